@@ -14,7 +14,7 @@ PATIENCE = 600.0
 """Seconds that one worst case may take."""
 NAMES = ("clients", "rounds", "local_steps", "step_share", "fixed_step_size", "condition_number", "heterogeneity",
          "grad_cap_sq", "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset",
-         "initial_distance_sq", "step_sizes")  # fmt: skip
+         "initial_distance_sq", "step_sizes", "cohort")  # fmt: skip
 """What may vary in a table: the fields of a ``Place``."""
 TIGHTNESS_JSON = """\
 --json prints one object: bound, command, algorithm, statistic, units, estimate, relaxations, versions, seconds; rows

@@ -124,14 +124,8 @@ class _Asking(Oracle):
 def draw(algorithm: Algorithm, setting: Setting, clients: int) -> Drawn:
     """Play the tree of ``setting.rounds`` rounds with ``setting.cohort`` of ``clients`` drawn in each."""
     refuse(algorithm, setting)
-    branches = comb(clients, setting.cohort)
-    models = sum(branches**r for r in range(setting.rounds + 1))
-    if clients * models > MODELS:
-        raise EmpiricsError(
-            f"too large: {setting.rounds} rounds with {setting.cohort} of {clients} clients drawn in each have "
-            f"{models} server models; at most {MODELS // clients}: take fewer rounds or clients"
-        )
-    _check_inequalities(clients, models - branches**setting.rounds)  # of which each asks everybody once at least
+    models = starting_models(setting.rounds, setting.cohort, clients)
+    _check_inequalities(clients, models)  # of which each asks everybody once at least
     gradients = 0
     oracle = _Asking(clients, torch.zeros(1, 1, dtype=torch.float64), gradients)
     played = _played(oracle, algorithm, setting)
@@ -151,6 +145,20 @@ def draw(algorithm: Algorithm, setting: Setting, clients: int) -> Drawn:
     check_linear(found, algorithm, again)
     check_moved(found, algorithm)
     return found
+
+
+def starting_models(rounds: int, cohort: int, clients: int) -> int:
+    """The server models with which rounds begin; refused as soon as they are too many, however many they would be."""
+    models, level = 0, 1
+    branches = comb(clients, cohort) if clients <= MODELS else MODELS
+    for _ in range(rounds):
+        models, level = models + level, level * branches
+        if clients * (models + level) > MODELS:
+            raise EmpiricsError(
+                f"too large: {rounds} rounds with {cohort} of {clients} clients drawn in each have more server models "
+                f"than the {MODELS // clients} for which there is room: take fewer rounds or clients"
+            )
+    return models
 
 
 def _check_inequalities(clients: int, gradients: int) -> None:

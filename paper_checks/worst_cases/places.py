@@ -16,6 +16,7 @@ from bounds.assumptions import (
     FIXED_STEP_SIZE,
     GLOBALLY_STRONGLY_CONVEX,
     POLYAK_LOJASIEWICZ,
+    SAMPLED_WITHOUT_REPLACEMENT,
     STRONGLY_CONVEX,
 )
 from bounds.core import Bound, Statistic
@@ -28,8 +29,9 @@ from ..runs.can import can
 from ..runs.demands import demands
 from ..runs.methods import method
 from ..runs.readings import of_losses, of_plan, UNBIASED
-from ..runs.words import WORDS as READ, WORST
+from ..runs.words import ITERATION, WORDS as READ, WORST
 from .assumptions import WORDS
+from .metrics import DRAWN, looked_at
 from .program import WorstCaseError
 from .worst import each, Question
 
@@ -44,7 +46,7 @@ CLIENTS = 100
 """Two stand for any number of clients that are alike; more are for those who want to see it."""
 
 
-LATER = ("step_offset", "initial_distance_sq", "step_sizes")
+LATER = ("step_offset", "initial_distance_sq", "step_sizes", "cohort")
 """Words that rows have only where they are not at their defaults."""
 
 
@@ -55,7 +57,8 @@ class Place:
     A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share, a positive ``step_offset`` that of
     ``OFFSETS``, for a step size that falls with an offset that the bound leaves open. A bound that says what its step
     size is asks for none of them. ``step_sizes`` are those of every round or of every local step, for bounds that
-    speak of no single one; as text their numbers are apart by spaces.
+    speak of no single one; as text their numbers are apart by spaces. ``cohort`` clients are drawn in every round; 0:
+    all of them take part.
     """
 
     clients: int = 2
@@ -73,6 +76,7 @@ class Place:
     step_offset: float = 0.0
     initial_distance_sq: float = 1.0
     step_sizes: tuple[float, ...] = ()
+    cohort: int = 0
 
     def __post_init__(self) -> None:
         sizes = self.step_sizes.split() if isinstance(self.step_sizes, str) else self.step_sizes
@@ -82,6 +86,9 @@ class Place:
         for name, most in (("clients", CLIENTS), ("rounds", LARGEST), ("local_steps", LARGEST)):
             rule = f"a whole number >= 1 and <= {most:g}"
             _rule(name, getattr(self, name), rule, lambda x, most=most: 1 <= x <= most and x == int(x))
+        rule = f"a whole number from 1 to the {self.clients:g} clients (0: all of them)"
+        _rule("cohort", self.cohort, rule, lambda x: 0 <= x <= self.clients and x == int(x))
+        object.__setattr__(self, "cohort", int(self.cohort) if self.cohort < self.clients else 0)
         below = f"and <= {LARGEST:g}"
         _rule("step_share", self.step_share, f"> 0 {below}", lambda x: 0 < x <= LARGEST)
         _rule("condition_number", self.condition_number, f"> 1 {below}", lambda x: 1 < x <= LARGEST)
@@ -122,10 +129,11 @@ def _rule(name: str, value: float, rule: str, good: Any) -> None:
 def _known(place: Place, step_size: float, offset: float | None = None) -> dict[str, Any]:
     """Every quantity a place gives a value to, by word."""
     n, mu = place.clients, 1 / place.condition_number
-    plan = of_plan(n, place.local_steps, place.rounds, step_size, place.relaxation, offset)
+    cohort = place.cohort or n
+    plan = of_plan(cohort, place.local_steps, place.rounds, step_size, place.relaxation, offset)
     return {
         **plan, **of_losses(1.0, 0.0), **UNBIASED, "initial_distance_sq": place.initial_distance_sq,
-        "clients": n, "client_weight": [1 / n] * n, "takes_part": [1.0] * n,
+        "clients": n, "client_weight": [1 / n] * n, "takes_part": [cohort / n] * n,
         "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu, "condition_number": place.condition_number,
         "gradient_variance": 0.0, "client_gradient_variance": [0.0] * n, "distance_sq": 1.0,
         "grad_cap_sq": place.grad_cap_sq, "heterogeneity": place.heterogeneity,
@@ -198,6 +206,8 @@ def _plain(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def fitted(bound: Bound, place: Place) -> Place:
     """The place with as many clients and local steps as the assumptions of the bound have it."""
+    if place.cohort and (reason := undrawn(bound)):
+        raise WorstCaseError(f"{bound.name} takes no cohort: {reason}")
     asked = demands(bound)
     return replace(place, **{name: one for name, one in asked.plan.items() if name != "cohort"})
 
@@ -230,14 +240,15 @@ def question(bound: Bound, place: Place) -> Question:
         asked.add("optimum_dissimilarity")
     given |= {word: known[word] for word in WORDS if word in asked and word not in ("pl_constant", bound.target.name)}
     _check_convex(bound, given, "strong_convexity" in asked)
-    members = 1 if demands(bound).identical else place.clients  # without noise all of them do the same
+    members = 1 if demands(bound).identical else place.cohort or place.clients  # without noise all do the same
     plan = Setting(place.rounds, members, local_steps=place.local_steps, step_size=known["step_size"])
     setting = replace(plan, step_offset=offset)
     at = bound.statistic or Statistic("last", "rounds")
     at = replace(at, weights=schedules.weights(at, known))
     sizes = _each(place) if place.step_sizes else None
     played = method(bound.about, data=False, relaxation=place.relaxation)
-    return Question(played, setting, given, bound.target.name, at, step_sizes=sizes)
+    clients = place.clients if place.cohort else None
+    return Question(played, setting, given, bound.target.name, at, step_sizes=sizes, clients=clients)
 
 
 def several(bound: Bound) -> bool:
@@ -245,6 +256,17 @@ def several(bound: Bound) -> bool:
     asked = {q.name for q in bound.quantities}
     one = asked & {*schedules.KNOBS} or schedules.pinned(bound) or schedules.harmonic(bound)
     return not one and all(c.assumption is not FIXED_STEP_SIZE for c in bound.conditions)
+
+
+def undrawn(bound: Bound) -> str:
+    """Why there is no worst case of the bound where some of the clients are drawn, in words; empty where there is."""
+    if all(c.assumption is not SAMPLED_WITHOUT_REPLACEMENT for c in bound.conditions):
+        return "it does not assume that participants are drawn uniformly without replacement"
+    at = bound.statistic or Statistic("last", "rounds")
+    word, per = looked_at(bound.target.name, at)
+    if word not in DRAWN or per == ITERATION:
+        return f"it is on {word}, {at}, and where clients are drawn {', '.join(DRAWN)} are read off, over rounds"
+    return ""
 
 
 def _check_convex(bound: Bound, given: Mapping[str, float], curved: bool) -> None:
@@ -268,6 +290,8 @@ def moot(bound: Bound, place: Place, names: Iterable[str]) -> list[str]:
     def idle(name: str) -> bool:
         if name == "step_sizes":
             return not several(bound)
+        if name == "cohort":
+            return bool(undrawn(bound))
         value = getattr(place, name)
         other: Any = value + 1 if isinstance(value, int) else 1.01 * value or TINY
         moved = replace(place, **{name: other})

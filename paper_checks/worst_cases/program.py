@@ -24,6 +24,10 @@ class WorstCaseError(BoundsError):
     """A worst case that could not be computed: never a number."""
 
 
+class NoLimitError(WorstCaseError):
+    """The solver says that nothing bounds the metric, rightly or misled by sizes that are far apart."""
+
+
 @dataclass(frozen=True, eq=False)
 class Constraint:
     """``row . x <= limit``; ``name`` is the word of the assumption it belongs to."""
@@ -164,14 +168,16 @@ def _answer(problem: Any) -> Any:
 def _check(status: str) -> None:
     """Refuse what has no optimum at all; a solver that only stopped short is judged by what it reached."""
     if status == "DualInfeasible":
-        raise WorstCaseError(
-            "the worst case is infinite: these assumptions do not bound the metric; bound the start (such as "
-            "initial_distance_sq or initial_gap) and the clients' heterogeneity, or take a smaller step size"
+        raise NoLimitError(
+            "the worst case is infinite, or beyond what the solver reaches: where these assumptions do not bound the "
+            "metric, bound the start (such as initial_distance_sq or initial_gap) and the clients' heterogeneity; else "
+            "its numbers are too far apart, as with a step size far beyond 2/smoothness, or a tiny one"
         )
     if status == "PrimalInfeasible":
         raise WorstCaseError("no federation meets these assumptions together: they contradict each other")
     if "Infeasible" in status:
-        raise WorstCaseError(f"the solver stopped without an optimum (status {status}): no number is given")
+        kind = NoLimitError if "Dual" in status else WorstCaseError
+        raise kind(f"the solver stopped without an optimum (status {status}): no number is given")
 
 
 def lagrangian(program: Program, solved: Solved) -> float:

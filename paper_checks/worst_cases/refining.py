@@ -16,7 +16,7 @@ import numpy as np
 
 from .central import followed
 from .conditioning import normalised, recast, restored
-from .program import attempted, BROKEN, Program, SMALL, Solved, WorstCaseError
+from .program import attempted, BROKEN, NoLimitError, Program, SMALL, Solved, WorstCaseError
 from .space import Array, unpack
 
 DOUBT, AIM, ROUGH, FINEST = 1e-4, 1e-6, 1e-3, 1e-9
@@ -28,8 +28,9 @@ NOTHING = 1e-9
 """A doubt below this share of the numbers that the value is the sum of is one about zero, and accepted."""
 ROUNDS, FINE, STEEPEST = 6, 1e-11, 1e12
 """Solutions at most, the tolerance of all but the first (as far as the solver gets), the largest objective's scale."""
-VANISHING = 1e-13
-"""Coefficients of an objective that are nothing but rounding: the metric is 0 on every federation."""
+VANISHING = 1e-26
+"""Coefficients of an objective that are nothing but rounding, relative to the largest of the constraints (squares, as
+they are): the metric is 0 on every federation."""
 
 
 def refined(program: Program, exactly: bool = False) -> Solved:
@@ -39,7 +40,8 @@ def refined(program: Program, exactly: bool = False) -> Solved:
 
     Raises ``WorstCaseError`` where there is no optimum, or none that is sure.
     """
-    if max(np.abs(objective).max(initial=0.0) for objective in program.objectives) < VANISHING:
+    largest = max((float(np.abs(c.row).max(initial=0.0)) for c in program.constraints), default=1.0)
+    if max(np.abs(objective).max(initial=0.0) for objective in program.objectives) <= VANISHING * max(largest, 1.0):
         return _zero(program)
     stated, frame = normalised(program)
     return restored(_grown(stated, FINEST if exactly else AIM), frame)
@@ -105,7 +107,7 @@ def _broken(program: Program, x: Array, inside: Array) -> Array:
 
 def _sure(program: Program, start: Solved | None, aim: float) -> Solved:
     """The least doubtful of a few solutions, from the coordinates of ``start`` if there is one."""
-    last = _judged(program, attempted(program, _unit(program)) if start is None else _again(program, start))
+    last = _judged(program, _begun(program) if start is None else _again(program, start))
     best, seconds, large = last, last.seconds, len(program.constraints) > SMALL / 2
     for _ in range(ROUNDS - 1):
         if best.doubt <= aim * abs(best.value):
@@ -121,6 +123,20 @@ def _sure(program: Program, start: Solved | None, aim: float) -> Solved:
         if stuck:  # good enough, and hardly getting better
             break
     return replace(best, seconds=seconds)
+
+
+def _begun(program: Program) -> Solved:
+    """A first solution; where the solver says that nothing bounds it the central path has the last word.
+
+    Sizes that are far apart, as where steps are tiny, look to the solver like a worst case without an end.
+    """
+    try:
+        return attempted(program, _unit(program))
+    except NoLimitError as error:
+        try:
+            return followed(program, AIM / 10).solved
+        except WorstCaseError:
+            raise error from None
 
 
 def _unit(program: Program) -> float:

@@ -43,7 +43,7 @@ def tell(
 def _table(rows: Sequence[Row]) -> list[str]:
     varied = [name for name in NAMES if len({word_of(row, name) for row in rows}) > 1]
     head = [*varied, *SHOWN, *(("proved", "excess", "width") if "proved" in rows[0] else ())] if rows else []
-    body = [[_short(word_of(row, c)) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
+    body = [[_cell(row, c) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
     return aligned([head, *body]) if rows else []
 
 
@@ -53,6 +53,11 @@ def _violated(rows: Sequence[Row], broken: Sequence[Row]) -> list[str]:
     inside, least = sum(bool(row["inside"]) for row in rows), min(row["ratio"] for row in broken)
     which = f"at {len(broken)} of {inside} places a federation exceeds the bound"
     return ["", f"VIOLATED: {which}, which says as little as {least:.3g} times the worst case"]
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    value = word_of(row, name)
+    return _short(value) if value or name != "cohort" else "all"
 
 
 def _short(value: Any) -> str:
@@ -65,7 +70,7 @@ def _steps(best: Sequence[Best]) -> list[str]:
     varied = [name for name in best[0].where if len({b.where[name] for b in best}) > 1]
     head = [*varied, "K* by bound", "K* exact", "regret"]
     body = [
-        [*(_short(b.where[n]) for n in varied), str(b.by_bound), str(b.by_worst_case), f"{b.regret:.1%}"] for b in best
+        [*(_cell(b.where, n) for n in varied), str(b.by_bound), str(b.by_worst_case), f"{b.regret:.1%}"] for b in best
     ]
     return ["", "best local steps among those above, and what following the bound costs:", *aligned([head, *body])]
 
@@ -110,6 +115,8 @@ def _remarks(rows: Sequence[Row], card: Mapping[str, Any]) -> list[str]:
     told = []
     if any(not row["inside"] for row in rows):
         told.append("* outside the bound's conditions: the formula, not the theorem")
+    if any(word_of(row, "cohort") for row in rows):
+        told.append("where a cohort is drawn from the clients in every round, the mean over all draws")
     if rows and not all(row["exact"] for row in rows):
         told += ["upper estimates of the worst case, so that ratios are at least as large as shown:"]
         told += [f"  {words}" for words in card.get("relaxations", ())]

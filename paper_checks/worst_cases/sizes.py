@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
+from math import comb, prod
 
 from bounds.core import Bound
 from empirics.progress import lasting
 
+from .drawing import starting_models
 from .places import Place, question
 from .program import solver, WorstCaseError
 from .worst import estimated, taking
@@ -36,7 +37,7 @@ def expected(bound: Bound, at: Sequence[Place], patience: float) -> float:
     solver()
     largest = max(at, key=least_time)
     least = least_time(largest)  # without stating it
-    seconds = least if least > patience else estimated(question(bound, largest).program())
+    seconds = least if least > patience else estimated(question(bound, largest))
     if seconds > patience:
         raise WorstCaseError(
             f"too large: rounds={largest.rounds} local_steps={largest.local_steps} would take about "
@@ -48,6 +49,9 @@ def expected(bound: Bound, at: Sequence[Place], patience: float) -> float:
 def least_time(place: Place) -> float:
     """Seconds below which no place of so many gradients is solved."""
     gradients = place.rounds * place.local_steps
+    if place.cohort:  # one of every client at every model that a round begins with, more where it goes on from there
+        others = comb(place.clients - 1, place.cohort - 1)
+        gradients = starting_models(place.rounds, place.cohort, place.clients) * (1 + (place.local_steps - 1) * others)
     return taking(gradients + 1, gradients)
 
 

@@ -23,7 +23,7 @@ from .program import WorstCaseError
 
 FOLDER = Path(__file__).parent / "tables"
 JOB = "tightness"
-WHOLE = ("clients", "rounds", "local_steps")
+WHOLE = ("clients", "rounds", "local_steps", "cohort")
 WORDS = ("dominating_term", "dominating_assumption", "proof", "step_sizes")
 FLAGS = ("inside", "exact")
 Row = Mapping[str, Any]

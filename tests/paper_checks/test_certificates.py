@@ -272,6 +272,25 @@ def test_a_hundred_changes_are_refused(planted):
         (lambda c: c["claim"]["given"].update(gradient_variance="9"), "not known here: gradient_variance"),
         (lambda c: c["claim"].update(over="every noisy round"), "over rounds or iterations"),
         (lambda c: c["claim"].update(local_steps=[2, -1]), "local steps"),
+        (lambda c: c["claim"].update(local_steps=[10**9]), "at most 10000 local steps"),
+        (lambda c: c["attained"].update(dimensions=[10**9, 1]), "no more dimensions than vectors"),
+        (lambda c: c["claim"].update(local_steps=[]), "a whole number for every round"),
+        (lambda c: c["claim"].update(step_size={"13/100": 1}), "those of all local steps are a list"),
+        (lambda c: c["claim"].update(clients="some are drawn"), "each and nothing else"),
+        (lambda c: c["claim"].pop("over"), "each and nothing else"),
+        (lambda c: c.update(holds_for="noisy gradients"), "what nobody reads: holds_for"),
+        (lambda c: c["claim"].update(parameter="1/2"), "scaffold has no parameter 1/2"),
+        (lambda c: c["claim"].update(method="fedprox", parameter="-1/2"), "fedprox has no parameter -1/2"),
+        (lambda c: c["claim"].update(smoothness=1.7), "a number is a whole one or a text such as 3/10; got 1.7"),
+        (lambda c: c["claim"].update(smoothness=True), "or a text such as 3/10; got True"),
+        (lambda c: c["claim"].update(smoothness="1e9999"), "or a text such as 3/10; got '1e9999'"),
+        (lambda c: c["claim"].update(smoothness="1.7\n"), "or a text such as 3/10"),
+        (lambda c: c["blocks"][0].update(bits=10**12), "has more than 10000 binary digits"),
+        (lambda c: c["blocks"][0].update(scale=[-(10**12)] * len(c["blocks"][0]["scale"])), "more than 10000 binary"),
+        (lambda c: c["attained"].update(bits=10**12), "a whole number from 0 to 10000"),
+        (lambda c: c["attained"].update(bits=-3), "a whole number from 0 to 10000"),
+        (lambda c: c["claim"].update(metric="local_drift", over="iterations"), "local_drift is over rounds"),
+        (lambda c: c["claim"].update(metric="consensus_distance"), "consensus_distance is over iterations"),
     ],
 )
 def test_a_forgery_by_what_no_one_reads_is_refused(change, why):
@@ -280,6 +299,69 @@ def test_a_forgery_by_what_no_one_reads_is_refused(change, why):
     change(content)
     with pytest.raises(verify.Refused, match=why):
         verify.check(json.loads(json.dumps(content)))
+
+
+@pytest.mark.parametrize("word", ["distance_sq", "initial_distance_sq", "optimum_dissimilarity", "heterogeneity"])
+def test_smooth_clients_have_no_minimiser_to_speak_of(word):
+    """A step of 2/L on w^2/2 from 1 ends at -1, where the distance is 1: the first gradient is 1 and not 1/2."""
+    claim = {
+        "method": "fedavg", "parameter": "0", "local_steps": [2], "step_size": "2", "smoothness": "1",
+        "strong_convexity": None, "given": {word: "1"}, "metric": "grad_norm_sq", "statistic": "min", "over": "rounds",
+    }  # fmt: skip
+    nothing = {"vectors": [], "bits": 1, "scale": [], "factor": []}
+    forged = {
+        "claim": claim, "bound": "1/4", "change": "1", "near": {}, "weights": {"0": "1"}, "unit": "1",
+        "multipliers": [[word, "1/4"]], "blocks": [nothing, nothing],
+    }  # fmt: skip
+    with pytest.raises(verify.Refused, match=f"there is no minimiser for {word} to speak of"):
+        verify.check(forged)
+
+
+def test_what_is_said_names_every_step_size():
+    worst = worst_case("fedavg()", plan(1, 3), STRONG, "distance_sq", step_sizes=(0.2, 0.7, 0.2))
+    assert "steps of 1/5, 7/10, 1/5 by fedavg, any number of" in worst.certificate().statement
+
+
+def test_what_is_said_names_when_an_assumption_holds():
+    given = {"smoothness": 1.7, "strong_convexity": 0.23, "distance_sq": 2.3, "heterogeneity": 0.4}
+    worst = worst_case("fedavg()", plan(1, 2), given, "distance_sq", Statistic("last", "iterations"))
+    said = worst.certificate().statement
+    assert "clients of the same weight that all take part, distance_sq 23/10 before the last local step, het" in said
+
+
+TORN = {
+    "deep.json": "[" * 100_000,
+    "twice.json": '{"bound": "1", "bound": "2"}',
+    "float.json": '{"bound": 0.1}',
+    "infinite.json": '{"bound": Infinity}',
+    "list.json": "[]",
+    "null.json": "null",
+    "two lines.json": '{"claim\\nother.json: proved: all": 1}',
+    "letters.json": '{"\\ud800": 1}',
+    "empty.json": "",
+}
+
+
+def test_a_file_that_is_no_certificate_is_one_line(tmp_path):
+    for name, text in TORN.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    alone = [sys.executable, "-I", verify.__file__]
+    ran = subprocess.run([*alone, *TORN], cwd=tmp_path, capture_output=True, text=True, check=False)
+    lines = ran.stdout.splitlines()
+    assert (ran.returncode, ran.stderr) == (1, "")
+    assert [line.partition(": REFUSED: ")[0] for line in lines] == list(TORN)
+    assert "twice.json: REFUSED: an object has a name twice" in lines
+    assert "float.json: REFUSED: 0.1 is a float: write it as text" in lines
+    nothing = subprocess.run(alone, capture_output=True, text=True, check=False)
+    assert (nothing.returncode, nothing.stdout) == (1, "REFUSED: no files: python verify.py FILE ...\n")
+
+
+def test_a_bound_too_large_to_be_said_is_refused(tmp_path, capsys):
+    _, found = proved()
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps({**found.content, "bound": "1e400"}), encoding="utf-8")
+    assert verify.main([str(path)]) == 1
+    assert "large.json: REFUSED: OverflowError" in capsys.readouterr().out
 
 
 def test_an_empty_or_torn_archive_is_refused(tmp_path, capsys):

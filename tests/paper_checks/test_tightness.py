@@ -14,9 +14,9 @@ from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.can import can
 from paper_checks.runs.words import WORST
 from paper_checks.tightness_options import NAMES
-from paper_checks.worst_cases import answer, WorstCaseError
+from paper_checks.worst_cases import answer, worst_case, WorstCaseError
 from paper_checks.worst_cases.jobs import terms, tightness
-from paper_checks.worst_cases.places import moot, Place, question, values
+from paper_checks.worst_cases.places import moot, Place, question, undrawn, values, word_of
 from paper_checks.worst_cases.sizes import proof_time
 from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, full, places, smallest_factors, write
 
@@ -69,6 +69,52 @@ def test_what_is_out_of_reach_is_said():
     assert "loss_decrease" in reasons["fedinit.descent"]
     with pytest.raises(WorstCaseError, match=r"fedals\.one_round has no exact worst case: "):
         question(BOUNDS["fedals.one_round"], Place())
+
+
+# ---- where some clients are drawn ----
+
+DRAWN = [
+    "fedinit.theorem_1", "fedinit.theorem_2", "fedinit.theorem_2_potential", "classics.li_theorem_3",
+    "classics.scaffold_convex", "classics.scaffold_strongly_convex",
+]  # fmt: skip
+
+
+def test_bounds_on_drawn_clients_take_a_cohort():
+    assert [name for name in REACHED if not undrawn(BOUNDS[name])] == DRAWN
+    place = Place(clients=3, cohort=2, rounds=1, local_steps=2, heterogeneity=0.3)
+    asked = question(BOUNDS["classics.li_theorem_3"], place)
+    assert (asked.clients, asked.setting.cohort, asked.drawn) == (3, 2, True)
+    assert values(BOUNDS["classics.li_theorem_3"], place)["cohort"] == 2
+    assert Place.of_row(place.as_row()) == place
+    assert replace(place, cohort=3) == replace(place, cohort=0)
+    assert "cohort" not in replace(place, cohort=3).as_row()
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_bound_on_drawn_clients_is_above_the_worst_case_in_the_mean(name):
+    place = {"clients": 2, "cohort": 1, "rounds": 2, "local_steps": 1, "heterogeneity": 0.6, "relaxation": 0.01}
+    drawn = tightness(name, **place).columns
+    asked = question(BOUNDS[name], Place(**place))
+    again = worst_case(
+        asked.algorithm, asked.setting, asked.assumptions, asked.metric, asked.statistic, clients=2, symmetric=False
+    )
+    assert drawn["worst_case"][0] == pytest.approx(again.value, rel=1e-4)
+    assert drawn["ratio"][0] > 1 - 1e-6
+
+
+def test_a_cohort_is_a_word_of_the_terminal(capsys, tmp_path):
+    words = ("classics.li_theorem_3", "clients=2", "rounds=2", "local_steps=1", "heterogeneity=0.5", "--workers", "0")
+    where = ("--store", str(tmp_path / "s"), "-o", str(tmp_path))
+    status, out, _ = run(capsys, *words, "cohort=1,2", *where)
+    assert status == 0
+    head, *body = (line.split() for line in out.splitlines()[:3])
+    assert [row[head.index("cohort")] for row in body] == ["1", "all"]
+    assert float(body[0][head.index("worst_case")]) > float(body[1][head.index("worst_case")])
+    assert "where a cohort is drawn from the clients in every round, the mean over all draws" in out
+    assert [word_of(row, "cohort") for row in committed("classics.li_theorem_3", tmp_path)] == [1, 0]
+    status, _, err = run(capsys, *words, "cohort=1", "--certify", *where)
+    assert status == 1
+    assert "certificates are made where all clients take part, not where some are drawn" in err
 
 
 # ---- what a table says ----
@@ -259,7 +305,7 @@ def test_a_quantity_is_moot_where_neither_side_asks_for_it():
     place = Place(rounds=3, local_steps=2, heterogeneity=0.7)
     assert moot(BOUNDS["decaying_k.lemma_1"], place, NAMES) == [
         "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset", "initial_distance_sq",
-        "step_sizes",
+        "step_sizes", "cohort",
     ]  # fmt: skip
     assert moot(BOUNDS["fedinit.lemma_2"], replace(place, rounds=1), ["divergence", "relaxation"]) == ["divergence"]
 
@@ -315,6 +361,12 @@ def test_the_committed_table_is_shown_without_a_solver(capsys, monkeypatch):
         (["fedcog.theorem", "step_share=1e300"], "step_share must be > 0 and <= 1e+09; got 1e+300"),
         (["fedcog.theorem", "condition_number=1"], "condition_number must be > 1 and <= 1e+09; got 1"),
         (["fedcog.theorem", "heterogeneity=0:1:900000"], "the grid has 7200000 places, which would take at least "),
+        (["fedcog.theorem", "cohort=1"], "fedcog.theorem takes no cohort: it does not assume that participants are"),
+        (["fedcog.theorem", "cohort=2"], "cohort would change nothing: neither fedcog.theorem nor its"),
+        (["decaying_k.lemma_1", "cohort=1"], "decaying_k.lemma_1 takes no cohort: it is on distance_sq, every over it"),
+        (["fedinit.theorem_1", "cohort=3"], "cohort must be a whole number from 1 to the 2 clients (0: all of"),
+        (["fedinit.theorem_1", "cohort=nan"], "cohort must be a whole number from 1 to the 2 clients"),
+        (["fedinit.theorem_1", "cohort=1", "rounds=1e6"], "more server models than the 2000 for which there is room"),
         (["fedcog.theorem", "relaxation=0.3"], "relaxation would change nothing: neither fedcog.theorem nor its"),
         (["fedcog.theorem", "fixed_step_size=0.2", "step_share=0.7"], "step_share would change nothing"),
         (["fedcog.theorem", "rounds=700", "local_steps=3", "--patience", "inf"], "room for 4000 gradients"),

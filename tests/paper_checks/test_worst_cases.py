@@ -129,6 +129,18 @@ def test_steps_far_too_long_are_long_not_infinite():
     assert worst_case("fedavg()", plan(1, 1, size=5 / L), STRONG, "distance_sq").value == near(16 * 2.3, 1e-6)
 
 
+@pytest.mark.parametrize(("rounds", "size"), [(1, 1e-4), (2, 1e-5), (1, 1e-8)])
+def test_steps_far_too_short_are_neither_infinite_nor_nothing(rounds, size):
+    """Two local steps: the second model is a step away, and the gradient there at most L times as much."""
+    given = {"smoothness": L, "grad_norm_sq": 1.3, "dissimilarity_offset": 0.7, "dissimilarity_factor": 2.0}
+    given |= {"divergence": 0.1} if rounds > 1 else {}
+    drift = worst_case("fedavg()", plan(rounds, 2, size=size), given, "local_drift")
+    assert drift.value == near(size**2 * (0.7 + 2 * 1.3), 1e-4)
+    if rounds > 1:
+        found = worst_case("fedavg()", plan(rounds, 2, size=size), given, "mean_gradient_drift")
+        assert found.value == near((L * size / 2) ** 2 * (0.7 + 2 * 1.3), 1e-4)
+
+
 # ---- a number of clients ----
 
 

@@ -83,6 +83,11 @@ def test_with_all_clients_in_the_cohort_it_is_the_worst_case_of_all(monkeypatch)
     assert len(tree.question.recorded.histories) == 3
 
 
+def test_any_number_of_clients_that_all_take_part_are_two():
+    usual = worst_case("fedavg()", plan(2), STRONG, "distance_sq")
+    assert worst_case("fedavg()", plan(40), STRONG, "distance_sq", clients=40).value == near(usual.value)
+
+
 @pytest.mark.parametrize(("clients", "cohort"), [(2, 1), (3, 2), (5, 2)])
 def test_one_round_of_gradients_in_closed_form(clients, cohort):
     """From the minimiser itself: the mean of a cohort's gradients there, whose mean over all clients is 0."""
@@ -167,7 +172,9 @@ REFUSED = [
     ({"clients": 1}, {}, {}, "clients must be a whole number >= the setting's cohort 2; got 1"),
     ({"clients": 2.5}, {}, {}, "clients must be a whole number >= the setting's cohort 2; got 2.5"),
     ({"clients": True}, {}, {}, "whole number >= the setting's cohort"),
-    ({"clients": 9}, {"rounds": 3}, {}, "have 47989 server models; at most"),
+    ({"clients": 9}, {"rounds": 3}, {}, "have more server models than the 444 for which there is room"),
+    ({"clients": 10}, {"rounds": 10**6, "cohort": 5}, {}, "more server models than the 400 for which there is room"),
+    ({"clients": 10**6}, {"cohort": 10**5}, {}, "more server models than the 0 for which there is room"),
     ({"clients": 3}, {"rounds": 5}, {}, "121 gradients of each of 3 clients need 23 GB of inequalities"),
     ({"clients": 3}, {}, {"divergence": 0.3}, "where clients are drawn divergence is not assumed"),
     ({"clients": 3}, {"sampling": "with_replacement"}, {}, "needs all clients in every round"),

@@ -90,6 +90,8 @@ def certify(question: Question, value: float) -> Certificate:
 
     What comes back has been accepted by the verifier, which shares no code with what makes it.
     """
+    if question.drawn:
+        raise WorstCaseError("certificates are made where all clients take part, not where some are drawn")
     if not question.symmetric:
         raise WorstCaseError("certificates are made in symmetric coordinates: they hold for any number of clients")
     if question.statistic.weights is not None:
@@ -284,7 +286,7 @@ def claimed(question: Question, run: Run) -> dict[str, Any]:
         "given": {w: x for w, x in given.items() if w not in ("smoothness", "strong_convexity")},
         "metric": metric,
         "statistic": "whole" if metric in WHOLE else kind,
-        "over": "iterations" if per == ITERATION else "rounds",
+        "over": "iterations" if per == ITERATION or metric == "consensus_distance" else "rounds",
     }
 
 

@@ -11,6 +11,7 @@ of unknown vectors. The mean over clients of ``<u, v>`` is that of the means plu
 
 import json
 import lzma
+import re
 import sys
 from collections import defaultdict
 from fractions import Fraction as Q
@@ -30,6 +31,23 @@ GIVEN = {
     "grad_cap_sq": False, "grad_norm_sq": False, "distance_sq": False, "divergence": False,
 }  # fmt: skip
 """What may be assumed, and whether of all models: a federation that attains a value meets that at those visited."""
+LATE = {
+    "grad_norm_sq": " as the last round begins", "divergence": " as the last round begins",
+    "distance_sq": " before the last local step",
+}  # fmt: skip
+"""When what is assumed holds, where that is not from the start on."""
+OF_A_MINIMISER = {"initial_distance_sq", "distance_sq", "optimum_dissimilarity", "heterogeneity"}
+IN_ROUNDS = {"divergence", "local_drift", "global_step", "loss_change", "mean_gradient_drift"}
+"""Metrics that have one number in every round."""
+CLAIM = {
+    "method", "parameter", "local_steps", "step_size", "smoothness", "strong_convexity", "given", "metric", "statistic",
+    "over",
+}  # fmt: skip
+FILE = {"claim", "bound", "change", "near", "weights", "unit", "multipliers", "blocks", "attained"}
+"""The names in a file: what nobody reads would claim something that nobody checks."""
+NUMBER = re.compile(r"[+-]?[0-9]+(/[0-9]+|(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?)")
+MOST = 10_000
+"""Binary digits of a power of two, and local steps of a run: beyond it nothing is computed."""
 
 
 class Refused(Exception):
@@ -39,6 +57,19 @@ class Refused(Exception):
 def need(truth: bool, why: str) -> None:
     if not truth:
         raise Refused(why)
+
+
+def number(said: Any) -> Q:
+    """A whole number, or one that is written as text: a float is not what is written."""
+    if type(said) is not int and not (isinstance(said, str) and NUMBER.fullmatch(said)):
+        raise Refused(f"a number is a whole one or a text such as 3/10; got {said!r:.60}")
+    return Q(said)
+
+
+def power(said: Any) -> int:
+    """The number of binary digits of a unit."""
+    need(type(said) is int and 0 <= said <= MOST, f"bits must be a whole number from 0 to {MOST}")
+    return 2 ** int(said)
 
 
 def combine(*terms: tuple[Any, Vector]) -> Vector:
@@ -59,20 +90,25 @@ def average(vector: Vector) -> Vector:
 def step_sizes(claim: Any) -> list[Q]:
     """Of every local step of the run: one number for all, or one for each."""
     said, count = claim["step_size"], sum(claim["local_steps"])
-    sizes = [Q(said)] * count if isinstance(said, str) else [Q(x) for x in said]
+    need(isinstance(said, (str, list)), "a step size is a text, those of all local steps are a list")
+    sizes = [number(said)] * count if isinstance(said, str) else [number(x) for x in said]
     need(len(sizes) == count and all(x > 0 for x in sizes), "every local step needs a step size > 0")
     return sizes
 
 
 def play(claim: Any, w: Vector, gradient: Any) -> tuple[list[list[Vector]], list[Vector]]:
     """Round by round, the clients' models before every local step and after the last one, and the server models."""
-    method, p, sizes = claim["method"], Q(claim["parameter"]), iter(step_sizes(claim))
+    rounds = claim["local_steps"]
+    need(isinstance(rounds, list) and len(rounds) > 0, "local steps are a list, a whole number for every round")
+    need(all(type(steps) is int and steps > 0 for steps in rounds), "every round has local steps")
+    need(sum(rounds) <= MOST, f"a run has at most {MOST} local steps")
+    method, p, sizes = claim["method"], number(claim["parameter"]), iter(step_sizes(claim))
     need(method in ("fedavg", "fedprox", "fedinit", "scaffold"), f"the method {method} is not known here")
+    need(p >= 0 and (p == 0 or method in ("fedprox", "fedinit")), f"{method} has no parameter {p}")
     last, own, shared = w, ZERO, ZERO
     paths: list[list[Vector]] = []
     servers = [w]
-    need(all(type(steps) is int and steps > 0 for steps in claim["local_steps"]), "every round has local steps")
-    for steps in claim["local_steps"]:
+    for steps in rounds:
         path, length = [combine((1 + p, w), (-p, last)) if method == "fedinit" else w], Q(0)
         for _ in range(steps):
             eta = next(sizes)
@@ -99,16 +135,22 @@ class Game:
 
     def __init__(self, certificate: Any) -> None:
         claim = certificate["claim"]
-        self.claim, self.step, self.near = claim, Q(certificate["change"]), certificate["near"]
-        self.given = {word: Q(x) for word, x in claim["given"].items()}
+        need(set(claim) == CLAIM, f"a claim says {', '.join(sorted(CLAIM))}, each and nothing else")
+        self.claim, self.step, self.near = claim, number(certificate["change"]), certificate["near"]
+        self.given = {word: number(x) for word, x in claim["given"].items()}
         self.convex = claim["strong_convexity"] is not None
-        self.L = Q(claim["smoothness"])
-        self.mu = Q(claim["strong_convexity"]) if self.convex else -self.L
+        self.L = number(claim["smoothness"])
+        self.mu = number(claim["strong_convexity"]) if self.convex else -self.L
         need(self.step != 0, "gradients that do not change are not all there are")
         need(set(self.given) <= set(GIVEN), f"not known here: {', '.join(sorted(set(self.given) - set(GIVEN)))}")
+        without = sorted(OF_A_MINIMISER & set(self.given)) if not self.convex else []
+        need(not without, f"without convexity there is no minimiser for {', '.join(without)} to speak of")
         needs_offset = "dissimilarity_factor" in self.given and "dissimilarity_offset" not in self.given
         need(not needs_offset, "a factor of dissimilarity needs its offset")
-        need(claim["over"] in ("rounds", "iterations"), "the metric is over rounds or iterations")
+        over = claim["over"]
+        need(over in ("rounds", "iterations"), "the metric is over rounds or iterations")
+        need(over == "rounds" or claim["metric"] not in IN_ROUNDS, f"{claim['metric']} is over rounds")
+        need(over == "iterations" or claim["metric"] != "consensus_distance", "consensus_distance is over iterations")
         need(self.L > 0 and self.mu < self.L and (self.mu >= 0 or not self.convex), "there are no such functions")
         self.points: dict[str, Vector] = {}
         self.gradients: dict[str, Vector] = {}
@@ -297,15 +339,17 @@ class Game:
 
 def check(certificate: Any) -> None:
     """Raise ``Refused`` unless the certificate proves its claim, and its federation attains what it says."""
+    unknown = sorted(set(certificate) - FILE)
+    need(not unknown, f"what nobody reads: {', '.join(unknown)}")
     game = Game(certificate)
-    bound, unit = Q(0), Q(certificate["unit"])
+    bound, unit = Q(0), number(certificate["unit"])
     for kind, *names, said in certificate["multipliers"]:
-        multiplier = said * unit if isinstance(said, int) else Q(said)
+        multiplier = number(said) * (unit if isinstance(said, int) else 1)
         need(multiplier >= 0, f"the multiplier of {kind} {names} is negative")
         bound += game.inequality(multiplier, kind, names)
-    need(bound <= Q(certificate["bound"]), f"the multipliers prove {float(bound):.12g} only")
+    need(bound <= number(certificate["bound"]), f"the multipliers prove {float(bound):.12g} only")
 
-    weights = {int(i): Q(x) for i, x in certificate["weights"].items()}
+    weights = {int(i): number(x) for i, x in certificate["weights"].items()}
     counted = game.counted()
     need(sum(weights.values()) == 1 and min(weights.values()) >= 0, "the weights of the metric are no average")
     need(set(weights) <= set(counted), "the metric is taken where the claim does not speak of it")
@@ -321,7 +365,7 @@ def check(certificate: Any) -> None:
         squares(certificate["blocks"][block], summed(game, block))
     if "attained" in certificate:
         attained = certificate["attained"]
-        need(reached(certificate) >= Q(attained["value"]), "the federation does not attain what is said")
+        need(reached(certificate) >= number(attained["value"]), "the federation does not attain what is said")
 
 
 def reached(certificate: Any) -> Q:
@@ -331,8 +375,10 @@ def reached(certificate: Any) -> Q:
     """
     game = Game(certificate)
     held = certificate["attained"]
-    unit, vectors = Q(1, 2 ** held["bits"]), held["vectors"]
-    values = {name: Q(x) for name, x in held["values"].items()} | {"*" if game.convex else game.at("w0"): Q(0)}
+    unit, vectors = Q(1, power(held["bits"])), held["vectors"]
+    sizes = held["dimensions"]
+    need(all(type(n) is int and 0 <= n <= len(vectors) for n in sizes), "there are no more dimensions than vectors")
+    values = {name: number(x) for name, x in held["values"].items()} | {"*" if game.convex else game.at("w0"): Q(0)}
     numbers: dict[Any, tuple[list[list[int]], int]] = {}
 
     def coordinates(key: Any) -> tuple[list[list[int]], int]:
@@ -342,7 +388,7 @@ def reached(certificate: Any) -> Q:
             found = []
             for b, part in enumerate(parts):
                 rows = [(int(x * whole), vectors[name][b]) for name, x in part.items() if name in vectors]
-                found.append([sum(x * row[d] for x, row in rows if d < len(row)) for d in range(held["dimensions"][b])])
+                found.append([sum(x * row[d] for x, row in rows if d < len(row)) for d in range(sizes[b])])
             numbers[key] = found, whole
         return numbers[key]
 
@@ -411,6 +457,7 @@ def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
     need(len(names) == len(scale) == len(factor) == len(place), "the factor has another size")
     whole = all(type(x) is int for x in (bits, *scale, *(x for row in factor for x in row)))
     need(whole and bits >= 0, "the factor is not of integers")
+    need(max(bits, *map(abs, scale), 0) <= MOST, f"no power of two here has more than {MOST} binary digits")
     for i, a in enumerate(names):
         apart = []
         for j, b in enumerate(names):
@@ -425,8 +472,8 @@ def said(certificate: Any) -> str:
     p = f" with {claim['parameter']}" if claim["method"] in ("fedprox", "fedinit") else ""
     mu, size = claim["strong_convexity"], claim["step_size"]
     kind = f"{claim['smoothness']}-smooth" + ("" if mu is None else f", {mu}-strongly convex")
-    given = ", ".join(f"{word} {x}" for word, x in claim["given"].items())
-    of = size if isinstance(size, str) else f"{size[0]} to {size[-1]}"
+    given = ", ".join(f"{word} {x}{LATE.get(word, '')}" for word, x in claim["given"].items())
+    of = size if isinstance(size, str) else ", ".join(map(str, size))
     begin = {"scaffold": ", controls that begin with 0", "fedinit": ", clients that begin at the server's model"}
     lower = ""
     if "attained" in certificate:
@@ -436,7 +483,7 @@ def said(certificate: Any) -> str:
     return (
         f"{claim['metric']} ({claim['statistic']} over {claim['over']}) <= {rounded(certificate['bound'])} after "
         f"rounds of {claim['local_steps']} steps of {of} by {claim['method']}{p}, any number of {kind} "
-        f"clients of the same weight{begin.get(claim['method'], '')}, {given}{lower}"
+        f"clients of the same weight that all take part{begin.get(claim['method'], '')}, {given}{lower}"
     )
 
 
@@ -447,35 +494,59 @@ def rounded(text: str, up: bool = True) -> str:
     return f"{float((-(-x // unit) if up else x // unit) * unit):.10g}"
 
 
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a file: whoever reads it sees the same one."""
+    need(len(dict(pairs)) == len(pairs), "an object has a name twice")
+    return dict(pairs)
+
+
+def inexact(text: str) -> Any:
+    raise Refused(f"{text:.60} is a float: write it as text")
+
+
+def loads(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=once, parse_float=inexact, parse_constant=inexact)
+
+
 def read(file: str) -> list[Any]:
     """The certificates of a file: one, or those of an archive (``.xz``), line by line."""
     if not file.endswith(".xz"):
-        return [json.loads(Path(file).read_text(encoding="utf-8"))]
+        return [loads(Path(file).read_text(encoding="utf-8"))]
     with lzma.open(file, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        return [loads(line) for line in lines]
+
+
+def why(error: BaseException) -> str:
+    """A refusal in one line; what is no certificate at all has the words of what Python stumbled over."""
+    said = str(error) if isinstance(error, (Refused, OSError)) else f"{type(error).__name__}: {error}"
+    return "".join(c if c.isprintable() else "?" for c in said)
 
 
 def main(files: list[str]) -> int:
     failed = 0
-    known = (Refused, ArithmeticError, AttributeError, EOFError, LookupError, OSError, StopIteration, TypeError,
-             ValueError, lzma.LZMAError)  # fmt: skip
+    known = (Refused, ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RecursionError,
+             StopIteration, TypeError, ValueError, lzma.LZMAError)  # fmt: skip
+    if not files:
+        print("REFUSED: no files: python verify.py FILE ...")
+        return 1
     for file in files:
         try:
             certificates = read(file)
             need(bool(certificates), "no certificates")
         except known as error:
             failed += 1
-            print(f"{file}: REFUSED: {error or type(error).__name__}")
+            print(f"{file}: REFUSED: {why(error)}")
             continue
-        for number, certificate in enumerate(certificates, 1):
-            name = f"{file}:{number}" if file.endswith(".xz") else file
+        for place, certificate in enumerate(certificates, 1):
+            name = f"{file}:{place}" if file.endswith(".xz") else file
             try:
                 check(certificate)
+                proved = said(certificate)
             except known as error:
                 failed += 1
-                print(f"{name}: REFUSED: {error or type(error).__name__}")
+                print(f"{name}: REFUSED: {why(error)}")
             else:
-                print(f"{name}: proved: {said(certificate)}", flush=True)
+                print(f"{name}: proved: {proved}", flush=True)
     return 1 if failed else 0
 
 
