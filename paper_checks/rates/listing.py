@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from empirics.algorithms.algorithm import Algorithm, Average, Gradient, ServerSt
 from empirics.algorithms.local import ClientMomentum, Controlled
 from empirics.algorithms.server import ServerMomentum
 from empirics.algorithms.state import State
+from empirics.errors import EmpiricsError
 from empirics.exact.maps import Tracing
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
@@ -156,6 +157,21 @@ def _check_drawn(found: OneRound, algorithm: Algorithm, step_size: float) -> Non
     said = [ends, *memory, *points[chosen].T.ravel()]
     if np.abs(np.array(seen) - np.array(said)).max() > AGREE * (1 + np.abs(said).max()):
         raise WorstCaseError(f"{algorithm.name} makes other steps than its listing: no rate with cohorts")
+
+
+def check_averaged(found: OneRound, algorithm: Algorithm, step_size: float) -> None:
+    """Hold a round whose clients keep nothing against the hooks: a cohort counts by the mean of its clients alone."""
+    m, draws = found.gradients, np.random.default_rng(37)
+    plan, members = Setting(rounds=9, cohort=2, local_steps=m, step_size=step_size), cast(Any, Members(3))
+    begun = draws.standard_normal(1)
+    state, means = algorithm.begin(torch.from_numpy(begun), 3), found.start * begun
+    for chosen in ([0, 2], [1, 2], [0, 1]):
+        gradients = draws.standard_normal((3, m))
+        oracle: Any = Oracle(3, torch.from_numpy(np.append(state.model.numpy(), gradients)[:, None]), m)
+        state = play(oracle, members, algorithm, plan, 0, Tracing(), state, cohort=(np.array(chosen), np.ones(2)))
+        means = found.mean_next @ np.append(means, gradients[chosen].mean(0))
+        if abs(float(state.model) - means[0]) > AGREE * (1 + abs(means[0])):
+            raise EmpiricsError(f"{algorithm}: its round depends on how many take part: no rate with cohorts")
 
 
 def _played(name: str, p: Fraction, eta: Fraction, steps: int) -> OneRound:

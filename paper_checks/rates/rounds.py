@@ -140,6 +140,8 @@ def worst(case: Case, begun: Begun) -> float | None:
 
 def quadratics(case: Case, begun: Begun) -> float | None:
     """The largest exact mean over clients on a line with quadratics of one curvature or two."""
+    if not begun.rounds:
+        return begun.distance
     clients = case.clients or 2
     if begun.rounds > FOLLOWED or clients > MANY_CLIENTS:
         return None

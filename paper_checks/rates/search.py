@@ -13,11 +13,12 @@ from typing import Any
 from scipy.optimize import minimize_scalar
 
 from bounds.errors import BoundsError
-from empirics.algorithms.algorithm import Algorithm
+from empirics.algorithms.algorithm import Algorithm, Rows, ServerStart
+from empirics.algorithms.relaxed import RelaxedStart
 
 from ..worst_cases.program import WorstCaseError
 from .instances import slowest
-from .listing import drawn, in_floats, NoListing
+from .listing import check_averaged, drawn, in_floats, NoListing
 from .lyapunov import Lyapunov, Noise, NotCertified, Sought, Weights
 from .one_round import Cohort, one_round, OneRound
 from .proof import proved
@@ -28,8 +29,10 @@ SOUND = 1e-6
 """How far below 0 an eigenvalue of a solution may be while contractions are compared, relative to its entries."""
 LARGEST = 1e5
 """What a start may count for: beyond, nothing is certified."""
-UTMOST, SHORTEST = 1e12, 1e-9
-"""Of L, of which the units are made; of a step size, times 1/L, whose powers are told from rounding."""
+UTMOST, SHORTEST = 1e12, 1e-6
+"""Of L, of which the units are made; of a step size, and of it times L, that is told from rounding."""
+SLOW = 1e-5
+"""A contraction nearer to 1 is hardly told from none."""
 MARGINS = (1e-7, 1e-8, 1e-6)
 """How far what is proved stays from having no sum of squares: the first that suffices."""
 SEARCHED, USUAL = 20, 0.885
@@ -64,9 +67,10 @@ class Case:
             )
         if not 1 / UTMOST <= L <= UTMOST:
             raise BoundsError(f"smoothness must be from {1 / UTMOST:g} to {UTMOST:g}; got {L:g}: take other units")
-        if not self.step_size >= SHORTEST / L:
+        if not self.step_size >= SHORTEST / min(L, 1.0):
             raise BoundsError(
-                f"step_size must be > 0, and {SHORTEST:g}/smoothness or more for a rate; got {self.step_size:g}"
+                f"step_size must be {SHORTEST:g} or more for a rate, and {SHORTEST:g}/smoothness or more; got "
+                f"{self.step_size:g} (in other units both are other numbers)"
             )
         if self.local_steps < 1:
             raise BoundsError(f"local_steps must be a whole number >= 1; got {self.local_steps}")
@@ -78,13 +82,24 @@ class Case:
         if self.noisy and (self.clients is None or self.cohort not in (None, self.clients)):
             raise BoundsError("with gradient_variance a rate needs clients, all of them in every round")
 
+    @property
+    def played(self) -> Algorithm:
+        """The algorithm without last models that nothing depends on: a start relaxed by 0 is the server model."""
+        if not isinstance(self.algorithm.start, RelaxedStart) or self.algorithm.start.beta:
+            return self.algorithm
+        kept = tuple(keeper for keeper in self.algorithm.remember if keeper != Rows("last"))
+        return replace(self.algorithm, start=ServerStart(), remember=kept)
+
     @cached_property
     def round(self) -> OneRound:
-        found = one_round(self.algorithm, self.local_steps, self.step_size)
-        if not found.memory or self.drawn is None or self.cohort == self.clients:
+        found = one_round(self.played, self.local_steps, self.step_size)
+        if self.drawn is None or self.cohort == self.clients:
+            return found
+        if not found.memory:
+            check_averaged(found, self.played, self.step_size)
             return found
         try:
-            return in_floats(drawn(self.algorithm, self.local_steps, self.step_size, self.drawn))
+            return in_floats(drawn(self.played, self.local_steps, self.step_size, self.drawn))
         except NoListing:  # the program says which methods there are
             return found
 
@@ -108,7 +123,7 @@ class Case:
     @property
     def weights(self) -> Weights:
         """What start, floor and noise count for in units of the class: distances 1, gradients L."""
-        unit = 1 / self.smoothness**2
+        unit = self.smoothness**2
         return 1.0, unit, unit, unit if self.noisy else 0.0
 
 
@@ -240,7 +255,7 @@ def _smallest(case: Case, low: float, step: Callable[[str], None]) -> float:
     if not _tried(case, high):
         raise NotCertified(
             f"no contraction below 1 is certified for {case.algorithm} with local_steps={case.local_steps} "
-            f"step_size={case.step_size:g}; take a smaller step size"
+            f"step_size={case.step_size:g}; take a {'smaller' if low < 1 - SLOW else 'larger'} step size"
         )
     while high - low > near:
         middle = (low + high) / 2
@@ -286,11 +301,12 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
             why = why or str(error)
             continue
         if found.spare <= 0:
+            why = why or "what the solver finds breaks what it was asked for"
             continue
         floats = floats or _in_floats(case, found)
         try:
             proof = proved(
-                case.algorithm, case.round, case.step_size, case.smoothness, case.strong_convexity, found,
+                case.played, case.round, case.step_size, case.smoothness, case.strong_convexity, found,
                 case.noise, case.drawn,
             )  # fmt: skip
         except WorstCaseError as error:

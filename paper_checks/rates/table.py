@@ -118,7 +118,7 @@ class Place:
             start = f"({start} + {above(said.start_dissimilarity, 4):.4g} zeta^2)"
         more = f" + {above(said.floor, 4):.4g} zeta^2" if said.floor else ""
         more += f" + {above(said.noise_floor, 4):.4g} sigma^2" if said.noise_floor else ""
-        return f"{self._left} <= {said.contraction:.10g}^T {start}{more}"
+        return f"{self._left} <= {said.contraction!r}^T {start}{more}"
 
 
 @dataclass(frozen=True, eq=False)

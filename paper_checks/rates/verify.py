@@ -17,6 +17,7 @@ squares of both are looked at apart.
 """
 
 import json
+import re
 import sys
 from collections import defaultdict
 from fractions import Fraction as Q
@@ -44,15 +45,32 @@ BEGINNING = {
     "fedavgm": ", no velocity before", "fedcm": ", no direction before",
 }  # fmt: skip
 """What a run begins with besides its model."""
+NUMBERS = ("parameter", "step_size", "smoothness", "strong_convexity", "contraction", "start_distance",
+           "start_dissimilarity", "floor")  # fmt: skip
+BEGUN = ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance")
+"""Numbers of every claim, and of a start."""
+LARGEST = 10**5
+"""The largest power of two in a factor: beyond, numbers do not fit into memory."""
 
 
 class Refused(Exception):
     """Why a file does not prove what it claims."""
 
 
+KNOWN = (Refused, ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RecursionError, TypeError,
+         ValueError)  # fmt: skip
+"""What a file that is no proof may raise."""
+
+
 def need(truth: bool, why: str) -> None:
     if not truth:
         raise Refused(why)
+
+
+def number(text: Any) -> Q:
+    """A fraction that is written out, p/q: a float is another number than the one it is printed as."""
+    need(type(text) is str and re.fullmatch(r"-?[0-9]+(/[0-9]+)?", text) is not None, f"{text!r} is no fraction p/q")
+    return Q(text)
 
 
 def total(*terms: tuple[Any, Vector]) -> Vector:
@@ -85,10 +103,11 @@ def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], di
 
     Of what means keep afterwards, the deviations are what every client adds to it.
     """
-    method, p, eta, steps = claim["method"], Q(claim["parameter"]), Q(claim["step_size"]), claim["local_steps"]
+    method, steps = claim["method"], claim["local_steps"]
+    p, eta = number(claim["parameter"]), number(claim["step_size"])
     need(method in KEPT, f"the method {method} is not known here")
     need(p == 0 or method not in ("fedavg", "scaffold"), f"{method} has no parameter")
-    need(isinstance(steps, int) and steps > 0 and eta > 0, "a round has steps of a positive size")
+    need(type(steps) is int and steps > 0 and eta > 0, "a round has steps of a positive size")
     before: dict[str, Vector] = {name: ({name: Q(1)}, {}) for name in KEPT[method][0]}
     before |= {name: ({}, {name: Q(1)}) for name in KEPT[method][1]}
     if method == "scaffold":
@@ -131,13 +150,17 @@ def play(claim: Any, gradient: Any) -> tuple[list[Vector], dict[str, Vector], di
 def check(proof: Any) -> None:
     """Raise ``Refused`` unless the file proves its claim."""
     claim, rest = proof["claim"], proof["rest"]  # rest: gradients count relative to those at the minimiser
-    L, mu, rho, change = (Q(x) for x in (claim["smoothness"], claim["strong_convexity"], claim["contraction"],
-                                         proof["change"]))  # fmt: skip
+    L, mu, rho, change = (number(x) for x in (claim["smoothness"], claim["strong_convexity"], claim["contraction"],
+                                              proof["change"]))  # fmt: skip
+    after_it = [proof["after"][word] for word in (*BEGUN, "bound")] if "after" in proof else []
+    noise_floor = [] if claim["noise_floor"] is None else [claim["noise_floor"]]
+    for text in (*(claim[word] for word in NUMBERS), *noise_floor, *after_it):
+        number(text)  # before they become words
     need(0 <= mu < L, "there are no such functions")
     need(0 < rho < 1, "a contraction is between 0 and 1")
     need(proof["statement"] == said(proof), "the statement in words is another one")
-    potential, gamma = Q(proof["potential"]), Q(claim["floor"]) * (1 - rho)
-    need(rest in (True, False), "gradients are relative to something else")
+    potential, gamma = number(proof["potential"]), Q(claim["floor"]) * (1 - rho)
+    need(type(rest) is bool, "gradients are relative to something else")
     need(potential >= 0 and gamma >= 0 and change != 0, "a weight is negative")
 
     def gradient(j: int) -> Vector:
@@ -155,6 +178,7 @@ def check(proof: Any) -> None:
         own = {f"n{j}": Q(noisy)}
         return total((1, gradient(j)), (1 * rest, REST), (1, (own, own)))
 
+    need(type(steps) is not int or steps <= len(proof["blocks"][0]["vectors"]), "a gradient is missing from the factor")
     asked, before, after = play(claim, heard)
     forms: list[dict[tuple[str, str], Q]] = [defaultdict(Q), defaultdict(Q)]
 
@@ -179,7 +203,7 @@ def check(proof: Any) -> None:
         ends = {name: ({}, after[name][1]) for name in means}
         after |= {name: (after[name][0], {}) for name in means}
     for names, rows, least in ((means, proof["means"], "above_distance"), (apart, proof["apart"], "above_nothing")):
-        P = [[Q(x) for x in row] for row in rows]
+        P = [[number(x) for x in row] for row in rows]
         need(len(P) == len(names) and all(len(row) == len(P) for row in P), "the quadratic has another size")
         need(all(P[i][j] == P[j][i] for i in range(len(P)) for j in range(i)), "the quadratic is not symmetric")
         for i, a in enumerate(names):
@@ -217,7 +241,7 @@ def check(proof: Any) -> None:
                 products[u][v] += c * x * y
 
     for a, b, multiplier in proof["multipliers"]:
-        c = Q(multiplier)
+        c = number(multiplier)
         need(c >= 0, f"the multiplier of {a}, {b} is negative")
         need(0 <= a < len(points) and 0 <= b < len(points), "there is no such point")
         values[b] += c
@@ -241,7 +265,7 @@ def check(proof: Any) -> None:
     need(not any(values[1:]), "function values are left over")
     if gamma:
         forms[1]["*", "*"] += gamma
-    noises = [[Q(x) for x in row] for row in proof["noises"]]
+    noises = [[number(x) for x in row] for row in proof["noises"]]
     need([len(row) for row in noises] == [steps * noisy] * 2, "noise counts once for every step, in both blocks")
     need(all(x >= 0 for row in noises for x in row), "noise has a negative weight")
     for form, row, unheard in zip(forms, noises, proof["unheard"], strict=True):
@@ -253,7 +277,7 @@ def check(proof: Any) -> None:
         for u, v, value in unheard:
             early, late = int(u[1:]) if u[0] == "v" and u[1:].isdigit() else 0, int(v[1:])
             need(v in {f"n{j + 1}" for j in range(len(row))} and u != v and early <= late, f"{v} goes along with {u}")
-            form[u, v] = form[v, u] = Q(value)
+            form[u, v] = form[v, u] = number(value)
     if noisy:
         need(N is not None, "noise is that of so many clients")
         added = sum(noises[0], Q(0)) / N + sum(noises[1], Q(0)) * Q(N - 1, N)
@@ -277,7 +301,7 @@ def remaining(claim: Any, after: Any) -> Q:
     rounds, many = after["rounds"], 20_000
     need(type(rounds) is int and rounds >= 0, "rounds are a whole number")
     past = Q(claim["contraction"]) ** min(rounds, many)
-    begun = [Q(after[word]) for word in ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance")]
+    begun = [Q(after[word]) for word in BEGUN]
     need(min(begun) >= 0, "a squared length is negative")
     need(claim["noise_floor"] is not None or begun[2] == 0, "nothing is proved of noise")
     first = Q(claim["start_distance"]) * begun[0] + Q(claim["start_dissimilarity"]) * begun[1]
@@ -293,6 +317,7 @@ def squares(block: Any, matrix: dict[tuple[str, str], Q]) -> None:
     need(len(names) == len(scale) == len(factor) == len(place), "the factor has another size")
     integers = all(type(x) is int for x in (bits, *scale, *(x for row in factor for x in row)))
     need(integers and bits >= 0, "the factor is not of integers")
+    need(max(map(abs, (bits, *scale))) <= LARGEST, "the factor has powers of two that are too large")
     for i, a in enumerate(names):
         apart = []
         for j, b in enumerate(names):
@@ -346,9 +371,10 @@ def main(files: list[str]) -> int:
         try:
             proof = json.loads(Path(file).read_text(encoding="utf-8"))
             check(proof)
-        except (Refused, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+        except KNOWN as error:
             failed += 1
-            print(f"{file}: REFUSED: {error or type(error).__name__}")
+            why = ascii(str(error) or type(error).__name__)[1:-1]  # one line, whatever words of the file it quotes
+            print(f"{file}: REFUSED: {why}")
         else:
             print(f"{file}: proved: {said(proof)}")
     return 1 if failed else 0

@@ -46,6 +46,41 @@ def test_units_change_nothing_but_units():
     assert other.fastest.floor == pytest.approx(one.fastest.floor / 49, rel=1e-4)
 
 
+@pytest.mark.parametrize("unit", [0.003, 3000.0])
+@pytest.mark.parametrize("more", [{}, {"clients": 5, "noisy": True}, {"clients": 4, "cohort": 2}])
+def test_far_away_units_have_the_same_rates_too(unit, more):
+    def scaled(L):
+        return certified(Case(algorithm("fedavgm(momentum=0.3)"), 2, 0.2 / L, L, 0.13 * L, **more))
+
+    one, other = scaled(1.0), scaled(unit)
+    assert other.contraction == pytest.approx(one.contraction, rel=1e-7)
+    for said, same in zip(other.statements, one.statements, strict=True):
+        assert said.proof is not None
+        assert said.start_distance == pytest.approx(same.start_distance, rel=1e-3)
+        assert said.floor * unit**2 == pytest.approx(same.floor, rel=1e-3)
+        assert said.noise_floor * unit**2 == pytest.approx(same.noise_floor, rel=1e-3)
+
+
+@pytest.mark.parametrize("more", [{}, {"clients": 900, "cohort": 3}])
+def test_a_start_that_is_relaxed_by_nothing_is_fedavg(more):
+    """Last models that nothing depends on are no reason for a slower rate: they fade like 1 - 1/300 a round."""
+    words = dict(local_steps=2, step_size=0.2, smoothness=1.0, strong_convexity=0.2) | more
+    [none], [fedavg] = (fedbounds.rate(m, **words).records() for m in ("fedinit(beta=0)", "fedavg()"))
+    assert none["proved"]
+    for word in ("contraction", "quadratics", "floor", "least_floor"):
+        assert none[word] == (fedavg[word] and pytest.approx(fedavg[word], rel=1e-9))
+
+
+def test_what_is_printed_is_no_smaller_than_what_is_proved():
+    """Rates next to 1 have more digits than are usually shown: cut off, they would be smaller."""
+    words = dict(local_steps=1, step_size=1e-6, smoothness=1.0, strong_convexity=0.001)
+    found = fedbounds.rate("fedavg()", **words)
+    [shown] = [float(line.partition("<= ")[2].partition("^T")[0]) for line in found.lines() if "<=" in line]
+    assert shown == found.records()[0]["stated"]
+    with pytest.raises(BoundsError, match="step_size must be 1e-06 or more"):
+        fedbounds.rate("fedavg()", **(words | dict(step_size=9e-7)))
+
+
 @pytest.mark.parametrize("method", ["scaffold()", "fedavg()", "fedinit(beta=0.1)"])
 def test_exact_worst_cases_are_just_below(method):
     found = certified(Case(algorithm(method), 2, 0.3, 1.3, 0.2))
@@ -119,6 +154,22 @@ def test_who_is_drawn_leaves_a_floor_with_one_local_step_too(cohort):
 def test_a_cohort_of_clients_that_keep_something_else_is_refused(method):
     with pytest.raises(NotCertified, match="clients of this one keep"):
         certified(Case(algorithm(method), 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
+
+
+class Counting:
+    """A server that goes as far as its cohort is large: FedAvg where all take part."""
+
+    def __call__(self, work, ends):
+        share = float((work.counts > 0).sum()) / work.total
+        return work.state.model + share * (work.mean(ends) - work.state.model), {}
+
+
+def test_a_round_that_counts_who_takes_part_has_no_rate_with_cohorts():
+    counting = renamed(fedavg, "counting()", combine=Counting())
+    whole = certified(Case(counting, 2, 0.2, 1.0, 0.2))
+    assert whole.contraction == pytest.approx(certified(Case(fedavg, 2, 0.2, 1.0, 0.2)).contraction, rel=1e-9)
+    with pytest.raises(BoundsError, match="how many take part"):
+        certified(Case(counting, 2, 0.2, 1.0, 0.2, clients=5, cohort=2))
 
 
 def test_noise_stays_below_and_half_of_its_floor_would_not():

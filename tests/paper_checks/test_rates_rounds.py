@@ -106,5 +106,11 @@ def test_a_single_client_has_nothing_that_is_drawn_or_unlike():
     assert alone == pytest.approx(rate**8 * 2.1 + SIZE**2 * 0.45 * sum(rate ** (2 * j) for j in steps), rel=1e-9)
 
 
+def test_after_no_round_nothing_has_changed(found):
+    said = after(certified(CASES["quiet"]), Begun(0, 2.1, 0.6))
+    assert said.instance == 2.1
+    assert 2.1 <= said.bound < 2.2
+
+
 def test_tiny_numbers_are_shown_as_more_than_nothing():
     assert above(Fraction(1, 10**400)) > 0

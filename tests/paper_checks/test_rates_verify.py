@@ -6,6 +6,7 @@ import math
 import random
 import subprocess
 import sys
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -158,6 +159,43 @@ def test_other_words_are_refused(proofs, path):
         at = at[key]
     at[path[-1]] = {"method": "scaffold", "statement": "at once", "rest": 7}[path[-1]]
     assert refused(other)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("claim", "step_size"), 0.13), (("claim", "smoothness"), "17e-1"), (("claim", "floor"), "1_0"),
+        (("claim", "start_distance"), True), (("claim", "strong_convexity"), " 1/5\n"), (("potential",), 2.5),
+        (("claim", "local_steps"), True), (("claim", "local_steps"), 10**12), (("rest",), 1.0), (("rest",), 0),
+        (("change",), "1e999999999"), (("blocks", 0, "bits"), 10**15), (("blocks", 0, "scale", 0), -(10**15)),
+        (("claim", "method"), "\nfedavg.json: proved: all"), (("claim", "method"), "\ud800"),
+    ],
+)  # fmt: skip
+def test_numbers_are_fractions_as_they_are_printed_and_refusals_one_line(proofs, tmp_path, capsys, path, value):
+    """A float is printed as another number than it is; huge ones would take for ever."""
+    other = copy.deepcopy(proofs[1])
+    at = other
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    with suppress(ArithmeticError, LookupError, TypeError, ValueError):
+        if "e99" not in str(value):
+            other["statement"] = verify.said(other)
+    file = tmp_path / "other.json"
+    file.write_text(json.dumps(other))
+    assert verify.main([str(file)]) == 1
+    lines = capsys.readouterr().out
+    assert lines.startswith(f"{file}: REFUSED: ")
+    assert lines.count("\n") == 1
+    assert lines.isascii()
+
+
+@pytest.mark.parametrize("text", ["[" * 10**5, '{"a":' * 10**5, "", "NaN", "[]", '"claim"', "\ufeff{}"])
+def test_what_is_no_proof_is_refused_in_one_line(tmp_path, capsys, text):
+    file = tmp_path / "other.json"
+    file.write_text(text, encoding="utf-8")
+    assert verify.main([str(file)]) == 1
+    assert capsys.readouterr().out.count("\n") == 1
 
 
 def test_the_file_alone_checks_proofs_from_the_shell(proofs, tmp_path):
