@@ -20,6 +20,7 @@ from bounds.showing.mathml import inline, mathml
 from bounds.showing.tables import plain
 from bounds.stated import DESIGN, role_of
 from bounds.vocabulary import classes, clients
+from paper_checks.claims.claim import Claim, Status
 
 from . import optima, ranges, verdicts
 from .javascript import javascript
@@ -52,9 +53,7 @@ def data(entries: Sequence[NamedBound], store: Path | None = None) -> Record:
     known = _points(entries, store)
     used = list(dict.fromkeys(c.name for group in claims.values() for c in group))
     place = {name: i for i, name in enumerate(used)}
-    by_name = {
-        c.name: [c.name, verdicts.verdict(c), c.words, str(c.source)] for group in claims.values() for c in group
-    }
+    by_name = {c.name: _claim(c) for group in claims.values() for c in group}
     return {
         "papers": {k: [p.short, p.title] for k, p in PAPERS.items()},
         "claims": [by_name[name] for name in used],
@@ -63,6 +62,13 @@ def data(entries: Sequence[NamedBound], store: Path | None = None) -> Record:
             for e in entries
         ],
     }
+
+
+def _claim(claim: Claim) -> list[str]:
+    """A claim with its verdict and the kind of it; why, where it fails."""
+    why = claim.note if claim.known is Status.FAILS else ""
+    kind = verdicts.kinds().get(claim.name, "")
+    return [claim.name, verdicts.verdict(claim), claim.words, str(claim.source), kind, why]
 
 
 def _points(entries: Sequence[NamedBound], store: Path | None) -> Mapping[str, Any]:

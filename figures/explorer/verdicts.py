@@ -6,9 +6,11 @@ the verdicts reached anew runs ``fedbounds check``; a test compares the names fo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -17,10 +19,21 @@ from bounds.core import Bound
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Claim, Status
 
+JUDGED = re.compile(r"^#### ([\w.]+)\n\n\*\*\w+\*\*(?:, (\w+))? \((\w+)\)", re.MULTILINE)
+"""How the committed report begins on a claim: its name, its verdict, what is wrong, how that was found."""
+
 
 def verdict(claim: Claim) -> str:
     """The audited verdict as the report words it."""
     return "REPAIRED" if claim.known is Status.FAILS and claim.repair is not None else str(claim.known)
+
+
+@cache
+def kinds() -> Mapping[str, str]:
+    """By claim what is wrong with it, or how far its verdict goes, as the committed reports have it."""
+    pages = (page for page in files("paper_checks").joinpath("reports").iterdir() if page.name.endswith(".md"))
+    told = [row for page in pages for row in JUDGED.findall(page.read_text(encoding="utf-8"))]
+    return {name: defect or grade for name, defect, grade in told}
 
 
 def about(claim: Claim) -> set[str]:

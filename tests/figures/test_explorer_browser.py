@@ -1,10 +1,11 @@
 """The explorer in a real browser: numbers against Python, keyboard, overlay, dark mode, phones."""
 
 import time
+from math import log
 
 import numpy as np
 import pytest
-from explorer_browser import by_python, by_shell, focused, narrow, press
+from explorer_browser import by_python, by_shell, focused, narrow, press, SINGLE
 from explorer_points import drawn, python_terms
 
 from bounds import BOUNDS
@@ -63,6 +64,38 @@ def test_a_slider_moves_by_keyboard_and_the_value_is_said(page):
     assert page.text("#readout") != words
     assert slider.get_attribute("aria-valuetext") == f"{after:g}"
     assert page.state()["values"] == {"smoothness": after}
+
+
+POINTED = """
+const [kind, share] = arguments, box = document.getElementById("chart");
+const {left, top, width} = box.getBoundingClientRect();
+const at = {clientX: left + 62 + share * (width - 76), clientY: top + 120, pointerId: 1, bubbles: true};
+box.setPointerCapture = () => {};
+box.dispatchEvent(new PointerEvent(kind, at));
+"""
+"""A pointer over the chart, so far along its axis."""
+FIVE = log(5 / 2) / log(11 / 2)
+"""How far 5 is along a logarithmic axis from 2 to 11."""
+
+
+def test_a_pointer_reads_the_chart_and_takes_the_axis_along(page):
+    page.choose("from", "2", "input")
+    page.choose("to", "11", "input")
+    before = page.state()
+    page.js(POINTED, "pointermove", FIVE)
+    place, value = page.text("#chart-pointer").split(": ")
+    assert place == "5"
+    assert page.state() == before, "nothing is chosen by looking"
+    page.js(POINTED, "pointerdown", FIVE)
+    page.settle()
+    assert page.text("#readout").startswith(f"At clients = 5: generalization gap ≤ {value} (")
+    page.js(POINTED, "pointermove", 0.99)
+    page.settle()
+    assert page.text("#readout").startswith("At clients = 11: ")
+    page.js(POINTED, "pointerup", 0.99)
+    page.js(POINTED, "pointermove", FIVE)
+    assert page.text("#chart-pointer") == f"5: {value}"
+    assert page.text("#readout").startswith("At clients = 11: "), "it was let go"
 
 
 def test_every_control_can_be_reached_and_has_a_name(page):
@@ -211,11 +244,26 @@ def test_dark_mode_by_the_system_and_by_the_button(page):
     assert background(page) != light
     page.find("#theme").click()
     assert background(page) == light
+    page.js("localStorage.clear()")
     features = [{"name": "prefers-color-scheme", "value": "dark"}]
     page.js("delete document.documentElement.dataset.theme")
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     assert background(page) != light
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_the_theme_that_was_chosen_is_kept(page, file):
+    light = background(page)
+    page.find("#theme").click()
+    dark = background(page)
+    try:
+        page.open(file, SINGLE)
+        assert background(page) == dark != light
+        page.find("#theme").click()
+        page.open(file, SINGLE)
+        assert background(page) == light
+    finally:
+        page.js("localStorage.clear()")
 
 
 @pytest.mark.parametrize("name", ["fedals.one_round", "fedinit.theorem_5", "decaying_k.per_second"])

@@ -23,6 +23,7 @@ from figures.explorer.command import entries
 from figures.explorer.page import page
 from figures.explorer.verdicts import about
 from figures.ours.grid import exact, trained
+from paper_checks.audit.running import CLAIMS
 
 OWN = """
 import sympy as sp
@@ -134,6 +135,11 @@ def test_claims_come_with_their_audited_verdicts(whole):
     said = {data["claims"][i][0]: data["claims"][i][1] for i in bound["claims"]}
     assert said["decaying_k.theorem_2"] == "REPAIRED"
     assert said["decaying_k.eq_8"] == "HOLDS"
+    told = {claim[0]: claim for claim in data["claims"]}
+    assert told["decaying_k.theorem_2"][4] == str(CLAIMS["decaying_k.theorem_2"].defect)
+    assert told["decaying_k.theorem_2"][5] == CLAIMS["decaying_k.theorem_2"].note
+    assert told["decaying_k.eq_8"][4:] in (["proved", ""], ["exact", ""], ["searched", ""])
+    assert all(claim[4] for claim in data["claims"]), "the committed report has the kind of every verdict"
 
 
 @pytest.mark.slow

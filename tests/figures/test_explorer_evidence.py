@@ -272,6 +272,7 @@ def test_runs_stand_beside_the_rows_of_their_plan_with_their_standard_error(whol
         (lambda text: "".join(x for x in text.splitlines(True) if ",11," not in x), "a standard error needs at least"),
         (lambda text: text + "fedavg(),10,8,0.01\n", "has 4 fields, the first line 8"),
         (lambda text: text.replace("gap,0.", "gap,zero ", 3), "optimality_gap must be a number; it is zero"),
+        (lambda text: text.replace("gap,0.", 'gap,0"', 1), "line 3 has a quotation mark within a field"),
         (lambda text: runs(rounds=6, start=runs.start)[0], "its runs have 6 rounds, your plan has 7"),
         (lambda text: runs(start=2 * runs.start)[0], "they are of another one"),
     ],
@@ -283,3 +284,21 @@ def test_runs_that_do_not_fit_are_refused_whole_with_one_line(change, why, whole
     assert whole.text("#notice").startswith("wrong.csv was not taken: ")
     assert whole.text("#runs-told").startswith("No committed measurement")
     assert whole.text("#notice").count("\n") == 0
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.rstrip("\n"),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: f"\ufeff{text}\n\n",
+        lambda text: text.replace("fedavg()", '"fedavg()"'),
+    ],
+)
+def test_runs_are_taken_however_their_lines_end(change, whole):
+    _, start = told(whole, 7)
+    whole.js("explorer.takeRuns('mine.csv', arguments[0])", change(runs(start=start)[0]))
+    assert whole.find("#notice").get_property("hidden"), whole.text("#notice")
+    assert whole.text("#runs-told") == "mine.csv: 2 plans of 7 rounds, optimality gap."

@@ -1,12 +1,15 @@
 """The page of one federation by hand: steps back, the focus, its limits, files and links that are wrong."""
 
 import json
+import shlex
 import time
 
 import pytest
 from explorer_browser import FAINT, focused, narrow, press, settled
 
+import fedbounds
 from figures.explorer import atlas, federations
+from paper_checks.comparing.compare_rows import RANKED
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 EMBEDDED = atlas.embedded()
@@ -98,6 +101,85 @@ def test_a_story_keeps_one_axis_and_gives_the_plan_back(whole):
     assert bars == sorted(set(bars)), "the bounds grow in beta, and so do their bars"
     whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
     assert whole.js("return [explorer.federation(), document.getElementById('federations').value]") == before
+
+
+def test_steps_back_lead_through_a_story_and_out_of_it(whole):
+    whole.choose("f-rounds", "900", "input")
+    time.sleep(REST)
+    whole.choose("stories", "0")
+    time.sleep(REST)
+    whole.js("document.querySelectorAll('#story button')[1].click()")
+    time.sleep(REST)
+    second = whole.text("#story")
+    assert (second[:40], whole.js("return explorer.federation().plan.rounds")) == (
+        "Where does any theorem say anything? 2 of 5. A hundred rounds"[:40], 100
+    )  # fmt: skip
+    whole.driver.back()
+    time.sleep(REST)
+    assert "1 of 5" in whole.text("#story")
+    assert whole.js("return explorer.federation().plan.rounds") == 10
+    whole.driver.back()
+    time.sleep(REST)
+    assert whole.find("#story").get_property("hidden")
+    assert whole.js("return explorer.federation().plan.rounds") == 900
+    whole.driver.forward()
+    whole.driver.forward()
+    time.sleep(REST)
+    assert whole.text("#story") == second
+    whole.driver.refresh()
+    whole.settle()
+    time.sleep(REST)
+    assert whole.text("#story") == second
+    whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
+    assert whole.js("return explorer.federation().plan.rounds") == 900, "what was there before the story"
+
+
+def test_two_files_of_one_name_are_two_federations(whole):
+    for smoothness in (1.9, 2.3):
+        whole.js(
+            "explorer.take('10 quadratics', arguments[0])",
+            constants(smoothness=smoothness, sample_smoothness=smoothness),
+        )
+        time.sleep(REST)
+    shown = "return [...document.getElementById('federations').selectedOptions].map((o) => o.textContent)[0]"
+    assert whole.js(shown) == "10 quadratics (3)"
+    whole.driver.back()
+    time.sleep(REST)
+    assert whole.js(shown) == "10 quadratics (2)"
+    assert whole.js("return explorer.told().given.smoothness") == 1.9
+
+
+HOVER = """
+const box = document.getElementById("plane"), {left, top} = box.getBoundingClientRect();
+box.dispatchEvent(new PointerEvent("pointermove", {clientX: left + arguments[0], clientY: top + arguments[1]}));
+const [, K, size] = document.getElementById("plane-hover").textContent.match(/K = (\\d+), η = ([^:]+)/);
+const mantissa = size.split("·10"), power = [..."⁻⁰¹²³⁴⁵⁶⁷⁸⁹"], eta = mantissa.length < 2 ? Number(size)
+  : Number(`${mantissa[0]}e${[...mantissa[1]].map((c) => "-0123456789"[power.indexOf(c)]).join("")}`);
+const {given, upTo} = explorer.told(), {target, theorem} = explorer.federation();
+const rows = explorer.rows(target, {...given, local_steps: Number(K), step_size: eta}, upTo);
+const own = rows.filter((r) => r.value !== "undefined" && (r.bound === theorem || r.alias.includes(theorem)));
+return [document.getElementById("plane-hover").textContent, Math.min(...own.map((r) => Number(r.value)))];
+"""
+
+
+@pytest.mark.parametrize("theorem", ["decaying_k.theorem_1_repaired", "fedinit.theorem_1"])
+def test_the_pointer_reads_what_the_theorem_says_at_its_very_plan(theorem, whole):
+    """Cells of the plane are 1.2 times apart, and of theorems with constants to choose looked at quickly."""
+    settled(whole)
+    whole.choose("theorem", theorem)
+    seen = 0
+    for x in range(70, 400, 30):
+        for y in range(20, 300, 30):
+            said, least = whole.js(HOVER, x, y)
+            value = said.split(": ", 1)[1].split(",")[0]
+            if least is None:  # infinite: no row of it has a number
+                assert value == "silent"
+                continue
+            seen += 1
+            mantissa, _, power = value.partition("·10")
+            power = power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+            assert float(f"{mantissa}e{power or 0}") == pytest.approx(least, rel=0.006), said
+    assert seen > 10
 
 
 def test_the_headline_counts_what_the_lists_show_and_conversions_are_explained(whole):
@@ -276,11 +358,40 @@ def constants(**changed):
     return json.dumps({**start["given"], "_up_to": start["up_to"], **changed})
 
 
-@pytest.mark.parametrize("changed", [{}, {"gradient_variance": 0, "client_gradient_variance": [0] * 10}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"gradient_variance": 0, "client_gradient_variance": [0] * 10},
+        {"sampling": "without_replacement", "algorithm": "fedavg"},
+        {"constructor": 3, "_about": {"not": "words"}},
+    ],
+)
 def test_the_file_that_the_others_are_made_of_is_taken(changed, whole):
     whole.js("explorer.take('mine.json', arguments[0])", constants(**changed))
     assert whole.find("#notice").get_property("hidden")
     assert whole.find("#federations").get_property("value") == str(len(EMBEDDED))
+    assert whole.text("#federation-words") == "10 clients, from mine.json"
+
+
+def test_what_a_file_says_twice_is_moved_together(whole, capsys):
+    """The gap beside both losses, and a pair (G^2, B^2) beside the difference of clients that it comes of."""
+    start = federations.of_quadratics()["given"]
+    gap = start["initial_loss"] - start["optimal_loss"]
+    pair = {"dissimilarity_offset": 2 * start["optimum_dissimilarity"], "dissimilarity_factor": 9.0}
+    whole.js("explorer.take('mine.json', arguments[0])", constants(initial_gap=gap, **pair))
+    whole.choose("f-initial_gap", str(3 * gap), "input")
+    whole.choose("f-optimum_dissimilarity", str(4 * start["optimum_dissimilarity"]), "input")
+    given = whole.js("return explorer.told().given")
+    assert given["initial_gap"] == pytest.approx(3 * gap)
+    assert given["initial_loss"] - given["optimal_loss"] == pytest.approx(3 * gap)
+    assert given["dissimilarity_offset"] == pytest.approx(4 * pair["dissimilarity_offset"])
+    command = shlex.split(whole.js("return explorer.copies.shell()"))
+    assert fedbounds.main([*command[1:], "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["rows"]
+    theirs = sorted(row["value"] for row in told if row["state"] in RANKED)
+    ours = whole.js("return explorer.rows('optimality_gap', arguments[0], {})", given)
+    assert sorted(float(row["value"]) for row in ours if row["state"] in RANKED) == pytest.approx(theirs, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -290,6 +401,7 @@ def test_the_file_that_the_others_are_made_of_is_taken(changed, whole):
         (constants(cohort=20), "cohort is 20: it must be a whole number from 1 to the number of clients"),
         (constants(gradient_variance=-1), "gradient variance is -1: it must be >= 0"),
         (constants(strong_convexity=2), "it must be at least μ"),
+        (constants(pl_constant=2), "pl constant is 2: no loss of smoothness 1.6"),
         (constants(smoothness=-2), "smoothness is -2: it must be > 0"),
         (constants(client_gradient_variance=[-0.1] * 10), "client gradient variance is -0.1: it must be >= 0"),
         (
@@ -300,6 +412,9 @@ def test_the_file_that_the_others_are_made_of_is_taken(changed, whole):
         (constants(clients=2.5), "clients is 2.5: it must be a whole number"),
         (constants(initial_loss="two"), "initial loss must be a number or a list of them"),
         (constants(smoothness={"low": 1}), "smoothness must be a number or a list of them"),
+        (constants(initial_distance_sq=[0.1] * 10), "initial distance sq must be one number"),
+        (constants(sampling="with_replacement"), "its sampling is with_replacement; this page speaks of without"),
+        (constants(algorithm="scaffold"), "its algorithm is scaffold; this page speaks of fedavg alone"),
         (constants(_up_to={"grad_cap_sq": None}), "_up_to of grad cap sq must say up to which numbers it holds"),
         (constants(_up_to={"grad_cap_sq": {"step_size": "far"}}), "_up_to of grad cap sq must say up to which"),
         (constants(_interval={"smoothness": 3}), "_interval of smoothness must be two numbers"),

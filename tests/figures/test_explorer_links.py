@@ -1,5 +1,7 @@
 """Links of the explorer: what is chosen goes around through the address, and a damaged link is refused in words."""
 
+from urllib.parse import quote
+
 import pytest
 
 from bounds import BOUNDS
@@ -131,6 +133,26 @@ def test_a_damaged_link_opens_the_defaults_and_says_so(whole, damaged, page, fil
     assert "The link is damaged" in page.text("#notice")
     assert page.state()["bound"] == "fedals.one_round"
     assert page.state()["values"] == {}
+
+
+@pytest.mark.parametrize(
+    "harmed",
+    [
+        lambda link: f"{link}.",
+        lambda link: f"{link}%3E)",
+        lambda link: f"{link}&utm_source=mail",
+        lambda link: link.replace("&", "&amp;") + ").",
+        lambda link: quote(link),
+        lambda link: f"{link[:9]}%20{link[9:]}",
+    ],
+)
+def test_what_happens_to_links_on_their_way_is_undone(harmed, page, file):
+    page.choose("q-smoothness", "4", "input")
+    link = page.js("return explorer.texts.link()").split("#")[1]
+    page.open(file, f"#{harmed(link)}")
+    assert page.find("#notice").get_property("hidden"), page.text("#notice")
+    assert page.state()["values"] == {"smoothness": 4}
+    assert page.js("return explorer.texts.link()").split("#")[1] == link
 
 
 @pytest.mark.parametrize("fragment", ["#nonsense", "#v=1&b=fedals.one_round&x=clients", "#%E0%A4%A"])

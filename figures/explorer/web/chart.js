@@ -6,8 +6,8 @@ const esc = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0
 /* From values to pixels. In units of the larger end, so that no difference of two values leaves the range of numbers. */
 function scale(low, high, log, start, end) {
   const size = log ? 1 : Math.max(Math.abs(low), Math.abs(high)), put = (x) => (log ? Math.log(x) : x / size);
-  const a = put(low), b = put(high);
-  return Object.assign((x) => start + (put(x) - a) / (b - a || 1) * (end - start), { low, high, log });
+  const a = put(low), b = put(high), back = (p) => { const at_ = a + (p - start) / (end - start) * (b - a); return log ? Math.exp(at_) : at_ * size; };
+  return Object.assign((x) => start + (put(x) - a) / (b - a || 1) * (end - start), { low, high, log, back });
 }
 
 const finite = (x) => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, x));
@@ -123,12 +123,28 @@ function runPoints(rows, X, Y) {
   }).join("");
 }
 
+let chartFrame = null;
+
+/* What the bound says where the pointer is, over the chart. */
+function pointerMark(p) {
+  const { X, top, bottom, left, right } = chartFrame, x = placeOf(p), { total, failed } = at(main(), choices, state.x, x), place = X(x);
+  const [anchor, shift] = place > (left + right) / 2 ? ["end", -6] : ["start", 6];
+  return `<path class="here" d="M${place.toFixed(1)} ${top}V${bottom}"/><text class="halo" text-anchor="${anchor}" x="${(place + shift).toFixed(1)}" y="${top + 12}">${said(x)}: ${said(total)}${failed.length ? ", a condition fails" : ""}</text>`;
+}
+
+/* The value of the axis nearest to a pixel, among those that the chart has. */
+function placeOf(p) {
+  const { X, x, left, right } = chartFrame;
+  return x[nearest(x, X.back(Math.max(left, Math.min(right, p))))];
+}
+
 /* The whole chart for a width in pixels. */
 function chart(shown, wide) {
   const { along, curves } = shown, left = 62, right = wide - 14, first = 24;
   const X = scale(along.from, along.to, along.log, left, right);
   const rows = conditionRows(curves[0], X, first, left, right - left);
   const top = first + rows.count * ROW + 6, bottom = top + Math.round(Math.max(190, Math.min(330, wide * 0.5))), tall = bottom + 42;
+  chartFrame = { X, x: shown.x, top, bottom, left, right };
   const range = yRange(shown), Y = scale(range.low, range.high, range.log, bottom, top);
   const hatched = intervals(curves[0].x, (i) => curves[0].outside[i], X).map((ends) => rect(ends, top, bottom - top, "silent")).join("");
   const vacuous = shown.vacuous >= Y.low && shown.vacuous <= Y.high ? `<path class="vacuous" d="M${left} ${Y(shown.vacuous).toFixed(1)}H${right}"/><text class="halo" x="${left + 4}" y="${(Y(shown.vacuous) - 5).toFixed(1)}">vacuous above ${said(shown.vacuous)}</text>` : "";
@@ -141,5 +157,5 @@ function chart(shown, wide) {
 ${hatched}${rows.svg}${frame(X, Y, left, right, top, bottom, range.empty)}
 <g clip-path="url(#plot)">${curves.map((c, i) => drawnCurve(c, X, Y, i ? "second" : "first")).reverse().join("")}${runPoints(shown.rows, X, Y)}</g>
 ${vacuous}${empty}${marks(shown, X, Y, top, bottom, right)}
-<text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">${esc(united(along.q.name, along.q.unit))}${X.log ? ", logarithmic" : ""}</text></svg>`;
+<text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">${esc(united(along.q.name, along.q.unit))}${X.log ? ", logarithmic" : ""}</text><g id="chart-pointer"></g></svg>`;
 }

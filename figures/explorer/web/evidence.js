@@ -64,7 +64,7 @@ function exactOf(row, world) {
   const { exact = {}, plan } = federation(), found = exact[targetOf(row)]?.find(([name, kind]) => name === row.bound.name && kind === wordsOf(row));
   if (!found || world.v.relaxation !== 0 || !Object.entries(plan).every(([word, x]) => equal(world.v[word], x)) || !unmoved(world)) return [];
   const [, , value, what] = found;
-  return [{ kind: "exact", value, error: 0, above: false, words: `exact, quadratics ${said(value)}`, what }];
+  return [{ kind: "exact", value, error: 0, above: false, words: `exact, quadratics ${said(value)}`, what: words(what) }];
 }
 
 /* What is committed in the class of a row: at the plan, or at any K and eta. */

@@ -2,7 +2,7 @@
 const LINK = "2", LIMITS = { relaxation: 0.5 }, MOST_COUNT = 1e15;
 const PLAN_WORDS = ["local_steps", "step_size", "cohort", "rounds", "runtime", "relaxation"];
 const PROBLEM_WORDS = ["smoothness", "strong_convexity", "gradient_variance", "optimum_dissimilarity", "initial_gap", "optimal_loss", "initial_distance_sq", "grad_cap_sq", "lipschitz", "samples", "samples_per_round"];
-const TOGETHER = { gradient_variance: ["client_gradient_variance"], optimum_dissimilarity: ["heterogeneity", "uniform_dissimilarity"] };
+const TOGETHER = { gradient_variance: ["client_gradient_variance"], optimum_dissimilarity: ["heterogeneity", "uniform_dissimilarity", "dissimilarity_offset"] };
 let fed = null;
 
 const federation = () => atlas.federations[fed.place];
@@ -27,7 +27,7 @@ function told() {
   for (const [word, value] of Object.entries(fed.words)) {
     const ratio = value / based(word), scaled = (x, by) => (Array.isArray(x) ? x.map((y) => y * by) : x * by);
     for (const other of TOGETHER[word] ?? []) if (all[other] !== undefined) all[other] = scaled(all[other], other === "heterogeneity" ? ratio / bent() : ratio);
-    if (word !== "initial_gap" || all.initial_loss === undefined) all[word] = value;
+    if (word !== "initial_gap" || all.initial_gap !== undefined || all.initial_loss === undefined) all[word] = value;
     if (word === "strong_convexity" && all.pl_constant < value) all.pl_constant = value;
     if (word === "smoothness") all.sample_smoothness = Math.max(value, (all.sample_smoothness ?? value) * ratio);
     if (word === "smoothness" || word === "strong_convexity") delete all.condition_number;
@@ -145,7 +145,7 @@ function federationOf(text) {
     for (const [key, value] of said) {
       const [kind, word] = key.split("."), known = kind === "p" ? PLAN_WORDS : kind === "w" ? PROBLEM_WORDS : null;
       if (key === "target" && atlas.targets.includes(value)) found.target = value;
-      else if (key === "theorem" && atlas.bounds[value]) found.theorem = value;
+      else if (key === "theorem" && Object.hasOwn(atlas.bounds, value)) found.theorem = value;
       else if (known?.includes(word)) {
         const x = typed(value), why = refusedWord(word, x);
         if (why) throw Error(`${words(word)} cannot be ${value} (${why})`);

@@ -17,7 +17,7 @@ function keepFederation() {
   if (pressed) { keptLink = setTimeout(keepFederation, 300); return; }
   const link = federationLink();
   $("view-federation").href = link;
-  if (link !== location.hash) try { history[byItself ? "replaceState" : "pushState"](null, "", link); } catch { /* inside a frame */ }
+  if (link !== location.hash) try { history[byItself ? "replaceState" : "pushState"](storyPlace(), "", link); } catch { /* inside a frame */ }
   byItself = false;
 }
 
@@ -156,12 +156,14 @@ function placed(plan) {
   moved("local_steps");
 }
 
+/* What the theorem says where the pointer is: at that very plan, which its cell of the plane stands near to alone. */
 function hover(event) {
-  const { X, Y } = frameOf ?? {}, found = drawn?.found.get(fed.theorem);
-  if (!X) return;
-  const { local_steps, step_size } = planAt(event), column = Math.min(SIDE - 1, Math.floor(Math.log(local_steps) / Math.log(X.high) * SIDE)), row = Math.min(SIDE - 1, Math.max(0, Math.floor(Math.log(step_size / Y.low) / Math.log(Y.high / Y.low) * SIDE)));
-  const at = column * SIDE + row, value = found?.value[at] ?? NaN;
-  put("plane-hover", `K = ${local_steps}, η = ${said(step_size, 3)}: ${Number.isNaN(value) ? "silent" : `${said(value, 3)}, ${LEVELS[found.level[at]]}`}`);
+  const bound = bounds.get(fed.theorem);
+  if (!frameOf || !bound) return;
+  const { local_steps, step_size } = planAt(event), { given, upTo } = told(), world = worldOf({ ...given, local_steps, step_size }, upTo);
+  const rows = world.v.rounds >= 1 ? rowsOf(bound, fed.target, world, machineOf(world)).filter((row) => RANKED.includes(row.state)) : [];
+  const row = rows.reduce((best, one) => (best && best.value <= one.value ? best : one), null);
+  put("plane-hover", `K = ${local_steps}, η = ${said(step_size, 3)}: ${row ? `${said(row.value, 3)}, ${LEVELS[levelOf(row.value, row)]}` : "silent"}`);
 }
 
 /* One step of the plan: of K by one or, far, by half of it; of eta by a quarter of an octave or an octave. */
@@ -206,10 +208,18 @@ function listenFederation() {
   new ResizeObserver(([entry]) => { const now = Math.floor(entry.contentRect.width) - 4; if (now !== ladderWide) { ladderWide = now; moved("local_steps"); } }).observe($("ladder"));
 }
 
+/* A name that none of the others has: links and steps back find a federation by it. */
+function unlike(name, others_) {
+  for (let k = 1; ; k++) {
+    const own = k === 1 ? name : `${name} (${k})`;
+    if (!others_.includes(own)) return own;
+  }
+}
+
 function take(name, text) {
   const before = fed, many = atlas.federations.length;
   try {
-    atlas.federations.push(loaded(name, text));
+    atlas.federations.push({ ...loaded(name, text), name: unlike(name, atlas.federations.map((one) => one.name)) });
     fed = freshFederation(atlas.federations.length - 1, fed.target);
     for (const word of Object.keys(NAMES)) {
       const value = valueOf(word), why = value === undefined ? "" : refusedWord(word, value);

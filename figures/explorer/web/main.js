@@ -105,6 +105,16 @@ function keep() {
 
 /* ---- what people do ---- */
 
+const THEME = "fedbounds-theme";
+
+/* The theme that was chosen the last time. */
+function keptTheme() {
+  try {
+    const kept_ = localStorage.getItem(THEME);
+    if (kept_ === "dark" || kept_ === "light") document.documentElement.dataset.theme = kept_;
+  } catch { /* nothing was kept */ }
+}
+
 function run(index) {
   state.run = index;
   const found = main().points[Number(index)];
@@ -117,7 +127,26 @@ function run(index) {
   arrange();
 }
 
+/* A pointer over the chart reads it; pressed, it takes the quantity of the axis along. */
+function listenChart() {
+  const box = $("chart"), from = (event) => event.clientX - box.getBoundingClientRect().left;
+  const over = () => $("chart-pointer") && chartFrame.x.length, pointed = (text) => { if (over()) $("chart-pointer").innerHTML = text; };
+  const drag = (event) => {
+    const q = owned(state.x), x = placeOf(from(event));
+    if (!q || $(`q-${q.name}`)?.disabled !== false) return;
+    $(`q-${q.name}`).value = String(x);
+    $(`s-${q.name}`).value = nearest(ladders.get(q.name), x);
+    chosen(q, x);
+  };
+  let held = false;
+  box.addEventListener("pointerdown", (event) => { if (!over()) return; held = true; box.setPointerCapture(event.pointerId); drag(event); });
+  box.addEventListener("pointermove", (event) => { if (!over()) return; if (held) drag(event); else pointed(pointerMark(from(event))); });
+  for (const kind of ["pointerup", "pointercancel"]) box.addEventListener(kind, () => { held = false; });
+  box.addEventListener("pointerleave", () => pointed(""));
+}
+
 function listen() {
+  listenChart();
   $("search").addEventListener("input", list);
   $("bound").addEventListener("change", () => choose($("bound").value));
   for (const id of ["overlay", "x", "member"]) $(id).addEventListener("change", () => {
@@ -132,8 +161,9 @@ function listen() {
   $("reset").addEventListener("click", () => choose(state.bound));
   for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(button.dataset.copy));
   $("theme").addEventListener("click", () => {
-    const dark = (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-    document.documentElement.dataset.theme = dark ? "light" : "dark";
+    const { dataset } = document.documentElement, dark = (dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    dataset.theme = dark ? "light" : "dark";
+    try { localStorage.setItem(THEME, dataset.theme); } catch { /* a page inside a frame may keep nothing */ }
   });
   addEventListener("hashchange", () => { if (federated(location.hash) !== $("layout").hidden || location.hash !== ($("layout").hidden ? federationLink() : fragment())) open(location.hash); });
   new ResizeObserver(([entry]) => { const now = Math.floor(entry.contentRect.width); if (now !== wide) { wide = now; changed(); } }).observe($("chart"));

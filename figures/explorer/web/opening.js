@@ -13,8 +13,8 @@ function show(whole) {
   for (const [id, on] of [["view-federation", whole], ["view-bound", !whole]]) $(id).setAttribute("aria-current", on ? "page" : "false");
 }
 
-function open(text) {
-  const whole = federated(text);
+function open(address) {
+  const text = mended(address), whole = federated(text);
   show(whole);
   if (whole) return openFederation(text);
   try {
@@ -38,6 +38,7 @@ function openFederation(text) {
     fed = freshFederation();
     notice(`The link is damaged: ${error.message}. The page shows its defaults instead.`);
   }
+  resumeStory(history.state);
   byItself = true;
   planeWide = Math.floor($("plane").getBoundingClientRect().width);
   ladderWide = Math.floor($("ladder").getBoundingClientRect().width) - 4;
@@ -45,6 +46,7 @@ function openFederation(text) {
 }
 
 async function start() {
+  keptTheme();
   if (typeof DecompressionStream === "undefined") return notice("This browser cannot unpack the page: it lacks DecompressionStream, which browsers have since 2023.");
   const data = await unpacked();
   ({ claims, papers } = data);

@@ -35,15 +35,16 @@ function describe() {
   rowed($("formula").firstElementChild);
   put("note", b.note);
   $("note").hidden = !b.note;
-  put("claims", ...b.claims.map((i) => claim(claims[i])));
+  const place = ([, verdict]) => ["FAILS", "REPAIRED", "OPEN", "HOLDS"].indexOf(verdict); // what fails first
+  put("claims", ...b.claims.map((i) => claims[i]).sort((one, two) => place(one) - place(two)).map(claim));
   if (!b.claims.length) put("claims", made("li", {}, b.paper ? "No claim of the audit speaks of it." : "The audit speaks of the catalogue's bounds only."));
   document.querySelector("[data-copy=shell]").hidden = !reachable(b);
   $("runs-choice").hidden = !b.points.length;
   put("runs", new Option("none", ""), ...b.points.map((run, i) => new Option(run.words, String(i))));
 }
 
-function claim([name, verdict, text, source]) {
-  return made("li", {}, made("strong", { className: `verdict ${verdict}` }, verdict), ` ${text} `,
+function claim([name, verdict, text, source, kind, because]) {
+  return made("li", {}, made("strong", { className: `verdict ${verdict}` }, verdict), ` ${kind ? `(${kind}) ` : ""}${text} ${because ? `${because} ` : ""}`,
     made("small", {}, `${source}; fedbounds check `, ...jointed(name)));
 }
 

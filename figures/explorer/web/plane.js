@@ -1,6 +1,6 @@
 /* The plane of K and eta as SVG text: where a theorem is silent, says nothing, and speaks; and the plan itself. */
 const LEVELS = ["silent: a condition fails", "vacuous: more than 10⁴ times the start", "vacuous: more than 10 times the start", "vacuous: above the start",
-  "below its premises alone, not below the start", "speaks: below the start", "at most a tenth of it", "a hundredth", "a thousandth"];
+  "below its premises alone, not known to be below the start", "speaks: below the start", "at most a tenth of it", "a hundredth", "a thousandth"];
 let drawn = null, frameOf = null, knownPlaces = [];
 
 /* Runs of equal level in a column are one rectangle. */

@@ -22,7 +22,7 @@ function advised(kind, { steps, size, name }) {
   const atEnd = steps === 1 || steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(size) % (SIDE - 1) === 0;
   const go = goThere(steps, size, name);
   const share = level.here < Infinity && level.here > 0 ? said(value / level.here, 3) : "–";
-  return { speaks, lower, edge: atEnd, cells: [atlas.classes[kind].words, made("span", {}, ...jointed(name)), `${steps}${steps === 1 ? " (least)" : ""}`, said(size, 3), said(value), share, go] };
+  return { speaks, lower, edge: atEnd, cells: [made("span", {}, ...jointed(atlas.classes[kind].words)), made("span", {}, ...jointed(name)), `${steps}${steps === 1 ? " (least)" : ""}`, said(size, 3), said(value), share, go] };
 }
 
 function goThere(steps, size, name) {
@@ -73,13 +73,18 @@ function parsed(text) {
 /* Numbers alone, each one that the word can have. */
 function numeric(word, value) {
   if (![value].flat().every(Number.isFinite)) throw Error(`${words(word)} must be a number or a list of them`);
-  const q = quantityOf(word), bad = q.open && [value].flat().find((x) => refusal(q, x));
+  const q = quantityOf(word);
+  if (q.open && !q.axis && Array.isArray(value)) throw Error(`${words(word)} must be one number`);
+  const bad = q.open && [value].flat().find((x) => refusal(q, x));
   if (bad !== undefined) throw Error(`${words(word)} is ${bad}: it ${refusal(q, bad)}`);
 }
 
+/* What a file says in words: how clients are drawn, and what they run. */
+const USUAL = { sampling: "without_replacement", algorithm: "fedavg" };
+
 /* A file as fedbounds constants writes it; numbers of assumptions at the end that is safe, and none that has no such end. */
 function loaded(name, text) {
-  const found = parsed(text), given = {}, lost = {}, ends = found._interval ?? {};
+  const found = parsed(text), given = {}, lost = {}, ends = Object.assign(Object.create(null), found._interval);
   for (const [word, value] of Object.entries(found)) {
     if (word.startsWith("_") || value === null) continue;
     const side = atlas.roles.up.includes(word) ? 1 : atlas.roles.down.includes(word) ? 0 : -1;
@@ -88,16 +93,21 @@ function loaded(name, text) {
     if ([safe].flat().includes(null) || (side === 0 && !(safe > 0))) lost[word] = "known from the other side alone, which no theorem holds with";
     else given[word] = safe;
   }
-  for (const [word, value] of Object.entries(given)) if (word !== "sampling") numeric(word, value);
+  for (const [word, usual] of Object.entries(USUAL)) {
+    if (given[word] !== undefined && given[word] !== usual) throw Error(`its ${word} is ${given[word]}; this page speaks of ${usual.replace("_", " ")} alone`);
+    delete given[word];
+  }
+  for (const [word, value] of Object.entries(given)) numeric(word, value);
   for (const word of ["clients", "smoothness"]) if (!(given[word] > 0)) throw Error(`it tells no ${words(word)}${lost[word] ? ` that is safe (${lost[word]})` : ""}; fedbounds constants -o c.json writes such a file`);
   for (const [word, limits] of Object.entries(found._up_to ?? {})) {
     if (!limits || typeof limits !== "object" || !Object.values(limits).every(Number.isFinite)) throw Error(`_up_to of ${words(word)} must say up to which numbers it holds, such as {"step_size": 0.1}`);
   }
+  if (given.pl_constant > given.smoothness) throw Error(`${words("pl_constant")} is ${given.pl_constant}: no loss of smoothness ${given.smoothness} has one above it`);
   const counts = given.clients;
   if (Array.isArray(counts) || counts % 1 || counts < 1 || counts > MOST_MEMBERS) throw Error(`${words("clients")} must be a whole number from 1 to ${MOST_MEMBERS}`);
   for (const [word, value] of Object.entries(given)) if (Array.isArray(value) && value.length !== counts) throw Error(`${words(word)} must hold a number for each of the ${counts} clients; it holds ${value.length}`);
   if (given.client_weight && Math.abs([given.client_weight].flat().reduce((a, b) => a + b, 0) - 1) > 1e-9) throw Error(`${words("client_weight")} must sum to 1`);
   const plan = { local_steps: 8, step_size: Number((0.05 / given.smoothness).toPrecision(2)), cohort: given.clients, rounds: 1000 };
   for (const word of Object.keys(plan)) if (given[word] !== undefined) { plan[word] = given[word]; delete given[word]; }
-  return { name, words: found._about || `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan, lost };
+  return { name, words: typeof found._about === "string" && found._about ? found._about : `${given.clients} clients, from ${name}`, given, up_to: found._up_to ?? {}, plan, lost };
 }

@@ -5,13 +5,15 @@ const SAME_START = 0.01;
 
 /* Lines of a CSV as lists of fields. */
 function fieldsOf(text) {
-  const lines = [[]];
-  for (const [, quotedField, plain, end] of text.replace(/^\uFEFF/, "").matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/g)) {
-    lines.at(-1).push(quotedField?.replaceAll('""', '"') ?? plain);
-    if (end === "," || end === "") continue;
-    lines.push([]);
+  const lines = [[]], field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y, told_ = text.replace(/^\uFEFF/, "");
+  for (let end = ","; end !== "";) {
+    const found = field.exec(told_);
+    if (!found) throw Error(`line ${lines.length} has a quotation mark within a field`);
+    lines.at(-1).push(found[1]?.replaceAll('""', '"') ?? found[2]);
+    end = found[3];
+    if (end !== "," && end !== "") lines.push([]);
   }
-  return lines.map((line) => line.slice(0, line.length)).filter((line) => line.some((field) => field.trim() !== ""));
+  return lines.filter((line) => line.some((one) => one.trim() !== ""));
 }
 
 const amount = (text, where) => {

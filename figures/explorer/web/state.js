@@ -57,6 +57,27 @@ function fragment() {
   return `#${said}`;
 }
 
+/* What undoes that which happens to links on their way: an ampersand spelled out, signs encoded once more, something put behind, line breaks. */
+const MENDS = [(x) => x.replaceAll("&amp;", "&"), decoded, (x) => x.replace(/(&c=[0-9a-z]+).*$/is, "$1"), (x) => x.replace(/\s|%20|%0[ad]/gi, "")];
+
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+
+function unharmed(text) {
+  const said = new URLSearchParams(text), check = said.get("c");
+  said.delete("c");
+  return check === mark(said.toString());
+}
+
+/* The link as it was, where its sum says that it is whole again; else as it came. */
+function mended(text) {
+  const tries = [text.replace(/^#/, "")];
+  for (const mend of MENDS) tries.push(...tries.map(mend));
+  const found = tries.find(unharmed);
+  return found === undefined ? text : `#${found}`;
+}
+
 /* The state a fragment stands for; a damaged one is an error that says why. */
 function restored(text) {
   const said = new URLSearchParams(text.replace(/^#/, ""));

@@ -65,15 +65,30 @@ function stepInto(story, step) {
   fed.theorem = theorem;
 }
 
-function tell(story, step) {
-  const before = telling?.before ?? fed, each = STORIES[story].steps.map((_, k) => {
+/* The rows and best plans of every step. */
+function eachOf(story) {
+  return STORIES[story].steps.map((_, k) => {
     stepInto(story, k);
     const world = here();
     return { rows: withEvidence(compared(fed.target, world), world), stars: starsOf(fed.theorem, world) };
   });
-  telling = { story, step, before, each };
+}
+
+function tell(story, step) {
+  telling = { story, step, before: telling?.before ?? fed, each: eachOf(story) };
   stepInto(story, step);
   arrangeFederation();
+  told_();
+}
+
+/* Where in a story the reader is: kept with the page's step, not in its link. */
+const storyPlace = () => telling && { story: telling.story, step: telling.step, before: telling.before };
+
+/* A step back leads to another step of a story, into one or out of it. */
+function resumeStory(place) {
+  const now = fed;
+  telling = STORIES[place?.story]?.steps[place.step] ? { ...place, before: atlas.federations[place.before.place] ? place.before : freshFederation(), each: telling?.story === place.story ? telling.each : eachOf(place.story) } : null;
+  fed = now;
   told_();
 }
 
