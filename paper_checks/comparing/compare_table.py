@@ -214,12 +214,13 @@ class Compared(Tabular):
         prices = any(row.price is not None for row in self.rows)
         return (*BEFORE, *(f"x {kind}" for kind in self.kinds), *(("price",) if prices else ()), *AFTER)
 
-    def _cells(self, row: Row, mark: str = "") -> list[str]:
+    def _cells(self, row: Row, mark: str = "", led: bool = True) -> list[str]:
+        """The cells of a row; its evidence without letters where no lines below are ``led`` to."""
         name, share = row.largest
         alias = f" = {', '.join(tails(row.alias))}" if row.alias else ""
         numbers = [row.low, row.high, row.over_trivial]
         price = [power(row.price.rounds) if row.price is not None else "-"] if "price" in self.head else []
-        cells = [*map(three, numbers), *(self._beside(row, kind) for kind in self.kinds)]
+        cells = [*map(three, numbers), *(self._beside(row, kind, led) for kind in self.kinds)]
         state = row.state + ("" if row.conclusive else "?") + mark
         return [row.bound + alias, " ".join(row.conversions) or "-", *cells, *price,
                 f"{name} {share:.0%}" if name else "-", state]  # fmt: skip
@@ -235,9 +236,9 @@ class Compared(Tabular):
             found[kind] = dict(zip(told, letters, strict=False)) if len(told) > 1 else dict.fromkeys(told, "")
         return found
 
-    def _beside(self, row: Row, kind: str) -> str:
+    def _beside(self, row: Row, kind: str, led: bool) -> str:
         """The cell of a row in a column of evidence."""
-        mark = self._marks[kind].get(row.evidence[kind].what, "") if kind in row.evidence else ""
+        mark = self._marks[kind].get(row.evidence[kind].what, "") if led and kind in row.evidence else ""
         return f"{three(row.over(kind))} {mark}".rstrip()
 
     def _of_evidence(self, ranked: list[Row]) -> Iterator[str]:
@@ -336,7 +337,7 @@ class Compared(Tabular):
         body = []
         for row in self.rows:
             if row.state in RANKED:
-                first, *others = self._cells(row, " (as printed; refuted)" if row.printed else "")
+                first, *others = self._cells(row, " (as printed; refuted)" if row.printed else "", led=False)
                 body.append([first, str(row.kind), *others])
         words = len(BEFORE[:2]) + 1
         return "\n".join(booktabs(head, body, "l" * words + "r" * (len(head) - words - len(AFTER)) + "ll")) + "\n"

@@ -29,7 +29,7 @@ from empirics.training.setting import Setting
 
 from ..runs.readings import of_problem
 from .compare_rows import Evidence, EXACT, Row
-from .evidence import Found, number, unread
+from .evidence import Found, further, number, unread
 
 CLOSE = 1 + 1e-9
 MOST_CLIENTS, MOST_WORK, MOST_ROUNDS = 1000, 2e7, 2e5
@@ -145,6 +145,8 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
         raise EmpiricsError(f"{clients} clients, {rounds} rounds of {steps} steps are out of reach")
     if "client_weight" in scenario and np.ptp(np.asarray(scenario["client_weight"].value)) > 1e-12:
         raise EmpiricsError("the clients weigh differently")
+    if why := further(scenario):
+        raise EmpiricsError(why)
     relaxed = [knob for _, knob, off in KNOBS if scenario[knob].value != off]
     kept = [*relaxed, *([SCAFFOLD] if scenario.base == SCAFFOLD else [])]
     if kept and (kept not in (["relaxation"], [SCAFFOLD]) or clients * rounds > MOST_RELAXED):
