@@ -428,7 +428,8 @@ def test_the_verb_refuses_what_means_nothing(run):
         (["--measure", "5"], "without --problem nothing is trained"),
         (["--problem", "ridge(iris)", "--measure", "1"], "must be 2 seeds or more, for a standard error; got 1"),
         (["--of", "fedavg"], "unknown paper or bound 'fedavg'"),
-        (["--worst-case", "-3"], "--worst-case must be seconds"),
+        (["--worst-case", "-3"], "--worst-case: must be seconds"),
+        (["--worst-case", "nan"], "--worst-case: must be seconds"),
     ):
         status, _, err = run(*WORDS, *words)
         assert status == 2
