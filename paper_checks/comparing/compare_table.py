@@ -9,7 +9,6 @@ from functools import cached_property
 from html import escape
 from itertools import chain, groupby, product
 from string import ascii_lowercase
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -69,8 +68,6 @@ MEANT = {
     "divergence": "divergence of the clients' models",
     "distance_sq": "squared distance to the minimiser",
 }
-WIDTH = 120
-"""Characters of a line of prose below the table."""
 UP_TO = "up to a constant: slopes can be compared, levels cannot"
 BEFORE, AFTER = ("bound", "via", "from", "to", "x here"), ("largest", "state")
 PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
@@ -206,7 +203,7 @@ class Compared(Tabular):
         """What the conversions say that led to these classes."""
         used = {name for row in ranked for name in row.conversions}
         if told := [f"{name} {meaning}" for name, meaning in MEANING.items() if name in used]:
-            yield from wrap(f"via: {'; '.join(told)}", WIDTH, subsequent_indent="  ")
+            yield f"via: {'; '.join(told)}"
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -282,7 +279,7 @@ class Compared(Tabular):
 
         everyone = {"clients", "cohort"} <= s.keys() and s["clients"].value == s["cohort"].value
         who = f"{of('clients')} clients, {'all' if everyone else of('cohort')} a round"
-        run = f"{of('rounds')} rounds of {of('local_steps')} steps"
+        run = f"{of('rounds')} rounds of {of('local_steps')} step{'s' * (of('local_steps') != '1')}"
         run += f" ({of('runtime')} s)" if "runtime" in s else ""
         constants = [f"{letter} {_interval(s[word])}" for letter, word in LETTERS if word in s]
         return f"{who}, {run}, {s.method}, step size {of('step_size')}. {' '.join(constants)}"

@@ -127,6 +127,10 @@ def test_theorems_on_one_machine_stand_beside_exact_runs_of_the_federation_that_
     lines = str(table).splitlines()
     told = [line for line in lines if line.startswith("x exact")]
     assert len(told) == len({row.evidence[EXACT].what for row in rows}) > 1
+    assert not [line for line in told if "initial_distance_sq" in line]  # it is known to be at most something
+    stated = str(compare(s.at(initial_distance_sq=5.0), "grad_norm_sq", exact=True, of=("classics", "fedinit")))
+    assert "not matched: " in stated
+    assert " for 5" in stated
     for row in rows:
         mark = next(line.split()[2][:-1] for line in told if line.endswith(row.evidence[EXACT].what))
         assert any(line.strip().startswith(row.bound) and f" {mark}  " in line for line in lines)
