@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 import pytest
-from sessions import blocks, loaded, python_differences, shell_differences
+from sessions import blocks, commands, loaded, python_differences, shell_differences
 
 import bounds
 import fedbounds
@@ -125,6 +125,17 @@ def test_shell_sessions_run_as_printed(name, folder, forks):
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_is_explained(verb):
     assert any(re.search(rf"fedbounds {verb}\b", words) for words in PAGES.values())
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")
+def test_what_is_copied_of_a_session_is_all_that_was_typed():
+    code = (DOCS / "_static" / "copy.js").read_text(encoding="utf-8").partition("\nfor (const block")[0]
+    sessions = [block for words in PAGES.values() for block in blocks(words, "console")]
+    run = f"{code}\nconsole.log(JSON.stringify({json.dumps(sessions)}.map((text) => commands(text).join('\\n'))))"
+    copied = json.loads(subprocess.run(["node", "-e", run], capture_output=True, text=True, check=True).stdout)
+    typed = [[command for command, _ in commands(block)] for block in sessions]
+    assert any("\\\n" in command for each in typed for command in each)
+    assert copied == ["\n".join(each) for each in typed]
 
 
 def test_targets_of_make_that_pages_name_exist():

@@ -1,7 +1,17 @@
-/* A button on every block of code that copies it; of a session, what was typed. */
+/* A button on every block of code that copies it; of a session, what was typed, with the lines on which it goes on. */
+function commands(text) {
+  const prompt = /^(\$|>>>|\.\.\.) ?/, typed = [];
+  let on = false;
+  for (const line of text.split("\n")) {
+    if (on || prompt.test(line)) typed.push(on ? line : line.replace(prompt, ""));
+    on = line.endsWith("\\") && (on || line.startsWith("$"));
+  }
+  return typed;
+}
+
 for (const block of document.querySelectorAll("div.highlight")) {
   const button = document.createElement("button"), text = block.querySelector("pre").innerText;
-  const typed = text.split("\n").filter((line) => /^(\$|>>>|\.\.\.) ?/.test(line)).map((line) => line.replace(/^(\$|>>>|\.\.\.) ?/, ""));
+  const typed = commands(text);
   button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";

@@ -23,6 +23,7 @@ from empirics.progress import Progress, Silent
 
 from .advised import Advised, Adviser, BOUND, FORMULA, headline, MEASURED, REFUTED, SCHEDULE, TWIN, WORST
 from .bound_advice import book, BoundAdvice, by_formula, certified, formulas, other_ends, recommended, still
+from .evidence import no_fedavg
 from .goals import FREE, Goal, OVER, Point
 from .halving import Measured, measured
 from .problem_options import completed
@@ -90,6 +91,8 @@ def advise(
     goal = Goal.of(scenario, minimize, to, batch, within, shared_uplink)
     if "cohort" in over:
         goal.check_cohort()
+    if measure and (why := no_fedavg(goal.scenario)):
+        raise BoundsError(f"nothing is measured here: {why}")
     if hear is not None:
         hear(headline(goal, over))
     with threadpool_limits(1, user_api="blas"):  # threads that wait for each other's pieces cost more than they bring
@@ -134,6 +137,8 @@ def _made(problem: FederatedProblem | None, goal: Goal, over: tuple[str, ...]) -
     """The twin, if the problem has one."""
     if problem is None:
         return None, []
+    if why := no_fedavg(goal.scenario):
+        return None, [("quadratic twin", why)]
     free = "cohort" in over  # with all clients the moments are always known
     goal = goal.of_cohort(problem.clients) if free else goal
     try:
@@ -264,7 +269,7 @@ def _add_worst_case(
     from .worst_advice import best  # with the solver
 
     bar.doing("exact worst cases")
-    found = best(goal, over, seconds, bar)
+    found = no_fedavg(goal.scenario) or best(goal, over, seconds, bar)
     if isinstance(found, str):
         silent.append(("exact worst case", found))
         return
@@ -280,7 +285,8 @@ def _with_measured(advisers: Sequence[Adviser], found: Measured) -> list[Adviser
     schedules = [a for a in judged if a.kind == SCHEDULE and a.point.plan != found.best]
     also = tuple(a.name for a in schedules if a.point.plan in found.near)
     ended, fixed = found.of(found.fixed), found.fixed
-    row = _of_set("measured", MEASURED, fixed, found.alike, measured=ended, runs=found.runs, also=also)
+    more = {"runs": found.runs, "also": also, "tied": fixed.plan in found.near}
+    row = _of_set("measured", MEASURED, fixed, found.alike, measured=ended, **more)
     return [*judged, row]
 
 

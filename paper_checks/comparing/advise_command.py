@@ -69,7 +69,7 @@ def _parser() -> Parser:
     add("--within", action="append", default=[], metavar="WORD=NUMBER", help="a budget; bytes and gradients are of all")
     add("--shared-uplink", type=positive, metavar="MBIT/S", help="what the participants of a round share to send")
     add("--worst-case", type=positive, default=0.0, metavar="SECONDS",
-        help="so long for exact worst cases, proved, of plans of at most 16 gradients (0: none)")  # fmt: skip
+        help="so long for exact worst cases, proved, of plans of at most 16 gradients (none without it)")  # fmt: skip
     add("--schedules", action="store_true", help="replay the papers' schedules on a large twin, too: minutes")
     add_problem(parser)
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")

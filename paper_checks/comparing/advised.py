@@ -38,8 +38,6 @@ loses), also (schedules not told apart from the best), regret (over the best; at
 judged_by. NaN is null, infinity is "inf"."""
 WELL = 1.5
 """Regret up to which an adviser is said to choose well."""
-BETTER = 0.95
-"""A schedule is named that gives at most this many times what the best fixed plan gives."""
 FEW = 3
 HEAD = ("adviser", "K", "set", "N", "step size", "K*step", "rounds", "it says", "twin", "x best", "")
 
@@ -67,6 +65,8 @@ class Adviser:
     cohorts: tuple[int, int] | None = None
     runs: int = 0
     also: tuple[str, ...] = ()
+    tied: bool = False
+    """Of the best fixed plan in training: whether it is not told apart from the best of all."""
     worst: Worst | None = None
     """Of a worst case: over which federations it is, and what is proved of it."""
 
@@ -258,7 +258,8 @@ class Advised(Tabular):
             told = f"Follow the twin ({_times(self.regret(twin))}): {self._plan(twin.point)}{self._others(fixed)}"
         elif best.kind == SCHEDULE:
             told = f"Run {best.name} from {plan}" if trained else f"Follow {best.name} on the twin, from {plan}"
-            told += f"; of fixed plans {self._set(fixed)} ({_times(self.regret(fixed))})"
+            even = ", which cannot be told apart from it" if fixed.tied else ""
+            told += f"; of fixed plans {self._set(fixed)} ({_times(self.regret(fixed))}{even})"
         else:
             told = f"Run {self._set(best)}" if trained else f"Follow the twin: {self._set(best)}"
         return told + (f"; {', '.join(fixed.also)} cannot be told apart from the best either" if fixed.also else "")

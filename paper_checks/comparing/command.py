@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 
-from bounds.showing.numbers import number
+from bounds.showing.numbers import real_word
 from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, UsageError
 from empirics.numbers import check_words
@@ -40,9 +40,8 @@ def compare_(arguments: Sequence[str]) -> int:
     if args.problem is None:
         refuse_idle(parser, args, PROBLEM, "without --problem nothing is trained and there is no twin")
     check_words(Namespace(**{name: getattr(args, name) for name in ("clients", "batch")}))
-    taken = ("own", "loose", "of", "exact", "price", "problem", *PROBLEM, "batch")
-    patience = None if args.worst_case is None else _seconds(args.worst_case)
-    table = compare(args.target, args.words, worst_case=patience, **{name: getattr(args, name) for name in taken})
+    taken = ("own", "loose", "of", "exact", "price", "worst_case", "problem", *PROBLEM, "batch")
+    table = compare(args.target, args.words, **{name: getattr(args, name) for name in taken})
     _tell(table, args)
     return FINDING if table.exceeded else FINE
 
@@ -58,9 +57,9 @@ def _tell(table: Compared, args: Namespace) -> None:
 
 
 def _seconds(text: str) -> float:
-    seconds = number(text)
-    if not 0 <= seconds <= LONGEST:
-        raise UsageError(f"--worst-case must be seconds from 0 to {LONGEST}; got {text!r}")
+    seconds = real_word(text)
+    if not 0 <= seconds <= LONGEST:  # NaN is in no range
+        raise ArgumentTypeError(f"must be seconds from 0 to {LONGEST}; got {text!r}")
     return seconds
 
 
@@ -74,7 +73,8 @@ def _parser() -> Parser:
     add("--of", action="append", default=[], metavar="NAME",
         help="papers or bounds (also your own) alone; a single one with every condition and its price")  # fmt: skip
     add("--exact", action="store_true", help="exact numbers of quadratics that meet each theorem's premises")
-    add("--worst-case", nargs="?", const="0", metavar="SECONDS", help="exact worst cases: kept ones, or solved so long")
+    add("--worst-case", nargs="?", const=0.0, type=_seconds, metavar="SECONDS",
+        help="exact worst cases: kept ones, or solved so long")  # fmt: skip
     add("--price", action="store_true", help="least rounds at which bounds say anything; the formulas for plans")
     add_problem(parser)
     add("--how", action="store_true", help="say of every word where it comes from")

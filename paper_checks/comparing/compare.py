@@ -51,6 +51,7 @@ SAME = Condition(SAME_WEIGHTS)
 UPPER = ("<=", "<~")
 HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq, "!=": operator.ne}
 EQUALITY = "it is an equality, which defines a word or holds in a special case: no bound"
+AVERAGES = "its server takes the average: server_step_size is 1"
 ALIKE, DIGITS = 1e-9, 11
 """Relative difference below which two numbers are one, and the digits that rows are put in order by."""
 
@@ -165,7 +166,7 @@ def rows_of(
     the way to which this one is asked for.
     """
     rows = rows_as_it_is(bound, scenario, target, loose, seen)
-    if target not in OF_MACHINES or scenario.machine is None:
+    if target not in OF_MACHINES or scenario.machine is None or goes_further(bound, scenario):
         return rows
     machine, trusted = scenario.machine
     best = {row.kind: row for row in rows if row.state in RANKED}
@@ -196,6 +197,8 @@ def rows_as_it_is(
     own = [way for way in here if of_this_run(way, scenario)]
     if not own:
         return [replace(found, state=UNLIKE, why=why_unlike(here, refused, scenario))]
+    if goes_further(bound, scenario):
+        return [replace(found, state=UNLIKE, why=AVERAGES)]
 
     def of_word(word: str) -> list[Row]:
         if word in seen:
@@ -222,6 +225,11 @@ def rows_as_it_is(
     premises = (bound, *(BOUNDS[part.bound] for part in parts.values()))
     rows = [_speaking(filled_in, way, premises, known, substituted) for way in own]
     return [composed(row, bound, known, parts) for row in rows] if parts else rows
+
+
+def goes_further(bound: Bound, scenario: Scenario) -> bool:
+    """Whether the server goes further than to the average, and the bound does not say what becomes of that."""
+    return scenario["server_step_size"].value != 1 and all(q.name != "server_step_size" for q in bound.quantities)
 
 
 def why_unlike(here: Iterable[Way], refused: Iterable[str], scenario: Scenario) -> str:

@@ -9,7 +9,6 @@ from functools import cached_property
 from html import escape
 from itertools import chain, groupby, product
 from string import ascii_lowercase
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -69,8 +68,6 @@ MEANT = {
     "divergence": "divergence of the clients' models",
     "distance_sq": "squared distance to the minimiser",
 }
-WIDTH = 120
-"""Characters of a line of prose below the table."""
 UP_TO = "up to a constant: slopes can be compared, levels cannot"
 BEFORE, AFTER = ("bound", "via", "from", "to", "x here"), ("largest", "state")
 PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
@@ -206,7 +203,7 @@ class Compared(Tabular):
         """What the conversions say that led to these classes."""
         used = {name for row in ranked for name in row.conversions}
         if told := [f"{name} {meaning}" for name, meaning in MEANING.items() if name in used]:
-            yield from wrap(f"via: {'; '.join(told)}", WIDTH, subsequent_indent="  ")
+            yield f"via: {'; '.join(told)}"
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -214,12 +211,13 @@ class Compared(Tabular):
         prices = any(row.price is not None for row in self.rows)
         return (*BEFORE, *(f"x {kind}" for kind in self.kinds), *(("price",) if prices else ()), *AFTER)
 
-    def _cells(self, row: Row, mark: str = "") -> list[str]:
+    def _cells(self, row: Row, mark: str = "", led: bool = True) -> list[str]:
+        """The cells of a row; its evidence without letters where no lines below are ``led`` to."""
         name, share = row.largest
         alias = f" = {', '.join(tails(row.alias))}" if row.alias else ""
         numbers = [row.low, row.high, row.over_trivial]
         price = [power(row.price.rounds) if row.price is not None else "-"] if "price" in self.head else []
-        cells = [*map(three, numbers), *(self._beside(row, kind) for kind in self.kinds)]
+        cells = [*map(three, numbers), *(self._beside(row, kind, led) for kind in self.kinds)]
         state = row.state + ("" if row.conclusive else "?") + mark
         return [row.bound + alias, " ".join(row.conversions) or "-", *cells, *price,
                 f"{name} {share:.0%}" if name else "-", state]  # fmt: skip
@@ -235,9 +233,9 @@ class Compared(Tabular):
             found[kind] = dict(zip(told, letters, strict=False)) if len(told) > 1 else dict.fromkeys(told, "")
         return found
 
-    def _beside(self, row: Row, kind: str) -> str:
+    def _beside(self, row: Row, kind: str, led: bool) -> str:
         """The cell of a row in a column of evidence."""
-        mark = self._marks[kind].get(row.evidence[kind].what, "") if kind in row.evidence else ""
+        mark = self._marks[kind].get(row.evidence[kind].what, "") if led and kind in row.evidence else ""
         return f"{three(row.over(kind))} {mark}".rstrip()
 
     def _of_evidence(self, ranked: list[Row]) -> Iterator[str]:
@@ -281,7 +279,7 @@ class Compared(Tabular):
 
         everyone = {"clients", "cohort"} <= s.keys() and s["clients"].value == s["cohort"].value
         who = f"{of('clients')} clients, {'all' if everyone else of('cohort')} a round"
-        run = f"{of('rounds')} rounds of {of('local_steps')} steps"
+        run = f"{of('rounds')} rounds of {of('local_steps')} step{'s' * (of('local_steps') != '1')}"
         run += f" ({of('runtime')} s)" if "runtime" in s else ""
         constants = [f"{letter} {_interval(s[word])}" for letter, word in LETTERS if word in s]
         return f"{who}, {run}, {s.method}, step size {of('step_size')}. {' '.join(constants)}"
@@ -336,7 +334,7 @@ class Compared(Tabular):
         body = []
         for row in self.rows:
             if row.state in RANKED:
-                first, *others = self._cells(row, " (as printed; refuted)" if row.printed else "")
+                first, *others = self._cells(row, " (as printed; refuted)" if row.printed else "", led=False)
                 body.append([first, str(row.kind), *others])
         words = len(BEFORE[:2]) + 1
         return "\n".join(booktabs(head, body, "l" * words + "r" * (len(head) - words - len(AFTER)) + "ll")) + "\n"

@@ -10,7 +10,7 @@ import numpy as np
 
 from bounds.classes import AFTER, ClassOf, everyone
 from bounds.places import LOCAL, SERVER, VIRTUAL
-from bounds.scenario import Scenario
+from bounds.scenario import FEDAVG, Scenario
 from empirics.exact import Moments
 
 from ..runs.statistics import counted, folded, FOLDS
@@ -67,6 +67,19 @@ def unread(kind: ClassOf, scenario: Scenario) -> bool:
     part alone.
     """
     return kind.over == AFTER and not everyone(scenario)
+
+
+def further(scenario: Scenario) -> str:
+    """Why no run here is that of the scenario, whose server goes further than to the average; empty if it does not."""
+    times = scenario["server_step_size"].value
+    return "" if times == 1 else f"the server of such runs takes the average, and here goes {times:g} times as far"
+
+
+def no_fedavg(scenario: Scenario) -> str:
+    """Why plans of FedAvg, which are run here, are not the scenario's; empty where they are."""
+    if scenario.algorithm != FEDAVG:
+        return f"plans of fedavg are run here; this one is of {scenario.method}"
+    return further(scenario)
 
 
 def plain(kind: ClassOf) -> bool:

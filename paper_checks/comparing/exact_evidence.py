@@ -29,13 +29,15 @@ from empirics.training.setting import Setting
 
 from ..runs.readings import of_problem
 from .compare_rows import Evidence, EXACT, Row
-from .evidence import Found, number, unread
+from .evidence import Found, further, number, unread
 
 CLOSE = 1 + 1e-9
 MOST_CLIENTS, MOST_WORK, MOST_ROUNDS = 1000, 2e7, 2e5
 """Clients, and local steps of all clients and rounds, of a federation that is followed in one dimension."""
 MOST_RELAXED = 2000
 """Clients times rounds where starts are relaxed: those runs are followed client by client."""
+MATCHED = 1e-6
+"""Relative difference up to which an instance has a number as it is known."""
 NEARLY_FLAT = 1e-4
 """Times L: the least curvature where none is stated."""
 
@@ -145,6 +147,8 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
         raise EmpiricsError(f"{clients} clients, {rounds} rounds of {steps} steps are out of reach")
     if "client_weight" in scenario and np.ptp(np.asarray(scenario["client_weight"].value)) > 1e-12:
         raise EmpiricsError("the clients weigh differently")
+    if why := further(scenario):
+        raise EmpiricsError(why)
     relaxed = [knob for _, knob, off in KNOBS if scenario[knob].value != off]
     kept = [*relaxed, *([SCAFFOLD] if scenario.base == SCAFFOLD else [])]
     if kept and (kept not in (["relaxation"], [SCAFFOLD]) or clients * rounds > MOST_RELAXED):
@@ -231,11 +235,13 @@ def _unlike(scenario: Scenario, low: float, high: float, first: int, clients: in
 
 
 def _unmatched(one: Instance, scenario: Scenario) -> str:
-    """The stated numbers of a problem that the instance has otherwise."""
+    """The numbers of a problem that the instance has otherwise than is known of them."""
     words = ("initial_gap", "heterogeneity", "optimum_dissimilarity", "initial_grad_norm_sq", "initial_distance_sq")
-    other = [
-        f"{word} {float(one.values[word]):.3g} for {float(scenario[word].value):.3g}"
-        for word in words
-        if word in scenario and not math.isclose(float(one.values[word]), float(scenario[word].value), rel_tol=1e-6)
-    ]
+    other = []
+    for word in words:
+        if word in scenario:
+            mine, known = float(one.values[word]), scenario[word]
+            ends = float(known.low), float(known.high)
+            if min(ends) > mine * (1 + MATCHED) or mine > max(ends) * (1 + MATCHED):
+                other.append(f"{word} {mine:.3g} for {float(known.value):.3g}")
     return f"; not matched: {', '.join(other)}" if other else ""

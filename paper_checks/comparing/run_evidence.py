@@ -13,7 +13,7 @@ import torch
 from bounds.classes import ClassOf
 from bounds.errors import BoundsError, MissingQuantityError
 from bounds.places import SERVER, VIRTUAL
-from bounds.scenario import FEDAVG, Scenario
+from bounds.scenario import Scenario
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import Diverged, EmpiricsError
 from empirics.exact import AveragingRun
@@ -24,7 +24,7 @@ from empirics.training.setting import Setting
 
 from ..runs.words import STATE
 from .compare_rows import Beside, Evidence, MEASURED, Row, TWIN
-from .evidence import beside, estimated, Found, GAP, number, plain, unread
+from .evidence import beside, estimated, Found, GAP, no_fedavg, number, plain, unread
 from .twin import runs, WALKS
 
 Array = np.ndarray[Any, Any]
@@ -114,8 +114,8 @@ def setting(scenario: Scenario, batch: int, client_weight: str = "uniform") -> S
     needed = ("rounds", "cohort", "local_steps", "step_size")
     if lacking := [word for word in needed if word not in scenario]:
         raise MissingQuantityError(f"a run needs {', '.join(f'{word}=NUMBER' for word in lacking)}")
-    if scenario.algorithm != FEDAVG:
-        raise EmpiricsError(f"plans of fedavg are run here; this one is of {scenario.method}")
+    if why := no_fedavg(scenario):
+        raise EmpiricsError(why)
     if scenario["rounds"].value != int(scenario["rounds"].value) or scenario["rounds"].value > 10**6:
         raise EmpiricsError(f"nobody waits for {scenario['rounds'].value:g} rounds")
     return Setting(

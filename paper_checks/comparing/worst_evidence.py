@@ -26,7 +26,7 @@ from ..worst_cases.sizes import least_time
 from ..worst_cases.tables import committed, has_table
 from ..worst_cases.worst import answer
 from .compare_rows import Evidence, RANKED, Row, WORST
-from .evidence import Found
+from .evidence import Found, further
 
 SAME_NUMBER = {"C3", "C12"}
 """Conversions that change the words for a number, and not the number."""
@@ -38,14 +38,17 @@ UNITS = {
 }  # fmt: skip
 """By target: the powers of the gap at the start and of L in its unit; what is missing is a squared distance."""
 ALIKE = 1e-6
+UNLIKE = ("heterogeneity", "dissimilarity_offset", "optimum_dissimilarity", "control_error", "uniform_dissimilarity")
+"""What a theorem may call that by which its clients differ."""
 PLAN = ("clients", "cohort", "rounds", "local_steps", "step_size", "relaxation")
 """Words of a plan that a worst case is of."""
 
 
 def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], seconds: float) -> Found:
     """Worst cases from the committed tables, else solved where all of them together take at most ``seconds``."""
-    if missing := [word for word in PLAN if word not in scenario]:
-        return Found(WORST, lambda row: None, remarks=(f"exact worst case: none, it needs {', '.join(missing)}",))
+    missing = [word for word in PLAN if word not in scenario]
+    if why := f"it needs {', '.join(missing)}" if missing else further(scenario):
+        return Found(WORST, lambda row: None, remarks=(f"exact worst case: none, {why}",))
     known: dict[str, Evidence] = {}
     until = perf_counter() + seconds
     far: set[int] = set()
@@ -74,24 +77,39 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
 
 
 def _place(row: Row, scenario: Scenario) -> Place:
-    """The row's own numbers in these units. Some of unlike clients are no plan of the tables: all alike are any."""
+    """The row's own numbers in these units.
+
+    Some of unlike clients are no plan of the tables, nor are clients that weigh differently: all alike are any.
+    """
     L, gap = _scale(row)
     put = {word: float(np.max(value)) for word, value in row.values.items()}
     clients, cohort = (int(scenario[word].value) for word in ("clients", "cohort"))
-    kinds = 1 if cohort < clients else clients if clients <= MOST_CLIENTS else 2 - clients % 2
+    some = cohort < clients or np.ptp(np.asarray(scenario["client_weight"].value)) > ALIKE / clients
+    kinds = 1 if some else clients if clients <= MOST_CLIENTS else 2 - clients % 2
+    curved = put.get("strong_convexity", put.get("pl_constant"))
     given = {
-        "condition_number": L / put.get("strong_convexity", put.get("pl_constant", L / 10)),
-        "heterogeneity": put.get("dissimilarity_offset", math.nan) / (L * gap),
+        "condition_number": L / curved if curved else put.get("condition_number", math.nan),
+        "heterogeneity": _unlike(row, put, L, gap),
         "grad_cap_sq": put.get("grad_cap_sq", math.nan) / (L * gap),
         "dissimilarity_factor": put.get("dissimilarity_factor", math.nan),
+        "initial_distance_sq": put.get("initial_distance_sq", math.nan) * L / gap,
         "relaxation": float(scenario["relaxation"].value),
         "fixed_step_size": float(scenario["step_size"].value) * L,
     }
-    if "heterogeneity" in put:
-        given["heterogeneity"] = put["heterogeneity"] / gap
     steps, rounds = int(scenario["local_steps"].value), int(scenario["rounds"].value)
     told: dict[str, Any] = {word: value for word, value in given.items() if not math.isnan(value)}
     return Place(clients=kinds, rounds=rounds, local_steps=steps, **told)
+
+
+def _unlike(row: Row, put: Mapping[str, float], L: float, gap: float) -> float:
+    """By how much clients differ, in these units; NaN where the theorem does not speak of it.
+
+    A place has one number for it: a theorem that speaks of it in two words that differ is at none.
+    """
+    told = {put[word] / (gap if word == "heterogeneity" else L * gap) for word in UNLIKE if word in put}
+    if told and not math.isclose(min(told), max(told), rel_tol=ALIKE):
+        raise WorstCaseError(f"{row.bound} says in two words how clients differ")
+    return max(told, default=math.nan)
 
 
 def _scale(row: Row) -> tuple[float, float]:

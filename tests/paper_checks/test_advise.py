@@ -23,10 +23,11 @@ from bounds.vocabulary import (
 )
 from empirics.problems.tasks import task
 from empirics.progress import Silent
-from paper_checks.comparing.advise import advise
+from paper_checks.comparing.advise import _with_measured, advise
+from paper_checks.comparing.advised import Advised, Adviser, SCHEDULE, Trained
 from paper_checks.comparing.bound_advice import BoundAdvice, by_formula, formulas, other_ends, speaking
-from paper_checks.comparing.goals import Goal
-from paper_checks.comparing.halving import Trials
+from paper_checks.comparing.goals import Goal, OVER, Point
+from paper_checks.comparing.halving import Measured, Trials
 from paper_checks.comparing.twin import runs, TwinAdvice
 
 SMALL = {
@@ -274,6 +275,30 @@ def test_measured_on_fresh_seeds(problem):
     assert min(told.regret(row) for row in told.rows) == 1
     assert "on 3 fresh seeds" in told.advice
     assert "By the exact worst case" in told.advice
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_a_schedule_that_is_hardly_better_is_said_to_be_so(near):
+    falls = Point(4, 0.2, 2, 0.5, cohort=3, replayed=((4, 0.2), (2, 0.2)))
+    fixed = Point(3, 0.1, 2, math.nan, cohort=3)
+    ends = {falls.plan: Trained(0.5, 0.02, 0, 3), fixed.plan: Trained(0.6, 0.02, 0, 3)}
+    plans = (falls.plan, *[fixed.plan] * near)
+    found = Measured(ends, falls.plan, fixed, plans, (fixed.plan,), runs=6)
+    rows = _with_measured([Adviser("schedule falls", SCHEDULE, falls, (2, 4), "", False)], found)
+    told = Advised(goal(), OVER, tuple(rows), (), seeds=3)
+    plan = "of fixed plans local_steps=3 step_size=0.1 (1.2x"
+    assert f"{plan}{', which cannot be told apart from it' if near else ''})" in told.advice
+
+
+def test_of_another_method_nothing_is_trained(problem):
+    for more, why in (({"relaxation": 0.1}, "of fedinit"), ({"algorithm": "scaffold"}, "of scaffold"),
+                      ({"server_step_size": 2}, "goes 2 times as far")):  # fmt: skip
+        s = scenario(step_size=0.05, iterations=8).at(**more)
+        told = advise(s, problem=problem, batch=5, worst_case=4)
+        assert why in dict(told.silent)["quadratic twin"]
+        assert why in dict(told.silent)["exact worst case"]
+        with pytest.raises(BoundsError, match=why):
+            advise(s, problem=problem, batch=5, measure=2)
 
 
 def test_what_is_held_stays(problem):

@@ -25,7 +25,9 @@ from bounds.vocabulary import (
     iterations,
     local_steps,
     mean_gap,
+    optimum_dissimilarity,
     rounds,
+    server_step_size,
     smoothness,
     step_size,
     strong_convexity,
@@ -125,6 +127,10 @@ def test_theorems_on_one_machine_stand_beside_exact_runs_of_the_federation_that_
     lines = str(table).splitlines()
     told = [line for line in lines if line.startswith("x exact")]
     assert len(told) == len({row.evidence[EXACT].what for row in rows}) > 1
+    assert not [line for line in told if "initial_distance_sq" in line]  # it is known to be at most something
+    stated = str(compare(s.at(initial_distance_sq=5.0), "grad_norm_sq", exact=True, of=("classics", "fedinit")))
+    assert "not matched: " in stated
+    assert " for 5" in stated
     for row in rows:
         mark = next(line.split()[2][:-1] for line in told if line.endswith(row.evidence[EXACT].what))
         assert any(line.strip().startswith(row.bound) and f" {mark}  " in line for line in lines)
@@ -300,6 +306,36 @@ def test_a_committed_worst_case_is_found_in_the_scenarios_units():
     assert "exact worst case: none, it needs rounds, local_steps" in str(unplanned)
 
 
+def test_a_worst_case_is_over_clients_as_unlike_as_the_theorem_says():
+    said = (5 + step_size * smoothness) * smoothness * initial_gap + optimum_dissimilarity
+    premises = map(Condition.assume, (CONVEX, SMOOTH, EXACT_GRADIENTS, FULL_PARTICIPATION))
+    one = own("unlike", said, *premises, kind="last")
+    plan = {"clients": 2, "cohort": 2, "local_steps": 2, "rounds": 1, "step_size": 0.3, "smoothness": 2.3}
+
+    def worst_case(**more):
+        s = Scenario.of(initial_gap=0.6, strong_convexity=0.07, **plan, **more)
+        return row_of(
+            compare(s, "grad_norm_sq", [one], worst_case=60, of=one.name), one.name, ClassOf.of(one)
+        ).evidence[WORST]
+
+    alike, apart = (worst_case(optimum_dissimilarity=square) for square in (0.0, 0.5))
+    assert alike.value < 0.99 * apart.value
+    assert "2 of a kind" in apart.what
+    assert "all alike" in worst_case(optimum_dissimilarity=0.5, client_weight=[0.9, 0.1]).what
+
+
+def test_a_server_that_goes_further_than_to_the_average_is_another_run(problem):
+    one = own("further", smoothness * initial_gap / (server_step_size * step_size * smoothness))
+    s = Scenario.of(**{**SMALL, "cohort": 5, "local_steps": 1, "server_step_size": 1.7})
+    table = compare(s, "grad_norm_sq", [one], exact=True, worst_case=0)
+    assert {row.bound for row in table.rows if row.state in RANKED} == {one.name}
+    assert "its server takes the average" in str(table)
+    for kind in ("exact", "exact worst case"):
+        assert f"{kind}: none, the server of such runs takes the average, and here goes 1.7 times as far" in str(table)
+    with pytest.raises(BoundsError, match="goes 2 times as far"):
+        compare(Scenario.of(**PLAN, server_step_size=2), "grad_norm_sq", problem=problem, measure=2)
+
+
 # ---- price ----
 
 
@@ -396,7 +432,8 @@ def test_the_verb_refuses_what_means_nothing(run):
         (["--measure", "5"], "without --problem nothing is trained"),
         (["--problem", "ridge(iris)", "--measure", "1"], "must be 2 seeds or more, for a standard error; got 1"),
         (["--of", "fedavg"], "unknown paper or bound 'fedavg'"),
-        (["--worst-case", "-3"], "--worst-case must be seconds"),
+        (["--worst-case", "-3"], "--worst-case: must be seconds"),
+        (["--worst-case", "nan"], "--worst-case: must be seconds"),
     ):
         status, _, err = run(*WORDS, *words)
         assert status == 2
