@@ -44,17 +44,23 @@ TARGETS = (
     "generalization_gap", "stability", "excess_risk",
 )  # fmt: skip
 """What a page compares theorems on."""
-FLAGS: dict[str, dict[str, tuple[Any, Any]]] = {
+FLAGS: dict[str, dict[str, tuple[Any, ...]]] = {
     "full": {"cohort": (5, 10)},
     "single": {"local_steps": (3, 1)},
     "relaxed": {"relaxation": (0, 0.1)},
     "convex": {"strong_convexity": (None, 0.5), "pl_constant": (None, 0.5)},
-    "exact": {"gradient_variance": (0.3, 0), "client_gradient_variance": (0.3, 0)},
-    "alike": {"uniform_dissimilarity": (0.4, 0), "optimum_dissimilarity": (0.4, 0), "heterogeneity": (0.1, 0)},
-}
-"""What tells situations apart, with the values of words where it is not so and where it is."""
+    "exact": {
+        "gradient_variance": (0.3, 0, None), "client_gradient_variance": (0.3, 0, None),
+        "grad_cap_sq": (20.0, 20.0, None),  # from which a variance follows
+    },
+    "alike": {
+        "uniform_dissimilarity": (0.4, 0, None), "optimum_dissimilarity": (0.4, 0, None),
+        "heterogeneity": (0.1, 0, None),
+    },
+}  # fmt: skip
+"""What tells situations apart, with the values of words where it is not so, where it is, and where it is not known."""
 REST = {"clients": 10, "smoothness": 1.5, "sample_smoothness": 1.5, "initial_loss": 2.0, "optimal_loss": 0.5,
-        "initial_distance_sq": 2.0, "initial_grad_norm_sq": 3.0, "grad_cap_sq": 20.0, "rounds": 50,
+        "initial_distance_sq": 2.0, "initial_grad_norm_sq": 3.0, "rounds": 50,
         "step_size": 0.01}  # fmt: skip
 """Everything else of a federation in which situations are looked at: no answer depends on these numbers."""
 LEFT_OUT = ("lipschitz", "loss_cap")
@@ -80,7 +86,7 @@ def situations() -> dict[str, Scenario]:
     """By their flags as digits, those of the one machine that some of them are as ``m`` and the digits, and those of
     a federation of one client, who always takes part, as ``o`` and the digits."""
     found: dict[str, Scenario] = {}
-    for flags in product((0, 1), repeat=len(FLAGS)):
+    for flags in product(*(range(len(next(iter(by_word.values())))) for by_word in FLAGS.values())):
         words: dict[str, Any] = dict(REST)
         for flag, by_word in zip(flags, FLAGS.values(), strict=True):
             words |= {word: ends[flag] for word, ends in by_word.items() if ends[flag] is not None}

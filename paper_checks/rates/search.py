@@ -76,7 +76,9 @@ class Case:
             raise BoundsError(f"local_steps must be a whole number >= 1; got {self.local_steps}")
         if self.clients is not None and self.clients < 1:
             raise BoundsError(f"clients must be a whole number >= 1; got {self.clients}")
-        if self.cohort is not None and (self.clients is None or not 1 <= self.cohort <= self.clients):
+        if self.cohort is not None and self.clients is None:
+            raise BoundsError(f"cohort={self.cohort} needs clients=...: how many it is drawn from")
+        if self.cohort is not None and self.clients is not None and not 1 <= self.cohort <= self.clients:
             raise BoundsError(f"cohort must be a whole number from 1 to clients; got cohort={self.cohort}, "
                               f"clients={self.clients}")  # fmt: skip
         if self.noisy and (self.clients is None or self.cohort not in (None, self.clients)):

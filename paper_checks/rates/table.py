@@ -94,6 +94,9 @@ class Place:
             yield "no floor: heterogeneity alone keeps no distance from the minimiser"
         if self.after is not None:
             yield from self._after(self.after)
+        elif "rounds" in asked:
+            needed = [w for w in ("initial_distance_sq", "optimum_dissimilarity") if w not in asked]
+            yield f"after {asked['rounds']:g} rounds: give {', '.join(f'{w}=...' for w in needed)} too"
         yield "w*: the minimiser of the mean loss; zeta^2: the clients' mean squared gradient there"
         if rate.fastest.why:
             yield f"not proved in fractions: {rate.fastest.why}"

@@ -182,6 +182,33 @@ def test_a_federation_of_one_client_is_compared_too(target, whole):
     assert spoke > 5
 
 
+UNSAID = ({}, {"gradient_variance": None, "client_gradient_variance": None}, {"uniform_dissimilarity": 0.3})
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("target", ["optimality_gap", "distance_sq"])
+def test_what_a_federation_does_not_say_is_taken_on_trust(target, whole):
+    """Not known to be alike is not known to differ; and what is derived alone is no start of one machine either."""
+    whole.choose("federations", "2")
+    told, trusted = whole.js("return explorer.told().given"), set()
+    for changed in UNSAID:
+        for plan in ({}, {"local_steps": 1, "step_size": 0.0184, "rounds": 2}):
+            given = {word: x for word, x in {**told, **plan, **changed}.items() if x is not None}
+            theirs = {key(r.bound, r.state, str(r.kind)): r for r in compare(Scenario.of(given), target).rows}
+            ours = {
+                key(r["bound"], r["state"], r["kind"]): r
+                for r in whole.js("return explorer.rows(...arguments)", target, given, {})
+            }
+            asked = [{k for k in rows if k[1] in TOLD} for rows in (ours, theirs)]
+            assert asked[0] == asked[1], (changed, plan)
+            for k in asked[0]:
+                if k[1] in RANKED:
+                    agrees(ours[k], theirs[k])
+                    trusted |= set(theirs[k].trusted)
+    assert {"all clients have the same loss", "every client computes exact gradients"} & trusted
+
+
 SAMPLED = ({"local_steps": 3, "step_size": 0.07}, {"local_steps": 20, "step_size": 0.02, "rounds": 37},
            {"local_steps": 5, "step_size": 4.5})  # fmt: skip
 

@@ -134,6 +134,18 @@ def test_steps_back_lead_through_a_story_and_out_of_it(whole):
     assert whole.js("return explorer.federation().plan.rounds") == 900, "what was there before the story"
 
 
+def test_a_smaller_smoothness_takes_the_pl_constant_along(whole):
+    """Which is above it of no loss: the copied command would be refused."""
+    whole.choose("federations", "4")
+    before = whole.js("return explorer.told().given")
+    assert before["strong_convexity"] < 0.9 < before["pl_constant"]
+    whole.choose("f-smoothness", "0.9", "input")
+    told = whole.js("return explorer.told().given")
+    assert told["smoothness"] == told["pl_constant"] == 0.9
+    whole.choose("f-smoothness", "1.9", "input")
+    assert whole.js("return explorer.told().given.pl_constant") == before["pl_constant"]
+
+
 def test_two_files_of_one_name_are_two_federations(whole):
     for smoothness in (1.9, 2.3):
         whole.js(

@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import pytest
 
+import fedbounds
+from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.training.setting import Setting
 from paper_checks.rates import verify
@@ -104,6 +106,14 @@ def test_a_single_client_has_nothing_that_is_drawn_or_unlike():
     alone = quadratics(case, Begun(2, 2.1, 0.0, 0.45))
     rate, steps = 1 - SIZE * MU, range(4)  # a line of curvature mu is the slowest
     assert alone == pytest.approx(rate**8 * 2.1 + SIZE**2 * 0.45 * sum(rate ** (2 * j) for j in steps), rel=1e-9)
+
+
+def test_what_rounds_need_is_asked_for():
+    words = dict(local_steps=2, step_size=SIZE, smoothness=L, strong_convexity=MU, rounds=3)
+    lines = list(fedbounds.rate("fedavg()", **words, initial_distance_sq=1.2).lines())
+    assert "after 3 rounds: give optimum_dissimilarity=... too" in lines
+    with pytest.raises(BoundsError, match="cohort=2 needs clients"):
+        fedbounds.rate("fedavg()", **words, cohort=2)
 
 
 def test_after_no_round_nothing_has_changed(found):

@@ -28,7 +28,7 @@ function filledUp(b, bound, world, target, seen) {
     parts.push(found.row);
   }
   const known = worldOf({ ...world.given, ...put }, {});
-  Object.assign(known, { beyond: world.beyond, machine: world.machine, situation: world.situation });
+  Object.assign(known, { beyond: world.beyond, loose: world.loose, machine: world.machine, situation: world.situation });
   return lacking(b, known).length || !rises(b, bound, known, missing) ? null : { world: known, parts };
 }
 

@@ -29,6 +29,7 @@ function told() {
     for (const other of TOGETHER[word] ?? []) if (all[other] !== undefined) all[other] = scaled(all[other], other === "heterogeneity" ? ratio / bent() : ratio);
     if (word !== "initial_gap" || all.initial_gap !== undefined || all.initial_loss === undefined) all[word] = value;
     if (word === "strong_convexity" && all.pl_constant < value) all.pl_constant = value;
+    if (word === "smoothness" && all.pl_constant > value) all.pl_constant = value; // a smaller one holds as well
     if (word === "smoothness") all.sample_smoothness = Math.max(value, (all.sample_smoothness ?? value) * ratio);
     if (word === "smoothness" || word === "strong_convexity") delete all.condition_number;
   }

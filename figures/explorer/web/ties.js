@@ -62,18 +62,20 @@ function moveTo(world, steps, size) {
 }
 
 const KNOBS = [["fedinit", "relaxation", 0], ["fedcog", "distillation_weight", 0], ["fedals", "adaptation", 1]];
+/* 0 where it is not so, 1 where it is, 2 where nobody says. */
+const UNKNOWN = 2, APART = ["uniform_dissimilarity", "optimum_dissimilarity", "heterogeneity"];
 const FLAGS = {
-  full: (v) => v.cohort === v.clients,
-  single: (v) => v.local_steps === 1,
-  relaxed: (v) => v.relaxation !== 0,
-  convex: (v) => v.strong_convexity !== undefined,
-  exact: (v) => v.gradient_variance === 0,
-  alike: (v) => v.uniform_dissimilarity === 0,
+  full: ({ v }) => v.cohort === v.clients,
+  single: ({ v }) => v.local_steps === 1,
+  relaxed: ({ v }) => v.relaxation !== 0,
+  convex: ({ v }) => v.strong_convexity !== undefined,
+  exact: ({ v }) => (v.gradient_variance === undefined ? UNKNOWN : v.gradient_variance === 0),
+  alike: ({ v, loose }) => (v.uniform_dissimilarity === 0 ? true : APART.some((word) => v[word] > 0 && !loose.has(word)) ? false : UNKNOWN),
 };
 
 /* What structure decides is looked up by the situation; a plan that fits no whole round has none. */
 function settled(world) {
-  const { v } = world, key = atlas.flags.map((flag) => Number(FLAGS[flag](v))).join("");
+  const { v } = world, key = atlas.flags.map((flag) => Number(FLAGS[flag](world))).join("");
   world.key = key;
   world.situation = atlas.places.get(world.machine ? `m${key}` : v.clients === 1 ? `o${key}` : key) ?? -1;
   world.fedavg = KNOBS.every(([, knob, off]) => v[knob] === off);
@@ -91,6 +93,7 @@ function machineOf(world) {
   Object.assign(given, atlas.machine.alone);
   if (v.client_gradient_variance && v.client_weight) given.gradient_variance = MACHINE_NOISE(v, n, 0);
   const found = worldOf(given, {});
+  for (const word of world.loose) found.loose.add(word);
   found.machine = true;
   found.situation = atlas.places.get(`m${world.key}`) ?? -1;
   found.trusted = given.gradient_variance > 0 ? [atlas.machine.trusted] : [];
