@@ -113,6 +113,7 @@ corollary_1 = replace(
         _STRONG,
         Condition("a is larger than 4 times the condition number", a > 4 * L / mu),
         Condition("the step size is 1/(mu a)"),
+        Condition("there are 2 a log a iterations"),
     ),
     source=Source("classics", "Corollary 1, eq. (7)", LOCAL_SGD_2019),
     where={T: 2 * a * sp.log(a)},

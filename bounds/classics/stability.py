@@ -99,7 +99,11 @@ corollary_5_3 = Bound(
     name="classics.hardt_5_3",
     target=population_gap,
     terms={"one pass": sp.sqrt(D2) * L / sp.sqrt(n)},
-    conditions=(*theorem_5_2.conditions, Condition("the step size is D/(L sqrt(n)), and there are n steps")),
+    conditions=(
+        *theorem_5_2.conditions,
+        Condition("the step size is D/(L sqrt(n))"),
+        Condition("there are as many steps as samples"),
+    ),
     source=Source("classics", "Corollary 5.3", HARDT),
     about=FEDAVG,
     statistic=AVERAGED,

@@ -141,19 +141,20 @@ def of_new_samples() -> Record:
 
 def of_one_client() -> Record:
     """Logistic regression without a penalty on inputs of length up to 2: slopes up to 2, curvatures up to 1."""
-    longest, far, start = 2.0, 2.0, float(np.log(2))
+    longest, far, start, samples, steps = 2.0, 2.0, float(np.log(2)), 1000, 1000
+    stated = far * (samples / (steps * (samples + 2 * steps))) ** 0.5 / longest  # the step size of Hardt et al., 5.4
     return {
         "name": "one client, 1000 samples",
         "words": "Every logistic regression of one client on 1000 inputs of length up to 2, without a penalty, from 0, "
         "with a best model at distance up to 2: how stable training is, and what that says of new samples.",
         "given": {
-            "clients": 1, "client_weight": [1.0], "samples": 1000, "lipschitz": longest,
+            "clients": 1, "client_weight": [1.0], "samples": samples, "lipschitz": longest,
             "smoothness": longest**2 / 4, "sample_smoothness": longest**2 / 4,
             "initial_loss": start, "optimal_loss": 0.0, "initial_distance_sq": far**2,
         },
         "up_to": {},
         "target": "excess_risk",
-        "plan": {"local_steps": 10, "step_size": 0.01, "cohort": 1, "rounds": 100},
+        "plan": {"local_steps": 10, "step_size": stated, "cohort": 1, "rounds": steps // 10},
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from bounds.classes import (
     NEVER,
     never,
     ONE_AVERAGING,
+    SAID,
     said,
     SERVER,
     unlike,
@@ -201,6 +202,26 @@ def test_step_sizes_that_fall_are_no_fixed_ones():
     assert np.isnan(said(FALLING[0], Scenario.of(**PLAN))).all()
     falling = {word: value for word, value in PLAN.items() if word != "step_size"}
     assert said(FALLING[0], Scenario.of(**falling, step_size_scale=0.3)) is None
+
+
+UNSTATED = ("of order", "c/tau", "also at most c/t", "the same in all steps", "the caps of")
+"""Step sizes up to a constant, those that fall, which ``FALLING`` knows, and all that stay the same or are small."""
+
+
+def test_every_step_size_that_is_stated_in_words_is_held_against_the_plan():
+    words = {c.words for b in BOUNDS.values() for c in b.conditions if c.kind == "words" and "the step size" in c.words}
+    assert {w for w in words if not any(x in w for x in UNSTATED)} <= set(SAID)
+
+
+def test_the_risk_of_several_passes_is_stated_at_one_step_size():
+    """Hardt et al., Proposition 5.4: D sqrt(n)/(L sqrt(T (n + 2 T))), with n = 50, T = 14, D^2 = 3.7 and L = 1.3."""
+    words = next(c.words for c in BOUNDS["classics.hardt_5_4"].conditions if c.words.startswith("the step size is D"))
+    size = 3.7**0.5 * 50**0.5 / (1.3 * (14 * (50 + 28)) ** 0.5)
+    told = {"samples": 50, "lipschitz": 1.3, "initial_distance_sq": 3.7}
+    assert said(words, Scenario.of(**PLAN, **told)) == pytest.approx((0.1, size))
+    words = [c.words for c in BOUNDS["classics.local_sgd_corollary_1"].conditions if c.kind == "words"][-2:]
+    two = [said(w, Scenario.of(**PLAN, strong_convexity=0.4, inverse_step=11.0)) for w in words]
+    assert np.allclose(two, [(0.1, 1 / 4.4), (14, 22 * np.log(11.0))])
 
 
 def test_a_word_in_a_bound_is_read_where_it_says():

@@ -155,7 +155,7 @@ COROLLARY_ONE = Claim(
         "noise": Same(At(term(ONE, "noise"), TUNED), term(COROLLARY_1, "noise")),
         "drift": Same(At(term(ONE, "drift"), TUNED), term(COROLLARY_1, "drift")),
         "start": ImpliedBy(At(term(ONE, "start"), TUNED), term(COROLLARY_1, "start"), under=(COROLLARY_1,)),
-        "conditions": States(COROLLARY_1, (a > 4 * L / mu,), (*ALIKE, "strongly_convex"), words=2),
+        "conditions": States(COROLLARY_1, (a > 4 * L / mu,), (*ALIKE, "strongly_convex"), words=3),
     },
     note="(1 - 1/a)^T is at most exp(-T/a), which is 1/a^2. No whole number of iterations is exactly 2 a log a.",
 )

@@ -89,7 +89,7 @@ COROLLARY_5_3 = Claim(
         "best step": ImpliedBy(ONE_PASS, At(ONE_PASS_BOUND, {T: n})),
         "unit": MeasuredIn(ONE_PASS_BOUND, LOSS),
         "conditions": States(ONE_PASS_BOUND, (), (*ONE, "convex", "fresh_samples", "fixed_step_size")),
-        "its conditions": States(ONE_PASS, (), (*ONE, "convex", "fresh_samples", "fixed_step_size"), words=1),
+        "its conditions": States(ONE_PASS, (), (*ONE, "convex", "fresh_samples", "fixed_step_size"), words=2),
     },
 )
 
