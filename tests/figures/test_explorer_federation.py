@@ -210,7 +210,8 @@ def test_what_a_federation_does_not_say_is_taken_on_trust(target, whole):
 
 
 SAMPLED = ({"local_steps": 3, "step_size": 0.07}, {"local_steps": 20, "step_size": 0.02, "rounds": 37},
-           {"local_steps": 5, "step_size": 4.5})  # fmt: skip
+           {"local_steps": 5, "step_size": 4.5}, {})  # fmt: skip
+"""Plans, the last the one that a federation starts from."""
 
 
 @pytest.mark.slow

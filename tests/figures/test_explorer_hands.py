@@ -17,11 +17,17 @@ REST = 0.7
 """Seconds after which a change is a step of the back button."""
 
 
+def rest(page):
+    """Wait until a change is a step of the back button, however busy the machine is."""
+    settled(page)
+    time.sleep(REST)
+
+
 @pytest.fixture
 def whole(shared, file):
     """The page of one federation, just opened."""
     shared.open(file)
-    time.sleep(REST)
+    rest(shared)
     shared.complaints()
     yield shared
     assert not shared.complaints()
@@ -45,31 +51,31 @@ for (const rounds of ["900", "901", "902"]) {
 def test_every_change_that_comes_to_rest_is_one_step_back(whole):
     steps = whole.js("return history.length")
     whole.js(THREE)
-    time.sleep(REST)
+    rest(whole)
     assert whole.js("return history.length") == steps + 1, "three in a row are one"
     whole.js("document.getElementById('plane').focus()")
     press(whole, "ARROW_RIGHT", "ARROW_RIGHT")
-    time.sleep(REST)
+    rest(whole)
     assert plan(whole) == (10, 0.01)
     whole.driver.back()
-    time.sleep(REST)
+    rest(whole)
     assert plan(whole) == (8, 0.01)
     assert whole.find("#f-local_steps").get_property("value") == "8"
     whole.driver.back()
-    time.sleep(REST)
+    rest(whole)
     assert whole.js("return explorer.federation().plan.rounds") == 1000
     whole.driver.forward()
-    time.sleep(REST)
+    rest(whole)
     assert whole.js("return explorer.federation().plan.rounds") == 902
 
 
 def test_the_views_link_to_each_other_with_their_plans(whole):
     whole.choose("f-local_steps", "13", "input")
-    time.sleep(REST)
+    rest(whole)
     whole.find("#view-bound").click()
     whole.settle()
     whole.find("#view-federation").click()
-    time.sleep(REST)
+    rest(whole)
     assert plan(whole) == (13, 0.01)
 
 
@@ -79,7 +85,7 @@ def test_the_focus_stays_on_a_name_that_was_chosen(box, whole):
         "const b = [...document.querySelectorAll(`#${arguments[0]} button`)][3]; b.focus(); return b.textContent", box
     )
     press(whole, "ENTER")
-    time.sleep(REST)
+    rest(whole)
     assert whole.js("return explorer.federation().theorem") == name
     assert whole.js("return document.activeElement.textContent") == name
 
@@ -97,12 +103,12 @@ def test_the_focus_stays_on_next_through_a_story(whole):
 def test_a_story_keeps_one_axis_and_gives_the_plan_back(whole):
     whole.choose("federations", "1")
     whole.choose("f-local_steps", "13", "input")
-    time.sleep(REST)
+    rest(whole)
     before = whole.js("return [explorer.federation(), document.getElementById('federations').value]")
     whole.choose("stories", "2")
     axes, bars = set(), []
     for _ in range(3):
-        time.sleep(REST)
+        rest(whole)
         axes.add(whole.js("return [...document.querySelectorAll('#ladder .rule path')].map((p) => p.outerHTML).join()"))
         bars.append(float(whole.find("#ladder .row .length").get_attribute("width")))
         whole.js("document.querySelectorAll('#story button')[1].click()")
@@ -114,30 +120,30 @@ def test_a_story_keeps_one_axis_and_gives_the_plan_back(whole):
 
 def test_steps_back_lead_through_a_story_and_out_of_it(whole):
     whole.choose("f-rounds", "900", "input")
-    time.sleep(REST)
+    rest(whole)
     whole.choose("stories", "0")
-    time.sleep(REST)
+    rest(whole)
     whole.js("document.querySelectorAll('#story button')[1].click()")
-    time.sleep(REST)
+    rest(whole)
     second = whole.text("#story")
     assert (second[:40], whole.js("return explorer.federation().plan.rounds")) == (
         "Where does any theorem say anything? 2 of 5. A hundred rounds"[:40], 100
     )  # fmt: skip
     whole.driver.back()
-    time.sleep(REST)
+    rest(whole)
     assert "1 of 5" in whole.text("#story")
     assert whole.js("return explorer.federation().plan.rounds") == 10
     whole.driver.back()
-    time.sleep(REST)
+    rest(whole)
     assert whole.find("#story").get_property("hidden")
     assert whole.js("return explorer.federation().plan.rounds") == 900
     whole.driver.forward()
     whole.driver.forward()
-    time.sleep(REST)
+    rest(whole)
     assert whole.text("#story") == second
     whole.driver.refresh()
     whole.settle()
-    time.sleep(REST)
+    rest(whole)
     assert whole.text("#story") == second
     whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
     assert whole.js("return explorer.federation().plan.rounds") == 900, "what was there before the story"
@@ -161,11 +167,11 @@ def test_two_files_of_one_name_are_two_federations(whole):
             "explorer.take('10 quadratics', arguments[0])",
             constants(smoothness=smoothness, sample_smoothness=smoothness),
         )
-        time.sleep(REST)
+        rest(whole)
     shown = "return [...document.getElementById('federations').selectedOptions].map((o) => o.textContent)[0]"
     assert whole.js(shown) == "10 quadratics (3)"
     whole.driver.back()
-    time.sleep(REST)
+    rest(whole)
     assert whole.js(shown) == "10 quadratics (2)"
     assert whole.js("return explorer.told().given.smoothness") == 1.9
 
@@ -205,7 +211,7 @@ def test_the_pointer_reads_what_the_theorem_says_at_its_very_plan(theorem, whole
 
 def test_the_headline_counts_what_the_lists_show_and_conversions_are_explained(whole):
     whole.choose("federations", "1")
-    time.sleep(REST)
+    rest(whole)
     said, rows = whole.text("#sentence"), whole.js("return document.querySelectorAll('#ladder li.row').length")
     assert f"{rows} bars: {rows} vacuous" in said
     assert all(

@@ -119,9 +119,9 @@ function* plane(target, given, upTo, only = "") {
       for (const one of alone) one.reach = one.reach.filter(([kind]) => atlas.machine.places.includes(atlas.classes[kind].at));
       for (const k of rows) {
         const at = column * SIDE + k, start = k === rows[0];
-        moveTo(world, steps, sizes[k]);
+        resize(world, sizes[k]);
         for (const one of here) spot(one, world, steps, at, start, made);
-        if (alone.length) moveTo(machine, steps, sizes[k]);
+        if (alone.length) resize(machine, sizes[k]);
         for (const one of alone) spot(one, machine, steps, at, start, made);
       }
     }
@@ -158,7 +158,7 @@ function* ranked(heads, target, world) {
     const moves = ([text]) => (SIDES[text]?.[0] ?? ["step_size"]).some((word) => MOVING.has(word));
     if (asks.some((one) => !moves(one) && fails(one, world))) continue;
     const fixed = TRIVIAL[target].every(([needs]) => !needs.some((word) => MOVING.has(word)));
-    yield { ...head, reach, asks: asks.filter(moves), level: fixed ? trivial(head.b, target, world) : null };
+    yield { ...head, reach: reach.map(([kind, , factor]) => [kind, FACTORS[factor]]), asks: asks.filter(moves), level: fixed ? trivial(head.b, target, world) : null, slot: null };
   }
 }
 
@@ -166,25 +166,27 @@ function* ranked(heads, target, world) {
 const IN_DOUBT = 4;
 
 /* One theorem at one plan. */
-function spot({ bound, b, code, reach, search, asks, plain, level: fixed }, world, steps, at, start, { found, best, target }) {
-  const { v, n } = world, before = plain ? null : dressed(b, bound, world);
-  let total = asks.length && asks.some((one) => fails(one, world)) ? NaN : search ? search.least(world, start) : quick(code, b.decided.length, bound.axis, v, n);
+function spot(one, world, steps, at, start, { found, best, target }) {
+  const { bound, b, code, reach, search, asks } = one, { v, n } = world, before = one.plain ? null : dressed(b, bound, world);
+  let total = asks.length && asks.some((each) => fails(each, world)) ? NaN : search ? search.least(world, start) : quick(code, b.decided.length, bound.axis, v, n);
   if (!Number.isNaN(total)) {
-    const start_ = fixed ?? trivial(b, target, world), doubtful = (x) => levelOf(x / IN_DOUBT, start_) !== levelOf(x, start_);
-    if (search?.fine && reach.some(([, , factor]) => doubtful(total * FACTORS[factor](v, n, 0)))) total = bestChoice(b, bound, world).value;
+    const begin = one.level ?? trivial(b, target, world);
+    if (search?.fine && reach.some(([, factor]) => doubtful(total * factor(v, n, 0), begin))) total = bestChoice(b, bound, world).value;
     let least = Infinity;
-    for (const [kind, , factor] of reach) {
-      const here = total * FACTORS[factor](v, n, 0), top = best.get(kind);
+    for (const [kind, factor] of reach) {
+      const here = total * factor(v, n, 0), top = best.get(kind);
       least = Math.min(least, here);
       if (b.audit !== "FAILS" && !(here >= (top?.value ?? Infinity))) best.set(kind, { value: here, steps, size: v.step_size, name: bound.name });
     }
-    if (!found.has(bound.name)) found.set(bound.name, empty());
-    const { value, level } = found.get(bound.name);
+    if (!one.slot && !found.has(bound.name)) found.set(bound.name, empty());
+    const { value, level } = (one.slot ??= found.get(bound.name));
     if (!(value[at] <= least)) {
       value[at] = least;
-      level[at] = levelOf(least, start_);
+      level[at] = levelOf(least, begin);
     }
   }
   if (search) { for (const word of b.pair) v[word] = world.given[word]; if (b.free) v[b.free] = world.given[b.free]; }
   if (before) restore(v, before);
 }
+
+const doubtful = (x, begin) => levelOf(x / IN_DOUBT, begin) !== levelOf(x, begin);

@@ -54,11 +54,15 @@ function worldOf(given, upTo) {
 
 /* The same federation at another K and eta: only what depends on them is computed again. */
 function moveTo(world, steps, size) {
-  const { v, n } = world;
-  v.local_steps = steps;
-  v.step_size = size;
-  follow(world.moved, v, n);
+  world.v.local_steps = steps;
+  resize(world, size);
   return settled(world);
+}
+
+/* Another step size alone: what is asked of a federation's structure stays as it is. */
+function resize(world, size) {
+  world.v.step_size = size;
+  follow(world.moved, world.v, world.n);
 }
 
 const KNOBS = [["fedinit", "relaxation", 0], ["fedcog", "distillation_weight", 0], ["fedals", "adaptation", 1]];
