@@ -31,18 +31,14 @@ GIVEN = {
     "grad_cap_sq": False, "grad_norm_sq": False, "distance_sq": False, "divergence": False,
 }  # fmt: skip
 """What may be assumed, and whether of all models: a federation that attains a value meets that at those visited."""
-LATE = {
-    "grad_norm_sq": " as the last round begins", "divergence": " as the last round begins",
-    "distance_sq": " before the last local step",
-}  # fmt: skip
+LATE = dict.fromkeys(("grad_norm_sq", "divergence"), " as the last round begins")
+LATE["distance_sq"] = " before the last local step"
 """When what is assumed holds, where that is not from the start on."""
 OF_A_MINIMISER = {"initial_distance_sq", "distance_sq", "optimum_dissimilarity", "heterogeneity"}
 IN_ROUNDS = {"divergence", "local_drift", "global_step", "loss_change", "mean_gradient_drift"}
 """Metrics that have one number in every round."""
-CLAIM = {
-    "method", "parameter", "local_steps", "step_size", "smoothness", "strong_convexity", "given", "metric", "statistic",
-    "over",
-}  # fmt: skip
+CLAIM = {"method", "parameter", "local_steps", "step_size", "smoothness", "strong_convexity", "given", "metric",
+         "statistic", "over"}  # fmt: skip
 FILE = {"claim", "bound", "change", "near", "weights", "unit", "multipliers", "blocks", "attained"}
 """The names in a file: what nobody reads would claim something that nobody checks."""
 NUMBER = re.compile(r"[+-]?[0-9]+(/[0-9]+|(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?)")
