@@ -13,7 +13,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker, spawn
@@ -25,6 +25,9 @@ from ..sizes import CORES, cores
 from .whole import runs
 
 HERE = "127.0.0.1"
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+GPUS = "/proc/driver/nvidia/gpus"
+"""Where NVIDIA's driver lists the GPUs of a machine."""
 SCRATCH = "fedbounds-"
 """What names of scratch folders begin with; the driver's process follows."""
 DEATHS = 8
@@ -62,8 +65,11 @@ def running_cluster(address: str) -> Iterator[Any]:
 
 
 @contextmanager
-def own_cluster(workers: int | None) -> Iterator[Any]:
-    """A client of processes on this machine, which end with it: one per core (or GPU) where ``workers`` is None."""
+def own_cluster(workers: int | None, gpu: bool = False) -> Iterator[Any]:
+    """A client of processes on this machine, which end with it: one per core where ``workers`` is None.
+
+    ``gpu``: they compute on GPUs, each on one of those that this process may see, and by default there is one per GPU.
+    """
     import dask
     from distributed import Client
 
@@ -72,7 +78,7 @@ def own_cluster(workers: int | None) -> Iterator[Any]:
         _script_left_out(),
         tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{os.getpid()}-", ignore_cleanup_errors=True) as scratch,
         dask.config.set({**SETTINGS, "temporary-directory": scratch}),
-        _started(workers) as cluster,
+        _started(workers, gpu) as cluster,
         Client(cluster) as client,
     ):
         yield client
@@ -103,10 +109,10 @@ def _remove_left_over() -> None:
 
 
 @contextmanager
-def _started(workers: int | None) -> Iterator[Any]:
+def _started(workers: int | None, gpu: bool) -> Iterator[Any]:
     """The cluster, built by a thread that is deaf to Ctrl-C, as are then its processes: the driver alone ends them."""
     with ThreadPoolExecutor(1, "sweep", initializer=_deaf) as builder:
-        building: Future[Any] = builder.submit(_cluster, workers)
+        building: Future[Any] = builder.submit(_cluster, workers, visible_gpus() if gpu else [])
         try:
             cluster = building.result()
         except RuntimeError as error:
@@ -137,8 +143,8 @@ def _first_cause(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _cluster(workers: int | None) -> Any:
-    """One process per core with one thread each, or per GPU, which then sees only that one."""
+def _cluster(workers: int | None, gpus: Sequence[str]) -> Any:
+    """One process per core with one thread each, or one per GPU, which then sees only that one."""
     from distributed import Nanny, Scheduler, SpecCluster
     from distributed.security import Security
 
@@ -154,14 +160,13 @@ def _cluster(workers: int | None) -> Any:
                 if ending is not None:
                     ending.cancel()
 
-    gpus = _gpus()
-    count = (gpus or cores()) if workers is None else workers
+    count = (len(gpus) or cores()) if workers is None else workers
     here = {"host": HERE, "dashboard": False, "dashboard_address": f"{HERE}:0"}  # free ports: sweeps run side by side
     own = {"security": Security.temporary(), "protocol": "tls", **here}
     spec = {}
     for i in range(count):
         env = {CORES: str(max(1, cores() // max(1, count)))}
-        env |= {"CUDA_VISIBLE_DEVICES": str(i % gpus)} if gpus else {}
+        env |= {VISIBLE: gpus[i % len(gpus)]} if gpus else {}
         spec[i] = {"cls": Hasty, "options": {"nthreads": 1, "env": env, "memory_limit": 0, **own}}
     scheduler = {"cls": Scheduler, "options": {"port": 0, **own}}
     return SpecCluster(workers=spec, scheduler=scheduler, security=own["security"], silence_logs=50)
@@ -172,7 +177,12 @@ def _end(process: int) -> None:
         os.kill(process, signal.SIGKILL)
 
 
-def _gpus() -> int:
-    """GPUs of this machine, without loading torch: that is the workers' business."""
-    folder = Path("/proc/driver/nvidia/gpus")
-    return len(list(folder.iterdir())) if folder.is_dir() else 0
+def visible_gpus() -> list[str]:
+    """The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them: the others are other people's.
+
+    Without loading torch, which is left to the workers.
+    """
+    if VISIBLE in os.environ:
+        return [gpu.strip() for gpu in os.environ[VISIBLE].split(",") if gpu.strip() not in ("", "-1")]
+    folder = Path(GPUS)
+    return [str(i) for i in range(len(list(folder.iterdir())))] if folder.is_dir() else []

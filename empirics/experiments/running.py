@@ -16,7 +16,7 @@ from ..errors import Diverged, EmpiricsError
 from . import Cell, Outcome, Store
 from .cells import run
 from .checking import check
-from .engines import lacking
+from .engines import GPU, lacking
 from .processes import own_cluster, running_cluster
 from .store import OutcomeError, RESULTS
 
@@ -66,7 +66,8 @@ def sweep(
     if not wanted:
         return found
     orders = [Order(cell, str(store.state(cell)) if keep_states and cell.goes_on else None) for cell in wanted]
-    with _computers(workers, scheduler) as client:
+    gpu = any(cell.arguments.get("engine") == GPU for cell in wanted)
+    with _computers(workers, scheduler, gpu) as client:
         _equipped(wanted, client)
         if tried:
             _try(cells, wanted, client)
@@ -78,11 +79,11 @@ def sweep(
     return found
 
 
-def _computers(workers: int | None, scheduler: str | None) -> AbstractContextManager[Any]:
-    """Who computes, as a client of theirs; None is this process itself."""
+def _computers(workers: int | None, scheduler: str | None, gpu: bool) -> AbstractContextManager[Any]:
+    """The client of the processes that compute (on GPUs if ``gpu``); None is this process itself."""
     if scheduler:
         return running_cluster(scheduler)
-    return nullcontext() if workers == 0 else own_cluster(workers)
+    return nullcontext() if workers == 0 else own_cluster(workers, gpu)
 
 
 def _try(cells: Sequence[Cell], wanted: Sequence[Cell], client: Any) -> None:

@@ -181,6 +181,7 @@ def runs(scale: str, task: str, schedule: str) -> list[Cell]:
         model_size=one.model_size,
         download_rate=DOWNLOAD,
         upload_rate=UPLOAD,
+        **plan.trained,
         **plan.own[task],
     )
 

@@ -149,6 +149,7 @@ def example(scale: str) -> list[Cell]:
     if not name:
         return []
     given = {
+        **plan.trained,
         **plan.own[LAYERS],
         "problem": plan.networks[LAYERS].format(data=f"fewer({name}, test=200)"),
         "partition": "classes_per_client(2)",

@@ -1,10 +1,13 @@
 """Recorded local steps: buffers and replays give the loop's numbers, and what cannot be replayed is not."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import torch
 from empirics_toys import ByRound, directed, even, Halving, ragged, small, TowardsAll
 
+from empirics.algorithms import algorithm as read
 from empirics.algorithms.algorithm import fedavg, Rows
 from empirics.algorithms.local import fedsam, scaffold
 from empirics.errors import EmpiricsError
@@ -111,11 +114,68 @@ def test_hooks_that_look_are_run_as_they_are(direction, reason, together, local)
     assert [reason in why for why in engine.refused.values()] == [True]
 
 
+class Longer:
+    """A step more in every round."""
+
+    needs_loss = False
+
+    def __call__(self, state, steps, step_size):
+        return steps + state.round, step_size
+
+
 def test_recordings_that_are_never_used_again_are_given_up():
     engine = Graphs()
-    decaying = setting(40, local_epochs=1, step_size_decay=0.99)
-    assert gap(engine, fedavg, decaying, ragged(EXACT)) < 1e-12
-    assert KEPT < engine.made <= KEPT + 4
+    algorithm = directed(fedavg.direction, steps=Longer())
+    plan = Setting(rounds=8, cohort=4, batch=8, step_size=0.11, local_steps=1)
+    engine.made = KEPT - 1  # as after so many recordings that none was replayed
+    assert gap(engine, algorithm, plan, even(EXACT)) < 1e-12
+    assert engine.made == KEPT - 1, "the numbers of steps are all different, and the first time nothing is recorded"
+    engine.made = KEPT + 1
+    assert gap(engine, fedavg, setting(local_epochs=1), ragged(EXACT)) < 1e-12
+    assert (engine.made, engine.replayed) == (KEPT + 1, 0)
+
+
+@pytest.mark.parametrize("federation", [ragged, even])
+@pytest.mark.parametrize("optimizer", [{}, {"momentum": 0.4}, {"optimizer": "adamw"}], ids=str)
+def test_step_sizes_that_fall_do_not_ask_for_new_recordings(federation, optimizer):
+    engines = Graphs(), Graphs()
+    falling = setting(12, local_epochs=1, step_size_decay=0.9, **optimizer)
+    constant = setting(12, local_epochs=1, **optimizer)
+    for engine, plan in zip(engines, (falling, constant), strict=True):
+        assert gap(engine, fedavg, plan, federation(EXACT)) < 1e-12
+    assert engines[0].made == engines[1].made > 0
+    assert engines[0].replayed == engines[1].replayed > engines[0].made
+
+
+@pytest.mark.parametrize("together", [None, 1])
+def test_step_sizes_that_fall_within_a_round_are_replayed(together):
+    engine = Graphs(together)
+    plan = setting(9, local_steps=3, step_offset=2.7)
+    assert gap(engine, scaffold(), plan, even(EXACT)) < 1e-12
+    assert engine.replayed > engine.made > 0
+
+
+@dataclass
+class Scaled:
+    """A hook as users write it: a plain dataclass, which Python cannot hash, with a dictionary in it."""
+
+    by: dict[str, float]
+
+    def __call__(self, work, w, gradient, gradient_at):
+        return self.by["gradient"] * gradient
+
+
+def test_hooks_that_cannot_be_hashed_are_recorded():
+    algorithm, engine = directed(Scaled({"gradient": 0.7})), Graphs()
+    assert gap(engine, algorithm, setting(local_steps=3), even(EXACT)) < 1e-12
+    assert engine.replayed > 0
+    other = directed(Scaled({"gradient": 0.3}))
+    assert gap(engine, other, setting(local_steps=3), even(EXACT)) < 1e-12, "another one has a recording of its own"
+
+
+def test_fedcog_runs_through_the_engine():
+    algorithm = read("fedcog(samples=5, steps=2, after=1)")
+    assert gap(Graphs(), algorithm, setting(3, local_steps=2), even(EXACT)) < 1e-10
 
 
 @pytest.mark.parametrize(
@@ -163,7 +223,7 @@ def test_an_error_in_a_rehearsal_is_a_reason_not_to_record():
         raise ValueError("planted")
 
     with pytest.raises(Untraceable, match="ValueError: planted"):
-        captured(fails)
+        captured(fails, torch.device("cpu"))
 
 
 # ---- parts ----

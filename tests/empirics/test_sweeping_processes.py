@@ -24,6 +24,7 @@ from empirics.errors import EmpiricsError
 from empirics.experiments import processes
 from empirics.experiments.processes import own_cluster
 from empirics.experiments.running import _told
+from empirics.sizes import cores
 
 ROOT = Path(__file__).resolve().parents[2]
 LOOPBACK = {"127.0.0.1", "::1"}
@@ -51,6 +52,27 @@ def test_nothing_of_a_sweep_listens_off_the_loopback(running):
     _, found = running
     assert len(found) > 2, "a scheduler, its minder of workers and a worker must listen somewhere"
     assert {ip for ip, _ in found} <= LOOPBACK
+
+
+@pytest.mark.parametrize(
+    ("visible", "cards", "seen"),
+    [(None, 1, ["0"]), (None, 3, ["0", "1", "2"]), ("5,7", 8, ["5", "7"]), ("GPU-4f1a", 8, ["GPU-4f1a"]), ("", 2, [])],
+)
+def test_workers_take_the_gpus_that_are_theirs_and_cpu_sweeps_none(visible, cards, seen, monkeypatch, tmp_path):
+    """One machine with one card: cells of the CPU still get a worker per core, and nobody's cards are taken."""
+    for i in range(cards):
+        (tmp_path / f"0000:{i:02x}:00.0").mkdir()
+    monkeypatch.setattr(processes, "GPUS", str(tmp_path))
+    monkeypatch.delenv(processes.VISIBLE, raising=False)
+    if visible is not None:
+        monkeypatch.setenv(processes.VISIBLE, visible)
+    assert processes.visible_gpus() == seen
+    planned = []
+    monkeypatch.setattr("distributed.SpecCluster", lambda workers, **options: planned.append(workers))
+    processes._cluster(None, seen)
+    processes._cluster(None, [])
+    given = [[spec["options"]["env"].get(processes.VISIBLE) for spec in workers.values()] for workers in planned]
+    assert given == [seen or [None] * cores(), [None] * cores()]
 
 
 def test_processes_that_listen_are_started_in_one_place():

@@ -60,6 +60,18 @@ def test_every_cell_can_be_read_and_no_two_are_the_same(everything):
     check_words(everything)
 
 
+def test_every_network_is_trained_on_a_gpu(everything):
+    trained = [cell for cell in everything if cell.job in TRAINED]
+    convex = ("softmax", "logistic", "ridge", "sent140_linear")
+    slow = {
+        cell.arguments["problem"]
+        for cell in trained
+        if cell.arguments.get("engine") != "cuda" and not cell.arguments["problem"].startswith(convex)
+    }
+    assert not slow
+    assert {cell.job for cell in trained if cell.arguments.get("engine") == "cuda"} == set(TRAINED)
+
+
 def dealing(cell):
     """What decides who holds what."""
     words = cell.arguments

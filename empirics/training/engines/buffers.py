@@ -24,6 +24,7 @@ class Buffers:
         dim = work.starts.shape[1]
         self.w, self.starts = room(work.starts, rows, dim), room(work.starts, rows, dim)
         self.first, self.counts, self.weights = (room(work.starts, rows) for _ in range(3))
+        self.sizes, self.step_size = room(work.starts, steps), room(work.starts)
         self.rows = torch.arange(rows, device=work.rows.device)
         self.model = room(work.state.model, dim)
         self.server = {name: torch.zeros_like(vector) for name, vector in work.state.server.items()}
@@ -44,15 +45,17 @@ class Buffers:
         self.starts[:rows].copy_(work.starts)
         self.counts[:rows].copy_(work.counts)
         self.weights[:rows].copy_(work.weights)
+        self.step_size.fill_(work.step_size)
         self.model.copy_(work.state.model)
         for name, vector in work.state.server.items():
             self.server[name].copy_(vector)
         for name, memory in work.state.memory.items():
             torch.index_select(memory, 0, work.rows, out=self.memory[name][:rows])
 
-    def turn_to(self, batches: Batches, steps: slice, active: int) -> None:
-        """Copy in the batches of some steps, from the first place on."""
+    def turn_to(self, work: Work, batches: Batches, steps: slice, active: int) -> None:
+        """Copy in the step sizes and batches of some steps, from the first place on."""
         count = steps.stop - steps.start
+        self.sizes[:count].copy_(torch.from_numpy(work.sizes[steps]))
         for name, field in batches.along.items():
             self.along[name][:active, :count].copy_(field[:active, steps])
 
@@ -61,14 +64,14 @@ class Buffers:
         return replace(batches, **{name: field[:rows, :steps] for name, field in self.along.items()})
 
     def work(self, work: Work, rows: int) -> Work:
-        """The work as it lies here; what changes from round to round cannot be read."""
+        """The work as it lies here; what changes from round to round cannot be read, but for step sizes: as tensors."""
         memory = {name: ActiveRows(name, kept, self.rows) for name, kept in self.memory.items()}
         state: Any = StillState(self.model, memory, self.server)
         unseen: Any = {name: Unseen(f"the clients' {name}") for name in ("clients", "seed", "steps", "labels", "step")}
         chosen = slice(0, rows)
         return work._replace(
             state=state, rows=self.rows[chosen], counts=self.counts[chosen], weights=self.weights[chosen],
-            starts=self.starts[chosen], recalled={}, **unseen,
+            starts=self.starts[chosen], sizes=self.sizes, step_size=self.step_size, recalled={}, **unseen,
         )  # fmt: skip
 
 

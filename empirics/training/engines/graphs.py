@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
 import numpy as np
@@ -55,6 +55,7 @@ class Graphs:
         self.made = self.replayed = 0
         self.refused: dict[tuple[Any, ...], str] = {}
         self._runs: OrderedDict[tuple[Any, ...], Run | None] = OrderedDict()
+        self._pool: Any = None
         self._buffers: Buffers | None = None
         self._of: tuple[Any, ...] = ()
 
@@ -68,7 +69,7 @@ class Graphs:
         stepping = cast(Trainable, self._stack if together > 1 else network)
         ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
         order = np.argsort(-work.steps, kind="stable")
-        with computing(self.precision, work.starts.device):
+        with computing(self.precision, work.starts.device), on(work.starts.device):
             for begin in range(0, len(order), together):
                 chosen = order[begin : begin + together]
                 chunk = _Chunk(self, together, stepping, held, algorithm, setting, work.pick(chosen))
@@ -129,12 +130,31 @@ class Graphs:
         return self._runs[key]
 
     def _capture(self, run: Run) -> Run:
+        """All recordings share one pool of memory: what a run makes between its buffers is needed by no other run."""
         assert self._buffers is not None
+        if self._pool is None and self._buffers.w.device.type == "cuda":
+            self._pool = torch.cuda.graph_pool_handle()
         before = self._buffers.w.clone()
         try:
-            return captured(run)
+            return captured(run, self._buffers.w.device, self._pool)
         finally:
             self._buffers.w.copy_(before)
+
+
+class Identity:
+    """An object as part of a key, by what it is and not by its value: hooks may hold what cannot be hashed.
+
+    Holding it keeps its place in memory from being given to another one.
+    """
+
+    def __init__(self, of: object) -> None:
+        self.of = of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and other.of is self.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
 
 
 class _Chunk:
@@ -157,7 +177,7 @@ class _Chunk:
 
     def run(self) -> Tensor:
         """The models after the local steps, from buffers where that is allowed."""
-        who = (self.algorithm, self.setting, self.work.total)
+        who = (Identity(self.algorithm), self.setting, self.work.total)
         if self.engine.record and who not in self.engine.refused:
             done = self._by_steps(who) if self._step_by_step() else self._at_once(who)
             if done is not None:
@@ -176,8 +196,9 @@ class _Chunk:
         work, (rows, steps) = self.work, self.batches.index.shape[:2]
         buffers = self.engine.buffers(self.room, steps, work, self.batches)
         buffers.fill(work)
-        buffers.turn_to(self.batches, slice(0, steps), rows)
-        still, w = buffers.work(work, rows)._replace(steps=work.steps), buffers.w[:rows]
+        buffers.turn_to(work, self.batches, slice(0, steps), rows)
+        still = buffers.work(work, rows)
+        still, w = still._replace(steps=work.steps, sizes=still.sizes[:steps]), buffers.w[:rows]
         batches = buffers.batches(self.batches, rows, steps)
 
         def run() -> None:
@@ -186,7 +207,7 @@ class _Chunk:
             if first is not None:
                 buffers.first[:rows].copy_(first)
 
-        key = (who, "all", rows, work.steps.tobytes(), work.sizes.tobytes(), work.step_size)
+        key = (who, "all", rows, work.steps.tobytes())
         recording = self.engine.recorded(key, run, twice=True)
         if recording is None:
             return None
@@ -204,17 +225,16 @@ class _Chunk:
         if self.algorithm.steps.needs_loss:
             self.first = self.model.task_loss(w, self.batches.at(rows, 0)).detach()
         for step in range(int(work.steps.max())):
-            active, size = int((work.steps > step).sum()), float(work.sizes[step])
-            buffers.turn_to(self.batches, slice(step, step + 1), active)
-            key = (who, "step", active, size, work.step_size)
-            recording = self.engine.recorded(key, self._step(active, size), twice=False)
+            active = int((work.steps > step).sum())
+            buffers.turn_to(work, self.batches, slice(step, step + 1), active)
+            recording = self.engine.recorded((who, "step", active), self._step(active), twice=False)
             if recording is None:
                 return None
             recording()
             self.engine.replayed += 1
         return w
 
-    def _step(self, active: int, size: float) -> Run:
+    def _step(self, active: int) -> Run:
         """One local step of the first ``active`` rows, all of it on the buffers."""
         buffers = self.buffers
         still, w = buffers.work(self.work, active), buffers.w[:active]
@@ -223,13 +243,18 @@ class _Chunk:
         def run() -> None:
             gradient_at = LocalGradient(self.model, self.algorithm.objective, still, batches, active, 0)
             direction = self.algorithm.direction(still, w, gradient_at(w), gradient_at)
-            stepper(self.setting)(w, direction, size, None)
+            stepper(self.setting)(w, direction, still.sizes[0], None)
 
         return run
 
 
-def captured(run: Run) -> Run:
-    """``run`` as a CUDA graph where there is a GPU, after a rehearsal; raises ``Untraceable`` where it cannot be one.
+def on(device: torch.device) -> AbstractContextManager[Any]:
+    """A context in which this GPU, of several, is the current one: graphs are recorded on the current one."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+
+
+def captured(run: Run, device: torch.device, pool: Any = None) -> Run:
+    """``run`` as a CUDA graph on a GPU, after a rehearsal; raises ``Untraceable`` where it cannot be one.
 
     The rehearsal also lets libraries set themselves up, which must not happen while a graph is recorded. It does what
     ``run`` does.
@@ -241,17 +266,20 @@ def captured(run: Run) -> Run:
         raise
     except (TypeError, AttributeError, RuntimeError, ValueError) as error:  # a hook met something unreadable
         raise Untraceable(f"{type(error).__name__}: {error}") from error
-    if not torch.cuda.is_available():
+    if device.type != "cuda":
         return run
-    graph = torch.cuda.CUDAGraph()
-    torch.cuda.synchronize()
+    graph: Any = torch.cuda.CUDAGraph()
+    torch.cuda.synchronize(device)
     try:
-        with torch.cuda.graph(graph):
+        with on(device), torch.cuda.graph(graph, pool=pool):
             run()
-    except RuntimeError as error:
-        torch.cuda.synchronize()
+    except RuntimeError as error:  # out of memory too
+        graph = None  # gives back what it took
+        torch.cuda.synchronize(device)
+        torch.cuda.empty_cache()
         raise Untraceable(f"the device refused: {error}") from error
-    return graph.replay
+    replay: Run = graph.replay
+    return replay
 
 
 @contextmanager

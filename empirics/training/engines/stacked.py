@@ -88,7 +88,8 @@ def descend(
         if walk(w, batches, work.steps, work.sizes):
             return first
     still_active = (work.steps[:, None] > np.arange(len(work.sizes))).sum(0)
-    for step, (active, size) in enumerate(zip(still_active.tolist(), work.sizes.tolist(), strict=True)):
+    sizes = list(work.sizes) if isinstance(work.sizes, Tensor) else work.sizes.tolist()  # tensors while recorded
+    for step, (active, size) in enumerate(zip(still_active.tolist(), sizes, strict=True)):
         if not active:
             break
         shown = max(active, min(FEWEST, rows))

@@ -25,7 +25,7 @@ class Sgd:
         """Forget the momentum."""
         self.velocity = None
 
-    def __call__(self, w: Tensor, direction: Tensor, size: float, moves: Tensor | None) -> None:
+    def __call__(self, w: Tensor, direction: Tensor, size: float | Tensor, moves: Tensor | None) -> None:
         """Step in place on ``w (rows, dim)``: the first rows of those that stepped before."""
         setting, rows = self.setting, w.shape[0]
         direction = _clipped(direction, setting.clip)
@@ -37,7 +37,7 @@ class Sgd:
                 self.velocity = torch.zeros_like(w)
             velocity = self.velocity[:rows].mul_(setting.momentum).add_(direction)
             direction = torch.add(direction, velocity, alpha=setting.momentum) if setting.nesterov else velocity
-        w.sub_(direction, alpha=size)
+        _move(w, direction, size)
 
 
 @dataclass
@@ -52,7 +52,7 @@ class AdamW:
         """Forget the moments and count steps from zero."""
         self.steps, self.moments = 0, []
 
-    def __call__(self, w: Tensor, direction: Tensor, size: float, moves: Tensor | None) -> None:
+    def __call__(self, w: Tensor, direction: Tensor, size: float | Tensor, moves: Tensor | None) -> None:
         """Step in place on ``w (rows, dim)``: the first rows of those that stepped before."""
         setting, rows = self.setting, w.shape[0]
         direction = _clipped(direction, setting.clip)
@@ -64,7 +64,15 @@ class AdamW:
         change = (first / scale).mul_(1 / (1 - setting.beta1**self.steps))
         if setting.weight_decay:
             change.add_(w, alpha=setting.weight_decay)
-        w.sub_(change if moves is None else change * moves, alpha=size)
+        _move(w, change if moves is None else change * moves, size)
+
+
+def _move(w: Tensor, direction: Tensor, size: float | Tensor) -> None:
+    """``w - size * direction`` in place; a size that changes between replays of a recording is a tensor."""
+    if isinstance(size, Tensor):
+        w.addcmul_(direction, size, value=-1)
+    else:
+        w.sub_(direction, alpha=size)
 
 
 def _clipped(direction: Tensor, limit: float | None) -> Tensor:
