@@ -35,6 +35,10 @@ class Work(NamedTuple):
     (all alike unless a rule changes them within a round), ``step`` the one that is being taken. ``recalled`` keeps,
     for the round, what ``recall`` has looked up and what hooks made: tensors with a row for every client. ``net`` is
     the model, for the server's hooks alone.
+
+    While local steps are recorded for a GPU, step sizes and the step are tensors, and what else differs from round to
+    round cannot be read: an objective that needs it makes it beforehand, in a method ``prepare(net, batch, work)``
+    that is given the first batch and puts tensors into ``recalled``.
     """
 
     state: State
@@ -65,6 +69,23 @@ class Work(NamedTuple):
         """Sum of the step sizes each client walks along ``(rows, 1)``: steps times step size."""
         walked = np.cumsum(self.sizes)[self.steps - 1]
         return torch.as_tensor(walked, dtype=self.starts.dtype, device=self.starts.device).unsqueeze(-1)
+
+    @property
+    def size(self) -> float | Tensor:
+        """The step size of the step that is being taken."""
+        if isinstance(self.sizes, Tensor):
+            return self.along(self.sizes)
+        return float(self.sizes[self.step])
+
+    def now(self, name: str) -> Tensor:
+        """What is recalled for the step that is being taken ``(rows, ...)``, of something ``(rows, steps, ...)``."""
+        return self.along(self.recalled[name], 1)
+
+    def along(self, values: Tensor, axis: int = 0) -> Tensor:
+        """The entry of the step along an axis of all steps."""
+        if isinstance(self.step, Tensor):
+            return values.index_select(axis, self.step.reshape(1)).squeeze(axis)
+        return values.select(axis, self.step)
 
     def mean(self, rows: Tensor) -> Tensor:
         """The weighted average of the active clients' rows, ``(dim,)``."""
@@ -204,7 +225,10 @@ class Algorithm:
     needs_labels: bool = False
     """The method looks at how many samples of each class a client holds."""
     moves: Callable[[Work, int], Tensor | None] | None = None
-    """Which columns a local step moves (None: all). The optimiser starts afresh when others begin to move."""
+    """Which columns a local step moves (None: all). The optimiser starts afresh when others begin to move.
+
+    A method ``phase(step)`` that names what moves spares comparing the columns, for which a GPU would have to wait.
+    """
     also: Algorithm | None = None
     """A second piece of local work by the same clients in every round, on rows of its own: Ditto's personal models."""
     personal: str = ""

@@ -33,7 +33,7 @@ READINGS = ("intended", "code")
 TARGETS = ("complementary", "uniform")
 SUPERVISION = ("soft", "target", "predicted")
 GENERATED, TEACHER, LOG_TEACHER = "generated", "teacher", "teacher's logarithms"
-SHARES, ORDER = "generated shares", "generated order"
+SHARES, ORDER, READY = "generated shares", "generated order", "generation done"
 SHUFFLED = 0x67656E6572617465  # "generate": keeps these orders apart from those of the batches
 LEAST, MOST, LOG_2 = 0.01, 0.99, log(2)
 LOGS = log(LEAST), log(MOST)
@@ -132,19 +132,27 @@ class Distil:
     supervision: str = "soft"
 
     def __call__(self, net: Model, w: Tensor, batch: Batch, work: Work) -> Tensor:
+        if READY not in work.recalled:
+            self.prepare(net, batch, work)
         own: Tensor = self.base(net, w, batch, work)
-        if work.state.round < self.after or self.weight == 0:
-            return own
         if GENERATED not in work.recalled:
-            self._prepare(net, work, tuple(floating(batch[0], "fedcog").shape[2:]))
+            return own
         inputs, teacher, shares = self._now(work)
         apart = teacher.divergence(probable(net, net.output(w, inputs)).log)
         real, made = self.weights(work)
         return real * own + made * over(apart, shares)
 
-    def _prepare(self, net: Model, work: Work, shape: tuple[int, ...]) -> None:
-        """Generate, and keep what is wanted on the inputs; hard labels have the logarithm 0: cross-entropy to them."""
-        inputs, labels, shares = self.generate(net, work, shape)
+    def prepare(self, net: Model, batch: Batch, work: Work) -> None:
+        """Generate, in rounds that distil, and keep what is wanted on the inputs.
+
+        Hard labels have the logarithm 0: cross-entropy to them.
+        """
+        if hasattr(self.base, "prepare"):
+            self.base.prepare(net, batch, work)
+        work.recalled[READY] = torch.zeros_like(work.weights)
+        if work.state.round < self.after or self.weight == 0:
+            return
+        inputs, labels, shares = self.generate(net, work, tuple(floating(batch[0], "fedcog").shape[2:]))
         with torch.no_grad():
             teacher = probable(net, frozen(net, work.received.expand(len(work.rows), -1))(inputs))
         if self.supervision != "soft":
@@ -152,15 +160,15 @@ class Distil:
             hard = F.one_hot(labels, teacher.p.shape[-1]).to(inputs)
             teacher = Probable(hard, torch.zeros_like(hard))
         work.recalled.update({GENERATED: inputs, TEACHER: teacher.p, LOG_TEACHER: teacher.log, SHARES: shares})
+        if self.batch is not None and self.batch < self.generate.samples:
+            work.recalled[ORDER] = self._order(work).to(work.starts.device)
 
     def _now(self, work: Work) -> tuple[Tensor, Probable, Tensor]:
         """The generated inputs of this step, what is wanted on them, and what they weigh."""
         inputs, p, logs, shares = (work.recalled[name] for name in (GENERATED, TEACHER, LOG_TEACHER, SHARES))
-        if self.batch is None or self.batch >= self.generate.samples:
-            return inputs, Probable(p, logs), shares
         if ORDER not in work.recalled:
-            work.recalled[ORDER] = self._order(work).to(work.starts.device)
-        chosen = work.recalled[ORDER][:, work.step]
+            return inputs, Probable(p, logs), shares
+        chosen = work.now(ORDER)
         rows = torch.arange(len(chosen), device=chosen.device).unsqueeze(-1)
         shares = shares[rows, chosen]
         weights = shares / shares.sum(-1, keepdim=True).clamp(min=1e-30)

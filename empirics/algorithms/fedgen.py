@@ -143,6 +143,8 @@ def diversity(noise: Tensor, z: Tensor) -> Tensor:
 
 # ---- the clients ----
 
+NOISE, LABELS, WEIGHT = "latent noise", "latent labels", "latent weight"
+
 
 @dataclass(frozen=True)
 class GeneratorLoss:
@@ -162,35 +164,39 @@ class GeneratorLoss:
         own = over(net.losses(output, targets), weight)
         if SERVER not in work.state.server:
             return own
+        if NOISE not in work.recalled:
+            self.prepare(net, batch, work)
         real, other, labels = self.made(net, work, targets)
         with torch.no_grad():
             wanted = probable(net, net.head(w.detach(), real))
         latent = over(wanted.divergence(probable(net, output).log), weight)
         taught = net.losses(net.head(w, other), labels).mean(-1)
-        return own + self.weight * DECAY**work.state.round * (self.batch / inputs.shape[1] * taught + latent)
+        return own + work.recalled[WEIGHT] * (self.batch / inputs.shape[1] * taught + latent)
 
     def made(self, net: Halved, work: Work, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Representations for the batch's labels and for drawn ones, and the drawn labels, of this step."""
         assert work.labels is not None  # asked for by ``needs_labels``
         classes, b = work.labels.shape[-1], targets.shape[1]
-        if "latent noise" not in work.recalled:
-            self._draw(work, b, classes)
-        noise = work.recalled["latent noise"][:, work.step].to(work.starts)
-        labels = work.recalled["latent labels"][:, work.step].to(targets.device)
+        noise, labels = work.now(NOISE).to(work.starts), work.now(LABELS)
         generator = self.latent.network(net, classes, work.starts.dtype)
         with torch.no_grad():
             z = self.latent(generator, work.state.server[SERVER], noise, torch.cat([targets.long(), labels], 1))
         return z[:, :b], z[:, b:], labels
 
-    def _draw(self, work: Work, b: int, classes: int) -> None:
-        """Noise and labels of all steps of a round."""
+    def prepare(self, net: Halved, batch: Batch, work: Work) -> None:
+        """Noise and labels of all steps of a round, and what the two losses on them weigh in it."""
+        if SERVER not in work.state.server:
+            return
+        assert work.labels is not None
+        classes, b, device = work.labels.shape[-1], batch[1].shape[1], work.starts.device
         steps, noise, labels = len(work.sizes), [], []
         for k in work.clients:
             draws = stream(work.seed, "generated representations", round=work.state.round, client=int(k))
             labels.append(draws.integers(classes, size=(steps, self.batch)))
             noise.append(draws.random((steps, b + self.batch, self.latent.noise), dtype="float32"))
-        work.recalled["latent noise"] = torch.from_numpy(np.stack(noise))
-        work.recalled["latent labels"] = torch.from_numpy(np.stack(labels))
+        work.recalled[NOISE] = torch.from_numpy(np.stack(noise)).to(device)
+        work.recalled[LABELS] = torch.from_numpy(np.stack(labels)).to(device)
+        work.recalled[WEIGHT] = torch.full_like(work.weights, self.weight * DECAY**work.state.round)
 
 
 def fedgen(

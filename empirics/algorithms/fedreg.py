@@ -83,7 +83,7 @@ class Alleviated:
     perturbed: OnMade
 
     def __call__(self, work: Work, w: Tensor, gradient: Tensor, gradient_at: GradientAt) -> Tensor:
-        size, begin = float(work.sizes[work.step]), work.received
+        size, begin = work.size, work.received
         first = w - size * (gradient if self.gamma == 1 else gradient_at(torch.lerp(begin.expand_as(w), w, self.gamma)))
         near = HALF * first + (1 - HALF) * begin
         moved, back = first - begin, torch.zeros_like(w)

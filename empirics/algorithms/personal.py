@@ -69,6 +69,10 @@ class HeadThenBody:
     head: str
     head_steps: int
 
+    def phase(self, step: int) -> str:
+        """What moves, in a word: as long as it is the same, the columns are."""
+        return "head" if step < self.head_steps else "body"
+
     def __call__(self, work: Work, step: int) -> Tensor:
         columns = head_columns(work, self.head)
         return columns if step < self.head_steps else ~columns

@@ -39,6 +39,9 @@ def virtual_samples(seed: int, classes: int, per_class: int, shape: tuple[int, .
     return torch.from_numpy((means + SPREAD * noise).reshape(-1, *grid))
 
 
+PLACES, POOL = "virtual samples' numbers", "virtual samples"
+
+
 @dataclass(frozen=True)
 class Virtual:
     """``CE(real) + alpha CE(virtual) + weight * alignment`` with ``batch`` virtual samples a step.
@@ -54,7 +57,9 @@ class Virtual:
 
     def __call__(self, net: Halved, w: Tensor, batch: Batch, work: Work) -> Tensor:
         inputs, targets, weight = batch
-        made, labels = self.drawn(work, floating(inputs, "vhl"))
+        if PLACES not in work.recalled:
+            self.prepare(net, batch, work)
+        made, labels = self.drawn(work, tuple(inputs.shape[2:]))
         z, output = halves(net, w, torch.cat([inputs, made], 1), "vhl")
         real, virtual = output.movedim(net.class_axis, -1).split([inputs.shape[1], self.batch], 1)
         own = over(net.losses(real.movedim(-1, net.class_axis), targets), weight)
@@ -69,18 +74,21 @@ class Virtual:
         passes = torch.div(work.labels.sum(-1) + batch - 1, batch, rounding_mode="floor")
         return (work.step < self.epochs * passes).to(work.starts.dtype)
 
-    def drawn(self, work: Work, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """The virtual samples ``(rows, batch, ...)`` and labels of this step."""
+    def prepare(self, net: Halved, batch: Batch, work: Work) -> None:
+        """The virtual samples, and which of them are taken in every step of the round."""
         assert work.labels is not None
-        classes, shape = work.labels.shape[-1], tuple(inputs.shape[2:])
-        if "virtual" not in work.recalled:
-            work.recalled["virtual"] = self._places(work, classes)
-        places = work.recalled["virtual"][:, work.step]
-        pool = virtual_samples(work.seed, classes, self.per_class, shape)
-        made = pool[places.flatten()].to(inputs)
+        classes, inputs = work.labels.shape[-1], floating(batch[0], "vhl")
+        pool = virtual_samples(work.seed, classes, self.per_class, tuple(inputs.shape[2:])).to(inputs)
+        work.recalled[POOL] = pool.expand(len(work.rows), *pool.shape)  # the same for all, and no copies
+        work.recalled[PLACES] = self._places(work, classes).to(inputs.device)
+
+    def drawn(self, work: Work, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+        """The virtual samples ``(rows, batch, ...)`` and labels of this step."""
+        places = work.now(PLACES)
+        made = work.recalled[POOL][0].index_select(0, places.flatten())
         if made.shape[1:] != shape:
             made = F.interpolate(made, size=shape[-2:], mode="bilinear")
-        return made.view(*places.shape, *shape), (places // self.per_class).to(inputs.device)
+        return made.view(*places.shape, *shape), places // self.per_class
 
     def _places(self, work: Work, classes: int) -> Tensor:
         """Which virtual samples every client takes in every step ``(rows, steps, batch)``."""

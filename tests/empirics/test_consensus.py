@@ -71,7 +71,7 @@ BASE = "disagreement=0.4, distillation=0.5, samples=5, steps=3"
 def test_a_generated_batch_goes_through_all_samples_before_any_comes_again():
     built = algorithm(f"fedcog({BASE.replace('samples=5', 'samples=6')}, after=0, batch=3)")
     work = work_of(built.name).part(slice(0, 1))
-    built.objective._prepare(NET, work, (FEATURES,))
+    built.objective.prepare(NET, (torch.zeros(1, 4, FEATURES), None, None), work)
     seen = [built.objective._now(work._replace(step=s)) for s in range(4)]
     for first in (0, 2):
         both = torch.cat([seen[first][0], seen[first + 1][0]], 1)[0]
@@ -158,7 +158,7 @@ def test_the_teacher_is_the_model_that_was_sent():
     sent = work.state.model + 0.5
     work = work._replace(state=work.state._replace(server={"received": sent}))
     objective = algorithm(f"fedcog({BASE}, after=0)").objective
-    objective._prepare(NET, work, (FEATURES,))
+    objective.prepare(NET, (torch.zeros(1, 4, FEATURES), None, None), work)
     wanted = NET.output(sent.unsqueeze(0), work.recalled[GENERATED])
     torch.testing.assert_close(work.recalled[TEACHER], torch.softmax(wanted, -1).detach())
 

@@ -14,7 +14,7 @@ from empirics.errors import EmpiricsError
 from empirics.training.engines import ClientLoop
 from empirics.training.engines.graphs import captured, computing, Graphs, KEPT
 from empirics.training.engines.stacking import StackedNetwork
-from empirics.training.engines.tracing import ActiveRows, Rehearsal, Unseen, Untraceable
+from empirics.training.engines.tracing import ActiveRows, draws_nothing, Rehearsal, Unseen, Untraceable
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -202,6 +202,22 @@ def test_a_rehearsal_lets_pass_what_stays_on_the_device():
         gradient += 1
     assert gradient[3].eq(1).all()
     assert gradient[2, 1] != 1
+
+
+def test_kernels_that_may_draw_for_dropout_pass_where_there_is_none():
+    """Recurrent layers and attention: on a GPU torch marks their kernels as drawing random numbers."""
+    x = torch.randn(1, 2, 5, 4, requires_grad=True)
+    attention = torch.nn.functional.scaled_dot_product_attention
+    with Rehearsal():
+        attention(x, x, x).sum().backward()
+    with pytest.raises(Untraceable, match="aten::"), Rehearsal():
+        attention(x, x, x, dropout_p=0.3)
+    for kernel in (torch.ops.aten._cudnn_rnn.default, torch.ops.aten._scaled_dot_product_efficient_attention.default):
+        arguments = [getattr(a, "default_value", None) for a in kernel._schema.arguments]
+        place = next(i for i, a in enumerate(kernel._schema.arguments) if a.name in ("dropout", "dropout_p"))
+        for chance, passes in ((0.0, True), (0.2, False)):
+            given = [chance if i == place else value for i, value in enumerate(arguments)]
+            assert draws_nothing(kernel, given, {}) is passes
 
 
 def test_values_of_a_round_cannot_be_read():

@@ -40,7 +40,9 @@ def test_images_are_enlarged_from_a_coarse_grid():
     assert virtual_samples(3, 2, 5, (3, 32, 32)).shape == (10, 3, 8, 8)
     assert virtual_samples(3, 2, 5, (1, 4, 6)).shape == (10, 1, 4, 6)
     work = work_of("vhl()").part(slice(2, 3))
-    made, labels = algorithm("vhl(batch=7)").objective.drawn(work, torch.zeros(1, 2, 3, 16, 16))
+    objective = algorithm("vhl(batch=7)").objective
+    objective.prepare(None, (torch.zeros(1, 2, 3, 16, 16), None, None), work)
+    made, labels = objective.drawn(work, (3, 16, 16))
     assert made.shape == (1, 7, 3, 16, 16)
     assert labels.shape == (1, 7)
     assert made.std() > 0.3

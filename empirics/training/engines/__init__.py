@@ -29,7 +29,7 @@ def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | 
         raise EmpiricsError(f"workers must be >= 1; got {workers}")
     if model.stacked:
         return Stacked()
-    if torch.device(device).type == "cuda":
+    if torch.device(device).type != "cpu":
         from .graphs import Graphs
 
         return Graphs()
@@ -45,7 +45,7 @@ def in_process(model: Trainable, device: torch.device | str = "cpu") -> Engine:
 
     Compiled networks take as many threads as there are cores for this process.
     """
-    if model.stacked or torch.device(device).type == "cuda":
+    if model.stacked or torch.device(device).type != "cpu":
         return choose(model, device)
     return ClientLoop() if engine_of(model) == "torch" else shared_threads(cores())
 

@@ -24,7 +24,10 @@ class Buffers:
         dim = work.starts.shape[1]
         self.w, self.starts = room(work.starts, rows, dim), room(work.starts, rows, dim)
         self.first, self.counts, self.weights = (room(work.starts, rows) for _ in range(3))
-        self.sizes, self.step_size = room(work.starts, steps), room(work.starts)
+        self.sizes, self.step_size = room(work.starts, len(work.sizes)), room(work.starts)
+        self.step = torch.zeros((), dtype=torch.int64, device=work.rows.device)
+        self.labels = None if work.labels is None else room(work.labels, rows, *work.labels.shape[1:])
+        self.recalled = {name: room(made, rows, *made.shape[1:]) for name, made in work.recalled.items()}
         self.rows = torch.arange(rows, device=work.rows.device)
         self.model = room(work.state.model, dim)
         self.server = {name: torch.zeros_like(vector) for name, vector in work.state.server.items()}
@@ -34,8 +37,8 @@ class Buffers:
     def fit(self, rows: int, steps: int, work: Work, batches: Batches) -> bool:
         """Whether this work has room here and nothing that these buffers lack."""
         along = self.along["index"]
-        room = rows <= along.shape[0] and steps <= along.shape[1]
-        same = _sizes(batches.along) == _sizes(self.along)
+        room = rows <= along.shape[0] and steps <= along.shape[1] and len(work.sizes) <= len(self.sizes)
+        same = _sizes(batches.along) == _sizes(self.along) and _sizes(work.recalled, 1) == _sizes(self.recalled, 1)
         names = work.state.server.keys() == self.server.keys() and work.state.memory.keys() == self.memory.keys()
         return room and same and names
 
@@ -46,16 +49,21 @@ class Buffers:
         self.counts[:rows].copy_(work.counts)
         self.weights[:rows].copy_(work.weights)
         self.step_size.fill_(work.step_size)
+        self.sizes[: len(work.sizes)].copy_(torch.from_numpy(work.sizes))
+        if self.labels is not None and work.labels is not None:
+            self.labels[:rows].copy_(work.labels)
+        for name, made in work.recalled.items():
+            self.recalled[name][:rows].copy_(made)
         self.model.copy_(work.state.model)
         for name, vector in work.state.server.items():
             self.server[name].copy_(vector)
         for name, memory in work.state.memory.items():
             torch.index_select(memory, 0, work.rows, out=self.memory[name][:rows])
 
-    def turn_to(self, work: Work, batches: Batches, steps: slice, active: int) -> None:
-        """Copy in the step sizes and batches of some steps, from the first place on."""
+    def turn_to(self, batches: Batches, steps: slice, active: int) -> None:
+        """Copy in the batches of some steps, from the first place on, and the number of the first step."""
         count = steps.stop - steps.start
-        self.sizes[:count].copy_(torch.from_numpy(work.sizes[steps]))
+        self.step.fill_(steps.start)
         for name, field in batches.along.items():
             self.along[name][:active, :count].copy_(field[:active, steps])
 
@@ -64,17 +72,19 @@ class Buffers:
         return replace(batches, **{name: field[:rows, :steps] for name, field in self.along.items()})
 
     def work(self, work: Work, rows: int) -> Work:
-        """The work as it lies here; what changes from round to round cannot be read, but for step sizes: as tensors."""
+        """The work as it lies here, steps and their sizes as tensors; what else a round changes cannot be read."""
         memory = {name: ActiveRows(name, kept, self.rows) for name, kept in self.memory.items()}
         state: Any = StillState(self.model, memory, self.server)
-        unseen: Any = {name: Unseen(f"the clients' {name}") for name in ("clients", "seed", "steps", "labels", "step")}
+        unseen: Any = {name: Unseen(f"the clients' {name}") for name in ("clients", "seed", "steps")}
         chosen = slice(0, rows)
         return work._replace(
             state=state, rows=self.rows[chosen], counts=self.counts[chosen], weights=self.weights[chosen],
-            starts=self.starts[chosen], sizes=self.sizes, step_size=self.step_size, recalled={}, **unseen,
+            starts=self.starts[chosen], sizes=self.sizes, step_size=self.step_size, step=self.step,
+            labels=None if self.labels is None else self.labels[chosen],
+            recalled={name: made[chosen] for name, made in self.recalled.items()}, **unseen,
         )  # fmt: skip
 
 
-def _sizes(along: Mapping[str, Tensor]) -> dict[str, torch.Size]:
-    """Sizes beyond rows and steps, by name."""
-    return {name: field.shape[2:] for name, field in along.items()}
+def _sizes(along: Mapping[str, Tensor], axes: int = 2) -> dict[str, torch.Size]:
+    """Sizes beyond the first axes (rows and steps), by name."""
+    return {name: field.shape[axes:] for name, field in along.items()}

@@ -177,7 +177,9 @@ class _Chunk:
 
     def run(self) -> Tensor:
         """The models after the local steps, from buffers where that is allowed."""
-        who = (Identity(self.algorithm), self.setting, self.work.total)
+        if hasattr(self.algorithm.objective, "prepare"):
+            self.algorithm.objective.prepare(self.model, self.batches.at(len(self.work.rows), 0), self.work)
+        who = (Identity(self.algorithm), self.setting, self.work.total, *sorted(self.work.recalled))
         if self.engine.record and who not in self.engine.refused:
             done = self._by_steps(who) if self._step_by_step() else self._at_once(who)
             if done is not None:
@@ -196,7 +198,7 @@ class _Chunk:
         work, (rows, steps) = self.work, self.batches.index.shape[:2]
         buffers = self.engine.buffers(self.room, steps, work, self.batches)
         buffers.fill(work)
-        buffers.turn_to(work, self.batches, slice(0, steps), rows)
+        buffers.turn_to(self.batches, slice(0, steps), rows)
         still = buffers.work(work, rows)
         still, w = still._replace(steps=work.steps, sizes=still.sizes[:steps]), buffers.w[:rows]
         batches = buffers.batches(self.batches, rows, steps)
@@ -226,7 +228,7 @@ class _Chunk:
             self.first = self.model.task_loss(w, self.batches.at(rows, 0)).detach()
         for step in range(int(work.steps.max())):
             active = int((work.steps > step).sum())
-            buffers.turn_to(work, self.batches, slice(step, step + 1), active)
+            buffers.turn_to(self.batches, slice(step, step + 1), active)
             recording = self.engine.recorded((who, "step", active), self._step(active), twice=False)
             if recording is None:
                 return None
@@ -243,7 +245,7 @@ class _Chunk:
         def run() -> None:
             gradient_at = LocalGradient(self.model, self.algorithm.objective, still, batches, active, 0)
             direction = self.algorithm.direction(still, w, gradient_at(w), gradient_at)
-            stepper(self.setting)(w, direction, still.sizes[0], None)
+            stepper(self.setting)(w, direction, still.size, None)
 
         return run
 
@@ -290,7 +292,10 @@ def computing(precision: str, device: torch.device) -> Iterator[None]:
     cudnn.allow_tf32 = matmul.allow_tf32 = precision == "tf32"
     cudnn.deterministic, cudnn.benchmark = True, False
     try:
-        with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16", cache_enabled=False):
+        rough = (
+            torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if precision == "bf16" else nullcontext()
+        )
+        with rough:
             yield
     finally:
         cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark = before

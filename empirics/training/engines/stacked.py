@@ -81,7 +81,8 @@ def descend(
 
     Rows are sorted by falling number of steps: every step moves the prefix that still has steps to take.
     """
-    take, rows, first, moving = stepper(setting), w.shape[0], None, None
+    take, rows, first = stepper(setting), w.shape[0], None
+    moving = Moving(algorithm, take)
     if type(batches) is Batches and _plain(algorithm, setting) and (walk := getattr(model, "walk_in", None)):
         if algorithm.steps.needs_loss:
             first = model.task_loss(w, batches.at(rows, 0)).detach()
@@ -104,12 +105,10 @@ def descend(
         if w._version != version:
             raise EmpiricsError(f"{algorithm.name}: direction must not change the models that it is given")
         direction = checked_tensor(f"{algorithm.name}: the direction of a step", found, here)
-        if algorithm.moves is not None:
-            columns = checked_columns(f"{algorithm.name}: what moves returns", algorithm.moves(now, step), here)
-            moving = _moving(columns, moving, take)
+        columns = moving(now, step, here)
         if active < shown:
             here, direction = here[:active], direction[:active]
-        take(here, direction, size, moving)
+        take(here, direction, size, columns)
     return first
 
 
@@ -150,9 +149,26 @@ class LocalGradient:
         return gradient
 
 
-def _moving(columns: Tensor | None, before: Tensor | None, take: Any) -> Tensor | None:
-    """The columns that move now; the optimiser starts afresh when they change."""
-    if columns is before or (columns is not None and before is not None and torch.equal(columns, before)):
-        return before
-    take.restart()
-    return columns
+class Moving:
+    """The columns that move at a step (None: all); the optimiser starts afresh when they change."""
+
+    def __init__(self, algorithm: Algorithm, take: Any) -> None:
+        self.moves, self.name, self.take = algorithm.moves, algorithm.name, take
+        self.columns: Tensor | None = None
+        self.phase: Any = None
+
+    def __call__(self, work: Work, step: int, here: Tensor) -> Tensor | None:
+        if self.moves is None:
+            return None
+        phase = self.moves.phase(step) if hasattr(self.moves, "phase") else None
+        if phase is not None and phase == self.phase:
+            return self.columns
+        columns = checked_columns(f"{self.name}: what moves returns", self.moves(work, step), here)
+        if phase is not None or not _same(columns, self.columns):
+            self.take.restart()
+            self.columns, self.phase = columns, phase
+        return self.columns
+
+
+def _same(columns: Tensor | None, before: Tensor | None) -> bool:
+    return columns is before or (columns is not None and before is not None and torch.equal(columns, before))

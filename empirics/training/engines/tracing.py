@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 REFUSED = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape, torch.Tag.nondeterministic_seeded)
+DROPOUT = ("dropout", "dropout_p")
 INDEXING = ("aten::index", "aten::index_put_", "aten::index_put")  # of dynamic shape for masks alone
 
 
@@ -72,10 +73,19 @@ class Rehearsal(TorchDispatchMode):
             masks = [i for i in args[1] if i is not None and i.dtype in (torch.bool, torch.uint8)]
             refused = bool(masks)
         else:
-            refused = any(tag in function.tags for tag in REFUSED)
+            refused = any(tag in function.tags for tag in REFUSED) and not draws_nothing(function, args, kwargs)
         if refused or _moves(args, kwargs):
             raise Untraceable(f"{name} in local steps")
         return function(*args, **kwargs)
+
+
+def draws_nothing(function: Any, args: Any, kwargs: Any) -> bool:
+    """Whether it would draw numbers for dropout alone, of which there is none: recurrent layers, attention."""
+    declared = function._schema.arguments
+    given = {one.name: one.default_value for one in declared if one.has_default_value()}  # defaults are left out
+    given |= {one.name: value for one, value in zip(declared, args, strict=False)} | kwargs
+    tags = set(function.tags) & set(REFUSED)
+    return tags == {torch.Tag.nondeterministic_seeded} and any(given.get(name) == 0 for name in DROPOUT)
 
 
 def _moves(args: Any, kwargs: Any) -> bool:

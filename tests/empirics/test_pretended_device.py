@@ -1,0 +1,97 @@
+"""Everything that would run on a GPU, run on a device that pretends to be one: the CPU's numbers, and all recorded."""
+
+import numpy as np
+import pytest
+import torch
+from empirics_toys import needs_an_algorithm
+from network_samples import samples
+from network_toys import federation, NET
+from pretended import Pretended, pretended
+
+from empirics.algorithms import algorithm, ALGORITHMS
+from empirics.algorithms.algorithm import fedavg
+from empirics.federation.federation import Federation
+from empirics.models.networks import network, NETWORKS
+from empirics.training.engines import choose, ClientLoop
+from empirics.training.engines.graphs import Graphs
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
+
+WRITTEN = {
+    "fedcog": "fedcog(samples=5, steps=2, after=2, batch=3)",
+    "vhl": "vhl(batch=3, per_class=4)",
+    "fedgen": "fedgen(batch=4, noise=3, hidden=6, generator_steps=2)",
+    "fedrep": "fedrep(head_steps=2)",
+    "layerwise": "layerwise(scaffold(), alpha=3)",
+    "with_consensus_data": "with_consensus_data(fedprox(mu=0.1), samples=5, steps=2)",
+}
+SMALLER = {
+    "opt": "opt(width=16, depth=3, heads=2, hidden=32, classes=50, length=9)",
+    "shakespeare_gru": "shakespeare_gru(width=8, depth=1, length=6)",
+}
+LARGE = ("resnet18", "resnet20", "vgg11", "fedcog_cifar100_cnn")
+
+
+def trained(engine, net, data, method, plan):
+    """The server's models after every round, wherever they lie, on the CPU."""
+    found = torch.stack([state.model.cpu().clone() for state in rounds(net, data, method, plan, 3, engine)])
+    return found.held if isinstance(found, Pretended) else found
+
+
+def compare(net, data, method, plan):
+    """The largest difference from the CPU's loop, over how far training moved, and the engine of the device."""
+    plain = trained(ClientLoop(), net, data, method, plan)
+    with pretended() as device:
+        engine = Graphs()
+        there = trained(engine, net, data.to(device), method, plan)
+    return float((there - plain).abs().max() / (plain[-1] - plain[0]).abs().max()), engine
+
+
+@pytest.mark.parametrize("local", [{"local_steps": 3}, {"local_epochs": 1, "momentum": 0.4}], ids=["steps", "epochs"])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_is_recorded_and_gives_the_cpus_numbers(name, local):
+    method = algorithm(WRITTEN.get(name, f"{name}(fedavg())" if needs_an_algorithm(name) else f"{name}()"))
+    plan = Setting(rounds=5, cohort=3, batch=4, step_size=0.11, client_weight="samples", **local)
+    apart, engine = compare(NET, federation(), method, plan)
+    assert apart < 1e-12
+    assert not engine.refused
+    if "local_steps" in local:
+        assert engine.replayed > 0
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LARGE else ()) for n in NETWORKS])
+def test_every_network_is_recorded_and_gives_the_cpus_numbers(name):
+    net = network(SMALLER.get(name, f"{name}()"), precision="float64")
+    inputs = samples(net, 8)[0]
+    shape = net.output(net.start(1).unsqueeze(0), inputs[:2].unsqueeze(0)).shape
+    draw = torch.Generator().manual_seed(11)
+    if name == "opt":
+        targets = torch.randint(0, 50, inputs.shape, generator=draw)
+    elif len(shape) == 2:  # one number: a binary task
+        targets = torch.randint(0, 2, (8,), generator=draw).float() * 2 - 1
+    else:
+        targets = torch.randint(0, shape[-1], (8,), generator=draw)
+    data = Federation.of(inputs, targets, np.split(np.arange(8), 2))
+    apart, engine = compare(net, data, fedavg, Setting(rounds=3, cohort=2, batch=2, step_size=0.01, local_steps=2))
+    assert apart < 1e-9
+    assert not engine.refused
+    assert engine.replayed > 0
+
+
+def test_networks_on_another_device_run_as_graphs():
+    with pretended() as device:
+        assert isinstance(choose(NET, device), Graphs)
+
+
+def test_the_pretended_device_notices_what_a_gpu_would():
+    """Without this nothing above would show anything."""
+    with pretended() as device:
+        there, here = torch.randn(4, 3).to(device), torch.randn(4, 3)
+        assert torch.equal((there @ there.T).cpu(), there.cpu() @ there.cpu().T)
+        for mistake in (lambda: there + here, lambda: torch.cat([there, here]), lambda: there.numpy()):
+            with pytest.raises(RuntimeError):
+                mistake()
+        assert (there * torch.tensor(2.0)).device == device, "a number may lie on the CPU"
+        copied = here.to(device)
+        here.zero_()
+        assert float(copied.abs().sum()) > 0, "what lies there is a copy"
