@@ -1,16 +1,20 @@
 """Recorded local steps: buffers and replays give the loop's numbers, and what cannot be replayed is not."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import torch
 from empirics_toys import ByRound, directed, even, Halving, ragged, small, TowardsAll
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from empirics.algorithms import algorithm as read
 from empirics.algorithms.algorithm import fedavg, Rows
 from empirics.algorithms.local import fedsam, scaffold
 from empirics.errors import EmpiricsError
+from empirics.models.network import Network
 from empirics.training.engines import ClientLoop
 from empirics.training.engines.graphs import captured, computing, Graphs, KEPT
 from empirics.training.engines.stacking import StackedNetwork
@@ -261,6 +265,44 @@ def test_a_stack_is_its_networks():
             torch.testing.assert_close(gradient[alone], net.gradient(w[alone], batch), rtol=1e-11, atol=1e-14)
     assert stack.dim == net.dim
     assert stack.layers == net.layers
+
+
+@dataclass(frozen=True)
+class Normed:
+    """A convolution and group norm on its channels."""
+
+    def __call__(self):
+        parts = nn.Conv2d(1, 6, 3), nn.GroupNorm(3, 6), nn.Tanh(), nn.Flatten(), nn.Linear(216, 4)
+        return nn.Sequential(*parts)
+
+
+def test_group_norms_of_a_stack_are_one_operation_each():
+    net = Network("normed", Normed(), dtype=EXACT)
+    w = torch.stack([net.start(seed) for seed in (4, 2, 9)])
+    noise = torch.Generator().manual_seed(3)
+    inputs = torch.randn(3, 5, 1, 8, 8, generator=noise, dtype=EXACT)
+    targets = torch.randint(0, 4, (3, 5), generator=noise)
+    stack = StackedNetwork(net)
+    with Counted() as counted:
+        found = stack.gradient(w, (inputs, targets, None))
+    for row in range(3):
+        alone = slice(row, row + 1)
+        one = net.gradient(w[alone], (inputs[alone], targets[alone], None))
+        torch.testing.assert_close(found[alone], one, rtol=1e-11, atol=1e-14)
+    assert counted.names["aten::native_group_norm"] == counted.names["aten::native_group_norm_backward"] == 1
+    assert net.work.module[1].__class__ is nn.GroupNorm, "the network itself stays as it is"
+
+
+class Counted(TorchDispatchMode):
+    """How often each operation was run."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = Counter()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.names[function._schema.name] += 1
+        return function(*args, **(kwargs or {}))
 
 
 def test_computing_sets_precision_and_puts_it_back():

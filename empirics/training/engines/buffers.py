@@ -76,12 +76,13 @@ class Buffers:
         memory = {name: ActiveRows(name, kept, self.rows) for name, kept in self.memory.items()}
         state: Any = StillState(self.model, memory, self.server)
         unseen: Any = {name: Unseen(f"the clients' {name}") for name in ("clients", "seed", "steps")}
+        tensors: Any = {"sizes": self.sizes, "step_size": self.step_size, "step": self.step}
         chosen = slice(0, rows)
         return work._replace(
             state=state, rows=self.rows[chosen], counts=self.counts[chosen], weights=self.weights[chosen],
-            starts=self.starts[chosen], sizes=self.sizes, step_size=self.step_size, step=self.step,
+            starts=self.starts[chosen],
             labels=None if self.labels is None else self.labels[chosen],
-            recalled={name: made[chosen] for name, made in self.recalled.items()}, **unseen,
+            recalled={name: made[chosen] for name, made in self.recalled.items()}, **tensors, **unseen,
         )  # fmt: skip
 
 
