@@ -87,7 +87,7 @@ class Graphs:
         self._of, self._buffers, self._stack = (model, federation), None, StackedNetwork(model)
         self._runs.clear()
         self.refused.clear()
-        for part in model.work.module.modules():
+        for part in (*model.work.module.modules(), *self._stack.network.work.module.modules()):
             for name, buffer in part._buffers.items():
                 part._buffers[name] = None if buffer is None else buffer.to(federation.inputs.device)
 

@@ -25,6 +25,7 @@ class StackedNetwork:
 
     def __init__(self, network: Network) -> None:
         self.network = replace(network, build=WithFoldedNorms(network.build))
+        _ = self.network.work  # made now: its first numbers must not be drawn while local steps are recorded
         self._gradient = vmap(grad(self._loss), randomness="error")
         self._weighted = vmap(grad(self._weighted_loss), randomness="error")
 
