@@ -11,22 +11,27 @@ from bounds.units import LOSS
 from bounds.vocabulary import (
     cohort as N,
     current_loss as F_r,
+    distance_sq,
+    grad_cap_sq as G2,
+    initial_distance_sq,
     initial_local_steps as K_0,
     initial_loss as F_0,
     initial_runtime as W_0,
     initial_step_size as eta_0,
+    pl_constant as h,
     rolling_window as s,
     summed_client_loss as reports,
 )
 
-from ..checkers import All, At, Computed, MeasuredIn, OrderIs, Same, States
+from ..checkers import All, At, Computed, MeasuredIn, MonotoneIn, OrderIs, Same, States
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import F_star, W
-from .optima import ETA_PRINT, K_PRINT
+from .common import F_star, L, mu, number, REAL_ROOT, short, W
+from .optima import ETA_PRINT, K_PRINT, K_TRUE
 
 K_TIMED, ETA_TIMED = "decaying_k.k_error_with_time", "decaying_k.eta_error_with_time"
 ROLLING, ROLLING_TRUE = "decaying_k.rolling_loss_printed", "decaying_k.rolling_loss"
+OWN_CAP = At("decaying_k.gradient_cap", {initial_distance_sq: distance_sq})
 LOSSES = (sp.Gt(F_0, 0), sp.Ge(F_r, 0))
 CUBE_ROOT, SQUARE_ROOT = sp.cbrt(F_r / F_0), sp.sqrt(F_r / F_0)
 
@@ -75,6 +80,53 @@ AT_ZERO = Claim(
     note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. The best "
     "K from the start is that of the whole runtime.",
     defect=Defect.REFUTED,
+)
+
+
+def _of_new_run(smallest: sp.Expr) -> At:
+    """The best K of a run begun where a loss of curvature h is h/2 ||x - x^*||^2 above the smallest, with its own G."""
+    return At(K_TRUE, {F_star: smallest, F_r: smallest + h / 2 * distance_sq, G2: OWN_CAP})
+
+
+def _restarted(book: Book) -> Finding:
+    """Clients x^2/2 at x = 4 and later at x = 1: the loss, and the G^2 of a run begun there, fall to a sixteenth."""
+    found = {}
+    for x in (4, 1):
+        cap = number(book, "decaying_k.gradient_cap", smoothness=1, initial_distance_sq=x**2)
+        found[x] = number(
+            book, K_TRUE, smoothness=1, strong_convexity=1, current_loss=Fraction(x**2, 2), optimal_loss=0, cohort=3,
+            grad_cap_sq=Fraction(cap.p, cap.q), step_size=Fraction(1, 90), runtime=50, model_size=6, download_rate=3,
+            upload_rate=2,
+        )  # fmt: skip
+    said = f"K* = {short(found[4])} at x = 4 and {short(found[1])} at x = 1, where (13) has cbrt(1/16) times the first"
+    return judged(bool(found[1] < found[4]), said, {"clients": "x^2/2", "x": "4, 1"}, bool(found[1] == found[4]))
+
+
+CURVED = (mu <= h, h <= L)
+RESTART = Claim(
+    "decaying_k.restart",
+    "As every round may be seen as a new run, the best K falls while the loss falls from round to round.",
+    Kind.REMARK.at("Section 3.4, first paragraph; Section 3.5, before eq. (13)"),
+    All(
+        {
+            "x^2/2": Computed("the best K of two new runs, in exact numbers", _restarted),
+            "F^* = 0": MonotoneIn(_of_new_run(sp.S.Zero), distance_sq, up=True, where=CURVED),
+            "F^* > 0": MonotoneIn(_of_new_run(F_star), distance_sq, up=True, where=(*CURVED, sp.Gt(F_star, 0), mu < L)),
+        },
+        wrong=("x^2/2", "F^* = 0", "F^* > 0"),
+    ),
+    known=Status.FAILS,
+    note="It holds if one G bounds the gradients of all rounds, and fails with the G of the text, L times the distance "
+    "from the start of the run to x^*: a new run has a new G, and G^2 falls as the loss does. With F^* = 0 the best K "
+    "of the new runs changes by the cube root of kappa at most, and for a loss of one curvature not at all; with "
+    "F^* > 0 it even rises. (13) does not show it, as (9) has lost G.",
+    repair=Repair(
+        "with one G for the whole run the best K falls with the loss",
+        MonotoneIn(K_TRUE, F_r, up=True, where=(REAL_ROOT,)),
+        K_TRUE,
+    ),
+    about=("decaying_k.gradient_cap",),
+    defect=Defect.READING,
 )
 
 # ---- the estimate of the loss ----
