@@ -23,20 +23,18 @@ class AboveWorstCase:
     be there: by the ratio where the worst case is exact, by at least the ratio where it is an upper estimate.
     A violation is final where the worst case is exact, and proved where a federation in fractions attains
     more than the bound, by however little; where the worst case is an upper estimate it decides nothing.
-    ``least`` is the audited smallest ratio of bound to worst case, ``from_steps`` the fewest local steps considered.
+    ``least`` is the audited smallest ratio of bound to worst case.
     """
 
     bound: str
     least: float
-    from_steps: int = 1
 
     def __call__(self, book: Book) -> Finding:
         from ...worst_cases.refining import DOUBT
         from ...worst_cases.tables import committed
 
         chosen = book[self.bound]
-        asked = (row for row in committed(self.bound) if row["local_steps"] >= self.from_steps)
-        rows = [found for found in (_beside(chosen, row) for row in asked) if found is not None]
+        rows = [found for found in (_beside(chosen, row) for row in committed(self.bound)) if found is not None]
         if not rows:
             return Finding(Status.OPEN, Grade.EXACT, "its conditions hold at no place of the table", as_audited=False)
         ratio, row = min(rows, key=lambda found: found[0])

@@ -94,31 +94,21 @@ AS_CENTRALISED = Claim(
 )
 
 
-def _smallest_after(problem: Scalars, steps: int, start: int, step_size: Fraction) -> Fraction:
-    """The smallest squared gradient within 12 iterations of all clients, in rounds of so many steps."""
-    server, seen = Fraction(start), [Fraction(start)]
-    for _ in range(12 // steps):
-        seen += [problem.average(server, k, step_size) for k in range(1, steps + 1)]
-        server = seen[-1]
-    return min(problem.global_gradient(x) ** 2 for x in seen)
-
-
 def _quadratics(*curvatures: int) -> Computed:
     """Three clients with minima 0, 1, -2, all taking part, exact gradients, from -30 with eta = 1/12."""
 
     def run(book: Book) -> Finding:
-        problem = Scalars.of((0, 1, -2), curvatures)
-        found = {k: _smallest_after(problem, k, -30, Fraction(1, 12)) for k in (1, 2, 3, 4, 6, 12)}
-        said = "; ".join(f"K = {k}: {short(value)}" for k, value in found.items())
+        problem, found = Scalars.of((0, 1, -2), curvatures), {}
+        for steps in (1, 2, 3, 4, 6, 12):
+            server = Fraction(-30)
+            for _ in range(12 // steps):
+                server = problem.average(server, steps, Fraction(1, 12))
+            found[steps] = problem.global_gradient(server) ** 2
+        said = ", ".join(f"K = {k}: {short(value)}" for k, value in found.items())
         witness = {"curvatures": ", ".join(map(str, curvatures)), "minima": "0, 1, -2", "x_0": "-30", "eta": "1/12"}
-        values = list(found.values())
-        harmless = max(values) == values[0]
-        return judged(
-            harmless,
-            f"smallest squared gradient in 12 iterations, {said}",
-            witness,
-            harmless or values == sorted(values),
-        )
+        rises = sorted(set(found.values())) == list(found.values())
+        harmless = len(set(found.values())) == 1
+        return judged(harmless, f"squared gradient after 12 iterations, {said}", witness, harmless or rises)
 
     return Computed("rounds of 1 to 12 steps at the same number of iterations, in exact numbers", run)
 

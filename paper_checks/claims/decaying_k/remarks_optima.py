@@ -28,8 +28,8 @@ FALLS_WITH_TIME = Claim(
         "falls": MonotoneIn(K_PRINT, W, up=False, where=(REAL_ROOT,)),
         "rises with the loss": MonotoneIn(K_PRINT, F_t0, up=True, where=(REAL_ROOT,)),
     },
-    note="As a function of the runtime W of the run that (8) speaks of, at one step size for all W (decaying_k.joint_minimum), "
-    "and if the loss at its start does not rise.",
+    note="As a function of the runtime W of the run that (8) speaks of, at one step size for all W "
+    "(decaying_k.joint_minimum), and if the loss at its start does not rise.",
 )
 
 DECAY = Claim(

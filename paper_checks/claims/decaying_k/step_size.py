@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import sympy as sp
 
 from bounds.vocabulary import initial_loss as F_0, rounds as R
@@ -150,15 +151,6 @@ ETA_IN_ROUNDS = Claim(
 # ---- both at once ----
 
 
-def _at_best_step_size(book: Book) -> sp.Expr:
-    """(8) with the step size that minimises it, as a function of K."""
-    return At(SECONDS, {eta: ETA_TRUE})(book)
-
-
-JOINTLY_BEST = 8 * KAPPA**2 * L * GAP / W
-"""The square of (8) at its best step size, over (tau/K + beta) Z: what holds the runtime and the loss."""
-
-
 def _best_together(book: Book) -> Finding:
     """kappa = 50, Gamma = 18, G^2 = 1, N = 4, tau = 2, beta = 1: the best K at the best step size, for two runs."""
     values = {
@@ -166,12 +158,11 @@ def _best_together(book: Book) -> Finding:
         "strong_convexity": 0.02, "heterogeneity": 18.0, "optimal_loss": 18.0, "grad_cap_sq": 1.0,
         "minibatch_time": 1.0, "model_size": 10.0, "download_rate": 20.0, "upload_rate": 20 / 3,
     }  # fmt: skip
-    best = {}
-    for runtime, loss in ((500, 20), (4000, 19)):
-        run = {**values, "runtime": float(runtime), "current_loss": float(loss)}
-        sizes = {k: book[ETA_TRUE].formula(**run, local_steps=k) for k in range(1, 41)}
-        levels = {k: book[SECONDS].formula(**run, local_steps=k, step_size=size) for k, size in sizes.items()}
-        best[runtime] = min(levels, key=lambda k: float(levels[k]))
+    best, steps = {}, np.arange(1, 41)
+    for runtime, loss in ((500, 20.0), (4000, 19.0)):
+        run = {**values, "runtime": runtime, "current_loss": loss, "local_steps": steps}
+        level = book[SECONDS].formula(**run, step_size=book[ETA_TRUE].formula(**run))
+        best[runtime] = int(steps[np.argmin(level)])
     said = ", ".join(f"K = {k} for W = {w}" for w, k in best.items())
     witness = {"kappa": "50", "Gamma": "18", "G^2": "1", "N": "4", "tau": "2", "beta": "1", "F": "20, 19"}
     return judged(best[4000] < best[500], f"best with the step size: {said}", witness, best == {500: 2, 4000: 2})
@@ -191,7 +182,9 @@ JOINT_MINIMUM = Claim(
         "the best K is one number for all runtimes and losses, the best step size falls like W^(-1/2)",
         {
             "(8) at its best step size": Same(
-                lambda book: _at_best_step_size(book) ** 2, JOINTLY_BEST * (TAU / K + beta) * Z, where=(REAL_ROOT,)
+                lambda book: At(SECONDS, {eta: ETA_TRUE})(book) ** 2,
+                8 * KAPPA**2 * L * GAP / W * (TAU / K + beta) * Z,
+                where=(REAL_ROOT,),
             ),
             "one best K": MonotoneIn(((TAU / K + beta) * Z).diff(K), K, up=True, where=(Z > 0,)),
             "step size": OrderIs(ETA_TRUE, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
