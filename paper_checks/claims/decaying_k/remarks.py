@@ -121,7 +121,7 @@ QUADRATICS = Claim(
     known=Status.FAILS,
     note="It holds in the setting of the cited work, one loss for all clients, and of quadratics with one Hessian, "
     "whose average does not see K; it fails for clients that differ in Hessians and minima, even if all take part and "
-    "gradients are exact: the more slowly they contract the larger K is, and for K >= 2 they rest beside the minimum "
+    "gradients are exact: they contract the more slowly the larger K is, and for K >= 2 they rest beside the minimum "
     "(decaying_k.remark_1_1_decay). Which K is best depends on the start: near the minimum a few steps can be a "
     "little better than one. The drift of (6) sees none of this, and grows with K for equal clients too.",
     repair=Repair("quadratics with one Hessian", _quadratics(2, 2, 2)),

@@ -48,7 +48,6 @@ LEMMA_1 = Claim(
     ours=True,
 )
 
-
 THEOREM_1 = Claim(
     "decaying_k.theorem_1.sharp",
     "Theorem 1 holds without convexity, kappa and Gamma, on the mean over the iterations and for step sizes up to 1/L: "
