@@ -11,8 +11,8 @@ from .claim import Claim, Kind
 
 NOTE = (
     "Over every federation of the class, not those a search visits: semidefinite programming, no noise, all "
-    "clients taking part, L = 1, the start a unit away, F* = 0. The bound could be smaller there by the ratio; by more "
-    "where the worst case is an upper estimate, which says nothing of how near to the worst case the bound is."
+    "clients taking part, L = 1, the start a unit away, F* = 0. The bound could be smaller there by the ratio, and "
+    "by at least the ratio where the worst case is an upper estimate."
 )
 
 
