@@ -49,7 +49,7 @@ def _drift_free(book: Book) -> Finding:
 
 DRIFT_FREE = Claim(
     "fedals.algorithm_3.drift",
-    "SCAFFOLD as listed converges to the global optimum where FedAvg drifts to another point.",
+    "On two heterogeneous quadratics SCAFFOLD as listed converges to the global optimum, FedAvg to another point.",
     Kind.ALGORITHM.at("Sections 2 and 6.3; Algorithm 3"),
     Computed("both listings on two unlike quadratics, in fractions", _drift_free),
 )
