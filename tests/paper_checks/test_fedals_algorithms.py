@@ -115,7 +115,8 @@ def corrected(rounds, size, beta=0.0, nesterov=False, keep=False, sent=True, fac
 def test_clients_know_the_mean_of_the_control_variables_from_the_averaged_models():
     assert corrected(40, 0.05) == pytest.approx(corrected(40, 0.05, sent=False), rel=1e-9)
     assert corrected(40, 0.05) < 1e-3 < corrected(5, 0.05)
-    assert listings.scaffold(4, 5, sent=False)[0] == listings.scaffold(4, 5)[0]
+    (before, _), (after, own) = listings.scaffold(3, 5), listings.scaffold(4, 5)
+    assert listings.mean(own) == tuple((a - b) / (listings.STEP * 5) for a, b in zip(before, after, strict=True))
     assert known("communication.scaffold") is Status.FAILS
 
 

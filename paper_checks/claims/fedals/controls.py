@@ -98,7 +98,7 @@ MOMENTUM = Claim(
         _with_momentum,
     ),
     Status.FAILS,
-    note="Theorem against experiment. Line 7 divides a walk by the steps and their size, as if every gradient moved "
+    note="Listing against experiment. Line 7 divides a walk by the steps and their size, as if every gradient moved "
     "the model once; momentum makes the walk longer. What control variables are off from the gradients is multiplied "
     "in every round, in the limit of short steps and with a velocity that starts at zero, by one minus the factor: "
     "-1.63 for a heavy ball, -2.37 for Nesterov's momentum. At steps of 1/8 the curvature of these losses damps all "

@@ -210,20 +210,18 @@ def scaffold(
     tau: int,
     learn: bool = True,
     *,
-    sent: bool = True,
     size: F = STEP,
     momentum: Momentum = Momentum(),
     rescaled: bool = False,
 ) -> tuple[Vector, list[Vector]]:
     """Algorithm 3, and its control variables; they stay at zero unless they ``learn`` (line 7).
 
-    Unless control variables are ``sent``, a client takes their mean from the averaged models before and after a round.
     ``size`` is the step size; with ``rescaled`` line 7 divides by the factor of ``momentum`` too.
     """
     start, controls, velocities = [START for _ in CLIENTS], [ZERO for _ in CLIENTS], [ZERO for _ in CLIENTS]
-    shared, over = ZERO, size * tau * (momentum.factor(tau) if rescaled else 1)
+    over = size * tau * (momentum.factor(tau) if rescaled else 1)
     for _ in range(rounds):
-        ends, renewed = [], []
+        shared, ends, renewed = mean(controls), [], []
         for k in CLIENTS:
             theta, c, v = start[k], controls[k], velocities[k] if momentum.kept else ZERO
             for _ in range(tau):
@@ -234,11 +232,8 @@ def scaffold(
             renewed.append((c[0] - shared[0] + walk[0], c[1] - shared[1] + walk[1]))
             ends.append(theta)
             velocities[k] = v
-        before, after = start[0], mean(ends)
-        if learn:
-            controls = renewed
-            shared = mean(controls) if sent else ((before[0] - after[0]) / over, (before[1] - after[1]) / over)
-        start = [after for _ in CLIENTS]
+        controls = renewed if learn else controls
+        start = [mean(ends) for _ in CLIENTS]
     return mean(ends), controls
 
 
