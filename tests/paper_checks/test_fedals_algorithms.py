@@ -1,6 +1,5 @@
 """FedALS, Algorithms 1 to 4: the listings once more by arithmetic of their own; what SCAFFOLD sends, and momentum."""
 
-from fractions import Fraction as F
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +13,6 @@ from empirics.algorithms.local import scaffold
 from paper_checks.claims.claim import Status
 from paper_checks.claims.fedals import algorithms, CLAIMS, controls
 from paper_checks.claims.fedals.by_hand import listings
-from paper_checks.claims.fedals.by_hand.listings import Momentum
 
 CURVATURES, MINIMA = np.array([1.0, 3.0, 0.5]), np.array([2.0, -1.0, 4.0])
 OPTIMUM = float(CURVATURES @ MINIMA / CURVATURES.sum())
@@ -126,14 +124,9 @@ def test_momentum_inside_corrected_steps_drives_scaffold_away(nesterov, keep):
     """Short steps: the correction overshoots whatever the losses; with a velocity that starts at zero by 1 - factor."""
     off = [corrected(rounds, 0.002, 0.9, nesterov, keep) for rounds in (60, 120, 240)]
     assert off[2] > off[1] and off[2] > 10 * corrected(240, 0.002)  # noqa: PT018
-    factor = float(Momentum(F(9, 10), nesterov).factor(5))
-    reach = [sum(0.9**i for i in range(j + nesterov)) for j in (1, 2, 3, 4, 5)]
-    assert factor == pytest.approx(np.mean(reach)) and factor > 2  # noqa: PT018
+    factor = float(np.mean([sum(0.9**i for i in range(j + nesterov)) for j in (1, 2, 3, 4, 5)]))
+    assert 1 - factor == pytest.approx(-2.37 if nesterov else -1.63, abs=0.005)
     assert corrected(240, 0.002, 0.9, nesterov, factor=factor) < corrected(240, 0.002)
     if not keep:
         assert off[1] / corrected(119, 0.002, 0.9, nesterov) == pytest.approx(factor - 1, rel=0.03)
     assert known("algorithm_3.momentum") is Status.FAILS
-
-
-def test_plain_steps_have_the_factor_one_and_those_of_table_4_the_one_of_the_text():
-    assert (Momentum().factor(7), Momentum(F(9, 10)).factor(5)) == (1, F(131441, 50000))

@@ -107,7 +107,7 @@ WITHOUT = Claim(
     "client's model and its gradients at a model that has not seen its data are centred by their means. The gap of "
     "squared distances is met with equality. With such a variance bound, and equal weights, the gap falls like 1/K "
     "whatever the distance of the clients. Without one, as in least squares whose inputs differ, it can grow with the "
-    "distance as (6) does: fedals.discussion.non_iid_spoils.",
+    "distance as (6) does: fedals.discussion.non_iid_hurts.",
     ours=True,
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from ..checkers import MonotoneIn, Requires, Same, term
 from ..claim import Claim, Kind
 from .common import alike, NONNEGATIVE, shared
 
-ONE, THEOREM, DISCUSSION = "fedals.one_round", "Theorem 4.1, eq. (6)", "Section 4.1, Discussion"
+THEOREM, DISCUSSION = "Theorem 4.1, eq. (6)", "Section 4.1, Discussion"
 GAP, LOCAL_GAP, NON_IIDNESS, CLOSED, IID = (
     "fedals.gaussian_mean_gap",
     "fedals.gaussian_mean_local_gap",
@@ -26,7 +26,7 @@ GAP, LOCAL_GAP, NON_IIDNESS, CLOSED, IID = (
 )
 SIGNS = tuple(map(shared, NONNEGATIVE))
 D, d, r = shared(Delta), shared(delta), shared(distance_sq)
-LOCAL, DRIFT = term(ONE, "local generalization"), term(ONE, "non-iidness")
+LOCAL, DRIFT = term("fedals.one_round", "local generalization"), term("fedals.one_round", "non-iidness")
 
 SPREAD_SQ = 2 * w**2 / mu * Delta
 """(26): what replacing one client's data moves the averaged model, squared and in the mean."""
@@ -41,7 +41,7 @@ STATEMENT = Claim(
     {
         "local generalization": Same(LOCAL, E_k(L / 2 * SPREAD_SQ)),
         "non-iidness": Same(DRIFT, E_k(sp.sqrt(SLOPE_SQ * SPREAD_SQ)), where=NONNEGATIVE),
-        "signs": Requires(ONE, NONNEGATIVE),
+        "signs": Requires("fedals.one_round", NONNEGATIVE),
     },
     note="An identity of formulas; whether the theorem holds is decided by fedals.eqs_16_37 and "
     "fedals.theorem_4_1.search. Numbered (15) and (37) in the appendix, where the same formula stands.",
@@ -52,8 +52,8 @@ READ_OFF = Claim(
     "The bound is smaller where clients' own models generalise better, and grows with the clients' non-iidness.",
     Kind.REMARK.at(DISCUSSION),
     {
-        "local gap": MonotoneIn(alike(ONE), D, up=True, where=SIGNS),
-        "non-iidness": MonotoneIn(alike(ONE), d, up=True, where=(sp.Gt(D, 0), sp.Gt(d, 0))),
+        "local gap": MonotoneIn(alike("fedals.one_round"), D, up=True, where=SIGNS),
+        "non-iidness": MonotoneIn(alike("fedals.one_round"), d, up=True, where=(sp.Gt(D, 0), sp.Gt(d, 0))),
     },
     note="Checked for clients of equal weight; for other weights it follows term by term.",
 )

@@ -16,10 +16,9 @@ REVIEW = Review(
         "advantage that is claimed over earlier work rests on it, and so does the explanation of the iid experiments "
         "[fedals.settings.iid_factor]. That non-iidness deteriorates generalization is true within the assumptions of "
         "Theorem 4.1: where the curvature of the loss differs from sample to sample, the gap can grow with the "
-        "distance of the clients without limit, at unchanged local gaps [fedals.discussion.non_iid_spoils]. It is not "
-        "true of squared distances [fedals.discussion.non_iid_hurts]; where the variance of the gradients is bounded "
-        "at all models, which Theorem 4.1 does not assume, there is a bound without non-iidness "
-        "[fedals.theorem_4_1.noise].",
+        "distance of the clients without limit, at unchanged local gaps [fedals.discussion.non_iid_hurts]. Only where "
+        "the variance of the gradients is bounded at all models, which Theorem 4.1 does not assume, is there a bound "
+        "without non-iidness [fedals.theorem_4_1.noise].",
         "The bound for many rounds is false as it is stated, for any step size: with steps of constant size the "
         "non-iidness becomes negative, the number under the root does, and no constants in the O's save it "
         "[fedals.theorem_4_3.conditions], [fedals.theorem_4_3.constants]. In its proof the first step measures a model "

@@ -199,27 +199,13 @@ class Momentum:
         ahead = gradient[0] + self.beta * v[0], gradient[1] + self.beta * v[1]
         return v, ahead if self.nesterov else v
 
-    def factor(self, tau: int) -> F:
-        """How much longer momentum makes a walk of ``tau`` equal gradients, the velocity zero at its start."""
-        reach = [sum((self.beta**i for i in range(j + self.nesterov)), F(0)) for j in range(1, tau + 1)]
-        return sum(reach, F(0)) / tau
-
 
 def scaffold(
-    rounds: int,
-    tau: int,
-    learn: bool = True,
-    *,
-    size: F = STEP,
-    momentum: Momentum = Momentum(),
-    rescaled: bool = False,
+    rounds: int, tau: int, learn: bool = True, size: F = STEP, momentum: Momentum = Momentum()
 ) -> tuple[Vector, list[Vector]]:
-    """Algorithm 3, and its control variables; they stay at zero unless they ``learn`` (line 7).
-
-    ``size`` is the step size; with ``rescaled`` line 7 divides by the factor of ``momentum`` too.
-    """
+    """Algorithm 3 with steps of ``size``, and its control variables, which stay at zero unless they ``learn`` (line "
+    "7)."""
     start, controls, velocities = [START for _ in CLIENTS], [ZERO for _ in CLIENTS], [ZERO for _ in CLIENTS]
-    over = size * tau * (momentum.factor(tau) if rescaled else 1)
     for _ in range(rounds):
         shared, ends, renewed = mean(controls), [], []
         for k in CLIENTS:
@@ -228,7 +214,7 @@ def scaffold(
                 g = gradient(k, theta)
                 v, d = momentum.step(v, (g[0] + shared[0] - c[0], g[1] + shared[1] - c[1]))
                 theta = theta[0] - size * d[0], theta[1] - size * d[1]
-            walk = [(start[k][i] - theta[i]) / over for i in (0, 1)]
+            walk = [(start[k][i] - theta[i]) / (size * tau) for i in (0, 1)]
             renewed.append((c[0] - shared[0] + walk[0], c[1] - shared[1] + walk[1]))
             ends.append(theta)
             velocities[k] = v
