@@ -1,4 +1,4 @@
-"""Checkers of tables: printed numbers against sums, formulas and counts, to the last printed digit."""
+"""Checkers of tables: printed numbers to the last digit, and measured ones against each other beyond noise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import sqrt
+from typing import NamedTuple
 
+from ...reported import Reported
 from ..claim import Book, ClaimError, Finding, Grade, Status
 
 Wrong = tuple[str, ...] | Mapping[str, str]
@@ -107,26 +110,98 @@ def counts_to(counted: Callable[[], Mapping[str, int]], printed: Mapping[str, st
     return Prints(printed, counted, wrong=wrong)
 
 
+# ---- noise: one rule for the tables of all papers ----
+
+LEVEL = 0.05
+"""Chance that two runs of one method count as different, a pair."""
+
+
+def noise(*deviations: Number, runs: int | None = None) -> float:
+    """The largest sum of differences of measured means that is within noise, given the deviations printed beside them.
+
+    Over ``runs`` runs each a mean has the standard error deviation / sqrt(runs), and a sum of means exceeds noise from
+    the two-sided 5 % point of Student's t on, with Welch's degrees of freedom. Where a paper does not say of how many
+    runs, a deviation counts as the standard error and 1.96 is the point, which few runs do not exceed either.
+    """
+    from scipy import stats
+
+    squares = [float(exact(d)) ** 2 / (runs or 1) for d in deviations]
+    if not any(squares):
+        return 0.0
+    freedom = sum(squares) ** 2 * (runs - 1) / sum(q**2 for q in squares) if runs else None
+    point = stats.norm.ppf(1 - LEVEL / 2) if freedom is None else stats.t.ppf(1 - LEVEL / 2, freedom)
+    return float(point) * sqrt(sum(squares))
+
+
+class Mean(NamedTuple):
+    """A measured mean, or a difference of some, with the deviations printed beside them (none: not printed)."""
+
+    value: Fraction
+    deviations: tuple[Fraction, ...] = ()
+
+    def less(self, other: Mean) -> Mean:
+        return Mean(self.value - other.value, self.deviations + other.deviations)
+
+
+Cell = Number | Reported | Mean
+
+
+def mean(cell: Cell) -> Mean:
+    """A cell of a table with its deviation, if one is printed."""
+    if isinstance(cell, Mean):
+        return cell
+    if isinstance(cell, Reported):
+        return Mean(exact(cell.value), (exact(cell.std),) if cell.std else ())
+    return Mean(exact(cell))
+
+
+def ahead(small: Cell, large: Cell, runs: int | None = None) -> tuple[Fraction, float]:
+    """By how much the second is larger, and how much of that is within noise.
+
+    Of two cells of which one has a deviation the other is taken to vary alike; where neither has any the printed digits
+    decide, as if there were no noise.
+    """
+    one, two = mean(small), mean(large)
+    known = one.deviations or two.deviations
+    return two.value - one.value, noise(*(one.deviations or known), *(two.deviations or known), runs=runs)
+
+
 @dataclass(frozen=True)
 class Ordered:
-    """Reported numbers have the order a sentence speaks of: every pair (smaller, larger) of keys, strictly.
+    """Reported numbers have the order a sentence speaks of: every pair (smaller, larger) of keys.
 
-    ``wrong`` are the pairs audited as not in order, written ``smaller < larger``.
+    Noise is that of ``ahead``. The order FAILS where a pair is in reverse beyond noise. It HOLDS, of the printed means,
+    where all pairs are in order and one beyond noise at the least; the others are named. Otherwise the table decides
+    nothing, and it is OPEN. ``significant``: the sentence itself asks for more than noise, in every pair. ``wrong`` are
+    the pairs audited as deciding against it, written ``smaller < larger``.
     """
 
-    numbers: Mapping[str, Number]
+    numbers: Mapping[str, Cell]
     pairs: tuple[tuple[str, str], ...]
     wrong: tuple[str, ...] = ()
+    runs: int | None = None
+    significant: bool = False
 
     def __call__(self, book: Book) -> Finding:
         if not self.pairs:
             raise ClaimError("no pairs are given: nothing is compared")
-        numbers = {key: exact(_entry(self.numbers, key, "reported")) for pair in self.pairs for key in pair}
-        off = [(a, b) for a, b in self.pairs if not numbers[a] < numbers[b]]
-        if not off:
-            return Finding(Status.HOLDS, Grade.PROVED, f"all {len(self.pairs)} pairs of reported numbers are in order")
-        told = {f"{a} < {b}": f"{self.numbers[a]} against {self.numbers[b]}" for a, b in off}
-        said = f"{len(off)} of {len(self.pairs)} pairs are not: " + "; ".join(
-            f"{k} ({v})" for k, v in list(told.items())[:4]
+        found = {
+            f"{a} < {b}": ahead(*(_entry(self.numbers, key, "reported") for key in (a, b)), self.runs)
+            for a, b in self.pairs
+        }
+        beyond = {pair for pair, (by, most) in found.items() if by > most}
+        off = {pair for pair, (by, most) in found.items() if (by < -most if most else by <= 0)}
+        off |= set(found) - beyond if self.significant else set()
+        undecided = {pair for pair, (by, _) in found.items() if by <= 0} if beyond else set(found)
+        noisy = any(most for _, most in found.values())
+        said = f"{len(found)} pairs, {len(beyond)} in order" + (
+            f" beyond noise, {LEVEL:.0%} a pair" if noisy else "; no deviations printed"
         )
-        return Finding(Status.FAILS, Grade.EXACT, said, told, not self.wrong or set(told) == set(self.wrong))
+        rest = [pair for pair in found if pair not in beyond]
+        told = {pair: f"by {float(found[pair][0]):.4g}, noise {found[pair][1]:.2g}" for pair in rest}
+        said += "".join(f"; {pair} ({told[pair]})" for pair in sorted(rest, key=lambda pair: pair not in off)[:6])
+        said += f" and {len(rest) - 6} more" if len(rest) > 6 else ""
+        status = Status.FAILS if off else Status.OPEN if undecided else Status.HOLDS
+        audited = not self.wrong or off == set(self.wrong)
+        shown = {pair: told[pair] for pair in found if pair in off}
+        return Finding(status, Grade.SAMPLED if noisy else Grade.EXACT, said, shown, audited)
