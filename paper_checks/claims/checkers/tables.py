@@ -185,23 +185,22 @@ class Ordered:
     def __call__(self, book: Book) -> Finding:
         if not self.pairs:
             raise ClaimError("no pairs are given: nothing is compared")
-        found = {
-            f"{a} < {b}": ahead(*(_entry(self.numbers, key, "reported") for key in (a, b)), self.runs)
-            for a, b in self.pairs
-        }
+        cells = {f"{a} < {b}": [mean(_entry(self.numbers, key, "reported")) for key in (a, b)] for a, b in self.pairs}
+        found = {pair: ahead(small, large, self.runs) for pair, (small, large) in cells.items()}
         beyond = {pair for pair, (by, most) in found.items() if by > most}
         off = {pair for pair, (by, most) in found.items() if (by < -most if most else by <= 0)}
         off |= set(found) - beyond if self.significant else set()
         undecided = {pair for pair, (by, _) in found.items() if by <= 0} if beyond else set(found)
-        noisy = any(most for _, most in found.values())
-        said = f"{len(found)} pairs, {len(beyond)} in order" + (
-            f" beyond noise, {LEVEL:.0%} a pair" if noisy else "; no deviations printed"
-        )
-        rest = [pair for pair in found if pair not in beyond]
-        told = {pair: f"by {float(found[pair][0]):.4g}, noise {found[pair][1]:.2g}" for pair in rest}
-        said += "".join(f"; {pair} ({told[pair]})" for pair in sorted(rest, key=lambda pair: pair not in off)[:6])
+        noisy, rest = any(most for _, most in found.values()), [pair for pair in found if pair not in beyond]
+        told = {}
+        for pair in sorted(rest, key=lambda pair: pair not in off):
+            told[pair] = " against ".join(f"{float(cell.value):.6g}" for cell in cells[pair])
+            told[pair] += f", noise {found[pair][1]:.2g}" if found[pair][1] else ""
+        how = f" beyond noise, {LEVEL:.0%} a pair" if noisy else "; no deviations printed"
+        said = f"{len(found)} pairs, {len(beyond)} in order{how}"
+        said += "".join(f"; {pair} ({text})" for pair, text in list(told.items())[:6])
         said += f" and {len(rest) - 6} more" if len(rest) > 6 else ""
         status = Status.FAILS if off else Status.OPEN if undecided else Status.HOLDS
         audited = not self.wrong or off == set(self.wrong)
-        shown = {pair: told[pair] for pair in found if pair in off}
+        shown = {pair: text for pair, text in told.items() if pair in off}
         return Finding(status, Grade.SAMPLED if noisy else Grade.EXACT, said, shown, audited)

@@ -40,11 +40,13 @@ REVIEW = Review(
         "Theorem 3 sums the divergence over all rounds, Theorem 6 has it once [fedinit.theorem_6.divergence]. The "
         "three assumptions that Theorems 3 and 6 need at once exclude each other on the whole space, but for constant "
         "losses [fedinit.assumptions.together]. The advice on K mixes two choices of one constant "
-        "[fedinit.theorem_6.selection_of_k].",
+        "[fedinit.theorem_6.selection_of_k], and Section 5.2 blames at large K the term that asks for large K "
+        "[fedinit.theorem_6.large_k]; nor does Theorem 2 keep Theorem 1's best K [fedinit.theorem_2.properties]. The "
+        "part of (14) said not to depend on the number of samples does [fedinit.theorem_3.divergence_and_samples].",
         "Of the sentences that lean on the tables most hold; a few quote other numbers than the tables have "
         "[fedinit.text.drop], [fedinit.text.scaffold_drop], not every method gains by the relaxed start "
         "[fedinit.table_2.improves] nor SCAFFOLD as much as stated [fedinit.appendix.gain], and FedInit's clients "
-        "keep a vector that Table 8 does not count [fedinit.table_8.storage]. FedInit is ahead in most columns of "
+        "keep a vector that Table 8 does not count, if it counts what is kept [fedinit.table_8.storage]. FedInit is ahead in most columns of "
         "Table 1 [fedinit.table_1.best].",
     ),
     theorems={
