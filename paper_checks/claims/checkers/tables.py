@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...reported import Reported
 from ..claim import Book, ClaimError, Finding, Grade, Status
 
 Wrong = tuple[str, ...] | Mapping[str, str]
 Number = int | float | Fraction | Decimal | str
+Entry = TypeVar("Entry")
 
 
 ROUNDING = Fraction(1, 10**14)
@@ -35,7 +36,7 @@ def half_unit(printed: str) -> Fraction:
     return Fraction(10) ** int(exponent) / 2
 
 
-def _entry(table: Mapping[str, Number], key: str, what: str) -> Number:
+def _entry(table: Mapping[str, Entry], key: str, what: str) -> Entry:
     if key not in table:
         raise ClaimError(f"there is no {what} number {key!r}; there are {', '.join(map(repr, table))}")
     return table[key]

@@ -46,8 +46,8 @@ REVIEW = Review(
         "Of the sentences that lean on the tables most hold; a few quote other numbers than the tables have "
         "[fedinit.text.drop], [fedinit.text.scaffold_drop], not every method gains by the relaxed start "
         "[fedinit.table_2.improves] nor SCAFFOLD as much as stated [fedinit.appendix.gain], and FedInit's clients "
-        "keep a vector that Table 8 does not count, if it counts what is kept [fedinit.table_8.storage]. FedInit is ahead in most columns of "
-        "Table 1 [fedinit.table_1.best].",
+        "keep a vector that Table 8 does not count, if it counts what is kept [fedinit.table_8.storage]. FedInit is "
+        "ahead in most columns of Table 1 [fedinit.table_1.best].",
     ),
     theorems={
         "Algorithm 1": {
