@@ -31,7 +31,7 @@ REVIEW = Review(
         "found Theorems 1 and 2 violated [fedinit.theorem_1.code], but exact runs the descent inequality they are "
         "derived from [fedinit.descent.code]. In rounds in which all clients train, which is what the proofs speak of, "
         "no search found any of the four violated [fedinit.theorem_1.all_train]; where all take part smaller bounds "
-        "are proved [fedinit.theorem_1.sharp]. What noise parts a relaxed start parts further "
+        "are derived [fedinit.theorem_1.sharp]. What noise parts a relaxed start parts further "
         "[fedinit.start.gathers_noise].",
         "Theorem 3 is not what its proof yields: the first term loses a factor of almost 2 "
         "[fedinit.theorem_3.first_term] and the second the Lipschitz constant, so that it is no loss "

@@ -40,24 +40,9 @@ def with_ri(method: str, setup: str, column: str) -> str:
     return table("fedinit", "Table 2")[f"{method}/{column}", f"CIFAR-10 ResNet-18-GN/{plain}"].value
 
 
-def _cells(*, ours: str = "FedInit") -> tuple[dict[str, Reported], tuple[tuple[str, str], ...]]:
-    """All accuracies by 'network setup method' and the pairs (other, FedInit)."""
-    numbers = {
-        f"{network} {setup} {method}": cell(network, method, setup)
-        for network in NETWORKS
-        for setup in SETUPS
-        for method in (*METHODS, ours)
-    }
-    pairs = tuple(
-        (f"{network} {setup} {method}", f"{network} {setup} {ours}")
-        for network in NETWORKS
-        for setup in SETUPS
-        for method in METHODS
-    )
-    return numbers, pairs
-
-
-NUMBERS, PAIRS = _cells()
+COLUMNS = tuple((network, setup) for network in NETWORKS for setup in SETUPS)
+NUMBERS = {f"{n} {s} {m}": cell(n, m, s) for n, s in COLUMNS for m in (*METHODS, "FedInit")}
+PAIRS = tuple((f"{n} {s} {m}", f"{n} {s} FedInit") for n, s in COLUMNS for m in METHODS)
 BEATEN = (
     "ResNet-18-GN CIFAR-100/10%-100/Dir-0.1 FedInit",
     "VGG-11 CIFAR-10/5%-200/Dir-0.1 FedInit",

@@ -139,34 +139,9 @@ def rounds(plan: EqualParabolas) -> tuple[Round, ...]:
     return tuple(accumulate(repeat(Round(plan), plan.rounds + 1), lambda before, _: before.after()))
 
 
-def mean_gradient(plan: EqualParabolas) -> Fraction:
-    """The mean of E|grad f(w^t)|^2 over t < T."""
-    return sum((each.server for each in rounds(plan)[:-1]), Fraction(0)) / plan.rounds
-
-
-def last_gradient(plan: EqualParabolas) -> Fraction:
-    """E|grad f(w^{T-1})|^2, before the last round."""
-    return rounds(plan)[-2].server
-
-
-def last_gap(plan: EqualParabolas) -> Fraction:
-    """E f(w^T)."""
-    return rounds(plan)[-1].server / 2
-
-
-def last_step(plan: EqualParabolas) -> Fraction:
-    """E|w^T - w^{T-1}|^2."""
-    return rounds(plan)[-2].step(kept=0)
-
-
-def last_divergence(plan: EqualParabolas) -> Fraction:
-    """Delta^T."""
-    return rounds(plan)[-1].divergence
-
-
-def mean_divergence(plan: EqualParabolas) -> Fraction:
-    """The mean of Delta^t over t < T."""
-    return sum((each.divergence for each in rounds(plan)[:-1]), Fraction(0)) / plan.rounds
+def mean(plan: EqualParabolas, of: Callable[[Round], Fraction]) -> Fraction:
+    """The mean over the rounds t < T."""
+    return sum(map(of, rounds(plan)[:-1]), Fraction(0)) / plan.rounds
 
 
 def last_round(plan: EqualParabolas) -> dict[sp.Symbol, Any]:
