@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import sqrt
+from statistics import NormalDist
 from typing import NamedTuple, TypeVar
 
 from ...reported import Reported
@@ -124,14 +125,15 @@ def noise(*deviations: Number, runs: int | None = None) -> float:
     the two-sided 5 % point of Student's t on, with Welch's degrees of freedom. Where a paper does not say of how many
     runs, a deviation counts as the standard error and 1.96 is the point, which few runs do not exceed either.
     """
-    from scipy import stats
-
     squares = [float(exact(d)) ** 2 / (runs or 1) for d in deviations]
     if not any(squares):
         return 0.0
-    freedom = sum(squares) ** 2 * (runs - 1) / sum(q**2 for q in squares) if runs else None
-    point = stats.norm.ppf(1 - LEVEL / 2) if freedom is None else stats.t.ppf(1 - LEVEL / 2, freedom)
-    return float(point) * sqrt(sum(squares))
+    if runs is None:
+        return NormalDist().inv_cdf(1 - LEVEL / 2) * sqrt(sum(squares))
+    from scipy.stats import t
+
+    freedom = sum(squares) ** 2 * (runs - 1) / sum(q**2 for q in squares)
+    return float(t.ppf(1 - LEVEL / 2, freedom)) * sqrt(sum(squares))
 
 
 class Mean(NamedTuple):
