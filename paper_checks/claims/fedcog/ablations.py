@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..checkers import All, noise, Ordered, Prints, undecided
+from ..checkers.tables import Cell
 from ..claim import Claim, Defect, Kind, Repair, Status
 from .numbers import best, columns, entries, gain, measured, rising, rows, values
 
@@ -31,7 +32,7 @@ SAME_SETTING = {
 """Accuracies that other tables print for the default setting of CIFAR-10 NIID-1, and whose they are."""
 
 
-SCORES = {
+SCORES: dict[str, Cell] = {
     "noise": FIVE[f"{NOISE}, NIID-1"],
     "FedAvg, 70 rounds": measured("1")["FedAvg, CIFAR-10 NIID-1"],
     "FedAvg, 51 rounds": values("3")["CIFAR-10-1, FedAvg without FedCOG"],
