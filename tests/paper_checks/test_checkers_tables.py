@@ -118,6 +118,8 @@ def test_what_exceeds_noise_is_what_welchs_test_calls_different(one, other, runs
         tested = stats.ttest_ind_from_stats(share * edge, float(one), runs, 0, float(other), runs, equal_var=False)
         assert bool(tested.pvalue < 0.05) is different
     assert noise(one, other) == pytest.approx(1.96 * np.hypot(float(one), float(other)), rel=1e-4)
+    with pytest.raises(ClaimError, match="two runs; got 1"):
+        noise(one, runs=1)
 
 
 def cell(value: str, std: str = "") -> Reported:

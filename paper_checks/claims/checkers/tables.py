@@ -115,16 +115,18 @@ def counts_to(counted: Callable[[], Mapping[str, int]], printed: Mapping[str, st
 # ---- noise: one rule for the tables of all papers ----
 
 LEVEL = 0.05
-"""Chance that two runs of one method count as different, a pair."""
+"""Chance that two means of runs of one method count as different."""
 
 
 def noise(*deviations: Number, runs: int | None = None) -> float:
-    """The largest sum of differences of measured means that is within noise, given the deviations printed beside them.
+    """The largest difference of measured means that is within noise, given the deviations printed beside all of them.
 
-    Over ``runs`` runs each a mean has the standard error deviation / sqrt(runs), and a sum of means exceeds noise from
-    the two-sided 5 % point of Student's t on, with Welch's degrees of freedom. Where a paper does not say of how many
-    runs, a deviation counts as the standard error and 1.96 is the point, which few runs do not exceed either.
+    Over ``runs`` runs each a mean has the standard error deviation / sqrt(runs), and a difference exceeds noise beyond
+    the two-sided 5 % point of Student's t, with Welch's degrees of freedom. Where a paper does not say of how many runs
+    (None), a deviation counts as the standard error and 1.96 is the point: more than three runs or more would allow.
     """
+    if runs is not None and runs < 2:
+        raise ClaimError(f"noise needs two runs; got {runs}")
     squares = [float(exact(d)) ** 2 / (runs or 1) for d in deviations]
     if not any(squares):
         return 0.0
@@ -201,7 +203,7 @@ class Ordered:
             told[pair] += f", noise {found[pair][1]:.2g}" if found[pair][1] else ""
         how = f" beyond noise, {LEVEL:.0%} a pair" if noisy else "; no deviations printed"
         said = f"{len(found)} pairs, {len(beyond)} in order{how}"
-        said += "".join(f"; {pair} ({text})" for pair, text in list(told.items())[:6])
+        said += "".join(f"; {'' if pair in off else 'open: '}{pair} ({text})" for pair, text in list(told.items())[:6])
         said += f" and {len(rest) - 6} more" if len(rest) > 6 else ""
         status = Status.FAILS if off else Status.OPEN if undecided else Status.HOLDS
         audited = not self.wrong or off == set(self.wrong)
