@@ -50,9 +50,6 @@ REVIEW = Review(
         "ahead in most columns of Table 1 [fedinit.table_1.best].",
     ),
     theorems={
-        "Algorithm 1": {
-            "released code": "fedinit.algorithm_1.code",
-        },
         "Lemma 1": {
             "derivation from the lemmas": "fedinit.lemma_1",
         },
@@ -111,6 +108,9 @@ REVIEW = Review(
         "Theorem 6": {
             "derivation from the lemmas": "fedinit.theorem_6.divergence",
             "the orders that the text reads off it": "fedinit.theorem_6.stability",
+        },
+        "Algorithm 1": {
+            "released code": "fedinit.algorithm_1.code",
         },
     },
     findings=(
