@@ -7,6 +7,7 @@ from statistics import fmean
 
 import pytest
 import sympy as sp
+from scipy.stats import ttest_ind_from_stats
 
 from bounds.assumptions import (
     BOUNDED_VARIANCE,
@@ -36,9 +37,7 @@ from paper_checks.claims.checkers import Requires
 from paper_checks.claims.claim import Book, Claim, Kind, Status
 from paper_checks.claims.fedals import CLAIMS, needed, REVIEW
 from paper_checks.claims.fedals.by_hand.walks import Walk
-from paper_checks.claims.fedals.cells import CRITICAL, Distinct
 from paper_checks.claims.fedals.common import NONNEGATIVE
-from paper_checks.reported import Reported
 
 
 def claim(name: str) -> Claim:
@@ -249,28 +248,18 @@ def test_an_exchange_in_front_of_the_step_makes_algorithm_1_fedavg_and_one_behin
     assert known("algorithm_1.fedavg") is known("algorithm_1.assignment") is Status.FAILS
 
 
-def test_the_combination_is_behind_fedals_alone_and_mostly_ahead_of_scaffold():
+def test_the_combination_is_behind_fedals_alone_within_noise_and_mostly_ahead_of_scaffold():
     table = {"SVHN": (0.7180, 0.8117, 0.8097), "CIFAR-10": (0.4538, 0.5224, 0.5121),
              "CIFAR-100": (0.4124, 0.4863, 0.4820), "MNIST": (0.8121, 0.8208, 0.7827)}  # fmt: skip
     assert all(both < als for _, als, both in table.values())
     assert {name for name, (scaffold, _, both) in table.items() if both < scaffold} == {"MNIST"}
     assert 1.2773 < 1.2782 < 1.2839  # losses on MultiNLI: FedALS, both, SCAFFOLD
-    assert known("table_1.complementary") is Status.FAILS
-
-
-def cell(value: str, std: str) -> Reported:
-    return Reported("T", "r", "c", value, std, "", "v1", "")
-
-
-def test_a_difference_counts_as_noise_below_the_critical_t_only():
-    numbers = {"a": cell("0.500", "0.020"), "b": cell("0.514", "0.020"), "c": cell("0.512", "0.020")}
-    error = sqrt(2 * 0.02**2 / 20)
-    assert 0.012 / error < CRITICAL < 0.014 / error
-    assert Distinct(numbers, (("a", "b"),))(Book()).status is Status.HOLDS
-    weak = Distinct(numbers, (("a", "b"), ("a", "c")), wrong=("a < c",))(Book())
-    assert weak.status is Status.FAILS
-    assert weak.as_audited
-    assert not Distinct(numbers, (("b", "a"), ("a", "c")), wrong=("a < c",))(Book()).as_audited
+    apart = [(0.8117, 0.0214, 0.8097, 0.0271), (0.5224, 0.0365, 0.5121, 0.0097)]
+    assert all(p > 0.05 for p in (ttest_ind_from_stats(a, s, 20, b, t, 20, False).pvalue for a, s, b, t in apart))
+    assert known("table_1.complementary") is Status.OPEN
+    assert known("table_1.scaffold") is known("table_3.period") is Status.HOLDS
+    assert known("table_1.iid") is Status.FAILS  # 0.9476 +- 0.0016 to 0.9541 +- 0.0021 on SVHN
+    assert ttest_ind_from_stats(0.9541, 0.0021, 20, 0.9476, 0.0016, 20, False).pvalue < 1e-9
 
 
 CONVEX = (SAMPLES_SMOOTH, STRONGLY_CONVEX)

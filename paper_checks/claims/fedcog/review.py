@@ -43,7 +43,7 @@ REVIEW = Review(
         "fedcog.corollary.rounds",
         "fedcog.theorem.gradient",
         "fedcog.theorem.sharp",
-        "fedcog.table_5.noise",
+        "fedcog.table_2.gains.table_3",
         "fedcog.shared_data",
         "fedcog.inputs_small",
     ),
