@@ -12,6 +12,7 @@ from ..claim import Book, ClaimError, Finding, Grade, Status
 from .formulas import Formula, resolve
 from .numbers import value, words
 from .points import points
+from .premises import premises
 
 TRIED = 12
 
@@ -31,7 +32,9 @@ class MeasuredIn:
 
     def __call__(self, book: Book) -> Finding:
         of = resolve(self.of, book)
-        point = next((p for p in points([of], TRIED) if value(of, p) != 0), None)  # zero has every unit
+        point = next(
+            (p for p in points([of], TRIED, premises((self.of,), book)) if value(of, p) != 0), None
+        )  # zero has every unit
         if point is None:
             raise ClaimError(f"the formula is 0 at {TRIED} generic points: it has no unit of its own")
         plain = {q: list(map(float, v)) if isinstance(v, tuple) else float(v) for q, v in point.items()}

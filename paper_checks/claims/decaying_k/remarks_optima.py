@@ -9,7 +9,7 @@ from bounds.vocabulary import cohort as N, grad_cap_sq as G2, initial_runtime as
 from ..checkers import All, ArgminIs, At, MonotoneIn, OrderIs, Same
 from ..claim import Book, Claim, Defect, Kind, Repair, Status
 from .common import beta, D, F_t0, K, REAL_ROOT, U, W, x
-from .optima import ETA_PRINT, ETA_TRUE, K_PRINT, K_TRUE, SECONDS
+from .optima import ETA_PRINT, ETA_TRUE, K_PRINT, K_TRUE, ROUND_FITS, SECONDS
 
 FALLS_WITH_TIME = Claim(
     "decaying_k.theorem_2_order",
@@ -108,8 +108,8 @@ STEP_SIZE_AND_COHORT = Claim(
     Kind.REMARK.at("Remark 2.1.2"),
     All(
         {
-            "participants": MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT,)),
-            "local steps": MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT,)),
+            "participants": MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT, ROUND_FITS)),
+            "local steps": MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT, ROUND_FITS)),
         },
         wrong=("participants", "local steps"),
     ),
