@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -203,7 +203,7 @@ class ArgminIs:
     def _inside(self, of: sp.Expr, printed: sp.Expr) -> list[dict[Quantity, Any]]:
         """Points at which the printed formula is a value that the quantity can have; none if it never is."""
         tried = points((of, printed), 8 * POINTS, self.where)
-        return [p for p in tried if self._possible(value(printed, p))][:POINTS]
+        return list(islice((p for p in tried if self._possible(value(printed, p))), POINTS))
 
     def _lower(self, of: sp.Expr, printed: sp.Expr, inside: list[Any]) -> dict[Quantity, Any] | None:
         """A point found by a search at which another value of the quantity gives less than the printed one."""

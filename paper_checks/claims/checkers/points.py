@@ -24,9 +24,9 @@ SPREAD = 3.0
 """Positive quantities are drawn log-uniformly between 10^-SPREAD and 10^SPREAD, half of them near 1."""
 PLAIN = tuple(sp.Rational(n, d) for n, d in ((2, 1), (3, 1), (1, 2), (5, 1), (1, 5), (1, 4), (10, 1), (1, 10)))
 """The numbers of plain points, which read more easily as a counterexample."""
-PLAIN_SHARE, PLAIN_TRIED = 6, 4
-"""One in so many points is plain; those come first, so that a counterexample is one of them where it can be. And draws
-for each."""
+PLAIN_SHARE, PLAIN_MOST, PLAIN_TRIED = 6, 6, 4
+"""One in so many points is plain, up to so many, with so many draws for each. They come first, so that a counterexample
+is one of them where it can be."""
 MOVES = 30
 """Quantities of conditions that fail are drawn again, one at a time, this often."""
 FIRST = 60
@@ -44,14 +44,15 @@ def points(
     *,
     edges: float = 0.0,
     given: Point | None = None,
+    plain: bool = True,
 ) -> Iterator[dict[Quantity, Any]]:
     """``count`` rational points for all quantities of ``expressions`` and ``conditions`` at which the conditions hold.
 
     Points where one of the ``expressions`` is not real are passed over. Drawn from the domains or from the interval
     that ``within`` gives; an equation is met by solving it for one of its quantities. With ``edges``, that share of
     the quantities lies at an end of its domain (1 for a count, 0 for what can be 0); without, the first points are
-    small round numbers. ``given`` quantities have the values they are given. Quantities over an axis get a tuple. An
-    error where no point is found.
+    small round numbers, if ``plain``. ``given`` quantities have the values they are given. Quantities over an axis get
+    a tuple. An error where no point is found.
     """
     expressions = tuple(expressions)
     formulas = tuple(e for e in expressions if isinstance(e, sp.Expr) and not e.is_real)
@@ -59,9 +60,10 @@ def points(
     draw = _Draw(wanted, tuple(conditions), formulas, within or {}, edges, dict(given or {}))
     random = np.random.default_rng([seed, len(wanted)])
     last: dict[Quantity, Any] | None = None
+    point: dict[Quantity, Any] | None
     found = tries = 0
-    if not edges:
-        for point in _plain(draw, -(-count // PLAIN_SHARE), seed):
+    if plain and not edges:
+        for point in _plain(draw, min(PLAIN_MOST, -(-count // PLAIN_SHARE)), seed):
             found, last = found + 1, point
             yield dict(point)
     while found < count:
@@ -178,12 +180,11 @@ class _Draw:
         return point.get(q.card.at_most) if q.card.at_most is not None else None
 
     def _one(self, q: Quantity, random: np.random.Generator) -> sp.Rational:
-        low, high = self.within.get(q, (-math.inf, math.inf))
-        inside = [n for n in PLAIN if low <= n <= high and q.card.domain.contains(np.asarray([float(n)])).all()]
-        if not self.plain or not inside:
+        inside = _plain_numbers(q, *self.within.get(q, (-math.inf, math.inf))) if self.plain else ()
+        if not inside:
             return _one(q, random, self.within, self.edges)
         number = inside[int(random.integers(len(inside)))]
-        return -number if q.card.domain.low == -math.inf and -number >= low and random.random() < 0.25 else number
+        return -number if q.card.domain.low == -math.inf and q not in self.within and random.random() < 0.25 else number
 
     def _solved(self, point: dict[Quantity, Any]) -> dict[Quantity, Any]:
         """Equations among the conditions, each met by the quantity it can be solved for."""
@@ -195,6 +196,12 @@ class _Draw:
                         point[q] = inside
                         break
         return point
+
+
+@lru_cache(maxsize=512)
+def _plain_numbers(q: Quantity, low: float, high: float) -> tuple[sp.Rational, ...]:
+    """The small round numbers that a quantity can be."""
+    return tuple(n for n in PLAIN if low <= float(n) <= high and q.card.domain.contains(np.asarray([float(n)])).all())
 
 
 @lru_cache(maxsize=512)

@@ -40,7 +40,12 @@ def within_premises(
     if found.status is not Status.FAILS:
         return found
     known = tuple(r for r in premises(formulas, book, check.where) if not skip(r))
-    return replace(check, where=(*check.where, *known)).judge(book) if known else found
+    if not known:
+        return found
+    inside: Finding = replace(check, where=(*check.where, *known)).judge(book)
+    if inside.status is Status.FAILS:
+        return inside
+    return replace(inside, evidence=f"{inside.evidence}; outside the hypotheses it fails: {found.evidence}")
 
 
 def premises(formulas: tuple[Formula, ...], book: Book, where: tuple[sp.Basic, ...] = ()) -> tuple[sp.Basic, ...]:

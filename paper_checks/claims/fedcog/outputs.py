@@ -83,7 +83,8 @@ def falls_for_ever(book: Book) -> Finding:
     least = WEIGHT * (1 - log(2))
 
     def loss(stretch: float) -> float:
-        pairs = [[outputs(m, [stretch * v for v in x]) for m in (OLD, NEW)] + [y] for y, x in FAR.items()]
+        far = {y: [stretch * v for v in x] for y, x in FAR.items()}
+        pairs = [(outputs(OLD, x), outputs(NEW, x), y) for y, x in far.items()]
         return sum(-log(p[y]) + WEIGHT * (1 - jensen(p, q)) for p, q, y in pairs) / len(pairs)
 
     seen = {stretch: loss(stretch) - least for stretch in (1, 10, 50, 150)}

@@ -206,11 +206,9 @@ def objective_of_first_step(distillation: float | None, balanced: bool) -> Findi
     models = trained(f"fedcog(steps=2, samples={SAMPLES}, distillation={distillation}, after=0)", steps=1)
     (_, data), point = toy(), models[0].clone().requires_grad_()
     members = np.split(np.arange(len(data.targets)), np.cumsum([len(part) for part in LABELS])[:-1])
-    whole = sum(
-        float(share) * torch.nn.functional.cross_entropy(_outputs(point, data.inputs[k]), data.targets[k])
-        for share, k in zip(shares, members, strict=True)
-    )
-    (gradient,) = torch.autograd.grad(whole, point)
+    losses = [torch.nn.functional.cross_entropy(_outputs(point, data.inputs[k]), data.targets[k]) for k in members]
+    whole = sum(float(share) * loss for share, loss in zip(shares, losses, strict=True))
+    (gradient,) = torch.autograd.grad(torch.as_tensor(whole), point)
     apart = _apart(models[1], models[0] - STEP_SIZE * gradient)
     said = f"clients of weights {', '.join(map(str, shares))}: off the engine's first step by "
     shown = "nothing" if apart < 1e-12 else f"{apart:.3g}"
