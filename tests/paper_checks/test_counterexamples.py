@@ -38,6 +38,7 @@ ABOUT_A_CONDITION = {
     "fedinit.t_0.admissible": ("fedinit.theorem_3",),
     "decaying_k.corollary_2_1_cap": ("decaying_k.eta_star", "decaying_k.eta_star_printed"),
     "decaying_k.a_3_root": ("decaying_k.k_star",),  # the repair's K* must fit into the runtime, the printed one does
+    "fedcog.corollary.rounds": ("fedcog.corollary",),
     "fedcog.theorem.informative": ("fedcog.theorem",),
     "fedcog.labels.defined": ("fedcog.complementary_allocation",),
 }
@@ -54,9 +55,9 @@ def numbers(text):
 
 
 def point_of(witness):
-    """The numbers of a counterexample by name; none where it is an instance in words."""
+    """The numbers of a counterexample by name; none where it is an instance, or told in words."""
     try:
-        return {name: numbers(text) for name, text in witness.items() if name in QUANTITIES}
+        return {name: numbers(text) for name, text in witness.items()} if set(witness) <= set(QUANTITIES) else {}
     except ValueError:
         return {}
 
