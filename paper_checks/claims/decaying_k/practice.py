@@ -33,6 +33,8 @@ K_TIMED, ETA_TIMED = "decaying_k.k_error_with_time", "decaying_k.eta_error_with_
 ROLLING, ROLLING_TRUE = "decaying_k.rolling_loss_printed", "decaying_k.rolling_loss"
 OWN_CAP = At("decaying_k.gradient_cap", {initial_distance_sq: distance_sq})
 LOSSES = (sp.Gt(F_0, 0), sp.Ge(F_r, 0))
+K_LEFT, ETA_LEFT = sp.cbrt(W / W_0), sp.sqrt(W / W_0)
+"""What the runtimes of two rounds leave in the quotients."""
 CUBE_ROOT, SQUARE_ROOT = sp.cbrt(F_r / F_0), sp.sqrt(F_r / F_0)
 
 
@@ -54,8 +56,8 @@ QUOTIENTS = Claim(
         {
             "(13), one runtime": Same(K_0 * CUBE_ROOT, At(_relative(K_PRINT, K_0), {W: W_0})),
             "(14), one runtime": Same(eta_0 * SQUARE_ROOT, At(_relative(ETA_PRINT, eta_0), {W: W_0})),
-            "(13), its runtimes": Same(K_0 * CUBE_ROOT, _relative(K_PRINT, K_0), ratio=sp.cbrt(W / W_0)),
-            "(14), its runtimes": Same(eta_0 * SQUARE_ROOT, _relative(ETA_PRINT, eta_0), ratio=sp.sqrt(W / W_0)),
+            "(13), its runtimes": Same(K_0 * CUBE_ROOT, _relative(K_PRINT, K_0), K_LEFT, where=LOSSES),
+            "(14), its runtimes": Same(eta_0 * SQUARE_ROOT, _relative(ETA_PRINT, eta_0), ETA_LEFT, where=LOSSES),
             "(13) with time": Same(K_TIMED, _relative(K_PRINT, K_0)),
             "(14) with time": Same(ETA_TIMED, _relative(ETA_PRINT, eta_0)),
             **{f"conditions of {n}": States(n, LOSSES, words=1, relation="=") for n in (K_TIMED, ETA_TIMED)},

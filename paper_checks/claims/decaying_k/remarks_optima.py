@@ -15,7 +15,7 @@ from bounds.vocabulary import (
 from ..checkers import All, ArgminIs, At, Computed, MonotoneIn, OrderIs, Same
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .common import beta, D, eta, F_0, F_star, F_t0, K, L, REAL_ROOT, T, U, W, x
-from .optima import ETA_PRINT, ETA_TRUE, iterations_of_runtime, K_PRINT, K_TRUE, SECONDS
+from .optima import ETA_PRINT, ETA_TRUE, iterations_of_runtime, K_PRINT, K_TRUE, ROUND_FITS, SECONDS
 from .sharp import SHARP
 
 FALLS_WITH_TIME = Claim(
@@ -150,8 +150,8 @@ STEP_SIZE_AND_COHORT = Claim(
     Kind.REMARK.at("Remark 2.1.2"),
     All(
         {
-            "participants": MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT,)),
-            "local steps": MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT,)),
+            "participants": MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT, ROUND_FITS)),
+            "local steps": MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT, ROUND_FITS)),
         },
         wrong=("participants", "local steps"),
     ),

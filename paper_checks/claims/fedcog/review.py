@@ -31,6 +31,7 @@ REVIEW = Review(
             "worst case": "fedcog.theorem.worst_case",
             "one batch kept for a round": "fedcog.theorem.fresh_batches",
             "some take part (FLAIR)": "fedcog.theorem.participation",
+            "local momentum 0.9 (released code)": "fedcog.theorem.momentum",
             "the experiments' settings": "fedcog.theorem.settings",
         },
         "Corollary 5.7": {"all take part, fresh batches": "fedcog.corollary.rounds"},
