@@ -16,6 +16,8 @@ from ..running import Verdict, Word
 
 WORDS = tuple(str(w) for w in Word)
 DEFECTS = tuple(str(d) for d in Defect)
+OF_PAPER, OURS = "of the paper", "of our own"
+"""Whose sentences are counted: those that a paper states, and the cross-checks that were added to them."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,23 @@ def papers(found: Sequence[Record]) -> dict[str, list[Record]]:
     return groups
 
 
+def by_owner(found: Iterable[Record]) -> dict[str, list[Record]]:
+    """The sentences of the papers, and the cross-checks that are ours; a group without claims is left out."""
+    groups: dict[str, list[Record]] = {OF_PAPER: [], OURS: []}
+    for record in found:
+        groups[OURS if record.ours else OF_PAPER].append(record)
+    return {whose: group for whose, group in groups.items() if group}
+
+
+def summary(found: Sequence[Record]) -> str:
+    """How many claims have each verdict, in one line; the papers' sentences apart from our own."""
+    owners = by_owner(found)
+    verdicts = {w: ", ".join(f"{n} {word}" for word, n in counts(group).items() if n) for w, group in owners.items()}
+    if OURS not in owners:
+        return f"{len(found)} claims: {', '.join(verdicts.values())}"
+    return f"{len(found)} claims: " + ", ".join(f"{len(owners[w])} {w} ({verdicts[w]})" for w in owners)
+
+
 def counts(found: Iterable[Record]) -> dict[str, int]:
     """How many claims have each verdict, in the order of the words."""
     count = Counter(r.verdict for r in found)
@@ -117,8 +136,8 @@ def counts(found: Iterable[Record]) -> dict[str, int]:
 
 
 def defects(found: Iterable[Record]) -> dict[str, int]:
-    """How many statements of the paper that fail have each defect, the gravest first; our own are not counted."""
-    count = Counter(r.defect for r in found if not (r.ours or r.sound))
+    """How many statements that fail have each defect, the gravest first."""
+    count = Counter(r.defect for r in found if not r.sound)
     return {word: count[word] for word in DEFECTS}
 
 
