@@ -25,7 +25,7 @@ REVIEWS = {
             "Theorem 1": {"listing": "fedals.repaired", "proof": "fedals.holds"},
             "Theorem 2": {"proof": "fedals.gone"},
         },
-        findings=("fedals.slip", ("fedals.repaired", "The sum is x_2 = 7, not 5.")),
+        findings={"fedals.slip": "", "fedals.repaired": "The sum is x_2 = 7, not 5."},
         survives=("[fedals.holds] stands.",),
     )
 }
@@ -195,9 +195,8 @@ def test_a_finding_on_the_first_page_is_a_few_lines_with_its_instance(evidence, 
     ("findings", "said"),
     [
         (tuple(f"fedals.claim_{i}" for i in range(11)), "at most 10 findings; got 11"),
-        ((("fedals.slip", "wrong", "more"),), "a pair of name and sentence"),
-        ((("fedals.slip", 3),), "a pair of name and sentence"),
-        ((7,), "a pair of name and sentence"),
+        ({"fedals.slip": 3}, r"findings\['fedals.slip'\] must be of type str; got 3"),
+        ((7,), "findings must be of type str; got 7"),
     ],
 )
 def test_a_review_that_no_page_holds_is_refused(findings, said):

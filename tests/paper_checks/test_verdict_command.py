@@ -117,7 +117,7 @@ def test_a_verdict_that_differs_from_what_the_file_declares_is_a_finding(own, ca
         ("mine.", "fedinit.", "'fedinit.square' would stand among the library's own of fedinit: begin its name with"),
         ("[mine.square].", "[mine.squar].", "'mine.squar', which is no claim of the file"),
         ('("mine.lost",))', '("mine.los",))', "'mine.los', which is no claim of the file"),
-        ('("mine.lost",))', '"mine.lost")', "findings must be of type tuple"),
+        ('("mine.lost",))', '"mine.lost")', "findings must be of type tuple or Mapping"),
         ('("All of it: [mine.square].",)', '"All of it"', "summary must be of type tuple"),
         ('{"as printed": "mine.lost"}', '"mine.lost"', "theorems['Theorem 2'] must be of type Mapping"),
         ("review = ", "other = Review(())\nreview = ", "declares 2 reviews"),

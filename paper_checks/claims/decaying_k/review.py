@@ -49,58 +49,29 @@ REVIEW = Review(
         "Theorem 2, K*": {"minimises the bound": "decaying_k.theorem_2"},
         "Corollary 2.1, eta*": {"minimises the bound": "decaying_k.corollary_2_1"},
     },
-    findings=(
-        (
-            "decaying_k.theorem_1_with_its_g",
-            "That G bounds no client's gradients: for (x - 1)^2/2 and (x + 1)^2/2, one client a round, eta = 6.5e-5, "
-            "R = 2500, the smallest E||grad F||^2 is 0.000648417, the bound 0.000597813.",
-        ),
-        (
-            "decaying_k.algorithm_1_line_11",
-            "A plain mean of the participants minimises the plain mean of the losses: with shares 1/4 and 3/4 and "
-            "minima at 0 and 4 the algorithm rests at 2, F is smallest at 3.",
-        ),
-        (
-            "decaying_k.theorem_2",
-            "G^2 is lost under the root, so that K* changes with the unit of the loss: in (10), which inherits it, "
-            "the print gives 10.0432 and a bound of 2.13093, the minimiser 7.90596 gives 2.0052 [decaying_k.eq_10].",
-        ),
-        (
-            "decaying_k.theorem_2_decay",
-            "W is the time that is left, not the time that has passed, so that at an equal loss the best K rises: "
-            "with 52/25 of 78 seconds passed by 6.27183e-05 a second.",
-        ),
-        (
-            "decaying_k.corollary_2_1",
-            "K is lost under the root, and (11) is sqrt(K) times too large: for K = 409 it gives 0.024791 and a bound "
-            "of 16490.1, the minimiser 0.00122584 gives 1626.78.",
-        ),
-        (
-            "decaying_k.setting_informative",
-            "The drift term alone is at least 102 (CIFAR100) to 4.363e+04 (Sent140) times G^2, which no gradient is "
-            "taken to exceed, however long the run.",
-        ),
-        (
-            "decaying_k.theorem_1",
-            "Where F^* < 0 the bound can be negative: F = x^2 + y^2/2 - 1 for both clients, started at the minimum, "
-            "step_size = 1/8, K = 1, T = 4: all gradients are 0 against a bound of -8.",
-        ),
-        (
-            "decaying_k.theorem_2_trend",
-            "K* falls with W whatever the clients are; where they are alike, longer runs want more local steps, and "
-            "0.00 of the pairs are ranked as K* ranks them.",
-        ),
-        (
-            "decaying_k.table_4_k_rounds",
-            "In 10,000 rounds of each the schedule makes 0.077635 (Sent140, printed 0.21) and 0.075515 (Shakespeare, "
-            "printed 0.74); in the same time all but CIFAR100 agree (0.143516, printed 0.090).",
-        ),
-        (
-            "decaying_k.lemma_1_independence",
-            "A bounded variance leaves noises free to correlate: with one coin for all clients the squared distance "
-            "over (16) is 2 for C = 2, 10 for C = 10, 1000 for C = 1000.",
-        ),
-    ),
+    findings={
+        "decaying_k.theorem_1_with_its_g": "That G bounds no client's gradients: for (x - 1)^2/2 and (x + 1)^2/2, one "
+        "client a round, eta = 6.5e-5, R = 2500, the smallest E||grad F||^2 is 0.000648417, the bound 0.000597813.",
+        "decaying_k.algorithm_1_line_11": "A plain mean of the participants minimises the plain mean of the losses: "
+        "with shares 1/4 and 3/4 and minima at 0 and 4 the algorithm rests at 2, F is smallest at 3.",
+        "decaying_k.theorem_2": "G^2 is lost under the root, so that K* changes with the unit of the loss: in (10), "
+        "which inherits it, the print gives 10.0432 and a bound of 2.13093, the minimiser 7.90596 gives 2.0052 "
+        "[decaying_k.eq_10].",
+        "decaying_k.theorem_2_decay": "W is the time that is left, not the time that has passed, so that at an equal "
+        "loss the best K rises: with 52/25 of 78 seconds passed by 6.27183e-05 a second.",
+        "decaying_k.corollary_2_1": "K is lost under the root, and (11) is sqrt(K) times too large: for K = 409 it "
+        "gives 0.024791 and a bound of 16490.1, the minimiser 0.00122584 gives 1626.78.",
+        "decaying_k.setting_informative": "The drift term alone is at least 102 (CIFAR100) to 4.363e+04 (Sent140) "
+        "times G^2, which no gradient is taken to exceed, however long the run.",
+        "decaying_k.theorem_1": "Where F^* < 0 the bound can be negative: F = x^2 + y^2/2 - 1 for both clients, "
+        "started at the minimum, step_size = 1/8, K = 1, T = 4: all gradients are 0 against a bound of -8.",
+        "decaying_k.theorem_2_trend": "K* falls with W whatever the clients are; where they are alike, longer runs "
+        "want more local steps, and 0.00 of the pairs are ranked as K* ranks them.",
+        "decaying_k.table_4_k_rounds": "In 10,000 rounds of each the schedule makes 0.077635 (Sent140, printed 0.21) "
+        "and 0.075515 (Shakespeare, printed 0.74); in the same time all but CIFAR100 agree (0.143516, printed 0.090).",
+        "decaying_k.lemma_1_independence": "A bounded variance leaves noises free to correlate: with one coin for all "
+        "clients the squared distance over (16) is 2 for C = 2, 10 for C = 10, 1000 for C = 1000.",
+    },
     survives=(
         "With G a bound on the clients' gradients and losses above their minimum no worst case is above Theorem 1 "
         "[decaying_k.theorem_1.worst_case]; a bound without kappa and Gamma holds too, at most a tenth above the worst "
