@@ -18,6 +18,8 @@ WORDS = tuple(str(w) for w in Word)
 DEFECTS = tuple(str(d) for d in Defect)
 OF_PAPER, OURS = "of the paper", "of our own"
 """Whose sentences are counted: those that a paper states, and the cross-checks that were added to them."""
+BRIEF = 200
+"""Letters that a finding may spend on evidence, and on an instance."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,16 @@ def defects(found: Iterable[Record]) -> dict[str, int]:
 def grades(found: Iterable[Record]) -> dict[str, int]:
     """How the claims that hold were decided."""
     return dict(Counter(r.grade for r in found if r.verdict == Word.HOLDS))
+
+
+def told(evidence: str, witness: Mapping[str, str]) -> str:
+    """Evidence in a line or two, with the instance where it is short; the whole stands with the claim."""
+    parts = evidence.split("; ")
+    kept = [part for i, part in enumerate(parts) if i == 0 or len("; ".join(parts[: i + 1])) <= BRIEF]
+    more = f" (the first of {len(parts)} parts)" if len(kept) < len(parts) else ""
+    instance = ", ".join(f"{name} = {value}" for name, value in witness.items())
+    seen = all(v in evidence and (name in evidence or len(v) > 3) for name, v in witness.items())  # a digit is anywhere
+    return f"{'; '.join(kept)}{more}." + ("" if seen or len(instance) > BRIEF else f" There {instance}.")
 
 
 def quoted(texts: Iterable[str], found: Sequence[Record]) -> list[str]:

@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from bounds.papers import PAPERS
 
 from ...claims.review import Review
-from .records import by_owner, counts, DEFECTS, defects, grades, papers, quoted, Record, short, summary, WORDS
+from .records import by_owner, counts, DEFECTS, defects, grades, papers, quoted, Record, short, summary, told, WORDS
 
 OVERVIEW, FOLDER = "REPORT.md", "reports"
 UNASKED = "–"
 """In a place where a reading or regime is no question to the statement, or none that was asked."""
 TOLD = f"`fedbounds check NAME` shows a place again; {UNASKED}: no question to the statement there, or none asked."
-BRIEF = 200
-"""Letters that a finding on the first page may spend on evidence, and on an instance."""
 ALL = "## All claims"
 """Where the first page of a paper ends."""
 HOW = """Every verdict judges the statement **as printed** and can be run again with the command beside it.
@@ -115,23 +113,8 @@ def _cell(name: str, by_name: Mapping[str, Record]) -> str:
 def _finding(record: Record, said: str) -> str:
     """What is claimed, and what is wrong with it: a sentence of the review, or the evidence with a short instance."""
     whose = ", our own" if record.ours else ""
-    line = f"**{record.defect or record.verdict}{whose}** {_link(record)}: {_plain(record.words)} Found: "
-    if said:
-        return line + _plain(said)
-    line += f"{_plain(_brief(record.evidence))}."
-    instance = ", ".join(f"{k} = {v}" for k, v in record.witness.items())
-    evidence = record.evidence
-    told = all(
-        v in evidence and (k in evidence or len(v) > 3) for k, v in record.witness.items()
-    )  # a digit is anywhere
-    return line if told or len(instance) > BRIEF else f"{line} There {_plain(instance)}."
-
-
-def _brief(evidence: str) -> str:
-    """As many parts of evidence as a line or two hold, and how many there are."""
-    parts = evidence.split("; ")
-    kept = [part for i, part in enumerate(parts) if i == 0 or len("; ".join(parts[: i + 1])) <= BRIEF]
-    return "; ".join(kept) + (f" (the first of {len(parts)} parts)" if len(kept) < len(parts) else "")
+    claimed = f"**{record.defect or record.verdict}{whose}** {_link(record)}: {_plain(record.words)}"
+    return f"{claimed} Found: {_plain(said or told(record.evidence, record.witness))}"
 
 
 def first_page(text: str) -> str:
