@@ -38,9 +38,7 @@ def counted() -> str:
 
 
 def _judged(row: Mapping[str, str]) -> str:
-    return (
-        f"{row['HOLDS']} hold, {row['REPAIRED']} fail and are repaired, {row['FAILS']} fail, {row['OPEN']} are open"
-    )
+    return f"{row['HOLDS']} hold, {row['REPAIRED']} fail and are repaired, {row['FAILS']} fail, {row['OPEN']} are open"
 
 
 def found() -> str:
