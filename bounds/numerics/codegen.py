@@ -114,6 +114,10 @@ def torch_namespace() -> dict[str, Any]:
     def lifted(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: function(*(torch.as_tensor(a, dtype=torch.float64) for a in args))
 
+    def raised_tensor(x: Any, more: Any = None) -> Any:
+        near = x * (1 + SLACK * torch.sign(x))
+        return near if more is None else near + torch.where(torch.isfinite(more), more, 0.0)
+
     same = ("sqrt", "log", "exp", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh",
             "arccosh", "arctanh", "sign", "ceil", "floor", "abs", "maximum", "minimum", "less", "less_equal", "greater",
             "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not")  # fmt: skip
@@ -122,6 +126,6 @@ def torch_namespace() -> dict[str, Any]:
         "axis_sum": lifted(lambda x: torch.sum(x, dim=-1, keepdim=True)),
         "axis_max": lifted(lambda x: torch.amax(x, dim=-1, keepdim=True)),
         "ones_like": lifted(torch.ones_like),
-        "raised": lifted(lambda x: x * (1 + SLACK * torch.sign(x))),
+        "raised": lifted(raised_tensor),
         "log_ratio": lifted(lambda x: torch.where(x == 0, 1.0, torch.log1p(x) / torch.where(x == 0, 1.0, x))),
     }

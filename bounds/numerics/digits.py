@@ -225,12 +225,14 @@ def _exact_product(a: Any, b: Any) -> Any:
 def _power(base: Number, exponent: Number, fixed: tuple[int, int] | None = None) -> Number:
     if base.exact and fixed in ((2, 1), (3, 1), (4, 1)):
         return _multiply(*[base] * fixed[0])
-    lost = max(base.lost, exponent.lost) + 2.0
     if fixed:
         root = _each(lambda b: _root(b, *fixed))(base.members)
-        return Number(root, lost + abs(log2(abs(fixed[0] / fixed[1]))))
+        return Number(root, max(base.lost, exponent.lost) + 2.0 + abs(log2(abs(fixed[0] / fixed[1]))))
     logs = _each(lambda b, e: e * _logarithm(b) if e else mp.mpf(0))(base.members, exponent.members)
-    return Number([_exponential(x) for x in logs], lost + max(map(_bits, logs)))
+    # b^e is off by e times the share by which b is, also where b is next to 1, and by log(b^e) times that of e.
+    from_base = 0.0 if base.exact else base.lost + max(map(_bits, exponent.members))
+    from_exponent = exponent.lost + max(map(_bits, logs))
+    return Number([_exponential(x) for x in logs], max(from_base, from_exponent) + 3.0)
 
 
 def _growth(x: Number, y: Number) -> Number:
@@ -300,6 +302,11 @@ def _even(x: Any) -> Any:
     return mp.mpf(1)
 
 
+def _raised(a: Number, *more: Number) -> Number:
+    near = Number([x * (1 + mp.sign(x) * SLACK) for x in a.members], a.lost + 2.0)
+    return _add(near, *more) if more else near
+
+
 STEPS: dict[type[sp.Basic], Callable[..., Number]] = {
     sp.Add: _add,
     sp.Mul: _multiply,
@@ -310,7 +317,7 @@ STEPS: dict[type[sp.Basic], Callable[..., Number]] = {
     sp.Max: _extreme(1),
     sp.Min: _extreme(-1),
     sp.Abs: _function(abs, _even),
-    Raised: _function(lambda x: x * (1 + mp.sign(x) * SLACK), _even),
+    Raised: _raised,
     RoundUp: _function(lambda x: mp.ceil((1 - mp.mpf(SLACK)) * x), _even),
     sp.ceiling: _function(mp.ceil, _even),
     sp.floor: _function(mp.floor, _even),

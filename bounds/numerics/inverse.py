@@ -32,11 +32,11 @@ class Solution:
 
     ``value`` is the bound at ``at`` and never above the target. A farther point that meets it could lie at most
     ``tolerance`` beyond ``at``: 0, up to a few floats, unless the search ran out of boxes. ``unbounded``: the target
-    does not limit ``for_``, which may go to the end of its domain; ``at`` is that end (infinite, or an open end, if
-    ``value`` was taken where the search stopped). ``binding`` says what stops ``for_``: empty for the target itself,
-    else a condition or the domain. For a relation ``<~`` the answer is ``up_to_constant``: the bound's hidden constant
-    was taken as 1. With sweeps in the values, ``at``, ``value``, ``unbounded``, ``tolerance`` and ``binding`` are
-    arrays, NaN where nothing meets the target.
+    does not limit ``for_``, which may go to the end of its domain; ``at`` is that end if it is infinite or belongs to
+    the domain, else where the search towards it stopped; ``value`` was taken where the search stopped. ``binding`` says
+    what stops ``for_``: empty for the target itself, else a condition or the domain. For a relation ``<~`` the answer
+    is ``up_to_constant``: the bound's hidden constant was taken as 1. With sweeps in the values, ``at``, ``value``,
+    ``unbounded``, ``tolerance`` and ``binding`` are arrays, NaN where nothing meets the target.
     """
 
     bound: Bound
@@ -73,7 +73,7 @@ def solve(bound: Bound, for_: Quantity | str, target: float, side: str, values: 
     edge = farthest(land, level, side, quantity.card.domain.whole)
     edge = edge._replace(at=_on_the_safe_side(land, edge.at, level, -1 if side == "largest" else 1))
     if np.isnan(edge.at).all():
-        raise _nothing(land, level)
+        raise _nothing(land, level, undecided=bool((edge.slack > 0).any()))
     return _answer(land, edge, level, side)
 
 
@@ -83,11 +83,12 @@ def _answer(land: Landscape, edge: Edge, target: float, side: str) -> Solution:
     value = land.exact(edge.at)
     unbounded = edge.at == end
     domain = land.over.card.domain
-    beyond = np.where(is_open, domain.high if side == "largest" else domain.low, end)
+    last = domain.high if side == "largest" else domain.low
+    beyond = np.where(is_open & np.isinf(last), last, end)
     way = 1 if side == "largest" else -1
     stops = binding(land, edge.at, edge.at + way if domain.whole else nudged(edge.at, way))
     stops = [words if np.isfinite(x) else UNMET for x, words in zip(edge.at, stops, strict=True)]
-    vague = np.isfinite(edge.at) & (edge.slack > VAGUE * np.abs(edge.at))
+    vague = edge.slack > np.where(np.isfinite(edge.at), VAGUE * np.abs(edge.at), 0.0)
     stops = [UNDECIDED if v else words for v, words in zip(vague, stops, strict=True)]
     return Solution(
         bound=land.bound,
@@ -134,14 +135,16 @@ def _finite(target: Any) -> float:
     return level
 
 
-def _nothing(land: Landscape, target: float) -> NoSolutionError:
-    """Says how near the bound comes to the target."""
+def _nothing(land: Landscape, target: float, undecided: bool) -> NoSolutionError:
+    """Says how near the bound comes to the target, or that rounding hides whether a point reaches it."""
     whole = land.over.card.domain.whole
     best = lowest(land, whole)
     i = int(np.argmin(best.top))
     name, over = land.bound.name, land.over.name
     if not np.isfinite(best.top[i]):
         return NoSolutionError(f"{name}: no {over} meets the conditions at these numbers: {'; '.join(land.unmet())}")
+    if undecided:
+        return NoSolutionError(f"{name}: undecided whether any {over} brings it down to {target:.10g}: {UNDECIDED}")
     value = float(land.value(np.array([i]), best.at[[i]])[0])
     return NoSolutionError(
         f"{name}: no {over} brings it down to {target:.10g}; the smallest value reached is {value:.10g}, "

@@ -123,6 +123,11 @@ class Landscape:
         arrays, shape = self._arrays(owner, x)
         return np.asarray(self.evaluator._whole.cautious.values(arrays, shape)[0]).reshape(len(x))
 
+    def settled(self, owner: Array, x: Array) -> Array:
+        """``value`` with as many digits as it takes."""
+        arrays, shape = self._arrays(owner, x)
+        return np.asarray(self.evaluator._whole.values(arrays, shape).arrays[0]).reshape(len(x))
+
     def exact(self, x: Array) -> Array:
         """The bound at one point per owner, to the last bit what a call with these values gives; NaN stays NaN."""
         there = np.where(np.isfinite(x), x, self.limits.low).reshape(self.shape)

@@ -58,17 +58,18 @@ class RoundUp(sp.ceiling):
 
 
 class Raised(sp.Function):
-    """A little more than its argument, by as much as rounding is forgiven."""
+    """A little more than its first argument, by as much as rounding is forgiven, and by the second argument if there is
+    one. A second argument that overflows adds nothing: an infinite allowance would meet any condition."""
 
-    nargs = 1
+    nargs = (1, 2)
 
     def _numpycode(self, printer: Any) -> str:
-        return f"raised({printer._print(self.args[0])})"
+        return f"raised({', '.join(map(printer._print, self.args))})"
 
 
-def raised(x: Any) -> Any:
+def raised(x: Any, more: Any = 0.0) -> Any:
     """``Raised`` of an array, or of one number of any kind."""
-    return x * (1 + SLACK * np.sign(x))
+    return x * (1 + SLACK * np.sign(x)) + np.where(np.isfinite(more), more, 0.0)
 
 
 @lru_cache(maxsize=1024)
@@ -164,7 +165,10 @@ def _raised(side: sp.Expr, *others: sp.Expr) -> sp.Expr:
     if all(map(_is_fraction, parts)):  # such numbers are given exactly, and may be large
         return sp.Add(side, sp.Abs(side) * sp.Rational(ULP), evaluate=False)
     raised = side * (1 + sp.sign(side) * sp.Rational(SLACK)) if is_number(side) else Raised(side)
-    return raised if all(map(_is_steady, parts)) else sp.Add(raised, *map(_slack, parts), evaluate=False)
+    if all(map(_is_steady, parts)):
+        return raised
+    slack = sp.Add(*map(_slack, parts))
+    return raised + slack if is_number(slack) else Raised(side, slack)
 
 
 def _slack(e: sp.Expr) -> sp.Expr:

@@ -18,6 +18,12 @@ PIECES = 512
 """Boxes per round that splitting aims at: fewer would waste the fixed cost of an array operation."""
 
 MOST_BOXES = 20_000
+MOST_SETTLED = 32
+"""Points of a round that are evaluated with as many digits as it takes: some ten milliseconds."""
+
+VAGUE = 1e-3
+"""Relative width of an enclosure at a point from which on its box is left undecided."""
+
 TOLERANCE = 1e-10
 """Relative to the value of the minimum."""
 
@@ -130,34 +136,60 @@ def split(owner: Array, lo: Array, hi: Array, whole: bool) -> tuple[Array, Array
 
 
 def farthest(land: Landscape, target: float, side: str, whole: bool) -> Edge:
-    """The largest (smallest) point at which the bound, evaluated by its own code, is at most ``target``."""
+    """The largest (smallest) point at which the bound, evaluated by its own code, is at most ``target``.
+
+    Boxes on which rounding leaves the bound unknown even at single points (a removable singularity, say) are not split
+    further: a farther point may lie there, and ``slack`` says how far.
+    """
     sign = 1.0 if side == "largest" else -1.0
-    best = np.full(land.owners, -np.inf)
+    best, beyond = np.full((2, land.owners), -np.inf)
     owner, lo, hi = _start(land, whole, None)
     for _ in range(ROUNDS):
         box = land.enclose(owner, lo, hi)
         keep = ~box.outside & (box.value.lo <= target)
         owner, lo, hi = owner[keep], lo[keep], hi[keep]
-        for x in (lo, hi, _middle(lo, hi, whole)):
-            np.maximum.at(best, owner, np.where(_meets(land, owner, x, target), sign * x, -np.inf))
+        middle = _middle(lo, hi, whole)
+        for x in (lo, hi, middle):
+            np.maximum.at(best, owner, np.where(_meets(land, owner, x, target, sign), sign * x, -np.inf))
+        far = np.maximum(sign * lo, sign * hi)
         narrow = is_narrow(lo, hi)
-        keep = (np.maximum(sign * lo, sign * hi) > best[owner]) & ~narrow
+        vague = ~narrow & (far > best[owner]) & (hi - lo <= np.abs(middle)) & _is_vague(land, owner, middle, target)
+        np.maximum.at(beyond, owner[vague], far[vague])
+        keep = (far > best[owner]) & ~narrow & ~vague
         owner, lo, hi = split(owner[keep], lo[keep], hi[keep], whole)
-        if not len(lo) or len(lo) > MOST_BOXES:
+        if not len(lo):
             break
-    slack = np.zeros(land.owners)
-    np.maximum.at(slack, owner, np.maximum(sign * lo, sign * hi) - best[owner])
+        if len(lo) > MOST_BOXES:  # go on next to the best points, which are then sharp, and leave the rest undecided
+            near = np.zeros(len(lo), dtype=bool)
+            near[np.argsort(np.maximum(sign * lo, sign * hi) - best[owner])[:PIECES]] = True
+            np.maximum.at(beyond, owner[~near], np.maximum(sign * lo, sign * hi)[~near])
+            owner, lo, hi = owner[near], lo[near], hi[near]
+    np.maximum.at(beyond, owner, np.maximum(sign * lo, sign * hi))
+    with np.errstate(invalid="ignore"):
+        slack = np.where(beyond > best, beyond - best, 0.0)
     return Edge(np.where(np.isfinite(best), sign * best, np.nan), slack)
 
 
-def _meets(land: Landscape, owner: Array, x: Array, target: float) -> Array:
-    """Where the bound's own value is at most ``target`` and interval arithmetic does not contradict it."""
+def _meets(land: Landscape, owner: Array, x: Array, target: float, sign: float) -> Array:
+    """Where the bound is at most ``target``: its own value is, and so is its enclosure or, at the farthest points where
+    rounding leaves that open, its value with as many digits as it takes."""
     with np.errstate(invalid="ignore"):
         met = land.value(owner, x) <= target
-    if met.any():
-        point = land.enclose(owner[met], x[met], x[met])
-        met[met] = ~point.outside & (point.value.lo <= target)
+    places = np.flatnonzero(met)
+    if places.size:
+        point = land.enclose(owner[places], x[places], x[places])
+        met[places] = ~point.outside & (point.value.hi <= target)
+        open_ = places[~point.outside & (point.value.lo <= target) & (target < point.value.hi)]
+        open_ = open_[np.argsort(-sign * x[open_])][:MOST_SETTLED]
+        met[open_] = land.settled(owner[open_], x[open_]) <= target
     return met
+
+
+def _is_vague(land: Landscape, owner: Array, x: Array, target: float) -> Array:
+    """Points at which rounding leaves the bound far more room than the last digits of ``target``."""
+    value = land.enclose(owner, x, x).value
+    with np.errstate(invalid="ignore"):
+        return (value.lo <= target) & (target < value.hi) & (value.hi - value.lo > VAGUE * abs(target))
 
 
 def polish(land: Landscape, valley: Valley, chosen: Array) -> Valley:

@@ -8,8 +8,9 @@ import pytest
 import sympy as sp
 from toys import a, b, below, c, capped, k, part, share, toy, valley, x, y, z
 
-from bounds import Bound, ClientMean
+from bounds import Bound, BOUNDS, ClientMean
 from bounds.errors import BoundsError, MissingQuantityError, NoSolutionError, UnknownNameError
+from bounds.points import POINTS
 
 
 def next_float(value: float, way: int) -> float:
@@ -133,12 +134,54 @@ def test_the_end_of_the_domain_is_flagged() -> None:
     found = toy(a * k).solve(k, target=50.0, side="smallest", alpha=1.9)
     assert (found.at, found.unbounded, found.binding) == (1, True, "steps must be a whole number >= 1")
     found = toy(a * x).solve(x, target=50.0, side="smallest", alpha=1.9)
-    assert (found.at, found.unbounded) == (0.0, True)
+    assert (found.at, found.unbounded) == (1e-30, True)  # zero is not in the domain
+    assert toy(a * x)(alpha=1.9, width=found.at) == found.value
     found = toy(a + z).solve(z, target=50.0, side="smallest", alpha=1.9)
     assert (found.at, found.unbounded, found.value) == (0.0, True, 1.9)
     found = toy(a / share).solve(share, target=50.0, alpha=1.9)
     assert found.unbounded
-    assert found.at == 1.0
+    assert 0 < 1 - found.at < 1e-15  # 1 is not in the domain
+
+
+@pytest.mark.parametrize(
+    ("term", "alpha", "at", "side"),
+    [
+        (sp.log(1 + x) / x, 1.7, 2.512862417252, "smallest"),
+        (sp.log(1 + x) / x, 1.7, inf, "largest"),
+        ((1 - (1 - x / 3) ** 7) / x * a, 1.7, 0.9, "smallest"),
+        ((sp.exp(x) - 1) / x, 1.7, 0.9, "largest"),
+    ],
+)
+def test_a_removable_singularity_hides_no_solution(term: sp.Expr, alpha: float, at: float, side: str) -> None:
+    """Next to zero these are 0/0 in floating point, and intervals know nothing of them."""
+    target = 0.5 if at != 0.9 else float(term.subs({x: sp.Rational(9, 10), a: alpha}))
+    values = {"alpha": alpha} if a in term.free_symbols else {}
+    found = toy(term).solve(x, target=target, side=side, **values)
+    assert found.at == pytest.approx(at, rel=1e-9)
+    assert found.value <= target
+
+
+def test_what_a_search_cannot_decide_is_never_called_impossible() -> None:
+    """There is none here, and rounding next to zero leaves that open."""
+    with pytest.raises(NoSolutionError, match="undecided"):
+        toy((sp.exp(x) - 1) / x).solve(x, target=0.9998, side="smallest")
+
+
+@pytest.mark.parametrize(
+    ("name", "free"),
+    [
+        ("fedals.rounds_noise_sharp", "strong_convexity"),
+        ("classics.bottou_4_6", "strong_convexity"),
+        ("classics.scaffold_strongly_convex", "strong_convexity"),
+    ],
+)
+def test_bounds_with_a_removable_singularity_are_solved(name: str, free: str) -> None:
+    bound, values = BOUNDS[name], dict(POINTS[name])
+    at = values.pop(free)
+    target = float(bound(**values, **{free: at}))
+    found = bound.solve(free, target=target * (1 + 1e-9), side="smallest", **values)
+    assert found.at == pytest.approx(at, rel=1e-5)
+    assert found.at <= at
 
 
 def test_a_quantity_stays_below_the_one_it_must_not_exceed() -> None:

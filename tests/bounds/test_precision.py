@@ -105,6 +105,37 @@ def test_conditions_are_not_decided_by_underflow_or_overflow():
     assert own(c, a**3 > b**3).failed(a=1e120, b=1e121, c=0.3)
 
 
+def test_an_allowance_for_rounding_that_overflows_meets_no_condition():
+    """K* takes 4e88 steps of 1e136 seconds: no round fits into a runtime of a second."""
+    numbers = {
+        "cohort": 1, "current_loss": 1e116, "download_rate": 1e-49, "grad_cap_sq": 1, "minibatch_time": 1e136,
+        "model_size": 1, "optimal_loss": -1, "runtime": 1, "smoothness": 1e33, "step_size": 1e-51,
+        "strong_convexity": 1, "upload_rate": 1,
+    }  # fmt: skip
+    with quiet():
+        assert not BOUNDS["decaying_k.k_star"].holds(**numbers)
+        assert BOUNDS["decaying_k.k_star"].holds(**{**numbers, "runtime": 1e300})
+
+
+@pytest.mark.parametrize("exponent", [63.5, 72.7, 74.1])
+def test_a_power_of_a_base_next_to_one_keeps_its_digits(exponent):
+    """With K R = 1 the factor (1/t_0)^(c L) of FedInit's Theorem 3 is 1/A up to A^(1/(c L)), A = t_0^(c L + 1)."""
+    cap, lipschitz, smoothness, variance, samples, root, relaxation = 4283.4, 2.6, 0.0099, 0.1686, 21, 0.00557, 0.0674
+    scale = 10**exponent / smoothness
+    numbers = {
+        "loss_cap": cap, "lipschitz": lipschitz, "local_steps": 1, "rounds": 1, "smoothness": smoothness,
+        "step_size_scale": scale, "gradient_variance": variance, "samples": samples, "summed_divergence_root": root,
+        "relaxation": relaxation,
+    }  # fmt: skip
+    a = (2 * variance**0.5 * lipschitz * samples + 2 * lipschitz**2) / (cap * smoothness)
+    by_hand = cap / samples + lipschitz / a * (2 * variance**0.5 * samples + 2 * lipschitz) / (
+        smoothness * (samples - 1)
+    )
+    by_hand += lipschitz * root / a
+    with quiet():
+        assert float(BOUNDS["fedinit.theorem_3"].formula(**numbers)) == pytest.approx(by_hand, rel=1e-12)
+
+
 def test_every_question_gets_one_answer_where_a_condition_is_met_up_to_rounding():
     bound = BOUNDS["fedcog.mean_gradient_drift"]
     v = {"dissimilarity_factor": 1.1, "dissimilarity_offset": 3.0, "grad_norm_sq": 7.9, "gradient_variance": 1.8}
