@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from bounds.showing.terminal import COLOURS, print_lines
 
-from ..running import Verdict, Word
+from ..running import Verdict
+from .records import records, summary
 
 WIDTH = 160  # where stdout is no terminal
 
@@ -53,8 +53,7 @@ def _whole(console: object, verdict: Verdict) -> None:
 
 
 def _closing(console: object, verdicts: Sequence[Verdict]) -> None:
-    count = Counter(str(v.word) for v in verdicts)
-    print_lines([f"{len(verdicts)} claims: " + ", ".join(f"{count[w]} {w}" for w in map(str, Word) if count[w])])
+    print_lines([summary(records(verdicts))])
     for v in verdicts:
         if not v.expected:
             how = "" if v.finding.status is not v.claim.known else ", but in another way"

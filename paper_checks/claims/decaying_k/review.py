@@ -51,18 +51,28 @@ REVIEW = Review(
         "Theorem 2, K*": {"minimises the bound": "decaying_k.theorem_2"},
         "Corollary 2.1, eta*": {"minimises the bound": "decaying_k.corollary_2_1"},
     },
-    findings=(
-        "decaying_k.theorem_1_with_its_g",
-        "decaying_k.theorem_1",
-        "decaying_k.theorem_2",
-        "decaying_k.corollary_2_1",
-        "decaying_k.lemma_1",
-        "decaying_k.theorem_1.sharp",
-        "decaying_k.theorem_2_trend",
-        "decaying_k.theorem_2_decay",
-        "decaying_k.table_4_k_rounds",
-        "decaying_k.lemma_1_independence",
-    ),
+    findings={
+        "decaying_k.theorem_1_with_its_g": "That G bounds no client's gradients: for (x - 1)^2/2 and (x + 1)^2/2, one "
+        "client a round, eta = 6.5e-5, R = 2500, the smallest E||grad F||^2 is 0.000648417, the bound 0.000597813.",
+        "decaying_k.algorithm_1_line_11": "A plain mean of the participants minimises the plain mean of the losses: "
+        "with shares 1/4 and 3/4 and minima at 0 and 4 the algorithm rests at 2, F is smallest at 3.",
+        "decaying_k.three_schedules": "For the same rounds and steps equal K_r have the smallest bound: the drift of "
+        "(6) is 2.11 times (K_r-rounds), 1.32 times (K_r-error) and 3.01 times (K_r-step) that of even rounds.",
+        "decaying_k.theorem_2": "G^2 is lost under the root, so that K* changes with the unit of the loss: for G^2 = "
+        "10 the print gives 1.54202 and a bound of 54.3049, the minimiser 0.715743 gives 32.3627.",
+        "decaying_k.theorem_1_from_lemma_2": "K_t in (17), read as the largest K_r, gives a larger bound for a "
+        "decaying K: for K_r = 9, 4, 2 and N = 1 the drift is 836 times eta kappa L G^2, where (6) has 640.8.",
+        "decaying_k.theorem_2_decay": "W is the time that is left, not the time that has passed, so that at an equal "
+        "loss the best K rises: with 1/20 of 1/10 seconds passed by 227.234 a second.",
+        "decaying_k.corollary_2_1": "K is lost under the root, and (11) is sqrt(K) times too large: for K = 5 it "
+        "gives 0.103838 and a bound of 3.84252, the minimiser 0.0464378 gives 2.86405.",
+        "decaying_k.setting_informative": "The drift term alone is at least 102 (CIFAR100) to 4.363e+04 (Sent140) "
+        "times G^2, which no gradient is taken to exceed, however long the run.",
+        "decaying_k.theorem_1": "Where F^* < 0 the bound can be negative: F = x^2 + y^2/2 - 1 for both clients, "
+        "started at the minimum, step_size = 1/8, K = 1, T = 4: all gradients are 0 against a bound of -8.",
+        "decaying_k.table_4_k_rounds": "In 10,000 rounds of each the schedule makes 0.077635 (Sent140, printed 0.21) "
+        "and 0.075515 (Shakespeare, printed 0.74); in the same time all but CIFAR100 agree (0.143516, printed 0.090).",
+    },
     survives=(
         "With G a bound on the clients' gradients and losses above their minimum no worst case is above Theorem 1 "
         "[decaying_k.theorem_1.worst_case]; a bound without kappa and Gamma holds too, which gradient "

@@ -113,18 +113,31 @@ REVIEW = Review(
             "released code": "fedinit.algorithm_1.code",
         },
     },
-    findings=(
-        "fedinit.theorem_1.dominates",
-        "fedinit.theorem_5.dominates",
-        "fedinit.start.threshold",
-        "fedinit.assumptions.together",
-        "fedinit.theorem_3.order_in_samples",
-        "fedinit.theorem_6.divergence",
-        "fedinit.theorem_1.lambda_exists",
-        "fedinit.theorem_6.selection_of_k",
-        "fedinit.theorem_1.sharp",
-        "fedinit.settings.best_relaxation",
-    ),
+    findings={
+        "fedinit.theorem_1.dominates": "A participant starts beyond the server model, away from its own old one: for "
+        "w^2/2 each, C = 100, N = 1, K = 2, eta K L = 1/400, beta = 1/10, T = 100 the mean squared gradient is 856.2, "
+        "the bound 8.",
+        "fedinit.theorem_5.dominates": "It fails for FedAvg, beta = 0, as absent clients fall behind: for w^2/2 each "
+        "with noise, C = 100000, N = 1, K = 2, eta K L = 1/200000 the divergence tends to 8.333e-07, the bound to "
+        "1.744e-07.",
+        "fedinit.divergence_weight.artefact": "It comes from putting the power 1/(beta c L) of 1 + beta for 1 + beta; "
+        "with 1 + beta the factor is 133.294 at beta = 0.01 and 131.477 at beta = 0.001: the smaller the better, beta "
+        "= 0 is best.",
+        "fedinit.theorem_2.weighted_decreases": "The weights favour late rounds: where the divergence rises and falls "
+        "again, Delta = 0, 1, 0 with the weight 1/2 a round, the sum is 1/2 and Delta^0 - Delta^T is 0.",
+        "fedinit.assumptions.together": "On the whole space only constant losses meet them: for L_G = 1/2 and mu = 10 "
+        "the gap is at most 0.0125 everywhere, and yet it grows from 3/500 to 4.33558e+84 along gradient ascent.",
+        "fedinit.theorem_3.order_in_samples": "The number of samples stands inside a power too: on a logarithmic "
+        "scale the term falls with slope -0.333, where -1 is stated.",
+        "fedinit.theorem_6.divergence": "Theorem 3 sums over all rounds, (18) has one of them: the ratio of the two "
+        "terms grows like T, with slope 1.000 where 0 is stated.",
+        "fedinit.theorem_1.lambda_exists": "The caps can leave less than nothing: for 3 of 5 clients, K = 5, L = 2, "
+        "B^2 = 1268/997 and beta = 1/10 the share is -23.0482.",
+        "fedinit.theorem_6.selection_of_k": "With this c the second term falls with K as the third does, and no best "
+        "K follows: it is 3.9685 at K = 5 and 3.75748 with one step more.",
+        "fedinit.settings.best_relaxation": "Every explicit bound grows with beta: at beta = 0.1 the divergence's is "
+        "times 25 what it is at beta = 0, kappa_1 times 3.73, kappa_2 times 3.8.",
+    },
     survives=(
         "The constants of Theorem 1 are those that the lemmas give [fedinit.theorem_1.constants].",
         "Where all clients train in every round no search and no exact worst case was above Theorems 1, 2, 4 and 5 "
