@@ -226,7 +226,12 @@ START = Claim(
     "classics.li_start",
     "The start is no further from the minimiser than 2 G/mu.",
     Kind.REMARK.at("Section 3.1, after eq. (7)", LI),
-    Computed("a parabola, started at 4: G is the gradient there", lambda book: _start()),
+    {
+        "from strong convexity": ImpliedBy(
+            D2, 4 * G2 / mu**2, where=(mu**2 * D2 <= G2,), squares=((G2 - mu**2 * D2) / mu**2, 3 * G2 / mu**2)
+        ),
+        "a run": Computed("a parabola, started at 4: G is the gradient there", lambda book: _start()),
+    },
     note="A quarter of it would do: strong convexity gives mu ||w - w*|| <= ||grad F(w)|| <= G.",
 )
 

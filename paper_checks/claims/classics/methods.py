@@ -231,8 +231,9 @@ def _weighed_otherwise(book: Book) -> Finding:
     def cases() -> Iterator[Case]:
         own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
         for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)), own):
-            alone = tuple((a / b - 1, Fraction(0)) for a, b in zip(own, others, strict=True))
-            for gradients in (((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3)), alone, ((2, 1),) * 3):
+            points: list[Sequence[tuple[Any, Any]]] = [((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3))]
+            points += [tuple((a / b - 1, 0) for a, b in zip(own, others, strict=True)), ((2, 1),) * 3]
+            for gradients in points:
                 seen = _squared(others, gradients)
                 spread = sum((w * (x * x + y * y) for w, (x, y) in zip(others, gradients, strict=True)), Fraction(0))
                 chi = sum(((a - b) ** 2 / b for a, b in zip(own, others, strict=True)), Fraction(0))

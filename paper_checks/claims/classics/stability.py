@@ -75,7 +75,8 @@ THEOREM_3_8 = Claim(
         "at the best t_0": Same(_split, SMOOTH),
         "conditions": States(SMOOTH, (n > 1,), (*ONE, "samples_smooth", "nonnegative_loss", "bounded_loss"), words=1),
     },
-    note="In units: the print is for a loss of at most 1, which U stands for.",
+    note="In units: the print is for a loss of at most 1, which U stands for. The proof's sum before and after t_0 is "
+    "taken from it; no run was made.",
 )
 
 MEDIUM_STEP = sp.sqrt(D2) / (L * sp.sqrt(n))
