@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from empirics.algorithms import algorithm
-from paper_checks.rates import verify
 from paper_checks.rates.search import Case, certified
+from paper_checks.worst_cases.certificates import verify
 
 METHODS = (
     "fedavg()",
@@ -95,9 +95,9 @@ def test_a_factor_is_of_whole_numbers(forged, proofs):
 
 def test_numbers_are_said_rounded_up():
     for text in ("1.000004", "0.1200034", "3.000004", "9.999996", "0.904381", "7"):
-        shown = Fraction(verify.above(text))
+        shown = Fraction(verify.rounded(text, 6))
         assert Fraction(text) <= shown <= Fraction(text) * (1 + Fraction(1, 10**5))
-    assert verify.above("0.904381") == "0.904381"
+    assert verify.rounded("0.904381", 6) == "0.904381"
 
 
 def test_every_smaller_claim_is_refused(proofs):
