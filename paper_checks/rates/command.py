@@ -33,9 +33,9 @@ def rate_(arguments: Sequence[str]) -> int:
     chosen, at = places(args.method, args.words, {})
     for named in names(args.output, len(at)) if args.output is not None else ():
         for file in named.values():
+            writable_file("-o", file)
             if file != args.output:  # nobody typed this name
                 refuse_foreign(file, PROOF_BEGINS)
-            writable_file("-o", file)
     found = rates(chosen, at)
     if args.json:
         print(found.to_json())

@@ -4,6 +4,7 @@ import json
 import lzma
 import subprocess
 import sys
+import tracemalloc
 from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
@@ -355,6 +356,76 @@ def test_a_file_that_is_no_certificate_is_one_line(tmp_path):
     assert "float.json: REFUSED: 0.1 is a float: write it as text" in lines
     nothing = subprocess.run(alone, capture_output=True, text=True, check=False)
     assert (nothing.returncode, nothing.stdout) == (1, "REFUSED: no files: python verify.py FILE ...\n")
+
+
+@pytest.mark.parametrize("word", ["initial_gap", "dissimilarity_offset"])
+def test_a_proof_from_premises_that_no_federation_meets_is_refused(word):
+    """The multipliers prove the negative bound of a squared gradient: from a negative gap anything follows."""
+    _, found = proved("fedavg()", SMOOTH, "grad_norm_sq", "min")
+    content = deepcopy(found.content)
+    unit, fell = Fraction(content["unit"]), Fraction(0)
+    for kind, *_, said in content["multipliers"]:
+        if kind == word:
+            multiplier = said * unit if isinstance(said, int) else Fraction(said)
+            fell += multiplier * (Fraction(content["claim"]["given"][word]) + 10**6)
+    content["claim"]["given"][word] = "-1000000"
+    content["bound"] = str(Fraction(content["bound"]) - fell)
+    del content["attained"]
+    assert Fraction(content["bound"]) < 0
+    with pytest.raises(verify.Refused, match=word):
+        verify.check(content)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c["claim"]["given"].update(dissimilarity_factor="1/2"),
+        lambda c: c["claim"]["given"].update(pl_constant="9/5"),
+        lambda c: c["claim"].update(smoothness="-17/10"),
+        lambda c: c.update(kind="rate"),
+        lambda c: c.update(kind="proof"),
+        lambda c: c["blocks"][0].update(note="1"),
+        lambda c: c["blocks"][0]["vectors"].append("holds for noise"),
+        lambda c: c["near"].update(noise="g1"),
+        lambda c: c["attained"].update(noise="1"),
+        lambda c: c["attained"]["values"].update(noise="1"),
+        lambda c: c["attained"]["vectors"].update(noise=[[1], [1]]),
+        lambda c: c.update(weights={"0" + w: x for w, x in c["weights"].items()}),
+        lambda c: c["multipliers"].append(["initial_gap", "for noise", 0]),
+        lambda c: c["claim"].update(step_size="1/" + "7" * 1100),
+        lambda c: c["claim"].update(local_steps=[2] * 200),
+        lambda c: c["blocks"].append(c["blocks"][0]),
+    ],
+)
+def test_what_no_certificate_says_is_refused(change):
+    _, found = proved("fedavg()", SMOOTH, "grad_norm_sq", "min")
+    content = json.loads(json.dumps(found.content))
+    verify.check({name: x for name, x in content.items() if name != "kind"})  # as before there were kinds
+    change(content)
+    with pytest.raises(verify.KNOWN):
+        verify.check(content)
+
+
+def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused_before_it_is(tmp_path, capsys):
+    """Of a gigabyte in 150 kB a sixteenth is unpacked."""
+    bomb = tmp_path / "bomb.xz"
+    packer, part = lzma.LZMACompressor(preset=0), bytes(2**24)
+    bomb.write_bytes(b"".join(packer.compress(part) for _ in range(64)) + packer.flush())
+    tracemalloc.start()
+    assert verify.main([str(bomb)]) == 1
+    assert tracemalloc.get_traced_memory()[1] < 4 * verify.MOST_BYTES
+    tracemalloc.stop()
+    assert "REFUSED: a file has at most 67108864 bytes" in capsys.readouterr().out
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path, capsys):
+    large = tmp_path / "large.json"
+    with large.open("wb") as file:
+        file.truncate(2**40)  # a hole
+    line = tmp_path / "line.xz"
+    line.write_bytes(lzma.compress(b"[" + b" " * verify.MOST_OF_ONE + b"]"))
+    assert verify.main([str(large), str(line)]) == 1
+    assert capsys.readouterr().out.count("REFUSED: a ") == 2
 
 
 def test_a_bound_too_large_to_be_said_is_refused(tmp_path, capsys):
