@@ -173,7 +173,7 @@ class Rates(Tabular):
 
     def write(self, path: Path) -> list[Path]:
         """The proofs, in the files that ``names`` says: all of them, or none and nothing is changed."""
-        proofs = {}
+        proofs: dict[Path, dict[str, Any]] = {}
         for at, place in zip(names(path, len(self.places)), self.places, strict=True):
             proofs |= {at[which]: said.proof for which, said in place.files() if said.proof is not None}
         with ExitStack() as all_of_them:

@@ -72,8 +72,10 @@ BLOCK = {"vectors", "scale", "factor", "bits"}
 BEGUN = ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance")
 """What a start is described by, where a rate is stated for a number of rounds."""
 
-METHODS = {WORST_CASE: ("fedavg", "fedprox", "fedinit", "scaffold")}
-METHODS[RATE] = (*METHODS[WORST_CASE], "fedavgm", "fedcm")
+METHODS = {
+    WORST_CASE: ["fedavg", "fedprox", "fedinit", "scaffold"],
+    RATE: ["fedavg", "fedprox", "fedinit", "scaffold", "fedavgm", "fedcm"],
+}
 GIVEN = {
     "pl_constant": True, "initial_distance_sq": False, "initial_gap": False, "optimum_dissimilarity": False,
     "heterogeneity": False, "dissimilarity_offset": True, "dissimilarity_factor": True, "uniform_dissimilarity": True,
@@ -198,9 +200,9 @@ class Sums:
         (left, d), (right, e) = whole([self.vector(*u)[block] for u in beside]), whole(list(beside.values()))
         summed: dict[tuple[str, str], int] = defaultdict(int)
         for ours, others in zip(left, right, strict=True):
-            for one, x in ours.items():
-                for other, y in others.items():
-                    summed[one, other] += x * y
+            for one, m in ours.items():
+                for other, n in others.items():
+                    summed[one, other] += m * n
         for (one, other), z in summed.items():
             found[one, other] += Q(z, 2 * d * e)
             found[other, one] += Q(z, 2 * d * e)
@@ -507,6 +509,7 @@ def reached(certificate: Any) -> Q:
     held = named(certificate["attained"], ATTAINED, "what is attained")
     unit, vectors = Q(1, 2 ** count(held["bits"], 0, MOST_BITS, "bits")), held["vectors"]
     sizes = [count(n, 0, min(len(vectors), MOST_VECTORS), "dimensions") for n in held["dimensions"]]
+    need(len(sizes) == 2, "dimensions are those of the means and of the deviations")
     whole_ones = all(type(x) is int for parts in vectors.values() for part in parts for x in part)
     need(whole_ones and all(len(parts) == 2 for parts in vectors.values()), "a vector is two lists of whole numbers")
     values = {name: number(x) for name, x in held["values"].items()} | {"*" if run.convex else run.at("w0"): Q(0)}
@@ -658,7 +661,7 @@ def check_rate(proof: Any) -> None:
         sums.product(c, [(1, ("m", place))], [(1, ("m", place + 1))])
 
     means, apart = KEPT[claim["method"]]
-    ends = {name: ({}, after[name][1]) for name in means}
+    ends: dict[str, Vector] = {name: ({}, after[name][1]) for name in means}
     kept_apart: Vector = ZERO
     renewed: list[tuple[Q, Vector]] = []
     if drawn(claim):
