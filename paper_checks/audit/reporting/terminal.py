@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
-from bounds.showing.terminal import COLOURS, print_lines
+from bounds.showing.terminal import COLOURS, print_lines, printable, raw
 
 from ..running import Verdict
 from .records import records, summary
@@ -18,7 +19,7 @@ def show(verdicts: Sequence[Verdict], whole: bool = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = Console(file=raw(sys.stdout), highlight=False)
     if not console.is_terminal:
         console.width = WIDTH
     if whole:
@@ -28,7 +29,7 @@ def show(verdicts: Sequence[Verdict], whole: bool = False) -> None:
         table = Table("verdict", "claim", "source", "evidence", "s", box=None, pad_edge=False)
         for v in verdicts:
             row = (v.claim.name, str(v.claim.source), v.finding.evidence, f"{v.seconds:.1f}")
-            table.add_row(_word(v), *map(escape, row))
+            table.add_row(_word(v), *(escape(printable(cell)) for cell in row))
         console.print(table)
     _closing(console, verdicts)
 
