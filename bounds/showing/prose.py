@@ -55,7 +55,8 @@ def typeset(text: str, letters: Mapping[str, str] | None = None) -> str:
             run = []
             continue
         run.append(word)
-        if END.search(word)[0] and _depth(" ".join(run)) <= 0:  # type: ignore[index]
+        ends = END.search(word)[0] or (word in known and following[:1].isdigit())  # type: ignore[index]
+        if ends and _depth(" ".join(run)) <= 0:
             said += _closed(run, known)
             run = []
     return " ".join([*said, *_closed(run, known)])

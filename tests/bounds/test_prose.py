@@ -19,6 +19,7 @@ LETTERS = {"grad_cap_sq": "G^2", "local_gap": r"\Delta_k", "clients": "K", "smoo
         ("sqrt(M)/(4 L sqrt(3 T)) is (9)", r"$\sqrt {M}/(4 L \sqrt {3 T})$ is (9)"),
         ("true = grad_cap_sq**(1/3); no", r"true $= \left(G^2\right)^{1/3}$; no"),
         ("plus local_gap*(1 - 1/clients)/2 of clients", r"plus $\Delta_k \cdot (1 - 1/K)/2$ of clients"),
+        ("local_gap 3 to 40, local_gap = 5", r"$\Delta_k$ 3 to 40, $\Delta_k = 5$"),
         ("smoothness = 62, smoothness matters", "$L = 62$, smoothness matters"),
         ("eta = 6.5e-05 (R = 2500)", r"$\eta = 6.5\cdot 10^{-5} (R = 2500)$"),
         ("(K = 5, N = 3), a case; K's value", "$(K = 5, N = 3)$, a case; $K$'s value"),
