@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any, Protocol
 
+from bounds.showing.terminal import printable, raw
+
 SILENCE = "FEDBOUNDS_PROGRESS"
 """Environment variable; ``none`` silences all of this."""
 FIRST = 1.0
@@ -115,9 +117,10 @@ def _bar(what: str) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bars, TextColumn, TimeRemainingColumn
 
+    what = printable(what)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     shared = sys.stdout is not None and sys.stdout.isatty()  # what is printed to a file meanwhile must get there
-    with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=shared) as bars:
+    with Bars(*columns, console=Console(file=raw(sys.stderr)), transient=True, redirect_stdout=shared) as bars:
         yield _Bar(bars, what)
 
 
@@ -132,7 +135,7 @@ class _Bar:
         self._bars.update(self._task, total=total, completed=0)
 
     def doing(self, words: str) -> None:
-        self._bars.update(self._task, description=f"{self._what}: {words}")
+        self._bars.update(self._task, description=f"{self._what}: {printable(words)}")
 
     def step(self) -> None:
         self._bars.advance(self._task)

@@ -10,7 +10,7 @@ from pathlib import Path
 from bounds.errors import BoundsError, unknown
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import aligned, to_json
-from bounds.showing.terminal import print_lines
+from bounds.showing.terminal import print_lines, printable
 from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
 from empirics.experiments import Store
 from empirics.experiments.checking import check_words
@@ -136,7 +136,7 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
         def finished(done: Done) -> None:
             if done.how == "failed":
                 failed.append(done)
-                print(f"failed: {done.cell}: {done.error}", file=sys.stderr, flush=True)
+                print(printable(f"failed: {done.cell}: {done.error}"), file=sys.stderr, flush=True)
             bar.step()
 
         try:

@@ -16,6 +16,8 @@ ROOMS = ("bounds", "empirics", "paper_checks", "figures", "fedbounds")
 """In the order imports may flow: a room knows those before it only."""
 HEAVY = {"torch", "scipy", "sklearn", "matplotlib"}
 LONGEST = 550
+ALONE = {"paper_checks/worst_cases/certificates/verify.py": 900}
+"""What must be one file: it is copied to where nothing of the project is, and checks both kinds of proofs there."""
 
 
 def sources(room):
@@ -219,8 +221,9 @@ def test_every_folder_of_a_room_is_a_package():
 
 
 def test_files_stay_short():
-    lengths = {p: len(p.read_text(encoding="utf-8").splitlines()) for p in tracked_files() if p.suffix == ".py"}
-    assert not {str(p.relative_to(ROOT)): n for p, n in lengths.items() if n > LONGEST}
+    files = {p.relative_to(ROOT).as_posix(): p for p in tracked_files() if p.suffix == ".py"}
+    lengths = {name: len(p.read_text(encoding="utf-8").splitlines()) for name, p in files.items()}
+    assert not {name: n for name, n in lengths.items() if n > ALONE.get(name, LONGEST)}
 
 
 def test_tracked_files_name_no_path_of_one_machine():

@@ -31,6 +31,73 @@ def test_a_reader_who_stops_early_is_no_error():
     assert done.stdout.startswith("fedals.")
 
 
+LONG_TABLE = """
+import sys
+from rich.console import Console
+from bounds.showing.process import guarded
+console = Console()
+sys.exit(guarded(lambda: [console.print(i) for i in range(30000)], alone=True))
+"""
+STEERING = """
+import sys, time
+from bounds.errors import BoundsError
+from bounds.showing.process import guarded
+from bounds.showing.terminal import print_lines
+from empirics.progress import progress
+wipe = chr(27) + "[2J" + chr(155) + "3J" + chr(13)
+def run():
+    print(wipe)
+    print_lines(["HOLDS  " + wipe])
+    with progress("of " + wipe) as bar:
+        bar.start(2)
+        bar.doing(wipe)
+        time.sleep(0.3)
+    raise BoundsError("<" + wipe + ">")
+sys.exit(guarded(run, alone=True))
+"""
+
+
+def test_a_reader_who_leaves_before_the_end_of_a_table_is_no_error():
+    """Rich notices the closed pipe itself, and exits."""
+    shell = f"set -o pipefail; '{sys.executable}' - | head -n 2"
+    done = subprocess.run(["bash", "-c", shell], input=LONG_TABLE, capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n1\n", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
+def test_what_steers_a_terminal_is_spelled_out_on_it_and_colours_stay():
+    import pty
+
+    reader, terminal = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
+    for name in ("NO_COLOR", "FEDBOUNDS_PROGRESS"):
+        env.pop(name, None)
+    process = subprocess.Popen(
+        [sys.executable, "-c", STEERING], stdin=terminal, stdout=terminal, stderr=terminal, cwd=ROOT, env=env
+    )
+    os.close(terminal)
+    heard = b""
+    while True:
+        try:
+            part = os.read(reader, 4096)
+        except OSError:  # the other end has been closed
+            break
+        if not part:
+            break
+        heard += part
+    os.close(reader)
+    assert process.wait(60) == 2
+    text = heard.decode().replace("\r\n", "\n")
+    assert "\x1b[2J" not in text
+    assert "\x9b" not in text
+    spelled = r"\x1b[2J\x9b3J\r"
+    assert text.startswith(f"{spelled}\n")
+    assert f"HOLDS\x1b[0m  {spelled}\n" in text
+    assert f"of {spelled}: {spelled}" in text
+    assert r"fedbounds: <\x1b[2J\x9b3J" in text
+    assert "\x1b[32mHOLDS" in text
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_streams_the_caller_has_closed_are_no_error(closed):
     shell = f"'{sys.executable}' -m fedbounds eval fedcog.disagreement_upper temperature=-1 {closed}"

@@ -38,6 +38,7 @@ from docs.making import (
 from empirics.algorithms import ALGORITHMS
 from fedbounds import main
 from figures.catalogue import NAMES
+from paper_checks.audit.reporting.records import OF_PAPER, OURS
 from paper_checks.audit.running import CLAIMS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -194,9 +195,13 @@ def test_the_lines_of_a_page_compute_the_bound(written):
 
 def test_the_report_is_read_to_the_last_claim():
     head, *rows = committed.tally()
-    assert head[:2] == ["paper", "claims"]
-    counted = {PAPERS[key].short: len(committed.entries(key)) for key in PAPERS}
-    assert {row[0]: int(row[1]) for row in rows if row[0] != "all"} == counted
+    assert head[:3] == ["paper", "sentences", "claims"]
+    counted = {
+        (PAPERS[key].short, whose): sum(e.ours is ours for e in committed.entries(key).values())
+        for key in PAPERS
+        for whose, ours in ((OF_PAPER, False), (OURS, True))
+    }
+    assert {(row[0], row[1]): int(row[2]) for row in rows if row[0] != "all"} == counted
     told = committed.entries("decaying_k")["decaying_k.theorem_2"]
     assert (told.judged, told.words) == ("REPAIRED, refuted", "(9) is the number of local steps that minimises (8).")
 
@@ -242,10 +247,11 @@ def test_the_notebook_is_shown_with_its_outputs(written, kept):
 def test_the_first_page_counts_what_the_report_counts(written):
     told = (written / "parts" / "counted.md").read_text(encoding="utf-8")
     entries = [entry for key in PAPERS for entry in committed.entries(key).values()]
-    verdicts = Counter(entry.verdict for entry in entries)
     assert f"{len(BOUNDS)} bounds" in told
-    assert f"{len(entries)} claims are audited" in told
-    assert f"{verdicts['HOLDS']} hold as printed, {verdicts['REPAIRED']} fail and are repaired" in told
+    for ours in (False, True):
+        verdicts = Counter(entry.verdict for entry in entries if entry.ours is ours)
+        assert f" {verdicts.total()} {'cross-checks' if ours else 'sentences'}" in told
+        assert f"{verdicts['HOLDS']} hold, {verdicts['REPAIRED']} fail and are repaired" in told
     found = (written / "parts" / "found.md").read_text(encoding="utf-8")
     assert all(f"- {paper.short}: “" in found for paper in PAPERS.values() if not paper.works)
     included = set(re.findall(r"\{include\} reference/parts/([\w.]+)", PAGES["index.md"]))

@@ -110,6 +110,8 @@ corollary_5_3 = Bound(
     letters=LETTERS,
 )
 
+_stated_step = sp.sqrt(D2 * n / (T * (n + 2 * T))) / L
+
 proposition_5_4 = Bound(
     name="classics.hardt_5_4",
     target=excess_risk,
@@ -118,10 +120,11 @@ proposition_5_4 = Bound(
         *_EVERY_CONVEX,
         *(Condition.assume(x) for x in (INDEPENDENT_SAMPLES, FIXED_STEP_SIZE)),
         Condition("the step size is D sqrt(n)/(L sqrt(T (n + 2 T)))"),
+        Condition("that step size is at most 2/beta", _stated_step <= 2 / beta),
     ),
     source=Source("classics", "Proposition 5.4", HARDT),
     about=FEDAVG,
     statistic=AVERAGED,
     letters=LETTERS,
-    note="The step size has to be at most 2/beta as well, which the proposition does not repeat.",
+    note="The last condition is that of Theorem 3.7, on which the proposition rests without repeating it.",
 )

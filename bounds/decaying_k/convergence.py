@@ -69,7 +69,7 @@ gradient_cap = Bound(
     relation="=",
     terms={"gradient at the start": L**2 * initial_distance_sq},
     conditions=(Condition.assume(SMOOTH),),
-    source=Source("decaying_k", "Section 4, definition of G"),
+    source=Source("decaying_k", "Section 3.3, definition of G"),
     about=FEDAVG,
     letters=LETTERS,
     note="The argument given is that of full gradient descent; for the stochastic gradients of the clients it is not "
@@ -215,7 +215,7 @@ per_second = replace(
     name="decaying_k.per_second",
     terms=_fixed_steps({T: W / _SECONDS_PER_ITERATION}),
     conditions=(*FIXED_STEPS, Condition("the runtime holds at least one round", tau + beta * K <= W)),
-    source=Source("decaying_k", "Section 4, eq. (8)"),
+    source=Source("decaying_k", "Section 3.4, eq. (8)"),
     where={**KAPPA, **TAU},
     note="Derived: (6) with K_r = K, restarted at the iteration t_0, and the iterations put in from (7).",
 )

@@ -113,7 +113,7 @@ k_star_printed = _printed(
     where=WHERE,
     off_by=LOST_G2,
     note="G^2 has been lost in the denominator: the true minimiser of (8) is this divided by G^(2/3). "
-    "|x|/D + |x|/D is read as |x|/D + |x|/U.",
+    "|x|/D + |x|/D is read as |x|/D + |x|/U, the root as that of both fractions.",
 )
 
 k_star_rounds_printed = _printed(

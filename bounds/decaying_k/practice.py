@@ -1,4 +1,4 @@
-"""Decaying-K, Section 4: what the practical schedules rest on.
+"""Decaying-K, Section 3.5: what the practical schedules rest on.
 
 Here are the optimum relative to its value at the start and the loss estimate; the eight schedules of Table 3 are
 in ``schedules``.
@@ -55,9 +55,9 @@ def _over_start(name: str, place: str, optimum: Bound, root: int, start: Quantit
     )
 
 
-k_error_with_time = _over_start("k_error_with_time", "Section 4, eq. (13) with the runtimes, derived", k_star, 3, K_0)
+k_error_with_time = _over_start("k_error_with_time", "Section 3.5, eq. (13) with the runtimes, derived", k_star, 3, K_0)
 eta_error_with_time = _over_start(
-    "eta_error_with_time", "Section 4, eq. (14) with the runtimes, derived", eta_star, 2, eta_0
+    "eta_error_with_time", "Section 3.5, eq. (14) with the runtimes, derived", eta_star, 2, eta_0
 )
 
 _UNBIASED = Condition("reported losses are unbiased and the loss hardly changes over the window")
@@ -67,7 +67,7 @@ rolling_loss_printed = Bound(
     relation="=",
     terms={"mean report": summed_client_loss / (s * N)},
     conditions=(_UNBIASED,),
-    source=Source("decaying_k", "Section 4, eq. (15)"),
+    source=Source("decaying_k", "Section 3.5, eq. (15)"),
     about=FEDAVG,
     letters=PRACTICE_LETTERS,
     note="The sum runs over the s + 1 rounds r - s..r but is divided by s: a loss that never changes is overestimated "
@@ -77,6 +77,6 @@ rolling_loss = replace(
     rolling_loss_printed,
     name="decaying_k.rolling_loss",
     terms={"mean report": summed_client_loss / ((s + 1) * N)},
-    source=Source("decaying_k", "Section 4, eq. (15), repaired"),
+    source=Source("decaying_k", "Section 3.5, eq. (15), repaired"),
     note="Divided by the number of rounds in the sum.",
 )

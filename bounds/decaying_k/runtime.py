@@ -93,7 +93,7 @@ runtime_fixed = Bound(
     relation="=",
     terms={name: term.subs(R, T / K) for name, term in runtime.terms.items()},
     conditions=(_ALIKE, Condition("the run holds at least one round of K local steps", K <= T)),
-    source=Source("decaying_k", "Section 4, eq. (7)"),
+    source=Source("decaying_k", "Section 3.4, eq. (7)"),
     about=FEDAVG,
     where=TAU,
     letters=LETTERS,

@@ -16,7 +16,9 @@ covariance counts, over the n samples at most ``sigma_k n^(-1/2) V^(1/2)``, what
   last s ones moves the model by ``eta q^s`` over the batch. Added up, the covariance is at most
   ``sigma_k^2 (1 - q^tau)/(mu |Z_k|)``, and ``V <= eta^2 sigma_k^2 tau/|Z_k| (1 + q^2 + ... + q^(2 tau - 2))``.
 
-All are equalities for squared distances, however far the clients are from one another.
+All are equalities for squared distances, however far the clients are from one another. All need a variance of a
+sample's gradient that is bounded at every model, which Theorem 4.3 assumes and Theorem 4.1 does not. Without it the gap
+can grow with the distance, as in least squares with unlike inputs (claim fedals.discussion.non_iid_hurts).
 """
 
 from __future__ import annotations
@@ -79,7 +81,8 @@ one_round_noise_sharp = _bound(
     "Theorem 4.1, eq. (6), without non-iidness",
     terms(w**2, w, *MEASURED),
     (EXACT, EVERYONE, NONNEGATIVE[0]),
-    "No distance of the clients stands in it. Minimisers may lie at the boundary of a convex set of models.",
+    "No distance of the clients stands in it; the variance has to be bounded wherever they may be. Minimisers may lie "
+    "at the boundary of a convex set of models.",
 )
 one_round_constants_sharp = _bound(
     "one_round_constants_sharp",

@@ -74,7 +74,7 @@ def run_file(path: Path) -> ModuleType:
         return sys.modules[name]
     module = ModuleType(name)
     module.__file__ = str(path.resolve())
-    folder = str(path.parent.resolve())
+    folder, before = str(path.parent.resolve()), set(sys.modules)
     sys.modules[name] = module
     sys.path.append(folder)
     try:
@@ -85,7 +85,13 @@ def run_file(path: Path) -> ModuleType:
         raise
     finally:
         sys.path.remove(folder)
+        files = [getattr(sys.modules[new], "__file__", None) for new in set(sys.modules) - before]
+        _NEIGHBOURS.update(file for file in files if file and str(Path(file).parent) == folder)
     return module
+
+
+_NEIGHBOURS: set[str] = set()
+"""Files that users' files have imported from their own folders."""
 
 
 def files_run() -> list[Path]:
@@ -94,12 +100,18 @@ def files_run() -> list[Path]:
 
 
 def place_in_files(error: BaseException) -> str:
-    """Where in a user's file an error came from, as ``path, line n``; empty where it did not pass any."""
-    files = {str(path): path for path in files_run()}
+    """Where in a user's file, or in a neighbour that it imports, an error came from, as ``path, line n``; or empty."""
+    files = {*map(str, files_run()), *_NEIGHBOURS}
     frames = [f for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).absolute()) in files]
     if not frames and error.__cause__ is not None:  # a StopIteration on its way out of a generator of ours
         return place_in_files(error.__cause__)
     return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+
+
+def said_with_place(error: BaseException, quiet: tuple[type[BaseException], ...] = ()) -> str:
+    """One line: the place in a user's file, if any, the kind of error unless it is a ``quiet`` one, and its message."""
+    place, words = place_in_files(error), str(error) if isinstance(error, quiet) else said(error)
+    return " ".join([f"{place}:"] * bool(place) + words.split())
 
 
 def left_running() -> str:

@@ -19,7 +19,7 @@ from typing import Any
 from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shortened
 from .files import inputs_kept
 from .spelling import spelled
-from .terminal import folded
+from .terminal import folded, on_terminal, Terminal
 
 FINE, FINDING, MISTAKE, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit statuses; 70 is what the C library's ``sysexits.h`` calls an internal error of a program."""
@@ -45,7 +45,7 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
         except BaseException as error:
             if _of_interrupt(error):
                 return _flushed(_interrupted(alone, ""))
-            status = FINE if isinstance(error, BrokenPipeError) and _reader_left() else _judged(error)
+            status = FINE if _reader_left(error) else _judged(error)
         status = _flushed(status)
         if status in (FINE, FINDING):  # beside an error they would be a second line on the same matter
             remark(numeric)
@@ -202,11 +202,14 @@ def _say_who_is_waited_for() -> None:
 
 
 def _set_up() -> None:
-    """Signs that a stream cannot say are spelled out; Ctrl-C and SIGTERM are heard wherever they come."""
+    """Signs that a stream cannot say, or that steer a terminal, are spelled out; Ctrl-C and SIGTERM are heard."""
     codecs.register_error("fedbounds.plain", _spelled_out)
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
         if stream is not None:
-            stream.reconfigure(errors="fedbounds.plain")  # type: ignore[union-attr]
+            stream.reconfigure(errors="fedbounds.plain")
+        if on_terminal(stream):
+            setattr(sys, name, Terminal(stream))
     before = sys.unraisablehook
 
     def unraisable(lost: Any) -> None:
@@ -234,8 +237,15 @@ def _spelled_out(error: UnicodeError) -> tuple[str, int]:
     return whole[len(spelled(before)) : len(whole) - len(spelled(after))], error.end
 
 
-def _reader_left() -> bool:
-    """Whether nobody reads standard output any more (``| head``), which is no mistake; pipes to workers break too."""
+def _reader_left(error: BaseException) -> bool:
+    """Whether nobody reads standard output any more (``| head``), which is no mistake; pipes to workers break too.
+
+    Rich notices it itself: it sends what follows to nowhere, and exits.
+    """
+    if isinstance(error, SystemExit):
+        return isinstance(error.__context__, BrokenPipeError)
+    if not isinstance(error, BrokenPipeError):
+        return False
     try:
         asked = select.poll()
         asked.register(sys.stdout.fileno(), 0)

@@ -41,6 +41,34 @@ LEAST = 20
 """Columns below which nothing is folded."""
 
 
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What steers a terminal instead of being shown: escape sequences, carriage returns, changes of direction."""
+
+
+def printable(text: str) -> str:
+    """The text with control characters spelled out, such as ``\\x1b``; lines and tabulators stay."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class Terminal:
+    """A stream to a terminal that is written to in printable characters: names in data are not commands to it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.raw = stream
+        """The stream itself, for Rich, whose colours are escape sequences."""
+
+    def write(self, text: str) -> int:
+        return self.raw.write(printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+
+def raw(stream: Any) -> Any:
+    """The stream to give to a console of Rich; what goes there must be ``printable``."""
+    return stream.raw if isinstance(stream, Terminal) else stream
+
+
 def print_lines(lines: Iterable[str], *, flush: bool = False) -> None:
     """Print lines for a person: folded and in colour where standard output is a terminal."""
     for line in lines:
@@ -58,12 +86,11 @@ def print_prose(text: str) -> None:
 
 
 def folded(text: str, stream: TextIO | None) -> list[str]:
-    """The lines of ``text``, folded where ``stream`` is a terminal."""
-    lines = text.split("\n")
+    """The lines of ``text``; where ``stream`` is a terminal, printable and folded."""
     if not on_terminal(stream):
-        return lines
+        return text.split("\n")
     width = _width()
-    return [part for line in lines for part in fold(line, width)]
+    return [part for line in printable(text).split("\n") for part in fold(line, width)]
 
 
 def fold(line: str, width: int) -> list[str]:
@@ -142,4 +169,4 @@ def _console(stream: TextIO) -> Any:
     """Rich's, which heeds ``NO_COLOR``, ``TERM=dumb`` and what the terminal can show; it takes time to load."""
     from rich.console import Console
 
-    return Console(file=stream, highlight=False)
+    return Console(file=raw(stream), highlight=False)

@@ -10,6 +10,7 @@ from importlib import import_module
 from bounds.core import declared
 from bounds.papers import Paper, PAPERS
 from figures.explorer import verdicts
+from paper_checks.audit.reporting.records import OF_PAPER, OURS
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Claim
 
@@ -64,10 +65,10 @@ def of_paper(paper: Paper) -> str:
     told = re.sub(r"\]\(#(\w+)\)", lambda m: f"]({committed.anchors(paper.key, homes())[m[1]]})", told)
     told = NAMED.sub(lambda m: f"[{m[1]}]({place(m[1])}) (", told)
     rows = (
-        [f"[{title}]({paper.key}/{file}.md)", str(len(entries)), _counted(entries)]
+        [f"[{title}]({paper.key}/{file}.md)", *map(_counted, _by_owner(entries))]
         for file, (title, entries) in groups(paper.key).items()
     )
-    listed = table(["section", "claims", "verdicts"], rows)
+    listed = table(["section", OF_PAPER, OURS], rows)
     return page(f"# Claims of {paper.short}", f"*{paper.title}*", "## All claims, section by section", listed, told)
 
 
@@ -75,7 +76,12 @@ def place(name: str) -> str:
     return f"{homes()[name]}#{slug(name)}"
 
 
-def _counted(entries: tuple[Entry, ...]) -> str:
+def _by_owner(entries: tuple[Entry, ...]) -> tuple[list[Entry], list[Entry]]:
+    """The sentences of the paper, and the cross-checks that are our own."""
+    return [e for e in entries if not e.ours], [e for e in entries if e.ours]
+
+
+def _counted(entries: list[Entry]) -> str:
     words = [entry.verdict for entry in entries]
     return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(sorted(words)))
 

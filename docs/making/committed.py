@@ -35,6 +35,11 @@ class Entry:
         return self.told.partition("\n")[0].partition("). ")[2]
 
     @property
+    def ours(self) -> bool:
+        """Whether it is a cross-check of our own."""
+        return self.kind.endswith(", ours")
+
+    @property
     def judged(self) -> str:
         """The verdict with what is wrong, or with how it was reached."""
         return f"{self.verdict}, {self.defect or self.grade}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from bounds.catalog import BOUNDS
 from bounds.papers import PAPERS
@@ -25,24 +25,27 @@ def parts() -> dict[str, str]:
 
 
 def counted() -> str:
-    """How many bounds there are, and how many claims of each verdict."""
+    """How many bounds there are, and how many claims of each verdict; the papers' sentences apart from our own."""
     head, *rows = committed.tally()
-    total = dict(zip(head, rows[-1], strict=True))
-    decided = int(total["claims"]) - int(total["OPEN"])
+    papers, ours = (dict(zip(head, row, strict=True)) for row in rows[-2:])
     said = (
         f"{len(BOUNDS)} bounds of {sum(not p.works for p in PAPERS.values())} papers and "
-        f"{sum(len(p.works) for p in PAPERS.values())} classics can be evaluated, and {total['claims']} claims are "
-        f"audited by machine: {decided} are decided, {total['OPEN']} are open. {total['HOLDS']} hold as printed, "
-        f"{total['REPAIRED']} fail and are repaired, {total['FAILS']} fail."
+        f"{sum(len(p.works) for p in PAPERS.values())} classics can be evaluated, and {papers['claims']} sentences of "
+        f"these papers are audited by machine: {_judged(papers)}. Of {ours['claims']} cross-checks of our own "
+        f"{_judged(ours)}."
     )
     return page(said)
+
+
+def _judged(row: Mapping[str, str]) -> str:
+    return f"{row['HOLDS']} hold, {row['REPAIRED']} fail and are repaired, {row['FAILS']} fail, {row['OPEN']} are open"
 
 
 def found() -> str:
     """The findings that each review puts first, and a table of all verdicts."""
     keys = {paper.short: key for key, paper in PAPERS.items()}
     head, *rows = committed.tally()
-    wanted = [head.index(word) for word in ("paper", "claims", "HOLDS", "REPAIRED", "FAILS", "OPEN")]
+    wanted = [head.index(word) for word in ("paper", "sentences", "claims", "HOLDS", "REPAIRED", "FAILS", "OPEN")]
     linked = (
         [f"[{row[0]}](reference/claims/{keys[row[0]]}.md)" if row[0] in keys else row[0], *row[1:]] for row in rows
     )
@@ -52,7 +55,7 @@ def found() -> str:
 def _findings() -> Iterator[str]:
     for key, paper in PAPERS.items():
         if not paper.works:
-            for name in REVIEWS[key].findings[:FINDINGS]:
+            for name in list(REVIEWS[key].found)[:FINDINGS]:
                 entry = committed.entries(key)[name]
                 home = f"reference/claims/{claim_pages.place(name)}"
                 yield f"- {paper.short}: “{entry.words}” [{entry.judged}]({home})"

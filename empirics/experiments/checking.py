@@ -14,6 +14,8 @@ from functools import cache
 from inspect import Parameter, Signature, signature
 from typing import Any
 
+from bounds.showing.loading import said_with_place
+
 from ..calls import bound
 from ..errors import EmpiricsError
 from ..numbers import shown
@@ -112,9 +114,8 @@ def _refused(cell: Cell) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        said = " ".join(str(error).split())
-        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-        raise EmpiricsError(f"no cell was started, for this one cannot run: {_shown(cell)}: {kind}{said}") from None
+        said = said_with_place(error, quiet=(ValueError,))
+        raise EmpiricsError(f"no cell was started, for this one cannot run: {_shown(cell)}: {said}") from None
 
 
 def _shown(cell: Cell, longest: int = 200) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from bounds.showing.numbers import MOST_WORKERS, whole_number
 from bounds.showing.tables import to_json
+from bounds.showing.terminal import printable
 from bounds.showing.usage import bare_parser, refuse_idle
 
 from ..errors import EmpiricsError
@@ -91,7 +92,7 @@ def _heard(bar: Progress, grid: Grid, cells: Sequence[Cell], store: Store, found
         record(store, grid.name, cells)
     found.append(done)
     if done.how == "failed":
-        print(f"failed: {_which(grid, done.cell)}: {done.error}", file=sys.stderr, flush=True)
+        print(printable(f"failed: {_which(grid, done.cell)}: {done.error}"), file=sys.stderr, flush=True)
     bar.doing(f"{sum(d.how == 'failed' for d in found)} failed")
     bar.step()
 

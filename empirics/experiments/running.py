@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from bounds.showing.loading import said_with_place
+
 from ..errors import Diverged, EmpiricsError
 from . import Cell, Outcome, Store
 from .cells import run
@@ -140,7 +142,7 @@ def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -
     except Diverged as stop:
         outcome, error = Outcome({}, {"round": stop.round, "largest": stop.largest}, "diverged"), ""
     except (Exception, SystemExit) as raised:
-        outcome, error = None, f"{type(raised).__name__}: {' '.join(str(raised).split())}"
+        outcome, error = None, said_with_place(raised)
     return outcome, error, (time.perf_counter() - began) / 60
 
 

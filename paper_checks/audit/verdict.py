@@ -51,7 +51,8 @@ def verdict(arguments: Sequence[str]) -> int:
     elif args.erratum:
         book = bounds_of(args.paper) if own else BOUNDS
         judged = _judged([c for c in claims if belongs(c, book)], args)
-        text = erratum(judged, book, commands)
+        found_first = {name: said for review in reviews([args.paper]).values() for name, said in review.found.items()}
+        text = erratum(judged, book, commands, found_first)
     elif own:
         said = reviews([args.paper])  # what is wrong with it is found before the work
         found = records(_judged(claims, args), commands)

@@ -11,7 +11,8 @@ from .claim import Claim, Kind
 
 NOTE = (
     "Over every federation of the class, not those a search visits: semidefinite programming, no noise, all "
-    "clients taking part, L = 1, the start a unit away, F* = 0. The ratio is how much smaller the bound could be there."
+    "clients taking part, L = 1, the start a unit away, F* = 0. The bound could be smaller there by the ratio, and "
+    "by at least the ratio where the worst case is an upper estimate."
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Protocol, TYPE_CHECKING
 
@@ -30,12 +30,15 @@ class Evaluation:
 
     ``score`` is the logarithm of measured over bound for positive numbers; positive exactly where the statement is
     violated, whatever the signs. An instance that fails a condition is not admissible: its score says nothing.
+    ``shares`` say by term of an upper bound what share of it the instance needs: what the measured number exceeds the
+    sum of all other terms by, over the term; 0 where it does not exceed it.
     """
 
     measured: float = float("nan")
     bound: float = float("nan")
     failed: tuple[str, ...] = ()
     relation: str = "<="
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def admissible(self) -> bool:

@@ -23,6 +23,8 @@ ALIKE = 1e-6
 HALVINGS = 50
 PLACES = 120
 """Sizes that are tried where conditions may lie on both sides."""
+ROUNDED = 1e-9
+"""Less than this share of a bound is not told from rounding where one asks what of its terms is needed."""
 VANISHED = 1e-26
 """Below this nothing but rounding is left of numbers that are zero in exact arithmetic."""
 
@@ -56,7 +58,24 @@ def beside(bound: Bound, values: Mapping[str, Any], measured: Any, failed: tuple
     if not kept.any():
         return Evaluation(0.0, 0.0, relation=bound.relation)
     worst = int(np.argmax(scores(left[kept], right[kept], bound.relation)))
-    return Evaluation(float(left[kept][worst]), float(right[kept][worst]), relation=bound.relation)
+    shares = _shares(bound, given, exact, at, max(grain, ROUNDED * float(np.max(np.abs(right)))))
+    return Evaluation(float(left[kept][worst]), float(right[kept][worst]), (), bound.relation, shares)
+
+
+def _shares(bound: Bound, given: Mapping[str, Any], exact: Any, at: Any, grain: float) -> dict[str, float]:
+    """By term that cannot be negative, the share of it that the entry needs which needs most; 0 below ``grain``."""
+    if bound.relation != "<=":
+        return {}
+    found = {}
+    for name, (alone, part) in zip(bound.terms, _parts(bound), strict=True):
+        if name in bound.signed:
+            continue
+        with np.errstate(all="ignore"):
+            term = part(**{q.name: given[q.name] for q in alone.quantities})
+            lacking = exact - (at - term)
+            share = np.where((lacking > grain) & (term > grain), lacking / term, 0.0)
+        found[name] = float(np.max(share, where=np.isfinite(share), initial=0.0))
+    return found
 
 
 def _grain(bound: Bound, values: Mapping[str, Any]) -> float:

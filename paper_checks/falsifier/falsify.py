@@ -54,6 +54,8 @@ class Search:
     instance: Instance = field(default_factory=dict)
     visited: tuple[Visited, ...] = ()
     """Where the search has been, family by family."""
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """By term the largest share that an instance needs of it; a term of which none needs any was not tested."""
 
     @property
     def violated(self) -> bool:
@@ -194,6 +196,7 @@ def _summary(
         interrupted,
         best.instance,
         tuple(cells.record(name) for name, cells in _joined(searches).items()),
+        {term: max(f.shares.get(term, 0.0) for _, f in searches) for _, f in searches for term in f.shares},
     )
 
 

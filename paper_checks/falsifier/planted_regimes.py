@@ -114,6 +114,10 @@ SEARCHED = (
     "fedinit.theorem_1", "fedinit.theorem_1_sharp", "fedinit.theorem_2", "fedinit.theorem_4_recursion",
     "fedinit.theorem_4_recursion_sharp", "fedinit.theorem_4", "fedinit.theorem_5", "fedinit.theorem_2_potential",
     "fedinit.theorem_5_geometric",
+    "classics.field_guide_theorem_1", "classics.li_theorem_1", "classics.li_theorem_2", "classics.li_theorem_3",
+    "classics.local_gd_theorem_1", "classics.local_sgd_theorem_1", "classics.local_sgd_theorem_2",
+    "classics.bottou_4_6", "classics.bottou_4_7", "classics.bottou_4_8", "classics.needell_2_1",
+    "classics.scaffold_convex",
 )  # fmt: skip
 """Statements whose verdict, or that of a repair or a reading of theirs, is a search's."""
 SIZES = {C: ("clients",), K: ("local_steps",), T: ("rounds",), T_steps: ("rounds", "local_steps"), n: ("samples",)}

@@ -42,6 +42,8 @@ class Found:
     place: Unit | None = None
     interrupted: bool = False
     failed: dict[str, int] = field(default_factory=dict)
+    shares: dict[str, float] = field(default_factory=dict)
+    """By term the largest share that an admissible instance needs of it."""
     cells: Cells = field(default_factory=Cells)
 
     @property
@@ -101,6 +103,7 @@ class Searcher:
                 found.failed[words] = found.failed.get(words, 0) + 1
             return -float("inf")
         found.admissible += 1
+        found.shares |= {t: max(share, found.shares.get(t, 0.0)) for t, share in evaluation.shares.items()}
         if evaluation.score > visit.score or visit.place is None:
             visit.score, visit.ratio, visit.place = evaluation.score, evaluation.ratio, place.copy()
         if evaluation.score > found.score or found.place is None:

@@ -42,12 +42,25 @@ def rate(method: str | Algorithm, *texts: str, **words: float | Sequence[float])
     >>> found.records()[0]["stated"]
     0.9037
     """
+    chosen, at = places(method, texts, words)
+    return rates(chosen, at)
+
+
+def places(
+    method: str | Algorithm, texts: Sequence[str], words: Mapping[str, Any]
+) -> tuple[Algorithm, list[dict[str, float]]]:
+    """The method and the places that ``rate`` is asked for, before any work."""
     chosen = method if isinstance(method, Algorithm) else algorithm(method)
     values = _values(texts, words)
     solver()
     at = [dict(zip(values, numbers, strict=True)) for numbers in product(*values.values())]
     if len(at) > MOST:
         raise BoundsError(f"{len(at)} places are too many for one table: at most {MOST}")
+    return chosen, at
+
+
+def rates(chosen: Algorithm, at: Sequence[dict[str, float]]) -> Rates:
+    """The rates of these places."""
     cases = [_case(chosen, asked) for asked in at]
     with progress(f"rates of {chosen.name}", brief=len(at) == 1) as bar:
         bar.start(len(at))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from bounds.showing.files import refuse_foreign
 from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, UsageError, writable_file
 from empirics.experiments.command import path_word
@@ -13,6 +13,8 @@ from empirics.progress import progress
 from .words import METHODS, RATE_JSON
 
 FINE, FINDING = 0, 1
+PROOF_BEGINS = '{"kind":"rate"'
+"""How the files begin that are written."""
 
 
 def rate_(arguments: Sequence[str]) -> int:
@@ -24,16 +26,23 @@ def rate_(arguments: Sequence[str]) -> int:
     if "=" in args.method.partition("(")[0] or args.method.startswith("@"):
         raise UsageError(f'rate needs a method, such as "scaffold()", before the values; got {args.method!r}')
     if args.output is not None:
-        writable_file("-o", Path(args.output), ".json")
+        writable_file("-o", args.output, ".json")
     with progress("loading", brief=True):
-        from .asked import rate
-    found = rate(args.method, *args.words)
+        from .asked import places, rates
+        from .table import names
+    chosen, at = places(args.method, args.words, {})
+    for named in names(args.output, len(at)) if args.output is not None else ():
+        for file in named.values():
+            writable_file("-o", file)
+            if file != args.output:  # nobody typed this name
+                refuse_foreign(file, PROOF_BEGINS)
+    found = rates(chosen, at)
     if args.json:
         print(found.to_json())
     else:
         print_lines([str(found)])
     if args.output is not None:
-        written = found.write(Path(args.output))
+        written = found.write(args.output)
         if not args.json:
             print(f"wrote {', '.join(map(str, written))}" if written else "nothing was proved: no file is written")
     return FINE if found.found else FINDING

@@ -10,10 +10,10 @@ import numpy as np
 
 from empirics.algorithms.algorithm import Algorithm
 
+from ..worst_cases.certificates import verify
 from ..worst_cases.certificates.definite import BITS, Factor, factored
 from ..worst_cases.certificates.exact import fraction
 from ..worst_cases.program import WorstCaseError
-from . import verify
 from .listing import declared_alone, drawn, listed, named
 from .lyapunov import Lyapunov, Noise, noise_cost, Sought
 from .one_round import Array, Cohort, OneRound
@@ -65,6 +65,7 @@ def proved(
     distance, dissimilarity = exact.start(means, apart, potential)
     name, parameter = declared_alone(algorithm) if kept else named(algorithm, round_.gradients)
     content = {
+        "kind": verify.RATE,
         "claim": {
             "method": name,
             "parameter": str(parameter),

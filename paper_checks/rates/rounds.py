@@ -25,9 +25,9 @@ from empirics.exact import ENGINES
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
+from ..worst_cases.certificates import verify
 from ..worst_cases.certificates.exact import fraction
 from ..worst_cases.worst import taking, worst_case
-from . import verify
 from .lyapunov import NotCertified
 from .search import above, Case, Rate, sharpest, Statement
 

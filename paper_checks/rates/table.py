@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from bounds.showing.files import whole
 from bounds.showing.tables import aligned
 from bounds.showing.tabular import Tabular
 
@@ -17,6 +19,10 @@ from .published import Published, published
 from .rounds import After, after, Begun
 from .search import above, Case, certified, Rate, Statement
 from .words import WORDS
+
+LEAST, ROUNDS = "-least", "-rounds"
+BESIDE = (LEAST, ROUNDS)
+"""What files are called whose names nobody typed, beside the one that was."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +68,9 @@ class Place:
     def files(self) -> Iterator[tuple[str, Statement]]:
         """What is stated, and what its file is called beside the name."""
         if self.rate is not None:
-            yield from zip(("", "-least"), self.rate.statements, strict=False)
+            yield from zip(("", LEAST), self.rate.statements, strict=False)
         if self.after is not None:
-            yield "-rounds", self.after.statement
+            yield ROUNDS, self.after.statement
 
     def lines(self) -> Iterator[str]:
         """The place in words."""
@@ -166,19 +172,24 @@ class Rates(Tabular):
         yield from dict.fromkeys(place.why for place in self.places if place.why)
 
     def write(self, path: Path) -> list[Path]:
-        """The proofs; with several places numbered.
+        """The proofs, in the files that ``names`` says: all of them, or none and nothing is changed."""
+        proofs: dict[Path, dict[str, Any]] = {}
+        for at, place in zip(names(path, len(self.places)), self.places, strict=True):
+            proofs |= {at[which]: said.proof for which, said in place.files() if said.proof is not None}
+        with ExitStack() as all_of_them:
+            for file, proof in proofs.items():
+                beside = all_of_them.enter_context(whole(file))
+                beside.write_text(json.dumps(proof, separators=(",", ":")) + "\n", encoding="utf-8")
+        return list(proofs)
 
-        ``NAME.json``, ``NAME-least.json`` (of the least floor), ``NAME-rounds.json`` (after the rounds asked for).
-        """
-        written = []
-        for number, place in enumerate(self.places, 1):
-            for which, said in place.files():
-                if said.proof is not None:
-                    stem = path.stem + (f"-{number}" if len(self.places) > 1 else "") + which
-                    file = path.with_name(stem + (path.suffix or ".json"))
-                    file.write_text(json.dumps(said.proof, separators=(",", ":")) + "\n", encoding="utf-8")
-                    written.append(file)
-        return written
+
+def names(path: Path, places: int) -> list[dict[str, Path]]:
+    """Where the proofs of each of so many places go, by what they are called beside the name; several are numbered.
+
+    ``NAME.json``, ``NAME-least.json`` (of the least floor), ``NAME-rounds.json`` (after the rounds asked for).
+    """
+    stems = [path.stem + (f"-{number}" if places > 1 else "") for number in range(1, places + 1)]
+    return [{w: path.with_name(stem + w + (path.suffix or ".json")) for w in ("", *BESIDE)} for stem in stems]
 
 
 def place(case: Case, asked: dict[str, float], step: Any) -> Place:

@@ -14,6 +14,7 @@ from typing import Any
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import unknown
+from bounds.showing.files import to_write
 from bounds.showing.loading import load
 from bounds.showing.tables import to_json
 from bounds.showing.terminal import print_lines
@@ -48,6 +49,8 @@ UNITS = {
     ),
 }
 """What is said of words that a table knows under another name, or not at all."""
+TABLE_BEGINS, CARD_BEGINS, PROOF_BEGINS = "clients,rounds,", '{\n  "bound": ', '{"kind":"worst case"'
+"""How the files begin that are written to a folder."""
 LONG = 10.0
 """Seconds of a table, or of its proofs, above which they are said before it is begun."""
 
@@ -77,8 +80,7 @@ def run(args: argparse.Namespace) -> int:
     with progress(f"worst cases of {args.name}") as bar:
         seconds = expected(bound, at, args.patience)
         _refuse_moot(bound, max(at, key=lambda place: place.work), given)
-        if args.output is not None:
-            writable_folder("-o", args.output)
+        _refuse_files(args, bound.name, len(at))
         rows, failed = _computed(args, at, seconds / len(at), bar)
     about = _card(args, bound, at[0], rows) | {"refused": len(failed)}
     unproved = _certified(args, bound, rows, about) if args.certify else []
@@ -127,11 +129,22 @@ def _certified(args: Any, bound: Bound, rows: Sequence[dict[str, Any]], about: d
     return failed
 
 
+def _refuse_files(args: Any, name: str, places: int) -> None:
+    """Refuse, before the work, to write in the place of files that are not ours or that the command has read."""
+    if args.output is None:
+        return
+    files = {f"{name}.csv": TABLE_BEGINS, f"{name}.json": CARD_BEGINS}
+    if args.certify:
+        files |= {f"{name}-{number}.json": PROOF_BEGINS for number in range(1, places * bool(args.words) + 1)}
+    writable_folder("-o", args.output, files)
+    for file in files:
+        to_write(args.output / file)
+
+
 def _committed(args: Any) -> int:
     """The table that comes with the project, and how to compute another where nobody asked for this one."""
     bound, rows, about = load(args.name), committed(args.name), card(args.name)
-    if args.output is not None:
-        writable_folder("-o", args.output)
+    _refuse_files(args, bound.name, 0)
     failed = _certified(args, bound, rows, about) if args.certify else []
     status = tell(rows, about, args.json, constants(bound, rows) if args.constants else None)
     _tell_failed(failed, "proof")

@@ -29,6 +29,7 @@ def at(name, **changed):
         ("bottou_4_6", "step_size", 0.83 / (1.3 * (0.29 + 1.21**2))),
         ("needell_2_1", "step_size", 0.999999 / 1.3),
         ("local_gd_corollary_1", "local_steps", 9),
+        ("hardt_5_4", "smoothness", 2 * 1.9 * (247 * (59 + 2 * 247) / (2.6 * 59)) ** 0.5),
     ],
 )
 def test_it_speaks_up_to_its_largest_step_and_is_silent_beyond(name, word, largest):

@@ -38,6 +38,57 @@ def test_an_algorithm_of_a_file_does_what_the_file_says(file):
     assert algorithm(f" {file}:my_algorithm ") is own  # the file is run once
 
 
+BREAKS = """\
+from dataclasses import dataclass
+from empirics.algorithms.algorithm import fedavg, renamed
+CALLS = []
+@dataclass(frozen=True)
+class Breaks:
+    def __call__(self, work, w, gradient, gradient_at):
+        CALLS.append(1)
+        return gradient if len(CALLS) < {after} else gradient / missing
+breaks = renamed(fedavg, "breaks()", direction=Breaks())
+"""
+
+
+@pytest.mark.parametrize("imported", [False, True])
+@pytest.mark.parametrize("after", [1, 25])
+@pytest.mark.parametrize("verb", ["train", "sweep"])
+def test_an_algorithm_that_raises_names_file_and_line(tmp_path, capsys, verb, after, imported):
+    """At once or in a later round, from the file itself or from a neighbour that it imports."""
+    inner = tmp_path / f"inner_{verb}_{after}.py"
+    own = tmp_path / "outer.py" if imported else inner
+    own.write_text(f"from {inner.stem} import breaks\n")
+    inner.write_text(BREAKS.format(after=after))
+    if verb == "train":
+        words = [
+            "--problem",
+            "softmax(iris)",
+            "--clients",
+            "2",
+            "--rounds",
+            "9",
+            "--local-steps",
+            "4",
+            "--algorithm",
+            f"{own}:breaks",
+        ]
+    else:
+        grid = {
+            "problem": "softmax(iris)",
+            "clients": 2,
+            "rounds": 9,
+            "local_steps": 4,
+            "seed": 3,
+            "algorithm": f"{own}:breaks",
+        }
+        lines = [f"{name} = {json.dumps(value)}" for name, value in {**grid, "measure": ["train_loss"]}.items()]
+        (tmp_path / "g.toml").write_text("\n".join(["[fixed]", *lines]))
+        words = [str(tmp_path / "g.toml"), "--workers", "0", "--store", str(tmp_path / "store")]
+    assert main([verb, *words]) == (1 if verb == "sweep" and after > 1 else 2)
+    assert f"{inner}, line 8: NameError: name 'missing' is not defined" in capsys.readouterr().err
+
+
 def test_a_partition_and_a_problem_of_a_file(file):
     dealt = partition(f"{file}:my_partition")
     assert str(dealt) == "inturn()"

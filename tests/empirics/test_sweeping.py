@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -180,7 +181,7 @@ def test_the_command_runs_says_and_prints(tmp_path, capsys, monkeypatch):
     assert main(["sweep", str(bad), "--workers", "0"]) == 1
     told = capsys.readouterr()
     assert "1 failed" in told.out
-    assert "failed: number=2: ValueError: no square of 2 for you" in told.err
+    assert re.search(r"failed: number=2: .*sweep_cells.py, line \d+: ValueError: no square of 2 for you\n", told.err)
 
 
 def test_results_of_no_store(tmp_path, capsys):

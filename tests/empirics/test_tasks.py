@@ -70,6 +70,8 @@ def test_a_network_trains_on_data_of_another_precision(precision):
         ("svm(digits)", "digits has 10"),
         ("softmax(iris, wrong=2)", "wrong"),
         ("resnet20(iris, wrong=2)", "wrong"),
+        ("opt(digits)", "digits has one target a sample"),
+        ("shakespeare_gru(digits, loss='next_token')", "digits has one target a sample"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(text, says):

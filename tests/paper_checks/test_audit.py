@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +24,7 @@ from paper_checks.audit.running import audit, claim, CLAIMS, judge, REVIEWS, Wor
 from paper_checks.claims import decaying_k, fedals, fedcog, fedinit
 from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
 from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Grade, Kind, registry, Repair, Status
+from paper_checks.claims.review import MOST_FINDINGS
 
 SEARCHED = re.compile(
     r"(bound / exact value >= )(\S+) on \d+ instances of .*?(?=; power:|; no machine|; read without|\n)"
@@ -139,6 +142,48 @@ def test_reviews_and_notes_speak_of_claims_that_exist():
     pattern = rf"\b(?:{'|'.join(REVIEWS)})\.[a-z0-9_]+(?:\.[a-z0-9_]+)*"
     for c in CLAIMS.values():
         assert not set(re.findall(pattern, c.note)) - set(CLAIMS) - set(BOUNDS), c.name
+
+
+NUMBER = re.compile(r"(?<![\w.^])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?:/\d+)?")
+BY_ARITHMETIC = {
+    "fedinit.divergence_weight.artefact": {Fraction(1, 100), Fraction(1, 1000)},
+    "fedcog.theorem.settings": {Fraction(1, 400), Fraction(1, 800)},
+}
+"""Numbers of a finding that its check does not print; the test below computes with them."""
+
+
+def numbers(text):
+    whole, _, below = text.replace(",", "").partition("/")
+    return Fraction(whole) / Fraction(below or 1)
+
+
+def shown(verdict):
+    """The numbers that a check shows, those of its parts too, and those of the sentence itself."""
+    parts = getattr(verdict.claim.check, "checks", {}).values() if verdict.claim.known is Status.FAILS else ()
+    found = [verdict.finding, *(part(Book()) for part in parts)]
+    texts = [verdict.claim.words, str(verdict.claim.source), *(f.evidence for f in found)]
+    texts += [f"{name} = {value}" for f in found for name, value in f.witness.items()]
+    return {numbers(n) for text in texts for n in NUMBER.findall(text)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", REVIEWS)
+def test_findings_fail_and_their_numbers_are_those_of_the_check(paper, verdicts):
+    found = REVIEWS[paper].found
+    assert len(found) == (MOST_FINDINGS if paper != "classics" else 6)
+    for name, said in found.items():
+        assert verdicts[name].finding.status is Status.FAILS, name
+        cited = re.findall(r"\[([a-z0-9_.]+)\]", said)
+        known = {n for c in (name, *cited) for n in shown(verdicts[c])} | BY_ARITHMETIC.get(name, set())
+        told = [n for n in NUMBER.findall(re.sub(r"\[[a-z0-9_.]+\]", "", said)) if numbers(n) not in known | {0, 1, 2}]
+        assert not told, (name, told)
+        assert re.search(r"\d", said), name
+
+
+def test_numbers_of_findings_that_no_check_prints():
+    factor = [(1 + b) / math.sqrt(1 - 96 * b**2) for b in (0.01, 0.001)]
+    assert factor[0] / factor[1] == pytest.approx(200.463 / 197.731, rel=1e-5)
+    assert Fraction(1, 100) * Fraction(1, 4) == Fraction(1, 400) > Fraction(1, 2 * 400) == Fraction(1, 800)
 
 
 def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():

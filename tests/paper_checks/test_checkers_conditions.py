@@ -6,7 +6,7 @@ from checker_toys import bound, depth, limited, offset, place, repeats, run, spe
 
 from bounds.errors import UnknownNameError
 from bounds.operators import ClientMax, ClientMean
-from bounds.vocabulary import client_weight, clients, local_gap, step_size
+from bounds.vocabulary import client_value, client_weight, clients, local_gap, step_size
 from paper_checks.claims.checkers import ImpliedBy, Informative, requires, Satisfies
 from paper_checks.claims.claim import ClaimError, Grade, Status
 
@@ -46,7 +46,7 @@ def test_squares_that_do_not_sum_to_the_difference_prove_nothing():
         (width, width + offset - sp.Rational(1, 10**6), ()),  # where what can be 0 is 0
         (place**3, place**4 + sp.Rational(105, 1000), ()),  # on an interval of the length 0.1
         (limited, sp.Rational(9999, 10000) * speed, ()),  # where a capped quantity reaches its cap
-        (ClientMean(local_gap**2), ClientMean(local_gap) ** 2 * sp.Rational(10**4), ()),  # for very unequal clients
+        (ClientMean(client_value**2), ClientMean(client_value) ** 2 * 10**4, ()),  # for very unequal clients
         (ClientMax(local_gap), ClientMean(local_gap) * 100, (local_gap > 0,)),  # where the largest has a small weight
     ],
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from checker_toys import cost, delay, run, speed, width
+from scipy import stats
 
 from bounds.units import LOSS, SECOND
 from paper_checks.claims.checkers import (
@@ -15,7 +16,9 @@ from paper_checks.claims.checkers import (
     Computed,
     counts_to,
     exact,
+    mean,
     MeasuredIn,
+    noise,
     Open,
     Ordered,
     Prints,
@@ -27,6 +30,7 @@ from paper_checks.claims.checkers import (
     TrendReproduces,
 )  # fmt: skip
 from paper_checks.claims.claim import ClaimError, Finding, Grade, Status
+from paper_checks.reported import Reported
 
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
 
@@ -102,6 +106,56 @@ def test_an_order_is_strict_and_its_exceptions_are_audited():
     for pairs, words in (((), "nothing is compared"), ((("a", "d"),), "no reported number 'd'")):
         with pytest.raises(ClaimError, match=words):
             run(Ordered(numbers, pairs))
+
+
+# ---- noise ----
+
+
+@pytest.mark.parametrize(("one", "other", "runs"), [("0.31", "0.07", 3), ("2.4", "2.9", 20), ("0.0021", "0.0016", 7)])
+def test_what_exceeds_noise_is_what_welchs_test_calls_different(one, other, runs):
+    edge = noise(one, other, runs=runs)
+    for share, different in ((0.98, False), (1.02, True)):
+        tested = stats.ttest_ind_from_stats(share * edge, float(one), runs, 0, float(other), runs, equal_var=False)
+        assert bool(tested.pvalue < 0.05) is different
+    assert noise(one, other) == pytest.approx(1.96 * np.hypot(float(one), float(other)), rel=1e-4)
+    with pytest.raises(ClaimError, match="two runs; got 1"):
+        noise(one, runs=1)
+
+
+def cell(value: str, std: str = "") -> Reported:
+    return Reported("T", "row", "column", value, std, "", "", "")
+
+
+NOISY = {  # 8 runs: noise is 1.07 deviations where both have the same
+    "low": cell("60.1", "1.3"), "middle": cell("61.2", "1.3"), "high": cell("63.0", "1.3"), "bare": cell("62.9"),
+    "gain": mean(cell("3.1", "0.4")).less(mean(cell("1.2", "0.4"))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pairs", "status", "significant"),
+    [
+        ((("low", "high"),), "HOLDS", "HOLDS"),
+        ((("low", "high"), ("low", "middle")), "HOLDS", "FAILS"),
+        ((("low", "middle"),), "OPEN", "FAILS"),  # in order, but by less than noise
+        ((("middle", "low"), ("middle", "high")), "OPEN", "FAILS"),  # in reverse by less than noise
+        ((("high", "low"), ("low", "middle")), "FAILS", "FAILS"),
+        ((("low", "bare"),), "HOLDS", "HOLDS"),  # what has no deviation varies like the other
+        ((("bare", "middle"),), "FAILS", "FAILS"),
+        ((("bare", "high"),), "OPEN", "FAILS"),
+    ],
+)
+def test_an_order_of_measured_means_is_refuted_beyond_noise_only(pairs, status, significant):
+    assert run(Ordered(NOISY, pairs, runs=8)).status == status
+    assert run(Ordered(NOISY, pairs, runs=8, significant=True)).status == significant
+
+
+def test_a_difference_has_the_noise_of_all_its_means():
+    quiet, loud = {"gain": NOISY["gain"], "by": mean("1.3")}, {"gain": NOISY["gain"], "by": mean("1.6")}
+    assert noise("0.4", "0.4", "0.4", "0.4", runs=8) == pytest.approx(0.579, abs=2e-3)
+    assert run(Ordered(quiet, (("by", "gain"),), runs=8)).status is HOLDS
+    assert run(Ordered(loud, (("by", "gain"),), runs=8)).status is OPEN
+    assert run(Ordered(NOISY, (("low", "high"),), runs=8)).grade is Grade.SAMPLED
 
 
 # ---- trends ----

@@ -1,14 +1,20 @@
 """What the audit of the classic theorems found, once more by arithmetic of its own."""
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from bounds import BOUNDS
+from bounds.core import Bound, Condition
+from bounds.papers import Source
+from bounds.vocabulary import distance_sq, gradient_variance, optimality_gap, smoothness, step_size
 from paper_checks.audit.running import claim, judge
-from paper_checks.claims.claim import Book, Status
+from paper_checks.claims.claim import Book, ClaimError, Status
 from paper_checks.claims.classics import CLAIMS
+from paper_checks.claims.classics.by_hand.runs import compared
 
 
 def test_a_bent_loss_of_small_curvature_breaks_theorem_2_as_printed():
@@ -27,8 +33,6 @@ def test_a_bent_loss_of_small_curvature_breaks_theorem_2_as_printed():
 
 def test_a_planted_smaller_constant_is_caught():
     """The checks see a constant that is off, in the direction in which the theorem would be false."""
-    from dataclasses import replace
-
     planted = {
         "classics.field_guide_theorem_1": "noise",
         "classics.local_gd_theorem_1": "heterogeneity",
@@ -39,6 +43,57 @@ def test_a_planted_smaller_constant_is_caught():
         bound = BOUNDS[name]
         smaller = replace(bound, terms={**bound.terms, label: bound.terms[label] * 0.9})
         assert judge(claim(name), Book({name: smaller})).finding.status is not Status.HOLDS, name
+
+
+RUNS = {
+    "field_guide_lemma_1": (), "field_guide_lemma_2": (), "field_guide_theorem_1": (),
+    "li_theorem_1": ("heterogeneity", "drift"), "li_theorem_2": ("heterogeneity", "drift"),
+    "li_theorem_3": ("heterogeneity", "drift"),
+    "local_gd_lemma_1": (), "local_gd_lemma_1_short_step": (), "local_gd_lemma_2": (), "local_gd_theorem_1": (),
+    "local_sgd_lemma_1": (), "local_sgd_recursion": (), "local_sgd_theorem_1": (), "local_sgd_theorem_2": (),
+    "bottou_4_6": (), "fedprox_theorem_4": ("sampling", "curvature and sampling"),
+    "scaffold_convex": (), "scaffold_nonconvex": (), "fednova_theorem_2": (), "proxskip_5_5": (),
+}  # fmt: skip
+"""Theorems whose runs are by hand, each with the terms that no run needs."""
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_without_a_term_that_a_run_needs_the_bound_is_violated_by_a_run(name):
+    declared = claim(f"classics.{name.replace('5_5', '3_6')}")
+    checks = declared.repair.checks if declared.repair is not None else declared.checks
+    runs = [check for how, check in checks.items() if how.startswith(("exact r", "exact s", "exact e", "at points"))]
+    bound = BOUNDS[f"classics.{name}"]
+    for term in bound.terms:
+        if term in bound.signed:
+            continue
+        less = replace(bound, terms={**bound.terms, term: bound.terms[term] / 10**9})
+        found = {run(Book({bound.name: less})).status for run in runs}
+        assert (Status.FAILS in found) == (term not in RUNS[name]), term
+
+
+def test_the_weighted_form_of_scaffold_was_run_as_well():
+    bound, runs = BOUNDS["classics.scaffold_strongly_convex"], claim("classics.scaffold_convex").checks
+    for term in bound.terms:
+        less = replace(bound, terms={**bound.terms, term: bound.terms[term] / 10**9})
+        assert runs["exact runs with weights"](Book({bound.name: less})).status is Status.FAILS, term
+
+
+def test_runs_by_hand_say_what_share_of_each_term_they_need_and_keep_to_the_conditions():
+    """gamma sigma^2 + L D^2: two runs, 4.2 and 3.1, beside terms of 2.0 and 3.0."""
+    bound = Bound(
+        "own.two_terms", optimality_gap, {"noise": step_size * gradient_variance, "start": smoothness * distance_sq},
+        Source("own notes", "line 3"), (Condition("short steps", step_size <= 1 / smoothness),),
+    )  # fmt: skip
+    values = {
+        "step_size": Fraction(1, 5), "gradient_variance": 10, "smoothness": 2, "distance_sq": Fraction(3, 2)
+    }  # fmt: skip
+    cases = [(Fraction(42, 10), values), (Fraction(31, 10), values)]
+    found = compared(Book({bound.name: bound}), bound.name, cases)
+    assert found.status is Status.HOLDS
+    assert "noise 0.6, start 0.73" in found.evidence
+    assert "0.84" in found.evidence
+    with pytest.raises(ClaimError, match="breaks"):
+        compared(Book({bound.name: bound}), bound.name, [(Fraction(1), {**values, "step_size": Fraction(3, 5)})])
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -70,6 +125,46 @@ def test_every_source_has_claims_and_the_failing_ones_are_repaired():
         "FedNova", "ProxSkip",
     }  # fmt: skip
     assert all(c.repair is not None for c in CLAIMS if c.known is Status.FAILS)
+
+
+def test_theorem_3_of_li_holds_for_scaled_losses_whose_gradients_exceed_the_root_of_nu():
+    """One step of one of N clients with noise, in closed form; G is met with equality at the start."""
+    draws, worst, beyond = np.random.default_rng(7), 0.0, 0.0
+    for _ in range(300):
+        clients = int(draws.integers(2, 9))
+        weights = draws.dirichlet(np.full(clients, 0.8)) * 0.9 + 0.1 / clients
+        bends, minima = draws.uniform(0.4, 3.1, clients), draws.normal(0, 2.3, clients)
+        noise, start = draws.uniform(0, 2.7), draws.normal(0, 1.9)
+        nu, varsigma = clients * weights.max(), clients * weights.min()
+        bent, flat = nu * bends.max(), varsigma * bends.min()
+        size, slopes = 2 / (flat * max(8 * bent / flat, 1)), bends * (start - minima)
+        best = weights @ (bends * minima) / (weights @ bends)
+        ends = start - size * clients * weights * slopes - best  # distances to the minimiser, less the noise
+        gap = weights @ bends / 2 * np.mean(ends**2 + (size * clients * weights * noise) ** 2)
+        cap = (slopes**2).max() + noise**2
+        beyond = max(beyond, ((clients * weights) ** 2 * (slopes**2 + noise**2)).max() / (nu * cap))
+        stated = BOUNDS["classics.li_theorem_3"](
+            client_weight=np.full(clients, 1 / clients), client_gradient_variance=np.full(clients, nu * noise**2),
+            clients=clients, cohort=1, local_steps=1, iterations=1, smoothness=bent, strong_convexity=flat,
+            grad_cap_sq=nu * cap, heterogeneity=weights @ (bends * (best - minima) ** 2) / 2,
+            initial_distance_sq=(start - best) ** 2,
+        )  # fmt: skip
+        worst = max(worst, gap / stated)
+    assert beyond > 1.5
+    assert 0.005 < worst < 1
+    assert claim("classics.li_unbalanced").known is Status.HOLDS
+
+
+def test_more_local_steps_raise_the_bound_of_li_unless_no_gradient_is_left():
+    point = {
+        "client_weight": [0.5, 0.3, 0.2], "client_gradient_variance": [1.1, 0.4, 2.3], "smoothness": 2.3,
+        "strong_convexity": 1.7, "iterations": 57, "initial_distance_sq": 0.7,
+    }  # fmt: skip
+    bound = BOUNDS["classics.li_theorem_1"]
+    real = [bound(**point, local_steps=e, grad_cap_sq=2.3, heterogeneity=0.6) for e in (1, 5, 11, 12, 40)]
+    assert real == sorted(real)
+    loose = [bound(**point, local_steps=e, grad_cap_sq=1e-6, heterogeneity=31.0) for e in (11, 40)]
+    assert loose[0] > loose[1]
 
 
 def test_half_of_the_last_models_stability_gives_the_printed_risk_of_the_average():

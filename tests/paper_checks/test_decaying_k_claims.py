@@ -12,8 +12,8 @@ from bounds.catalog import BOUNDS
 from bounds.numerics.rounding import RoundUp
 from bounds.vocabulary import local_steps as K, runtime as W, smoothness as L, step_size as eta
 from paper_checks.claims.checkers import States
-from paper_checks.claims.claim import Book, Status
-from paper_checks.claims.decaying_k import CLAIMS
+from paper_checks.claims.claim import Book, Defect, Status
+from paper_checks.claims.decaying_k import CLAIMS, REVIEW
 from paper_checks.claims.decaying_k.by_hand.scalar import Scalars
 from paper_checks.claims.decaying_k.common import CAP, TAU
 
@@ -295,3 +295,147 @@ def test_the_schedules_that_follow_the_loss_are_quotients_at_one_runtime():
     assert best_steps(1.7, 1e-9) > 1e4  # at W = 0 there is none
     assert BY_NAME["decaying_k.eq_13"].known is Status.FAILS
     assert BY_NAME["decaying_k.k_0_at_zero"].known is Status.FAILS
+
+
+# ---- verdicts as wide as their evidence ----
+
+
+@pytest.mark.parametrize(
+    ("name", "defect", "evidence", "repaired"),
+    [
+        ("remark_2_1", Defect.READING, "-16/33", True),
+        ("theorem_1_from_lemma_2", Defect.READING, "836, (6) has 640.8", True),
+        ("remark_1_1_centralised", Defect.READING, "", True),
+        ("remark_1_3", Defect.READING, "K = 12: 102.444", True),
+        ("restart", Defect.READING, "slope in distance_sq is 0", True),
+        ("joint_minimum", Defect.REFUTED, "K = 2 for W = 500, K = 2 for W = 4000", True),
+        ("three_schedules", Defect.GAP, "K_r-rounds: 2.11, K_r-error: 1.32, K_r-step: 3.01", False),
+        ("setting_informative", Defect.SETTINGS, "CIFAR100: 102", False),
+        ("algorithm_1_line_11", Defect.REFUTED, "squared gradient 1 at every iteration, (6) with G^2 = 4: 0.05", True),
+    ],
+)
+def test_a_statement_fails_as_audited_with_a_counterexample(name, defect, evidence, repaired):
+    claim = BY_NAME[f"decaying_k.{name}"]
+    found = claim.check(Book())
+    assert (found.status, claim.defect, found.as_audited) == (Status.FAILS, defect, True)
+    assert found.witness
+    assert evidence in found.evidence
+    assert (claim.repair is not None) == repaired
+    assert claim.repair is None or claim.repair.check(Book()).status is Status.HOLDS
+
+
+def test_what_the_improved_theorem_is_above_is_an_upper_estimate_and_gradient_descent_attains_it():
+    from paper_checks.worst_cases.tables import committed
+
+    assert not any(row["exact"] for row in committed("decaying_k.theorem_1_sharp"))  # so 1.1 is a lower limit alone
+    x, step, squares = 5.0, 1 / 3, []  # clients 3/2 (x - 2)^2: L = 3
+    for _ in range(4):
+        squares.append((3 * (x - 2)) ** 2)
+        x -= step * 3 * (x - 2)
+    bound = BOUNDS["decaying_k.theorem_1_sharp"].formula(
+        clients=2, cohort=2, client_gradient_variance=[0.0, 0.0], smoothness=3.0, initial_loss=13.5, optimal_loss=0.0,
+        grad_cap_sq=81.0, steps_cubed_ratio=1.0, step_size=step, iterations=4,
+    )  # fmt: skip
+    assert float(bound) == pytest.approx(np.mean(squares)) == pytest.approx(81 / 4)
+    assert any("decaying_k.theorem_1_sharp.worst_case" in sentence for sentence in REVIEW.survives)
+
+
+def best_in_time(runtime, drawn, local):
+    """The K > 0 that minimises 3 (1 + K/5) / (runtime K) + drawn K + local K^2."""
+    from scipy.optimize import minimize_scalar
+
+    def level(log_k):
+        k = np.exp(log_k)
+        return 3 * (1 + k / 5) / (runtime * k) + drawn * k + local * k**2
+
+    return np.exp(minimize_scalar(level, bounds=(-12, 14), method="bounded", options={"xatol": 1e-12}).x)
+
+
+@pytest.mark.parametrize(("runtime", "slope"), [(0.028125, -16 / 33), (1e7, -0.5), (1e-13, -1 / 3)])
+def test_with_a_draw_the_best_k_falls_between_the_cube_and_the_square_root(runtime, slope):
+    """eta L G^2 = 1 and eta L = 1/100: the draw costs K, local steps K^2/300 ; K* = 10 in the first case."""
+    near, far = (best_in_time(factor * runtime, 1.0, 1 / 300) for factor in (0.99, 1.01))
+    assert np.log(far / near) / np.log(1.01 / 0.99) == pytest.approx(slope, abs=2e-3)
+
+
+def test_theorem_1_needs_k_t_inside_of_the_sum_of_lemma_2():
+    lengths = [9] * 9 + [4] * 4 + [2] * 2
+    charged = [8 * (k - 1) ** 2 + 4 * k**2 for k in lengths]
+    wanted = 12 * (9**3 + 4**3 + 2**3) / 15
+    assert np.mean(charged) <= wanted < max(charged) == 836
+
+
+@pytest.mark.parametrize("step", [0.08, 0.013])
+def test_a_fixed_step_size_stays_away_unless_k_falls_to_one(step):
+    bends, minima = np.array([1.0, 3.0, 2.0]), np.array([0.0, 1.0, -2.0])
+
+    def run(lengths):
+        x = 4.0
+        for length in lengths:
+            models = np.full(3, x)
+            for _ in range(length):
+                models -= step * bends * (models - minima)
+            x = models.mean()
+        return abs(x + 1 / 6)
+
+    assert run([2] * 5000) == pytest.approx(5 * step / (18 - 21 * step), rel=1e-9)
+    assert run([5, 3, 2] + [1] * 5000) < 1e-12
+    drawn = noisy = 0.7
+    for _ in range(5000):  # E x^2 with one of two opposed clients, and with a coin at each of two
+        drawn = ((1 - step) ** 2 * drawn) + step**2
+        noisy = ((1 - step) ** 2 * noisy) + step**2 / 2
+    assert [drawn, noisy] == pytest.approx([step / (2 - step), step / (4 - 2 * step)])
+    assert BY_NAME["decaying_k.remark_1_1_decay"].check(Book()).status is Status.HOLDS
+
+
+def test_the_best_k_with_the_best_step_size_is_the_same_for_every_runtime_and_loss():
+    """(8) typed out: kappa = 50, L = 1, Gamma = 18, G^2 = 1, N = 4, tau = 2, beta = 1."""
+    from scipy.optimize import minimize
+
+    def level(at, runtime, loss):
+        k, step = np.exp(at)
+        gap = 2 * 50 * (50 * loss - 18)
+        return gap * (2 + k) / (step * runtime * k) + step * 50 * (6 * 18 + 9 * k**2)
+
+    sizes = {}
+    for runtime, loss in ((500, 20), (4000, 19), (10**6, 27)):
+        found = minimize(level, (0.3, -3), (runtime, loss), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 0})
+        best, sizes[runtime] = np.exp(found.x)
+        assert best == pytest.approx(2, rel=1e-5)
+    assert 0.25 > sizes[500] > sizes[4000] > sizes[10**6]
+
+
+def test_a_new_run_with_its_own_g_wants_the_same_k_though_the_loss_has_fallen():
+    """Clients x^2/2, F^* = 0, eta = 1/90, N = 3, tau = 5, W = 50: (9) over G^(2/3) at x = 4 and at x = 1."""
+    best = {x: (x**2 / 2 / (8 / 90**2 * (1 + 1 / 6)) * 5 / 50 / x**2) ** (1 / 3) for x in (4, 1)}
+    library = [BOUNDS["decaying_k.k_star"].formula(
+        runtime=50.0, current_loss=x**2 / 2, optimal_loss=0.0, smoothness=1.0, strong_convexity=1.0, cohort=3,
+        grad_cap_sq=float(x**2), step_size=1 / 90, model_size=6.0, download_rate=3.0, upload_rate=2.0,
+        minibatch_time=0.2,
+    ) for x in (4, 1)]  # fmt: skip
+    assert library == pytest.approx(list(best.values()))
+    assert library == pytest.approx([3.514035] * 2)
+
+
+def test_equal_local_steps_minimise_theorem_1_among_schedules_of_the_same_rounds_and_steps():
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        steps = np.sort(rng.integers(1, 60, size=12))[::-1]
+        equal = steps.sum() / 12
+        assert (steps**3).sum() / steps.sum() >= equal**2 * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "section"),
+    [
+        ("gradient_cap", "3.3"),
+        ("per_second", "3.4"),
+        ("runtime_fixed", "3.4"),
+        ("k_error_with_time", "3.5"),
+        ("eta_error_with_time", "3.5"),
+        ("rolling_loss_printed", "3.5"),
+        ("rolling_loss", "3.5"),
+    ],
+)
+def test_a_bound_names_the_section_that_prints_it(name, section):
+    assert BOUNDS[f"decaying_k.{name}"].source.place.startswith(f"Section {section}, ")

@@ -34,6 +34,23 @@ def moments(table, reading):
                    table["rounds"], table["relaxation"], reading)  # fmt: skip
 
 
+def test_a_rational_table_stays_rational():
+    """Without a turn, with a whole one, and in units in which a whole number is 1."""
+    exact = {name: Fraction(3, 7) if isinstance(value, float) else value for name, value in TABLE.items()}
+    exact |= {"curvature_0_0": 5, "curvature_0_1": 2, "curvature_1_0": 3, "curvature_1_1": 1, "dim": 2}
+    plain = {name: value for name, value in exact.items() if not name.startswith("turn_")}
+    for turned, first in ((plain, [[5, 0], [0, 2]]), ({**plain, "turn_0": 3}, None)):
+        matrix = tables.curvature(turned, 0)
+        assert all(isinstance(x, int | Fraction) for row in matrix for x in row)
+        assert matrix[0][0] + matrix[1][1] == 7
+        assert matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0] == 10
+        assert first is None or matrix == first
+    assert tables.curvature({**plain, "turn_0": 3}, 0)[0][0] == Fraction(5 * 64 + 2 * 36, 100)
+    tried = [table for table in tables.simpler(plain) if table["curvature_1_0"] == Fraction(3, 5)]
+    assert tried
+    assert not [name for table in tables.simpler(plain) for name, x in table.items() if isinstance(x, float)]
+
+
 def test_clients_drawn_with_replacement_by_weight():
     table = {**TABLE, "with_replacement": 1, "weight_1": 2.3, "relaxation": 0.0}
     problem = tables.problem(table)

@@ -9,12 +9,22 @@ import numpy as np
 import pytest
 
 from bounds.catalog import get
-from bounds.core import Condition
-from bounds.vocabulary import clients, cohort
+from bounds.core import Bound, Condition
+from bounds.papers import Source
+from bounds.vocabulary import (
+    clients,
+    cohort,
+    distance_sq,
+    gradient_variance,
+    optimality_gap,
+    smoothness,
+    step_size as eta,
+)
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.checkers import Dominates
 from paper_checks.claims.claim import Book, Grade
 from paper_checks.falsifier import falsify, replay
+from paper_checks.falsifier.deciding import beside
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.planted_regimes import mechanical, regimes, SEARCHED
 from paper_checks.falsifier.power import is_found, MEASURED, measured, power
@@ -174,6 +184,41 @@ def test_cells_without_an_admissible_instance_are_named():
     assert any(cell.startswith("all clients") and not count for cell, count in seen.cells.items())
     assert any(cell.startswith("a few clients") and count for cell, count in seen.cells.items())
     assert "no admissible instance where" in seen.words
+
+
+def test_a_search_for_one_participant_visits_more_than_one_client():
+    """Needell et al. draw one loss of many; drawn without replacement such instances would break an assumption."""
+    (seen,) = falsify(get("classics.needell_2_1"), 60, family="quadratics").visited
+    assert seen.box["clients"][1] > 100
+    assert seen.box["cohort"] == (1, 1)
+
+
+def test_a_search_says_which_terms_some_instance_needs():
+    """Of SGD on one parabola noise and start are needed in full; a term that is added to them not at all."""
+    bound = get("classics.bottou_4_8")
+    added = replace(bound, terms={**bound.terms, "added": bound.terms["noise"] / 10**6})
+    shares = falsify(added, 200, family="quadratics").shares
+    assert shares["noise"] == pytest.approx(1, rel=1e-3)
+    assert shares["start"] == pytest.approx(1, rel=1e-3)
+    assert shares["added"] == 0
+    loose = replace(bound, terms={name: 3 * term for name, term in bound.terms.items()})
+    assert falsify(loose, 200, family="quadratics").shares["start"] == pytest.approx(1 / 3, rel=1e-3)
+
+
+def test_the_share_of_a_term_is_what_the_measured_number_exceeds_the_others_by():
+    """Terms 2 and 3 beside 4.2 in one round and 2.5 in the next: 1.2/2 and 2.2/3; 2.9 does not need the first."""
+    bound = Bound(
+        "own.two_terms", optimality_gap, {"noise": eta * gradient_variance, "start": smoothness * distance_sq},
+        Source("own notes", "line 3"),
+    )  # fmt: skip
+    values = {"step_size": 0.2, "gradient_variance": 10.0, "smoothness": 2.0, "distance_sq": np.full(2, 1.5)}
+    shares = beside(bound, values, np.array([4.2, 2.5])).shares
+    assert shares == pytest.approx({"noise": 0.6, "start": 2.2 / 3})
+    assert beside(bound, values, np.array([2.9, 2.5])).shares == pytest.approx({"noise": 0.0, "start": 0.3})
+    assert beside(replace(bound, signed=("start",)), values, np.array([4.2, 2.5])).shares == pytest.approx(
+        {"noise": 0.6}
+    )
+    assert beside(replace(bound, relation=">="), values, np.array([4.2, 2.5])).shares == {}
 
 
 # ---- what makes the far regimes exact ----

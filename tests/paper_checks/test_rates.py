@@ -1,7 +1,10 @@
 """Rates for every number of rounds: their numbers, exact worst cases below them, simulated federations, refusals."""
 
 import json
+import subprocess
+import sys
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +20,8 @@ from paper_checks.rates.lyapunov import Lyapunov, NotCertified
 from paper_checks.rates.one_round import one_round
 from paper_checks.rates.search import above, Case, certified
 from paper_checks.worst_cases import worst_case
+
+ROOT = Path(fedbounds.__file__).parent
 
 KNOWN = {  # (method, K): smallest contraction, least floor, found by an independent prototype at eta = 1/(2K), mu = 0.1
     ("scaffold()", 2): (0.903688, None),
@@ -277,6 +282,36 @@ def test_the_verb_says_what_python_says(tmp_path, monkeypatch, capsys):
     sweep = fedbounds.rate("fedavg()", **(words | dict(step_size=[0.1, 0.3])))
     assert [r["contraction"] for r in sweep.records()] == pytest.approx([(1 - 0.03) ** 6, (1 - 0.09) ** 6], abs=2e-6)
     assert len(str(sweep).splitlines()) == 4
+
+
+SMALL = ["fedavg()", "local_steps=2", "step_size=0.2", "smoothness=1.4", "strong_convexity=0.3"]
+
+
+def test_a_file_that_is_read_or_is_somebody_elses_is_not_replaced(tmp_path, monkeypatch, capsys):
+    """Before anything is computed: neither the input nor another's file loses a byte, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    read, foreign = tmp_path / "dd-least.json", tmp_path / "own-rounds.json"
+    read.write_text('{"smoothness": 1.4, "strong_convexity": 0.3}')
+    foreign.write_text('{"theirs": 1}')
+    there = {path: path.read_bytes() for path in (read, foreign)}
+    rest = ["local_steps=2", "step_size=0.2"]
+    monkeypatch.setattr("paper_checks.rates.asked.place", None)
+    assert main(["rate", "fedavg()", *rest, f"@{read.name}", "-o", "dd.json"]) == 2
+    assert "dd-least.json is what this command reads" in capsys.readouterr().err
+    assert main(["rate", *SMALL, "-o", "own.json"]) == 2
+    assert "own-rounds.json would be replaced" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == there
+
+
+def test_on_a_full_disk_nothing_is_left_and_what_was_there_stays(tmp_path):
+    old = tmp_path / "own.json"
+    old.write_text('{"kind":"rate"}')
+    shell = f"ulimit -f 1; exec '{sys.executable}' -m fedbounds rate " + " ".join(f"'{word}'" for word in SMALL)
+    done = subprocess.run(["bash", "-c", f"{shell} -o '{old}'"], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("fedbounds: ")
+    assert "File too large" in done.stderr
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("own.json", '{"kind":"rate"}')]
 
 
 def test_numbers_are_shown_rounded_up():

@@ -9,12 +9,12 @@ import pytest
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
-from paper_checks.rates import verify
 from paper_checks.rates.lyapunov import Lyapunov
 from paper_checks.rates.one_round import Cohort
 from paper_checks.rates.rounds import after, Begun, quadratics
 from paper_checks.rates.search import Case, certified
 from paper_checks.worst_cases import WorstCaseError
+from paper_checks.worst_cases.certificates import verify
 
 KNOWN = {(2, 2, 1): 0.9037, (2, 10, 5): 0.9037, (2, 10, 1): 0.9425, (2, 1000, 10): 0.9904, (5, 10, 1): 0.9350}
 """SCAFFOLD's contractions by local steps, clients and cohort, of an independent prototype at eta = 1/(2K), mu = 0.1."""

@@ -10,10 +10,10 @@ import fedbounds
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.training.setting import Setting
-from paper_checks.rates import verify
 from paper_checks.rates.rounds import after, Begun, quadratics
 from paper_checks.rates.search import above, Case, certified, Statement
 from paper_checks.worst_cases import worst_case
+from paper_checks.worst_cases.certificates import verify
 
 L, MU, SIZE = 1.4, 0.3, 0.17
 BEGUN = Begun(3, 2.1, 0.6, 0.45)

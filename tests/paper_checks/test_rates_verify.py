@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from empirics.algorithms import algorithm
-from paper_checks.rates import verify
 from paper_checks.rates.search import Case, certified
+from paper_checks.worst_cases.certificates import verify
 
 METHODS = (
     "fedavg()",
@@ -95,9 +95,9 @@ def test_a_factor_is_of_whole_numbers(forged, proofs):
 
 def test_numbers_are_said_rounded_up():
     for text in ("1.000004", "0.1200034", "3.000004", "9.999996", "0.904381", "7"):
-        shown = Fraction(verify.above(text))
+        shown = Fraction(verify.rounded(text, 6))
         assert Fraction(text) <= shown <= Fraction(text) * (1 + Fraction(1, 10**5))
-    assert verify.above("0.904381") == "0.904381"
+    assert verify.rounded("0.904381", 6) == "0.904381"
 
 
 def test_every_smaller_claim_is_refused(proofs):
@@ -188,6 +188,47 @@ def test_numbers_are_fractions_as_they_are_printed_and_refusals_one_line(proofs,
     assert lines.startswith(f"{file}: REFUSED: ")
     assert lines.count("\n") == 1
     assert lines.isascii()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('{"kind":', '{"claim":{"method":"fedavg"},"kind":'),
+        ('"contraction":', '"contraction":"1/3","contraction":'),
+        ('"change":', '"holds_for":"noise","change":'),
+        ('"method":', '"weights":"unequal","method":'),
+        ('"bits":', '"for":NaN,"bits":'),
+        ('"means":', '"means":NaN,"means":'),
+        ('"kind":"rate",', ""),
+        ('"kind":"rate",', '"kind":"worst case",'),
+    ],
+)
+def test_a_name_that_comes_twice_or_is_not_read_is_refused(proofs, tmp_path, capsys, old, new):
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    text = json.dumps(proofs[3], separators=(",", ":"))
+    good.write_text(text)
+    assert old in text
+    bad.write_text(text.replace(old, new, 1))
+    assert verify.main([str(good), str(bad)]) == 1
+    first, second, last = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{good}: proved: ")
+    assert second.startswith(f"{bad}: REFUSED: ")
+    assert last.startswith("2 proofs, 1 accepted, ")
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("cohort", 9), ("cohort", 0), ("clients", 0), ("clients", 2), ("noise_floor", "-1/3"), ("floor", "-1/100"),
+     ("strong_convexity", "-1/5"), ("strong_convexity", "9/5"), ("start_dissimilarity", "-1"), ("local_steps", 201),
+     ("step_size", ["13/100"] * 3)],
+)  # fmt: skip
+def test_claims_of_no_federation_are_refused(random_ones, word, value):
+    drawn = next(p for p in random_ones if p["claim"]["cohort"] == 2)
+    other = {**drawn, "claim": {**drawn["claim"], word: value}}
+    with suppress(TypeError, ValueError):
+        other["statement"] = verify.said(other)
+    with pytest.raises(verify.Refused):
+        verify.check(other)
 
 
 @pytest.mark.parametrize("text", ["[" * 10**5, '{"a":' * 10**5, "", "NaN", "[]", '"claim"', "\ufeff{}"])

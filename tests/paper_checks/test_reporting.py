@@ -25,7 +25,7 @@ REVIEWS = {
             "Theorem 1": {"listing": "fedals.repaired", "proof": "fedals.holds"},
             "Theorem 2": {"proof": "fedals.gone"},
         },
-        findings=("fedals.slip", "fedals.repaired"),
+        findings={"fedals.slip": "", "fedals.repaired": "The sum is x_2 = 7, not 5."},
         survives=("[fedals.holds] stands.",),
     )
 }
@@ -47,6 +47,7 @@ def verdicts():
         [
             made("holds", Same(speed, speed), Status.HOLDS, note=NASTY),
             made("ours", Same(speed, speed), Status.HOLDS, ours=True),
+            made("ours_fails", saying(Status.FAILS, "3 of 4"), Status.FAILS, defect=Defect.REFUTED, ours=True),
             made("slip", saying(Status.FAILS, "no"), Status.FAILS, defect=Defect.SLIP),
             made("damaged", saying(Status.FAILS, NASTY, x=NASTY), Status.FAILS, damaged="1 or l", defect=Defect.SLIP),
             made(
@@ -110,8 +111,10 @@ def test_every_box_of_the_page_has_claims_to_sift(verdicts):
 def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
     told = files(records(verdicts), REVIEWS)
     lines = told.pop("REPORT.md").splitlines()
-    assert "| FedALS | 6 | 1 | 2 | 1 | 3 | 0 | 0 | 1 | 0 | 0 | 2 | 2 proved |" in lines
-    assert "| all | 8 | 1 | 2 | 1 | 4 | 1 | 0 | 1 | 0 | 0 | 3 | 2 proved |" in lines
+    assert "| FedALS | of the paper | 5 | 1 | 1 | 3 | 0 | 0 | 1 | 0 | 0 | 2 | 1 proved |" in lines
+    assert "| FedALS | of our own | 2 | 1 | 0 | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 1 proved |" in lines
+    assert "| all | of the paper | 7 | 1 | 1 | 4 | 1 | 0 | 1 | 0 | 0 | 3 | 1 proved |" in lines
+    assert "| all | of our own | 2 | 1 | 0 | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 1 proved |" in lines
     assert set(re.findall(r"^- \[.*\]\((.*)\)$", "\n".join(lines), flags=re.MULTILINE)) == set(told)
     text = "\n".join(told.values())
     lines = text.splitlines()
@@ -127,7 +130,7 @@ def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
 
 def test_damaged_text_comes_first_then_defects_by_weight_and_last_what_is_ours(verdicts):
     assert [r.name.split(".")[1] for r in records(verdicts)] == [
-        "damaged", "repaired", "slip", "changed", "holds", "ours", "open", "own",
+        "damaged", "ours_fails", "repaired", "slip", "changed", "holds", "ours", "open", "own",
     ]  # fmt: skip
     text = files(records(verdicts), REVIEWS)["reports/fedals.md"]
     assert text.index("### Check against the PDF") < text.index("#### fedals.damaged") < text.index("#### fedals.holds")
@@ -159,7 +162,10 @@ def test_a_page_begins_with_what_a_referee_says_and_quotes_the_verdicts_of_the_r
     assert "| theorem | listing | proof |" in first
     assert "| Theorem 1 | REPAIRED, gap | HOLDS, proved |" in first
     assert "| Theorem 2 | – | not run |" in first
+    assert "\n7 claims: 5 of the paper (1 HOLDS, 1 REPAIRED, 3 FAILS), 2 of our own (1 HOLDS, 1 FAILS).\n" in first
     assert "1. **slip** fedals.slip: Says that" in first
+    (second,) = [line for line in first.splitlines() if line.startswith("2. **gap** fedals.repaired: Says that")]
+    assert second.endswith("x_1 * y_2 second line \\ end Found: The sum is x_2 = 7, not 5.")
     assert "- [fedals.holds] stands." not in first
     assert "- `fedals.holds` (HOLDS) stands." in first
     assert "## What to correct" not in first, "nothing is said there"
@@ -185,15 +191,23 @@ def test_a_finding_on_the_first_page_is_a_few_lines_with_its_instance(evidence, 
     assert text.count(f" {shown}\n") == 1
 
 
-def test_a_review_that_no_page_holds_is_refused():
-    with pytest.raises(ClaimError, match="at most 10 findings; got 11"):
-        Review(("Long.",), findings=tuple(f"fedals.claim_{i}" for i in range(11)))
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        (tuple(f"fedals.claim_{i}" for i in range(11)), "at most 10 findings; got 11"),
+        ({"fedals.slip": 3}, r"findings\['fedals.slip'\] must be of type str; got 3"),
+        ((7,), "findings must be of type str; got 7"),
+    ],
+)
+def test_a_review_that_no_page_holds_is_refused(findings, said):
+    with pytest.raises(ClaimError, match=said):
+        Review(("Long.",), findings=findings)
 
 
 def test_continuous_integration_sees_a_changed_verdict_as_a_failure(verdicts):
     root = ElementTree.fromstring(junit(records(verdicts)).split("\n", 1)[1])
     suites = {s.get("name"): (s.get("tests"), s.get("failures")) for s in root}
-    assert suites == {"fedals": ("6", "1"), "fedcog": ("1", "0"), "my_notes": ("1", "0")}
+    assert suites == {"fedals": ("7", "1"), "fedcog": ("1", "0"), "my_notes": ("1", "0")}
     (failed,) = root.iter("failure")
     assert "FAILS (exact): no" in failed.get("message")
     assert failed.text == "again: fedbounds check fedals.changed"
@@ -202,7 +216,8 @@ def test_continuous_integration_sees_a_changed_verdict_as_a_failure(verdicts):
 def test_the_terminal_shows_what_differs(verdicts, capsys):
     show(verdicts)
     out = capsys.readouterr().out
-    assert "8 claims: 2 HOLDS, 1 REPAIRED, 4 FAILS, 1 OPEN" in out
+    own = "2 of our own (1 HOLDS, 1 FAILS)"
+    assert f"9 claims: 7 of the paper (1 HOLDS, 1 REPAIRED, 4 FAILS, 1 OPEN), {own}\n" in out
     assert "differs from the audit: fedals.changed: FAILS, audited HOLDS" in out
     assert "differs from the audit: fedals.holds" not in out
     show([v for v in verdicts if v.claim.name in ("fedals.damaged", "fedals.repaired", "fedals.ours")], whole=True)

@@ -117,6 +117,22 @@ def test_a_cohort_is_a_word_of_the_terminal(capsys, tmp_path):
     assert "certificates are made where all clients take part, not where some are drawn" in err
 
 
+@pytest.mark.parametrize("name", ["fedcog.theorem.csv", "fedcog.theorem.json", "fedcog.theorem-2.json"])
+def test_a_file_of_somebody_else_is_not_replaced(tmp_path, capsys, monkeypatch, name):
+    """Nobody typed its name: it is refused before anything is computed. Files of ours, as of a run before, are not."""
+    monkeypatch.setattr("paper_checks.worst_cases.command._computed", lambda *_: ([], ["not computed"]))
+    words = ("fedcog.theorem", "rounds=1,2", "local_steps=1", "heterogeneity=0.4", "--workers", "0", "--certify")
+    where = ("--store", str(tmp_path / "s"), "-o", str(tmp_path))
+    begins = {"csv": "clients,rounds,local_steps\n", "json": '{"kind":"worst case"}'}
+    ours = tmp_path / name
+    ours.write_text('{\n  "bound": "x"}' if name == "fedcog.theorem.json" else begins[name.rpartition(".")[2]])
+    assert "not computed" in run(capsys, *words, *where)[2]
+    ours.write_text("theirs")
+    status, _, err = run(capsys, *words, *where)
+    assert (status, ours.read_text()) == (2, "theirs")
+    assert f"{name} would be replaced" in err
+
+
 # ---- what a table says ----
 
 

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from bounds.core import Bound
 from bounds.papers import PAPERS
+from bounds.showing import printing
+from bounds.showing.cards import abbreviations, latex_parts, letters_of
 from bounds.showing.printing import escaped
+from bounds.showing.prose import typeset
 
 from ...claims.claim import Claim, Kind
+from ...claims.review import NAMED
 from ..running import Verdict, Word
+from .records import told
 
 HEAD = r"""\documentclass{article}
 \usepackage{amsmath, amssymb}
+\usepackage[a4paper, margin=2.3cm]{geometry}
 \allowdisplaybreaks
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{3pt plus 1pt}
+\setlength{\emergencystretch}{4em}
 """
 STATEMENTS = (Kind.THEOREM, Kind.ASSUMPTION, Kind.DEFINITION, Kind.ALGORITHM)
 """What a reader builds upon: its correction stands in the note even where words say it and no bound does."""
+OURS = re.compile(r"\b(derived|repaired|replaced|sharpened|counted|assembled|without|quantities|with the sign)\b")
+"""Words by which the place of a bound says that the paper does not print it there."""
+REBUILT = re.compile(r"[^.]*\b(?:rebuilt|damaged|uncertain|read as)\b.*?(?:\.(?=\s|$)|$)")
+"""The sentences of a note that say how an unclear print was read."""
+EQUATION = re.compile(r"\(\d+\)")
+WIDEST = 66
+"""Signs of a formula, without its commands, that a line holds; a letter of a term's name takes less."""
+NAMED_TERM = re.compile(r"\\text\{([^}]*)\}")
+COMMAND = re.compile(r"\\[a-z]+|[\\{}^_ ]")
+NAME = re.compile(r"\b(?:Theorem|Lemma|Corollary|Remark|Assumption|Algorithm|Proposition) [A-Z]?[\d.]*\d")
 
 
 def belongs(claim: Claim, book: Mapping[str, Bound]) -> bool:
@@ -26,46 +46,136 @@ def belongs(claim: Claim, book: Mapping[str, Bound]) -> bool:
     return claim.repair.bound in book or (claim.passage.kind in STATEMENTS and not claim.ours)
 
 
-def erratum(verdicts: Sequence[Verdict], book: Mapping[str, Bound], again: Mapping[str, str]) -> str:
+def erratum(
+    verdicts: Sequence[Verdict],
+    book: Mapping[str, Bound],
+    again: Mapping[str, str],
+    sentences: Mapping[str, str] | None = None,
+) -> str:
     """The note of claims that belong in it; only those whose correction was found to hold stand there.
 
-    ``again`` holds what runs a claim once more, for those that have no name in the catalogue.
+    ``again`` holds what runs a claim once more, for those that have no name in the catalogue, and ``sentences`` what a
+    review says of a claim, in place of the evidence.
     """
     mended = [v for v in verdicts if v.word is Word.REPAIRED]
     papers = list(dict.fromkeys(v.claim.paper for v in mended))
     titles = [f"{PAPERS[p].title} ({', '.join(PAPERS[p].authors)})" if p in PAPERS else p for p in papers]
     lines = [rf"\title{{Corrections to: {escaped('; '.join(titles))}}}", r"\date{}", r"\begin{document}", r"\maketitle"]
-    if not mended:
+    if mended:
+        lines.append("Formulas are in the letters of the paper; sums are written out, each term with its name.")
+    else:
         lines.append("No statement that fails has a correction.")
-    for verdict in mended:
-        lines += ["", *_entry(verdict, book, again.get(verdict.claim.name, verdict.claim.name))]
+    unclear = {v.claim.passage.place: v.claim.damaged for v in verdicts if v.claim.damaged}
+    for number, verdict in enumerate(mended, start=1):
+        name = verdict.claim.name
+        said = NAMED.sub("", (sentences or {}).get(name, "")).replace(" .", ".")
+        lines += ["", *_entry(number, verdict, book, unclear, again.get(name, name), said)]
     return HEAD + "\n".join([*lines, r"\end{document}"]) + "\n"
 
 
-def _entry(verdict: Verdict, book: Mapping[str, Bound], again: str) -> list[str]:
-    claim, repair = verdict.claim, verdict.claim.repair
-    assert repair is not None  # REPAIRED
-    corrected = book.get(repair.bound)
-    stem = corrected.name.rpartition("_")[0] if corrected else ""
-    printed = [book[name] for name in verdict.bounds if name in book and name != repair.bound]
-    defect = f" ({claim.defect})" if claim.defect else ""
-    lines = [rf"\paragraph{{{escaped(claim.passage.place)}}} {escaped(claim.words)} This fails{defect}: "]
-    lines.append(escaped(verdict.finding.evidence) + ".")
-    for bound in printed:
-        if bound.source.paper == claim.paper and bound.name.startswith(stem):
-            lines += [f"Printed, {escaped(bound.source.place)}:", *_display(bound)]
-    if corrected:
-        lines += [f"Corrected, {escaped(repair.words)}:", *_display(corrected)]
-        words = [escaped(c.words) for c in corrected.conditions]
-        lines += [f"Conditions: {'; '.join(words)}."] if words else []
-    else:
-        lines.append(f"Corrected: {escaped(repair.words)}.")
-    held = verdict.repair
+def _entry(
+    number: int, verdict: Verdict, book: Mapping[str, Bound], unclear: Mapping[str, str], again: str, said: str
+) -> list[str]:
+    claim, repair, held = verdict.claim, verdict.claim.repair, verdict.repair
+    assert repair is not None
     assert held is not None  # REPAIRED
-    lines.append(f"Support ({held.grade}): {escaped(held.evidence)} (\\texttt{{fedbounds check {escaped(again)}}}).")
-    return lines
+    corrected = book.get(repair.bound)
+    own = [bound for bound in book.values() if bound.source.paper == claim.paper]
+    about = [b for b in own if b.name in verdict.bounds and b is not corrected and _speaks_of(claim, b)]
+    places = [bound.source for bound in (*about, *([corrected] if corrected else []))]
+    alike = {place for place in places if places.count(place) > 1}
+    letters = {q.name: letter for bound in own for q, letter in letters_of(bound).items()}
+    found = said or told(verdict.finding.evidence, verdict.finding.witness)
+    defect = f" ({claim.defect})" if claim.defect else ""
+    whose = "A statement of ours" if claim.ours else "Stated"
+    lines = [rf"\subsection*{{{number}. {typeset(_sentence(claim.passage.place))}{defect}}}"]
+    lines += [rf"\emph{{{whose}.}} {typeset(claim.words, letters)}", ""]
+    for bound in about:
+        lines += [*_displayed(_label(bound, own, unclear), bound, bound.source in alike), ""]
+    lines += [rf"\emph{{Found.}} {typeset(_sentence(found), letters)}", ""]
+    if corrected:
+        lines += _displayed(("Corrected", typeset(repair.words, letters)), corrected, corrected.source in alike)
+        lines += [rf"\emph{{If}} {'; '.join(_conditions(corrected))}."] if corrected.conditions else []
+    else:
+        lines.append(rf"\emph{{Corrected.}} {typeset(_sentence(repair.words), letters)}.")
+    support = typeset(_sentence(told(held.evidence, held.witness)), letters)
+    command = escaped(again).replace(r"\_", r"\_\allowbreak{}").replace(".", r".\allowbreak{}")
+    return [*lines, "", rf"\emph{{Support ({held.grade}).}} {support} \texttt{{fedbounds check {command}}}"]
 
 
-def _display(bound: Bound) -> list[str]:
-    """Term under term, so that long bounds fit; names of terms and abbreviations as the card has them."""
-    return [r"\[", f"  {bound.latex()}", r"\]"]
+def _sentence(text: str) -> str:
+    """With a capital, unless it begins with a formula."""
+    first = text.split()[0]
+    return text[0].upper() + text[1:] if typeset(first) == first and (len(first) > 1 or first == "a") else text
+
+
+def _speaks_of(claim: Claim, bound: Bound) -> bool:
+    """Whether the claim names the place of the formula."""
+    if bound.source.version and claim.passage.version and bound.source.version != claim.passage.version:
+        return False
+    place = bound.source.place
+    return _same(place, claim.passage.place) or (is_printed(bound) and _same(place, claim.words))
+
+
+def is_printed(bound: Bound) -> bool:
+    """Whether a paper prints the formula, as its place and its note have it."""
+    return not (OURS.search(bound.source.place) or bound.note.startswith("Derived"))
+
+
+def _label(bound: Bound, own: Sequence[Bound], unclear: Mapping[str, str]) -> tuple[str, str]:
+    """How a formula is introduced: as printed, as read or as ours; and where it stands.
+
+    The reading of an unclear print is told by the note of the bound, of one that defines an abbreviation of it, or by a
+    claim about its place.
+    """
+    place = typeset(", ".join(filter(None, (bound.source.version, bound.source.place))))
+    if not is_printed(bound):
+        return "Ours", place
+    notes = [bound.note, *(other.note for other in own if other.target in bound.where)]
+    read = list(dict.fromkeys(said.strip() for note in notes for said in REBUILT.findall(note)))
+    read = read or [said for where, said in unclear.items() if _same(where, bound.source.place)][:1]
+    if not read:
+        return "Printed", place
+    return "As read", f"{place} (the print is unclear: {typeset(' '.join(read).rstrip('.'))})"
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two places name an equation of one number; where one of them names none, a statement of one name."""
+    numbers = set(EQUATION.findall(one)), set(EQUATION.findall(other))
+    names = set(NAME.findall(one)), set(NAME.findall(other))
+    return bool(numbers[0] & numbers[1] if all(numbers) else names[0] & names[1])
+
+
+def _displayed(label: tuple[str, str], bound: Bound, told_apart: bool) -> list[str]:
+    """The formula under its label, in lines that fit on a page, and what its abbreviations stand for.
+
+    ``told_apart``: its note begins with what it is, since others come from the same place.
+    """
+    of = f" ({typeset(bound.note.partition('. ')[0].rstrip('.'))})" if told_apart and bound.note else ""
+    first, *terms = latex_parts(bound)
+    if len(terms) == 1:  # whose name says nothing that the label does not
+        sign, body = printing.split_sign(*bound.terms.values())
+        terms = [f"{'-' * (sign == '-')}{printing.latex(body, letters_of(bound))}"]
+    rows, taken = [f"{first} {{}}& {terms[0]}"], _width(first) + _width(terms[0])
+    for term in terms[1:]:
+        taken += _width(term)
+        if taken <= WIDEST:
+            rows[-1] += f" {term}"
+        else:
+            rows.append(f"& {{}} {term}")
+            taken = _width(first) + _width(term)
+    where = [f"where ${'$, $'.join(said)}$."] if (said := abbreviations(bound)) else []
+    return [rf"\emph{{{label[0]},}} {label[1]}{of}:", r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}", *where]
+
+
+def _width(part: str) -> float:
+    name = NAMED_TERM.search(part)
+    return max(len(COMMAND.sub("", NAMED_TERM.sub("", part))), 0.7 * len(name[1]) if name else 0)
+
+
+def _conditions(bound: Bound) -> Iterator[str]:
+    """Each condition once: a relation of numbers in the letters of the paper, anything else in words."""
+    letters = letters_of(bound)
+    yield from dict.fromkeys(
+        typeset(c.words) if c.relation is None else f"${printing.latex(c.relation, letters)}$" for c in bound.conditions
+    )

@@ -8,7 +8,7 @@ from html import escape
 from bounds.papers import PAPERS
 
 from ...claims.review import Review
-from .records import counts, papers, quoted, Record, short, WORDS
+from .records import by_owner, counts, papers, quoted, Record, short, WORDS
 
 STYLE = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
@@ -51,13 +51,14 @@ def page(found: Sequence[Record], reviews: Mapping[str, Review]) -> str:
 
 
 def _tally(found: Sequence[Record]) -> str:
-    head = "".join(f"<th>{w}</th>" for w in ("paper", "claims", *WORDS))
+    head = "".join(f"<th>{w}</th>" for w in ("paper", "sentences", "claims", *WORDS))
     rows = [(short(paper), group) for paper, group in papers(found).items()]
     body = "".join(
-        f"<tr><td>{escape(name)}</td><td>{len(group)}</td>"
+        f"<tr><td>{escape(name)}</td><td>{escape(whose)}</td><td>{len(group)}</td>"
         + "".join(f"<td>{n}</td>" for n in counts(group).values())
         + "</tr>"
-        for name, group in [*rows, ("all", found)]
+        for name, claims in [*rows, ("all", found)]
+        for whose, group in by_owner(claims).items()
     )
     return f"<table><tr>{head}</tr>{body}</table>"
 

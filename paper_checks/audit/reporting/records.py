@@ -16,6 +16,10 @@ from ..running import Verdict, Word
 
 WORDS = tuple(str(w) for w in Word)
 DEFECTS = tuple(str(d) for d in Defect)
+OF_PAPER, OURS = "of the paper", "of our own"
+"""Whose sentences are counted: those that a paper states, and the cross-checks that were added to them."""
+BRIEF = 200
+"""Letters that a finding may spend on evidence, and on an instance."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,23 @@ def papers(found: Sequence[Record]) -> dict[str, list[Record]]:
     return groups
 
 
+def by_owner(found: Iterable[Record]) -> dict[str, list[Record]]:
+    """The sentences of the papers, and the cross-checks that are ours; a group without claims is left out."""
+    groups: dict[str, list[Record]] = {OF_PAPER: [], OURS: []}
+    for record in found:
+        groups[OURS if record.ours else OF_PAPER].append(record)
+    return {whose: group for whose, group in groups.items() if group}
+
+
+def summary(found: Sequence[Record]) -> str:
+    """How many claims have each verdict, in one line; the papers' sentences apart from our own."""
+    owners = by_owner(found)
+    verdicts = {w: ", ".join(f"{n} {word}" for word, n in counts(group).items() if n) for w, group in owners.items()}
+    if OURS not in owners:
+        return f"{len(found)} claims: {', '.join(verdicts.values())}"
+    return f"{len(found)} claims: " + ", ".join(f"{len(owners[w])} {w} ({verdicts[w]})" for w in owners)
+
+
 def counts(found: Iterable[Record]) -> dict[str, int]:
     """How many claims have each verdict, in the order of the words."""
     count = Counter(r.verdict for r in found)
@@ -117,14 +138,24 @@ def counts(found: Iterable[Record]) -> dict[str, int]:
 
 
 def defects(found: Iterable[Record]) -> dict[str, int]:
-    """How many statements of the paper that fail have each defect, the gravest first; our own are not counted."""
-    count = Counter(r.defect for r in found if not (r.ours or r.sound))
+    """How many statements that fail have each defect, the gravest first."""
+    count = Counter(r.defect for r in found if not r.sound)
     return {word: count[word] for word in DEFECTS}
 
 
 def grades(found: Iterable[Record]) -> dict[str, int]:
     """How the claims that hold were decided."""
     return dict(Counter(r.grade for r in found if r.verdict == Word.HOLDS))
+
+
+def told(evidence: str, witness: Mapping[str, str]) -> str:
+    """Evidence in a line or two, with the instance where it is short; the whole stands with the claim."""
+    parts = evidence.split("; ")
+    kept = [part for i, part in enumerate(parts) if i == 0 or len("; ".join(parts[: i + 1])) <= BRIEF]
+    more = f" (the first of {len(parts)} parts)" if len(kept) < len(parts) else ""
+    instance = ", ".join(f"{name} = {value}" for name, value in witness.items())
+    seen = all(v in evidence and (name in evidence or len(v) > 3) for name, v in witness.items())  # a digit is anywhere
+    return f"{'; '.join(kept)}{more}." + ("" if seen or len(instance) > BRIEF else f" There {instance}.")
 
 
 def quoted(texts: Iterable[str], found: Sequence[Record]) -> list[str]:

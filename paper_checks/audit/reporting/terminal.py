@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import sys
 from collections.abc import Sequence
 
-from bounds.showing.terminal import COLOURS, print_lines
+from bounds.showing.terminal import COLOURS, print_lines, printable, raw
 
-from ..running import Verdict, Word
+from ..running import Verdict
+from .records import records, summary
 
 WIDTH = 160  # where stdout is no terminal
 
@@ -18,7 +19,7 @@ def show(verdicts: Sequence[Verdict], whole: bool = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = Console(file=raw(sys.stdout), highlight=False)
     if not console.is_terminal:
         console.width = WIDTH
     if whole:
@@ -28,7 +29,7 @@ def show(verdicts: Sequence[Verdict], whole: bool = False) -> None:
         table = Table("verdict", "claim", "source", "evidence", "s", box=None, pad_edge=False)
         for v in verdicts:
             row = (v.claim.name, str(v.claim.source), v.finding.evidence, f"{v.seconds:.1f}")
-            table.add_row(_word(v), *map(escape, row))
+            table.add_row(_word(v), *(escape(printable(cell)) for cell in row))
         console.print(table)
     _closing(console, verdicts)
 
@@ -53,8 +54,7 @@ def _whole(console: object, verdict: Verdict) -> None:
 
 
 def _closing(console: object, verdicts: Sequence[Verdict]) -> None:
-    count = Counter(str(v.word) for v in verdicts)
-    print_lines([f"{len(verdicts)} claims: " + ", ".join(f"{count[w]} {w}" for w in map(str, Word) if count[w])])
+    print_lines([summary(records(verdicts))])
     for v in verdicts:
         if not v.expected:
             how = "" if v.finding.status is not v.claim.known else ", but in another way"

@@ -8,15 +8,12 @@ from collections.abc import Mapping, Sequence
 from bounds.papers import PAPERS
 
 from ...claims.review import Review
-from ..running import Word
-from .records import counts, DEFECTS, defects, grades, papers, quoted, Record, short, WORDS
+from .records import by_owner, counts, DEFECTS, defects, grades, papers, quoted, Record, short, summary, told, WORDS
 
 OVERVIEW, FOLDER = "REPORT.md", "reports"
 UNASKED = "–"
 """In a place where a reading or regime is no question to the statement, or none that was asked."""
 TOLD = f"`fedbounds check NAME` shows a place again; {UNASKED}: no question to the statement there, or none asked."
-BRIEF = 200
-"""Letters that a finding on the first page may spend on evidence, and on an instance."""
 ALL = "## All claims"
 """Where the first page of a paper ends."""
 HOW = """Every verdict judges the statement **as printed** and can be run again with the command beside it.
@@ -29,7 +26,7 @@ HOW = """Every verdict judges the statement **as printed** and can be run again 
   false), *reading* (it holds in one reading and fails in another), *settings* (the experiments lie outside), *slip*.
 - **OPEN**: no machine decides it, for the reason given.
 
-Sentences are the papers', in our words; cross-checks of our own are marked and counted apart.
+A claim is a sentence of a paper, in our words; cross-checks that we added are marked *ours* and counted apart.
 
 A verdict can be wrong where the encoding is: every formula of the catalogue is typed from the paper by hand, compared
 with independent arithmetic, and attacked by planted errors (`fedbounds check --mutate`)."""
@@ -48,11 +45,12 @@ def _text(lines: Sequence[str]) -> str:
 
 
 def tally(found: Sequence[Record]) -> list[str]:
-    """A table: claims by verdict and paper."""
-    rows = [["paper", "claims", "ours", *WORDS, *DEFECTS, "holds by"]]
-    for paper, group in [*papers(found).items(), ("all", found)]:
-        numbers = [len(group), sum(r.ours for r in group), *counts(group).values(), *defects(group).values()]
-        rows.append([short(paper), *map(str, numbers), _grades(group)])
+    """A table: claims by verdict, paper and whose sentence it is."""
+    rows = [["paper", "sentences", "claims", *WORDS, *DEFECTS, "holds by"]]
+    for paper, claims in [*papers(found).items(), ("all", found)]:
+        for whose, group in by_owner(claims).items():
+            numbers = [len(group), *counts(group).values(), *defects(group).values()]
+            rows.append([short(paper), whose, *map(str, numbers), _grades(group)])
     return _table(rows)
 
 
@@ -70,7 +68,7 @@ def page_of(paper: str, group: Sequence[Record], review: Review | None) -> list[
     about = PAPERS.get(paper)
     lines = [f"# {about.short}: {about.title}" if about else f"# {paper}", ""]
     lines += [f"{', '.join(about.authors)}; read: {about.read}.", ""] if about else []
-    lines += [*_first(review, group), ALL, ""] if review else [ALL, ""]
+    lines += [f"{summary(group)}.", "", *(_first(review, group) if review else ()), ALL, ""]
     head = ["claim", "verdict", "defect", "grade", "kind"]
     lines += _table([head, *([_link(r), r.verdict, r.defect, r.grade, _kind(r)] for r in group)])
     for title, part in (
@@ -89,9 +87,10 @@ def _first(review: Review, group: Sequence[Record]) -> list[str]:
     by_name = {r.name: r for r in group}
     if review.theorems:
         lines += ["## Theorem by theorem", "", *_readings(review.theorems, by_name), "", TOLD, ""]
-    if found := [by_name[name] for name in review.findings if name in by_name]:
-        lines += ["## What was found", ""]
-        lines += [f"{i}. {_finding(record)}" for i, record in enumerate(found, start=1)] + [""]
+    if found := [(by_name[name], said) for name, said in review.found.items() if name in by_name]:
+        lines += ["## What was found", "", "The gravest first: what is claimed, and what was found.", ""]
+        lines += [f"{i}. {_finding(record, *quoted([said], group))}" for i, (record, said) in enumerate(found, 1)]
+        lines.append("")
     for title, texts in (("What stands", review.survives), ("What to correct", review.change)):
         lines += [f"## {title}", "", *(f"- {text}" for text in quoted(texts, group)), ""] if texts else []
     return lines
@@ -111,20 +110,11 @@ def _cell(name: str, by_name: Mapping[str, Record]) -> str:
     return f"[{record.verdict}, {record.defect or record.grade}](#{name.replace('.', '')})"
 
 
-def _finding(record: Record) -> str:
-    """A claim in a few lines: what was seen, and the instance where it is short; the whole stands with the claim."""
-    said = (record.repair_evidence if record.verdict == Word.HOLDS else "") or record.evidence
-    line = f"**{record.defect or record.verdict}** {_link(record)}: {record.words} {_plain(_brief(said))}."
-    instance = ", ".join(f"{k} = {v}" for k, v in record.witness.items())
-    told = all(v in said and (k in said or len(v) > 3) for k, v in record.witness.items())  # a digit is anywhere
-    return line if told or len(instance) > BRIEF else f"{line} There {_plain(instance)}."
-
-
-def _brief(evidence: str) -> str:
-    """As many parts of evidence as a line or two hold, and how many there are."""
-    parts = evidence.split("; ")
-    kept = [part for i, part in enumerate(parts) if i == 0 or len("; ".join(parts[: i + 1])) <= BRIEF]
-    return "; ".join(kept) + (f" (the first of {len(parts)} parts)" if len(kept) < len(parts) else "")
+def _finding(record: Record, said: str) -> str:
+    """What is claimed, and what is wrong with it: a sentence of the review, or the evidence with a short instance."""
+    whose = ", our own" if record.ours else ""
+    claimed = f"**{record.defect or record.verdict}{whose}** {_link(record)}: {_plain(record.words)}"
+    return f"{claimed} Found: {_plain(said or told(record.evidence, record.witness))}"
 
 
 def first_page(text: str) -> str:
@@ -161,6 +151,6 @@ def _claim(record: Record) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Stars and pipes of formulas kept from being read as Markdown, on one line."""
+    """Stars and pipes of formulas kept from being read as Markdown, on one line; code stays as it is."""
     text = " ".join(text.split())  # a line break would end the list
-    return text.replace("\\", "\\\\").replace("*", "\\*").replace("|", "\\|").replace("_", "\\_")
+    return re.sub(r"(`[^`]*`)|([\\*|_])", lambda m: m[1] or f"\\{m[2]}", text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from bounds.quantities import Quantity
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
-from .formulas import Derivative, Formula, resolve, slope_of
+from .formulas import At, Derivative, Formula, resolve, slope_of
 from .numbers import excess, Point, shown, side_by_side, true_at, turned, value, words
 from .points import points
+from .premises import within_premises
 
 POINTS = 6
 PIECES = (sp.Max, sp.Min, sp.Piecewise, sp.Abs, sp.floor, sp.ceiling, ClientMax, ClassMax)
@@ -48,6 +49,9 @@ class Same:
     where: tuple[sp.Basic, ...] = ()
 
     def __call__(self, book: Book) -> Finding:
+        return within_premises(self, book, self.left, self.right)
+
+    def judge(self, book: Book) -> Finding:
         left, right = resolve(self.left, book), resolve(self.right, book)
         witness = _differ(left, right, self.where)
         if witness is None:
@@ -172,6 +176,9 @@ class ArgminIs:
     where: tuple[sp.Basic, ...] = ()
 
     def __call__(self, book: Book) -> Finding:
+        return within_premises(self, book, At(self.of, {self.by: self.printed}), self.printed)
+
+    def judge(self, book: Book) -> Finding:
         of, printed = resolve(self.of, book), resolve(self.printed, book)
         if self.by in printed.free_symbols:
             raise ClaimError(f"the minimiser of {self.by.name} is given in terms of {self.by.name} itself")
@@ -196,7 +203,7 @@ class ArgminIs:
     def _inside(self, of: sp.Expr, printed: sp.Expr) -> list[dict[Quantity, Any]]:
         """Points at which the printed formula is a value that the quantity can have; none if it never is."""
         tried = points((of, printed), 8 * POINTS, self.where)
-        return [p for p in tried if self._possible(value(printed, p))][:POINTS]
+        return list(islice((p for p in tried if self._possible(value(printed, p))), POINTS))
 
     def _lower(self, of: sp.Expr, printed: sp.Expr, inside: list[Any]) -> dict[Quantity, Any] | None:
         """A point found by a search at which another value of the quantity gives less than the printed one."""
@@ -209,7 +216,11 @@ class ArgminIs:
     def _silent(self, of: sp.Expr, printed: sp.Expr) -> Finding:
         point = next(points((of, printed), 1, self.where))
         said = f"the printed minimiser is {shown(value(printed, point))}, which is no value of {self.by.name}"
-        return Finding(Status.FAILS, Grade.EXACT, said, words(point), self.ratio is None)
+        return Finding(Status.FAILS, Grade.EXACT, said, self._words(point), self.ratio is None)
+
+    def _words(self, point: Point) -> dict[str, str]:
+        """The point without the quantity that is minimised over."""
+        return words({q: v for q, v in point.items() if q != self.by})
 
     def _possible(self, number: sp.Expr) -> bool:
         domain = self.by.card.domain
@@ -242,8 +253,8 @@ class ArgminIs:
         said = f"{shown(at[self.by])} gives {shown(printed)}, {shown(wrong[self.by])} gives {shown(other)}"
         point = {q: v for q, v in at.items() if q != self.by}
         if other.is_real and other < printed:
-            return Finding(Status.FAILS, Grade.EXACT, f"at the witness {said}", words(point), self.ratio is None)
-        return Finding(Status.OPEN, Grade.EXACT, f"stationary, but not the only such point: {said}", words(point))
+            return Finding(Status.FAILS, Grade.EXACT, f"at the witness {said}", self._words(point), self.ratio is None)
+        return Finding(Status.OPEN, Grade.EXACT, f"stationary, but not the only such point: {said}", self._words(point))
 
     def _fails(self, book: Book, of: sp.Expr, slope: sp.Expr, printed: sp.Expr, inside: list[Any]) -> Finding:
         point = inside[0]
@@ -251,7 +262,7 @@ class ArgminIs:
         best = self._root(slope, point, there)
         if best is None:
             said = f"the printed minimiser is {shown(there)}, but there is no stationary point along the axis"
-            return Finding(Status.FAILS, Grade.EXACT, said, words(point), self.ratio is None)
+            return Finding(Status.FAILS, Grade.EXACT, said, self._words(point), self.ratio is None)
         low, high = (value(of, {**point, self.by: x}) for x in (best, there))
         said = (
             f"at the witness the printed minimiser is {shown(there)} with value {shown(high)}; "
@@ -263,7 +274,7 @@ class ArgminIs:
             as_audited = all(self._stationary(slope, printed / ratio, p) for p in inside)
             as_audited &= bool(abs(there / best / value(ratio, point) - 1) < sp.Float(10, 80) ** -30)
             said += f"; printed / true = {ratio}" if as_audited else "; not the audited factor"
-        return Finding(Status.FAILS, Grade.EXACT, said, words(point), as_audited and bool(low < high))
+        return Finding(Status.FAILS, Grade.EXACT, said, self._words(point), as_audited and bool(low < high))
 
     def _root(self, slope: sp.Expr, point: Point, start: sp.Expr) -> sp.Expr | None:
         """The stationary point nearest below or above, by bisection of the slope's sign in logs; None if none is."""

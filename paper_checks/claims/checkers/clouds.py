@@ -70,6 +70,11 @@ class Cloud:
         wanted = quantities_of((*self.terms, *self.conditions))
         return [q for q in wanted if not _counts(q, wanted)]
 
+    def _of_listed(self, q: Quantity) -> bool:
+        """Whether it counts a part of the clients, where lists say how many clients there are."""
+        wanted = quantities_of((*self.terms, *self.conditions))
+        return q.card.at_most == clients and any(w.card.per_client for w in wanted)
+
     def _fits(self, point: Point) -> bool:
         return all(len(v) == MEMBERS for v in point.values() if isinstance(v, tuple))
 
@@ -80,6 +85,7 @@ class Cloud:
         fixed = {q: v[0] for q, v in letters.items() if not q.card.axis}
         counted = {q: sp.Integer(MEMBERS) for q in (clients, classes) if q not in letters}
         caps = [a.q <= a.q.card.at_most for a in axes if a.q.card.at_most in letters]
+        caps += [a.q <= MEMBERS for a in axes if self._of_listed(a.q)]
         wanted = [*self.terms, sp.And(*_each(self.conditions), *caps)]
         plain = [opened(w, listed).xreplace({**fixed, **counted}) for w in wanted]
         names = [name for a in axes for name in a.letters]
@@ -96,11 +102,12 @@ class Cloud:
 
     def _exact(self, axes: Sequence[_Axis], row: Array) -> Iterator[dict[Quantity, Any]]:
         """The point in few digits, then in more, then in all: the first that meet the conditions."""
-        for digits in (2, 4, 17):
+        for digits in (1, 2, 4, 17):
             point: dict[Quantity, Any] = {a.q: a.rational(part[0], digits) for a, part in _parts(axes, row[None])}
             wanted = quantities_of((*self.terms, *self.conditions))
             point |= {q: sp.Integer(MEMBERS) for q in wanted if q not in point}
             conditions = (*self.conditions, *(q <= c for q in point if (c := q.card.at_most) in point))
+            conditions += tuple(q <= MEMBERS for q in point if self._of_listed(q))
             if not self._inside(point) or not all(true_at(c, point) for c in conditions):
                 continue
             if all(value(t, point).is_real for t in self.terms):

@@ -18,6 +18,7 @@ from .clouds import Cloud, logs
 from .formulas import Formula, relations, resolve
 from .numbers import excess, Point, side_by_side, true_at, turned, value, words
 from .points import points
+from .premises import within_premises
 
 SEARCHED, AT_EDGES, TRIED = 100, 50, 60
 """Generic points, points with quantities at the ends of their domains, and points tried for what is not published."""
@@ -43,6 +44,10 @@ class ImpliedBy:
     within: Mapping[Quantity, tuple[float, float]] = field(default_factory=dict)
 
     def __call__(self, book: Book) -> Finding:
+        concluded = sp.Le(resolve(self.smaller, book), resolve(self.larger, book))
+        return within_premises(self, book, self.smaller, self.larger, skip=lambda r: r == concluded)
+
+    def judge(self, book: Book) -> Finding:
         small, large = resolve(self.smaller, book), resolve(self.larger, book)
         conditions = (*self.where, *(r for name in self.under for r in relations(book[name])))
         point = self._counterexample(small, large, conditions)

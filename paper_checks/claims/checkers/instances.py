@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isclose
 from pathlib import Path
@@ -22,9 +23,10 @@ class Dominates:
     """``bound`` is at least the exact value of its target on every admissible instance that a search visits.
 
     The search maximises exact / bound over the families that serve the bound; nothing is sampled. A violation is final;
-    a HOLDS says how near the search came, which box and which regimes it visited, and what planted violations such a
-    search finds. ``least`` is the audited smallest bound / exact ratio of this very search: a bound that has become
-    looser or tighter than it shows a changed formula.
+    a HOLDS says how near the search came, which box and which regimes it visited, what planted violations such a
+    search finds, and what share of each term an instance needs: a constant of which none needs any was not tested.
+    ``least`` is the audited smallest bound / exact ratio of this very search: a bound that has become looser or tighter
+    than it shows a changed formula.
     ``definitions`` are equations of the catalogue that are put into the bound, ``family`` narrows the search to one.
     """
 
@@ -64,6 +66,7 @@ class Dominates:
         said += (
             "".join(f"; searched {each.words}" for each in search.visited) + f"; {power(bound.name, self.evaluations)}"
         )
+        said += f"; {needed_words(search.shares)}" if search.shares else ""
         said += "".join(f"; {each.words}" for each in fringes(bound) if each.violated)
         if search.undecided:
             said += f"; no machine decides: {'; '.join(search.undecided)}"
@@ -73,6 +76,22 @@ class Dominates:
         if not search.admissible:
             return Finding(Status.OPEN, Grade.SEARCHED, "no instance meets the conditions", as_audited=False)
         return Finding(Status.HOLDS, Grade.SEARCHED, said, as_audited=near)
+
+
+UNNEEDED = 1e-12
+"""A share below this is rounding."""
+
+
+def needed_words(shares: Mapping[str, float]) -> str:
+    """By term the largest share that an instance needs of it, and the terms that none needs, for evidence.
+
+    A constant is confirmed down to that share: with less of its term the bound would be violated at an instance that
+    was visited. Where no instance needs a term, its constant could be 0 as far as the instances tell.
+    """
+    some = [f"{term} {share:.2g}" for term, share in shares.items() if share > UNNEEDED]
+    none = [term for term, share in shares.items() if share <= UNNEEDED]
+    said = [f"largest share needed of each term: {', '.join(some)}"] * bool(some)
+    return "; ".join(said + [f"not tested here, as no instance needs it: {', '.join(none)}"] * bool(none))
 
 
 def _stated(book: Book, name: str | Bound, definitions: tuple[str, ...]) -> Bound:

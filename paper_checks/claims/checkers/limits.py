@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bounds.quantities import Quantity
+from bounds.quantities import quantities_of, Quantity
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
 from .formulas import Formula, resolve, slope_of
 from .numbers import DIGITS, excess, near, Point, shown, turned, value, words
 from .points import points
+from .premises import within_premises
 
 POINTS = 3
 SEARCHED, AT_EDGES, EDGES = 60, 30, 0.3
@@ -82,6 +83,9 @@ class TendsTo:
     where: tuple[sp.Basic, ...] = ()
 
     def __call__(self, book: Book) -> Finding:
+        return within_premises(self, book, self.of, self.limit, skip=lambda r: self.by in quantities_of([r]))
+
+    def judge(self, book: Book) -> Finding:
         of, limit = resolve(self.of, book), resolve(self.limit, book)
         _refuse_own(limit, self.by)
         finite = [f for f in (of, limit) if f.is_finite is not False]  # an infinite limit is no formula of a point
@@ -90,7 +94,9 @@ class TendsTo:
             for found in _limits(of, self.by, self.to, point):
                 if not (found == wanted or near(sp.N(found, 80), sp.N(wanted, 80))):
                     said = f"the limit is {_short(found)}, not {_short(wanted)}, at the witness"
-                    return Finding(Status.FAILS, Grade.EXACT, said, words(point))
+                    return Finding(
+                        Status.FAILS, Grade.EXACT, said, words({q: v for q, v in point.items() if q != self.by})
+                    )
         return Finding(Status.HOLDS, Grade.SEARCHED, f"exact limits at {POINTS} generic points of the other quantities")
 
 
@@ -113,12 +119,17 @@ class OrderIs:
     where: tuple[sp.Basic, ...] = ()
 
     def __call__(self, book: Book) -> Finding:
+        return within_premises(self, book, self.of, self.order, skip=lambda r: self.by in quantities_of([r]))
+
+    def judge(self, book: Book) -> Finding:
         of, order = resolve(self.of, book), resolve(self.order, book)
         for point in points((of, order), POINTS, self.where):
             for found in _limits(of / order, self.by, self.to, point):
                 if not found.is_finite or (found <= 0 and not self.at_most):
                     said = f"({self.by.name} -> {self.to}) the ratio to {order} tends to {_short(found)}"
-                    return Finding(Status.FAILS, Grade.EXACT, said, words(point))
+                    return Finding(
+                        Status.FAILS, Grade.EXACT, said, words({q: v for q, v in point.items() if q != self.by})
+                    )
         said = (
             f"the ratio to {order} has a finite{'' if self.at_most else ' positive'} limit at {POINTS} generic points"
         )
@@ -141,6 +152,9 @@ class MonotoneIn:
     strict: bool = True
 
     def __call__(self, book: Book) -> Finding:
+        return within_premises(self, book, self.of)
+
+    def judge(self, book: Book) -> Finding:
         of = resolve(self.of, book)
         slope = slope_of(of, self.by)
         if self._proved(slope):

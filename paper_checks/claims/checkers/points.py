@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,11 @@ MEMBERS = (2, 3, 4, 5)
 """How many members the client axis (and the class axis) may have at a generic point."""
 SPREAD = 3.0
 """Positive quantities are drawn log-uniformly between 10^-SPREAD and 10^SPREAD, half of them near 1."""
+PLAIN = tuple(sp.Rational(n, d) for n, d in ((2, 1), (3, 1), (1, 2), (5, 1), (1, 5), (1, 4), (10, 1), (1, 10)))
+"""The numbers of plain points, which read more easily as a counterexample."""
+PLAIN_SHARE, PLAIN_MOST, PLAIN_TRIED = 6, 6, 4
+"""One in so many points is plain, up to so many, with so many draws for each. They come first, so that a counterexample
+is one of them where it can be."""
 MOVES = 30
 """Quantities of conditions that fail are drawn again, one at a time, this often."""
 FIRST = 60
@@ -38,13 +44,15 @@ def points(
     *,
     edges: float = 0.0,
     given: Point | None = None,
+    plain: bool = True,
 ) -> Iterator[dict[Quantity, Any]]:
     """``count`` rational points for all quantities of ``expressions`` and ``conditions`` at which the conditions hold.
 
     Points where one of the ``expressions`` is not real are passed over. Drawn from the domains or from the interval
     that ``within`` gives; an equation is met by solving it for one of its quantities. With ``edges``, that share of
-    the quantities lies at an end of its domain (1 for a count, 0 for what can be 0). ``given`` quantities have the
-    values they are given. Quantities over an axis get a tuple. An error where no point is found.
+    the quantities lies at an end of its domain (1 for a count, 0 for what can be 0); without, the first points are
+    small round numbers, if ``plain``. ``given`` quantities have the values they are given. Quantities over an axis get
+    a tuple. An error where no point is found.
     """
     expressions = tuple(expressions)
     formulas = tuple(e for e in expressions if isinstance(e, sp.Expr) and not e.is_real)
@@ -52,7 +60,12 @@ def points(
     draw = _Draw(wanted, tuple(conditions), formulas, within or {}, edges, dict(given or {}))
     random = np.random.default_rng([seed, len(wanted)])
     last: dict[Quantity, Any] | None = None
+    point: dict[Quantity, Any] | None
     found = tries = 0
+    if plain and not edges:
+        for point in _plain(draw, min(PLAIN_MOST, -(-count // PLAIN_SHARE)), seed):
+            found, last = found + 1, point
+            yield dict(point)
     while found < count:
         tries += 1
         point = draw.one(random)
@@ -69,9 +82,16 @@ def points(
             )
 
 
+def _plain(draw: _Draw, most: int, seed: int) -> Iterator[dict[Quantity, Any]]:
+    """Up to ``most`` points of small round numbers; a stream of its own leaves the other points what they are."""
+    random = np.random.default_rng([seed, len(draw.wanted), 1])
+    drawn = (replace(draw, plain=True).one(random) for _ in range(PLAIN_TRIED * most))
+    yield from islice((point for point in drawn if point is not None), most)
+
+
 @dataclass(frozen=True)
 class _Draw:
-    """What a point must meet, and where its quantities are drawn from."""
+    """What a point must meet, and where its quantities are drawn from; ``plain``: small round numbers."""
 
     wanted: tuple[Quantity, ...]
     conditions: tuple[sp.Basic, ...]
@@ -79,6 +99,7 @@ class _Draw:
     within: Within
     edges: float
     given: dict[Quantity, Any]
+    plain: bool = False
 
     def one(self, random: np.random.Generator, start: Point | None = None) -> dict[Quantity, Any] | None:
         """A point that meets everything, or None: where it fails, one quantity after another is drawn again."""
@@ -103,12 +124,17 @@ class _Draw:
         if not solutions:
             return None
         q, expression = solutions[int(random.integers(len(solutions)))]
-        away = sp.Rational(int(random.choice((-1, 1))), 10 ** int(random.integers(1, 5)))
-        number = _exactly(q, away + expression * (1 + away), point)  # not on the edge: it may lie at 0
+        away = sp.Rational(int(random.choice((-1, 1))), 2 if self.plain else 10 ** int(random.integers(1, 5)))
+        aside = 0 if self.plain else away  # not on the edge: it may lie at 0
+        number = _exactly(q, aside + expression * (1 + away), point)
         if number is None or q in self.within or not number.is_Rational or self._counted(q):
             return None
+        rounded = sp.Rational(f"{float(number):.1g}")
+        if self.plain and q.card.domain.contains(np.asarray([float(rounded)])).all():
+            number = rounded
         moved = self._solved({**point, q: number})
-        return moved if all(moved[w] <= moved[c] for w in self.wanted if (c := w.card.at_most) in moved) else None
+        capped = ((moved[w], self._cap(w, moved)) for w in self.wanted)
+        return moved if all(cap is None or number <= cap for number, cap in capped) else None
 
     def _failing(self, point: Point) -> sp.Basic | None:
         """A condition that does not hold, or a formula that is not real; None if all is well."""
@@ -127,7 +153,7 @@ class _Draw:
         return self._solved(moved)
 
     def _draw(self, random: np.random.Generator) -> dict[Quantity, Any]:
-        members = 1 if random.random() < self.edges / 3 else int(random.choice(MEMBERS))
+        members = 1 if random.random() < self.edges / 3 else int(random.choice(MEMBERS[:2] if self.plain else MEMBERS))
         point: dict[Quantity, Any] = dict(self.given)
         for q in sorted(self.wanted, key=lambda q: (_depth(q), q.name)):
             if q not in self.given:
@@ -141,10 +167,24 @@ class _Draw:
 
     def _value(self, q: Quantity, members: int, point: Point, random: np.random.Generator) -> Any:
         if q.card.axis and q.card.domain.simplex:
-            return _weights(members, random, self.edges)
+            return _weights(members, random, self.edges, 4 if self.plain else 30)
         if q.card.axis:
-            return tuple(_one(q, random, self.within, self.edges) for _ in range(members))
-        return _capped(q, _one(q, random, self.within, self.edges), point, random, self.edges)
+            return tuple(self._one(q, random) for _ in range(members))
+        parts = 5 if self.plain else 97
+        return _capped(q, self._one(q, random), self._cap(q, point), random, self.edges, parts)
+
+    def _cap(self, q: Quantity, point: Point) -> sp.Rational | None:
+        """What a quantity cannot exceed; a part of the clients not the number of clients that a list has."""
+        if q.card.at_most == clients and (lists := [point[w] for w in self.wanted if w.card.per_client and w in point]):
+            return sp.Integer(len(lists[0]))
+        return point.get(q.card.at_most) if q.card.at_most is not None else None
+
+    def _one(self, q: Quantity, random: np.random.Generator) -> sp.Rational:
+        inside = _plain_numbers(q, *self.within.get(q, (-math.inf, math.inf))) if self.plain else ()
+        if not inside:
+            return _one(q, random, self.within, self.edges)
+        number = inside[int(random.integers(len(inside)))]
+        return -number if q.card.domain.low == -math.inf and q not in self.within and random.random() < 0.25 else number
 
     def _solved(self, point: dict[Quantity, Any]) -> dict[Quantity, Any]:
         """Equations among the conditions, each met by the quantity it can be solved for."""
@@ -156,6 +196,12 @@ class _Draw:
                         point[q] = inside
                         break
         return point
+
+
+@lru_cache(maxsize=512)
+def _plain_numbers(q: Quantity, low: float, high: float) -> tuple[sp.Rational, ...]:
+    """The small round numbers that a quantity can be."""
+    return tuple(n for n in PLAIN if low <= float(n) <= high and q.card.domain.contains(np.asarray([float(n)])).all())
 
 
 @lru_cache(maxsize=512)
@@ -190,15 +236,16 @@ def _depth(q: Quantity) -> int:
     return 0 if q.card.at_most is None else 1 + _depth(q.card.at_most)
 
 
-def _weights(members: int, random: np.random.Generator, edges: float) -> tuple[sp.Rational, ...]:
-    shares = [0 if random.random() < edges / 2 else int(random.integers(1, 30)) for _ in range(members)]
+def _weights(members: int, random: np.random.Generator, edges: float, most: int) -> tuple[sp.Rational, ...]:
+    shares = [0 if random.random() < edges / 2 else int(random.integers(1, most)) for _ in range(members)]
     shares[0] = shares[0] or int(sum(shares) == 0)
     return tuple(sp.Rational(s, sum(shares)) for s in shares)
 
 
-def _capped(q: Quantity, value: sp.Rational, point: Point, random: np.random.Generator, edges: float) -> sp.Rational:
-    """What cannot exceed another quantity is drawn as a share of it."""
-    cap = point.get(q.card.at_most) if q.card.at_most is not None else None
+def _capped(
+    q: Quantity, value: sp.Rational, cap: sp.Rational | None, random: np.random.Generator, edges: float, parts: int
+) -> sp.Rational:
+    """What cannot exceed another quantity is drawn as a share of it, in so many parts."""
     if cap is None:
         return value
     if random.random() < edges / 2:
@@ -207,7 +254,7 @@ def _capped(q: Quantity, value: sp.Rational, point: Point, random: np.random.Gen
         return value
     if q.card.domain.whole:
         return sp.Integer(int(random.integers(1, int(cap) + 1)))
-    return cap * sp.Rational(int(random.integers(1, 97)), 97)
+    return cap * sp.Rational(int(random.integers(1, parts)), parts)
 
 
 def _one(q: Quantity, random: np.random.Generator, within: Within, edges: float) -> sp.Rational:

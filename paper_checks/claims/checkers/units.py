@@ -12,6 +12,7 @@ from ..claim import Book, ClaimError, Finding, Grade, Status
 from .formulas import Formula, resolve
 from .numbers import value, words
 from .points import points
+from .premises import premises
 
 TRIED = 12
 
@@ -31,7 +32,8 @@ class MeasuredIn:
 
     def __call__(self, book: Book) -> Finding:
         of = resolve(self.of, book)
-        point = next((p for p in points([of], TRIED) if value(of, p) != 0), None)  # zero has every unit
+        drawn = points([of], TRIED, plain=False)  # round numbers may agree by accident
+        point = next((p for p in drawn if value(of, p) != 0), None)  # zero has every unit
         if point is None:
             raise ClaimError(f"the formula is 0 at {TRIED} generic points: it has no unit of its own")
         plain = {q: list(map(float, v)) if isinstance(v, tuple) else float(v) for q, v in point.items()}
@@ -39,6 +41,8 @@ class MeasuredIn:
         wanted = self.target if isinstance(self.target, Unit) else self.target.card.unit
         if found == wanted:
             return Finding(Status.HOLDS, Grade.SEARCHED, f"rescaling every quantity shows the unit {found}")
+        # Units do not depend on the point: one that meets the hypotheses is shown, and none is decided by.
+        point = next(points([of], 1, premises((self.of,), book)))
         if found is None:
             said = "adds different units: no power of the scale follows when every quantity is rescaled"
             return Finding(Status.FAILS, Grade.EXACT, said, words(point), as_audited=self.mixed or self.off_by is None)

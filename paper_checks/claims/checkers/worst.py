@@ -20,7 +20,8 @@ class AboveWorstCase:
 
     Unlike a search over instances this leaves none out: a HOLDS says that no noiseless federation with full
     participation violates the bound at these numbers of clients, rounds and steps, and how much smaller the bound could
-    be there. A violation is final where the worst case is exact, and proved where a federation in fractions attains
+    be there: by the ratio where the worst case is exact, by at least the ratio where it is an upper estimate.
+    A violation is final where the worst case is exact, and proved where a federation in fractions attains
     more than the bound, by however little; where the worst case is an upper estimate it decides nothing.
     ``least`` is the audited smallest ratio of bound to worst case.
     """

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import sympy as sp
 
@@ -38,10 +41,11 @@ from bounds.vocabulary import (
     weak_convexity as L_minus,
 )
 
-from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, Same, States, Total
+from ..checkers import All, At, Computed, Dominates, ImpliedBy, MeasuredIn, Same, States, Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from ..decaying_k.common import number, short
-from .by_hand.runs import mean, UNLIKE
+from .by_hand.noisy import certain, ControlledSteps, noise, squared
+from .by_hand.runs import Case, compared, consensus, mean, optimum_dissimilarity, TOGETHER, UNLIKE
 
 RHO, THEOREM_4 = "classics.fedprox_rho", "classics.fedprox_theorem_4"
 CONVEX, STRONG, NONCONVEX = (f"classics.scaffold_{x}" for x in ("convex", "strongly_convex", "nonconvex"))
@@ -51,20 +55,26 @@ NOVA, EXACT_SKIP, NOISY_SKIP = "classics.fednova_theorem_2", "classics.proxskip_
 
 
 def _one_round(book: Book) -> Finding:
-    """Every draw of three from unlike parabolas, local problems solved exactly, from two starts."""
-    worst = -Fraction(10**9)
-    for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
-        slopes = [UNLIKE.gradient(c, start) for c in range(3)]
-        ends = [start - g / (h + weight) for g, h in zip(slopes, UNLIKE.curvatures, strict=True)]
-        after = mean([UNLIKE.loss(mean([ends[c] for c in drawn])) for drawn in product(range(3), repeat=3)])
-        squared = UNLIKE.global_gradient(start) ** 2
-        bound = number(
-            book, THEOREM_4, grad_norm_sq=squared, dissimilarity_factor=mean([g**2 for g in slopes]) / squared,
-            cohort=3, inexactness=0, proximal_weight=weight, weak_convexity=0, smoothness=3,
-        )  # fmt: skip
-        change = after - UNLIKE.loss(start)
-        worst = max(worst, change - Fraction(str(sp.nsimplify(bound).evalf(40))))
-    return judged(worst <= 0, f"the change of the loss is below the bound by {short(-worst)} or more in two rounds")
+    """Thirty draws from unlike parabolas, and many from identical ones, with local problems solved up to a share."""
+
+    def cases() -> Iterator[Case]:
+        for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
+            slopes = [UNLIKE.gradient(c, start) for c in range(3)]
+            ends = [start - g / (h + weight) for g, h in zip(slopes, UNLIKE.curvatures, strict=True)]
+            after = UNLIKE.loss(mean(ends)) + UNLIKE.curvature / 2 * consensus(ends) / 30  # their mean's variance
+            squares = UNLIKE.global_gradient(start) ** 2
+            yield after - UNLIKE.loss(start), {
+                "grad_norm_sq": squares, "dissimilarity_factor": mean([g**2 for g in slopes]) / squares, "cohort": 30,
+                "inexactness": 0, "proximal_weight": weight, "weak_convexity": 0, "smoothness": 3,
+            }  # fmt: skip
+        for left in (Fraction(0), Fraction(1, 10)):  # of the gradient 6 of (x - 1)^2, at the start 4
+            moved = (1 - left) * 6 / (2 + Fraction(60))
+            yield (3 - moved) ** 2 - 9, {
+                "grad_norm_sq": 36, "dissimilarity_factor": 1, "cohort": 10**10, "inexactness": left,
+                "proximal_weight": 60, "weak_convexity": 0, "smoothness": 2,
+            }  # fmt: skip
+
+    return compared(book, THEOREM_4, cases())
 
 
 FEDPROX_ROUND = Claim(
@@ -80,9 +90,10 @@ FEDPROX_ROUND = Claim(
             ("smooth", "dissimilarity", "sampled_with_replacement"),
             words=2,
         ),
-        "exact rounds": Computed("unlike parabolas, every draw of three with replacement", _one_round),
+        "exact rounds": Computed("unlike and identical parabolas, drawn with replacement", _one_round),
     },
-    note="Read with replacement; the text says subset, and the proof uses the variance of independent draws.",
+    note="Read with replacement; the text says subset, and the proof uses the variance of independent draws. No round "
+    "that was made needs what is lost by sampling: its constants are not tested. No detection rate is known.",
 )
 
 _EXACT_SOLVES = {gamma: sp.S.Zero, L_minus: sp.S.Zero}
@@ -126,6 +137,38 @@ _METHOD = (
 )  # fmt: skip
 _SHORT = _STEP <= 1 / (81 * L)
 
+ROUNDS = 3
+PARTS = (
+    (UNLIKE, Fraction(4)), (UNLIKE, UNLIKE.minimiser), (TOGETHER, Fraction(4)),
+    (replace(TOGETHER, variance=Fraction(7, 5)), TOGETHER.minimiser),
+)  # fmt: skip
+"""Clients and a start: all at once, then the controls, the start and the noise alone."""
+
+
+def _scaffold_runs(name: str, effective: Fraction, warm: bool = False) -> Computed:
+    """Three rounds of two and of all of three clients, over every cohort, against a bound of the server models."""
+
+    def cases() -> Iterator[Case]:
+        for (problem, start), cohort, further in product(PARTS, (2, 3), (Fraction(1), Fraction(3, 2))):
+            step = effective / (2 * further)
+            run = ControlledSteps(problem, step, further, 2, cohort, start, warm)
+            away = [
+                mean([squared(x - certain(problem.minimiser, len(x) - 1), problem.variance) for x in servers])
+                for servers in run.before_rounds(ROUNDS)
+            ]
+            weights = [(1 - effective / 2) ** -(r + 1) if name == STRONG else 1 for r in range(ROUNDS)]
+            seen = sum((w * x for w, x in zip(weights, away, strict=True)), Fraction(0)) / sum(weights)
+            distance = (start - problem.minimiser) ** 2
+            yield (problem.curvature**2 if warm else problem.curvature / 2) * seen, {
+                "clients": 3, "cohort": cohort, "local_steps": 2, "rounds": ROUNDS, "step_size": step,
+                "server_step_size": further, "smoothness": 3, "strong_convexity": 1, "initial_distance_sq": distance,
+                "initial_gap": problem.curvature / 2 * distance, "gradient_variance": problem.variance,
+                "control_error": optimum_dissimilarity(problem),
+            }  # fmt: skip
+
+    return Computed("three rounds of parabolas with and without noise", lambda book: compared(book, name, cases()))
+
+
 SCAFFOLD_CONVEX = Claim(
     "classics.scaffold_convex",
     "SCAFFOLD's mean gap over the rounds, weighted or not, is bounded whatever the clients' dissimilarity.",
@@ -138,8 +181,12 @@ SCAFFOLD_CONVEX = Claim(
         "strongly convex": States(
             STRONG, (_SHORT, strong_convexity * _STEP <= K / (15 * N)), (*_METHOD, "strongly_convex"), words=1
         ),
+        "exact runs": _scaffold_runs(CONVEX, Fraction(1, 243)),
+        "exact runs with weights": _scaffold_runs(STRONG, Fraction(1, 243)),
+        "search": Dominates(CONVEX),
     },
-    note="By a restatement of the appendix; only formulas, units and weights are checked here, no run.",
+    note="By a restatement of the appendix; its lemma is not derived here. The weighted form was run at stated points, "
+    "not searched.",
 )
 
 
@@ -166,29 +213,39 @@ SCAFFOLD_NONCONVEX = Claim(
         "conditions": States(
             NONCONVEX, ((K / N) ** sp.Rational(2, 3) / (24 * L) >= _STEP,), (*_METHOD, "lower_bounded"), words=2
         ),
+        "exact runs": _scaffold_runs(NONCONVEX, Fraction(1, 100), warm=True),
     },
+    note="By a restatement of the appendix; its lemma is not derived here. The runs are on convex losses, at stated "
+    "points: no search serves the warm start, so that no detection rate is known.",
 )
 
 # ---- FedNova ----
 
 
 def _weighed_otherwise(book: Book) -> Finding:
-    """Gradients of three clients in the plane under two sets of weights: both sides of (10) at one point."""
-    worst = Fraction(0)
-    own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
-    for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10))):
-        for gradients in (((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3))):
-            found, seen = _squared(own, gradients), _squared(others, gradients)
-            spread = sum((w * (x * x + y * y) for w, (x, y) in zip(others, gradients, strict=True)), Fraction(0))
-            bound = number(
-                book, NOVA, surrogate_grad_norm_sq=seen, dissimilarity_factor=1, dissimilarity_offset=spread - seen,
-                chi_square=sum(((a - b) ** 2 / b for a, b in zip(own, others, strict=True)), Fraction(0)),
-            )  # fmt: skip
-            worst = max(worst, found / Fraction(int(bound.p), int(bound.q)))
-    return judged(worst <= 1, f"at most {short(worst)} of the bound at four points")
+    """Gradients of three clients in the plane under two sets of weights: both sides of (10) at one point.
+
+    The last gradients vanish under the other weights, or are all alike.
+    """
+
+    def cases() -> Iterator[Case]:
+        own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
+        for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)), own):
+            points: list[Sequence[tuple[Any, Any]]] = [((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3))]
+            points += [tuple((a / b - 1, 0) for a, b in zip(own, others, strict=True)), ((2, 1),) * 3]
+            for gradients in points:
+                seen = _squared(others, gradients)
+                spread = sum((w * (x * x + y * y) for w, (x, y) in zip(others, gradients, strict=True)), Fraction(0))
+                chi = sum(((a - b) ** 2 / b for a, b in zip(own, others, strict=True)), Fraction(0))
+                yield _squared(own, gradients), {
+                    "surrogate_grad_norm_sq": seen, "dissimilarity_factor": 1, "dissimilarity_offset": spread - seen,
+                    "chi_square": chi,
+                }  # fmt: skip
+
+    return compared(book, NOVA, cases())
 
 
-def _squared(weights: tuple[Fraction, ...], gradients: tuple[tuple[int, int], ...]) -> Fraction:
+def _squared(weights: Sequence[Fraction], gradients: Sequence[tuple[Any, Any]]) -> Fraction:
     sums = (sum((w * g[i] for w, g in zip(weights, gradients, strict=True)), Fraction(0)) for i in (0, 1))
     return sum((s**2 for s in sums), Fraction(0))
 
@@ -221,7 +278,7 @@ PROXSKIP_THEOREM = Claim(
         "from the lemmas": ImpliedBy(
             (1 - eta * strong_convexity) * D2 + (1 - p**2) * C_0, (1 - _ZETA) * (D2 + C_0), where=(eta * L <= 1,)
         ),
-        "exact runs": Computed("Scaffnew on two parabolas, every coin", lambda book: _coins(book)),
+        "exact runs": Computed("Scaffnew on two parabolas with and without noise", lambda book: _coins(book)),
         "unit": MeasuredIn(At(NOISY_SKIP, {T: sp.Integer(3)}), PARAMETER**2),
         "conditions": States(
             EXACT_SKIP,
@@ -240,37 +297,41 @@ PROXSKIP_THEOREM = Claim(
 
 
 def _coins(book: Book) -> Finding:
-    """Clients (x - 3)^2 and (x + 1)^2/2, controls 0 at the start: the expected potential after five iterations."""
-    worst, curves, minima, start = Fraction(0), (Fraction(2), Fraction(1)), (Fraction(3), Fraction(-1)), Fraction(4)
+    """Clients (x - 3)^2 and (x + 1)^2/2: the expected potential after four iterations, over every coin.
+
+    From 4 with controls 0 and without noise, and with noise from the minimiser with the controls that belong there.
+    """
+    curves, minima, sources, variance = (Fraction(2), Fraction(1)), (Fraction(3), Fraction(-1)), 8, Fraction(7, 5)
     best = sum((h * b for h, b in zip(curves, minima, strict=True)), Fraction(0)) / sum(curves)
     wanted = [h * (best - b) for h, b in zip(curves, minima, strict=True)]
-    for step, chance in ((Fraction(1, 2), Fraction(2, 5)), (Fraction(1, 5), Fraction(3, 4))):
-        states = [(Fraction(1), [start] * 2, [Fraction(0)] * 2)]
 
-        def potential(
-            models: list[Fraction], controls: list[Fraction], scale: Fraction = (step / chance) ** 2
-        ) -> Fraction:
-            off = mean([(h - g) ** 2 for h, g in zip(controls, wanted, strict=True)])
-            return mean([(x - best) ** 2 for x in models]) + scale * off
+    def walked(step: Fraction, chance: Fraction, noisy: bool) -> Case:
+        def potential(models: list[Any], controls: list[Any]) -> Fraction:
+            spread = variance if noisy else Fraction(0)
+            off = mean([squared(h - certain(g, sources), spread) for h, g in zip(controls, wanted, strict=True)])
+            return mean([squared(x - certain(best, sources), spread) for x in models]) + (step / chance) ** 2 * off
 
+        models = [certain(best if noisy else Fraction(4), sources)] * 2
+        states = [(Fraction(1), models, [certain(g if noisy else Fraction(0), sources) for g in wanted])]
         first = potential(*states[0][1:])
-        for _ in range(5):
+        for t in range(sources // 2):
             after = []
             for weight, models, controls in states:
                 moved = [
-                    x - step * (h * (x - b) - c) for x, h, b, c in zip(models, curves, minima, controls, strict=True)
+                    x - step * (h * (x - certain(b, sources)) + noise(2 * t + i, sources) - c)
+                    for i, (x, h, b, c) in enumerate(zip(models, curves, minima, controls, strict=True))
                 ]
                 common = mean(moved)
                 renewed = [c + chance / step * (common - x) for c, x in zip(controls, moved, strict=True)]
                 after += [(weight * chance, [common] * 2, renewed), (weight * (1 - chance), moved, controls)]
             states = after
-        found = sum((weight * potential(models, controls) for weight, models, controls in states), Fraction(0))
-        bound = number(
-            book, EXACT_SKIP, initial_lyapunov=first, iterations=5, step_size=step, strong_convexity=1,
-            communication_probability=chance, smoothness=2,
-        )  # fmt: skip
-        worst = max(worst, found / Fraction(int(bound.p), int(bound.q)))
-    return judged(worst <= 1, f"at most {short(worst)} of the bound in two runs")
+        return sum((weight * potential(models, controls) for weight, models, controls in states), Fraction(0)), {
+            "initial_lyapunov": first, "iterations": sources // 2, "step_size": step, "strong_convexity": 1,
+            "communication_probability": chance, "smoothness": 2, "gradient_variance": variance if noisy else 0,
+        }  # fmt: skip
+
+    steps = ((Fraction(1, 2), Fraction(2, 5)), (Fraction(1, 5), Fraction(3, 4)))
+    return compared(book, NOISY_SKIP, (walked(*how, noisy) for how, noisy in product(steps, (False, True))))
 
 
 PROXSKIP_RANGE = Claim(

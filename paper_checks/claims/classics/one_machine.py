@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import sympy as sp
@@ -25,10 +26,22 @@ from bounds.vocabulary import (
     variance_growth as M_V,
 )
 
-from ..checkers import At, Computed, EdgeIs, ImpliedBy, Informative, MeasuredIn, resolve, Same, States, TendsTo, term
-from ..claim import Book, Claim, Finding, judged, Kind
-from ..decaying_k.common import number, short
-from .by_hand.runs import distance_after
+from ..checkers import (
+    At,
+    Computed,
+    Dominates,
+    EdgeIs,
+    ImpliedBy,
+    Informative,
+    MeasuredIn,
+    resolve,
+    Same,
+    States,
+    TendsTo,
+    term,
+)
+from ..claim import Book, Claim, Finding, Kind
+from .by_hand.runs import Case, compared, distance_after
 from .li import RATE
 
 FIXED, FALLING, NONCONVEX, NEEDELL_2_1 = (
@@ -49,35 +62,21 @@ def _next(book: Book) -> sp.Expr:
 
 def _parabolas(book: Book) -> Finding:
     """Two directions of curvatures 3 and 1/2 that share the noise, gradients stretched by 5/4, in closed form."""
-    worst, stretch = Fraction(0), Fraction(5, 4)
-    for share, step, steps in ((Fraction(1, 2), Fraction(1, 5), 9), (Fraction(1), Fraction(4, 15), 40)):
-        noise, gap, start = Fraction(9, 4), Fraction(0), Fraction(0)
-        for curved, part, x in ((Fraction(3), share, Fraction(2)), (Fraction(1, 2), 1 - share, Fraction(-6))):
-            start += curved * x**2 / 2
-            gap += curved / 2 * distance_after((1 - step * stretch * curved) ** 2, step**2 * noise * part, x**2, steps)
-        bound = number(
-            book, FIXED, smoothness=3, strong_convexity=Fraction(1, 2), alignment=stretch, gradient_norm_factor=stretch,
-            variance_growth=0, gradient_variance=noise, initial_gap=start, step_size=step, iterations=steps,
-        )  # fmt: skip
-        worst = max(worst, gap / Fraction(bound.p, bound.q))
-    return judged(worst <= 1, f"at most {short(worst)} of the bound in two runs")
 
+    def cases() -> Iterator[Case]:
+        stretch, noise = Fraction(5, 4), Fraction(9, 4)
+        for share, step, steps in ((Fraction(1, 2), Fraction(1, 5), 9), (Fraction(1), Fraction(4, 15), 40)):
+            gap, start = Fraction(0), Fraction(0)
+            for bent, part, x in ((Fraction(3), share, Fraction(2)), (Fraction(1, 2), 1 - share, Fraction(-6))):
+                start += bent * x**2 / 2
+                gap += bent / 2 * distance_after((1 - step * stretch * bent) ** 2, step**2 * noise * part, x**2, steps)
+            yield gap, {
+                "smoothness": 3, "strong_convexity": Fraction(1, 2), "alignment": stretch, "variance_growth": 0,
+                "gradient_norm_factor": stretch, "gradient_variance": noise, "initial_gap": start, "step_size": step,
+                "iterations": steps,
+            }  # fmt: skip
 
-def _falling(book: Book) -> Finding:
-    """One parabola with steps 3/(offset + t): the gap in closed form against 4.7, after 1, 8 and 60 steps."""
-    worst = Fraction(0)
-    for steps in (1, 8, 60):
-        second, place, scale = Fraction(25), Fraction(13), Fraction(3)
-        for t in range(steps):
-            step = scale / (place + t)
-            second = (1 - 2 * step) ** 2 * second + step**2 * Fraction(9, 4)
-        bound = number(
-            book, FALLING, smoothness=2, strong_convexity=2, alignment=1, gradient_norm_factor=1, variance_growth=0,
-            gradient_variance=Fraction(9, 4), initial_gap=25, step_size_scale=scale, step_offset=place,
-            iterations=steps,
-        )  # fmt: skip
-        worst = max(worst, second / Fraction(bound.p, bound.q))
-    return judged(worst <= 1, f"at most {short(worst)} of the bound after 1, 8 and 60 steps")
+    return compared(book, FIXED, cases())
 
 
 THEOREM_4_6 = Claim(
@@ -93,6 +92,7 @@ THEOREM_4_6 = Claim(
         ),
         "largest step": EdgeIs(FIXED, a, mu / (L * M_G), where=(ALIGNED,)),
         "exact runs": Computed("two parabolas with noise in closed form", _parabolas),
+        "search": Dominates(FIXED, family="quadratics"),
     },
 )
 
@@ -114,7 +114,7 @@ THEOREM_4_7 = Claim(
             (ALIGNED, beta > 1 / (c * mu), offset > 1, beta / offset <= mu / (L * M_G)),
             (*ONE, "globally_strongly_convex", "harmonic_step_size"),
         ),
-        "exact runs": Computed("one parabola with noise", _falling),
+        "search": Dominates(FALLING, family="quadratics"),
     },
     note="Iterations are counted from 0 here, so that the offset is the paper's gamma + 1. A step leads from "
     "nu/(offset + k) "
@@ -136,6 +136,7 @@ THEOREM_4_8 = Claim(
         "unit": MeasuredIn(NONCONVEX, GRADIENT**2),
         "limit": TendsTo(NONCONVEX, K, sp.oo, a * L * M / mu),
         "conditions": States(NONCONVEX, (ALIGNED, SHORT), (*ONE, "lower_bounded", "fixed_step_size")),
+        "search": Dominates(NONCONVEX, family="quadratics"),
     },
 )
 
@@ -149,20 +150,6 @@ SAYS = Claim(
     },
     ours=True,
 )
-
-
-def _drawn(book: Book) -> Finding:
-    """Losses (x - b)^2 for b = 3, -1 and 1, one drawn in every step: the second moment in closed form."""
-    worst = Fraction(0)
-    for step, steps, start in ((Fraction(1, 3), 5, Fraction(4)), (Fraction(1, 10), 50, Fraction(0))):
-        spread = 4 * (Fraction(4) + 4 + 0) / 3  # squared gradients at the minimiser 1
-        after = distance_after((1 - 2 * step) ** 2, step**2 * spread, start**2, steps)
-        bound = number(
-            book, NEEDELL_2_1, initial_distance_sq=start**2, smoothness=2, strong_convexity=2, step_size=step,
-            iterations=steps, optimum_dissimilarity=spread,
-        )  # fmt: skip
-        worst = max(worst, after / Fraction(bound.p, bound.q))
-    return judged(worst <= 1, f"at most {short(worst)} of the bound in two runs")
 
 
 NEEDELL_CLAIM = Claim(
@@ -186,7 +173,7 @@ NEEDELL_CLAIM = Claim(
                 "sampled_with_replacement", "one_participant", "one_local_step", "fixed_step_size",
             ),
         ),
-        "exact runs": Computed("three parabolas, one drawn in every step", _drawn),
+        "search": Dominates(NEEDELL_2_1, family="quadratics"),
     },
     note="A step adds 2 gamma^2 sigma^2 at most; the floor is that over 2 gamma mu (1 - gamma sup L).",
 )  # fmt: skip

@@ -45,7 +45,7 @@ ROUND_FITS = TAU + beta * K <= W
 FIXED = (*SETTING, "fixed_local_steps")
 
 
-def _iterations(book: Book) -> sp.Expr:
+def iterations_of_runtime(book: Book) -> sp.Expr:
     """T as a function of W: (7) is proportional to T."""
     return W * T / book["decaying_k.runtime_fixed"].expr
 
@@ -56,7 +56,7 @@ EQ_8 = Claim(
     Kind.EQUATION.at("Section 3.4, eq. (8)"),
     {
         "from (6) and (7)": Same(
-            SECONDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: _iterations})
+            SECONDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: iterations_of_runtime})
         ),
         "as printed": Same(SECONDS, 2 * KAPPA * GAP / (eta * W * K) * (TAU + beta * K) + eta * KAPPA * L * Z),
         "(23), (26)": Same(SECONDS, 2 * KAPPA * GAP / (eta * W) / K * (TAU + beta * K) + eta * KAPPA * L * Z),

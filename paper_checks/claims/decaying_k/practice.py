@@ -11,23 +11,30 @@ from bounds.units import LOSS
 from bounds.vocabulary import (
     cohort as N,
     current_loss as F_r,
+    distance_sq,
+    grad_cap_sq as G2,
+    initial_distance_sq,
     initial_local_steps as K_0,
     initial_loss as F_0,
     initial_runtime as W_0,
     initial_step_size as eta_0,
+    pl_constant as h,
     rolling_window as s,
     summed_client_loss as reports,
 )
 
-from ..checkers import All, At, Computed, MeasuredIn, OrderIs, Same, States
+from ..checkers import All, At, Computed, MeasuredIn, MonotoneIn, OrderIs, Same, States
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import F_star, W
-from .optima import ETA_PRINT, K_PRINT
+from .common import F_star, L, mu, REAL_ROOT, W
+from .optima import ETA_PRINT, K_PRINT, K_TRUE
 
 K_TIMED, ETA_TIMED = "decaying_k.k_error_with_time", "decaying_k.eta_error_with_time"
 ROLLING, ROLLING_TRUE = "decaying_k.rolling_loss_printed", "decaying_k.rolling_loss"
+OWN_CAP = At("decaying_k.gradient_cap", {initial_distance_sq: distance_sq})
 LOSSES = (sp.Gt(F_0, 0), sp.Ge(F_r, 0))
+K_LEFT, ETA_LEFT = sp.cbrt(W / W_0), sp.sqrt(W / W_0)
+"""What the runtimes of two rounds leave in the quotients."""
 CUBE_ROOT, SQUARE_ROOT = sp.cbrt(F_r / F_0), sp.sqrt(F_r / F_0)
 
 
@@ -49,8 +56,8 @@ QUOTIENTS = Claim(
         {
             "(13), one runtime": Same(K_0 * CUBE_ROOT, At(_relative(K_PRINT, K_0), {W: W_0})),
             "(14), one runtime": Same(eta_0 * SQUARE_ROOT, At(_relative(ETA_PRINT, eta_0), {W: W_0})),
-            "(13), its runtimes": Same(K_0 * CUBE_ROOT, _relative(K_PRINT, K_0), ratio=sp.cbrt(W / W_0)),
-            "(14), its runtimes": Same(eta_0 * SQUARE_ROOT, _relative(ETA_PRINT, eta_0), ratio=sp.sqrt(W / W_0)),
+            "(13), its runtimes": Same(K_0 * CUBE_ROOT, _relative(K_PRINT, K_0), K_LEFT, where=LOSSES),
+            "(14), its runtimes": Same(eta_0 * SQUARE_ROOT, _relative(ETA_PRINT, eta_0), ETA_LEFT, where=LOSSES),
             "(13) with time": Same(K_TIMED, _relative(K_PRINT, K_0)),
             "(14) with time": Same(ETA_TIMED, _relative(ETA_PRINT, eta_0)),
             **{f"conditions of {n}": States(n, LOSSES, words=1, relation="=") for n in (K_TIMED, ETA_TIMED)},
@@ -58,9 +65,10 @@ QUOTIENTS = Claim(
         wrong=("(13), its runtimes", "(14), its runtimes"),
     ),
     known=Status.FAILS,
-    note="It holds if one runtime is put into both. At the runtimes of the two rounds the quotients also have the "
-    "cube (square) root of W_0 / W; the text puts round 0 at W = 0, where (9) has no value (decaying_k.k_0_at_zero), "
-    "and lets W grow in (10). tau + beta K and Z cancel for a fixed K; the ceiling is left aside.",
+    note="It holds if one runtime and one G (decaying_k.restart) are put into both. At the runtimes of the "
+    "two rounds the quotients also have the cube (square) root of W_0 / W; the text puts round 0 at W = 0, where (9) "
+    "has no value (decaying_k.k_0_at_zero), and lets W grow in (10). tau + beta K and Z cancel for a fixed K; "
+    "the ceiling is left aside.",
     damaged="the brackets of (13), read as a ceiling as in Table 3",
     defect=Defect.READING,
 )
@@ -75,6 +83,39 @@ AT_ZERO = Claim(
     note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. The best "
     "K from the start is that of the whole runtime.",
     defect=Defect.REFUTED,
+)
+
+
+def _of_new_run(smallest: sp.Expr) -> At:
+    """The best K of a run begun where a loss of curvature h is h/2 ||x - x^*||^2 above the smallest, with its own G."""
+    return At(K_TRUE, {F_star: smallest, F_r: smallest + h / 2 * distance_sq, G2: OWN_CAP})
+
+
+CURVED = (mu <= h, h <= L)
+RESTART = Claim(
+    "decaying_k.restart",
+    "As every round may be seen as a new run, the best K falls while the loss falls from round to round.",
+    Kind.REMARK.at("Section 3.4, first paragraph; Section 3.5, before eq. (13)"),
+    All(
+        {
+            "F^* = 0": MonotoneIn(_of_new_run(sp.S.Zero), distance_sq, up=True, where=CURVED),
+            "F^* > 0": MonotoneIn(_of_new_run(F_star), distance_sq, up=True, where=(*CURVED, sp.Gt(F_star, 0), mu < L)),
+        },
+        wrong=("F^* = 0", "F^* > 0"),
+    ),
+    known=Status.FAILS,
+    note="It holds if one G bounds the gradients of all rounds, and fails with the G of the text, L times the distance "
+    "from the start of the run to x^*: a new run has a new G, and G^2 falls as the loss does. With F^* = 0 the best K "
+    "of the new runs changes by the cube root of kappa at most, and for a loss of one curvature not at all; with "
+    "F^* > 0 it even rises. (13) does not show it, as (9) has lost G: "
+    "for clients x^2/2 the best K from x = 1 is that from x = 4, and (13) has cbrt(1/16) times it.",
+    repair=Repair(
+        "with one G for the whole run the best K falls with the loss",
+        MonotoneIn(K_TRUE, F_r, up=True, where=(REAL_ROOT,)),
+        K_TRUE,
+    ),
+    about=("decaying_k.gradient_cap",),
+    defect=Defect.READING,
 )
 
 # ---- the estimate of the loss ----

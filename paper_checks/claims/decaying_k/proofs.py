@@ -23,7 +23,7 @@ from bounds.vocabulary import (
 
 from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, Same, term, Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .common import eta, K, L, mu, T
+from .common import eta, K, KAPPA, L, mu, T
 from .lemma_1 import LARGE_COHORT, LEMMA, NOISE, SAMPLING, sampling_factor, SAMPLING_TRUE, VARIANCE
 from .lemma_2 import SUM
 from .measured import TASKS
@@ -166,22 +166,62 @@ REINDEXED = Claim(
     defect=Defect.SLIP,
 )
 
-FROM_LEMMA_2 = Claim(
-    "decaying_k.theorem_1_from_lemma_2",
-    "(17) divided by eta T, with K_r - 1 replaced by K_r, is (6).",
-    Kind.PROOF.at("Appendix A.2 and eq. (6)"),
-    {
-        "constants": Same(At(SIX, {ratio: K**2}), lambda book: _over_run(book, K + 1)),
-        "replacement": ImpliedBy(lambda book: _over_run(book, K), At(SIX, {ratio: K**2}), where=(K >= 1,)),
-        "linear in the ratio": Same(At(SIX, {ratio: 3 * ratio}), Total(((3, SIX), (-2, At(SIX, {ratio: 0}))))),
-    },
-    note="Shown for a fixed K; rounds of unequal length add K_r^3 to the sum. The first display of A.2 leaves K_r "
-    "outside the sum over r.",
-)
-
 
 def _over_run(book: Book, drift_steps: sp.Expr) -> sp.Expr:
     """(17) over T steps of eta, per eta T, with ``drift_steps`` for K in the drift alone."""
     parts = dict(book[SUM].spelled_terms)
     parts["drift"] = parts["drift"].subs(K, drift_steps)
     return sp.Add(*parts.values()).subs(S, eta**2 * T) / (eta * T)
+
+
+def _of_steps(book: Book) -> sp.Expr:
+    """What (17) charges an iteration of a round of K steps, in units of eta kappa L G^2."""
+    return term(SUM, "drift", "partial participation")(book) / (KAPPA * L * G2 * S)
+
+
+def _of_ratio(book: Book) -> sp.Expr:
+    """What (6) charges, in the same units."""
+    return term(SIX, "drift")(book) / (eta * KAPPA * L * G2)
+
+
+def _decaying(book: Book) -> Finding:
+    """(17), K_t the largest, against (6) for rounds of 9, 4 and 2 steps with N = 1."""
+    steps = (9, 4, 2)
+    given = sp.simplify(_of_steps(book)).subs({K: max(steps), N: 1})
+    wanted = sp.simplify(_of_ratio(book)).subs({N: 1, ratio: sp.Rational(sum(k**3 for k in steps), sum(steps))})
+    said = f"(17) gives {given}, (6) has {float(wanted):g}, times eta kappa L G^2"
+    audited = bool((given, wanted) == (836, sp.Rational(3204, 5)))
+    return judged(bool(given <= wanted), said, {"K_r": "9, 4, 2", "N": "1"}, audited)
+
+
+FROM_LEMMA_2 = Claim(
+    "decaying_k.theorem_1_from_lemma_2",
+    "(17) divided by eta T, with K_r - 1 replaced by K_r, gives (6).",
+    Kind.PROOF.at("Appendix A.2 and eq. (6)"),
+    All(
+        {
+            "fixed K": Same(At(SIX, {ratio: K**2}), lambda book: _over_run(book, K + 1)),
+            "replacement": ImpliedBy(lambda book: _over_run(book, K), At(SIX, {ratio: K**2}), where=(K >= 1,)),
+            "decaying K": Computed("the drift of three rounds of falling length, in exact numbers", _decaying),
+        },
+        wrong=("decaying K",),
+    ),
+    known=Status.FAILS,
+    note="K_t in (17), and K_r in the first display of A.2, stand outside the sum over the iterations. Read as the "
+    "largest, which makes (17) a statement, they give (6) for a fixed K alone, and for a decaying K a larger bound: "
+    "(6) averages over the iterations what (17) charges for the longest round.",
+    repair=Repair(
+        "with K_t of the iteration, inside the sum, in whatever order long and short rounds come",
+        {
+            "every round": ImpliedBy(
+                lambda book: K * _of_steps(book),
+                lambda book: K * At(_of_ratio, {ratio: K**2})(book),
+                where=(K >= 1,),
+                squares=(8 * K * (K - 1), 8 * K**2),
+            ),
+            "linear in the ratio": Same(At(SIX, {ratio: 3 * ratio}), Total(((3, SIX), (-2, At(SIX, {ratio: 0}))))),
+        },
+        SIX,
+    ),
+    defect=Defect.READING,
+)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
-from bounds.vocabulary import cohort as N, grad_cap_sq as G2, heterogeneity as Gamma, steps_cubed_ratio as ratio
+from bounds.operators import ClientSum
+from bounds.vocabulary import (
+    client_gradient_variance as sigma_c,
+    clients as C,
+    cohort as N,
+    grad_cap_sq as G2,
+    heterogeneity as Gamma,
+    steps_cubed_ratio as ratio,
+)
 
-from ..checkers import At, Informative, MonotoneIn, OrderIs, TendsTo, term, Total
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
-from .common import CAP, eta, F_0, F_star, K, KAPPA, L, REAL_ROOT, T
+from ..checkers import At, Computed, Informative, MonotoneIn, OrderIs, Same, TendsTo, term
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from .by_hand.scalar import Scalars
+from .common import CAP, eta, F_0, F_star, K, KAPPA, L, REAL_ROOT, short, T
 from .optima import ETAR_TRUE, ROUNDS, VARIANCE
+from .sharp import SHARP
 
 SIX = "decaying_k.theorem_1"
 FLOOR = ("gradient variance", "heterogeneity", "drift")
@@ -59,7 +71,8 @@ DECAYED_FLOOR = Claim(
         "floor of K = 1": TendsTo(At(SIX, {ratio: 1}), T, sp.oo, At(term(SIX, *FLOOR), {ratio: 1})),
     },
     note="Similar, not the same: K can fall to 1 and no further, and the floor of (6) is then that of distributed SGD "
-    "with a fixed step size. That the step size must fall for the error to vanish the paper says itself.",
+    "with a fixed step size. Against K_0 for ever the floor comes down; against equal K_r that take the same rounds, "
+    "steps and time it rises (decaying_k.three_schedules).",
 )
 
 AS_CENTRALISED = Claim(
@@ -68,25 +81,51 @@ AS_CENTRALISED = Claim(
     Kind.REMARK.at("Remark 1.1"),
     OrderIs(At(SIX, {VARIANCE: 0, Gamma: 0, ratio: 1}), T, 1 / T, at_most=True, where=(REAL_START,)),
     known=Status.FAILS,
-    note="Where clients are identical, K_r = 1 and gradients exact, this is gradient descent, whose gradients vanish. "
-    "(6) keeps the floor eta kappa L (8 + 4/N) G^2 there: the 8 comes from replacing K_r - 1 by K_r, 4/N from a "
+    note="It holds of the orders O(1/T) and O(eta) (decaying_k.remark_1_1), not of the reason for the constants. Where "
+    "clients are identical, K_r = 1 and gradients exact, this is gradient descent, whose gradients vanish, and (6) "
+    "keeps the floor eta kappa L (8 + 4/N) G^2: the 8 comes from replacing K_r - 1 by K_r, 4/N from a "
     "participation factor bounded by 1.",
     repair=Repair(
-        "with 8 (K - 1)^2 as in (17) and all clients present the floor is gone",
-        OrderIs(
-            lambda book: (
-                At(
-                    Total(((1, term("decaying_k.lemma_2", "optimisation")), (1, term("decaying_k.lemma_2", "drift")))),
-                    {K: sp.S.One},
-                )(book)
-                / (eta * T)
-            ),
-            T,
-            1 / T,
-            where=(REAL_START,),
-        ),
+        "the improved bound with K_r = 1 and all clients is that of SGD with one sample of each client",
+        Same(At(SHARP, {ratio: 1, N: C}), 2 * (F_0 - F_star) / (eta * T) + eta * L * ClientSum(sigma_c) / C**2),
+        SHARP,
     ),
-    defect=Defect.REFUTED,
+    defect=Defect.READING,
+)
+
+
+def _quadratics(*curvatures: int) -> Computed:
+    """Three clients with minima 0, 1, -2, all taking part, exact gradients, from -30 with eta = 1/12."""
+
+    def run(book: Book) -> Finding:
+        problem, found = Scalars.of((0, 1, -2), curvatures), {}
+        for steps in (1, 2, 3, 4, 6, 12):
+            server = Fraction(-30)
+            for _ in range(12 // steps):
+                server = problem.average(server, steps, Fraction(1, 12))
+            found[steps] = problem.global_gradient(server) ** 2
+        said = ", ".join(f"K = {k}: {short(value)}" for k, value in found.items())
+        witness = {"curvatures": ", ".join(map(str, curvatures)), "minima": "0, 1, -2", "x_0": "-30", "eta": "1/12"}
+        rises = sorted(set(found.values())) == list(found.values())
+        harmless = len(set(found.values())) == 1
+        return judged(harmless, f"squared gradient after 12 iterations, {said}", witness, harmless or rises)
+
+    return Computed("rounds of 1 to 12 steps at the same number of iterations, in exact numbers", run)
+
+
+QUADRATICS = Claim(
+    "decaying_k.remark_1_3",
+    "For a given number of iterations K_r > 1 harms in all analyses, except where clients are quadratic.",
+    Kind.REMARK.at("Remark 1.3"),
+    _quadratics(1, 3, 2),
+    known=Status.FAILS,
+    note="It holds in the setting of the cited work, one loss for all clients, and of quadratics with one Hessian, "
+    "whose average does not see K; it fails for clients that differ in Hessians and minima, even if all take part and "
+    "gradients are exact: they contract the more slowly the larger K is, and for K >= 2 they rest beside the minimum "
+    "(decaying_k.remark_1_1_decay). Which K is best depends on the start: near the minimum a few steps can be a "
+    "little better than one. The drift of (6) sees none of this, and grows with K for equal clients too.",
+    repair=Repair("quadratics with one Hessian", _quadratics(2, 2, 2)),
+    defect=Defect.READING,
 )
 
 VARIANCE_PER_ROUND = Claim(

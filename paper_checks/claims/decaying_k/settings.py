@@ -134,8 +134,10 @@ def _informative(rounds: bool) -> Computed:
             steps = steps_of_k_rounds(task.first_steps) if rounds else [task.first_steps]
             shares[name] = _drift_share(book, name, Fraction(sum(k**3 for k in steps), sum(steps)))
         said = "; ".join(f"{name}: {float(s):.4g}" for name, s in shares.items())
-        quiet = [name for name, s in shares.items() if s >= 1]
-        return judged(not quiet, f"the drift of (6) in units of G^2 is at least, {said}", {}, len(quiet) == len(TASKS))
+        quiet = {name: f"{float(s):.4g} G^2" for name, s in shares.items() if s >= 1}
+        return judged(
+            not quiet, f"the drift of (6) in units of G^2 is at least, {said}", quiet, len(quiet) == len(TASKS)
+        )
 
     return Computed("the drift term at Table 1's values with L = mu = 1/2, where it is smallest", run)
 

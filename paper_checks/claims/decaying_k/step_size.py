@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import sympy as sp
 
 from bounds.vocabulary import initial_loss as F_0, rounds as R
 
-from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, Readings, Same, States, TendsTo
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from ..checkers import (
+    All,
+    ArgminIs,
+    At,
+    Computed,
+    ImpliedBy,
+    MeasuredIn,
+    MonotoneIn,
+    OrderIs,
+    Readings,
+    Same,
+    States,
+    TendsTo,
+)
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .common import beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, TAU, W
 from .optima import (
     ETA_CAPPED,
@@ -19,6 +33,7 @@ from .optima import (
     ETAR_PRINT,
     ETAR_TRUE,
     FIXED,
+    GAP,
     ROUND_FITS,
     ROUNDS,
     SECONDS,
@@ -130,4 +145,52 @@ ETA_IN_ROUNDS = Claim(
         ETAR_TRUE,
     ),
     defect=Defect.GAP,
+)
+
+
+# ---- both at once ----
+
+
+def _best_together(book: Book) -> Finding:
+    """kappa = 50, Gamma = 18, G^2 = 1, N = 4, tau = 2, beta = 1: the best K at the best step size, for two runs."""
+    values = {
+        "client_weight": [0.25] * 4, "client_gradient_variance": [0.0] * 4, "smoothness": 1.0, "cohort": 4,
+        "strong_convexity": 0.02, "heterogeneity": 18.0, "optimal_loss": 18.0, "grad_cap_sq": 1.0,
+        "minibatch_time": 1.0, "model_size": 10.0, "download_rate": 20.0, "upload_rate": 20 / 3,
+    }  # fmt: skip
+    best, steps = {}, np.arange(1, 41)
+    for runtime, loss in ((500, 20.0), (4000, 19.0)):
+        run = {**values, "runtime": runtime, "current_loss": loss, "local_steps": steps}
+        level = book[SECONDS].formula(**run, step_size=book[ETA_TRUE].formula(**run))
+        best[runtime] = int(steps[np.argmin(level)])
+    said = ", ".join(f"K = {k} for W = {w}" for w, k in best.items())
+    witness = {"kappa": "50", "Gamma": "18", "G^2": "1", "N": "4", "tau": "2", "beta": "1", "F": "20, 19"}
+    return judged(best[4000] < best[500], f"best with the step size: {said}", witness, best == {500: 2, 4000: 2})
+
+
+JOINT_MINIMUM = Claim(
+    "decaying_k.joint_minimum",
+    "Chosen together with the step size, the best K of (8) falls with the runtime and with the loss, as (9) does.",
+    Kind.REMARK.at("Section 3.4, Theorem 2 and Corollary 2.1 together"),
+    Computed("the best whole K at the best step size, for two runtimes and losses", _best_together),
+    known=Status.FAILS,
+    note="At the best step size (8) is a function of K times sqrt((kappa F - F^*)/W): the best K depends on neither, "
+    "and the step size alone falls. (9) falls with W because it holds a step size that is then too large. This is so "
+    "where the best step size is at most 1/(4L), as for long runs; otherwise the best K is that of 1/(4L). By (8) a "
+    "decaying K only makes up for a step size that is not lowered.",
+    repair=Repair(
+        "the best K is one number for all runtimes and losses, the best step size falls like W^(-1/2)",
+        {
+            "(8) at its best step size": Same(
+                lambda book: At(SECONDS, {eta: ETA_TRUE})(book) ** 2,
+                8 * KAPPA**2 * L * GAP / W * (TAU / K + beta) * Z,
+                where=(REAL_ROOT,),
+            ),
+            "one best K": MonotoneIn(((TAU / K + beta) * Z).diff(K), K, up=True, where=(Z > 0,)),
+            "step size": OrderIs(ETA_TRUE, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
+        },
+        ETA_TRUE,
+    ),
+    defect=Defect.REFUTED,
+    ours=True,
 )

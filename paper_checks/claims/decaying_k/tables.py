@@ -13,6 +13,7 @@ from ..claim import Book, Claim, Finding, Grade, Kind, Status
 from .measured import NAMES, TASKS
 
 ONE, FOUR = table("decaying_k", "Table 1"), table("decaying_k", "Table 4")
+TIMES = table("decaying_k", "Table 2")
 DATA, RESULTS = table("decaying_k", "Text 4.1"), table("decaying_k", "Text 4.4")
 NETWORKS = {
     "Sent140": "sent140_linear",
@@ -142,12 +143,13 @@ def _products() -> dict[str, int]:
 
 STEP_TIMES = Claim(
     "decaying_k.table_2_order",
-    "The times per step differ as much as the models' computation: least for the linear model, most for the GRU.",
+    "The times per step of the tasks are in the order of their models' multiplications, the linear model's the least, "
+    "the GRU's the most.",
     Kind.TABLE.at("Table 2 and the text after it"),
     {
-        "times": Ordered({n: str(float(t.step_time)) for n, t in TASKS.items()}, tuple(pairwise(NAMES))),
+        "times": Ordered({n: TIMES[n, "beta"] for n in NAMES}, tuple(pairwise(NAMES))),
         "multiplications": Ordered(_products(), tuple(pairwise(NAMES))),
     },
-    note="Times and multiplications of a forward pass rank the tasks alike; the batch of CIFAR100 is not stated and "
-    "taken as 32.",
+    note="Of a forward pass; the batch of CIFAR100 is not stated and taken as 32. In order, not in proportion: from "
+    "the linear model to the GRU the time grows 288 times, the multiplications 5140 times.",
 )

@@ -20,8 +20,7 @@ from bounds.vocabulary import (
 )
 
 from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same, States, term
-from ..claim import Book, Check, Claim, Defect, Finding, Grade, judged, Kind, Repair, Status
-from .by_hand.scalar import Scalars
+from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .common import CAP, eta, F_star, KAPPA, L, number, SETTING, short, T
 
 SIX, APPENDIX = "decaying_k.theorem_1", "decaying_k.theorem_1_appendix"
@@ -115,42 +114,6 @@ WITH_ITS_G = Claim(
 )
 
 
-def _increasing(book: Book) -> Finding:
-    """Rounds of 1, 3 and 6 steps on three unlike clients that all take part, with G the largest client gradient met."""
-    problem, step_size, schedule = Scalars.of((5, -2, 1), (2, 1, 1)), Fraction(1, 8), (1, 3, 6)
-    server, gradients, caps = Fraction(3), [], []
-    for steps in schedule:
-        paths = [problem.local(c, server, steps, step_size) for c in range(3)]
-        caps += [problem.gradient(c, x) ** 2 for c, path in enumerate(paths) for x in path]
-        gradients += [problem.global_gradient(problem.average(server, k, step_size)) ** 2 for k in range(steps)]
-        server = problem.average(server, steps, step_size)
-    bound = number(
-        book, REPAIRED, **problem.values(), initial_loss=problem.loss(Fraction(3)), cohort=3, grad_cap_sq=max(caps),
-        steps_cubed_ratio=Fraction(sum(k**3 for k in schedule), sum(schedule)), step_size=step_size, iterations=10,
-    )  # fmt: skip
-    said = f"rounds of 1, 3, 6 steps: mean {short(sum(gradients) / 10)} against {short(bound)}"
-    return judged(sum(gradients) / 10 <= Fraction(bound.p, bound.q), said, grade=Grade.SEARCHED)
-
-
-ANY_SCHEDULE = Claim(
-    "decaying_k.theorem_1_schedule",
-    "The ratio of sums in (6) takes care of any schedule: with K_r = K it is K^2, and growing K_r do no harm.",
-    Kind.REMARK.at("Theorem 1 and Appendix A.2"),
-    {
-        "constant": Computed("sum K^3 / sum K of a constant schedule, and of one that falls", lambda book: _ratios()),
-        "growing": Computed("an exact run with growing K_r", _increasing),
-    },
-    ours=True,
-)
-
-
-def _ratios() -> Finding:
-    from bounds.decaying_k.schedules import steps_cubed_ratio
-
-    flat, falling = steps_cubed_ratio([7] * 5), steps_cubed_ratio([9, 4, 2])
-    return judged(flat == 49 and abs(falling - 801 / 15) < 1e-12, f"7, 7, .. gives {flat:g}; 9, 4, 2 gives {falling:g}")
-
-
 # ---- the last display of the appendix ----
 
 
@@ -195,32 +158,3 @@ SAME_BOUND = Claim(
     ),
     defect=Defect.GAP,
 )
-
-
-CLOSING_LINE = Claim(
-    "decaying_k.a_2_closing_line",
-    "The smallest gradient norm is at most the mean of them, which the last display bounds.",
-    Kind.PROOF.at("Appendix A.2, closing line"),
-    {
-        "same gradients": Computed("what the two sides are statistics of", lambda book: _statistics(book)),
-        "exact run": Computed("minimum against mean and against each", lambda book: _smallest()),
-    },
-    note="Printed is 'at most each of them', true as well; that each is bounded does not follow, only their mean is.",
-)
-
-
-def _statistics(book: Book) -> Finding:
-    """(6) is on the smallest of what the last display takes the mean of."""
-    stated, shown = book[SIX].statistic, book[APPENDIX].statistic
-    if stated is None or shown is None:
-        return judged(False, "a statistic is missing")
-    alike = (stated.over, stated.at) == (shown.over, shown.at) and book[SIX].target == book[APPENDIX].target
-    return judged(alike and (stated.kind, shown.kind) == ("min", "mean"), f"{stated} and {shown}")
-
-
-def _smallest() -> Finding:
-    problem, step_size = Scalars.of((5, -2, 1), (2, 1, 1)), Fraction(1, 8)
-    norms = [problem.global_gradient(problem.average(Fraction(3), k, step_size)) ** 2 for k in range(9)]
-    true = min(norms) <= sum(norms) / 9 < max(norms)
-    said = f"{short(min(norms))} <= {short(sum(norms) / 9)}, while the first is {short(norms[0])}"
-    return judged(true, said, grade=Grade.SEARCHED)

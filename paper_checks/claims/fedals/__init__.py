@@ -43,7 +43,7 @@ SECTIONS = {
     "Algorithms 1 and 2": algorithms,
     "Algorithms 3 and 4, Appendix E.4": controls,
     "Section 6, Tables 4 and 5": settings,
-    "Section 6.3, Table 2": communication,
+    "Sections 6.3 to 6.5, Table 2": communication,
     "Table 1": tables,
     "Sections 6.5 and 6.6, Table 3": splits,
 }

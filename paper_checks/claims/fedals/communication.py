@@ -16,8 +16,10 @@ from bounds.vocabulary import (
 )
 
 from ...reported import table
-from ..checkers import At, Computed, MonotoneIn, Prints, Same, TendsTo
+from ..checkers import At, Computed, MonotoneIn, Prints, Refuted, Same, TendsTo
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Status
+from .algorithms import ROUNDS, shown, TAU
+from .by_hand import listings as lines
 
 EXCHANGED, SENT = "fedals.communicated_parameters_table_2", "fedals.communicated_parameters"
 ALPHAS = (1, 5, 10, 25, 50, 100)
@@ -81,6 +83,34 @@ SAVES = Claim(
     },
     note="The head is 450 times smaller than the extractor in ResNet-20, but 5 times only in OPT-125M, where alpha = 10"
     " saves a factor of 4 at most.",
+)
+
+
+def _line_7(book: Book) -> Finding:
+    """The mean of the control variables after every round, against the averaged models before and after it."""
+    before, said = lines.START, ""
+    for rounds in range(1, ROUNDS + 1):
+        after, controls = lines.scaffold(rounds, TAU)
+        shared = lines.mean(controls)
+        move = (before[0] - after[0]) / (lines.STEP * TAU), (before[1] - after[1]) / (lines.STEP * TAU)
+        before, said = after, f"round {rounds}: mean of the control variables {shown(shared)}, move {shown(move)}"
+        if shared != move:
+            return fails(said)
+    return holds(f"equal in fractions after each of {ROUNDS} rounds of {TAU} steps; {said}")
+
+
+CONTROLS_SENT = Claim(
+    "fedals.communication.scaffold",
+    "SCAFFOLD sends about twice what FedAvg sends, since it requires control variables of the size of the model to be "
+    "sent.",
+    Kind.REMARK.at("Sections 6.3 and 6.4; Algorithm 3"),
+    Refuted(Computed("line 7 averaged against the move of the averaged model over eta tau, in fractions", _line_7)),
+    Status.FAILS,
+    note="Where everyone takes part and starts from one model, a client keeps its own control "
+    "variables, and the mean of all of them follows from averaged models that it has: nothing else has to be sent. "
+    "Where only some take part, as in the paper that SCAFFOLD comes from, changes of control variables have to be "
+    "sent.",
+    defect=Defect.REFUTED,
 )
 
 LAYERS = {"extractor": 10, "head": 2}

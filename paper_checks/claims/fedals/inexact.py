@@ -52,18 +52,20 @@ def _one_noisy_client(book: Book) -> Finding:
 
 STATEMENT = Claim(
     "fedals.theorem_c1",
-    "The bound for inexact local models is what (31) gives with the two estimates (46) and (51) put in.",
-    Kind.THEOREM.at(THEOREM),
+    "As a formula, the bound for inexact local models is (31) with the two estimates (46) and (51) put in.",
+    Kind.EQUATION.at(THEOREM),
     {
         "local generalization": Same(term(BOUND, "local generalization"), E_k(L / 2 * MOVED_SQ)),
         "non-iidness": Same(term(BOUND, "non-iidness"), E_k(sp.sqrt(SLOPE_SQ * MOVED_SQ))),
         "signs": Requires(BOUND, (sp.Ge(Delta + 2 * epsilon, 0), SOLVER[1])),
     },
+    note="An identity of formulas; the steps of the proof: fedals.eqs_39_53.",
 )
 
 CHAIN = Claim(
     "fedals.eqs_39_53",
-    "Every step of the proof of Theorem C.1 holds, (41) read as an inequality, and its bound is above the gap.",
+    "On a problem whose data sets are all enumerated every step of the proof of Theorem C.1 holds, (41) read as an "
+    "inequality, and its bound is above the gap.",
     Kind.PROOF.at("proof of Theorem C.1, eqs. (39) to (53)"),
     {
         "(41)": step("<=", lambda c, w: (c.local_moved_sq, 2 * (c.to_best_sq + c.own_to_best_sq))),
@@ -138,8 +140,9 @@ SHARP = Claim(
     },
     note="The mean of the inner product of (17) is that with a client's mean model in place of the one that S_k "
     "trained, which is independent of the rest: half of the squared move of (22) suffices. For squared distances the "
-    "gap is a local gap over K; one client meets the first constant, many iid clients the second. A client that has "
-    "all the noise, the others being sure of its mean, meets the bound with equality at every weight.",
+    "gap of clients of equal weight is a local gap over K; one client meets the first constant, many iid clients the "
+    "second. A client that has all the noise, the others being sure of its mean, meets the bound with equality at "
+    "every weight.",
     ours=True,
 )
 

@@ -1,4 +1,7 @@
-"""What can be said in place of Theorem 4.1, (72) and Theorem 4.3: the noise of gradients instead of non-iidness."""
+"""What can be said in place of Theorem 4.1, (72) and Theorem 4.3: the noise of gradients instead of non-iidness.
+
+The variance of a sample's gradient is to be bounded at every model. Theorem 4.3 assumes this too; Theorem 4.1 does not.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from fractions import Fraction as F
 
 import sympy as sp
 
+from bounds.assumptions import SAMPLES_NOISE
 from bounds.operators import ClientMean as E_k
 from bounds.vocabulary import (
     client_gradient_variance as sigma_sq,
@@ -83,7 +87,8 @@ def _boundary(book: Book) -> Finding:
 
 WITHOUT = Claim(
     "fedals.theorem_4_1.noise",
-    "The gap has a bound without non-iidness: a client's noise, and how its model varies with it, in place of slopes.",
+    "Where the variance of a sample's gradient is bounded at every model, which Theorem 4.1 does not assume, the gap "
+    "has a bound without non-iidness.",
     Kind.THEOREM.at("Theorem 4.1, eq. (6), without non-iidness"),
     {
         **_mended(NOISE),
@@ -93,15 +98,16 @@ WITHOUT = Claim(
         "squared distances, however far": Same(At(NOISE, SQUARED), SQUARED_GAP),
         "the same by constants": Same(At(CONSTANTS, {mu: L}), SQUARED_GAP),
         "order": OrderIs(alike(CONSTANTS), K, 1 / K, where=(sp.Gt(sigma_sq, 0),)),
-        "signs": Requires(NOISE, NONNEGATIVE[:1]),
+        "conditions": Requires(NOISE, NONNEGATIVE[:1], (SAMPLES_NOISE,)),
+        "conditions, by constants": Requires(CONSTANTS, (), (SAMPLES_NOISE,)),
         "above the gap": above(NOISE, CONSTANTS, solvers=("exact",)),
         "at a boundary": Computed("the instance that breaks (6)", _boundary),
     },
     note="Proved in bounds/fedals/noise.py: given the other clients the inner product of (17) is a covariance, since a "
     "client's model and its gradients at a model that has not seen its data are centred by their means. The gap of "
-    "squared distances is met with equality. So averaging brings 1/K for iid clients and for others alike, what one "
-    "model fitted to all data has, and distance alone spoils nothing: the contrast that the discussion draws between "
-    "them is one of (6), not of the gap.",
+    "squared distances is met with equality. With such a variance bound, and equal weights, the gap falls like 1/K "
+    "whatever the distance of the clients. Without one, as in least squares whose inputs differ, it can grow with the "
+    "distance as (6) does: fedals.discussion.non_iid_hurts.",
     ours=True,
 )  # fmt: skip
 
@@ -137,7 +143,7 @@ ANY_ROUND = Claim(
             At(At(ROUNDS, CONTRACTED), {tau: 1}),
             E_k(w * eta * sigma_sq / Z + (L - mu) / 2 * w**2 * eta**2 * sigma_sq / Z),
         ),
-        "step size": Requires(ROUNDS, (sp.Le(eta * (L + mu), 2),)),
+        "conditions": Requires(ROUNDS, (sp.Le(eta * (L + mu), 2),), (SAMPLES_NOISE,)),
         "where (9) fails": Computed("the walks that break (9), in fractions", _last_coins),
         "above the gap": above(ROUNDS, solvers=("fresh samples",)),
     },
@@ -165,13 +171,14 @@ def _drawn(book: Book) -> Finding:
 
 DRAWN = Claim(
     "fedals.eq_73.noise",
-    "The out-of-sample gap of Case I has a bound in which nothing depends on who takes part.",
+    "Where the variance of a sample's gradient is bounded at every model, the out-of-sample gap of Case I has a bound "
+    "in which nothing depends on who takes part.",
     Kind.THEOREM.at("Appendix D, eq. (73), replaced"),
     {
         **_mended(CASE_1),
         "squared distances": Same(At(CASE_1, SQUARED), E_k(_moment(2) * SQUARED[Delta])),
         "all draws": Computed("the gap of squared distances against it", _drawn),
-        "signs": Requires(CASE_1, NONNEGATIVE[:1]),
+        "conditions": Requires(CASE_1, NONNEGATIVE[:1], (SAMPLES_NOISE,)),
     },
     note="(72) without its non-iidness, averaged over the draws counted by clients. Its condition that non-iidness be "
     "the same whoever joins, which (73) and fedals.eq_73.counted.search need and which holds for hardly more than a "

@@ -36,14 +36,15 @@ SLOPE_SQ = 2 * L * delta
 
 STATEMENT = Claim(
     "fedals.theorem_4_1",
-    "The one-round bound is what (31) gives with the two estimates (26) and (29) put in.",
-    Kind.THEOREM.at(THEOREM),
+    "As a formula, the one-round bound is (31) with the two estimates (26) and (29) put in.",
+    Kind.EQUATION.at(THEOREM),
     {
         "local generalization": Same(LOCAL, E_k(L / 2 * SPREAD_SQ)),
         "non-iidness": Same(DRIFT, E_k(sp.sqrt(SLOPE_SQ * SPREAD_SQ)), where=NONNEGATIVE),
         "signs": Requires("fedals.one_round", NONNEGATIVE),
     },
-    note="Numbered (15) and (37) in the appendix, where the same formula stands.",
+    note="An identity of formulas; whether the theorem holds is decided by fedals.eqs_16_37 and "
+    "fedals.theorem_4_1.search. Numbered (15) and (37) in the appendix, where the same formula stands.",
 )
 
 READ_OFF = Claim(
@@ -54,4 +55,5 @@ READ_OFF = Claim(
         "local gap": MonotoneIn(alike("fedals.one_round"), D, up=True, where=SIGNS),
         "non-iidness": MonotoneIn(alike("fedals.one_round"), d, up=True, where=(sp.Gt(D, 0), sp.Gt(d, 0))),
     },
+    note="Checked for clients of equal weight; for other weights it follows term by term.",
 )

@@ -108,7 +108,8 @@ def above(*names: str, solvers: tuple[str, ...] = SOLVERS) -> Computed:
 
 CHAIN = Claim(
     "fedals.eqs_16_37",
-    "Every step of the proof of Theorem 4.1 holds, and its bound is above the gap.",
+    "On a problem whose data sets are all enumerated every step of the proof of Theorem 4.1 holds, and its bound is "
+    "above the gap.",
     Kind.PROOF.at("proof of Theorem 4.1, eqs. (16) to (37)"),
     {
         "(17)": Computed("both sides on a grid of models and all data sets", _descent),
@@ -127,7 +128,7 @@ CHAIN = Claim(
         "(36)": step("(36)", lambda c, w: (c.drift_on_copy, c.drift), equal=True),
         "(37)": above("fedals.one_round", solvers=("exact",)),
     },
-    note="On a small problem all of whose data sets are gone through, in double precision. (22) needs a loss that is "
+    note="In double precision, for two clients and one loss. (22) needs a loss that is "
     "convex in what is averaged, (28) minimisers without a gradient: fedals.theorem_4_1.conditions. (25) holds in "
     "expectation only, (29) with equality, (35) is a number without an equation, and the text beside (22) writes "
     "S^(k,i) as if one sample had been replaced.",

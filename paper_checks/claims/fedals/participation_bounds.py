@@ -23,8 +23,6 @@ from .by_hand import sampling
 from .common import found_too, NONNEGATIVE
 from .participation import CASE_1, CASE_2, COUNTED, ONE
 
-REMARK = "Remark 4.2"
-
 
 def _one_large_client(book: Book, name: str) -> Finding:
     """Half squared distances, clients alike; the averaged model is the large one's but for few draws in a thousand."""
@@ -64,29 +62,23 @@ def _averaged(case: str, second: str, third: str) -> All:
 
 
 D1, D2 = "fedals.lemma_d1_weight", "fedals.lemma_d2_weight"
-AVERAGED = Claim(
-    "fedals.eqs_73_74",
-    "Cases I and II are (72) averaged by Lemmas D.1 and D.2.",
-    Kind.EQUATION.at("Appendix D, eqs. (73), (74)"),
-    {
-        "Case I, the lemma as printed": _averaged(CASE_1, f"{D1}_printed", f"{D1}_sq_printed"),
-        "Case I, counted by clients": _averaged(COUNTED, D1, f"{D1}_sq"),
-        "Case II": _averaged(CASE_2, D2, f"{D2}_sq"),
-    },
-    note="As if non-iidness did not depend on who takes part.",
-)
-
 SUBSTITUTED = Claim(
     "fedals.remark_4_2",
-    "Cases I and II are (6) with 1/cohort and with weight times K over cohort in place of a client's weight.",
-    Kind.REMARK.at(REMARK),
+    "As formulas, Cases I and II are (6) with 1/cohort and with weight times K over cohort in place of a client's "
+    "weight, and (72) with the identities of Lemmas D.1 and D.2 put in, non-iidness taken for a fixed number.",
+    Kind.EQUATION.at("Remark 4.2; Appendix D, eqs. (73), (74)"),
     {
         "Case I": Same(CASE_1, At(ONE, {w: 1 / K_hat})),
         "Case II": Same(CASE_2, At(ONE, {w: w * K / K_hat})),
         "Case II, everyone": Same(At(CASE_2, {K_hat: K}), ONE),
+        "Case I, Lemma D.1 as printed": _averaged(CASE_1, f"{D1}_printed", f"{D1}_sq_printed"),
+        "Case II, Lemma D.2": _averaged(CASE_2, D2, f"{D2}_sq"),
         **{f"signs, {case}": Requires(case, NONNEGATIVE) for case in (CASE_1, CASE_2, COUNTED)},
     },
-    note="The weights that the mean over clients is taken with stay what they are.",
+    note="An identity of formulas, not a proof of bounds: non-iidness depends on who takes part (fedals.eq_71), and "
+    "Case I's identities overlook clients that are drawn twice (fedals.lemma_d1.weight). As bounds both fail: "
+    "fedals.eq_73.bound, fedals.eq_73.out_of_sample, fedals.eq_74.bound. The weights that the mean over clients is "
+    "taken with stay what they are.",
 )
 
 FAVOURED = Claim(
@@ -134,7 +126,12 @@ ONE_LARGE = Claim(
     note="With nearly all weight on one client every draw is that client: the averaged model is its model and its gap "
     "the local gap, while (73) divides it by the squared cohort.",
     repair=Repair(
-        "(72) averaged with the moments counted by clients", lambda book: _one_large_client(book, COUNTED), COUNTED
+        "(72) averaged with the moments counted by clients, non-iidness taken for a fixed number",
+        {
+            "formula": _averaged(COUNTED, D1, f"{D1}_sq"),
+            "this instance": lambda book: _one_large_client(book, COUNTED),
+        },
+        COUNTED,
     ),
     about=("fedals.lemma_d1_weight_sq",),
     defect=Defect.REFUTED,

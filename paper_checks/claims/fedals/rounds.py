@@ -69,15 +69,16 @@ def _substituted(extra: sp.Expr) -> At:
 
 STATEMENT = Claim(
     "fedals.theorem_4_3",
-    "The bound is (38) with A for gap and suboptimality, and B for non-iidness and suboptimality.",
-    Kind.THEOREM.at("Theorem 4.3, eq. (9); eq. (58)"),
+    "As a formula, the bound is (38) with A for gap and suboptimality, and B for non-iidness and suboptimality.",
+    Kind.EQUATION.at("Theorem 4.3, eq. (9); eq. (58)"),
     {
         "v2": Same(V2, _substituted(sp.S.Zero)),
         "v1": Same(V1, _substituted(L / mu)),
         "B, v2": Requires(V2, (sp.Ge(B, 0),)),
         "B, v1": Requires(V1, (sp.Ge(B + L / mu, 0),)),
     },
-    note="Constants and logarithms are hidden; rounds are taken to be alike. Two versions, two bounds, one proof: v1 "
+    note="An identity of formulas; the theorem itself fails: fedals.theorem_4_3.constants. Constants and logarithms "
+    "are hidden; rounds are taken to be alike. Two versions, two bounds, one proof: v1 "
     "adds L/mu inside A and B, so that its bound stays away from zero however many samples a round has.",
 )
 
@@ -109,7 +110,7 @@ READ_OFF = Claim(
         "complexity over samples": Same(At(alike(V2), {C: 7 * C, shared(Z): 7 * shared(Z)}), alike(V2)),
         "non-iidness": MonotoneIn(positive, gap, up=True),
     },
-    note="Other things are not given: local steps lower the non-iidness too (fedals.section_5.local_steps), and the "
+    note="Other things are not given: local steps change the non-iidness too (fedals.section_5.local_steps), and the "
     "model that is returned need not change at all (fedals.section_5.same_model).",
 )
 

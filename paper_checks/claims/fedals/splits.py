@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...reported import table
 from ..checkers import Prints
 from ..claim import Claim, Defect, Kind, Status
-from .cells import ALS, AVG, DEPTHS, Distinct, ordered, REPORTED, SHORT, VALUES
+from .cells import ALS, AVG, DEPTHS, ordered, SHORT, VALUES
 
 SPLITS = "Table 3"
 
@@ -20,23 +20,8 @@ BEST_DEPTH = Claim(
     "Of the six splits in Table 3, the one after 16 layers does best on all three data sets.",
     Kind.TABLE.at(SPLITS),
     ordered(tuple((f"{d} L={x}", f"{d} L=16") for d in map(str, list(SHORT.values())[:3]) for x in DEPTHS if x != 16)),
-    note="On CIFAR-100 by 0.0001.",
-)
-
-BEST_NOISE = Claim(
-    "fedals.table_3.noise",
-    "The split after 16 layers does better than having all 20 layers in the extractor, beyond noise.",
-    Kind.TABLE.at(SPLITS),
-    Distinct(
-        REPORTED,
-        tuple((f"{d} L=20", f"{d} L=16") for d in ("SVHN", "CIFAR-10", "CIFAR-100")),
-        wrong=("SVHN L=20 < SVHN L=16", "CIFAR-100 L=20 < CIFAR-100 L=16"),
-    ),
-    Status.FAILS,
-    note="As a statistical statement; the text says 'seems to be'. Only on CIFAR-10. With all 20 layers in the "
-    "extractor there is no head: it is FedAvg with 50 local steps.",
-    defect=Defect.REFUTED,
-    ours=True,
+    note="With all 20 layers in the extractor there is no head: it is FedAvg with 50 local steps. Beyond noise the "
+    "split is better than that on CIFAR-10 alone; on CIFAR-100 it is ahead by 0.0001.",
 )
 
 DEFAULT_SPLIT = Claim(
@@ -45,12 +30,12 @@ DEFAULT_SPLIT = Claim(
     Kind.TABLE.at("Section 6.6; Table 3 against Table 1"),
     ordered(
         tuple((f"{d} {ALS}", f"{d} L=16") for d in ("SVHN", "CIFAR-10", "CIFAR-100")),
-        wrong=tuple(f"{d} {ALS} < {d} L=16" for d in ("SVHN", "CIFAR-10", "CIFAR-100")),
+        wrong=tuple(f"{d} {ALS} < {d} L=16" for d in ("SVHN", "CIFAR-10")),
     ),
     Status.FAILS,
     note="True of the six that Table 3 compares (fedals.table_3.best). The default split of Table 1 (all 19 "
     "convolutional layers in the extractor, same tau and alpha) is not among the six, and does better on all three "
-    "data sets: by 0.10 on SVHN.",
+    "data sets, on two beyond noise: by 0.10 on SVHN.",
     defect=Defect.REFUTED,
 )
 
@@ -61,15 +46,15 @@ FEWER_AVERAGES = Claim(
     ordered(
         tuple((f"{d} {AVG}", f"{d} L={x}") for d in ("SVHN", "CIFAR-10", "CIFAR-100") for x in (1, 4, 8, 12)),
         wrong=(
-            *(f"SVHN {AVG} < SVHN L={x}" for x in (1, 4, 8, 12)),
+            *(f"SVHN {AVG} < SVHN L={x}" for x in (1, 4, 8)),
             *(f"CIFAR-10 {AVG} < CIFAR-10 L={x}" for x in (1, 4, 8, 12)),
             *(f"CIFAR-100 {AVG} < CIFAR-100 L={x}" for x in (1, 8)),
         ),
     ),
     Status.FAILS,
     note="From two tables, whose runs may differ: with the first 1, 4, 8 or 12 of 20 layers averaged less often, "
-    "10 of 12 results are below FedAvg's with the same tau, though these are the layers that are said to agree best. "
-    "Only long extractors help.",
+    "10 of 12 results are below FedAvg's with the same tau, 9 of them beyond noise, though these are the layers that "
+    "are said to agree best. Only long extractors help.",
     defect=Defect.REFUTED,
     ours=True,
 )
@@ -78,15 +63,9 @@ LONGER_PERIOD = Claim(
     "fedals.table_3.period",
     "Different periods for extractor and head do better than the longer one for all layers (FedAvg, 50 local steps).",
     Kind.TABLE.at("Section 1, Contribution II; Table 1 against Table 3"),
-    Distinct(
-        REPORTED,
-        tuple((f"{d} L=20", f"{d} {ALS}") for d in ("SVHN", "CIFAR-10", "CIFAR-100")),
-        wrong=(f"CIFAR-100 L=20 < CIFAR-100 {ALS}",),
-    ),
-    Status.FAILS,
-    note="From two tables: on CIFAR-100 FedAvg reaches 0.418 with 5 steps and 0.478 with 50, "
-    "FedALS 0.486: most of the gain there is that of fewer averages for every layer.",
-    defect=Defect.REFUTED,
+    ordered(tuple((f"{d} L=20", f"{d} {ALS}") for d in ("SVHN", "CIFAR-10", "CIFAR-100"))),
+    note="From two tables: on CIFAR-100 within noise. There FedAvg reaches 0.418 with 5 steps and 0.478 with 50, "
+    "FedALS 0.486: most of the gain is that of fewer averages for every layer.",
     ours=True,
 )
 
@@ -106,7 +85,6 @@ THRESHOLD = Claim(
     Kind.TABLE.at("Table 2; Section 6.5"),
     {
         "rise": ordered(_by_alpha((1, 5), (5, 10))),
-        "1 to 5 beyond noise": Distinct(REPORTED, _by_alpha((1, 5))),
         "fall": ordered(_by_alpha((25, 10), (50, 25), (100, 50))),
     },
     note="From 5 to 10 by less than the noise of 20 runs: the threshold lies somewhere between 5 and 25. At 25 "

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from ...reported import table
-from ..checkers import Ordered, Prints
+from ..checkers import All, Mean, mean, Ordered, Prints
 from ..claim import Claim, Defect, Kind, Status
 from .cells import (
     ALS,
     AVG,
     better,
     BOTH,
-    Distinct,
     IMAGES,
     LLM,
     ordered,
     REPORTED,
+    RUNS,
     SCAFFOLD,
     SHORT,
     TABLE_1,
-    VALUES,
-    written,
 )
 
 RESULTS = "Table 1"
@@ -29,33 +27,17 @@ FIGURES = (IMAGES[0], LLM)
 BASELINES = Claim(
     "fedals.table_1.baselines",
     "In every non-iid experiment FedALS does better than FedAvg and SCAFFOLD.",
-    Kind.TABLE.at(RESULTS),
-    ordered((*better(AVG, ALS), *better(SCAFFOLD, ALS))),
-    note="As means; see fedals.table_1.noise.",
-)
-
-NOISE = Claim(
-    "fedals.table_1.noise",
-    "In every non-iid experiment FedALS outperforms FedAvg and SCAFFOLD by more than the noise of the 20 runs.",
     Kind.TABLE.at("Table 1; Section 1, Contribution IV"),
-    Distinct(
-        REPORTED,
-        (*better(AVG, ALS), *better(SCAFFOLD, ALS)),
-        wrong=written((*better(AVG, ALS, IMAGES[3:]), *better(SCAFFOLD, ALS, IMAGES[3:]))),
-    ),
-    Status.FAILS,
-    note="As a statistical statement: on MNIST neither difference is distinguishable from none. Should the "
-    "deviations be those of the last five rounds, no test is possible at all. Where the text says 'significantly', it "
-    "is true: fedals.table_1.significant.",
-    defect=Defect.REFUTED,
-    ours=True,
+    ordered((*better(AVG, ALS), *better(SCAFFOLD, ALS))),
+    note="On MNIST by less than the noise of 20 runs. Should the deviations be those of the last five rounds, no test "
+    "is possible. Where the text says 'significantly', see fedals.table_1.significant.",
 )
 
 SIGNIFICANT = Claim(
     "fedals.table_1.significant",
     "On SVHN and MultiNLI (Figures 2a and 3a) FedALS improves significantly on FedAvg and SCAFFOLD.",
     Kind.TABLE.at("Table 1; Section 6.3"),
-    Distinct(REPORTED, (*better(AVG, ALS, FIGURES), *better(SCAFFOLD, ALS, FIGURES))),
+    ordered((*better(AVG, ALS, FIGURES), *better(SCAFFOLD, ALS, FIGURES)), significant=True),
     note="By the last rows of the figures, which are Table 1's, and for 20 runs.",
 )
 
@@ -63,51 +45,55 @@ COMBINED = Claim(
     "fedals.table_1.complementary",
     "SCAFFOLD complements FedALS: together they combat the effects of non-iid data further than FedALS alone.",
     Kind.TABLE.at("Table 1; Section 6.4"),
-    ordered(better(ALS, BOTH), wrong=written(better(ALS, BOTH))),
-    Status.FAILS,
-    note="As means the combination is behind FedALS alone in all five rows, mostly within noise. What it gains, it "
-    "gains over SCAFFOLD: fedals.table_1.scaffold.",
-    defect=Defect.REFUTED,
+    ordered(better(ALS, BOTH)),
+    Status.OPEN,
+    note="The table does not show it, nor the contrary: the combination is behind FedALS alone in all five rows, in "
+    "each by less than noise (t from -0.3 to -1.5). What it gains, it gains over SCAFFOLD: fedals.table_1.scaffold.",
+)
+
+SCAFFOLD_ALONE = Claim(
+    "fedals.table_1.scaffold_alone",
+    "SCAFFOLD alone improves slightly on FedAvg in specific experiments: SVHN, MNIST and MultiNLI.",
+    Kind.TABLE.at("Table 1; Section 6.3"),
+    ordered(better(AVG, SCAFFOLD, (*IMAGES[::3], LLM))),
+    Status.OPEN,
+    note="As means; on CIFAR-10 and CIFAR-100 it is behind. All five differences are within noise.",
 )
 
 SOME_GAINS = Claim(
     "fedals.table_1.scaffold",
-    "SCAFFOLD improves on FedAvg in some experiments only; with FedALS it does better than alone, except on MNIST.",
+    "With FedALS SCAFFOLD does better than alone, except on MNIST.",
     Kind.TABLE.at("Table 1; Sections 6.3 and 6.4"),
-    {
-        "on FedAvg": ordered((*better(AVG, SCAFFOLD, (*IMAGES[::3], LLM)), *better(SCAFFOLD, AVG, IMAGES[1:3]))),
-        "together": ordered((*better(SCAFFOLD, BOTH, (*IMAGES[:3], LLM)), *better(BOTH, SCAFFOLD, IMAGES[3:]))),
-    },
-    note="Better than FedAvg on SVHN, MNIST and MultiNLI, worse on CIFAR-10 and CIFAR-100. On MNIST both together are "
-    "behind FedAvg as well, as means.",
+    ordered(better(SCAFFOLD, BOTH, (*IMAGES[:3], LLM))),
+    note="On MNIST both together are behind SCAFFOLD and FedAvg, within noise.",
 )
 
 
-def _gains(setting: str) -> dict[str, str]:
+def _gains(setting: str) -> dict[str, Mean]:
     """By how much FedALS betters FedAvg, as a positive number for accuracies and losses alike."""
-    gain = {
-        SHORT[name]: float(VALUES[f"{SHORT[name]} FedALS {setting}"]) - float(VALUES[f"{SHORT[name]} FedAvg {setting}"])
-        for name in (*IMAGES, LLM)
-    }
-    return {f"{name} {setting}": f"{-g if name == 'MultiNLI' else g:.4f}" for name, g in gain.items()}
+    pairs = zip(SHORT.values(), better(f"FedAvg {setting}", f"FedALS {setting}"), strict=True)
+    return {f"{name} {setting}": mean(REPORTED[b]).less(mean(REPORTED[a])) for name, (a, b) in pairs}
 
 
 IID_GAIN = Claim(
     "fedals.table_1.iid",
-    "For iid clients FedALS gains next to nothing over FedAvg, compared with what it gains for non-iid clients.",
+    "For iid clients the improvement of FedALS over FedAvg is negligible.",
     Kind.TABLE.at("Table 1; Section 6.2"),
-    {
-        "means": Ordered(
-            {**_gains("iid"), **_gains("non-iid"), "nothing": 0},
-            tuple(
-                pair
-                for name in SHORT.values()
-                for pair in (("nothing", f"{name} iid"), (f"{name} iid", f"{name} non-iid"))
+    All(
+        {
+            "beside that for non-iid clients": Ordered(
+                {**_gains("iid"), **_gains("non-iid")},
+                tuple((f"{name} iid", f"{name} non-iid") for name in SHORT.values()),
+                runs=RUNS,
             ),
-        ),
-        "more than noise": Distinct(REPORTED, better("FedAvg iid", "FedALS iid")),
-    },
-    note="Smaller in every row, but above zero in every row, and by more than the noise of 20 runs.",
+            "beside noise": ordered(better("FedALS iid", "FedAvg iid")),
+        },
+        wrong=("beside noise",),
+    ),
+    Status.FAILS,
+    note="A fifth of the gain for non-iid clients or less on four data sets (on MNIST the two gains cannot be told "
+    "apart), but more than the noise of 20 runs in every row, t from 5 to 25.",
+    defect=Defect.READING,
 )
 
 ROUNDED = Claim(

@@ -27,10 +27,12 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.algorithm.one_step",
-        "With one local step it is FedAvg, whatever is generated: the first step starts at the teacher.",
+        "With one local step and the weight of (3) it is FedAvg, whatever is generated: the first step starts at the "
+        "teacher.",
         Kind.REMARK.at("Algorithm 1, lines 6 and 8, derived"),
         Computed("runs both from one seed", listing.one_step),
-        note="What distillation changes it changes from the second local step of a round on.",
+        note="What distillation changes it changes from the second local step of a round on. With the weights of A.2.2 "
+        "the first step differs too, fedcog.weights.objective.",
         ours=True,
     ),
     Claim(
@@ -60,17 +62,19 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.messages",
-        "Clients and server exchange what FedAvg exchanges, and the server uses the weighted sum alone, as secure "
-        "aggregation needs; SCAFFOLD doubles the traffic.",
-        Kind.ALGORITHM.at("Section 4.3 and Section 6.1"),
-        Computed("compares the engine's messages and server steps", listing.messages),
+        "As listed, a client gets and sends one model a round, as FedAvg's clients do and SCAFFOLD's with two, and the "
+        "server needs the weighted sum of the models alone, as secure aggregation does.",
+        Kind.ALGORITHM.at("Section 4.3, Section 6.1 and Algorithm 1, lines 3, 9 and 10"),
+        Computed("the declared messages, and the server's step on two sets of models of one sum", listing.messages),
+        note="Of the listing and the engine that follows it; what the released code sends was not watched.",
     ),
     Claim(
         "fedcog.plug_in",
-        "It can be combined with other methods by changing local objectives alone.",
+        "FedAvg, FedAvgM, FedProx and SCAFFOLD can be combined with it by changing local objectives alone.",
         Kind.ALGORITHM.at("Section 4.3"),
         Computed("runs four methods with and without the plug-in, compares their messages", listing.plugged_in),
-        note="The rule of combination is not stated; here the method's own step, correction and messages stay.",
+        note="The rule of combination is not stated; here the method's own step, correction and messages stay. MOON, "
+        "the fifth method of Table 3, was not tried.",
     ),
     Claim(
         "fedcog.shared_data",

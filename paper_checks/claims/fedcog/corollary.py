@@ -98,6 +98,7 @@ CLAIMS: tuple[Claim, ...] = (
             "fedcog.corollary_appendix",
             PRINTED,
             difference=4 * (L**2 - L) * sigma_sq * ClientSum(p**2) / sp.sqrt(tau * T),
+            where=(4 * tau * L**2 <= T,),
         ),
         known=Status.FAILS,
         note="L^2 for L in the noise term; from (61) it is L, as (6) has it.",

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from bounds.vocabulary import generated_batch, generated_samples, generation_steps, local_steps, real_batch
 
-from ..checkers import All, Computed, counts_to, Ordered, Prints, Refuted, Same, SlopeIs, term
+from ..checkers import All, Computed, counts_to, noise, Ordered, Prints, Refuted, Same, SlopeIs, term
 from ..checkers.points import value
 from ..checkers.trends import Curve
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Status
-from .numbers import columns, entries, values
+from .numbers import columns, entries, measured, values
 
 FOUR, ELEVEN = values("4"), values("11")
 LOCAL_SECONDS, GENERATION_SECONDS = Decimal("14.81"), Decimal("0.81")
@@ -64,10 +64,10 @@ def a_round_of_fedcog(book: Book) -> Finding:
     return judged(ratio < 1.1, said, witness, abs(counted - 4) < 1e-9)
 
 
-def a_round_within_deviations(book: Book) -> Finding:
-    least = float((edges("FedCOG")[0] - BEFORE * FEDAVG_ROUND) / FEDAVG_ROUND)
-    said = f"one deviation lower a round of FedCOG would have taken {least:.3g} times a round of FedAvg"
-    return judged(least < 1.1, said)
+def a_round_within_noise(book: Book) -> Finding:
+    most = noise(*(entries("4")[m, "Local Time"].std for m in ("FedCOG", "FedAvg")))
+    said = f"the two totals are {float(seconds('FedCOG') - seconds('FedAvg')):.3g} s apart, {most:.3g} s are noise"
+    return judged(float(FEDCOG_ROUND) - most < 1.1 * float(FEDAVG_ROUND), said)
 
 
 def networks() -> Mapping[str, int]:
@@ -88,35 +88,20 @@ def inputs_against_model(book: Book) -> Finding:
     return judged(not larger, said, larger)
 
 
-def edges(method: str) -> tuple[Decimal, Decimal]:
-    cell = entries("4")[method, "Local Time"]
-    return Decimal(cell.value) - Decimal(cell.std), Decimal(cell.value) + Decimal(cell.std)
-
-
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.table_4.least_time",
         "Of FedProx, MOON and FedCOG the last has the highest accuracy at the least time.",
         Kind.TABLE.at("Section 6.4 and Table 4"),
-        Ordered(
-            FOUR,
-            tuple(("FedCOG, Local Time", f"{m}, Local Time") for m in ("FedProx", "MOON"))
-            + tuple((f"{m}, Acc", "FedCOG, Acc") for m in ("FedProx", "MOON")),
-        ),
-    ),
-    Claim(
-        "fedcog.table_4.deviations",
-        "It takes less time than each by more than the printed deviations.",
-        Kind.TABLE.at("Section 6.4 and Table 4"),
-        Ordered(
-            {"FedCOG plus": edges("FedCOG")[1], **{f"{m} minus": edges(m)[0] for m in ("FedProx", "MOON")}},
-            (("FedCOG plus", "FedProx minus"), ("FedCOG plus", "MOON minus")),
-            wrong=("FedCOG plus < FedProx minus",),
-        ),
-        known=Status.FAILS,
-        note="The text says 'the least'. 1001 +- 98 against 1051 +- 87 seconds: not to be told apart.",
-        defect=Defect.SETTINGS,
-        ours=True,
+        {
+            "accuracy": Ordered(measured("4"), tuple((f"{m}, Acc", "FedCOG, Acc") for m in ("FedProx", "MOON"))),
+            "time": Ordered(
+                measured("4"), tuple(("FedCOG, Local Time", f"{m}, Local Time") for m in ("FedProx", "MOON"))
+            ),
+        },
+        Status.OPEN,
+        note="The highest accuracy, as printed. The least time as a mean only: 1001 +- 98 seconds are within noise of "
+        "FedProx's 1051 +- 87 and MOON's 1276 +- 147.",
     ),
     Claim(
         "fedcog.table_4.per_round",
@@ -125,7 +110,7 @@ CLAIMS: tuple[Claim, ...] = (
         All(
             {
                 "its means": Computed("takes 50 rounds of FedAvg off the 51", a_round_of_fedcog),
-                "within its deviations": Computed("the same with one deviation less", a_round_within_deviations),
+                "within noise": Computed("the same, less what is within noise", a_round_within_noise),
             },
             wrong=("its means",),
         ),
@@ -137,12 +122,12 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.table_4.local_training",
-        "51 rounds of local training of 14.81 seconds make FedAvg's local time in Table 4, within its deviation.",
+        "51 rounds of local training of 14.81 seconds make FedAvg's local time in Table 4, within noise.",
         Kind.TABLE.at("A.4.4 and Table 4"),
         Prints(
             {"51 rounds": FOUR["FedAvg, Local Time"]},
             {"51 rounds": ROUNDS * LOCAL_SECONDS},
-            {"51 rounds": entries("4")["FedAvg", "Local Time"].std},
+            {"51 rounds": noise(entries("4")["FedAvg", "Local Time"].std)},
         ),
         known=Status.FAILS,
         note="From two places that may have been timed differently: 755 against 983 +- 100 seconds, 19.3 a round.",

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.domains import FRACTION
+from bounds.quantities import quantity
 from bounds.vocabulary import (
     disagreement_loss as L_dis,
+    disagreement_weight as lambda_dis,
     jensen_shannon as js,
+    next_task_loss,
+    task_loss as L_c,
 )
 
-from ..checkers import All, At, Computed, EdgeIs, MonotoneIn, Refuted, Same
+from ..checkers import All, At, Computed, EdgeIs, ImpliedBy, MonotoneIn, Refuted, Same
 from ..claim import Claim, Defect, Kind, Repair, Status
 from . import distilling, outputs
 
 LOWEST = 1 - sp.log(2)
+chance = quantity("target_chance", "s", "the chance that the local model gives to the target", domain=FRACTION)
+SURE = (sp.log(2 / (1 + chance)) + chance * sp.log(2 * chance / (1 + chance)) + (1 - chance) * sp.log(2)) / 2
+"""(2)'s divergence of outputs of which the one is sure of the target: the target, and all other classes together."""
+OF_SURE = sp.log(2) - ((1 + chance) * sp.log(1 + chance) - chance * sp.log(chance)) / 2
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
@@ -31,10 +40,33 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.eq_1.least",
-        "(1) is smallest where the global model is sure of the target and the local model gives it no chance.",
+        "Over all outputs (1) is smallest where the global model is sure of the target and the local model gives it no "
+        "chance, and only there.",
         Kind.REMARK.at("Section 4.1, text after eq. (2)"),
-        Computed("goes through a grid of pairs of outputs", outputs.least_generation_loss),
-        note="Over all outputs; which of them inputs can reach depends on the networks.",
+        {
+            "never lower": ImpliedBy(
+                lambda_dis * LOWEST,
+                "fedcog.generation_loss",
+                under=("fedcog.generation_loss",),
+                squares=(L_c, lambda_dis * (L_dis - LOWEST)),
+            ),
+            "a sure global model": Same(SURE, OF_SURE),
+            "it falls in that chance": Same(sp.diff(OF_SURE, chance), -sp.log(1 + 1 / chance) / 2),
+            "strictly": ImpliedBy(0, sp.log(1 + 1 / chance) / 2),
+        },
+        note="Of outputs: no finite input reaches them, fedcog.eq_1.minimum.",
+    ),
+    Claim(
+        "fedcog.eq_1.minimum",
+        "The minimum over the inputs in (1), which defines the generated data, is attained.",
+        Kind.DEFINITION.at("eq. (1)"),
+        Computed("two linear models of three classes, inputs ever farther out", outputs.falls_for_ever),
+        known=Status.FAILS,
+        note="A softmax is never sure, so that every input is above the smallest value, fedcog.eq_1.least, and inputs "
+        "far out come as near to it as one likes. With inputs from a bounded set, such as pixel values, a minimum is "
+        "attained; the text lets them be any numbers. What is generated depends on start, optimiser and the 100 steps.",
+        defect=Defect.READING,
+        ours=True,
     ),
     Claim(
         "fedcog.eq_2",
@@ -113,6 +145,7 @@ CLAIMS: tuple[Claim, ...] = (
         {
             "the old objective": Computed("(11) on an instance", distilling.lemma_value),
             "the new one": Computed("(10) on the instance", distilling.lemma_instance),
+            "in general": ImpliedBy(next_task_loss, "fedcog.lemma_5_5"),
             "with the old teacher it may": Refuted(Computed("one teacher on both sides", distilling.fixed_teacher)),
         },
         note="With the teacher of (10) and (11), the server model that opens the round: its distillation loss is then "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import sympy as sp
 
@@ -14,6 +15,8 @@ from ..checkers import agreed, All, Computed, Prints, Same, Total
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from .by_hand.listing import objective_of_first_step
+from .settings import LABELS_HELD
 
 EXAMPLE = (500, 0, 400, 200, 400)
 BUDGET = 256
@@ -199,5 +202,46 @@ CLAIMS: tuple[Claim, ...] = (
         },
         note="Exactly, if both losses are means over their samples and a generated sample supervises as strongly as "
         "one of the client's own; the rounding of the allocation aside.",
+    ),
+    Claim(
+        "fedcog.weights.objective",
+        "With the weights of A.2.2, as with that of (3), what is left of the objective at the server's model is the "
+        "task loss of Section 3.",
+        Kind.SETTING.at("A.2.2, Section 3 and Theorem 5.6"),
+        All(
+            {
+                "(3)": Computed("one step of the engine", lambda book: objective_of_first_step(0.01, False)),
+                "A.2.2": Computed("one step of the engine", lambda book: objective_of_first_step(None, False)),
+            },
+            wrong=("A.2.2",),
+        ),
+        known=Status.FAILS,
+        note="The distillation loss has no slope there. The fewer samples a client has beside those that it lacks, the "
+        "less it counts: 1/5 for two of ten classes, 1 for a balanced client. Of (x^2/2, (x - 1)^2/2), equally large, "
+        "the first with one of two classes, the minimiser moves from 1/2 to 2/3. The theorem, whose losses have no "
+        "weights, then bounds another gradient.",
+        repair=Repair(
+            "it is the loss in which client k has the weight p_k N_real/(N_real + N_gen)",
+            Computed("one step of the engine", lambda book: objective_of_first_step(None, True)),
+        ),
+        defect=Defect.SETTINGS,
+        ours=True,
+    ),
+    Claim(
+        "fedcog.weights.step_size",
+        "With the weights of A.2.2 clients descend their task loss by steps of the published size, as in the compared "
+        "methods.",
+        Kind.SETTING.at("A.2.2 and Section 6.1"),
+        Prints(
+            dict.fromkeys(LABELS_HELD, "0.01"),
+            {name: Fraction(1, 100) * Fraction(held, classes) for name, (classes, held) in LABELS_HELD.items()},
+            wrong=tuple(LABELS_HELD),
+        ),
+        known=Status.FAILS,
+        note="N_real/(N_real + N_gen) is the share of the classes that a client has, if equally often: in NIID-2 a "
+        "fifth and a tenth. A comparison at one step size compares two. Whether the tables were made "
+        "with these weights is not stated; the released code has no others.",
+        defect=Defect.SETTINGS,
+        ours=True,
     ),
 )

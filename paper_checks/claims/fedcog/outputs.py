@@ -17,7 +17,6 @@ from .distilling import divergence, FIRST_DATA, NEW, OLD, outputs, Vector
 
 TARGETS = (2, 0, 1)
 WEIGHT = 0.7
-GRID = 20
 
 
 def jensen(p: Vector, q: Vector) -> float:
@@ -75,18 +74,23 @@ def disagreement(book: Book) -> Finding:
     return agreed(found)
 
 
-def least_generation_loss(book: Book) -> Finding:
-    """The pair of outputs on three classes, on a grid, with the smallest loss for the target 0."""
-    steps = range(GRID + 1)
-    simplex = [(i / GRID, j / GRID, (GRID - i - j) / GRID) for i in steps for j in range(GRID + 1 - i)]
-    best = min(
-        ((-log(p[0]) + WEIGHT * (1 - jensen(p, q)), p, q) for p in simplex if p[0] > 0 for q in simplex),
-        key=lambda found: found[0],
-    )
-    least, p, q = best
-    right = p[0] == 1 and q[0] == 0 and abs(least - WEIGHT * (1 - log(2))) < 1e-12
-    said = f"smallest, {least:.6g}, at outputs {p} of the global and {q} of the local model; the target comes first"
-    return judged(right, said, grade=Grade.SEARCHED)
+FAR = {2: (-1.0, 1.0), 0: (0.0, -1.0), 1: (0.5, 1.0)}
+"""For every target an input that the global model gives it and the local model does not."""
+
+
+def falls_for_ever(book: Book) -> Finding:
+    """(1) on these inputs, stretched: it falls towards its value at outputs that no input has."""
+    least = WEIGHT * (1 - log(2))
+
+    def loss(stretch: float) -> float:
+        far = {y: [stretch * v for v in x] for y, x in FAR.items()}
+        pairs = [(outputs(OLD, x), outputs(NEW, x), y) for y, x in far.items()]
+        return sum(-log(p[y]) + WEIGHT * (1 - jensen(p, q)) for p, q, y in pairs) / len(pairs)
+
+    seen = {stretch: loss(stretch) - least for stretch in (1, 10, 50, 150)}
+    said = f"(1) is above {least:.4f} by " + ", ".join(f"{gap:.3g} ({s} times as far)" for s, gap in seen.items())
+    falling = list(seen.values()) == sorted(seen.values(), reverse=True) and 0 < seen[150] < 1e-9
+    return judged(False, said, {"inputs": str(tuple(FAR.values())), "global model": str(OLD)}, as_audited=falling)
 
 
 def divergence_range(book: Book) -> Finding:

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isclose, sqrt
-
-from bounds.vocabulary import step_size as eta
 
 from ..checkers import Computed, Prints, undecided
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Status
 
-STEP_SIZE = 0.01
-RUNS = {"70 rounds of 400 steps": (70, 400), "20 rounds of 400 steps": (20, 400), "405 rounds of 10 steps": (405, 10)}
 LABELS_HELD = {"Fashion-MNIST": (10, 2), "CIFAR-10": (10, 2), "CIFAR-100": (100, 10)}
 CLIENTS = 10
-
-
-def step_sizes(book: Book) -> Finding:
-    wanted = {name: 1 / sqrt(rounds * steps) for name, (rounds, steps) in RUNS.items()}
-    off = {name: f"{number:.4f}" for name, number in wanted.items() if not isclose(number, STEP_SIZE, rel_tol=0.05)}
-    said = f"{eta.name} {STEP_SIZE}; the corollary's: " + ", ".join(f"{k}: {v:.4f}" for k, v in wanted.items())
-    return judged(not off, said, off)
 
 
 def labels_covered(book: Book) -> Finding:
@@ -32,16 +20,6 @@ def labels_covered(book: Book) -> Finding:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "fedcog.settings.step_size",
-        "The step size 0.01 is the corollary's 1/sqrt(tau T).",
-        Kind.SETTING.at("Corollary 5.7 and Section 6.1"),
-        Computed("evaluates it for the published runs", step_sizes),
-        known=Status.FAILS,
-        note="0.006 for 70 rounds of 400 steps, 0.016 on FLAIR.",
-        defect=Defect.SETTINGS,
-        ours=True,
-    ),
     Claim(
         "fedcog.settings.previous_model",
         "The clients that generate have a local model of the round before, on FLAIR too.",

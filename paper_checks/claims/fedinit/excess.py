@@ -9,7 +9,7 @@ import sympy as sp
 
 from bounds.vocabulary import generalization_gap, optimality_gap, step_size_budget as mu_0
 
-from ..checkers import At, Computed, ImpliedBy, MonotoneIn, Same, SlopeIs, term
+from ..checkers import All, At, Computed, ImpliedBy, MonotoneIn, Same, SlopeIs, term
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
@@ -187,6 +187,27 @@ SELECTION_K = Claim(
         },
     ),
     defect=Defect.REFUTED,
+)
+
+
+LARGE_K = Claim(
+    "fedinit.theorem_6.large_k",
+    "Beyond a threshold of K it is the divergence term that grows and costs test accuracy.",
+    Kind.REMARK.at("Section 5.2, Hyperparameters; Section 4.3.4, selection of K"),
+    All(
+        {
+            "c = mu_0/K, as in 4.3.4": ImpliedBy(
+                At(DIVERGENCE, BY_BUDGET), At(DIVERGENCE, {c: mu_0 / (K + 1), K: K + 1}), where=(LONG,)
+            ),
+            "c fixed": MonotoneIn(DIVERGENCE, K, up=True, where=(D + G2 > 0,)),
+        },
+        wrong=("c = mu_0/K, as in 4.3.4",),
+    ),
+    known=Status.FAILS,
+    note="Section 5.2 explains the fall of accuracy at large K by the very term that asks for large K in 4.3.4. With "
+    "c = mu_0/K the term falls once log(TK) > 1 + mu_0 L/K, so for all large K; with c fixed it grows from K = 1 on, "
+    "without a threshold.",
+    defect=Defect.READING,
 )
 
 

@@ -137,8 +137,8 @@ def _descent(book: Book) -> sp.Expr:
 
 DESCENT = Claim(
     "fedinit.descent",
-    "The descent inequality: half of lambda eta K times the squared gradient is at most the decreases of loss and "
-    "divergence plus noise, with the divergence's factor 10 beta^2 L/((1-72 beta^2)N) from the lemmas.",
+    "The descent inequality, half of lambda eta K times the squared gradient against the decreases of loss and "
+    "divergence plus noise, has the coefficients that the lemmas give, 10 beta^2 L/((1-72 beta^2)N) among them.",
     Kind.PROOF.at("Appendix A.2.2, last display"),
     {
         "bracket": Same(GROWING - FALLING, _front(path2)),
@@ -150,6 +150,7 @@ DESCENT = Claim(
             term("fedinit.descent", "divergence decrease"), Total((((Delta - Delta_next) / HALF, _front(Delta)),))
         ),
     },
+    note="The algebra, with the lemmas put in and the bracket left out. Whether it holds: fedinit.descent.dominates.",
 )
 
 SUMMED = Claim(

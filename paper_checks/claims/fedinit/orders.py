@@ -11,7 +11,7 @@ from bounds.quantities import Quantity
 
 from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, Same, term, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Kind
+from ..claim import Book, Claim, Defect, Kind, Repair, Status
 from .common import B2, beta, C, D, eta, G2, K, L, lam, mu, N, sigma2, T
 
 STEP_1 = {eta: "fedinit.step_size_theorem_1_order"}
@@ -121,25 +121,42 @@ ORDER_2 = Claim(
     damaged="the step size: OCR keeps a logarithm over KT; this one makes the exponential 1/(lambda mu NKT)",
 )
 
+KEPT = {
+    "speed-up": Same(At("fedinit.theorem_2_order", {N: 2 * N, T: T / 2}), "fedinit.theorem_2_order"),
+    "dissimilarity dominates": Same(
+        _times(G2 * K / sigma2, "", term("fedinit.theorem_2_order", "gradient noise")),
+        term("fedinit.theorem_2_order", "dissimilarity"),
+        where=(sigma2 > 0,),
+    ),
+}
 CARRY_OVER = Claim(
     "fedinit.theorem_2.properties",
-    "Theorem 2 keeps what is said of Theorem 1: linear speed-up in N, and the dissimilarity dominates; larger K is "
-    "supported.",
-    Kind.REMARK.at("Discussions of Theorems 2 and 5"),
-    {
-        "speed-up": Same(At("fedinit.theorem_2_order", {N: 2 * N, T: T / 2}), "fedinit.theorem_2_order"),
-        "dominates": Same(
-            _times(G2 * K / sigma2, "", term("fedinit.theorem_2_order", "gradient noise")),
-            term("fedinit.theorem_2_order", "dissimilarity"),
-            where=(sigma2 > 0,),
-        ),
-        "falls with K": MonotoneIn("fedinit.theorem_2_order", K, up=False, where=(D > 0,)),
-        "dissimilarity free of K": Same(
-            term("fedinit.theorem_2_order", "dissimilarity"), L * G2 / (N * T), where=(G2 > 0,)
-        ),
-    },
-    note="Not what is said of K: in (12) the dissimilarity does not depend on K and the rest falls, so that more local "
-    "steps never hurt, however large G is; Theorem 1's best K does not carry over.",
+    "Theorem 2 keeps what is said of Theorem 1: linear speed-up in N, the dissimilarity dominates, and beyond "
+    "K = sigma_l^2/G^2, without the initial loss, more local steps hurt.",
+    Kind.REMARK.at("Discussion of Theorem 2"),
+    All(
+        {
+            **KEPT,
+            "best K": MonotoneIn(
+                At("fedinit.theorem_2_order", {D: 0}), K, up=True, where=(sigma2 > 0, G2 > 0, sigma2 <= G2 * K)
+            ),
+        },
+        wrong=("best K",),
+    ),
+    known=Status.FAILS,
+    note="In (12) the dissimilarity's part L G^2/(NT) does not depend on K and the rest falls: more local steps never "
+    "hurt, however large G is. That is what the discussions of Theorem 5 and of (18) say of it.",
+    repair=Repair(
+        "the first two; in K (12) falls",
+        {
+            **KEPT,
+            "falls with K": MonotoneIn("fedinit.theorem_2_order", K, up=False, where=(D > 0,)),
+            "dissimilarity free of K": Same(
+                term("fedinit.theorem_2_order", "dissimilarity"), L * G2 / (N * T), where=(G2 > 0,)
+            ),
+        },
+    ),
+    defect=Defect.REFUTED,
 )
 
 W96 = 1 - 96 * beta**2
@@ -170,7 +187,7 @@ ORDER_4 = Claim(
 
 INCREASING_N = Claim(
     "fedinit.theorem_4.participants",
-    "More participants inhibit consistency: the dominant part of (16) is linear in N.",
+    "By (16), at its step size, more participants inhibit consistency: its dominant part is linear in N.",
     Kind.REMARK.at("Discussion of Theorem 4"),
     {
         "linear": OrderIs("fedinit.theorem_4_order", N, N),

@@ -50,6 +50,26 @@ ORDER_S = Claim(
     defect=Defect.REFUTED,
 )
 
+NOT_BY_SAMPLES = Claim(
+    "fedinit.theorem_3.divergence_and_samples",
+    "The divergence term is not affected by the number of samples S.",
+    Kind.REMARK.at("Discussion of Theorem 3"),
+    Same(At(DRIFT, {S: 2 * S}), DRIFT, where=(beta > 0, beta < sp.sqrt(2) / 12, S >= 2, K >= 2)),
+    known=Status.FAILS,
+    note="Read as Delta^t, whose bounds (16) and (17) hold no S, it is so. The part of (14) that is said to come from "
+    "it has S in its factor, and U, L_G and sigma_l, which belong to neither method nor heterogeneity: with noise it "
+    "falls like S^{-cL/(1+cL)}, as slowly as the first part.",
+    repair=Repair(
+        "(14)'s second part falls with S, here like S^{-1/3}, and does not depend on it where sigma_l = 0",
+        {
+            "falls": MonotoneIn(DRIFT, S, up=False, where=(sigma2 > 0,)),
+            "with noise": SlopeIs(_against_samples(DRIFT), -1 / 3, 0.01),
+            "without": Same(At(DRIFT, {sigma2: 0, S: 2 * S}), At(DRIFT, {sigma2: 0})),
+        },
+    ),
+    defect=Defect.READING,
+)
+
 ORDER_TK = Claim(
     "fedinit.theorem_3.order",
     "The first term of (14) grows like (TK)^{cL/(1+cL)} with the total number of local steps; with c = mu_0/K the "

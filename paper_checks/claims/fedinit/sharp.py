@@ -6,11 +6,11 @@ import sympy as sp
 
 from bounds.vocabulary import mean_divergence, mean_grad_norm_sq as mean_g2
 
-from ..checkers import At, Dominates, ImpliedBy, requires, Same, term
+from ..checkers import At, Dominates, ImpliedBy, MonotoneIn, requires, Same, term
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Kind
 from .common import B2, beta, D, Delta, eta, G2, g2, K, L, lam, N, sigma2, T
-from .optimization import RANGE
+from .optimization import LEFT as PRINTED, RANGE
 
 DRIFT = 3 * K * beta**2 * Delta + 2 * K**2 * eta**2 * sigma2 + 8 * K**3 * eta**2 * (G2 + B2 * g2)
 """The sum of squared local drifts, after the first step of the proof."""
@@ -71,10 +71,14 @@ THEOREM_1 = Claim(
             where=(N * eta * K * L <= 1, *RANGE),
             within={beta: (0.0, 0.117)},
         ),
+        "every lambda of the print": ImpliedBy(
+            PRINTED, LEFT, where=(N * eta * K * L <= 1, *RANGE), within={beta: (0.0, 0.117)}
+        ),
+        "grows with beta": MonotoneIn("fedinit.theorem_1_sharp", beta, up=True, where=(beta >= 0, sigma2 > 0)),
         "its range": requires({"fedinit.theorem_1_sharp": (*OF_ROUND, lam <= LEFT)}),
         "exact runs": Dominates("fedinit.theorem_1_sharp"),
     },
-    note="Every lambda that the print allows is allowed here. It is 3.8 times the worst case at the least where "
+    note="It is 3.8 times the worst case at the least where "
     "the print is 53 times (fedinit.theorem_1_sharp.worst_case). Like the printed bound it grows with beta squared: "
     "neither shows that a relaxed start helps.",
     ours=True,

@@ -429,8 +429,9 @@ def _cohorts(bound: Bound) -> Iterator[Parameter]:
 
     if any(fine(2, sampling) for sampling in tables.SAMPLINGS):
         yield Parameter("cohort_share", 0, 1, special=(0, 1, 0.5, HALF, ALL_BUT_ONE))
-    if fine(2, "with_replacement"):
-        forced = not fine(2, "without_replacement")
+    some = 1 if demands(bound).one_participant else 2
+    if fine(some, "with_replacement"):
+        forced = not fine(some, "without_replacement")
         yield Parameter("with_replacement", int(forced), 1, whole=True, special=(int(forced),))
 
 

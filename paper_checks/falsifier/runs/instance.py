@@ -9,6 +9,7 @@ variance ``noise_k`` spread over all directions, its weight is ``weight_k`` over
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ NUMBERS = (
 def turn(tangent: Any) -> list[list[Any]]:
     """The rotation whose half angle has this tangent: rational numbers for a rational one."""
     square = 1 + tangent * tangent
+    square = Fraction(square) if isinstance(square, int) else square  # of whole numbers Python's ratio is a float
     cosine, sine = (1 - tangent * tangent) / square, 2 * tangent / square
     return [[cosine, -sine], [sine, cosine]]
 
@@ -147,6 +149,7 @@ def _in_units(instance: Instance) -> Iterator[Instance]:
     curves = [name for name in instance if name.startswith("curvature_")]
     noises = [name for name in instance if name.startswith("noise_")]
     far, steep = max(abs(instance[name]) for name in places), max(instance[name] for name in curves)
+    far, steep = (Fraction(x) if isinstance(x, int) else x for x in (far, steep))
     if far not in (0, 1):
         scaled = {name: instance[name] / far for name in places} | {name: instance[name] / far**2 for name in noises}
         yield {**instance, **scaled}

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from bounds.showing.files import write_whole
+
 from ...runs.words import ITERATION, ROUND
 from ..central import alone, Followed, followed
 from ..formulation import Formulation
@@ -82,7 +84,7 @@ class Certificate:
         return verify.said(self.content)
 
     def write(self, path: Path) -> None:
-        path.write_text(json.dumps(self.content, indent=None, separators=(",", ":")) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(self.content, separators=(",", ":")) + "\n")
 
 
 def certify(question: Question, value: float) -> Certificate:
@@ -247,6 +249,7 @@ class ExactProgram:
         first = counted[-1] if claim["statistic"] == "last" else counted[0]
         spread = weights if claim["statistic"] != "mean" else [Fraction(1, len(counted))] * len(counted)
         return {
+            "kind": verify.WORST_CASE,
             "claim": claim,
             "bound": str(bound),
             "change": str(f.space.change),

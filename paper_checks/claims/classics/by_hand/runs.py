@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any, TypeAlias
 
+import sympy as sp
+
+from bounds.operators import bind
+from bounds.quantities import quantities_of
+
+from ...checkers.instances import needed_words
+from ...claim import Book, ClaimError, Finding, judged
 from ...decaying_k.by_hand.scalar import Scalars
+from ...decaying_k.common import short
+
+Case: TypeAlias = tuple[Fraction, Mapping[str, Any]]
+"""An exact value and the quantities of the bound there, by name."""
 
 UNLIKE = Scalars.of((5, -2, 1), (2, 1, 3))
 """Three clients with different minima and curvatures 1 to 3, so that local steps move the average off its course."""
+TOGETHER = Scalars.of((1, 1, 1), (2, 1, 3))
+"""The same curvatures with one minimum, 1."""
 
 
 def paths(problem: Scalars, start: Fraction, rounds: int, steps: int, step_size: Fraction) -> list[list[Fraction]]:
@@ -22,8 +36,8 @@ def paths(problem: Scalars, start: Fraction, rounds: int, steps: int, step_size:
     return [*seen, models]
 
 
-def mean(numbers: Sequence[Fraction]) -> Fraction:
-    """Their plain mean."""
+def mean(numbers: Sequence[Any]) -> Any:
+    """Their plain mean, of fractions or of arrays of them."""
     return sum(numbers, Fraction(0)) / len(numbers)
 
 
@@ -36,6 +50,25 @@ def consensus(models: Sequence[Fraction]) -> Fraction:
 def optimum_dissimilarity(problem: Scalars) -> Fraction:
     """The mean squared gradient of the clients at the global minimiser."""
     return mean([problem.gradient(c, problem.minimiser) ** 2 for c in range(problem.clients)])
+
+
+def bent(curved: Fraction) -> Callable[[Fraction], Fraction]:
+    """The derivative of a loss with its minimum at 0 and curvature ``curved`` below 0, half of that above."""
+    return lambda x: curved * x if x < 0 else curved * x / 2
+
+
+def bent_loss(curved: Fraction, x: Fraction) -> Fraction:
+    """That loss, from 0 upwards."""
+    return (curved if x < 0 else curved / 2) * x**2 / 2
+
+
+def pushed_means(slope: Callable[[Fraction], Fraction], step_size: Fraction, steps: int) -> list[Fraction]:
+    """The mean of two clients before each of their steps from 0, whose gradients are ``slope`` plus 1 and minus 1."""
+    models, means = [Fraction(0), Fraction(0)], []
+    for _ in range(steps):
+        means.append(mean(models))
+        models = [x - step_size * (slope(x) + push) for x, push in zip(models, (1, -1), strict=True)]
+    return means
 
 
 def coin_means(slope: Callable[[Fraction], Fraction], step_size: Fraction, steps: int) -> list[Fraction]:
@@ -57,3 +90,38 @@ def distance_after(shrink: Fraction, added: Fraction, start: Fraction, steps: in
     for _ in range(steps):
         start = shrink * start + added
     return start
+
+
+def compared(book: Book, name: str, cases: Iterable[Case]) -> Finding:
+    """A bound against exact values: the largest ratio, and of every term the largest share that a case needs.
+
+    A case needs of a term what the exact value exceeds the sum of all others by; signed terms are left out. One that
+    breaks a numeric condition of the bound is refused.
+    """
+    bound, ratios, slack = book[name], [], []
+    shares = {term: 0.0 for term in bound.terms if term not in bound.signed}
+    for exact, values in cases:
+        given = {q: _exact(values[q.name]) for q in quantities_of([bound.expr, *bound.relations])}
+        if broken := [r for r in bound.relations if bind(r, given) != sp.true]:
+            raise ClaimError(f"{name}: a case breaks {broken[0]}")
+        terms = {term: _number(bind(formula, given)) for term, formula in bound.spelled_terms.items()}
+        total = sp.Add(*terms.values())
+        slack.append(total - _exact(exact))
+        ratios += [float(_exact(exact) / total)] if total > 0 else []
+        for term in shares:
+            if terms[term] > 0:
+                shares[term] = max(shares[term], float(1 - slack[-1] / terms[term]))
+    near = f"at most {short(max(ratios))} of the bound" if ratios else f"below the bound by {short(min(slack))} or more"
+    said = f"the exact value is {near} in {len(slack)} cases"
+    return judged(all(bool(left >= 0) for left in slack), "; ".join(filter(None, (said, needed_words(shares)))))
+
+
+def _number(found: sp.Expr) -> sp.Expr:
+    """A rational number as it is, a root in 40 digits."""
+    return found if found.is_Rational else found.evalf(40)
+
+
+def _exact(given: Any) -> Any:
+    if isinstance(given, Sequence):
+        return tuple(map(_exact, given))
+    return given if isinstance(given, sp.Basic) else sp.Rational(Fraction(given).numerator, Fraction(given).denominator)

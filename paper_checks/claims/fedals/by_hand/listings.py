@@ -8,6 +8,7 @@ from an assignment to the next.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction as F
 
 Vector = tuple[F, F]
@@ -184,18 +185,39 @@ def alone(rounds: int, tau: int) -> Vector:
     return mean(models)
 
 
-def scaffold(rounds: int, tau: int, learn: bool = True) -> tuple[Vector, list[Vector]]:
-    """Algorithm 3, and its control variables; they stay at zero unless they ``learn`` (line 7)."""
-    start, controls = [START for _ in CLIENTS], [ZERO for _ in CLIENTS]
+@dataclass(frozen=True)
+class Momentum:
+    """PyTorch's momentum in the steps of a client; the velocity is zero at the start of a round unless it is kept."""
+
+    beta: F = F(0)
+    nesterov: bool = False
+    kept: bool = False
+
+    def step(self, velocity: Vector, gradient: Vector) -> tuple[Vector, Vector]:
+        """The new velocity, and the direction of the step."""
+        v = self.beta * velocity[0] + gradient[0], self.beta * velocity[1] + gradient[1]
+        ahead = gradient[0] + self.beta * v[0], gradient[1] + self.beta * v[1]
+        return v, ahead if self.nesterov else v
+
+
+def scaffold(
+    rounds: int, tau: int, learn: bool = True, size: F = STEP, momentum: Momentum = Momentum()
+) -> tuple[Vector, list[Vector]]:
+    """Algorithm 3 with steps of ``size``, and its control variables, which stay at zero unless they ``learn`` (line "
+    "7)."""
+    start, controls, velocities = [START for _ in CLIENTS], [ZERO for _ in CLIENTS], [ZERO for _ in CLIENTS]
     for _ in range(rounds):
         shared, ends, renewed = mean(controls), [], []
         for k in CLIENTS:
-            theta, c = start[k], controls[k]
+            theta, c, v = start[k], controls[k], velocities[k] if momentum.kept else ZERO
             for _ in range(tau):
-                theta = stepped(k, theta, (shared[0] - c[0], shared[1] - c[1]))
-            walk = [(start[k][i] - theta[i]) / (STEP * tau) for i in (0, 1)]
+                g = gradient(k, theta)
+                v, d = momentum.step(v, (g[0] + shared[0] - c[0], g[1] + shared[1] - c[1]))
+                theta = theta[0] - size * d[0], theta[1] - size * d[1]
+            walk = [(start[k][i] - theta[i]) / (size * tau) for i in (0, 1)]
             renewed.append((c[0] - shared[0] + walk[0], c[1] - shared[1] + walk[1]))
             ends.append(theta)
+            velocities[k] = v
         controls = renewed if learn else controls
         start = [mean(ends) for _ in CLIENTS]
     return mean(ends), controls

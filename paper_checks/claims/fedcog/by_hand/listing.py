@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -168,14 +169,50 @@ def plugged_in(book: Book) -> Finding:
 
 
 def messages(book: Book) -> Finding:
-    """What clients and server send, and what the server makes of it, beside FedAvg's and SCAFFOLD's."""
-    from empirics.algorithms import algorithm
+    """What is declared to be sent, and the server's step on models that have one weighted sum."""
+    import torch
 
-    ours, plain, doubled = (algorithm(text) for text in ("fedcog()", "fedavg()", "scaffold()"))
-    alike = (ours.uploads, ours.downloads, ours.combine) == (plain.uploads, plain.downloads, plain.combine)
-    doubles = doubled.uploads == 2 * plain.uploads and doubled.downloads == 2 * plain.downloads
-    said = f"models sent up and down: {ours.uploads:g} and {ours.downloads:g}; the server averages: {ours.combine}"
-    return judged(alike and doubles, said)
+    from empirics.algorithms import algorithm
+    from empirics.training.rounds import plan
+
+    net, data = toy()
+    declared = {}
+    for text in ("fedcog()", "fedavg()", "scaffold()"):
+        built = algorithm(text)
+        declared[text] = (built.uploads, built.downloads)
+    built, start = algorithm("fedcog()"), net.start(SEED)
+    everyone = np.arange(len(LABELS)), np.ones(len(LABELS))
+    work = plan(net, data, built, setting(), SEED, built.begin(start, len(LABELS)), everyone)
+    ends = start + torch.from_numpy(np.random.default_rng(SEED).normal(size=(len(LABELS), len(start))))
+    others = ends + torch.tensor([[1.0], [2.0], [-3.0]], dtype=torch.float64)  # clients of equal weight
+    made, again = (built.combine(work, models)[0] for models in (ends, others))
+    apart = max(_apart(made, ends.mean(0)), _apart(made, again))
+    right = declared == {"fedcog()": (1, 1), "fedavg()": (1, 1), "scaffold()": (2, 2)} and apart < 1e-12
+    sent = ", ".join(f"{name} {up:g} up and {down:g} down" for name, (up, down) in declared.items())
+    said = f"models a client sends and gets: {sent}; from other models of the same weighted sum the server makes "
+    return judged(right, said + ("the same model" if apart < 1e-12 else "another"), grade=Grade.SEARCHED)
+
+
+def objective_of_first_step(distillation: float | None, balanced: bool) -> Finding:
+    """The server's first step where clients take one, beside minus the step size times the weighted task gradients.
+
+    ``balanced``: client k's task loss also has the weight N_real/(N_real + N_gen) of A.2.2.
+    """
+    import torch
+
+    counts = [np.bincount(labels, minlength=CLASSES) for labels in LABELS]
+    weights = [Fraction(int(c.sum()), int(c.max()) * CLASSES) if balanced else Fraction(1) for c in counts]
+    shares = [w * len(labels) / sum(map(len, LABELS)) for w, labels in zip(weights, LABELS, strict=True)]
+    models = trained(f"fedcog(steps=2, samples={SAMPLES}, distillation={distillation}, after=0)", steps=1)
+    (_, data), point = toy(), models[0].clone().requires_grad_()
+    members = np.split(np.arange(len(data.targets)), np.cumsum([len(part) for part in LABELS])[:-1])
+    losses = [torch.nn.functional.cross_entropy(_outputs(point, data.inputs[k]), data.targets[k]) for k in members]
+    whole = sum(float(share) * loss for share, loss in zip(shares, losses, strict=True))
+    (gradient,) = torch.autograd.grad(torch.as_tensor(whole), point)
+    apart = _apart(models[1], models[0] - STEP_SIZE * gradient)
+    said = f"clients of weights {', '.join(map(str, shares))}: off the engine's first step by "
+    shown = "nothing" if apart < 1e-12 else f"{apart:.3g}"
+    return judged(apart < 1e-12, said + shown, {"clients' labels": str(LABELS), "seed": str(SEED)})
 
 
 def generated(targets: str, disagreement: float, shared: bool) -> Finding:
