@@ -23,7 +23,8 @@ class Dataset:
     rows of 0 and 1 (multilabel), the code that follows (sequence). Images, texts and bags of words stay small whole
     numbers; ``prepare`` makes model inputs of a batch of them (None: the inputs are ready as they are).
     ``groups`` are whole numbers into ``group_names``, shared with ``test``. Sample i shares text with the ``overlap``
-    samples after it. Whatever NumPy reads as an array of numbers is taken (lists, tables, tensors).
+    samples after it. ``class_names`` are those of a user's labels. Whatever NumPy reads as an array of numbers is taken
+    (lists, tables, tensors).
 
     Raises:
         EmpiricsError: where a part is not what it must be; the message says which, and the rule.
@@ -42,6 +43,7 @@ class Dataset:
     licence: str = ""
     prepare: Callable[[Any], Any] | None = None
     overlap: int = 0
+    class_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("name of a data set", self.name)

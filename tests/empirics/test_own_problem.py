@@ -81,6 +81,19 @@ def test_a_model_and_a_penalty_of_ones_choice(file):
     assert text.endswith("leave_out='site')), precision='double')")
 
 
+def test_whole_numbers_are_one_output_of_ridge_unless_they_are_called_classes(file, frame):
+    for data in (file, frame):
+        found = own_problem(data, "stage", "site", "ill cost", "ridge")
+        made = task(found.problem) if isinstance(found.problem, str) else found.problem
+        assert made.deal("by_group()", None, 0).model.dim == 3  # dose, age and the intercept
+        assert own_problem(data, "stage", "site", "ill cost", kind="numbers").problem is not None
+    assert "kind='numbers'" in own_problem(file, "stage", "site", "ill cost", "ridge").problem
+    text = own_problem(file, "stage", "site", "ill cost", "ridge", kind="classes").problem
+    assert task(text).deal("by_group()", None, 0).model.dim == 9
+    with pytest.raises(BoundsError, match="ill must hold numbers; line 2 has"):
+        own_problem(file, "ill", "site", "cost", "ridge")
+
+
 @pytest.mark.parametrize("verb", ["train", "constants", "advise", "validate"])
 def test_other_lines_stay_as_they_are(verb):
     words = ["x", "--problem", "softmax(iris)", "--regularisation", "0.5", "--seeds=3", "cohort=2"]
@@ -140,11 +153,11 @@ DATES = pandas.date_range("2024-03-05", periods=24)
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"when": DATES}, "frame: when must hold numbers; row 0 has '2024-03-05 00:00:00': code it as numbers, or "),
+        ({"when": DATES}, "frame: when must hold numbers; row 0 has '2024-03-05 00:00:00'"),
         ({"kind": pandas.Categorical(["u", "v"] * 12)}, "frame: kind must hold numbers; row 0 has 'u'"),
-        ({"dose": [0.5, None, None] * 8}, "frame: dose is missing in row 1 and 15 more: fill it in"),
-        ({"cost": [1.5, float("inf")] * 12}, "frame: cost must hold finite numbers; row 1 has inf"),
-        ({"site": [None, *SIDES[1:]]}, "frame: site is missing in row 0: fill it in"),
+        ({"dose": [0.5, None, None] * 8}, "frame: dose must hold numbers; row 1 has '' (15 further rows too)"),
+        ({"cost": [1.5, float("inf")] * 12}, "frame: cost must hold numbers or text; row 1 has 'inf'"),
+        ({"site": [None, *SIDES[1:]]}, "frame: site must hold numbers or text; row 0 has ''"),
         ({"cost": 3}, "frame: cost must hold two classes or more; all lines have '3'"),
     ],
 )
