@@ -176,12 +176,16 @@ class Dataset:
         groups = None if self.groups is None else self.groups[chosen]
         return replace(self, inputs=self.inputs[chosen], targets=self.targets[chosen], groups=groups)
 
-    def standardised(self) -> Dataset:
-        """Every feature with mean 0 and variance 1 over these samples; the test set is moved by the same numbers."""
+    def standardised(self, over: np.ndarray | None = None) -> Dataset:
+        """Every feature with mean 0 and variance 1 over the samples with the numbers ``over`` (None: over all).
+
+        The other samples and the test set are moved by the same numbers.
+        """
         if not self.tabular:
             raise EmpiricsError(f"only real features can be standardised; {self.name} holds {self.inputs.dtype}")
         with np.errstate(over="ignore", invalid="ignore"):
-            mean, spread = self.inputs.mean(0), self.inputs.std(0)
+            seen = self.inputs if over is None else self.inputs[over]
+            mean, spread = seen.mean(0), seen.std(0)
         if not np.isfinite(spread).all():
             column = int(np.argmin(np.isfinite(spread)))
             rule = f"small enough for a variance in {self.inputs.dtype}: take another unit"

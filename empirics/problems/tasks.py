@@ -19,7 +19,7 @@ from ..calls import parse, written
 from ..data.catalogue import DATASETS
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
-from ..federation.federate import everything, federate, tensor
+from ..federation.federate import BEYOND_ONE, everything, federate, tensor
 from ..federation.federation import Federation
 from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
@@ -64,7 +64,7 @@ class Task:
             clients,
             seed,
             local_test=local_test,
-            standardise=self.standardise,
+            standardise=self.standardise and BEYOND_ONE,
             intercept=self.linear,
             flat=self.linear,
             augment=augment,
