@@ -9,6 +9,7 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,12 +45,18 @@ def judge(excess: Estimate, seeds: int, rows: int, error_rate: float = ERROR_RAT
     1 - ``error_rate`` no row of a true inequality is called violated, and likewise for the other word. The verdict can
     be wrong where means over this many seeds are far from normal, and it says nothing about other settings.
     """
-    from scipy import stats
-
-    margin = float(stats.t.isf(error_rate / rows, seeds - 1)) * float(excess.error)
+    margin = _quantile(error_rate / rows, seeds - 1) * float(excess.error)
     if excess.value > margin:
         return Verdict.VIOLATED
     return Verdict.HOLDS_HERE if excess.value < -margin else Verdict.UNDECIDED
+
+
+@lru_cache(maxsize=64)
+def _quantile(above: float, freedom: int) -> float:
+    """The value that Student's t exceeds with the probability ``above``: one for all rows of a table."""
+    from scipy import stats
+
+    return float(stats.t.isf(above, freedom))
 
 
 def standing(bound: Bound, problem: Any, algorithm: Any, setting: Any) -> tuple[str, ...]:
