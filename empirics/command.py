@@ -137,10 +137,10 @@ def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence
     refuse_both(args.local_steps, args.local_epochs)
     with loading():
         from .algorithms import algorithm
-        from .federation.federation import short_of
         from .measuring import measurement, Run
         from .measuring.trained import Trained
         from .models.compiled import engine_of
+        from .problems.tasks import described
     chosen("--engine", args.engine, ("auto", "torch", "compiled"))
     methods = [_object(text, algorithm) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [_object(text, measurement) for text in args.measure]
@@ -160,7 +160,7 @@ def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence
                 setting = _setting(args, problem)
                 problem = replace(problem, model=_fitting(problem, setting, args, bar, first=not seed))
                 if not seed:
-                    remark(short_of(args.batch, problem.client_sizes))
+                    remark(described(what, problem, args.batch))
                 for method in methods:
                     seen = _usual(problem) if watched is None else watched
                     run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
@@ -319,15 +319,16 @@ def constants_(arguments: Sequence[str]) -> int:
 def measured_constants(args: argparse.Namespace) -> Constants:
     """The constants that the options of the verb ask for, whose words may be the objects that they name."""
     with loading():
-        from .federation.federation import short_of
         from .measuring.constants import constants
         from .measuring.constants.core import Constants
+        from .problems.tasks import described
     with progress() as bar:
         bar.doing(f"reading {args.problem}")
-        problem = _problem(args, _task(args.problem), args.seed)
+        what = _task(args.problem)
+        problem = _problem(args, what, args.seed)
         bar.doing("constants")
         found = constants(problem, args.batch, bar=bar, quick=args.quick)
-    remark(short_of(args.batch, problem.client_sizes))
+    remark(described(what, problem, args.batch))
     return Constants(found)
 
 

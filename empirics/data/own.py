@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # it brings Arrow, which a twentieth of a short run would go 
 FEW = 20
 """Whole numbers are classes up to so many different ones."""
 CLASSES, NUMBERS = "classes", "numbers"
+YOURS = "your own"
+"""The licence of such data, by which they are told from others."""
 FRAME = "frame"
 """What a DataFrame is called, which has no name."""
 
@@ -86,7 +88,7 @@ def _dataset(cells: Cells, name: str, target: str, group: str, leave_out: str, k
         groups = number[codes]
     return Dataset(
         name, inputs, targets, len(classes), shape, groups=groups, group_names=names, group_word=group or "group",
-        class_names=classes, source=cells.who, licence="your own",
+        class_names=classes, source=cells.who, licence=YOURS,
     )  # fmt: skip
 
 

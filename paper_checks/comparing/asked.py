@@ -205,14 +205,14 @@ def scenario_of(scenario: Known, words: Mapping[str, Any], own: Iterable[Bound] 
 def _held(
     problem: Any, partition: Any, clients: int | None, seed: int, client_weight: str, batch: int
 ) -> FederatedProblem | None:
-    """The federation of a problem, if one is given; clients that hold less than a batch are told."""
+    """The federation of a problem, if one is given, which is described."""
     if problem is None:
         return None
-    from empirics.federation.federation import short_of
-    from empirics.problems.tasks import dealt
+    from empirics.problems.tasks import dealt, described, task
 
-    held: FederatedProblem = dealt(problem, partition, clients, seed, client_weight)
-    remark(short_of(batch, held.client_sizes))
+    what = task(problem) if isinstance(problem, str) else problem
+    held: FederatedProblem = dealt(what, partition, clients, seed, client_weight)
+    remark(described(what, held, batch))
     return held
 
 
