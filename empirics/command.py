@@ -40,6 +40,8 @@ FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """What is measured unless told."""
 
+DIVERGING = 10.0
+"""Times the loss at the start: a run that ends above has diverged."""
 COMPILING = "fedbounds: compiling the passes of models, once on this machine: 10 to 20 seconds"
 WORTH = 1_000_000
 """Local steps of clients in a run of a linear model from which on compiled passes surely save more than loading them
@@ -260,7 +262,16 @@ def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = (
     if end is not None and end.quantity == "diverged":
         return None, f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before"
     last = _last(rows[begin:])
-    return last, f"{who}, round {run.setting.rounds}: {', '.join(f'{n} {v:.4g}' for n, v in last.items())}"
+    numbers = ", ".join(f"{n} {v:.4g}" for n, v in last.items())
+    return last, f"{who}, round {run.setting.rounds}: {numbers}{_diverging(rows[begin:])}"
+
+
+def _diverging(rows: Sequence[Row]) -> str:
+    """What is said of a run whose loss ends far above that at the start, though every number is finite."""
+    losses = [row.value for row in rows if row.quantity == "train_loss" and row.client is None]
+    if len(losses) < 2 or not losses[-1] > DIVERGING * losses[0] > 0:
+        return ""
+    return f"; the run diverges: train_loss was {losses[0]:.4g} at the start"
 
 
 def _last(rows: Sequence[Row]) -> dict[str, float]:

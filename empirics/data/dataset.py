@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -130,7 +130,8 @@ class Dataset:
             yield
         finally:
             for array in held:
-                array.flags.writeable = True
+                with suppress(ValueError):  # over the memory of a tensor it cannot be set again, and copies are made
+                    array.flags.writeable = True
 
     def __len__(self) -> int:
         return len(self.targets)

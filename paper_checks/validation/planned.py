@@ -55,6 +55,16 @@ class Training:
     samples: int | None = None
     fresh: bool = False
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """What decides conditions in words: the plan, the federation, and constants that are not in doubt."""
+        at, constants = self.setting, {name: held.value for name, held in self.values.items() if not held.doubt}
+        plan = of_plan(at.cohort, at.steps, at.rounds, at.step_size, None, at.step_offset)
+        federation = {"clients": self.base.clients, "client_weight": self.base.weights.tolist()}
+        if at.step_offset is not None:  # no single number
+            del plan["step_size"]
+        return {**constants, **federation, **plan, "initial_divergence": 0.0}
+
     def problem(self, seed: int) -> FederatedProblem:
         """The problem of a seed: always the same one, or samples drawn anew from what each client was dealt."""
         if self.samples is None:

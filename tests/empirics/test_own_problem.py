@@ -65,7 +65,7 @@ def test_what_is_held_out_and_short_of_a_batch_is_said(file, capsys):
     [
         ["train", "--rounds", "1"],
         ["constants"],
-        ["compare", "grad_norm_sq", "rounds=7"],
+        ["compare", "grad_norm_sq", "rounds=7", "local_steps=3", "step_size=0.01"],
         ["validate", "fedinit.lemma_2", "--rounds", "1", "--seeds", "2", "-o", "OUT"],
     ],
     ids=lambda words: words[0],
@@ -74,7 +74,7 @@ def test_every_run_says_features_classes_clients_and_weights(verb, file, tmp_pat
     own = ["--csv", str(file), "--target", "stage", "--group", "site", "--leave-out", "ill", "--batch", "2"]
     words = [word.replace("OUT", str(tmp_path)) for word in verb]
     assert main([*words, *own, "--client-weight", "samples"]) in (0, 1)
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if "features" in line]
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "features, " in line]
     tests = task(f"softmax(held_out(table({str(file)!r}, target='stage', group='site', leave_out='ill')))").data.test
     kept = np.array([*SIZES.values()]) - np.bincount(tests.groups, minlength=3)
     assert "3 features, 3 classes ('0', '1', '2'); 3 clients" in line
