@@ -33,7 +33,7 @@ MISSING = frozenset(("", "na", "n/a", "#n/a", "<na>", "nat", "null", "none", "ni
 """What tables hold where a value is missing, in lower case; ``nan`` is written like a number."""
 APART = re.compile(r"[,;' \u00a0\u202f]")
 """What separates thousands or decimals where the decimal point does not."""
-NOTATION = "separate columns by commas, and write 0.5, not 0,5 or 1,000"
+NOTATION = "separate columns by commas, and write decimal numbers such as 0.5, not 0,5 or 1,000"
 TRUTHS = ("False", "True")
 csv.field_size_limit(MOST_BYTES)  # a cell may be as long as a file: Arrow has no other limit
 
@@ -97,11 +97,9 @@ class Cells:
         """The error for a cell that is not of its kind, and what to do about it."""
         text = self.cell(name, row)
         others = f" ({more} further rows too)" if more else ""
-        what = "write a decimal number"
+        what = NOTATION if _like_a_number(text) else "code text as numbers"
         if text.lower() in MISSING or text.lower().strip("+-") == "nan":
             what = "fill in a missing value, or delete its row"
-        elif re.search(r"\d[,;_' ]\d", text):
-            what = NOTATION
         said = f"{self.who}: {name} must hold {kind}; {self.row(row)} has {shortened(text)!r}{others}"
         raise EmpiricsError(f"{said}: {what}{instead}")
 
@@ -137,8 +135,13 @@ def _no_label(text: str) -> bool:
             return False
     except ValueError:  # no float is so large or so small
         return True
+    return _like_a_number(text)
+
+
+def _like_a_number(text: str) -> bool:
+    """Whether a text is a number in some notation: Python reads ``nan``, ``1_0`` and the digits of other scripts too."""
     try:
-        float(APART.sub("", text))  # Python also reads nan, 1_0 and the digits of other scripts
+        float(APART.sub("", text))
     except ValueError:
         return False
     return True

@@ -81,7 +81,8 @@ def _dataset(cells: Cells, name: str, target: str, group: str, leave_out: str, k
             raise EmpiricsError(f"{cells.who}: {column!r} is a column without a name, such as an index: leave it out")
     inputs = np.stack([cells.numbers(column, f", or leave_out={column!r}") for column in features], axis=1)
     targets, classes, shape = _targets(cells, target, kind)
-    groups, names = None, ()
+    groups: np.ndarray | None = None
+    names: tuple[str, ...] = ()
     if group:
         codes, labels = cells.labels(group)
         number, _, names = numbered(labels)

@@ -170,7 +170,7 @@ def _check_row(where: str, names: Sequence[str], row: Sequence[str]) -> None:
 def _numbers(path: Path, name: str, texts: Sequence[str], domain: Domain) -> Array:
     found = plain_numbers(pa.array(texts, pa.string()))
     sure = domain.contains(found) & (np.abs(found) < 2**53)  # beyond, floats merge whole numbers
-    for row in np.flatnonzero(~sure):
+    for row in map(int, np.flatnonzero(~sure)):
         text = texts[row]
         try:
             value = held(text)
