@@ -139,7 +139,7 @@ def _no_label(text: str) -> bool:
 
 
 def _like_a_number(text: str) -> bool:
-    """Whether a text is a number in some notation: Python reads ``nan``, ``1_0`` and the digits of other scripts too."""
+    """Whether a text is a number in some notation: Python reads ``nan``, ``1_0`` and digits of other scripts too."""
     try:
         float(APART.sub("", text))
     except ValueError:
