@@ -75,7 +75,7 @@ class Buffers:
         """The work as it lies here, steps and their sizes as tensors; what else a round changes cannot be read."""
         memory = {name: ActiveRows(name, kept, self.rows) for name, kept in self.memory.items()}
         state: Any = StillState(self.model, memory, self.server)
-        unseen: Any = {name: Unseen(f"the clients' {name}") for name in ("clients", "seed", "steps")}
+        unseen: Any = {name: Unseen(f"the clients' {name}") for name in ("clients", "seed", "steps", "shares")}
         tensors: Any = {"sizes": self.sizes, "step_size": self.step_size, "step": self.step}
         chosen = slice(0, rows)
         return work._replace(
