@@ -40,6 +40,8 @@ FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 """What is measured unless told."""
 
+DIVERGING = 10.0
+"""Times the loss at the start: a run that ends above has diverged."""
 COMPILING = "fedbounds: compiling the passes of models, once on this machine: 10 to 20 seconds"
 WORTH = 1_000_000
 """Local steps of clients in a run of a linear model from which on compiled passes surely save more than loading them
@@ -137,10 +139,10 @@ def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence
     refuse_both(args.local_steps, args.local_epochs)
     with loading():
         from .algorithms import algorithm
-        from .federation.federation import short_of
         from .measuring import measurement, Run
         from .measuring.trained import Trained
         from .models.compiled import engine_of
+        from .problems.tasks import described
     chosen("--engine", args.engine, ("auto", "torch", "compiled"))
     methods = [_object(text, algorithm) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [_object(text, measurement) for text in args.measure]
@@ -160,7 +162,7 @@ def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence
                 setting = _setting(args, problem)
                 problem = replace(problem, model=_fitting(problem, setting, args, bar, first=not seed))
                 if not seed:
-                    remark(short_of(args.batch, problem.client_sizes))
+                    remark(described(what, problem, args.batch))
                 for method in methods:
                     seen = _usual(problem) if watched is None else watched
                     run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
@@ -260,7 +262,16 @@ def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = (
     if end is not None and end.quantity == "diverged":
         return None, f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before"
     last = _last(rows[begin:])
-    return last, f"{who}, round {run.setting.rounds}: {', '.join(f'{n} {v:.4g}' for n, v in last.items())}"
+    numbers = ", ".join(f"{n} {v:.4g}" for n, v in last.items())
+    return last, f"{who}, round {run.setting.rounds}: {numbers}{_diverging(rows[begin:])}"
+
+
+def _diverging(rows: Sequence[Row]) -> str:
+    """What is said of a run whose loss ends far above that at the start, though every number is finite."""
+    losses = [row.value for row in rows if row.quantity == "train_loss" and row.client is None]
+    if len(losses) < 2 or not losses[-1] > DIVERGING * losses[0] > 0:
+        return ""
+    return f"; the run diverges: train_loss was {losses[0]:.4g} at the start"
 
 
 def _last(rows: Sequence[Row]) -> dict[str, float]:
@@ -319,15 +330,16 @@ def constants_(arguments: Sequence[str]) -> int:
 def measured_constants(args: argparse.Namespace) -> Constants:
     """The constants that the options of the verb ask for, whose words may be the objects that they name."""
     with loading():
-        from .federation.federation import short_of
         from .measuring.constants import constants
         from .measuring.constants.core import Constants
+        from .problems.tasks import described
     with progress() as bar:
         bar.doing(f"reading {args.problem}")
-        problem = _problem(args, _task(args.problem), args.seed)
+        what = _task(args.problem)
+        problem = _problem(args, what, args.seed)
         bar.doing("constants")
         found = constants(problem, args.batch, bar=bar, quick=args.quick)
-    remark(short_of(args.batch, problem.client_sizes))
+    remark(described(what, problem, args.batch))
     return Constants(found)
 
 

@@ -22,7 +22,7 @@ from .problems.own_problem import given_or_own
 from .problems.problem import FederatedProblem
 from .problems.tasks import Task
 
-OWN = ("csv", "frame", "target", "group", "leave_out", "model", "regularisation")
+OWN = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
 Problem = str | Task | FederatedProblem
 
 
@@ -57,6 +57,7 @@ def train(
     target: str = "",
     group: str = "",
     leave_out: str | Sequence[str] = (),
+    kind: str = "",
     model: str = "",
     regularisation: float | None = None,
 ) -> Trained:
@@ -93,6 +94,7 @@ def train(
         target: the column to predict.
         group: the column whose values make the clients, in place of ``partition``.
         leave_out: columns that are no features.
+        kind: what the target holds, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
         model: ``ridge``, ``logistic``, ``softmax``, ``svm`` or a network (by the kind of the target).
         regularisation: L2 penalty of a linear model of your own data (None: 0.01).
 
@@ -119,6 +121,7 @@ def constants(
     target: str = "",
     group: str = "",
     leave_out: str | Sequence[str] = (),
+    kind: str = "",
     model: str = "",
     regularisation: float | None = None,
 ) -> Constants:
@@ -137,6 +140,7 @@ def constants(
         target: the column to predict.
         group: the column whose values make the clients.
         leave_out: columns that are no features.
+        kind: what the target holds, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
         model: of your own data (by the kind of the target).
         regularisation: L2 penalty of a linear model of your own data (None: 0.01).
 

@@ -34,7 +34,8 @@ class Work(NamedTuple):
     row weighs there. ``steps`` and ``step_size`` are the plan of this round, ``sizes`` the step sizes of its steps
     (all alike unless a rule changes them within a round), ``step`` the one that is being taken. ``recalled`` keeps,
     for the round, what ``recall`` has looked up and what hooks made: tensors with a row for every client. ``net`` is
-    the model, for the server's hooks alone.
+    the model, for the server's hooks alone. ``shares`` are the rows' weights p_k in the global objective, which sum to
+    1 over all clients (None: 1 over their number).
     """
 
     state: State
@@ -54,6 +55,7 @@ class Work(NamedTuple):
     """How many samples of every class each active client holds ``(rows, classes)``, for methods that ask for it."""
     step: int = 0
     net: Trainable | None = None
+    shares: Tensor | None = None
 
     @property
     def received(self) -> Tensor:
@@ -69,6 +71,13 @@ class Work(NamedTuple):
     def mean(self, rows: Tensor) -> Tensor:
         """The weighted average of the active clients' rows, ``(dim,)``."""
         return self.weights @ rows
+
+    def mean_change(self, rows: Tensor, uniform: bool = False) -> Tensor:
+        """The change ``(dim,)`` of the mean over all clients by p_k, if the active ones change by ``rows``.
+
+        ``uniform``: of the unweighted mean.
+        """
+        return rows.sum(0) / self.total if uniform or self.shares is None else self.shares @ rows
 
     def recall(self, name: str) -> Tensor:
         """The active clients' rows of a memory as they were before this round."""
@@ -87,6 +96,7 @@ class Work(NamedTuple):
             starts=self.starts[chosen],
             recalled={name: kept[chosen] for name, kept in self.recalled.items()},
             labels=None if self.labels is None else self.labels[chosen],
+            shares=None if self.shares is None else self.shares[chosen],
             net=None,
         )
 
@@ -102,6 +112,7 @@ class Work(NamedTuple):
             starts=self.starts[rows],
             recalled={},
             labels=None if self.labels is None else self.labels[rows],
+            shares=None if self.shares is None else self.shares[rows],
             net=None,
         )
 

@@ -74,6 +74,7 @@ class LayerwiseControls:
     """
 
     periods: Periods
+    uniform: bool = False
 
     def begin(self, model: Tensor, clients: int) -> Remembered:
         zero = torch.zeros_like(model)
@@ -90,7 +91,7 @@ class LayerwiseControls:
         change = (work.received - ends) / length - server["control"]
         change = torch.where(self.periods.averaged(work), change, torch.zeros_like(change))
         memory["control"][work.rows] += change
-        return {"control": server["control"] + change.sum(0) / work.total}
+        return {"control": server["control"] + work.mean_change(change, self.uniform)}
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,8 @@ def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading
     early = reading != "intended"
     periods = Periods(alpha, head, early=early, never=reading == "printed_v1")
     keepers: tuple[Memory, ...] = tuple(
-        LayerwiseControls(periods) if isinstance(keeper, Controls) else keeper for keeper in algorithm.remember
+        LayerwiseControls(periods, keeper.uniform) if isinstance(keeper, Controls) else keeper
+        for keeper in algorithm.remember
     )
     return renamed(
         algorithm,

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bounds.domains import NONNEGATIVE, POSITIVE, SHARE
 
-from ..calls import written
+from ..calls import chosen, written
 from ..numbers import checked
 from .algorithm import Algorithm, fedavg, GradientAt, renamed, State, Work
 from .state import Remembered
@@ -69,7 +69,12 @@ def mean_gradients(work: Work, ends: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Controls:
-    """``c_k <- c_k - c + (start - end)/(K eta)`` for active clients; the server keeps the mean over all clients."""
+    """``c_k <- c_k - c + (start - end)/(K eta)`` for active clients; the server keeps the mean over all clients.
+
+    It is the mean by the clients' weights, so that corrections sum to zero over all clients; ``uniform``: unweighted.
+    """
+
+    uniform: bool = False
 
     def begin(self, model: Tensor, clients: int) -> Remembered:
         zero = torch.zeros_like(model)
@@ -79,17 +84,21 @@ class Controls:
         shared = work.state.server["control"]
         change = mean_gradients(work, ends) - shared
         work.state.memory["control"][work.rows] += change
-        return {"control": shared + change.sum(0) / work.total}
+        return {"control": shared + work.mean_change(change, self.uniform)}
 
 
-def scaffold() -> Algorithm:
+def scaffold(reading: str = "intended") -> Algorithm:
     """SCAFFOLD (Karimireddy et al. 2020, option II; FedALS, Algorithm 3): control variates against client drift.
 
-    The listing divides a client's walk by steps times step size, with momentum too, and so does this. The correction
-    sums to zero over clients only for uniform weights; with unequal weights it follows the listings of the papers,
-    which average controls uniformly.
+    The listing divides a client's walk by steps times step size, with momentum too, and so does this. The papers'
+    listings and FedCOG's released code average the controls uniformly. Where the clients' weights are unequal, that
+    (``printed``) converges to the minimiser of another loss; ``intended`` weighs controls as the loss weighs clients.
     """
-    return renamed(fedavg, "scaffold()", direction=Controlled(), remember=(Controls(),), uploads=2.0, downloads=2.0)
+    reading = chosen("reading of scaffold", reading, ("intended", "printed"))
+    uniform = reading == "printed"
+    name = written("scaffold", reading=reading) if uniform else "scaffold()"
+    controls = (Controls(uniform),)
+    return renamed(fedavg, name, direction=Controlled(), remember=controls, uploads=2.0, downloads=2.0, reading=reading)
 
 
 # ---- FedDyn ----
@@ -107,7 +116,7 @@ class Dynamic:
 
 @dataclass(frozen=True)
 class Duals:
-    """``h_k <- h_k + end - start`` for active clients; the server keeps the mean over all clients."""
+    """``h_k <- h_k + end - start`` for active clients; the server keeps the mean over all clients by their weights."""
 
     def begin(self, model: Tensor, clients: int) -> Remembered:
         zero = torch.zeros_like(model)
@@ -119,12 +128,12 @@ class Duals:
 
 
 def _next_dual(work: Work, ends: Tensor) -> Tensor:
-    return work.state.server["dual"] + (ends - work.starts).sum(0) / work.total
+    return work.state.server["dual"] + work.mean_change(ends - work.starts)
 
 
 @dataclass(frozen=True)
 class AverageWithDuals:
-    """Mean of the clients' models plus the mean of all (renewed) dual vectors."""
+    """Mean of the clients' models plus the mean of all (renewed) dual vectors, both by the clients' weights."""
 
     def __call__(self, work: Work, ends: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
         return work.mean(ends) + _next_dual(work, ends), {}
@@ -133,7 +142,8 @@ class AverageWithDuals:
 def feddyn(alpha: float = 0.1) -> Algorithm:
     """FedDyn (Acar et al. 2021) in the form of FedInit's released baseline; ``h_k`` is minus its dual over alpha.
 
-    The quadratic is centred at the client's start: the server model, or the relaxed one.
+    The quadratic is centred at the client's start: the server model, or the relaxed one. That code averages models and
+    duals alike, over clients of equal weight; here both are weighed as the loss weighs clients.
     """
     alpha = checked("feddyn: alpha", alpha, POSITIVE)
     return renamed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,8 @@ class Dataset:
     rows of 0 and 1 (multilabel), the code that follows (sequence). Images, texts and bags of words stay small whole
     numbers; ``prepare`` makes model inputs of a batch of them (None: the inputs are ready as they are).
     ``groups`` are whole numbers into ``group_names``, shared with ``test``. Sample i shares text with the ``overlap``
-    samples after it. Whatever NumPy reads as an array of numbers is taken (lists, tables, tensors).
+    samples after it. ``class_names`` are those of a user's labels. Whatever NumPy reads as an array of numbers is taken
+    (lists, tables, tensors).
 
     Raises:
         EmpiricsError: where a part is not what it must be; the message says which, and the rule.
@@ -42,6 +43,7 @@ class Dataset:
     licence: str = ""
     prepare: Callable[[Any], Any] | None = None
     overlap: int = 0
+    class_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("name of a data set", self.name)
@@ -128,7 +130,8 @@ class Dataset:
             yield
         finally:
             for array in held:
-                array.flags.writeable = True
+                with suppress(ValueError):  # over the memory of a tensor it cannot be set again, and copies are made
+                    array.flags.writeable = True
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -174,12 +177,16 @@ class Dataset:
         groups = None if self.groups is None else self.groups[chosen]
         return replace(self, inputs=self.inputs[chosen], targets=self.targets[chosen], groups=groups)
 
-    def standardised(self) -> Dataset:
-        """Every feature with mean 0 and variance 1 over these samples; the test set is moved by the same numbers."""
+    def standardised(self, over: np.ndarray | None = None) -> Dataset:
+        """Every feature with mean 0 and variance 1 over the samples with the numbers ``over`` (None: over all).
+
+        The other samples and the test set are moved by the same numbers.
+        """
         if not self.tabular:
             raise EmpiricsError(f"only real features can be standardised; {self.name} holds {self.inputs.dtype}")
         with np.errstate(over="ignore", invalid="ignore"):
-            mean, spread = self.inputs.mean(0), self.inputs.std(0)
+            seen = self.inputs if over is None else self.inputs[over]
+            mean, spread = seen.mean(0), seen.std(0)
         if not np.isfinite(spread).all():
             column = int(np.argmin(np.isfinite(spread)))
             rule = f"small enough for a variance in {self.inputs.dtype}: take another unit"

@@ -18,6 +18,7 @@ from .federation import Federation
 from .partitions import ByGroup, partition as read_partition, Split
 from .prepared import PreparedFederation, Recipe
 
+BEYOND_ONE = "beyond one"
 LOCAL_TESTS = ("none", "held_out", "matched", "groups")
 
 
@@ -47,7 +48,7 @@ def federate(
     *,
     local_test: str = "none",
     test_share: float = 0.2,
-    standardise: bool = False,
+    standardise: bool | str = False,
     intercept: bool = False,
     flat: bool = False,
     augment: CropFlip | str | None = None,
@@ -58,9 +59,10 @@ def federate(
     ``clients=None`` takes every group of a partition by group. ``local_test``: ``"held_out"`` keeps ``test_share`` of
     every client's samples for its test (of sequences the last, without windows that reach into training);
     ``"matched"`` draws from the common test set with the client's label shares (FedCOG); ``"groups"`` takes the samples
-    of the client's group in the test set. ``standardise`` moves real features to mean 0 and variance 1;
-    ``intercept`` appends a constant feature, ``flat`` flattens images, both for linear models. Floats become ``dtype``
-    (None: float64 for real features, float32 for what is prepared by batch).
+    of the client's group in the test set. ``standardise`` moves real features to mean 0 and variance 1 (``"beyond
+    one"``: only if they leave [-1, 1]), as the data set has them without what is held out of clients. ``intercept``
+    appends a constant feature, ``flat`` flattens images, both for linear models. Floats become ``dtype`` (None: float64
+    for real features, float32 for what is prepared by batch).
 
     Raises:
         EmpiricsError: if data, partition and options do not go together; the message says which of them.
@@ -79,12 +81,15 @@ def federate(
         if not isinstance(split, ByGroup):
             raise EmpiricsError(f"the number of clients is needed with {split}; only by_group() knows it")
         clients = len(split.everyone(data))
-    data = data.standardised() if standardise else data
     recipe = _recipe(data, augment, flat, intercept, dtype)
     parts = split(data, clients, seed)
     tests: list[np.ndarray] | None = None
     if local_test == "held_out":
         parts, tests = held_out(data, parts, test_share, seed)
+    if standardise:
+        seen = None if tests is None else np.unique(np.concatenate(parts))
+        if standardise != BEYOND_ONE or np.abs(data.inputs if seen is None else data.inputs[seen]).max() > 1:
+            data = data.standardised(seen)
     train = _federation(data, parts, recipe)
     common = None if data.test is None else _federation(data.test, [np.arange(len(data.test))], recipe)
     own = None if tests is None else _holding(train, tests)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -245,6 +246,16 @@ class Measurement:
 
     def exactness(self, problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
         return self.grade(problem, algorithm, setting)
+
+
+def quantities(measurements: Iterable[Measurement]) -> dict[str, str]:
+    """What the numbers of each measurement are called in a run of all of these, by its name.
+
+    It is the word of the vocabulary, or the call with its arguments where several of them read the same quantity.
+    """
+    every = list(measurements)
+    words = Counter(m.word for m in every)
+    return {m.name: m.word if words[m.word] == 1 else m.name for m in every}
 
 
 def layers_of(model: Trainable) -> Mapping[str, slice]:

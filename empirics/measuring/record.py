@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..problems.problem import FederatedProblem
 from ..training.engines import Engine, in_process
 from ..training.rounds import rounds
 from ..training.setting import Setting
-from .core import Measurement, Reading, Readings, refuse_untested, Snapshot
+from .core import Measurement, quantities, Reading, Readings, refuse_untested, Snapshot
 from .table import Row
 
 SHARE = 0.05
@@ -185,6 +186,10 @@ class Run:
         times = self.setting.rounds / self.period
         return times * sum(clients if m.by_client else 1 for m in self.measurements)
 
+    @cached_property
+    def _quantities(self) -> Mapping[str, str]:
+        return quantities(self.measurements)
+
     @property
     def period(self) -> int:
         """The number of rounds between two measurements."""
@@ -260,7 +265,7 @@ class Run:
 
     def _rows(self, m: Measurement, readings: Iterable[Reading], round_: int) -> list[Row]:
         exactness = str(m.exactness(self.problem, self.algorithm, self.setting))
-        name, word = (self.experiment or str(self.problem), self.algorithm.name), m.word
+        name, word = (self.experiment or str(self.problem), self.algorithm.name), self._quantities[m.name]
         return [Row(*name, self.seed, round_, r.step, r.client, r.layer, word, r.value, exactness) for r in readings]
 
     def _diverged(self, stop: Diverged) -> tuple[State, list[Row]]:

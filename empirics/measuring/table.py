@@ -13,8 +13,9 @@ from bounds.showing.files import whole
 class Row(NamedTuple):
     """One number: empty client, layer or step where the quantity does not vary over them.
 
-    ``quantity`` is a word of the vocabulary, ``step`` a local step of the round, ``round`` counts finished rounds.
-    A run that left the finite numbers ends with a row ``diverged`` whose value is the largest finite model norm.
+    ``quantity`` is a word of the vocabulary, or a measurement's call where several read one quantity; ``step`` is a
+    local step of the round, ``round`` counts finished rounds. A run that left the finite numbers ends with a row
+    ``diverged`` whose value is the largest finite model norm.
     """
 
     experiment: str

@@ -18,7 +18,7 @@ from bounds.showing.process import loading, remark
 from bounds.showing.usage import Parser, UsageError
 
 from ..data.dataset import Dataset
-from ..data.own import FRAME, from_frame, table
+from ..data.own import FEW, FRAME, from_frame, NUMBERS, table
 from ..data.parts import held_out
 from ..errors import EmpiricsError
 from ..numbers import check_options
@@ -36,6 +36,8 @@ OWN = f"""data of your own, in place of --problem:
   --csv FILE --target COLUMN  a CSV file with a header; the column to predict, all others are features and hold numbers
   --group COLUMN              a client for every site, user, ... of this column, in place of --partition
   --leave-out COLUMNS         columns that are no features, separated by blanks or commas
+  --kind KIND                 what the target holds: numbers or classes (numbers with --model ridge; otherwise text and
+                              at most {FEW} different whole numbers are classes)
   --model NAME                ridge, logistic, softmax, svm or a network (ridge for numbers, logistic for two classes,
                               softmax for more)
   --regularisation X          L2 penalty of a linear model ({REGULARISATION:g})
@@ -57,12 +59,14 @@ def own_problem(
     leave_out: str | Sequence[str] = (),
     model: str = "",
     regularisation: float | None = None,
+    kind: str = "",
 ) -> OwnProblem:
     """The problem of predicting a column of ``data``: the path of a CSV file, or a pandas DataFrame.
 
     A fifth of the rows is held out for tests. ``model`` is a linear model or a network, with options if need be
     (``femnist_dnn(hidden=9)``); without one it is that of the target's kind. ``regularisation`` is the L2 penalty of a
-    linear model, 0.01 unless told.
+    linear model, 0.01 unless told. ``kind`` says whether the target is ``"classes"`` or ``"numbers"``: with the model
+    ``ridge`` numbers unless told, otherwise as ``table`` decides.
 
     Raises:
         EmpiricsError: in one line, where the data cannot be read, or model and target do not go together.
@@ -73,7 +77,8 @@ def own_problem(
     check_options({} if regularisation is None else {"regularisation": regularisation})
     left = leave_out if isinstance(leave_out, str) else ",".join([*leave_out, ""] if leave_out else [])
     path = str(data) if isinstance(data, (str, PathLike)) else ""
-    held = held_out(table(path, target, group, left) if path else from_frame(data, target, group, left))
+    kind = kind or (NUMBERS if model.strip().partition("(")[0] == MODELS["regression"] else "")
+    held = held_out((table if path else from_frame)(path or data, target, group, left, kind))
     word, _, options = (model or MODELS[held.kind]).strip().partition("(")
     linear = word in {one.word for one in LINEAR}
     if not linear and regularisation is not None:
@@ -85,6 +90,7 @@ def own_problem(
         made = parse(written(word, FRAME, *more, **penalty), {**TASKS, FRAME: lambda: held}, "problem")
         return OwnProblem(made, partition, (f"the problem is {made}", *_held(held)))
     told = {"target": target} | ({"group": group} if group else {}) | ({"leave_out": left} if left else {})
+    told |= {"kind": kind} if kind else {}
     text = written(word, written("held_out", written("table", repr(path), **told)), *more, **penalty)
     said = f'--csv stands for --problem "{text}"' + f' --partition "{partition}"' * bool(partition)
     return OwnProblem(text, partition, (said, *_held(held)))
@@ -161,7 +167,7 @@ def spelled_out(verb: str, arguments: Sequence[str]) -> list[str]:
     return [*rest, f"--problem={made.problem}", *partition]
 
 
-OPTIONS = ("csv", "target", "group", "leave_out", "model")
+OPTIONS = ("csv", "target", "group", "leave_out", "kind", "model")
 
 
 def _check(found: argparse.Namespace, own: Sequence[str], given: Container[str]) -> None:

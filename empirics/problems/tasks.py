@@ -18,9 +18,10 @@ from bounds.domains import POSITIVE
 from ..calls import parse, written
 from ..data.catalogue import DATASETS
 from ..data.dataset import Dataset
+from ..data.own import YOURS
 from ..errors import EmpiricsError
-from ..federation.federate import everything, federate, tensor
-from ..federation.federation import Federation
+from ..federation.federate import BEYOND_ONE, everything, federate, tensor
+from ..federation.federation import Federation, short_of
 from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
 from ..models.losses import CrossEntropy, Loss, NextToken
@@ -65,7 +66,7 @@ class Task:
             clients,
             seed,
             local_test=local_test,
-            standardise=self.standardise,
+            standardise=self.standardise and BEYOND_ONE,
             intercept=self.linear,
             flat=self.linear,
             augment=augment,
@@ -218,6 +219,28 @@ def task(text: str) -> Task:
     if not isinstance(found, Task):
         raise EmpiricsError(f"problem must be a model of a data set, such as softmax(digits); got {text!r}")
     return found
+
+
+MOST_NAMED = 8
+"""Classes whose names are listed."""
+
+
+def described(what: Any, problem: FederatedProblem, batch: int = 1) -> list[str]:
+    """What was read and dealt, in a line each: of data of the user's own, and of clients that cannot fill a batch."""
+    data, sizes = what.data if isinstance(what, Task) else None, problem.client_sizes
+    lines = short_of(batch, sizes)
+    if data is None or (data.source and data.licence != YOURS):
+        return lines
+    names = data.class_names
+    listed = f" ({', '.join(map(repr, names))})" if 0 < len(names) <= MOST_NAMED else ""
+    classes = f"{data.classes} classes{listed}" if data.classes else "numbers to predict"
+    shape = f"{data.inputs.shape[1]} features" if data.inputs.ndim == 2 else f"inputs of shape {data.inputs.shape[1:]}"
+    span = (
+        f"{min(sizes)} to {max(sizes)} training samples" if min(sizes) < max(sizes) else f"{sizes[0]} training samples"
+    )
+    weighed = {"uniform": "weighed alike, whatever their samples", "samples": "weighed by their samples"}
+    weights = f", {weighed[problem.client_weight]}" if min(sizes) < max(sizes) else ""
+    return [f"{shape}, {classes}; {problem.clients} clients with {span}{weights}", *lines]
 
 
 def dealt(

@@ -201,6 +201,9 @@ def plan(
         clients, counts = np.arange(federation.clients), np.zeros(federation.clients)
         counts[drawn[0]] = drawn[1]
     device, dtype = state.model.device, state.model.dtype
+    unequal = None
+    if setting.client_weight != "uniform" and np.ptp(federation.client_sizes):
+        unequal = torch.from_numpy(shares(setting, federation)[clients]).to(device, dtype)
     rows = torch.from_numpy(clients).to(device)
     decay = setting.step_size_decay
     planned = setting.step_size if decay == 1 else float(geometric(setting.step_size, decay, state.round))
@@ -224,6 +227,7 @@ def plan(
         recalled={},
         labels=federation.label_counts[rows] if algorithm.needs_labels else None,
         net=model,
+        shares=unequal,
     )
 
 

@@ -15,7 +15,7 @@ METHODS = {
     "FedAvg": "fedavg()",
     "FedAvgM": "fedavgm(momentum=0.1)",
     "FedProx": "fedprox(mu=0.01)",
-    "SCAFFOLD": "scaffold()",
+    "SCAFFOLD": "scaffold(reading='printed')",
     "MOON": "moon(mu=0.01)",
     "FedSAM": "fedsam(rho=0.5)",
     "VHL": "vhl(weight=1.0, epochs=5)",

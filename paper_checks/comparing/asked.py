@@ -53,6 +53,7 @@ def compare(
     target: str = "",
     group: str = "",
     leave_out: str | Sequence[str] = (),
+    kind: str = "",
     model: str = "",
     regularisation: float | None = None,
     **words: Any,
@@ -80,6 +81,7 @@ def compare(
         target: the column of your own data to predict.
         group: the column whose values make the clients.
         leave_out: columns that are no features.
+        kind: what the target holds, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
         model: of your own data (by the kind of the target).
         regularisation: L2 penalty of a linear model of your own data (None: 0.01).
         words: quantities by name, such as ``cohort=10, local_steps=16``; they go before what the scenario says.
@@ -90,7 +92,8 @@ def compare(
     from empirics.problems.own_problem import given_or_own
 
     asked = {"csv": csv, "frame": frame, "target": target, "group": group, "leave_out": leave_out, "model": model}
-    problem, partition = given_or_own(problem, partition, **asked, regularisation=regularisation)
+    asked |= {"kind": kind, "regularisation": regularisation}
+    problem, partition = given_or_own(problem, partition, **asked)
     if problem is None and clients is not None:
         words = {**words, "clients": clients}
     with progress("comparing", brief=not measure) as bar:
@@ -126,6 +129,7 @@ def advise(
     target: str = "",
     group: str = "",
     leave_out: str | Sequence[str] = (),
+    kind: str = "",
     model: str = "",
     regularisation: float | None = None,
     hear: Callable[[str], None] | None = None,
@@ -156,6 +160,7 @@ def advise(
         target: the column to predict.
         group: the column whose values make the clients.
         leave_out: columns that are no features.
+        kind: what the target holds, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
         model: of your own data (by the kind of the target).
         regularisation: L2 penalty of a linear model of your own data (None: 0.01).
         hear: is told the first line before anything is computed.
@@ -169,7 +174,8 @@ def advise(
     from .advise import advise as advised  # with torch, which --help does without
 
     asked = {"csv": csv, "frame": frame, "target": target, "group": group, "leave_out": leave_out, "model": model}
-    problem, partition = given_or_own(problem, partition, **asked, regularisation=regularisation)
+    asked |= {"kind": kind, "regularisation": regularisation}
+    problem, partition = given_or_own(problem, partition, **asked)
     if problem is None and clients is not None:
         words = {**words, "clients": clients}
     with progress("advising", brief=not measure) as bar:
@@ -199,14 +205,14 @@ def scenario_of(scenario: Known, words: Mapping[str, Any], own: Iterable[Bound] 
 def _held(
     problem: Any, partition: Any, clients: int | None, seed: int, client_weight: str, batch: int
 ) -> FederatedProblem | None:
-    """The federation of a problem, if one is given; clients that hold less than a batch are told."""
+    """The federation of a problem, if one is given, which is described."""
     if problem is None:
         return None
-    from empirics.federation.federation import short_of
-    from empirics.problems.tasks import dealt
+    from empirics.problems.tasks import dealt, described, task
 
-    held: FederatedProblem = dealt(problem, partition, clients, seed, client_weight)
-    remark(short_of(batch, held.client_sizes))
+    what = task(problem) if isinstance(problem, str) else problem
+    held: FederatedProblem = dealt(what, partition, clients, seed, client_weight)
+    remark(described(what, held, batch))
     return held
 
 

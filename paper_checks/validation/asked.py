@@ -54,6 +54,7 @@ def validate(
     target: str = "",
     group: str = "",
     leave_out: str | Sequence[str] = (),
+    kind: str = "",
     model: str = "",
 ) -> Comparison:
     """Hold a bound against a measurement: the verb ``fedbounds validate``; None leaves an option as usual.
@@ -93,13 +94,14 @@ def validate(
         target: the column to predict.
         group: the column whose values make the clients.
         leave_out: columns that are no features.
+        kind: what the target holds, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
         model: of your own data (by the kind of the target).
 
     Raises:
         BoundsError: in one line, where the plan cannot be held, or an option changes nothing for this bound.
     """
     told = dict(locals())
-    own = {name: told.pop(name) for name in ("csv", "frame", "target", "group", "leave_out", "model")}
+    own = {name: told.pop(name) for name in ("csv", "frame", "target", "group", "leave_out", "kind", "model")}
     if csv is not None or frame is not None:
         own["regularisation"] = told.pop("regularisation")
     told["problem"], told["partition"] = given_or_own(problem, partition or "iid", **own)

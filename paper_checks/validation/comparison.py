@@ -9,12 +9,15 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bounds.classes import said as sides_of
 from bounds.core import Bound
 from bounds.showing.files import whole, write_whole
 from bounds.showing.tables import aligned, plain
@@ -22,6 +25,8 @@ from bounds.showing.tabular import Tabular
 from empirics.measuring.estimates import Estimate
 
 ERROR_RATE = 0.05
+ROUNDED = 1e-9
+"""Relative difference that rounding may make between the sides of an equality."""
 PACKAGES = ("fedbounds", "numpy", "scipy", "scikit-learn", "sympy", "torch")
 TESTS = (
     f"one-sided t tests, error rate {ERROR_RATE:.0%} over all lines together; ratio: bound / measured; they speak of"
@@ -44,16 +49,28 @@ def judge(excess: Estimate, seeds: int, rows: int, error_rate: float = ERROR_RAT
     1 - ``error_rate`` no row of a true inequality is called violated, and likewise for the other word. The verdict can
     be wrong where means over this many seeds are far from normal, and it says nothing about other settings.
     """
-    from scipy import stats
-
-    margin = float(stats.t.isf(error_rate / rows, seeds - 1)) * float(excess.error)
+    margin = _quantile(error_rate / rows, seeds - 1) * float(excess.error)
     if excess.value > margin:
         return Verdict.VIOLATED
     return Verdict.HOLDS_HERE if excess.value < -margin else Verdict.UNDECIDED
 
 
-def standing(bound: Bound, problem: Any, algorithm: Any, setting: Any) -> tuple[str, ...]:
-    """One line per condition of the bound: met, NOT met or not decided by a predicate on this run."""
+@lru_cache(maxsize=64)
+def _quantile(above: float, freedom: int) -> float:
+    """The value that Student's t exceeds with the probability ``above``: one for all rows of a table."""
+    from scipy import stats
+
+    return float(stats.t.isf(above, freedom))
+
+
+def standing(
+    bound: Bound, problem: Any, algorithm: Any, setting: Any, values: Mapping[str, Any] | None = None
+) -> tuple[str, ...]:
+    """One line per condition of the bound: met, NOT met or not decided by a predicate on this run.
+
+    Conditions in words are decided by ``values``, quantities by name, as far as these say so.
+    """
+    scenario: Any = {name: SimpleNamespace(value=value) for name, value in (values or {}).items()}
     said = {True: "met", False: "NOT met", None: "not decided here"}
     lines = []
     for condition in bound.conditions:
@@ -62,7 +79,9 @@ def standing(bound: Bound, problem: Any, algorithm: Any, setting: Any) -> tuple[
         elif condition.relation is not None:
             lines.append(f"checked at every row: {condition.words}")
         else:
-            lines.append(f"{said[None]}: {condition.words}")
+            sides = sides_of(condition.words, scenario)
+            holds = None if sides is None else math.isclose(*sides, rel_tol=ROUNDED, abs_tol=ROUNDED * abs(sides[0]))
+            lines.append(f"{said[holds]}: {condition.words}")
     return tuple(lines)
 
 

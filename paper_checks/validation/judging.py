@@ -55,16 +55,29 @@ class Data:
     def seeds(self) -> int:
         return len(self.target)
 
-    def means(self, left_out: int | None = None) -> tuple[Array, dict[str, Array]]:
-        """The means over seeds, one of them left out if it is named; over those clients that have a value."""
-        kept = np.arange(self.seeds) != (-1 if left_out is None else left_out)
-        return self.target[kept].mean(0), {name: _mean(x[kept]) for name, x in self.moving.items()}
+    def means(self) -> tuple[Array, dict[str, Array]]:
+        """The means over seeds; over those clients that have a value."""
+        return self.target.mean(0), {name: _mean(x) for name, x in self.moving.items()}
+
+    def left_out(self) -> tuple[Array, dict[str, Array]]:
+        """The means over all seeds but one: the one left out on the first axis, lines on the second."""
+        axes = {q.name for q in self.bound.quantities if q.card.axis}
+        lined = {name: x if x.ndim == 2 + (name in axes) else x[:, None] for name, x in self.moving.items()}
+        return _but_one(self.target), {name: _but_one(x) for name, x in lined.items()}
 
 
 def _mean(values: Array) -> Array:
     """The mean over the first axis of what is there: a client that was not drawn has no value."""
     there = np.isfinite(values).sum(0)
     return np.asarray(np.where(there, np.nansum(values, 0) / np.maximum(there, 1), np.nan))
+
+
+def _but_one(values: Array) -> Array:
+    """For every entry of the first axis the mean of the others that are there, all of them in one pass."""
+    there = np.isfinite(values)
+    others = there.sum(0) - there
+    away = np.where(there, _mean(values) - values, 0.0)
+    return np.asarray(np.where(others, _mean(values) + away / np.maximum(others, 1), np.nan))
 
 
 # ---- the bound at the data ----
@@ -167,14 +180,17 @@ def _lines(data: Data, target: Array, places: Sequence[str]) -> list[tuple[int, 
 def _differences(data: Data) -> Estimates:
     """Measured minus bound (bound minus measured for a lower bound) with delete-one-seed standard errors."""
     sign = -1.0 if data.bound.relation == ">=" else 1.0
-
-    def difference(left_out: int | None) -> Array:
-        target, moving = data.means(left_out)
-        return sign * (target - np.broadcast_to(evaluate(data, moving, False), target.shape))
-
-    values = np.stack([difference(left) for left in range(data.seeds)])
+    target, moving = data.means()
+    excess = sign * (target - np.broadcast_to(evaluate(data, moving, False), target.shape))
+    left, lefts = data.left_out()
+    if data.chosen and lefts:  # the best choice is another for every seed that is left out
+        rows = [evaluate(data, {name: x[i] for name, x in lefts.items()}, False) for i in range(data.seeds)]
+        bounds = np.stack([np.broadcast_to(row, target.shape) for row in rows])
+    else:
+        bounds = np.broadcast_to(evaluate(data, lefts, False), left.shape)
+    values = sign * (left - bounds)
     errors = _length(values - values.mean(0)) * math.sqrt((data.seeds - 1) / data.seeds)
-    return Estimates(difference(None), errors, np.abs(data.target.mean(0)), data.seeds, _alike_seeds(data))
+    return Estimates(excess, errors, np.abs(data.target.mean(0)), data.seeds, _alike_seeds(data))
 
 
 def _length(rows: Array) -> Array:

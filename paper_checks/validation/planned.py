@@ -14,13 +14,14 @@ import torch
 
 from bounds.assumptions import FULL_PARTICIPATION, SAMPLED_WITH_REPLACEMENT, SHARED_GENERATED_DATA
 from bounds.core import Bound
+from bounds.showing.process import remark
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm, fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.federation.fresh import Fresh
 from empirics.problems.problem import FederatedProblem, Population
-from empirics.problems.tasks import dealt, task
+from empirics.problems.tasks import dealt, described, task
 from empirics.progress import Progress
 from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.streams import stream
@@ -53,6 +54,16 @@ class Training:
     everyone: bool
     samples: int | None = None
     fresh: bool = False
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What decides conditions in words: the plan, the federation, and constants that are not in doubt."""
+        at, constants = self.setting, {name: held.value for name, held in self.values.items() if not held.doubt}
+        plan = of_plan(at.cohort, at.steps, at.rounds, at.step_size, None, at.step_offset)
+        federation = {"clients": self.base.clients, "client_weight": self.base.weights.tolist()}
+        if at.step_offset is not None:  # no single number
+            del plan["step_size"]
+        return {**constants, **federation, **plan, "initial_divergence": 0.0}
 
     def problem(self, seed: int) -> FederatedProblem:
         """The problem of a seed: always the same one, or samples drawn anew from what each client was dealt."""
@@ -95,6 +106,7 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
         _setting(bound, options, options.clients)  # before any data are read
     chosen = task(options.problem) if isinstance(options.problem, str) else options.problem
     base = dealt(chosen, options.partition, options.clients, options.seed, options.client_weight)
+    remark(described(chosen, base))
     if base is not chosen:
         base = replace(base, name=f"{chosen}, {options.partition}, {base.clients} clients")
     everyone = "all clients" in str(bound.statistic) and not method.everyone

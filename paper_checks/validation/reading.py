@@ -18,7 +18,7 @@ from bounds.assumptions import FRESH_SAMPLES
 from bounds.core import Bound
 from bounds.weights import Weights
 from empirics.measuring import Measurement, measurement, MEASUREMENTS, Reading, Row, Snapshot
-from empirics.measuring.core import exact, of_all_minima, of_minimum, of_population, Readings
+from empirics.measuring.core import exact, of_all_minima, of_minimum, of_population, quantities, Readings
 from empirics.measuring.models import average_gap, virtual_averages
 from empirics.measuring.risks import of_excess
 
@@ -195,12 +195,13 @@ AFTER_STEPS = Measurement("gap after every step", AfterSteps(), of_all_minima, "
 
 def collect(runs: Sequence[Sequence[Row]], found: Sequence[Measurement], clients: int) -> dict[str, Array]:
     """Arrays by measurement: seeds first, then states or rounds, then local steps or clients; NaN where unread."""
-    return {m.name: np.stack([_values(rows, m, clients) for rows in runs]) for m in found}
+    called = quantities(found)
+    return {m.name: np.stack([_values(rows, m, called[m.name], clients) for rows in runs]) for m in found}
 
 
-def _values(rows: Sequence[Row], m: Measurement, clients: int) -> Array:
+def _values(rows: Sequence[Row], m: Measurement, quantity: str, clients: int) -> Array:
     """One run's values of one measurement."""
-    mine = [r for r in rows if r.quantity == m.word and not r.layer and (r.step is not None) == _stepwise(m)]
+    mine = [r for r in rows if r.quantity == quantity and not r.layer and (r.step is not None) == _stepwise(m)]
     first = 1 if m.local else 0
     wide = 1 + max(r.round for r in mine) - first
     if _stepwise(m):

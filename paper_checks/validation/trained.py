@@ -139,10 +139,9 @@ def _doubts(
     training: Training, runs: Sequence[Sequence[Row]], chosen: MeasurementPlan
 ) -> tuple[str, bool, tuple[str, ...]]:
     """Why nothing may be decided (empty if it may), whether conditions are broken, and every condition's standing."""
-    said = standing(training.bound, *facts(training))
+    said = standing(training.bound, *facts(training), training.told)
     reasons = [f"{name} {held.doubt}" for name, held in training.values.items() if held.doubt]
-    read = {m.word for m in chosen.measurements}
-    proxies = sorted({r.quantity for rows in runs for r in rows if r.exactness == "proxy" and r.quantity in read})
+    proxies = sorted({r.quantity for rows in runs for r in rows if r.exactness == "proxy"})
     reasons += [f"{word} is measured by a proxy" for word in proxies]
     if training.bound.relation == "<~":
         reasons.append("the bound hides a constant")

@@ -10,6 +10,7 @@ from training_toys import SplitLogistic, two_classes
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.algorithms.state import own_rows
 from empirics.errors import EmpiricsError
+from empirics.problems.tasks import task
 from empirics.training.rounds import draw_cohort, rounds
 from empirics.training.setting import Setting
 
@@ -22,6 +23,36 @@ FULL = replace(PARTIAL, cohort=5)
 def models(text: str, setting: Setting = PARTIAL) -> torch.Tensor:
     """The server's models after every round ``(rounds, dim)``."""
     return torch.stack([s.model for s in rounds(MODEL, FEDERATION, algorithm(text), setting, seed=4)][1:])
+
+
+@pytest.mark.parametrize("cohort", [4, 3])
+@pytest.mark.parametrize("text", ["scaffold()", "feddyn(alpha=0.3)", "relaxed(scaffold(), beta=0.1)"])
+def test_with_unequal_weights_drift_correction_ends_at_the_minimiser_of_the_weighted_loss(text, cohort):
+    dealt = task("ridge(diabetes, regularisation=0.3)").deal("power_law_sizes(2)", 4, 0, client_weight="samples")
+    samples = [[part.numpy() for part in dealt.federation.samples(k)] for k in range(4)]
+    sizes = np.array([len(x) for x, _ in samples])
+    assert sizes.max() > 10 * sizes.min()
+    weighted = _ridge(samples, sizes / sizes.sum())
+    setting = Setting(rounds=700, cohort=cohort, batch=442, local_steps=3, step_size=0.1, client_weight="samples")
+    *_, last = rounds(dealt.model, dealt.federation, algorithm(text), setting, seed=1)
+    far = np.linalg.norm(weighted - _ridge(samples, np.full(4, 0.25)))
+    assert far > 3
+    assert np.linalg.norm(last.model.numpy() - weighted) < 1e-5 * far
+
+
+def _ridge(samples, weights):
+    """The minimiser of the clients' mean squares with a penalty of 0.3, by the normal equations."""
+    left = sum(p * x.T @ x / len(x) for p, (x, _) in zip(weights, samples, strict=True))
+    right = sum(p * x.T @ y / len(y) for p, (x, y) in zip(weights, samples, strict=True))
+    return np.linalg.solve(left + 0.3 * np.eye(len(left)), right)
+
+
+def test_clients_of_one_size_weigh_alike_to_the_last_bit():
+    even = two_classes((9, 9, 9, 9, 9))
+    for text in ("scaffold()", "feddyn(alpha=0.3)", "layerwise(scaffold(), alpha=2)"):
+        by_weight = [replace(PARTIAL, client_weight=word) for word in ("uniform", "samples")]
+        alike = [[s.model for s in rounds(MODEL, even, algorithm(text), how, seed=4)] for how in by_weight]
+        assert all(map(torch.equal, *alike))
 
 
 OFF = {
@@ -46,7 +77,7 @@ NO_SWITCH = {
     "fedadam": "divides by the root of the second moment whatever its options",
     "feddyn": "its server adds the mean of the duals, which alpha does not scale",
     "fedrep": "heads are never averaged",
-    "scaffold": "has no option; its twin begins with all controls zero",
+    "scaffold": "its reading decides who weighs how much; its twin begins with all controls zero",
 }
 
 

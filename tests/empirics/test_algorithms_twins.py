@@ -37,6 +37,7 @@ TWINS = {
     ),
     "fedexp(epsilon=0.002)": lambda run: slow.fedexp(run, 0.002),
     "scaffold()": slow.scaffold,
+    "scaffold(reading='printed')": lambda run: slow.scaffold(run, uniform=True),
     "feddyn(alpha=0.3)": lambda run: slow.feddyn(run, 0.3),
     "fedcm(alpha=0.4)": lambda run: slow.fedcm(run, 0.4),
     "fedinit(beta=0.2)": lambda run: slow.fedinit(run, 0.2, "alg1"),
@@ -72,6 +73,7 @@ TWINS = {
 }
 SAME = [
     {"fedavg()", "scheduled(fedavg(), 'k_eta_fixed')"},
+    {"scaffold()", "scaffold(reading='printed')"},
     {"dsgd()", "scheduled(fedavg(), 'dsgd')"},
     {"fedinit(beta=0.2)", "fedinit(beta=0.2, reading='printed')"},
     {"fedals(alpha=2, reading='code')", "fedals(alpha=2, reading='printed')"},

@@ -36,6 +36,7 @@ from empirics.measuring.constants import (
 from empirics.models.linear import Logistic
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
+from empirics.problems.tasks import task
 from empirics.training.rounds import rounds
 
 PATH = torch.tensor([[0.3, -0.8], [-1.1, 0.4], [0.6, 0.7]], dtype=torch.float64)
@@ -323,6 +324,16 @@ def test_the_offset_of_a_pair_serves_with_a_larger_factor():
     assert constants(problem, 2, factor=1.5 * least)["dissimilarity_offset"].high < offset
     small = (least + 1) / 2  # where the pair ends
     assert constants(problem, 2, factor=small)["dissimilarity_offset"].high == pair["grad_cap_sq"].value
+
+
+@pytest.mark.parametrize(("batch", "grade"), [(1000, "proved"), (9, "lower")])
+def test_batches_of_all_samples_have_no_noise_whatever_the_model(batch, grade):
+    for text in ("ridge(iris, regularisation=0.3)", "femnist_dnn(iris)"):
+        dealt = task(text).deal("power_law_sizes(1.5)", 3, 2)
+        found = constants(dealt, batch, quick=True)
+        for word in ("gradient_variance", "client_gradient_variance"):
+            assert found[word].provenance == grade
+            assert (np.max(found[word].value) == 0) == (batch == 1000)
 
 
 def test_constants_of_a_network_are_lower_estimates():

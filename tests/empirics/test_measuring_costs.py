@@ -1,5 +1,7 @@
 """Parameters, bytes and simulated seconds by the formulas of Decaying-K and FedALS, by hand; what measuring costs."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -17,6 +19,8 @@ from empirics.measuring.costs import Devices
 from empirics.models.linear import Softmax, with_intercept
 from empirics.problems.problem import FederatedProblem
 from empirics.training.setting import Setting
+from empirics.verbs import train
+from fedbounds import main
 
 SETTING = Setting(rounds=4, cohort=2, batch=1, local_steps=2, step_size=0.05)
 
@@ -31,6 +35,28 @@ def test_parameters_and_bytes_are_summed_over_rounds(method, up, down):
     assert series(rows, "communicated_parameters") == list(2 * up * rounds)  # a model of two parameters
     assert series(rows, "exchanged_parameters") == list(2 * (up + down) * rounds)
     assert series(rows, "communicated_bytes") == list(16 * (up + down) * rounds)
+
+
+def test_measurements_of_one_quantity_are_told_apart_by_their_arguments(tmp_path, capsys):
+    """In the text, the table and a store: five minibatches take .5 s, a model has .0208 Mbit, received at 20 Mbit/s."""
+    texts = ["runtime(upload_rate=1)", "runtime(upload_rate=100)"]
+    found = train("softmax(digits)", clients=4, rounds=2, measure=texts)
+    (end,) = found.ends["fedavg()"]
+    names = [measurement(text).name for text in texts]
+    wanted = [2 * (0.0208 / 20 + 5 * 0.1 + 0.0208 / rate) for rate in (1, 100)]
+    assert list(end) == names
+    assert list(end.values()) == pytest.approx(wanted)
+    assert {row.quantity for row in found.rows} == set(names)
+    (plan := tmp_path / "two.toml").write_text(
+        'name = "two"\n[fixed]\nproblem = "softmax(digits)"\nalgorithm = "fedavg()"\nclients = 4\nrounds = 2\n'
+        f"measure = {[*texts, 'grad_norm_sq', 'virtual_grad_norm_sq']}\n[vary]\nseed = [3]\n"
+    )
+    assert main(["sweep", str(plan), "--store", str(tmp_path / "store"), "--workers", "0"]) == 0
+    capsys.readouterr()
+    assert main(["results", "--store", str(tmp_path / "store"), "--json"]) == 0
+    kept = {row["quantity"]: row["value"] for row in json.loads(capsys.readouterr().out)}
+    assert [kept[name] for name in names] == pytest.approx(wanted)
+    assert kept["grad_norm_sq"] > 0
 
 
 def test_layerwise_averaging_sends_what_its_formula_says():

@@ -32,7 +32,7 @@ def test_gradient_norms_at_server_models_and_virtual_averages(make):
     np.testing.assert_allclose(series(rows, "mean_grad_norm_sq"), [np.mean(norms[:r]) for r in (1, 2, 3)], rtol=1e-5)
     for r in (1, 2, 3):
         for step in (1, 2):
-            (value,) = series(rows, "grad_norm_sq", round=r, step=step)
+            (value,) = series(rows, "virtual_grad_norm_sq", round=r, step=step)
             assert value == pytest.approx(steepness(problem, paths[r - 1][:, step].mean(0)), rel=1e-5)
 
 
@@ -91,7 +91,7 @@ def test_listening_changes_no_number_whatever_the_steps():
     assert sorted({r.step for r in rows if r.round == 2 and r.step}) == [1, 2, 3, 4, 5, 6]
     for r in (1, 2, 3, 4):  # after the last step the path is at the ends
         (at_end,) = series(rows, "consensus_distance", round=r, step=None, layer="")
-        assert series(rows, "consensus_distance", round=r, step=6, layer="") == [at_end]
+        assert series(rows, "consensus_distance_steps", round=r, step=6, layer="") == [at_end]
 
 
 def test_a_path_is_kept_only_for_rounds_that_are_measured():

@@ -60,6 +60,27 @@ def test_what_is_held_out_and_short_of_a_batch_is_said(file, capsys):
     )
 
 
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["train", "--rounds", "1"],
+        ["constants"],
+        ["compare", "grad_norm_sq", "rounds=7", "local_steps=3", "step_size=0.01"],
+        ["validate", "fedinit.lemma_2", "--rounds", "1", "--seeds", "2", "-o", "OUT"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_run_says_features_classes_clients_and_weights(verb, file, tmp_path, capsys):
+    own = ["--csv", str(file), "--target", "stage", "--group", "site", "--leave-out", "ill", "--batch", "2"]
+    words = [word.replace("OUT", str(tmp_path)) for word in verb]
+    assert main([*words, *own, "--client-weight", "samples"]) in (0, 1)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "features, " in line]
+    tests = task(f"softmax(held_out(table({str(file)!r}, target='stage', group='site', leave_out='ill')))").data.test
+    kept = np.array([*SIZES.values()]) - np.bincount(tests.groups, minlength=3)
+    assert "3 features, 3 classes ('0', '1', '2'); 3 clients" in line
+    assert f"{kept.min()} to {kept.max()} training samples, weighed by" in line
+
+
 def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
     held = set(range(24)) - {int(row) for row in _kept(frame)}
     frame.loc[min(held), "site"] = "lone"
@@ -79,6 +100,19 @@ def test_a_model_and_a_penalty_of_ones_choice(file):
     assert text == f"svm(held_out(table({str(file)!r}, target='ill', leave_out='site')), regularisation=0.3)"
     text = own_problem(file, "ill", leave_out="site", model="femnist_dnn(precision='double')").problem
     assert text.endswith("leave_out='site')), precision='double')")
+
+
+def test_whole_numbers_are_one_output_of_ridge_unless_they_are_called_classes(file, frame):
+    for data in (file, frame):
+        found = own_problem(data, "stage", "site", "ill cost", "ridge")
+        made = task(found.problem) if isinstance(found.problem, str) else found.problem
+        assert made.deal("by_group()", None, 0).model.dim == 3  # dose, age and the intercept
+        assert own_problem(data, "stage", "site", "ill cost", kind="numbers").problem is not None
+    assert "kind='numbers'" in own_problem(file, "stage", "site", "ill cost", "ridge").problem
+    text = own_problem(file, "stage", "site", "ill cost", "ridge", kind="classes").problem
+    assert task(text).deal("by_group()", None, 0).model.dim == 9
+    with pytest.raises(BoundsError, match="ill must hold numbers; line 2 has"):
+        own_problem(file, "ill", "site", "cost", "ridge")
 
 
 @pytest.mark.parametrize("verb", ["train", "constants", "advise", "validate"])
@@ -140,11 +174,11 @@ DATES = pandas.date_range("2024-03-05", periods=24)
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"when": DATES}, "frame: when must hold numbers; row 0 has '2024-03-05 00:00:00': code it as numbers, or "),
+        ({"when": DATES}, "frame: when must hold numbers; row 0 has '2024-03-05 00:00:00'"),
         ({"kind": pandas.Categorical(["u", "v"] * 12)}, "frame: kind must hold numbers; row 0 has 'u'"),
-        ({"dose": [0.5, None, None] * 8}, "frame: dose is missing in row 1 and 15 more: fill it in"),
-        ({"cost": [1.5, float("inf")] * 12}, "frame: cost must hold finite numbers; row 1 has inf"),
-        ({"site": [None, *SIDES[1:]]}, "frame: site is missing in row 0: fill it in"),
+        ({"dose": [0.5, None, None] * 8}, "frame: dose must hold numbers; row 1 has '' (15 further rows too)"),
+        ({"cost": [1.5, float("inf")] * 12}, "frame: cost must hold numbers or text; row 1 has 'inf'"),
+        ({"site": [None, *SIDES[1:]]}, "frame: site must hold numbers or text; row 0 has ''"),
         ({"cost": 3}, "frame: cost must hold two classes or more; all lines have '3'"),
     ],
 )

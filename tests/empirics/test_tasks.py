@@ -6,9 +6,10 @@ import torch
 
 from bounds.errors import BoundsError
 from empirics.algorithms.algorithm import fedavg
+from empirics.data.dataset import Dataset
 from empirics.federation.federate import federate
 from empirics.models.networks import network
-from empirics.problems.tasks import task
+from empirics.problems.tasks import task, TASKS
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -27,6 +28,28 @@ def test_features_beyond_one_are_standardised_and_pixels_are_left_alone():
     pixels = task("softmax(digits)").deal("iid", 3, seed=2).federation.inputs[:, :-1]
     assert float(pixels.min()) == 0
     assert float(pixels.max()) == 1
+
+
+@pytest.mark.parametrize("size", [0.2, 3.0])
+def test_what_is_held_out_of_clients_moves_no_training_input(size):
+    rng = np.random.default_rng(3)
+    inputs, groups = size * rng.uniform(-1, 1, (40, 2)), np.arange(40) % 4
+
+    def dealt(inputs):
+        data = Dataset("own", inputs, (inputs[:, 0] > 0).astype(int), 2, groups=groups)
+        return TASKS["softmax"](data).deal("by_group()", None, 0, local_test="held_out")
+
+    before = dealt(inputs)
+    held = before.local_test.members.numpy()
+    moved = inputs.copy()
+    moved[held] *= 100.0
+    after = dealt(moved)
+    for k in range(4):
+        assert torch.equal(after.federation.samples(k)[0], before.federation.samples(k)[0])
+    train = before.federation.inputs[before.federation.members, :2].numpy()
+    wanted = inputs[before.federation.members.numpy()]
+    wanted = (wanted - wanted.mean(0)) / wanted.std(0) if size > 1 else wanted
+    np.testing.assert_allclose(train, wanted, rtol=1e-12)
 
 
 def test_targets_fit_the_model():

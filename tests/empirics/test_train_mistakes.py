@@ -16,6 +16,7 @@ from empirics.problems.tasks import TASKS
 from empirics.streams import stream
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
+from empirics.verbs import train
 from fedbounds import main
 
 DIGITS = ["--problem", "softmax(digits)", "--clients", "5", "--rounds", "2"]
@@ -328,3 +329,12 @@ def test_numbers_of_numpy_are_numbers():
     assert str(type(partition("dirichlet(0.5)"))(np.float64(0.5), np.int64(10))) == "dirichlet(alpha=0.5, least=10)"
     with pytest.raises(EmpiricsError, match=r"^seed must be a whole number >= 0; got -3$"):
         stream(-3, "anything")
+
+
+@pytest.mark.parametrize("text", ["fedavg()", "scaffold()"])
+@pytest.mark.parametrize(("size", "said"), [(1e9, True), (0.05, False)])
+def test_a_run_that_diverges_says_so_while_its_numbers_are_finite(text, size, said):
+    found = train("softmax(iris)", algorithm=text, clients=3, rounds=3, local_steps=2, step_size=size)
+    (end,) = found.ends[text]
+    assert np.isfinite(end["train_loss"])
+    assert ("diverges" in found.said[0]) == said

@@ -1,6 +1,7 @@
 """A user's own log against a bound: seeds, rounds, statistics, uncertain constants, and what is wrong with a file."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy import stats
 
 import fedbounds
 from bounds import BOUNDS
+from paper_checks.validation import judging
 
 CONSTANTS = {
     "local_steps": 3,
@@ -452,3 +454,37 @@ def test_rows_of_one_run_at_several_moments_are_no_runs(judge, moment):
     assert status == 0
     assert "3 runs" in out
     assert "3 runs, " not in out  # of how many rounds nobody said
+
+
+# ---- many seeds ----
+
+
+def test_what_is_left_out_is_one_seed_of_those_that_have_a_value():
+    rng = np.random.default_rng(5)
+    values = rng.normal(3.0, 0.7, (6, 2, 4))
+    values[[1, 4, 4], [0, 1, 1], [2, 0, 3]] = np.nan
+    values[:5, 1, 1] = np.nan  # a client that a single seed has drawn
+    wanted = [np.delete(values, i, 0) for i in range(6)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # means of nothing
+        means = np.stack([np.nanmean(rest, 0) for rest in wanted])
+    np.testing.assert_allclose(judging._but_one(values), means, rtol=1e-13)
+
+
+def test_a_bound_is_evaluated_as_often_for_many_seeds_as_for_few(judge, monkeypatch):
+    """Else a log takes as long as the square of its rows."""
+    counts = []
+
+    def counted(*words):
+        counts.append(words)
+        return evaluate(*words)
+
+    evaluate = judging.evaluate
+    monkeypatch.setattr(judging, "evaluate", counted)
+    lines = log(0.4).splitlines()
+    judge("\n".join(lines), *WORDS)
+    few = len(counts)
+    more = [f"{place + 10}{row[1:]}" for place, row in enumerate(lines[1:] * 9) if row.split(",")[1] == "0"]
+    status, out, _ = judge("\n".join([lines[0], *more]), *WORDS)
+    assert (status, f"{len(more)} seeds" in out) == (0, True)
+    assert len(counts) == 2 * few

@@ -15,6 +15,7 @@ from empirics.measuring import measurement, Run
 from paper_checks.runs.can import can
 from paper_checks.runs.words import RUNS
 from paper_checks.validation import usage
+from paper_checks.validation.asked import validate
 from paper_checks.validation.judging import _at, _best, _differences, Data, FREE_CHOICES, lines, trend
 from paper_checks.validation.known import Known
 from paper_checks.validation.options import parsed
@@ -427,3 +428,25 @@ def test_the_plan_of_the_runs_is_not_told_twice(command, bound, word):
     name = word.partition("=")[0]
     assert (status, out) == (2, "")
     assert re.search(rf"{name} is \S+ in these runs already: leave {name}= out\n$", err)
+
+
+SAME, WHOLE = "all clients weigh the same, 1/C", "its iterations are a multiple of the local steps"
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "words", "standing"),
+    [
+        ("decaying_k.lemma_1_sharp", "samples", SAME, "NOT met"),
+        ("decaying_k.lemma_1_sharp", "uniform", SAME, "met"),
+        ("classics.li_theorem_1", "samples", WHOLE, "met"),
+    ],
+)
+def test_the_plan_decides_conditions_in_words(name, weights, words, standing):
+    problem = {"problem": "softmax(iris, regularisation=0.5)", "clients": 3, "partition": "power_law_sizes(1.5)"}
+    found = validate(name, **problem, client_weight=weights, rounds=2, local_steps=3, seeds=2, batch=200)
+    (line,) = [line for line in found.standing if words in line]
+    assert line.startswith(f"{standing}: ")
+    assert all(line.outside for line in found.lines) == (standing == "NOT met")
+    noise = [line for line in found.standing if "bounded variance" in line]
+    assert noise
+    assert all(line.startswith("met: ") for line in noise)

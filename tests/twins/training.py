@@ -170,8 +170,8 @@ def fedexp(run: Plain, epsilon: float) -> list[Vector]:
     return path
 
 
-def scaffold(run: Plain, relax: float = 0.0) -> list[Vector]:
-    """SCAFFOLD with option II; with ``relax`` from the relaxed start."""
+def scaffold(run: Plain, relax: float = 0.0, uniform: bool = False) -> list[Vector]:
+    """SCAFFOLD with option II, its control the clients' mean by weight or ``uniform``; ``relax``: a relaxed start."""
     zero = times(0.0, run.start)
     w, c, own, last, path = run.start, zero, [zero] * run.clients, [run.start] * run.clients, []
     for r, cohort in enumerate(run.cohorts):
@@ -180,16 +180,17 @@ def scaffold(run: Plain, relax: float = 0.0) -> list[Vector]:
             start = plus(w, minus(w, last[k]), relax)
             end = run.train(k, r, start, lambda _, g, at, k=k, c=c: plus(minus(g, own[k]), c))
             new = plus(minus(own[k], c), minus(start, end), 1 / (run.steps * run.eta))
-            change, own[k] = plus(change, minus(new, own[k])), new
+            share = 1 / run.clients if uniform else run.weights[k]
+            change, own[k] = plus(change, minus(new, own[k]), share), new
             last[k] = end
             ends.append(end)
-        w, c = mean(ends, run.shares(r)), plus(c, change, 1 / run.clients)
+        w, c = mean(ends, run.shares(r)), plus(c, change)
         path.append(w)
     return path
 
 
 def feddyn(run: Plain, lam: float) -> list[Vector]:
-    """The local objective is ``f + lam <w, h - start> + lam/2 ||w||^2``; the server adds the mean of all h."""
+    """The local objective is ``f + lam <w, h - start> + lam/2 ||w||^2``; the server adds the weighted mean of all h."""
     w, h, path = run.start, [times(0.0, run.start)] * run.clients, []
     for r, cohort in enumerate(run.cohorts):
         ends = []
@@ -198,7 +199,7 @@ def feddyn(run: Plain, lam: float) -> list[Vector]:
             end = run.train(k, r, w, lambda p, g, at, b=linear: plus(plus(g, b, lam), p, lam))
             h[k] = plus(h[k], minus(end, w))
             ends.append(end)
-        w = plus(mean(ends, run.shares(r)), mean(h))
+        w = plus(mean(ends, run.shares(r)), mean(h, run.weights))
         path.append(w)
     return path
 

@@ -66,11 +66,8 @@ def fedals_scaffold(run: Plain, alpha: int, body: int) -> list[Vector]:
                 steps = tau if i >= body else walked[k]
                 new[i] = own[k][i] - c[i] + (sent[i] - local[k][i]) / (run.eta * steps)
             own[k] = new
-        c = plus(
-            c,
-            [sum(new[i] - old[i] for new, old in zip(own, before, strict=True)) for i in range(len(c))],
-            1 / run.clients,
-        )
+        for share, new, old in zip(run.weights, own, before, strict=True):
+            c = plus(c, minus(new, old), share)
         for i in columns:
             sent = [*sent[:i], average[i], *sent[i + 1 :]]
             local = [[*one[:i], average[i], *one[i + 1 :]] for one in local]

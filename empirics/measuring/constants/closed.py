@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 
 from ...algorithms.algorithm import Algorithm, fedavg
@@ -17,6 +18,7 @@ from .core import Constant, known, PROVED
 from .noise import of_batches
 
 EVERYWHERE = "closed form, at every model"
+FULL_BATCH = "every batch is all samples of a client"
 CONVEXITY = f"{EVERYWHERE}: by convexity, from the clients' gradients at the minimiser and L/mu"
 
 
@@ -38,13 +40,17 @@ def closed_forms(
 
 
 def _noise(problem: FederatedProblem, batch: int) -> Iterator[Constant]:
-    caps = problem.client_gradient_variance
+    caps, sizes = problem.client_gradient_variance, problem.federation.client_sizes
+    if batch >= sizes.max():  # whatever the model
+        yield known("gradient_variance", 0.0, FULL_BATCH, PROVED)
+        yield known("client_gradient_variance", np.zeros(len(sizes)), FULL_BATCH, PROVED)
     if caps is None or not torch.isfinite(caps).all():
         return
-    each = of_batches(caps.numpy(), problem.federation.client_sizes, batch)
-    how = f"{EVERYWHERE}: slope^2 mean ||x||^2, for the smallest batch"
-    yield known("gradient_variance", each.max(), how, PROVED)
-    yield known("client_gradient_variance", each, how, PROVED)
+    if batch < sizes.max():
+        each = of_batches(caps.numpy(), sizes, batch)
+        how = f"{EVERYWHERE}: slope^2 mean ||x||^2, for the smallest batch"
+        yield known("gradient_variance", each.max(), how, PROVED)
+        yield known("client_gradient_variance", each, how, PROVED)
     yield known("sample_gradient_variance", caps.numpy(), f"{EVERYWHERE}: slope^2 mean ||x||^2", PROVED)
 
 

@@ -1,0 +1,231 @@
+"""The one door for tables of users: a CSV file or a pandas DataFrame becomes columns of text, with the same rules.
+
+A number is a plain decimal number that a float can hold. A label (a class, a site) is text or a number: ``1``, ``1.0``,
+``01`` and ``+1`` are one label, and whole numbers of any length stay exact. Markers of missing values, and text that
+is written like a number in another notation, are refused with line, column and value.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+
+from bounds.errors import shortened
+from bounds.showing.files import content, MOST_BYTES
+from bounds.showing.numbers import DECIMAL, decimal, is_zero
+
+from ..errors import EmpiricsError
+
+MISSING = frozenset(("", "na", "n/a", "#n/a", "<na>", "nat", "null", "none", "nil", "?", "-", "--", "."))
+"""What tables hold where a value is missing, in lower case; ``nan`` is written like a number."""
+APART = re.compile(r"[,;' \u00a0\u202f]")
+"""What separates thousands or decimals where the decimal point does not."""
+NOTATION = "separate columns by commas, and write decimal numbers such as 0.5, not 0,5 or 1,000"
+TRUTHS = ("False", "True")
+csv.field_size_limit(MOST_BYTES)  # a cell may be as long as a file: Arrow has no other limit
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Columns of text without blanks around it; ``row(i)`` says in a message which row it is, as people count."""
+
+    who: str
+    columns: Mapping[str, pa.StringArray]
+    row: Callable[[int], str]
+
+    def numbers(self, name: str, instead: str = "") -> np.ndarray:
+        """A column of numbers; a column of ``True`` and ``False`` counts as 1 and 0.
+
+        ``instead`` says what else could be done about a cell that is refused.
+
+        Raises:
+            EmpiricsError: where a cell is missing or not a plain number: which, in which line, and what to do.
+        """
+        cells = self.columns[name]
+        if pc.all(pc.is_in(cells, pa.array(TRUTHS))).as_py():
+            return np.asarray(pc.equal(cells, TRUTHS[1])).astype(float)
+        found = self.plain(name)
+        if len(wrong := np.flatnonzero(np.isnan(found))):
+            self._refuse(name, "numbers", int(wrong[0]), len(wrong) - 1, instead)
+        return found
+
+    def labels(self, name: str) -> tuple[np.ndarray, list[str]]:
+        """The label of every row as a number into the distinct labels, which come in the order of their first row.
+
+        Raises:
+            EmpiricsError: where a cell is missing, or written like a number that it is not.
+        """
+        coded = self.columns[name].dictionary_encode()
+        codes = np.asarray(coded.indices)
+        texts = coded.dictionary.to_pylist()
+        known: dict[str, int] = {}
+        place = np.empty(len(texts), dtype=np.int64)
+        for code, text in enumerate(texts):
+            if _no_label(text):
+                self._refuse(name, "numbers or text", int(np.argmax(codes == code)), int((codes == code).sum()) - 1)
+            place[code] = known.setdefault(label(text), len(known))
+        return place[codes], list(known)
+
+    def plain(self, name: str) -> np.ndarray:
+        """A column as floats; NaN where a cell is not a plain decimal number in the range of floats."""
+        return plain_numbers(self.columns[name])
+
+    def refuse_mixture(self, name: str, how: str) -> NoReturn:
+        """Refuse a column in which some cells are numbers and some are text; ``how`` says what to do."""
+        is_number = np.isfinite(self.plain(name))
+        rows = int(np.argmin(is_number)), int(np.argmax(is_number))
+        found = ", ".join(f"{self.row(row)} has {shortened(self.cell(name, row))!r}" for row in rows)
+        raise EmpiricsError(f"{self.who}: {name} must hold numbers or text, not both; {found}: {how}")
+
+    def cell(self, name: str, row: int) -> str:
+        return str(self.columns[name][row].as_py())
+
+    def _refuse(self, name: str, kind: str, row: int, more: int, instead: str = "") -> NoReturn:
+        """The error for a cell that is not of its kind, and what to do about it."""
+        text = self.cell(name, row)
+        others = f" ({more} further rows too)" if more else ""
+        what = NOTATION if _like_a_number(text) else "code text as numbers"
+        if text.lower() in MISSING or text.lower().strip("+-") == "nan":
+            what = "fill in a missing value, or delete its row"
+        said = f"{self.who}: {name} must hold {kind}; {self.row(row)} has {shortened(text)!r}{others}"
+        raise EmpiricsError(f"{said}: {what}{instead}")
+
+
+# ---- numbers and labels ----
+
+
+def plain_numbers(cells: pa.StringArray) -> np.ndarray:
+    """Text as floats; NaN where it is not a plain decimal number in the range of floats."""
+    plain = np.asarray(pc.match_substring_regex(cells, f"^(?:{DECIMAL.pattern})$", ignore_case=True))
+    found = np.full(len(cells), np.nan)
+    found[plain] = cells.filter(pa.array(plain)).to_numpy(zero_copy_only=False).astype(float)
+    nonzero = np.asarray(pc.match_substring_regex(cells, "^[^eE]*[1-9]"))
+    found[np.isinf(found) | ((found == 0) & nonzero)] = np.nan
+    return found
+
+
+def label(text: str) -> str:
+    """A label in its one spelling: a number without sign, zeros and exponent that it does not need."""
+    if not DECIMAL.fullmatch(text):
+        return text
+    digits = format(Decimal(text), "f")
+    digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return digits.lstrip("-") if is_zero(digits) else digits
+
+
+def _no_label(text: str) -> bool:
+    """Whether a text marks a missing value, or is written like a number and is not a plain one."""
+    if text.lower() in MISSING:
+        return True
+    try:
+        if decimal(text) is not None:
+            return False
+    except ValueError:  # no float is so large or so small
+        return True
+    return _like_a_number(text)
+
+
+def _like_a_number(text: str) -> bool:
+    """Whether a text is a number in some notation: Python reads ``nan``, ``1_0`` and digits of other scripts too."""
+    try:
+        float(APART.sub("", text))
+    except ValueError:
+        return False
+    return True
+
+
+# ---- files and frames ----
+
+
+def from_csv(path: Path) -> Cells:
+    """The columns of a CSV file with a header, read as text by Arrow.
+
+    Raises:
+        EmpiricsError: where it is not a table of UTF-8 text, or another character than the comma separates columns.
+    """
+    data = content(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise EmpiricsError(f"{path} must be a CSV file in UTF-8: {error}") from None
+    head = next((row for _, row in _rows(text)), [])
+    if len(head) == 1 and (other := re.search(r"[;\t|]", head[0])):
+        raise EmpiricsError(f"{path}: the columns seem to be separated by {other[0]!r}; {NOTATION}")
+    try:
+        found = text_columns(data, head)
+    except pa.ArrowInvalid as error:
+        ragged = next((f"line {line} has {len(row)}" for line, row in _rows(text) if len(row) != len(head)), "")
+        said = f"{path}: {ragged} cells, the names above are {len(head)}; {NOTATION}"
+        raise EmpiricsError(said if ragged else f"{path} must be a CSV file: {error}") from None
+    names = _named(str(path), head)
+    if not len(found[0]):
+        raise EmpiricsError(f"{path} must have a line of names and one for every sample")
+    columns = dict(zip(names, found, strict=True))
+    return Cells(str(path), columns, lambda row: f"line {next(islice(_rows(text), row + 1, None))[0]}")
+
+
+def text_columns(data: bytes, head: Sequence[str]) -> list[pa.StringArray]:
+    """The columns below the ``head`` of a CSV file as text, blanks around it left out.
+
+    Raises:
+        ArrowInvalid: where it is not one: rows differ in length, a quote is not closed, or another line comes first.
+    """
+    table = arrow_csv.read_csv(
+        io.BytesIO(data),
+        read_options=arrow_csv.ReadOptions(use_threads=False, block_size=len(data) + 1),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(head, pa.string())),
+    )
+    if table.column_names != list(head):
+        raise pa.ArrowInvalid("the first line is not the header")
+    return [pc.utf8_trim_whitespace(column).combine_chunks() for column in table.columns]
+
+
+def from_pandas(who: str, frame: Any) -> Cells:
+    """The columns of a DataFrame as the CSV file that it would be saved as, its index left out."""
+    names = _named(who, [str(name) for name in frame.columns])
+    columns = {name: _as_text(frame.iloc[:, place]) for place, name in enumerate(names)}
+    return Cells(who, columns, lambda row: f"row {frame.index[row]!r}")
+
+
+def _as_text(series: Any) -> pa.StringArray:
+    """A column as text that reads back exactly; what is missing is empty."""
+    types = import_module("pandas.api.types")
+    if types.is_float_dtype(series.dtype):
+        numbers = pa.array(series.to_numpy(dtype=float, na_value=np.nan), from_pandas=True)
+        return numbers.cast(pa.string()).fill_null("")
+    if types.is_integer_dtype(series.dtype):
+        return pa.array(series, from_pandas=True).cast(pa.string()).fill_null("")
+    return pa.array(
+        ["" if gone else str(value).strip() for value, gone in zip(series, series.isna(), strict=True)], pa.string()
+    )
+
+
+def _named(who: str, head: Sequence[str]) -> list[str]:
+    """The names of the columns, those without one named as pandas does; no two are alike."""
+    names = [name.strip() or f"Unnamed: {place}" for place, name in enumerate(head)]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise EmpiricsError(f"{who}: two columns are named {twice[0]!r}: rename one")
+    return names
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Every row, the header first, with the line of the file in which it begins; blank lines are not rows."""
+    rows, last = csv.reader(io.StringIO(text, newline="")), 0
+    for row in rows:
+        if row:
+            yield last + 1, row
+        last = rows.line_num
