@@ -131,6 +131,8 @@ class MadeHere(TorchFunctionMode):
         kwargs = dict(kwargs or {})
         asked = kwargs.get("device")
         made = function in (torch.tensor, torch.as_tensor, torch.asarray)
+        if function is torch.Tensor.new_tensor and isinstance(args[0], Pretended):
+            return torch.tensor(args[1], **{"dtype": args[0].dtype} | kwargs).to(PRETENDED)
         if made and asked is not None and torch.device(asked).type == PRETENDED.type:
             del kwargs["device"]
             return function(*args, **kwargs).to(PRETENDED)

@@ -62,8 +62,8 @@ class OneRound:
         return {
             "generalization_gap": np.array([gap for gap, _, _ in rounds]),
             "generalization_gap_control": np.array([control for _, control, _ in rounds]),
-            "local_gap": (self._risk(own) - trained).numpy(),
-            "local_gap_control": (self._risk(reference) - _training_risk(reference, rows)).numpy(),
+            "local_gap": (self._risk(own) - trained).cpu().numpy(),
+            "local_gap_control": (self._risk(reference) - _training_risk(reference, rows)).cpu().numpy(),
             "non_iidness": np.stack([excess for _, _, excess in rounds]),
         }
 
@@ -76,7 +76,7 @@ class OneRound:
         excess = np.full(self.problem.clients, np.nan)
         higher = risk - trained[:count]
         seen = higher.abs() > ROUNDING * risk  # a lone client's is exactly zero
-        excess[:count] = torch.where(seen, higher, 0.0).numpy()
+        excess[:count] = torch.where(seen, higher, 0.0).cpu().numpy()
         return float((self._risk(shared) - risk).mean()), self._control(models, average, drawn), excess
 
     def _control(self, models: Tensor, average: Tensor, drawn: Tensor) -> float:

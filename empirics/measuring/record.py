@@ -21,6 +21,7 @@ from ..errors import Diverged, EmpiricsError
 from ..numbers import check_options
 from ..problems.problem import FederatedProblem
 from ..training.engines import Engine, in_process
+from ..training.engines.precision import computing
 from ..training.rounds import rounds
 from ..training.setting import Setting
 from .core import Measurement, quantities, Reading, Readings, refuse_untested, Snapshot
@@ -248,6 +249,10 @@ class Run:
         return rounds(model, federation, algorithm, self.setting, self.seed, engine, recorder.round, begun)
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
+        with computing("float32", self.problem.device):
+            return self._found(snapshot, folds, due)
+
+    def _found(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         found, state = [], snapshot.state
         for m in self.measurements:
             if m.local and state.round == 0:

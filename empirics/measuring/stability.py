@@ -69,7 +69,7 @@ def paired(
         twin = _trained(problem.replacing(*swap), algorithm, setting, seed, points)
         pairs = list(zip(base, twin, strict=True))
         separations.append([float((a.last - b.last).norm(dim=-1).mean()) for a, b in pairs])
-        changes.append([(a.losses - b.losses).abs().numpy() for a, b in pairs])
+        changes.append([(a.losses - b.losses).abs().cpu().numpy() for a, b in pairs])
     return Stability(np.array(separations), np.array(changes))
 
 
@@ -83,7 +83,7 @@ def swaps(problem: FederatedProblem, seed: int, pairs: int) -> list[Swap]:
         client = int(draws.integers(problem.clients))
         place = int(draws.integers(problem.client_sizes[client]))
         if problem.population is not None:
-            shares = problem.population.shares[client].numpy()
+            shares = problem.population.shares[client].cpu().numpy()
             new = int(draws.choice(len(shares), p=shares))
             found.append(Swap(client, place, problem.population.inputs[new], problem.population.targets[new]))
         elif problem.local_test is not None:

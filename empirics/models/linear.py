@@ -152,7 +152,7 @@ class Linear:
         """The minimiser of ``task_loss`` in every row, to gradient norm ``tolerance``; shared inputs need weights."""
         inputs, _, weight = batch
         rows = len(inputs) if weight is None else len(weight)
-        return newton(_Risks(self, batch), torch.zeros(rows, self.dim, dtype=inputs.dtype), tolerance)
+        return newton(_Risks(self, batch), inputs.new_zeros(rows, self.dim), tolerance)
 
 
 def minimisers(model: Linear, inputs: Tensor, targets: Tensor, weights: Tensor, first: int = 0) -> Tensor:

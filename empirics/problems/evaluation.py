@@ -43,14 +43,17 @@ class Samples:
     @cached_property
     def owner(self) -> Tensor:
         """The client of every sample."""
-        sizes = torch.from_numpy(np.ascontiguousarray(self.federation.client_sizes))
-        return torch.repeat_interleave(torch.arange(len(sizes)), sizes).to(self.federation.members.device)
+        return torch.repeat_interleave(torch.arange(len(self._sizes), device=self._sizes.device), self._sizes)
 
     @cached_property
     def share(self) -> Tensor:
         """One over the size of its client, for every sample."""
-        sizes = torch.from_numpy(np.ascontiguousarray(self.federation.client_sizes)).to(self.owner.device)
-        return (1.0 / sizes.double())[self.owner]
+        return (1.0 / self._sizes.double())[self.owner]
+
+    @cached_property
+    def _sizes(self) -> Tensor:
+        sizes = torch.from_numpy(np.ascontiguousarray(self.federation.client_sizes))
+        return sizes.to(self.federation.members.device)
 
     @cached_property
     def _kept(self) -> tuple[Tensor, Tensor] | None:
@@ -112,8 +115,8 @@ class Samples:
 
     def client_means(self, values: Tensor) -> Tensor:
         """The mean of ``values (..., samples)`` over every client's samples ``(..., clients)``."""
-        out = values.new_zeros(*values.shape[:-1], self.federation.clients, dtype=torch.float64)
-        return out.index_add_(-1, self.owner, values.double() * self.share)
+        weighed = (values.double() * self.share).movedim(-1, 0)  # sums in the order of the samples on every device
+        return torch.segment_reduce(weighed, "sum", lengths=self._sizes).movedim(0, -1)
 
 
 def groups(model: Model, samples: Samples, clients: np.ndarray) -> Iterator[np.ndarray]:

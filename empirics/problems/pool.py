@@ -117,7 +117,7 @@ class Pool:
 
     @cached_property
     def _ladder(self) -> np.ndarray:
-        steps = np.cumsum(self.shares.numpy(), axis=1)
+        steps = np.cumsum(self.shares.cpu().numpy(), axis=1)
         return steps / steps[:, -1:]
 
     def draw(self, seed: int, purpose: str = "samples") -> np.ndarray:

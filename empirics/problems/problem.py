@@ -296,17 +296,18 @@ class FederatedProblem:
         """The clients' losses as quadratics, where they are (least squares) and dense Hessians are affordable."""
         if not isinstance(self.model, LeastSquares) or self.model.dim > MOST_COORDINATES:
             return None
-        eye = torch.eye(self.model.outputs, dtype=torch.float64)
+        exact = {"dtype": torch.float64, "device": self.device}
+        eye = torch.eye(self.model.outputs, **exact)
         curvatures = []
         for k in range(self.clients):
             x = self.samples.of(k)[0].double()
-            single = x.T @ x / len(x) + self._exact.regularisation * torch.eye(x.shape[1], dtype=torch.float64)
+            single = x.T @ x / len(x) + self._exact.regularisation * torch.eye(x.shape[1], **exact)
             curvatures.append(torch.kron(eye, single))
         return Quadratics(
-            curvatures=torch.stack(curvatures).numpy(),
-            minima=self.local_minimisers.numpy(),
-            weights=self.weights.numpy(),
-            floors=self.local_optimal_losses.numpy(),
+            curvatures=torch.stack(curvatures).cpu().numpy(),
+            minima=self.local_minimisers.cpu().numpy(),
+            weights=self.weights.cpu().numpy(),
+            floors=self.local_optimal_losses.cpu().numpy(),
         )
 
     # ---- gradient dissimilarity: sum_k p_k ||grad F_k||^2 <= G^2 + B^2 ||grad F||^2 at every model ----

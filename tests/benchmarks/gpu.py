@@ -29,7 +29,8 @@ from empirics.algorithms.algorithm import fedavg
 from empirics.federation.federation import Federation
 from empirics.models.networks import network
 from empirics.training.engines import ClientLoop
-from empirics.training.engines.graphs import computing, Graphs
+from empirics.training.engines.graphs import Graphs
+from empirics.training.engines.precision import computing
 from empirics.training.rounds import play, rounds
 from empirics.training.setting import Setting
 

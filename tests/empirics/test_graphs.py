@@ -16,7 +16,8 @@ from empirics.algorithms.local import fedsam, scaffold
 from empirics.errors import EmpiricsError
 from empirics.models.network import Network
 from empirics.training.engines import ClientLoop
-from empirics.training.engines.graphs import captured, computing, Graphs, KEPT
+from empirics.training.engines.graphs import captured, Graphs, KEPT
+from empirics.training.engines.precision import computing
 from empirics.training.engines.stacking import StackedNetwork
 from empirics.training.engines.tracing import ActiveRows, draws_nothing, Rehearsal, Unseen, Untraceable
 from empirics.training.rounds import rounds

@@ -10,8 +10,14 @@ from pretended import Pretended, pretended
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.algorithms.algorithm import fedavg
+from empirics.experiments import Cell
+from empirics.experiments.cells import run
+from empirics.experiments.jobs import train
 from empirics.federation.federation import Federation
+from empirics.measuring import measurement, MEASUREMENTS, Run
+from empirics.measuring.constants import constants
 from empirics.models.networks import network, NETWORKS
+from empirics.problems.tasks import task
 from empirics.training.engines import choose, ClientLoop
 from empirics.training.engines.graphs import Graphs
 from empirics.training.rounds import rounds
@@ -95,3 +101,86 @@ def test_the_pretended_device_notices_what_a_gpu_would():
         copied = here.to(device)
         here.zero_()
         assert float(copied.abs().sum()) > 0, "what lies there is a copy"
+
+
+# ---- what is measured ----
+
+
+def read(text, name, device=None):
+    """The numbers that a short run gives for one measurement."""
+    problem = task(text).deal("dirichlet(1.0)" if "digits" in text else "iid", 5, 1, local_test="held_out")
+    problem = problem if device is None else problem.to(device)
+    plan = Setting(rounds=3, cohort=3, batch=8, step_size=0.05, local_steps=3)
+    observed = Run(problem, algorithm("scaffold()"), plan, 2, [measurement(name)], 1)
+    return [row.value for _, read_ in observed for row in read_]
+
+
+@pytest.mark.parametrize("text", ["softmax(digits, regularisation=0.1)", "ridge(diabetes, regularisation=0.1)"])
+def test_every_measurement_of_a_convex_problem_is_the_cpus(text):
+    for name in MEASUREMENTS:
+        if name == "training_seconds":  # the clock's
+            continue
+        written = {"runtime": "runtime(upload_rate=2)", "average_gap": "average_gap(growth=1.01)"}.get(name, name)
+        with pretended() as device:
+            there = read(text, written, device)
+        assert len(there) > 2
+        assert there == pytest.approx(read(text, written), rel=1e-9, abs=1e-12, nan_ok=True), name
+
+
+def test_measurements_of_a_network_are_the_cpus():
+    for name in ("train_loss", "test_accuracy", "divergence", "grad_norm_sq", "local_gap", "consensus_distance"):
+        with pretended() as device:
+            there = read("femnist_dnn(digits)", name, device)
+        assert there == pytest.approx(read("femnist_dnn(digits)", name), rel=1e-4), name
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["softmax(digits, regularisation=0.1)", "ridge(diabetes, regularisation=0.1)", "femnist_dnn(digits)"],
+)
+def test_constants_are_the_cpus(text):
+    def found(device=None):
+        problem = task(text).deal("iid", 4, 1)
+        return constants(problem if device is None else problem.to(device), 8, quick=True)
+
+    with pretended() as device:
+        there = found(device)
+    here = found()
+    assert there.keys() == here.keys()
+    for name, constant in here.items():
+        np.testing.assert_allclose(there[name].value, constant.value, rtol=1e-5, err_msg=name)
+
+
+# ---- jobs ----
+
+
+def test_cells_that_ask_for_a_gpu_compute_there(monkeypatch):
+    """The three jobs that train, with the arguments of a cell, against the same cells on the CPU."""
+    asked = []
+    monkeypatch.setattr(train, "device_named", lambda name: asked.append(name) or torch.device("meta"))
+    common = {
+        "problem": "femnist_dnn(held_out(digits))",
+        "clients": 4,
+        "cohort": 2,
+        "batch": 8,
+        "step_size": 0.05,
+        "seed": 1,
+    }
+    common |= {"algorithm": "fedavg()", "local_steps": 2}
+    cells = [
+        Cell("train", {**common, "rounds": 2, "measure": ["train_loss"]}),
+        Cell("continued", {**common, "rounds": 4, "after": 2, "first": "scaffold()", "measure": ["train_loss"]}),
+        Cell("timed", {**common, "seconds": 5.0, "points": 3, "probe": 20, "minibatch_time": 0.01, "model_size": 0.1,
+                       "download_rate": 20.0, "upload_rate": 5.0}),
+    ]  # fmt: skip
+    for cell in cells:
+        here = run(cell.home, cell.arguments)
+        with pretended():
+            there = run(cell.home, {**cell.arguments, "engine": "cuda"})
+        assert asked, f"{cell.job} did not ask for the device"
+        asked.clear()
+        assert there.columns.keys() == here.columns.keys()
+        numbers = [name for name, column in here.columns.items() if isinstance(column[-1], float)]
+        assert numbers
+        for name in numbers:
+            np.testing.assert_allclose(np.array(there.columns[name], float), here.columns[name], rtol=1e-4)

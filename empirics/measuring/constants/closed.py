@@ -47,11 +47,11 @@ def _noise(problem: FederatedProblem, batch: int) -> Iterator[Constant]:
     if caps is None or not torch.isfinite(caps).all():
         return
     if batch < sizes.max():
-        each = of_batches(caps.numpy(), sizes, batch)
+        each = of_batches(caps.cpu().numpy(), sizes, batch)
         how = f"{EVERYWHERE}: slope^2 mean ||x||^2, for the smallest batch"
         yield known("gradient_variance", each.max(), how, PROVED)
         yield known("client_gradient_variance", each, how, PROVED)
-    yield known("sample_gradient_variance", caps.numpy(), f"{EVERYWHERE}: slope^2 mean ||x||^2", PROVED)
+    yield known("sample_gradient_variance", caps.cpu().numpy(), f"{EVERYWHERE}: slope^2 mean ||x||^2", PROVED)
 
 
 def _dissimilarity(problem: FederatedProblem) -> Iterator[Constant]:

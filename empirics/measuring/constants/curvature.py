@@ -63,7 +63,8 @@ def functional_product(model: Any, w: Tensor, inputs: Tensor, targets: Tensor) -
 def eigenvalues(product: Callable[[Tensor], Tensor], like: Tensor) -> Eigenvalues:
     """The extreme eigenvalues of the symmetric map ``product`` on vectors like ``like``."""
     if len(like) <= DENSE:
-        dense = torch.stack([product(unit) for unit in torch.eye(len(like), dtype=like.dtype)]).double()
+        units = torch.eye(len(like), dtype=like.dtype, device=like.device)
+        dense = torch.stack([product(unit) for unit in units]).double()
         values = torch.linalg.eigvalsh((dense + dense.T) / 2)
         return Eigenvalues(float(values[0]), float(values[-1]), 0.0, 0.0)
     (low, off_low), (high, off_high) = (_lanczos(product, like, which) for which in ("SA", "LA"))
@@ -74,7 +75,7 @@ def _lanczos(product: Callable[[Tensor], Tensor], like: Tensor, which: str) -> t
     from scipy.sparse.linalg import eigsh, LinearOperator
 
     def times(v: np.ndarray) -> np.ndarray:
-        return product(torch.from_numpy(np.ascontiguousarray(v.ravel())).to(like.dtype)).double().numpy()
+        return product(torch.from_numpy(np.ascontiguousarray(v.ravel())).to(like)).double().cpu().numpy()
 
     size = len(like)
     operator = LinearOperator((size, size), matvec=times, dtype=np.float64)
@@ -90,7 +91,7 @@ def roughly(product: Callable[[Tensor], Tensor], like: Tensor, steps: int = FEW_
 
     Lanczos with full reorthogonalisation; the residuals say how far it has come.
     """
-    basis = torch.cos(torch.arange(1.0, len(like) + 1, dtype=torch.float64)).unsqueeze(0)
+    basis = torch.cos(torch.arange(1.0, len(like) + 1, dtype=torch.float64, device=like.device)).unsqueeze(0)
     basis = basis / basis.norm()
     images = basis[:0]
     while True:

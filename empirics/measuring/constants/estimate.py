@@ -17,6 +17,7 @@ from ...models.linear import LeastSquares, Linear
 from ...problems.problem import FederatedProblem
 from ...progress import Progress, Silent
 from ...streams import stream
+from ...training.engines.precision import computing
 from ...training.rounds import rounds
 from ...training.setting import Setting
 from .closed import closed_forms, CONVEXITY
@@ -59,7 +60,20 @@ def constants(
         raise EmpiricsError(f"batch must be >= 1; got {batch}")
     if factor is not None and factor < 1:
         raise EmpiricsError(f"the dissimilarity factor B^2 must be >= 1; got {factor:g}")
-    start = problem.model.start(0)
+    with computing("float32", problem.device):
+        return _constants(problem, batch, path, factor, quick, bar, closed)
+
+
+def _constants(
+    problem: FederatedProblem,
+    batch: int,
+    path: Tensor | None,
+    factor: float | None,
+    quick: bool,
+    bar: Progress | None,
+    closed: Mapping[str, Constant] | None,
+) -> dict[str, Constant]:
+    start = problem.model.start(0).to(problem.device)
     walked = start.unsqueeze(0) if path is None else path
     where = "at the start" if path is None else f"maximum over {len(walked)} models of a run"
     caps = closed_forms(problem, batch) if closed is None else closed
@@ -75,7 +89,7 @@ def constants(
 
 def _federation(problem: FederatedProblem) -> Iterator[Constant]:
     yield known("clients", problem.clients, "counted")
-    yield known("client_weight", problem.weights.numpy(), f"{problem.client_weight} weights")
+    yield known("client_weight", problem.weights.cpu().numpy(), f"{problem.client_weight} weights")
     yield known("parameters", problem.model.dim, "counted")
     yield known("model_size", 32 * problem.model.dim / 1e6, "32 bits a parameter")
     if len(set(problem.client_sizes)) == 1:

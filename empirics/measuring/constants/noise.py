@@ -39,7 +39,7 @@ def _closed_form(model: Linear, w: Tensor, samples: Samples) -> np.ndarray:
         pull = model.pull(model.output(w.unsqueeze(0), x), y)
         squares.append((pull[0] ** 2).sum(0) * (x[0] ** 2).sum(-1))
     mean = torch.stack([_mean_pull(model, w, *samples.of(k)) for k in range(samples.federation.clients)])
-    return (samples.client_means(torch.cat(squares)) - (mean.double() ** 2).sum(-1)).clamp(min=0).numpy()
+    return (samples.client_means(torch.cat(squares)) - (mean.double() ** 2).sum(-1)).clamp(min=0).cpu().numpy()
 
 
 def _mean_pull(model: Linear, w: Tensor, x: Tensor, y: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import torch
@@ -60,6 +61,8 @@ def device_named(name: str) -> torch.device:
         raise EmpiricsError(f"device must be auto, cpu, cuda or cuda:NUMBER; got {name!r}") from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise EmpiricsError(f"device {name} is not there: torch sees no GPU; use auto or cpu")
+    if device.type == "cuda":  # read when the first product is computed: with it products repeat their bits
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     return device
 
 

@@ -9,8 +9,7 @@ a recording reads lies in buffers that stay in place and are filled before it is
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +23,7 @@ from ...models.model import Trainable
 from ...models.network import Network
 from ..setting import Setting
 from .buffers import Buffers
+from .precision import computing, on
 from .stacked import descend, LocalGradient
 from .stacking import StackedNetwork
 from .steppers import stepper
@@ -42,8 +42,9 @@ class Graphs:
 
     ``together`` clients are stepped at once (None: 32 for networks of up to 500,000 parameters trained on their task
     loss, else 1). ``precision`` is float32 to the last bit, or by choice ``tf32`` or ``bf16`` products.
-    ``record=False`` runs everything as it is. Numbers are the same from run to run; their last bits depend on
-    ``together``. ``made`` and ``replayed`` count recordings, ``refused`` says why there is none.
+    ``record=False`` runs everything as it is. The last bits of the numbers depend on ``together``. Two runs
+    give the same bits where the tests for GPUs show it, for convolutional networks; embeddings add up their gradients
+    in any order. ``made`` and ``replayed`` count recordings, ``refused`` says why there is none.
     """
 
     def __init__(self, together: int | None = None, precision: str = "float32", record: bool = True) -> None:
@@ -250,11 +251,6 @@ class _Chunk:
         return run
 
 
-def on(device: torch.device) -> AbstractContextManager[Any]:
-    """A context in which this GPU, of several, is the current one: graphs are recorded on the current one."""
-    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
-
-
 def captured(run: Run, device: torch.device, pool: Any = None) -> Run:
     """``run`` as a CUDA graph on a GPU, after a rehearsal; raises ``Untraceable`` where it cannot be one.
 
@@ -282,20 +278,3 @@ def captured(run: Run, device: torch.device, pool: Any = None) -> Run:
         raise Untraceable(f"the device refused: {error}") from error
     replay: Run = graph.replay
     return replay
-
-
-@contextmanager
-def computing(precision: str, device: torch.device) -> Iterator[None]:
-    """Products in float32 to the last bit, or in TF32 or bfloat16 by choice; algorithms that repeat their numbers."""
-    cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
-    before = cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark
-    cudnn.allow_tf32 = matmul.allow_tf32 = precision == "tf32"
-    cudnn.deterministic, cudnn.benchmark = True, False
-    try:
-        rough = (
-            torch.autocast(device.type, torch.bfloat16, cache_enabled=False) if precision == "bf16" else nullcontext()
-        )
-        with rough:
-            yield
-    finally:
-        cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark = before
