@@ -21,6 +21,8 @@ from .memory import keep_freed_memory
 from .model import Batch
 
 Half = Callable[[Tensor], Tensor]
+ON_A_GPU = 2048
+"""Samples that go through a network at once on a GPU."""
 BUILDING = RLock()
 """Held while modules draw their first parameters: torch's generator is one for all threads."""
 
@@ -183,10 +185,14 @@ class Network:
 
     def _samples(self, half: Half, inputs: Tensor) -> Tensor:
         """What ``half`` makes of the samples of the one row ``(batch, ...)``."""
-        samples = inputs[0]
-        if torch.is_grad_enabled() or len(samples) <= self.chunk:
+        samples, chunk = inputs[0], self._chunk(inputs)
+        if torch.is_grad_enabled() or len(samples) <= chunk:
             return half(samples)
-        return torch.cat([half(part) for part in samples.split(self.chunk)])
+        return torch.cat([half(part) for part in samples.split(chunk)])
+
+    def _chunk(self, inputs: Tensor) -> int:
+        """Samples that go through at once where no gradient is taken: on a GPU, few would leave it idle."""
+        return self.chunk if inputs.device.type == "cpu" else max(self.chunk, ON_A_GPU)
 
     # ---- losses ----
 
@@ -222,8 +228,8 @@ class Network:
     def evaluate(self, w: Tensor, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """``losses`` and ``correct`` ``(1, batch)``, chunk by chunk: outputs of one chunk at a time are in memory."""
         self._checked(inputs)
-        losses, correct = [], []
-        for part, wanted in zip(inputs.split(self.chunk, 1), targets.split(self.chunk, 1), strict=True):
+        losses, correct, chunk = [], [], self._chunk(inputs)
+        for part, wanted in zip(inputs.split(chunk, 1), targets.split(chunk, 1), strict=True):
             output = self.output(w, part)
             losses.append(self.losses(output, wanted))
             correct.append(self.correct(output, wanted))

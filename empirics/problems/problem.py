@@ -296,7 +296,7 @@ class FederatedProblem:
         """The clients' losses as quadratics, where they are (least squares) and dense Hessians are affordable."""
         if not isinstance(self.model, LeastSquares) or self.model.dim > MOST_COORDINATES:
             return None
-        exact = {"dtype": torch.float64, "device": self.device}
+        exact: dict[str, Any] = {"dtype": torch.float64, "device": self.device}
         eye = torch.eye(self.model.outputs, **exact)
         curvatures = []
         for k in range(self.clients):

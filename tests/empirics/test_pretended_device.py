@@ -84,6 +84,18 @@ def test_every_network_is_recorded_and_gives_the_cpus_numbers(name):
     assert engine.replayed > 0
 
 
+def test_a_gpu_evaluates_thousands_of_samples_at_once():
+    net, seen = network("femnist_dnn()"), []
+    inputs, targets = torch.randn(1, 3000, 1, 28, 28), torch.zeros(1, 3000, dtype=torch.int64)
+    net.work.module.register_forward_pre_hook(lambda module, given: seen.append(len(given[0])))
+    net.evaluate(net.start(1).unsqueeze(0), inputs, targets)
+    assert max(seen) == net.chunk == 128
+    seen.clear()
+    with pretended() as device:
+        net.evaluate(net.start(1).to(device).unsqueeze(0), inputs.to(device), targets.to(device))
+    assert seen == [2048, 952]
+
+
 def test_networks_on_another_device_run_as_graphs():
     with pretended() as device:
         assert isinstance(choose(NET, device), Graphs)
