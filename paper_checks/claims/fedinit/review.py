@@ -41,11 +41,12 @@ REVIEW = Review(
         "three assumptions that Theorems 3 and 6 need at once exclude each other on the whole space, but for constant "
         "losses [fedinit.assumptions.together]. The advice on K mixes two choices of one constant "
         "[fedinit.theorem_6.selection_of_k], and Section 5.2 blames at large K the term that asks for large K "
-        "[fedinit.theorem_6.large_k]; nor does Theorem 2 keep Theorem 1's best K [fedinit.theorem_2.properties]. The "
-        "divergence term, said not to be affected by S, depends on S if the second part of (14) is meant, not if "
-        "Delta^t is [fedinit.theorem_3.divergence_and_samples]. At the rate of Theorem 5 local models approach the "
-        "server model, not the global optimum, as its discussion says [fedinit.theorem_5.global_optimum]. Theorems 3 "
-        "and 6 are judged by algebra and orders alone: no run and no search tests the stability bound.",
+        "[fedinit.theorem_6.large_k]; nor does Theorem 2 keep Theorem 1's best K [fedinit.theorem_2.properties], nor "
+        "need G dominate (10) [fedinit.theorem_1.dominant_term]. The divergence term, said not to be affected by S, "
+        "depends on S if the second part of (14) is meant, not if Delta^t is "
+        "[fedinit.theorem_3.divergence_and_samples]. At the rate of Theorem 5 local models approach the server model, "
+        "not the global optimum, as its discussion says [fedinit.theorem_5.global_optimum]. Theorems 3 and 6 are "
+        "judged by algebra and orders alone: no run and no search tests the stability bound.",
         "Of the sentences that lean on the tables several do not hold: some quote other numbers than the tables have "
         "[fedinit.text.drop], [fedinit.text.scaffold_drop], not every method gains by the relaxed start "
         "[fedinit.table_2.improves] nor SCAFFOLD as much as stated [fedinit.appendix.gain], and FedInit's clients "
@@ -138,8 +139,8 @@ REVIEW = Review(
         "B^2 = 1268/997 and beta = 1/10 the share is -23.0482.",
         "fedinit.theorem_6.selection_of_k": "With this c the second term falls with K as the third does, and no best "
         "K follows: it is 3.9685 at K = 5 and 3.75748 with one step more.",
-        "fedinit.settings.best_relaxation": "Every explicit bound but Theorem 3's grows with beta: at beta = 0.1 the "
-        "divergence's is times 25 what it is at beta = 0, kappa_1 times 3.73, kappa_2 times 3.8.",
+        "fedinit.settings.best_relaxation": "Every explicit bound but that on generalisation grows with beta: at beta "
+        "= 0.1 the divergence's is times 25 what it is at beta = 0, kappa_1 times 3.73, kappa_2 times 3.8.",
     },
     survives=(
         "The constants of Theorem 1 are those that the lemmas give [fedinit.theorem_1.constants].",
