@@ -44,8 +44,8 @@ REVIEW = Review(
         "[fedinit.theorem_6.large_k]; nor does Theorem 2 keep Theorem 1's best K [fedinit.theorem_2.properties], nor "
         "need G dominate (10) [fedinit.theorem_1.dominant_term]. The divergence term, said not to be affected by S, "
         "depends on S if the second part of (14) is meant, not if Delta^t is "
-        "[fedinit.theorem_3.divergence_and_samples]. At the rate of Theorem 5 local models approach the server model, "
-        "not the global optimum, as its discussion says [fedinit.theorem_5.global_optimum]. Theorems 3 and 6 are "
+        "[fedinit.theorem_3.divergence_and_samples]. At the rate of Theorem 5 local models approach the server model; "
+        "its discussion names the global optimum [fedinit.theorem_5.global_optimum]. Theorems 3 and 6 are "
         "judged by algebra and orders alone: no run and no search tests the stability bound.",
         "Of the sentences that lean on the tables several do not hold: some quote other numbers than the tables have "
         "[fedinit.text.drop], [fedinit.text.scaffold_drop], not every method gains by the relaxed start "
