@@ -150,6 +150,13 @@ def test_an_order_of_measured_means_is_refuted_beyond_noise_only(pairs, status, 
     assert run(Ordered(NOISY, pairs, runs=8, significant=True)).status == significant
 
 
+def test_an_order_says_of_how_many_runs_and_which_pairs_only_the_means_decide():
+    told = run(Ordered(NOISY, (("low", "high"), ("low", "middle")), runs=8)).evidence
+    assert "if the deviations are of 8 runs" in told
+    assert "by the means only: low < middle" in told
+    assert "runs" not in run(Ordered({"a": "1.1", "b": "1.3"}, (("a", "b"),), runs=8)).evidence
+
+
 def test_a_difference_has_the_noise_of_all_its_means():
     quiet, loud = {"gain": NOISY["gain"], "by": mean("1.3")}, {"gain": NOISY["gain"], "by": mean("1.6")}
     assert noise("0.4", "0.4", "0.4", "0.4", runs=8) == pytest.approx(0.579, abs=2e-3)

@@ -3,7 +3,7 @@
 from fractions import Fraction as F
 from itertools import product
 from math import asinh, log, sinh, sqrt
-from statistics import fmean
+from statistics import fmean, NormalDist
 
 import pytest
 import sympy as sp
@@ -34,7 +34,7 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 from paper_checks.claims.checkers import Requires
-from paper_checks.claims.claim import Book, Claim, Kind, Status
+from paper_checks.claims.claim import Book, Claim, Defect, Kind, Status
 from paper_checks.claims.fedals import CLAIMS, needed, REVIEW
 from paper_checks.claims.fedals.by_hand.walks import Walk
 from paper_checks.claims.fedals.common import NONNEGATIVE
@@ -256,9 +256,24 @@ def test_the_combination_is_behind_fedals_alone_within_noise_and_mostly_ahead_of
     assert 1.2773 < 1.2782 < 1.2839  # losses on MultiNLI: FedALS, both, SCAFFOLD
     apart = [(0.8117, 0.0214, 0.8097, 0.0271), (0.5224, 0.0365, 0.5121, 0.0097)]
     assert all(p > 0.05 for p in (ttest_ind_from_stats(a, s, 20, b, t, 20, False).pvalue for a, s, b, t in apart))
+    rows = [
+        *apart,
+        (0.4863, 0.0224, 0.4820, 0.0129),
+        (0.8208, 0.0363, 0.7827, 0.1184),
+        (1.2782, 0.0018, 1.2773, 0.0019),
+    ]
+    chances = [ttest_ind_from_stats(a, s, 20, b, t, 20, False).pvalue for a, s, b, t in rows]
+    pooled = sum(NormalDist().inv_cdf(1 - p / 2) for p in chances) / 5**0.5  # Stouffer, all five against the sentence
+    assert pooled == pytest.approx(2.24, abs=0.01)
+    assert 2 * NormalDist().cdf(-pooled) == pytest.approx(0.025, abs=5e-4)
     assert known("table_1.complementary") is Status.OPEN
     assert known("table_1.scaffold") is known("table_3.period") is Status.HOLDS
     assert known("table_1.iid") is Status.FAILS  # 0.9476 +- 0.0016 to 0.9541 +- 0.0021 on SVHN
+    shares = [(0.9541 - 0.9476) / (0.8117 - 0.7010), (1.2503 - 1.2478) / (1.2842 - 1.2773)]
+    assert shares == pytest.approx([0.0587, 0.3623], abs=1e-4)  # SVHN, MultiNLI: smaller than for non-iid clients
+    assert claim("table_1.iid").repair is not None
+    assert claim("table_1.iid").defect is claim("table_3.default").defect is claim("table_3.initial_layers").defect
+    assert claim("table_3.default").defect is Defect.READING
     assert ttest_ind_from_stats(0.9541, 0.0021, 20, 0.9476, 0.0016, 20, False).pvalue < 1e-9
 
 

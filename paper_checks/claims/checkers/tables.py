@@ -176,9 +176,10 @@ class Ordered:
     """Reported numbers have the order a sentence speaks of: every pair (smaller, larger) of keys.
 
     Noise is that of ``ahead``. The order FAILS where a pair is in reverse beyond noise. It HOLDS, of the printed means,
-    where all pairs are in order and one beyond noise at the least; the others are named. Otherwise the table decides
-    nothing, and it is OPEN. ``significant``: the sentence itself asks for more than noise, in every pair. ``wrong`` are
-    the pairs audited as deciding against it, written ``smaller < larger``.
+    where all pairs are in order and one beyond noise at the least; the others are named as in order by the means only.
+    Otherwise the table decides nothing, and it is OPEN. All this is so if the deviations are of ``runs`` runs.
+    ``significant``: the sentence itself asks for more than noise, in every pair. ``wrong`` are the pairs audited as
+    deciding against it, written ``smaller < larger``.
     """
 
     numbers: Mapping[str, Cell]
@@ -202,8 +203,11 @@ class Ordered:
             told[pair] = " against ".join(f"{float(cell.value):.6g}" for cell in cells[pair])
             told[pair] += f", noise {found[pair][1]:.2g}" if found[pair][1] else ""
         how = f" beyond noise, {LEVEL:.0%} a pair" if noisy else "; no deviations printed"
+        how += f", if the deviations are of {self.runs} runs" if noisy and self.runs else ""
         said = f"{len(found)} pairs, {len(beyond)} in order{how}"
-        said += "".join(f"; {'' if pair in off else 'open: '}{pair} ({text})" for pair, text in list(told.items())[:6])
+        for pair, text in list(told.items())[:6]:
+            means = "in order by the means only" if found[pair][0] > 0 else "not in order, within noise"
+            said += f"; {'' if pair in off else f'{means}: '}{pair} ({text})"
         said += f" and {len(rest) - 6} more" if len(rest) > 6 else ""
         status = Status.FAILS if off else Status.OPEN if undecided else Status.HOLDS
         audited = not self.wrong or off == set(self.wrong)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...reported import table
-from ..checkers import All, Mean, mean, Ordered, Prints
-from ..claim import Claim, Defect, Kind, Status
+from ..checkers import Mean, mean, Ordered, Prints
+from ..claim import Claim, Defect, Kind, Repair, Status
 from .cells import (
     ALS,
     AVG,
@@ -26,11 +26,12 @@ FIGURES = (IMAGES[0], LLM)
 
 BASELINES = Claim(
     "fedals.table_1.baselines",
-    "In every non-iid experiment FedALS does better than FedAvg and SCAFFOLD.",
+    "In every non-iid experiment FedALS does better than FedAvg and SCAFFOLD, by the printed means.",
     Kind.TABLE.at("Table 1; Section 1, Contribution IV"),
     ordered((*better(AVG, ALS), *better(SCAFFOLD, ALS))),
-    note="On MNIST by less than the noise of 20 runs. Should the deviations be those of the last five rounds, no test "
-    "is possible. Where the text says 'significantly', see fedals.table_1.significant.",
+    note="MNIST is undecided: there both differences are less than the noise of 20 runs (t 1.47 and 0.59). Should the "
+    "deviations be those of the last five rounds (fedals.settings.deviation), no test is possible. Where the "
+    "text says 'significantly', see fedals.table_1.significant.",
 )
 
 SIGNIFICANT = Claim(
@@ -38,7 +39,7 @@ SIGNIFICANT = Claim(
     "On SVHN and MultiNLI (Figures 2a and 3a) FedALS improves significantly on FedAvg and SCAFFOLD.",
     Kind.TABLE.at("Table 1; Section 6.3"),
     ordered((*better(AVG, ALS, FIGURES), *better(SCAFFOLD, ALS, FIGURES)), significant=True),
-    note="By the last rows of the figures, which are Table 1's, and for 20 runs.",
+    note="By the last rows of the figures, which are Table 1's, and if the deviations are of 20 runs.",
 )
 
 COMBINED = Claim(
@@ -47,8 +48,9 @@ COMBINED = Claim(
     Kind.TABLE.at("Table 1; Section 6.4"),
     ordered(better(ALS, BOTH)),
     Status.OPEN,
-    note="The table does not show it, nor the contrary: the combination is behind FedALS alone in all five rows, in "
-    "each by less than noise (t from -0.3 to -1.5). What it gains, it gains over SCAFFOLD: fedals.table_1.scaffold.",
+    note="The table does not show it: the combination is behind FedALS alone in all five rows, in each by less than "
+    "noise (t from -0.3 to -1.5). Pooled over the rows (Stouffer) z is -2.24, p = 0.025 against the sentence, if the "
+    "deviations are of 20 runs. What it gains, it gains over SCAFFOLD: fedals.table_1.scaffold.",
 )
 
 SCAFFOLD_ALONE = Claim(
@@ -79,26 +81,22 @@ IID_GAIN = Claim(
     "fedals.table_1.iid",
     "For iid clients the improvement of FedALS over FedAvg is negligible.",
     Kind.TABLE.at("Table 1; Section 6.2"),
-    All(
-        {
-            "beside that for non-iid clients": Ordered(
-                {**_gains("iid"), **_gains("non-iid")},
-                tuple((f"{name} iid", f"{name} non-iid") for name in SHORT.values()),
-                runs=RUNS,
-            ),
-            "beside noise": ordered(better("FedALS iid", "FedAvg iid")),
-        },
-        wrong=("beside noise",),
-    ),
+    ordered(better("FedALS iid", "FedAvg iid")),
     Status.FAILS,
-    note="A fifth of the gain for non-iid clients or less on four data sets (on MNIST the two gains cannot be told "
-    "apart), but more than the noise of 20 runs in every row, t from 5 to 25.",
+    note="Read as 'within noise': it exceeds that of 20 runs in every row, t from 5 to 25. 'Negligible' may also mean "
+    "small: it is 3 to 18 % of the gain for non-iid clients on the images and 36 % of it on MultiNLI.",
+    repair=Repair(
+        "it is smaller than the gain for non-iid clients, by the printed means",
+        Ordered(
+            _gains("iid") | _gains("non-iid"), tuple(zip(_gains("iid"), _gains("non-iid"), strict=True)), runs=RUNS
+        ),
+    ),
     defect=Defect.READING,
 )
 
 ROUNDED = Claim(
     "fedals.table_1.versions",
-    "The results of Table 1 in v2 are those of v1, rounded to three digits.",
+    "The 15 of 30 results of Table 1 that can be read in v2 are those of v1, rounded to three digits.",
     Kind.TABLE.at("Table 1", "v2"),
     {
         what: Prints(
@@ -108,5 +106,6 @@ ROUNDED = Claim(
         for SECOND in (table("fedals", "Table 1", version="v2"),)
         for what in ("value", "std")
     },
-    damaged="two rows and most row labels of v2's table are lost in the text that was read; cells are matched by order",
+    damaged="two rows and most row labels of v2's table are lost in the text that was read; cells are matched by order "
+    "and by agreement with the rounded value of v1, so that little is tested",
 )

@@ -135,5 +135,4 @@ TRAFFIC = Claim(
         Prints({"SCAFFOLD": "2", "FedCM": "1.5"}, lambda: {m: _vectors(m) for m in ("SCAFFOLD", "FedCM")}),
     ),
     defect=Defect.READING,
-    ours=True,
 )

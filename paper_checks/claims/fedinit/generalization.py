@@ -31,7 +31,7 @@ BALANCE = Claim(
         At(term("fedinit.stability_before_t_0", "stochastic gradients"), {t_0: "fedinit.t_0"}),
     ),
     note="The choice is not explained. The minimiser of the two parts is (c L S/(S-1))^{1/(1+cL)} times as large; any "
-    "t_0 from 1 to S gives a valid bound.",
+    "t_0 from 1 to S is allowed by Lemma 5.",
     damaged="t_0 is rebuilt from both displays, which agree",
 )
 

@@ -84,9 +84,10 @@ CANCEL = Claim(
     Kind.PROOF.at("Lemma 3, proof, first term; Appendix A.2.2, first display"),
     Computed("plays a round of which N of C clients are averaged", relaxed_starts_in_the_sum(2, 1)),
     known=Status.FAILS,
-    note="The server model is the mean of the participants, so the sum vanishes under full participation only. Both "
-    "Lemma 3 and the descent inequality drop a term of order beta times the sampling variance of w^t, and as listed of "
-    "the age of absent clients' models. The released code averages no starts: nothing has to cancel there.",
+    note="The server model is the mean of the participants, so the sum vanishes under full participation only. With V "
+    "the sampling variance of w^t, Lemma 3 drops terms of order beta^2 V and beta eta K L V, the descent inequality "
+    "one of order beta V; as listed, the age of absent clients' models too. The released code averages no starts: "
+    "nothing has to cancel there.",
     repair=Repair(
         "with all clients in every round", Computed("the same round, all averaged", relaxed_starts_in_the_sum(2, 2))
     ),
