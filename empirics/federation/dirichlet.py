@@ -13,6 +13,9 @@ from ..streams import stream
 from .split import concentration, members, must, Split
 
 TRIES = 1000
+HOPELESS = ((1, 100), (5, 15))
+"""Draws after which it is given up, where each left so many clients too small: that none is too small then has a chance
+of some exp(-20) a draw or less."""
 
 
 @dataclass(frozen=True)
@@ -36,31 +39,36 @@ class Dirichlet(Split):
         labels = data.labels
         count = clients * self.least
         must(count <= len(data), "clients times least", f"at most {len(data)} in {data}", count)
-        rng = stream(seed, "dirichlet split")
-        for _ in range(TRIES):
-            parts = self._try(labels, data.classes, clients, rng)
-            if parts is not None:
-                return [rng.permutation(part) for part in parts]
+        rng, small = stream(seed, "dirichlet split"), []
+        while len(small) < TRIES and not any(len(small) >= n and min(small) >= most for n, most in HOPELESS):
+            sizes, pieces = self._try(labels, data.classes, clients, rng)
+            if sizes.min() >= self.least:
+                return [rng.permutation(np.concatenate(own)) for own in zip(*pieces, strict=True)]
+            small.append(int((sizes < self.least).sum()))
         raise EmpiricsError(
-            f"no split of {data} over {clients} clients with at least {self.least} samples each in {TRIES} draws of "
-            f"Dirichlet({self.alpha:g}): raise alpha, or lower least or the number of clients"
+            f"no split of {data} over {clients} clients with at least {self.least} samples each in {len(small)} draws, "
+            f"each with {min(small)} smaller clients or more, of Dirichlet({self.alpha:g}): raise alpha, or lower least "
+            "or the number of clients"
         )
 
-    def _try(self, labels: np.ndarray, classes: int, clients: int, rng: np.random.Generator) -> list[np.ndarray] | None:
-        """One draw; None where a client is too small, or nobody who still may take a class has a share in it."""
-        cap = len(labels) / clients
-        sizes = np.zeros(clients, dtype=np.int64)
-        pieces: list[list[np.ndarray]] = [[] for _ in range(clients)]
-        for pool in members(labels, classes, rng):
+    def _try(
+        self, labels: np.ndarray, classes: int, clients: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, list[list[np.ndarray]]]:
+        """One draw: how many samples every client gets, and by class the clients' pieces (none where a client gets too
+        few, or where nobody who still may take a class has a share in it)."""
+        cap, sizes, cuts = len(labels) / clients, np.zeros(clients, dtype=np.int64), []
+        pools = members(labels, classes, rng)
+        for pool in pools:
             shares = rng.dirichlet(np.full(clients, self.alpha)) * (sizes < cap)
             if not shares.sum() > 0:
-                return None
+                return np.zeros(clients, dtype=np.int64), []
             # A cumulative sum that ends just below one must not leave a sample to those who get nothing.
-            cuts = np.floor(np.cumsum(shares / shares.sum()) * len(pool) + 1e-9).astype(np.int64)[:-1]
-            for k, piece in enumerate(np.split(pool, cuts)):
-                pieces[k].append(piece)
-                sizes[k] += len(piece)
-        return [np.concatenate(own) for own in pieces] if sizes.min() >= self.least else None
+            ends = np.floor(np.cumsum(shares / shares.sum()) * len(pool) + 1e-9).astype(np.int64)[:-1]
+            sizes += np.diff(ends, prepend=0, append=len(pool))
+            cuts.append(ends)
+        if sizes.min() < self.least:
+            return sizes, []
+        return sizes, [np.split(pool, ends) for pool, ends in zip(pools, cuts, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -393,3 +393,20 @@ def test_draws_are_keyed_by_seed_purpose_and_client():
 def test_a_split_that_hands_out_samples_gives_no_distribution():
     with pytest.raises(EmpiricsError, match=r"shards\(per_client=3\) gives clients no distribution"):
         Shards(3).shares(digit_labels, 4, seed=1)
+
+
+def test_a_dirichlet_split_that_cannot_be_is_refused_after_a_few_draws(monkeypatch):
+    """Of 2,000 clients with five samples each some always have none; of 30 with thirty each some draws do not."""
+    drawn = []
+    plain = Dirichlet._try
+    monkeypatch.setattr(Dirichlet, "_try", lambda *given: drawn.append(1) or plain(*given))
+    many = Dataset("own", np.zeros((10_000, 1), np.float32), np.arange(10_000) % 10, 10, source="none", licence="none")
+    with pytest.raises(EmpiricsError, match="Dirichlet"):
+        Dirichlet(0.2, least=1)(many, 2000, 3)
+    assert len(drawn) <= 5
+    few = Dataset("own", np.zeros((900, 1), np.float32), np.arange(900) % 10, 10, source="none", licence="none")
+    drawn.clear()
+    parts = Dirichlet(0.2, least=12)(few, 30, 3)
+    assert len(drawn) > 5
+    assert sorted(np.concatenate(parts).tolist()) == list(range(900))
+    assert min(map(len, parts)) >= 12
