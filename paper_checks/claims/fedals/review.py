@@ -56,7 +56,7 @@ REVIEW = Review(
         "Theorem C.1 (inexact)": {
             "derivation": "fedals.eqs_39_53",
             "losses convex in the parameters": "fedals.theorem_c1.joined.search",
-            "best constants": "fedals.theorem_c1.sharp.search",
+            "smaller constants": "fedals.theorem_c1.sharp.search",
         },
         "Theorem C.2, eq. (57)": {
             "derivation": "fedals.eq_57",
