@@ -3,6 +3,7 @@
 from ..checkers import Dominates
 from ..claim import Claim, Kind
 
+CONVEX = "whose loss is convex in the parameters, with minimisers without a gradient and independent clients"
 CLAIMS = tuple(
     Claim(
         f"fedals.{name}.search", words, Kind.THEOREM.at(place), Dominates(f"fedals.{bound}"), note=note,
@@ -10,20 +11,20 @@ CLAIMS = tuple(
     )
     for name, bound, place, words, note in (
         ("theorem_4_1", "one_round", "Theorem 4.1, eq. (6)",
-         "No instance whose loss is convex in the parameters, with minimisers without a gradient, breaks Theorem 4.1.",
+         f"No instance {CONVEX}, breaks Theorem 4.1.",
          "The bound is met with equality by a single client. In other readings it breaks: "
          "fedals.theorem_4_1.conditions, fedals.theorem_4_1.boundary."),
         ("theorem_c1.joined", "one_round_inexact_joined", "Theorem C.1, eq. (38), repaired",
-         "No instance breaks the repaired Theorem C.1, nor (38), which is larger.", ""),
-        ("theorem_4_1.sharp", "one_round_sharp", "Theorem 4.1, eq. (6), with the best constants",
-         "No instance breaks Theorem 4.1 with the smaller constant.", ""),
+         f"No instance {CONVEX}, breaks the repaired Theorem C.1, nor (38), which is larger.", ""),
+        ("theorem_4_1.sharp", "one_round_sharp", "Theorem 4.1, eq. (6), with the best constant",
+         f"No instance {CONVEX}, breaks Theorem 4.1 with the smaller constant.", ""),
         ("theorem_c1.sharp", "one_round_inexact_sharp", "Theorem C.1, eq. (38), with smaller constants",
-         "No instance breaks Theorem C.1 with the smaller constants.", ""),
+         f"No instance {CONVEX}, breaks Theorem C.1 with the smaller constants.", ""),
         ("eq_57.repaired", "rounds_inexact", "proof of Theorem C.2, eq. (57), repaired",
-         "No instance of one round breaks the smaller bound that proves (57), nor (57) itself.", ""),
+         f"No instance of one round {CONVEX}, breaks the smaller bound that proves (57), nor (57) itself.", ""),
         ("eq_73.counted", "participation_case1_counted", "Appendix D, eq. (73), repaired",
-         "With a cohort of one, no instance breaks (72), averaged with clients counted once each, as a bound on the "
-         "out-of-sample gap.",
+         f"With a cohort of one, no instance {CONVEX}, breaks (72), averaged with clients counted once each, as a "
+         "bound on the out-of-sample gap.",
          "Little is shown by it: the averaged model is then a client's own, the non-iidness zero, and L/mu times a "
          "local gap is compared with that gap. Larger cohorts do not meet the condition that non-iidness be the same "
          "whoever joins: fedals.eq_73.noise does without it."),
