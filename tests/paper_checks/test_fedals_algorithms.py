@@ -16,6 +16,7 @@ from empirics.algorithms.local import scaffold
 from paper_checks.claims.claim import Book, Claim, Defect, Status
 from paper_checks.claims.fedals import algorithms, CLAIMS, controls, REVIEW
 from paper_checks.claims.fedals.by_hand import listings
+from paper_checks.reported import table
 
 CURVATURES, MINIMA = np.array([1.0, 3.0, 0.5]), np.array([2.0, -1.0, 4.0])
 OPTIMUM = float(CURVATURES @ MINIMA / CURVATURES.sum())
@@ -181,3 +182,12 @@ def test_weight_decay_leaves_a_negative_curvature_of_two_layers():
 
     assert (decayed(0.01) - 2 * decayed(0) + decayed(-0.01)) / 1e-4 / 2 == pytest.approx(-0.4999, abs=1e-3)
     assert "-4999/10000" in claim("settings.convex").check(Book()).evidence
+
+
+def test_no_table_reports_a_training_result_and_the_gravest_findings_are_on_the_page():
+    """Without training results no generalization gap can be read from the tables."""
+    units = {cell.unit for name in ("Table 1", "Table 2", "Table 3") for cell in table("fedals", name).values()}
+    assert not [unit for unit in units if "train" in unit]
+    assert "test accuracy (fraction)" in units
+    assert known("table_1.generalization") is Status.OPEN
+    assert {"fedals.algorithm_1.assignment", "fedals.eq_71"} <= set(REVIEW.findings)

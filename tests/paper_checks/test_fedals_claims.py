@@ -2,7 +2,7 @@
 
 from fractions import Fraction as F
 from itertools import product
-from math import asinh, log, sinh, sqrt
+from math import asinh, exp, log, sinh, sqrt
 from statistics import fmean
 
 import pytest
@@ -98,6 +98,10 @@ def test_with_nearly_all_weight_on_one_client_the_first_term_is_the_larger_one()
     assert second / first == pytest.approx(0.0204, abs=5e-5)
     found = claim("discussion.iid_second_term").check(Book())
     assert (found.status, f"{second / first:.3g}" in found.evidence) == (Status.HOLDS, True)
+    own, drift = (1, 1 / 100), 1 / 2 * (1 + 1 / 100) / 4  # equal weights, 1 and 100 samples of variance 1
+    ratio = 2 * sum(sqrt(drift * v) for v in own) / 4 / (sum(own) / 8)
+    assert ratio == pytest.approx(1.548, abs=5e-4)
+    assert f"{ratio:.3g}" in found.evidence
 
 
 @pytest.mark.parametrize("place", [-7, -100, -4000])
@@ -127,6 +131,26 @@ def test_where_curvatures_differ_the_gap_grows_with_the_distance_at_one_local_ga
 def test_an_identity_of_formulas_is_not_shown_as_a_theorem_that_holds(name):
     assert claim(name).kind is Kind.EQUATION
     assert not any(f"fedals.{name}" in row.values() for row in REVIEW.theorems.values())
+
+
+@pytest.mark.parametrize("clients", [2, 3])
+def test_for_iid_clients_the_bound_is_above_a_local_gap_over_k(clients):
+    _, local, drift = coins(clients)
+    ratio = (local / clients**2 + 2 / clients * sqrt(drift * local)) / (local / clients)
+    assert ratio == pytest.approx({2: 1.5, 3: 1 / 3 + sqrt(4 / 3)}[clients], rel=1e-12)
+    assert known("related.tighter") is Status.FAILS
+
+
+def test_the_non_iidness_of_identical_clients_is_at_most_l_over_two_mu_of_their_local_gap():
+    """One sample each of three, so that models are samples; two clients, curvatures from 0.3 to 2."""
+
+    def loss(u):
+        return 0.15 * u**2 + 1.7 * log((exp(u) + exp(-u)) / 2)
+
+    pool = (-1.3, 0.4, 2.9)
+    local = mean(loss(x - y) for x, y in product(pool, repeat=2))
+    drift = mean(loss((x - y) / 2) for x, y in product(pool, repeat=2))
+    assert local / 4 < drift < 2 / (2 * 0.3) * local / 2  # a quarter is the share of squared distances
 
 
 def test_the_bound_tends_to_root_two_times_the_gap():
