@@ -56,7 +56,6 @@ READ_OFF = Claim(
             E_k(L / mu * w**2 * Delta) + E_k(2 * sp.sqrt(L / mu) * w * sp.sqrt(delta * Delta)),
             where=NONNEGATIVE,
         ),
-        "signs": Requires("fedals.one_round", NONNEGATIVE),
     },
     note="Both factors, a and b, are nonnegative. The bound alone is judged, not the gap.",
 )

@@ -124,7 +124,6 @@ def stated(book: Book, name: str, walk: Walk, size: int = 1) -> sp.Expr:
 
 
 def _last_coins(book: Book) -> Finding:
-    """Coins of 10 and -10: four steps of 1/L by 32 clients, and 175 steps of 1/(20 L) by five."""
     walks = Walk.of(32, 4, F(1)), Walk.of(5, 175, F(1, 20))
     (gap, bound), (slow, slow_bound) = ((100 * float(w.gap), float(stated(book, V2, w, 10))) for w in walks)
     said = (
