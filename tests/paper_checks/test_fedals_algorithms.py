@@ -1,5 +1,8 @@
-"""FedALS, Algorithms 1 to 4: the listings once more by arithmetic of their own; what SCAFFOLD sends, and momentum."""
+"""FedALS, Algorithms 1 to 4 by arithmetic of their own, what SCAFFOLD sends, momentum; then rounds and constants."""
 
+from fractions import Fraction as F
+from itertools import product
+from math import exp, log, sqrt
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,16 +13,21 @@ from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.layers import LocalModels
 from empirics.algorithms.layerwise import EarlySteps, fedals
 from empirics.algorithms.local import scaffold
-from paper_checks.claims.claim import Status
-from paper_checks.claims.fedals import algorithms, CLAIMS, controls
+from paper_checks.claims.claim import Book, Claim, Defect, Status
+from paper_checks.claims.fedals import algorithms, CLAIMS, controls, REVIEW
 from paper_checks.claims.fedals.by_hand import listings
+from paper_checks.reported import table
 
 CURVATURES, MINIMA = np.array([1.0, 3.0, 0.5]), np.array([2.0, -1.0, 4.0])
 OPTIMUM = float(CURVATURES @ MINIMA / CURVATURES.sum())
 
 
+def claim(name: str) -> Claim:
+    return next(c for c in CLAIMS if c.name == f"fedals.{name}")
+
+
 def known(name: str) -> Status:
-    return next(c.known for c in CLAIMS if c.name == f"fedals.{name}")
+    return claim(name).known
 
 
 def test_control_variables_of_version_1_stay_at_zero_so_that_its_algorithm_4_is_its_algorithm_1():
@@ -130,3 +138,56 @@ def test_momentum_inside_corrected_steps_drives_scaffold_away(nesterov, keep):
     if not keep:
         assert off[1] / corrected(119, 0.002, 0.9, nesterov) == pytest.approx(factor - 1, rel=0.03)
     assert known("algorithm_3.momentum") is Status.FAILS
+
+
+# ---- rounds, constants, settings ----
+
+
+def test_with_unlike_curvatures_the_last_model_is_worse_on_all_fresh_samples_than_the_mean_of_rounds():
+    """By (10): one sample swapped for a copy; h/2 (x - y)^2, one step of 1/10 in each of three rounds, from 2."""
+    pool = ((3, 1), (1, -1))
+
+    def swapped(rounds, r):
+        total = F(0)
+        for *own, copy in product(pool, repeat=rounds + 1):
+            old, new = F(2), F(2)
+            for s, (h, y) in enumerate(own):
+                old -= F(h, 10) * (old - y)
+                new -= F((copy if s == r else (h, y))[0], 10) * (new - (copy if s == r else (h, y))[1])
+            total += F(copy[0], 2) * ((old - copy[1]) ** 2 - (new - copy[1]) ** 2)
+        return total / 2 ** (rounds + 1)
+
+    per_round = sum(swapped(r + 1, r) for r in range(3)) / 3
+    end = sum(swapped(3, r) for r in range(3)) / 3
+    assert (per_round, end) == (F(93, 5000), F(1911, 100000))
+    assert per_round < end
+    assert claim("eq_8.cautious").defect is Defect.REFUTED
+    left = [F(2, 3) ** (2 - r) for r in range(3)]  # squared distances: the last model's covariance with each round
+    assert sum(left) / 3 < 1
+
+
+def test_the_constants_of_theorem_c1_can_be_smaller_than_two():
+    """For any a, b: the smaller of 2 a^2 and (a + b)^2 is at most 1 + 1/sqrt(2) times a^2 + b^2, and may reach it."""
+    ratios = [min(2.0, (1 + b) ** 2) / (1 + b**2) for b in (i / 2000 for i in range(6001))]
+    assert max(ratios) == pytest.approx(1 + 1 / sqrt(2), abs=5e-4)
+    assert 2 * (1 + 1 / sqrt(2)) == pytest.approx(2 + sqrt(2))  # twice it, under the root of the second term
+    assert "best constants" not in REVIEW.theorems["Theorem C.1 (inexact)"]
+
+
+def test_weight_decay_leaves_a_negative_curvature_of_two_layers():
+    """Logistic loss of p h with decay 1e-4, along p = h: value at a small step below that at the origin."""
+
+    def decayed(x):
+        return log(1 + exp(-x * x)) + 1e-4 * x * x
+
+    assert (decayed(0.01) - 2 * decayed(0) + decayed(-0.01)) / 1e-4 / 2 == pytest.approx(-0.4999, abs=1e-3)
+    assert "-4999/10000" in claim("settings.convex").check(Book()).evidence
+
+
+def test_no_table_reports_a_training_result_and_the_gravest_findings_are_on_the_page():
+    """Without training results no generalization gap can be read from the tables."""
+    units = {cell.unit for name in ("Table 1", "Table 2", "Table 3") for cell in table("fedals", name).values()}
+    assert not [unit for unit in units if "train" in unit]
+    assert "test accuracy (fraction)" in units
+    assert known("table_1.generalization") is Status.OPEN
+    assert {"fedals.algorithm_1.assignment", "fedals.eq_71"} <= set(REVIEW.findings)

@@ -51,18 +51,20 @@ RESTRICTIVE = Claim(
     "One variance bound for all models excludes least squares with unlike inputs, though it is convex and smooth.",
     Kind.ASSUMPTION.at("Theorem 4.3"),
     Refuted(Computed("gradient variance of least squares, in fractions", _regression)),
-    note="As every loss whose curvature differs from sample to sample. Squared distances meet all assumptions.",
+    note="As every quadratic loss whose curvature differs from sample to sample. Squared distances meet all of them.",
     ours=True,
 )
 
 MORE_STEPS = Claim(
     "fedals.remark_5_1",
-    "For a given number of iterations, averaging less often raises the rate at which the empirical risk is optimised.",
+    "For a given number of iterations, averaging less often makes the quoted bound on the optimisation error larger.",
     Kind.REMARK.at("Remark 5.1", "v1"),
     {
         "at given iterations": MonotoneIn(RATE, tau, up=True),
         "at given rounds it falls": MonotoneIn(At(RATE, {T: tau * R}), tau, up=False),
     },
     note="With T = tau R two terms do not change and the third falls. Quoted from another paper without its constants, "
-    "so that no units and no dependence on the clients are left.",
+    "so that no units and no dependence on the clients are left. The paper says that the empirical risk grows, which a "
+    "larger bound does not show: clients of one Hessian return one model however often they average "
+    "(fedals.section_5.same_model).",
 )

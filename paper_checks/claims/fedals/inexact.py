@@ -112,7 +112,7 @@ JOINED_BOUND = Claim(
 SHARP = Claim(
     "fedals.theorem_4_1.sharp",
     "Theorem 4.1 holds with sqrt(2) for the 2 of its second term, but nothing less; Theorem C.1 with 2 for sqrt(8).",
-    Kind.THEOREM.at("Theorem 4.1, eq. (6), and Theorem C.1, eq. (38), with the best constants"),
+    Kind.THEOREM.at("Theorem 4.1, eq. (6), with the best constant, and Theorem C.1, eq. (38), with smaller ones"),
     {
         "half of (22)": step("inner product", lambda c, w: (c.inner, (c.slope_sq * c.moved_sq / 2) ** 0.5)),
         "local generalization": Same(term(SHARP_EXACT, "local generalization"), E_k(L * w**2 / mu * Delta)),
@@ -126,6 +126,11 @@ SHARP = Claim(
         "signs": Requires(SHARP_EXACT, NONNEGATIVE),
         "signs, any solver": Requires(SHARP_ANY, SOLVER),
         "below (38)": ImpliedBy(alike(SHARP_ANY), alike(BOUND), where=SIGNS),
+        "not the best for (38)": ImpliedBy(
+            ((a + b) ** 2 + 2 * a**2) / 2,
+            (1 + 1 / sp.sqrt(2)) * (a**2 + b**2),
+            squares=((sp.sqrt(2) - 1) / 2 * (a - (1 + sp.sqrt(2)) * b) ** 2,),
+        ),
         "above the gap": above(SHARP_ANY),
         "above the gap, exact": above(SHARP_EXACT, solvers=("exact",)),
         "one noisy client": Computed("the bound with letters, the weights adding up to one", _one_noisy_client),
@@ -142,7 +147,9 @@ SHARP = Claim(
     "trained, which is independent of the rest: half of the squared move of (22) suffices. For squared distances the "
     "gap of clients of equal weight is a local gap over K; one client meets the first constant, many iid clients the "
     "second. A client that has all the noise, the others being sure of its mean, meets the bound with equality at "
-    "every weight.",
+    "every weight. Theorem C.1 has smaller constants still: mu times the variance of a model is at most both 2 a^2 and "
+    "(a + b)^2, with a^2 = Delta + epsilon and b^2 = epsilon, so at most (1 + 1/sqrt(2)) (Delta + 2 epsilon). Which "
+    "are its best is not known.",
     ours=True,
 )
 

@@ -150,8 +150,9 @@ RISES = Claim(
     Status.FAILS,
     note="The averaged model comes closer to a client's minimum too, and sometimes faster. With noise the mean over "
     "the clients can fall as well: a local model has forgotten more of its samples and ends farther from their mean, "
-    "and averaging takes out part of that. For squared distances and iid clients of equal weight it falls with every "
-    "step, whatever the step size up to 1/L; where the curvature differs from sample to sample it can rise.",
+    "and averaging takes out part of that. On fresh samples, for squared distances and iid clients of equal weight, it "
+    "falls with every step, whatever the step size up to 1/L; where the curvature differs from sample to sample it can "
+    "rise.",
     repair=Repair(
         "without noise, for clients of one curvature, their mean is half the spread of their minima, less the squared "
         "share of the way that is left",
@@ -180,7 +181,7 @@ def _returned(book: Book) -> Finding:
 SAME_MODEL = Claim(
     "fedals.section_5.same_model",
     "Averaging all of the model, or its extractor, less often makes the returned model generalise better.",
-    Kind.REMARK.at("Section 5; Algorithm 1"),
+    Kind.REMARK.at("Abstract; Sections 5, 6.1 and 7"),
     Computed("the returned models, in fractions", _returned),
     Status.FAILS,
     note="Where the clients share one Hessian, local steps and averages commute: at a given number of steps the "
