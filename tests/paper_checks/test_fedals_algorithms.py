@@ -2,7 +2,7 @@
 
 from fractions import Fraction as F
 from itertools import product
-from math import exp, log, sqrt
+from math import asinh, exp, log, sinh, sqrt
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +14,7 @@ from empirics.algorithms.layers import LocalModels
 from empirics.algorithms.layerwise import EarlySteps, fedals
 from empirics.algorithms.local import scaffold
 from paper_checks.claims.claim import Book, Claim, Defect, Status
-from paper_checks.claims.fedals import algorithms, CLAIMS, controls, REVIEW
+from paper_checks.claims.fedals import algorithms, CLAIMS, controls, needed, REVIEW
 from paper_checks.claims.fedals.by_hand import listings
 from paper_checks.reported import table
 
@@ -191,3 +191,50 @@ def test_no_table_reports_a_training_result_and_the_gravest_findings_are_on_the_
     assert "test accuracy (fraction)" in units
     assert known("table_1.generalization") is Status.OPEN
     assert {"fedals.algorithm_1.assignment", "fedals.eq_71"} <= set(REVIEW.findings)
+
+
+# ---- Theorem 4.1, read otherwise than its proof ----
+
+
+def bent_clients(predict, parameter, clients=2):
+    """The first client draws 0 or 1 with even odds, the others always 0: gap, and Theorem 4.1 at L = mu = 1."""
+    ends = [predict(parameter(z) / clients) for z in (0, 1)]
+    gap = (
+        sum(((p - 0) ** 2 + (p - 1) ** 2) / 4 - (p - z) ** 2 / 2 for z, p in zip((0, 1), ends, strict=True))
+        / 2
+        / clients
+    )
+    local, drift = F(1, 4), sum((p - z) ** 2 / 2 for z, p in zip((0, 1), ends, strict=True)) / 2
+    return gap, (local / clients**2 + 2 / clients * sqrt(drift * local)) / clients
+
+
+def test_predictions_that_bend_break_theorem_4_1():
+    gap, bound = bent_clients(lambda w: 3 * w / (1 + 2 * w), lambda z: F(z))
+    assert (gap, bound) == (F(3, 32), 1 / 16)
+    steep = 1 / 50
+    gap, bound = bent_clients(lambda w: steep * asinh(w), lambda z: sinh(z / steep), clients=10)
+    assert gap / bound > 3.3
+    assert known("theorem_4_1.conditions") is Status.FAILS
+
+
+def test_minimisers_at_a_boundary_break_theorem_4_1():
+    """Parameters of at most 1; the first client draws 0 or 16, the other always 1: half squared distances."""
+    gap = local = drift = F(0)
+    for z in (0, 16):
+        own = min(z, 1)
+        average = F(own + 1, 2)
+        fresh = [sum(F(theta - y) ** 2 for y in (0, 16)) / 4 for theta in (average, own)]
+        trained = [F(theta - z) ** 2 / 2 for theta in (average, own)]
+        gap += (fresh[0] - trained[0]) / 2 / 2
+        local += (fresh[1] - trained[1]) / 2
+        drift += (trained[0] - trained[1]) / 2
+    assert (gap, local, drift) == (1, 4, F(1, 16))
+    assert (local / 4 + sqrt(drift * local)) / 2 == 3 / 4 < gap
+    assert known("theorem_4_1.boundary") is Status.FAILS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("opened", ["bend", "ceiling"])
+def test_the_search_that_looks_there_finds_it(opened):
+    assert needed.searched(seed=1, **{opened: True})(Book()).status is Status.FAILS
+    assert needed.searched()(Book()).status is Status.HOLDS
