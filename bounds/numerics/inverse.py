@@ -81,7 +81,7 @@ def _answer(land: Landscape, edge: Edge, target: float, side: str) -> Solution:
     limits = land.limits
     end, is_open = (limits.high, limits.open_high) if side == "largest" else (limits.low, limits.open_low)
     value = land.exact(edge.at)
-    unbounded = edge.at == end
+    unbounded = (edge.at == end) & ~_met_by_rounding(land, edge.at, is_open, target)
     domain = land.over.card.domain
     last = domain.high if side == "largest" else domain.low
     beyond = np.where(is_open & np.isinf(last), last, end)
@@ -89,6 +89,7 @@ def _answer(land: Landscape, edge: Edge, target: float, side: str) -> Solution:
     stops = binding(land, edge.at, edge.at + way if domain.whole else nudged(edge.at, way))
     stops = [words if np.isfinite(x) else UNMET for x, words in zip(edge.at, stops, strict=True)]
     vague = edge.slack > np.where(np.isfinite(edge.at), VAGUE * np.abs(edge.at), 0.0)
+    vague |= (edge.at == end) & ~unbounded
     stops = [UNDECIDED if v else words for v, words in zip(vague, stops, strict=True)]
     return Solution(
         bound=land.bound,
@@ -102,6 +103,15 @@ def _answer(land: Landscape, edge: Edge, target: float, side: str) -> Solution:
         binding=land.shaped(np.array(stops)),
         up_to_constant=land.bound.relation == "<~",
     )
+
+
+def _met_by_rounding(land: Landscape, at: Array, is_open: Array, target: float) -> Array:
+    """Where a search ends short of an open end, and there the last digits alone say whether the target is met."""
+    found = np.flatnonzero(np.isfinite(at) & is_open)
+    close = np.zeros(len(at), dtype=bool)
+    if found.size:
+        close[found] = land.enclose(found, at[found], at[found]).value.hi > target
+    return close
 
 
 def _on_the_safe_side(land: Landscape, at: Array, target: float, inward: int) -> Array:
@@ -143,8 +153,11 @@ def _nothing(land: Landscape, target: float, undecided: bool) -> NoSolutionError
     name, over = land.bound.name, land.over.name
     if not np.isfinite(best.top[i]):
         return NoSolutionError(f"{name}: no {over} meets the conditions at these numbers: {'; '.join(land.unmet())}")
-    if undecided:
-        return NoSolutionError(f"{name}: undecided whether any {over} brings it down to {target:.10g}: {UNDECIDED}")
+    limits = land.limits
+    ends = [(limits.low[i], limits.open_low[i]), (limits.high[i], limits.open_high[i])]
+    if undecided or any(is_open and best.at[i] == end for end, is_open in ends):
+        searched = f"no point from {limits.low[i]:.6g} to {limits.high[i]:.6g} was found that does"
+        return NoSolutionError(f"{name}: undecided whether any {over} brings it down to {target:.10g}: {searched}")
     value = float(land.value(np.array([i]), best.at[[i]])[0])
     return NoSolutionError(
         f"{name}: no {over} brings it down to {target:.10g}; the smallest value reached is {value:.10g}, "

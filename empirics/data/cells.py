@@ -29,8 +29,14 @@ from bounds.showing.numbers import DECIMAL, decimal, is_zero
 
 from ..errors import EmpiricsError
 
-MISSING = frozenset(("", "na", "n/a", "#n/a", "<na>", "nat", "null", "none", "nil", "?", "-", "--", "."))
-"""What tables hold where a value is missing, in lower case; ``nan`` is written like a number."""
+MISSING = frozenset(
+    ("", "na", "n/a", "n.a.", "#na", "#n/a", "#n/a n/a", "<na>", "nat", "null", "(null)", "none", "nil", "missing", "?",
+     ".", r"\n", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "1.#inf", "-1.#inf", "#div/0!", "#value!", "#ref!",
+     "#name?", "#num!", "#null!")
+)  # fmt: skip
+"""What pandas, databases and spreadsheets write where a value is missing, in lower case; so do dashes alone. ``nan`` is
+written like a number."""
+DASHES = re.compile("[-\u2013\u2014]+")
 APART = re.compile(r"[,;' \u00a0\u202f]")
 """What separates thousands or decimals where the decimal point does not."""
 NOTATION = "separate columns by commas, and write decimal numbers such as 0.5, not 0,5 or 1,000"
@@ -98,7 +104,7 @@ class Cells:
         text = self.cell(name, row)
         others = f" ({more} further rows too)" if more else ""
         what = NOTATION if _like_a_number(text) else "code text as numbers"
-        if text.lower() in MISSING or text.lower().strip("+-") == "nan":
+        if _missing(text) or text.lower().strip("+-") == "nan":
             what = "fill in a missing value, or delete its row"
         said = f"{self.who}: {name} must hold {kind}; {self.row(row)} has {shortened(text)!r}{others}"
         raise EmpiricsError(f"{said}: {what}{instead}")
@@ -121,14 +127,19 @@ def label(text: str) -> str:
     """A label in its one spelling: a number without sign, zeros and exponent that it does not need."""
     if not DECIMAL.fullmatch(text):
         return text
+    if is_zero(text):
+        return "0"  # whatever its exponent, which may be as long as memory lasts
     digits = format(Decimal(text), "f")
-    digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
-    return digits.lstrip("-") if is_zero(digits) else digits
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
+
+
+def _missing(text: str) -> bool:
+    return text.lower() in MISSING or DASHES.fullmatch(text) is not None
 
 
 def _no_label(text: str) -> bool:
     """Whether a text marks a missing value, or is written like a number and is not a plain one."""
-    if text.lower() in MISSING:
+    if _missing(text):
         return True
     try:
         if decimal(text) is not None:
@@ -162,7 +173,7 @@ def from_csv(path: Path) -> Cells:
     except UnicodeDecodeError as error:
         raise EmpiricsError(f"{path} must be a CSV file in UTF-8: {error}") from None
     head = next((row for _, row in _rows(text)), [])
-    if len(head) == 1 and (other := re.search(r"[;\t|]", head[0])):
+    if len(head) == 1 and (other := re.search(r"[;\t| ]", head[0].strip())):
         raise EmpiricsError(f"{path}: the columns seem to be separated by {other[0]!r}; {NOTATION}")
     try:
         found = text_columns(data, head)
@@ -208,7 +219,8 @@ def _as_text(series: Any) -> pa.StringArray:
         numbers = pa.array(series.to_numpy(dtype=float, na_value=np.nan), from_pandas=True)
         return numbers.cast(pa.string()).fill_null("")
     if types.is_integer_dtype(series.dtype):
-        return pa.array(series, from_pandas=True).cast(pa.string()).fill_null("")
+        dense = series.sparse.to_dense() if hasattr(series, "sparse") else series
+        return pa.array(dense, from_pandas=True).cast(pa.string()).fill_null("")
     return pa.array(
         ["" if gone else str(value).strip() for value, gone in zip(series, series.isna(), strict=True)], pa.string()
     )

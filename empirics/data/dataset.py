@@ -186,13 +186,14 @@ class Dataset:
             raise EmpiricsError(f"only real features can be standardised; {self.name} holds {self.inputs.dtype}")
         with np.errstate(over="ignore", invalid="ignore"):
             seen = self.inputs if over is None else self.inputs[over]
-            mean, spread = seen.mean(0), seen.std(0)
+            mean, spread, least = seen.mean(0), seen.std(0), seen.min(0)
         if not np.isfinite(spread).all():
             column = int(np.argmin(np.isfinite(spread)))
             rule = f"small enough for a variance in {self.inputs.dtype}: take another unit"
             largest = shown(np.abs(self.inputs[:, column]).max())
             raise EmpiricsError(f"{self.name}: feature {column} must be {rule}; its largest number is {largest}")
-        spread = np.where(spread > 0, spread, 1.0)  # a constant feature becomes zero
+        constant = seen.max(0) == least  # becomes zero: its mean is rounded, and so its spread need not be 0
+        mean, spread = np.where(constant, least, mean), np.where(constant | (spread == 0), 1.0, spread)
         test = self.test and replace(self.test, inputs=(self.test.inputs - mean) / spread)
         return replace(self, inputs=(self.inputs - mean) / spread, test=test)
 

@@ -10,7 +10,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from bounds.errors import unknown
+from bounds.errors import shortened, unknown
 from bounds.showing.numbers import DECIMAL
 
 from ..errors import EmpiricsError
@@ -60,6 +60,7 @@ def from_frame(
         raise EmpiricsError(f"a frame must be a pandas DataFrame; got {type(frame).__name__}")
     if frame.empty:
         raise EmpiricsError(f"{FRAME} must hold a row and a column or more; got shape {frame.shape}")
+    target, group = str(target), str(group)  # columns of a DataFrame may be called by numbers
     left = leave_out if isinstance(leave_out, str) else ",".join(leave_out) + "," * bool(leave_out)
     name = f"{FRAME}({len(frame)} rows, target={target!r}, group={group!r}, leave_out={left!r}, kind={kind!r})"
     return _dataset(from_pandas(FRAME, frame), name, target, group, left, kind)
@@ -102,6 +103,10 @@ def _targets(cells: Cells, name: str, kind: str) -> tuple[np.ndarray, tuple[str,
     numeric = [DECIMAL.fullmatch(each) is not None for each in labels]
     if not kind and any(numeric) and not all(numeric):
         cells.refuse_mixture(name, f"mend it, or say that these are {CLASSES}")
+    if not kind and not any(numeric) and len(labels) > len(codes) / 2:
+        seen = f"{len(labels)} different texts in {len(codes)} rows, such as {shortened(labels[0])!r}"
+        what = f"write plain numbers such as 0.5, or say that these are {CLASSES}"
+        raise EmpiricsError(f"{cells.who}: {name} has {seen}: {what}")
     if len(labels) < 2:
         raise EmpiricsError(f"{cells.who}: {name} must hold two classes or more; all lines have {labels[0]!r}")
     ordered = sorted(labels, key=Decimal) if all(numeric) else sorted(labels)

@@ -47,8 +47,8 @@ class Dirichlet(Split):
             small.append(int((sizes < self.least).sum()))
         raise EmpiricsError(
             f"no split of {data} over {clients} clients with at least {self.least} samples each in {len(small)} draws, "
-            f"each with {min(small)} smaller clients or more, of Dirichlet({self.alpha:g}): raise alpha, or lower least "
-            "or the number of clients"
+            f"each with {min(small)} smaller clients or more, of Dirichlet({self.alpha:g}): raise alpha, or lower "
+            "least or the number of clients"
         )
 
     def _try(

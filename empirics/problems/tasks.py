@@ -232,7 +232,7 @@ def described(what: Any, problem: FederatedProblem, batch: int = 1) -> list[str]
     if data is None or (data.source and data.licence != YOURS):
         return lines
     names = data.class_names
-    listed = f" ({', '.join(map(repr, names))})" if 0 < len(names) <= MOST_NAMED else ""
+    listed = f" ({', '.join(map(repr, names[:MOST_NAMED]))}{', ...' * (len(names) > MOST_NAMED)})" if names else ""
     classes = f"{data.classes} classes{listed}" if data.classes else "numbers to predict"
     shape = f"{data.inputs.shape[1]} features" if data.inputs.ndim == 2 else f"inputs of shape {data.inputs.shape[1:]}"
     span = (

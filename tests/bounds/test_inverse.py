@@ -161,10 +161,25 @@ def test_a_removable_singularity_hides_no_solution(term: sp.Expr, alpha: float, 
     assert found.value <= target
 
 
-def test_what_a_search_cannot_decide_is_never_called_impossible() -> None:
-    """There is none here, and rounding next to zero leaves that open."""
+@pytest.mark.parametrize(
+    ("term", "target"),
+    [
+        ((sp.exp(x) - 1) / x, 0.9998),  # there is none, and rounding next to zero leaves that open
+        (1 / x, 1e-31),  # beyond the end of the search
+        (x, 1e-31),
+    ],
+)
+def test_what_a_search_cannot_decide_is_never_called_impossible(term: sp.Expr, target: float) -> None:
     with pytest.raises(NoSolutionError, match="undecided"):
-        toy((sp.exp(x) - 1) / x).solve(x, target=0.9998, side="smallest")
+        toy(term).solve(x, target=target, side="smallest")
+
+
+@pytest.mark.parametrize("side", ["largest", "smallest"])
+def test_a_target_that_rounding_alone_meets_at_an_open_end_is_undecided(side: str) -> None:
+    """``x exp(-x) + 1/100`` is above a hundredth everywhere, by less than a digit at both ends."""
+    found = toy(x * sp.exp(-x) + sp.Rational(1, 100)).solve(x, target=0.01, side=side)
+    assert not found.unbounded
+    assert "could not be decided" in found.binding
 
 
 @pytest.mark.parametrize(

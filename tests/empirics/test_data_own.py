@@ -9,6 +9,7 @@ import pytest
 
 from bounds.errors import BoundsError
 from empirics.data.catalogue import dataset
+from empirics.data.dataset import Dataset
 from empirics.data.own import from_frame, table
 from fedbounds import main
 
@@ -123,7 +124,8 @@ def both(tmp_path, text, *words, **options):
 
 
 @pytest.mark.parametrize("marker", ["", "NA", "nan", "-NaN", "?", "-", "null", "None", "inf", "<NA>", "1_0", "1e-400",
-                                    "1e400", "１２", "٣", "0,5", "1 000"])  # fmt: skip
+                                    "1e400", "１２", "٣", "0,5", "1 000", "#N/A N/A", r"\N", "-1.#IND",
+                                    "#DIV/0!", "n.a.", "---", "\u2014"])  # fmt: skip
 @pytest.mark.parametrize("column", ["site", "dose", "cost", "ill"])
 @pytest.mark.parametrize("kind", ["", "classes"])
 def test_what_is_missing_or_not_a_plain_number_is_refused_by_line_column_and_value(marker, column, kind, tmp_path):
@@ -144,7 +146,7 @@ def test_what_is_missing_or_not_a_plain_number_is_refused_by_line_column_and_val
     ("cells", "names"),
     [
         (["1", "1.0", "01", "+1", "1e0", "2.50", "2.5"], ("1", "2.5")),
-        (["-0", "0.0", "0", "00", "0e7", "-3", "-3.0"], ("-3", "0")),
+        (["-0", "0.0", "0", "00", "0e7", "0e-999999999", "-3", "-3.0"], ("-3", "0")),
         (["9007199254740993", "9007199254740992", "9007199254740993.0", "12", "12.", "1.2e1", "012"],
          ("12", "9007199254740992", "9007199254740993")),
         (["2024-01", "2024-02", "10.0.0.1", "10.0.0.1", "b 2", "3/4", "2024-01"],
@@ -198,7 +200,38 @@ def test_lines_are_counted_with_blank_ones_and_breaks_inside_quotes(tmp_path):
         table(str(path), "y", leave_out="note")
 
 
-@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_numbers_in_another_notation_in_every_line_do_not_become_classes(tmp_path):
+    for cells in (
+        ("12.5%", "3.1%", "7.25%", "9%"),
+        ("$5.20", "$1.75", "$3.10", "$9"),
+        ("0.5 kg", "2 kg", "3 kg", "7 kg"),
+    ):
+        text = "dose,y\n" + "".join(f"{0.3 * i},{cell}\n" for i, cell in enumerate(cells))
+        for found in both(tmp_path, text, "y"):
+            assert isinstance(found, str), found
+            assert "4 different texts in 4 rows" in found
+            assert repr(cells[0]) in found
+        for found in both(tmp_path, text, "y", kind="classes"):
+            assert found.classes == 4
+
+
+def test_frames_of_sparse_columns_and_of_columns_called_by_numbers_are_read(tmp_path):
+    frame = pandas.DataFrame({1: [0.5, 1.5, -2.5, 3.5], 2: [3, 0, 0, 7], 5: [0, 1, 1, 0]})
+    frame[2] = frame[2].astype("Sparse[int64]")
+    found = from_frame(frame, 5)
+    assert found.inputs.tolist() == [[0.5, 3], [1.5, 0], [-2.5, 0], [3.5, 7]]
+    assert found.targets.tolist() == [-1, 1, 1, -1]
+
+
+@pytest.mark.parametrize("number", [0.1, 0.7, 3.0, 1234.567, 1e-8, 1e17])
+def test_a_constant_feature_becomes_zero_whatever_the_rounding_of_its_mean(number):
+    inputs = np.column_stack([np.full(37, number), np.linspace(-2.3, 4.1, 37)])
+    data = Dataset("own", inputs, np.arange(37) % 2, 2, source="none", licence="none").standardised()
+    assert not data.inputs[:, 0].any()
+    assert data.inputs[:, 1].std() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", " "])
 def test_another_separator_is_named(separator, file):
     with pytest.raises(BoundsError) as raised:
         table(changed(file, ",", separator), "score")
