@@ -103,8 +103,7 @@ def test_with_much_noise_and_clients_alike_one_local_step_is_best(rounds, one_is
     if one_is_best:
         assert min(found) == found[0]
     else:
-        assert found == sorted(found, reverse=True)
-        assert 0 < found[-1] - last < 1e-3 * last
+        assert last < min(found) == found[-1] < 1.001 * last
 
 
 def test_four_rounds_say_no_more_than_smoothness_does():
