@@ -169,8 +169,8 @@ CLAIMS: tuple[Claim, ...] = (
             "limit": TendsTo(PRINTED, T, sp.oo, 0),
         },
         note="The rate in tau T of FedAvg's non-convex analyses; that of Li et al., whom the text names too, is 1/T, "
-        "for strongly convex losses. Of the smallest expected squared gradient; a "
-        "stationary point need not exist, and no single run is meant since the step size changes with T.",
+        "for strong convexity. Of the smallest expected squared gradient; a stationary point need not exist, and no "
+        "single run is meant since the step size changes with T.",
     ),
     Claim(
         "fedcog.corollary.more_clients",
@@ -196,11 +196,7 @@ CLAIMS: tuple[Claim, ...] = (
             "p_k^2)/sqrt(T), and then it is one step",
             {
                 "kappa^2 > 0": TendsTo(PRINTED, tau, sp.oo, sp.oo),
-                "kappa^2 = 0": ImpliedBy(
-                    ONE_STEP,
-                    At(PRINTED, {kappa_sq: 0}),
-                    where=(LOUD >= ONE_STEP,),
-                ),
+                "kappa^2 = 0": ImpliedBy(ONE_STEP, At(PRINTED, {kappa_sq: 0}), where=(LOUD >= ONE_STEP,)),
             },
         ),
         defect=Defect.REFUTED,
