@@ -17,6 +17,7 @@ from paper_checks.claims.checkers import agreed, EdgeIs
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.fedcog import CLAIMS
 from paper_checks.reported import reported
+from paper_checks.worst_cases.tables import committed
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}
 
@@ -163,6 +164,16 @@ def test_a_batch_kept_for_400_steps_exceeds_the_theorem_38_times():
     assert 6 * 400 * 399 * size**2 <= 1
     assert (1 - kept) / (1 + kept) / (4 * size + 3 * 399 * size**2) == pytest.approx(37.8, abs=0.1)
     assert known("fedcog.theorem.fresh_batches") is Status.FAILS
+
+
+def test_the_box_of_the_worst_cases_is_that_of_their_tables():
+    for name in ("theorem", "mean_gradient_drift"):
+        rows = committed(f"fedcog.{name}")
+        box = [{r[k] for r in rows} for k in ("clients", "dissimilarity_factor", "condition_number")]
+        assert box == [{2}, {2}, {10}]
+        assert (min(r["local_steps"] for r in rows), max(r["local_steps"] for r in rows)) == (1, 8)
+        note = BY_NAME[f"fedcog.{name}.worst_case"].note
+        assert "Two clients, beta^2 = 2, condition number 10, 1 to 8 local steps" in note
 
 
 def test_one_coin_for_all_clients_breaks_the_corollary_in_rounds_enough():

@@ -144,8 +144,7 @@ CLAIMS: tuple[Claim, ...] = (
             wrong=tuple(f"CIFAR-10-1, {m} < CIFAR-10-2, {m}" for m in PLUGGED[:3]),
         ),
         known=Status.FAILS,
-        note="By the printed digits: after one round FedAvg, FedAvgM and FedProx gain less in NIID-2; SCAFFOLD and "
-        "MOON gain more. The text has Table 1 alone.",
+        note="By the printed digits, after one round of FedCOG. The text has Table 1 alone.",
         defect=Defect.READING,
         ours=True,
     ),
