@@ -74,7 +74,7 @@ class Visited:
         there = sum(bool(count) for count in self.cells.values())
         ranges = ", ".join(f"{name} {_range(*ends)}" for name, ends in self.box.items())
         empty = [cell for cell, count in self.cells.items() if not count]
-        silent = f"; no admissible instance where {' or '.join(empty[:3])}" if empty else ""
+        silent = f"; no admissible instance was drawn where {' or '.join(empty[:3])}" if empty else ""
         silent += f" and in {len(empty) - 3} more cells" if len(empty) > 3 else ""
         return (
             f"{self.family}: {there} of {len(self.cells)} cells, {ranges}; "

@@ -146,6 +146,7 @@ def test_reviews_and_notes_speak_of_claims_that_exist():
 NUMBER = re.compile(r"(?<![\w.^])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?:/\d+)?")
 BY_ARITHMETIC = {
     "fedcog.theorem.settings": {Fraction(1, 400), Fraction(1, 800)},
+    "classics.local_gd_theorem_1.relaxed": {Fraction(10, 16), Fraction(1, 2)},
 }
 """Numbers of a finding that its check does not print; the test below computes with them."""
 
@@ -180,6 +181,7 @@ def test_findings_fail_and_their_numbers_are_those_of_the_check(paper, verdicts)
 
 def test_numbers_of_findings_that_no_check_prints():
     assert Fraction(1, 100) * Fraction(1, 4) == Fraction(1, 400) > Fraction(1, 2 * 400) == Fraction(1, 800)
+    assert 2 * 5 * Fraction(1, 4) ** 2 == Fraction(10, 16) > Fraction(1, 2)  # 2 L of Lemma 2, gamma L H = 1/4
 
 
 def test_a_claim_is_found_by_name_and_an_unknown_one_refused_with_the_nearest():

@@ -186,3 +186,29 @@ def test_sampling_takes_more_of_the_descent_of_fedprox_than_the_corollary_leaves
     )  # fmt: skip
     assert exact * weight == pytest.approx(left, rel=1e-3)
     assert left < 6 / 24
+    assert 1 - math.sqrt(2) * math.sqrt(2) / 3 - 1 / 12 == pytest.approx(6 / 24)
+    assert math.sqrt(2) * 0.5 > 0.5  # the line of the proof, at B = sqrt(K)/2
+
+
+def test_corollary_2_of_local_sgd_fails_for_the_model_after_the_only_iteration():
+    """x^2 from 20: the step sqrt(M)/(4 L sqrt(T)) = 1/8 leads to 15; 8 * 20 is printed for its gap."""
+    after = 20 - 1 / (4 * 2) * 2 * 20
+    assert (
+        after**2
+        == 225
+        > 8 * 20
+        == BOUNDS["classics.local_sgd_corollary_2_printed"](
+            initial_distance_sq=400.0, clients=1, gradient_variance=0.0, smoothness=2.0, local_steps=1, iterations=1
+        )
+    )
+    assert "225" in claim("classics.local_sgd_corollary_2").check.checks["by hand"](Book()).evidence
+
+
+def test_the_falling_step_alone_starts_larger_than_theorem_1_allows_and_the_average_from_w_0_is_half_as_unstable():
+    gamma, steps = 12.5, 9
+    assert (
+        (gamma + 1) / (gamma + steps)
+        > gamma / (gamma + steps - 1)
+        > gamma * (gamma - 1) / ((gamma + steps - 1) * (gamma + steps - 2))
+    )
+    assert sum(range(steps)) / steps < steps / 2 < sum(range(1, steps + 1)) / steps

@@ -17,6 +17,7 @@ from paper_checks.claims.checkers import agreed, EdgeIs
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.fedcog import CLAIMS
 from paper_checks.reported import reported
+from paper_checks.worst_cases.tables import committed
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}
 
@@ -85,6 +86,27 @@ def test_without_heterogeneity_more_local_steps_are_always_better():
     assert turning[2] > turning[0]
 
 
+@pytest.mark.parametrize(("rounds", "one_is_best"), [(2, True), (7, False)])
+def test_with_much_noise_and_clients_alike_one_local_step_is_best(rounds, one_is_best):
+    """(6) is a/sqrt(tau) + b (1 - 1/tau): for b >= a smallest at 1, for b < a above b for every tau and ever nearer."""
+    at = {
+        "initial_gap": 0.3,
+        "rounds": rounds,
+        "smoothness": 1.5,
+        "client_weight": [0.4, 0.6],
+        "gradient_variance": 2.3,
+    }
+    first, last = 4 * (0.3 + 1.5 * 2.3 * 0.52) / math.sqrt(rounds), 3 * 2.3 * 1.5**2 / rounds
+    bound = BOUNDS["fedcog.corollary_printed"]
+    found = [float(bound(**at, local_steps=tau, dissimilarity_offset=0.0)) for tau in (1, 2, 5, 40, 10**4, 10**8)]
+    assert found[0] == pytest.approx(first)
+    assert (last >= first) is one_is_best
+    if one_is_best:
+        assert min(found) == found[0]
+    else:
+        assert last < min(found) == found[-1] < 1.001 * last
+
+
 def test_four_rounds_say_no_more_than_smoothness_does():
     """4 gap / (tau eta T) at the largest admitted step against 2 L gap: at least 8/T of them, more for many steps."""
     for tau in (1, 2, 3, 4, 10, 400):
@@ -144,12 +166,39 @@ def test_a_batch_kept_for_400_steps_exceeds_the_theorem_38_times():
     assert known("fedcog.theorem.fresh_batches") is Status.FAILS
 
 
+def test_the_box_of_the_worst_cases_is_that_of_their_tables():
+    for name in ("theorem", "mean_gradient_drift"):
+        rows = committed(f"fedcog.{name}")
+        box = [{r[k] for r in rows} for k in ("clients", "dissimilarity_factor", "condition_number")]
+        assert box == [{2}, {2}, {10}]
+        assert (min(r["local_steps"] for r in rows), max(r["local_steps"] for r in rows)) == (1, 8)
+        note = BY_NAME[f"fedcog.{name}.worst_case"].note
+        assert "Two clients, beta^2 = 2, condition number 10, 1 to 8 local steps" in note
+
+
+def test_one_coin_for_all_clients_breaks_the_corollary_in_rounds_enough():
+    """16 clients x^2/2, tau = 1, eta = 1/4 = 1/sqrt(16): E x^2 = 1/7 stays, (6) is 4 gap/4 + 4/16/4."""
+    size, square = Fraction(1, 4), Fraction(1, 7)
+    assert mean([(1 - size) ** 2 * square + size**2 * coin**2 for coin in (-1, 1)]) == square
+    at = {"local_steps": 1, "rounds": 16, "smoothness": 1.0, "gradient_variance": 1.0, "client_weight": [1 / 16] * 16}
+    at |= {"initial_gap": 1 / 14, "dissimilarity_offset": 0.0}
+    assert BOUNDS["fedcog.corollary"].holds(**at, dissimilarity_factor=1.0)
+    assert BOUNDS["fedcog.corollary"](**at, dissimilarity_factor=1.0) == pytest.approx(1 / 14 + 1 / 16)
+    assert float(square) > 1 / 14 + 1 / 16
+
+
 def test_one_of_two_clients_a_round_breaks_the_theorem():
-    """Minima +-1, tau = 1, eta = 1/2: x goes to (x +- 1)/2, so that E x^2 = 1/3 stays; 4/15 is stated at T = 5."""
+    """Minima +-1, tau = 1, eta = 1/2: x goes to (x +- 1)/2, so that E x^2 = 1/3 stays; violated from T = 17 on.
+
+    Every client's least loss is 0, so that the gap of Assumption 5.2 is the mean of (x - 1)^2/2 and (x + 1)^2/2.
+    """
     square = Fraction(1, 3)
+    loss = mean([(square + 1) / 2 - x for x in (Fraction(1, 7), Fraction(-1, 7))])  # the part linear in x cancels
     assert mean([square / 4 + Fraction(sign) ** 2 / 4 for sign in (-1, 1)]) == square
-    bound = theorem(square / 2, 1, Fraction(1, 2), 5, 0, Fraction(1, 2), kappa_sq=Fraction(1))
-    assert bound == Fraction(4, 15) < square
+    bounds = [theorem(loss, 1, Fraction(1, 2), t, 0, Fraction(1, 2), kappa_sq=Fraction(1)) for t in (16, 17, 20)]
+    assert bounds == [square, Fraction(16, 51), Fraction(4, 15)]
+    witness = judge(BY_NAME["fedcog.theorem.participation"]).finding.witness["instance"]
+    assert int(witness.rpartition("T = ")[2]) >= 17
     assert known("fedcog.theorem.participation") is Status.FAILS
 
 
@@ -171,7 +220,8 @@ def test_local_momentum_comes_to_rest_above_the_theorem(momentum, ratio):
     ]
     mean_, square = ([sum(p * v**k for p, v in zip(shares, each, strict=True)) for each in slopes] for k in (1, 2))
     kappa_sq = max(s - 5 * m**2 for s, m in zip(square, mean_, strict=True))
-    at = {"initial_gap": 1e-4, "smoothness": 1.0, "local_steps": 400, "step_size": size, "rounds": 10**6,
+    loss = sum(p * h * (server - c) ** 2 / 2 for p, h, c in zip(shares, curvatures, minima, strict=True))
+    at = {"initial_gap": loss, "smoothness": 1.0, "local_steps": 400, "step_size": size, "rounds": 10**6,
           "gradient_variance": 0.0, "dissimilarity_offset": kappa_sq, "client_weight": list(shares)}  # fmt: skip
     bound = BOUNDS["fedcog.theorem"](**at, dissimilarity_factor=5.0)
     assert mean_[0] ** 2 / bound == pytest.approx(ratio, rel=0.01)
@@ -260,6 +310,31 @@ def test_averages_of_table_1():
     assert off == {"FedReg"}
 
 
+def test_three_of_five_methods_gain_less_in_niid_2_by_table_3():
+    added = {
+        method: [
+            cell("3", f"CIFAR-10-{kind}", f"{method} with FedCOG")
+            - cell("3", f"CIFAR-10-{kind}", f"{method} without FedCOG")
+            for kind in (1, 2)
+        ]
+        for method in ("FedAvg", "FedAvgM", "FedProx", "SCAFFOLD", "MOON")
+    }
+    assert {method for method, (first, second) in added.items() if second < first} == {"FedAvg", "FedAvgM", "FedProx"}
+    assert known("fedcog.table_3.more_heterogeneous") is Status.FAILS
+
+
+def test_fedcog_is_best_in_table_1_beyond_noise_in_56_pairs_of_66():
+    entries = {(r.row, r.column): r for r in reported("fedcog") if r.table == "1" and r.column != "Avg."}
+    best = {column: r for (row, column), r in entries.items() if row == "FedCOG"}
+    pairs = [
+        (float(best[c].value) - float(r.value), best[c].std, r.std)
+        for (row, c), r in entries.items()
+        if row != "FedCOG"
+    ]
+    noisy = [by for by, *stds in pairs if by <= 1.96 * math.hypot(*map(float, stds))]
+    assert (len(pairs), len(noisy), min(by for by, *_ in pairs) > 0) == (66, 10, True)
+
+
 def test_gains_in_percent():
     assert pytest.approx(13.24, abs=0.01) == 100 * (43.44 / 38.36 - 1)
     assert [round(100 * (a / b - 1)) for a, b in ((20.89, 18.30), (51.35, 44.53), (54.57, 45.71))] == [14, 15, 19]
@@ -280,6 +355,10 @@ def test_generated_inputs_outnumber_the_parameters():
     assert convolutions + dense == 62_006 < 256 * 3 * 32 * 32
     wide = 3 * 16 * 9 + 16 + 16 * 32 * 9 + 32 + 32 * 64 * 9 + 64 + 256 * 128 + 128 + 128 * 100 + 100
     assert wide == 69_380
+    grey = 6 * 25 + 6 + 6 * 16 * 25 + 16 + 256 * 120 + 120 + 120 * 84 + 84 + 84 * 10 + 10
+    assert [round(256 * pixels / model, 1) for pixels, model in ((3072, 62_006), (784, grey))] == [12.7, 4.5]
+    assert 256 * 8192 + 8192 == 2_105_344 > 33 * 62_006
+    assert known("fedcog.generator.lightweight") is known("fedcog.parameters.training") is Status.FAILS
 
 
 def test_printed_deviations_are_smaller_than_what_tables_differ_by():

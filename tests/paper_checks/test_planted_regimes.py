@@ -183,7 +183,7 @@ def test_cells_without_an_admissible_instance_are_named():
     (seen,) = falsify(replace(bound, conditions=(*bound.conditions, few)), 60, family="quadratics").visited
     assert any(cell.startswith("all clients") and not count for cell, count in seen.cells.items())
     assert any(cell.startswith("a few clients") and count for cell, count in seen.cells.items())
-    assert "no admissible instance where" in seen.words
+    assert "no admissible instance was drawn where" in seen.words
 
 
 def test_a_search_for_one_participant_visits_more_than_one_client():

@@ -127,8 +127,8 @@ FIRST_STEP = Claim(
         "product": Same(START_LEFT * (1 - 2 / (gamma + T)), START_LEFT.xreplace({T: T + 1})),
         "start": ImpliedBy(START_LEFT, gamma / (gamma + T - 1), where=(gamma >= 8,)),
     },
-    note="With eta_1 first the induction alone gives (gamma + 1)/(gamma + T) for gamma/(gamma + T - 1), which is less "
-    "than needed; but the start falls like 1/T^2, gamma (gamma - 1)/((gamma + T - 1)(gamma + T - 2)).",
+    note="With eta_1 first the induction alone gives (gamma + 1)/(gamma + T) for gamma/(gamma + T - 1), which is "
+    "larger than (4) allows; but the start falls like 1/T^2, gamma (gamma - 1)/((gamma + T - 1)(gamma + T - 2)).",
 )
 
 

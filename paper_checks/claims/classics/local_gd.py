@@ -239,7 +239,8 @@ _RUN = {T: 4 * D2 / (epsilon * gamma), H: 1 / (4 * _WORST * gamma)}
 
 ROUNDS = Claim(
     "classics.local_gd_eq_6",
-    "With T and H as given every step size of at most 1/(4L) reaches the accuracy epsilon, in the rounds of (6).",
+    "With T and H as given every step size of at most 1/(4L) that leaves at least one local step reaches the accuracy "
+    "epsilon, in the rounds of (6).",
     Kind.EQUATION.at("eq. (6)", LOCAL_GD),
     {
         "accuracy": ImpliedBy(At(THEOREM, _RUN), epsilon, where=(sp.Gt(epsilon, 0), sp.Gt(sigma_f, 0))),

@@ -122,8 +122,8 @@ FEDPROX_COROLLARY = Claim(
     note="The proof lets sampling take half of 1/mu, for which B sqrt(2/K) must be at most 1/2; at B = sqrt(K)/2 it "
     "takes "
     "0.71 of it, and rho is a sixth smaller. Whether that is still about as large is a matter of taste.",
-    repair=Repair("for B at most sqrt(K)/(2 sqrt(2)), up to lower orders", _promised(sp.Rational(35, 100))),
-    defect=Defect.SLIP,
+    repair=Repair("for B at most sqrt(2) sqrt(K)/3, up to lower orders", _promised(sp.Rational(47, 100))),
+    defect=Defect.GAP,
 )
 
 # ---- SCAFFOLD ----

@@ -138,6 +138,6 @@ PROPOSITION_5_4 = Claim(
         "unit": MeasuredIn(PASSES, LOSS),
     },
     note="The proposition does not repeat that the step size is at most 2/beta, as Theorem 3.7 asks; without it "
-    "nothing is said here. It needs half of that theorem's stability, which the average of the models has: model t is "
-    "apart by t steps only. With that of the last model n + 3 T would stand in place of n + 2 T. No run was made.",
+    "nothing is said here. It needs half of that theorem's stability, which the average of w_0 to w_(T-1) has: model t "
+    "is apart by t steps only. With that of the last model n + 3 T would stand in place of n + 2 T. No run was made.",
 )

@@ -174,7 +174,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Without generation steps it is the ablation with noise: one number in Tables 5 and 10.",
         Kind.TABLE.at("Tables 5 and 10"),
         Prints({"no steps": TEN["Accuracy, 0"]}, {"no steps": FIVE[f"{NOISE}, NIID-1"]}),
-        note="So Table 10, whose partition is not stated, is NIID-1.",
+        note="So Table 10, whose partition is not stated, is presumably NIID-1 (NIID-2 has 49.67); but its number for "
+        "100 steps does not fit, fedcog.table_10.default.",
         ours=True,
     ),
     Claim(

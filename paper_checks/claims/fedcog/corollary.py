@@ -21,7 +21,7 @@ from bounds.vocabulary import (
     step_size as eta,
 )
 
-from ..checkers import All, At, Computed, EdgeIs, MeasuredIn, OrderIs, Same, TendsTo, term
+from ..checkers import All, At, Computed, EdgeIs, ImpliedBy, MeasuredIn, OrderIs, Same, TendsTo, term
 from ..checkers.points import value
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 
@@ -43,6 +43,9 @@ ORDERS = {
 ENOUGH = sp.Max(4 * tau * L**2, 2 * (tau - 1) * (2 * beta_sq + 1) * L**2)
 # Both of the theorem's conditions read load <= 1; the first is squared so that both fall like 1/T.
 LOADS = sp.Max((2 * tau * STEP * L) ** 2, 2 * tau * (tau - 1) * (2 * beta_sq + 1) * STEP**2 * L**2)
+ONE_STEP = (4 * gap + 4 * L * sigma_sq * ClientSum(p**2)) / sp.sqrt(T)
+LOUD = 3 * sigma_sq * L**2 / T
+"""(6) without heterogeneity: at one local step, and its limit for ever more."""
 
 
 def too_few_rounds(book: Book) -> Finding:
@@ -118,7 +121,8 @@ CLAIMS: tuple[Claim, ...] = (
         note="Step 1/sqrt(tau T) meets the theorem's condition only for enough rounds, which it does not say. Its "
         "limit for ever more rounds is not touched.",
         repair=Repair(
-            "for T >= max{4 tau L^2, 2 (tau - 1)(2 beta^2 + 1) L^2}",
+            "for T >= max{4 tau L^2, 2 (tau - 1)(2 beta^2 + 1) L^2}, with batches that are fresh at every step and "
+            "independent over the clients",
             {
                 "where it holds": EdgeIs("fedcog.corollary", T, ENOUGH, below=False),
                 "with one local step": EdgeIs("fedcog.corollary", T, 4 * L**2, below=False, where=(sp.Lt(tau, 2),)),
@@ -164,8 +168,9 @@ CLAIMS: tuple[Claim, ...] = (
             "rate": OrderIs(PRINTED, T, 1 / sp.sqrt(tau * T)),
             "limit": TendsTo(PRINTED, T, sp.oo, 0),
         },
-        note="The rate in tau T of FedAvg's non-convex analyses. Of the smallest expected squared gradient; a "
-        "stationary point need not exist, and no single run is meant since the step size changes with T.",
+        note="The rate in tau T of FedAvg's non-convex analyses; that of Li et al., whom the text names too, is 1/T, "
+        "for strong convexity. Of the smallest expected squared gradient; a stationary point need not exist, and no "
+        "single run is meant since the step size changes with T.",
     ),
     Claim(
         "fedcog.corollary.more_clients",
@@ -184,9 +189,16 @@ CLAIMS: tuple[Claim, ...] = (
         Computed("(6) for ever more local steps, without heterogeneity", falls_for_ever),
         known=Status.FAILS,
         note="Said in the appendix alone. For kappa^2 = 0, which Assumption 5.4 admits, (6) falls without noise as "
-        "long as local steps are added, and with noise tends to a constant; what limits them is then the theorem's "
-        "condition, which the corollary does not repeat.",
-        repair=Repair("where kappa^2 > 0 it grows without limit in tau", TendsTo(PRINTED, tau, sp.oo, sp.oo)),
+        "long as local steps are added, and with little noise to a constant that it does not reach; what limits "
+        "them is then the theorem's condition, which the corollary does not repeat.",
+        repair=Repair(
+            "where kappa^2 > 0; for kappa^2 = 0 where 3 sigma^2 L^2/T is at least (4 gap + 4 L sigma^2 sum "
+            "p_k^2)/sqrt(T), and then it is one step",
+            {
+                "kappa^2 > 0": TendsTo(PRINTED, tau, sp.oo, sp.oo),
+                "kappa^2 = 0": ImpliedBy(ONE_STEP, At(PRINTED, {kappa_sq: 0}), where=(LOUD >= ONE_STEP,)),
+            },
+        ),
         defect=Defect.REFUTED,
     ),
 )

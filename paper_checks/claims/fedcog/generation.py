@@ -40,8 +40,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.eq_1.least",
-        "Over all outputs (1) is smallest where the global model is sure of the target and the local model gives it no "
-        "chance, and only there.",
+        "For lambda_dis > 0 and over all outputs (1) is smallest where the global model is sure of the target and the "
+        "local model gives it no chance, and only there.",
         Kind.REMARK.at("Section 4.1, text after eq. (2)"),
         {
             "never lower": ImpliedBy(
@@ -55,6 +55,7 @@ CLAIMS: tuple[Claim, ...] = (
             "strictly": ImpliedBy(0, sp.log(1 + 1 / chance) / 2),
         },
         note="Of outputs: no finite input reaches them, fedcog.eq_1.minimum.",
+        ours=True,
     ),
     Claim(
         "fedcog.eq_1.minimum",

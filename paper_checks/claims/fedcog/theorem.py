@@ -149,7 +149,7 @@ CLAIMS: tuple[Claim, ...] = (
             "a search": Dominates("fedcog.theorem_sharp", family="quadratics"),
         },
         note="(25) with weights 1 + c and 1 + 1/c = 1/(tau eta L) for 2 and 2, and (55) kept in place of (57). "
-        "The first constant is the best one: one step of 1/L from L/2 ||theta||^2 meets it.",
+        "The first constant is the best one: from L/2 ||theta||^2 one step near 1/L comes as near to it as one likes.",
         ours=True,
     ),
     Claim(
@@ -227,8 +227,9 @@ CLAIMS: tuple[Claim, ...] = (
             "settings": Computed("lists the quantities of the theorem", without_knobs),
         },
         note="So it says that FedCOG converges in the loss one wants, and nothing of what it gains over FedAvg; the "
-        "distillation enters through the constants L and sigma^2. The weights of A.2.2 make it the gradient of another "
-        "loss, fedcog.weights.objective.",
+        "distillation enters through the constants L and sigma^2. The proof uses beta^2 and kappa^2 at the models that "
+        "open a round alone, where the distillation has no gradient: they are FedAvg's, and no reduction of "
+        "heterogeneity can show. The weights of A.2.2 make it the gradient of another loss, fedcog.weights.objective.",
         ours=True,
     ),
     Claim(
@@ -242,7 +243,8 @@ CLAIMS: tuple[Claim, ...] = (
         known=Status.FAILS,
         note="The cross-entropy of a network with a hidden layer is not smooth on the whole space: its curvature in an "
         "output weight is that unit's square. That of the distillation loss grows with the square of the generated "
-        "inputs, which the method does not bound. Both have an L where models and inputs stay in a bounded set.",
+        "inputs, which the method does not bound. On a bounded set these two curvatures are bounded; the kinks of ReLU "
+        "and pooling leave no L even there.",
         defect=Defect.SETTINGS,
         ours=True,
     ),
