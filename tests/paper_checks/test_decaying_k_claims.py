@@ -439,3 +439,71 @@ def test_equal_local_steps_minimise_theorem_1_among_schedules_of_the_same_rounds
 )
 def test_a_bound_names_the_section_that_prints_it(name, section):
     assert BOUNDS[f"decaying_k.{name}"].source.place.startswith(f"Section {section}, ")
+
+
+@pytest.mark.parametrize(
+    ("name", "defect"),
+    [
+        ("eq_10", Defect.REFUTED),
+        ("eq_12", Defect.REFUTED),
+        ("corollary_2_1_cap", Defect.REFUTED),
+        ("k_0_at_zero", Defect.READING),
+    ],
+)
+def test_how_a_statement_fails(name, defect):
+    claim = BY_NAME[f"decaying_k.{name}"]
+    assert (claim.known, claim.defect) == (Status.FAILS, defect)
+
+
+def test_the_printed_optima_lose_to_others_for_one_parabola_within_the_hypotheses():
+    """x^2/2, N = 1 and F^* = 0, where G^2 = x^2 = 2 F; (8) per second or per round in fractions."""
+
+    def level(k, step, grad_sq, sending, computing, runtime):
+        drift = 12 * grad_sq * k**2
+        return 2 * (grad_sq / 2) * (sending / k + computing) / (step * runtime) + step * drift
+
+    step = Fraction(1, 48)
+    cubed = Fraction(4) / (8 * step**2 * Fraction(3, 2)) / 12  # (9) at F = 4, W = 12, tau = 1
+    assert cubed == 4**3
+    assert [level(k, step, 8, Fraction(1), 1, 12) for k in (4, 2)] == [72, 56]
+    squared = Fraction(1) / (12 * 16) / 3  # (11) and (12) at F = 1/2, K = 4, R = 3
+    assert squared == Fraction(1, 24) ** 2
+    assert [level(4, e, 1, Fraction(1), 0, 3) for e in (Fraction(1, 24), Fraction(1, 48))] == [10, 8]
+
+
+def test_the_printed_step_size_is_above_the_limit_for_a_gradient_cap_that_strong_convexity_allows():
+    """(x^2 + y^2/48)/2 at (1, 0): kappa = 48, F = 1/2, G^2 = 1 >= 2 mu F = 1/48, N = K = 1, four rounds: 1 > 1/4."""
+    assert 2 * 48 * Fraction(1, 2) / 12 / 4 == 1 > Fraction(1, 4)
+    witness = BY_NAME["decaying_k.corollary_2_1_cap"].check(Book()).witness
+    cap, mu, loss, least = (
+        Fraction(witness[n]) for n in ("grad_cap_sq", "strong_convexity", "current_loss", "optimal_loss")
+    )
+    assert cap >= 2 * mu * (loss - least)
+
+
+def test_where_the_best_step_size_is_above_the_limit_the_best_k_falls_with_the_runtime():
+    """As ``joint_minimum`` with F = 20: kappa = 50, L = 1, Gamma = 18, G^2 = 1, N = 4, tau = 2, beta = 1."""
+    best, free = [], []
+    for runtime in (10, 20, 50, 200, 500):
+        found = {}
+        for k in range(1, 41):
+            gap, noise = 100 * (50 * 20 - 18) * (2 + k) / (runtime * k), 50 * (6 * 18 + 9 * k**2)
+            step = min((gap / noise) ** 0.5, 0.25)
+            found[k] = (gap / step + step * noise, (gap / noise) ** 0.5)
+        best.append(min(found, key=found.get))
+        free.append(found[best[-1]][1])
+    assert best == [7, 6, 4, 3, 2]
+    assert [step > 0.25 for step in free] == [True, True, True, True, False]
+
+
+def test_in_two_dimensions_a_client_leaves_the_segment_between_the_minima():
+    bend = np.array([[1, 0.9], [0.9, 1]])
+    assert np.array([0, 0]) - 0.1 * bend @ (np.array([0, 0]) - np.array([1, 0])) == pytest.approx([0.1, 0.09])
+
+
+def test_lemma_1_as_printed_fails_below_the_limit_on_step_sizes_too():
+    ends = [b * (1 - 0.95**10) for b in (1, -1, 1, -1)]
+    after = np.mean([(sum(pair) / 2) ** 2 for pair in combinations(ends, 2)])
+    assert after == pytest.approx(0.0536707, rel=1e-5)
+    assert 0.05 <= 1 / 4
+    assert after > 0.0075

@@ -65,7 +65,7 @@ REVIEW = Review(
         "decaying_k.theorem_2_decay": "W is the time that is left, not the time that has passed, so that at an equal "
         "loss the best K rises: with 1/20 of 1/10 seconds passed by 227.234 a second.",
         "decaying_k.corollary_2_1": "K is lost under the root, and (11) is sqrt(K) times too large: for K = 5 it "
-        "gives 0.103838 and a bound of 3.84252, the minimiser 0.0464378 gives 2.86405.",
+        "gives 0.179853 and a bound of 16.6386, the minimiser 0.0804326 gives 12.4017.",
         "decaying_k.setting_informative": "The drift term alone is at least 102 (CIFAR100) to 4.363e+04 (Sent140) "
         "times G^2, which no gradient is taken to exceed, however long the run.",
         "decaying_k.theorem_1": "Where F^* < 0 the bound can be negative: F = x^2 + y^2/2 - 1 for both clients, "
