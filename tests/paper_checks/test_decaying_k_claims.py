@@ -303,7 +303,6 @@ def test_the_schedules_that_follow_the_loss_are_quotients_at_one_runtime():
 @pytest.mark.parametrize(
     ("name", "defect", "evidence", "repaired"),
     [
-        ("remark_2_1", Defect.READING, "-16/33", True),
         ("theorem_1_from_lemma_2", Defect.READING, "836, (6) has 640.8", True),
         ("remark_1_1_centralised", Defect.READING, "", True),
         ("remark_1_3", Defect.READING, "K = 12: 102.444", True),
@@ -356,6 +355,29 @@ def test_with_a_draw_the_best_k_falls_between_the_cube_and_the_square_root(runti
     """eta L G^2 = 1 and eta L = 1/100: the draw costs K, local steps K^2/300 ; K* = 10 in the first case."""
     near, far = (best_in_time(factor * runtime, 1.0, 1 / 300) for factor in (0.99, 1.01))
     assert np.log(far / near) / np.log(1.01 / 0.99) == pytest.approx(slope, abs=2e-3)
+    assert BY_NAME["decaying_k.remark_2_1"].check(Book()).status is Status.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("cohort", "clients", "steps", "slope"),
+    [(25, 500, 50, -0.33384), (10, 660, 1, -0.38049), (999, 1000, 50, -0.33333)],
+)
+def test_at_a_quarter_step_and_the_papers_cohorts_the_best_k_falls_almost_like_the_cube_root(
+    cohort, clients, steps, slope
+):
+    """Sending costs 1/K, the draw (C - N)/(N (C - 1)) K, local steps K^2/12 (eta L = 1/4, in units of eta L G^2)."""
+    drawn = (clients - cohort) / (cohort * (clients - 1))
+    runtime = 3 / (steps**2 * (drawn + steps / 6))
+    near, far = (best_in_time(factor * runtime, drawn, 1 / 12) for factor in (0.99, 1.01))
+    assert (near * far) ** 0.5 == pytest.approx(steps, rel=1e-3)
+    assert np.log(far / near) / np.log(1.01 / 0.99) == pytest.approx(slope, abs=2e-3)
+
+
+def test_the_box_of_a_worst_case_is_said_and_only_theorem_1_is_called_its_own_repair():
+    said = BY_NAME["decaying_k.theorem_1.worst_case"].check(Book()).evidence
+    assert "(clients 2, kappa 10 or 100, Gamma 0.1 or 10, K <= 8)" in said
+    notes = {name: BY_NAME[f"decaying_k.{name}.worst_case"].note for name in ("theorem_1", "theorem_1_appendix")}
+    assert ["the same" in note for note in notes.values()] == [True, False]
 
 
 def test_theorem_1_needs_k_t_inside_of_the_sum_of_lemma_2():
