@@ -10,9 +10,9 @@ from .checkers import AboveWorstCase
 from .claim import Claim, Kind
 
 NOTE = (
-    "Over every federation of the class, not those a search visits: semidefinite programming, no noise, all "
-    "clients taking part, L = 1, the start a unit away, F* = 0. The bound could be smaller there by the ratio, and "
-    "by at least the ratio where the worst case is an upper estimate."
+    "Over every federation of the class at the places of its table, not those a search visits: semidefinite "
+    "programming, no noise, all clients taking part, L = 1, the start a unit away, F* = 0. The bound could be smaller "
+    "there by the ratio, and by at least the ratio where the worst case is an upper estimate."
 )
 
 

@@ -303,7 +303,6 @@ def test_the_schedules_that_follow_the_loss_are_quotients_at_one_runtime():
 @pytest.mark.parametrize(
     ("name", "defect", "evidence", "repaired"),
     [
-        ("remark_2_1", Defect.READING, "-16/33", True),
         ("theorem_1_from_lemma_2", Defect.READING, "836, (6) has 640.8", True),
         ("remark_1_1_centralised", Defect.READING, "", True),
         ("remark_1_3", Defect.READING, "K = 12: 102.444", True),
@@ -356,6 +355,29 @@ def test_with_a_draw_the_best_k_falls_between_the_cube_and_the_square_root(runti
     """eta L G^2 = 1 and eta L = 1/100: the draw costs K, local steps K^2/300 ; K* = 10 in the first case."""
     near, far = (best_in_time(factor * runtime, 1.0, 1 / 300) for factor in (0.99, 1.01))
     assert np.log(far / near) / np.log(1.01 / 0.99) == pytest.approx(slope, abs=2e-3)
+    assert BY_NAME["decaying_k.remark_2_1"].check(Book()).status is Status.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("cohort", "clients", "steps", "slope"),
+    [(25, 500, 50, -0.33384), (10, 660, 1, -0.38049), (999, 1000, 50, -0.33333)],
+)
+def test_at_a_quarter_step_and_the_papers_cohorts_the_best_k_falls_almost_like_the_cube_root(
+    cohort, clients, steps, slope
+):
+    """Sending costs 1/K, the draw (C - N)/(N (C - 1)) K, local steps K^2/12 (eta L = 1/4, in units of eta L G^2)."""
+    drawn = (clients - cohort) / (cohort * (clients - 1))
+    runtime = 3 / (steps**2 * (drawn + steps / 6))
+    near, far = (best_in_time(factor * runtime, drawn, 1 / 12) for factor in (0.99, 1.01))
+    assert (near * far) ** 0.5 == pytest.approx(steps, rel=1e-3)
+    assert np.log(far / near) / np.log(1.01 / 0.99) == pytest.approx(slope, abs=2e-3)
+
+
+def test_the_box_of_a_worst_case_is_said_and_only_theorem_1_is_called_its_own_repair():
+    said = BY_NAME["decaying_k.theorem_1.worst_case"].check(Book()).evidence
+    assert "(clients 2, kappa 10 or 100, Gamma 0.1 or 10, K <= 8)" in said
+    notes = {name: BY_NAME[f"decaying_k.{name}.worst_case"].note for name in ("theorem_1", "theorem_1_appendix")}
+    assert ["the same" in note for note in notes.values()] == [True, False]
 
 
 def test_theorem_1_needs_k_t_inside_of_the_sum_of_lemma_2():
@@ -439,3 +461,71 @@ def test_equal_local_steps_minimise_theorem_1_among_schedules_of_the_same_rounds
 )
 def test_a_bound_names_the_section_that_prints_it(name, section):
     assert BOUNDS[f"decaying_k.{name}"].source.place.startswith(f"Section {section}, ")
+
+
+@pytest.mark.parametrize(
+    ("name", "defect"),
+    [
+        ("eq_10", Defect.REFUTED),
+        ("eq_12", Defect.REFUTED),
+        ("corollary_2_1_cap", Defect.REFUTED),
+        ("k_0_at_zero", Defect.READING),
+    ],
+)
+def test_how_a_statement_fails(name, defect):
+    claim = BY_NAME[f"decaying_k.{name}"]
+    assert (claim.known, claim.defect) == (Status.FAILS, defect)
+
+
+def test_the_printed_optima_lose_to_others_for_one_parabola_within_the_hypotheses():
+    """x^2/2, N = 1 and F^* = 0, where G^2 = x^2 = 2 F; (8) per second or per round in fractions."""
+
+    def level(k, step, grad_sq, sending, computing, runtime):
+        drift = 12 * grad_sq * k**2
+        return 2 * (grad_sq / 2) * (sending / k + computing) / (step * runtime) + step * drift
+
+    step = Fraction(1, 48)
+    cubed = Fraction(4) / (8 * step**2 * Fraction(3, 2)) / 12  # (9) at F = 4, W = 12, tau = 1
+    assert cubed == 4**3
+    assert [level(k, step, 8, Fraction(1), 1, 12) for k in (4, 2)] == [72, 56]
+    squared = Fraction(1) / (12 * 16) / 3  # (11) and (12) at F = 1/2, K = 4, R = 3
+    assert squared == Fraction(1, 24) ** 2
+    assert [level(4, e, 1, Fraction(1), 0, 3) for e in (Fraction(1, 24), Fraction(1, 48))] == [10, 8]
+
+
+def test_the_printed_step_size_is_above_the_limit_for_a_gradient_cap_that_strong_convexity_allows():
+    """(x^2 + y^2/48)/2 at (1, 0): kappa = 48, F = 1/2, G^2 = 1 >= 2 mu F = 1/48, N = K = 1, four rounds: 1 > 1/4."""
+    assert 2 * 48 * Fraction(1, 2) / 12 / 4 == 1 > Fraction(1, 4)
+    witness = BY_NAME["decaying_k.corollary_2_1_cap"].check(Book()).witness
+    cap, mu, loss, least = (
+        Fraction(witness[n]) for n in ("grad_cap_sq", "strong_convexity", "current_loss", "optimal_loss")
+    )
+    assert cap >= 2 * mu * (loss - least)
+
+
+def test_where_the_best_step_size_is_above_the_limit_the_best_k_falls_with_the_runtime():
+    """As ``joint_minimum`` with F = 20: kappa = 50, L = 1, Gamma = 18, G^2 = 1, N = 4, tau = 2, beta = 1."""
+    best, free = [], []
+    for runtime in (10, 20, 50, 200, 500):
+        found = {}
+        for k in range(1, 41):
+            gap, noise = 100 * (50 * 20 - 18) * (2 + k) / (runtime * k), 50 * (6 * 18 + 9 * k**2)
+            step = min((gap / noise) ** 0.5, 0.25)
+            found[k] = (gap / step + step * noise, (gap / noise) ** 0.5)
+        best.append(min(found, key=found.get))
+        free.append(found[best[-1]][1])
+    assert best == [7, 6, 4, 3, 2]
+    assert [step > 0.25 for step in free] == [True, True, True, True, False]
+
+
+def test_in_two_dimensions_a_client_leaves_the_segment_between_the_minima():
+    bend = np.array([[1, 0.9], [0.9, 1]])
+    assert np.array([0, 0]) - 0.1 * bend @ (np.array([0, 0]) - np.array([1, 0])) == pytest.approx([0.1, 0.09])
+
+
+def test_lemma_1_as_printed_fails_below_the_limit_on_step_sizes_too():
+    ends = [b * (1 - 0.95**10) for b in (1, -1, 1, -1)]
+    after = np.mean([(sum(pair) / 2) ** 2 for pair in combinations(ends, 2)])
+    assert after == pytest.approx(0.0536707, rel=1e-5)
+    assert 0.05 <= 1 / 4
+    assert after > 0.0075

@@ -41,7 +41,10 @@ class AboveWorstCase:
         upper = not all(r["exact"] for _, r in rows)
         most = max(r["clients"] * r["rounds"] * r["local_steps"] for _, r in rows)
         kind = "upper estimate of the worst case" if upper else "exact worst case"
-        said = f"bound / {kind} >= {ratio:.4g} at {len(rows)} places, up to {most} gradients; known to {DOUBT:g}"
+        box = _box([r for _, r in rows])
+        said = (
+            f"bound / {kind} >= {ratio:.4g} at {len(rows)} places ({box}), up to {most} gradients; known to {DOUBT:g}"
+        )
         proved = sum(found * r["worst_case"] >= r.get("proved", inf) for found, r in rows)
         said += f", proved at {proved} of them" if proved else ""
         near = abs(ratio / self.least - 1) < 0.01
@@ -52,6 +55,17 @@ class AboveWorstCase:
         if ratio < 1 - DOUBT:
             return Finding(Status.OPEN if upper else Status.FAILS, Grade.EXACT, said, _where(row), near)
         return Finding(Status.HOLDS, Grade.SEARCHED, said, as_audited=near)
+
+
+def _box(rows: list[dict[str, Any]]) -> str:
+    """Where the rows lie."""
+    columns = {"clients": "clients", "kappa": "condition_number"}
+    if "share: heterogeneity" in rows[0]:
+        columns["Gamma"] = "heterogeneity"
+    held = {title: " or ".join(f"{v:g}" for v in sorted({r[c] for r in rows})) for title, c in columns.items()}
+    return ", ".join(
+        (*(f"{title} {values}" for title, values in held.items()), f"K <= {max(r['local_steps'] for r in rows)}")
+    )
 
 
 def _where(row: dict[str, Any]) -> dict[str, str]:

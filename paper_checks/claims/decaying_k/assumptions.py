@@ -78,7 +78,8 @@ FEDERATED = Claim(
     "strong as those of the work whose lemma is taken over: there G bounds the clients' stochastic gradients, which "
     "A1 to A3 do not give and no client of a strongly convex loss has on the whole space.",
     repair=Repair(
-        "L times the largest distance to the clients' minima, while models stay between them",
+        "L times the largest distance to the clients' minima, for exact gradients and while models stay between them, "
+        "as in one dimension; in two they may leave",
         Computed("the same round", lambda book: _hull(book)),
     ),
     defect=Defect.REFUTED,
@@ -142,9 +143,10 @@ GAMMA_IID = Claim(
     Computed("E Gamma over all samples of two iid clients", _iid_gamma),
     known=Status.FAILS,
     note="True of expected losses. Those of (1) are empirical, and clients with different samples of one distribution "
-    "have different minima: E Gamma is 1/(4 n) for n fair signs each. It vanishes as n grows.",
+    "have different minima: E Gamma is 1/(4 n) for n fair signs each. It vanishes as n grows: F(x^*) is at most F at "
+    "the minimum of the expected loss, and f_c - f_c^* is there at most ||grad f_c||^2/(2 mu), of mean v/(2 mu n).",
     repair=Repair(
-        "it falls like 1/n",
+        "at most v/(2 mu n), v the variance of a sample's gradient at the minimum of the expected loss; here 1/(4n)",
         Computed(
             "E Gamma for 1, 2, 4 and 6 samples",
             lambda book: judged(all(4 * n * _iid(n) == 1 for n in (1, 2, 4, 6)), "4 n E Gamma = 1 for n = 1, 2, 4, 6"),

@@ -14,6 +14,7 @@ from bounds.vocabulary import (
     condition_number as kappa,
     current_loss as F_t0,
     download_rate as D,
+    grad_cap_sq as G2,
     initial_loss as F_0,
     iterations as T,
     local_steps as K,
@@ -33,13 +34,15 @@ KAPPA = L / mu
 TAU = x / D + x / U
 CAP = eta <= 1 / (4 * L)
 REAL_ROOT = sp.Gt(KAPPA * F_t0, F_star)
+STEEP = 2 * mu * (F_t0 - F_star) <= G2
+"""What strong convexity asks of a bound on gradients."""
 Exact: TypeAlias = int | Fraction
 A1_TO_A3 = ("smooth", "strongly_convex", "bounded_variance")
 SETTING = (*A1_TO_A3, "bounded_gradient", "fixed_step_size")
 
 __all__ = [
-    "A1_TO_A3", "CAP", "F_0", "KAPPA", "REAL_ROOT", "SETTING", "TAU", "D", "F_star", "F_t0", "K", "L", "T", "U", "W",
-    "beta", "eta", "kappa", "mu", "number", "short", "x",
+    "A1_TO_A3", "CAP", "F_0", "KAPPA", "REAL_ROOT", "SETTING", "STEEP", "TAU", "D", "F_star", "F_t0", "K", "L", "T",
+    "U", "W", "beta", "eta", "kappa", "mu", "number", "short", "x",
 ]  # fmt: skip
 
 

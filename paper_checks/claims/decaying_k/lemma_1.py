@@ -118,7 +118,9 @@ LEMMA_1_STEP = Claim(
     known=Status.FAILS,
     note="None is stated in Lemmas 1 and 2; the cited work asks for at most 1/(4L), as Theorem 1 does, so that only "
     "the lemmas by themselves are too wide.",
-    repair=Repair("with step sizes up to 1/(4L)", Dominates(LEMMA_TRUE, seed=2), LEMMA_TRUE),
+    repair=Repair(
+        "with step sizes up to 1/(4L) and the other repairs of Lemma 1", Dominates(LEMMA_TRUE, seed=2), LEMMA_TRUE
+    ),
     defect=Defect.REFUTED,
 )
 

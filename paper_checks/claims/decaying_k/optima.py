@@ -148,7 +148,7 @@ IN_ROUNDS = Claim(
         KR_TRUE,
     ),
     damaged="where the cube root ends",
-    defect=Defect.GAP,
+    defect=Defect.REFUTED,
 )
 
 

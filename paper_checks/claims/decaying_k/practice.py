@@ -76,13 +76,13 @@ QUOTIENTS = Claim(
 
 AT_ZERO = Claim(
     "decaying_k.k_0_at_zero",
-    "K_0 is a good value of (9) at W = 0.",
+    "K_0, a good value of K at W = 0, stands for (9) at W = 0 when (13) is formed.",
     Kind.DEFINITION.at("Section 3.5, before eq. (13)"),
     OrderIs(At(K_PRINT, {F_star: 0}), W, 1, to=0, where=(sp.Gt(F_r, 0),)),
     known=Status.FAILS,
-    note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. The best "
-    "K from the start is that of the whole runtime.",
-    defect=Defect.REFUTED,
+    note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. It "
+    "holds if W is read as the whole runtime, which the best K from the start belongs to.",
+    defect=Defect.READING,
 )
 
 

@@ -77,7 +77,8 @@ THEOREM_1 = Claim(
     note="Hence (6) and the last display of Appendix A.2 are true of clients of equal weight where G bounds their "
     "stochastic gradients and F^* >= 0, whatever is wrong with their proofs. With all clients in every round nothing "
     "is left at the first power of K, and a best K balances 1/K against (eta K)^2, not eta K^2; with a draw it has a "
-    "first power too (decaying_k.remark_2_1). Gradient descent with one step of 1/L a round on "
+    "first power too, which is the larger one only while eta L K is small (decaying_k.remark_2_1). Gradient "
+    "descent with one step of 1/L a round on "
     "a loss of curvature L attains it.",
     ours=True,
 )

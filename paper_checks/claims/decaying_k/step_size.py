@@ -24,7 +24,7 @@ from ..checkers import (
     TendsTo,
 )
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .common import beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, TAU, W
+from .common import beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, STEEP, TAU, W
 from .optima import (
     ETA_CAPPED,
     ETA_PRINT,
@@ -63,7 +63,7 @@ COROLLARY = Claim(
         {
             "minimiser": Readings(
                 {
-                    "divided by W once": ArgminIs(SECONDS, eta, ETA_PRINT, ratio=sp.sqrt(K)),
+                    "divided by W once": ArgminIs(SECONDS, eta, ETA_PRINT, ratio=sp.sqrt(K), where=(STEEP,)),
                     "divided by W twice": ArgminIs(SECONDS, eta, lambda book: book[ETA_PRINT].expr / sp.sqrt(W)),
                 }
             ),
@@ -95,7 +95,7 @@ COROLLARY_CAP = Claim(
     "decaying_k.corollary_2_1_cap",
     "(11) is a step size that Theorem 1 allows: at most 1/(4L).",
     Kind.THEOREM.at("Corollary 2.1"),
-    ImpliedBy(ETA_PRINT, 1 / (4 * L), where=(REAL_ROOT, START_IS_BEST, ROUND_FITS)),
+    ImpliedBy(ETA_PRINT, 1 / (4 * L), where=(REAL_ROOT, START_IS_BEST, ROUND_FITS, STEEP)),
     known=Status.FAILS,
     note="The corollary asks for step sizes up to 1/(4L) and then minimises over all positive ones: as a minimiser it "
     "stands where it happens to be below the limit.",
@@ -108,7 +108,7 @@ COROLLARY_CAP = Claim(
         },
         ETA_CAPPED,
     ),
-    defect=Defect.GAP,
+    defect=Defect.REFUTED,
 )
 
 ETA_IN_ROUNDS = Claim(
@@ -120,7 +120,7 @@ ETA_IN_ROUNDS = Claim(
         {
             "limit of (11)": TendsTo(At(ETA_PRINT, {W: R * TAU}), beta, 0, ETAR_PRINT),
             "without the limit": Same(ETAR_PRINT, At(ETA_PRINT, {W: R * (TAU + beta * K)})),
-            "minimiser": ArgminIs(ROUNDS, eta, ETAR_PRINT, ratio=sp.sqrt(K)),
+            "minimiser": ArgminIs(ROUNDS, eta, ETAR_PRINT, ratio=sp.sqrt(K), where=(STEEP,)),
             "unit": MeasuredIn(ETAR_PRINT, eta),
             "right side": Same(ETAR_CAP, At(ETAR_PRINT, {F_t0: F_0})),
             "at most that": ImpliedBy(ETAR_PRINT, ETAR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
@@ -144,7 +144,7 @@ ETA_IN_ROUNDS = Claim(
         },
         ETAR_TRUE,
     ),
-    defect=Defect.GAP,
+    defect=Defect.REFUTED,
 )
 
 
@@ -175,11 +175,12 @@ JOINT_MINIMUM = Claim(
     Computed("the best whole K at the best step size, for two runtimes and losses", _best_together),
     known=Status.FAILS,
     note="At the best step size (8) is a function of K times sqrt((kappa F - F^*)/W): the best K depends on neither, "
-    "and the step size alone falls. (9) falls with W because it holds a step size that is then too large. This is so "
-    "where the best step size is at most 1/(4L), as for long runs; otherwise the best K is that of 1/(4L). By (8) a "
+    "and the step size alone falls. (9) falls with W because it holds a step size that is then too large. Where "
+    "that step size is above 1/(4L), as for short runs, the best K is that of 1/(4L) and does fall with W. By (8) a "
     "decaying K only makes up for a step size that is not lowered.",
     repair=Repair(
-        "the best K is one number for all runtimes and losses, the best step size falls like W^(-1/2)",
+        "where the best step size is at most 1/(4L), the best K is one number for all runtimes and losses, and the "
+        "step size falls like W^(-1/2)",
         {
             "(8) at its best step size": Same(
                 lambda book: At(SECONDS, {eta: ETA_TRUE})(book) ** 2,
