@@ -149,7 +149,7 @@ def example(scale: str) -> list[Cell]:
     if not name:
         return []
     given = {
-        **plan.trained,
+        **(plan.trained if plan.engine == GPU else {}),  # the committed runs are torch's
         **plan.own[LAYERS],
         "problem": plan.networks[LAYERS].format(data=f"fewer({name}, test=200)"),
         "partition": "classes_per_client(2)",

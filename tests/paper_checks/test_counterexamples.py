@@ -85,7 +85,8 @@ def broken(witness, bounds):
     exact = {
         QUANTITIES[n]: tuple(sp.Rational(v.numerator, v.denominator) for v in values) for n, values in point.items()
     }
-    exact = {q: v if q.card.axis else v[0] for q, v in exact.items()}
+    most = max(map(len, exact.values()))  # a number that clients share is told once
+    exact = {q: (v if len(v) > 1 else v * most) if q.card.axis else v[0] for q, v in exact.items()}
     for name in bounds:
         for relation in relations(BOUNDS[name]):
             known = set(quantities_of([relation])) <= set(exact)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import torch
@@ -18,7 +18,7 @@ from ...algorithms import algorithm as read_algorithm
 from ...algorithms.algorithm import Algorithm, Rows
 from ...algorithms.state import Exchange, State
 from ...measuring import Measurement, measurement, Row, Run
-from ...measuring.core import per_client, Readings, sampled, Snapshot
+from ...measuring.core import per_client, quantities, Readings, sampled, Snapshot
 from ...measuring.record import Folded
 from ...problems import evaluation
 from ...problems.problem import FederatedProblem
@@ -85,6 +85,11 @@ class ResumedRun(Run):
     """A run from a later round on; the state it begins at was measured already. ``closely``: more, at some rounds."""
 
     closely: Mapping[int, Sequence[Measurement]] = field(default_factory=dict)
+
+    @cached_property
+    def _quantities(self) -> Mapping[str, str]:
+        every = (*self.measurements, *(m for found in self.closely.values() for m in found))
+        return quantities({m.name: m for m in every}.values())
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         if snapshot.work is None:
