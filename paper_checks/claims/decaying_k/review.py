@@ -88,8 +88,8 @@ REVIEW = Review(
     change=(
         "Define G as a bound on the clients' gradients, and count losses from the smallest one "
         "[decaying_k.gradient_cap_of_training].",
-        "Ask for equal weights or average with the weights, and for independent noise "
-        "[decaying_k.algorithm_1_line_11], [decaying_k.lemma_1_independence].",
+        "Ask for equal weights and independent noise [decaying_k.algorithm_1_line_11], "
+        "[decaying_k.lemma_1_independence].",
         "Put G^2 under the root of (9) and K under that of (11); minimise (8) with its bracket differentiated "
         "[decaying_k.theorem_2], [decaying_k.corollary_2_1], [decaying_k.eq_24].",
         "Say over which runs the relative numbers of steps are counted [decaying_k.table_4_k_rounds].",
