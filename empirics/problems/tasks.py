@@ -238,7 +238,7 @@ def described(what: Any, problem: FederatedProblem, batch: int = 1) -> list[str]
     span = (
         f"{min(sizes)} to {max(sizes)} training samples" if min(sizes) < max(sizes) else f"{sizes[0]} training samples"
     )
-    weighed = {"uniform": "weighed alike, whatever their samples", "samples": "weighed by their samples"}
+    weighed = {"uniform": "weighted equally", "samples": "weighted by their samples"}
     weights = f", {weighed[problem.client_weight]}" if min(sizes) < max(sizes) else ""
     return [f"{shape}, {classes}; {problem.clients} clients with {span}{weights}", *lines]
 
