@@ -78,7 +78,7 @@ def test_every_run_says_features_classes_clients_and_weights(verb, file, tmp_pat
     tests = task(f"softmax(held_out(table({str(file)!r}, target='stage', group='site', leave_out='ill')))").data.test
     kept = np.array([*SIZES.values()]) - np.bincount(tests.groups, minlength=3)
     assert "3 features, 3 classes ('0', '1', '2'); 3 clients" in line
-    assert f"{kept.min()} to {kept.max()} training samples, weighed by" in line
+    assert f"{kept.min()} to {kept.max()} training samples, weighted by" in line
 
 
 def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
