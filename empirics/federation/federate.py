@@ -60,7 +60,7 @@ def federate(
     every client's samples for its test (of sequences the last, without windows that reach into training);
     ``"matched"`` draws from the common test set with the client's label shares (FedCOG); ``"groups"`` takes the samples
     of the client's group in the test set. ``standardise`` moves real features to mean 0 and variance 1 (``"beyond
-    one"``: only if they leave [-1, 1]), as the data set has them without what is held out of clients. ``intercept``
+    one"``: only if they leave [-1, 1]) over the samples that clients train on. ``intercept``
     appends a constant feature, ``flat`` flattens images, both for linear models. Floats become ``dtype`` (None: float64
     for real features, float32 for what is prepared by batch).
 
@@ -87,7 +87,8 @@ def federate(
     if local_test == "held_out":
         parts, tests = held_out(data, parts, test_share, seed)
     if standardise:
-        seen = None if tests is None else np.unique(np.concatenate(parts))
+        trained = np.unique(np.concatenate(parts))  # some may be held out, or dealt to nobody
+        seen = None if len(trained) == len(data) else trained
         if standardise != BEYOND_ONE or np.abs(data.inputs if seen is None else data.inputs[seen]).max() > 1:
             data = data.standardised(seen)
     train = _federation(data, parts, recipe)

@@ -1,5 +1,7 @@
 """Problems as text: a model of a data set, dealt to clients."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +10,7 @@ from bounds.errors import BoundsError
 from empirics.algorithms.algorithm import fedavg
 from empirics.data.dataset import Dataset
 from empirics.federation.federate import federate
+from empirics.federation.partitions import Split
 from empirics.models.networks import network
 from empirics.problems.tasks import task, TASKS
 from empirics.training.rounds import rounds
@@ -50,6 +53,27 @@ def test_what_is_held_out_of_clients_moves_no_training_input(size):
     wanted = inputs[before.federation.members.numpy()]
     wanted = (wanted - wanted.mean(0)) / wanted.std(0) if size > 1 else wanted
     np.testing.assert_allclose(train, wanted, rtol=1e-12)
+
+
+def test_samples_that_nobody_is_dealt_move_no_training_input():
+    rng = np.random.default_rng(5)
+    inputs = 3.0 * rng.uniform(-1, 1, (60, 2))
+
+    @dataclass(frozen=True)
+    class Half(Split):
+        """The first half, client after client."""
+
+        def deal(self, data, clients, seed):
+            return np.array_split(np.arange(len(data) // 2), clients)
+
+    def dealt(inputs):
+        data = Dataset("own", inputs, (np.arange(60) % 3 > 0).astype(int), 2)
+        return TASKS["softmax"](data).deal(Half(), 4, 0).federation
+
+    moved = inputs.copy()
+    moved[30:] += 50.0
+    for k in range(4):
+        assert torch.equal(dealt(inputs).samples(k)[0], dealt(moved).samples(k)[0])
 
 
 def test_targets_fit_the_model():
