@@ -53,9 +53,11 @@ def _refuse_both(path: Path | str, others: list[set[str]]) -> None:
         raise BoundsError(f"{path} is what this command reads, and is left as it is: write to another file")
 
 
-def refuse_foreign(path: Path, begins: str) -> None:
+def refuse_foreign(path: Path, begins: str | bytes) -> None:
     """Refuse a file in the place of one that nobody named, unless it begins like those that are written there."""
-    found, ours = b"", begins.encode()
+    if no_file(path):
+        raise BoundsError(f"{path} is not a regular file: move it, or write elsewhere")
+    found, ours = b"", begins.encode() if isinstance(begins, str) else begins
     with suppress(OSError, ValueError), path.open("rb") as file:  # what cannot be read is not written either
         found = file.read(len(ours))
     if found not in (b"", ours):

@@ -159,7 +159,7 @@ def writable_file(option: str, path: Path, *endings: str) -> None:
     to_write(path)
 
 
-def writable_folder(option: str, folder: Path, own: Mapping[str, str] | None = None) -> None:
+def writable_folder(option: str, folder: Path, own: Mapping[str, str | bytes] | None = None) -> None:
     """Make the folder of ``option`` and try it, before time is spent on what would go there.
 
     ``own`` says how the files begin that will be written there by names of their own: others of these names are

@@ -123,8 +123,9 @@ def _certified(args: Any, bound: Bound, rows: Sequence[dict[str, Any]], about: d
             contents.append(content)
             if args.output is not None and args.words:
                 proofs.keep_one(content, args.output / f"{bound.name}-{number}.json")
-    if args.output is not None and not args.words:
-        proofs.keep(contents, bound.name, args.output)
+    grid = args.output is not None and not args.words
+    if grid and (archive := proofs.keep(contents, bound.name, args.output)):
+        _remark(f"wrote {archive}")
     about["proofs"] = {"proved": len(contents), **Counter(failed)}
     return failed
 
@@ -136,7 +137,11 @@ def _refuse_files(args: Any, name: str, places: int) -> None:
     files = {f"{name}.csv": TABLE_BEGINS, f"{name}.json": CARD_BEGINS}
     if args.certify:
         files |= {f"{name}-{number}.json": PROOF_BEGINS for number in range(1, places * bool(args.words) + 1)}
+    if grid := args.certify and not args.words:
+        files |= {f"{name}{proofs.ARCHIVE}": proofs.ARCHIVE_BEGINS}
     writable_folder("-o", args.output, files)
+    if grid:
+        proofs.refuse_unread(args.output)
     for file in files:
         to_write(args.output / file)
 

@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any
 
 from bounds.core import Bound
+from bounds.errors import BoundsError
 from bounds.showing.files import whole, write_whole
 from empirics.experiments import Cell, Store
 
@@ -25,6 +26,7 @@ from .worst import Question
 
 JOB = "certificate"
 ARCHIVE = ".proofs.xz"
+ARCHIVE_BEGINS = b"\xfd7zXZ\x00"
 DIGITS = 9
 """Of a number in a table: those of a proof are rounded to the safe side."""
 NOT_YET = "not yet"
@@ -91,16 +93,30 @@ def archive(name: str, folder: Path) -> Path:
     return folder / f"{name}{ARCHIVE}"
 
 
-def keep(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
-    """Write the archive of a table, without proofs that another archive of the folder holds; None if all are."""
-    others = set[str]()
+def refuse_unread(folder: Path) -> None:
+    """Refuse, before the work, a folder with archives whose proofs cannot be read: new ones are compared with them."""
     for path in folder.glob(f"*{ARCHIVE}"):
-        if path != archive(name, folder):
-            others |= {digest(content) for content in verify.read(str(path))}
-    mine = {digest(content): content for content in contents}
+        try:
+            verify.read(str(path))
+        except verify.KNOWN as error:
+            raise BoundsError(f"{path} is not an archive of proofs ({error}): move it, or write elsewhere") from None
+
+
+def keep(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
+    """Write the archive of a table, without proofs that another archive of the folder holds; None if all are.
+
+    Proofs that the archive holds already stay in it.
+    """
+    others, mine = set[str](), dict[str, Content]()
+    for path in folder.glob(f"*{ARCHIVE}"):
+        held = {digest(content): content for content in verify.read(str(path))}
+        if path == archive(name, folder):
+            mine = held
+        else:
+            others |= held.keys()
+    mine |= {digest(content): content for content in contents}
     lines = [json.dumps(mine[key], separators=(",", ":")) + "\n" for key in mine if key not in others]
     if not lines:
-        archive(name, folder).unlink(missing_ok=True)
         return None
     with whole(archive(name, folder)) as beside:
         beside.write_bytes(lzma.compress("".join(lines).encode(), preset=9))

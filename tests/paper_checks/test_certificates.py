@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -426,6 +427,27 @@ def test_a_file_that_is_too_large_is_refused(tmp_path, capsys):
     line.write_bytes(lzma.compress(b"[" + b" " * verify.MOST_OF_ONE + b"]"))
     assert verify.main([str(large), str(line)]) == 1
     assert capsys.readouterr().out.count("REFUSED: a ") == 2
+
+
+def test_all_of_an_archive_is_read_or_none_of_it(tmp_path, capsys):
+    """What xz joins (``cat a.xz b.xz``) has proofs behind the first stream; garbage there is not passed over either."""
+    joined, torn, many = (tmp_path / name for name in ("joined.xz", "torn.xz", "many.xz"))
+    joined.write_bytes(lzma.compress(b"{}\n") + lzma.compress(b"{}\n"))
+    torn.write_bytes(lzma.compress(b"{}\n") + b"garbage")
+    many.write_bytes(lzma.compress(b"\n" * (verify.MOST_PROOFS + 1)))
+    os.mkfifo(tmp_path / "pipe")
+    assert verify.main([str(joined), str(torn), str(many), str(tmp_path / "pipe")]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert ["REFUSED" in line for line in lines[:4]] == [True] * 4
+    assert "4 proofs, 0 accepted" in lines[4]
+
+
+def test_numbers_of_local_steps_that_would_take_minutes_are_refused():
+    size, parameter = f"1/{10**89 + 7}", f"1/{10**89 + 9}"
+    with pytest.raises(verify.Refused, match="too long"):
+        verify.step_sizes({"step_size": size, "parameter": parameter}, [100])
+    assert len(verify.step_sizes({"step_size": "3/71", "parameter": "2/7"}, [40, 40])) == 80
 
 
 def test_a_bound_too_large_to_be_said_is_refused(tmp_path, capsys):

@@ -1,5 +1,6 @@
 """Proofs of the committed tables: none is missing, none says more than its row, and the verifier accepts them."""
 
+import lzma
 import re
 import subprocess
 import sys
@@ -122,6 +123,20 @@ def test_the_command_proves_the_places_that_patience_allows(tmp_path, capsys):
     assert capsys.readouterr().out.count(f"{path}:") == 4
     assert proofs.keep(verify.read(str(path))[:3], "another", tmp_path) is None
     assert not proofs.archive("another", tmp_path).exists()
+    assert proofs.keep(verify.read(str(path))[:1], "fedcog.theorem", tmp_path) == path
+    assert len(verify.read(str(path))) == 4, "proofs that are there stay"
+
+
+@pytest.mark.parametrize("name", ["fedcog.theorem.proofs.xz", "other.proofs.xz"])
+@pytest.mark.parametrize("content", [b"mine", lzma.compress(b"mine\n"), None])
+def test_archives_of_somebody_else_are_refused_before_the_work_and_stay(name, content, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("paper_checks.worst_cases.command._certified", lambda *_: pytest.fail("worked"))
+    theirs = tmp_path / name
+    theirs.mkdir() if content is None else theirs.write_bytes(content)
+    words = ("fedcog.theorem", "--committed", "--certify", "--store", str(tmp_path / "s"), "-o", str(tmp_path))
+    assert fedbounds.main(["tightness", *words]) == 2
+    assert name in capsys.readouterr().err
+    assert theirs.is_dir() if content is None else theirs.read_bytes() == content
 
 
 @pytest.mark.parametrize(

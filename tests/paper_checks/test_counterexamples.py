@@ -85,7 +85,7 @@ def broken(witness, bounds):
     exact = {
         QUANTITIES[n]: tuple(sp.Rational(v.numerator, v.denominator) for v in values) for n, values in point.items()
     }
-    most = max(map(len, exact.values()))  # a number that clients share is told once
+    most = max(map(len, exact.values()), default=1)  # a number that clients share is told once
     exact = {q: (v if len(v) > 1 else v * most) if q.card.axis else v[0] for q, v in exact.items()}
     for name in bounds:
         for relation in relations(BOUNDS[name]):

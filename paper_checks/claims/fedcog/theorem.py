@@ -188,6 +188,7 @@ CLAIMS: tuple[Claim, ...] = (
             "with the standard SGD of the text the same clients stay below a hundredth of the bound",
             Computed("the same without momentum", lambda book: parabolas.local_momentum(book, Fraction(0))),
         ),
+        about=("fedcog.theorem",),
         defect=Defect.SETTINGS,
         ours=True,
     ),

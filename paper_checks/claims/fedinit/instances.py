@@ -177,12 +177,14 @@ def _variants(each: Statement) -> Iterator[Claim]:
     step = not each.name.removeprefix("theorem_").isdigit()
     told = {"known": Status.FAILS, "repair": Repair(EVERY_ROUND, everyone)}
     told |= {"defect": Defect.READING if step else Defect.REFUTED}
+    about = (f"fedinit.{each.name}",)
     yield Claim(
         f"fedinit.{each.name}.dominates",
         f"{each.words} in Algorithm 1 as listed, where a client that takes no part keeps its last local model.",
         where,
         each.listed or _searched(each.name, "intended"),
         note=f"{each.note} {others}",
+        about=about,
         **(told if each.listed else {}),  # type: ignore[arg-type]
     )
     yield Claim(
@@ -193,10 +195,11 @@ def _variants(each: Statement) -> Iterator[Claim]:
         Status.FAILS if each.code else Status.HOLDS,
         each.of_code,
         defect=Defect.READING if each.code else None,
+        about=about,
         ours=True,
     )
     words = f"{each.words} {EVERY_ROUND}."
-    yield Claim(f"fedinit.{each.name}.all_train", words, where, everyone, note=each.of_all, ours=True)
+    yield Claim(f"fedinit.{each.name}.all_train", words, where, everyone, note=each.of_all, about=about, ours=True)
 
 
 def _repaired(name: str, words: str, where: str, note: str = "") -> Claim:

@@ -47,12 +47,12 @@ ZERO: Vector = ({}, {})
 REST: Vector = ({}, {"*": Q(1)})
 """A client's gradient at the minimiser."""
 
-MOST_BYTES, MOST_OF_ONE = 2**26, 2**23
-"""Of a file, unpacked, and of one proof."""
+MOST_BYTES, MOST_OF_ONE, MOST_PROOFS = 2**26, 2**23, 10_000
+"""Bytes of a file, unpacked, and of one proof; proofs of a file."""
 MOST_STEPS, MOST_VECTORS, MOST_BITS = 200, 500, 10_000
 """Local steps of a run, unknown vectors, binary digits of a power of two."""
-LONGEST, MOST_DIGITS = 1000, 20_000
-"""Characters of a number, and of those of all local steps together."""
+LONGEST, MOST_WORK = 1000, 400_000
+"""Characters of a number; local steps times the characters of the numbers of all of them: some seconds."""
 
 WORST_CASE, RATE = "worst case", "rate"
 FILE = {
@@ -238,7 +238,8 @@ def step_sizes(claim: Any, local_steps: list[int]) -> list[Q]:
     steps, said = count(sum(local_steps), 1, MOST_STEPS, "local steps"), claim["step_size"]
     need(isinstance(said, (str, list)), "a step size is a text, those of all local steps are a list")
     each = [said] * steps if isinstance(said, str) else said
-    need(sum(len(str(x)) + len(str(claim["parameter"])) for x in each) <= MOST_DIGITS, "step sizes are too long")
+    digits = sum(len(str(x)) + len(str(claim["parameter"])) for x in each)
+    need(steps * digits <= MOST_WORK, "the numbers of so many local steps are too long")
     sizes = [number(x) for x in each]
     need(len(sizes) == steps and all(x > 0 for x in sizes), "every local step needs a step size > 0")
     return sizes
@@ -780,7 +781,7 @@ def _rate_in_words(proof: Any) -> str:
     bound = f"{above(c['contraction'])}^T ({above(c['start_distance'])} |w_0 - w*|^2"
     bound += f" + {above(c['start_dissimilarity'])} zeta^2)" if Q(c["start_dissimilarity"]) else ")"
     bound += f" + {above(c['floor'])} zeta^2" if Q(c["floor"]) else ""
-    noisy, mean = c["noise_floor"] is not None, c["noise_floor"] or c["cohort"]
+    noisy, mean = c["noise_floor"] is not None, c["noise_floor"] is not None or c["cohort"]
     who = f"{c['cohort']} drawn every round" if c["cohort"] else "all taking part"
     bound += f" + {above(c['noise_floor'])} sigma^2" if noisy and Q(c["noise_floor"]) else ""
     gradients = "gradients with independent noise of mean 0 and variance at most sigma^2" if noisy else "full gradients"
@@ -841,13 +842,15 @@ def loads(line: bytes) -> Any:
 
 def lines(file: str) -> list[bytes]:
     """The proofs of a file as they are written: one, or those of an archive (``.xz``), line by line."""
+    need(not Path(file).exists() or Path(file).is_file(), "not a regular file")
     with Path(file).open("rb") as opened:
         data = opened.read(MOST_BYTES + 1)
     if file.endswith(".xz"):
         stream = lzma.LZMADecompressor(memlimit=2 * MOST_BYTES)
         data = stream.decompress(data, MOST_BYTES + 1)
-        need(len(data) > MOST_BYTES or stream.eof, "the archive is torn")
+        need(len(data) > MOST_BYTES or (stream.eof and not stream.unused_data), "the archive is torn, or goes on")
     need(len(data) <= MOST_BYTES, f"a file has at most {MOST_BYTES} bytes, unpacked")
+    need(data.count(b"\n") <= MOST_PROOFS, f"a file has at most {MOST_PROOFS} lines")
     return data.splitlines() if file.endswith(".xz") else [data]
 
 
@@ -894,4 +897,5 @@ def main(files: list[str]) -> int:
 if __name__ == "__main__":
     if hasattr(signal, "SIGPIPE"):  # who reads the first lines alone (| head) has read enough
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(main(sys.argv[1:]))
