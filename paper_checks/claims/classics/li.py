@@ -232,7 +232,8 @@ START = Claim(
         ),
         "a run": Computed("a parabola, started at 4: G is the gradient there", lambda book: _start()),
     },
-    note="A quarter of it would do: strong convexity gives mu ||w - w*|| <= ||grad F(w)|| <= G.",
+    note="Half of it would do, a quarter of the squared bound: strong convexity gives mu ||w - w*|| <= ||grad F(w)|| "
+    "<= G.",
 )
 
 

@@ -107,7 +107,7 @@ RESTART = Claim(
     note="It holds if one G bounds the gradients of all rounds, and fails with the G of the text, L times the distance "
     "from the start of the run to x^*: a new run has a new G, and G^2 falls as the loss does. With F^* = 0 the best K "
     "of the new runs changes by the cube root of kappa at most, and for a loss of one curvature not at all; with "
-    "F^* > 0 it even rises. (13) does not show it, as (9) has lost G: "
+    "F^* > 0 it can even rise. (13) does not show it, as (9) has lost G: "
     "for clients x^2/2 the best K from x = 1 is that from x = 4, and (13) has cbrt(1/16) times it.",
     repair=Repair(
         "with one G for the whole run the best K falls with the loss",

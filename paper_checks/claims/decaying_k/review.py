@@ -8,7 +8,7 @@ REVIEW = Review(
         "and with it its unit [decaying_k.theorem_2]; eta* (11) has lost K under its root [decaying_k.corollary_2_1]; "
         "the derivative behind (9) leaves a bracket undifferentiated that depends on K [decaying_k.eq_24]. With one G "
         "for the whole run their order in the loss and the runtime is untouched [decaying_k.theorem_2_order]; a new "
-        "run from every round has a new G, and then the best K does not fall with the loss [decaying_k.restart]. "
+        "run from every round has a new G, and then the best K need not fall with the loss [decaying_k.restart]. "
         "Minimised over both, (8) has one best K for all runtimes and losses as long as the best step size is at most "
         "1/(4L) [decaying_k.joint_minimum], and among schedules of the same rounds and steps Theorem 1 prefers equal "
         "K_r [decaying_k.three_schedules]. The schedules that follow the loss are quotients of (9) and (11) if one "

@@ -24,7 +24,7 @@ def _never_sent(book: Book) -> Finding:
             run.run(4)
             if run.sent[PHI] or any(control[PHI] for control in run.controls):
                 return holds(f"tau = {tau}, alpha = {alpha}: sent after steps {run.sent[PHI]}")
-    return fails("extractors never sent, their control variables zero, for any tau, alpha from 1 to 5")
+    return fails("extractors never sent, their control variables zero as at the start, for any tau, alpha from 1 to 5")
 
 
 ELSE_IF_4 = Claim(
@@ -34,7 +34,8 @@ ELSE_IF_4 = Claim(
     _never_sent,
     Status.FAILS,
     note="The same slip as in Algorithm 1 (fedals.algorithm_1.else_if), mended in v2 too. With the head's walk "
-    "(fedals.algorithm_4.head) nothing is left of SCAFFOLD: v1's Algorithm 4 is its Algorithm 1 to the letter.",
+    "(fedals.algorithm_4.head) nothing is left of SCAFFOLD if control variables start at zero: v1's Algorithm 4 is "
+    "then its Algorithm 1 to the letter.",
     defect=Defect.SLIP,
 )
 

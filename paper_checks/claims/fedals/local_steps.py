@@ -184,8 +184,9 @@ SAME_MODEL = Claim(
     Kind.REMARK.at("Abstract; Sections 5, 6.1 and 7"),
     Computed("the returned models, in fractions", _returned),
     Status.FAILS,
-    note="Where the clients share one Hessian, local steps and averages commute: at a given number of steps the "
-    "returned model, and with it its gap, is the same for every tau and alpha, while (8) falls with tau, which "
-    "measures after every round on that round's samples. What FedALS gains has to come from unlike curvatures.",
+    note="Where every sample's loss has one and the same Hessian, local steps and averages commute: at a given number "
+    "of steps the returned model, and with it its gap, is the same for every tau and alpha, while (8) falls with tau, "
+    "which measures after every round on that round's samples. What FedALS gains has to come from curvatures that "
+    "differ between clients or samples.",
     defect=Defect.READING,
 )

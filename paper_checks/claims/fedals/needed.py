@@ -140,7 +140,8 @@ SAYS = Claim(
         "not beyond": MonotoneIn(CLOSED, r, up=True, where=(sp.Gt(D, 0), sp.Gt(r, 0))),
         **{f"sign, {name}": Requires(f"fedals.gaussian_mean_{name}", NONNEGATIVE[:1]) for name in SQUARED},
     },
-    note="For squared distances and clients of equal weight: as long as L times the squared distance is at most "
-    "((K - 1/K)^2 / 2 - (1 - 1/K)) local gaps; beyond that each client's own model has the smaller guarantee.",
+    note="For squared distances and clients of equal weight, equally far from their mean: as long as L times the "
+    "squared distance is at most ((K - 1/K)^2 / 2 - (1 - 1/K)) local gaps; beyond that each client's own model has "
+    "the smaller guarantee.",
     ours=True,
 )

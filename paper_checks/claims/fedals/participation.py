@@ -172,7 +172,8 @@ def _gap_is_zero(book: Book) -> Finding:
     stated = F(str(book["fedals.participation_gap"].expr))
     found = {case: sampling.participation_gap(case, 2) for case in sampling.CASES}
     said = "; ".join(f"Case {case}: {gap}" for case, gap in found.items())
-    said = f"noise-free clients at -1, 2, 3/2, two take part, half squared distances: {said}"
+    who = "noise-free clients of weights 47/100, 31/100, 11/50 at -1, 2, 3/2, two take part"
+    said = f"{who}, half squared distances: {said}"
     if all(gap == stated for gap in found.values()):
         return holds(said)
     return fails(said, as_audited=stated == 0 and all(gap != 0 for gap in found.values()))

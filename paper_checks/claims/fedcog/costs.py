@@ -163,8 +163,9 @@ CLAIMS: tuple[Claim, ...] = (
                 2 * 2 * generated_samples * generation_steps + 2 * local_steps * (real_batch + generated_batch),
             ),
         },
-        note="5 % in seconds, but twice the passes of local training (batch 64): the seconds measure a device's use. "
-        "Generation passes forward and backward through two networks.",
+        note="5 % in seconds, but twice the passes of local training on the client's own samples (batch 64), and as "
+        "many as FedCOG's own local training: the seconds measure a device's use. Generation passes forward and "
+        "backward through two networks.",
         ours=True,
     ),
     Claim(

@@ -88,7 +88,7 @@ def admits(book: Book, name: str, cases: Mapping[tuple[int, ...], bool]) -> Find
         met = bool(relations(book[name])) and all(true_at(r, {d: counts}) for r in relations(book[name]))
         if met is not wanted:
             wrong[str(counts)] = "admitted" if met else "refused"
-    return judged(not wrong, f"{len(cases)} clients tried; {wrong}", wrong)
+    return judged(not wrong, f"{len(cases)} clients tried; {wrong or 'all as they should be'}", wrong)
 
 
 def admitted(name: str, cases: Mapping[tuple[int, ...], bool]) -> Computed:

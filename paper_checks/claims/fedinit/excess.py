@@ -243,9 +243,9 @@ ARTEFACT = Claim(
     Kind.REMARK.at("Selection of beta; Appendix A.3.2"),
     Computed("evaluates the factor", lambda book: _round_factors(book)),
     known=Status.FAILS,
-    note="The text speaks of the printed factor. 1 + beta is replaced by the power 1/(beta c L) of it, which "
-    "falls with beta as 1 + beta does not. With the factor that the round has, beta = 0 is best: the bound gives no "
-    "reason for a relaxed start.",
+    note="The text speaks of the printed factor. 1 + beta is replaced by the power 1/(beta c L) of it, which falls "
+    "with beta as 1 + beta does not. With the factor that the round has, beta = 0 is best of the range from 0 on: "
+    "the bound gives no reason for a relaxed start.",
     repair=Repair(
         "a round's own factor grows with beta",
         MonotoneIn((1 + beta) / sp.sqrt(1 - 96 * beta**2), beta, up=True, where=RANGE_96),

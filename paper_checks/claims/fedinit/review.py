@@ -125,8 +125,8 @@ REVIEW = Review(
         "with noise, C = 100000, N = 1, K = 2, eta K L = 1/200000 the divergence tends to 8.333e-07, the bound to "
         "1.744e-07.",
         "fedinit.divergence_weight.artefact": "It comes from putting the power 1/(beta c L) of 1 + beta for 1 + beta; "
-        "with 1 + beta the factor is 1.0149 at beta = 0.01 and 1.0010 at beta = 0.001: the smaller the better, beta = "
-        "0 is best.",
+        "with 1 + beta the factor is 1.0149 at beta = 0.01 and 1.0010 at beta = 0.001: the smaller the better, and of "
+        "the range from 0 on beta = 0 is best.",
         "fedinit.theorem_2.weighted_decreases": "The weights favour late rounds: where the divergence rises and falls "
         "again, Delta = 0, 1, 0 with the weight 1/2 a round, the sum is 1/2 and Delta^0 - Delta^T is 0.",
         "fedinit.assumptions.together": "On the whole space only constant losses meet them: for L_G = 1/2 and mu = 10 "
