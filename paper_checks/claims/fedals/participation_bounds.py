@@ -50,8 +50,8 @@ def _one_large_client(book: Book, name: str) -> Finding:
         local_gap=1.0,
         non_iidness=[float(drift) for drift in drifts],
     )
-    said = f"half squared distances, local gaps 1, weights 0.999, 0.0005, 0.0005, three draws: gap {float(gap):.4g}, bound {float(stated):.4g}"
-    return judged(float(gap) <= float(stated), said)
+    where = "half squared distances, local gaps 1, weights 0.999, 0.0005, 0.0005, three draws"
+    return judged(float(gap) <= float(stated), f"{where}: gap {float(gap):.4g}, bound {float(stated):.4g}")
 
 
 ROOT = sp.sqrt(delta * Delta)
