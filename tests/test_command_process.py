@@ -98,6 +98,19 @@ def test_what_steers_a_terminal_is_spelled_out_on_it_and_colours_stay():
     assert "\x1b[32mHOLDS" in text
 
 
+def test_what_steers_a_terminal_is_spelled_out_in_a_pipe_that_may_end_on_one():
+    """All that goes to standard error, and lines for people on standard output; what programs read there stays."""
+    done = subprocess.run([sys.executable, "-c", STEERING], capture_output=True, text=True, cwd=ROOT)
+    spelled = r"\x1b[2J\x9b3J\r"
+    assert done.stderr == "fedbounds: <" + spelled.replace(r"\r", " ") + ">\n"
+    assert done.stdout.endswith(f"HOLDS  {spelled}\n")
+    assert done.stdout.startswith("\x1b[2J")
+    noisy = STEERING.replace("time.sleep(0.3)", "time.sleep(1.2); print(wipe, file=sys.stderr)")
+    env = {name: value for name, value in os.environ.items() if name != "FEDBOUNDS_PROGRESS"}
+    done = subprocess.run([sys.executable, "-c", noisy], capture_output=True, text=True, cwd=ROOT, env=env)
+    assert done.stderr.split("\n")[:2] == [f"fedbounds: of {spelled}: 0 of 2 done, {spelled}", spelled]
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_streams_the_caller_has_closed_are_no_error(closed):
     shell = f"'{sys.executable}' -m fedbounds eval fedcog.disagreement_upper temperature=-1 {closed}"

@@ -99,9 +99,13 @@ def files_run() -> list[Path]:
     return [Path(str(m.__file__)) for name, m in list(sys.modules.items()) if name.startswith("_fedbounds_user_")]
 
 
+def _files_of_users() -> set[str]:
+    return {*map(str, files_run()), *_NEIGHBOURS}
+
+
 def place_in_files(error: BaseException) -> str:
     """Where in a user's file, or in a neighbour that it imports, an error came from, as ``path, line n``; or empty."""
-    files = {*map(str, files_run()), *_NEIGHBOURS}
+    files = _files_of_users()
     frames = [f for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).absolute()) in files]
     if not frames and error.__cause__ is not None:  # a StopIteration on its way out of a generator of ours
         return place_in_files(error.__cause__)
@@ -140,11 +144,11 @@ def _failures_as_lines(path: Path) -> Iterator[None]:
         raise BoundsError(f"{path}, line {_line(error, path)}: {words}") from None
 
 
-def raised_in_files(error: BaseException) -> bool:
-    """Whether the error was raised by a ``raise`` in a user's file: a ``KeyboardInterrupt`` may also be Ctrl-C."""
-    files = {str(path) for path in files_run()}
-    frames = list(traceback.walk_tb(error.__traceback__))
-    return bool(frames) and str(Path(frames[-1][0].f_code.co_filename).absolute()) in files and _on_purpose(error)
+def by_ctrl_c(error: BaseException) -> bool:
+    """Whether it is a ``KeyboardInterrupt`` that no ``raise`` in a user's file, or in a neighbour of it, made."""
+    frames = [*traceback.walk_tb(error.__traceback__)][-1:]
+    theirs = any(str(Path(frame.f_code.co_filename).absolute()) in _files_of_users() for frame, _ in frames)
+    return isinstance(error, KeyboardInterrupt) and not (theirs and _on_purpose(error))
 
 
 def _on_purpose(error: BaseException) -> bool:

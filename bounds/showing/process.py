@@ -100,10 +100,10 @@ def _of_file(error: BaseException) -> int:
     """An error inside a file of the user, which is named; 0 where there is none, or where it was Ctrl-C in there."""
     if f"{__package__}.loading" not in sys.modules:  # no file has been run, and loading takes time
         return 0
-    from .loading import place_in_files, raised_in_files
+    from .loading import by_ctrl_c, place_in_files
 
     place = place_in_files(error)
-    if not place or (isinstance(error, KeyboardInterrupt) and not raised_in_files(error)):
+    if not place or by_ctrl_c(error):
         return 0
     remark([f"{place}: {said(error)}"])
     return MISTAKE
@@ -202,13 +202,16 @@ def _say_who_is_waited_for() -> None:
 
 
 def _set_up() -> None:
-    """Signs that a stream cannot say, or that steer a terminal, are spelled out; Ctrl-C and SIGTERM are heard."""
+    """Signs that a stream cannot say, or that steer a terminal, are spelled out; Ctrl-C and SIGTERM are heard.
+
+    What programs read on standard output stays as it is: CSV, for one, has the data's own characters.
+    """
     codecs.register_error("fedbounds.plain", _spelled_out)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None:
             stream.reconfigure(errors="fedbounds.plain")
-        if on_terminal(stream):
+        if stream is not None and (name == "stderr" or on_terminal(stream)):
             setattr(sys, name, Terminal(stream))
     before = sys.unraisablehook
 

@@ -1,6 +1,6 @@
 """What a person at a terminal reads: lines folded to its width, verdicts in colour.
 
-A pipe or a file gets the lines as they are, for programs to read.
+A pipe or a file gets the lines unfolded, in printable characters too: it may end on a terminal (``| tail``).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def printable(text: str) -> str:
 
 
 class Terminal:
-    """A stream to a terminal that is written to in printable characters: names in data are not commands to it."""
+    """A stream for people that is written to in printable characters: names in data are not commands to a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self.raw = stream
@@ -86,11 +86,12 @@ def print_prose(text: str) -> None:
 
 
 def folded(text: str, stream: TextIO | None) -> list[str]:
-    """The lines of ``text``; where ``stream`` is a terminal, printable and folded."""
+    """The lines of ``text``, printable; where ``stream`` is a terminal, folded."""
+    lines = printable(text).split("\n")
     if not on_terminal(stream):
-        return text.split("\n")
+        return lines
     width = _width()
-    return [part for line in printable(text).split("\n") for part in fold(line, width)]
+    return [part for line in lines for part in fold(line, width)]
 
 
 def fold(line: str, width: int) -> list[str]:

@@ -14,7 +14,7 @@ from functools import cache
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-from bounds.showing.loading import said_with_place
+from bounds.showing.loading import by_ctrl_c, said_with_place
 
 from ..calls import bound
 from ..errors import EmpiricsError
@@ -113,7 +113,9 @@ def _refused(cell: Cell) -> Iterator[None]:
     """Whatever is raised, every such cell would raise it."""
     try:
         yield
-    except Exception as error:
+    except BaseException as error:
+        if by_ctrl_c(error):
+            raise
         said = said_with_place(error, quiet=(ValueError,))
         raise EmpiricsError(f"no cell was started, for this one cannot run: {_shown(cell)}: {said}") from None
 

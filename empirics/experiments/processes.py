@@ -36,11 +36,14 @@ GRACE = 0.5
 """Seconds that a process of a sweep gets to end by itself when the sweep does."""
 LEFT_ALONE = "60s"
 """How long cells of a sweep may wait when no worker is left and none comes up again."""
+NEVER = "10000d"
+"""When dask gives up a worker whose process died: it would do so even where that process has been started again."""
 ANSWER = "5s"
 """How long a running cluster may take to answer."""
 ENVIRONMENT = {"DASK_LOGGING__DISTRIBUTED": "critical", **{f"{n}_NUM_THREADS": "1" for n in ("OMP", "MKL", "OPENBLAS")}}
 """Of worker processes, before they import anything."""
 SETTINGS = {
+    "distributed.deploy.lost-worker-timeout": NEVER,
     "distributed.scheduler.allowed-failures": DEATHS,
     "distributed.scheduler.no-workers-timeout": LEFT_ALONE,
     "distributed.scheduler.http.routes": [],

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from bounds.showing.loading import said_with_place
+from bounds.showing.loading import by_ctrl_c, said_with_place
 
 from ..errors import Diverged, EmpiricsError
 from . import Cell, Outcome, Store
@@ -93,10 +93,9 @@ def _try(cells: Sequence[Cell], wanted: Sequence[Cell], client: Any) -> None:
     if client is None:
         check(cells, wanted)
         return
-    error = client.submit(check, cells, wanted, pure=False).exception()
-    if error is not None:
-        kind = "" if isinstance(error, EmpiricsError) else f"no cell was started: {type(error).__name__}: "
-        raise EmpiricsError(f"{kind}{' '.join(str(error).split())}")
+    _, error = _result(client.submit(check, cells, wanted, pure=False))
+    if error:
+        raise EmpiricsError(f"no cell was started: {error}")
 
 
 def _equipped(wanted: Sequence[Cell], client: Any) -> None:
@@ -141,7 +140,9 @@ def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -
         error = ""
     except Diverged as stop:
         outcome, error = Outcome({}, {"round": stop.round, "largest": stop.largest}, "diverged"), ""
-    except (Exception, SystemExit) as raised:
+    except BaseException as raised:
+        if by_ctrl_c(raised):
+            raise
         outcome, error = None, said_with_place(raised)
     return outcome, error, (time.perf_counter() - began) / 60
 
@@ -179,12 +180,23 @@ def _spread(orders: Sequence[Order], client: Any) -> Iterator[tuple[Cell, Told]]
 
 def _told(future: Any) -> Told:
     """What a worker told; or that workers died under the cell."""
-    from distributed.scheduler import NoWorkerError
+    told, error = _result(future)
+    return (None, error, 0.0) if error else told
 
-    error = future.exception()
-    if isinstance(error, NoWorkerError):
-        raise EmpiricsError("no worker process is left, and none could be started again: run it again to go on")
-    if error is not None:
-        return None, f"{type(error).__name__}: {' '.join(str(error).split())}", 0.0
-    told: Told = future.result()
-    return told
+
+def _result(future: Any) -> tuple[Any, str]:
+    """The result, or else why there is none; asked for once: what is lost with its worker is computed anew."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.scheduler import NoValidWorkerError, NoWorkerError
+
+    try:
+        return future.result(), ""
+    except EmpiricsError:
+        raise
+    except (NoWorkerError, NoValidWorkerError, CancelledError):
+        words = "no worker process is left, and none could be started again: run it again to go on"
+        raise EmpiricsError(words) from None
+    except KilledWorker as error:
+        return None, f"worker processes died {error.allowed_failures + 1} times in a row: a crash, or memory ran out"
+    except Exception as error:
+        return None, said_with_place(error)

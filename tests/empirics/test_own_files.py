@@ -89,6 +89,27 @@ def test_an_algorithm_that_raises_names_file_and_line(tmp_path, capsys, verb, af
     assert f"{inner}, line 8: NameError: name 'missing' is not defined" in capsys.readouterr().err
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("raised", "after"), [("SystemExit(0)", 1), ("KeyboardInterrupt", 1), ("KeyboardInterrupt", 25)]
+)
+def test_an_algorithm_that_would_end_its_worker_names_file_and_line(tmp_path, capfd, raised, after):
+    """Before a sweep starts and in a later round, raised by a neighbour of the file."""
+    inner, own = tmp_path / f"ends_{after}.py", tmp_path / "outer.py"
+    own.write_text(f"from {inner.stem} import breaks\n")
+    quits = f"if len(CALLS) >= {after}:\n            raise {raised}\n        return gradient\n"
+    inner.write_text(BREAKS.replace("return gradient if len(CALLS) < {after} else gradient / missing\n", quits))
+    grid = {"problem": "softmax(iris)", "clients": 2, "rounds": 9, "local_steps": 4, "seed": 3}
+    grid |= {"algorithm": f"{own}:breaks", "measure": ["train_loss"]}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in grid.items()]
+    (tmp_path / "g.toml").write_text("\n".join(["[fixed]", *lines]))
+    status = main(["sweep", str(tmp_path / "g.toml"), "--workers", "1", "--store", str(tmp_path / "store")])
+    assert status == (1 if after > 1 else 2)
+    err = capfd.readouterr().err
+    assert f"{inner}, line 9: {raised.partition('(')[0]}" in err
+    assert "Traceback" not in err
+
+
 def test_a_partition_and_a_problem_of_a_file(file):
     dealt = partition(f"{file}:my_partition")
     assert str(dealt) == "inturn()"

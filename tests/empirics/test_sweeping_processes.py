@@ -13,17 +13,19 @@ import tempfile
 import time
 from pathlib import Path
 
+import dask
 import psutil
 import pytest
 from distributed import Client
-from distributed.scheduler import NoWorkerError
+from distributed.client import FutureCancelledError
+from distributed.scheduler import NoValidWorkerError, NoWorkerError
 from distributed.security import Security
 from sweep_cells import HERE
 
 from empirics.errors import EmpiricsError
-from empirics.experiments import processes
+from empirics.experiments import Cell, processes, Store
 from empirics.experiments.processes import own_cluster
-from empirics.experiments.running import _told
+from empirics.experiments.running import _told, sweep
 from empirics.sizes import cores
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -218,13 +220,51 @@ def test_workers_that_die_while_they_start_are_one_line(tmp_path):
     assert "--workers 0" in err
 
 
-def test_a_sweep_whose_workers_are_all_gone_ends_instead_of_failing_every_cell():
+@pytest.mark.parametrize(
+    "error",
+    [
+        NoWorkerError("cell-3", 60),
+        NoValidWorkerError("cell-3", set(), set(), set(), 60),
+        FutureCancelledError("cell-3", "scheduler-connection-lost"),
+    ],
+)
+@pytest.mark.parametrize("asked", ["result", "exception"])
+def test_a_sweep_whose_workers_are_all_gone_ends_instead_of_failing_every_cell(asked, error):
+    """A result that was there dies with its worker, too: between two questions to a future its answer changes."""
+
     class Future:
         def exception(self):
-            return NoWorkerError("cell-3", 60)
+            return error if asked == "exception" else None
+
+        def result(self):
+            raise error
 
     with pytest.raises(EmpiricsError, match="no worker process is left"):
         _told(Future())
+
+
+DIES_LATE = """
+import os, time
+from empirics.experiments import Outcome
+def own(wait) -> Outcome:
+    time.sleep(wait)
+    os._exit(0) if wait else None
+    return Outcome({}, {"wait": wait})
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_started_again_and_its_cell_fails_in_our_words(tmp_path, monkeypatch):
+    """Even where dask, looking after a while whether the process is back, meets it between two of its deaths."""
+    monkeypatch.setitem(processes.SETTINGS, "distributed.scheduler.allowed-failures", 2)
+    monkeypatch.setitem(processes.SETTINGS, "distributed.scheduler.no-workers-timeout", "10s")
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "0.1s"}):  # in place of 15 seconds
+        (tmp_path / "late.py").write_text(DIES_LATE)
+        cells = [Cell(f"{tmp_path / 'late.py'}:own", {"wait": wait}) for wait in (0.3, 0)]
+        found = {done.cell.arguments["wait"]: done for done in sweep(cells, Store(tmp_path / "store"), workers=1)}
+    assert {wait: done.how for wait, done in found.items()} == {0.3: "failed", 0: "done"}
+    assert "died 3 times" in found[0.3].error
+    assert "dask" not in found[0.3].error
 
 
 # ---- a cluster ----
