@@ -22,9 +22,6 @@ from .engines import GPU, lacking
 from .processes import own_cluster, running_cluster
 from .store import OutcomeError, RESULTS
 
-AHEAD = 3
-"""Cells per worker that are handed out ahead."""
-
 
 @dataclass(frozen=True)
 class Done:
@@ -153,7 +150,7 @@ def _here(orders: Sequence[Order]) -> Iterator[tuple[Cell, Told]]:
 
 
 def _spread(orders: Sequence[Order], client: Any) -> Iterator[tuple[Cell, Told]]:
-    """Through dask: a few cells per worker ahead, so that stopping loses little and nobody waits."""
+    """Through dask: one cell per thread of the workers, for it blames a death on those that wait there, too."""
     from distributed import as_completed
 
     waiting = iter(orders)
@@ -168,14 +165,14 @@ def _spread(orders: Sequence[Order], client: Any) -> Iterator[tuple[Cell, Told]]
         running[future] = cell
         return future
 
-    ahead = AHEAD * max(1, len(client.scheduler_info()["workers"]))
-    pool = as_completed([f for f in (give() for _ in range(min(ahead, len(orders)))) if f is not None])
+    threads = max(1, sum(client.nthreads().values()))
+    pool = as_completed([f for f in (give() for _ in range(threads)) if f is not None])
     for future in pool:
-        cell = running.pop(future)
-        yield cell, _told(future)
-        following = give()
+        cell, told = running.pop(future), _told(future)
+        following = give()  # before the caller stores this one: nobody waits
         if following is not None:
             pool.add(following)
+        yield cell, told
 
 
 def _told(future: Any) -> Told:
