@@ -39,7 +39,8 @@ class Dirichlet(Split):
         labels = data.labels
         count = clients * self.least
         must(count <= len(data), "clients times least", f"at most {len(data)} in {data}", count)
-        rng, small = stream(seed, "dirichlet split"), []
+        rng = stream(seed, "dirichlet split")
+        small: list[int] = []
         while len(small) < TRIES and not any(len(small) >= n and min(small) >= most for n, most in HOPELESS):
             sizes, pieces = self._try(labels, data.classes, clients, rng)
             if sizes.min() >= self.least:

@@ -134,7 +134,7 @@ def _refuse_files(args: Any, name: str, places: int) -> None:
     """Refuse, before the work, to write in the place of files that are not ours or that the command has read."""
     if args.output is None:
         return
-    files = {f"{name}.csv": TABLE_BEGINS, f"{name}.json": CARD_BEGINS}
+    files: dict[str, str | bytes] = {f"{name}.csv": TABLE_BEGINS, f"{name}.json": CARD_BEGINS}
     if args.certify:
         files |= {f"{name}-{number}.json": PROOF_BEGINS for number in range(1, places * bool(args.words) + 1)}
     if grid := args.certify and not args.words:

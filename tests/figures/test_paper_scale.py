@@ -1,5 +1,7 @@
 """The papers' own scale, which nobody here has the GPUs for: every cell is read, and every kind of one is built."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -35,6 +37,12 @@ def like(name, shape, classes, groups=0, kind="classification", length=6000, cod
     return Dataset(name, inputs, targets, classes, kind, **about)
 
 
+def tokens(*about, **more):
+    """The same with the next token after every position as targets."""
+    data = like(*about, **more)
+    return replace(data, targets=data.inputs, test=replace(data.test, targets=data.test.inputs))
+
+
 @pytest.fixture
 def everything(monkeypatch):
     """The cells of all figures, with data sets of random numbers in the shapes of those that the papers use."""
@@ -47,7 +55,7 @@ def everything(monkeypatch):
     texts = {"sent140": like("sent140", (5000,), 2, 55, "binary", length=55 * 10)}
     fakes = {name: (lambda data=data: data) for name, data in (images | texts).items()}
     fakes["shakespeare"] = lambda alphabet="": like("shakespeare", (80,), 79, 12, "sequence", 12 * 160, codes=79)
-    fakes["multinli"] = lambda task="", length=9: like("multinli", (60,), 128, 5, "sequence", 2000, codes=128)
+    fakes["multinli"] = lambda task="", length=9: tokens("multinli", (60,), 128, 5, "sequence", 2000, codes=128)
     for name, fake in fakes.items():
         monkeypatch.setitem(tasks.DATASETS, name, fake)
     train.loaded.cache_clear()
