@@ -55,7 +55,10 @@ def _refuse_both(path: Path | str, others: list[set[str]]) -> None:
 
 def refuse_foreign(path: Path, begins: str | bytes) -> None:
     """Refuse a file in the place of one that nobody named, unless it begins like those that are written there."""
-    if no_file(path):
+    irregular = False
+    with suppress(OSError, ValueError):  # of a path that no system has
+        irregular = no_file(path)
+    if irregular:
         raise BoundsError(f"{path} is not a regular file: move it, or write elsewhere")
     found, ours = b"", begins.encode() if isinstance(begins, str) else begins
     with suppress(OSError, ValueError), path.open("rb") as file:  # what cannot be read is not written either

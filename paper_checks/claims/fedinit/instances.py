@@ -173,7 +173,7 @@ STATEMENTS = (
 def _variants(each: Statement) -> Iterator[Claim]:
     """The statement under Algorithm 1 as listed, in the released code, and where all clients train."""
     where, everyone = Kind.THEOREM.at(each.place), _searched(each.name, "proof")
-    others = f"The other variants are fedinit.{each.name}.code and fedinit.{each.name}.all_train."
+    others = f"See fedinit.{each.name}.code, fedinit.{each.name}.all_train."
     step = not each.name.removeprefix("theorem_").isdigit()
     told = {"known": Status.FAILS, "repair": Repair(EVERY_ROUND, everyone)}
     told |= {"defect": Defect.READING if step else Defect.REFUTED}
