@@ -241,7 +241,7 @@ def _spelled_out(error: UnicodeError) -> tuple[str, int]:
 
 
 def _reader_left(error: BaseException) -> bool:
-    """Whether nobody reads standard output any more (``| head``), which is no mistake; pipes to workers break too.
+    """Whether the reader of standard output has gone (``| head``), which is no mistake; pipes to workers break too.
 
     Rich notices it itself: it sends what follows to nowhere, and exits.
     """

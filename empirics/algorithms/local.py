@@ -143,7 +143,7 @@ def feddyn(alpha: float = 0.1) -> Algorithm:
     """FedDyn (Acar et al. 2021) in the form of FedInit's released baseline; ``h_k`` is minus its dual over alpha.
 
     The quadratic is centred at the client's start: the server model, or the relaxed one. That code averages models and
-    duals alike, over clients of equal weight; here both are weighed as the loss weighs clients.
+    duals over clients of equal weight; here both are weighted as the loss weights clients.
     """
     alpha = checked("feddyn: alpha", alpha, POSITIVE)
     return renamed(

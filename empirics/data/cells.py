@@ -227,7 +227,7 @@ def _as_text(series: Any) -> pa.StringArray:
 
 
 def _named(who: str, head: Sequence[str]) -> list[str]:
-    """The names of the columns, those without one named as pandas does; no two are alike."""
+    """The names of the columns, those without one named as pandas does; all are different."""
     names = [name.strip() or f"Unnamed: {place}" for place, name in enumerate(head)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise EmpiricsError(f"{who}: two columns are named {twice[0]!r}: rename one")

@@ -23,7 +23,7 @@ FEW = 20
 """Whole numbers are classes up to so many different ones."""
 CLASSES, NUMBERS = "classes", "numbers"
 YOURS = "your own"
-"""The licence of such data, by which they are told from others."""
+"""The licence of such data, which identifies them."""
 FRAME = "frame"
 """What a DataFrame is called, which has no name."""
 

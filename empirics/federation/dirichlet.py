@@ -56,7 +56,7 @@ class Dirichlet(Split):
         self, labels: np.ndarray, classes: int, clients: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, list[list[np.ndarray]]]:
         """One draw: how many samples every client gets, and by class the clients' pieces (none where a client gets too
-        few, or where nobody who still may take a class has a share in it)."""
+        few, or where no client that may still take a class has a share in it)."""
         cap, sizes, cuts = len(labels) / clients, np.zeros(clients, dtype=np.int64), []
         pools = members(labels, classes, rng)
         for pool in pools:

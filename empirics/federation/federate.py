@@ -87,7 +87,7 @@ def federate(
     if local_test == "held_out":
         parts, tests = held_out(data, parts, test_share, seed)
     if standardise:
-        trained = np.unique(np.concatenate(parts))  # some may be held out, or dealt to nobody
+        trained = np.unique(np.concatenate(parts))  # some may be held out, or belong to no client
         seen = None if len(trained) == len(data) else trained
         if standardise != BEYOND_ONE or np.abs(data.inputs if seen is None else data.inputs[seen]).max() > 1:
             data = data.standardised(seen)

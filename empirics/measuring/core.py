@@ -251,7 +251,7 @@ class Measurement:
 def quantities(measurements: Iterable[Measurement]) -> dict[str, str]:
     """What the numbers of each measurement are called in a run of all of these, by its name.
 
-    It is the word of the vocabulary, or the call with its arguments where several of them read the same quantity.
+    It is the quantity of the vocabulary, or the call with its arguments where several of them read the same quantity.
     """
     every = list(measurements)
     words = Counter(m.word for m in every)

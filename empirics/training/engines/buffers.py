@@ -40,7 +40,7 @@ class Buffers:
         room = rows <= along.shape[0] and steps <= along.shape[1] and len(work.sizes) <= len(self.sizes)
         same = _sizes(batches.along) == _sizes(self.along) and _sizes(work.recalled, 1) == _sizes(self.recalled, 1)
         names = work.state.server.keys() == self.server.keys() and work.state.memory.keys() == self.memory.keys()
-        return room and same and names
+        return room and same and names and (self.labels is None) == (work.labels is None)
 
     def fill(self, work: Work) -> None:
         """Copy in what the local steps of some clients read beside their batches."""
