@@ -293,6 +293,16 @@ def test_readings_fail_only_together():
     assert not run(Readings(mixed, holding=("one",))).as_audited
 
 
+def test_a_reading_refuted_elsewhere_does_not_point_to_the_witness_shown():
+    one, other = (
+        Computed("says it", lambda book, x=x: Finding(FAILS, Grade.EXACT, f"at the witness {x}", {"x": x}))
+        for x in ("7", "9")
+    )
+    found = run(Readings({"one": one, "alike": one, "other": other}))
+    assert (found.witness, found.evidence.count("at the witness 7")) == ({"x": "7"}, 2)
+    assert "at the witness 9" not in found.evidence
+
+
 def test_what_is_refuted_must_fail_in_the_audited_way():
     found = run(Refuted(said(FAILS, Grade.SAMPLED, x="1")))
     assert (found.status, found.grade, found.witness, found.as_audited) == (HOLDS, Grade.SAMPLED, {"x": "1"}, True)

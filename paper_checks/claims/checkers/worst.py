@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from ..claim import Book, Finding, Grade, Status
+from .numbers import at_least
 
 NOTHING = 1e-12
 """Worst cases below this, in units in which L and the start are 1, are zero up to rounding."""
@@ -43,7 +44,8 @@ class AboveWorstCase:
         kind = "upper estimate of the worst case" if upper else "exact worst case"
         box = _box([r for _, r in rows])
         said = (
-            f"bound / {kind} >= {ratio:.4g} at {len(rows)} places ({box}), up to {most} gradients; known to {DOUBT:g}"
+            f"bound / {kind} >= {at_least(ratio)} at {len(rows)} places ({box}), up to {most} gradients; "
+            f"known to {DOUBT:g}"
         )
         proved = sum(found * r["worst_case"] >= r.get("proved", inf) for found, r in rows)
         said += f", proved at {proved} of them" if proved else ""
