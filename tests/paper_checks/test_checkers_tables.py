@@ -62,7 +62,7 @@ def test_the_wrong_entries_are_the_audited_ones_and_so_are_their_values():
     assert not run(Prints({"a": "1.1", "b": "2.0"}, check["computed"], wrong=("b",))).as_audited
     assert run(Prints(**check, wrong={"b": "2.7"})).as_audited
     assert not run(Prints(**check, wrong={"b": "2.8"})).as_audited
-    assert run(Prints(**check)).witness == {"b": "b: printed 2.0, computed 2.7"}
+    assert run(Prints(**check)).witness == {"b": "b: printed 2.0, found 2.7"}
 
 
 def test_what_cannot_be_compared_is_refused_in_words():

@@ -64,7 +64,7 @@ class Prints:
         off = {}
         for key, text in self.printed.items():
             if not self._agrees(key, text, _entry(computed, key, "computed")):
-                off[key] = f"{key}: printed {text}, computed {float(exact(computed[key])):.6g}"
+                off[key] = f"{key}: printed {text}, found {float(exact(computed[key])):.6g}"
         if not off:
             return Finding(Status.HOLDS, Grade.EXACT, f"{len(self.printed)} printed numbers agree to the last digit")
         said = f"{len(off)} of {len(self.printed)} disagree: {'; '.join(list(off.values())[:6])}"

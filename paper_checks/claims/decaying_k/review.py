@@ -83,7 +83,7 @@ REVIEW = Review(
         "With G a bound on the clients' gradients no worst case of the table (two clients, all present, no noise, F^* "
         "= 0) is above Theorem 1, which is 463 times as large at least [decaying_k.theorem_1.worst_case]; a bound "
         "without kappa and Gamma holds too, which gradient descent attains [decaying_k.theorem_1.sharp]: at the 22 "
-        "places of its own table (kappa 10, steps of .5/L and .9/L) it is 1.1 times the worst case at least "
+        "places of its own table (steps of .5/L and .9/L) it is 1.1 times the worst case at least "
         "[decaying_k.theorem_1_sharp.worst_case].",
         "K* falls at least like W^(-1/3), grows with the cohort and does not depend on the time of a step for a number "
         "of rounds [decaying_k.theorem_2_order], [decaying_k.remark_2_2], [decaying_k.remark_2_3].",
