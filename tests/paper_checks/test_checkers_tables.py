@@ -157,6 +157,15 @@ def test_an_order_says_of_how_many_runs_and_which_pairs_only_the_means_decide():
     assert "runs" not in run(Ordered({"a": "1.1", "b": "1.3"}, (("a", "b"),), runs=8)).evidence
 
 
+def test_pairs_without_deviations_are_not_counted_as_beyond_noise():
+    found = run(
+        Ordered({**NOISY, "other": cell("64.4")}, (("low", "high"), ("bare", "other"), ("low", "other")), runs=8)
+    )
+    assert found.status is HOLDS
+    assert found.evidence.startswith("3 pairs, 2 in order beyond noise")
+    assert "; 1 in order by the printed digits, without deviations" in found.evidence
+
+
 def test_a_difference_has_the_noise_of_all_its_means():
     quiet, loud = {"gain": NOISY["gain"], "by": mean("1.3")}, {"gain": NOISY["gain"], "by": mean("1.6")}
     assert noise("0.4", "0.4", "0.4", "0.4", runs=8) == pytest.approx(0.579, abs=2e-3)
