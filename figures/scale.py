@@ -23,6 +23,11 @@ POOL = 50000
 """Training samples of the data sets whose rounds are counted in passes."""
 
 
+def steps_of_round(given: Mapping[str, Any]) -> int:
+    """Local steps of a client in a round by the arguments of a run; passes count by an even share of the samples."""
+    return int(given.get("local_steps") or given["local_epochs"] * -(-POOL // given["clients"] // given["batch"]))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Budget:
     """Seconds of one core (at the paper's scale of its GPU) that a run may take.
@@ -51,8 +56,7 @@ class Budget:
     def _steps(self, given: Mapping[str, Any], times: float) -> float:
         """Seconds of a run by its rounds, clients and local steps."""
         step = next(s for word, s in sorted(self.step.items(), reverse=True) if word in given["problem"])
-        local = given.get("local_steps") or given["local_epochs"] * -(-POOL // given["clients"] // given["batch"])
-        work = given.get("cohort", given["clients"]) * local * step
+        work = given.get("cohort", given["clients"]) * steps_of_round(given) * step
         if "laps" in given:
             return (BLOCKS * given["laps"] + 1) * work * (len(given["algorithms"]) + 1) + self.start
         rounds, method = given["rounds"], given["algorithm"]

@@ -8,8 +8,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair, POINT
+from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
+from ..regimes import POINT
 from ..runs import Runs
 from .grid import runs as grid_runs
 from .reading import accuracies, caption, DIVERGED, divergences, PERCENT, rows, smoothed, unavailable

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair, POINT
+from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
+from ..regimes import POINT
 from ..runs import Runs
 from .grid import column, missing, runs as grid_runs
 from .reading import accuracies, caption, DIVERGED, each, losses, PERCENT, RELAXED, rows, smoothed, unavailable

@@ -17,6 +17,7 @@ from .settings import (
     DATA,
     DECAY,
     HOME,
+    INTERVAL,
     METHODS,
     REPETITIONS,
     RESNET,
@@ -39,7 +40,6 @@ PRINTED: dict[str, Any] = {
     "clip": 10.0,
 }
 """What every scale takes over; the clipping is that of the released code."""
-STEPS = int(chosen("CIFAR-10", "local interval K"))
 
 
 def _budget(step: float) -> Budget:
@@ -51,7 +51,7 @@ ROUGH = tuple(s for s in CIFAR10 if (s.share, s.split) != ("5%-200", "0.6"))
 SMALL: dict[str, Any] = {
     "networks": {RESNET: "fedcog_cnn({})"},
     "window": 4,
-    "setting": {**PRINTED, "batch": 20, "local_steps": STEPS, "augment": "none"},
+    "setting": {**PRINTED, "batch": 20, "local_steps": INTERVAL, "augment": "none"},
     "budget": _budget(0.0024),
     "engine": "compiled-2",
 }
@@ -64,21 +64,21 @@ PLANS = {
     "laptop": Plan(
         **SMALL, seeds=5, rounds={"CIFAR-10": 120}, every=8, tests=2000,
         counts={"smoothing": 4, "shrink": 2, "laps": 3},
-        axes={"setups": ROUGH, "lengths": (1, 2, STEPS, 10), "with_ri": tuple(s for s in ROUGH if s.split == "0.1")},
+        axes={"setups": ROUGH, "lengths": (1, 2, INTERVAL, 10), "with_ri": tuple(s for s in ROUGH if s.split == "0.1")},
     ),
     "overnight": Plan(
         **SMALL, seeds=4, rounds={"CIFAR-10": 200, "CIFAR-100": 200}, every=10, tests=2000,
         counts={"smoothing": 4, "shrink": 1, "laps": 10},
-        axes={"lengths": (1, 2, STEPS, 10, 20), "with_ri": CIFAR10},
+        axes={"lengths": (1, 2, INTERVAL, 10, 20), "with_ri": CIFAR10},
     ),
     "paper": Plan(
         engine=GPU,
         networks={RESNET: "resnet18({})", VGG: "vgg11({})"}, rounds=ROUNDS, every=5, seeds=REPETITIONS,
         setting={
-            **PRINTED, "batch": int(chosen("CIFAR-10", "minibatch")), "local_epochs": STEPS, "augment": "fedinit",
+            **PRINTED, "batch": int(chosen("CIFAR-10", "minibatch")), "local_epochs": INTERVAL, "augment": "fedinit",
         },
         counts={"smoothing": 20, "shrink": 1, "laps": 10},
-        axes={"lengths": (1, 2, STEPS, 10, 20), "with_ri": CIFAR10}, budget=_budget(0.039),
+        axes={"lengths": (1, 2, INTERVAL, 10, 20), "with_ri": CIFAR10}, budget=_budget(0.039),
     ),
 }  # fmt: skip
 """``rounds`` are those of the data that are run; ``shrink`` divides clients and cohort, so that the share that takes

@@ -8,9 +8,10 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair, POINT
+from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..ran import of, Ran
+from ..regimes import POINT
 from ..runs import point, Runs
 from . import beta
 from .grid import length, PLANS, runs as grid_runs

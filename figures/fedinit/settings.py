@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from paper_checks.reported import table
 
 from ..ran import Setting
+from ..scale import steps_of_round
 
 PRINTED = table("fedinit", "Table 6")
 METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
@@ -52,7 +53,9 @@ class Setup:
     def in_paper(self) -> Setting:
         """What the paper runs."""
         total, cohort = SHARES[self.share]
-        return Setting(self.data, self.network, str(total), str(cohort), str(ROUNDS[self.data]))
+        given = {"clients": total, "batch": int(chosen(self.data, "minibatch")), "local_epochs": INTERVAL}
+        work = ROUNDS[self.data] * steps_of_round(given)
+        return Setting(self.data, self.network, str(total), str(cohort), str(ROUNDS[self.data]), work)
 
 
 HOME = Setup()
@@ -77,6 +80,8 @@ def chosen(data: str, name: str) -> float:
     return float((only if best == "-" else best).partition("/")[0])
 
 
+INTERVAL = int(chosen("CIFAR-10", "local interval K"))
+"""K of Table 6, which the released code counts in passes over a client's samples."""
 RELAXATIONS = {"10%-100": chosen("CIFAR-10", "relaxed coefficient beta"), "5%-200": 0.05}
 """Beta of FedInit and of every relaxed method. Table 6 has 0.1/0.01 and does not say which setup used which. At 5 % the
 last local models are twice as old: in one trial there (CIFAR-10, small network, seed 7, which no grid has) the

@@ -6,8 +6,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, leads, learnt, Pair, POINT
+from ..comparing import by_place, Entry, judge, Judged, leads, Pair
 from ..ran import of
+from ..regimes import learnt, POINT
 from ..runs import Runs
 from ..sheets import comparison, entry
 from .grid import clients_of, column, missing, network as network_words, PLANS, runs as grid_runs, what_ran

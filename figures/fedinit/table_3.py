@@ -6,8 +6,9 @@ import math
 from itertools import pairwise
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Judged, Pair, POINT
+from ..comparing import by_place, Entry, judge, Judged, Pair
 from ..ran import of
+from ..regimes import POINT
 from ..runs import Runs
 from ..sheets import comparison, entry
 from .beta import BEST, BETAS, cells, label, PRINTED, seeds
