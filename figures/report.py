@@ -107,7 +107,8 @@ class Conclusion:
     def objection(self) -> str:
         """Why it is not judged; else what the authors would object to first: what ran in place of their own."""
         if self.missed:
-            return "<br>".join(dict.fromkeys(self.missed))
+            kinds = {words.partition(":")[0].partition(" (")[0]: words for words in self.missed[::-1]}
+            return "<br>".join(kinds.values())  # of each guard the first setup that misses it
         made = [one["words"] for card in self.cards for one in card["ran"]]
         return "<br>".join(dict.fromkeys(part for words in made for part in words.split(", ") if " for " in part))
 
