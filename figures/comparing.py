@@ -13,27 +13,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
 import numpy as np
 
 from .ran import Ran
+from .regimes import LEVEL, Regime
 from .runs import standard_error
-from .stand_ins import classes
 
-LEVEL = 0.05
-POINT = 1.0
-"""The delta of accuracies in percent: what differs by less is equal to all intents."""
-MOVED = 0.5
-"""Percentage points that a coefficient moves accuracies by before one of its values can be the best."""
-PLATEAU = 1.5
-"""Times the accuracy of guessing that training must reach before methods can be told apart."""
 FEW = 2
 """Degrees of freedom below which differences that are all alike are taken for chance."""
 ALIKE = 1e-9
 """Of the largest value: no more than rounding."""
+SEEN = ". Seen: "
+"""Between the guards that a finding misses and what its comparisons show all the same."""
 DRAWS = 400
 """Resampled tables behind the interval of a rank correlation."""
 
@@ -45,12 +40,12 @@ class Reproduction(StrEnum):
     CONTRADICTED = "contradicted"
     EQUAL = "equal within delta"
     UNDECIDED = "undecided"
-    REGIME = "regime not reached"
+    REGIME = "not judged: regime"
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A conclusion in words, the verdict, and the comparisons behind it.
+    """A conclusion in words, the verdict, the comparisons behind it, and the guards that were checked before.
 
     ``counted``: of numbers that no run and no seed changes, such as costs.
     """
@@ -59,6 +54,7 @@ class Judged:
     verdict: Reproduction
     why: str
     counted: bool = False
+    regimes: tuple[Regime, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -135,56 +131,20 @@ class Pair:
         return np.asarray(self.higher[:shared], float), np.asarray(self.lower[:shared], float)
 
 
-@dataclass(frozen=True)
-class Regime:
-    """What a conclusion needs before it can be judged: that ``value`` was above ``threshold`` (NaN: not measured)."""
-
-    words: str
-    value: float
-    threshold: float = 0.0
-
-    @property
-    def missed(self) -> bool:
-        """Whether it was measured and not reached."""
-        return self.value <= self.threshold
-
-    def __str__(self) -> str:
-        return f"{self.words}: {self.value:.3g}, which is not above {self.threshold:g}"
-
-
-def drift(name: str, iid: Sequence[float], apart: Sequence[float]) -> Regime:
-    """That clients drift apart: plain averaging does worse, by values where more is better, than on iid clients."""
-    return Regime(f"client drift, what FedAvg loses to non-iid clients on {name}", _mean(iid) - _mean(apart))
-
-
-def learnt(ran: Ran | None, accuracies: Sequence[float]) -> list[Regime]:
-    """That training left its first plateau: accuracy in percent over that of guessing; none where that is not known."""
-    count = classes(ran.ours.data) if ran else 0
-    words = f"accuracy over that of guessing, {ran.data if ran else ''}"
-    return [Regime(words, _mean(accuracies) * count / 100, PLATEAU)] if count else []
-
-
-def moved(words: str, levels: Iterable[Sequence[float]]) -> Regime:
-    """That a coefficient moves anything: the range of mean accuracies over its values."""
-    means = [_mean(level) for level in levels]
-    spread = max(means, default=math.nan) - min(means, default=math.nan)
-    return Regime(f"{words}, range over its values in points", spread, MOVED)
-
-
-def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return float(np.mean(known)) if known else math.nan
-
-
 def judge(words: str, pairs: Iterable[Pair], delta: float = 0.0, regimes: Iterable[Regime] = ()) -> Judged:
     """Reproduced if every pair is surely in the order claimed, contradicted if one is surely in the other.
 
-    Else equal if every other pair differs surely by less than ``delta`` (0: never), whatever its margin. Before all
-    that the ``regimes`` must be reached.
+    Else equal if every other pair differs surely by less than ``delta`` (0: never), whatever its margin. Not judged
+    where one of the ``regimes`` is missed, whatever was seen.
     """
-    claimed = list(pairs)
-    if missed := [regime for regime in regimes if regime.missed]:
-        return Judged(words, Reproduction.REGIME, "; ".join(map(str, missed)))
+    guards = tuple(regimes)
+    judged = replace(_compared(words, list(pairs), delta), regimes=guards)
+    missed = "; ".join(str(regime) for regime in guards if regime.missed)
+    return replace(judged, verdict=Reproduction.REGIME, why=f"{missed}{SEEN}{judged.why}") if missed else judged
+
+
+def _compared(words: str, claimed: Sequence[Pair], delta: float) -> Judged:
+    """The verdict of the comparisons alone."""
     found = [pair.differences for pair in claimed]
     if not claimed or any(not len(d) for d in found):
         missing = next((p.words for p, d in zip(claimed, found, strict=True) if not len(d)), "everything")

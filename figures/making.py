@@ -22,6 +22,8 @@ from .style import HOUSE
 
 COMMITTED = Path(__file__).resolve().parent / "laptop"
 """The results that are kept with the code; their report lies beside the folder."""
+LONGEST_FIRST = ("overnight", "laptop")
+"""The scales of which results are kept: the report has of each figure and table the first of these."""
 RUNS = "runs"
 """The folder, beside the figures, of the runs behind each."""
 
@@ -136,13 +138,13 @@ def redraw(artefacts: Sequence[Artefact], folder: Path, style: str) -> Iterator[
 
 
 def committed() -> str:
-    """The report of what is kept with the code, which lies beside its folder."""
-    cards = report.read(COMMITTED)
-    return report.text(cards, COMMITTED.name, report.audited([card["name"] for card in cards]))
+    """The report of what is kept with the code, which lies beside its folders: of each artefact the longest runs."""
+    cards = report.read(*(COMMITTED.with_name(scale) for scale in LONGEST_FIRST))
+    return report.text(cards, report.audited([card["name"] for card in cards]))
 
 
 def _reported(folder: Path) -> Path:
     """The report of all that lie in the folder; that of the committed ones lies beside it."""
-    if folder.resolve() == COMMITTED:
+    if folder.resolve() in {COMMITTED.with_name(scale) for scale in LONGEST_FIRST}:
         return write_whole(folder.parent / "REPORT.md", committed())
     return write_whole(folder / "REPORT.md", report.text(report.read(folder)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from empirics.calls import tree
@@ -13,6 +14,7 @@ from empirics.data.catalogue import OF_ANOTHER
 from empirics.experiments import Cell
 from empirics.experiments.jobs import BLOCKS
 
+from .scale import steps_of_round
 from .stand_ins import title
 
 NETWORKS = {
@@ -39,13 +41,18 @@ QUADRATICS, DRAWN = "quadratics", "normal samples"
 
 @dataclass(frozen=True)
 class Setting:
-    """Data, network, clients in all and per round, and rounds, as words; empty where there is none."""
+    """Data, network, clients in all and per round, and rounds, as words; empty where there is none.
+
+    ``work``: local steps of a client that takes part in every round, or the seconds of simulated time that a run is
+    given; NaN where neither is counted.
+    """
 
     data: str = ""
     network: str = ""
     clients: str = ""
     cohort: str = ""
     rounds: str = ""
+    work: float = field(default=math.nan, compare=False)
 
     @property
     def taking_part(self) -> str:
@@ -97,7 +104,8 @@ class Ran:
                         strict=True))  # fmt: skip
 
 
-COLUMNS = ("data", "stand_in", "network", "clients", "cohort", "rounds")
+WORDS = ("data", "network", "clients", "cohort", "rounds")
+COLUMNS = ("data", "stand_in", *WORDS[1:])
 """Of every CSV; empty where nothing is run."""
 
 
@@ -109,7 +117,8 @@ def beside(ours: str, paper: str) -> str:
 
 def of_row(row: Mapping[str, Any]) -> Setting:
     """What ran by the columns of a row to draw."""
-    return Setting(*(str(row.get(name, "")) for name in COLUMNS if name != "stand_in"))
+    data, network, clients, cohort, rounds = (str(row.get(name, "")) for name in WORDS)
+    return Setting(data, network, clients, cohort, rounds)
 
 
 def flat(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -127,24 +136,34 @@ def of(cells: Iterable[Cell], paper: Setting = Setting(), rounds: int | None = N
 
     Where the cells differ, all that ran is named.
     """
-    each = [_setting(cell) for cell in cells]
+    each = [_setting(cell, rounds) for cell in cells]
     if not each:
         return None
-    words = (_every(getattr(one, name) for one in each) for name in Setting.__dataclass_fields__)
-    data, network, clients, cohort, all_rounds = words
-    return Ran(Setting(data, network, clients, cohort, all_rounds if rounds is None else str(rounds)), paper)
+    words = {name: _every(getattr(one, name) for one in each) for name in WORDS}
+    if rounds is not None:
+        words["rounds"] = str(rounds)
+    return Ran(Setting(**words, work=min(one.work for one in each)), paper)
 
 
 def _every(words: Iterable[str]) -> str:
     return " and ".join(dict.fromkeys(filter(None, words)))
 
 
-def _setting(cell: Cell) -> Setting:
+def _setting(cell: Cell, rounds: int | None = None) -> Setting:
     given = cell.arguments
     problem = given.get("problem", "")
     clients = str(given.get("clients", ""))
     data = data_of(problem) or (DRAWN if "variance" in given else QUADRATICS if "dim" in given else "")
-    return Setting(data, model(problem), clients, str(given.get("cohort", clients)), _rounds(given))
+    cohort = str(given.get("cohort", clients))
+    return Setting(data, model(problem), clients, cohort, _rounds(given), work(given, rounds))
+
+
+def work(given: Mapping[str, Any], rounds: int | None = None) -> float:
+    """Of these arguments of a run, up to ``rounds`` (None: all of them): see ``Setting.work``."""
+    if "seconds" in given:
+        return float(given["seconds"])
+    local = steps_of_round(given) if {"local_steps", "local_epochs"} & set(given) else math.nan
+    return local * (given.get("rounds", math.nan) if rounds is None else rounds)
 
 
 def _rounds(given: Mapping[str, Any]) -> str:

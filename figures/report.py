@@ -17,6 +17,7 @@ from bounds.papers import PAPERS
 from empirics.progress import lasting
 
 from .catalogue import NAMES
+from .comparing import Reproduction, SEEN
 
 Card = Mapping[str, Any]
 
@@ -25,10 +26,12 @@ READING = """\
 A conclusion is *reproduced* when every comparison it consists of is surely so, *contradicted* when one is surely the
 other way (95 %, simultaneously; wrong where differences over seeds are far from normal or of unequal variance),
 *equal within delta* when all that is not surely so differs surely by less than a stated delta, and otherwise
-*undecided*. It is not judged where our runs did not reach the *regime* that it speaks of. The least difference is
-that of the comparison that is least surely so, with half the width of its interval. Ours at a smaller scale says
-nothing about the paper's own setting: it says whether the ordering is already there. *More* is what further
-seeds take of one core until that interval would no longer reach zero, were the difference as seen.""".splitlines()
+*undecided*. It is *not judged* where our runs miss its regime: the problem that a remedy cures is absent or less than
+half of the paper's, runs are shorter than half of the paper's local work and have not levelled off, FedAvg is more than
+five points from the paper's where a size is claimed or above it where a gain is, methods were not trained alike, or the
+statistic is another. The guard that fails is shown with its number. The least difference is that of the comparison
+that is least surely so, with half the width of its interval. *More* is what further seeds take of one core until that
+interval would no longer reach zero, were the difference as seen.""".splitlines()
 DIFFERENCE = re.compile(r"([+-][\d.]+(?:e[+-]?\d+)?) ± ([\d.]+(?:e[+-]?\d+)?)")
 MOST = 1000.0
 """Core-hours beyond which it is not a matter of seeds."""
@@ -39,7 +42,7 @@ stands there for what was called not reproduced, *undecided* for what was called
 TAU = """\
 Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.\
 """
-VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", "regime not reached")
+VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", str(Reproduction.REGIME))
 EXPERIMENTS, FORMULAS, OURS = "the papers' experiments", "the papers' formulas, settings and costs", "ours"
 NEITHER = " ± 0"
 """How a comparison ends on cards that do not say yet whether its sides vary with the seed."""
@@ -49,12 +52,16 @@ WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs
 """Of a card, those that the report is made of."""
 
 
-def read(folder: Path) -> list[Card]:
-    """The cards in a folder, in the order of the catalogue; a file that is none is left out with a warning."""
+def read(*folders: Path) -> list[Card]:
+    """The cards in a folder, in the order of the catalogue; a file that is none is left out with a warning.
+
+    Of several folders the first that has an artefact counts.
+    """
     found = []
-    for path in (folder / f"{name}.json" for name in NAMES):
+    for name in NAMES:
+        path = next((folder / f"{name}.json" for folder in folders if (folder / f"{name}.json").exists()), None)
         try:
-            found += [card(path)] if path.exists() else []
+            found += [card(path)] if path else []
         except BoundsError as error:
             warnings.warn(f"{error} and left out of the report: delete or rename it", stacklevel=2)
     return found
@@ -81,6 +88,7 @@ class Conclusion:
     counted: bool
     cards: tuple[Card, ...]
     why: tuple[str, ...]
+    missed: tuple[str, ...] = ()
 
     @property
     def group(self) -> str:
@@ -92,7 +100,17 @@ class Conclusion:
     @property
     def effect(self) -> str:
         """The least difference behind it, or what else was seen, place by place where places differ."""
-        return "<br>".join(dict.fromkeys(why.partition("least: ")[2] or why for why in self.why))
+        seen = (why.partition(SEEN)[2] or why for why in self.why)
+        return "<br>".join(dict.fromkeys(why.partition("least: ")[2] or why for why in seen))
+
+    @property
+    def objection(self) -> str:
+        """Why it is not judged; else what the authors would object to first: what ran in place of their own."""
+        if self.missed:
+            kinds = {words.partition(":")[0].partition(" (")[0]: words for words in self.missed[::-1]}
+            return "<br>".join(kinds.values())  # of each guard the first setup that misses it
+        made = [one["words"] for card in self.cards for one in card["ran"]]
+        return "<br>".join(dict.fromkeys(part for words in made for part in words.split(", ") if " for " in part))
 
     @property
     def more(self) -> float | None:
@@ -117,10 +135,16 @@ def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
         paper = card["name"].partition(".")[0]
         for judged in card["conclusions"]:
             counted = judged.get("counted", judged["why"].endswith(NEITHER))
-            one = Conclusion(paper, judged["words"], judged["verdict"], counted, (card,), (judged["why"],))
+            missed = tuple(regime["words"] for regime in judged.get("regimes", ()) if regime["missed"])
+            one = Conclusion(paper, judged["words"], judged["verdict"], counted, (card,), (judged["why"],), missed)
             key = (paper, one.words, one.verdict)
             if earlier := found.get(key):
-                one = replace(earlier, cards=(*earlier.cards, card), why=(*earlier.why, judged["why"]))
+                one = replace(
+                    earlier,
+                    cards=(*earlier.cards, card),
+                    why=(*earlier.why, judged["why"]),
+                    missed=(*earlier.missed, *missed),
+                )
             found[key] = one
     return list(found.values())
 
@@ -134,16 +158,17 @@ def audited(names: Sequence[str]) -> dict[str, int]:
     return {name: n for name, n in count.items() if n}
 
 
-def text(cards: Sequence[Card], folder: str = ".", claims: Mapping[str, int] | None = None) -> str:
+def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
     """The report as Markdown: what was learned first, then every conclusion, then every artefact.
 
-    ``folder`` is where its links find the files; ``claims`` is what ``audited`` counts, for the report that lies beside
-    that of the audit.
+    ``claims`` is what ``audited`` counts, for the report that lies beside that of the audit; its links find the files
+    of each card in the folder of its scale, those of another report beside it.
     """
     scales = sorted({c["scale"] for c in cards})
     changed = "".join(f", changed to {c}" for c in dict.fromkeys(c["changed"] for c in cards if "changed" in c))
     earlier = sum("verdicts" not in c for c in cards if c["conclusions"])
     drawn = conclusions(cards)
+    aside = claims is not None
     lines = [
         TITLE,
         "",
@@ -159,16 +184,17 @@ def text(cards: Sequence[Card], folder: str = ".", claims: Mapping[str, int] | N
         lines += [f"## {_title(paper)}", ""]
         if mine := [one for one in drawn if one.paper == paper]:
             lines += [
-                "| conclusion | verdict | least difference, or what was seen | what ran | where |",
-                "|---|---|---|---|---|",
+                "| conclusion | verdict | least difference, or what was seen | failing guard, or likely objection "
+                "| what ran | where |",
+                "|---|---|---|---|---|---|",
             ]
-            lines += [_conclusion(one, folder) for one in mine] + [""]
+            lines += [_conclusion(one, aside) for one in mine] + [""]
         counted = {name: n for name, n in (claims or {}).items() if name.partition(".")[0] == paper}
         if counted:
             said = ", ".join(f"`{name}` {n}" for name, n in counted.items())
             lines += [f"Claims of [the audit](../paper_checks/reports/{paper}.md) on the printed numbers: {said}.", ""]
     lines += ["## What lies here", "", TAU, "", "| | what | what ran | runs | tau |", "|---|---|---|---|---|"]
-    lines += [_row(c, folder) for c in cards]
+    lines += [_row(c, aside) for c in cards]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -195,13 +221,13 @@ def _learned(drawn: Sequence[Conclusion]) -> list[str]:
     return [*lines, ""]
 
 
-def _conclusion(one: Conclusion, folder: str) -> str:
+def _conclusion(one: Conclusion, aside: bool) -> str:
     ran = dict.fromkeys(made["words"] for card in one.cards for made in card["ran"])
-    where = "<br>".join(_where(card, folder) for card in one.cards)
+    where = "<br>".join(_where(card, aside) for card in one.cards)
     verdict = f"**{one.verdict}**"
     if one.more is not None:
         verdict += f", {lasting(3600 * one.more)} more" if one.more <= MOST else ", no matter of seeds"
-    return _cells(one.words, verdict, one.effect, "<br>".join(ran), where)
+    return _cells(one.words, verdict, one.effect, one.objection, "<br>".join(ran), where)
 
 
 def minutes(cards: Sequence[Card]) -> float:
@@ -210,18 +236,19 @@ def minutes(cards: Sequence[Card]) -> float:
     return sum(each.values())
 
 
-def _where(card: Card, folder: str) -> str:
+def _where(card: Card, aside: bool) -> str:
     """A link to the picture or table, or to the card that says why there is none."""
     ending = "md" if card["kind"] == "table" else "json" if card["unavailable"] else "svg"
+    folder = card["scale"] if aside else "."
     return f"[{card['source'] or card['name']}]({folder}/{card['name']}.{ending})"
 
 
-def _row(card: Card, folder: str) -> str:
+def _row(card: Card, aside: bool) -> str:
     runs = card["runs"]
     there = f"{runs['there']}" + (f" of {runs['wanted']}" if runs["there"] < runs["wanted"] else "")
     taus = "<br>".join(f"{a['column']}: {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"])
     ran = card["unavailable"] or "<br>".join(one["words"] for one in card["ran"])
-    return _cells(_where(card, folder), card["title"], ran, there, taus)
+    return _cells(_where(card, aside), card["title"], ran, there, taus)
 
 
 def _cells(*cells: str) -> str:

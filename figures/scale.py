@@ -11,8 +11,8 @@ from empirics.experiments.jobs import BLOCKS
 
 SCALES: dict[str, str] = {
     "smoke": "seconds, on data that come with the packages: everything runs end to end",
-    "laptop": "budgeted to 86 minutes on two cores for the whole set: smaller networks, fewer rounds and seeds",
-    "overnight": "budgeted to six hours on two cores for the whole set",
+    "laptop": "budgeted to 88 minutes on two cores for the whole set: smaller networks, fewer rounds and seeds",
+    "overnight": "the papers' own local work and half of their rounds or more, on networks that two cores can train: two days",
     "paper": "the setting of the paper itself, for GPUs",
 }
 """Every artefact exists at all of them."""
@@ -21,6 +21,11 @@ BEGINNING = 0.25
 """The part that counts of a beginning which several runs share."""
 POOL = 50000
 """Training samples of the data sets whose rounds are counted in passes."""
+
+
+def steps_of_round(given: Mapping[str, Any]) -> int:
+    """Local steps of a client in a round by the arguments of a run; passes count by an even share of the samples."""
+    return int(given.get("local_steps") or given["local_epochs"] * -(-POOL // given["clients"] // given["batch"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +56,7 @@ class Budget:
     def _steps(self, given: Mapping[str, Any], times: float) -> float:
         """Seconds of a run by its rounds, clients and local steps."""
         step = next(s for word, s in sorted(self.step.items(), reverse=True) if word in given["problem"])
-        local = given.get("local_steps") or given["local_epochs"] * -(-POOL // given["clients"] // given["batch"])
-        work = given.get("cohort", given["clients"]) * local * step
+        work = given.get("cohort", given["clients"]) * steps_of_round(given) * step
         if "laps" in given:
             return (BLOCKS * given["laps"] + 1) * work * (len(given["algorithms"]) + 1) + self.start
         rounds, method = given["rounds"], given["algorithm"]

@@ -112,7 +112,14 @@ def card(
         },
         "agreement": [dict(vars(a)) for a in shown.agreement],
         "verdicts": [str(verdict) for verdict in Reproduction],
-        "conclusions": [{**vars(j), "verdict": str(j.verdict)} for j in shown.conclusions],
+        "conclusions": [
+            {
+                **vars(j),
+                "verdict": str(j.verdict),
+                "regimes": [{"words": str(r), "missed": r.missed} for r in j.regimes],
+            }
+            for j in shown.conclusions
+        ],
     }
 
 

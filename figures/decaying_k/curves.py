@@ -12,8 +12,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Pair, POINT, Regime
+from ..comparing import judge, Pair
 from ..drawing import Axis, panels
+from ..regimes import POINT, Regime
 from ..runs import Curve, mean_rows, Runs
 from . import grid
 from .grid import PLANS, remarks, tasks

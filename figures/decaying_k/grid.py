@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from bounds.decaying_k.runtime import runtime
 from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 
@@ -150,17 +149,8 @@ def window(scale: str, task: str) -> int:
 
 def seconds(scale: str, task: str) -> float:
     """The simulated time of K-eta-fixed's rounds by eq. (5), which every schedule gets."""
-    plan, one = PLANS[scale], PRINTED[task]
-    return float(
-        runtime(
-            rounds=plan.rounds[task],
-            iterations=plan.rounds[task] * plan.own[task]["local_steps"],
-            model_size=one.model_size,
-            download_rate=DOWNLOAD,
-            upload_rate=UPLOAD,
-            minibatch_time=one.minibatch_time,
-        )
-    )
+    plan = PLANS[scale]
+    return PRINTED[task].seconds(plan.rounds[task], plan.own[task]["local_steps"])
 
 
 def runs(scale: str, task: str, schedule: str) -> list[Cell]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bounds.decaying_k.runtime import runtime
 from bounds.decaying_k.schedules import SCHEDULES
 from paper_checks.reported import table
 
@@ -50,6 +51,19 @@ class PrintedTask:
     minibatch_time: float
     batch: int
 
+    def seconds(self, rounds: int, local_steps: int) -> float:
+        """The simulated time of so many rounds of K-eta-fixed by eq. (5)."""
+        return float(
+            runtime(
+                rounds=rounds,
+                iterations=rounds * local_steps,
+                model_size=self.model_size,
+                download_rate=DOWNLOAD,
+                upload_rate=UPLOAD,
+                minibatch_time=self.minibatch_time,
+            )
+        )
+
 
 def _task(name: str) -> PrintedTask:
     def one(column: str) -> float:
@@ -75,4 +89,5 @@ PRINTED = {name: _task(name) for name in TASKS}
 def in_paper(task: str) -> Setting:
     """What the paper runs for a task."""
     one = PRINTED[task]
-    return Setting(task, model(NETWORKS[task]), str(one.clients), str(one.cohort), str(ROUNDS))
+    clients, cohort = str(one.clients), str(one.cohort)
+    return Setting(task, model(NETWORKS[task]), clients, cohort, str(ROUNDS), one.seconds(ROUNDS, one.local_steps))

@@ -6,9 +6,10 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..captions import caption as put_together
-from ..comparing import drift, judge, Judged, Pair, POINT
+from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..ran import of
+from ..regimes import drift, POINT
 from ..runs import mean_rows, Runs
 from .beside import caption, label, results
 from .grid import seeds, word

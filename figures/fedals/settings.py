@@ -72,8 +72,9 @@ def algorithm(method: str) -> str:
 
 def in_paper(column: str, split: str = "non-iid") -> Setting:
     """What the paper runs for a column."""
-    text, clients = column == TEXT, str(CLIENTS)
-    return Setting(column, "OPT-125M" if text else "ResNet-20", clients, clients, str(rounds(split, text)))
+    text, clients, count = column == TEXT, str(CLIENTS), rounds(split, column == TEXT)
+    network = "OPT-125M" if text else "ResNet-20"
+    return Setting(column, network, clients, clients, str(count), count * int(printed("local steps tau", text)))
 
 
 def partition(split: str, text: bool = False) -> str:

@@ -8,7 +8,8 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, drift, Entry, judge, Judged, learnt, Pair, POINT, Regime
+from ..comparing import by_place, Entry, judge, Judged, Pair
+from ..regimes import drift, learnt, POINT, Regime
 from ..runs import Runs
 from ..sheets import comparison
 from .beside import caption, compared, label, labelled, measured
@@ -63,7 +64,8 @@ def _judged(found: Sequence[Entry], there: Mapping[str, str], about: str = "") -
         """That there is drift, and that FedAvg learns at all."""
         by, found_ = by_place(found), []
         for c in columns:
-            found_.append(drift(there[c], *(_values(found, c, f"{AVG} {split}") for split in ("iid", "non-iid"))))
+            iid, apart = (_values(found, c, f"{AVG} {split}") for split in ("iid", "non-iid"))
+            found_.append(drift(there[c], iid, apart))
             found_ += learnt(by[f"{AVG} iid", c].ran, by[f"{AVG} iid", c].ours) if c != TEXT else []
         return found_
 

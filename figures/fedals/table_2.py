@@ -13,8 +13,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, drift, Entry, judge, Judged, Pair, POINT
+from ..comparing import by_place, Entry, judge, Judged, Pair
 from ..ran import of
+from ..regimes import drift, POINT
 from ..runs import Runs
 from ..sheets import comparison, entry, number
 from .beside import caption, compared, label, labelled, results

@@ -8,8 +8,9 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, leads, POINT
+from ..comparing import judge, leads
 from ..ran import beside
+from ..regimes import POINT
 from ..runs import Runs
 from ..sheets import comparison
 from .beside import caption, compared, label, labelled

@@ -9,8 +9,9 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import by_place, Entry, judge, Judged, leads, Pair, POINT
+from ..comparing import by_place, Entry, judge, Judged, leads, Pair
 from ..ran import beside
+from ..regimes import POINT
 from ..runs import Runs
 from ..sheets import comparison
 from . import grid

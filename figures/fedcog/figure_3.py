@@ -7,8 +7,9 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, moved, Pair, POINT
+from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, each_panel, one, Row
+from ..regimes import moved, POINT
 from ..runs import point, Runs
 from . import settings as paper
 from .grid import chosen, problem, runs as runs_of, Setup, what_ran

@@ -7,8 +7,9 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Pair, POINT
+from ..comparing import judge, Pair
 from ..drawing import Axis, panels
+from ..regimes import POINT
 from ..runs import mean_rows, Runs
 from . import grid
 from .grid import chosen, PLANS, problem

@@ -99,9 +99,14 @@ class Setup:
     @property
     def in_paper(self) -> Setting:
         """What the paper runs."""
+        return self.after(paper.ROUNDS)
+
+    def after(self, rounds: int) -> Setting:
+        """The same of so many rounds."""
         network = CNN if self.data != "CIFAR-100" else BIG
         cohort = self.clients if self.cohort is None else self.cohort
-        return Setting(self.data, model(network.format("data")), str(self.clients), str(cohort), str(paper.ROUNDS))
+        work = rounds * round(self.stretch * paper.LOCAL_STEPS)
+        return Setting(self.data, model(network.format("data")), str(self.clients), str(cohort), str(rounds), work)
 
 
 BASE = Setup()
@@ -200,8 +205,7 @@ def what_ran(cells: Sequence[Cell], setup: Setup = BASE, later: int | None = Non
     """What these cells run beside what the paper has; read ``later`` rounds after the change (None: in the end)."""
     if later is None or not cells:
         return of(cells, setup.in_paper)
-    there = replace(setup.in_paper, rounds=str(paper.FIRST + later))
-    return of(cells, there, cells[0].arguments["after"] + later)
+    return of(cells, setup.after(paper.FIRST + later), cells[0].arguments["after"] + later)
 
 
 def named(scale: str, data: str = MAIN) -> str:

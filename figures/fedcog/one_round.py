@@ -10,9 +10,10 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, Entry, judge, Pair, POINT
+from ..comparing import by_place, Entry, judge, Pair
 from ..drawing import above, canvas
 from ..ran import Ran
+from ..regimes import POINT
 from ..runs import point, Runs
 from ..sheets import comparison, entry, number
 from ..style import line

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..artefact import Artefact, Shown
-from ..comparing import Entry, judge, Judged, leads, learnt, Pair, POINT
+from ..comparing import Entry, judge, Judged, leads, Pair
+from ..regimes import learnt, POINT
 from ..runs import Runs
 from ..sheets import comparison
 from . import grid

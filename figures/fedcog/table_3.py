@@ -7,7 +7,8 @@ from dataclasses import replace
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..comparing import by_place, judge, Pair, POINT
+from ..comparing import by_place, judge, Pair
+from ..regimes import POINT
 from ..runs import Runs
 from ..sheets import comparison, tidy
 from ..stand_ins import remark
