@@ -8,17 +8,21 @@ PEPit's numbers must agree to 1e-3, or the program stops. ``--write`` puts the c
 from __future__ import annotations
 
 import os
+import sys
 import time
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
 from results import machine, options, publish, table
+from tools.pepit_reference import by_pepit
 
 from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.training.setting import Setting
 from paper_checks.worst_cases import answer, Question
-from paper_checks.worst_cases.referee import by_pepit
 
 METHODS = ("fedavg()", "fedprox(mu=0.3)", "scaffold()", "fedinit(beta=0.1)")
 STRONG = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_distance_sq": 1.0, "optimum_dissimilarity": 1.0}

@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import PEPit
+import PEPit.functions
+
 from empirics.algorithms import algorithm as named
 from empirics.training.setting import Setting
-
-from .program import INSTALL, WorstCaseError
-from .worst import Question
+from paper_checks.worst_cases.program import WorstCaseError
+from paper_checks.worst_cases.worst import Question
 
 Models = list[Any]
 """One PEPit point per client."""
@@ -45,29 +47,19 @@ class _Run:
 
 def by_pepit(question: Question) -> float:
     """The worst case that a question asks for, by PEPit; an error line if it is outside what is stated here."""
-    pepit = _pepit()
-    problem, stated = pepit.PEP(), _Stated(question, pepit)
+    problem, stated = PEPit.PEP(), _Stated(question)
     stated.state(problem)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cvxpy's, on accuracy: the status says it too
         value = problem.solve(solver="CLARABEL", verbose=0, **TOLERANCE)
     status = problem.wrapper.prob.status
     if status not in GOOD or value is None:
-        raise WorstCaseError(f"the referee found no optimum (status {status}): no number is given")
+        raise WorstCaseError(f"PEPit found no optimum (status {status}): no number is given")
     return float(value)
 
 
-def _pepit() -> Any:
-    try:
-        import PEPit
-        import PEPit.functions
-    except ImportError:
-        raise WorstCaseError(INSTALL) from None
-    return PEPit
-
-
 def _refuse(what: str) -> WorstCaseError:
-    return WorstCaseError(f"the referee does not state {what}: compare without it")
+    return WorstCaseError(f"not stated here: {what}")
 
 
 # ---- the methods ----
@@ -151,8 +143,8 @@ def _mean(things: Any) -> Any:
 class _Stated:
     """A question about to be written into a PEPit problem."""
 
-    def __init__(self, question: Question, pepit: Any) -> None:
-        self.question, self.pepit = question, pepit
+    def __init__(self, question: Question) -> None:
+        self.question = question
         self.given = dict(question.assumptions)
 
     def state(self, problem: Any) -> None:
@@ -163,7 +155,7 @@ class _Stated:
             self.optimum = self.loss.stationary_point()
             self.smallest = self.loss(self.optimum)
         else:
-            self.smallest = self.pepit.Expression(is_leaf=True)
+            self.smallest = PEPit.Expression(is_leaf=True)
         self.run = _play(self.question, self.clients, problem.set_initial_point())
         self.visited = list(self.run.servers)
         for expression in self._metric():
@@ -174,7 +166,7 @@ class _Stated:
             self._bounded_below()
 
     def _client(self) -> Any:
-        kinds, L = self.pepit.functions, self.given["smoothness"]
+        kinds, L = PEPit.functions, self.given["smoothness"]
         if not self.question.convex:
             return self.problem.declare_function(kinds.SmoothFunction, L=L)
         if not self.given["strong_convexity"]:
