@@ -7,15 +7,19 @@ RESULTS.md beside this file.
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
 from results import machine, options, put, table
+from tools.planted import CUT, false_statements, true_statements
 
 from bounds.core import Bound
 from paper_checks.falsifier import falsify, replay, Search
-from paper_checks.falsifier.planted import CUT, false_statements, true_statements
 
 
 class Outcome(NamedTuple):

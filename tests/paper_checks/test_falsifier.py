@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from tools.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
 
 import fedbounds
 from bounds import vocabulary
@@ -27,7 +28,6 @@ from paper_checks.falsifier.curves.shapes import SHAPES
 from paper_checks.falsifier.exact import _everywhere
 from paper_checks.falsifier.falsify import serving
 from paper_checks.falsifier.families import FAMILIES
-from paper_checks.falsifier.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
 from paper_checks.falsifier.runs.family import _counts
 from paper_checks.falsifier.search import Searcher
 from paper_checks.falsifier.shrink import rounder_than

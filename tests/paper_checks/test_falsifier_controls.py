@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from tools.planted import shortened
 
 from bounds.assumptions import FIXED_STEP_SIZE, HARMONIC_STEP_SIZE
 from bounds.catalog import get
@@ -18,7 +19,6 @@ from empirics.problems.quadratics import Quadratics
 from paper_checks.falsifier import falsify
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.kinds import counts
-from paper_checks.falsifier.planted import shortened
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.controlled import ControlledMoments, ControlledRun
 from paper_checks.falsifier.runs.moments import ALL, LAST, MEAN

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from falsifier_tables import TABLE
+from tools.planted import LOOSE, TIGHT
 
 import paper_checks
 from bounds.catalog import get
@@ -19,7 +20,6 @@ from paper_checks.falsifier.curves.family import _impossible
 from paper_checks.falsifier.deciding import largest
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.kinds import counts
-from paper_checks.falsifier.planted import LOOSE, TIGHT
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.family import _finite
 from paper_checks.falsifier.runs.moments import Moments

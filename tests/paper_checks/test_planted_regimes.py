@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from regimes import counts, is_found, MEASURED
+from tools.planted_regimes import mechanical, regimes, SEARCHED
 
 from bounds.catalog import get
 from bounds.core import Bound, Condition
@@ -23,11 +25,10 @@ from bounds.vocabulary import (
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.checkers import Dominates
 from paper_checks.claims.claim import Book, Grade
-from paper_checks.falsifier import falsify, replay
+from paper_checks.falsifier import falsify, power as reader, replay
 from paper_checks.falsifier.deciding import beside
 from paper_checks.falsifier.families import FAMILIES
-from paper_checks.falsifier.planted_regimes import mechanical, regimes, SEARCHED
-from paper_checks.falsifier.power import is_found, MEASURED, measured, power
+from paper_checks.falsifier.power import measured, power
 from paper_checks.falsifier.runs.family import BEST
 from paper_checks.falsifier.search import Searcher
 from paper_checks.falsify_options import EVALUATIONS
@@ -50,7 +51,7 @@ def test_every_planted_regime_is_found_in_the_usual_budget(name):
     assert falsify(REGIMES[name], simplify=False).violated
 
 
-def test_the_committed_counts_are_of_every_regime_in_every_budget_and_say_that_nearly_all_are_found():
+def test_the_committed_outcomes_are_of_every_regime_in_every_budget_and_say_that_nearly_all_are_found():
     held = json.loads(MEASURED.read_text(encoding="utf-8"))
     plants, budgets = held["plants"], [Dominates.evaluations, EVALUATIONS]
     assert held["budgets"] == budgets
@@ -62,6 +63,7 @@ def test_the_committed_counts_are_of_every_regime_in_every_budget_and_say_that_n
         assert plant["false"] or name in MECHANICAL
     assert sum(is_found(plants[name], EVALUATIONS) for name in REGIMES) >= 18
     assert sum(is_found(plants[name], Dominates.evaluations) for name in REGIMES) >= 16
+    assert counts(held) == measured()
 
 
 def test_a_plant_is_the_statement_itself_where_it_is_true():
@@ -143,8 +145,8 @@ def counted(tmp_path, monkeypatch):
         "decaying_k.lemma_1, large local_steps": {**row, "false": False, "found": {"300": missed}},
     }
     file = tmp_path / "power.json"
-    file.write_text(json.dumps({"budgets": [300, 5000], "plants": plants}), encoding="utf-8")
-    monkeypatch.setattr("paper_checks.falsifier.power.MEASURED", file)
+    file.write_text(json.dumps(counts({"budgets": [300, 5000], "plants": plants})), encoding="utf-8")
+    monkeypatch.setattr(reader, "MEASURED", file)
     measured.cache_clear()
     yield
     measured.cache_clear()

@@ -33,8 +33,7 @@ from bounds.vocabulary import (
     smoothness as L,
     step_size as eta,
 )
-
-from .falsify import serving
+from paper_checks.falsifier.falsify import serving
 
 Terms = Mapping[str, sp.Expr]
 
