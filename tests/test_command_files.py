@@ -47,7 +47,6 @@ def test_a_file_that_is_read_is_refused_as_a_place_to_write_before_the_work(refu
     ("words", "right"),
     [
         (["explore", "fedals.one_round", "-o", "runs.csv"], "runs.html"),
-        (["check", "decaying_k.eq_24", "--junit", "my_bound.py"], "my_bound.xml"),
         (["verdict", "fedcog", "-o", "other.py"], "other.md"),
         (["verdict", "fedcog", "--erratum", "-o", "fedcog.md"], "fedcog.tex"),
     ],

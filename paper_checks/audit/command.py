@@ -16,7 +16,7 @@ from bounds.errors import unknown
 from bounds.papers import PAPERS
 from bounds.showing.files import write_whole
 from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_file, writable_folder
+from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
 from empirics.experiments.command import path_word
 from empirics.progress import Progress, progress
 
@@ -48,18 +48,11 @@ def check(arguments: Sequence[str]) -> int:
     if args.paper is not None and args.paper not in PAPERS:
         raise unknown("paper", args.paper, list(PAPERS))
     folder = _folder(args)
-    if args.junit is not None:
-        writable_file("--junit", args.junit, ".xml")
     if named := bounds_named(args.names):
-        idle = ("paper", "deep", "mutate", "report", "renew", "junit", "workers")
+        idle = ("paper", "deep", "report", "renew", "workers")
         refuse_idle(parser, args, idle, "of a bound the contract is checked, at random points")
         with progress("checking the contract"):
             return tell(named, args.json)
-    if args.mutate:
-        refuse_idle(parser, args, ("deep", "renew", "junit"), "--mutate plants errors and judges no claim")
-        from .mutation.command import mutate
-
-        return mutate(args)
     heard: list[Verdict] = []
     with progress("checking the claims") as bar:
         claims = chosen(args.names, args.paper or "", args.deep, args.workers)
@@ -68,15 +61,11 @@ def check(arguments: Sequence[str]) -> int:
             verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, heard, verdict))
         except KeyboardInterrupt:
             _tell(heard, args.json, None, whole=False)
-            unwritten = "; no report was written" if args.report or args.renew or args.junit else ""
+            unwritten = "; no report was written" if args.report or args.renew else ""
             words = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
             raise KeyboardInterrupt(words) from None
     if args.renew:
         _renew(verdicts)
-    if args.junit is not None:
-        from .reporting import junit, records
-
-        write_whole(args.junit, junit(records(verdicts, again(args.names))))
     return _tell(verdicts, args.json, folder, bool(args.names) and len(claims) <= 12, args.names)
 
 
@@ -91,7 +80,7 @@ def _folder(args: Namespace) -> Path | None:
         return None
     if realpath(folder) == str(COMMITTED.parent):  # Path.resolve raises RuntimeError at a loop of links
         raise ClaimError(f"--report {folder} is where the committed report lies: use --renew, or another folder")
-    own = {"REPORT.md": "# The audit", "report.html": "<!doctype html>", "report.json": '[\n  {\n    "name"'}
+    own = {"REPORT.md": "# The audit", "report.json": '[\n  {\n    "name"'}
     writable_folder("--report", folder, own)
     return folder
 
@@ -146,7 +135,7 @@ def _about(bound: str, workers: int) -> list[Claim]:
 
 
 def _tell(verdicts: list[Verdict], as_data: bool, folder: Path | None, whole: bool, names: Sequence[str] = ()) -> int:
-    from .reporting import as_json, files, page, records, show
+    from .reporting import as_json, files, records, show
 
     found = records(verdicts, again(names))
     if as_data:
@@ -156,7 +145,7 @@ def _tell(verdicts: list[Verdict], as_data: bool, folder: Path | None, whole: bo
     if folder is not None:
         said = reviews(names)
         _clear(folder)
-        pages = {**files(found, said), "report.html": page(found, said), "report.json": as_json(found)}
+        pages = {**files(found, said), "report.json": as_json(found)}
         for name, text in pages.items():
             written = _write(folder / name, text)
             if not as_data:
@@ -196,19 +185,8 @@ def _parser() -> Parser:
     )
     add("--paper", metavar="P", help="only the claims of one paper")
     add("--deep", action="store_true", help="deep searches too, which take minutes")
-    add(
-        "--mutate",
-        action="store_true",
-        help="plant errors in formulas and checks, see which are noticed; one with --report that was stopped goes on",
-    )
-    add(
-        "--report",
-        type=path_word,
-        metavar="DIR",
-        help="write REPORT.md, a page per paper, HTML, JSON, evidence/ there",
-    )
+    add("--report", type=path_word, metavar="DIR", help="write REPORT.md, a page per paper, JSON, evidence/ there")
     add("--renew", action="store_true", help="write the committed report of the whole audit again (in a checkout)")
-    add("--junit", type=path_word, metavar="FILE", help="write JUnit's XML: a claim is a test, a changed verdict fails")
     add("--json", action="store_true", help="print JSON, described below")
     add(
         "--workers",

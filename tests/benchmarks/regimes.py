@@ -4,8 +4,8 @@ Eighteen statements that are false in one regime only, and (``--mechanical``) a 
 statement whose verdict is a search's, for each of clients, samples, local steps and rounds. Every hit is confirmed in
 exact arithmetic, not made simple. Two budgets: that of the claims, and the usual one of ``fedbounds falsify``. The
 outcome of every plant goes into ``regimes.json`` at once: a benchmark that is stopped goes on where it was, and begins
-anew where the falsifier has changed. ``paper_checks/falsifier/power.json`` has their counts, which verdicts quote. Seeds
-that cannot change whether a plant counts are left out.
+anew where the falsifier has changed. Verdicts quote the counts in ``paper_checks/falsifier/power.json``. Seeds that
+cannot change whether a plant counts are left out.
 
 A mechanical plant that no search finds is looked for once more by one that is told the far end of the axis. Where that
 finds nothing either, the plant is not known to be false, and does not count.

@@ -6,12 +6,7 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
-
-import fedbounds
-from bounds.catalog import get
-from bounds.core import Condition
-from bounds.vocabulary import client_weight, cohort, local_steps, runtime, smoothness, step_size
-from paper_checks.audit.mutation import (
+from tools.mutation import (
     attack_bounds,
     attack_checks,
     command,
@@ -23,10 +18,14 @@ from paper_checks.audit.mutation import (
     Survivor,
     Tally,
 )
-from paper_checks.audit.mutation.command import lines, markdown
-from paper_checks.audit.mutation.explained import EXPLAINED
-from paper_checks.audit.mutation.expressions import errors
-from paper_checks.audit.mutation.patience import judged_within
+from tools.mutation.command import lines, markdown
+from tools.mutation.explained import EXPLAINED
+from tools.mutation.expressions import errors
+from tools.mutation.patience import judged_within
+
+from bounds.catalog import get
+from bounds.core import Condition
+from bounds.vocabulary import client_weight, cohort, local_steps, runtime, smoothness, step_size
 from paper_checks.audit.running import judge
 from paper_checks.claims.checkers import MonotoneIn, Prints, Same
 from paper_checks.claims.claim import Claim, Defect, holds, Kind, Status
@@ -193,7 +192,7 @@ def test_the_command_tells_score_and_survivors(capsys, monkeypatch):
         claim(MonotoneIn(NAME, local_steps, up=False), name="decaying_k.b"),
     )
     monkeypatch.setattr(command, "CLAIMS", {c.name: c for c in (weak, pinning)})
-    status = fedbounds.main(["check", NAME, "--mutate", "--workers", "1", "--json"])
+    status = command.main([NAME, "--workers", "1", "--json"])
     told = json.loads(capsys.readouterr().out)
     (found,) = told["bounds"]
     assert found["name"] == NAME

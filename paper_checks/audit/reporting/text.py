@@ -29,7 +29,7 @@ HOW = """Every verdict judges the statement **as printed** and can be run again 
 A claim is a sentence of a paper, in our words; cross-checks that we added are marked *ours* and counted apart.
 
 A verdict can be wrong where the encoding is: every formula of the catalogue is typed from the paper by hand, compared
-with independent arithmetic, and attacked by planted errors (`fedbounds check --mutate`)."""
+with independent arithmetic, and attacked by planted errors (`tests/tools/mutation`)."""
 
 
 def files(found: Sequence[Record], reviews: Mapping[str, Review]) -> dict[str, str]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from ...claims.claim import Book, Claim
-from ..running import judge, Verdict
+from paper_checks.audit.running import judge, Verdict
+from paper_checks.claims.claim import Book, Claim
 
 LEAST = 10.0  # CPU seconds that every claim is given
 TIMES = 5.0  # and so many times what it takes without an error

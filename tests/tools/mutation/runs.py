@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from bounds.catalog import BOUNDS
+from paper_checks.audit.forking import spread
+from paper_checks.audit.running import audit, judge, Verdict
+from paper_checks.claims.checkers import All
+from paper_checks.claims.claim import Book, Claim, Status
 
-from ...claims.checkers import All
-from ...claims.claim import Book, Claim, Status
-from ..forking import spread
-from ..running import audit, judge, Verdict
 from .checks import mutant_checks, MutantCheck
 from .formulas import Mutant, mutants
 from .kept import Kept

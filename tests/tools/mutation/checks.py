@@ -10,8 +10,9 @@ from typing import Any
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from ...claims.checkers import Ordered
-from ...claims.claim import Claim
+from paper_checks.claims.checkers import Ordered
+from paper_checks.claims.claim import Claim
+
 from .expressions import errors
 
 SEARCH = ("evaluations", "seed", "sigmas", "tolerance", "slack", "where", "under", "within", "squares", "least")

@@ -10,9 +10,9 @@ import sympy as sp
 
 from bounds.core import Bound, Condition
 from bounds.errors import DeclarationError
+from paper_checks.claims.checkers.points import near, points, value
+from paper_checks.claims.claim import ClaimError
 
-from ...claims.checkers.points import near, points, value
-from ...claims.claim import ClaimError
 from .expressions import errors
 
 FLIPPED = {sp.Le: sp.Ge, sp.Lt: sp.Gt, sp.Ge: sp.Le, sp.Gt: sp.Lt}

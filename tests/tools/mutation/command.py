@@ -1,36 +1,38 @@
-"""``fedbounds check --mutate``: the score, and every survivor with its reason."""
+"""``python tests/tools/mutation``: the score, and every survivor with its reason."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
-from bounds.catalog import BOUNDS
+from bounds.catalog import BOUNDS, get
 from bounds.core import Bound
-from bounds.errors import unknown
+from bounds.papers import PAPERS
 from bounds.showing.files import write_whole
 from bounds.showing.terminal import print_lines
 from empirics.progress import progress
+from paper_checks.audit.running import CLAIMS
 
-from ...claims.claim import ClaimError
-from ..running import CLAIMS
 from .kept import Kept
 from .patience import LEAST, TIMES
 from .runs import attack_bounds, attack_checks
 from .tally import Survivor, Tally
 
 FINE, HOLES = 0, 1
+PURPOSE = "Plant one error at a time in formulas and checks, and see which ones some verdict notices."
 
 
-def mutate(args: argparse.Namespace) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Plant errors in the bounds of a paper (or in those named, or in all) and in the checks; 1 when a hole is left."""
-    for name in args.names:
-        if name not in BOUNDS:
-            raise unknown("bound", name, list(BOUNDS))
-    names = [n for n in BOUNDS if (not args.names or n in args.names) and args.paper in (None, BOUNDS[n].source.paper)]
+    parser = _parser()
+    args = parser.parse_args(list(arguments))
+    names = [n for n in args.names or BOUNDS if args.paper in (None, get(n).source.paper)]
     if not names:
-        raise ClaimError(f"no bound of {args.paper} is named {', '.join(args.names)}")
+        parser.error(f"no bound of {args.paper} is among those named")
+    if args.report is not None:
+        args.report.mkdir(parents=True, exist_ok=True)
     claims = [c for c in CLAIMS.values() if not c.deep and any(BOUNDS[n].source.paper == c.paper for n in names)]
     kept = Kept(None if args.report is None else args.report / "mutation.jsonl")
     with progress("planting errors") as bar:
@@ -46,6 +48,17 @@ def mutate(args: argparse.Namespace) -> int:
     if args.report is not None:
         write_whole(args.report / "MUTATION.md", markdown(bounds, checks))
     return HOLES if any(not s.reason for t in (*bounds, *checks) for s in t.survivors) else FINE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python tests/tools/mutation", description=PURPOSE)
+    add = parser.add_argument
+    add("names", nargs="*", metavar="BOUND", help="without one: every bound, and every check")
+    add("--paper", choices=sorted(PAPERS), help="only the bounds and claims of one paper")
+    add("--report", type=Path, metavar="DIR", help="write MUTATION.md there; what was stopped goes on")
+    add("--workers", type=int, default=2, metavar="N", help="processes (2)")
+    add("--json", action="store_true", help="print JSON")
+    return parser
 
 
 def _plain(tally: Tally) -> dict[str, object]:
@@ -82,7 +95,7 @@ def markdown(bounds: Sequence[Tally], checks: Sequence[Tally]) -> str:
     head = [
         "# Planted errors",
         "",
-        "`fedbounds check --mutate` plants one error at a time and runs the claims that ask for the formula; it is",
+        "`python tests/tools/mutation` plants one error at a time and runs the claims that ask for the formula; it is",
         "caught when one of them gets another verdict than the audited one, and not decided where none does and one",
         f"took more than {LEAST:g} seconds and {TIMES:g} times what it takes without the error.",
         "",

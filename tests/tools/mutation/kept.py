@@ -12,7 +12,7 @@ from bounds.showing.files import write_whole
 from .tally import Survivor, Tally
 
 ROOT = Path(__file__).resolve().parents[3]
-SEEN = ("bounds", "empirics", "paper_checks")
+SEEN = ("bounds", "empirics", "paper_checks", "tests/tools/mutation")
 """The code that a verdict may depend on; reasons of survivors are looked up when they are told, and may change."""
 
 
