@@ -189,7 +189,7 @@ def plot(args: argparse.Namespace) -> int:
     with _working("drawing"):
         given = read([swept, *words])
         picture = curves.data(bounds, quantity, given)
-        written = curves.write(picture, path, lines=args.lines, outside=args.outside)
+        written = curves.write(picture, path, outside=args.outside)
     _remark([*curves.notes(picture, args.outside), *taken_as_they_are(bounds, given), *stand_ins(bounds, given)])
     _print([f"wrote {file}" for file in written])
     return _print(curves.sparklines(picture, args.outside)) if _shows_signs() else FINE

@@ -49,7 +49,6 @@ SERVER_SIDE = (SERVER, "averaged model", VIRTUAL)
 WEIGHTED = "step-weighted sum"
 WEIGHTED_MEAN, WEIGHTED_DRAW = "weighted mean", "weighted expectation"
 """A mean whose entries do not count alike, and what is expected of a model that is drawn by such shares."""
-ANY = "any one"
 WITH_LAST = "rounds, the last included"
 """The models w(0) .. w(R): the least and the mean over rounds are of w(0) .. w(R-1), the last one is w(R). The least
 over iterations is of all of them too."""
@@ -59,7 +58,6 @@ before less (first - last)/T, and no factor leads from one of them to the other.
 average is neither the server's model nor one that a step begins from."""
 ONE_AVERAGING = "the training samples"
 """What a statement on one averaging round is an expectation over."""
-NEVER_NEGATIVE = ("grad_norm_sq", "optimality_gap", "distance_sq", "divergence", "consensus_distance")
 FOLDED: dict[str, tuple[str, str, str]] = {
     "mean_grad_norm_sq": ("grad_norm_sq", "mean", "rounds"),
     "weighted_grad_norm_sq": ("grad_norm_sq", WEIGHTED, "iterations"),
@@ -142,9 +140,8 @@ class Conversion:
 
     ``source`` and ``result`` are the fields of the class that it asks for and those that it changes. ``needs`` says
     whether the scenario allows it (None: cannot tell), ``words`` what it needs. Where a predicate of its ``premises``
-    is False it is not allowed either; where one cannot tell, the premise is taken on trust. A ``loose`` one is applied
-    where it is asked for alone. One that ``renames`` leads to the same number under the name that is kept. A class with
-    a field of ``unless`` is none that it leads from.
+    is False it is not allowed either; where one cannot tell, the premise is taken on trust. One that ``renames`` leads
+    to the same number under the name that is kept. A class with a field of ``unless`` is none that it leads from.
     """
 
     name: str
@@ -154,7 +151,6 @@ class Conversion:
     needs: Needs | None = None
     words: str = ""
     premises: tuple[Assumption, ...] = ()
-    loose: bool = False
     renames: bool = False
     unless: Mapping[str, str] = field(default_factory=dict)
 
@@ -219,10 +215,6 @@ def _is_known(word: str) -> Needs:
     return known
 
 
-def _never_negative(found: ClassOf, scenario: Scenario) -> bool:
-    return found.target in NEVER_NEGATIVE
-
-
 def _convex(found: ClassOf, scenario: Scenario) -> bool:
     return CONVEX.holds(*scenario.facts) is True
 
@@ -237,10 +229,6 @@ def everyone(scenario: Scenario) -> bool:
 
 def _ends_at_server(found: ClassOf, scenario: Scenario) -> bool:
     return everyone(scenario)
-
-
-def _ends_and_never_negative(found: ClassOf, scenario: Scenario) -> bool:
-    return everyone(scenario) and _never_negative(found, scenario)
 
 
 def _whole_rounds(scenario: Scenario) -> bool:
@@ -299,12 +287,6 @@ CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C7", {"target": "distance_sq"}, {"target": "grad_norm_sq"}, smoothness**2, *_SMOOTH),
     Conversion("C7", {"target": "optimality_gap"}, {"target": "distance_sq"}, 2 / strong_convexity, *_STRONG),
     Conversion("C7", {"target": "grad_norm_sq"}, {"target": "distance_sq"}, 1 / strong_convexity**2, *_STRONG),
-    Conversion("C8", {"statistic": "mean", "over": "rounds"}, {"statistic": ANY}, rounds, _never_negative,
-               "the number is never negative", loose=True),
-    Conversion("C8", {"statistic": "mean", "over": "iterations"}, {"statistic": ANY}, iterations, _never_negative,
-               "the number is never negative", loose=True),
-    Conversion("C8", {"statistic": "mean", **_STEPPED}, {"statistic": "last", "over": "iterations"}, iterations,
-               _ends_and_never_negative, "all clients take part and the number is never negative", loose=True),
     *(
         Conversion("C9", {"target": "optimality_gap", "statistic": kind}, {"statistic": "expectation", "at": AVERAGE},
                    needs=_convex, words="the loss is convex", unless=_STEPPED)
@@ -327,7 +309,7 @@ CONVERSIONS: tuple[Conversion, ...] = (
                    {"over": WITH_LAST if kind == "min" else "rounds", "at": SERVER}, needs=_single_steps,
                    words="all clients take part with one local step a round", renames=True)
         for at in (VIRTUAL, SERVER)
-        for kind in ("last", "min", "mean", "expectation", WEIGHTED_MEAN, WEIGHTED_DRAW, WEIGHTED, ANY)
+        for kind in ("last", "min", "mean", "expectation", WEIGHTED_MEAN, WEIGHTED_DRAW, WEIGHTED)
     ),
     *(
         Conversion("C12", {"algorithm": name}, {"algorithm": "fedavg"}, needs=_off(knob, off),
@@ -349,7 +331,6 @@ MEANING: dict[str, str] = {
     "C5": "a squared gradient is at most 2L times the gap",
     "C6": "a gap is at most the squared gradient over 2 mu",
     "C7": "between the distance and the gap or the gradient, by L or mu",
-    "C8": "any one of R numbers is at most R times their mean",
     "C9": "of a convex loss, at the average of the models it is at most its mean over them, by the same weights",
     "C10": "stability bounds the generalization gap",
     "C11": "the clients' mean is their best centre",
@@ -442,11 +423,8 @@ class Way:
     steps: tuple[Conversion, ...] = ()
 
 
-def ways(start: ClassOf, scenario: Scenario, loose: bool = False) -> tuple[list[Way], list[str]]:
-    """Every class within reach and the shortest way there, the start first; and why others are out of reach.
-
-    With ``loose`` also what follows for any one model from a mean over a run, R times as large.
-    """
+def ways(start: ClassOf, scenario: Scenario) -> tuple[list[Way], list[str]]:
+    """Every class within reach and the shortest way there, the start first; and why others are out of reach."""
     found = {start: Way(start)}
     refused: list[str] = []
     renamed: set[ClassOf] = set()
@@ -454,7 +432,7 @@ def ways(start: ClassOf, scenario: Scenario, loose: bool = False) -> tuple[list[
     while queue:
         here = queue.pop(0)
         for conversion in CONVERSIONS:
-            if (conversion.loose and not loose) or not conversion.fits(here.to):
+            if not conversion.fits(here.to):
                 continue
             other = conversion.apply(here.to)
             if other in found and not conversion.renames:

@@ -1,7 +1,8 @@
-"""The lists of bounds and quantities without building them: ``index.json``, which builds itself again.
+"""The lists of bounds and quantities without importing the catalogue: ``index.json``.
 
-The file says which declarations it was built from, as one digest of their texts. Where that is not the digest of the
-texts that are there, the catalogue is imported and the file written again, if its folder lets itself be written to.
+The wheel brings the file; in a checkout it is built when it is asked for. It says which declarations it was built from,
+as one digest of their texts. Where that is not the digest of the texts that are there, the catalogue is imported; the
+file is written again in a checkout alone.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from .errors import BoundsError
 from .showing.files import write_whole
 
 PATH = Path(__file__).with_name("index.json")
+CHECKOUT = PATH.parents[1] / "pyproject.toml"
+"""A file that lies beside the package in a checkout, and not where it is installed."""
 DECLARED = ("classics", "decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "ties.py",
             "letters.py", "showing/cards.py", "showing/quantities.py")  # fmt: skip
 """What the entries are made from: files, and folders with all their files."""
@@ -39,13 +42,18 @@ def _held() -> dict[str, Any]:
         held = json.loads(PATH.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # missing or torn: it is built again
         held = {}
-    now = digest()
-    if not (isinstance(held, dict) and held.get("declarations") == now):
-        written = text(now)
-        held = json.loads(written)
-        with contextlib.suppress(BoundsError):
-            write_whole(PATH, written)
-    return held
+    if isinstance(held, dict) and held.get("declarations") == digest():
+        return held
+    if CHECKOUT.is_file():
+        with contextlib.suppress(BoundsError):  # a folder that cannot be written to
+            build()
+    fresh: dict[str, Any] = json.loads(text())
+    return fresh
+
+
+def build() -> None:
+    """Write the index of the declarations that are there."""
+    write_whole(PATH, text())
 
 
 def digest() -> str:
@@ -62,8 +70,8 @@ def _files() -> Iterable[Path]:
         yield from [place] if place.suffix else sorted(place.glob("*.py"))
 
 
-def text(declarations: str) -> str:
-    """What the file has to say of these declarations: a line per bound of the catalogue, and per quantity."""
+def text() -> str:
+    """What the file has to say of the declarations: a line per bound of the catalogue, and per quantity."""
     from .catalog import BOUNDS
     from .showing.cards import summary
     from .showing.quantities import all_entries
@@ -72,4 +80,4 @@ def text(declarations: str) -> str:
         return "[\n" + ",\n".join(json.dumps(item, ensure_ascii=False) for item in items) + "\n]"
 
     bounds, words = block(map(summary, BOUNDS.values())), block(all_entries())
-    return f'{{"declarations": "{declarations}", "bounds": {bounds}, "quantities": {words}}}\n'
+    return f'{{"declarations": "{digest()}", "bounds": {bounds}, "quantities": {words}}}\n'

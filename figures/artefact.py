@@ -39,7 +39,8 @@ class Artefact:
     """One figure or table by ``name`` (``fedinit.table_3``); ``draw`` is None for a table.
 
     ``cells(scale)`` are the runs that it reads, ``data(runs, scale)`` the numbers from them, ``draw(shown)`` a
-    matplotlib figure of these numbers and nothing else.
+    matplotlib figure of these numbers and nothing else. ``pack`` names another artefact that reads all of these runs:
+    they are packed once, with those of that one.
     """
 
     name: str
@@ -47,6 +48,12 @@ class Artefact:
     cells: Callable[[str], Sequence[Cell]]
     data: Callable[[Runs, str], Shown]
     draw: Callable[[Shown], Any] | None = None
+    pack: str = ""
+
+    @property
+    def packed_in(self) -> str:
+        """The name of the pack that its runs are in."""
+        return self.pack or self.name
 
     @property
     def paper(self) -> str:

@@ -23,7 +23,6 @@ from empirics.progress import progress
 from paper_checks.audit.reporting import files as audit_report, records
 from paper_checks.audit.running import audit, CLAIMS, REVIEWS
 
-from . import provenance
 from .artefact import Artefact
 from .catalogue import chosen
 from .command import drawn, known_scale
@@ -51,8 +50,6 @@ Made by `fedbounds bundle --scale {scale}`: {artefacts} figures and tables, {the
 | `figures/` | figures (PDF, SVG, PNG), captions and tables (LaTeX, Markdown), their numbers (CSV) and cards (JSON) |
 {rows}
 | `audit/` | the same, a page per paper |
-| `codecheck.yml` | files to make again, and by which commands: CODECHECK's configuration, for you to complete |
-| `ro-crate-metadata.json` | every file, figure by figure, with what made it: an RO-Crate, for archives |
 
 A bound in a paper of yours: `\\input{{bounds}}` in the preamble (amsmath), then `$\\{macro}$`.
 """
@@ -69,14 +66,12 @@ def bundle(arguments: Sequence[str]) -> int:
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {args.scale} fills one")
     writable_folder("-o", target, _own())
-    provenance.refuse_completed(target)
     told = _figures(artefacts, args.scale, store, target)
     write_whole(target / "bounds.tex", macros(BOUNDS))
     write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
     write_whole(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
     _audit(target, args.workers)
     write_whole(target / "README.md", told)
-    provenance.write(target, _others(target), artefacts, args.scale, machine())
     print(f"wrote {target}: {len(list(target.rglob('*.*')))} files")
     return 0
 
@@ -84,15 +79,7 @@ def bundle(arguments: Sequence[str]) -> int:
 def _own() -> dict[str, str]:
     """How the files of the bundle begin that others may have too."""
     title, entry = CONTENTS.partition("\n")[0], next(iter(PAPERS.values())).bibtex
-    own = {"README.md": title, "references.bib": entry, "bounds.tex": MACROS, "figures/REPORT.md": TITLE}
-    return {**own, provenance.CODECHECK: provenance.YAML, provenance.CRATE: '{\n "@context"'}
-
-
-def _others(target: Path) -> dict[str, str]:
-    """What lies in the bundle beside the figures, and what it holds."""
-    there = {name: words for name, words in HOLDS.items() if (target / name).is_file()}
-    pages = (path.relative_to(target).as_posix() for path in sorted((target / "audit").rglob("*.md")))
-    return {"README.md": "what lies here", **there, **dict.fromkeys(pages, HOLDS["audit.csv"])}
+    return {"README.md": title, "references.bib": entry, "bounds.tex": MACROS, "figures/REPORT.md": TITLE}
 
 
 def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Path) -> str:

@@ -33,8 +33,8 @@ SHADES = (*CYCLE, "#5b8fd0", "#e58a6b", "#63b59b", "#b48fcb")
 """Lines, in the order they are given."""
 
 
-def draw(ax: Axes, picture: Picture, *, lines: bool = False, outside: bool = False) -> None:
-    """Draw a picture: terms stacked (or as lines) for one curve, totals for several; labels at the right end."""
+def draw(ax: Axes, picture: Picture, *, outside: bool = False) -> None:
+    """Draw a picture: terms stacked for one curve (lines on a logarithmic axis), totals for several."""
     alone = len(picture.curves) == 1
     if picture.log_x:
         ax.set_xscale("log")
@@ -46,7 +46,7 @@ def draw(ax: Axes, picture: Picture, *, lines: bool = False, outside: bool = Fal
     ax.set_xlim(picture.x[0], picture.x[-1])
     if not alone:
         labels = [_total(ax, picture.x, c, colour, outside) for c, colour in zip(picture.curves, SHADES, strict=False)]
-    elif lines or logarithmic or not _stackable(picture.curves[0]):
+    elif logarithmic or not _stackable(picture.curves[0]):
         labels = _as_lines(ax, picture.x, picture.curves[0], outside)
     else:
         labels = _stacked(ax, picture.x, picture.curves[0], outside)
@@ -168,13 +168,13 @@ def _ends(picture: Picture, values: np.ndarray) -> str:
     return f"{y} at {picture.quantity.name} = {x} to {last_y} at {last_x}"
 
 
-def write(picture: Picture, path: Path, *, lines: bool = False, outside: bool = False) -> tuple[Path, Path]:
+def write(picture: Picture, path: Path, *, outside: bool = False) -> tuple[Path, Path]:
     """The picture at ``path`` (its ending says the format) and the numbers it shows beside it as CSV: both or none."""
     path, beside = places(path)
 
     def drawn() -> Any:
         made, ax = figure(4.4)
-        draw(ax, picture, lines=lines, outside=outside)
+        draw(ax, picture, outside=outside)
         return made
 
     write_both(path, beside, drawn, rows(picture))

@@ -18,7 +18,7 @@ SEED = "seed"
 
 def planned(wanted: Sequence[Artefact], scale: str, store: Store, as_json: bool = False) -> int:
     """Print the plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
-    packed = {str(card["key"]) for artefact in wanted for card, _ in kept_with_code(scale, artefact.name)}
+    packed = {str(card["key"]) for artefact in wanted for card, _ in kept_with_code(scale, artefact.packed_in)}
     of_each = {artefact.name: cells([artefact], scale) for artefact in wanted}
     costs = {artefact.name: minutes(artefact, scale, of_each[artefact.name]) for artefact in wanted}
     all_ = {cell.key: cell for mine in of_each.values() for cell in mine}

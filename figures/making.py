@@ -84,8 +84,11 @@ def make(
 
 
 def _packed(artefact: Artefact, used: Sequence[Kept], folder: Path) -> list[Path]:
-    """The runs of an artefact beside it, in one small file; those that are missing can be run later."""
-    if not used:
+    """The runs of an artefact beside it, in one small file; those that are missing can be run later.
+
+    Nothing for one whose runs lie in the pack of another.
+    """
+    if not used or artefact.pack:
         return []
     path = folder / RUNS / f"{artefact.name}{SUFFIX}"
     path.parent.mkdir(exist_ok=True)
@@ -95,7 +98,7 @@ def _packed(artefact: Artefact, used: Sequence[Kept], folder: Path) -> list[Path
 
 
 def kept_with_code(scale: str, name: str = "*") -> Iterator[tuple[Mapping[str, Any], Outcome]]:
-    """The packed runs of an artefact, or of all: what their cards tell, and the results."""
+    """The runs in the pack of this name, or in all: what their cards tell, and the results."""
     for path in sorted((COMMITTED.with_name(scale) / RUNS).glob(f"{name}{SUFFIX}")):
         yield from unpacked(path.read_bytes(), path.name)
 
@@ -113,7 +116,7 @@ def resume(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
     taken = 0
     for artefact in artefacts:
         missing = {cell.key: cell for cell in artefact.cells(scale) if not store.has(cell)}
-        for card, outcome in kept_with_code(scale, artefact.name) if missing else ():
+        for card, outcome in kept_with_code(scale, artefact.packed_in) if missing else ():
             if card["key"] in missing:
                 store.restore(missing[card["key"]], card, outcome)
                 taken += 1

@@ -35,19 +35,11 @@ interval would no longer reach zero, were the difference as seen.""".splitlines(
 DIFFERENCE = re.compile(r"([+-][\d.]+(?:e[+-]?\d+)?) ± ([\d.]+(?:e[+-]?\d+)?)")
 MOST = 1000.0
 """Core-hours beyond which it is not a matter of seeds."""
-EARLIER = """\
-{} of the artefacts were judged before there were regimes and deltas: until their runs are made again, *contradicted*
-stands there for what was called not reproduced, *undecided* for what was called not decidable at this scale.\
-"""
 TAU = """\
 Tau is Kendall's rank correlation between the reported numbers and ours, with 90 % of it when both move by their noise.\
 """
 VERDICTS = ("reproduced", "contradicted", "equal within delta", "undecided", str(Reproduction.REGIME))
 EXPERIMENTS, FORMULAS, OURS = "the papers' experiments", "the papers' formulas, settings and costs", "ours"
-NEITHER = " ± 0"
-"""How a comparison ends on cards that do not say yet whether its sides vary with the seed."""
-
-
 WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs", "keys", "agreement", "conclusions"}
 """Of a card, those that the report is made of."""
 
@@ -136,9 +128,10 @@ def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
     for card in cards:
         paper = card["name"].partition(".")[0]
         for judged in card["conclusions"]:
-            counted = judged.get("counted", judged["why"].endswith(NEITHER))
             missed = tuple(regime["words"] for regime in judged.get("regimes", ()) if regime["missed"])
-            one = Conclusion(paper, judged["words"], judged["verdict"], counted, (card,), (judged["why"],), missed)
+            one = Conclusion(
+                paper, judged["words"], judged["verdict"], judged["counted"], (card,), (judged["why"],), missed
+            )
             key = (paper, one.words, one.verdict)
             if earlier := found.get(key):
                 one = replace(
@@ -168,7 +161,6 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
     """
     scales = sorted({c["scale"] for c in cards})
     changed = "".join(f", changed to {c}" for c in dict.fromkeys(c["changed"] for c in cards if "changed" in c))
-    earlier = sum("verdicts" not in c for c in cards if c["conclusions"])
     drawn = conclusions(cards)
     aside = claims is not None
     lines = [
@@ -179,7 +171,6 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
         "",
         *_learned(drawn),
         *READING,
-        *(EARLIER.format(earlier).splitlines() if earlier else ()),
         "",
     ]
     for paper in dict.fromkeys(c["name"].partition(".")[0] for c in cards):

@@ -65,8 +65,6 @@ def parser() -> Parser:
     add("--minutes", type=positive, metavar="M", help="stop after this time, whatever is left of the budget")
     add("--seed", type=whole_number(0), default=0, metavar="N", help="the same seed gives the same search (0)")
     add("--family", metavar="F", help="search one family of instances only")
-    add("--with", dest="definitions", action="append", default=[], metavar="EQUATION",
-        help="put in an equation of the list for its target; may be repeated")  # fmt: skip
     add(
         "-o",
         dest="output",

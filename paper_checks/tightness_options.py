@@ -54,13 +54,11 @@ def parser() -> Parser:
         help="processes (one per core); 0: in this process",
     )
     add("--patience", type=number, default=PATIENCE, metavar="SECONDS", help="longest single worst case (600)")
-    group = found.add_mutually_exclusive_group()
     comes = "the table that comes with the project, shown where no quantity is given; solves nothing"
-    group.add_argument("--committed", action="store_true", help=comes)
-    group.add_argument("--full", action="store_true", help="the grid of that table, computed anew")
+    add("--committed", action="store_true", help=comes)
     proofs = (
         "prove every worst case from both sides in fractions; -o writes the proofs, NAME-1.json and on, or with "
-        "--committed and --full the archive NAME.proofs.xz; --patience leaves places out"
+        "--committed the archive NAME.proofs.xz; --patience leaves places out"
     )
     add("--certify", action="store_true", help=proofs)
     best = (

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from bounds.classes import AFTER, ANY, WEIGHTED, WITH_LAST
+from bounds.classes import AFTER, WEIGHTED, WITH_LAST
 from bounds.places import VIRTUAL
 from bounds.scenario import Scenario
 from empirics.algorithms import algorithm
@@ -117,7 +117,7 @@ def measured(kind, run, step_size, weights=None):
         return float(step_size * series.sum())
     if kind.weights:
         return float(np.array(weights.shares(len(series))) @ series)
-    return float({"min": np.min, "mean": np.mean, "expectation": np.mean, ANY: np.max}[kind.statistic](series))
+    return float({"min": np.min, "mean": np.mean, "expectation": np.mean}[kind.statistic](series))
 
 
 DROPPED = (

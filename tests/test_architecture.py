@@ -195,21 +195,25 @@ def test_bounds_are_evaluated_without_torch(tmp_path):
     assert statuses == ["0"] * 9 + ["2"]
 
 
-def test_the_index_of_the_list_says_what_the_catalogue_says():
-    assert index.PATH.read_text(encoding="utf-8") == index.text(index.digest()), "fedbounds list builds it again"
-
-
-def test_the_index_is_built_again_when_a_declaration_changed(tmp_path, monkeypatch):
-    told = index.PATH.read_text(encoding="utf-8")
+@pytest.mark.parametrize("checkout", [True, False])
+def test_a_stale_index_is_built_again_and_written_in_a_checkout_alone(checkout, tmp_path, monkeypatch):
+    told = index.text()
     stale = tmp_path / "index.json"
     stale.write_text(told.replace(index.digest(), "0" * 20).replace("fedals.one_round", "fedals.forgotten"))
     for name in index.DECLARED:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).symlink_to(index.PATH.parent / name)
     monkeypatch.setattr(index, "PATH", stale)
+    monkeypatch.setattr(index, "CHECKOUT", tmp_path / "pyproject.toml")
+    if checkout:
+        (tmp_path / "pyproject.toml").touch()
+    written = stale.read_bytes()
     assert "fedals.one_round" in {entry["name"] for entry in index.entries()}
+    if not checkout:
+        assert stale.read_bytes() == written
+        return
     assert stale.read_text(encoding="utf-8") == told
-    monkeypatch.setattr(index, "text", lambda digest: pytest.fail("a fresh index is read, not built"))
+    monkeypatch.setattr(index, "text", lambda: pytest.fail("a fresh index is read, not built"))
     assert len(index.entries()) > 100
 
 

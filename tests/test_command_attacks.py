@@ -170,7 +170,7 @@ WITNESS = ROOT / "paper_checks" / "counterexamples" / "fedcog_eq_19.json"
     "words",
     [
         *(("falsify", "--replay", WITNESS, *idle) for idle in (("--family", "nonsense"), ("--seed", "3"),
-          ("-o", "x.json"), ("--with", "fedcog.corollary"))),
+          ("-o", "x.json"))),
         ("tightness", "--patience", "7"),
         ("tightness", "fedcog.theorem", "--committed", "--store", "s"),
         ("tightness", "fedcog.theorem", "--workers", "3"),

@@ -44,7 +44,7 @@ VERBS = {
                   f"fedbounds solve fedals.one_round for=clients target=0.1 --smallest {GAP}",
                   "--largest --smallest --zip --json"),
     "plot": Verb("a picture along one quantity: one bound term by term, or several compared",
-                 f"fedbounds plot fedals.one_round x=clients=2:40:39 {GAP} -o gap.svg", "--lines --outside -o"),
+                 f"fedbounds plot fedals.one_round x=clients=2:40:39 {GAP} -o gap.svg", "--outside -o"),
     "compare": Verb("every theorem about one number of your federation, side by side: which of them says anything",
                     f"fedbounds compare grad_norm_sq {SITES} cohort=10 local_steps=16 step_size=0.028 runtime=20"),
     "advise": Verb("what to run: local steps and step size by theorems, by the quadratic twin, by training",
@@ -72,7 +72,7 @@ VERBS = {
                  'fedbounds rate "scaffold()" local_steps=5 step_size=0.1 smoothness=1 strong_convexity=0.1'),
     "figure": Verb("the figures and tables of the papers, beside what they report; without a name, their list",
                    "fedbounds figure fedinit.table_3 --scale smoke"),
-    "bundle": Verb("one folder: figures, tables, bounds as LaTeX macros, BibTeX, numbers, the audit; an RO-Crate",
+    "bundle": Verb("one folder: figures, tables, bounds as LaTeX macros, BibTeX, numbers, the audit",
                    "fedbounds bundle --scale smoke -o bundle"),
     "explore": Verb("a page to explore the bounds in the browser, without a server; without a name, all of them",
                     "fedbounds explore fedals.one_round -o one_round.html"),
@@ -90,7 +90,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--zip": {"action": "store_true", "help": "pair the sweeps instead of combining each with each"},
     "--largest": {"action": "store_true", "help": "the largest such value (default)"},
     "--smallest": {"action": "store_true", "help": "the smallest such value"},
-    "--lines": {"action": "store_true", "help": "terms as lines instead of stacked"},
     "-o": {"dest": "output", "metavar": "FILE", "help": "the picture (NAME.svg); a CSV is written beside it"},
 }
 WORDS = {

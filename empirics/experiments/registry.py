@@ -42,7 +42,7 @@ class Job:
     ``version`` is raised when the numbers change for the same arguments; of a function in a user's file it is a digest
     of the file and of those beside it that it imports.
     ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
-    ``formerly`` is what stores of the first format call it, ``setting`` what else takes its arguments: see ``job``.
+    ``setting`` is what else takes its arguments: see ``job``.
     ``goes_on``: with the path of a file as ``state`` its function keeps there where a run stands, and goes on from it.
     """
 
@@ -50,17 +50,15 @@ class Job:
     version: str
     home: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    formerly: str = ""
     setting: str = ""
     goes_on: bool = False
 
 
-def job(name: str, version: int, setting: str = "", formerly: str = "", goes_on: bool = False) -> Callable[[F], F]:
+def job(name: str, version: int, setting: str = "", goes_on: bool = False) -> Callable[[F], F]:
     """Declare the function below as a job; its arguments are JSON data, it returns an ``Outcome``.
 
     What it takes as ``**setting`` are arguments of the functions and fields of the classes that ``setting`` names, each
-    ``module:name``; ``formerly`` is what stores of the first format call it; ``goes_on`` is as in ``Job``. All are
-    written out, for ``of_module``.
+    ``module:name``; ``goes_on`` is as in ``Job``. All are written out, for ``of_module``.
     """
     return lambda function: function
 
@@ -122,7 +120,6 @@ def of_module(module: str) -> tuple[Job, ...]:
             str(words["version"]),
             f"{module}:{function.name}",
             _defaults(function, words["setting"]),
-            words["formerly"],
             words["setting"],
             words["goes_on"],
         )
@@ -151,7 +148,7 @@ def _declaration(function: ast.FunctionDef) -> dict[str, Any] | None:
         if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
             placed = dict(zip(("name", "version", "setting"), map(ast.literal_eval, mark.args), strict=False))
             named = {k.arg: ast.literal_eval(k.value) for k in mark.keywords if k.arg}
-            return {"setting": "", "formerly": "", "goes_on": False, **placed, **named}
+            return {"setting": "", "goes_on": False, **placed, **named}
     return None
 
 

@@ -16,10 +16,8 @@ from bounds.showing.usage import bare_parser, Parser, refuse_idle
 
 from ..calls import refuse_twice
 from ..errors import EmpiricsError
-from ..progress import progress
 from . import Store
 from .command import FINDING, FINE, FOLDER, folder, path_word, word
-from .rekeying import rekeyed
 from .results import is_number, Row, select, shown, STALE, values
 from .sweeps import keys
 
@@ -48,11 +46,6 @@ def results(arguments: Sequence[str], draw: Draw) -> int:
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds sweep FILE makes one")
     if store.foreign():
         raise EmpiricsError(f"{store.folder} is no store: it holds files, and no result: give another with --store")
-    if args.rekey:
-        if args.words:
-            raise EmpiricsError(f"--rekey takes over all of a store: leave out {args.words[0]}")
-        refuse_idle(parser, args, ("columns", "sweep"), "--rekey takes over all of a store")
-        return _rekey(store)
     wanted = _wanted(args.words)
     axes = {name: wanted.pop(name) for name in PLACES if name in wanted} if args.plot else {}
     if args.plot:
@@ -87,7 +80,6 @@ def _parser() -> Parser:
     group.add_argument("--csv", action="store_true", help="comma-separated values")
     group.add_argument("--latex", action="store_true", help="a tabular for LaTeX, ruled by booktabs")
     group.add_argument("--plot", action="store_true", help="a picture, by x=..., y=..., hue=..., described below")
-    group.add_argument("--rekey", action="store_true", help="take over the results that an earlier version stored")
     add("-o", dest="output", type=path_word, metavar="FILE", help="the picture (Y-over-X.svg)")
     return parser
 
@@ -114,17 +106,6 @@ def _remarks(table: Sequence[Row], damages: Sequence[str]) -> int:
         )
         print(f"fedbounds: {told}{damages[0]}", file=sys.stderr)
     return FINDING if damages else FINE
-
-
-def _rekey(store: Store) -> int:
-    """Results of the first format under their new keys; 1 when some could not be taken over."""
-    with progress() as bar:
-        bar.doing("taking results over")
-        pairs = list(rekeyed(store))
-    left = [old for old, new in pairs if not new]
-    rest = f", left: {', '.join(left)}" if left else ""
-    print(f"{store.folder}: {len(pairs) - len(left)} results taken over{rest}")
-    return FINDING if left else FINE
 
 
 def _wanted(words: Sequence[str]) -> dict[str, str]:

@@ -140,18 +140,6 @@ class Store:
         self._write_card(cell, card)
         return Kept(card, self._table(cell.key))
 
-    def take_over(self, cell: Cell, card: Mapping[str, Any], table: Path) -> Kept:
-        """Keep a result that another version of this store wrote: what its card tells, and its table if it has one."""
-        told = {word: item for word, item in card.items() if word in (*ABOUT, *RESULT, *FAILURE, "seed")}
-        new = _sealed({"format": FORMAT, **told, "key": cell.key, "job": cell.job, "version": cell.version})
-        wrong = _foreign(new, cell.key) or (_torn(table, new["bytes"], new["sha256"]) if "sha256" in new else "")
-        if wrong:
-            raise StoreError(f"{table.with_suffix('.json')}: {wrong}")
-        if "sha256" in new:
-            self._write(self._table(cell.key), table.read_bytes())
-        self._write_card(cell, new)
-        return Kept(new, self._table(cell.key))
-
     def restore(self, cell: Cell, card: Mapping[str, Any], outcome: Outcome) -> None:
         """Keep a result that was made elsewhere: where, and in how many minutes, ``card`` tells."""
         content, result = _packed(outcome)
@@ -284,8 +272,7 @@ def _foreign(card: Any, key: str) -> str:
     if not isinstance(card, dict) or "format" not in card or "key" not in card:
         return "not a card of a result"
     if card["format"] != FORMAT:
-        again = "; fedbounds results --rekey takes it over" if card["format"] == 1 else ""
-        return f"written in format {card['format']}, this version reads {FORMAT}{again}"
+        return f"written in format {card['format']}, this version reads {FORMAT}"
     if card["key"] != key:
         return f"holds the result of {card['key']}"
     kinds = {"failed": FAILURE, **dict.fromkeys(RESULTS, RESULT)}.get(str(card.get("status")))

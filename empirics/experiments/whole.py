@@ -12,10 +12,8 @@ from socket import gethostname
 
 RECORD = ".sweep"
 """How the name of a sweep's record ends."""
-PART = re.compile(
-    r"\.[0-9a-f]{20}(?:-[\w.+-]+)?\.(?:json|parquet|sweep)\.(?:(?P<host>.+)\.(?P<process>\d+)\.)?[0-9a-f]{32}"
-)
-"""A file under way; versions before this one did not say whose."""
+PART = re.compile(r"\.[0-9a-f]{20}(?:-[\w.+-]+)?\.(?:json|parquet|sweep)\.(?P<host>.+)\.(?P<process>\d+)\.[0-9a-f]{32}")
+"""A file under way, and whose."""
 MINUTE, DAY = 60.0, 86400.0
 
 
@@ -61,10 +59,10 @@ def remove_orphans(folder: Path) -> int:
     return removed
 
 
-def _dead(host: str | None, process: str | None, age: float) -> bool:
+def _dead(host: str, process: str, age: float) -> bool:
     if age > DAY:
         return True
-    return host == gethostname() and age > MINUTE and not runs(int(process or 0))
+    return host == gethostname() and age > MINUTE and not runs(int(process))
 
 
 def runs(process: int) -> bool:

@@ -150,6 +150,6 @@ def _unpacked(found: Mapping[str, Any]) -> tuple[tuple[str, int], KeptRun]:
         name: Folded(how, dict(zip(map(tuple, places), values, strict=True)), count)
         for name, (how, places, values, count) in found["folds"].items()
     }
-    means = {Weights(*parts[:3]): RunningMean(*parts[3:]) for parts in found.get("means", ())}
+    means = {Weights(*parts[:3]): RunningMean(*parts[3:]) for parts in found["means"]}
     reached = Reached(state, found["last"], folds, found["largest"], found["seconds"], means)
     return (found["algorithm"], found["seed"]), KeptRun(reached, [Row(*row) for row in found["rows"]], found["engine"])

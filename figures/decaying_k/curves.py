@@ -197,6 +197,7 @@ def _figure(number: int, title: str, quantity: str, y: Axis) -> Artefact:
         grid.cells,
         partial(data, quantity),
         lambda shown: panels(shown.rows, Axis("simulated time (minutes)"), y),
+        "decaying_k.figure_1" if number == 2 else "",
     )
 
 

@@ -25,6 +25,7 @@ def _figure(number: int, data: str, quantity: str) -> Artefact:
         lambda scale: each(of(data), lambda s: [c for m in METHODS for c in grid_runs(scale, s, m)]),
         lambda runs, scale: _shown(runs, scale, of(data), quantity, scaled),
         lambda shown: panels(shown.rows, Axis("round"), Axis(words)),
+        "fedinit.table_1",
     )
 
 

@@ -129,5 +129,6 @@ ARTEFACTS = {
         beta.cells,
         over_betas,
         lambda shown: panels(shown.rows, Axis("relaxation beta"), Axis(ACCURACY), points=True),
+        "fedinit.table_3",
     ),
 }

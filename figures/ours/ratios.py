@@ -135,7 +135,7 @@ def _marks(
 
 
 def over_worst_cases(runs: Runs, scale: str) -> Shown:
-    """No runs: worst cases are computed by ``fedbounds tightness NAME --full``, and their tables come along."""
+    """No runs: worst cases are computed by ``fedbounds tightness NAME``, and their tables come along."""
     rows: list[dict[str, Any]] = []
     for path in sorted(FOLDER.glob("*.csv")):
         table = [row for row in committed(path.stem) if row["inside"] and row["worst_case"] > NOTHING]

@@ -54,7 +54,6 @@ def advise(
     bar: Progress | None = None,
     *,
     worst_case: float = 0.0,
-    shared_uplink: float | None = None,
     schedules: bool = False,
     hear: Callable[[str], None] | None = None,
 ) -> Advised:
@@ -76,7 +75,6 @@ def advise(
         own: bounds of your own beside the papers'.
         bar: hears what is computed and trained.
         worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none is computed).
-        shared_uplink: Mbit/s that the participants of a round share to send their models.
         schedules: replay the papers' schedules on a twin so large that this takes minutes, too.
         hear: is told the first line of the table before the rest is computed.
 
@@ -88,7 +86,7 @@ def advise(
     over = tuple(word for word in FREE if word in over)
     if problem is not None:
         scenario = completed(scenario, problem, batch)
-    goal = Goal.of(scenario, minimize, to, batch, within, shared_uplink)
+    goal = Goal.of(scenario, minimize, to, batch, within)
     if "cohort" in over:
         goal.check_cohort()
     if measure and (why := no_fedavg(goal.scenario)):

@@ -48,7 +48,7 @@ def advise_(arguments: Sequence[str]) -> int:
         raise UsageError("give over=... once")
     check_words(Namespace(**{name: getattr(args, name) for name in ("clients", "batch")}))
     words = [word for word in args.words if not word.startswith("over=")]
-    same = ("to", "within", "shared_uplink", "worst_case", "schedules", "problem", *PROBLEM, "batch", "own")
+    same = ("to", "within", "worst_case", "schedules", "problem", *PROBLEM, "batch", "own")
     taken = {name: getattr(args, name) for name in same}
     table = advise(args.goal, words, over=over[0] if over else OVER, hear=None if args.json else print_now, **taken)
     if args.json:
@@ -67,7 +67,6 @@ def _parser() -> Parser:
     add("--to", metavar="TARGET=NUMBER", help="what is to be reached; GOAL is then what is spent")
     add("--over", metavar="WORDS", help="what is free: local_steps,step_size (unless given), cohort; the same as over=")
     add("--within", action="append", default=[], metavar="WORD=NUMBER", help="a budget; bytes and gradients are of all")
-    add("--shared-uplink", type=positive, metavar="MBIT/S", help="what the participants of a round share to send")
     add("--worst-case", type=positive, default=0.0, metavar="SECONDS",
         help="so long for exact worst cases, proved, of plans of at most 16 gradients (none without it)")  # fmt: skip
     add("--schedules", action="store_true", help="replay the papers' schedules on a large twin, too: minutes")

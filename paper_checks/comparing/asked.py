@@ -36,10 +36,8 @@ def compare(
     scenario: Known = None,
     *,
     own: Own = (),
-    loose: bool = False,
     of: str | Sequence[str] = (),
     exact: bool = False,
-    price: bool = False,
     worst_case: float | None = None,
     problem: str | Task | FederatedProblem | None = None,
     clients: int | None = None,
@@ -64,10 +62,9 @@ def compare(
         what: what is bounded, such as ``grad_norm_sq``, ``optimality_gap``, ``divergence`` or ``distance_sq``.
         scenario: the federation: a ``Scenario``, a mapping (``fedbounds.constants`` returns one) or ``"@file.json"``.
         own: bounds of your own beside the papers', or ``"file.py:name"``.
-        loose: also what a mean over R models says of any one of them: R times as much.
-        of: papers or bounds, own ones too, that alone are meant; a single one with every condition and its price.
+        of: papers or bounds, own ones too, that alone are meant, each with its price: the least rounds at which it
+            says anything; with the papers' formulas for plans, and of a single one with every condition.
         exact: exact numbers of quadratics that meet each theorem's premises.
-        price: the least rounds at which bounds say anything; the papers' formulas for plans.
         worst_case: seconds that exact worst cases may be solved for (0: kept ones alone; None: none).
         problem: the federation itself, for its twin and for training, as in ``fedbounds.train``.
         clients: their number, of the problem (None: one per group); the scenario's where there is no problem.
@@ -101,8 +98,8 @@ def compare(
         known = scenario_of(scenario, words, beside)
         held = _held(problem, partition, clients, seed, client_weight, batch)
         return compared(
-            known, what, beside, loose=loose, of=of, exact=exact, problem=held, batch=batch, measure=measure,
-            worst_case=worst_case, price=price, bar=bar,
+            known, what, beside, of=of, exact=exact, problem=held, batch=batch, measure=measure,
+            worst_case=worst_case, bar=bar,
         )  # fmt: skip
 
 
@@ -114,7 +111,6 @@ def advise(
     within: Mapping[str, float] | Sequence[str] = (),
     to: str | tuple[str, float] | None = None,
     worst_case: float = 0.0,
-    shared_uplink: float | None = None,
     schedules: bool = False,
     problem: str | Task | FederatedProblem | None = None,
     clients: int | None = None,
@@ -145,7 +141,6 @@ def advise(
         within: the budget, where the scenario does not state it: ``{"runtime": 20}``, or ``["bytes=1e6"]``.
         to: a target and its level: ``"optimality_gap=0.001"`` or ``("optimality_gap", 0.001)``.
         worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none).
-        shared_uplink: Mbit/s that the participants of a round share to send their models.
         schedules: replay the papers' schedules on a twin so large that this takes minutes, too.
         problem: the federation itself, for the twin and for training, as in ``fedbounds.train``.
         clients: their number, of the problem (None: one per group); the scenario's where there is no problem.
@@ -186,7 +181,7 @@ def advise(
         budget = within if isinstance(within, Mapping) else dict(_level("--within", text, BUDGET) for text in within)
         return advised(
             known, goal, free, within=budget, to=_reached(to), problem=held, batch=batch, measure=measure, own=beside,
-            bar=bar, worst_case=worst_case, shared_uplink=shared_uplink, schedules=schedules, hear=hear,
+            bar=bar, worst_case=worst_case, schedules=schedules, hear=hear,
         )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def compare_(arguments: Sequence[str]) -> int:
     if args.problem is None:
         refuse_idle(parser, args, PROBLEM, "without --problem nothing is trained and there is no twin")
     check_words(Namespace(**{name: getattr(args, name) for name in ("clients", "batch")}))
-    taken = ("own", "loose", "of", "exact", "price", "worst_case", "problem", *PROBLEM, "batch")
+    taken = ("own", "of", "exact", "worst_case", "problem", *PROBLEM, "batch")
     table = compare(args.target, args.words, **{name: getattr(args, name) for name in taken})
     _tell(table, args)
     return FINDING if table.exceeded else FINE
@@ -69,13 +69,11 @@ def _parser() -> Parser:
     add("target", metavar="TARGET", help="what is bounded: grad_norm_sq, optimality_gap, divergence, distance_sq, ...")
     add("words", nargs="*", default=[], metavar="quantity=value", help="the federation and the plan; @file.json")
     add("--own", action="append", default=[], metavar="FILE.py:NAME", help="a bound of your own beside the papers'")
-    add("--loose", action="store_true", help="also what a mean over R models says of any one of them: R times as much")
     add("--of", action="append", default=[], metavar="NAME",
-        help="papers or bounds (also your own) alone; a single one with every condition and its price")  # fmt: skip
+        help="papers or bounds (also your own) alone, with prices: rounds from which each says anything")  # fmt: skip
     add("--exact", action="store_true", help="exact numbers of quadratics that meet each theorem's premises")
     add("--worst-case", nargs="?", const=0.0, type=_seconds, metavar="SECONDS",
         help="exact worst cases: kept ones, or solved so long")  # fmt: skip
-    add("--price", action="store_true", help="least rounds at which bounds say anything; the formulas for plans")
     add_problem(parser)
     add("--how", action="store_true", help="say of every word where it comes from")
     add("--json", action="store_true", help="print JSON, described below")

@@ -64,14 +64,12 @@ def compare(
     target: str,
     own: Iterable[Bound | str] = (),
     *,
-    loose: bool = False,
     of: str | Sequence[str] = (),
     exact: bool = False,
     problem: FederatedProblem | None = None,
     batch: int = 32,
     measure: int = 0,
     worst_case: float | None = None,
-    price: bool = False,
     bar: Progress | None = None,
 ) -> Compared:
     """Every bound of the catalogue, and of one's ``own``, that speaks of ``target`` in this scenario.
@@ -81,14 +79,13 @@ def compare(
         target: a word such as ``grad_norm_sq``, ``optimality_gap``, ``divergence``, ``distance_sq``, ``stability``,
             ``generalization_gap`` or ``excess_risk``.
         own: bounds of your own, or their names ``path/file.py:variable``.
-        loose: also what a mean over R models says of any one of them: R times as much.
-        of: the papers or bounds that alone are meant (default: all); of a single one also what it would take.
+        of: the papers or bounds that alone are meant (default: all), with the least rounds at which each would speak,
+            and what the papers' formulas for plans recommend.
         exact: set exact numbers of quadratics that meet each row's premises beside it.
         problem: the federation itself: then its quadratic twin stands beside, and missing constants are its own.
         batch: samples of a minibatch of the problem.
         measure: seeds with which the problem is trained at this plan (0: it is not).
         worst_case: seconds that exact worst cases may be solved for (0: committed ones alone; None: none).
-        price: search the least rounds at which each bound would speak, and ask the papers' formulas for plans.
         bar: hears what takes time.
 
     Raises:
@@ -103,23 +100,22 @@ def compare(
     names = (of,) if isinstance(of, str) and of else tuple(of)
     if names:
         book = {name: bound for one in names for name, bound in _only(one, book).items()}
-        price = price or len(names) == 1
     if problem is not None:
         from .problem_options import completed  # with torch, as all evidence
 
         scenario = completed(scenario, problem, batch)
     elif measure:
         raise MissingQuantityError("measuring trains the federation: give the problem")
-    rows = in_order(book, [row for bound in book.values() for row in rows_of(bound, scenario, target, loose)])
+    rows = in_order(book, [row for bound in book.values() for row in rows_of(bound, scenario, target)])
     if names and not rows:
         about = sorted({ClassOf.of(bound).target for bound in book.values()})
         said = f"{', '.join(names)} is about {', '.join(about)}"
         raise BoundsError(f"{said}, from which nothing follows for {target}: compare {about[0]}")
     made = Compared(target, scenario, tuple(rows), trivial(target, scenario), of=names)
-    if exact or problem is not None or worst_case is not None or price:
+    if exact or problem is not None or worst_case is not None or names:
         from .gathering import Asked, gathered
 
-        asked = Asked(exact, problem, batch, measure, worst_case, price)
+        asked = Asked(exact, problem, batch, measure, worst_case, price=bool(names))
         return gathered(made, book, asked, bar or Silent())
     return made
 
@@ -157,20 +153,18 @@ def _place(row: Row) -> tuple[Any, ...]:
     return (not ranked, row.kind if ranked else STATES.index(row.state), row.printed, high, low, row.bound)
 
 
-def rows_of(
-    bound: Bound, scenario: Scenario, target: str, loose: bool = False, seen: frozenset[str] = frozenset()
-) -> list[Row]:
+def rows_of(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:
     """What a bound says of the target: a row in every class within reach, or one that says why there is none.
 
     Where the federation is one machine, a bound may speak of it as one alone, or say more. ``seen`` are the targets on
     the way to which this one is asked for.
     """
-    rows = rows_as_it_is(bound, scenario, target, loose, seen)
+    rows = rows_as_it_is(bound, scenario, target, seen)
     if target not in OF_MACHINES or scenario.machine is None or goes_further(bound, scenario):
         return rows
     machine, trusted = scenario.machine
     best = {row.kind: row for row in rows if row.state in RANKED}
-    for row in rows_as_it_is(bound, machine, target, loose, seen):
+    for row in rows_as_it_is(bound, machine, target, seen):
         better = row.kind not in best or row.high < best[row.kind].high * (1 - ALIKE)
         if row.state in RANKED and row.kind.at in IDENTICAL and better:
             taken = tuple(dict.fromkeys((*row.trusted, *trusted)))
@@ -178,9 +172,7 @@ def rows_of(
     return list(best.values()) or rows
 
 
-def rows_as_it_is(
-    bound: Bound, scenario: Scenario, target: str, loose: bool = False, seen: frozenset[str] = frozenset()
-) -> list[Row]:
+def rows_as_it_is(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:
     """``rows_of`` the federation with its clients."""
     start = ClassOf.of(bound)
     found = _row(bound, start)
@@ -188,7 +180,7 @@ def rows_as_it_is(
         return [replace(found, state=UNLIKE, why=EQUALITY)] if start.target == target else []
     if why := never(start, target=target):
         return [replace(found, state=UNLIKE, why=why)]
-    reached, refused = ways(start, scenario, loose)
+    reached, refused = ways(start, scenario)
     here = [way for way in reached if way.to.target == target]
     if not here:
         return []

@@ -82,7 +82,7 @@ class Goal:
     """``minimise`` a target within the budget that the scenario states, or a cost until ``to = (target, level)``.
 
     ``batch`` samples make a gradient of a step. ``all_spend`` is a budget in ``bytes`` or ``gradients`` of all
-    participants. ``shared_uplink`` (Mbit/s) is what the participants of a round share to send their models.
+    participants.
     """
 
     scenario: Scenario
@@ -90,7 +90,6 @@ class Goal:
     to: tuple[str, float] | None = None
     batch: int = 1
     all_spend: tuple[str, float] | None = None
-    shared_uplink: float | None = None
 
     @classmethod
     def of(
@@ -100,7 +99,6 @@ class Goal:
         to: tuple[str, float] | None,
         batch: int,
         within: Mapping[str, float] | None = None,
-        shared_uplink: float | None = None,
     ) -> Goal:
         """The goal, refused in one line where it cannot be told what a plan leads to or costs."""
         within = dict(within or {})
@@ -109,10 +107,6 @@ class Goal:
         for word, budget in within.items():
             if not 0 < budget < math.inf:
                 raise DomainError(f"{word} must be a number > 0 to be spent; got {budget:g}")
-        if shared_uplink is not None and not 0 < shared_uplink < math.inf:
-            raise DomainError(f"shared_uplink must be a number > 0; got {shared_uplink:g}")
-        if shared_uplink is not None and given(scenario, "upload_rate"):
-            raise BoundsError("upload_rate is a client's own, shared_uplink that of all: leave one of them out")
         all_spend = next(((word, within.pop(word)) for word in OF_ALL if word in within), None)
         scenario = scenario.at(**within)
         minimise = FOLDED[minimise][0] if minimise in FOLDED else minimise
@@ -120,7 +114,7 @@ class Goal:
         if len(told) > 1:
             raise BoundsError(f"advice is within one budget; got {' and '.join(told)}: leave one of them out")
         _check(minimise, to, told)
-        goal = cls(scenario, minimise, to, batch, all_spend, shared_uplink)
+        goal = cls(scenario, minimise, to, batch, all_spend)
         goal.rounds(1) if to is None else goal.cost(1, 1)
         return goal
 
@@ -250,21 +244,18 @@ class Goal:
         own = {word: np.asarray(self.scenario[word].value) for word in RATES if word in self.scenario}
         word = "client_minibatch_time"
         beta: Any = own[word] if word in own else self._of("minibatch_time", "seconds")
-        if self.shared_uplink is None and not {"client_download_rate", "client_upload_rate"} & own.keys():
+        if not {"client_download_rate", "client_upload_rate"} & own.keys():
             return np.asarray(self._of("communication_time", "seconds")), np.asarray(beta)
         size = self._of("model_size", "seconds")
         down = own.get("client_download_rate")
         tau = size / (self._of("download_rate", "seconds") if down is None else down)
-        if self.shared_uplink is not None:
-            return tau + self.cohort * size / self.shared_uplink, np.asarray(beta)
         up = own.get("client_upload_rate")
         return tau + size / (self._of("upload_rate", "seconds") if up is None else up), np.asarray(beta)
 
     @property
     def _slowest(self) -> bool:
         """Whether a round takes another time than the ties say."""
-        timed = self.unit in ("runtime", "seconds")
-        return timed and (self.shared_uplink is not None or any(word in self.scenario for word in RATES))
+        return self.unit in ("runtime", "seconds") and any(word in self.scenario for word in RATES)
 
     def _of(self, word: str, unit: str) -> float:
         if word not in self.scenario:
@@ -315,8 +306,7 @@ class Goal:
         if not (self.unit in OF_ALL or self._slowest):
             raise BoundsError(
                 f"in {self.unit} more participants cost nothing here, so that all clients would be best: the cohort is "
-                "free where bytes or gradients are counted, where client_minibatch_time or the client rates are given, "
-                "or with shared_uplink"
+                "free where bytes or gradients are counted, or client_minibatch_time or the client rates are given"
             )
 
     @property

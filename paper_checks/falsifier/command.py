@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bounds.core import Bound
+from bounds.showing.loading import load
 from bounds.showing.process import remark
 from bounds.showing.tables import to_json
 from bounds.showing.terminal import print_lines
@@ -32,13 +33,13 @@ def run(options: argparse.Namespace) -> int:
         return _replayed(options)
     if options.output is not None:
         writable_file("-o", options.output)
-    bound = loaded(options.name, options.definitions)
+    bound = load(options.name)
     before = options.output is not None and holds_witness(options.output, bound)
     with progress(f"searching a violation of {bound.name}") as bar:
         found = falsify(
             bound, options.evaluations, options.seed, options.family,
             minutes=options.minutes, pins=_pins(bound, options.words), progress=bar,
-            name=options.name, definitions=tuple(options.definitions),
+            name=options.name,
         )  # fmt: skip
     told = lines(found, bound.conditions) + [each.words for each in fringes(bound)]
     if options.json:
@@ -62,7 +63,6 @@ def _command(options: argparse.Namespace) -> str:
     said = ["fedbounds", "falsify", options.name, *options.words, "--evaluations", str(options.evaluations)]
     said += ["--seed", str(options.seed)] if options.seed else []
     said += ["--family", options.family] if options.family else []
-    said += [part for equation in options.definitions for part in ("--with", equation)]
     return shlex.join(said)
 
 
@@ -71,13 +71,9 @@ def _replayed(options: argparse.Namespace) -> int:
     if options.name not in (None, witness.bound):
         raise UsageError(f"{options.replay} is about {witness.bound}, not {options.name}: leave the name out")
     for name in (witness.bound, *witness.definitions):
-        if ".py" in name and name not in (options.name, *options.definitions):  # a file of data must not run code
-            raise UsageError(
-                f"{options.replay} would run {name}: if you trust that file, name it before --replay, "
-                "or after --with where it is an equation"
-            )
-    if strange := [name for name in options.definitions if name not in witness.definitions]:
-        raise UsageError(f"{options.replay} puts in no equation {', '.join(strange)}: leave out --with")
+        if ".py" in name and name != options.name:  # a file of data must not run code
+            trust = ": if you trust that file, name it before --replay" if name == witness.bound else ""
+            raise UsageError(f"{options.replay} would run {name}{trust}")
     with progress(f"replaying a witness against {witness.bound}"):
         found = replay(witness)
     if options.json:

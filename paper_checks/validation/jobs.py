@@ -39,7 +39,7 @@ from .trained import judged
 Columns = dict[str, list[Any]]
 
 
-@job("validate_trained", version=2, formerly="paper_checks.validation.cells:trained")
+@job("validate_trained", version=2)
 def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options: Any) -> Outcome:
     """A bound beside training on real data after every one of ``ends`` rounds; ``options`` are those of ``validate``.
 
@@ -65,7 +65,7 @@ def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options
 # ---- quadratics: exact moments and sampled runs ----
 
 
-@job("validate_exact", version=1, formerly="paper_checks.validation.cells:exact")
+@job("validate_exact", version=1)
 def exact(
     bound: str,
     instance: int,
@@ -141,7 +141,7 @@ def _served(bound: Bound, run: SampledRun) -> np.ndarray:
 # ---- what the relaxation does, and how many local steps are best ----
 
 
-@job("validate_relaxed", version=1, formerly="paper_checks.validation.cells:relaxed")
+@job("validate_relaxed", version=1)
 def relaxed(
     instance: int, betas: Sequence[float], bounds: Sequence[str], clients: int, dim: int, rounds: int, step: float
 ) -> Outcome:
@@ -174,7 +174,7 @@ def _row(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> tu
     return bound.name, float(found.formula[-1]), bool(np.isnan(found.bound[-1]) or found.outside)
 
 
-@job("validate_best_steps", version=1, formerly="paper_checks.validation.cells:best_steps")
+@job("validate_best_steps", version=1)
 def best_steps(
     instance: int, steps: Sequence[int], ends: Sequence[int], clients: int, dim: int, noise: float, scale: float = 1.0
 ) -> Outcome:
@@ -214,7 +214,7 @@ def scaled(problem: Quadratics, scale: float) -> Quadratics:
 # ---- one averaging round ----
 
 
-@job("validate_one_round", version=1, formerly="paper_checks.validation.cells:one_round")
+@job("validate_one_round", version=1)
 def one_round(problem: str, counts: Sequence[int], seeds: int, samples: int, partition: str = "iid") -> Outcome:
     """Theorem 4.1 of FedALS at every number of clients: draws of the gap, and the comparison of their means.
 
@@ -235,7 +235,7 @@ def one_round(problem: str, counts: Sequence[int], seeds: int, samples: int, par
     return Outcome(table, {"smoothness": pool.sample_smoothness, "strong_convexity": pool.strong_convexity})
 
 
-@job("validate_gaussian_mean", version=1, formerly="paper_checks.validation.cells:gaussian_mean")
+@job("validate_gaussian_mean", version=1)
 def gaussian_mean(counts: Sequence[int], seeds: int, samples: int, dim: int, variance: float) -> Outcome:
     """One averaging round of sample means for squared distances: the measured gap, whose exact value is known.
 

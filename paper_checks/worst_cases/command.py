@@ -35,7 +35,7 @@ from .places import fitted, moot, Place, question
 from .program import WorstCaseError
 from .showing import FINDING, FINE, tell
 from .sizes import expected, proof_time, refuse_many
-from .tables import card, cells, committed, full, has_table, places, Row, write
+from .tables import card, cells, committed, has_table, places, Row, write
 
 GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
 UNITS = {
@@ -55,19 +55,21 @@ LONG = 10.0
 """Seconds of a table, or of its proofs, above which they are said before it is begun."""
 
 
-def run(args: argparse.Namespace) -> int:
-    """What the words ask for; 1 when a worst case exceeds its bound, or a place could not be computed."""
+def run(args: argparse.Namespace, grid: Sequence[Place] = (), made_by: str = "fedbounds tightness") -> int:
+    """What the words ask for; 1 when a worst case exceeds its bound, or a place could not be computed.
+
+    ``grid`` are the places in place of those that the words span, ``made_by`` the command that its card names.
+    """
     if args.name is None:
         refuse_idle(
             parser(), args, vars(args).keys() - {"json"}, "without the name of a bound those in reach are listed"
         )
         return _list(args.json)
-    if args.words and (args.full or args.committed):
-        which = "--full" if args.full else "--committed"
-        raise UsageError(f"{which} has a grid of its own: give no quantity=value with it")
-    if args.committed or (not (args.full or args.words) and has_table(args.name)):
+    if args.words and args.committed:
+        raise UsageError("--committed has a grid of its own: give no quantity=value with it")
+    if args.committed or (not (grid or args.words) and has_table(args.name)):
         if not (args.committed and args.certify):
-            why = "the table that comes with the project is shown, --full and quantity=value compute"
+            why = "the table that comes with the project is shown, quantity=value computes"
             refuse_idle(parser(), args, ("store", "workers", "patience", "certify"), why)
         return _committed(args)
     if args.constants and not args.certify:
@@ -76,13 +78,13 @@ def run(args: argparse.Namespace) -> int:
     bound, given = load(args.name), _spans(args.words)
     spans = {**GRID, **given}
     refuse_many(spans)
-    at = list(dict.fromkeys(fitted(bound, place) for place in (full(bound) if args.full else places(spans))))
+    at = list(dict.fromkeys(fitted(bound, place) for place in (grid or places(spans))))
     with progress(f"worst cases of {args.name}") as bar:
         seconds = expected(bound, at, args.patience)
         _refuse_moot(bound, max(at, key=lambda place: place.work), given)
         _refuse_files(args, bound.name, len(at))
         rows, failed = _computed(args, at, seconds / len(at), bar)
-    about = _card(args, bound, at[0], rows) | {"refused": len(failed)}
+    about = _card(args, bound, at[0], rows, made_by) | {"refused": len(failed)}
     unproved = _certified(args, bound, rows, about) if args.certify else []
     for row in rows:
         row.pop("seconds")  # the card has their sum: tables of two runs are the same byte by byte
@@ -156,8 +158,8 @@ def _committed(args: Any) -> int:
     _write(args, rows, about, bound.name)
     if not args.committed:
         _remark(
-            "this table comes with the project; --full computes it anew, which took "
-            f"{lasting(about['seconds'])} of one core; quantity=value computes places of your own"
+            f"this table comes with the project, and took {lasting(about['seconds'])} of one core; quantity=value "
+            "computes places of your own"
         )
     return FINDING if failed else status
 
@@ -255,11 +257,11 @@ def _tell_long(what: str, count: int, seconds: float, workers: int | None) -> No
         _remark(f"{what}, about {lasting(takes)} on {on}; what is done is kept")
 
 
-def _card(args: Any, bound: Bound, place: Place, rows: Sequence[Row]) -> dict[str, Any]:
+def _card(args: Any, bound: Bound, place: Place, rows: Sequence[Row], made_by: str) -> dict[str, Any]:
     asked = question(bound, place)
     return {
         "bound": bound.name,
-        "command": shlex.join(["fedbounds", "tightness", args.name, *args.words, *(["--full"] if args.full else [])]),
+        "command": shlex.join([*made_by.split(), args.name, *args.words]),
         "algorithm": str(asked.algorithm),
         "statistic": str(asked.statistic),
         "units": "L = 1; initial loss or squared distance 1; heterogeneity is G^2 or Gamma",

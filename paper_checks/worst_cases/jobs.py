@@ -25,7 +25,6 @@ TERM = "term: "
     "tightness",
     version=1,
     setting="paper_checks.worst_cases.places:Place",
-    formerly="paper_checks.worst_cases.cells:tightness",
 )
 def tightness(bound: str, **place: Any) -> Outcome:
     """A bound (by name) beside its exact worst case at one place; ``inside`` says whether its conditions hold there."""

@@ -128,13 +128,6 @@ def keep_one(content: Content, path: Path) -> Path:
     return write_whole(path, json.dumps(content, separators=(",", ":")) + "\n")
 
 
-def archived(folder: Path) -> dict[str, Content]:
-    """All proofs of a folder's archives by name."""
-    return {
-        digest(content): content for path in sorted(folder.glob(f"*{ARCHIVE}")) for content in verify.read(str(path))
-    }
-
-
 # ---- what the tables say ----
 
 

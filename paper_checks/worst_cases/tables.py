@@ -10,12 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bounds.core import Bound
 from bounds.showing.files import whole, write_whole
 from empirics.experiments import Cell
 
-from ..runs.methods import takes
-from ..runs.words import along
 from ..tightness_options import NAMES
 from .jobs import TERM
 from .places import LATER, Place, word_of
@@ -34,28 +31,6 @@ def places(spans: Mapping[str, Sequence[float]]) -> list[Place]:
     names = list(spans)
     whole: list[list[Any]] = [[int(v) if n in WHOLE and float(v).is_integer() else v for v in spans[n]] for n in names]
     return [Place(**dict(zip(names, chosen, strict=True))) for chosen in product(*whole)]
-
-
-def full(bound: Bound) -> list[Place]:
-    """The grid of the tables that come with the project: up to 16 gradients per client, and a few of 20.
-
-    The condition number varies where the bound knows a strong convexity or PL constant, the heterogeneity where it
-    knows any. Bounds at virtual averages take twice the unknowns: 8 gradients there, and 16 with relaxed starts.
-    """
-    asked = {q.name for q in bound.quantities}
-    spans: dict[str, Sequence[float]] = {"step_share": (0.5, 0.9)}
-    if asked & {"strong_convexity", "pl_constant"}:
-        spans["condition_number"] = (10.0, 100.0)
-    if asked & {"heterogeneity", "dissimilarity_offset"}:
-        spans["heterogeneity"] = (0.1, 10.0)
-    anywhere = bound.statistic is None or bound.statistic.kind == "every"  # any round is the second
-    rounds = (1, 2) if anywhere else (1, 2, 4)
-    shared = not takes(bound.about, "relaxation")
-    most = 16 if along(bound) else 32
-    found = [p for p in places({"rounds": rounds, "local_steps": (1, 2, 3, 4, 8), **spans}) if p.work <= most]
-    if shared and not along(bound) and not anywhere and "condition_number" not in spans:
-        found += places({"rounds": (4,), "local_steps": (5,), **spans, "step_share": (0.9,)})
-    return found
 
 
 def cells(bound: str, at: Iterable[Place]) -> list[Cell]:

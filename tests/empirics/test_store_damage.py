@@ -170,19 +170,17 @@ def test_what_dead_writers_left_is_removed_and_nothing_else(store):
     old, young = time.time() - 90_000, time.time() - 120
 
     def left(host, process, age, name=f"{CELL.key}.json"):
-        who = f"{host}.{process}." if host else ""
-        path = store.folder / f".{name}.{who}{uuid.uuid4().hex}"
+        path = store.folder / f".{name}.{host}.{process}.{uuid.uuid4().hex}"
         path.write_text("half")
         os.utime(path, (age, age))
         return path
 
     here = gethostname()
-    dead = [left(here, gone.pid, young), left("elsewhere", 7, old), left("", "", old)]
+    dead = [left(here, gone.pid, young), left("elsewhere", 7, old)]
     alive = [
         left(here, os.getpid(), young),
         left(here, gone.pid, time.time()),
         left("elsewhere", gone.pid, young),
-        left("", "", young),
         left(here, gone.pid, old, "notes.json"),
     ]
     sweep(CELLS, store, workers=0)

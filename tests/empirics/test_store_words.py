@@ -37,7 +37,7 @@ def test_a_folder_of_other_files_is_no_store_and_an_empty_one_is_one_without_res
     assert main(["results", "--store", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "no results\n"
     (tmp_path / "notes.json").write_text("{}")
-    for more in ([], ["--csv"], ["--rekey"]):
+    for more in ([], ["--csv"]):
         assert main(["results", "--store", str(tmp_path), *more]) == 2
         assert "is no store: it holds files, and no result" in capsys.readouterr().err
 
@@ -71,13 +71,6 @@ def test_a_table_whose_card_is_gone_is_named_wherever_one_looks(store, results, 
     assert "3 whole, 1 damaged" in seen
     assert main([*words, "--workers", "0"]) == 0
     assert main([*words, "--verify"]) == 0
-
-
-@pytest.mark.parametrize("idle", [["number=5"], ["--columns", "nope"]])
-def test_taking_over_takes_no_filter(results, idle):
-    status, out, err = results("--rekey", *idle)
-    assert (status, out) == (2, "")
-    assert f"leave out {idle[0]}" in err
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
     assert (made.source == "") == (made.paper == "ours")
     for scale in SCALES:
         assert all(isinstance(c, Cell) for c in made.cells(scale))
+        assert {c.key for c in made.cells(scale)} <= {c.key for c in artefact(made.packed_in).cells(scale)}
 
 
 @pytest.mark.slow

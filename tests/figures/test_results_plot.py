@@ -217,7 +217,6 @@ def test_the_last_plan_of_a_name_counts_and_a_store_that_is_read_only_needs_no_r
         (["--sweep", "none.toml"], "none.toml: No such file or directory"),
         (["--sweep", ""], "--sweep: must not be empty"),
         (["--sweep", "other.toml"], "none of the 1 cells of other.toml has a result in s: fedbounds sweep FILE runs"),
-        (["--sweep", "few", "--rekey"], "--rekey takes over all of a store: leave out --sweep"),
     ],
 )
 def test_a_sweep_that_is_none_is_one_line(words, line, swept, capsys):

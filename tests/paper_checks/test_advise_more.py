@@ -91,15 +91,6 @@ def test_a_round_waits_for_its_slowest_participant():
     assert replaced.round_seconds(3) == pytest.approx(drawn)
 
 
-def test_a_shared_uplink_takes_as_long_as_all_need():
-    told = scenario(runtime=60, cohort=4)
-    asked = Goal.of(told, "optimality_gap", None, 5, shared_uplink=0.01)
-    size = 32 * 31 / 1e6
-    assert asked.round_seconds(3) == pytest.approx(0.7 / 2 + 4 * size / 0.01 + 0.05 * 3)
-    with pytest.raises(BoundsError, match="upload_rate is a client's own"):
-        Goal.of(told.at(upload_rate=2.0), "optimality_gap", None, 5, shared_uplink=0.01)
-
-
 def test_budgets_of_all_participants_and_of_one():
     def held(within, **more):
         return Goal.of(scenario(cohort=3, **more), "optimality_gap", None, 5, within)

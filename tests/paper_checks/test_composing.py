@@ -139,16 +139,6 @@ def test_the_consensus_distance_is_at_most_the_divergence_row_by_row():
     assert all("C11" in r.conversions for r in apart.values())
 
 
-def test_what_a_mean_says_of_any_one_model_is_there_where_it_is_asked_for():
-    s = Scenario.of(SITES, **{**RELAXED, "relaxation": 0})
-    plain, loose = compare(s, "grad_norm_sq"), compare(s, "grad_norm_sq", loose=True)
-    kinds = [{row.kind.statistic for row in table.rows if row.state in RANKED} for table in (plain, loose)]
-    assert kinds[1] - kinds[0] == {"any one"}
-    row = next(r for r in loose.rows if r.kind.statistic == "any one" and r.kind.over == "rounds")
-    mean = next(r for r in loose.rows if r.bound == row.bound and r.kind.statistic == "mean")
-    assert row.value == pytest.approx(900 * mean.value)
-
-
 def test_classes_that_conversions_made_are_shown_where_two_kinds_of_statements_meet():
     s = Scenario.of(SITES, **{**RELAXED, "relaxation": 0, "rounds": 9000, "step_size": 1e-4})
     kinds = {row.kind for row in compare(s, "grad_norm_sq").rows if row.state in RANKED}

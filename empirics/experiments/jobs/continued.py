@@ -154,7 +154,7 @@ def continuing(plan: SharedRun, algorithm: str, state: State) -> Continued:
     return Continued(**{f.name: getattr(method, f.name) for f in fields(method)}, begun=state)
 
 
-@job("continued", version=1, setting="empirics.training.setting:Setting", formerly="empirics.cells_continued:continued")
+@job("continued", version=1, setting="empirics.training.setting:Setting")
 def continued(
     problem: str,
     first: str,

@@ -32,7 +32,6 @@ CLIENT = 0
     "generated_images",
     version=1,
     setting="empirics.training.setting:Setting",
-    formerly="empirics.cells_generation:images",
 )
 def images(
     problem: str, first: str, after: int, steps: Sequence[int], seed: int, partition: str, clients: int, **setting: Any
@@ -62,7 +61,6 @@ def images(
     "generation_round_seconds",
     version=1,
     setting="empirics.training.setting:Setting",
-    formerly="empirics.cells_generation:round_seconds",
 )
 def round_seconds(
     problem: str,
@@ -93,7 +91,6 @@ def round_seconds(
     "generation_seconds",
     version=1,
     setting="empirics.training.setting:Setting",
-    formerly="empirics.cells_generation:generation_seconds",
 )
 def generation_seconds(
     problem: str,

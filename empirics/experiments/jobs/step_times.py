@@ -19,7 +19,7 @@ STEP = 0.01
 """The step size; it costs the same whatever it is."""
 
 
-@job("step_times", version=1, formerly="empirics.cells_step_times:step_times")
+@job("step_times", version=1)
 def step_times(networks: Sequence[Mapping[str, Any]], repeats: int, seed: int) -> Outcome:
     """The median seconds of a minibatch step of every network, on one thread.
 

@@ -113,7 +113,7 @@ class TimedReadings:
         }  # fmt: skip
 
 
-@job("timed", version=1, setting="empirics.training.setting:Setting", formerly="empirics.cells_timed:timed")
+@job("timed", version=1, setting="empirics.training.setting:Setting")
 def timed(
     problem: str,
     algorithm: str,

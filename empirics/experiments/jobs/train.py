@@ -161,7 +161,6 @@ def _unmade(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
     "train",
     version=1,
     setting="empirics.experiments.jobs.train:prepared empirics.training.setting:Setting",
-    formerly="empirics.cells:train",
     goes_on=True,
 )
 @wraps(prepared, assigned=("__module__",))

@@ -19,7 +19,7 @@ from . import BLOCKS
 from .train import loaded, planned
 
 
-@job("round_times", version=1, setting="empirics.training.setting:Setting", formerly="empirics.cells_wall:seconds")
+@job("round_times", version=1, setting="empirics.training.setting:Setting")
 def seconds(
     problem: str,
     algorithms: Sequence[str],

@@ -1,0 +1,56 @@
+"""Tables of worst cases that come with the project, anew: ``python tests/tools/worst_case_tables.py NAME``.
+
+Options are those of ``fedbounds tightness``: ``-o paper_checks/worst_cases/tables --certify`` renews a table with its
+proofs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:1] = [str(ROOT), str(ROOT / "tests")]
+
+from bounds.catalog import get
+from bounds.core import Bound
+from paper_checks.runs.methods import takes
+from paper_checks.runs.words import along
+from paper_checks.tightness_options import parser
+from paper_checks.worst_cases.command import run
+from paper_checks.worst_cases.places import Place
+from paper_checks.worst_cases.tables import places
+
+
+def full(bound: Bound) -> list[Place]:
+    """The grid of the tables that come with the project: up to 16 gradients per client, and a few of 20.
+
+    The condition number varies where the bound knows a strong convexity or PL constant, the heterogeneity where it
+    knows any. Bounds at virtual averages take twice the unknowns: 8 gradients there, and 16 with relaxed starts.
+    """
+    asked = {q.name for q in bound.quantities}
+    spans: dict[str, Sequence[float]] = {"step_share": (0.5, 0.9)}
+    if asked & {"strong_convexity", "pl_constant"}:
+        spans["condition_number"] = (10.0, 100.0)
+    if asked & {"heterogeneity", "dissimilarity_offset"}:
+        spans["heterogeneity"] = (0.1, 10.0)
+    anywhere = bound.statistic is None or bound.statistic.kind == "every"  # any round is the second
+    rounds = (1, 2) if anywhere else (1, 2, 4)
+    shared = not takes(bound.about, "relaxation")
+    most = 16 if along(bound) else 32
+    found = [p for p in places({"rounds": rounds, "local_steps": (1, 2, 3, 4, 8), **spans}) if p.work <= most]
+    if shared and not along(bound) and not anywhere and "condition_number" not in spans:
+        found += places({"rounds": (4,), "local_steps": (5,), **spans, "step_share": (0.9,)})
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    args = parser().parse_intermixed_args(list(arguments))
+    if args.words:
+        raise SystemExit("a table that comes with the project has a grid of its own: give no quantity=value")
+    return run(args, full(get(args.name)), "python tests/tools/worst_case_tables.py")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
