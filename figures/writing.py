@@ -19,7 +19,6 @@ from bounds.showing.printing import escaped
 from empirics.experiments import Kept
 
 from .artefact import Artefact, Shown
-from .comparing import Reproduction
 from .ran import COLUMNS, flat, Ran
 from .style import HOUSE, save, settled, STYLES, weighted
 from .symbols import typeset
@@ -111,7 +110,6 @@ def card(
             n: _seen(c["versions"].get(n, "") for c in cards) for n in _seen(n for c in cards for n in c["versions"])
         },
         "agreement": [dict(vars(a)) for a in shown.agreement],
-        "verdicts": [str(verdict) for verdict in Reproduction],
         "conclusions": [
             {
                 **vars(j),

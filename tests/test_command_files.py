@@ -62,8 +62,6 @@ def test_a_name_that_says_something_else_is_refused(refused, words, right):
         (["bundle", "--scale", "smoke"], "README.md"),
         (["bundle", "--scale", "smoke"], "references.bib"),
         (["bundle", "--scale", "smoke"], "bounds.tex"),
-        (["bundle", "--scale", "smoke"], "codecheck.yml"),
-        (["bundle", "--scale", "smoke"], "ro-crate-metadata.json"),
     ],
 )
 def test_a_folder_that_holds_a_file_of_somebody_is_refused(refused, tmp_path, words, name):

@@ -146,7 +146,7 @@ def drawn(shown, **options):
     return ax, boxes
 
 
-@pytest.mark.parametrize("options", [{}, {"outside": True}, {"lines": True}, {"lines": True, "outside": True}])
+@pytest.mark.parametrize("options", [{}, {"outside": True}])
 def test_labels_at_the_right_end_do_not_touch(options):
     ax, boxes = drawn(picture(bowl), **options)
     edge = ax.get_window_extent().x1
