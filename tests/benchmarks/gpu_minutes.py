@@ -43,6 +43,7 @@ LIMIT = {"tests": 20, "checks": 20, "speed": 30, "training": 90}
 LANES = ("steps", "epochs", "networks", "large", "jobs")
 STARTS = 4
 """How often a process that dies is started again."""
+STARTING = "start of"
 MIB = 1 << 20
 
 
@@ -60,7 +61,9 @@ class Minutes:
         if before.get("device") == self.device:  # another card is asked everything, and takes over the runs alone
             self.done = before
         for part in ("checks", "speed"):
-            self.done.setdefault(part, {"items": [], "found": {}})
+            found = self.done.setdefault(part, {"items": [], "found": {}})["found"]
+            for name in [name for name in found if name.startswith(STARTING)]:
+                del found[name]  # it is started again
         self.done["training"] = {"items": [], "found": {}}  # the packed results say what is done
         self.rates: dict[str, float] = self.done.setdefault("rates", {})
         self.over: list[str] = self.done.setdefault("over", [])
@@ -185,7 +188,7 @@ class Lane:
             self.over = True
             return
         tail = " ".join(Path(self.errors.name).read_text("utf-8", errors="replace").split())[-300:]
-        what = self.item or f"start of {self.mode} {self.lane}".strip()
+        what = self.item or f"{STARTING} {self.mode} {self.lane}".strip()
         self._failed(what, f"its process ended with {code}: {tail}")
 
     def _failed(self, what: str, why: str) -> None:
@@ -204,7 +207,7 @@ class Lane:
         if self.all:
             self.over = True
             return
-        what = self.item or f"start of {self.mode} {self.lane}".strip()
+        what = self.item or f"{STARTING} {self.mode} {self.lane}".strip()
         self._failed(what, f"it took longer than {self.limit:.0f} s")
 
     def stop(self) -> None:
