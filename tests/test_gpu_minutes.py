@@ -10,9 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import gpu_checks
 import gpu_folder
 import gpu_minutes
 import gpu_training
+import gpu_work
 import pytest
 from gpu_folder import PROGRESS, RUNS, SPEED, STATE, VERDICT
 
@@ -160,6 +162,29 @@ def test_a_hang_ends_with_its_part_and_is_tried_again(tmp_path, monkeypatch, cap
     assert minutes.over == []
     with pytest.raises(SystemExit, match="--resume"):
         gpu_minutes.Minutes(60, tmp_path / "out", False, True, "")
+
+
+def test_processes_that_cannot_start_end_their_lane(tmp_path, monkeypatch, capsys):
+    (tmp_path / "fake.py").write_text("raise SystemExit(3)")
+    monkeypatch.setattr(gpu_minutes, "WORK", tmp_path / "fake.py")
+    minutes = gpu_minutes.Minutes(60, tmp_path / "out", False, True, "")
+    lane = gpu_minutes.Lane(minutes, "speed", "speed", "")
+    gpu_minutes.Lanes([lane], time.time() + 50).work()
+    assert lane.starts == gpu_minutes.STARTS
+    assert "start of speed: its process ended with 3" in (tmp_path / "out" / SPEED).read_text()
+    again = gpu_minutes.Minutes(60, tmp_path / "out", True, True, "")
+    assert (again.done["speed"]["found"], again.over) == ({}, [])
+
+
+def test_a_device_that_computes_wrongly_is_found(monkeypatch):
+    class Wrong(gpu_checks.Graphs):
+        def local(self, *given):
+            ends, first = super().local(*given)
+            return ends * (1 + 1e-4), first
+
+    monkeypatch.setattr(gpu_checks, "Graphs", Wrong)
+    assert 1e-5 < gpu_checks.of_algorithm("scaffold", "epochs", gpu_checks.pretended).apart < 1e-2
+    assert gpu_work.EXACT < 1e-5
 
 
 @pytest.mark.parametrize(

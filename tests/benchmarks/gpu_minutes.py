@@ -41,8 +41,8 @@ REHEARSED = {"checks": 0.5, "speed": 0.7, "training": 1.0}
 LIMIT = {"tests": 20, "checks": 20, "speed": 30, "training": 90}
 """Seconds of an item, of 560; a run says its own."""
 LANES = ("steps", "epochs", "networks", "large", "jobs")
-STARTS = 4
-"""How often a process that dies is started again."""
+STARTS = 3
+"""How often a process is started that ends before its first item."""
 STARTING = "start of"
 MIB = 1 << 20
 
@@ -141,9 +141,9 @@ class Lane:
 
     def __init__(self, minutes: Minutes, part: str, mode: str, lane: str) -> None:
         self.minutes, self.part, self.mode, self.lane = minutes, part, mode, lane
-        self.whole = 1.0 if minutes.pretend else minutes.seconds / 560
+        self.whole = 4.0 if minutes.pretend else max(0.5, minutes.seconds / 560)
         self.all = self.over = False
-        self.starts, self.item, self.begun, self.limit = 0, "", 0.0, 0.0
+        self.starts, self.empty, self.item, self.begun, self.limit = 0, 0, "", 0.0, 0.0
 
     def start(self) -> None:
         self.starts += 1
@@ -170,7 +170,7 @@ class Lane:
     def _hear(self, words: dict[str, Any]) -> None:
         if "begin" in words:
             self.item, self.begun = words["begin"], time.time()
-            self.limit = words.get("limit", LIMIT[self.mode] * (4 if self.minutes.pretend else self.whole))
+            self.limit = words.get("limit", LIMIT[self.mode] * self.whole)
         if "end" in words:
             self.item, self.begun, self.limit = "", time.time(), 90.0
         if "alive" in words:
@@ -192,9 +192,10 @@ class Lane:
         self._failed(what, f"its process ended with {code}: {tail}")
 
     def _failed(self, what: str, why: str) -> None:
-        """Told as failed and passed over; where nothing was under way, the lane ends."""
+        """Told as failed and passed over; where nothing is ever under way, the lane ends."""
         self.minutes.hear(self.part, {"end": what, "ok": False, "text": why})
-        self.over = not self.item or self.starts >= STARTS
+        self.empty = 0 if self.item else self.empty + 1
+        self.over = self.empty >= STARTS
         if not self.over:
             self.start()
 
@@ -291,6 +292,8 @@ def pack_data(folder: Path, sets: Iterable[str], most: int) -> None:
     from empirics.data.catalogue import FILES as sets_of_files
     from empirics.data.store import read
 
+    if folder.is_dir() and any(folder.iterdir()):
+        sys.exit(f"gpu_minutes.py: {folder} is not empty: name another one, or empty it")
     part, size = 1, 0
     for files in (sets_of_files[name] for name in sets):
         for path in (path for name in files.names for path in files.some(name)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 from unittest import mock
 
 import gpu_folder
+import torch
 from gpu_work import failure, Told
 
 from empirics.algorithms.state import State
@@ -144,6 +146,8 @@ class Trainer:
         while (one := next((one for one in left if self._fits(one)), None)) is not None:
             left.remove(one)
             self._one(one)
+            gc.collect()
+            torch.cuda.empty_cache()  # nothing where there is no GPU
         for says in dict.fromkeys(one.says for one in left):
             known = [seconds for one in left if one.says == says and (seconds := self._seconds(one)) is not None]
             why = f"the shortest takes {min(known):.0f} s at the measured rate" if known else "no rate was measured"
