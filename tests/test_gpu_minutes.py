@@ -138,6 +138,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_finished(rehearsal, tmp_pat
 FAKE = """
 import json, os, sys, time
 given = json.loads(sys.argv[1])
+print("a library speaks", flush=True)
 for name in ("good", "bad", "hangs", "dies", "after"):
     if name in given["skip"]:
         continue
@@ -156,8 +157,9 @@ def test_what_fails_hangs_or_crashes_never_stops_the_rest(tmp_path, monkeypatch,
     (tmp_path / "fake.py").write_text(FAKE)
     monkeypatch.setattr(gpu_minutes, "WORK", tmp_path / "fake.py")
     minutes = gpu_minutes.Minutes(60, tmp_path / "out", False, True, "")
-    lane = gpu_minutes.Lane(minutes, "checks", "checks", "all")
-    gpu_minutes.Lanes([lane], time.time() + 50).work()
+    lanes = [gpu_minutes.Lane(minutes, part, part, "all") for part in ("checks", "speed")]
+    gpu_minutes.Lanes(lanes, time.time() + 50).work()
+    assert minutes.done["speed"]["found"].keys() == minutes.done["checks"]["found"].keys()
     found = json.loads((tmp_path / "out" / PROGRESS).read_text())["checks"]["found"]
     assert {name: one["ok"] for name, one in found.items()} == {
         "good": True, "bad": False, "hangs": False, "dies": False, "after": True,

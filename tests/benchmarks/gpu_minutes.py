@@ -15,6 +15,7 @@ hangs or crashes is told and passed over. ``--pretend`` is a rehearsal on a CPU,
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import selectors
@@ -163,7 +164,8 @@ class Lane:
         content = os.read(self.pipe.fileno(), 1 << 16)
         *lines, self._rest = (self._rest + content).split(b"\n")
         for line in lines:
-            self._hear(json.loads(line))
+            with contextlib.suppress(ValueError):  # a line that something else has written
+                self._hear(json.loads(line))
         if not content:
             self._ended()
 
