@@ -1,0 +1,100 @@
+"""Which guards FedCOG's findings need; the paper's numbers are those of its tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from empirics.experiments import Cell
+from paper_checks.reported import table
+
+from .. import regimes
+from ..regimes import Regime
+from ..runs import Curve, Runs
+from ..sheets import number
+from . import grid, settings as paper
+from .grid import BASE, Setup, what_ran
+from .reading import final, one_more, Reader
+from .settings import FEDCOG
+
+PLAIN = "FedAvg"
+Methods = Mapping[str, Sequence[Cell]]
+SECONDS = regimes.statistic("seconds of one core", "seconds of a GPU")
+"""What a GPU does for many images at once one core does one after another."""
+
+
+def printed(name: str, row: str, column: str) -> float:
+    """A number of a table; NaN where there is none."""
+    found = table("fedcog", name).get((row, column))
+    return number(found.value) if found else math.nan
+
+
+def harm_cells(scale: str, data: str = paper.MAIN) -> list[Cell]:
+    """FedAvg with the least heterogeneous split: beside that of the paper, they show what heterogeneity costs."""
+    return grid.runs(scale, PLAIN, Setup(data, dirichlet=max(paper.DIRICHLETS)))
+
+
+class Place(NamedTuple):
+    """The runs that a finding compares at one place by method, FedAvg's accuracy there in the paper, and the setup."""
+
+    methods: Methods
+    reported: float = math.nan
+    setup: Setup = BASE
+
+
+def usual(
+    runs: Runs,
+    scale: str,
+    *places: Place,
+    later: int | None = None,
+    remedy: bool = True,
+    ended: bool = True,
+    read: Reader | None = None,
+) -> list[Regime]:
+    """The guards of a finding that compares methods at these places, each once.
+
+    ``later``: read so many rounds after the change; ``remedy``: that the first method cures what heterogeneity does;
+    ``ended``: curves that have levelled off are as good as long runs; ``read``: another number than the accuracy.
+    """
+    found: dict[Regime, None] = {}
+    reader = read or (final(scale) if later is None else one_more)
+    for methods, reported, setup in places:
+        plain = methods.get(PLAIN) or grid.runs(scale, PLAIN, setup)
+        ran, ours = what_ran(plain, setup, later), [reader(runs, cell) for cell in plain]
+        each = [regimes.horizon(ran, percent(runs, plain) if ended and later is None else ())]
+        each += [*regimes.learnt(ran, ours), *regimes.level(ran, ours, reported)]
+        each += [regimes.treatment(methods), *(weight(scale) if FEDCOG in methods else [])]
+        each += [harm(runs, scale, setup), *regimes.ceiling(ours, reported)] if remedy else []
+        found.update(dict.fromkeys(each))
+    return list(found)
+
+
+def harm(runs: Runs, scale: str, setup: Setup = BASE) -> Regime:
+    """That FedAvg loses accuracy to heterogeneous clients; how much the paper does not print."""
+    read, apart = final(scale), grid.runs(scale, PLAIN, Setup(setup.data, setup.kind))
+    each = [[read(runs, cell) for cell in cells] for cells in (harm_cells(scale, setup.data), apart)]
+    return regimes.drift(f"{grid.named(scale, setup.data)} {setup.kind}", *each)
+
+
+def percent(runs: Runs, cells: Iterable[Cell]) -> list[Curve]:
+    """Accuracies over rounds in percent."""
+    return [(at, 100 * values) for at, values in (runs.curve(cell, "test_accuracy") for cell in cells)]
+
+
+def weight(scale: str) -> list[Regime]:
+    """That FedCOG distils with the paper's weight."""
+    ours = grid.distillation(scale)
+    words = f"unlike treatment: FedCOG distils with weight {ours:g} for the paper's {paper.DISTILLATION:g}"
+    return [Regime(words, float(ours != paper.DISTILLATION), 0, at_most=True)]
+
+
+def as_in_paper(cells: Sequence[Cell], setup: Setup = BASE, method: str = FEDCOG) -> Regime:
+    """That runs are trained as the paper's: what is best for a coefficient depends on it."""
+    return regimes.treatment({"here": cells, "the paper": grid.runs("paper", method, setup)})
+
+
+def local_steps(cells: Sequence[Cell], setup: Setup = BASE) -> Regime:
+    """That a round is half as long as the paper's: for findings on the number of local steps itself."""
+    share = cells[0].arguments["local_steps"] / (setup.stretch * paper.LOCAL_STEPS) if cells else math.nan
+    return Regime("share of the paper's local steps in a round", share, regimes.HALF)
