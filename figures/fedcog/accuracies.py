@@ -54,7 +54,7 @@ def accuracies(
             setup=lambda row, column: setup(column), named=lambda row, column: (row, named(scale, column)),
         )  # fmt: skip
         shown = turned(found) if across else found
-        said = caption(scale, *words, *(() if read else over(scale)), *(left_out(scale, *one) for one in axes))
+        said = caption(scale, *words, *(() if read else over(scale)), left_out(scale, *axes))
         return comparison(said, shown, judged(runs, scale, shown), corner)
 
     return Artefact(f"fedcog.table_{number}", title, cells, data)

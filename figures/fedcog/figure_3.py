@@ -61,7 +61,7 @@ def data(runs: Runs, scale: str) -> Shown:
             scale,
             "NIID-1 in (a)",
             *over(scale),
-            *(f"{panel}: {left}" for panel, axis, every in AXES if (left := left_out(scale, axis, every))),
+            *(f"{panel}: {left}" for panel, axis, every in AXES if (left := left_out(scale, (axis, every)))),
             "bars: one standard error over seeds",
         ),
         [row for at, values in told.items() for row in point(values, at[2], at[1], ran[at], at[0])],

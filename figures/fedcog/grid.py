@@ -80,7 +80,7 @@ PLANS = {
         networks={"CIFAR-10": CNN}, rounds={"": paper.ROUNDS}, window=4, seeds=3, setting=OWN, own=HALVES,
         engine="compiled-2",
         counts=_counts(paper.FIRST, paper.SAMPLES, paper.STEPS, 2, batch=paper.BATCH, timed=1),
-        budget=_budget(6e-3, 0.06, 1200),
+        budget=_budget(7e-3, 0.06, 2400),
         axes={
             **FEW, "steps": ("0", "100", "500"), "plugged": ("FedAvg", "FedProx", "SCAFFOLD"),
             "methods": ("FedAvg", "FedAvgM", "FedProx", "SCAFFOLD", "MOON", "FedSAM", "FedExp", "FedDecorr"),
@@ -132,9 +132,9 @@ def chosen(scale: str, axis: str, everything: tuple[Any, ...]) -> tuple[Any, ...
     return PLANS[scale].axes.get(axis, everything)
 
 
-def left_out(scale: str, axis: str, everything: tuple[Any, ...]) -> str:
-    """For captions: which of them do not run, and by how many times a method takes as long as FedAvg."""
-    missing = [str(x) for x in everything if x not in chosen(scale, axis, everything)]
+def left_out(scale: str, *axes: tuple[str, tuple[Any, ...]]) -> str:
+    """For captions: what of these axes does not run, and by how many times a method takes as long as FedAvg."""
+    missing = [str(x) for axis, everything in axes for x in everything if x not in chosen(scale, axis, everything)]
     times = {name: COST.get(METHODS.get(name, "").partition("(")[0]) for name in missing}
     words = [name + (f" ({times[name]:g} times FedAvg's time)" if times[name] else "") for name in missing]
     return f"left out for their time: {', '.join(words)}" if words else ""

@@ -52,22 +52,23 @@ def usual(
     ended: bool = True,
     read: Reader | None = None,
 ) -> list[Regime]:
-    """The guards of a finding that compares methods at these places, each once.
+    """The guards of a finding that compares methods at these places, each once; of their lengths one that fails.
 
     ``later``: read so many rounds after the change; ``remedy``: that the first method cures what heterogeneity does;
     ``ended``: curves that have levelled off are as good as long runs; ``read``: another number than the accuracy.
     """
-    found: dict[Regime, None] = {}
+    lengths: list[Regime] = []
+    rest: dict[Regime, None] = {}
     reader = read or (final(scale) if later is None else one_more)
     for methods, reported, setup in places:
         plain = methods.get(PLAIN) or grid.runs(scale, PLAIN, setup)
         ran, ours = what_ran(plain, setup, later), [reader(runs, cell) for cell in plain]
-        each = [regimes.horizon(ran, percent(runs, plain) if ended and later is None else ())]
-        each += [*regimes.learnt(ran, ours), *regimes.level(ran, ours, reported)]
-        each += [regimes.treatment(methods), *(weight(scale) if FEDCOG in methods else [])]
+        lengths.append(regimes.horizon(ran, percent(runs, plain) if ended and later is None else ()))
+        each = [*regimes.learnt(ran, ours), *regimes.level(ran, ours, reported), regimes.treatment(methods)]
+        each += weight(scale) if FEDCOG in methods else []
         each += [harm(runs, scale, setup), *regimes.ceiling(ours, reported)] if remedy else []
-        found.update(dict.fromkeys(each))
-    return list(found)
+        rest.update(dict.fromkeys(each))
+    return [next((one for one in lengths if one.missed), lengths[0]), *rest] if lengths else []
 
 
 def harm(runs: Runs, scale: str, setup: Setup = BASE) -> Regime:

@@ -73,7 +73,7 @@ def data(runs: Runs, scale: str) -> Shown:
         ERROR,
         *over(scale),
         grid.tuned({m: each for (m, c), each in places(scale).items() if c == first}),
-        grid.left_out(scale, "methods", tuple(METHODS)),
+        grid.left_out(scale, ("methods", tuple(METHODS))),
         "FedReg's and FedGen's coefficients are not stated",
         setup=setup_of(first),
     )

@@ -75,7 +75,7 @@ def data(runs: Runs, scale: str) -> Shown:
             "here after the first round of either",
             ERROR,
             grid.tuned({m: _runs(scale, m, WITHOUT, Setup()) for m in chosen(scale, "plugged", PLUGGED)}),
-            grid.left_out(scale, "plugged", PLUGGED),
+            grid.left_out(scale, ("plugged", PLUGGED)),
             remark("flair", ""),
         ),
         columns,

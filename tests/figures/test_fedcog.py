@@ -310,11 +310,11 @@ def test_captions_are_what_the_cells_run(everything_here, scale):
 
 
 def test_what_is_left_out_is_said_with_its_cost(everything_here):
-    assert "FedReg (15 times FedAvg's time)" in grid.left_out("laptop", "methods", tuple(settings.METHODS))
-    assert grid.left_out("overnight", "rates", settings.columns("7")) == "left out for their time: 0.3, 0.4"
+    assert "FedReg (15 times FedAvg's time)" in grid.left_out("laptop", ("methods", tuple(settings.METHODS)))
+    assert grid.left_out("overnight", ("rates", settings.columns("7"))) == "left out for their time: 0.3, 0.4"
     for number, axis in (("6", "taus"), ("7", "rates"), ("8", "clients"), ("10", "steps")):
-        assert not grid.left_out("paper", axis, settings.columns(number))
-    assert not grid.left_out("paper", "swept", settings.COMPARED)
+        assert not grid.left_out("paper", (axis, settings.columns(number)))
+    assert not grid.left_out("paper", ("swept", settings.COMPARED))
     assert {c.arguments["clients"] for c in artefact("fedcog.table_8").cells("paper")} == {5, 10, 20, 30}
 
 
