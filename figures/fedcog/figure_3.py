@@ -105,7 +105,7 @@ def _heterogeneity(runs: Runs, scale: str, told: Told) -> list[Judged]:
 
 
 def _default(runs: Runs, scale: str, told: Told, panel: str) -> Judged:
-    option, axis, every, default = WEIGHTS[panel]
+    _, axis, every, default = WEIGHTS[panel]
     pairs = [
         Pair(f"{default:g} over {weight:g}, {curve}", told[panel, curve, default], told[panel, curve, weight])
         for curve in (f"FedCOG, {kind}" for kind in KINDS)
@@ -118,7 +118,7 @@ def _default(runs: Runs, scale: str, told: Told, panel: str) -> Judged:
         for kind in KINDS
     ]
     for kind in KINDS:
-        cells, setup = runs_of(scale, FEDCOG, Setup(kind=kind), **{option: default}), Setup(kind=kind)
+        cells, setup = points(scale).get((panel, f"FedCOG, {kind}", default), []), Setup(kind=kind)
         place = Place({"its default": cells}, printed("1", "FedAvg", f"CIFAR-10 {kind}"), setup)
         regimes += [*guards.usual(runs, scale, place), guards.as_in_paper(cells, setup)]
     if panel == APART:  # its runs distil with the weight of the plan

@@ -73,9 +73,9 @@ def usual(
 
 def harm(runs: Runs, scale: str, setup: Setup = BASE) -> Regime:
     """That FedAvg loses accuracy to heterogeneous clients; how much the paper does not print."""
-    read, apart = final(scale), grid.runs(scale, PLAIN, Setup(setup.data, setup.kind))
-    each = [[read(runs, cell) for cell in cells] for cells in (harm_cells(scale, setup.data), apart)]
-    return regimes.drift(f"{grid.named(scale, setup.data)} {setup.kind}", *each)
+    apart = grid.runs(scale, PLAIN, Setup(setup.data, setup.kind))
+    iid, skewed = ([final(scale)(runs, c) for c in cells] for cells in (harm_cells(scale, setup.data), apart))
+    return regimes.drift(f"{grid.named(scale, setup.data)} {setup.kind}", iid, skewed)
 
 
 def percent(runs: Runs, cells: Iterable[Cell]) -> list[Curve]:

@@ -97,7 +97,8 @@ def conclusions(runs: Runs, scale: str, found: list[Entry], names: Mapping[str, 
     two, one = (f" {kind}" for kind in reversed(KINDS))
     worse = [d + two for d in data_sets if d != "CIFAR-100" and ("SCAFFOLD", d + two) in at]
     below = [
-        Pair(f"FedAvg over SCAFFOLD, {c}", *(values(found, m, ran[c]) for m in ("FedAvg", "SCAFFOLD"))) for c in worse
+        Pair(f"FedAvg over SCAFFOLD, {ran[c]}", values(found, "FedAvg", ran[c]), values(found, "SCAFFOLD", ran[c]))
+        for c in worse
     ]
     gains = {
         ran[d + two].removesuffix(two): (_gain(found, ran[d + two]), _gain(found, ran[d + one])) for d in data_sets
