@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -226,7 +227,7 @@ def of_personal(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
     ran = {c: cells for (_, c), cells in personal(scale).items()}
     place = Place({guards.PLAIN: ran["FedAvg+FT"], FEDCOG: ran[TUNED], **ran}, printed("9", "Acc %", "FedAvg+FT"))
     regimes = guards.usual(runs, scale, place, read=own_accuracy, ended=False)
-    times = 2 * grid.own_steps(scale, "fedrep") / PLANS[scale].setting["local_steps"]
+    times = 2 * grid.own_steps(scale, "fedrep") / PLANS[scale].setting["local_steps"] if ran["FedRep"] else math.nan
     regimes.append(Regime("local steps of FedRep, head and body, over those of the others", times, 1, at_most=True))
     return [judge("FedCOG, fine-tuned, personalises best", leads(found, TUNED), POINT, regimes)]
 

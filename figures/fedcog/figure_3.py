@@ -121,8 +121,8 @@ def _default(runs: Runs, scale: str, told: Told, panel: str) -> Judged:
         cells, setup = points(scale).get((panel, f"FedCOG, {kind}", default), []), Setup(kind=kind)
         place = Place({"its default": cells}, printed("1", "FedAvg", f"CIFAR-10 {kind}"), setup)
         regimes += [*guards.usual(runs, scale, place), guards.as_in_paper(cells, setup)]
-    if panel == APART:  # its runs distil with the weight of the plan
-        regimes += guards.weight(scale)
+        if panel == APART:  # its runs distil with the weight of the plan
+            regimes += guards.weight(scale, cells)
     return judge(f"{default:g} is the best {panel[4:]} in both splits", pairs, POINT, dict.fromkeys(regimes))
 
 

@@ -20,8 +20,6 @@ from .settings import FEDCOG
 
 PLAIN = "FedAvg"
 Methods = Mapping[str, Sequence[Cell]]
-SECONDS = regimes.statistic("seconds of one core", "seconds of a GPU")
-"""What a GPU does for many images at once one core does one after another."""
 
 
 def printed(name: str, row: str, column: str) -> float:
@@ -65,7 +63,7 @@ def usual(
         ran, ours = what_ran(plain, setup, later), [reader(runs, cell) for cell in plain]
         lengths.append(regimes.horizon(ran, percent(runs, plain) if ended and later is None else ()))
         each = [*regimes.learnt(ran, ours), *regimes.level(ran, ours, reported), regimes.treatment(methods)]
-        each += weight(scale) if FEDCOG in methods else []
+        each += weight(scale, methods.get(FEDCOG, ()))
         each += [harm(runs, scale, setup), *regimes.ceiling(ours, reported)] if remedy else []
         rest.update(dict.fromkeys(each))
     return [next((one for one in lengths if one.missed), lengths[0]), *rest] if lengths else []
@@ -83,19 +81,18 @@ def percent(runs: Runs, cells: Iterable[Cell]) -> list[Curve]:
     return [(at, 100 * values) for at, values in (runs.curve(cell, "test_accuracy") for cell in cells)]
 
 
-def weight(scale: str) -> list[Regime]:
-    """That FedCOG distils with the paper's weight."""
+def weight(scale: str, cells: Sequence[Cell]) -> list[Regime]:
+    """That FedCOG, where it runs, distils with the paper's weight."""
     ours = grid.distillation(scale)
     words = f"unlike treatment: FedCOG distils with weight {ours:g} for the paper's {paper.DISTILLATION:g}"
-    return [Regime(words, float(ours != paper.DISTILLATION), 0, at_most=True)]
+    return [Regime(words, float(ours != paper.DISTILLATION), 0, at_most=True)] if cells else []
+
+
+def seconds(cells: Sequence[Cell]) -> list[Regime]:
+    """That times are taken where the paper takes them: a GPU does for many images at once what a core does in turn."""
+    return [regimes.statistic("seconds of one core", "seconds of a GPU")] if cells else []
 
 
 def as_in_paper(cells: Sequence[Cell], setup: Setup = BASE, method: str = FEDCOG) -> Regime:
     """That runs are trained as the paper's: what is best for a coefficient depends on it."""
     return regimes.treatment({"here": cells, "the paper": grid.runs("paper", method, setup)})
-
-
-def local_steps(cells: Sequence[Cell], setup: Setup = BASE) -> Regime:
-    """That a round is half as long as the paper's: for findings on the number of local steps itself."""
-    share = cells[0].arguments["local_steps"] / (setup.stretch * paper.LOCAL_STEPS) if cells else math.nan
-    return Regime("share of the paper's local steps in a round", share, regimes.HALF)

@@ -13,8 +13,8 @@ from ..comparing import by_place, Entry, judge, Pair
 from ..ran import problem_words
 from ..runs import Runs
 from ..sheets import comparison, number
+from . import guards
 from .grid import generation, named, PLANS, problem, what_ran
-from .guards import SECONDS
 from .settings import columns
 
 ROW, TIME = "Time", "time (16 samples = 1)"
@@ -63,7 +63,9 @@ def data(runs: Runs, scale: str) -> Shown:
         found,
         [
             judge("More samples take longer", steps),
-            judge(f"{MOST} samples take less than twice as long as {LEAST}", cheap, regimes=[SECONDS]),
+            judge(
+                f"{MOST} samples take less than twice as long as {LEAST}", cheap, regimes=guards.seconds(cells(scale))
+            ),
         ],
         "samples: reported / ours",
     )
