@@ -249,18 +249,21 @@ def dealt(
     clients: int | None = None,
     seed: int = 0,
     client_weight: str = "uniform",
+    augment: str | None = None,
 ) -> FederatedProblem:
     """The problem that is meant, dealt by ``Task.deal``; one that is dealt to its clients already stays as it is.
 
     Raises:
-        EmpiricsError: where a partition or another number of clients is asked of a problem that is dealt already.
+        EmpiricsError: where a partition, an augmentation or another number of clients is asked of a problem that is
+            dealt already.
     """
     if not isinstance(problem, FederatedProblem):
         what = task(problem) if isinstance(problem, str) else problem
-        return what.deal(partition, clients, seed, client_weight=client_weight)
-    if clients not in (None, problem.clients) or partition != "iid" or client_weight != problem.client_weight:
+        return what.deal(partition, clients, seed, client_weight=client_weight, augment=augment)
+    asked = partition != "iid" or augment is not None or client_weight != problem.client_weight
+    if clients not in (None, problem.clients) or asked:
         held = f"{problem.clients} clients, client_weight={problem.client_weight!r}"
         raise EmpiricsError(
-            f"the problem is dealt already ({held}): leave partition= and clients= out, and weigh alike"
+            f"the problem is dealt already ({held}): leave partition=, clients= and augment= out, and weigh alike"
         )
     return problem
