@@ -18,8 +18,6 @@ from .store import damaged, Download, Files, read
 
 LETTERS = " !\"&'(),-.0123456789:;>?ABCDEFGHIJKLMNOPQRSTUVWXYZ[]abcdefghijklmnopqrstuvwxyz}"
 LICENCE = "public domain (the texts)"
-TASKS = ("last", "next")
-"""What is predicted: the character after the sequence, or that after every position."""
 TINY = Files(
     "tiny_shakespeare",
     "shakespeare",
@@ -92,8 +90,8 @@ def _sequences(files: Files, said: dict[str, list[str]], length: int, stride: in
         raise EmpiricsError(f"length and stride must be at least 1; got {length} and {stride}")
     if alphabet not in ("own", "paper"):
         raise EmpiricsError(f"alphabet must be 'own' or 'paper'; got {alphabet!r}")
-    if task not in TASKS:
-        raise EmpiricsError(f"task must be one of {', '.join(TASKS)}; got {task!r}")
+    if task not in ("last", "next"):
+        raise EmpiricsError(f"task must be 'last' or 'next'; got {task!r}")
     texts = {role: "\n".join(parts) for role, parts in said.items()}
     letters = LETTERS if alphabet == "paper" else "".join(sorted(set("".join(texts.values()))))
     texts = {role: text for role, text in texts.items() if len(text) > length}

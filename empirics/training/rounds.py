@@ -115,7 +115,6 @@ def rounds(
     engine = engine or choose(model, federation.inputs.device)
     if begun is None:
         state = algorithm.begin(model.start(seed).to(federation.inputs.device), federation.clients)
-        state = statistics.begun(model, state, federation.clients)
         largest, done = float(state.model.norm()), 0
     else:
         state, largest = copied(begun[0]), begun[1]

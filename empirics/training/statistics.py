@@ -6,8 +6,7 @@ models; or it goes on with its own (``local``), and the server's mean serves for
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -24,24 +23,11 @@ def border(model: Trainable) -> int | None:
     return None if trained == model.dim else trained
 
 
-def learning(model: Trainable) -> AbstractContextManager[Any]:
-    """A context of local steps."""
-    return nullcontext() if border(model) is None else cast(Network, model).learning()
-
-
 def unpadded(batch: Batch) -> Batch:
     """The batch of a single row without the samples that only fill it up, which statistics would count."""
     inputs, targets, weight = batch
     real = slice(None) if weight is None else weight[0] > 0
     return inputs[:, real], targets[:, real], None
-
-
-def begun(model: Trainable, state: State, clients: int) -> State:
-    """The first state, with a row of statistics for each client that keeps its own."""
-    at = border(model)
-    if at is None or cast(Network, model).statistics != "local":
-        return state
-    return state._replace(memory={**state.memory, OWN: state.model[at:].expand(clients, -1).clone()})
 
 
 def started(model: Trainable, state: State, rows: Tensor, starts: Tensor) -> Tensor:
@@ -54,13 +40,15 @@ def started(model: Trainable, state: State, rows: Tensor, starts: Tensor) -> Ten
 
 
 def finished(model: Trainable, work: Work, ends: Tensor, after: State) -> State:
-    """The state after a round, with the cohort's mean statistics in the server's model."""
+    """The state after a round, with the cohort's mean statistics in the server's model, and the clients' own."""
     at = border(model)
     if at is None:
         return after
-    found = ends[:, at:]
-    if OWN in after.memory:
-        after.memory[OWN][work.rows] = found
-    frozen = cast(Network, model).statistics == "frozen"
-    kept = work.state.model[at:] if frozen else work.mean(found) / work.weights.sum()
+    whose, found, kept = cast(Network, model).statistics, ends[:, at:], work.state.model[at:]
+    if whose == "local":
+        own = after.memory[OWN] if OWN in after.memory else kept.expand(work.total, -1).clone()
+        own[work.rows] = found
+        after = after._replace(memory={**after.memory, OWN: own})
+    if whose != "frozen":
+        kept = work.mean(found) / work.weights.sum()
     return after._replace(model=torch.cat([after.model[:at], kept]))

@@ -145,7 +145,7 @@ def test_a_language_model_is_given_the_character_after_every_position(root):
     assert every.targets.shape == every.inputs.shape == last.inputs.shape
     np.testing.assert_array_equal(every.targets, np.column_stack([last.inputs[:, 1:], last.targets]))
     assert (every.kind, every.classes, every.overlap) == (last.kind, last.classes, last.overlap)
-    with pytest.raises(EmpiricsError, match="task must be one of last, next; got 'first'"):
+    with pytest.raises(EmpiricsError, match="task must be 'last' or 'next'; got 'first'"):
         dataset("tiny_shakespeare(task='first')")
 
 

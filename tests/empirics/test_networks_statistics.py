@@ -16,10 +16,11 @@ from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.measuring import measurement, Run
 from empirics.models.compiled import compiled, NotServed
-from empirics.models.network import Network
+from empirics.models.network import Network, STATISTICS
 from empirics.models.networks import network
 from empirics.models.networks.parts import Split
 from empirics.problems.problem import FederatedProblem
+from empirics.problems.tasks import described
 from empirics.training.engines import choose, ClientLoop
 from empirics.training.engines.stacking import StackedNetwork
 from empirics.training.rounds import rounds
@@ -151,6 +152,12 @@ def test_distances_are_those_of_weights_alone():
     assert by_layer == pytest.approx(found["consensus_distance"], rel=1e-12)
 
 
+@pytest.mark.parametrize("kept", STATISTICS)
+def test_a_run_says_by_which_statistics_the_servers_model_is_evaluated(kept):
+    problem = FederatedProblem(small(kept), federation())
+    assert STATISTICS[kept] in described("own", problem)[-1]
+
+
 def test_workers_take_the_same_steps():
     net, held, method = small(), federation(), algorithm("fedavg")
     alone, shared = (list(rounds(net, held, method, SETTING, 2, choose(net, "cpu", n)))[-1].model for n in (1, 2))
@@ -167,5 +174,7 @@ def test_what_cannot_serve_batch_norm_says_so():
         list(rounds(net, held, algorithm("fedavg"), replace(SETTING, batch=1), 2))
     with pytest.raises(EmpiricsError, match="group norm"):
         network("resnet20(norm='batch_local', groups=4)")
+    with pytest.raises(EmpiricsError, match="statistics must be one of"):
+        small("mean").start(0)
     with pytest.raises(EmpiricsError, match="norm must be one of"):
         network("resnet18(norm='layer')")

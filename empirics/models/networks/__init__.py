@@ -55,7 +55,7 @@ def network(text: str, **options: Any) -> Network:
         input_shape=architecture.input_shape,
         extractor=architecture.extractor,
         begins=architecture.begins,
-        statistics=architecture.statistics,
+        statistics=getattr(architecture, "statistics", "averaged"),
     )
 
 

@@ -33,11 +33,6 @@ class Architecture:
     losses: ClassVar[tuple[str, ...]] = ("cross_entropy", "multi_label")
 
     @property
-    def statistics(self) -> str:
-        """Whose running statistics of batch norm a client begins a round with."""
-        return "averaged"
-
-    @property
     def input_shape(self) -> tuple[int, ...]:
         """The shape of one sample."""
         raise NotImplementedError
@@ -124,16 +119,15 @@ class DenseReLU(nn.Linear):
 
 
 NORMS = {"group": "averaged", "batch": "averaged", "batch_local": "local", "batch_frozen": "frozen"}
-"""Norms of channels, with whose running statistics a client begins a round: group norm has none."""
+"""Norms of channels, with what becomes of their running statistics; group norm has none."""
 
 
 @dataclass(frozen=True)
 class NormedArchitecture(ImageArchitecture):
-    """A network with group norm, or with batch norm and one of the ways in which papers treat its statistics.
+    """A network with group norm of ``groups``, or with batch norm and one of the treatments of its statistics.
 
-    ``batch``: averaged with the model; ``batch_local``: each client goes on with its own, and the mean of the last
-    cohort's serves for evaluating the server's model alone; ``batch_frozen``: means 0 and variances 1 for ever, by
-    which training normalises too, so that only scales and shifts are left. ``groups`` are those of group norm.
+    ``batch``: averaged with the model; ``batch_local``: each client goes on with its own; ``batch_frozen``: means 0 and
+    variances 1 for ever, by which training normalises too, so that only scales and shifts are left.
     """
 
     norm: str = field(default="group", kw_only=True)

@@ -16,8 +16,6 @@ from .parts import NormedArchitecture, one_of, Split
 
 SHORTCUTS = ("pad", "conv1", "conv3")
 STEMS = ("imagenet", "cifar")
-Norm = Callable[[int], nn.Module]
-"""The norm of so many channels."""
 
 
 class PadShortcut(nn.Module):
@@ -32,7 +30,7 @@ class PadShortcut(nn.Module):
         return F.pad(x[:, :, :: self.stride, :: self.stride], self.padding)
 
 
-def shortcut(kind: str, inputs: int, outputs: int, stride: int, norm: Norm) -> nn.Module:
+def shortcut(kind: str, inputs: int, outputs: int, stride: int, norm: Callable[[int], nn.Module]) -> nn.Module:
     """What is added to a block whose shape changes."""
     if kind == "pad":
         return PadShortcut(inputs, outputs, stride)
@@ -44,7 +42,7 @@ def shortcut(kind: str, inputs: int, outputs: int, stride: int, norm: Norm) -> n
 class Block(nn.Module):
     """Two 3x3 convolutions with norms, and the input added before the last ReLU."""
 
-    def __init__(self, inputs: int, outputs: int, stride: int, norm: Norm, kind: str) -> None:
+    def __init__(self, inputs: int, outputs: int, stride: int, norm: Callable[[int], nn.Module], kind: str) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
         self.norm1 = norm(outputs)
@@ -65,7 +63,7 @@ class GlobalMean(nn.Module):
         return x.mean((2, 3))
 
 
-def blocks(widths: Sequence[int], depth: int, norm: Norm, kind: str) -> list[Block]:
+def blocks(widths: Sequence[int], depth: int, norm: Callable[[int], nn.Module], kind: str) -> list[Block]:
     """``depth`` blocks per width; the first of every width but the first halves the image."""
     made, before = [], widths[0]
     for stage, width in enumerate(widths):
