@@ -50,9 +50,8 @@ class Network:
     where it is given. Outside of autograd, inputs go through in chunks of ``chunk`` samples. Dropout is refused: noise
     outside of the seeded streams.
 
-    Running statistics of batch norm are columns of the row behind the first ``trained`` ones, which no step moves: only
-    passes of local steps (``learning``) renew them, as torch's do in training. All others, such as those of measuring,
-    normalise by them, each sample by itself. ``statistics`` says whose they are, one of ``STATISTICS``.
+    Running statistics of batch norm are columns behind the first ``trained`` ones: local steps (``learning``)
+    renew them as torch does in training, all other passes normalise by them. ``statistics``: one of ``STATISTICS``.
     """
 
     name: str

@@ -257,8 +257,7 @@ def dealt(
     """The problem that is meant, dealt by ``Task.deal``; one that is dealt to its clients already stays as it is.
 
     Raises:
-        EmpiricsError: where a partition, an augmentation or another number of clients is asked of a problem that is
-            dealt already.
+        EmpiricsError: where a partition, augmentation or other clients are asked of a problem that is dealt already.
     """
     if not isinstance(problem, FederatedProblem):
         what = task(problem) if isinstance(problem, str) else problem

@@ -1,7 +1,6 @@
 """Running statistics of batch norm from round to round: columns of a row that no method and no step moves.
 
-A client begins with the server's, and the server takes their mean over the cohort, whatever the method makes of
-models; or it goes on with its own (``local``), and the server's mean serves for evaluating its model alone.
+A client begins with the server's, which are the cohort's mean, whatever a method makes of models, or with its own.
 """
 
 from __future__ import annotations
