@@ -18,7 +18,7 @@ from ..errors import EmpiricsError
 from ..models.model import Batch, Trainable
 from ..numbers import check_name, shown
 from .hooks import check_hook, checked_models, checked_parts, checked_tensors
-from .state import Exchange, own_rows, Remembered, State
+from .state import Exchange, own_rows, Remembered, State, STATISTICS
 
 
 class GradientAt(Protocol):
@@ -309,8 +309,12 @@ class Algorithm:
         return changes
 
     def own_models(self, state: State) -> Tensor:
-        """Every client's own model ``(clients, dim)``, or the server's ``(1, dim)`` where clients keep none."""
-        return own_rows(state, self.personal) if self.personal else state.model.unsqueeze(0)
+        """Every client's own model ``(clients, dim)``, or the server's ``(1, dim)`` where clients keep none of it."""
+        rows = own_rows(state, self.personal) if self.personal else state.model.unsqueeze(0)
+        own = state.memory.get(STATISTICS)
+        if own is None or (self.personal and self.personal not in state.exchanges):
+            return rows
+        return torch.cat([rows[:, : -own.shape[1]].expand(len(own), -1), own], 1)
 
     def __str__(self) -> str:
         return self.name

@@ -123,7 +123,8 @@ def _trained(
         else:
             losses = problem.model.evaluate(state.model.unsqueeze(0), *points)[0][0]
         assert recorder.last is not None
-        moments.append(_Moment(recorder.last.clone(), losses.double()))  # it is rewritten in place
+        weights = recorder.last[:, : getattr(problem.model, "trained", None)]
+        moments.append(_Moment(weights.clone(), losses.double()))  # they are rewritten in place
     return moments
 
 
