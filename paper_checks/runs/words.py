@@ -130,7 +130,7 @@ WORDS = _table(
     Word("consensus_distance", per=ROUND, target=(WORST,), along=(EXACT, WORST)),
     Word("loss_change", run=(RUNS, *MOMENTS), per=ROUND, of="train_loss", how="change",
          target=(RUNS, *MOMENTS, WORST)),
-    Word("summed_grad_norm_sq", run=SEARCHED, per=ROUND),
+    Word("summed_grad_norm_sq", run=MOMENTS, per=ROUND),
     Word("mean_path_gradient_sq", run=SEARCHED, per=ROUND),
     Word("gradient_drift", run=SEARCHED, per=ROUND),
     Word("mean_gradient_drift", run=SEARCHED, per=ROUND, target=(*SEARCHED, WORST)),

@@ -33,6 +33,7 @@ VALIDATIONS = {
     "fedals.one_round": DRAWS,
     **{name: EXACT for name, bound in BOUNDS.items() if not can(bound, EXACT)},
 }
+EVERY = "all"
 ON_A_PROBLEM = 'give --problem "softmax(digits)", or any other, to train; or --measured runs.csv'
 
 
@@ -65,11 +66,14 @@ Draw = Callable[[Comparison, Path], list[Path]]
 
 
 def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
-    """Validate the bound of this name, the way the arguments ask for; the exit status: 1 where it is violated.
+    """Validate the bound of this name, the way the arguments ask for, or all of a pattern; 1 where one is violated.
 
     ``draw(comparison, folder)`` is how a caller from a later room adds the figure of a bound's own validation; it
     returns the paths it wrote.
     """
+    if is_pattern(name):
+        status: int = import_module(".every", __name__).run(name, arguments)
+        return status
     bound, arguments = named(name), spelled_out("validate", arguments)
     evidence = evidence_of(bound, name, {a.partition("=")[0] for a in arguments})
     plan = parsed(bound, evidence, arguments)
@@ -100,7 +104,7 @@ def evidence_of(bound: Bound, name: str, asked: Set[str]) -> str:
         return VALIDATIONS[name]
     reason, exact = can(bound, RUNS), not can(bound, EXACT)
     if reason and not exact:
-        raise BoundsError(f"{name} cannot be measured: {reason}; can be: {', '.join(_available())}")
+        raise BoundsError(f"{name} cannot be measured: {reason}; can be: {', '.join(available())}")
     if "--problem" in asked or (not exact and asked & {"-h", "--help"}):
         return RUNS
     if exact:
@@ -108,8 +112,14 @@ def evidence_of(bound: Bound, name: str, asked: Set[str]) -> str:
     raise UsageError(f"{name} is measured on a problem: {ON_A_PROBLEM}")
 
 
-def _available() -> list[str]:
+def available() -> list[str]:
+    """The bounds of the catalogue that can be measured."""
     return sorted({*VALIDATIONS, *trainable()})
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name stands for many: ``all``, or one with the signs of the shell, such as ``fedinit.*``."""
+    return name == EVERY or (not {*"*?["}.isdisjoint(name) and ":" not in name)
 
 
 def named(name: str) -> Bound:
@@ -119,7 +129,7 @@ def named(name: str) -> Bound:
     except UnknownNameError as error:
         if ":" in name or name.endswith(".py"):
             raise
-        raise UsageError(f"{error}; available: {', '.join(_available())}") from None
+        raise UsageError(f"{error}; available: {', '.join(available())}") from None
 
 
 __all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "run", "usage", "validate"]

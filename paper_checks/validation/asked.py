@@ -13,13 +13,18 @@ from empirics.problems.own_problem import given_or_own
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import progress
 
-from . import evidence_of, named, validate as validated
+from . import evidence_of, is_pattern, named, validate as validated
 from .comparison import Comparison
+from .every import Survey, survey
 from .options import ASKED, DRAWS, LOG, Options, refuse_idle, RUNS
 
 if TYPE_CHECKING:
     from empirics.federation.split import Split
     from empirics.problems.tasks import Task
+
+
+MANY = ("problem", "workers")
+"""What there is to choose for many bounds at once."""
 
 
 def validate(
@@ -56,14 +61,15 @@ def validate(
     leave_out: str | Sequence[str] = (),
     kind: str = "",
     model: str = "",
-) -> Comparison:
+) -> Comparison | Survey:
     """Hold a bound against a measurement: the verb ``fedbounds validate``; None leaves an option as usual.
 
     With a ``problem`` (or data of your own) the bound is held against training, with ``measured`` against a log of
     yours, and otherwise against what there is for this bound: exact expectations, or draws of one averaging round.
 
     Args:
-        bound: the bound, its name, or ``"file.py:name"``.
+        bound: the bound, its name, or ``"file.py:name"``; ``"all"``, or a pattern such as ``"fedinit.*"``, gives a
+            table with a row per bound that can be measured, for which there are ``problem`` (as text) and ``workers``.
         words: ``"quantity=value"`` or ``"@file.json"``: constants that a problem or a log does not know.
         problem: what to train, as in ``fedbounds.train``.
         measured: a CSV of your own runs.
@@ -88,7 +94,7 @@ def validate(
         relaxation: FedInit's beta.
         regularisation: L2 penalty, of draws or of data of your own.
         concentration: of the Dirichlet class priors of draws.
-        workers: threads of draws.
+        workers: threads of draws, processes of many bounds.
         csv: a CSV file of your own, in place of ``problem``.
         frame: a pandas DataFrame, in place of ``csv``.
         target: the column to predict.
@@ -101,6 +107,12 @@ def validate(
         BoundsError: in one line, where the plan cannot be held, or an option changes nothing for this bound.
     """
     told = dict(locals())
+    if isinstance(bound, str) and is_pattern(bound):
+        given = {name: value for name, value in told.items() if value not in (None, "", ()) and name != "bound"}
+        for name in given:
+            if name not in MANY:
+                raise unknown(f"option of a validation of {bound}", name, MANY)
+        return survey(bound, **given)
     own = {name: told.pop(name) for name in ("csv", "frame", "target", "group", "leave_out", "kind", "model")}
     if csv is not None or frame is not None:
         own["regularisation"] = told.pop("regularisation")

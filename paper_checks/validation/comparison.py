@@ -154,6 +154,14 @@ class Comparison(Tabular):
     def violations(self) -> tuple[Line, ...]:
         return tuple(line for line in self.lines if line.verdict is Verdict.VIOLATED)
 
+    @property
+    def doubt(self) -> str:
+        """What a violation depends on, in a sentence; empty where nothing is violated, or every condition decided."""
+        open_ = [words.partition(": ")[2] for words in self.standing if words.startswith("not decided")]
+        if not self.violations or not open_:
+            return ""
+        return f"Violated, unless one of these does not hold here: {'; '.join(open_)}."
+
     def rows(self) -> Iterator[Row]:
         """One row per number, for lines that are told apart by problem, partition and clients."""
         for line in self.lines:
@@ -221,9 +229,8 @@ def _summary(found: Comparison) -> Iterable[str]:
     said = [line.verdict for line in found.lines]
     counts = ", ".join(f"{said.count(word)} x {word}" for word in Verdict if word in said)
     yield f"{counts}{found.basis}"
-    open_ = [words.partition(": ")[2] for words in found.standing if words.startswith("not decided")]
-    if found.violations and open_:
-        yield f"Violated, unless one of these does not hold here: {'; '.join(open_)}."
+    if found.doubt:
+        yield found.doubt
 
 
 # ---- written ----
