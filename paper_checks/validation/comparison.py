@@ -24,6 +24,8 @@ from bounds.showing.tables import aligned, plain
 from bounds.showing.tabular import Tabular
 from empirics.measuring.estimates import Estimate
 
+from ..runs.schedules import counted_from_one
+
 ERROR_RATE = 0.05
 ROUNDED = 1e-9
 """Relative difference that rounding may make between the sides of an equality."""
@@ -78,6 +80,9 @@ def standing(
             lines.append(f"{said[condition.assumption.holds(problem, algorithm, setting)]}: {condition.words}")
         elif condition.relation is not None:
             lines.append(f"checked at every row: {condition.words}")
+        elif counted_from_one(condition) and (sizes := getattr(setting, "iteration_step_sizes", None)):
+            scales = [size * tau for tau, size in enumerate(sizes, 1)]
+            lines.append(f"{said[math.isclose(min(scales), max(scales), rel_tol=ROUNDED)]}: {condition.words}")
         else:
             sides = sides_of(condition.words, scenario)
             holds = None if sides is None else math.isclose(*sides, rel_tol=ROUNDED, abs_tol=ROUNDED * abs(sides[0]))

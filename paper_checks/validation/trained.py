@@ -17,7 +17,7 @@ from bounds.errors import BoundsError
 from bounds.showing.values import parse_number
 from empirics.errors import Diverged, EmpiricsError
 from empirics.federation.federation import short_of
-from empirics.measuring import Row, Run
+from empirics.measuring import of_pairs, PAIRED, Row, Run
 from empirics.progress import Progress
 
 from ..runs import schedules
@@ -79,18 +79,20 @@ def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Compa
 def _runs(training: Training, chosen: MeasurementPlan, bar: Progress) -> list[list[Row]]:
     bar.start(training.seeds * training.setting.rounds)
     runs = []
+    single = [m for m in chosen.measurements if m.name not in PAIRED]
+    compared = [m.name for m in chosen.measurements if m.name in PAIRED]
     for seed in range(training.seeds):
         bar.doing(f"{training.method}, seed {seed}")
         problem = training.problem(seed)
-        run = Run(problem, training.method, training.setting, seed, chosen.measurements, every=1)
+        run = Run(problem, training.method, training.setting, seed, single, every=1)
         rows: list[Row] = []
-        for state, read in run:
+        for state, read in run if single else ():
             rows += read
             if state.round:
                 bar.step()
-        if rows[-1].quantity == "diverged":
+        if rows and rows[-1].quantity == "diverged":
             raise Diverged(rows[-1].round, f"{training.method} with seed {seed}", rows[-1].value)
-        runs.append(rows)
+        runs.append(rows + of_pairs(problem, training.method, training.setting, seed, compared))
     return runs
 
 
