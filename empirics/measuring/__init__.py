@@ -11,7 +11,7 @@ from .costs import COSTS, runtime
 from .models import average_gap, MODELS
 from .record import default_every, Run
 from .risks import RISKS
-from .stability import of_pairs, PAIRED, paired, Stability, Swap, swaps
+from .stability import of_pairs, PAIRED, paired, Swap, swaps
 from .table import read, Row, write
 
 
@@ -48,7 +48,6 @@ __all__ = [
     "Row",
     "Run",
     "Snapshot",
-    "Stability",
     "Swap",
     "default_every",
     "measurement",

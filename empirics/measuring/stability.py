@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,38 +31,21 @@ class Swap(NamedTuple):
     targets: Tensor
 
 
-@dataclass(frozen=True, eq=False)
-class Stability:
-    """Of every pair of runs, after every round, how far apart models are and how much losses changed.
+class Pairs(NamedTuple):
+    """Of every pair of runs, after every round ``(pairs, rounds)``: how far apart models are, and what losses change.
 
-    ``separations (pairs, rounds)``: distance of the clients' last local models, mean over clients.
-    ``changes (pairs, rounds)``: loss of the server model on the new samples, minus that of the model trained on them.
+    ``separations``: distance of the clients' last local models, mean over clients.
+    ``changes``: mean loss of the server model on the new samples, minus that of the model trained on them.
     """
 
     separations: np.ndarray
     changes: np.ndarray
 
-    @property
-    def separation(self) -> np.ndarray:
-        """Mean over the pairs, round by round: SAMPLED."""
-        return np.asarray(self.separations.mean(0))
-
-    @property
-    def stability(self) -> np.ndarray:
-        """Mean change of a new sample's loss, round by round: SAMPLED.
-
-        It is the stability on average over the replaced sample and what replaces it, at the new sample. No uniform
-        stability is smaller, and the expected generalization gap is at most this.
-        """
-        return np.asarray(np.abs(self.changes).mean(0))
-
 
 def paired(
     problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, swaps: Sequence[Swap]
-) -> Stability:
+) -> Pairs:
     """Train on the data and, for every swap, on the data with those samples replaced."""
-    if not swaps:
-        raise EmpiricsError("stability needs at least one swapped sample")
     base = _trained(problem, algorithm, setting, seed)
     separations, changes = [], []
     for swap in swaps:
@@ -72,15 +54,13 @@ def paired(
             raise EmpiricsError(f"client {swap.client} has samples 0 to {size - 1}; got {swap.places}")
         twin = _trained(problem.replacing(*swap), algorithm, setting, seed)
         pairs = list(zip(base, twin, strict=True))
-        separations.append([float((a.last - b.last).norm(dim=-1).mean()) for a, b in pairs])
-        changes.append([_loss(problem, a.model, swap) - _loss(problem, b.model, swap) for a, b in pairs])
-    return Stability(np.array(separations), np.array(changes))
+        separations.append([float((a - b).norm(dim=-1).mean()) for (_, a), (_, b) in pairs])
+        changes.append([_loss(problem, a, swap) - _loss(problem, b, swap) for (a, _), (b, _) in pairs])
+    return Pairs(np.array(separations), np.array(changes))
 
 
 def swaps(problem: FederatedProblem, seed: int, pairs: int) -> list[Swap]:
     """Random samples of random clients, replaced by a fresh draw of the client's: population or own test sample."""
-    if pairs < 1:
-        raise EmpiricsError(f"pairs must be >= 1; got {pairs}")
     found = []
     for pair in range(pairs):
         draws = stream(seed, "swap", client=pair)
@@ -112,18 +92,15 @@ def _fresh(problem: FederatedProblem, client: int, draws: np.random.Generator, c
     return test.inputs[held], test.targets[held]
 
 
-class _Moment(NamedTuple):
-    model: Tensor
-    last: Tensor
-
-
 def _loss(problem: FederatedProblem, model: Tensor, swap: Swap) -> float:
     """The mean loss of a model on the new samples."""
     losses = problem.model.evaluate(model.unsqueeze(0), swap.inputs.unsqueeze(0), swap.targets.unsqueeze(0))[0]
     return float(losses.double().mean())
 
 
-def _trained(problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int) -> list[_Moment]:
+def _trained(
+    problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int
+) -> list[tuple[Tensor, Tensor]]:
     """Server model and last local models after every round."""
     recorder, moments = Recorder(), []
     for state in rounds(problem.model, problem.federation, algorithm, setting, seed, watch=recorder.round):
@@ -131,7 +108,7 @@ def _trained(problem: FederatedProblem, algorithm: Algorithm, setting: Setting, 
             recorder.last = state.model.expand(problem.clients, -1).clone()
             continue
         assert recorder.last is not None
-        moments.append(_Moment(state.model.clone(), recorder.last.clone()))  # it is rewritten in place
+        moments.append((state.model.clone(), recorder.last.clone()))  # it is rewritten in place
     return moments
 
 
@@ -146,28 +123,30 @@ PAIRED = {
     name: Measurement(name, _unread, of_population, local=True, by_client=name == "swap_gap")
     for name in ("stability", "separation", "swap_gap")
 }
-"""What pairs of runs say, by word."""
+"""What pairs of runs say, by word, as means over them.
+
+``stability`` is that on average over the replaced sample and what replaces it, at the new sample: no uniform stability
+is smaller, and no expected generalization gap larger. ``swap_gap`` replaces all samples of a client.
+"""
 
 
 def of_pairs(
     problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, words: Collection[str]
 ) -> list[Row]:
     """The rows of these words after every round of the run of this seed."""
-    rows: list[Row] = []
-
-    def add(word: str, values: np.ndarray, client: int | None = None) -> None:
-        name = (str(problem), algorithm.name, seed)
-        for round_, value in enumerate(values, 1):
-            rows.append(Row(*name, round_, None, client, "", word, float(value), str(Exactness.SAMPLED)))
-
+    found: dict[tuple[str, int | None], np.ndarray] = {}
     if {"stability", "separation"} & {*words}:
-        singly = paired(problem, algorithm, setting, seed, swaps(problem, seed, PAIRS))
-        add("stability", singly.stability)
-        add("separation", singly.separation)
+        pairs = paired(problem, algorithm, setting, seed, swaps(problem, seed, PAIRS))
+        found = {("stability", None): np.abs(pairs.changes).mean(0), ("separation", None): pairs.separations.mean(0)}
     if "swap_gap" in words:
-        for client, values in enumerate(paired(problem, algorithm, setting, seed, every_client(problem, seed)).changes):
-            add("swap_gap", values, client)
-    return rows
+        changes = paired(problem, algorithm, setting, seed, every_client(problem, seed)).changes
+        found |= {("swap_gap", client): values for client, values in enumerate(changes)}
+    name = (str(problem), algorithm.name, seed)
+    return [
+        Row(*name, round_, None, client, "", word, float(value), str(Exactness.SAMPLED))
+        for (word, client), values in found.items()
+        for round_, value in enumerate(values, 1)
+    ]
 
 
-__all__ = ["PAIRED", "Stability", "Swap", "every_client", "of_pairs", "paired", "swaps"]
+__all__ = ["PAIRED", "Pairs", "Swap", "every_client", "of_pairs", "paired", "swaps"]

@@ -1,54 +1,42 @@
-"""``fedbounds validate all``: every bound that can be measured, or those that a pattern names, in one table.
-
-Each row is what ``validate NAME`` finds with its usual plan: the line of its table that says most, and the verdict over
-all of them.
-"""
+"""``fedbounds validate all``: every bound that can be measured, or those of a pattern, each as ``validate NAME``."""
 
 from __future__ import annotations
 
 import math
-import shlex
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import filter as filter_names
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bounds.catalog import BOUNDS
 from bounds.errors import BoundsError
-from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.tables import aligned, to_json
+from bounds.showing.tables import aligned, plain, to_json
 from bounds.showing.tabular import Tabular
 from bounds.showing.terminal import print_lines
-from bounds.showing.usage import bare_parser, UsageError, writable_file
+from bounds.showing.usage import UsageError, writable_file
 from empirics.measuring.estimates import Estimate
 from empirics.progress import progress
 
 from ..audit.forking import spread
 from ..runs.can import can
-from . import available, EVERY, validate, VALIDATIONS
+from . import validate, VALIDATIONS
 from .comparison import Comparison, ERROR_RATE, Line, plus_minus, Verdict
-from .options import AS_JSON, DRAWS, Options, RUNS
+from .options import DRAWS, MANY, Options, RUNS, typed, USUAL
 
-USUAL = "softmax(digits, regularisation=0.5)"
-"""What is trained where a bound needs a problem and none is named: its data come with scikit-learn."""
 NOT_MEASURED = "not measured"
+BASIS = "Every bound as validate NAME has it, in the line that is nearest to the bound; ratio: bound / measured"
 SURVEY_JSON = """\
---json prints one object: command, bounds (bound, evidence, relation, measured, standard_error, value, ratio, verdict,
-why, seconds of CPU, doubt), asked (how many bounds there are), cannot (how many others have no measurement),
-violated."""
+--json prints one object: bounds (bound, evidence, relation, measured, standard_error, value, ratio, verdict, why,
+seconds of CPU, doubt), asked (how many can be measured), cannot (how many others cannot), violated."""
 
 
 class Row(NamedTuple):
-    """A bound, the evidence, and what was found: the line that says most, the verdict, why it is open or missing.
-
-    ``seconds`` are those of the CPU. ``doubt`` says what a violation depends on.
-    """
+    """A bound and what was found: the line that says most, the verdict, why it is open; ``doubt`` of a violation."""
 
     bound: str
     evidence: str
@@ -78,27 +66,31 @@ class Survey(Tabular):
     def records(self) -> list[dict[str, Any]]:
         return [row._asdict() for row in self.rows]
 
+    def as_json(self) -> Any:
+        counts = {"asked": self.asked, "cannot": self.cannot, "violated": len(self.violations)}
+        return plain({"bounds": self.records(), **counts})
+
     def __str__(self) -> str:
         head = ("bound", "evidence", "measured", "", "bound's value", "ratio", "seconds", "verdict")
         said = [row.verdict for row in self.rows]
         counts = [f"{said.count(word)} x {word}" for word in (*Verdict, NOT_MEASURED) if word in said]
-        lines = aligned([_cells(row) for row in self.rows], head) if self.rows else []
-        lines.append(
-            f"{', '.join(counts) or 'nothing measured'}; {sum(row.seconds for row in self.rows):.0f} s of CPU. Every "
-            "bound as fedbounds validate NAME has it, in the line that is nearest to the bound; ratio: bound / "
-            f"measured; error rate {ERROR_RATE:.0%} for each bound by itself."
-        )
+        lines = aligned([_cells(row) for row in self.rows], head)
+        took = f"{', '.join(counts) or 'nothing measured'}; {sum(row.seconds for row in self.rows):.0f} s of CPU"
+        lines.append(f"{took}. {BASIS}, error rate {ERROR_RATE:.0%} for each bound by itself.")
         lines += [f"{row.bound}: {row.doubt}" for row in self.rows if row.doubt]
-        missing = [row for row in self.rows if row.verdict == NOT_MEASURED]
-        for why in dict.fromkeys(row.why for row in missing):
-            lines.append(f"{NOT_MEASURED}: {', '.join(row.bound for row in missing if row.why == why)}: {why}")
+        missing: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.verdict == NOT_MEASURED:
+                missing.setdefault(row.why, []).append(row.bound)
+        lines += [f"{NOT_MEASURED}: {', '.join(names)}: {why}" for why, names in missing.items()]
         lines += [f"{self.cannot} further bounds cannot be measured."] if self.cannot else []
-        lines += [f"interrupted: {self.done}"] if len(self.rows) < self.asked else []
-        return "\n".join(lines)
+        return "\n".join([*lines, *([self.interrupted] if self.interrupted else [])])
 
     @property
-    def done(self) -> str:
-        return f"{len(self.rows)} of {self.asked} bounds were measured"
+    def interrupted(self) -> str:
+        """What is said where not all were measured."""
+        done = len(self.rows)
+        return f"interrupted: {done} of {self.asked} bounds were measured" if done < self.asked else ""
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -132,10 +124,9 @@ def measured(name: str, problem: str = "") -> Row:
 
 
 def summed_up(found: Comparison) -> tuple[Line, str, str]:
-    """The line that says most of a table, the verdict over all its lines, and why that is open.
+    """The line nearest to the bound, or farthest beyond, of those with the verdict over all; and why that is open.
 
-    One line that violates the bound decides, and for the bound to hold all lines have to. Of the lines with this
-    verdict it is that with the least left to the bound, or the farthest beyond it.
+    One line that violates the bound decides, and for the bound to hold all lines have to.
     """
     every = [line.verdict for line in found.lines]
     verdict = next(word for word in (Verdict.VIOLATED, Verdict.UNDECIDED, Verdict.HOLDS_HERE) if word in every)
@@ -159,10 +150,10 @@ def _beyond(relation: str, line: Line) -> float:
 
 def survey(pattern: str, problem: str = "", workers: int = 2) -> Survey:
     """A row for every bound of these names that can be measured; Ctrl-C ends with those that are finished."""
-    named = [name for name in BOUNDS if pattern == EVERY or fnmatchcase(name, pattern)]
-    names = [name for name in named if name in available()]
+    named = filter_names(BOUNDS, "*" if pattern == "all" else pattern)
+    names = [name for name in named if name in VALIDATIONS or not can(BOUNDS[name], RUNS)]
     if not names:
-        raise UsageError(f"{pattern} names no bound that can be measured; available: {', '.join(available())}")
+        raise UsageError(f"{pattern} names no bound that can be measured; fedbounds validate lists them")
     found: dict[int, Row] = {}
     with progress("measuring") as bar:
         bar.start(len(names))
@@ -178,31 +169,19 @@ def survey(pattern: str, problem: str = "", workers: int = 2) -> Survey:
 
 def run(pattern: str, arguments: Sequence[str]) -> int:
     """The command line for many bounds; the exit status: 1 where one is violated."""
-    what = "every bound of these names that can be measured, in one table"
-    parser = bare_parser("validate", what, below=[SURVEY_JSON])
-    parser.prog = f"fedbounds validate {shlex.quote(pattern)}"
-    add = parser.add_argument
-    trains = f"train what can be trained there (what has to be: {USUAL})"
-    add("--problem", default="", metavar="MODEL(DATA)", help=trains)
-    add("--workers", type=whole_number(1, MOST_WORKERS), default=2, metavar="N", help="processes (2)")
-    add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per bound")
-    add(AS_JSON, action="store_true", help="print JSON, described below")
-    try:
-        args = parser.parse_args(list(arguments))
-    except SystemExit:
+    told = typed(MANY, arguments, pattern, "every bound of these names that can be measured", [SURVEY_JSON])
+    if told is None:
         return 0
-    if args.output is not None:
-        writable_file("-o", args.output, ".csv")
-    found = survey(pattern, args.problem, args.workers)
-    if args.json:
-        command = shlex.join(["fedbounds", "validate", pattern, *arguments])
-        told = {"asked": found.asked, "cannot": found.cannot, "violated": len(found.violations)}
-        print(to_json({"command": command, "bounds": found.records(), **told}))
+    as_json, path = told.pop("json"), told.pop("out", None)
+    if path is not None:
+        writable_file("-o", path, ".csv")
+    found = survey(pattern, **told)
+    if as_json:
+        print(to_json(found.as_json()))
     else:
         print_lines([str(found)])
-    if len(found.rows) < found.asked:
-        raise KeyboardInterrupt(f"interrupted: {found.done}" + ("; no file was written" if args.output else ""))
-    if args.output is not None:
-        wrote = f"wrote {found.to_csv(args.output)}"
-        print(wrote, file=sys.stderr if args.json else sys.stdout)
+    if found.interrupted:
+        raise KeyboardInterrupt(found.interrupted)
+    if path is not None:
+        print(f"wrote {found.to_csv(path)}", file=sys.stderr if as_json else sys.stdout)
     return int(bool(found.violations))

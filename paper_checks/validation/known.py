@@ -144,12 +144,12 @@ def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str
             loss = max(loss, float(model.evaluate(w.unsqueeze(0), x, y)[0].max()))
             pull = model.pull(model.output(w.unsqueeze(0), x), y)[0]
             slope = max(slope, float((pull.norm(dim=0) * x[0].norm(dim=-1)).max()) + norm)
-    found = {}
-    for word, seen, cap in (("loss_cap", loss, problem.loss_cap), ("lipschitz", slope, problem.lipschitz)):
-        if cap is not None and math.isfinite(cap):
-            found[word] = Known.sure(cap, "at every model")
-        else:
-            found[word] = Known(seen, "the largest at models of a run", seen, math.inf, "is a lower estimate")
+    found = {
+        word: Known(seen, "the largest at models of a run", seen, math.inf, "is a lower estimate")
+        for word, seen in (("loss_cap", loss), ("lipschitz", slope))
+    }
+    if problem.lipschitz is not None and math.isfinite(problem.lipschitz):
+        found["lipschitz"] = Known.sure(problem.lipschitz, "at every model")
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds.assumptions import FULL_PARTICIPATION, SAMPLED_WITH_REPLACEMENT, SHARED_GENERATED_DATA
+from bounds.assumptions import FULL_PARTICIPATION, SHARED_GENERATED_DATA
 from bounds.core import Bound
 from bounds.showing.process import remark
 from empirics.algorithms import algorithm
@@ -32,7 +32,7 @@ from ..runs.methods import method as named
 from ..runs.readings import Drawn, facts as drawn_of, of_plan
 from ..runs.schedules import chosen, counted_from_one, FIRST, harmonic, OFFSET as KNOB_OFFSET, pinned, SCALE
 from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
-from .exact import OFFSET
+from .exact import OFFSET, sampled
 from .known import Known, known, words_of
 from .options import Options
 from .reading import fresh, needs_population, one_round, plan
@@ -157,7 +157,6 @@ def _setting(bound: Bound, options: Options, clients: int) -> Setting:
     assumed = {c.assumption for c in bound.conditions}
     if one_round(bound) and options.rounds not in (None, 1):
         raise EmpiricsError(f"{bound.name} is about one averaging round; got --rounds {options.rounds}")
-    by_weight = SAMPLED_WITH_REPLACEMENT in assumed
     half = clients if FULL_PARTICIPATION in assumed else max(1, clients // 2)
     usual = 1.0 if any(map(counted_from_one, bound.conditions)) else OFFSET
     made = Setting(
@@ -167,7 +166,7 @@ def _setting(bound: Bound, options: Options, clients: int) -> Setting:
         local_steps=options.local_steps,
         step_size=_else(options.step_size, 0.05),
         step_offset=_else(options.step_offset, usual if harmonic(bound) else None),
-        sampling=_else(options.sampling, "with_replacement" if by_weight else "without_replacement"),
+        sampling=_else(options.sampling, sampled(bound)),
         client_weight=options.client_weight,
     )
     made.check_cohort(clients)

@@ -9,6 +9,7 @@ import pytest
 
 import fedbounds
 from bounds import BOUNDS
+from bounds.errors import BoundsError
 from empirics.measuring.estimates import Estimate
 from paper_checks.runs.can import can
 from paper_checks.validation import every, validate, VALIDATIONS
@@ -130,5 +131,5 @@ def test_an_interrupt_ends_with_what_is_finished(quick, monkeypatch, capsys, tmp
 def test_mistakes_are_named(words, said, capsys):
     assert fedbounds.main(["validate", *words]) == 2
     assert said in capsys.readouterr().err
-    with pytest.raises(fedbounds.BoundsError, match="unknown option of a validation of all 'rounds'"):
+    with pytest.raises(BoundsError, match="unknown option of a validation of all 'rounds'"):
         fedbounds.validate("all", rounds=3)
