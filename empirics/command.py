@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -54,8 +54,9 @@ a problem, an algorithm or a partition of your own is path/file.py:variable"""
 
 
 TRAIN_JSON = """\
---json prints a list of objects, one per method: algorithm, and seeds, for each seed what was measured last by quantity
-(null where the run diverged)."""
+--json prints a list of objects, one per method: algorithm; seeds, for each seed what was measured last by quantity
+(null where the run left the finite numbers); diverges, for each seed whether it did or ended far above its first
+loss."""
 
 
 def _shared(parser: Parser) -> None:
@@ -127,7 +128,7 @@ def train(arguments: Sequence[str]) -> int:
     tell: Tell = str if args.json else print_now
     found = trained(args, tell, lambda rows: _keep(rows, _partial(args.output), aside=args.json))
     if args.json:
-        print(to_json(_ends(found.ends)))
+        print(to_json(_ends(found)))
     else:
         print_lines(found.summary())
     _keep(found.rows, args.output, found.engine, args.json)
@@ -188,6 +189,8 @@ def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence
                     tell(line)
                     if keeper is not None:
                         keeper.add(run, rows[begin:])
+                    if end is not None:  # not kept: a run that goes on from here may come back
+                        rows += _diverging(rows[begin:])
     except BaseException:  # interrupted, or a later method went wrong: what was measured stays, beside what was there
         save(rows)
         raise
@@ -280,15 +283,16 @@ def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = (
         return None, f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before"
     last = _last(rows[begin:])
     numbers = ", ".join(f"{n} {v:.4g}" for n, v in last.items())
-    return last, f"{who}, round {run.setting.rounds}: {numbers}{_diverging(rows[begin:])}"
+    told = [f"; the run diverges: train_loss was {row.value:.4g} at the start" for row in _diverging(rows[begin:])]
+    return last, f"{who}, round {run.setting.rounds}: {numbers}{''.join(told)}"
 
 
-def _diverging(rows: Sequence[Row]) -> str:
-    """What is said of a run whose loss ends far above that at the start, though every number is finite."""
-    losses = [row.value for row in rows if row.quantity == "train_loss" and row.client is None]
-    if len(losses) < 2 or not losses[-1] > DIVERGING * losses[0] > 0:
-        return ""
-    return f"; the run diverges: train_loss was {losses[0]:.4g} at the start"
+def _diverging(rows: Sequence[Row]) -> list[Row]:
+    """The last row of a run whose loss ends far above that at the start, which is its value; else none."""
+    losses = [row for row in rows if row.quantity == "train_loss" and row.client is None]
+    if len(losses) < 2 or not losses[-1].value > DIVERGING * losses[0].value > 0:
+        return []
+    return [losses[-1]._replace(quantity="diverges", value=losses[0].value)]
 
 
 def _last(rows: Sequence[Row]) -> dict[str, float]:
@@ -303,9 +307,13 @@ def _last(rows: Sequence[Row]) -> dict[str, float]:
     return {words: float(np.mean(values)) for words, values in found.items()}
 
 
-def _ends(ends: Mapping[str, Sequence[Mapping[str, float] | None]]) -> list[dict[str, Any]]:
+def _ends(found: Trained) -> list[dict[str, Any]]:
     """What ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
-    return [{"algorithm": method, "seeds": list(runs)} for method, runs in ends.items()]
+    wild = {(row.algorithm, row.seed) for row in found.rows if row.quantity in ("diverged", "diverges")}
+    return [
+        {"algorithm": method, "seeds": list(runs), "diverges": [(method, seed) in wild for seed in range(len(runs))]}
+        for method, runs in found.ends.items()
+    ]
 
 
 def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch", aside: bool = False) -> None:

@@ -66,6 +66,22 @@ def test_a_run_that_diverges_is_a_row_not_a_crash(tmp_path, run):
     assert err == ""
 
 
+def test_json_and_file_say_which_seeds_diverge_while_their_numbers_are_finite(tmp_path, run):
+    table, wild = tmp_path / "runs.csv", ["--rounds", "3", "--seeds", "2", "--compare", "fedprox(mu=7e8)"]
+    out = run("train", *SMALL, *wild, "--step-size", "1e9", "--json", "-o", str(table))[1]
+    plain = json.loads(out)[0]
+    assert all(run["train_loss"] > 1e3 for run in plain["seeds"])
+    assert plain["diverges"] == [True, True]
+    losses = {(r.algorithm, r.seed): r.value for r in read(table) if (r.quantity, r.round) == ("train_loss", 0)}
+    marked = {(r.algorithm, r.seed): r.value for r in read(table) if r.quantity == "diverges"}
+    assert {key for key in losses if key[0] == "fedavg()"} <= marked.keys()
+    assert marked == {key: losses[key] for key in marked}
+    (calm,) = json.loads(run("train", *SMALL, "--rounds", "2", "--json")[1])
+    assert calm["diverges"] == [False]
+    (lost,) = json.loads(run("train", *SMALL, "--rounds", "60", "--step-size", "1e200", "--json")[1])
+    assert (lost["seeds"], lost["diverges"]) == ([None], [True])
+
+
 def test_seeds_that_diverge_are_left_out_of_the_means(run, monkeypatch):
     monkeypatch.setattr(command, "_last", lambda rows: {"train_loss": float(rows[-1].seed)})
     finish = command._finish
