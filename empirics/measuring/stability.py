@@ -108,12 +108,8 @@ def _trained(
             recorder.last = state.model.expand(problem.clients, -1).clone()
             continue
         assert recorder.last is not None
-<<<<<<< HEAD
-        weights = recorder.last[:, : getattr(problem.model, "trained", None)]
-        moments.append(_Moment(weights.clone(), losses.double()))  # they are rewritten in place
-=======
-        moments.append((state.model.clone(), recorder.last.clone()))  # it is rewritten in place
->>>>>>> validate
+        weights = recorder.last[:, : getattr(problem.model, "trained", None)]  # of batch norm no statistics
+        moments.append((state.model.clone(), weights.clone()))  # they are rewritten in place
     return moments
 
 
