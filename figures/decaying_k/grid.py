@@ -120,7 +120,7 @@ PLANS = {
         own=_compiled(_settings(Sent140=(250, 10, 8, *_printed("Sent140")),
                                 FEMNIST=(200, 4, 32, _printed("FEMNIST")[0], 0.1),
                                 CIFAR100=(100, 5, 32, _printed("CIFAR100")[0], 0.1),
-                                Shakespeare=(260, 4, 16, *_printed("Shakespeare"))), "Sent140"),
+                                Shakespeare=(200, 3, 16, *_printed("Shakespeare"))), "Sent140"),
         axes={"FEMNIST": tuple(key for key in CURVES if key not in ETA_DECAYS), "Shakespeare": ("k_eta_fixed", "dsgd")},
         counts={"points": 40, "probe": 1000, "repeats": 100, "validations": 100},
         budget=_budget(1.0, LONG_SHARES, softmax=9, femnist_dnn=22, fedcog_cnn=1, shakespeare_gru=20),
