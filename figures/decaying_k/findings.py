@@ -46,7 +46,7 @@ def by_task(
             words if len(group) == len(among) else f"{words} ({', '.join(grid.name(scale, task) for task in group)})",
             [pair for task in group for pair in pairs(task)],
             delta,
-            [guard for task in group for guard in met[task]],
+            dict.fromkeys(guard for task in group for guard in met[task]),
         )
         for group in groups or [[]]
     ]
@@ -54,14 +54,14 @@ def by_task(
 
 def usual(runs: Runs, scale: str, quantity: str, keys: Sequence[str], task: str, part: float = 1.0) -> list[Regime]:
     """What every finding on schedules needs: half of ``part`` of the paper's time, one treatment, its plateau rule."""
-    found = []
-    for key in keys:
-        ran = grid.what_ran(scale, task, key)
-        if ran is not None and part:
+    spans = []
+    for key in keys if part else ():
+        if (ran := grid.what_ran(scale, task, key)) is not None:
             ran = replace(ran, paper=replace(ran.paper, work=part * ran.paper.work))
             cells = grid.runs(scale, task, key) if quantity else []
             guard = horizon(ran, (_percent(runs, cell, quantity) for cell in cells))
-            found.append(replace(guard, words=f"{guard.words}, {CURVES[key]} on {grid.name(scale, task)}"))
+            spans.append(replace(guard, words=f"{guard.words}, {grid.name(scale, task)}"))
+    found = sorted(spans, key=lambda guard: not guard.missed)[:1]
     found.append(treatment({CURVES[key]: grid.runs(scale, task, key) for key in keys}))
     stepped = [cell for key in keys if key in STEPPED for cell in grid.runs(scale, task, key)]
     if stepped:
@@ -153,7 +153,7 @@ def plateaus(runs: Runs, scale: str, task: str) -> list[float]:
 
 
 def _percent(runs: Runs, cell: Cell, quantity: str) -> Curve:
-    """Minutes, and accuracy or the logarithm of the loss, in percent: a gain of less than one point has ended."""
+    """Minutes, and accuracy or what the logarithm of the loss has fallen to, in percent: less than one more is none."""
     values = runs.curve(cell, quantity)[1]
     with np.errstate(divide="ignore"):
-        return runs.curve(cell, "runtime")[1] / SECONDS, 100 * (np.log(values) if quantity == LOSS else values)
+        return runs.curve(cell, "runtime")[1] / SECONDS, 100 * (-np.log(values) if quantity == LOSS else values)
