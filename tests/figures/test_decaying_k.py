@@ -209,7 +209,7 @@ def test_within_the_regime_nothing_is_missed_but_the_size(within, store):
     shown = _planted(store)
     missed = [j.words for one in shown.values() for j in one.conclusions if j.verdict == Reproduction.REGIME]
     assert missed == ["on digits for CIFAR100 K_r-rounds is ahead of Kη-fixed by 18 points"]
-    assert "accuracy on digits for the paper's accuracy on CIFAR100" in _missed(shown["accuracy"], "18 points")
+    assert "other data: digits for CIFAR100" in _missed(shown["accuracy"], "18 points")
 
 
 def test_runs_far_shorter_than_the_papers_judge_nothing(monkeypatch, within, store):
