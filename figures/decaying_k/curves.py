@@ -76,7 +76,8 @@ def caption(scale: str) -> str:
     plan = PLANS[scale]
     here = tasks(scale)
     held = "" if scale == "paper" else "; what is scaled down stands beside each task"
-    rule = "validation accuracy" if "validations" in plan.counts else "the rolling training loss"
+    looks = plan.counts.get("validations", 0)
+    rule = f"validation accuracy (looked at {looks} times a run)" if looks else "the rolling training loss"
     missing = [f"{', '.join(left)} on {task}" for task in here if (left := _left_out(scale, task))]
     return (
         f"At the {scale} scale ({remarks(scale)}{held}), {plan.seeds} seeds. "
