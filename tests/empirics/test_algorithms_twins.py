@@ -65,6 +65,9 @@ TWINS = {
         run, lambda r, _: (STEPS if r < 3 else up(STEPS / 10), ETA)
     ),
     "scheduled(fedavg(), 'eta_rounds')": lambda run: slow.scheduled(run, lambda r, _: (STEPS, ETA / r**0.5)),
+    "scheduled(fedavg(), 'k_rounds', step_size='eta_rounds')": lambda run: slow.scheduled(
+        run, lambda r, _: (up(STEPS / r ** (1 / 3)), ETA / r**0.5)
+    ),
     "scheduled(fedavg(), 'eta_error', window=2)": lambda run: slow.scheduled(
         run, lambda r, losses: (STEPS, ETA * ratio(losses, 2) ** 0.5)
     ),

@@ -181,7 +181,7 @@ def test_the_box_of_a_picture_holds_every_word_as_it_is_saved(words):
     ("words", "drawn"),
     [
         ("K_r-rounds", r"$K_r$-rounds"),
-        ("Kη-fixed and η_r-step", r"$K_\eta$-fixed and $\eta_r$-step"),
+        ("Kη-fixed and η_r-step", r"$K\eta$-fixed and $\eta_r$-step"),
         ("beta = 0.1, alphabet", r"$\beta$ = 0.1, alphabet"),
         ("1/K^2 or 1/K", "$1/K^2$ or $1/K$"),
         ("K* printed, (10)", "$K^*$ printed, (10)"),
