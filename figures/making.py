@@ -77,15 +77,15 @@ def make(
         card = writing.card(artefact, shown, scale, used, len(wanted), changed)
         yield [
             *writing.write(artefact, shown, card, folder, style),
-            *_packed(artefact, used, len(wanted), folder),
+            *_packed(artefact, used, folder),
         ]
         written()
     yield [_reported(folder)]
 
 
-def _packed(artefact: Artefact, used: Sequence[Kept], wanted: int, folder: Path) -> list[Path]:
-    """The runs of a finished artefact beside it, in one small file."""
-    if not used or len(used) < wanted:
+def _packed(artefact: Artefact, used: Sequence[Kept], folder: Path) -> list[Path]:
+    """The runs of an artefact beside it, in one small file; those that are missing can be run later."""
+    if not used:
         return []
     path = folder / RUNS / f"{artefact.name}{SUFFIX}"
     path.parent.mkdir(exist_ok=True)

@@ -55,15 +55,17 @@ WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs
 def read(*folders: Path) -> list[Card]:
     """The cards in a folder, in the order of the catalogue; a file that is none is left out with a warning.
 
-    Of several folders the first that has an artefact counts.
+    Of several folders the first in which all runs of an artefact are there counts, else the last that has it.
     """
-    found = []
+    found: list[Card] = []
     for name in NAMES:
-        path = next((folder / f"{name}.json" for folder in folders if (folder / f"{name}.json").exists()), None)
-        try:
-            found += [card(path)] if path else []
-        except BoundsError as error:
-            warnings.warn(f"{error} and left out of the report: delete or rename it", stacklevel=2)
+        cards: list[Card] = []
+        for path in (folder / f"{name}.json" for folder in folders):
+            try:
+                cards += [card(path)] if path.exists() else []
+            except BoundsError as error:
+                warnings.warn(f"{error} and left out of the report: delete or rename it", stacklevel=2)
+        found += [one for one in cards if one["runs"]["there"] == one["runs"]["wanted"]][:1] or cards[-1:]
     return found
 
 
@@ -107,7 +109,8 @@ class Conclusion:
     def objection(self) -> str:
         """Why it is not judged; else what the authors would object to first: what ran in place of their own."""
         if self.missed:
-            return "<br>".join(dict.fromkeys(self.missed))
+            kinds = {words.partition(":")[0].partition(" (")[0]: words for words in self.missed[::-1]}
+            return "<br>".join(kinds.values())  # of each guard the first setup that misses it
         made = [one["words"] for card in self.cards for one in card["ran"]]
         return "<br>".join(dict.fromkeys(part for words in made for part in words.split(", ") if " for " in part))
 

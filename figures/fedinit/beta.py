@@ -13,7 +13,7 @@ from ..drawing import Axis, panels
 from ..regimes import POINT
 from ..runs import Runs
 from .grid import runs as grid_runs
-from .reading import accuracies, caption, DIVERGED, divergences, PERCENT, rows, smoothed, unavailable
+from .reading import accuracies, apart, caption, DIVERGED, divergences, guards, PERCENT, rows, smoothed, unavailable
 from .settings import HOME, RELAXATIONS
 
 PRINTED = table("fedinit", "Table 3")
@@ -38,7 +38,7 @@ def seeds(scale: str, beta: float, method: str = "FedAvg") -> list[Cell]:
 
 
 def cells(scale: str, method: str = "FedAvg", betas: tuple[float, ...] = BETAS) -> list[Cell]:
-    return [c for beta in betas for c in seeds(scale, beta, method)]
+    return [*(c for beta in betas for c in seeds(scale, beta, method)), *apart(scale)]
 
 
 def _figure(number: int, method: str) -> Artefact:
@@ -73,8 +73,17 @@ def _conclusions(runs: Runs, scale: str, method: str) -> list[Judged]:
     far, near = (divergences(runs, scale, s) for s in (plain, mine))
     words = f"beta = {BEST:g} and 0"
     return [
-        judge(f"the relaxed start lowers the divergence of {method}", [Pair(words, far, near)]),
-        judge(f"the relaxed start gives {method} {POINTS:g} points or more", [Pair(words, high, low, POINTS)], POINT),
+        judge(
+            f"the relaxed start lowers the divergence of {method}",
+            [Pair(words, far, near)],
+            regimes=guards(runs, scale, [HOME]),
+        ),
+        judge(
+            f"the relaxed start gives {method} {POINTS:g} points or more",
+            [Pair(words, high, low, POINTS)],
+            POINT,
+            guards(runs, scale, [HOME], size=True),
+        ),
     ]
 
 

@@ -10,7 +10,7 @@ from ..drawing import Axis, panels
 from ..regimes import POINT
 from ..runs import Runs
 from .grid import column, missing, runs as grid_runs
-from .reading import accuracies, caption, DIVERGED, each, losses, PERCENT, RELAXED, rows, smoothed, unavailable
+from .reading import accuracies, caption, DIVERGED, each, guards, losses, PERCENT, RELAXED, rows, smoothed, unavailable
 from .settings import METHODS, of, Setup
 
 WORDS = {"test_loss": ("test loss", 1.0), "test_accuracy": ("test accuracy (%)", PERCENT)}
@@ -56,7 +56,8 @@ def _conclusions(runs: Runs, scale: str, setups: tuple[Setup, ...], quantity: st
 
     pairs = [Pair(f"{high} over {low}, {column(scale, s)}", ends(s, high), ends(s, low)) for s in seen]
     better = "a lower test loss" if loss else "a higher accuracy"
-    return [judge(f"FedInit ends at {better} than FedAvg in every panel", pairs, 0.0 if loss else POINT)]
+    regimes = guards(runs, scale, seen, ("FedAvg", "FedInit"))
+    return [judge(f"FedInit ends at {better} than FedAvg in every panel", pairs, 0.0 if loss else POINT, regimes)]
 
 
 ARTEFACTS = {

@@ -12,6 +12,7 @@ from ..ran import of, Ran
 from ..scale import Budget, Plan
 from ..stand_ins import found
 from .settings import (
+    BATCH,
     chosen,
     CIFAR10,
     DATA,
@@ -48,6 +49,8 @@ def _budget(step: float) -> Budget:
 
 ROUGH = tuple(s for s in CIFAR10 if (s.share, s.split) != ("5%-200", "0.6"))
 """Of the four setups of CIFAR-10 the three that tell what participation and heterogeneity do."""
+PAPERS: dict[str, Any] = {**PRINTED, "batch": BATCH, "local_epochs": INTERVAL, "augment": "fedinit"}
+"""Local work as printed."""
 SMALL: dict[str, Any] = {
     "networks": {RESNET: "fedcog_cnn({})"},
     "window": 4,
@@ -67,23 +70,24 @@ PLANS = {
         axes={"setups": ROUGH, "lengths": (1, 2, INTERVAL, 10), "with_ri": tuple(s for s in ROUGH if s.split == "0.1")},
     ),
     "overnight": Plan(
-        **SMALL, seeds=4, rounds={"CIFAR-10": 200, "CIFAR-100": 200}, every=10, tests=2000,
-        counts={"smoothing": 4, "shrink": 1, "laps": 10},
-        axes={"lengths": (1, 2, INTERVAL, 10, 20), "with_ri": CIFAR10},
+        **SMALL | {"setting": PAPERS, "budget": _budget(0.004)}, seeds=REPETITIONS, every=10, tests=5000,
+        rounds={"CIFAR-10": ROUNDS["CIFAR-10"] // 2}, counts={"smoothing": 4, "shrink": 1, "laps": 3},
+        axes={
+            "setups": ROUGH, "everywhere": ("FedAvg", "FedInit"), "lengths": (1, 2, INTERVAL, 10), "with_ri": (HOME,),
+        },
     ),
     "paper": Plan(
         engine=GPU,
         networks={RESNET: "resnet18({})", VGG: "vgg11({})"}, rounds=ROUNDS, every=5, seeds=REPETITIONS,
-        setting={
-            **PRINTED, "batch": int(chosen("CIFAR-10", "minibatch")), "local_epochs": INTERVAL, "augment": "fedinit",
-        },
+        setting=PAPERS,
         counts={"smoothing": 20, "shrink": 1, "laps": 10},
         axes={"lengths": (1, 2, INTERVAL, 10, 20), "with_ri": CIFAR10}, budget=_budget(0.039),
     ),
 }  # fmt: skip
 """``rounds`` are those of the data that are run; ``shrink`` divides clients and cohort, so that the share that takes
 part stays. Curves are running means of ``smoothing`` measurements. ``lengths`` are the local steps of Figure 1a,
-``with_ri`` the setups of Table 2; a timing goes through ``laps`` rounds of every method, three times."""
+``with_ri`` the setups of Table 2, ``everywhere`` the methods that are run outside of HOME too; a timing goes through
+``laps`` rounds of every method, three times."""
 
 
 def length(scale: str) -> str:
@@ -137,9 +141,10 @@ def setting(scale: str, setup: Setup) -> dict[str, Any]:
 def runs(scale: str, setup: Setup, method: str, beta: float | None = None, steps: int | None = None) -> list[Cell]:
     """A method's run with every seed, from the start relaxed by ``beta``, with ``steps`` (or passes) as the local
     interval (None: as the setup has them); none where the setup is not run."""
-    if missing(scale, setup):
-        return []
     plan = PLANS[scale]
+    away = replace(setup, network=RESNET) != HOME and method not in plan.axes.get("everywhere", METHODS)
+    if missing(scale, setup) or away:
+        return []
     decay = {"step_size_decay": DECAY[method]} if method in DECAY else {}
     return plan.cells(
         "train",

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from empirics.experiments import Cell
+from paper_checks.reported import table
 
 from ..captions import caption as put_together, plural
 from ..ran import of
+from ..regimes import ceiling, effect, horizon, learnt, level, Regime, treatment
 from ..runs import Curve, mean_rows, Runs
 from ..stand_ins import remark
-from .grid import clients_of, length, missing, network, PLANS, used
-from .settings import DATA, PARTS, RELAXATIONS, Setup
+from .grid import clients_of, length, missing, network, PLANS, runs as grid_runs, used
+from .settings import DATA, HOME, PARTS, RELAXATIONS, Setup, SPLITS
 
 PERCENT = 100.0
 
@@ -51,6 +54,59 @@ def rows(
     curves, over = (runs.curve(c, quantity) for c in cells), PLANS[scale].counts["smoothing"]
     read = (smooth((at, scaled * values), over) for at, values in curves)
     return [row for row in mean_rows(read, panel, curve, of(cells, setup.in_paper)) if np.isfinite(row["y"])]
+
+
+# ---- guards ----
+
+UNLIKE = ("step_size_decay",)
+"""What the paper gives FedDyn of its own."""
+APART = tuple(replace(HOME, split=split) for split in SPLITS)
+"""Where clients are alike and where they are not: what that costs FedAvg is what the relaxed start is to mend."""
+
+
+def apart(scale: str) -> list[Cell]:
+    """FedAvg's runs there, which every finding on the relaxed start needs."""
+    return each(APART, lambda s: grid_runs(scale, s, "FedAvg"))
+
+
+def guards(
+    runs: Runs,
+    scale: str,
+    setups: Iterable[Setup],
+    methods: Sequence[str] = (),
+    *,
+    remedy: bool = True,
+    size: bool = False,
+) -> list[Regime]:
+    """Those of a finding: of its horizon, of the level of FedAvg and of the ``methods`` that it compares.
+
+    ``remedy``: it says that something helps, so that heterogeneity must cost FedAvg accuracy, and the task must leave
+    room. ``size``: it states how many points.
+    """
+    seen = [s for s in setups if not missing(scale, s)]
+    found = []
+    for setup in seen:
+        cells = grid_runs(scale, setup, "FedAvg")
+        ours, ran, printed = accuracies(runs, scale, cells), of(cells, setup.in_paper), reported(setup)
+        found += [horizon(ran, percent(runs, cells)), *learnt(ran, ours), *level(ran, ours, printed, size)]
+        found += ceiling(ours, printed) if remedy else []
+    if remedy and seen:
+        even, uneven = APART
+        iid, apart = (accuracies(runs, scale, grid_runs(scale, s, "FedAvg")) for s in APART)
+        words = f"accuracy that FedAvg loses from Dirichlet {even.split} to {uneven.split}"
+        found.append(effect(words, iid, apart, reported(even) - reported(uneven)))
+    compared = {m: grid_runs(scale, setup, m)[:1] for setup in seen[:1] for m in methods}
+    return [*found, *([treatment(compared, papers=UNLIKE)] if compared else [])]
+
+
+def reported(setup: Setup) -> float:
+    """FedAvg's accuracy in Table 1."""
+    return float(table("fedinit", "Table 1")[f"{setup.network}/FedAvg", setup.column].value)
+
+
+def percent(runs: Runs, cells: Iterable[Cell]) -> list[Curve]:
+    """Test accuracies over rounds."""
+    return [(at, PERCENT * values) for at, values in (runs.curve(c, "test_accuracy") for c in cells)]
 
 
 # ---- captions ----

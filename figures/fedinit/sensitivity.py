@@ -11,21 +11,27 @@ from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..ran import of, Ran
-from ..regimes import POINT
+from ..regimes import horizon, mean, POINT, Regime
 from ..runs import point, Runs
 from . import beta
 from .grid import length, PLANS, runs as grid_runs
-from .reading import accuracies, caption, ends, SPREAD, unavailable
-from .settings import HOME
+from .reading import accuracies, caption, divergences, ends, guards, percent, SPREAD, unavailable
+from .settings import HOME, ROUNDS
 
 ACCURACY = "test accuracy (%)"
 THRESHOLD, FALL = 0.15, 10.0
 """Above which beta training is said to diverge, and by how many points of accuracy we call that a collapse."""
 
 
-def intervals(scale: str) -> dict[int, list[Cell]]:
-    """FedInit's runs by local interval; the paper's own is the run of the other tables."""
-    return {k: grid_runs(scale, HOME, "FedInit", steps=k) for k in PLANS[scale].axes["lengths"]}
+def intervals(scale: str, method: str = "FedInit") -> dict[int, list[Cell]]:
+    """Runs by local interval; the paper's own is the run of the other tables."""
+    return {k: grid_runs(scale, HOME, method, steps=k) for k in PLANS[scale].axes["lengths"]}
+
+
+def both(scale: str) -> dict[int, list[Cell]]:
+    """FedAvg's at the shortest interval and at the paper's, for what the relaxed start adds at each."""
+    plain = intervals(scale, "FedAvg")
+    return {k: plain[k] for k in (min(plain), PLANS[scale].setting[length(scale)])}
 
 
 def over_intervals(runs: Runs, scale: str) -> Shown:
@@ -38,12 +44,35 @@ def over_intervals(runs: Runs, scale: str) -> Shown:
         return [Pair(f"K={chosen} over {other}", values[chosen], values[other])]
 
     more = "The number of rounds is the same for every K. The paper's K counts epochs, by its released code."
+    ran = {k: of(each, HOME.lasting(ROUNDS[HOME.data], k)) for k, each in intervals(scale).items()}
+
+    def regimes(*lengths: int) -> list[Regime]:
+        return [horizon(ran[k], percent(runs, intervals(scale)[k])) for k in lengths]
+
     judged = [
-        judge(f"accuracy rises with K at first (K = {chosen} over {least})", above(least), POINT),
-        judge(f"accuracy falls again when K is large (K = {chosen} over {most})", above(most), POINT),
+        judge(
+            f"accuracy rises with K at first (K = {chosen} over {least})", above(least), POINT, regimes(chosen, least)
+        ),
+        judge(
+            f"accuracy falls again when K is large (K = {chosen} over {most})",
+            above(most),
+            POINT,
+            regimes(chosen, most),
+        ),
     ]
-    ran = {k: of(each, HOME.in_paper) for k, each in intervals(scale).items()}
+    more += f" {_gains(runs, scale)}"
     return _shown(scale, values, ran, f"FedInit over {unit.removeprefix('local_')}", more, judged)
+
+
+def _gains(runs: Runs, scale: str) -> str:
+    """What the relaxed start adds to FedAvg's accuracy and divergence at both intervals."""
+    relaxed, parts = intervals(scale), []
+    for k, plain in both(scale).items():
+        gain, apart = (
+            mean(read(runs, scale, relaxed[k])) - mean(read(runs, scale, plain)) for read in (accuracies, divergences)
+        )
+        parts.append(f"{gain:+.1f} points and {apart:+.2g} in divergence at K = {k}")
+    return f"FedInit over FedAvg: {', '.join(parts)}."
 
 
 def over_betas(runs: Runs, scale: str) -> Shown:
@@ -53,11 +82,15 @@ def over_betas(runs: Runs, scale: str) -> Shown:
     def above(other: float, points: float = 0.0) -> Pair:
         return Pair(f"beta={best:g} over {other:g}", values[best], values[other], points)
 
+    helps = guards(runs, scale, [HOME])
     collapse = f"beyond a threshold training breaks down: at {THRESHOLD:g} accuracy is {FALL:g} points lower"
     judged = [
-        judge(collapse, [above(THRESHOLD, FALL)], POINT),
+        judge(collapse, [above(THRESHOLD, FALL)], POINT, guards(runs, scale, [HOME], remedy=False, size=True)),
         judge(
-            "the largest beta below it is the best positive one", [above(b) for b in beta.BETAS if 0 < b < best], POINT
+            "the largest beta below it is the best positive one",
+            [above(b) for b in beta.BETAS if 0 < b < best],
+            POINT,
+            helps,
         ),
     ]
     ran = {b: of(beta.seeds(scale, b), HOME.in_paper) for b in values}
@@ -86,7 +119,7 @@ ARTEFACTS = {
     "figure_1a": Artefact(
         "fedinit.figure_1a",
         "accuracy against the local interval K",
-        lambda scale: [cell for cells in intervals(scale).values() for cell in cells],
+        lambda scale: [cell for cells in (*intervals(scale).values(), *both(scale).values()) for cell in cells],
         over_intervals,
         lambda shown: panels(shown.rows, Axis(f"local {_unit(shown)} a round", log=True), Axis(ACCURACY), points=True),
     ),

@@ -52,10 +52,14 @@ class Setup:
     @property
     def in_paper(self) -> Setting:
         """What the paper runs."""
+        return self.lasting(ROUNDS[self.data])
+
+    def lasting(self, rounds: int, epochs: int | None = None) -> Setting:
+        """The same for so many rounds of so many local passes (None: as printed)."""
         total, cohort = SHARES[self.share]
-        given = {"clients": total, "batch": int(chosen(self.data, "minibatch")), "local_epochs": INTERVAL}
-        work = ROUNDS[self.data] * steps_of_round(given)
-        return Setting(self.data, self.network, str(total), str(cohort), str(ROUNDS[self.data]), work)
+        given = {"clients": total, "batch": BATCH, "local_epochs": epochs or INTERVAL}
+        work = rounds * steps_of_round(given)
+        return Setting(self.data, self.network, str(total), str(cohort), str(rounds), work)
 
 
 HOME = Setup()
@@ -80,8 +84,8 @@ def chosen(data: str, name: str) -> float:
     return float((only if best == "-" else best).partition("/")[0])
 
 
-INTERVAL = int(chosen("CIFAR-10", "local interval K"))
-"""K of Table 6, which the released code counts in passes over a client's samples."""
+INTERVAL, BATCH = (int(chosen("CIFAR-10", row)) for row in ("local interval K", "minibatch"))
+"""K of Table 6, which the released code counts in passes over a client's samples, and the batch."""
 RELAXATIONS = {"10%-100": chosen("CIFAR-10", "relaxed coefficient beta"), "5%-200": 0.05}
 """Beta of FedInit and of every relaxed method. Table 6 has 0.1/0.01 and does not say which setup used which. At 5 % the
 last local models are twice as old: in one trial there (CIFAR-10, small network, seed 7, which no grid has) the

@@ -8,11 +8,11 @@ from paper_checks.reported import table
 from ..artefact import Artefact, Shown
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
 from ..ran import of
-from ..regimes import learnt, POINT
+from ..regimes import POINT
 from ..runs import Runs
 from ..sheets import comparison, entry
 from .grid import clients_of, column, missing, network as network_words, PLANS, runs as grid_runs, what_ran
-from .reading import accuracies, caption, each, ends, RELAXED, SMALL, SPREAD
+from .reading import accuracies, caption, each, ends, guards, RELAXED, SMALL, SPREAD
 from .settings import BASELINES, CIFAR10, HOME, METHODS, on, RESNET, Setup, SETUPS, VGG
 
 PRINTED = table("fedinit", "Table 1")
@@ -41,7 +41,7 @@ def data(runs: Runs, scale: str) -> Shown:
     return comparison(
         caption(scale, EVERY, "Test accuracy (%): reported / ours.", ends(scale), SPREAD, RELAXED, *small),
         found,
-        conclusions(found, scale),
+        conclusions(runs, found, scale),
         ranked=[e for e in found if e.row.startswith(network_words(scale, RESNET))],
     )
 
@@ -50,32 +50,34 @@ def _row(scale: str, name: str, method: str) -> str:
     return f"{network_words(scale, name)}, {method}"
 
 
-def conclusions(entries: list[Entry], scale: str) -> list[Judged]:
+def conclusions(runs: Runs, entries: list[Entry], scale: str) -> list[Judged]:
     """What Section 5.1 concludes from the ResNet-18-GN rows on CIFAR-10."""
-    seen = [column(scale, s) for s in CIFAR10 if not missing(scale, s)]
+    setups = [s for s in CIFAR10 if not missing(scale, s)]
+    seen = [column(scale, s) for s in setups]
     others = [_row(scale, RESNET, m) for m in BASELINES]
     mine, plain = (_row(scale, RESNET, m) for m in ("FedInit", "FedAvg"))
     ran = what_ran(scale, HOME)
     data = ran.data if ran else HOME.data
     few = Setup(share="5%-200")
     at = by_place(entries)
-    regimes = [regime for c in seen for regime in learnt(at[plain, c].ran, at[plain, c].ours)]
+    best = [p for c in seen for p in leads(entries, mine, [o for o in others if at[o, c].ours], [c])]
     return [
         judge(
             f"FedInit is more accurate than every other method in every column of {data}, {mine.rpartition(',')[0]}",
-            leads(entries, mine, others, seen) if seen else [],
+            best,
             POINT,
-            regimes,
+            guards(runs, scale, setups, METHODS),
         ),
         judge(
             "FedInit is more accurate than FedAvg in every one of these columns",
             leads(entries, mine, [plain], seen) if seen else [],
             POINT,
-            regimes,
+            guards(runs, scale, setups, ("FedAvg", "FedInit")),
         ),
         judge(
             f"fewer participants ({clients_of(scale, few)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg",
             [_steadier(entries, scale, mine, plain)],
+            regimes=guards(runs, scale, (HOME, few), ("FedAvg", "FedInit")),
         ),
     ]
 

@@ -12,6 +12,7 @@ from paper_checks.reported import table
 from ..artefact import Artefact, Shown
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
 from ..ran import of
+from ..regimes import horizon
 from ..runs import Runs
 from ..sheets import comparison, entry
 from .grid import clients_of, missing, PLANS, timing
@@ -58,7 +59,7 @@ def data(runs: Runs, scale: str) -> Shown:
     timed = [Setup(share=share) for share in SHARES]
     words = caption(scale, timed, more).replace(f", {plan.seeds} seeds", ", one seed")
     rates = [e for e in found if e.column.endswith("ratio")]
-    return comparison(words, found, conclusions(found), digits=3, ranked=rates)
+    return comparison(words, found, conclusions(found, scale), digits=3, ranked=rates)
 
 
 def _entries(runs: Runs, scale: str, share: str) -> list[Entry]:
@@ -72,24 +73,28 @@ def _entries(runs: Runs, scale: str, share: str) -> list[Entry]:
     ]
 
 
-def conclusions(entries: list[Entry]) -> list[Judged]:
+def conclusions(entries: list[Entry], scale: str) -> list[Judged]:
     """What Appendix B.2.3 concludes."""
     at = by_place(entries)
     columns = list(dict.fromkeys(e.column for e in entries if e.column.endswith("ratio")))
     mine = {c: at["FedInit", c].ours for c in columns}
     others = [m for m in METHODS if m not in ("FedInit", "FedAvg")]
+    whole = [horizon(of(timing(scale, s), Setup(share=s).lasting(1), 1)) for s in SHARES if timing(scale, s)]
     return [
         judge(
             "FedInit takes at most 6 % longer than FedAvg",
             [Pair(f"{CHEAP:g} over FedInit, {c}", [CHEAP] * len(mine[c]), mine[c]) for c in columns],
+            regimes=whole,
         ),
         judge(
             "FedInit is faster per round than every method but FedAvg",
             [Pair(f"{m} over FedInit, {c}", at[m, c].ours, mine[c]) for c in columns for m in others],
+            regimes=whole,
         ),
         judge(
             f"FedSAM is the slowest per round ({columns[0].rpartition(',')[0]})",
             leads(entries, "FedSAM", columns=columns[:1]),
+            regimes=whole,
         ),
     ]
 

@@ -18,7 +18,7 @@ from ..runs import Runs
 from ..sheets import comparison, entry
 from . import table_10
 from .grid import missing, PLANS, runs as grid_runs, what_ran
-from .reading import caption, each, ends, PERCENT, RELAXED
+from .reading import apart, caption, each, ends, guards, PERCENT, RELAXED
 from .settings import METHODS, Setup
 
 PRINTED = table("fedinit", "Table 11")
@@ -52,7 +52,7 @@ def first(at: np.ndarray, accuracy: np.ndarray, target: float, window: int) -> f
 
 def cells(scale: str) -> list[Cell]:
     trained = each(SETUPS, lambda s: [c for m in METHODS for c in grid_runs(scale, s, m)])
-    return trained + table_10.cells(scale)[:1]
+    return [*trained, *apart(scale), *table_10.cells(scale)[:1]]
 
 
 def reached(runs: Runs, scale: str, setup: Setup) -> dict[str, Reached]:
@@ -92,7 +92,7 @@ def data(runs: Runs, scale: str) -> Shown:
         "over the method's, 0 for a run that never gets there; rounds and seconds are means over the runs that do (how "
         f"many: in the CSV). {RELAXED}"
     )
-    return comparison(caption(scale, SETUPS, ends(scale), more), found, conclusions(found, scale, seen))
+    return comparison(caption(scale, SETUPS, ends(scale), more), found, conclusions(runs, found, scale, seen))
 
 
 def _rule(scale: str) -> str:
@@ -148,7 +148,7 @@ def _pair(
     ]
 
 
-def conclusions(entries: Sequence[Entry], scale: str, seen: Sequence[Setup]) -> list[Judged]:
+def conclusions(runs: Runs, entries: Sequence[Entry], scale: str, seen: Sequence[Setup]) -> list[Judged]:
     """What Appendix B.2.4 concludes, on the data sets that are run."""
     ten = [_name(scale, s) for s in seen if s.data == "CIFAR-10"]
     on = ten[0].rpartition(",")[0] if ten else "CIFAR-10"
@@ -156,9 +156,11 @@ def conclusions(entries: Sequence[Entry], scale: str, seen: Sequence[Setup]) -> 
     found = []
     for word, what in (("rounds", "rounds"), ("time", "seconds")):
         pairs = [p for c in ten for p in leads(entries, "FedInit", others, [f"{c}, {word} speed ratio"])]
-        found.append(judge(f"on {on} FedInit needs the fewest {what} to the target", pairs))
+        words = f"on {on} FedInit needs the fewest {what} to the target"
+        found.append(judge(words, pairs, regimes=guards(runs, scale, seen, METHODS)))
     pairs = [p for c in ten for m in FASTER for p in leads(entries, m, ["FedAvg"], [f"{c}, rounds speed ratio"])]
-    return [*found, judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", pairs)]
+    regimes = guards(runs, scale, seen, ("FedAvg", *FASTER))
+    return [*found, judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", pairs, regimes=regimes)]
 
 
 ARTEFACT = Artefact("fedinit.table_11", "rounds and seconds to a target accuracy", cells, data)

@@ -13,7 +13,7 @@ from ..runs import Runs
 from ..sheets import comparison, entry
 from .beta import BEST, BETAS, cells, label, PRINTED, seeds
 from .grid import missing
-from .reading import accuracies, caption, divergences, ends, SPREAD
+from .reading import accuracies, caption, divergences, ends, guards, SPREAD
 from .settings import HOME
 
 COLLAPSED = 0.15
@@ -28,7 +28,8 @@ def data(runs: Runs, scale: str) -> Shown:
         "FedInit; accuracy in percent; Delta^T: mean squared distance of the participants' models to the new server "
         "model, as the released code reports it, and over all clients' last models, as the text defines it."
     )
-    return comparison(caption(scale, [HOME], more, ends(scale), SPREAD), found, conclusions(found), digits=3)
+    words = caption(scale, [HOME], more, ends(scale), SPREAD)
+    return comparison(words, found, conclusions(runs, scale, found), digits=3)
 
 
 def _entries(runs: Runs, scale: str, beta: float) -> list[Entry]:
@@ -46,24 +47,25 @@ def _mean(values: list[float]) -> list[float]:
     return [math.inf] if math.inf in values else values
 
 
-def conclusions(entries: list[Entry]) -> list[Judged]:
+def conclusions(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
     """What Section 5.2 concludes."""
     at = by_place(entries)
 
     def above(column: str, high: float, low: float) -> Pair:
         return Pair(f"beta={high:g} over {low:g}", at[label(high), column].ours, at[label(low), column].ours)
 
+    helps, harms = (guards(runs, scale, [HOME], remedy=remedy) for remedy in (True, False))
     rising = [above(ACCURACY, high, low) for low, high in pairwise(b for b in BETAS if b <= BEST)]
+    best = [above(ACCURACY, BEST, b) for b in BETAS if b != BEST]
+    negative = [above(ACCURACY, 0.0, b) for b in BETAS if b < 0]
+    collapse = [above(ACCURACY, 0.0, COLLAPSED)]
+    nearer = [above(DIVERGENCE, 0.0, b) for b in CLOSER]
     return [
-        judge(
-            f"beta = {BEST:g} has the highest accuracy", [above(ACCURACY, BEST, b) for b in BETAS if b != BEST], POINT
-        ),
-        judge(f"accuracy rises with every step of beta from -0.2 to {BEST:g}", rising, POINT),
-        judge(
-            "a negative relaxation is less accurate than none", [above(ACCURACY, 0.0, b) for b in BETAS if b < 0], POINT
-        ),
-        judge("beta = 0.15 is less accurate than none: training collapses", [above(ACCURACY, 0.0, COLLAPSED)], POINT),
-        judge("beta from 0.02 to 0.1 lowers the divergence", [above(DIVERGENCE, 0.0, b) for b in CLOSER]),
+        judge(f"beta = {BEST:g} has the highest accuracy", best, POINT, helps),
+        judge(f"accuracy rises with every step of beta from -0.2 to {BEST:g}", rising, POINT, helps),
+        judge("a negative relaxation is less accurate than none", negative, POINT, harms),
+        judge("beta = 0.15 is less accurate than none: training collapses", collapse, POINT, harms),
+        judge("beta from 0.02 to 0.1 lowers the divergence", nearer, 0.0, helps),
     ]
 
 

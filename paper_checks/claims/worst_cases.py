@@ -11,8 +11,9 @@ from .claim import Claim, Kind
 
 NOTE = (
     "Over every federation of the class at the places of its table, not those a search visits: semidefinite "
-    "programming, no noise, all clients taking part, L = 1, the start a unit away, F* = 0. The bound could be smaller "
-    "there by the ratio, and by at least the ratio where the worst case is an upper estimate."
+    "programming, no noise, all clients taking part, L = 1, F* = 0, and 1 the loss, squared distance or squared "
+    "gradient that the bound starts from. The bound could be smaller there by the ratio, and by at least the ratio "
+    "where the worst case is an upper estimate."
 )
 
 

@@ -8,12 +8,19 @@ from explorer_browser import browser, SINGLE
 from empirics.experiments import Store
 from figures.explorer.command import entries
 from figures.explorer.page import page as made
+from figures.regimes import Regime
 
 
 @pytest.fixture
 def store(tmp_path):
     """An empty store of runs."""
     return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def in_regime(monkeypatch):
+    """Hand-made runs are judged although they are short."""
+    monkeypatch.setattr(Regime, "missed", False)
 
 
 @pytest.fixture(scope="session")

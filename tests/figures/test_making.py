@@ -383,10 +383,24 @@ def test_a_finished_figures_runs_are_packed_and_taken_over(store, tmp_path, monk
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_an_unfinished_figures_runs_are_not_packed(store, tmp_path):
-    store.set_aside(all_cells("smoke")[0])
+def test_the_finished_runs_of_an_unfinished_figure_are_packed(store, tmp_path):
+    missing, *there = all_cells("smoke")
+    store.set_aside(missing)
     list(making.make([TABLE], "smoke", store, tmp_path))
-    assert not (tmp_path / making.RUNS).exists()
+    pack = tmp_path / making.RUNS / f"{TABLE.name}.jsonl.xz"
+    assert {card["key"] for card, _ in unpacked(pack.read_bytes(), pack.name)} == {cell.key for cell in there}
+
+
+def test_the_report_has_the_longest_runs_that_are_whole(store, tmp_path):
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    list(making.make([TABLE], "smoke", store, whole))
+    store.set_aside(all_cells("smoke")[0])
+    list(making.make([TABLE], "smoke", store, part))
+    for folders in ((whole, part), (part, whole)):
+        (card,) = report.read(*folders)
+        assert card["runs"]["there"] == card["runs"]["wanted"]
+    (card,) = report.read(part)
+    assert card["runs"]["there"] < card["runs"]["wanted"]
 
 
 @pytest.mark.parametrize("content", [b"", b"nothing", lzma.compress(b"{}\n"), lzma.compress(b'{"key": 3')])

@@ -62,7 +62,7 @@ def test_the_wrong_entries_are_the_audited_ones_and_so_are_their_values():
     assert not run(Prints({"a": "1.1", "b": "2.0"}, check["computed"], wrong=("b",))).as_audited
     assert run(Prints(**check, wrong={"b": "2.7"})).as_audited
     assert not run(Prints(**check, wrong={"b": "2.8"})).as_audited
-    assert run(Prints(**check)).witness == {"b": "b: printed 2.0, computed 2.7"}
+    assert run(Prints(**check)).witness == {"b": "b: printed 2.0, found 2.7"}
 
 
 def test_what_cannot_be_compared_is_refused_in_words():
@@ -155,6 +155,15 @@ def test_an_order_says_of_how_many_runs_and_which_pairs_only_the_means_decide():
     assert "if the deviations are of 8 runs" in told
     assert "by the means only: low < middle" in told
     assert "runs" not in run(Ordered({"a": "1.1", "b": "1.3"}, (("a", "b"),), runs=8)).evidence
+
+
+def test_pairs_without_deviations_are_not_counted_as_beyond_noise():
+    found = run(
+        Ordered({**NOISY, "other": cell("64.4")}, (("low", "high"), ("bare", "other"), ("low", "other")), runs=8)
+    )
+    assert found.status is HOLDS
+    assert found.evidence.startswith("3 pairs, 2 in order beyond noise")
+    assert "; 1 in order by the printed digits, without deviations" in found.evidence
 
 
 def test_a_difference_has_the_noise_of_all_its_means():
@@ -291,6 +300,16 @@ def test_readings_fail_only_together():
     assert run(Readings(mixed)).status is OPEN
     assert run(Readings(mixed, holding=("other",))).as_audited
     assert not run(Readings(mixed, holding=("one",))).as_audited
+
+
+def test_a_reading_refuted_elsewhere_does_not_point_to_the_witness_shown():
+    one, other = (
+        Computed("says it", lambda book, x=x: Finding(FAILS, Grade.EXACT, f"at the witness {x}", {"x": x}))
+        for x in ("7", "9")
+    )
+    found = run(Readings({"one": one, "alike": one, "other": other}))
+    assert (found.witness, found.evidence.count("at the witness 7")) == ({"x": "7"}, 2)
+    assert "at the witness 9" not in found.evidence
 
 
 def test_what_is_refuted_must_fail_in_the_audited_way():

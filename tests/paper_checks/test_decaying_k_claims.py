@@ -108,13 +108,20 @@ def test_the_printed_step_size_is_too_large_by_the_root_of_k():
     assert printed / best.x == pytest.approx(7**0.5, rel=1e-4)
 
 
-def test_with_a_fixed_end_the_best_k_rises_while_the_loss_stays():
-    left = np.array([900.0, 500.0, 100.0])
-    best = [BOUNDS["decaying_k.k_star"].formula(
-        runtime=w, current_loss=1.7, optimal_loss=0.3, smoothness=2.0, strong_convexity=0.5, cohort=2, grad_cap_sq=5.3,
-        step_size=0.01, model_size=6.2, download_rate=4.0, upload_rate=4.0, minibatch_time=0.2,
-    ) for w in left]  # fmt: skip
-    assert np.all(np.diff(best) > 0)
+def test_with_a_fixed_end_the_best_k_and_the_best_step_size_rise_while_the_loss_stays():
+    """tau = 3.1, beta = 0.2, 400 seconds in all; when 7/8 of them have passed K* is twice what it was."""
+    setting = {
+        "current_loss": 1.7, "optimal_loss": 0.3, "smoothness": 2.0, "strong_convexity": 0.5, "cohort": 2,
+        "grad_cap_sq": 5.3, "model_size": 6.2, "download_rate": 4.0, "upload_rate": 4.0, "minibatch_time": 0.2,
+    }  # fmt: skip
+    noise = {"client_weight": [0.25, 0.75], "client_gradient_variance": [2.1, 0.4], "heterogeneity": 0.7}
+    best = [BOUNDS["decaying_k.k_star"].formula(runtime=w, step_size=0.01, **setting) for w in (400.0, 50.0)]
+    assert best[0] == pytest.approx((6.5 / (8 * 0.01**2 * 2 * 1.25 * 5.3) * 3.1 / 400) ** (1 / 3))
+    assert best[1] == pytest.approx(2 * best[0])
+    sizes = [BOUNDS["decaying_k.eta_star"].formula(runtime=w, local_steps=7, **setting, **noise) for w in (400.0, 50.0)]
+    z = 2.1 / 16 + 0.4 * 9 / 16 + 6 * 2 * 0.7 + 10 * 5.3 * 49
+    assert sizes[0] == pytest.approx((2 * 6.5 / (2 * z) * (3.1 + 1.4) / 7 / 400) ** 0.5)
+    assert sizes[1] == pytest.approx(8**0.5 * sizes[0])
 
 
 def test_with_clients_alike_the_best_k_rises_with_the_runtime_while_the_bounds_falls():
@@ -307,6 +314,9 @@ def test_the_schedules_that_follow_the_loss_are_quotients_at_one_runtime():
         ("remark_1_1_centralised", Defect.READING, "", True),
         ("remark_1_3", Defect.READING, "K = 12: 102.444", True),
         ("restart", Defect.READING, "slope in distance_sq is 0", True),
+        ("theorem_2_decay", Defect.READING, "at the witness the slope in runtime is ", True),
+        ("corollary_2_1_decay", Defect.READING, "at the witness the slope in initial_runtime is ", True),
+        ("theorem_1_informative_at_cap", Defect.REFUTED, "nearest 2.09794 of it", True),
         ("joint_minimum", Defect.REFUTED, "K = 2 for W = 500, K = 2 for W = 4000", True),
         ("three_schedules", Defect.GAP, "K_r-rounds: 2.11, K_r-error: 1.32, K_r-step: 3.01", False),
         ("setting_informative", Defect.SETTINGS, "CIFAR100: 102", False),

@@ -34,7 +34,7 @@ from bounds.vocabulary import (
     strong_convexity as mu,
 )
 from paper_checks.claims.checkers import Requires
-from paper_checks.claims.claim import Book, Claim, Defect, Kind, Status
+from paper_checks.claims.claim import Book, Claim, Defect, Grade, Kind, Status
 from paper_checks.claims.fedals import CLAIMS, REVIEW
 from paper_checks.claims.fedals.by_hand.walks import Walk
 from paper_checks.claims.fedals.common import NONNEGATIVE
@@ -102,6 +102,28 @@ def test_with_nearly_all_weight_on_one_client_the_first_term_is_the_larger_one()
     ratio = 2 * sum(sqrt(drift * v) for v in own) / 4 / (sum(own) / 8)
     assert ratio == pytest.approx(1.548, abs=5e-4)
     assert f"{ratio:.3g}" in found.evidence
+
+
+def test_for_unlike_curvatures_the_first_term_is_the_larger_one_at_equal_weights_too():
+    """Two iid clients with one sample (9, 1) or (1, -1) of h/2 (theta - y)^2, which their models fit."""
+    pool = ((9, 1), (1, -1))
+    local = mean(h * (own - y) ** 2 / 2 for (_, own), (h, y) in product(pool, repeat=2))
+    drift = mean(h * ((y + other) / 2 - y) ** 2 / 2 for (h, y), (_, other) in product(pool, repeat=2))
+    assert sqrt(9) * sqrt(drift * local) / (9 * local / 4) == pytest.approx(2 / 3, rel=1e-12)
+    assert "a ratio of 2/3" in claim("discussion.iid_second_term").note
+
+
+def test_the_variance_of_gradients_grows_with_the_square_of_the_model_where_curvatures_differ():
+    def variance(curvatures, theta):
+        slopes = [a * (theta - b) for a, b in zip(curvatures, (F(-3), F(1, 2), F(7)), strict=True)]
+        return sum(s**2 for s in slopes) / 3 - (sum(slopes) / 3) ** 2
+
+    far = F(10**9)
+    assert float(variance((1, 2, 4), far) / far**2) == pytest.approx(14 / 9, rel=1e-6)
+    assert variance((2, 2, 2), far) == variance((2, 2, 2), F(-5))
+    found = claim("theorem_4_3.regression").check(Book())
+    assert (found.status, found.grade) == (Status.HOLDS, Grade.PROVED)
+    assert "14/9" in found.evidence
 
 
 @pytest.mark.parametrize("place", [-7, -100, -4000])

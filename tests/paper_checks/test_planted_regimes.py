@@ -95,6 +95,14 @@ def test_a_mechanical_plant_is_the_statement_up_to_the_middle_of_the_axis():
     assert plant.far == {"clients": 100}
 
 
+@pytest.mark.parametrize("name", ["fedinit.theorem_1", "fedinit.theorem_2"])
+def test_a_statement_is_not_false_without_what_is_planted_in_it(name):
+    """Of Algorithm 1 both are: a search of the plant would find that."""
+    plant = MECHANICAL[f"{name}, large rounds"].bound
+    assert not falsify(replace(plant, terms=get(name).terms), 200, simplify=False).violated
+    assert power(name, 200).startswith({"1": "power: 6 of 7", "2": "power: 2 of 3"}[name[-1]])
+
+
 def searches(declared, depth=0):
     """The searches of a claim, of its repair, and of their parts."""
     if isinstance(declared, Dominates):

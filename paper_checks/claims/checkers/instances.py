@@ -13,6 +13,7 @@ import sympy as sp
 from bounds.core import Bound
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
+from .numbers import at_least
 
 COUNTEREXAMPLES = Path(__file__).resolve().parents[2] / "counterexamples"
 """Instances that break a printed statement, as the falsifier wrote them."""
@@ -62,7 +63,8 @@ class Dominates:
 
         ratio = 1 / search.ratio if search.ratio > 0 else float("inf")
         near = self.least is None or abs(ratio / self.least - 1) < 0.01
-        said = f"bound / exact value >= {ratio:.4g} on {search.admissible} instances of {', '.join(search.families)}"
+        said = f"bound / exact value >= {at_least(ratio)} on {search.admissible} instances of "
+        said += ", ".join(search.families)
         said += (
             "".join(f"; searched {each.words}" for each in search.visited) + f"; {power(bound.name, self.evaluations)}"
         )

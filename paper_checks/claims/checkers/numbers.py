@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from decimal import Context, ROUND_FLOOR
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +28,11 @@ ORDER: dict[Any, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 Point = Mapping[Quantity, Any]
+
+
+def at_least(ratio: float) -> str:
+    """A lower limit for evidence: four digits, rounded down, but for the rounding of a search (1e-6)."""
+    return f"{float(Context(prec=4, rounding=ROUND_FLOOR).create_decimal_from_float(ratio * (1 + 1e-6))):.4g}"
 
 
 def value(expression: sp.Basic, point: Point, digits: int = DIGITS) -> sp.Expr:

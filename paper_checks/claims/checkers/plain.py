@@ -77,13 +77,19 @@ class Readings:
 
     def __call__(self, book: Book) -> Finding:
         found = _run(self.readings, book, self.holding)
-        evidence = "; ".join(f"read as '{name}': {f.status}, {f.evidence}" for name, f in found.items())
+        first = next((f for f in found.values() if f.witness), next(iter(found.values())))
+        evidence = "; ".join(f"read as '{name}': {f.status}, {_beside(f, first)}" for name, f in found.items())
         statuses = {f.status for f in found.values()}
         status = statuses.pop() if len(statuses) == 1 else Status.OPEN
-        first = next((f for f in found.values() if f.witness), next(iter(found.values())))
         audited = all(f.as_audited for f in found.values())
         audited &= not self.holding or _with(found, Status.HOLDS) == set(self.holding)
         return Finding(status, _weakest(found), evidence, first.witness, audited)
+
+
+def _beside(finding: Finding, first: Finding) -> str:
+    """The evidence of a reading; the witness that is shown is that of the ``first``."""
+    alike = finding.witness == first.witness
+    return finding.evidence if alike else finding.evidence.replace("at the witness", "at a point of its own")
 
 
 @dataclass(frozen=True)

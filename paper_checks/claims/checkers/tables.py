@@ -64,7 +64,7 @@ class Prints:
         off = {}
         for key, text in self.printed.items():
             if not self._agrees(key, text, _entry(computed, key, "computed")):
-                off[key] = f"{key}: printed {text}, computed {float(exact(computed[key])):.6g}"
+                off[key] = f"{key}: printed {text}, found {float(exact(computed[key])):.6g}"
         if not off:
             return Finding(Status.HOLDS, Grade.EXACT, f"{len(self.printed)} printed numbers agree to the last digit")
         said = f"{len(off)} of {len(self.printed)} disagree: {'; '.join(list(off.values())[:6])}"
@@ -198,13 +198,15 @@ class Ordered:
         off |= set(found) - beyond if self.significant else set()
         undecided = {pair for pair, (by, _) in found.items() if by <= 0} if beyond else set(found)
         noisy, rest = any(most for _, most in found.values()), [pair for pair in found if pair not in beyond]
+        digits = sum(noisy and not found[pair][1] for pair in beyond)
         told = {}
         for pair in sorted(rest, key=lambda pair: pair not in off):
             told[pair] = " against ".join(f"{float(cell.value):.6g}" for cell in cells[pair])
             told[pair] += f", noise {found[pair][1]:.2g}" if found[pair][1] else ""
         how = f" beyond noise, {LEVEL:.0%} a pair" if noisy else "; no deviations printed"
         how += f", if the deviations are of {self.runs} runs" if noisy and self.runs else ""
-        said = f"{len(found)} pairs, {len(beyond)} in order{how}"
+        said = f"{len(found)} pairs, {len(beyond) - digits} in order{how}"
+        said += f"; {digits} in order by the printed digits, without deviations" if digits else ""
         for pair, text in list(told.items())[:6]:
             means = "in order by the means only" if found[pair][0] > 0 else "not in order, within noise"
             said += f"; {'' if pair in off else f'{means}: '}{pair} ({text})"

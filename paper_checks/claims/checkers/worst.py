@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from bounds.core import Bound
+
 from ..claim import Book, Finding, Grade, Status
+from .numbers import at_least
 
 NOTHING = 1e-12
 """Worst cases below this, in units in which L and the start are 1, are zero up to rounding."""
@@ -41,9 +44,10 @@ class AboveWorstCase:
         upper = not all(r["exact"] for _, r in rows)
         most = max(r["clients"] * r["rounds"] * r["local_steps"] for _, r in rows)
         kind = "upper estimate of the worst case" if upper else "exact worst case"
-        box = _box([r for _, r in rows])
+        box = _box(chosen, [r for _, r in rows])
         said = (
-            f"bound / {kind} >= {ratio:.4g} at {len(rows)} places ({box}), up to {most} gradients; known to {DOUBT:g}"
+            f"bound / {kind} >= {at_least(ratio)} at {len(rows)} places ({box}), up to {most} gradients; "
+            f"known to {DOUBT:g}"
         )
         proved = sum(found * r["worst_case"] >= r.get("proved", inf) for found, r in rows)
         said += f", proved at {proved} of them" if proved else ""
@@ -57,9 +61,12 @@ class AboveWorstCase:
         return Finding(Status.HOLDS, Grade.SEARCHED, said, as_audited=near)
 
 
-def _box(rows: list[dict[str, Any]]) -> str:
-    """Where the rows lie."""
-    columns = {"clients": "clients", "kappa": "condition_number"}
+def _box(bound: Bound, rows: list[dict[str, Any]]) -> str:
+    """Where the rows lie; without strong convexity or its like the class has losses of any condition number."""
+    from ...worst_cases.places import Place, question
+
+    curved = {"strong_convexity", "pl_constant"} & set(question(bound, Place.of_row(rows[0])).assumptions)
+    columns = {"clients": "clients"} | ({"kappa": "condition_number"} if curved else {})
     if "share: heterogeneity" in rows[0]:
         columns["Gamma"] = "heterogeneity"
     held = {title: " or ".join(f"{v:g}" for v in sorted({r[c] for r in rows})) for title, c in columns.items()}

@@ -15,7 +15,7 @@ REVIEW = Review(
         "of "
         "the proof takes a detour that does not lead back [classics.local_gd_theorem_1.relaxed], and the smallest "
         "number "
-        "of local steps that is read off (6) is less than one [classics.local_gd_eq_6.smallest].",
+        "of local steps that is read off (6) can be less than one [classics.local_gd_eq_6.smallest].",
         "For clients of unequal weights Li et al. scale the losses. The scaled gradients can exceed the bound that is "
         "put in for them, but Theorem 3 uses only their mean over the clients, and holds with it "
         "[classics.li_unbalanced].",
@@ -62,8 +62,8 @@ REVIEW = Review(
     },
     findings={
         "classics.local_sgd_theorem_2": "The proof has L, the print its square, which is too small for L < 1: for L/2 "
-        "x^2 below 0 and L/4 x^2 above, L = 1e-6, M = 1e6, H = T = 8, gamma = 1/(4L) the gap is at least 305.017, the "
-        "bound 5/2.",
+        "x^2 below 0 and L/4 x^2 above, from x_0 = 0 with a coin of +-1 for noise, L = 1e-6, M = 1e6, H = T = 8, gamma "
+        "= 1/(4L) the gap is at least 305.017, the bound 5/2.",
         "classics.local_sgd_corollary_2": "A distance lacks its square and L: for x^2 from x_0 = 20 with M = T = H = "
         "1 and no noise the gap is 225, the bound 160.",
         "classics.local_gd_theorem_1.relaxed": "With 2 L the gaps take up to 10/16 of themselves; the line allows 1/2.",

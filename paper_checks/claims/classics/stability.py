@@ -139,5 +139,6 @@ PROPOSITION_5_4 = Claim(
     },
     note="The proposition does not repeat that the step size is at most 2/beta, as Theorem 3.7 asks; without it "
     "nothing is said here. It needs half of that theorem's stability, which the average of w_0 to w_(T-1) has: model t "
-    "is apart by t steps only. With that of the last model n + 3 T would stand in place of n + 2 T. No run was made.",
+    "is apart by t steps only. With that of the last model the bound would be (n + 3 T)/(n + 2 T) times as large. No "
+    "run was made.",
 )

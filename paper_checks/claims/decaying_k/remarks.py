@@ -42,7 +42,7 @@ LARGEST_STEP = Claim(
         Informative(SIX, G2, where=(F_star >= 0, F_star <= F_0, CAP, sp.Gt(G2, 0))),
         SIX,
     ),
-    defect=Defect.SETTINGS,
+    defect=Defect.REFUTED,
     ours=True,
 )
 

@@ -14,7 +14,7 @@ from bounds.vocabulary import (
 
 from ..checkers import All, ArgminIs, At, MonotoneIn, OrderIs, Same
 from ..claim import Book, Claim, Defect, Kind, Repair, Status
-from .common import beta, D, eta, F_0, F_star, F_t0, K, L, REAL_ROOT, T, U, W, x
+from .common import beta, D, eta, F_0, F_star, F_t0, K, L, REAL_ROOT, STEEP, T, TAU, U, W, x
 from .optima import ETA_PRINT, ETA_TRUE, iterations_of_runtime, K_PRINT, K_TRUE, ROUND_FITS, SECONDS
 from .sharp import DRAW, SHARP
 
@@ -32,11 +32,14 @@ FALLS_WITH_TIME = Claim(
     "(decaying_k.joint_minimum), and if the loss at its start does not rise.",
 )
 
+ROUND_LEFT = sp.Lt(TAU, W_0 - W)
+"""The time left holds a round; the formula of K* has no beta, so that a small enough one is taken."""
+
 DECAY = Claim(
     "decaying_k.theorem_2_decay",
     "Hence K should decay during a run: the best K from the time w on falls as w passes.",
     Kind.REMARK.at("Theorem 2 and Section 3.4, on K_w"),
-    MonotoneIn(At(K_TRUE, {W: W_0 - W}), W, up=False, where=(REAL_ROOT, W < W_0)),
+    MonotoneIn(At(K_TRUE, {W: W_0 - W}), W, up=False, where=(REAL_ROOT, STEEP, ROUND_LEFT)),
     known=Status.FAILS,
     note="It fails with W as it is defined, under (7), and holds if W were the time that has passed. (8) is stated "
     "for a new run that begins at t_0, and W is how long that run lasts. In a run that ends at a given time, what is "
@@ -127,7 +130,27 @@ LONGER_ROUNDS = Claim(
         "computation": MonotoneIn(ETA_PRINT, beta, up=True, where=(REAL_ROOT,)),
         "computation, derived": MonotoneIn(ETA_TRUE, beta, up=True, where=(REAL_ROOT,)),
     },
+    note="In the length W of the run that (8) speaks of. The text writes w, the time index of Section 3.4 "
+    "(decaying_k.corollary_2_1_decay).",
     damaged="'eta^* + W', read as eta^*_w",
+)
+
+STEP_SIZE_DECAY = Claim(
+    "decaying_k.corollary_2_1_decay",
+    "The best step size falls like w^(-1/2) with the time w that has passed.",
+    Kind.REMARK.at("Corollary 2.1, after eq. (11)"),
+    MonotoneIn(At(ETA_TRUE, {W: W - W_0}), W_0, up=False, where=(REAL_ROOT, STEEP)),  # W_0 has passed of W
+    known=Status.FAILS,
+    note="As decaying_k.theorem_2_decay: W is the length of the run that begins at t_0. In a run that ends at a given "
+    "time the time left is the total minus w, so that at an equal loss the best step size rises until no round fits or "
+    "1/(4L) is reached; it holds if W were the time that has passed.",
+    repair=Repair(
+        "at a fixed horizon eta* falls with the loss",
+        MonotoneIn(ETA_TRUE, F_t0, up=True, where=(REAL_ROOT,)),
+        ETA_TRUE,
+    ),
+    about=(SECONDS,),
+    defect=Defect.READING,
 )
 
 STEP_SIZE_AND_COHORT = Claim(

@@ -97,8 +97,8 @@ COROLLARY_CAP = Claim(
     Kind.THEOREM.at("Corollary 2.1"),
     ImpliedBy(ETA_PRINT, 1 / (4 * L), where=(REAL_ROOT, START_IS_BEST, ROUND_FITS, STEEP)),
     known=Status.FAILS,
-    note="The corollary asks for step sizes up to 1/(4L) and then minimises over all positive ones: as a minimiser it "
-    "stands where it happens to be below the limit.",
+    note="The corollary asks for step sizes up to 1/(4L) and then minimises over all positive ones. With the lost K "
+    "(decaying_k.corollary_2_1) it is the minimiser where that happens to be below the limit.",
     repair=Repair(
         "the smaller of the minimiser and 1/(4L)",
         {
@@ -165,6 +165,7 @@ def _best_together(book: Book) -> Finding:
         best[runtime] = int(steps[np.argmin(level)])
     said = ", ".join(f"K = {k} for W = {w}" for w, k in best.items())
     witness = {"kappa": "50", "Gamma": "18", "G^2": "1", "N": "4", "tau": "2", "beta": "1", "F": "20, 19"}
+    witness |= {"L": "1", "F^*": "18", "sigma_c": "0"}
     return judged(best[4000] < best[500], f"best with the step size: {said}", witness, best == {500: 2, 4000: 2})
 
 

@@ -57,9 +57,8 @@ THEOREM_1 = Claim(
     ),
     known=Status.FAILS,
     note="The first term holds kappa F_0 - F^*, which depends on where the loss has its zero: with F^* < 0 the bound "
-    "can be negative. The proof needs F^* >= 0 without saying so, as cross-entropies have it. With G bounding the "
-    "clients' gradients and 2 kappa^2 (F_0 - F^*) instead, the proof goes through; no step uses that K_r never "
-    "increases.",
+    "can be negative. The proof needs F^* >= 0 without saying so, as cross-entropies have it. Repaired, with "
+    "2 kappa^2 (F_0 - F^*), the proof goes through; no step uses that K_r never increases.",
     repair=Repair(
         "the loss above its smallest value; G bounds the clients' stochastic gradients; uniform draws, equal weights",
         {
@@ -94,7 +93,7 @@ def _stationary(book: Book) -> Finding:
         steps_cubed_ratio=steps**2, step_size=step_size, iterations=steps * rounds,
     )  # fmt: skip
     said = f"the smallest E||grad F||^2 is {short(smallest)} against a bound of {short(bound)}"
-    witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_1^2": "(1 - q)/(1 + q), q = (1 - eta)^20", "N": "1"}
+    witness = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x_1^2": "(1 - q)/(1 + q), q = (1 - eta)^20", "N": "1", "K": "20"}
     found = float(smallest / Fraction(bound.p, bound.q))
     audited = after == start_sq and abs(found - 1.0846) < 0.0005
     return judged(smallest <= Fraction(bound.p, bound.q), said, {**witness, "eta": "6.5e-5", "R": "2500"}, audited)

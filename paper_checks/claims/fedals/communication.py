@@ -106,10 +106,10 @@ CONTROLS_SENT = Claim(
     Kind.REMARK.at("Sections 6.3 and 6.4; Algorithm 3"),
     Refuted(Computed("line 7 averaged against the move of the averaged model over eta tau, in fractions", _line_7)),
     Status.FAILS,
-    note="Where everyone takes part and starts from one model, a client keeps its own control "
-    "variables, and the mean of all of them follows from averaged models that it has: nothing else has to be sent. "
-    "Where only some take part, as in the paper that SCAFFOLD comes from, changes of control variables have to be "
-    "sent.",
+    note="Where everyone takes part and starts from one model and control variables of zero, a client keeps its own "
+    "control variables, and the mean of all of them follows from averaged models that it has: nothing else has to be "
+    "sent. Where only some take part, as in the paper that SCAFFOLD comes from, changes of control variables have to "
+    "be sent.",
     defect=Defect.REFUTED,
 )
 

@@ -97,7 +97,8 @@ SECOND_TERM = Claim(
     },
     note="Their ratio is sqrt(2 K (K - 1)): 2 for two clients, and larger for more. With nearly all weight on one "
     "client the first term is the larger one; at equal weights and unequal sample counts of two clients the ratio is "
-    "above sqrt(2).",
+    "above sqrt(2). Where curvatures differ the first can be the larger one too: one sample of h/2 (theta - y)^2, "
+    "(h, y) = (9, 1) or (1, -1), leaves two clients a ratio of 2/3.",
     ours=True,
 )
 
@@ -168,7 +169,10 @@ def _two_far_clients(book: Book) -> Finding:
     here = {L: sp.Integer(1), D: sp.Rational(3, 10), r: sp.Integer(50)}
     alone = bound.subs({**here, K: 1, r: 0})
     two = bound.subs({**here, K: 2})
-    said = f"squared distances, local gap 3/10: {float(alone):.4g} alone, {float(two):.4g} for two clients at 50"
+    said = (
+        f"squared distances, local gap 3/10: {float(alone):.4g} alone, {float(two):.4g} for two clients whose squared "
+        "distance from their mean is 50"
+    )
     return judged(two > alone, said)
 
 

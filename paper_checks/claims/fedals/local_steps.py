@@ -88,8 +88,8 @@ RATE = Claim(
     },
     note="The two bounds by constants (fedals.theorem_4_1.noise, fedals.theorem_4_3.noise) for one client are of the "
     "order 1/n, so that the complexity term is not tight. It comes from bounds for bounded losses, and a strongly "
-    "convex loss on all of parameter space is unbounded. Not decided for longer steps, nor where the number of steps "
-    "grows with that of the samples.",
+    "convex loss on all of parameter space is unbounded. (58) asks for neither condition on the steps: it is "
+    "not decided for longer ones, nor where their number grows with that of the samples.",
 )
 
 
@@ -184,9 +184,9 @@ SAME_MODEL = Claim(
     Kind.REMARK.at("Abstract; Sections 5, 6.1 and 7"),
     Computed("the returned models, in fractions", _returned),
     Status.FAILS,
-    note="Where every sample's loss has one and the same Hessian, local steps and averages commute: at a given number "
-    "of steps the returned model, and with it its gap, is the same for every tau and alpha, while (8) falls with tau, "
-    "which measures after every round on that round's samples. What FedALS gains has to come from curvatures that "
-    "differ between clients or samples.",
+    note="Where every sample's loss has one and the same constant Hessian, local steps and averages commute: at a "
+    "given number of steps the returned model, and with it its gap, is the same for every tau and alpha, while (8) "
+    "falls with tau, which measures after every round on that round's samples. What FedALS gains has to come from "
+    "curvatures that differ between clients, samples or models.",
     defect=Defect.READING,
 )

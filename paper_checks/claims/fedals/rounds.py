@@ -176,8 +176,9 @@ CONDITIONS = Claim(
     Kind.ASSUMPTION.at("Theorem 4.3, eq. (9)", "v2"),
     Computed("B of alike clients, in fractions", _under_the_root),
     Status.FAILS,
-    note="The theorem asks nothing of the step size. (58) puts sigma^2/(mu tau) in the place of a suboptimality that "
-    "steps of a constant size do not reach (fedals.eq_58.constant_step).",
+    note="Both parts of B have one constant here; should that of the noise be larger, more steps do the same "
+    "(fedals.theorem_4_3.constants). The theorem asks nothing of the step size. (58) puts sigma^2/(mu tau) in the "
+    "place of a suboptimality that steps of a constant size do not reach (fedals.eq_58.constant_step).",
     repair=Repair(
         "with the suboptimality itself, as in (38) and (57)",
         Computed("non-iidness plus suboptimality", _never_negative),

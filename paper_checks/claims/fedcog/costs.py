@@ -145,7 +145,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.table_11.passes",
-        "The seconds of generation do not grow with the counted passes.",
+        "The seconds of generation do not grow in proportion to the counted passes.",
         Kind.TABLE.at("A.4.4 and Table 11"),
         Refuted(SlopeIs(per_sample_seconds, 1.0)),
         note="From 16 to 512 samples the passes grow 32-fold, the seconds by 15 %: a fixed cost per step hides "

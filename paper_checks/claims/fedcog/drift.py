@@ -97,6 +97,7 @@ CLAIMS: tuple[Claim, ...] = (
                 squares=(u * v * (one - other) ** 2 / (u + v) ** 2,),
             ),
         },
+        note="Proved for the mean of two vectors; a mean of more is one of two, time and again.",
     ),
     Claim(
         "fedcog.eq_43",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
-from ..checkers import averages_to, mean, Ordered, Prints, Refuted, sums_to
+from ..checkers import averages_to, Mean, mean, Ordered, Prints, Refuted, sums_to
 from ..claim import Claim, Defect, Kind, Repair, Status
 from .numbers import best, columns, gain, measured, rows, values
 
@@ -18,6 +19,21 @@ GAINS = {
     for data in DATA
     for kind in ("NIID-1", "NIID-2")
 }
+ALL_DATA = "mean of the three"
+
+
+def _averaged(kind: str) -> Mean:
+    cells = [GAINS[f"{data} {kind}"] for data in DATA]
+    whole = sum((c.value for c in cells), Fraction(0))
+    return Mean(whole / len(DATA), tuple(d / len(DATA) for c in cells for d in c.deviations))
+
+
+def _gains_more(*data: str, wrong: tuple[str, ...] = ()) -> Ordered:
+    """FedCOG's gain over FedAvg is larger in NIID-2 than in NIID-1, beyond noise."""
+    numbers = {**GAINS, **{f"{ALL_DATA} {kind}": _averaged(kind) for kind in ("NIID-1", "NIID-2")}}
+    return Ordered(numbers, tuple((f"{d} NIID-1", f"{d} NIID-2") for d in data), wrong, significant=True)
+
+
 FLAIR = {"C-F1": "FLAIR C-F1", "O-F1": "FLAIR O-F1"}
 """The two metrics that Tables 2 and 3 share, by their names there."""
 
@@ -67,10 +83,14 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fedcog.table_1.more_heterogeneous",
-        "FedCOG gains more over FedAvg in NIID-2 than in NIID-1.",
+        "FedCOG gains significantly more over FedAvg in NIID-2 than in NIID-1.",
         Kind.TABLE.at("Section 6.2, point 2, and Table 1"),
-        Ordered(GAINS, tuple((f"{data} NIID-1", f"{data} NIID-2") for data in DATA)),
-        note="On CIFAR-100 by 0.06 points, within noise.",
+        _gains_more(*DATA, wrong=("CIFAR-100 NIID-1 < CIFAR-100 NIID-2",)),
+        known=Status.FAILS,
+        note="It fails if read of every data set: on CIFAR-100 FedCOG gains 0.06 points more, within noise. Of the "
+        "gains' mean over the data sets it holds, 5.6 points against 2.9.",
+        repair=Repair("on Fashion-MNIST, on CIFAR-10 and on average", _gains_more(*DATA[:2], ALL_DATA)),
+        defect=Defect.READING,
     ),
     Claim(
         "fedcog.baselines.number",

@@ -243,9 +243,9 @@ CLAIMS: tuple[Claim, ...] = (
         ),
         known=Status.FAILS,
         note="The cross-entropy of a network with a hidden layer is not smooth on the whole space: its curvature in an "
-        "output weight is that unit's square. That of the distillation loss grows with the square of the generated "
-        "inputs, which the method does not bound. On a bounded set these two curvatures are bounded; the kinks of ReLU "
-        "and pooling leave no L even there.",
+        "output weight grows with that unit's square. That of the distillation loss grows with the square of the "
+        "generated inputs, which the method does not bound. On a bounded set these two curvatures are bounded; the "
+        "kinks of ReLU and pooling leave no L even there.",
         defect=Defect.SETTINGS,
         ours=True,
     ),

@@ -86,7 +86,7 @@ CANCEL = Claim(
     known=Status.FAILS,
     note="The server model is the mean of the participants, so the sum vanishes under full participation only. With V "
     "the sampling variance of w^t, Lemma 3 drops terms of order beta^2 V and beta eta K L V, the descent inequality "
-    "one of order beta V; as listed, the age of absent clients' models too. The released code averages no starts: "
+    "one of order beta L V; as listed, the age of absent clients' models too. The released code averages no starts: "
     "nothing has to cancel there.",
     repair=Repair(
         "with all clients in every round", Computed("the same round, all averaged", relaxed_starts_in_the_sum(2, 2))

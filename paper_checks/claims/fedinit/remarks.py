@@ -47,7 +47,8 @@ def _cited(book: Book) -> Finding:
 
 CITED = Claim(
     "fedinit.theorem_5.references",
-    "The proof of Theorem 10 takes the recursion of the divergence from Theorem 8 and the loss gap from Theorem 11.",
+    "Theorem 8 has the recursion of the divergence and Theorem 11 the bound on the loss gap, for which the proof of "
+    "Theorem 10 cites them.",
     Kind.PROOF.at("Appendix A.2.6"),
     Computed("compares what is taken with what these theorems bound", _cited),
     known=Status.FAILS,

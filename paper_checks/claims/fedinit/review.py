@@ -67,7 +67,7 @@ REVIEW = Review(
             **variants("lemma_3"),
         },
         "Lemma 4": {
-            "derivation from the lemmas": "fedinit.lemmas.constants",
+            "derivation from the lemmas": "fedinit.lemma_3.noise_split",
             **variants("lemma_4_recursion"),
         },
         "descent inequality": {
@@ -137,10 +137,10 @@ REVIEW = Review(
         "terms grows like T, with slope 1.000 where 0 is stated.",
         "fedinit.theorem_1.lambda_exists": "The caps can leave less than nothing: for 3 of 5 clients, K = 5, L = 2, "
         "B^2 = 1268/997 and beta = 1/10 the share is -23.0482.",
-        "fedinit.theorem_6.selection_of_k": "With this c the second term falls with K as the third does, and no best "
-        "K follows: it is 3.9685 at K = 5 and 3.75748 with one step more.",
+        "fedinit.theorem_6.selection_of_k": "With this c the second term falls with K in long runs as the third does, "
+        "and no best K follows: it is 3.9685 at K = 5 and 3.75748 with one step more.",
         "fedinit.settings.best_relaxation": "Every explicit bound but that on generalisation grows with beta: at beta "
-        "= 0.1 the divergence's is times 25 what it is at beta = 0, kappa_1 times 3.73, kappa_2 times 3.8.",
+        "= 0.1 the divergence's weight is 25 times what it is at beta = 0, kappa_1 3.73 times, kappa_2 3.8 times.",
     },
     survives=(
         "The constants of Theorem 1 are those that the lemmas give [fedinit.theorem_1.constants].",
@@ -150,9 +150,10 @@ REVIEW = Review(
         "[fedinit.theorem_4.order].",
     ),
     change=(
-        "State that the theorems are about rounds in which all clients train, or average moves instead of models "
-        "[fedinit.theorem_1.dominates], [fedinit.algorithm_1.code].",
-        "Put the step-size cap of the proof into Lemma 2, a third cap and a lambda into Theorem 1 "
+        "State that the theorems are about rounds in which all clients train [fedinit.theorem_1.dominates]; averaging "
+        "moves instead of models [fedinit.algorithm_1.code] leaves Theorems 4 and 5 false [fedinit.theorem_4.code], "
+        "[fedinit.theorem_5.code].",
+        "Put the step-size cap of the proof into Lemma 2, a third cap and the upper end of lambda into Theorem 1 "
         "[fedinit.lemma_2.no_cap], [fedinit.theorem_1.lambda_exists].",
         "Give Theorem 3 its lost factors and ask for t_0 <= S [fedinit.theorem_3.first_term], "
         "[fedinit.theorem_3.drift_term], [fedinit.t_0.admissible]; sum the divergence over the rounds in Theorem 6 "

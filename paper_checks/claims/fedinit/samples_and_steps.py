@@ -108,9 +108,9 @@ MANY_STEPS = Claim(
         where=(S >= 2, mu_0 * L < 1),
     ),
     known=Status.FAILS,
-    note="The text argues from the first term alone, for which it is right in long runs. The factor of the second term "
-    "is (1+beta)^{K/(beta mu_0 L)}: 2e41 at beta = 0.1, mu_0 L = 0.5, K = 50. For K without limit the first term tends "
-    "to 2(L_G^2 + S L_G sigma_l)/((S-1)L), neither to 0 nor to order 1/S.",
+    note="In the witness beta = 0.1. The text argues from the first term alone, for which it is right in long runs. "
+    "The factor of the second term is (1+beta)^{K/(beta mu_0 L)}: 2e41 at beta = 0.1, mu_0 L = 0.5, K = 50. For K "
+    "without limit the first term tends to 2(L_G^2 + S L_G sigma_l)/((S-1)L), neither to 0 nor to order 1/S.",
     damaged="the exponent of T that the text gives for K without limit",
     repair=Repair(
         "the second term's factor grows exponentially in K; the first term has a positive limit",

@@ -97,7 +97,7 @@ VANISHING = Claim(
     known=Status.FAILS,
     note="It would have to for the bound to be of order 1/S. 2 eta sigma_l is added in every step, whether or "
     "not the runs differ. On the same sample both runs see the same noise, so that (1 + eta L) times the separation "
-    "would do: see the repair.",
+    "would do if the loss of each sample is L-smooth, for which Assumption 1 does not ask: see the repair.",
     repair=Repair(
         "without the noise that both runs share what a step adds is of order 1/S",
         OrderIs(At("fedinit.stability_step", {s: 0, sigma2: 0}), S, 1 / S),
