@@ -6,13 +6,14 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
+from ..ran import of
 from ..regimes import POINT, Regime
 from ..runs import Runs
 from ..sheets import comparison
-from .beside import caption, compared, label, labelled, measured, results
+from .beside import caption, compared, labelled, measured, results
 from .grid import seeds
 from .guards import TABLE_1, trained, usual
-from .settings import SETS, TEXT
+from .settings import in_paper, SETS, TEXT
 
 ROWS = tuple(dict.fromkeys(method for method, _ in TABLE_1))
 AVG, ALS, SCAFFOLD, BOTH = "FedAvg", "FedALS", "SCAFFOLD", "FedALS+SCAFFOLD"
@@ -43,7 +44,9 @@ def conclusions(runs: Runs, scale: str, column: str, wanted: str = "", beside: b
 
     ``beside``: FedALS and SCAFFOLD together have been run as well.
     """
-    name, delta, there = label(scale, column), 0.0 if column == TEXT else POINT, wanted or column
+    delta, there = 0.0 if column == TEXT else POINT, wanted or column
+    ran = of(seeds(scale, column, AVG, "non-iid"), in_paper(there))
+    name = ran.data if ran else there
 
     def last(method: str, split: str = "non-iid") -> list[float]:
         sign = -1.0 if column == TEXT else 1.0
