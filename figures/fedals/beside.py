@@ -15,7 +15,7 @@ from ..ran import of, problem_words
 from ..runs import Runs
 from ..sheets import entry
 from ..stand_ins import remark
-from .grid import best, place, PLANS, SEED, seeds, word
+from .grid import best, LEARNT, place, PLANS, SEED, seeds, word
 from .settings import CLIENTS, here, in_paper, LOCAL_STEPS, rounds, SETS, setting, TEXT
 
 Used = Mapping[tuple[str, str], Sequence[Cell]]
@@ -29,7 +29,13 @@ def label(scale: str, column: str, shown: Sequence[str] = tuple(SETS)) -> str:
     ran = of(seeds(scale, column, "FedAvg", "non-iid"), in_paper(column))
     if ran and column in shown:
         return ran.data
-    return f"{column} ({'not run at this scale' if here(column) else 'data not available'})"
+    return f"{column} ({_why_not(scale, column)})"
+
+
+def _why_not(scale: str, column: str) -> str:
+    """Why a table does not run a column, whatever stands in for its data elsewhere."""
+    left_out = column in LEARNT and column not in PLANS[scale].axes["columns"]
+    return "not run at this scale" if left_out or here(column) == SETS[column] else "data not available"
 
 
 def results(runs: Runs, scale: str, column: str, cells: Sequence[Cell]) -> list[float]:
@@ -92,10 +98,7 @@ def remarks(scale: str, columns: Sequence[str]) -> list[str]:
     """Which data stand in for others, and which are missing; nothing at the smoke scale."""
     if scale == "smoke":
         return [DIGITS]
-    instead = [
-        f"{c}: not run at this scale" if here(c) and c not in PLANS[scale].axes["columns"] else remark(SETS[c], here(c))
-        for c in columns
-    ]
+    instead = [remark(SETS[c], here(c)) if word(scale, c) else f"{c}: {_why_not(scale, c)}" for c in columns]
     return [words for words in instead if words]
 
 

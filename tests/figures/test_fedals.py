@@ -240,7 +240,7 @@ def test_columns_say_what_is_behind_them(store):
     shown = table_1.data(Runs(store), "laptop")
     assert shown.sheet[0][1:] == [
         "CIFAR-10",
-        "CIFAR-100 (not run at this scale)",
+        "CIFAR-100 (data not available)",
         "MNIST",
         "SVHN (data not available)",
         "MultiNLI (data not available)",
@@ -248,7 +248,7 @@ def test_columns_say_what_is_behind_them(store):
     assert "SVHN: data not available" in shown.caption
     assert shown.sheet[1][4] == "94.76 / –"
     assert verdicts(shown) == [REGIME] * 9
-    assert table_3.data(Runs(store), "laptop").sheet[0][2] == "CIFAR-100 (not run at this scale)"
+    assert table_3.data(Runs(store), "laptop").sheet[0][2] == "CIFAR-100 (data not available)"
 
 
 ALPHAS = {1: (0.40, 0.42), 5: (0.50, 0.51), 10: (0.51, 0.53), 25: (0.45, 0.46), 50: (0.3, 0.32), 100: (0.2, 0.22)}
