@@ -96,7 +96,7 @@ def _searched(runs: Runs, scale: str) -> list[dict[str, Any]]:
     for (column, method, split), found in search(scale).items():
         sizes = [cell.arguments["step_size"] for cell in found]
         reached = dict(zip(sizes, results(runs, scale, column, found), strict=True))
-        tried = ", ".join(f"{size:g}: {reached[size]:.1f}" for size in sorted(reached))
+        tried = ", ".join(f"{size:g}: {reached[size]:.1f}" for size in sorted(reached)).replace("nan", "–")
         name = f"step size, {label(scale, column)}, {method} {split}"
         rows.append({"setting": name, "printed": "–", "planned": tried, "ran": of(found, in_paper(column, split))})
     return rows
