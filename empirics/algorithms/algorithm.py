@@ -35,7 +35,7 @@ class Work(NamedTuple):
     (all alike unless a rule changes them within a round), ``step`` the one that is being taken. ``recalled`` keeps,
     for the round, what ``recall`` has looked up and what hooks made: tensors with a row for every client. ``net`` is
     the model, for the server's hooks alone. ``shares`` are the rows' weights p_k in the global objective, which sum to
-    1 over all clients (None: 1 over their number).
+    1 over all clients (None: 1 over their number). ``momentum`` and ``nesterov`` are those of the local optimiser.
 
     While local steps are recorded for a GPU, step sizes and the step are tensors, and what else differs from round to
     round cannot be read: an objective that needs it makes it beforehand, in a method ``prepare(net, batch, work)``
@@ -60,6 +60,16 @@ class Work(NamedTuple):
     step: int = 0
     net: Trainable | None = None
     shares: Tensor | None = None
+    momentum: float = 0.0
+    nesterov: bool = False
+
+    @property
+    def past_momentum(self) -> float | Tensor:
+        """What a direction that stays the same during a round is to be multiplied by in this step, so that it comes
+        out of the local momentum as it was."""
+        rest = self.momentum / (1 + self.momentum) if self.nesterov else 0.0
+        factor: float | Tensor = 1 - rest ** (self.step + 1) - self.momentum * (1 - rest**self.step)
+        return factor
 
     @property
     def received(self) -> Tensor:

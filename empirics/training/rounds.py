@@ -228,6 +228,8 @@ def plan(
         labels=federation.label_counts[rows] if algorithm.needs_labels else None,
         net=model,
         shares=unequal,
+        momentum=setting.momentum,
+        nesterov=setting.nesterov,
     )
 
 

@@ -38,6 +38,7 @@ TWINS = {
     "fedexp(epsilon=0.002)": lambda run: slow.fedexp(run, 0.002),
     "scaffold()": slow.scaffold,
     "scaffold(reading='printed')": lambda run: slow.scaffold(run, uniform=True),
+    "scaffold(reading='code')": lambda run: slow.scaffold(run, uniform=True, past=True),
     "feddyn(alpha=0.3)": lambda run: slow.feddyn(run, 0.3),
     "fedcm(alpha=0.4)": lambda run: slow.fedcm(run, 0.4),
     "fedinit(beta=0.2)": lambda run: slow.fedinit(run, 0.2, "alg1"),
@@ -73,7 +74,10 @@ TWINS = {
 }
 SAME = [
     {"fedavg()", "scheduled(fedavg(), 'k_eta_fixed')"},
-    {"scaffold()", "scaffold(reading='printed')"},
+    *(
+        {one, other}
+        for one, other in combinations(["scaffold()", *(f"scaffold(reading='{r}')" for r in ("printed", "code"))], 2)
+    ),
     {"dsgd()", "scheduled(fedavg(), 'dsgd')"},
     {"fedinit(beta=0.2)", "fedinit(beta=0.2, reading='printed')"},
     {"fedals(alpha=2, reading='code')", "fedals(alpha=2, reading='printed')"},

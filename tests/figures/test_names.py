@@ -46,6 +46,8 @@ class Answering(Runs):
             at = [r for r in (cell.arguments["after"] + 1, cell.arguments["rounds"]) for _ in range(3)]
             names = ["client_distance_sq", "local_accuracy_common", "local_accuracy_own"] * 2
             return {"quantity": names, "round": at, "client": [0] * 6, "value": [0.5] * 6}
+        if cell.job == "class_counts":
+            return {"client": [0, 1], "label": [3, 3], "samples": [7, 2]}
         if cell.job == "generated_images":
             return {"steps": [0], "label": [0], "pixels": [[0.1, 0.2, 0.3, 0.4]]}
         if cell.job in ("validate_trained", "validate_exact"):
