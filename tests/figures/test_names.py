@@ -139,9 +139,9 @@ def test_a_picture_has_no_caption_in_it_and_its_caption_no_code(name):
 
 SAID = {
     "batch": r"batch (NUMBER)",
-    "momentum": r"momentum (NUMBER)",
+    "momentum": r"momentum (?:of \S+ )?(NUMBER)",
     "rounds": r"(?<!last )(?<!every )\b(NUMBER) rounds(?! apart)",
-    "step_size": r"step size (NUMBER)",
+    "step_size": r"step size (?:of \S+ )?(NUMBER)",
     "local_steps": r"rounds of (NUMBER) (?:local )?steps",
 }
 """How captions say the arguments of runs."""
@@ -150,9 +150,10 @@ PAPERS_OWN = re.compile(r"[Tt]he paper: .*|K_r-rounds at the paper's setting[^.]
 
 
 def numbers(words, argument):
-    """The values of an argument that a caption says, in parentheses behind it too: ``batch 16 (SCAFFOLD: 8)``."""
-    found = re.finditer(SAID[argument].replace("NUMBER", NUMBER) + r"(?: \(([^()]*: [^()]*)\))?", words)
-    return {float(n) for m in found for n in (m[1], *re.findall(rf": ({NUMBER})\b", m[2] or ""))}
+    """The values of an argument in a caption: ``batch 16 (SCAFFOLD: 8)``, ``momentum of FedExp 0, of MOON 1``."""
+    behind = rf"((?: \([^()]*: [^()]*\)|, of \S+ {NUMBER})*)"
+    found = re.finditer(SAID[argument].replace("NUMBER", NUMBER) + behind, words)
+    return {float(n) for m in found for n in (m[1], *re.findall(rf"(?:: |of \S+ )({NUMBER})\b", m[2]))}
 
 
 def differing(caption, given):
@@ -163,7 +164,7 @@ def differing(caption, given):
     ours["rounds"] |= {float(n) for g in given for n in re.findall(NUMBER, str(of([Cell("train", g)]).ours.rounds))}
     ours["rounds"] |= {float(g[name]) for g in given for name in ("after", "laps") if name in g}
     said = {name: numbers(words, name) for name in SAID}
-    still = re.findall(r"(\S*) (?:without|no) momentum", words)
+    still = re.findall(r"(\S*) (?:without|no) momentum", words) + re.findall(r"momentum of (\S+) 0(?![\d.])", words)
     said["momentum"] |= {0.0} if still else set()
     found = [(name, value) for name in SAID for value in said[name] - ours[name]]
     found += [(name, value) for name in ("batch", "momentum") if said[name] for value in ours[name] - said[name]]
@@ -185,6 +186,8 @@ def test_a_caption_that_differs_from_the_runs_is_noticed():
         ("momentum", 0.9), ("momentum", 0.9),
     ]  # fmt: skip
     assert differing("batch 16, momentum 0.9", given) == [("momentum", 0.0)]
+    assert differing("step size 0.01; momentum 0.9; momentum of SCAFFOLD 0, of FedAvg 0.9", given) == []
+    assert differing("momentum 0.9; momentum of FedAvg 0", given) == [("momentum", 0.9)]
     assert differing("batch 20, 301 rounds, 3 seeds", given) == [
         ("batch", 20.0), ("rounds", 301.0), ("batch", 16.0), ("seeds", 3),
     ]  # fmt: skip
