@@ -14,7 +14,7 @@ import numba
 
 from .cache import kernel
 from .ends import turned
-from .tiles import OUTPUTS, ROWS, sums, TAPS, weight_sums, WIDTH
+from .tiles import BLOCKS, ROWS, sums, TAPS, weight_sums, WIDTH
 
 
 def _blocks(sizes: tuple[int, ...]) -> Any:
@@ -40,13 +40,16 @@ def _blocks(sizes: tuple[int, ...]) -> Any:
     return block
 
 
-block = _blocks((OUTPUTS, 4, 2, 1))
+block = _blocks(BLOCKS)
 
 
 @kernel
 def blocked(left):
     """How many outputs ``block`` makes when so many are left."""
-    return OUTPUTS if left >= OUTPUTS else 4 if left >= 4 else 2 if left >= 2 else 1
+    for size in BLOCKS:
+        if left >= size:
+            return size
+    return 1
 
 
 @kernel
