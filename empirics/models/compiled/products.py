@@ -12,7 +12,7 @@ from typing import Any
 
 import numba
 
-from .cache import kernel
+from .cache import inlined, kernel
 from .ends import turned
 from .tiles import BLOCKS, ROWS, sums, TAPS, weight_sums, WIDTH
 
@@ -24,13 +24,13 @@ def _blocks(sizes: tuple[int, ...]) -> Any:
 
     if smaller is None:
 
-        @kernel
+        @inlined
         def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu):
             make(y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
             return 1
     else:
 
-        @kernel
+        @inlined
         def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu):
             if n < size:
                 return smaller(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
