@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: demo test proofs figures docs
+.PHONY: demo test proofs figures docs record compare-record
 
 demo: $(READY)  ## train, measure, and print the measured gap against the bound of FedALS
 	$(VENV)/bin/fedbounds validate fedals.one_round
@@ -19,6 +19,12 @@ figures: $(READY)  ## every figure and table at the laptop's scale, from the run
 
 docs: $(READY)  ## the documentation site, docs/_build/html; any warning is an error
 	$(VENV)/bin/sphinx-build -W --keep-going -q -b html -d docs/_build/read docs docs/_build/html
+
+record: $(READY)  ## the numbers of everything the project can do, in tests/record
+	$(VENV)/bin/python tests/tools/record.py
+
+compare-record: $(READY)  ## compute all of them again and say what moved
+	$(VENV)/bin/python tests/tools/record.py --compare
 
 $(READY): pyproject.toml constraints.txt requirements.lock .ci/install
 	$(PYTHON) -m venv $(VENV)

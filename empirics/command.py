@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -54,8 +54,9 @@ a problem, an algorithm or a partition of your own is path/file.py:variable"""
 
 
 TRAIN_JSON = """\
---json prints a list of objects, one per method: algorithm, and seeds, for each seed what was measured last by quantity
-(null where the run diverged)."""
+--json prints a list of objects, one per method: algorithm; seeds, for each seed what was measured last by quantity
+(null where the run left the finite numbers); diverges, for each seed whether it did or ended far above its first
+loss."""
 
 
 def _shared(parser: Parser) -> None:
@@ -79,13 +80,23 @@ def _training(parser: Parser) -> None:
     add("--step-size-decay", type=real_word, default=1.0, metavar="X", help="factor per round (1)")
     falls = "the step size falls: step t since the start, from 0, has G/(G + t) of the first one's (it does not)"
     add("--step-offset", type=real_word, metavar="G", help=falls)
+    harmonic = "constant, or harmonic: step t since the start, from 0, has 1/(t/100 + 10) of it (constant)"
+    add("--step-size-rule", default="constant", help=harmonic)
+    add("--optimizer", default="sgd", help="sgd or adamw: takes the local steps (sgd)")
     add("--momentum", type=real_word, default=0.0, metavar="X", help="momentum of local SGD (0)")
+    add("--nesterov", action="store_true", help="the momentum is Nesterov's")
+    for name, what in (("beta1", "mean gradient"), ("beta2", "mean square"), ("epsilon", "root's summand")):
+        usual = getattr(Setting, name)
+        add(f"--{name}", type=real_word, default=usual, metavar="X", help=f"adamw: {what} ({usual:g})")
     add("--weight-decay", type=real_word, default=0.0, metavar="X", help="weight decay (0)")
     add("--clip", type=real_word, metavar="X", help="largest norm of a direction")
+    add("--augment", metavar="NAME", help="random crops and mirror images: crop_flip, decaying_k or fedinit (none)")
     add("--sampling", default="without_replacement", help="without_replacement, with_replacement or bernoulli")
+    add("--average", default="renormalised", help="renormalised or unbiased: the weights of a cohort (renormalised)")
     add("--seeds", type=whole_word, default=1, metavar="N", help="number of seeds (1)")
     known = "torch, compiled (several times as fast for small networks), or auto: compiled where it pays (auto)"
     add("--engine", default="auto", help=known)
+    add("--device", default="cpu", help="cpu, cuda, cuda:NUMBER, or auto: the GPU where there is one (cpu)")
     add("--measure", nargs="+", metavar="CALL", help=f"measurements ({' '.join(DEFAULT)}, as far as there are tests)")
     add("--every", type=whole_word, metavar="N", help="rounds between two measurements (what keeps measuring cheap)")
     add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per number")
@@ -117,7 +128,7 @@ def train(arguments: Sequence[str]) -> int:
     tell: Tell = str if args.json else print_now
     found = trained(args, tell, lambda rows: _keep(rows, _partial(args.output), aside=args.json))
     if args.json:
-        print(to_json(_ends(found.ends)))
+        print(to_json(_ends(found)))
     else:
         print_lines(found.summary())
     _keep(found.rows, args.output, found.engine, args.json)
@@ -143,7 +154,9 @@ def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence
         from .measuring.trained import Trained
         from .models.compiled import engine_of
         from .problems.tasks import described
+        from .training.engines import device_named
     chosen("--engine", args.engine, ("auto", "torch", "compiled"))
+    device = device_named(args.device)
     methods = [_object(text, algorithm) for text in (args.algorithm, *args.compare)]
     watched = None if args.measure is None else [_object(text, measurement) for text in args.measure]
     refuse_twice(method.name for method in methods)
@@ -158,7 +171,7 @@ def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence
             what = _task(args.problem)
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
-                problem = _problem(args, what, seed)
+                problem = _problem(args, what, seed, args.augment).to(device)
                 setting = _setting(args, problem)
                 problem = replace(problem, model=_fitting(problem, setting, args, bar, first=not seed))
                 if not seed:
@@ -176,6 +189,8 @@ def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence
                     tell(line)
                     if keeper is not None:
                         keeper.add(run, rows[begin:])
+                    if end is not None:  # not kept: a run that goes on from here may come back
+                        rows += _diverging(rows[begin:])
     except BaseException:  # interrupted, or a later method went wrong: what was measured stays, beside what was there
         save(rows)
         raise
@@ -201,11 +216,15 @@ def _partial(path: Path | None) -> Path | None:
     return path and path.with_suffix(f".partial{path.suffix}")
 
 
-SHARED = (
-    "problem", "clients", "partition", "client_weight", "batch", "cohort", "local_steps", "local_epochs", "step_size",
-    "step_size_decay", "step_offset", "momentum", "weight_decay", "clip", "sampling", "measure", "every",
+SETTING = (
+    "batch", "local_steps", "local_epochs", "step_size", "step_size_decay", "step_offset", "momentum", "weight_decay",
+    "clip", "sampling",
 )  # fmt: skip
+SHARED = ("problem", "clients", "partition", "client_weight", "cohort", *SETTING, "measure", "every")
 """Options with which a kept run would be another; its number of rounds is none of them: no step depends on it."""
+LATER = ("step_size_rule", "optimizer", "nesterov", "beta1", "beta2", "epsilon", "average")
+"""Fields of a setting that files of kept runs name only where they are not the usual ones."""
+USUAL = {**{name: getattr(Setting, name) for name in LATER}, "augment": None, "device": "cpu"}
 
 
 def _keeper(args: argparse.Namespace) -> Keeper:
@@ -215,6 +234,7 @@ def _keeper(args: argparse.Namespace) -> Keeper:
     from .measuring.kept import Keeper
 
     words = {name: _word(getattr(args, name)) for name in SHARED}
+    words |= {name: getattr(args, name) for name, usual in USUAL.items() if getattr(args, name) != usual}
     files = digests([args.problem, args.partition, args.algorithm, *args.compare])
     keeper = Keeper(args.keep_state, {**words, "files": files}, computing())
     if keeper.others:
@@ -263,15 +283,16 @@ def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = (
         return None, f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before"
     last = _last(rows[begin:])
     numbers = ", ".join(f"{n} {v:.4g}" for n, v in last.items())
-    return last, f"{who}, round {run.setting.rounds}: {numbers}{_diverging(rows[begin:])}"
+    told = [f"; the run diverges: train_loss was {row.value:.4g} at the start" for row in _diverging(rows[begin:])]
+    return last, f"{who}, round {run.setting.rounds}: {numbers}{''.join(told)}"
 
 
-def _diverging(rows: Sequence[Row]) -> str:
-    """What is said of a run whose loss ends far above that at the start, though every number is finite."""
-    losses = [row.value for row in rows if row.quantity == "train_loss" and row.client is None]
-    if len(losses) < 2 or not losses[-1] > DIVERGING * losses[0] > 0:
-        return ""
-    return f"; the run diverges: train_loss was {losses[0]:.4g} at the start"
+def _diverging(rows: Sequence[Row]) -> list[Row]:
+    """The last row of a run whose loss ends far above that at the start, which is its value; else none."""
+    losses = [row for row in rows if row.quantity == "train_loss" and row.client is None]
+    if len(losses) < 2 or not losses[-1].value > DIVERGING * losses[0].value > 0:
+        return []
+    return [losses[-1]._replace(quantity="diverges", value=losses[0].value)]
 
 
 def _last(rows: Sequence[Row]) -> dict[str, float]:
@@ -286,9 +307,13 @@ def _last(rows: Sequence[Row]) -> dict[str, float]:
     return {words: float(np.mean(values)) for words, values in found.items()}
 
 
-def _ends(ends: Mapping[str, Sequence[Mapping[str, float] | None]]) -> list[dict[str, Any]]:
+def _ends(found: Trained) -> list[dict[str, Any]]:
     """What ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
-    return [{"algorithm": method, "seeds": list(runs)} for method, runs in ends.items()]
+    wild = {(row.algorithm, row.seed) for row in found.rows if row.quantity in ("diverged", "diverges")}
+    return [
+        {"algorithm": method, "seeds": list(runs), "diverges": [(method, seed) in wild for seed in range(len(runs))]}
+        for method, runs in found.ends.items()
+    ]
 
 
 def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch", aside: bool = False) -> None:
@@ -343,10 +368,10 @@ def measured_constants(args: argparse.Namespace) -> Constants:
     return Constants(found)
 
 
-def _problem(args: argparse.Namespace, what: Any, seed: int) -> FederatedProblem:
+def _problem(args: argparse.Namespace, what: Any, seed: int, augment: str | None = None) -> FederatedProblem:
     from .problems.tasks import dealt
 
-    return dealt(what, args.partition, args.clients, seed, args.client_weight)
+    return dealt(what, args.partition, args.clients, seed, args.client_weight, augment)
 
 
 def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespace, bar: Progress, first: bool) -> Any:
@@ -356,8 +381,10 @@ def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespa
     model: Any = problem.model
     lines = []
     pays = problem.convex and _client_steps(problem, setting) >= WORTH if model.stacked else True
-    if args.engine == "compiled" or (args.engine == "auto" and pays):
+    if args.engine == "compiled" or (args.engine == "auto" and pays and problem.device.type == "cpu"):
         try:
+            if problem.device.type != "cpu":
+                raise NotServed(f"it lies on {problem.device}")
             with loading():
                 model = compiled(model)
             if first:
@@ -380,23 +407,10 @@ def _client_steps(problem: FederatedProblem, setting: Setting) -> float:
 
 
 def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:
-    same = (
-        "rounds",
-        "batch",
-        "local_steps",
-        "local_epochs",
-        "step_size",
-        "step_size_decay",
-        "step_offset",
-        "momentum",
-        "weight_decay",
-        "clip",
-        "sampling",
-    )
     return Setting(
         cohort=problem.clients if args.cohort is None else args.cohort,
         client_weight=args.client_weight,
-        **{name: getattr(args, name) for name in same},
+        **{name: getattr(args, name) for name in (*SETTING, "rounds", *LATER)},
     )
 
 

@@ -42,12 +42,21 @@ def train(
     step_size: float = 0.05,
     step_size_decay: float = 1.0,
     step_offset: float | None = None,
+    step_size_rule: str = "constant",
+    optimizer: str = "sgd",
     momentum: float = 0.0,
+    nesterov: bool = False,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
     weight_decay: float = 0.0,
     clip: float | None = None,
+    augment: str | None = None,
     sampling: str = "without_replacement",
+    average: str = "renormalised",
     seeds: int = 1,
     engine: str = "auto",
+    device: str = "cpu",
     measure: Sequence[str | Measurement] | None = None,
     every: int | None = None,
     keep_state: Path | str | None = None,
@@ -79,12 +88,21 @@ def train(
         step_size: of local SGD.
         step_size_decay: factor of the step size per round.
         step_offset: G of a step size that falls as ``step_size * G/(G + t)`` over the iterations t (None: it does not).
+        step_size_rule: ``constant``, or ``harmonic``: divided by ``t/100 + 10`` (FedALS's language model).
+        optimizer: ``sgd`` or ``adamw`` takes the local steps.
         momentum: of local SGD, restarted every round.
-        weight_decay: of local SGD.
+        nesterov: whether the momentum is Nesterov's.
+        beta1: of AdamW, for the mean gradient.
+        beta2: of AdamW, for the mean square.
+        epsilon: of AdamW, added to the root of the mean square.
+        weight_decay: added to the direction of SGD, decoupled in AdamW.
         clip: largest norm of a direction.
+        augment: random crops and mirror images, ``crop_flip``, ``decaying_k`` or ``fedinit`` (None: as they are).
         sampling: ``without_replacement``, ``with_replacement`` or ``bernoulli``.
+        average: ``renormalised`` or ``unbiased``, the weights of those who take part.
         seeds: how many, from 0 on.
         engine: ``auto``, ``torch`` or ``compiled``.
+        device: ``cpu``, ``cuda``, ``cuda:NUMBER``, or ``auto``: the GPU where there is one.
         measure: what is measured, such as ``"runtime(upload_rate=2)"`` (None: loss and accuracy).
         every: rounds between two measurements (None: what keeps measuring cheap).
         keep_state: a file of runs, from which they go on with more rounds.

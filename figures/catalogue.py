@@ -16,7 +16,7 @@ FILES: dict[str, tuple[str, ...]] = {
         *(f"table_{i}" for i in (1, 2, 3, *range(6, 12))),
     ),
     "decaying_k": ("figure_1", "figure_2", *(f"table_{i}" for i in range(1, 5))),
-    "fedcog": (*(f"figure_{i}" for i in (2, 3, 5, 6)), *(f"table_{i}" for i in range(1, 12))),
+    "fedcog": (*(f"figure_{i}" for i in range(2, 7)), *(f"table_{i}" for i in range(1, 12))),
     "ours": (
         *THEOREMS,
         "local_steps",

@@ -37,7 +37,7 @@ FIGURE_JSON = """\
 
 
 def figure(arguments: Sequence[str]) -> int:
-    """Run what is missing and write the figures; 1 when a run failed."""
+    """Run what is missing and write the figures; 1 when a run failed or is left out."""
     parser = _parser()
     try:
         args = parser.parse_args(list(arguments))
@@ -113,13 +113,17 @@ def known_scale(scale: str) -> None:
         raise unknown("scale", scale, SCALES)
 
 
-def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> list[Done]:
-    """Run nothing, but say what will be missing."""
-    todo = cells(wanted, scale)
-    missing = sum(not store.has(cell) for cell in todo)
+def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> bool:
+    """Run nothing; whether runs are missing, which is said. A figure that has none of its runs is refused."""
+    there = {cell.key: store.has(cell) for cell in cells(wanted, scale)}
+    read = {made.name: [there[cell.key] for cell in made.cells(scale)] for made in wanted}
+    empty = [name for name, runs in read.items() if runs and not any(runs)]
+    if empty:
+        raise BoundsError(f"no run of {', '.join(empty)} is here at this scale: leave --no-sweep out to run them")
+    missing = sum(not has for has in there.values())
     if missing:
-        print(f"{missing} of {len(todo)} runs are missing and will not be shown", file=sys.stderr)
-    return []
+        print(f"{missing} of {len(there)} runs are missing and will not be shown", file=sys.stderr)
+    return bool(missing)
 
 
 def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -> list[Done]:

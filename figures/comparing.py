@@ -137,8 +137,13 @@ def judge(words: str, pairs: Iterable[Pair], delta: float = 0.0, regimes: Iterab
     Else equal if every other pair differs surely by less than ``delta`` (0: never), whatever its margin. Not judged
     where one of the ``regimes`` is missed, whatever was seen.
     """
+    return guarded(_compared(words, list(pairs), delta), regimes)
+
+
+def guarded(judged: Judged, regimes: Iterable[Regime]) -> Judged:
+    """The same with these guards; not judged where one of them is missed."""
     guards = tuple(regimes)
-    judged = replace(_compared(words, list(pairs), delta), regimes=guards)
+    judged = replace(judged, regimes=guards)
     missed = "; ".join(str(regime) for regime in guards if regime.missed)
     return replace(judged, verdict=Reproduction.REGIME, why=f"{missed}{SEEN}{judged.why}") if missed else judged
 

@@ -77,14 +77,14 @@ def drift(name: str, iid: Sequence[float], apart: Sequence[float], printed: floa
 def horizon(ran: Ran | None, curves: Iterable[Curve] = (), tolerance: float = POINT) -> Regime:
     """That runs are half as long as the paper's, in local steps or simulated seconds, or that their curves have ended.
 
-    A curve has ended where what its last third gains does not differ from zero over seeds (95 %) and is less than
-    ``tolerance`` on average.
+    A curve has ended where what its last third gains does not differ from zero over seeds (95 %), and is known to
+    ``tolerance``: noise that hides any gain shows no end.
     """
     share = ran.ours.work / ran.paper.work if ran else math.nan
     words = "share of the paper's local work"
     if share < HALF:
         gain, half = _interval(np.array([g for g in map(_gain, curves) if not math.isnan(g)]))
-        if abs(gain) <= min(half, tolerance) and math.isfinite(half):
+        if abs(gain) <= half <= tolerance:
             return Regime(f"{words} {share:.2g}, but the curves' last third gains nothing", abs(gain), tolerance, True)
         words += "" if math.isnan(gain) else f" (the curves' last third still gains {gain:+.2g} ± {half:.2g})"
     return Regime(words, share, HALF)

@@ -128,7 +128,7 @@ def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
     for card in cards:
         paper = card["name"].partition(".")[0]
         for judged in card["conclusions"]:
-            missed = tuple(regime["words"] for regime in judged.get("regimes", ()) if regime["missed"])
+            missed = tuple(regime["words"] for regime in judged["regimes"] if regime["missed"])
             one = Conclusion(
                 paper, judged["words"], judged["verdict"], judged["counted"], (card,), (judged["why"],), missed
             )

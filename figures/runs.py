@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,23 +90,31 @@ def _curves(columns: dict[str, list[Any]]) -> dict[tuple[str, str], Curve]:
     return {key: (np.array([p[0] for p in ps]), np.array([p[1] for p in ps])) for key, ps in found.items()}
 
 
-def mean_curve(curves: Iterable[Curve]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rounds, mean and standard error over runs (one per seed); runs that end early count as far as they go."""
+def mean_curve(
+    curves: Iterable[Curve], spread: Callable[[Sequence[float]], float] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rounds, mean and ``spread`` over runs (one per seed; None: its standard error), as far as each run goes."""
     table: dict[float, list[float]] = {}
     for at, values in curves:
         for x, y in zip(at, values, strict=True):
             table.setdefault(float(x), []).append(float(y))
-    x = sorted(table)
-    return np.array(x), np.array([np.mean(table[i]) for i in x]), np.array([standard_error(table[i]) for i in x])
+    x, of = sorted(table), spread or standard_error
+    return np.array(x), np.array([np.mean(table[i]) for i in x]), np.array([of(table[i]) for i in x])
 
 
 def mean_rows(
-    curves: Iterable[Curve], panel: str, curve: str, ran: Ran | None, times: float = 1.0, **more: Any
+    curves: Iterable[Curve],
+    panel: str,
+    curve: str,
+    ran: Ran | None,
+    times: float = 1.0,
+    spread: Callable[[Sequence[float]], float] | None = None,
+    **more: Any,
 ) -> list[dict[str, Any]]:
-    """The mean over runs as rows to draw: values and standard errors are multiplied by ``times``; ``ran``: what ran."""
+    """The mean over runs as rows to draw; it and its ``spread`` are multiplied by ``times``; ``ran``: what ran."""
     return [
         {"panel": panel, "curve": curve, "x": x, "y": times * y, "error": times * error, **more, "ran": ran}
-        for x, y, error in zip(*mean_curve(curves), strict=True)
+        for x, y, error in zip(*mean_curve(curves, spread), strict=True)
     ]
 
 
@@ -123,3 +131,10 @@ def standard_error(values: Sequence[float]) -> float:
     """Of the mean; NaN for a single value, and where one is infinite."""
     known = len(values) > 1 and bool(np.isfinite(values).all())
     return float(np.std(values, ddof=1) / len(values) ** 0.5) if known else math.nan
+
+
+def interval(values: Sequence[float]) -> float:
+    """Half the 95 % confidence interval of the mean, by Student's t; NaN as for ``standard_error``."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, max(len(values) - 1, 1))) * standard_error(values)

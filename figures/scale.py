@@ -12,7 +12,7 @@ from empirics.experiments.jobs import BLOCKS
 SCALES: dict[str, str] = {
     "smoke": "seconds, on data that come with the packages: everything runs end to end",
     "laptop": "budgeted to 88 minutes on two cores for the whole set: smaller networks, fewer rounds and seeds",
-    "overnight": "the papers' own local work and half of their rounds or more, on networks for two cores: two days",
+    "overnight": "the papers' own local work and half of their rounds or more, on networks for two cores: four days",
     "paper": "the setting of the paper itself, for GPUs",
 }
 """Every artefact exists at all of them."""

@@ -27,7 +27,7 @@ def _set(found: re.Match[str]) -> str:
         return f"${_letter(found['short'])}_{found['below']}$"
     if found["greek"]:
         return rf"$\{found['greek']}{found['raised'] or ''}$"
-    return r"$K_\eta$"
+    return r"$K\eta$"
 
 
 def _letter(short: str) -> str:

@@ -82,6 +82,8 @@ def test_minima_and_solutions_have_stable_keys(capsys):
 def test_options_are_read_off_the_help(capsys):
     main(["solve", "--help"])
     assert options(capsys.readouterr().out) == ["-h", "--help", "--largest", "--smallest", "--zip", "--json"]
+    main(["train", "--help"])
+    assert {"--nesterov", "--beta1", "--beta2", "--device"} <= set(options(capsys.readouterr().out))
 
 
 def test_the_shell_completes_verbs_options_and_names():

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+import fedbounds
 from bounds import BOUNDS
 from empirics import command
+from empirics.experiments.jobs.train import prepared
 from empirics.measuring import read
 
 SMALL = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "4", "--batch", "10"]
@@ -62,6 +64,22 @@ def test_a_run_that_diverges_is_a_row_not_a_crash(tmp_path, run):
     assert line.startswith("fedavg(), seed 0: diverged in round ")
     assert rest == ["fedavg()  diverged with 1 of 1 seeds", f"wrote {table}"]
     assert err == ""
+
+
+def test_json_and_file_say_which_seeds_diverge_while_their_numbers_are_finite(tmp_path, run):
+    table, wild = tmp_path / "runs.csv", ["--rounds", "3", "--seeds", "2", "--compare", "fedprox(mu=7e8)"]
+    out = run("train", *SMALL, *wild, "--step-size", "1e9", "--json", "-o", str(table))[1]
+    plain = json.loads(out)[0]
+    assert all(run["train_loss"] > 1e3 for run in plain["seeds"])
+    assert plain["diverges"] == [True, True]
+    losses = {(r.algorithm, r.seed): r.value for r in read(table) if (r.quantity, r.round) == ("train_loss", 0)}
+    marked = {(r.algorithm, r.seed): r.value for r in read(table) if r.quantity == "diverges"}
+    assert {key for key in losses if key[0] == "fedavg()"} <= marked.keys()
+    assert marked == {key: losses[key] for key in marked}
+    (calm,) = json.loads(run("train", *SMALL, "--rounds", "2", "--json")[1])
+    assert calm["diverges"] == [False]
+    (lost,) = json.loads(run("train", *SMALL, "--rounds", "60", "--step-size", "1e200", "--json")[1])
+    assert (lost["seeds"], lost["diverges"]) == ([None], [True])
 
 
 def test_seeds_that_diverge_are_left_out_of_the_means(run, monkeypatch):
@@ -125,6 +143,7 @@ def test_a_convex_model_is_compiled_where_it_is_asked_for_or_the_run_is_long(tmp
 
 
 OWN = """
+from dataclasses import replace
 import torch
 from torch import nn
 from empirics.data.catalogue import DATASETS
@@ -142,6 +161,10 @@ def task(build):
     return Task("own", DATASETS["digits"](), lambda federation: network, linear=False, dtype=torch.float32)
 
 mine, others = task(served), task(other)
+
+flat = DATASETS["digits"]()
+images = replace(flat, name="images", inputs=flat.inputs.reshape(-1, 1, 8, 8)[:300], targets=flat.targets[:300])
+pictures = Task("pictures", images, lambda federation: Network("own", served), linear=False, dtype=torch.float32)
 """
 
 
@@ -197,3 +220,48 @@ def test_an_unknown_engine_is_refused(run):
         2,
         "fedbounds: unknown --engine 'jax'; known: auto, compiled, torch\n",
     )
+
+
+PAPERS = {
+    "fedals": ({"step_size_rule": "harmonic", "step_size": 1.3, "optimizer": "adamw", "beta1": 0.7}, ""),
+    "adamw": ({"optimizer": "adamw", "beta2": 0.95, "epsilon": 1e-3, "weight_decay": 0.02}, ""),
+    "nesterov": ({"momentum": 0.8, "nesterov": True}, ""),
+    "unbiased": ({"average": "unbiased", "sampling": "bernoulli", "cohort": 2}, ""),
+    "augment": ({"augment": "fedinit"}, "pictures"),
+}
+"""What the papers set, and the problem of ``OWN`` where the usual one has no place for it."""
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_papers_settings_mean_in_the_shell_and_in_python_what_they_mean_in_a_cell(name, tmp_path, run, own):
+    told, other = PAPERS[name]
+    problem = f"{own}:{other}" if other else "softmax(iris, regularisation=0.02)"
+    shared = {"problem": problem, "clients": 4, "rounds": 3, "batch": 7}
+    words = [f"--{n.replace('_', '-')}" + ("" if v is True else f"={v}") for n, v in (shared | told).items()]
+    table = tmp_path / "runs.csv"
+    status, _, err = run("train", *words, "--engine=torch", "--measure", "train_loss", "-o", str(table))
+    assert (status, err) == (0, "")
+    cell = prepared(**shared, **told, algorithm="fedavg", seed=0, measure=["train_loss"]).rows()
+    python = fedbounds.train(**shared, **told, engine="torch", measure=["train_loss"]).rows
+    plain = fedbounds.train(**shared, engine="torch", measure=["train_loss"]).rows
+    assert read(table)[-1].value == python[-1].value == cell[-1].value
+    assert abs(plain[-1].value - cell[-1].value) > 1e-4
+    kept = tmp_path / "run.pt"
+    assert run("train", *words, "--engine=torch", "--keep-state", str(kept))[0] == 0
+    assert run("train", *words, "--engine=torch", "--keep-state", str(kept))[0] == 0
+    fewer = [word for word in words if word.lstrip("-").split("=")[0].replace("-", "_") not in told]
+    assert run("train", *fewer, "--engine=torch", "--keep-state", str(kept))[0] == 2
+
+
+def test_a_run_computes_on_the_device_that_it_is_given(run, monkeypatch):
+    assert run("train", *SMALL, "--rounds", "1", "--device", "coda")[0] == 2
+    asked = []
+
+    def to(problem, device):
+        asked.append(str(device))
+        return problem
+
+    monkeypatch.setattr("empirics.problems.problem.FederatedProblem.to", to)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    assert run("train", *SMALL, "--rounds", "1", "--device", "cuda:1")[0] == 0
+    assert asked == ["cuda:1"]

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from loops import each
 from matplotlib.mathtext import MathTextParser
 from twins import TWINS
 
@@ -26,17 +27,12 @@ from paper_checks.audit.contract import (
     wrong_units,
 )
 
-every_bound = pytest.mark.parametrize("bound", [pytest.param(b, id=name) for name, b in BOUNDS.items()])
 
-
-@pytest.fixture
-def point(bound):
-    return POINTS[bound.name]
-
-
-@pytest.fixture
-def rng():
+def draws():
     return np.random.default_rng(20_409)
+
+
+every_bound = each(BOUNDS, lambda name: {"bound": BOUNDS[name], "point": POINTS[name], "rng": draws()})
 
 
 def close(value, expected, rel=1e-12):
@@ -261,10 +257,8 @@ def test_the_compiled_function_equals_the_call_bit_for_bit(bound, point, rng):
 
 
 @pytest.mark.slow
-def test_torch_agrees_with_numpy(rng):
-    for name, bound in BOUNDS.items():
-        sweep = stack([*around(bound, POINTS[name], 10, 0.2, rng), *around(bound, POINTS[name], 10, 1.5, rng)])
-        with quiet():
-            np.testing.assert_allclose(
-                bound.compile("torch")(**sweep).numpy(), bound(**sweep), rtol=1e-12, atol=0, err_msg=name
-            )
+@every_bound
+def test_torch_agrees_with_numpy(bound, point, rng):
+    sweep = stack([*around(bound, point, 10, 0.2, rng), *around(bound, point, 10, 1.5, rng)])
+    with quiet():
+        close(bound.compile("torch")(**sweep).numpy(), bound(**sweep))

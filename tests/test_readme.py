@@ -42,7 +42,8 @@ def test_a_session_that_differs_would_be_seen(folder):
 def test_the_commands_of_make_come_first_and_exist():
     first = re.findall(r"^make (\w+)", blocks(README, "sh")[0], flags=re.MULTILINE)
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert first == ["demo", "test", "proofs", "figures", "docs"] == targets
+    assert first == ["demo", "test", "proofs", "figures", "docs"]
+    assert set(first) <= set(targets)
     assert README.index("```sh") < README.index("```console")
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import Bound
+from ..domains import Domain
 from ..errors import (
     NoMinimumError,
     NoSolutionError,
@@ -273,6 +274,7 @@ def solved(bound: Bound, wanted: str, target: float, side: str) -> Ask:
     def ask(**values: Any) -> dict[str, Any]:
         found = bound.solve(wanted, target=target, side=side, **values)
         notes = {
+            _beside(bound.quantity(wanted).card.domain, found.at): True,
             "not limited by the target": np.all(found.unbounded),
             "up to a constant, taken as 1": found.up_to_constant,
         }
@@ -280,10 +282,17 @@ def solved(bound: Bound, wanted: str, target: float, side: str) -> Ask:
             f"{side} {wanted}": found.at,
             bound.target.name: found.value,
             "limited by": found.binding,
-            "note": "; ".join(words for words, so in notes.items() if so),
+            "note": "; ".join(words for words, so in notes.items() if words and so),
         }
 
     return ask
+
+
+def _beside(domain: Domain, at: Any) -> str:
+    """The open end of the domain that a value lies next to, where the digits of a table do not tell the two apart."""
+    if np.ndim(at) or not np.isfinite(at) or domain.contains(np.asarray(shown := float(number(float(at))))):
+        return ""
+    return f"just {'below' if at < shown else 'above'} {number(shown)}"
 
 
 def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:

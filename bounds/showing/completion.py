@@ -24,7 +24,7 @@ _fedbounds() {{
 complete -o default -F _fedbounds fedbounds
 """
 ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
-OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z0-9-]*")
 
 
 def options(help_: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -36,15 +36,19 @@ class Tabular:
 
     def to_csv(self, path: Path | str) -> Path:
         """Write the records as a CSV file with full precision; what is None is empty."""
-        rows = self.records()
-        with whole(Path(path)) as beside, beside.open("w", newline="", encoding="utf-8") as file:
-            out = csv.writer(file)
-            out.writerow(rows[0] if rows else ())
-            out.writerows([_cell(cell) for cell in row.values()] for row in rows)
-        return Path(path)
+        return write_csv(self.records(), Path(path))
 
     def _repr_html_(self) -> str:
         return card(*html_table(self.records()))
+
+
+def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
+    """Write rows of the same columns as a CSV file."""
+    with whole(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(rows[0] if rows else ())
+        out.writerows([_cell(cell) for cell in row.values()] for row in rows)
+    return path
 
 
 def _cell(value: Any) -> Any:

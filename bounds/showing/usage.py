@@ -98,7 +98,8 @@ WORDS = {
     "solve": "for=QUANTITY target=NUMBER quantity=value",
 }
 # fmt: on
-WAYS = """three ways, each with a --help of its own:
+WAYS = """four ways, each with a --help of its own:
+  fedbounds validate all                           every bound that can be measured, in one table; or "fedinit.*"
   fedbounds validate NAME                          exact expectations, or the experiment that is there for this bound
   fedbounds validate NAME --problem MODEL(DATA)    trained and measured
   fedbounds validate NAME --measured runs.csv quantity=value @file.json    a log of yours"""

@@ -18,7 +18,7 @@ from ..errors import EmpiricsError
 from ..models.model import Batch, Trainable
 from ..numbers import check_name, shown
 from .hooks import check_hook, checked_models, checked_parts, checked_tensors
-from .state import Exchange, own_rows, Remembered, State
+from .state import Exchange, own_rows, Remembered, State, STATISTICS
 
 
 class GradientAt(Protocol):
@@ -35,7 +35,7 @@ class Work(NamedTuple):
     (all alike unless a rule changes them within a round), ``step`` the one that is being taken. ``recalled`` keeps,
     for the round, what ``recall`` has looked up and what hooks made: tensors with a row for every client. ``net`` is
     the model, for the server's hooks alone. ``shares`` are the rows' weights p_k in the global objective, which sum to
-    1 over all clients (None: 1 over their number).
+    1 over all clients (None: 1 over their number). ``momentum`` and ``nesterov`` are those of the local optimiser.
 
     While local steps are recorded for a GPU, step sizes and the step are tensors, and what else differs from round to
     round cannot be read: an objective that needs it makes it beforehand, in a method ``prepare(net, batch, work)``
@@ -60,6 +60,16 @@ class Work(NamedTuple):
     step: int = 0
     net: Trainable | None = None
     shares: Tensor | None = None
+    momentum: float = 0.0
+    nesterov: bool = False
+
+    @property
+    def past_momentum(self) -> float | Tensor:
+        """What a direction that stays the same during a round is to be multiplied by in this step, so that it comes
+        out of the local momentum as it was."""
+        rest = self.momentum / (1 + self.momentum) if self.nesterov else 0.0
+        factor: float | Tensor = 1 - rest ** (self.step + 1) - self.momentum * (1 - rest**self.step)
+        return factor
 
     @property
     def received(self) -> Tensor:
@@ -299,8 +309,12 @@ class Algorithm:
         return changes
 
     def own_models(self, state: State) -> Tensor:
-        """Every client's own model ``(clients, dim)``, or the server's ``(1, dim)`` where clients keep none."""
-        return own_rows(state, self.personal) if self.personal else state.model.unsqueeze(0)
+        """Every client's own model ``(clients, dim)``, or the server's ``(1, dim)`` where clients keep none of it."""
+        rows = own_rows(state, self.personal) if self.personal else state.model.unsqueeze(0)
+        own = state.memory.get(STATISTICS)
+        if own is None or (self.personal and self.personal not in state.exchanges):
+            return rows
+        return torch.cat([rows[:, : -own.shape[1]].expand(len(own), -1), own], 1)
 
     def __str__(self) -> str:
         return self.name

@@ -56,9 +56,16 @@ def fedprox(mu: float = 0.01) -> Algorithm:
 
 @dataclass(frozen=True)
 class Controlled:
-    """``g - c_k + c``: the gradient corrected by the client's and the server's control variate."""
+    """``g - c_k + c``: the gradient corrected by the client's and the server's control variate.
+
+    ``past``: a step moves by the momentum of the gradients alone, then by the correction, which no momentum gathers.
+    """
+
+    past: bool = False
 
     def __call__(self, work: Work, w: Tensor, gradient: Tensor, gradient_at: GradientAt) -> Tensor:
+        if self.past:
+            return gradient + work.past_momentum * (work.state.server["control"] - work.recall("control"))
         return gradient - work.recall("control") + work.state.server["control"]
 
 
@@ -93,12 +100,20 @@ def scaffold(reading: str = "intended") -> Algorithm:
     The listing divides a client's walk by steps times step size, with momentum too, and so does this. The papers'
     listings and FedCOG's released code average the controls uniformly. Where the clients' weights are unequal, that
     (``printed``) converges to the minimiser of another loss; ``intended`` weighs controls as the loss weighs clients.
+    ``code`` also corrects after the momentum, as that code does: what a client walked with momentum corrects its
+    walk as it is, while momentum would lengthen it once more.
     """
-    reading = chosen("reading of scaffold", reading, ("intended", "printed"))
-    uniform = reading == "printed"
-    name = written("scaffold", reading=reading) if uniform else "scaffold()"
-    controls = (Controls(uniform),)
-    return renamed(fedavg, name, direction=Controlled(), remember=controls, uploads=2.0, downloads=2.0, reading=reading)
+    reading = chosen("reading of scaffold", reading, ("intended", "printed", "code"))
+    name = "scaffold()" if reading == "intended" else written("scaffold", reading=reading)
+    return renamed(
+        fedavg,
+        name,
+        direction=Controlled(past=reading == "code"),
+        remember=(Controls(uniform=reading != "intended"),),
+        uploads=2.0,
+        downloads=2.0,
+        reading=reading,
+    )
 
 
 # ---- FedDyn ----

@@ -30,7 +30,9 @@ class ScheduledSteps:
     The current loss is the mean of the last ``window`` rounds' reported losses, eq. (15); until there are that many
     the schedule stays at its first values. It is divided by the mean of the first window. The decayed values of the
     step schedules begin at round ``plateau_round`` (counted from 1) or, without one, when the best windowed loss has
-    not improved by ``tolerance`` (relative) for ``patience`` rounds: the paper gives no criterion.
+    not improved by ``tolerance`` (relative) for ``patience`` rounds: the paper decays once the validation error has
+    stopped improving and gives no number. ``stalled``, where there is one, says that it has, in place of the loss.
+    ``size_key`` is another schedule for the step size, so that both decay.
     """
 
     key: str
@@ -38,15 +40,25 @@ class ScheduledSteps:
     plateau_round: int | None = None
     patience: int = 100
     tolerance: float = 1e-3
+    size_key: str = ""
+    stalled: Callable[[], bool] | None = None
 
     @property
-    def schedule(self) -> Schedule:
-        return _schedules()[self.key]
+    def needs_losses(self) -> bool:
+        return any(schedule.needs_losses for schedule in self._both)
+
+    @property
+    def needs_plateau(self) -> bool:
+        return any(schedule.needs_plateau for schedule in self._both)
 
     @property
     def needs_loss(self) -> bool:
-        waits = self.schedule.needs_plateau and self.plateau_round is None
-        return self.schedule.needs_losses or waits
+        return self.needs_losses or (self.needs_plateau and self.plateau_round is None and self.stalled is None)
+
+    @property
+    def _both(self) -> tuple[Schedule, Schedule]:
+        """That of the local steps and that of the step size."""
+        return _schedules()[self.key], _schedules()[self.size_key or self.key]
 
     def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
         losses = np.asarray(state.losses)
@@ -59,12 +71,12 @@ class ScheduledSteps:
             "initial_loss": first,
             "plateau": float(self._converged(state.round + 1, losses)),
         }
-        steps_at, size_at = _formulas(self.key)
+        steps_at, size_at = _formulas(self.key)[0], _formulas(self.size_key or self.key)[1]
         return round(float(steps_at(values))), float(size_at(values))
 
     def _losses(self, losses: np.ndarray) -> tuple[float, float]:
         """The windowed loss now and in the first window; equal until the first window is over."""
-        if not self.schedule.needs_losses or len(losses) <= self.window:
+        if not self.needs_losses or len(losses) <= self.window:
             return 1.0, 1.0
         current, first = float(losses[-self.window :].mean()), float(losses[: self.window].mean())
         if not (np.isfinite(current) and np.isfinite(first)):
@@ -76,10 +88,12 @@ class ScheduledSteps:
         return current, first
 
     def _converged(self, round_: int, losses: np.ndarray) -> bool:
-        if not self.schedule.needs_plateau:
+        if not self.needs_plateau:
             return False
         if self.plateau_round is not None:
             return round_ >= self.plateau_round
+        if self.stalled is not None:
+            return self.stalled()
         if len(losses) < self.window + self.patience:
             return False
         means = np.convolve(losses, np.full(self.window, 1 / self.window), mode="valid")
@@ -112,8 +126,12 @@ def scheduled(
     window: int = 100,
     plateau_round: int | None = None,
     patience: int = 100,
+    step_size: str | None = None,
 ) -> Algorithm:
     """``algorithm`` with its local steps and step size following a schedule of Table 3, such as ``k_rounds``.
+
+    ``step_size`` is another schedule for the step size, so that both decay: ``scheduled(fedavg(), 'k_rounds',
+    step_size='eta_rounds')``.
 
     Clients that count epochs follow the schedule from the number of steps their epochs take.
     """
@@ -124,8 +142,8 @@ def scheduled(
         plateau_round = checked("scheduled: plateau_round", plateau_round, COUNT)
     if plugged("scheduled", algorithm).steps != PlannedSteps():
         raise EmpiricsError(f"scheduled needs a method that takes the planned steps; got {algorithm.name}")
-    hook = ScheduledSteps(schedule, window, plateau_round, patience)
-    name = written(
-        "scheduled", algorithm, schedule=schedule, window=window, plateau_round=plateau_round, patience=patience
-    )
+    other = {} if step_size is None else {"step_size": chosen("step_size", step_size, _schedules())}
+    hook = ScheduledSteps(schedule, window, plateau_round, patience, size_key=step_size or "")
+    given = {"schedule": schedule, "window": window, "plateau_round": plateau_round, "patience": patience}
+    name = written("scheduled", algorithm, **given, **other)
     return renamed(algorithm, name, steps=hook)

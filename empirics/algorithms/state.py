@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+STATISTICS = "running statistics"
+"""The memory of the clients' own statistics of batch norm, the last columns of their models, where they keep them."""
 NEVER = -1.0
 """The round after which a column was sent that no row waits for."""
 

@@ -1,4 +1,4 @@
-"""Shakespeare, character by character: 80 of them, and the one that follows; clients are speakers.
+"""Shakespeare, character by character: 80 of them, and the one that follows them or each of them; clients are speakers.
 
 The windows of a speaker run over all their speeches in order, as in LEAF. The alphabet of Decaying-K has 79 letters
 (LEAF's without the line feed); anything else counts as a space.
@@ -40,8 +40,11 @@ SPEECHES = Files(
 )
 
 
-def tiny_shakespeare(length: int = 80, stride: int = 1, alphabet: str = "own") -> Dataset:
-    """A million characters of the plays with headings "Speaker:"; ``alphabet`` is its own 65 letters or the paper's."""
+def tiny_shakespeare(length: int = 80, stride: int = 1, alphabet: str = "own", task: str = "last") -> Dataset:
+    """A million characters of the plays with headings "Speaker:"; ``alphabet`` is its own 65 letters or the paper's.
+
+    With ``task="next"`` targets are ``(n, length)``: the character after every position, for language models.
+    """
     path = TINY.one("input.txt")
     said: dict[str, list[str]] = {}
     for block in _decoded(path).split("\n\n"):
@@ -49,10 +52,12 @@ def tiny_shakespeare(length: int = 80, stride: int = 1, alphabet: str = "own") -
         if not heading.endswith(":"):
             raise damaged(path, f"a block starts with {heading[:30]!r}, not with a heading")
         said.setdefault(heading[:-1], []).append(text)
-    return _sequences(TINY, said, length, stride, alphabet)
+    return _sequences(TINY, said, length, stride, alphabet, task)
 
 
-def shakespeare(length: int = 80, stride: int = 1, alphabet: str = "paper", least_lines: int = 3) -> Dataset:
+def shakespeare(
+    length: int = 80, stride: int = 1, alphabet: str = "paper", least_lines: int = 3, task: str = "last"
+) -> Dataset:
     """All plays, a client for every role of a play; roles with fewer lines are left out (LEAF drops those up to 2)."""
     path = SPEECHES.one("plays_speeches.jsonl")
     said: dict[str, list[str]] = {}
@@ -63,7 +68,7 @@ def shakespeare(length: int = 80, stride: int = 1, alphabet: str = "paper", leas
     except (ValueError, KeyError, TypeError) as error:
         raise damaged(path, f"{type(error).__name__}: {error}") from None
     long = {role: texts for role, texts in said.items() if sum(t.count("\n") + 1 for t in texts) >= least_lines}
-    return _sequences(SPEECHES, long, length, stride, alphabet)
+    return _sequences(SPEECHES, long, length, stride, alphabet, task)
 
 
 def codes(text: str, letters: str) -> np.ndarray:
@@ -80,11 +85,13 @@ def _decoded(path: Path) -> str:
         raise damaged(path, error) from None
 
 
-def _sequences(files: Files, said: dict[str, list[str]], length: int, stride: int, alphabet: str) -> Dataset:
+def _sequences(files: Files, said: dict[str, list[str]], length: int, stride: int, alphabet: str, task: str) -> Dataset:
     if length < 1 or stride < 1:
         raise EmpiricsError(f"length and stride must be at least 1; got {length} and {stride}")
     if alphabet not in ("own", "paper"):
         raise EmpiricsError(f"alphabet must be 'own' or 'paper'; got {alphabet!r}")
+    if task not in ("last", "next"):
+        raise EmpiricsError(f"task must be 'last' or 'next'; got {task!r}")
     texts = {role: "\n".join(parts) for role, parts in said.items()}
     letters = LETTERS if alphabet == "paper" else "".join(sorted(set("".join(texts.values()))))
     texts = {role: text for role, text in texts.items() if len(text) > length}
@@ -97,7 +104,7 @@ def _sequences(files: Files, said: dict[str, list[str]], length: int, stride: in
     return Dataset(
         files.set,
         pool,
-        np.concatenate([w[:, -1] for w in windows]).astype(np.int64),
+        np.concatenate([w[:, 1:] if task == "next" else w[:, -1] for w in windows]).astype(np.int64),
         len(letters),
         "sequence",
         groups=np.repeat(groups, [len(w) for w in windows]),

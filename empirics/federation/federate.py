@@ -189,15 +189,15 @@ def _recipe(
 
 
 def _federation(data: Dataset, parts: list[np.ndarray], recipe: Recipe) -> Federation:
-    """Tensors that are ready now where they are real features, prepared by batch where they are small whole numbers."""
+    """Tensors that are ready now, prepared by batch where they are small whole numbers or are augmented."""
     inputs, dtype = tensor(data.inputs), recipe.dtype or torch.float32
-    targets = tensor(data.targets)
-    if data.prepare is None and inputs.is_floating_point():
+    targets, ready = tensor(data.targets), data.prepare is None and recipe.augment is None
+    if ready and inputs.is_floating_point():
         dtype = recipe.dtype or inputs.dtype
         inputs = recipe.test(inputs.to(dtype))
     targets = targets.to(dtype if targets.is_floating_point() else torch.int64)
     plain = Federation.of(inputs, targets, parts)
-    if data.prepare is None:
+    if ready:
         return plain
     return PreparedFederation(plain.inputs, plain.targets, plain.members, plain.offsets, recipe)
 

@@ -21,7 +21,8 @@ class Iid(Split):
     identical: ClassVar[bool] = True
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
-        return np.array_split(stream(seed, "iid split").permutation(len(data)), clients)
+        sizes = len(data) // clients + (np.arange(clients) < len(data) % clients)
+        return cut(stream(seed, "iid split").permutation(len(data)), sizes)
 
     def shares(self, labels: np.ndarray, clients: int, seed: int) -> np.ndarray:
         return np.full((clients, len(labels)), 1.0 / len(labels))

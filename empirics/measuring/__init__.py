@@ -11,7 +11,7 @@ from .costs import COSTS, runtime
 from .models import average_gap, MODELS
 from .record import default_every, Run
 from .risks import RISKS
-from .stability import paired, Stability, Swap, swaps
+from .stability import of_pairs, PAIRED, paired, Swap, swaps
 from .table import read, Row, write
 
 
@@ -41,16 +41,17 @@ def measurement(text: str) -> Measurement:
 
 __all__ = [
     "MEASUREMENTS",
+    "PAIRED",
     "Exactness",
     "Measurement",
     "Reading",
     "Row",
     "Run",
     "Snapshot",
-    "Stability",
     "Swap",
     "default_every",
     "measurement",
+    "of_pairs",
     "paired",
     "read",
     "runtime",

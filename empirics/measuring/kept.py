@@ -54,10 +54,11 @@ class Keeper:
     def __init__(self, path: Path, words: Mapping[str, Any], versions: Mapping[str, str], anew: bool = False) -> None:
         self.path, self.words, self.versions = path, json.loads(json.dumps(words)), versions
         before = KeptRuns(self.words, versions, {}) if anew or not path.exists() else read(path)
-        for name, value in self.words.items():
-            if before.words.get(name) != value:
+        for name in self.words | before.words:
+            was, value = (words.get(name) for words in (before.words, self.words))
+            if was != value:
                 raise EmpiricsError(
-                    f"{path} keeps runs with {name}={shown(before.words.get(name))}; got {shown(value)}, which makes "
+                    f"{path} keeps runs with {name}={shown(was)}; got {shown(value)}, which makes "
                     "other runs: give another file"
                 )
         self.others = sorted(name for name, version in versions.items() if before.versions.get(name) != version)

@@ -90,14 +90,14 @@ def _spread(rows: Tensor, weights: Tensor) -> Tensor:
 
 def consensus_distance(s: Snapshot) -> Readings:
     """Mean squared distance of the participants' models to their average, in all and by layer, before averaging."""
-    spread = _spread(s.rows, s.done.weights[s.averaged])
+    spread = _spread(weights_of(s, s.rows), s.done.weights[s.averaged])
     by_layer = [Reading(float(spread[c].sum()), layer=name) for name, c in layers_of(s.problem.model).items()]
     return [*one(spread.sum()), *by_layer]
 
 
 def consensus_distance_steps(s: Snapshot) -> Readings:
     """The same after every local step (FedALS, Figure 1)."""
-    spread = _spread(along(s)[:, 1:], s.done.weights[s.averaged])
+    spread = _spread(weights_of(s, along(s)[:, 1:]), s.done.weights[s.averaged])
     layers = {"": slice(None), **layers_of(s.problem.model)}
     return [
         Reading(float(at[columns].sum()), layer=name, step=k)
@@ -108,7 +108,12 @@ def consensus_distance_steps(s: Snapshot) -> Readings:
 
 def client_distance_sq(s: Snapshot) -> Readings:
     """``||w_k - w||^2`` of every participant's model to the new server model."""
-    return per_client(_squares(s.rows - s.state.model), s.active)
+    return per_client(_squares(weights_of(s, s.rows - s.state.model)), s.active)
+
+
+def weights_of(s: Snapshot, rows: Tensor) -> Tensor:
+    """Models without their running statistics, which are no weights ``(..., columns)``."""
+    return rows[..., : getattr(s.problem.model, "trained", None)]
 
 
 def _squares(rows: Tensor) -> Tensor:
@@ -121,12 +126,12 @@ def _squares(rows: Tensor) -> Tensor:
 def divergence(s: Snapshot) -> Readings:
     """``Delta^t``: mean over ALL clients of the squared distance of the last local model to the new server model."""
     assert s.last is not None
-    return one(_squares(s.last - s.state.model).mean())
+    return one(_squares(weights_of(s, s.last - s.state.model)).mean())
 
 
 def active_divergence(s: Snapshot) -> Readings:
     """The same over the participants alone, as FedInit's released code reports it."""
-    return one(_squares(s.rows - s.state.model).mean())
+    return one(_squares(weights_of(s, s.rows - s.state.model)).mean())
 
 
 def local_drift(s: Snapshot) -> Readings:
@@ -135,13 +140,13 @@ def local_drift(s: Snapshot) -> Readings:
     work = s.done
     steps = torch.arange(s.path.shape[1], device=s.path.device)
     before = steps < torch.as_tensor(work.steps, device=s.path.device).unsqueeze(-1)
-    moved = _squares(s.path - work.state.model)
+    moved = _squares(weights_of(s, s.path - work.state.model))
     return one(torch.where(before, moved, 0.0).sum(-1).mean())
 
 
 def global_step(s: Snapshot) -> Readings:
     """``V_2``: squared distance between consecutive server models."""
-    return one(_squares(s.state.model - s.done.state.model))
+    return one(_squares(weights_of(s, s.state.model - s.done.state.model)))
 
 
 MODELS = (

@@ -157,7 +157,8 @@ class Run:
 
     ``every`` is the number of rounds between two measurements (None: what keeps measuring cheap); the start and the
     last round are always measured. A run that diverges ends with a row ``diverged``. ``begun``: it goes on from there,
-    which was measured already. ``keep`` is told where it stands after its last round.
+    which was measured already. ``keep`` is told where it stands after its last round, and after those for which
+    ``often`` says so; that is true until the next round changes it.
     """
 
     problem: FederatedProblem
@@ -170,6 +171,7 @@ class Run:
     engine: Engine | None = None
     begun: Reached | None = None
     keep: Callable[[Reached], object] | None = None
+    often: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
         if self.setting.client_weight != self.problem.client_weight:
@@ -233,7 +235,8 @@ class Run:
                 snapshot = Snapshot(*now, *seen, seconds, recorder.averages)
                 yield state, self._read(snapshot, folds, due(state.round))
                 recorder.path_wanted = always or due(state.round + 1)
-                if self.keep is not None and state.round == self.setting.rounds:
+                ended = state.round == self.setting.rounds
+                if self.keep is not None and (ended or (self.often is not None and self.often())):
                     self.keep(Reached(state, recorder.last, folds, largest, seconds, recorder.means))
         except Diverged as stop:
             yield self._diverged(stop)

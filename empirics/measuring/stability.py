@@ -1,130 +1,153 @@
-"""Uniform stability, by paired runs on data sets that differ in one sample and share start, cohorts and batches."""
+"""Stability, by paired runs on data sets that differ in some samples and share start, cohorts and batches."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
 
 from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
-from ..problems import evaluation
 from ..problems.problem import FederatedProblem
 from ..streams import stream
 from ..training.rounds import rounds
 from ..training.setting import Setting
+from .core import Exactness, Measurement, of_population, Readings, Snapshot
 from .record import Recorder
+from .table import Row
+
+PAIRS = 12
+"""Replaced samples in a run, whose mean stands for that over all."""
 
 
 class Swap(NamedTuple):
-    """Which sample is replaced by which: client, its place among the client's samples, the new input and target."""
+    """Which samples of a client are replaced: their places among the client's samples, the new inputs and targets."""
 
     client: int
-    place: int
+    places: np.ndarray
     inputs: Tensor
-    target: Tensor
+    targets: Tensor
 
 
-@dataclass(frozen=True, eq=False)
-class Stability:
-    """Of every pair of runs, after every round: how far apart models are and how much losses changed.
+class Pairs(NamedTuple):
+    """Of every pair of runs, after every round ``(pairs, rounds)``: how far apart models are, and what losses change.
 
-    ``separations (pairs, rounds)``: distance of the clients' last local models, mean over clients.
-    ``changes (pairs, rounds, points)``: absolute change of the loss of the server model at every point.
+    ``separations``: distance of the clients' last local models, mean over clients.
+    ``changes``: mean loss of the server model on the new samples, minus that of the model trained on them.
     """
 
     separations: np.ndarray
     changes: np.ndarray
 
-    @property
-    def separation(self) -> np.ndarray:
-        """Mean over the pairs, round by round: SAMPLED."""
-        return np.asarray(self.separations.mean(0))
-
-    @property
-    def stability(self) -> np.ndarray:
-        """The largest change of a point's loss in the mean over the pairs, round by round.
-
-        SAMPLED over the pairs; where the points are not the whole population the largest is a lower estimate.
-        """
-        return np.asarray(self.changes.mean(0).max(-1))
-
 
 def paired(
     problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, swaps: Sequence[Swap]
-) -> Stability:
-    """Train on the data and, for every swap, on the data with that one sample replaced."""
-    if not swaps:
-        raise EmpiricsError("stability needs at least one swapped sample")
-    points = _points(problem)
-    base = _trained(problem, algorithm, setting, seed, points)
+) -> Pairs:
+    """Train on the data and, for every swap, on the data with those samples replaced."""
+    base = _trained(problem, algorithm, setting, seed)
     separations, changes = [], []
     for swap in swaps:
         size = problem.client_sizes[swap.client]
-        if not 0 <= swap.place < size:
-            raise EmpiricsError(f"client {swap.client} has samples 0 to {size - 1}; got {swap.place}")
-        twin = _trained(problem.replacing(*swap), algorithm, setting, seed, points)
+        if swap.places.min() < 0 or swap.places.max() >= size:
+            raise EmpiricsError(f"client {swap.client} has samples 0 to {size - 1}; got {swap.places}")
+        twin = _trained(problem.replacing(*swap), algorithm, setting, seed)
         pairs = list(zip(base, twin, strict=True))
-        separations.append([float((a.last - b.last).norm(dim=-1).mean()) for a, b in pairs])
-        changes.append([(a.losses - b.losses).abs().cpu().numpy() for a, b in pairs])
-    return Stability(np.array(separations), np.array(changes))
+        separations.append([float((a - b).norm(dim=-1).mean()) for (_, a), (_, b) in pairs])
+        changes.append([_loss(problem, a, swap) - _loss(problem, b, swap) for (a, _), (b, _) in pairs])
+    return Pairs(np.array(separations), np.array(changes))
 
 
 def swaps(problem: FederatedProblem, seed: int, pairs: int) -> list[Swap]:
     """Random samples of random clients, replaced by a fresh draw of the client's: population or own test sample."""
-    if pairs < 1:
-        raise EmpiricsError(f"pairs must be >= 1; got {pairs}")
     found = []
     for pair in range(pairs):
         draws = stream(seed, "swap", client=pair)
         client = int(draws.integers(problem.clients))
-        place = int(draws.integers(problem.client_sizes[client]))
-        if problem.population is not None:
-            shares = problem.population.shares[client].cpu().numpy()
-            new = int(draws.choice(len(shares), p=shares))
-            found.append(Swap(client, place, problem.population.inputs[new], problem.population.targets[new]))
-        elif problem.local_test is not None:
-            test, first = problem.local_test, int(problem.local_test.offsets[client])
-            new = int(test.members[first + int(draws.integers(test.client_sizes[client]))])
-            found.append(Swap(client, place, test.inputs[new], test.targets[new]))
-        else:
-            raise EmpiricsError(f"stability of {problem} needs a population or test samples of every client")
+        places = draws.integers(problem.client_sizes[client], size=1)
+        found.append(Swap(client, places, *_fresh(problem, client, draws, 1)))
     return found
 
 
-class _Moment(NamedTuple):
-    last: Tensor
-    losses: Tensor
+def every_client(problem: FederatedProblem, seed: int) -> list[Swap]:
+    """For every client all of its samples, replaced by as many fresh ones."""
+    found = []
+    for client, size in enumerate(problem.client_sizes):
+        draws = stream(seed, "swap of all samples", client=client)
+        found.append(Swap(client, np.arange(size), *_fresh(problem, client, draws, size)))
+    return found
 
 
-def _points(problem: FederatedProblem) -> Any:
-    """Where losses are compared: every point of the population, else the test samples."""
+def _fresh(problem: FederatedProblem, client: int, draws: np.random.Generator, count: int) -> tuple[Tensor, Tensor]:
+    """Inputs and targets of further samples of a client."""
     if problem.population is not None:
-        return problem.population.inputs.unsqueeze(0), problem.population.targets.unsqueeze(0)
-    if problem.tests is None:
-        raise EmpiricsError(f"stability of {problem} needs a population or test samples")
-    return problem.tests
+        shares = problem.population.shares[client].cpu().numpy()
+        new = draws.choice(len(shares), p=shares, size=count)
+        return problem.population.inputs[new], problem.population.targets[new]
+    if problem.local_test is None:
+        raise EmpiricsError(f"stability of {problem} needs a population or test samples of every client")
+    test, first = problem.local_test, int(problem.local_test.offsets[client])
+    held = test.members[first + draws.integers(test.client_sizes[client], size=count)]
+    return test.inputs[held], test.targets[held]
+
+
+def _loss(problem: FederatedProblem, model: Tensor, swap: Swap) -> float:
+    """The mean loss of a model on the new samples."""
+    losses = problem.model.evaluate(model.unsqueeze(0), swap.inputs.unsqueeze(0), swap.targets.unsqueeze(0))[0]
+    return float(losses.double().mean())
 
 
 def _trained(
-    problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, points: Any
-) -> list[_Moment]:
-    """Last local models and losses at the points after every round."""
+    problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int
+) -> list[tuple[Tensor, Tensor]]:
+    """Server model and last local models after every round."""
     recorder, moments = Recorder(), []
     for state in rounds(problem.model, problem.federation, algorithm, setting, seed, watch=recorder.round):
         if state.round == 0:
             recorder.last = state.model.expand(problem.clients, -1).clone()
             continue
-        if isinstance(points, evaluation.Samples):
-            losses = evaluation.per_sample(problem.model, state.model, points)[0]
-        else:
-            losses = problem.model.evaluate(state.model.unsqueeze(0), *points)[0][0]
         assert recorder.last is not None
-        moments.append(_Moment(recorder.last.clone(), losses.double()))  # it is rewritten in place
+        weights = recorder.last[:, : getattr(problem.model, "trained", None)]  # of batch norm no statistics
+        moments.append((state.model.clone(), weights.clone()))  # they are rewritten in place
     return moments
 
 
-__all__ = ["Stability", "Swap", "paired", "swaps"]
+# ---- as words of a run ----
+
+
+def _unread(s: Snapshot) -> Readings:
+    raise EmpiricsError("stability compares runs: it is not read off a single one")
+
+
+PAIRED = {
+    name: Measurement(name, _unread, of_population, local=True, by_client=name == "swap_gap")
+    for name in ("stability", "separation", "swap_gap")
+}
+"""What pairs of runs say, by word, as means over them.
+
+``stability`` is that on average over the replaced sample and what replaces it, at the new sample: no uniform stability
+is smaller, and no expected generalization gap larger. ``swap_gap`` replaces all samples of a client.
+"""
+
+
+def of_pairs(
+    problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, words: Collection[str]
+) -> list[Row]:
+    """The rows of these words after every round of the run of this seed."""
+    found: dict[tuple[str, int | None], np.ndarray] = {}
+    if {"stability", "separation"} & {*words}:
+        pairs = paired(problem, algorithm, setting, seed, swaps(problem, seed, PAIRS))
+        found = {("stability", None): np.abs(pairs.changes).mean(0), ("separation", None): pairs.separations.mean(0)}
+    if "swap_gap" in words:
+        changes = paired(problem, algorithm, setting, seed, every_client(problem, seed)).changes
+        found |= {("swap_gap", client): values for client, values in enumerate(changes)}
+    name = (str(problem), algorithm.name, seed)
+    return [
+        Row(*name, round_, None, client, "", word, float(value), str(Exactness.SAMPLED))
+        for (word, client), values in found.items()
+        for round_, value in enumerate(values, 1)
+    ]
+
+
+__all__ = ["PAIRED", "Pairs", "Swap", "every_client", "of_pairs", "paired", "swaps"]

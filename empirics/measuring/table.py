@@ -15,7 +15,8 @@ class Row(NamedTuple):
 
     ``quantity`` is a word of the vocabulary, or a measurement's call where several read one quantity; ``step`` is a
     local step of the round, ``round`` counts finished rounds. A run that left the finite numbers ends with a row
-    ``diverged`` whose value is the largest finite model norm.
+    ``diverged`` whose value is the largest finite model norm; one that ``train`` calls diverging while they are finite
+    ends with ``diverges``, whose value is the loss at the start.
     """
 
     experiment: str

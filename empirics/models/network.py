@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import local, RLock
 from typing import Any, ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import nn, Tensor
 from torch._utils import _flatten_dense_tensors as flatten
 
@@ -21,6 +23,12 @@ from .memory import keep_freed_memory
 from .model import Batch
 
 Half = Callable[[Tensor], Tensor]
+STATISTICS = {
+    "averaged": "the mean statistics of the last cohort, which every client begins a round with",
+    "local": "the mean statistics of the last cohort; every client begins a round with its own",
+    "frozen": "the statistics of the first model, means 0 and variances 1, as training is",
+}
+"""Whose running statistics a client begins a round with: what the server's model is evaluated with."""
 ON_A_GPU = 2048
 """Samples that go through a network at once on a GPU."""
 BUILDING = RLock()
@@ -39,8 +47,11 @@ class Network:
     Modules made of ``features`` and ``head`` offer both halves. Parameters whose name in ``layers`` begins with
     ``head`` are the head of layer-wise methods; ``extractor`` moves that border behind the first so many layers (the L
     of FedALS, Table 3), where ``begins(name, ndim)`` says which parameters begin a layer. ``input_shape`` is checked
-    where it is given. Outside of autograd, inputs go through in chunks of ``chunk`` samples. Batch norm and dropout are
-    refused: statistics outside of the parameters, and noise outside of the seeded streams.
+    where it is given. Outside of autograd, inputs go through in chunks of ``chunk`` samples. Dropout is refused: noise
+    outside of the seeded streams.
+
+    Running statistics of batch norm are columns behind the first ``trained`` ones: local steps (``learning``)
+    renew them as torch does in training, all other passes normalise by them. ``statistics``: one of ``STATISTICS``.
     """
 
     name: str
@@ -51,6 +62,7 @@ class Network:
     extractor: int | None = None
     begins: Callable[[str, int], bool] = weighs
     chunk: int = 128  # on one core 125 to 250 are quickest for the CNNs, 500 is a fifth slower
+    statistics: str = "averaged"
 
     stacked: ClassVar[bool] = False
     compiled: ClassVar[bool] = False
@@ -84,10 +96,13 @@ class Network:
 
     def _made_work(self) -> FlatModule:
         keep_freed_memory()
+        if self.statistics not in STATISTICS:
+            raise EmpiricsError(f"statistics must be one of {', '.join(STATISTICS)}; got {self.statistics!r}")
         module = self._fresh(0)
         for name, part in module.named_modules():
-            if isinstance(part, nn.modules.batchnorm._BatchNorm):
-                raise EmpiricsError(f"{self.name}: {name} is batch norm, whose statistics no row holds; use group norm")
+            if isinstance(part, nn.modules.batchnorm._BatchNorm) and not (part.track_running_stats and part.momentum):
+                rule = "keep running statistics by a momentum: others are not renewed from batch to batch alone"
+                raise EmpiricsError(f"{self.name}: {name} is batch norm, which must {rule}")
             if isinstance(part, nn.modules.dropout._DropoutNd) and part.p > 0:
                 raise EmpiricsError(f"{self.name}: {name} is dropout, which no seed of a run reaches; set its p to 0")
         return FlatModule(module)
@@ -97,13 +112,34 @@ class Network:
         return sum(shape.numel() for shape in self.work.shapes.values())
 
     def start(self, seed: int) -> Tensor:
-        """Freshly initialised parameters, the same for the same seed."""
+        """Freshly initialised parameters, the same for the same seed, and statistics of means 0 and variances 1."""
         fresh = self._fresh(int(stream(seed, "initial model").integers(2**62)))
-        return flatten([p.detach() for p in fresh.parameters()])
+        found = {**dict(fresh.named_parameters()), **dict(fresh.named_buffers())}
+        return flatten([found[name].detach() for name in self.work.shapes])
+
+    @property
+    def trained(self) -> int:
+        """How many columns training moves: all but the running statistics behind them."""
+        return self.work.trained
+
+    @contextmanager
+    def learning(self) -> Iterator[None]:
+        """Local steps: passes of this thread normalise by their batch and renew the statistics, unless frozen."""
+        work = self.work
+        work.learning = self.statistics != "frozen"
+        try:
+            yield
+        except ValueError as error:  # torch's, of a single sample where batch norm sees no pixels
+            if "value per channel" not in str(error):
+                raise
+            told = "batch norm has nothing to compare a batch of 1 sample with: take another batch size"
+            raise EmpiricsError(f"{self.name}: {told}") from None
+        finally:
+            work.learning = False
 
     @cached_property
     def parameters(self) -> Mapping[str, slice]:
-        """Column ranges of the row by the module's own parameter names."""
+        """Column ranges of the row by the module's own names of parameters and running statistics."""
         ranges, begin = {}, 0
         for name, shape in self.work.shapes.items():
             ranges[name] = slice(begin, begin + shape.numel())
@@ -119,7 +155,8 @@ class Network:
         named = {}
         for name, columns in self.parameters.items():
             rest = name.removeprefix("features.").removeprefix("head.")
-            named[f"{'features' if columns.start < border else 'head'}.{rest}"] = columns
+            of_part = self.parameters.get(f"{name.rpartition('.')[0]}.weight", columns)  # statistics go with its norm
+            named[f"{'features' if of_part.start < border else 'head'}.{rest}"] = columns
         return named
 
     @cached_property
@@ -127,7 +164,7 @@ class Network:
         """Column ranges of whole layers, from one parameter that begins a layer to the next, by the first's name."""
         begins = [name for name, shape in self.work.shapes.items() if self.begins(name, len(shape))]
         starts = [self.parameters[name].start for name in begins]
-        stops = [*starts[1:], self.dim]
+        stops = [*starts[1:], self.trained]
         return {name: slice(a, b) for name, a, b in zip(begins, [0, *starts[1:]], stops, strict=True)}
 
     def first(self, layers: int) -> slice:
@@ -141,7 +178,7 @@ class Network:
 
     def bind(self, row: Tensor) -> None:
         """Let the work module's parameters be views of ``row (dim,)``."""
-        self.work.bind(row)
+        self.work.bind(row, learns=row.requires_grad)
 
     def output(self, w: Tensor, inputs: Tensor) -> Tensor:
         """Outputs ``(1, batch, ...)`` of the single row ``w (1, dim)`` on ``inputs (1, batch, ...)``."""
@@ -207,7 +244,7 @@ class Network:
     def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
         """Weighted mean of the losses of a batch ``(1,)``."""
         inputs, targets, weight = batch
-        self.bind(w.reshape(-1))
+        self.work.bind(w.reshape(-1), learns=True)
         output = self._samples(self.work.module, self._checked(inputs))
         if weight is None:
             return self.loss.mean(output, targets[0]).view(1)
@@ -222,7 +259,8 @@ class Network:
         with torch.enable_grad():
             loss = self.task_loss(w.detach(), batch)
         gradients = torch.autograd.grad(loss, self.work.views, allow_unused=True, materialize_grads=True)
-        return flatten(gradients).unsqueeze(0)
+        found = flatten(gradients).unsqueeze(0)
+        return found if self.trained == self.dim else F.pad(found, (0, self.dim - self.trained))
 
     @torch.no_grad()
     def evaluate(self, w: Tensor, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:

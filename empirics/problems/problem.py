@@ -128,13 +128,15 @@ class FederatedProblem:
         test, local = (held and held.to(device) for held in (self.test, self.local_test))
         return replace(self, federation=self.federation.to(device), test=test, local_test=local)
 
-    def replacing(self, client: int, place: int, inputs: Tensor, target: Tensor) -> FederatedProblem:
-        """The same problem with one training sample replaced: all batches keep their order."""
+    def replacing(self, client: int, places: np.ndarray, inputs: Tensor, targets: Tensor) -> FederatedProblem:
+        """The same problem with some training samples of a client replaced: all batches keep their order."""
         federation = self.federation
         members = federation.members.clone()
-        members[int(federation.offsets[client]) + place] = len(federation.inputs)
-        pool = torch.cat([federation.inputs, inputs.unsqueeze(0).to(federation.inputs.dtype)])
-        aims = torch.cat([federation.targets, target.reshape(1, *federation.targets.shape[1:])])
+        members[int(federation.offsets[client]) + torch.as_tensor(places)] = len(federation.inputs) + torch.arange(
+            len(places)
+        )
+        pool = torch.cat([federation.inputs, inputs.to(federation.inputs.dtype)])
+        aims = torch.cat([federation.targets, targets])
         return replace(self, federation=replace(federation, inputs=pool, targets=aims, members=members))
 
     # ---- losses and gradients ----

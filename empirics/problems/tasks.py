@@ -26,6 +26,7 @@ from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
 from ..models.losses import CrossEntropy, Loss, NextToken
 from ..models.model import Model
+from ..models.network import Network, STATISTICS
 from ..models.networks import network, NETWORKS
 from ..numbers import checked, shown
 from .pool import Pool
@@ -175,8 +176,8 @@ class NetworkTask:
         elif len(shape) == 3 and shape[1] == shape[2]:
             fits |= {"channels": shape[0], "side": shape[1]}
         network_type: Any = NETWORKS[self.word]
-        if "cross_entropy" not in network_type.losses:  # it predicts its own inputs, whatever the targets
-            fits = {}
+        if "cross_entropy" not in network_type.losses:  # its classes are a vocabulary, which is the caller's
+            del fits["classes"]
         return {option.name: fits[option.name] for option in fields(network_type) if option.name in fits}
 
 
@@ -226,9 +227,11 @@ MOST_NAMED = 8
 
 
 def described(what: Any, problem: FederatedProblem, batch: int = 1) -> list[str]:
-    """What was read and dealt, in a line each: of data of the user's own, and of clients that cannot fill a batch."""
+    """What was read and dealt, a line each: data of the user's own, clients that cannot fill a batch, batch norm."""
     data, sizes = what.data if isinstance(what, Task) else None, problem.client_sizes
     lines = short_of(batch, sizes)
+    if isinstance(problem.model, Network) and problem.model.trained < problem.model.dim:
+        lines.append(f"batch norm: the server's model is evaluated with {STATISTICS[problem.model.statistics]}")
     if data is None or (data.source and data.licence != YOURS):
         return lines
     names = data.class_names
@@ -249,18 +252,20 @@ def dealt(
     clients: int | None = None,
     seed: int = 0,
     client_weight: str = "uniform",
+    augment: str | None = None,
 ) -> FederatedProblem:
     """The problem that is meant, dealt by ``Task.deal``; one that is dealt to its clients already stays as it is.
 
     Raises:
-        EmpiricsError: where a partition or another number of clients is asked of a problem that is dealt already.
+        EmpiricsError: where a partition, augmentation or other clients are asked of a problem that is dealt already.
     """
     if not isinstance(problem, FederatedProblem):
         what = task(problem) if isinstance(problem, str) else problem
-        return what.deal(partition, clients, seed, client_weight=client_weight)
-    if clients not in (None, problem.clients) or partition != "iid" or client_weight != problem.client_weight:
+        return what.deal(partition, clients, seed, client_weight=client_weight, augment=augment)
+    asked = partition != "iid" or augment is not None or client_weight != problem.client_weight
+    if clients not in (None, problem.clients) or asked:
         held = f"{problem.clients} clients, client_weight={problem.client_weight!r}"
         raise EmpiricsError(
-            f"the problem is dealt already ({held}): leave partition= and clients= out, and weigh alike"
+            f"the problem is dealt already ({held}): leave partition=, clients= and augment= out, and weigh alike"
         )
     return problem

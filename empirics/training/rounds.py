@@ -19,6 +19,7 @@ from ..federation.federation import Source
 from ..models.model import Trainable
 from ..sizes import NUMBER, refuse_beyond_memory
 from ..streams import stream
+from . import statistics
 from .setting import Setting
 from .step_sizes import geometric
 
@@ -161,7 +162,7 @@ def play(
     losses = state.losses
     if first is not None:
         losses = (*losses, float(work.weights @ first) / float(work.weights.sum()))
-    after = algorithm.finish(work, ends, losses)
+    after = statistics.finished(model, work, ends, algorithm.finish(work, ends, losses))
     if watch is not None:
         watch(work, ends, after)
     if algorithm.also is None:
@@ -208,6 +209,9 @@ def plan(
     decay = setting.step_size_decay
     planned = setting.step_size if decay == 1 else float(geometric(setting.step_size, decay, state.round))
     steps, step_size = _client_steps(setting, federation, algorithm, state, clients, planned)
+    starts = checked_models(
+        f"{algorithm.name}: what start returns", algorithm.start(state, rows), state.model.expand(len(rows), -1)
+    )
     _refuse_batches(int(steps.max()), len(clients) if model.stacked else 1, setting.batch)
     return Work(
         state=state,
@@ -219,15 +223,15 @@ def plan(
         step_size=step_size,
         total=federation.clients,
         seed=seed,
-        starts=checked_models(
-            f"{algorithm.name}: what start returns", algorithm.start(state, rows), state.model.expand(len(rows), -1)
-        ),
+        starts=statistics.started(model, state, rows, starts),
         layers=model.layers,
         sizes=setting.sizes(state.round, step_size, int(steps.max())),
         recalled={},
         labels=federation.label_counts[rows] if algorithm.needs_labels else None,
         net=model,
         shares=unequal,
+        momentum=setting.momentum,
+        nesterov=setting.nesterov,
     )
 
 

@@ -2,105 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from empirics.experiments import Cell
-from paper_checks.reported import table
-
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Pair
+from ..comparing import Judged, Pair
 from ..drawing import Axis, panels
 from ..regimes import POINT, Regime
-from ..runs import Curve, mean_rows, Runs
+from ..runs import interval, mean_rows, Runs, standard_error
+from ..style import SILENT
 from . import grid
+from .findings import (
+    ACCURACY,
+    at,
+    best,
+    by_task,
+    decays,
+    drifting,
+    EARLY,
+    FIXED,
+    learning,
+    LOSS,
+    overtaking,
+    own_data,
+    plateaus,
+    SMALLEST,
+    usual,
+)  # fmt: skip
 from .grid import PLANS, remarks, tasks
-from .settings import ETA_DECAYS, K_DECAYS, TASKS, TITLES
+from .settings import CURVES, ETA_DECAYS, GAIN, JOINT, K_DECAYS, TASKS
 
-LOSS, ACCURACY = "train_loss", "test_accuracy"
-EARLY, END = 1 / 3, 1.0
-"""Places on the axis of square roots of time at which runs are looked at: a ninth of the time is early."""
-FIXED, SMALLEST = "k_eta_fixed", "dsgd"
-SECONDS = 60.0
-"""Of a minute."""
+PLATEAU = "plateau"
+"""The curve that is no curve: where the validation error stops improving, a vertical line."""
 TOLERANCE = POINT
 """Points of accuracy by which a schedule may fall short and still match another."""
-GAIN = float(table("decaying_k", "Text 4.4")["CIFAR100", "K_r-rounds validation-accuracy gain over Keta-fixed"].value)
-
-
-def best(runs: Runs, cell: Cell, quantity: str) -> Curve:
-    """Minutes, and the smallest loss or the largest accuracy (%) up to then."""
-    minutes = runs.curve(cell, "runtime")[1] / SECONDS
-    values = runs.curve(cell, quantity)[1]
-    if quantity == LOSS:
-        return minutes, np.minimum.accumulate(values)
-    return minutes, 100 * np.maximum.accumulate(values)
 
 
 def rows(runs: Runs, scale: str, quantity: str) -> list[dict[str, Any]]:
-    """Mean and standard error over seeds of every schedule in every task; the start, alike for all, is left out."""
-    return [
-        row
-        for task in tasks(scale)
-        for key, title in TITLES.items()
-        if (ran := grid.what_ran(scale, task, key))
-        for row in mean_rows((best(runs, c, quantity) for c in grid.runs(scale, task, key)), ran.data, title, ran)
-        if row["x"] > 0
-    ]
+    """Every schedule in every task, mean over seeds with the error that the figure shows, and the plateau.
 
-
-def at(runs: Runs, scale: str, task: str, schedule: str, quantity: str, place: float = END) -> list[float]:
-    """The best value by then, seed by seed; NaN where missing, the start's loss or accuracy 0 of a diverged run."""
+    The start, alike for all, is left out.
+    """
     found = []
-    for cell in grid.runs(scale, task, schedule):
-        values = best(runs, cell, quantity)[1]
-        if runs.diverged(cell):
-            found.append(float(values[0]) if quantity == LOSS and len(values) else 0.0)
-        else:
-            found.append(float(values[round(place * PLANS[scale].counts["points"])]) if len(values) else np.nan)
+    spread = standard_error if quantity == LOSS else interval
+    for task in tasks(scale):
+        for key, title in CURVES.items():
+            if ran := grid.what_ran(scale, task, key):
+                curves = (best(runs, cell, quantity) for cell in grid.runs(scale, task, key))
+                found += [row for row in mean_rows(curves, ran.data, title, ran, spread=spread) if row["x"] > 0]
+        ran = grid.what_ran(scale, task)
+        if ran and (reached := plateaus(runs, scale, task)):
+            place = {"panel": ran.data, "curve": PLATEAU, "y": float("nan"), "error": float("nan"), "ran": ran}
+            found.append({**place, "x": sum(reached) / len(reached)})
     return found
 
 
 def ahead(
-    runs: Runs, scale: str, task: str, one: str, other: str, quantity: str, place: float = END, margin: float = 0.0
+    runs: Runs, scale: str, quantity: str, one: str, other: str, task: str, place: float = 1.0, margin: float = 0.0
 ) -> Pair:
     """The claim that ``one`` is better by then: less loss, or more accuracy by ``margin`` points (below 0: or less)."""
     high, low = (other, one) if quantity == LOSS else (one, other)
     return Pair(
-        f"{TITLES[one]} {'below' if quantity == LOSS else 'over'} {TITLES[other]}, {grid.name(scale, task)}",
+        f"{CURVES[one]} {'below' if quantity == LOSS else 'over'} {CURVES[other]}, {grid.name(scale, task)}",
         at(runs, scale, task, high, quantity, place),
         at(runs, scale, task, low, quantity, place),
         margin,
     )
 
 
-def shares(runs: Runs, scale: str, task: str, key: str) -> list[float]:
-    """Local steps of a schedule over those of Kη-fixed, seed by seed; NaN where one is missing."""
-    steps = [[runs.fact(c, "local_steps") for c in grid.runs(scale, task, k)] for k in (key, FIXED)]
-    return [a / b if a and b else float("nan") for a, b in zip(*steps, strict=True)]
-
-
-def decaying(runs: Runs, scale: str, task: str, key: str) -> Regime:
-    """That a schedule decays K within the rounds that are run."""
-    known = [1 - share for share in shares(runs, scale, task, key) if np.isfinite(share)]
-    words = f"share of the steps that {TITLES[key]} saves on {grid.name(scale, task)}"
-    return Regime(words, float(np.mean(known)) if known else float("nan"))
-
-
 def caption(scale: str) -> str:
     """What was run, for every artefact of these runs."""
     plan = PLANS[scale]
-    held = "" if scale == "paper" else "; K0, rounds and the windows of the rolling loss are scaled down"
+    here = tasks(scale)
+    held = "" if scale == "paper" else "; what is scaled down stands beside each task"
+    looks = plan.counts.get("validations", 0)
+    rule = f"validation accuracy (looked at {looks} times a run)" if looks else "the rolling training loss"
+    missing = [f"{', '.join(left)} on {task}" for task in here if (left := _left_out(scale, task))]
     return (
         f"At the {scale} scale ({remarks(scale)}{held}), {plan.seeds} seeds. "
-        f"{'; '.join(_setting(scale, task) for task in tasks(scale))}. Every schedule gets the simulated "
+        f"{'; '.join(_setting(scale, task) for task in here)}. Every schedule gets the simulated "
         "time of so many rounds of Kη-fixed by eq. (5), with the printed seconds per step and model sizes. "
-        f"The loss is that of {plan.counts['probe']} training samples. The step schedules decay when the rolling "
-        "training loss has not improved for a window, the paper giving no criterion."
+        f"The loss is that of {plan.counts['probe']} training samples. The step schedules decay when {rule} has "
+        f"stopped improving; the paper's rule is the validation error, without a number. {CURVES[JOINT]} decays both, "
+        "which the paper tried and shows no curve of."
+        + (f" Not run, for their time: {'; '.join(missing)}." if missing else "")
     )
+
+
+def _left_out(scale: str, task: str) -> list[str]:
+    return [title for key, title in CURVES.items() if key not in grid.planned(scale, task)]
 
 
 def _setting(scale: str, task: str) -> str:
@@ -117,77 +108,122 @@ def _setting(scale: str, task: str) -> str:
 
 # ---- the figures ----
 
-Claims = Callable[..., list[Pair]]
-"""From two schedules, maybe tasks, and how they are compared, the pairs of "the first is better", task by task."""
+More = Callable[[Runs, str, str], Iterable[Regime]]
 
 
-def of_losses(below: Claims, named: Mapping[str, str]) -> dict[str, list[Pair]]:
-    """What the paper sees in Figure 1; ``named``: what stands for a task."""
-    pictures, letters, speech = (named[task] for task in ("CIFAR100", "FEMNIST", "Shakespeare"))
-    return {
-        "Kη-fixed lowers the training loss faster than dSGD at first: it is lower after a ninth of the time": below(
-            FIXED, SMALLEST, place=EARLY
-        ),
-        f"on {speech} dSGD overtakes Kη-fixed within the time": below(SMALLEST, FIXED, ["Shakespeare"]),
-        f"on {letters} and {pictures} K_r-rounds ends with a lower training loss than Kη-fixed": below(
-            "k_rounds", FIXED, ["FEMNIST", "CIFAR100"]
-        ),
-        f"on {pictures} η_r-rounds ends with a lower training loss than Kη-fixed": below(
-            "eta_rounds", FIXED, ["CIFAR100"]
-        ),
-    }
+def finding(
+    runs: Runs,
+    scale: str,
+    quantity: str,
+    words: str,
+    compared: Sequence[tuple[str, str]],
+    *more: More,
+    among: Sequence[str] = TASKS,
+    part: float = 1.0,
+    delta: float = 0.0,
+    **how: float,
+) -> list[Judged]:
+    """That the first schedule of each pair is better; ``more``: guards besides the usual (of ``part`` of the time)."""
+    keys = list(dict.fromkeys(key for pair in compared for key in pair))
+
+    def guards(task: str) -> list[Regime]:
+        found = usual(runs, scale, quantity, keys, task, part)
+        return [*found, *(guard for guards_of in more for guard in guards_of(runs, scale, task))]
+
+    def pairs(task: str) -> list[Pair]:
+        return [ahead(runs, scale, quantity, one, other, task, **how) for one, other in compared]
+
+    return by_task(words, scale, keys, pairs, guards, among, delta)
 
 
-def of_accuracies(over: Claims, named: Mapping[str, str]) -> dict[str, list[Pair]]:
-    """What the paper sees in Figure 2; ``named``: what stands for a task."""
-    matches, less = partial(over, margin=-TOLERANCE), f"at most {TOLERANCE:g} point less accuracy"
-    return {
-        "Kη-fixed gains accuracy faster than dSGD at first: it is ahead after a ninth of the time": over(
-            FIXED, SMALLEST, place=EARLY
+def of_losses(runs: Runs, scale: str) -> list[Judged]:
+    """What the paper sees in Figure 1, and its remark on decaying both."""
+    pictures, letters, speech = (grid.name(scale, task) for task in ("CIFAR100", "FEMNIST", "Shakespeare"))
+    below = partial(finding, runs, scale, LOSS)
+    return [
+        *below(
+            "Kη-fixed lowers the training loss faster than dSGD at first: it is lower after a ninth of the time",
+            [(FIXED, SMALLEST)], part=EARLY**2, place=EARLY,
         ),
-        "dSGD has overtaken Kη-fixed in accuracy by the end": over(SMALLEST, FIXED),
-        f"K_r-rounds matches or beats Kη-fixed: {less}": matches("k_rounds", FIXED),
-        f"every decay of K matches or beats Kη-fixed: {less}": [p for k in K_DECAYS for p in matches(k, FIXED)],
-        f"every decay of K matches or beats the same decay of η: {less}": [
-            pair for k, eta in zip(K_DECAYS, ETA_DECAYS, strict=True) for pair in matches(k, eta)
-        ],
-        f"on {named['CIFAR100']} K_r-rounds is ahead of Kη-fixed by {GAIN:g} points": over(
-            "k_rounds", FIXED, ["CIFAR100"], margin=GAIN
+        *below(
+            f"on {speech} dSGD overtakes Kη-fixed within the time", [(SMALLEST, FIXED)], overtaking,
+            among=["Shakespeare"], part=0,
         ),
-    }
+        *below(
+            f"on {letters} and {pictures} K_r-rounds ends with a lower training loss than Kη-fixed",
+            [("k_rounds", FIXED)], drifting, partial(decays, keys=("k_rounds",)), among=["FEMNIST", "CIFAR100"],
+        ),
+        *below(
+            f"on {pictures} η_r-rounds ends with a lower training loss than Kη-fixed", [("eta_rounds", FIXED)],
+            drifting, among=["CIFAR100"],
+        ),
+        *below(
+            "decaying K and η together slows training: K_r-rounds alone ends with a lower training loss",
+            [("k_rounds", JOINT)],
+        ),
+    ]  # fmt: skip
+
+
+def of_accuracies(runs: Runs, scale: str) -> list[Judged]:
+    """What the paper sees in Figure 2."""
+    over, less = partial(finding, runs, scale, ACCURACY), f"at most {TOLERANCE:g} point less accuracy"
+    matches = partial(over, margin=-TOLERANCE, delta=POINT)
+    decayed = partial(decays, keys=K_DECAYS)
+    return [
+        *over(
+            "Kη-fixed gains accuracy faster than dSGD at first: it is ahead after a ninth of the time",
+            [(FIXED, SMALLEST)], learning, part=EARLY**2, place=EARLY, delta=POINT,
+        ),
+        *over(
+            "dSGD has overtaken Kη-fixed in accuracy by the end", [(SMALLEST, FIXED)], learning, delta=POINT,
+        ),
+        *matches(
+            f"K_r-rounds matches or beats Kη-fixed: {less}", [("k_rounds", FIXED)], learning,
+            partial(decays, keys=("k_rounds",)),
+        ),
+        *matches(
+            f"every decay of K matches or beats Kη-fixed: {less}", [(k, FIXED) for k in K_DECAYS], learning, decayed,
+        ),
+        *matches(
+            f"every decay of K matches or beats the same decay of η: {less}",
+            list(zip(K_DECAYS, ETA_DECAYS, strict=True)), learning, decayed,
+        ),
+        *over(
+            f"on {grid.name(scale, 'CIFAR100')} K_r-rounds is ahead of Kη-fixed by {GAIN:g} points",
+            [("k_rounds", FIXED)], drifting, own_data, among=["CIFAR100"], margin=GAIN, delta=POINT,
+        ),
+    ]  # fmt: skip
 
 
 SHOWN = {
-    LOSS: ("Smallest training cross-entropy", "the loss at the start", of_losses),
-    ACCURACY: ("Largest test accuracy", "accuracy 0", of_accuracies),
-}
+    LOSS: ("Smallest training cross-entropy so far. Bars: one standard error over seeds; the paper draws none",
+           "the loss at the start", of_losses),
+    ACCURACY: ("Largest test accuracy so far. Bars: 95 % confidence intervals of the mean over seeds",
+               "accuracy 0", of_accuracies),
+}  # fmt: skip
 """What is drawn, what a run that diverged counts as, and what the paper concludes."""
 
 
 def data(quantity: str, runs: Runs, scale: str) -> Shown:
     """A figure's curves and conclusions."""
-    here, (best_, diverged, concluded) = tasks(scale), SHOWN[quantity]
-
-    named = {task: grid.name(scale, task) for task in TASKS}
-
-    def pairs(one: str, other: str, among: Sequence[str] = TASKS, **how: float) -> list[Pair]:
-        return [ahead(runs, scale, task, one, other, quantity, **how) for task in here if task in among]
-
-    def regimes(words: str) -> list[Regime]:
-        """What a conclusion on decays of K needs: that they decay."""
-        keys = K_DECAYS if words.startswith("every decay") else ("k_rounds",) if "K_r-rounds" in words else ()
-        return [decaying(runs, scale, task, key) for task in here for key in keys]
-
+    best_, diverged, concluded = SHOWN[quantity]
     return Shown(
-        f"{best_} so far. Band: one standard error over seeds. {caption(scale)} A run that diverged is drawn as far as "
-        f"it goes and counts as {diverged}.",
+        f"{best_}. Vertical line: where K_r-step decays, mean over the seeds in which it does. {caption(scale)} A run "
+        f"that diverged is drawn as far as it goes and counts as {diverged}.",
         rows(runs, scale, quantity),
-        conclusions=[
-            judge(words, found, 0.0 if quantity == LOSS else POINT, regimes(words))
-            for words, found in concluded(pairs, named).items()
-        ],
-        unavailable="" if here else "data not available",
+        conclusions=concluded(runs, scale),
+        unavailable="" if tasks(scale) else "data not available",
     )
+
+
+def draw(shown: Shown, y: Axis) -> Any:
+    """A panel for each task, its plateau a vertical line."""
+    curves, lines = ([row for row in shown.rows if (row["curve"] == PLATEAU) is line] for line in (False, True))
+    made = panels(curves, Axis("simulated time (minutes)"), y)
+    names = list(dict.fromkeys(row["panel"] for row in curves))
+    for row in lines:
+        made.axes[names.index(row["panel"])].axvline(float(row["x"]), color=SILENT, lw=0.9)
+    return made
 
 
 def _figure(number: int, title: str, quantity: str, y: Axis) -> Artefact:
@@ -196,7 +232,7 @@ def _figure(number: int, title: str, quantity: str, y: Axis) -> Artefact:
         f"{title} against simulated time",
         grid.cells,
         partial(data, quantity),
-        lambda shown: panels(shown.rows, Axis("simulated time (minutes)"), y),
+        partial(draw, y=y),
         "decaying_k.figure_1" if number == 2 else "",
     )
 

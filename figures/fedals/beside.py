@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from empirics.experiments import Cell
 from paper_checks.reported import Reported
 
-from ..captions import caption as put_together, DIGITS
+from ..captions import caption as put_together, DIGITS, trained
 from ..comparing import Entry
 from ..ran import of, problem_words
 from ..runs import Runs
 from ..sheets import entry
 from ..stand_ins import remark
-from .grid import PLANS, seeds, word
-from .settings import CLIENTS, here, in_paper, LOCAL_STEPS, METHODS, SETS, TEXT
+from .grid import best, LEARNT, place, PLANS, SEED, seeds, word
+from .settings import CLIENTS, here, in_paper, LOCAL_STEPS, rounds, SETS, setting, TEXT
 
+Used = Mapping[tuple[str, str], Sequence[Cell]]
+"""Runs by column and the name of a row or curve."""
 GUESS = 5.55
 """The loss of guessing one of 256 bytes: what a language model that diverged counts as."""
 
@@ -26,8 +29,13 @@ def label(scale: str, column: str, shown: Sequence[str] = tuple(SETS)) -> str:
     ran = of(seeds(scale, column, "FedAvg", "non-iid"), in_paper(column))
     if ran and column in shown:
         return ran.data
-    left_out = column not in PLANS[scale].axes["columns"] or here(column)
-    return f"{column} ({'not run at this scale' if left_out else 'data not available'})"
+    return f"{column} ({_why_not(scale, column)})"
+
+
+def _why_not(scale: str, column: str) -> str:
+    """Why a table does not run a column, whatever stands in for its data elsewhere."""
+    left_out = column in LEARNT and column not in PLANS[scale].axes["columns"]
+    return "not run at this scale" if left_out or here(column) == SETS[column] else "data not available"
 
 
 def results(runs: Runs, scale: str, column: str, cells: Sequence[Cell]) -> list[float]:
@@ -58,21 +66,30 @@ def measured(scale: str, columns: Sequence[str]) -> list[str]:
     return [column for column in columns if word(scale, column)]
 
 
-def caption(scale: str, columns: Sequence[str], *, tables: bool = True) -> str:
-    """Data, network, clients, rounds, seeds, and what differs from the paper."""
-    plan, there = PLANS[scale], measured(scale, columns)
+def caption(scale: str, columns: Sequence[str], used: Used, *, tables: bool = True) -> str:
+    """Data, network, clients, seeds, how the runs that are shown train, and what differs from the paper.
+
+    ``used``: the runs by column and name.
+    """
+    plan, there = PLANS[scale], {column: runs for column in columns if (runs := _first(used, column))}
     if not there:
         return put_together(remarks(scale, columns))
+    everything = [given for runs in there.values() for given in runs.values()]
+    problems = dict.fromkeys(problem_words(given["problem"]) for given in everything)
     parts = [
-        f"{', '.join(dict.fromkeys(_problem(scale, c) for c in there))}; {CLIENTS} clients, all in every round, "
-        f"{LOCAL_STEPS} local steps; non-iid: sorted by label; {_rounds(scale, there)} rounds, iid half as many; "
+        f"{', '.join(problems)}; {plan.counts['layers']} layers; {CLIENTS} clients, all in every round",
+        "non-iid: sorted by label",
+        *(f"{label(scale, column)}: {trained(runs)}" for column, runs in there.items()),
+        *_optimiser(scale, everything),
         f"{plan.seeds} seeds",
         f"± is the standard error over seeds; a result is the mean of the last {plan.window} of "
         f"{plan.counts['points']} evaluations, 0 for a run that diverged"
         if tables
         else "band: standard error over seeds",
         *remarks(scale, columns),
-        *_different(scale, there),
+        "differs: group norm for batch norm"
+        if scale == "paper"
+        else "the paper: ResNet-20 with batch norm, " + trained(_papers(everything)),
     ]
     return put_together(parts)
 
@@ -81,51 +98,27 @@ def remarks(scale: str, columns: Sequence[str]) -> list[str]:
     """Which data stand in for others, and which are missing; nothing at the smoke scale."""
     if scale == "smoke":
         return [DIGITS]
-    instead = [
-        remark(SETS[c], here(c)) if c in PLANS[scale].axes["columns"] else f"{c}: run at the paper's scale only"
-        for c in columns
-    ]
+    instead = [remark(SETS[c], here(c)) if word(scale, c) else f"{c}: {_why_not(scale, c)}" for c in columns]
     return [words for words in instead if words]
 
 
-def _problem(scale: str, column: str) -> str:
-    return problem_words(seeds(scale, column, "FedAvg", "non-iid")[0].arguments["problem"])
+def _first(used: Used, column: str) -> dict[str, Mapping[str, Any]]:
+    """The arguments of each run of a column, by name."""
+    return {name: cells[0].arguments for (of_column, name), cells in used.items() if of_column == column and cells}
 
 
-def _rounds(scale: str, columns: Sequence[str]) -> str:
-    counts = {c: seeds(scale, c, "FedAvg", "non-iid")[0].arguments["rounds"] for c in columns}
-    if len(set(counts.values())) == 1:
-        return f"{next(iter(counts.values()))}"
-    return ", ".join(f"{count} ({column})" for column, count in counts.items())
-
-
-def _different(scale: str, columns: Sequence[str]) -> list[str]:
-    """What is not as in the paper."""
-    plan = PLANS[scale]
-    if scale == "paper":
-        return [
-            "differs: step sizes are the start of the paper's search, which prints no result; group norm for batch "
-            "norm; SCAFFOLD without momentum, with which its printed controls diverge"
-        ]
+def _optimiser(scale: str, everything: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is said of momentum and of where step sizes come from, as far as it is so for these runs."""
+    still = any(not given.get("momentum") for given in everything if "scaffold" in given["algorithm"])
+    searched = all(best(scale, place(given)) for given in everything)
     return [
-        f"differs: network {_problem(scale, columns[0]).partition(' on ')[0]} of {plan.counts['layers']} layers, batch "
-        f"{plan.setting['batch']}, "
-        f"no momentum (SCAFFOLD's printed controls diverge with it), {_step_sizes(scale, columns)}"
+        "Nesterov's momentum, from zero in every round" if any(given.get("nesterov") for given in everything) else "",
+        "SCAFFOLD's printed controls diverge with momentum (claim fedals.algorithm_3.momentum)" if still else "",
+        f"step sizes by a search over half the rounds, with seed {SEED}" if searched else "step sizes not searched",
     ]
 
 
-def _step_sizes(scale: str, columns: Sequence[str]) -> str:
-    """By data set, with the methods and the split that have their own."""
-    return "step sizes " + "; ".join(f"{label(scale, c)} {_of_column(scale, c)}" for c in columns)
-
-
-def _of_column(scale: str, column: str) -> str:
-    plain = _step_size(scale, column, "FedAvg", "non-iid")
-    own = [(m, "non-iid") for m in METHODS if m != "FedAvg"] + [("FedAvg", "iid")]
-    found = {m if split == "non-iid" else split: _step_size(scale, column, m, split) for m, split in own}
-    others = ", ".join(f"{who} {size:g}" for who, size in found.items() if size != plain)
-    return f"{plain:g}" + (f" ({others})" if others else "")
-
-
-def _step_size(scale: str, column: str, method: str, split: str) -> float:
-    return float(seeds(scale, column, method, split)[0].arguments["step_size"])
+def _papers(everything: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The paper's own arguments for these splits, as Table 4 prints them; step sizes are searched, and not printed."""
+    splits = {"iid" if given["partition"] == "iid" else "non-iid" for given in everything}
+    return {split: {**setting(), "rounds": rounds(split), "local_steps": LOCAL_STEPS} for split in sorted(splits)[::-1]}

@@ -6,14 +6,13 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..captions import caption as put_together
-from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
 from ..ran import of
-from ..regimes import drift, POINT
 from ..runs import mean_rows, Runs
-from .beside import caption, label, results
+from .beside import caption, label
 from .grid import seeds, word
 from .settings import in_paper, TEXT
+from .table_1 import conclusions
 
 PANELS = {"non-iid": ("FedAvg", "FedALS", "SCAFFOLD"), "iid": ("FedAvg", "FedALS")}
 """Methods of each panel, as far as the text names them; SCAFFOLD is run for non-iid clients only."""
@@ -35,38 +34,22 @@ def data(runs: Runs, scale: str, wanted: str) -> Shown:
     column = column_of(scale, wanted)
     quantity, times = ("test_loss", 1.0) if column == TEXT else ("test_accuracy", 100.0)
     missing, there = "" if column == wanted else f"{wanted}: data not available", bool(word(scale, column))
+    used = {
+        (column, f"{m} {split}"): seeds(scale, column, m, split) for split, methods in PANELS.items() for m in methods
+    }
+    words = caption(scale, [column], used, tables=False)
     return Shown(
-        put_together(missing and [missing, f"the same curves on {column}"], caption(scale, [column], tables=False)),
+        put_together(missing and [missing, f"the same curves on {column}"], words),
         [
             row
-            for split, methods in PANELS.items()
-            for m in methods
-            for found in [seeds(scale, column, m, split)]
+            for (_, name), found in used.items()
+            for method, split in [name.split(" ")]
             if (ran := of(found, in_paper(wanted, split)))
-            for row in mean_rows((runs.curve(c, quantity) for c in found), f"{ran.data}, {split}", m, ran, times)
+            for row in mean_rows((runs.curve(c, quantity) for c in found), f"{ran.data}, {split}", method, ran, times)
         ],
-        conclusions=conclusions(runs, scale, column) if there or missing else [],
+        conclusions=conclusions(runs, scale, column, wanted, beside=False) if there or missing else [],
         unavailable="" if there else missing or label(scale, column),
     )
-
-
-def conclusions(runs: Runs, scale: str, column: str) -> list[Judged]:
-    """What the paper sees in the figure: an advantage for non-iid clients, which is larger than for iid ones."""
-    sign, delta = (-1.0, 0.0) if column == TEXT else (1.0, POINT)
-
-    def last(method: str, split: str) -> list[float]:
-        return [sign * value for value in results(runs, scale, column, seeds(scale, column, method, split))]
-
-    def gain(split: str) -> list[float]:
-        return [a - b for a, b in zip(last("FedALS", split), last("FedAvg", split), strict=True)]
-
-    regimes = [drift(label(scale, column), last("FedAvg", "iid"), last("FedAvg", "non-iid"))]
-    ahead = [Pair(f"FedALS over {m}", last("FedALS", "non-iid"), last(m, "non-iid")) for m in ("FedAvg", "SCAFFOLD")]
-    apart = Pair("gain non-iid over gain iid", gain("non-iid"), gain("iid"))
-    return [
-        judge("for non-iid clients FedALS ends better than FedAvg and SCAFFOLD", ahead, delta, regimes),
-        judge("FedALS gains more for non-iid clients than for iid ones", [apart], delta, regimes),
-    ]
 
 
 def _figure(number: int, wanted: str, metric: str) -> Artefact:

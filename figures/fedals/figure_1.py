@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +11,14 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..captions import caption
-from ..comparing import judge, Judged, Pair
+from ..captions import caption, trained
+from ..comparing import guarded, judge, Judged, Pair, Reproduction
 from ..drawing import Axis, panels
 from ..ran import of, problem_words
+from ..regimes import horizon
 from ..runs import mean_rows, Runs
 from .beside import remarks
-from .grid import example, LAYERS, PLANS, STEPS
+from .grid import example, LAYERS, PLANS
 from .settings import CLIENTS, in_paper
 
 DISTANCE = "consensus_distance"
@@ -32,6 +33,8 @@ LIKE = replace(in_paper("CIFAR-10"), rounds=str(PLANS["paper"].rounds[LAYERS]))
 DEFINED, BY_SIZE = "of the layer", "per parameter (10⁻⁶)"
 CURVES = 6
 """Layers that are drawn over rounds."""
+STEADY = 0.1
+"""Of the logarithm of late over early distances, what may still be gained at the end."""
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -39,10 +42,9 @@ def data(runs: Runs, scale: str) -> Shown:
     sizes = _sizes(str(used[0].arguments["problem"])) if used else {}
     plan = PLANS[scale]
     told = (
-        f"{problem_words(used[0].arguments['problem'])}; {CLIENTS} clients of two classes each, FedAvg with {STEPS} "
-        f"local steps, "
-        f"batch {used[0].arguments['batch']}, {plan.rounds[LAYERS]} rounds, {plan.seeds} seeds; distances before "
-        "averaging, per parameter as the released code has them; bands: standard error over seeds."
+        f"{problem_words(used[0].arguments['problem'])}; {CLIENTS} clients of two classes each, FedAvg; "
+        f"{trained({'FedAvg': used[0].arguments})}; {plan.seeds} seeds; distances before averaging, per parameter as "
+        "the released code has them; bands: standard error over seeds."
         if used
         else ""
     )
@@ -84,20 +86,40 @@ def _layer(runs: Runs, used: Sequence[Cell], place: int, name: str, size: int) -
 
 
 def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: bool) -> Judged:
-    """The first third of the layers against the last, as logarithms of means over rounds."""
-    third = max(len(sizes) // 3, 1)
-    names = list(sizes)
-
-    def level(chosen: Sequence[str], cell: Cell) -> float:
-        curves = [runs.curve(cell, DISTANCE, name)[1] / (sizes[name] if by_size else 1) for name in chosen]
-        return float(np.log10(np.mean(curves))) if curves and len(curves[0]) else float("nan")
-
-    late, early = ([level(chosen, cell) for cell in used] for chosen in (names[-third:], names[:third]))
+    """The first third of the layers against the last; undecided where a single layer makes the difference."""
     how = ", per parameter" if by_size else ""
-    return judge(
-        f"clients differ less in the early layers than in the late ones{how}",
-        [Pair("log10 of the last third of the layers over the first third", late, early)],
-    )
+    words = f"clients differ less in the early layers than in the late ones{how}"
+    distances = [
+        {name: runs.curve(cell, DISTANCE, name)[1] / (sizes[name] if by_size else 1) for name in sizes} for cell in used
+    ]
+    ratios = [
+        np.log10(late / early)
+        for each in distances
+        for late, early in [_thirds(each)]
+        if len(late) and (late > 0).all() and (early > 0).all()
+    ]
+    regimes = [horizon(of(used, LIKE), [(np.arange(float(len(ratio))), ratio) for ratio in ratios], STEADY)]
+
+    def judged(left_out: str = "") -> Judged:
+        kept = [_thirds({name: curve for name, curve in each.items() if name != left_out}) for each in distances]
+        late, early = (
+            [float(np.log10(np.mean(third[i]))) if len(third[i]) else np.nan for third in kept] for i in (0, 1)
+        )
+        return judge(words, [Pair("log10 of the last third of the layers over the first third", late, early)])
+
+    whole = judged()
+    for place, name in enumerate(sizes, 1):
+        if (other := judged(name)).verdict != whole.verdict:
+            why = f"{whole.why}; without layer {place} of {len(sizes)}: {other.why.rpartition('third ')[2]}"
+            whole = replace(whole, verdict=Reproduction.UNDECIDED, why=why)
+            break
+    return guarded(whole, regimes)
+
+
+def _thirds(curves: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Means over the last third of the layers and over the first, round by round."""
+    third, each = max(len(curves) // 3, 1), list(curves.values())
+    return np.mean(each[-third:], 0), np.mean(each[:third], 0)
 
 
 def draw(shown: Shown) -> Any:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from empirics.experiments import Cell
+
 from ..artefact import Artefact, no_runs, Shown
+from ..ran import of
+from ..runs import Runs
 from ..sheets import listing as sheet
-from .grid import arguments, PLANS
-from .settings import ARGUMENTS, IMAGES, LOCAL_STEPS, TEXT, TEXTS
+from .beside import label, results
+from .grid import arguments, PLANS, search, SEED
+from .settings import ARGUMENTS, IMAGES, in_paper, LOCAL_STEPS, TEXT, TEXTS
 
 WORDS = {
     False: {
@@ -62,22 +67,46 @@ def _language() -> dict[str, Any]:
     }
 
 
-def shown(text: bool) -> Shown:
-    """The table, all rows with a number from the plan's own runs."""
+def shown(text: bool, searched: list[dict[str, Any]] | None = None) -> Shown:
+    """The table, all rows with a number from the plan's own runs; and below what was ``searched`` for."""
     place = TEXTS if text else IMAGES
     listed = [(row, words, ours) for row, (words, ours) in WORDS[text].items()]
     listed += [(row, cell.value, f"{planned(row, text):g}") for (row, _), cell in place.items()]
+    rows = [{"setting": row, "printed": printed, "planned": ours, "ran": None} for row, printed, ours in listed]
     return sheet(
         "Settings as printed, in words of ours, and those of the runs at the paper's scale. 'Rounds averaged' are the "
-        "last evaluations, every 20 rounds as in the released code. Momentum and moments restart every round.",
-        [{"setting": row, "printed": printed, "planned": ours} for row, printed, ours in listed],
+        "last evaluations, every 20 rounds as in the released code. Momentum and moments restart every round."
+        + (f" Below: accuracies (%) at the end of searches for step sizes, seed {SEED}." if searched else ""),
+        rows + (searched or []),
         ["setting", "printed", "runs at the paper's scale"],
     )
 
 
+def cells(scale: str) -> list[Cell]:
+    """The searches for step sizes of a plan that has some, which all its other runs take theirs from.
+
+    Where the best that is kept lies at an end a further one joins: they are run until nothing is left to do.
+    """
+    return [cell for found in search(scale).values() for cell in found]
+
+
+def _searched(runs: Runs, scale: str) -> list[dict[str, Any]]:
+    """A row for each search: the accuracy of every step size."""
+    rows = []
+    for (column, method, split), found in search(scale).items():
+        sizes = [cell.arguments["step_size"] for cell in found]
+        reached = dict(zip(sizes, results(runs, scale, column, found), strict=True))
+        tried = ", ".join(f"{size:g}: {reached[size]:.1f}" for size in sorted(reached)).replace("nan", "–")
+        name = f"step size, {label(scale, column)}, {method} {split}"
+        rows.append({"setting": name, "printed": "–", "planned": tried, "ran": of(found, in_paper(column, split))})
+    return rows
+
+
 def _table(number: int, about: str, text: bool) -> Artefact:
     title = f"settings of {about}"
-    return Artefact(f"fedals.table_{number}", title, no_runs, lambda _, scale: shown(text))
+    if text:
+        return Artefact(f"fedals.table_{number}", title, no_runs, lambda _, scale: shown(text))
+    return Artefact(f"fedals.table_{number}", title, cells, lambda runs, scale: shown(text, _searched(runs, scale)))
 
 
 ARTEFACTS = {

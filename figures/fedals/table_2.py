@@ -15,11 +15,12 @@ from paper_checks.reported import table
 from ..artefact import Artefact, Shown
 from ..comparing import by_place, Entry, judge, Judged, Pair
 from ..ran import of
-from ..regimes import drift, POINT
+from ..regimes import POINT, Regime
 from ..runs import Runs
 from ..sheets import comparison, entry, number
-from .beside import caption, compared, label, labelled, results
+from .beside import caption, compared, labelled
 from .grid import PLANS, seeds, word
+from .guards import plain, usual
 from .settings import in_paper, LOCAL_STEPS, printed
 
 PRINTED = table("fedals", "Table 2", version="v2")
@@ -31,12 +32,7 @@ MILLION = 1e6
 
 def cells(scale: str) -> list[Cell]:
     shown = [cell for column in COLUMNS for row in ROWS for cell in seeds(scale, column, row, "non-iid")]
-    return [*shown, *alike(scale)]
-
-
-def alike(scale: str) -> list[Cell]:
-    """FedAvg on iid clients, which tells how much the others drift."""
-    return seeds(scale, COLUMNS[0], "FedAvg", "iid")
+    return [*shown, *plain(scale, COLUMNS[0])]
 
 
 @cache
@@ -53,13 +49,15 @@ def exchanged(alpha: int) -> float:
 
 def data(runs: Runs, scale: str) -> Shown:
     found = [place for row in ROWS for place in _entries(runs, scale, row)]
+    used = {(column, row): seeds(scale, column, row, "non-iid") for column in COLUMNS for row in ROWS}
+    used[COLUMNS[0], "FedAvg iid"] = seeds(scale, COLUMNS[0], "FedAvg", "iid")
     shown = labelled(scale, found)
     return comparison(
         f"Test accuracy (%) for non-iid clients. The parameters are those of ResNet-20 with 3x3 shortcuts at the "
         f"paper's {printed('iterations non-iid')} iterations, by formula; beside them what a client of these runs, "
-        f"with their network, sent and received. {caption(scale, COLUMNS)}",
+        f"with their network, sent and received. {caption(scale, COLUMNS, used)}",
         shown,
-        _conclusions(found, scale, results(runs, scale, COLUMNS[0], alike(scale))),
+        _conclusions(runs, found, scale),
         ranked=[e for e in shown if e.column not in (SENT, HERE)],
     )
 
@@ -82,27 +80,31 @@ def _alpha(row: str) -> int:
     return int(row.partition("=")[2])
 
 
-def _conclusions(found: list[Entry], scale: str, iid: list[float]) -> list[Judged]:
+def _conclusions(runs: Runs, found: list[Entry], scale: str) -> list[Judged]:
     at, column = by_place(found), COLUMNS[0]
 
     def above(name: str, high: int, low: int) -> Pair:
         return Pair(f"alpha={high} over alpha={low}", at[f"alpha={high}", name].ours, at[f"alpha={low}", name].ours)
 
+    def guards(*alphas: int, cure: bool) -> list[Regime]:
+        rows = {f"alpha={a}": seeds(scale, column, f"alpha={a}", "non-iid") for a in alphas}
+        return usual(runs, scale, column, rows, cure=cure)
+
     rounds = PLANS[scale].rounds
     longest = rounds.get(word(scale, COLUMNS[0]), rounds[""])
     alphas = [a for a in map(_alpha, ROWS) if a <= longest]
-    drifting = [drift(label(scale, column), iid, at["alpha=1", column].ours)]
     return [
         judge(
             "averaging the extractor less often (alpha = 5 or 10) raises accuracy",
             [above(column, a, 1) for a in (5, 10)],
             POINT,
-            drifting,
+            guards(1, 5, 10, cure=True),
         ),
         judge(
             "beyond alpha = 10 accuracy falls all the way",
             [above(column, a, b) for a, b in pairwise(alphas) if a >= 10],
             POINT,
+            guards(*(a for a in alphas if a >= 10), cure=False),
         ),
         judge(
             "the larger alpha, the fewer parameters are sent and received",

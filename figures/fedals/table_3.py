@@ -8,13 +8,14 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..artefact import Artefact, Shown
-from ..comparing import judge, leads
+from ..comparing import Entry, judge, Judged, leads
 from ..ran import beside
 from ..regimes import POINT
 from ..runs import Runs
 from ..sheets import comparison
 from .beside import caption, compared, label, labelled
 from .grid import PLANS, seeds, word
+from .guards import plain, usual
 from .settings import ALPHA, LOCAL_STEPS
 
 PRINTED = table("fedals", "Table 3", version="v2")
@@ -35,7 +36,8 @@ def _runs(scale: str, row: str, column: str) -> list[Cell]:
 
 
 def cells(scale: str) -> list[Cell]:
-    return [cell for column in COLUMNS for row in ROWS for cell in _runs(scale, row, column)]
+    shown = {column: [cell for row in ROWS for cell in _runs(scale, row, column)] for column in COLUMNS}
+    return [cell for column, found in shown.items() if found for cell in (*found, *plain(scale, column))]
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -47,17 +49,25 @@ def data(runs: Runs, scale: str) -> Shown:
         for row in ROWS
         for column in COLUMNS
     ]
-    ran = [label(scale, c, splits) for c in COLUMNS if any(e.ours for e in found if e.column == c)]
+    ran = [c for c in COLUMNS if any(_runs(scale, row, c) for row in ROWS)]
     told = [c for c in COLUMNS if c in splits or not word(scale, c)]
     named = {row: _name(scale, row) for row in ROWS}
     shown = labelled(scale, [replace(e, row=named[e.row]) for e in found], splits)
-    best = leads(shown, named[BEST], columns=ran)
+    used = {(c, named[row]): _runs(scale, row, c) for c in COLUMNS for row in ROWS}
+    used |= {(c, f"FedAvg {split}"): seeds(scale, c, "FedAvg", split) for c in ran for split in ("iid", "non-iid")}
     return comparison(
         f"Test accuracy (%), non-iid, alpha = {ALPHA}; L of the paper's 20 layers{_borders(scale)}; with all layers in "
-        f"the extractor it is FedAvg with {ALPHA * LOCAL_STEPS} local steps. {caption(scale, told)}",
+        f"the extractor it is FedAvg with {ALPHA * LOCAL_STEPS} local steps. {caption(scale, told, used)}",
         shown,
-        [judge(f"the best split is after the first {named[BEST].removeprefix('L=')} layers", best, POINT)],
+        [_best(runs, scale, shown, named[BEST], column, label(scale, column, splits)) for column in ran],
     )
+
+
+def _best(runs: Runs, scale: str, shown: list[Entry], row: str, column: str, name: str) -> Judged:
+    """That the row is the best of a column."""
+    rows = {other: cells for other in ROWS if (cells := _runs(scale, other, column))}
+    words = f"the best split is after the first {row.removeprefix('L=')} layers, {name}"
+    return judge(words, leads(shown, row, columns=[name]), POINT, usual(runs, scale, column, rows))
 
 
 def _name(scale: str, row: str) -> str:
@@ -72,7 +82,9 @@ def _borders(scale: str) -> str:
         return ""
     plan = PLANS[scale]
     pairs = ", ".join(f"{border} for L = {printed}" for printed, border in plan.axes["borders"])
-    return f" stands for as many of this network's {plan.counts['layers']}: {pairs}"
+    first = min(border for _, border in plan.axes["borders"])
+    alike = ", ".join(f"L = {p}" for p, b in plan.axes["borders"] if b == first)
+    return f" stands for as many of this network's {plan.counts['layers']}: {pairs}; L = 1 would be the run of {alike}"
 
 
 ARTEFACT = Artefact("fedals.table_3", "accuracy by the split into extractor and head", cells, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,13 +12,14 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, no_runs, Shown
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
 from ..ran import beside
-from ..regimes import POINT
+from ..regimes import moved, POINT, Regime
 from ..runs import Runs
 from ..sheets import comparison
-from . import grid
-from .grid import BASE, chosen, PLANS, Setup
+from . import grid, guards
+from .grid import BASE, chosen, left_out, PLANS, Setup
+from .guards import Place, printed
 from .reading import caption, cells_of, entries, ERROR, final, mean_over_clients, over, Places, Reader, rising, turned
-from .settings import columns, COMPARED, FEDCOG, KINDS, LOCAL_STEPS, MANY, rows, STEPS
+from .settings import columns, COMPARED, FEDCOG, KINDS, LOCAL_STEPS, MAIN, MANY, rows, STEPS
 
 TUNED, DEFAULT = "FedCOG+FT", str(STEPS)
 
@@ -35,8 +37,9 @@ def accuracies(
     more: Callable[[str], Sequence[Cell]] = no_runs,
     setup: Callable[[str], Setup] = lambda column: BASE,
     named: Callable[[str, str], str] = lambda scale, column: column,
+    axes: Sequence[tuple[str, tuple[str, ...]]] = (),
 ) -> Artefact:
-    """The artefact of a printed table of accuracies with its runs by place.
+    """The artefact of a printed table of accuracies with its runs by place, of some ``axes`` perhaps not all.
 
     ``words`` go into the caption; ``read`` gives a run's number in percent (None: its final accuracy); ``across``: its
     one row becomes a column; ``more`` are runs that the conclusions (``judged``) need besides; ``setup`` is that of a
@@ -44,7 +47,7 @@ def accuracies(
     """
 
     def cells(scale: str) -> list[Cell]:
-        return [*cells_of(places(scale)), *more(scale)]
+        return [*cells_of(places(scale)), *more(scale), *guards.harm_cells(scale)]
 
     def data(runs: Runs, scale: str) -> Shown:
         found = entries(
@@ -52,7 +55,7 @@ def accuracies(
             setup=lambda row, column: setup(column), named=lambda row, column: (row, named(scale, column)),
         )  # fmt: skip
         shown = turned(found) if across else found
-        said = caption(scale, *words, *(() if read else over(scale)))
+        said = caption(scale, *words, *(() if read else over(scale)), left_out(scale, *axes))
         return comparison(said, shown, judged(runs, scale, shown), corner)
 
     return Artefact(f"fedcog.table_{number}", title, cells, data)
@@ -95,15 +98,29 @@ def of_parts(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
         Pair(f"FedAvg over noise, {kind}", [final(scale)(runs, c) for c in each], at[NOISE, kind].ours)
         for kind, each in plain(scale).items()
     ]
+    ran, without = parts(scale), plain(scale)
+    every = [
+        Place(
+            {guards.PLAIN: without[kind], FEDCOG: ran[FULL, kind], **{row: ran[row, kind] for row in VARIANTS}},
+            printed("1", "FedAvg", f"{MAIN} {kind}"),
+            Setup(kind=kind),
+        )
+        for kind in KINDS
+    ]
+    regimes = guards.usual(runs, scale, *every)
     return [
-        judge("The full method beats noise, the global model alone and hard labels in both splits", full, POINT),
-        judge("Distilling on noise is worse than FedAvg", noise, POINT),
+        judge(
+            "The full method beats noise, the global model alone and hard labels in both splits", full, POINT, regimes
+        ),
+        judge(
+            "Distilling on noise is worse than FedAvg", noise, POINT, guards.usual(runs, scale, *every, remedy=False)
+        ),
     ]
 
 
 # ---- Tables 6 to 8: what is swept ----
 
-Conclusions = Callable[[Sequence[Entry], Sequence[str], Mapping[str, str]], list[Judged]]
+Conclusions = Callable[[Sequence[Entry], Sequence[str], Mapping[str, str], list[Regime]], list[Judged]]
 """From the entries, the methods and the columns that were run, which are what is run there by what is printed."""
 
 
@@ -130,14 +147,23 @@ def sweep(
 
     def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
         shown = {value: named(scale, value) for value in chosen(scale, axis, columns(number))}
-        methods = chosen(scale, "swept", COMPARED)
+        methods, ran = chosen(scale, "swept", COMPARED), places(scale)
+        every = [
+            Place({m: ran[m, value] for m in methods}, printed(number, guards.PLAIN, value), setup(value))
+            for value in shown
+        ]
         best = judge(
-            f"FedCOG is the most accurate for every {column}", leads(found, FEDCOG, columns=shown.values()), POINT
+            f"FedCOG is the most accurate for every {column}",
+            leads(found, FEDCOG, columns=shown.values()),
+            POINT,
+            guards.usual(runs, scale, *every),
         )
-        return [best, *(more(found, methods, shown) if more else [])]
+        rest = guards.usual(runs, scale, *every, remedy=False, ended=False) if more else []
+        return [best, *(more(found, methods, shown, rest) if more else [])]
 
     title = "participation" if axis == "rates" else column
-    return accuracies(number, title, places, (words, ERROR), judged, setup=setup, named=named)
+    axes = [("swept", COMPARED), (axis, columns(number))]
+    return accuracies(number, title, places, (words, ERROR), judged, setup=setup, named=named, axes=axes)
 
 
 def steps_of(scale: str, column: str) -> str:
@@ -151,22 +177,26 @@ def stretched(column: str) -> Setup:
     return Setup(stretch=int(column) / LOCAL_STEPS)
 
 
-def local_steps(found: Sequence[Entry], methods: Sequence[str], shown: Mapping[str, str]) -> list[Judged]:
+def local_steps(
+    found: Sequence[Entry], methods: Sequence[str], shown: Mapping[str, str], regimes: list[Regime]
+) -> list[Judged]:
     """What the paper reads off Table 6."""
     at = by_place(found)
     rise = [rising(at, m, shown["200"], shown["400"]) for m in methods]
     fall = [rising(at, m, shown["800"], shown["400"]) for m in methods] if "800" in shown else []
     return [
-        judge("All methods gain from half the default number of local steps to the default", rise, POINT),
-        judge("With twice the default number of local steps all methods lose", fall, POINT),
+        judge("All methods gain from half the default number of local steps to the default", rise, POINT, regimes),
+        judge("With twice the default number of local steps all methods lose", fall, POINT, regimes),
     ]
 
 
-def participation(found: Sequence[Entry], methods: Sequence[str], shown: Mapping[str, str]) -> list[Judged]:
+def participation(
+    found: Sequence[Entry], methods: Sequence[str], shown: Mapping[str, str], regimes: list[Regime]
+) -> list[Judged]:
     """What the paper reads off Table 7; off Table 8 it reads nothing else."""
     at = by_place(found)
     rise = [rising(at, m, low, high) for m in methods for low, high in pairwise(shown.values())]
-    return [judge("All methods gain with every step of the participation rate", rise, POINT)]
+    return [judge("All methods gain with every step of the participation rate", rise, POINT, regimes)]
 
 
 # ---- Table 9: own models ----
@@ -178,7 +208,7 @@ def method(scale: str, column: str) -> str:
     FedRep's head takes as many steps as its body; Ditto's personal models take as many as the others.
     """
     if column == "FedRep":
-        return f"fedrep(head_steps={PLANS[scale].setting['local_steps']})"
+        return f"fedrep(head_steps={grid.own_steps(scale, 'fedrep')})"
     return "ditto(fedavg())" if column == "Ditto" else column.removesuffix("+FT")
 
 
@@ -194,7 +224,12 @@ def own_accuracy(runs: Runs, cell: Cell) -> float:
 
 
 def of_personal(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
-    return [judge("FedCOG, fine-tuned, personalises best", leads(found, TUNED), POINT)]
+    ran = {c: cells for (_, c), cells in personal(scale).items()}
+    place = Place({guards.PLAIN: ran["FedAvg+FT"], FEDCOG: ran[TUNED], **ran}, printed("9", "Acc %", "FedAvg+FT"))
+    regimes = guards.usual(runs, scale, place, read=own_accuracy, ended=False)
+    times = 2 * grid.own_steps(scale, "fedrep") / PLANS[scale].setting["local_steps"] if ran["FedRep"] else math.nan
+    regimes.append(Regime("local steps of FedRep, head and body, over those of the others", times, 1, at_most=True))
+    return [judge("FedCOG, fine-tuned, personalises best", leads(found, TUNED), POINT, regimes)]
 
 
 # ---- Table 10: steps of generation ----
@@ -215,7 +250,13 @@ def of_generated(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
         generation_steps(scale, c)
         for c in sorted(chosen(scale, "steps", columns("10")), key=lambda column: column != DEFAULT)
     )
-    return [judge("The default number of generation steps beats fewer and more", leads(found, default, others), POINT)]
+    ran = {c: cells for (_, c), cells in generated(scale).items()}
+    told = {c: [final(scale)(runs, cell) for cell in cells] for c, cells in ran.items()}
+    place = Place({guards.PLAIN: grid.runs(scale, guards.PLAIN), FEDCOG: ran[DEFAULT], **ran})
+    regimes = [*guards.usual(runs, scale, place), moved("accuracy by the number of generation steps", told.values())]
+    regimes.append(guards.as_in_paper(ran[DEFAULT]))
+    words = "The default number of generation steps beats fewer and more"
+    return [judge(words, leads(found, default, others), POINT, regimes)]
 
 
 def generation_steps(scale: str, column: str) -> str:
@@ -246,7 +287,7 @@ ARTEFACTS = {
     "table_9": accuracies(
         "9", "personalised models", personal,
         ("mean over clients, each on test samples with the class shares of its own; FT is the model after local "
-         "training; coefficients of FedRep and Ditto are not stated (here as many steps for the head as for the body, "
+         "training; coefficients of FedRep and Ditto are not stated (here as many steps for FedRep's head as its body, "
          "weight 0.1)", ERROR),
         of_personal, corner="reported / ours (%)", read=own_accuracy, across=True,
     ),
@@ -255,5 +296,6 @@ ARTEFACTS = {
         ("rows are the paper's numbers of steps; here as many times the default as 100 there; the paper does not state "
          "its split, here NIID-1", ERROR),
         of_generated, corner="steps: reported / ours (%)", across=True, named=generation_steps,
+        more=lambda scale: grid.runs(scale, guards.PLAIN), axes=[("steps", columns("10"))],
     ),
 }  # fmt: skip

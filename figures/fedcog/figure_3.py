@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from empirics.experiments import Cell
@@ -11,8 +12,9 @@ from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, each_panel, one, Row
 from ..regimes import moved, POINT
 from ..runs import point, Runs
-from . import settings as paper
-from .grid import chosen, problem, runs as runs_of, Setup, what_ran
+from . import guards, settings as paper
+from .grid import chosen, left_out, problem, runs as runs_of, Setup, what_ran
+from .guards import Place, printed
 from .reading import caption, cells_of, final, over
 from .settings import FEDCOG, KINDS
 
@@ -23,6 +25,10 @@ WEIGHTS = {
     DISTILLED: ("distillation", "distillations", paper.DISTILLATIONS, paper.DISTILLATION),
 }
 """By panel: the option, the axis of the plan, its values and the default among them."""
+AXES = [
+    (HETEROGENEITY, "dirichlets", paper.DIRICHLETS),
+    *((panel, axis, every) for panel, (_, axis, every, _) in WEIGHTS.items()),
+]
 Points = dict[tuple[str, str, float], list[Cell]]
 """Runs by panel, curve and x."""
 
@@ -40,15 +46,26 @@ def points(scale: str) -> Points:
     return found
 
 
+def cells(scale: str) -> list[Cell]:
+    plain = [cell for kind in KINDS for cell in runs_of(scale, "FedAvg", Setup(kind=kind))]
+    return [*cells_of(points(scale)), *guards.harm_cells(scale), *plain]
+
+
 def data(runs: Runs, scale: str) -> Shown:
     found = points(scale)
     read = final(scale)
     told = {place: [read(runs, cell) for cell in each] for place, each in found.items()}
     ran = {place: what_ran(each) for place, each in found.items()}
     return Shown(
-        caption(scale, "NIID-1 in (a)", *over(scale), "bars: one standard error over seeds"),
+        caption(
+            scale,
+            "NIID-1 in (a)",
+            *over(scale),
+            *(f"{panel}: {left}" for panel, axis, every in AXES if (left := left_out(scale, (axis, every)))),
+            "bars: one standard error over seeds",
+        ),
         [row for at, values in told.items() for row in point(values, at[2], at[1], ran[at], at[0])],
-        conclusions=[*_heterogeneity(scale, told), *(_default(scale, told, panel) for panel in WEIGHTS)],
+        conclusions=[*_heterogeneity(runs, scale, told), *(_default(runs, scale, told, panel) for panel in WEIGHTS)],
         unavailable="" if problem(scale) else "data not available",
     )
 
@@ -56,7 +73,7 @@ def data(runs: Runs, scale: str) -> Shown:
 Told = dict[tuple[str, str, float], list[float]]
 
 
-def _heterogeneity(scale: str, told: Told) -> list[Judged]:
+def _heterogeneity(runs: Runs, scale: str, told: Told) -> list[Judged]:
     shown = chosen(scale, "dirichlets", paper.DIRICHLETS)
     low, high = min(shown), max(shown)
     a = HETEROGENEITY
@@ -67,13 +84,27 @@ def _heterogeneity(scale: str, told: Told) -> list[Judged]:
         for m in METHODS
         if m != FEDCOG
     ]
+    found, default = points(scale), paper.DIRICHLET
+    every = [
+        Place(
+            {m: found[a, m, beta] for m in METHODS},
+            printed("1", "FedAvg", "CIFAR-10 NIID-1") if beta == default else math.nan,
+            Setup(dirichlet=beta),
+        )
+        for beta in shown
+    ]
     return [
-        judge("All methods are less accurate on the most heterogeneous split than on the least", worse, POINT),
-        judge("FedCOG is the most accurate at every heterogeneity", best, POINT),
+        judge(
+            "All methods are less accurate on the most heterogeneous split than on the least",
+            worse,
+            POINT,
+            guards.usual(runs, scale, *every, remedy=False),
+        ),
+        judge("FedCOG is the most accurate at every heterogeneity", best, POINT, guards.usual(runs, scale, *every)),
     ]
 
 
-def _default(scale: str, told: Told, panel: str) -> Judged:
+def _default(runs: Runs, scale: str, told: Told, panel: str) -> Judged:
     _, axis, every, default = WEIGHTS[panel]
     pairs = [
         Pair(f"{default:g} over {weight:g}, {curve}", told[panel, curve, default], told[panel, curve, weight])
@@ -86,7 +117,13 @@ def _default(scale: str, told: Told, panel: str) -> Judged:
         moved(f"accuracy by the {panel[4:]}, {kind}", [told[panel, f"FedCOG, {kind}", w] for w in weights])
         for kind in KINDS
     ]
-    return judge(f"{default:g} is the best {panel[4:]} in both splits", pairs, POINT, regimes)
+    for kind in KINDS:
+        cells, setup = points(scale).get((panel, f"FedCOG, {kind}", default), []), Setup(kind=kind)
+        place = Place({"its default": cells}, printed("1", "FedAvg", f"CIFAR-10 {kind}"), setup)
+        regimes += [*guards.usual(runs, scale, place), guards.as_in_paper(cells, setup)]
+        if panel == APART:  # its runs distil with the weight of the plan
+            regimes += guards.weight(scale, cells)
+    return judge(f"{default:g} is the best {panel[4:]} in both splits", pairs, POINT, dict.fromkeys(regimes))
 
 
 def draw(shown: Shown) -> Any:
@@ -102,4 +139,4 @@ def draw(shown: Shown) -> Any:
     return each_panel(shown.rows, panel, x, y, legend_lines=2, titled=False)
 
 
-ARTEFACT = Artefact("fedcog.figure_3", "heterogeneity and weights", lambda scale: cells_of(points(scale)), data, draw)
+ARTEFACT = Artefact("fedcog.figure_3", "heterogeneity and weights", cells, data, draw)

@@ -11,8 +11,9 @@ from ..comparing import judge, Pair
 from ..drawing import Axis, panels
 from ..regimes import POINT
 from ..runs import mean_rows, Runs
-from . import grid
+from . import grid, guards
 from .grid import chosen, PLANS, problem
+from .guards import Place, printed
 from .reading import caption, cells_of, final, last
 from .settings import FEDCOG, PLUGGED
 
@@ -24,6 +25,10 @@ def runs_of(scale: str) -> dict[str, list[Cell]]:
     """By method, the same runs as in Table 1; five baselines, which is what can be told apart."""
     methods = (*(m for m in PLUGGED if m in chosen(scale, "methods", PLUGGED)), FEDCOG)
     return {method: grid.runs(scale, method) for method in methods}
+
+
+def cells(scale: str) -> list[Cell]:
+    return [*cells_of(runs_of(scale)), *guards.harm_cells(scale)]
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -44,12 +49,25 @@ def data(runs: Runs, scale: str) -> Shown:
         )
         for m in found
     ]
+    place = Place(found, printed("1", "FedAvg", "CIFAR-10 NIID-1"))
     return Shown(
-        caption(scale, "NIID-1", grid.tuned(scale), "band: one standard error over seeds"),
+        caption(
+            scale,
+            "NIID-1",
+            grid.tuned(found),
+            grid.left_out(scale, ("methods", PLUGGED)),
+            "band: one standard error over seeds",
+        ),
         rows,
         conclusions=[
-            judge("FedCOG is the most accurate in the end", best, POINT),
-            judge("All methods are saturated: none gains more than a point in the last seventh of the rounds", still),
+            judge("FedCOG is the most accurate in the end", best, POINT, guards.usual(runs, scale, place)),
+            judge(
+                "All methods are saturated: none gains more than a point in the last seventh of the rounds",
+                still,
+                regimes=guards.usual(
+                    runs, scale, place._replace(methods={"FedAvg": found["FedAvg"]}), remedy=False, ended=False
+                ),
+            ),
         ],
         unavailable="" if problem(scale) else "data not available",
     )
@@ -67,4 +85,4 @@ def draw(shown: Shown) -> Any:
     return panels(shown.rows, Axis("round"), Axis("test accuracy (%)"))
 
 
-ARTEFACT = Artefact("fedcog.figure_6", "accuracy over rounds", lambda scale: cells_of(runs_of(scale)), data, draw)
+ARTEFACT = Artefact("fedcog.figure_6", "accuracy over rounds", cells, data, draw)

@@ -6,7 +6,7 @@ and all its variants go on from one state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 
 from ..ran import model, of, Ran, Setting
+from ..regimes import TREATED
 from ..scale import Budget, Plan
 from ..stand_ins import found
 from . import settings as paper
@@ -27,30 +28,38 @@ COST = {"moon": 2.2, "fedsam": 2, "vhl": 4.5, "fedreg": 15, "fedgen": 3, "feddec
 
 def _budget(step: float, image: float, other: float) -> Budget:
     """Seconds of a local step, of a step of one client's generation, and of a cell that is no training run."""
-    return Budget(step={"": step}, image=image, whole={"generat": other}, times=COST)
+    return Budget(step={"": step}, image=image, whole={"generat": other, "class_counts": 5}, times=COST)
 
 
-def _counts(first: int, samples: int, steps: int, repeats: int = 5) -> dict[str, int]:
-    """FedAvg's rounds in FedCOG, generated samples and the steps of their generation, repetitions of a timing."""
-    return {"first": first, "samples": samples, "steps": steps, "repeats": repeats}
+def _counts(first: int, samples: int, steps: int, repeats: int = 5, **more: int) -> dict[str, int]:
+    """FedAvg's rounds in FedCOG, generated samples and the steps of their generation, repetitions of a timing.
+
+    ``more``: ``batch``, of the generated samples that a local step takes (all without it); ``timed``, the rounds of
+    FedAvg before something is timed (as many as before FedCOG without it).
+    """
+    return {"first": first, "samples": samples, "steps": steps, "repeats": repeats, **more}
 
 
 FEW = {"swept": ("FedAvg", "FedProx", FEDCOG), "steps": ("0", "50", "100", "500")}
 SMALL = {"batch": 20, "momentum": 0.9, "step_size": 0.01}
+OWN = {"local_steps": paper.LOCAL_STEPS, "step_size": paper.STEP_SIZE, "augment": "crop_flip", **paper.RELEASED}
+"""The paper's setting."""
+HALVES = {"fedrep": {"local_steps": paper.LOCAL_STEPS // 2}}
+"""Head and body share the local steps of the other methods, which the paper does not state."""
 TUNED = {
-    FEDCOG: {"distillation": 1.0}, "scaffold": {"step_size": 0.05}, "fedexp": {"step_size": 0.003},
+    FEDCOG: {"distillation": 1.0}, "scaffold": {"momentum": 0.0, "step_size": 0.05}, "fedexp": {"step_size": 0.003},
     "fedgen": {"step_size": 0.003},
 }  # fmt: skip
 """By a search in both splits with one seed that no run has (1000): a weight with which FedCOG moves anything (0.01,
 0.1, 1), and step sizes where a method is lost with that of the others (SCAFFOLD: 0.02, 0.05, 0.1; FedExp and FedGen:
 0.003, 0.01). FedSAM with the paper's 0.5 learns no better with 0.001, 0.003 or 0.03."""
-STEPPED = {"scaffold": "SCAFFOLD", "fedexp": "FedExp", "fedgen": "FedGen"}
 CNN, BIG = "fedcog_cnn({})", "fedcog_cifar100_cnn({})"
 PLANS = {
     "smoke": Plan(
         networks={"Fashion-MNIST": "femnist_dnn(held_out({}))"}, rounds={"": 4}, seeds=2,
         setting={"local_steps": 4, "step_size": 0.05, "batch": 5, "momentum": 0.9},
         counts=_counts(2, 10, 3, 2), budget=_budget(1e-3, 1e-3, 0.5),
+        own={"scaffold": {"momentum": 0.0, "step_size": 0.5}},
         axes={
             "methods": ("FedAvg", "FedProx", "SCAFFOLD"), "compared": ("FedAvg", "FedProx", FEDCOG),
             "swept": ("FedAvg", FEDCOG), "plugged": ("FedAvg", "SCAFFOLD"), "taus": ("200", "400"),
@@ -68,21 +77,27 @@ PLANS = {
         },
     ),
     "overnight": Plan(
-        networks={"CIFAR-10": "fedcog_cnn(fewer({}, test=2000))"}, rounds={"": 26},
-        every=2, window=4, seeds=3, setting={"local_steps": 18, **SMALL}, counts=_counts(20, 64, 40),
-        budget=_budget(2e-3, 2e-2, 300), axes=FEW, own=TUNED, engine="compiled-2",
+        networks={"CIFAR-10": CNN}, rounds={"": paper.ROUNDS}, window=4, seeds=3, setting=OWN, own=HALVES,
+        engine="compiled-2",
+        counts=_counts(paper.FIRST, paper.SAMPLES, paper.STEPS, 2, batch=paper.BATCH, timed=1),
+        budget=_budget(7e-3, 0.06, 2400),
+        axes={
+            **FEW, "steps": ("0", "100", "500"), "plugged": ("FedAvg", "FedProx", "SCAFFOLD"),
+            "methods": ("FedAvg", "FedAvgM", "FedProx", "SCAFFOLD", "MOON", "FedSAM", "FedExp", "FedDecorr"),
+            "methods NIID-2": ("FedAvg", "FedProx", "SCAFFOLD"), "dirichlets": (0.1, 5.0), "rates": ("0.1", "0.2"),
+            "taus": ("200", "400", "800"), "clients": ("5", "10"), "disagreements": (0.1, 1.0),
+            "distillations": (0.01, 0.1, 1.0),
+        },
     ),
     "paper": Plan(
         engine=GPU,
         networks={"Fashion-MNIST": CNN, "CIFAR-10": CNN, "CIFAR-100": BIG},
-        rounds={"": paper.ROUNDS}, seeds=3, counts=_counts(paper.FIRST, paper.SAMPLES, paper.STEPS),
-        setting={
-            "local_steps": paper.LOCAL_STEPS, "step_size": paper.STEP_SIZE, "augment": "crop_flip", **paper.RELEASED,
-        },
-        budget=_budget(8e-3, 0.1, 2000),
+        rounds={"": paper.ROUNDS}, seeds=3, setting=OWN, own=HALVES, budget=_budget(8e-3, 0.1, 2000),
+        counts=_counts(paper.FIRST, paper.SAMPLES, paper.STEPS, batch=paper.BATCH),
     ),
 }  # fmt: skip
-"""A network for the paper's data, whose columns are not run without one; ``axes`` where not all of one are run."""
+"""A network for the paper's data, whose columns are not run without one; ``axes`` where not all of one are run
+(``methods NIID-2``: of that split). SCAFFOLD has momentum where the plan gives it no steps of its own."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +130,14 @@ BASE = Setup()
 def chosen(scale: str, axis: str, everything: tuple[Any, ...]) -> tuple[Any, ...]:
     """The rows or columns that run at this scale."""
     return PLANS[scale].axes.get(axis, everything)
+
+
+def left_out(scale: str, *axes: tuple[str, tuple[Any, ...]]) -> str:
+    """For captions: what of these axes does not run, and by how many times a method takes as long as FedAvg."""
+    missing = [str(x) for axis, everything in axes for x in everything if x not in chosen(scale, axis, everything)]
+    times = {name: COST.get(METHODS.get(name, "").partition("(")[0]) for name in missing}
+    words = [name + (f" ({times[name]:g} times FedAvg's time)" if times[name] else "") for name in missing]
+    return f"left out for their time: {', '.join(words)}" if words else ""
 
 
 def main_data(scale: str) -> str:
@@ -161,6 +184,7 @@ def consensus(scale: str, inner: str = "", **changes: Any) -> str:
         "samples": counts["samples"],
         "steps": counts["steps"],
         "after": counts["first"],
+        **({"batch": counts["batch"]} if "batch" in counts else {}),
         **changes,
     }
     return written("with_consensus_data", inner, **options) if inner else written("fedcog", **options)
@@ -177,8 +201,8 @@ def runs(
     plan = PLANS[scale]
     if not problem(scale):
         return []
-    text = consensus(scale, **changes) if method == FEDCOG else METHODS.get(method, method)
-    begin = METHODS["FedAvg"] if method == FEDCOG else METHODS.get(first, first) or text
+    text = consensus(scale, **changes) if method == FEDCOG else call(scale, method)
+    begin = METHODS["FedAvg"] if method == FEDCOG else call(scale, first) or text
     end = plan.rounds[""] if rounds is None else rounds
     close: dict[str, Any] = {}
     if (replace(setup, data=MAIN), problem(scale, setup.data)) == (BASE, problem(scale)):
@@ -194,7 +218,6 @@ def runs(
         "every": plan.every,
         "cohort": setup.clients if setup.cohort is None else setup.cohort,
         **close,
-        **(_plain_steps(plan) if METHODS["SCAFFOLD"] in text else {}),
         **next((own for word, own in plan.own.items() if word in text), {}),
         **plan.trained,
     }
@@ -214,22 +237,33 @@ def named(scale: str, data: str = MAIN) -> str:
     return ran.data if ran else data
 
 
-def tuned(scale: str) -> str:
-    """What the captions say of methods with a step size of their own."""
-    own = {"scaffold": _plain_steps(PLANS[scale]), **PLANS[scale].own}
-    steps = [f"{word} {own[key]['step_size']:g}" for key, word in STEPPED.items() if key in own]
-    return f"step size of {', of '.join(steps)}; SCAFFOLD without momentum"
+def call(scale: str, method: str) -> str:
+    """How a method is written, by its printed name; a call is as it is."""
+    plain = method == "SCAFFOLD" and "scaffold" in PLANS[scale].own
+    return paper.PLAIN_SCAFFOLD if plain else METHODS.get(method, method)
+
+
+def own_steps(scale: str, word: str) -> int:
+    """Local steps of a method by its word."""
+    plan = PLANS[scale]
+    return int(plan.own.get(word, plan.setting).get("local_steps", plan.setting["local_steps"]))
+
+
+def tuned(methods: Mapping[str, Sequence[Cell]]) -> str:
+    """For captions: what the runs of some methods have otherwise than FedAvg's, which are among them."""
+    used = {name: each[0].arguments for name, each in methods.items() if each}
+    usual = used.get("FedAvg", {})
+    words: dict[str, list[str]] = {}
+    for name, given in used.items():
+        for argument in ("step_size", *TREATED):
+            if given.get(argument) != usual.get(argument):
+                words.setdefault(argument.replace("_", " "), []).append(f"{name} {given.get(argument):g}")
+    return "; ".join(f"{argument} of {', of '.join(each)}" for argument, each in words.items())
 
 
 def distillation(scale: str) -> float:
     """FedCOG's weight of distillation."""
     return float(PLANS[scale].own.get(FEDCOG, {}).get("distillation", paper.DISTILLATION))
-
-
-def _plain_steps(plan: Plan) -> dict[str, float]:
-    """SCAFFOLD's control variates are differences of models by plain steps: no momentum, but steps as long."""
-    momentum = plan.setting.get("momentum", 0.0)
-    return {"momentum": 0.0, "step_size": round(plan.setting["step_size"] / (1 - momentum), 9)}
 
 
 def generation(scale: str, job: str, **arguments: Any) -> list[Cell]:

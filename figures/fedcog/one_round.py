@@ -13,12 +13,13 @@ from ..artefact import Artefact, Shown
 from ..comparing import by_place, Entry, judge, Pair
 from ..drawing import above, canvas
 from ..ran import Ran
-from ..regimes import POINT
+from ..regimes import POINT, Regime
 from ..runs import point, Runs
 from ..sheets import comparison, entry, number
 from ..style import line
-from . import grid
+from . import grid, guards
 from .grid import chosen, PLANS, problem
+from .guards import Place, printed
 from .reading import caption, entries, ERROR, mean_over_clients, one_more
 from .settings import COMPARED, FEDCOG, METHODS
 
@@ -54,9 +55,10 @@ def _ran(scale: str, method: str) -> Ran | None:
 
 def times(scale: str, methods: Sequence[str]) -> list[Cell]:
     """The cell in which these methods take turns."""
-    texts = {m: grid.consensus(scale) if m == FEDCOG else METHODS[m] for m in methods}
-    repeats = PLANS[scale].counts["repeats"]
-    return grid.generation(scale, "generation_round_seconds", algorithms=texts, repeats=repeats)
+    counts = PLANS[scale].counts
+    after = counts.get("timed", counts["first"])
+    texts = {m: grid.consensus(scale, after=after) if m == FEDCOG else METHODS[m] for m in methods}
+    return grid.generation(scale, "generation_round_seconds", after=after, algorithms=texts, repeats=counts["repeats"])
 
 
 def ahead(runs: Runs, scale: str, quantity: str, others: Sequence[str], lower: bool = False) -> list[Pair]:
@@ -75,7 +77,13 @@ def ahead(runs: Runs, scale: str, quantity: str, others: Sequence[str], lower: b
 
 def _figure_cells(scale: str) -> list[Cell]:
     methods = chosen(scale, "compared", COMPARED)
-    return [cell for method in DRAWN if method in methods for cell in runs_of(scale, method)]
+    return [*(c for m in DRAWN if m in methods for c in runs_of(scale, m)), *guards.harm_cells(scale)]
+
+
+def _guards(runs: Runs, scale: str, methods: Sequence[str]) -> list[Regime]:
+    """Those of a finding on local models and accuracy one round after the change."""
+    place = Place({m: runs_of(scale, m) for m in methods}, printed("4", "FedAvg", "Acc"))
+    return guards.usual(runs, scale, place, later=1)
 
 
 def figure(runs: Runs, scale: str) -> Shown:
@@ -86,6 +94,7 @@ def figure(runs: Runs, scale: str) -> Shown:
         for row in point(measured(runs, scale, method, quantity), x, method, _ran(scale, method), words)
     ]
     distance, common, own = MEASURES
+    regimes = _guards(runs, scale, DRAWN)
     return Shown(
         caption(
             scale,
@@ -94,14 +103,19 @@ def figure(runs: Runs, scale: str) -> Shown:
         ),
         rows,
         conclusions=[
-            judge("FedCOG's local models are nearest to the global one", ahead(runs, scale, distance, OTHERS, True)),
             judge(
-                "FedCOG's local models are the most accurate on all classes", ahead(runs, scale, common, OTHERS), POINT
+                "FedCOG's local models are nearest to the global one",
+                ahead(runs, scale, distance, OTHERS, True),
+                regimes=regimes,
             ),
-            judge(
-                "FedCOG's local models are the most accurate on their own classes",
-                ahead(runs, scale, own, OTHERS),
-                POINT,
+            *(
+                judge(
+                    f"FedCOG's local models are the most accurate on {where}",
+                    ahead(runs, scale, q, OTHERS),
+                    POINT,
+                    regimes,
+                )
+                for q, where in ((common, "all classes"), (own, "their own classes"))
             ),
         ],
         unavailable="" if problem(scale) else "data not available",
@@ -127,7 +141,7 @@ def draw(shown: Shown) -> Any:
 
 def _table_cells(scale: str) -> list[Cell]:
     methods = chosen(scale, "compared", COMPARED)
-    return [*(cell for m in methods for cell in runs_of(scale, m)), *times(scale, COMPARED)]
+    return [*(c for m in methods for c in runs_of(scale, m)), *times(scale, COMPARED), *guards.harm_cells(scale)]
 
 
 def table_4(runs: Runs, scale: str) -> Shown:
@@ -136,7 +150,7 @@ def table_4(runs: Runs, scale: str) -> Shown:
     others = [m for m in chosen(scale, "compared", COMPARED) if m != FEDCOG]
     accurate = [Pair(f"FedCOG over {m}", at[FEDCOG, ACCURACY].ours, at[m, ACCURACY].ours) for m in others]
     faster = [Pair(f"{m} over FedCOG", at[m, TIME].ours, at[FEDCOG, TIME].ours) for m in ("FedProx", "MOON")]
-    rounds = PLANS[scale].counts["first"] + 1
+    rounds, timed = PLANS[scale].counts["first"] + 1, times(scale, COMPARED)
     return comparison(
         caption(
             scale,
@@ -146,8 +160,10 @@ def table_4(runs: Runs, scale: str) -> Shown:
         ),
         found,
         [
-            judge("FedCOG is the most accurate after one round", accurate, POINT),
-            judge("FedCOG takes less local time than FedProx and MOON", faster),
+            judge(
+                "FedCOG is the most accurate after one round", accurate, POINT, _guards(runs, scale, [*others, FEDCOG])
+            ),
+            judge("FedCOG takes less local time than FedProx and MOON", faster, regimes=guards.seconds(timed)),
         ],
     )
 

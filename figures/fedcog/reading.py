@@ -20,7 +20,7 @@ from ..runs import Runs
 from ..sheets import entry
 from ..stand_ins import remark, title
 from . import settings as paper
-from .grid import BASE, data_set, distillation, PLANS, problem, Setup, what_ran
+from .grid import BASE, data_set, distillation, PLANS, runs as runs_of, Setup, what_ran
 
 Places = Mapping[tuple[str, str], Sequence[Cell]]
 """The runs behind each place (row, column) of a table, one per seed."""
@@ -101,17 +101,19 @@ def rising(found: Mapping[tuple[str, str], Entry], row: str, low: str, high: str
 def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
     """Which data and runs, then what else is to be said; a scale below the paper's says what it reduces."""
     plan, used = PLANS[scale], data_set(scale, setup.data)
-    given, counts = plan.setting, plan.counts
-    if not used:
+    cells = runs_of(scale, "FedAvg", replace(setup, kind=BASE.kind))
+    if not used or not cells:
         return "Reported numbers alone: the data are not here, or not run at this scale."
+    given, counts = cells[0].arguments, plan.counts
+    step = f", {counts['batch']} of them a local step" if "batch" in counts else ""
     words = [
-        f"{problem_words(problem(scale, setup.data))}{_instead(scale, setup.data, used)}, "
-        f"{paper.CLIENTS} clients where nothing else is said, {plan.rounds['']} rounds of {given['local_steps']} local "
-        f"steps (batch {given['batch']}, step size {given['step_size']:g}, momentum 0.9)",
-        f"FedCOG: {counts['first']} rounds of FedAvg, then its own, {counts['samples']} images in {counts['steps']} "
-        f"steps, distilled with weight {distillation(scale):g}",
+        f"{problem_words(given['problem'])}{_instead(scale, setup.data, used)}, "
+        f"{given['clients']} clients where nothing else is said, {given['rounds']} rounds of {given['local_steps']} "
+        f"local steps ({_optimiser(given)})",
+        f"FedCOG: {given['after']} rounds of FedAvg, then its own, {counts['samples']} images in {counts['steps']} "
+        f"steps, distilled with weight {distillation(scale):g}{step}",
         *more,
-        f"{plan.seeds} seeds",
+        f"{len(cells)} seeds",
     ]
     if scale != "paper":
         words.append(
@@ -119,6 +121,14 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
             f"{paper.SAMPLES} images in {paper.STEPS} steps, weight {paper.DISTILLATION:g}"
         )
     return put_together(words)
+
+
+def _optimiser(given: Mapping[str, Any]) -> str:
+    """Batch and optimiser of a run."""
+    words = ("batch {}", "step size {:g}", "momentum {:g}", "weight decay {:g}")
+    names = ("batch", "step_size", "momentum", "weight_decay")
+    said = [text.format(given[name]) for name, text in zip(names, words, strict=True) if given.get(name)]
+    return ", ".join([*said, *(["random crops and flips"] if given.get("augment") else [])])
 
 
 def _instead(scale: str, data: str, used: str) -> str:

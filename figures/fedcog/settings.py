@@ -9,13 +9,15 @@ FIRST, ROUNDS, CLIENTS, LOCAL_STEPS, STEP_SIZE = 50, 70, 10, 400, 0.01
 SAMPLES, STEPS, DISAGREEMENT, DISTILLATION = 256, 100, 0.1, 0.01
 """Generated samples, steps of their generation, weights of disagreement and of distillation."""
 RELEASED = {"batch": 64, "momentum": 0.9, "weight_decay": 1e-5}
-"""What the paper does not state, as its released code has it; that code also takes 64 generated samples a step."""
+"""What the paper does not state, as its released code has it."""
+BATCH = 64
+"""Generated samples that a local step takes there."""
 
 METHODS = {
     "FedAvg": "fedavg()",
     "FedAvgM": "fedavgm(momentum=0.1)",
     "FedProx": "fedprox(mu=0.01)",
-    "SCAFFOLD": "scaffold(reading='printed')",
+    "SCAFFOLD": "scaffold(reading='code')",
     "MOON": "moon(mu=0.01)",
     "FedSAM": "fedsam(rho=0.5)",
     "VHL": "vhl(weight=1.0, epochs=5)",
@@ -25,6 +27,8 @@ METHODS = {
     "FedGen": "fedgen()",
 }
 """The baselines of Table 1 with the paper's coefficients; FedReg's and FedGen's are not stated."""
+PLAIN_SCAFFOLD = "scaffold(reading='printed')"
+"""For plans in which it takes plain steps, without momentum."""
 
 FEDCOG = "FedCOG"
 DATA = {"Fashion-MNIST": "fashion_mnist", "CIFAR-10": "cifar10", "CIFAR-100": "cifar100"}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+
+from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import Entry, judge, Judged, leads, Pair
-from ..regimes import learnt, POINT
+from ..regimes import effect, POINT, Regime
 from ..runs import Runs
 from ..sheets import comparison
-from . import grid
+from . import grid, guards
 from .grid import chosen, named, PLANS, problem, Setup
+from .guards import Place, printed
 from .reading import caption, cells_of, entries, ERROR, final, over, Places, values
 from .settings import columns, DATA, FEDCOG, KINDS, METHODS
 
@@ -38,8 +41,18 @@ def column_of(scale: str, column: str) -> str:
 
 def places(scale: str) -> Places:
     run_here = [c for c in SETTINGS if problem_of(scale, c)]
-    methods = (*chosen(scale, "methods", tuple(METHODS)), FEDCOG)
-    return {(method, column): grid.runs(scale, method, setup_of(column)) for column in run_here for method in methods}
+    return {(m, c): grid.runs(scale, m, setup_of(c)) for c in run_here for m in methods(scale, setup_of(c).kind)}
+
+
+def methods(scale: str, kind: str) -> tuple[str, ...]:
+    """Those that run in a split."""
+    return (*chosen(scale, f"methods {kind}", chosen(scale, "methods", tuple(METHODS))), FEDCOG)
+
+
+def cells(scale: str) -> list[Cell]:
+    """All runs, and those that show what heterogeneity costs on each data set."""
+    data_sets = dict.fromkeys(setup_of(c).data for _, c in places(scale))
+    return [*cells_of(places(scale)), *(cell for data in data_sets for cell in guards.harm_cells(scale, data))]
 
 
 def problem_of(scale: str, column: str) -> str:
@@ -59,12 +72,13 @@ def data(runs: Runs, scale: str) -> Shown:
         scale,
         ERROR,
         *over(scale),
-        grid.tuned(scale),
+        grid.tuned({m: each for (m, c), each in places(scale).items() if c == first}),
+        grid.left_out(scale, ("methods", tuple(METHODS))),
         "FedReg's and FedGen's coefficients are not stated",
         setup=setup_of(first),
     )
     settings = [e for e in found if e.column != AVERAGE]
-    return comparison(said, found, conclusions(settings, names), "test accuracy (%)")
+    return comparison(said, found, conclusions(runs, scale, settings, names), "test accuracy (%)")
 
 
 def _averaged(entry: Entry, found: list[Entry], names: Mapping[str, str]) -> Entry:
@@ -75,27 +89,56 @@ def _averaged(entry: Entry, found: list[Entry], names: Mapping[str, str]) -> Ent
     return replace(entry, ours=tuple(sum(v) / len(v) for v in zip(*each, strict=True)) if all(each) else ())
 
 
-def conclusions(found: list[Entry], names: Mapping[str, str]) -> list[Judged]:
+def conclusions(runs: Runs, scale: str, found: list[Entry], names: Mapping[str, str]) -> list[Judged]:
     """What the paper reads off the table, of the columns that were run; ``names`` are theirs here."""
-    ran = {c: name for c, name in names.items() if any(e.ours for e in found if e.column == name)}
-    shown = list(ran.values())
+    at = places(scale)
+    ran = {c: name for c, name in names.items() if any(column == c for _, column in at)}
     data_sets = [d for d in DATA if {f"{d} {k}" for k in KINDS} <= set(ran)]
-    below = [
-        Pair(f"FedAvg over SCAFFOLD, {c}", values(found, "FedAvg", c), values(found, "SCAFFOLD", c))
-        for c in (ran[f"{d} NIID-2"] for d in data_sets if d != "CIFAR-100")
-    ]
     two, one = (f" {kind}" for kind in reversed(KINDS))
+    worse = [d + two for d in data_sets if d != "CIFAR-100" and ("SCAFFOLD", d + two) in at]
+    below = [
+        Pair(f"FedAvg over SCAFFOLD, {ran[c]}", values(found, "FedAvg", ran[c]), values(found, "SCAFFOLD", ran[c]))
+        for c in worse
+    ]
     gains = {
         ran[d + two].removesuffix(two): (_gain(found, ran[d + two]), _gain(found, ran[d + one])) for d in data_sets
     }
     more = [Pair(f"gain in NIID-2 over NIID-1, {d}", second, first) for d, (second, first) in gains.items()]
-    plain = [e for e in found if e.row == "FedAvg" and e.column in shown]
-    regimes = [regime for e in plain for regime in learnt(e.ran, e.ours)]
-    best = leads(found, FEDCOG, columns=shown)
+    best = [
+        pair
+        for c, name in ran.items()
+        for pair in leads(found, FEDCOG, [m for m in methods(scale, setup_of(c).kind) if m != FEDCOG], [name])
+    ]
+
+    def usual(columns_: Iterable[str], *compared: str, remedy: bool = True) -> list[Regime]:
+        each = {c: {m: at[m, c] for m in compared or methods(scale, setup_of(c).kind)} for c in columns_}
+        told = [Place(those, printed("1", "FedAvg", c), setup_of(c)) for c, those in each.items()]
+        return guards.usual(runs, scale, *told, remedy=remedy)
+
+    both = [d + k for d in data_sets for k in (one, two)]
+    apart = [
+        effect(
+            f"accuracy that FedAvg loses from NIID-1 to NIID-2 on {ran[d + one].removesuffix(one)}",
+            values(found, "FedAvg", ran[d + one]),
+            values(found, "FedAvg", ran[d + two]),
+            printed("1", "FedAvg", d + one) - printed("1", "FedAvg", d + two),
+        )
+        for d in data_sets
+    ]
     return [
-        judge("FedCOG is the most accurate in every setting that is run", best, POINT, regimes),
-        judge("SCAFFOLD is less accurate than FedAvg in NIID-2", below, POINT, regimes),
-        judge("FedCOG gains more over FedAvg in NIID-2 than in NIID-1", more, POINT, regimes),
+        judge("FedCOG is the most accurate in every setting that is run", best, POINT, usual(ran)),
+        judge(
+            "SCAFFOLD is less accurate than FedAvg in NIID-2",
+            below,
+            POINT,
+            usual(worse, "FedAvg", "SCAFFOLD", remedy=False),
+        ),
+        judge(
+            "FedCOG gains more over FedAvg in NIID-2 than in NIID-1",
+            more,
+            POINT,
+            [*usual(both, "FedAvg", FEDCOG), *apart],
+        ),
     ]
 
 
@@ -104,4 +147,4 @@ def _gain(found: list[Entry], column: str) -> list[float]:
     return [ours - plain for ours, plain in pairs]
 
 
-ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", lambda scale: cells_of(places(scale)), data)
+ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", cells, data)

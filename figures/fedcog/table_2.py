@@ -17,7 +17,8 @@ def data(runs: Runs, scale: str) -> Shown:
     found = entries(runs, "2", {}, final(scale), absent=MISSING)
     shown = comparison(
         "Precision, recall and F1 by label and F1 by picture in percent, as reported: photographs of 200 users, 405 "
-        "rounds, the last 5 of them FedCOG's in its row.",
+        "rounds, the last 5 of them FedCOG's in its row. Nothing is run: FLAIR is not here, and no other set of "
+        "photographs has several labels each and users.",
         found,
         [],
         "reported / ours (%)",

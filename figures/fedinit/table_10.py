@@ -58,6 +58,8 @@ def data(runs: Runs, scale: str) -> Shown:
     )
     timed = [Setup(share=share) for share in SHARES]
     words = caption(scale, timed, more).replace(f", {plan.seeds} seeds", ", one seed")
+    if ran := of(cells(scale)):
+        words = words.replace(f"{plan.rounds[timed[0].data]} rounds of", f"{ran.ours.rounds} rounds of")
     rates = [e for e in found if e.column.endswith("ratio")]
     return comparison(words, found, conclusions(found, scale), digits=3, ranked=rates)
 

@@ -57,10 +57,11 @@ def of_plan(
     cohort: int, local_steps: int, rounds: int, step_size: Any, relaxation: Any, step_offset: Any = None
 ) -> dict[str, Any]:
     """The words of a plan in which every round is the same, but for step sizes that fall with an offset."""
-    squares = local_steps * rounds * step_size**2
+    summed, squares = local_steps * rounds * step_size, local_steps * rounds * step_size**2
     falls = {}
     if step_offset is not None:
-        squares = sum(size**2 for size in schedules.sizes(step_size, step_offset, local_steps * rounds))
+        sizes = schedules.sizes(step_size, step_offset, local_steps * rounds)
+        summed, squares = sum(sizes), sum(size**2 for size in sizes)
         falls = {"step_size_scale": step_size * step_offset, "step_offset": step_offset}
     return {
         "cohort": cohort,
@@ -71,6 +72,7 @@ def of_plan(
         "relaxation": relaxation,
         "iterations": local_steps * rounds,
         "steps_cubed_ratio": local_steps * local_steps,
+        "summed_step_sizes": summed,
         "squared_step_sizes": squares,
         **falls,
     }

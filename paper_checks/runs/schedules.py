@@ -17,8 +17,9 @@ import numpy as np
 import sympy as sp
 
 from bounds.assumptions import HARMONIC_STEP_SIZE
-from bounds.core import Bound, Statistic
+from bounds.core import Bound, Condition, Statistic
 from bounds.errors import BoundsError, DeclarationError
+from bounds.fedinit.stability import DECAYING_STEP
 from bounds.operators import bind
 from bounds.quantities import Quantity
 from bounds.weights import Weights
@@ -32,13 +33,19 @@ SOME = 8
 
 def harmonic(bound: Bound) -> bool:
     """Whether the bound is on step sizes that fall like a scale over an offset plus the iteration."""
-    return any(c.assumption is HARMONIC_STEP_SIZE for c in bound.conditions)
+    return any(c.assumption is HARMONIC_STEP_SIZE or counted_from_one(c) for c in bound.conditions)
+
+
+def counted_from_one(condition: Condition) -> bool:
+    """Whether the step size of iteration t = 1, 2, .. is to be a scale over t: that of the offset 1, from 0."""
+    return condition.words == DECAYING_STEP.words
 
 
 @lru_cache(maxsize=256)
 def pinned(bound: Bound) -> Mapping[str, sp.Expr]:
     """What the bound says that a knob of the step sizes is: by an abbreviation, or by an equation of its conditions."""
     found = {q.name: bound._spelled(q.name, q) for q in bound.where if q.name in KNOBS}
+    found |= {OFFSET: sp.Integer(1)} if any(map(counted_from_one, bound.conditions)) else {}
     for relation in bound.relations:
         if isinstance(relation, sp.Eq):
             for side, other in ((relation.lhs, relation.rhs), (relation.rhs, relation.lhs)):

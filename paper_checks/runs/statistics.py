@@ -22,6 +22,7 @@ MADE: Mapping[str, Callable[[Any, int], Any]] = {
     "end": lambda x, r: x[r],
     "latest": lambda x, r: x[r - 1],
     "mean": lambda x, r: np.mean(x[:r], axis=0),
+    "roots": lambda x, r: np.sqrt(x[:r]).sum(axis=0),
     "decrease": lambda x, r: x[:r] - x[1 : r + 1],
     "change": lambda x, r: x[1 : r + 1] - x[:r],
     "largest": lambda x, r: np.max(x[:r]),

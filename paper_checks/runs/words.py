@@ -87,6 +87,8 @@ WORDS = _table(
     Word("alignment", problem=LOCAL_SGD),
     Word("gradient_norm_factor", problem=LOCAL_SGD),
     Word("variance_growth", problem=LOCAL_SGD),
+    Word("lipschitz", problem=(RUNS,)),
+    Word("loss_cap", problem=(RUNS,)),
     Word("parameters", problem=(RUNS,)),
     Word("model_size", problem=(RUNS,)),
     Word("complexity", problem=(RUNS,)),
@@ -103,6 +105,8 @@ WORDS = _table(
     Word("relaxation", plan=LOCAL_SGD),
     Word("contraction", proof=LOCAL_SGD),
     Word("squared_step_sizes", plan=(*SEARCHED, WORST)),
+    Word("summed_step_sizes", plan=(RUNS,)),
+    Word("untouched_steps", plan=(RUNS,)),
     Word("takes_part", plan=(WORST,)),
     Word("samples", plan=(RUNS, ATOMS)),
     Word("samples_per_round", plan=(RUNS,)),
@@ -130,7 +134,7 @@ WORDS = _table(
     Word("consensus_distance", per=ROUND, target=(WORST,), along=(EXACT, WORST)),
     Word("loss_change", run=(RUNS, *MOMENTS), per=ROUND, of="train_loss", how="change",
          target=(RUNS, *MOMENTS, WORST)),
-    Word("summed_grad_norm_sq", run=SEARCHED, per=ROUND),
+    Word("summed_grad_norm_sq", run=MOMENTS, per=ROUND),
     Word("mean_path_gradient_sq", run=SEARCHED, per=ROUND),
     Word("gradient_drift", run=SEARCHED, per=ROUND),
     Word("mean_gradient_drift", run=SEARCHED, per=ROUND, target=(*SEARCHED, WORST)),
@@ -149,6 +153,11 @@ WORDS = _table(
     Word("next_distance_sq", of="distance_sq", how="next", along=(*MOMENTS, WORST)),
     Word("weighted_grad_norm_sq", per=ROUND, of="grad_norm_sq", how="weighted", target=(WORST,),
          along=(*SEARCHED, WORST)),
+    Word("summed_divergence_root", run=(RUNS,), of="divergence", how="roots", target=()),
+    # ---- of pairs of runs ----
+    Word("stability", run=(RUNS,), per=ROUND),
+    Word("separation", run=(RUNS,), per=ROUND),
+    Word("swap_gap", run=(RUNS,), per=ROUND, target=()),
     # ---- of one round of learning on every data set ----
     Word("generalization_gap", run=(ATOMS,)),
     Word("out_of_sample_gap", run=(ATOMS,)),
@@ -199,8 +208,8 @@ def _everybody(bound: Bound) -> bool:
 def readable(word: str, evidence: str, iterated: bool) -> bool:
     """Whether this kind of evidence reads a word as what a bound is on; ``iterated``: at every local iteration."""
     row = WORDS.get(word)
-    if row is not None and iterated:
-        return evidence in row.along
-    if evidence == RUNS:
-        return not iterated and (word in MEASUREMENTS or (row is not None and row.of in MEASUREMENTS))
+    if iterated:
+        return row is not None and evidence in row.along
+    if evidence == RUNS and word in MEASUREMENTS:
+        return True
     return row is not None and evidence in (row.run if row.target is None else row.target)

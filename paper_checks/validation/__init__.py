@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
-from bounds.errors import BoundsError, UnknownNameError
+from bounds.errors import BoundsError
 from bounds.showing.files import to_write
 from bounds.showing.loading import load
 from bounds.showing.tables import to_json
@@ -25,7 +25,7 @@ from empirics.progress import Progress, progress, Silent
 
 from ..runs.can import can
 from .comparison import as_json, Comparison, Verdict, write
-from .options import AS_JSON, described, DRAWS, EXACT, LOG, Options, parsed, RUNS
+from .options import AS_JSON, DRAWS, EXACT, LOG, Options, parsed, RUNS
 
 FINDERS = {DRAWS: "one_round", EXACT: "exact", RUNS: "trained", LOG: "log"}
 """The module of every kind of evidence: its ``found(bound, options, bar)`` makes the comparison."""
@@ -46,31 +46,25 @@ def validate(bound: Bound, evidence: str, plan: Options, bar: Progress | None = 
     return found
 
 
-def trainable() -> list[str]:
-    """The bounds of the catalogue that training can be held against."""
-    return [name for name, bound in BOUNDS.items() if not can(bound, RUNS)]
-
-
 def usage() -> list[str]:
-    """One line per bound and way to validate it."""
-    alone = [
-        f"usage: fedbounds validate {name} [--help]   {described(BOUNDS[name], evidence)}"
-        for name, evidence in sorted(VALIDATIONS.items())
-    ]
-    trained = [f"usage: fedbounds validate {n} --problem MODEL(DATA) [--help]" for n in sorted(trainable())]
-    return [*alone, *trained, "usage: fedbounds validate NAME --measured runs.csv quantity=value @file.json [--help]"]
+    """One line per bound that can be measured."""
+    names = sorted(name for name, bound in BOUNDS.items() if name in VALIDATIONS or not can(bound, RUNS))
+    return [f"fedbounds validate {n}{'' if n in VALIDATIONS else ' --problem MODEL(DATA)'}" for n in names]
 
 
 Draw = Callable[[Comparison, Path], list[Path]]
 
 
 def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
-    """Validate the bound of this name, the way the arguments ask for; the exit status: 1 where it is violated.
+    """Validate the bound of this name, the way the arguments ask for, or all of a pattern; 1 where one is violated.
 
     ``draw(comparison, folder)`` is how a caller from a later room adds the figure of a bound's own validation; it
     returns the paths it wrote.
     """
-    bound, arguments = named(name), spelled_out("validate", arguments)
+    if is_pattern(name):
+        status: int = import_module(".every", __name__).run(name, arguments)
+        return status
+    bound, arguments = load(name), spelled_out("validate", arguments)
     evidence = evidence_of(bound, name, {a.partition("=")[0] for a in arguments})
     plan = parsed(bound, evidence, arguments)
     if plan is None:
@@ -100,7 +94,7 @@ def evidence_of(bound: Bound, name: str, asked: Set[str]) -> str:
         return VALIDATIONS[name]
     reason, exact = can(bound, RUNS), not can(bound, EXACT)
     if reason and not exact:
-        raise BoundsError(f"{name} cannot be measured: {reason}; can be: {', '.join(_available())}")
+        raise BoundsError(f"{name} cannot be measured: {reason}; fedbounds validate lists what can be")
     if "--problem" in asked or (not exact and asked & {"-h", "--help"}):
         return RUNS
     if exact:
@@ -108,18 +102,9 @@ def evidence_of(bound: Bound, name: str, asked: Set[str]) -> str:
     raise UsageError(f"{name} is measured on a problem: {ON_A_PROBLEM}")
 
 
-def _available() -> list[str]:
-    return sorted({*VALIDATIONS, *trainable()})
-
-
-def named(name: str) -> Bound:
-    """The bound of this name, or of a file of one's own."""
-    try:
-        return load(name)
-    except UnknownNameError as error:
-        if ":" in name or name.endswith(".py"):
-            raise
-        raise UsageError(f"{error}; available: {', '.join(_available())}") from None
+def is_pattern(name: str) -> bool:
+    """Whether a name stands for many: ``all``, or one with the signs of the shell, such as ``fedinit.*``."""
+    return name == "all" or (not {*"*?["}.isdisjoint(name) and ":" not in name)
 
 
 __all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "run", "usage", "validate"]

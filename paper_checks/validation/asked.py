@@ -9,13 +9,15 @@ from typing import Any, TYPE_CHECKING
 
 from bounds.core import Bound
 from bounds.errors import unknown
+from bounds.showing.loading import load
 from empirics.problems.own_problem import given_or_own
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import progress
 
-from . import evidence_of, named, validate as validated
+from . import evidence_of, is_pattern, validate as validated
 from .comparison import Comparison
-from .options import ASKED, DRAWS, LOG, Options, refuse_idle, RUNS
+from .every import Survey, survey
+from .options import ASKED, DRAWS, LOG, MANY, Options, refuse_idle, RUNS
 
 if TYPE_CHECKING:
     from empirics.federation.split import Split
@@ -56,14 +58,15 @@ def validate(
     leave_out: str | Sequence[str] = (),
     kind: str = "",
     model: str = "",
-) -> Comparison:
+) -> Comparison | Survey:
     """Hold a bound against a measurement: the verb ``fedbounds validate``; None leaves an option as usual.
 
     With a ``problem`` (or data of your own) the bound is held against training, with ``measured`` against a log of
     yours, and otherwise against what there is for this bound: exact expectations, or draws of one averaging round.
 
     Args:
-        bound: the bound, its name, or ``"file.py:name"``.
+        bound: the bound, its name, or ``"file.py:name"``; of ``"all"`` or ``"fedinit.*"`` a row per bound that can be
+            measured, for which there are ``problem`` (as text) and ``workers``.
         words: ``"quantity=value"`` or ``"@file.json"``: constants that a problem or a log does not know.
         problem: what to train, as in ``fedbounds.train``.
         measured: a CSV of your own runs.
@@ -88,7 +91,7 @@ def validate(
         relaxation: FedInit's beta.
         regularisation: L2 penalty, of draws or of data of your own.
         concentration: of the Dirichlet class priors of draws.
-        workers: threads of draws.
+        workers: threads of draws, processes of many bounds.
         csv: a CSV file of your own, in place of ``problem``.
         frame: a pandas DataFrame, in place of ``csv``.
         target: the column to predict.
@@ -101,6 +104,11 @@ def validate(
         BoundsError: in one line, where the plan cannot be held, or an option changes nothing for this bound.
     """
     told = dict(locals())
+    if isinstance(bound, str) and is_pattern(bound):
+        given = {name: value for name, value in told.items() if value not in (None, "", ()) and name != "bound"}
+        if idle := [name for name in given if name not in ASKED[MANY]]:
+            raise unknown(f"option of a validation of {bound}", idle[0], ["problem", "workers"])
+        return survey(bound, **given)
     own = {name: told.pop(name) for name in ("csv", "frame", "target", "group", "leave_out", "kind", "model")}
     if csv is not None or frame is not None:
         own["regularisation"] = told.pop("regularisation")
@@ -108,7 +116,7 @@ def validate(
     told["partition"] = None if partition is None and told["partition"] == "iid" else told["partition"]
     options = {"problem": "--problem", "measured": "--measured"}
     typed = {option for name, option in options.items() if told[name] is not None}
-    held = named(bound) if isinstance(bound, str) else bound
+    held = load(bound) if isinstance(bound, str) else bound
     evidence = evidence_of(held, held.name, typed)
     told["measured"] = measured and Path(measured)
     spoken = (*words, *(f"{word}={value!r}" for word, value in (values or {}).items()))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import platform
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from importlib.metadata import version
@@ -19,10 +18,12 @@ import numpy as np
 
 from bounds.classes import said as sides_of
 from bounds.core import Bound
-from bounds.showing.files import whole, write_whole
+from bounds.showing.files import write_whole
 from bounds.showing.tables import aligned, plain
-from bounds.showing.tabular import Tabular
+from bounds.showing.tabular import Tabular, write_csv
 from empirics.measuring.estimates import Estimate
+
+from ..runs.schedules import counted_from_one
 
 ERROR_RATE = 0.05
 ROUNDED = 1e-9
@@ -78,6 +79,9 @@ def standing(
             lines.append(f"{said[condition.assumption.holds(problem, algorithm, setting)]}: {condition.words}")
         elif condition.relation is not None:
             lines.append(f"checked at every row: {condition.words}")
+        elif counted_from_one(condition) and (sizes := getattr(setting, "iteration_step_sizes", None)):
+            scales = [size * tau for tau, size in enumerate(sizes, 1)]
+            lines.append(f"{said[math.isclose(min(scales), max(scales), rel_tol=ROUNDED)]}: {condition.words}")
         else:
             sides = sides_of(condition.words, scenario)
             holds = None if sides is None else math.isclose(*sides, rel_tol=ROUNDED, abs_tol=ROUNDED * abs(sides[0]))
@@ -154,6 +158,14 @@ class Comparison(Tabular):
     def violations(self) -> tuple[Line, ...]:
         return tuple(line for line in self.lines if line.verdict is Verdict.VIOLATED)
 
+    @property
+    def doubt(self) -> str:
+        """What a violation depends on, in a sentence; empty where nothing is violated, or every condition decided."""
+        open_ = [words.partition(": ")[2] for words in self.standing if words.startswith("not decided")]
+        if not self.violations or not open_:
+            return ""
+        return f"Violated, unless one of these does not hold here: {'; '.join(open_)}."
+
     def rows(self) -> Iterator[Row]:
         """One row per number, for lines that are told apart by problem, partition and clients."""
         for line in self.lines:
@@ -221,9 +233,8 @@ def _summary(found: Comparison) -> Iterable[str]:
     said = [line.verdict for line in found.lines]
     counts = ", ".join(f"{said.count(word)} x {word}" for word in Verdict if word in said)
     yield f"{counts}{found.basis}"
-    open_ = [words.partition(": ")[2] for words in found.standing if words.startswith("not decided")]
-    if found.violations and open_:
-        yield f"Violated, unless one of these does not hold here: {'; '.join(open_)}."
+    if found.doubt:
+        yield found.doubt
 
 
 # ---- written ----
@@ -233,8 +244,7 @@ def write(found: Comparison, folder: Path, command: str) -> list[Path]:
     """``NAME.csv`` with full precision and, where the run has one, ``NAME.json``: what is needed to repeat it."""
     folder.mkdir(parents=True, exist_ok=True)
     table, card = folder / f"{found.bound.name}.csv", folder / f"{found.bound.name}.json"
-    with whole(table) as beside, beside.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(_tidy(found) if found.numbers else _wide(found))
+    write_csv([row._asdict() for row in found.rows()] if found.numbers else found.records(), table)
     if not found.card:
         return [table]
     return [table, write_whole(card, json.dumps(plain(_card(found, command)), indent=2, allow_nan=False) + "\n")]
@@ -244,29 +254,16 @@ def as_json(found: Comparison, command: str) -> dict[str, Any]:
     """What ``fedbounds validate --json`` prints: the card, and every line in full precision."""
     lines = [
         {
-            **dict(zip(found.places, line.place, strict=True)),
-            "measured": float(line.measured.value),
-            "standard_error": float(line.measured.error),
-            "bound": line.bound,
-            "bound_error": line.error,
-            "low": line.low,
-            "high": line.high,
+            **record,
             "outside": bool(line.outside),
+            "bound_error": line.error,
             "ratio": line.ratio,
-            "verdict": str(line.verdict),
-            "why": line.why,
             "parts": {name: float(part.value) for name, part in line.parts.items()},
         }
-        for line in found.lines
+        for record, line in zip(replace(found, read="measured").records(), found.lines, strict=True)
     ]
     told = {"relation": found.bound.relation, "lines": lines, "violated": len(found.violations)}
     return {**{k: v for k, v in _card(found, command).items() if k != "verdicts"}, **told}
-
-
-def _wide(found: Comparison) -> Iterator[Iterable[Any]]:
-    yield _head(found)
-    for line in found.lines:
-        yield [repr(cell) if isinstance(cell, float) else cell for cell in _numbers(line)]
 
 
 def _head(found: Comparison) -> tuple[str, ...]:
@@ -276,12 +273,6 @@ def _head(found: Comparison) -> tuple[str, ...]:
 def _numbers(line: Line) -> tuple[Any, ...]:
     numbers: tuple[Any, ...] = (line.measured.value, line.measured.error, line.bound, line.low, line.high)
     return *line.place, *map(float, numbers), int(line.outside), str(line.verdict), line.why
-
-
-def _tidy(found: Comparison) -> Iterator[Iterable[Any]]:
-    yield Row._fields
-    for row in found.rows():
-        yield ["" if cell is None else cell for cell in row]
 
 
 def _card(found: Comparison, command: str) -> dict[str, Any]:

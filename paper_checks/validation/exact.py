@@ -31,11 +31,8 @@ from ..runs.demands import demands
 from ..runs.methods import method
 from ..runs.readings import facts
 from ..runs.words import along, free
-from .comparison import Comparison, Line, standing, Verdict
+from .comparison import Comparison, Line, ROUNDED, standing, Verdict
 from .options import Options
-
-ROUNDING = 1e-9
-"""Relative difference that floating-point arithmetic may make in an exact comparison."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Compared:
     def _verdict(self, bound: float, exact: float) -> Verdict:
         if self.outside or np.isnan(bound):
             return Verdict.UNDECIDED
-        return Verdict.HOLDS_HERE if exact <= bound * (1 + ROUNDING) else Verdict.VIOLATED
+        return Verdict.HOLDS_HERE if exact <= bound * (1 + ROUNDED) else Verdict.VIOLATED
 
 
 def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> Compared:
@@ -71,6 +68,13 @@ def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) ->
     at = np.broadcast_to(np.atleast_1d(bound(**used)), exact.shape)
     formula = np.broadcast_to(np.atleast_1d(bound.formula(**used)), exact.shape)
     return Compared(at, formula, exact, values, breaks(bound, problem, made, setting))
+
+
+def quietly(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> Compared:
+    """The same without a warning where the bound is silent."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutsideConditionsWarning)
+        return compare(bound, problem, setting, beta)
 
 
 def _sizes(setting: Setting) -> Any:
@@ -152,9 +156,7 @@ def inside(bound: Bound, problem: Quadratics, options: Options) -> tuple[Setting
     while True:
         setting = replace(plan, step_size=step_size)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", OutsideConditionsWarning)
-                compared = compare(bound, problem, setting, options.relaxation)
+            compared = quietly(bound, problem, setting, options.relaxation)
         except (NoSolutionError, NoMinimumError):
             compared = None
         if compared is not None and (given or not np.isnan(compared.bound).any()):

@@ -1,8 +1,7 @@
-"""The exact answer for estimating a mean: ``l = 1/2 ||theta - z||^2``, identical clients, n samples each.
+"""The exact answer for estimating a mean, ``l = 1/2 ||theta - z||^2``, identical clients, n samples each.
 
-Derived here from second moments alone, with s^2 the total variance of a sample (trace of its covariance, which is also
-the variance of a sample's gradient). A model that is an average of samples deviates from the population mean by the
-average of their deviations, so every expected loss is half the variance of (model - sample).
+What ``bounds.fedals.quadratic`` says of squared distances, put into numbers of clients and samples and s^2, the total
+variance of a sample (trace of its covariance), which is also the variance of a sample's gradient.
 """
 
 from __future__ import annotations
@@ -24,22 +23,12 @@ class ExactMean(NamedTuple):
     bound: sp.Expr
 
 
-def expected_loss(model_variance: sp.Expr, covariance: sp.Expr) -> sp.Expr:
-    """Half of E||model - z||^2 for a model of this variance around the mean and this covariance with the sample z."""
-    return (model_variance - 2 * covariance + s_sq) / 2
-
-
 def exact_mean() -> ExactMean:
     """Gap, local gap, non-iidness and the bound of Theorem 4.1 in closed form, for K identical clients."""
-    own = s_sq / n  # variance of client k's sample mean, and its covariance with one of its own samples
-    average = s_sq / (n * K)  # the same for the average of K independent sample means
-    gap = expected_loss(average, sp.S.Zero) - expected_loss(average, average)
-    local = expected_loss(own, sp.S.Zero) - expected_loss(own, own)
-    excess = expected_loss(average, average) - expected_loss(own, own)
-    one_round = get("fedals.one_round").equal_clients()
-    values = {"smoothness": sp.S.One, "strong_convexity": sp.S.One, "local_gap": local, "non_iidness": excess}
-    bound = one_round.expr.subs({q: values[q.name] for q in one_round.quantities if q.name in values})
-    return ExactMean(*(sp.simplify(e) for e in (gap, local, excess, bound)))
+    put = {"smoothness": 1, "client_distance_sq": 0, "client_gradient_variance": s_sq, "local_gap": s_sq / n}
+    exact = [get(f"fedals.gaussian_mean_{name}").equal_clients() for name in ExactMean._fields]
+    found = [bound.expr.subs({q: put[q.name] for q in bound.quantities if q.name in put}) for bound in exact]
+    return ExactMean(*map(sp.simplify, found))
 
 
 def sentence() -> str:

@@ -5,7 +5,6 @@ Every table has one row per number; ``outside`` marks rows about which the theor
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from bounds.catalog import get
 from bounds.core import Bound
-from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
+from bounds.errors import NoMinimumError, NoSolutionError
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm
 from empirics.exact import ExactRun
@@ -30,7 +29,7 @@ from empirics.training.setting import Setting
 
 from ..runs import readings
 from ..runs.words import WORDS
-from .exact import about, compare, Compared, inside
+from .exact import about, Compared, inside, quietly
 from .one_round import CLAIMED, compare as compare_round, controlled_gap, drawn as draws_of, NAME
 from .options import EXACT, Options, RUNS
 from .planned import planned
@@ -89,7 +88,7 @@ def exact(
     drawn = [sampled(problem, _drawn(chosen, relaxation), setting, seed) for seed in range(runs)]
     rows: list[list[Any]] = []
     for end in [max(ends)] if len(longest.exact) > 1 else ends:
-        found = longest if end == max(ends) else _quiet(chosen, problem, replace(setting, rounds=end), relaxation)
+        found = longest if end == max(ends) else quietly(chosen, problem, replace(setting, rounds=end), relaxation)
         rows += _rows(end, found, *_target(chosen, [run.first(end) for run in drawn], found))
     names = ("rounds", "exact", "bound", "outside", "measured", "error")
     table = {name: [_plain(row[i]) for row in rows] for i, name in enumerate(names)}
@@ -105,12 +104,6 @@ def _rows(end: int, found: Compared, mean: np.ndarray, error: np.ndarray) -> lis
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _quiet(bound: Bound, problem: Quadratics, setting: Setting, relaxation: float) -> Compared:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutsideConditionsWarning)
-        return compare(bound, problem, setting, relaxation)
 
 
 def _drawn(bound: Bound, relaxation: float) -> Algorithm:
@@ -168,7 +161,7 @@ def relaxed(
 
 def _row(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> tuple[str, float, bool]:
     try:
-        found = _quiet(bound, problem, setting, beta)
+        found = quietly(bound, problem, setting, beta)
     except (NoSolutionError, NoMinimumError):  # no constant of the proof exists: the theorem is silent
         return bound.name, float("nan"), True
     return bound.name, float(found.formula[-1]), bool(np.isnan(found.bound[-1]) or found.outside)

@@ -7,10 +7,12 @@ the user's word: with these the bound is shown, and nothing is decided.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from torch import Tensor
 
 from bounds.core import Bound
 from bounds.errors import MissingQuantityError
@@ -18,10 +20,12 @@ from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
 from empirics.measuring.constants import closed_forms, Constant, constants, DECIDING, LOWER, visited
 from empirics.measuring.costs import Devices
+from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import Progress
 from empirics.training.setting import Setting
 
+from ..runs import schedules
 from ..runs.readings import of_plan, UNBIASED
 
 
@@ -91,13 +95,16 @@ def _of_setting(method: Algorithm, setting: Setting) -> dict[str, Known]:
         **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None, setting.step_offset),
         **{name: getattr(devices, name) for name in ("download_rate", "upload_rate", "minibatch_time")},
         "relaxation": getattr(method.start, "beta", None),
+        "untouched_steps": 1,  # before its first step a run is that on the other data
     }
     return {name: Known.sure(value, "the setting") for name, value in found.items() if value is not None}
 
 
 def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[str, Any]:
     """The values for the first ``rounds`` rounds of the run."""
-    changed = {"rounds": rounds, "iterations": rounds * setting.steps}
+    many = rounds * setting.steps
+    summed = sum(schedules.sizes(setting.step_size, setting.step_offset, many))
+    changed = {"rounds": rounds, "iterations": many, "summed_step_sizes": summed}
     return {name: changed.get(name, value) for name, value in values.items()}
 
 
@@ -121,8 +128,28 @@ def _of_problem(
     if "optimum_dissimilarity" in found:
         found["control_error"] = found["optimum_dissimilarity"]._replace(how="controls start at zero")
     found |= {word: Known.sure(value, "gradients of samples are unbiased") for word, value in UNBIASED.items()}
+    if isinstance(problem.model, Linear):
+        found |= _largest(problem, problem.model, problem.model.start(0).unsqueeze(0) if path is None else path)
     parameters = problem.model.dim
     found["complexity"] = Known.sure(parameters, "stands in: the number of parameters")
+    return found
+
+
+def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str, Known]:
+    """The largest loss of a sample and the largest norm of its gradient, at models of a run if not at every model."""
+    loss = slope = 0.0
+    for w in path:
+        norm = model.regularisation * float(w.norm())
+        for _, x, y in problem.samples.like(w).chunks(1 << 15):
+            loss = max(loss, float(model.evaluate(w.unsqueeze(0), x, y)[0].max()))
+            pull = model.pull(model.output(w.unsqueeze(0), x), y)[0]
+            slope = max(slope, float((pull.norm(dim=0) * x[0].norm(dim=-1)).max()) + norm)
+    found = {
+        word: Known(seen, "the largest at models of a run", seen, math.inf, "is a lower estimate")
+        for word, seen in (("loss_cap", loss), ("lipschitz", slope))
+    }
+    if problem.lipschitz is not None and math.isfinite(problem.lipschitz):
+        found["lipschitz"] = Known.sure(problem.lipschitz, "at every model")
     return found
 
 

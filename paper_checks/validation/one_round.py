@@ -8,7 +8,7 @@ root in (6) is concave in the two expectations; that makes a verdict of "violate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,6 @@ from .slopes import answer, BoundOfMeans, claim_sentences, claimed_rows, slope_r
 
 NAME = "fedals.one_round"
 CLAIMED = "fedals.one_round_iid_claimed"  # how the paper's discussion reads (6) for identical clients
-PLAIN = "generalization_gap without control variate"
 SEEDS = {"ridge": 120, "softmax": 60}
 
 
@@ -62,7 +61,7 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
         f" ({seeds} draws; {TESTS} these settings only). ±: one standard error over draws (bound: jackknife).",
         about=(DRAWN,),
         standing=standing(bound, problems[0], AverageOfMinimisers(), everyone),
-        after=(*_reduced(lines), *answer(fits, lines), *claim_sentences(claimed)),
+        after=(*answer(fits, lines), *claim_sentences(claimed)),
         card=card(plan, problems),
         places=("problem", "partition", "clients"),
         numbers=(*(row for fit in fits for row in slope_rows(fit)), *claimed_rows(claimed)),
@@ -135,22 +134,10 @@ def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, row
                     "bound / measured": estimate["ratio"],
                     "local_gap (mean over clients)": jackknife(lambda x: x, local[:, :count].mean(1)),
                     "non_iidness (mean over clients)": jackknife(lambda x: x, excess.mean(1)),
-                    PLAIN: jackknife(lambda x: x, draws["generalization_gap"][:, i]),
                 },
             )
         )
     return found
-
-
-def _reduced(lines: Sequence[Line]) -> Iterator[str]:
-    """How much the control variate helps: variance of the plain estimate over that with it."""
-    pairs = [(float((c.extras[PLAIN].error / c.measured.error) ** 2), c) for c in lines if c.measured.error]
-    pairs = sorted((pair for pair in pairs if pair[0] > 0), key=lambda pair: pair[0])
-    if pairs:
-        ends = (
-            f"{ratio:.3g} ({', '.join(map(str, c.place[:2]))}, K = {c.place[2]})" for ratio, c in (pairs[0], pairs[-1])
-        )
-        yield f"The control variate, of mean exactly zero, divides the gap's variance by {' to '.join(ends)}."
 
 
 def estimates(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bounds.core import Bound
-from bounds.showing.numbers import real_word, whole_word
+from bounds.showing.numbers import MOST_WORKERS, real_word, whole_number, whole_word
 from bounds.showing.usage import bare_parser, UsageError
 from empirics.experiments.command import path_word
 from empirics.numbers import check_options
@@ -20,6 +21,8 @@ from ..runs.methods import takes
 
 DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
 """Evidence: one averaging round drawn again and again, exact moments on quadratics, training, a log of the user's."""
+MANY = "many"
+"""In its place: many bounds, each with the evidence there is."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ def counts(text: str) -> tuple[int, ...]:
 
 COHORT = "clients per round (half, or all where the theorem asks for it)"
 FALLS = "the step size of iteration t, from 0, is G/(G + t) of the first (where it falls: what the theorem says, or 10)"
+USUAL = "softmax(digits, regularisation=0.5)"
+"""What is trained where one of many bounds needs a problem and none is named: its data come with scikit-learn."""
 CARD = Asked(Path("out"), "folder of the CSV and the JSON card (./out)", path_word, "DIR")
 ASKED: Mapping[str, Mapping[str, Asked]] = {
     DRAWS: {
@@ -135,6 +140,11 @@ ASKED: Mapping[str, Mapping[str, Asked]] = {
         "measured": Asked(None, "CSV; seed and round may be columns too", path_word, "FILE", required=True),
         "out": CARD,
     },
+    MANY: {
+        "problem": Asked("", f"train what can be trained there (what has to be: {USUAL})", str, "MODEL(DATA)"),
+        "workers": Asked(2, "processes (2)", whole_number(1, MOST_WORKERS), "N"),
+        "out": Asked(None, "CSV with one row per bound", path_word, "FILE"),
+    },
 }
 """What each evidence asks for."""
 WORDS = {RUNS: "constants that the problem does not know", LOG: "values that hold for all rows, or @file.json"}
@@ -159,10 +169,19 @@ def described(bound: Bound, evidence: str) -> str:
 
 def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | None:
     """The plan that command-line arguments ask for; None after --help."""
-    parser = bare_parser(
-        "validate", described(bound, evidence), below=[*([OWN] if evidence == RUNS else []), VALIDATE_JSON]
-    )
-    parser.prog = f"fedbounds validate {bound.name}"
+    below = [*([OWN] if evidence == RUNS else []), VALIDATE_JSON]
+    found = typed(evidence, arguments, bound.name, described(bound, evidence), below)
+    if found is None:
+        return None
+    del found["json"]  # how it is told, and no part of the plan
+    refuse_idle(bound, evidence, found)
+    return Options.of(evidence, **{**found, "words": tuple(found.get("words", ()))})
+
+
+def typed(evidence: str, arguments: Sequence[str], name: str, what: str, below: Sequence[str]) -> dict[str, Any] | None:
+    """The options that command-line arguments give, by name; None after --help, which says ``what`` is done."""
+    parser = bare_parser("validate", what, below=below)
+    parser.prog = f"fedbounds validate {shlex.quote(name)}"
     if evidence in WORDS:
         parser.add_argument("words", nargs="*", metavar="quantity=value", help=WORDS[evidence])
     for name, asked in ASKED[evidence].items():
@@ -177,12 +196,9 @@ def parsed(bound: Bound, evidence: str, arguments: Sequence[str]) -> Options | N
         )
     parser.add_argument(AS_JSON, dest="json", action="store_true", help="print JSON, described below")
     try:
-        found = vars(parser.parse_intermixed_args(list(arguments)))
+        return vars(parser.parse_intermixed_args(list(arguments)))
     except SystemExit:
         return None
-    del found["json"]  # how it is told, and no part of the plan
-    refuse_idle(bound, evidence, found)
-    return Options.of(evidence, **{**found, "words": tuple(found.get("words", ()))})
 
 
 def refuse_idle(bound: Bound, evidence: str, typed: Collection[str]) -> None:

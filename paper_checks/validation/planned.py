@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds.assumptions import FULL_PARTICIPATION, SAMPLED_WITH_REPLACEMENT, SHARED_GENERATED_DATA
+from bounds.assumptions import FULL_PARTICIPATION, SHARED_GENERATED_DATA
 from bounds.core import Bound
 from bounds.showing.process import remark
 from empirics.algorithms import algorithm
@@ -30,9 +30,9 @@ from empirics.training.setting import Setting
 from ..runs.demands import demands
 from ..runs.methods import method as named
 from ..runs.readings import Drawn, facts as drawn_of, of_plan
-from ..runs.schedules import chosen, FIRST, harmonic, OFFSET as KNOB_OFFSET, pinned, SCALE
+from ..runs.schedules import chosen, counted_from_one, FIRST, harmonic, OFFSET as KNOB_OFFSET, pinned, SCALE
 from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
-from .exact import OFFSET
+from .exact import OFFSET, sampled
 from .known import Known, known, words_of
 from .options import Options
 from .reading import fresh, needs_population, one_round, plan
@@ -157,16 +157,16 @@ def _setting(bound: Bound, options: Options, clients: int) -> Setting:
     assumed = {c.assumption for c in bound.conditions}
     if one_round(bound) and options.rounds not in (None, 1):
         raise EmpiricsError(f"{bound.name} is about one averaging round; got --rounds {options.rounds}")
-    by_weight = SAMPLED_WITH_REPLACEMENT in assumed
     half = clients if FULL_PARTICIPATION in assumed else max(1, clients // 2)
+    usual = 1.0 if any(map(counted_from_one, bound.conditions)) else OFFSET
     made = Setting(
         rounds=_else(options.rounds, 1 if one_round(bound) else 10),
         cohort=_else(options.cohort, half),
         batch=options.batch,
         local_steps=options.local_steps,
         step_size=_else(options.step_size, 0.05),
-        step_offset=_else(options.step_offset, OFFSET if harmonic(bound) else None),
-        sampling=_else(options.sampling, "with_replacement" if by_weight else "without_replacement"),
+        step_offset=_else(options.step_offset, usual if harmonic(bound) else None),
+        sampling=_else(options.sampling, sampled(bound)),
         client_weight=options.client_weight,
     )
     made.check_cohort(clients)
@@ -243,8 +243,9 @@ def _knobs(setting: Setting, first: float) -> dict[str, float]:
 
 def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
     """Problem, method and setting in the attributes that assumptions read; None where nobody knows."""
-    base, method, setting = training.base, training.method, training.setting
+    base, method, setting, own = training.base, training.method, training.setting, training.problem(0)
     problem = SimpleNamespace(**{name: getattr(base, name) for name in FACTS})
+    problem.client_sizes = own.client_sizes  # of what is trained on
     problem.strong_convexity = base.strong_convexity if base.convex else 0.0
     for name in ("gradient_variance", "grad_cap_sq"):
         held = training.values.get(name)
@@ -252,10 +253,10 @@ def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
         setattr(problem, name, held.value if there and held is not None else None)
     if problem.gradient_variance is None and base.gradient_variance is not None:
         problem.gradient_variance = base.gradient_variance if math.isfinite(base.gradient_variance) else None
-    if setting.batch >= max(base.client_sizes):
+    if setting.batch >= max(own.client_sizes):
         problem.gradient_variance = 0.0
     problem.independent_noise = True  # every client draws batches of its own
-    problem.independent_samples = training.problem(0).independent_samples
+    problem.independent_samples = own.independent_samples
     generate = getattr(method.objective, "generate", None)
     method_facts = SimpleNamespace(
         local_sgd=method.local_sgd,
@@ -268,7 +269,7 @@ def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
 
 FACTS = (
     "smoothness", "sample_smoothness", "pl_constant", "lipschitz", "dissimilarity_offset", "loss_cap", "lower_bound",
-    "convex", "nonnegative_loss", "client_sizes",
+    "convex", "nonnegative_loss",
 )  # fmt: skip
 
 

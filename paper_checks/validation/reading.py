@@ -17,7 +17,7 @@ from torch import Tensor
 from bounds.assumptions import FRESH_SAMPLES
 from bounds.core import Bound
 from bounds.weights import Weights
-from empirics.measuring import Measurement, measurement, MEASUREMENTS, Reading, Row, Snapshot
+from empirics.measuring import Measurement, measurement, MEASUREMENTS, PAIRED, Reading, Row, Snapshot
 from empirics.measuring.core import exact, of_all_minima, of_minimum, of_population, quantities, Readings
 from empirics.measuring.models import average_gap, virtual_averages
 from empirics.measuring.risks import of_excess
@@ -118,6 +118,8 @@ def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
         return WordSource(AT_AVERAGES[word]["all clients" in str(bound.statistic)], "steps")
     if target and word in WORDS and WORDS[word].how == ENDS and bound.statistic and bound.statistic.weights:
         return WordSource(AFTER_STEPS, "steps")
+    if word in PAIRED:
+        return WordSource(PAIRED[word], "latest")
     if target and word == "generalization_gap" and over == "rounds" and fresh(bound):
         return WordSource(MEASUREMENTS["round_averaged_gap"](), "latest")  # FedALS (8): on the samples of each round
     if word in WORDS and WORDS[word].how in (ENDS, AVERAGE):

@@ -14,10 +14,10 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import BoundsError
-from bounds.showing.values import parse_number
+from bounds.showing.values import read
 from empirics.errors import Diverged, EmpiricsError
 from empirics.federation.federation import short_of
-from empirics.measuring import Row, Run
+from empirics.measuring import of_pairs, PAIRED, Row, Run
 from empirics.progress import Progress
 
 from ..runs import schedules
@@ -79,18 +79,20 @@ def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Compa
 def _runs(training: Training, chosen: MeasurementPlan, bar: Progress) -> list[list[Row]]:
     bar.start(training.seeds * training.setting.rounds)
     runs = []
+    single = [m for m in chosen.measurements if m.name not in PAIRED]
+    compared = [m.name for m in chosen.measurements if m.name in PAIRED]
     for seed in range(training.seeds):
         bar.doing(f"{training.method}, seed {seed}")
         problem = training.problem(seed)
-        run = Run(problem, training.method, training.setting, seed, chosen.measurements, every=1)
+        run = Run(problem, training.method, training.setting, seed, single, every=1)
         rows: list[Row] = []
-        for state, read in run:
-            rows += read
+        for state, measured in run if single else ():
+            rows += measured
             if state.round:
                 bar.step()
-        if rows[-1].quantity == "diverged":
+        if rows and rows[-1].quantity == "diverged":
             raise Diverged(rows[-1].round, f"{training.method} with seed {seed}", rows[-1].value)
-        runs.append(rows)
+        runs.append(rows + of_pairs(problem, training.method, training.setting, seed, compared))
     return runs
 
 
@@ -175,17 +177,14 @@ def _about(training: Training) -> list[str]:
     falls = "" if setting.step_offset is None else f", falling with the offset {setting.step_offset:.3g}"
     drawn = "" if training.samples is None else f", {training.samples} samples drawn by every client"
     short = short_of(setting.batch, base.client_sizes) if training.samples is None else []
+    worth = {name: held for name, held in training.values.items() if held.how not in ("the setting", "counted")}
     return [
         f"{training.method} on {base}{drawn}",
         f"{setting.cohort} of {base.clients} clients, {setting.sampling}; {setting.rounds} rounds of "
         f"{setting.steps} steps of size {setting.step_size:.3g}{falls}, batch {setting.batch}; {training.seeds} seeds",
         *(f"  {line}" for line in short),
-        *(f"  {name} = {_number(held.value)}: {held.how}" for name, held in training.values.items() if _worth(held)),
+        *(f"  {name} = {_number(held.value)}: {held.how}" for name, held in worth.items()),
     ]
-
-
-def _worth(held: Any) -> bool:
-    return held.how not in ("the setting", "counted")
 
 
 def _number(value: Any) -> str:
@@ -215,17 +214,13 @@ def _card(training: Training) -> dict[str, Any]:
 def _given(bound: Bound, typed: Sequence[str]) -> dict[str, float]:
     """Constants from ``quantity=value`` words."""
     found = {}
-    for word in typed:
-        name, equals, text = word.partition("=")
-        if word.startswith("@"):
-            raise BoundsError(
-                f"the constants of a problem are computed from it: leave out {word}, type what is missing"
-            )
-        if not equals:
-            raise BoundsError(f"expected quantity=value; got {word!r}")
-        if name in found:
-            raise BoundsError(f"{name} is given twice")
-        value = parse_number(name, text, "")
-        bound.quantity(name).card.domain.check(name, np.asarray(value))
-        found[name] = value
+    if files := [word for word in typed if word.startswith("@")]:
+        raise BoundsError(
+            f"the constants of a problem are computed from it: leave out {files[0]}, type what is missing"
+        )
+    for name, value in read(typed).items():
+        bound.quantity(name).card.domain.check(name, value.numbers)
+        if value.kind != "number":
+            raise BoundsError(f"{name} must be a number here")
+        found[name] = float(value.numbers)
     return found

@@ -5,20 +5,21 @@ mending them. Here what is left of the inequalities is definite and function val
 that nothing needs mending, and the bound is as near to the worst case as the path is followed. An early point of the
 path is a federation strictly inside of its class, the last one nearly attains the bound.
 
-Steps are those of Nesterov and Todd (1998) with Mehrotra's correction. Each is the solution of a least-squares problem,
-found by an orthogonal factor with its largest rows first: normal equations square a condition that reaches 1e10, and
-lose what proofs are made of.
+Steps are those of Nesterov and Todd (1998) with Mehrotra's correction and Gondzio's (1996). Each is the solution of a
+least-squares problem, found from normal equations and refined. They square a condition that reaches 1e10 at the end of
+the path: where refining does not settle an orthogonal factor with its largest rows first takes their place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack, qr, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular
 
 from .conditioning import Frame, normalised, restored, turned
 from .program import Program, Solved, WorstCaseError
@@ -32,7 +33,13 @@ SHORT = 1e-3
 POOR = 0.03
 """Steps below it lead back to the path, not along it, where the path is followed carefully."""
 EDGE = 0.98
-"""How far a step goes towards the edge."""
+"""How far a step goes towards the edge; a corrected one less far, by the length of what it corrects."""
+CORRECTED, LONG, MORE = 3, 0.9, 0.02
+"""How often a step is corrected at most, how long one is that needs no correction, by how much one must lengthen it."""
+NEAR = 0.1, 10.0
+"""Products of both sides that are near their aim, relative to it: others are corrected."""
+REFINED, SETTLED = 6, 1e-8
+"""Solutions of the normal equations for a step at most, and the last one's size, relative to the step."""
 LEAST = 0.1
 """A first multiplier, relative to the usual one, at least."""
 OFF = 1e-9
@@ -195,7 +202,7 @@ class _Path:
         step = _Scaled(self, at, left, off)
         lengths, slacks = step.lengths, step.slacks
         first = step.towards([-np.diag(x) for x in lengths], -slacks)
-        one, other = step.reach(first.grams, first.slacks), step.reach(first.left, first.multipliers)
+        one, other = step.reaches(first)
         after = float((slacks + one * first.slacks) @ (slacks + other * first.multipliers))
         for x, a, b in zip(lengths, first.grams, first.left, strict=True):
             after += float(((np.diag(x) + one * a) * (np.diag(x) + other * b)).sum())
@@ -205,11 +212,22 @@ class _Path:
         for x, a, b in zip(lengths, first.grams, first.left, strict=True):
             both = a @ b
             wanted.append(np.diag(aim / x - x) - (both + both.T) / (x[:, None] + x[None, :]))
-        found = step.towards(wanted, aim / slacks - slacks - first.slacks * first.multipliers / slacks)
-        one, other = step.reach(found.grams, found.slacks), step.reach(found.left, found.multipliers)
+        edge = 0.9 + 0.09 * min(one, other)
+        rest = aim / slacks - slacks - first.slacks * first.multipliers / slacks
+        found = step.towards(wanted, rest)
+        one, other = step.reaches(found, edge)
+        for _ in range(CORRECTED):
+            if min(one, other) > LONG:
+                break
+            wanted, rest = step.corrected(wanted, rest, found, aim, (one, other))
+            again = step.towards(wanted, rest)
+            longer = step.reaches(again, edge)
+            if sum(longer) < one + other + MORE:
+                break
+            found, (one, other) = again, longer
         if max(one, other) < poor:
             found = step.towards([np.diag(mu / x - x) for x in lengths], mu / slacks - slacks)
-            one, other = step.reach(found.grams, found.slacks), step.reach(found.left, found.multipliers)
+            one, other = step.reaches(found)
         moved = [G @ m @ G.T for G, m in zip(step.frames, found.grams, strict=True)]
         paid = step.d * (off - self.rows[:, : self.packed] @ _packed(moved)) - found.slacks
         values = np.linalg.lstsq(self.flows.T * step.d[:, None], paid, rcond=None)[0]
@@ -258,35 +276,97 @@ class _Scaled:
         self.by = np.linalg.solve(held, flows[:, self.free])
         self.due = np.zeros(len(self.d))
         self.due[self.bound] = np.linalg.solve(held, path.due - path.flows @ at.multipliers)
-        wide = self.rows[self.free] - self.by.T @ self.rows[self.bound]
-        tall = np.concatenate([wide.T, np.eye(len(self.free)), -self.by])
-        self.order = np.argsort(-np.abs(tall).max(1), kind="stable")
-        raw: Any = qr(tall[self.order], mode="raw", overwrite_a=True, check_finite=False)
-        (self.turns, self.factors), triangle = raw
-        self.triangle = triangle[: len(self.free)]
+        self.wide = self.rows[self.free] - self.by.T @ self.rows[self.bound]
         line = self.d * off
-        self.line = solve_triangular(self.triangle, line[self.free] - self.by.T @ line[self.bound], trans="T")
+        self.line = line[self.free] - self.by.T @ line[self.bound]
+
+    @cached_property
+    def normal(self) -> tuple[Any, Array] | None:
+        """A triangular factor of the normal equations with a diagonal of ones, and their scale."""
+        square = self.wide @ self.wide.T + self.by.T @ self.by
+        square[np.diag_indices_from(square)] += 1.0
+        scale = 1 / np.sqrt(np.diag(square))
+        square *= scale
+        square *= scale[:, None]
+        try:
+            return cho_factor(square, overwrite_a=True, check_finite=False), scale
+        except np.linalg.LinAlgError:
+            return None
+
+    @cached_property
+    def orthogonal(self) -> tuple[Array, Array, Array, Array]:
+        """The order of the rows, the largest first, reflections, their factors and the triangle of what is left."""
+        tall = np.concatenate([self.wide.T, np.eye(len(self.free)), -self.by])
+        order = np.argsort(-np.abs(tall).max(1), kind="stable")
+        raw: Any = qr(tall[order], mode="raw", overwrite_a=True, check_finite=False)
+        (turns, factors), triangle = raw
+        return order, turns, factors, triangle[: len(self.free)]
 
     def towards(self, grams: Sequence[Array], slacks: Array) -> _Direction:
         """The step whose two sides add up to this, in inner products and in slacks."""
         rest = slacks - self.due
-        right = np.concatenate([_packed(grams) - self.due @ self.rows, rest[self.free], rest[self.bound]])[self.order]
-        most = 64 * len(self.free)
-        seen = lapack.dormqr("L", "T", self.turns, self.factors, right[:, None], most)[0][: len(self.free), 0]
-        y = solve_triangular(self.triangle, seen - self.line)
+        right = _packed(grams) - self.due @ self.rows
+        y = self._refined(right, rest)
+        y = self._turned(right, rest) if y is None else y
         moved = self.due.copy()
         moved[self.free] += y
         moved[self.bound] -= self.by @ y
         left = self.path._split(moved @ self.rows)
         return _Direction([a - b for a, b in zip(grams, left, strict=True)], slacks - moved, left, moved)
 
-    def reach(self, blocks: Sequence[Array], numbers: Array) -> float:
+    def _refined(self, right: Array, rest: Array) -> Array | None:
+        """The free multipliers by normal equations; None where they do not settle."""
+        if self.normal is None:
+            return None
+        factor, scale = self.normal
+        y = np.zeros(len(self.free))
+        for _ in range(REFINED):
+            ahead = self.wide @ (right - y @ self.wide) + rest[self.free] - y - self.line
+            ahead -= (rest[self.bound] + self.by @ y) @ self.by
+            change = scale * cho_solve(factor, scale * ahead, check_finite=False)
+            y += change
+            if np.abs(change).max() <= SETTLED * np.abs(y).max():
+                return y
+        return None
+
+    def _turned(self, right: Array, rest: Array) -> Array:
+        """The free multipliers by an orthogonal factor."""
+        order, turns, factors, triangle = self.orthogonal
+        tall = np.concatenate([right, rest[self.free], rest[self.bound]])[order]
+        seen = lapack.dormqr("L", "T", turns, factors, tall[:, None], 64 * len(self.free))[0][: len(self.free), 0]
+        return solve_triangular(triangle, seen - solve_triangular(triangle, self.line, trans="T"))
+
+    def corrected(
+        self, grams: Sequence[Array], slacks: Array, found: _Direction, aim: float, lengths: tuple[float, float]
+    ) -> tuple[list[Array], Array]:
+        """What to step towards instead, so that after longer steps than these all products of both sides are near."""
+        one, other = (min(1.0, 1.5 * length + 0.1) for length in lengths)
+        wanted = []
+        for x, gram, a, b in zip(self.lengths, grams, found.grams, found.left, strict=True):
+            product = (np.diag(x) + one * a) @ (np.diag(x) + other * b)
+            sizes, axes = np.linalg.eigh((product + product.T) / 2)
+            wanted.append(gram + (axes * _missing(sizes, aim)) @ axes.T * 2 / (x[:, None] + x[None, :]))
+        products = (self.slacks + one * found.slacks) * (self.slacks + other * found.multipliers)
+        return wanted, slacks + _missing(products, aim) / self.slacks
+
+    def reaches(self, found: _Direction, edge: float = EDGE) -> tuple[float, float]:
+        """How far a step may go on both sides."""
+        return self.reach(found.grams, found.slacks, edge), self.reach(found.left, found.multipliers, edge)
+
+    def reach(self, blocks: Sequence[Array], numbers: Array, edge: float) -> float:
         """How far one side may go: at most 1, and not over the edge."""
         worst = min(0.0, float((numbers / self.slacks).min()))
         for x, block in zip(self.lengths, blocks, strict=True):
             root = np.sqrt(x)
             worst = min(worst, float(np.linalg.eigvalsh(block / root[:, None] / root[None, :])[0]))
-        return min(1.0, -EDGE / worst) if worst else 1.0
+        return min(1.0, -edge / worst) if worst else 1.0
+
+
+def _missing(products: Array, aim: float) -> Array:
+    """What products lack to be near their aim, or have too much."""
+    low, high = NEAR
+    missing: Array = np.maximum(np.clip(products, low * aim, high * aim) - products, -high * aim)
+    return missing
 
 
 def _packed(blocks: Sequence[Array]) -> Array:

@@ -72,10 +72,12 @@ def _axes(gram: Array) -> Array:
 
 def turned(rows: Array, turn: Array) -> Array:
     """``T^T A T`` of every packed matrix A; T may have fewer columns than rows."""
-    i, j = triangle(len(turn))
-    weight = np.where(i == j, 1.0, 2**0.5)
-    matrices = np.zeros((len(rows), len(turn), len(turn)))
-    matrices[:, i, j] = matrices[:, j, i] = rows / weight
-    i, j = triangle(turn.shape[1])
-    found: Array = (turn.T @ matrices @ turn)[:, i, j] * np.where(i == j, 1.0, 2**0.5)
+    n, m = turn.shape
+    i, j = triangle(n)
+    places = np.empty((n, n), dtype=np.intp)
+    places[i, j] = places[j, i] = np.arange(len(i))
+    matrices = np.take(rows / np.where(i == j, 1.0, 2**0.5), places.ravel(), axis=1)
+    whole = turn.T @ (matrices.reshape(-1, n) @ turn).reshape(-1, n, m)
+    i, j = triangle(m)
+    found: Array = np.take(whole.reshape(-1, m * m), i * m + j, axis=1) * np.where(i == j, 1.0, 2**0.5)
     return found

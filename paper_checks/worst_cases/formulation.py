@@ -234,9 +234,7 @@ class Formulation:
         found = []
         for k in range(self.space.members):
             at = [(e.points[k], e.gradients[k], e.values[k]) for e in self.evaluations]
-            for (i, j), names in self.pairs():
-                late = abs(i - j) > 1 and min(i, j) > 0
-                found.append(Constraint("class", self._pair(at[i], at[j]), late=late, of=names))
+            found += [Constraint("class", self._pair(at[i], at[j]), of=names) for (i, j), names in self.pairs()]
         return found
 
     def pairs(self) -> list[tuple[tuple[int, int], tuple[str, str]]]:

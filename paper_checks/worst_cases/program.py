@@ -35,8 +35,6 @@ class Constraint:
     name: str
     row: Array
     limit: Any = 0.0
-    late: bool = False
-    """Whether a large program may begin without it: it is added as soon as a solution breaks it."""
     of: tuple[str, ...] = ()
     """The models that it speaks of, by the names of their evaluations."""
 
@@ -103,10 +101,6 @@ def solver() -> Any:
     return clarabel
 
 
-SMALL = 150
-"""Constraints up to which a program is solved at once."""
-BROKEN = 1e-7
-"""How far a solution may break a constraint that it was not asked to keep, relative to the largest number in it."""
 TOLERANCE = 1e-8
 """What the solver is asked for."""
 

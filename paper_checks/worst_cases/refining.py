@@ -4,7 +4,8 @@ What a solver calls an optimum meets its tolerances in the numbers it was given.
 numbers it may break constraints by more than the value, whatever the gap. So a solution counts by its doubt: how far
 the optimum may be from its value, to first order, by what it and its multipliers break. In coordinates in which the
 last solution is round the next one is nearly always sure; where none is the central path is followed, which takes
-longer, and where that is not sure either there is no number.
+longer, and where that is not sure either there is no number. Of large programs the path comes first: its steps are
+products of large matrices, and fewer than the solver takes.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import numpy as np
 
 from .central import followed
 from .conditioning import normalised, recast, restored
-from .program import attempted, BROKEN, NoLimitError, Program, SMALL, Solved, WorstCaseError
+from .program import attempted, NoLimitError, Program, Solved, WorstCaseError
 from .space import Array, unpack
 
-DOUBT, AIM, ROUGH, FINEST = 1e-4, 1e-6, 1e-3, 1e-9
-"""Relative to the value: the doubt that is accepted, at which work stops, that of programs that still grow, and that
-at which work stops where multipliers are to prove something.
+SMALL = 150
+"""Constraints up to which the solver answers first."""
+DOUBT, AIM = 1e-4, 1e-6
+"""Relative to the value: the doubt that is accepted, and at which work stops.
 
 A worst case is known to ``DOUBT`` of itself: nothing closer than that is told from it."""
 NOTHING = 1e-9
@@ -33,58 +35,43 @@ VANISHING = 1e-26
 they are): the metric is 0 on every federation."""
 
 
-def refined(program: Program, exactly: bool = False) -> Solved:
-    """The optimum, right to ``DOUBT``; constraints that are ``late`` join a large program when a solution breaks them.
-
-    ``exactly``: as near to it as the solver gets, for what is proved with its multipliers.
-
-    Raises ``WorstCaseError`` where there is no optimum, or none that is sure.
-    """
+def refined(program: Program) -> Solved:
+    """The optimum, right to ``DOUBT``; ``WorstCaseError`` where there is none, or none that is sure."""
     largest = max((float(np.abs(c.row).max(initial=0.0)) for c in program.constraints), default=1.0)
     if max(np.abs(objective).max(initial=0.0) for objective in program.objectives) <= VANISHING * max(largest, 1.0):
         return _zero(program)
     stated, frame = normalised(program)
-    return restored(_grown(stated, FINEST if exactly else AIM), frame)
+    return restored(_surest(stated), frame)
 
 
-def _grown(program: Program, finest: float) -> Solved:
+def _surest(program: Program) -> Solved:
     """The optimum of a program whose numbers are about 1."""
-    small = len(program.constraints) <= SMALL
-    inside = np.array([small or not c.late for c in program.constraints])
-    found, seconds, aim = None, 0.0, finest if small else ROUGH
-    while True:
-        part = replace(program, constraints=tuple(c for c, k in zip(program.constraints, inside, strict=True) if k))
-        found = _sure(part, found, aim)
-        seconds += found.seconds
-        broken = _broken(program, found.x, inside)
-        if not broken.any():
-            if found.doubt <= finest * abs(found.value) or aim == finest:
-                break
-            aim = finest
-        inside |= broken
-    if not _accepted(program, found):
-        return _otherwise(program, found)
-    multipliers = np.zeros(len(program.constraints))
-    multipliers[inside] = found.multipliers
-    return replace(found, multipliers=multipliers, seconds=seconds)
+    large = len(program.constraints) > SMALL
+    path = _along(program) if large else None
+    if path is not None and _accepted(program, path):
+        return path
+    found = _sure(program)
+    if _accepted(program, found):
+        return found
+    path = path if large else _along(program)
+    if path is None or not _accepted(program, path):
+        raise WorstCaseError(
+            f"the solver's value {found.value:.6g} may be off by {found.doubt:.2g}: no number is given; take fewer "
+            "steps, a smaller step size or units in which smoothness and start are about 1"
+        )
+    return replace(path, seconds=found.seconds + path.seconds)
 
 
 def _accepted(program: Program, found: Solved) -> bool:
     return found.doubt <= max(DOUBT * abs(found.value), NOTHING * _size(program, found))
 
 
-def _otherwise(program: Program, before: Solved) -> Solved:
-    """The optimum from along the central path, where what the solver reached is not sure."""
+def _along(program: Program) -> Solved | None:
+    """The optimum from along the central path, if that gets anywhere."""
     try:
-        found = _judged(program, followed(program, AIM / 10).solved)
+        return _judged(program, followed(program, AIM / 10).solved)
     except WorstCaseError:
-        found = before
-    if not _accepted(program, found):
-        raise WorstCaseError(
-            f"the solver's value {before.value:.6g} may be off by {before.doubt:.2g}: no number is given; take fewer "
-            "steps, a smaller step size or units in which smoothness and start are about 1"
-        )
-    return replace(found, seconds=before.seconds + found.seconds)
+        return None
 
 
 def _zero(program: Program) -> Solved:
@@ -94,23 +81,12 @@ def _zero(program: Program) -> Solved:
     return Solved(0.0, 0.0, nothing, none, weights, "Solved", 0.0, 0, program.blocks, doubt=0.0)
 
 
-def _broken(program: Program, x: Array, inside: Array) -> Array:
-    """The constraints outside that a solution breaks, the worst first and as many as there are vectors."""
-    rows = np.array([c.row for c in program.constraints])
-    beyond = rows @ x - np.array([c.limit for c in program.constraints])
-    far = np.where(inside, 0.0, beyond / np.maximum(np.abs(rows * x).max(1), 1e-300))
-    chosen = np.zeros(len(rows), dtype=bool)
-    chosen[np.argsort(-far)[: sum(program.blocks)]] = True
-    found: Array = chosen & (far > BROKEN / 10)
-    return found
-
-
-def _sure(program: Program, start: Solved | None, aim: float) -> Solved:
-    """The least doubtful of a few solutions, from the coordinates of ``start`` if there is one."""
-    last = _judged(program, _begun(program) if start is None else _again(program, start))
-    best, seconds, large = last, last.seconds, len(program.constraints) > SMALL / 2
+def _sure(program: Program) -> Solved:
+    """The least doubtful of a few solutions."""
+    best = last = _judged(program, _begun(program))
+    seconds, large = last.seconds, len(program.constraints) > SMALL / 2
     for _ in range(ROUNDS - 1):
-        if best.doubt <= aim * abs(best.value):
+        if best.doubt <= AIM * abs(best.value):
             break
         try:
             last = _judged(program, _again(program, last))

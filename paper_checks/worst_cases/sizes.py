@@ -57,4 +57,4 @@ def least_time(place: Place) -> float:
 
 def proof_time(gradients: int) -> float:
     """About how many seconds a proof of a worst case of so many gradients of a client takes, on one core."""
-    return 0.2 + 5.5 * taking(gradients + 1, gradients)
+    return 0.2 + 2.5 * taking(gradients + 1, gradients)

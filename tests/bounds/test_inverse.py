@@ -8,9 +8,11 @@ import pytest
 import sympy as sp
 from toys import a, b, below, c, capped, k, part, share, toy, valley, x, y, z
 
-from bounds import Bound, BOUNDS, ClientMean
+from bounds import Bound, BOUNDS, ClientMean, quantity
+from bounds.domains import Domain
 from bounds.errors import BoundsError, MissingQuantityError, NoSolutionError, UnknownNameError
 from bounds.points import POINTS
+from bounds.showing.answers import solved
 
 
 def next_float(value: float, way: int) -> float:
@@ -278,3 +280,15 @@ def test_mistakes_are_named() -> None:
         bound.solve(x, target=3.0, alpha=1.5, width=2.0)
     with pytest.raises(BoundsError, match="one value for each of the clients"):
         toy(ClientMean(part) * x).solve(part, target=3.0, width=2.0, client_weight=[0.4, 0.6])
+
+
+@pytest.mark.parametrize(
+    ("slope", "target", "side", "said"),
+    [(1.3, 9.4, "largest", "just below 1"), (-1.3, 9.4, "smallest", "just above -1")],
+)
+def test_a_table_tells_what_lies_next_to_an_open_end_from_the_end(slope, target, side, said) -> None:
+    domain = Domain("> -1 and < 1", low=-1, high=1, open_low=True, open_high=True)
+    shift = quantity("shift", "w", "a shift", domain=domain)
+    bound = toy(4.2 + slope * shift, signed=True)
+    assert said in solved(bound, "shift", target, side)()["note"]
+    assert "just" not in solved(bound, "shift", float(bound(shift=0.4321)), side)()["note"]

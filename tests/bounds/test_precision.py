@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import sympy as sp
+from loops import each
 from precision import flaws, points, REGIMES
 
 from bounds import Bound, BOUNDS, Condition, quantity, Source
@@ -16,7 +17,7 @@ from bounds.points import POINTS
 from bounds.vocabulary import generalization_gap, local_steps, rounds
 from paper_checks.audit.contract import quiet
 
-every_bound = pytest.mark.parametrize("name", list(BOUNDS))
+every_bound = each(BOUNDS, lambda name: {"name": name})
 
 
 def found(name, regimes, count, seed):

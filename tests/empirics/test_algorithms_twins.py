@@ -38,6 +38,7 @@ TWINS = {
     "fedexp(epsilon=0.002)": lambda run: slow.fedexp(run, 0.002),
     "scaffold()": slow.scaffold,
     "scaffold(reading='printed')": lambda run: slow.scaffold(run, uniform=True),
+    "scaffold(reading='code')": lambda run: slow.scaffold(run, uniform=True, past=True),
     "feddyn(alpha=0.3)": lambda run: slow.feddyn(run, 0.3),
     "fedcm(alpha=0.4)": lambda run: slow.fedcm(run, 0.4),
     "fedinit(beta=0.2)": lambda run: slow.fedinit(run, 0.2, "alg1"),
@@ -64,6 +65,9 @@ TWINS = {
         run, lambda r, _: (STEPS if r < 3 else up(STEPS / 10), ETA)
     ),
     "scheduled(fedavg(), 'eta_rounds')": lambda run: slow.scheduled(run, lambda r, _: (STEPS, ETA / r**0.5)),
+    "scheduled(fedavg(), 'k_rounds', step_size='eta_rounds')": lambda run: slow.scheduled(
+        run, lambda r, _: (up(STEPS / r ** (1 / 3)), ETA / r**0.5)
+    ),
     "scheduled(fedavg(), 'eta_error', window=2)": lambda run: slow.scheduled(
         run, lambda r, losses: (STEPS, ETA * ratio(losses, 2) ** 0.5)
     ),
@@ -73,7 +77,10 @@ TWINS = {
 }
 SAME = [
     {"fedavg()", "scheduled(fedavg(), 'k_eta_fixed')"},
-    {"scaffold()", "scaffold(reading='printed')"},
+    *(
+        {one, other}
+        for one, other in combinations(["scaffold()", *(f"scaffold(reading='{r}')" for r in ("printed", "code"))], 2)
+    ),
     {"dsgd()", "scheduled(fedavg(), 'dsgd')"},
     {"fedinit(beta=0.2)", "fedinit(beta=0.2, reading='printed')"},
     {"fedals(alpha=2, reading='code')", "fedals(alpha=2, reading='printed')"},

@@ -74,6 +74,38 @@ def test_the_start_is_the_same_and_the_loss_falls():
     assert _values(fixed, "test_accuracy")[-1] > 0.3
 
 
+@pytest.mark.parametrize("every", [1, 2])
+def test_step_schedules_decay_when_validation_accuracy_stops_improving(every):
+    from empirics.algorithms import algorithm
+    from empirics.measuring.core import need_test
+    from empirics.problems.evaluation import each
+    from empirics.problems.tasks import task
+    from empirics.training.rounds import rounds
+    from empirics.training.setting import Setting
+
+    dealt = task(PLAN["problem"]).deal("iid", 6, 1)
+    plan = Setting(100, 2, batch=4, step_size=0.1, local_steps=8)
+    states, tests = rounds(dealt.model, dealt.federation, algorithm("fedavg()"), plan, 1), need_test(dealt)
+    right = [float(each(dealt.model, s.model.unsqueeze(0), tests).right) for s in states][every::every]
+    many = next(n for n in range(20, 99) if sum(right[n - 10 : n]) <= sum(right[n - 20 : n - 10]))
+    seconds = 100 * (SENDING + 8 * 0.25)
+    left = seconds - every * many * (SENDING + 8 * 0.25)
+    for schedule, after in (("k_step", int(left / (SENDING + 0.25))), ("eta_step", 8 * (100 - every * many))):
+        found = _run(schedule, seconds=seconds, validated=every)
+        assert found.facts["local_steps"] == 8 * every * many + after
+    with pytest.raises(EmpiricsError, match="validated needs scheduled"):
+        timed(**{**PLAN, "seconds": seconds, "algorithm": "fedavg", "validated": 3})
+
+
+def test_both_decay_by_two_schedules():
+    alone = _run("k_rounds")
+    both = timed(
+        **{**PLAN, "seconds": SECONDS, "algorithm": "scheduled(fedavg(), 'k_rounds', step_size='eta_rounds', window=2)"}
+    )
+    assert both.facts["local_steps"] == alone.facts["local_steps"]
+    assert _values(both, "train_loss")[-1] > _values(alone, "train_loss")[-1]
+
+
 def test_the_probe_of_all_samples_is_the_training_loss():
     from empirics.algorithms import algorithm
     from empirics.measuring import measurement, Run

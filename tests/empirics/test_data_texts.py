@@ -139,6 +139,16 @@ def test_tiny_shakespeare_joins_the_speeches_of_a_speaker(root):
     assert data.overlap == 6
 
 
+def test_a_language_model_is_given_the_character_after_every_position(root):
+    put(root, "shakespeare/input.txt", SPEECHES)
+    last, every = dataset("tiny_shakespeare(length=6)"), dataset("tiny_shakespeare(length=6, task='next')")
+    assert every.targets.shape == every.inputs.shape == last.inputs.shape
+    np.testing.assert_array_equal(every.targets, np.column_stack([last.inputs[:, 1:], last.targets]))
+    assert (every.kind, every.classes, every.overlap) == (last.kind, last.classes, last.overlap)
+    with pytest.raises(EmpiricsError, match="task must be 'last' or 'next'; got 'first'"):
+        dataset("tiny_shakespeare(task='first')")
+
+
 def test_strides_skip_and_short_speakers_go(root):
     put(root, "shakespeare/input.txt", SPEECHES)
     every, third = dataset("tiny_shakespeare(length=16)"), dataset("tiny_shakespeare(length=16, stride=3)")

@@ -6,7 +6,7 @@ from empirics_toys import needs_an_algorithm
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.measuring import measurement, Run
-from empirics.measuring.kept import FORMAT, Keeper
+from empirics.measuring.kept import FORMAT, Keeper, KeptRun, KeptRuns, write
 from empirics.problems.tasks import task
 from empirics.training.seeds import single_thread
 from empirics.training.setting import Setting
@@ -66,6 +66,27 @@ def test_a_run_that_goes_on_is_the_run_at_once_bit_by_bit(method, dealt, tmp_pat
     assert reached.losses == end.losses
     expected, found = tensors(end), tensors(reached)
     assert set(found) == set(expected)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_a_run_goes_on_from_where_it_was_kept_on_the_way_bit_by_bit(dealt, tmp_path):
+    """Whatever becomes of the run after that: each round is kept in a file of its own, and one of them goes on."""
+    rows = []
+
+    def keep(reached):
+        kept = {("fedinit(beta=0.3)", 3): KeptRun(reached, list(rows))}
+        write(KeptRuns({}, {}, kept), tmp_path / f"{reached.state.round}.pt")
+
+    with single_thread():
+        seen = []
+        for state, told in run(dealt, "fedinit(beta=0.3)", ALL, keep=keep, often=lambda: True):
+            rows += told
+            seen.append(state)
+        assert {path.name for path in tmp_path.iterdir()} >= {f"{r}.pt" for r in range(1, ALL + 1)}
+        going, earlier = Keeper(tmp_path / f"{FIRST}.pt", {}, {}).resumed(run(dealt, "fedinit(beta=0.3)", ALL))
+        *_, (reached, _) = later = list(going)
+    assert [*earlier, *(row for _, told in later for row in told)] == rows
+    expected, found = tensors(seen[-1]), tensors(reached)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 

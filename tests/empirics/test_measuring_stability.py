@@ -5,37 +5,50 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from measuring_toys import by_hand, INPUTS, logistic, loss, ridge, SETTING, SHARES
+from measuring_toys import by_hand, INPUTS, logistic, mean_loss, ridge, SETTING, SHARES
 
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
-from empirics.measuring import paired, Swap, swaps
+from empirics.measuring import measurement, of_pairs, paired, Run, Swap, swaps
+from empirics.measuring.stability import every_client, PAIRS
 from empirics.models.compiled import compiled
 from empirics.problems.tasks import task
 from empirics.training.setting import Setting
 
-NEW = torch.tensor([-0.7, 0.45], dtype=torch.float64)
+NEW = torch.tensor([[-0.7, 0.45], [1.2, -0.85]], dtype=torch.float64)
+TARGETS = torch.tensor([1.0, -1.0], dtype=torch.float64)
 
 
 @pytest.mark.parametrize("make", [ridge, logistic])
-def test_pairs_equal_two_runs_in_plain_loops(make):
-    problem = make(population=True)
-    target = torch.tensor(1.0, dtype=torch.float64)
-    found = paired(problem, fedavg, SETTING, 3, [Swap(1, 2, NEW, target)])
+@pytest.mark.parametrize("places", [[2], [2, 0]])
+def test_pairs_equal_two_runs_in_plain_loops(make, places):
+    problem, new, targets = make(population=True), NEW[: len(places)], TARGETS[: len(places)]
+    found = paired(problem, fedavg, SETTING, 3, [Swap(1, np.array(places), new, targets)])
     twin = make(population=True)
     x, y = INPUTS.clone(), problem.federation.targets.clone()
-    x[4], y[4] = NEW, target  # the third sample of client 1
+    for place, row, target in zip(places, new, targets, strict=True):
+        x[2 + place], y[2 + place] = row, target  # client 1 holds samples 2 to 4
     twin = replace(twin, federation=Federation.of(x, y, [np.array([0, 1]), np.array([2, 3, 4])]))
     servers, paths = by_hand(problem, SETTING, 3)
     other_servers, other_paths = _by_hand_with(twin, x, y)
+    after = [2 + place for place in places]
     for r in (0, 1, 2):
         apart = np.mean([np.linalg.norm(a[-1] - b[-1]) for a, b in zip(paths[r], other_paths[r], strict=True)])
-        assert found.separation[r] == pytest.approx(apart, rel=1e-5)
-        changes = [abs(loss(problem, servers[r + 1], j) - loss(problem, other_servers[r + 1], j)) for j in range(6)]
-        np.testing.assert_allclose(found.changes[0, r], changes, rtol=1e-5, atol=1e-10)
-        assert found.stability[r] == pytest.approx(max(changes), rel=1e-5)
-    assert found.separation[-1] > 0
+        assert found.separations[0, r] == pytest.approx(apart, rel=1e-5)
+        before, now = (_loss_with(twin, x, y, models[r + 1], after) for models in (servers, other_servers))
+        assert found.changes[0, r] == pytest.approx(before - now, rel=1e-4)
+    assert found.separations[0, -1] > 0
+
+
+def _loss_with(problem, x, y, model, places):
+    """The mean loss on these samples of the changed data."""
+    before = INPUTS.clone()
+    INPUTS.copy_(x)
+    try:
+        return mean_loss(problem, model, places)
+    finally:
+        INPUTS.copy_(before)
 
 
 def _by_hand_with(twin, x, y):
@@ -50,10 +63,10 @@ def _by_hand_with(twin, x, y):
 
 def test_the_same_sample_again_changes_nothing():
     problem = ridge(population=True)
-    same = Swap(0, 1, INPUTS[1], problem.federation.targets[1])
+    same = Swap(0, np.array([1]), INPUTS[1:2], problem.federation.targets[1:2])
     found = paired(problem, fedavg, SETTING, 3, [same])
     assert found.separations.max() == 0
-    assert found.changes.max() == 0
+    assert np.abs(found.changes).max() == 0
 
 
 def test_paired_runs_of_a_compiled_network_agree_with_those_on_torch():
@@ -61,49 +74,68 @@ def test_paired_runs_of_a_compiled_network_agree_with_those_on_torch():
     setting = Setting(rounds=2, cohort=3, batch=32, local_epochs=1, step_size=0.1)
     ours = replace(problem, model=compiled(problem.model))
     pairs = [paired(made, fedavg, setting, 3, swaps(made, seed=8, pairs=2)) for made in (problem, ours)]
-    theirs, found = (np.concatenate([p.separations.ravel(), p.stability]) for p in pairs)
+    theirs, found = (np.concatenate([p.separations.ravel(), np.abs(p.changes).mean(0)]) for p in pairs)
     np.testing.assert_allclose(found, theirs, rtol=1e-2)
     assert (found != theirs).any()
 
 
-def test_stability_is_the_largest_mean_change():
+def test_the_mean_change_of_a_new_sample_is_the_expected_generalization_gap():
+    """Bousquet and Elisseeff: for any learning map, over the draws of data sets, replaced samples and their places."""
+    problem = task("softmax(iris, regularisation=0.02)").pool("iid", 3, 7)
+    setting = Setting(rounds=2, cohort=2, batch=3, local_steps=4, step_size=0.2)
+    rows = []
+    for seed in range(60):
+        drawn = problem.drawn(seed)
+        gap = Run(drawn, fedavg, setting, seed, [measurement("generalization_gap")], every=2).rows()[-1].value
+        one = paired(drawn, fedavg, setting, seed, swaps(drawn, seed, 8)).changes[:, -1].mean()
+        whole = paired(drawn, fedavg, setting, seed, every_client(drawn, seed)).changes[:, -1].mean()
+        rows.append((gap, one - gap, whole - gap))
+    mean, error = np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1) / len(rows) ** 0.5
+    assert mean[0] > 4 * error[0]
+    assert (np.abs(mean[1:]) < 3 * error[1:]).all()
+    assert (mean[0] > 4 * error[1:]).all()  # so that nothing else would have passed
+
+
+def test_rows_of_a_run_are_means_over_its_pairs_and_clients():
     problem = ridge(population=True)
-    several = swaps(problem, seed=8, pairs=4)
-    together = paired(problem, fedavg, SETTING, 3, several)
+    rows = of_pairs(problem, fedavg, SETTING, 3, ["swap_gap", "stability"])
+    several = swaps(problem, 3, PAIRS)
     singly = np.stack([paired(problem, fedavg, SETTING, 3, [swap]).changes[0] for swap in several])
-    np.testing.assert_allclose(together.stability, singly.mean(0).max(-1))
-    assert (together.stability <= singly.max((0, 2))).all()
+    assert [row.value for row in rows if row.quantity == "stability"] == pytest.approx(np.abs(singly).mean(0))
+    assert (np.abs(singly).mean(0) > np.abs(singly.mean(0))).any()
+    clients = paired(problem, fedavg, SETTING, 3, every_client(problem, 3)).changes
+    found = {(row.client, row.round): row.value for row in rows if row.quantity == "swap_gap"}
+    assert found == {(k, r + 1): pytest.approx(clients[k, r]) for k in (0, 1) for r in range(3)}
+    assert {row.quantity for row in rows} == {"swap_gap", "stability", "separation"}
 
 
 def test_swaps_follow_the_clients_distribution():
     problem = ridge(population=True)
     drawn = swaps(problem, seed=2, pairs=4000)
     for client in (0, 1):
-        new = [s.inputs for s in drawn if s.client == client]
+        new = [s.inputs[0] for s in drawn if s.client == client]
         counts = np.array([sum(torch.equal(x, INPUTS[j]) for x in new) for j in range(6)])
         expected = SHARES[client].numpy() * len(new)
         assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
-        assert {s.place for s in drawn if s.client == client} == set(range(2 + client))
+        assert {int(s.places[0]) for s in drawn if s.client == client} == set(range(2 + client))
 
 
 def test_own_test_samples_serve_where_there_is_no_population():
     drawn = swaps(ridge(tests=True), seed=2, pairs=50)
     for swap in drawn:
         allowed = {0: (5, 0), 1: (1, 5, 2)}[swap.client]
-        assert any(torch.equal(swap.inputs, INPUTS[j]) for j in allowed)
+        assert any(torch.equal(swap.inputs[0], INPUTS[j]) for j in allowed)
     found = paired(ridge(tests=True), fedavg, SETTING, 3, drawn[:2])
-    assert found.changes.shape == (2, 3, 5)
+    assert found.changes.shape == (2, 3)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: swaps(ridge(), 1, 2), "needs a population or test samples of every client"),
-        (lambda: swaps(ridge(population=True), 1, 0), "pairs must be >= 1; got 0"),
-        (lambda: paired(ridge(population=True), fedavg, SETTING, 3, []), "needs at least one swapped sample"),
         (
-            lambda: paired(ridge(population=True), fedavg, SETTING, 3, [Swap(0, 2, NEW, torch.tensor(0.3))]),
-            "client 0 has samples 0 to 1; got 2",
+            lambda: paired(ridge(population=True), fedavg, SETTING, 3, [Swap(0, np.array([2]), NEW[:1], TARGETS[:1])]),
+            r"client 0 has samples 0 to 1; got \[2\]",
         ),
     ],
 )

@@ -259,8 +259,15 @@ def test_inputs_of_another_shape_are_refused_by_name():
         flat.output(w, torch.zeros(1, 2, 783))
 
 
-@pytest.mark.parametrize(("part", "complaint"), [(nn.BatchNorm1d(7), "batch norm"), (nn.Dropout(0.1), "dropout")])
-def test_statistics_and_noise_outside_of_the_row_are_refused(part, complaint):
+@pytest.mark.parametrize(
+    ("part", "complaint"),
+    [
+        (nn.BatchNorm1d(7, track_running_stats=False), "batch norm"),
+        (nn.BatchNorm1d(7, momentum=None), "batch norm"),
+        (nn.Dropout(0.1), "dropout"),
+    ],
+)
+def test_other_statistics_and_noise_outside_of_the_row_are_refused(part, complaint):
     net = Network("mine", lambda: nn.Sequential(nn.Linear(5, 7), part, nn.Linear(7, 3)))
     with pytest.raises(EmpiricsError, match=complaint):
         net.output(net.start(0).unsqueeze(0), torch.zeros(1, 2, 5))

@@ -140,6 +140,8 @@ def test_iid_covers_everything_in_even_sizes_and_mixes_classes():
     parts = Iid()(POOL, 8, seed=2)
     assert sorted(np.concatenate(parts).tolist()) == list(range(SAMPLES))
     assert {len(p) for p in parts} == {SAMPLES // 8, SAMPLES // 8 + 1}
+    usual = np.array_split(stream(2, "iid split").permutation(SAMPLES), 8)
+    assert [p.tolist() for p in parts] == [p.tolist() for p in usual]
     expected = np.bincount(POOL.labels) / 8
     assert (np.abs(counts_of(parts) - expected) < 5 * np.sqrt(expected)).all()
 

@@ -97,7 +97,7 @@ def test_a_pool_stays_the_population():
 
 def test_replacing_a_sample_moves_nothing_else():
     problem = ridge()
-    twin = problem.replacing(1, 0, torch.tensor([9.0, -9.0]), torch.tensor(2.5))
+    twin = problem.replacing(1, np.array([0]), torch.tensor([[9.0, -9.0]]), torch.tensor([2.5]))
     assert twin.federation.samples(1)[0].tolist() == [[9.0, -9.0], *INPUTS[[3, 4]].tolist()]
     assert twin.federation.samples(1)[1].tolist() == [2.5, 1.9, -0.4]
     assert torch.equal(twin.federation.samples(0)[0], problem.federation.samples(0)[0])

@@ -338,3 +338,5 @@ def test_a_run_that_diverges_says_so_while_its_numbers_are_finite(text, size, sa
     (end,) = found.ends[text]
     assert np.isfinite(end["train_loss"])
     assert ("diverges" in found.said[0]) == said
+    begins = [row["value"] for row in found.records() if (row["quantity"], row["round"]) == ("train_loss", 0)]
+    assert [row["value"] for row in found.records() if row["quantity"] == "diverges"] == begins * said

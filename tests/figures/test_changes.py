@@ -104,6 +104,8 @@ def test_a_changed_figure_says_so_everywhere_and_lies_in_a_folder_of_its_own(cap
     ):
         status, _, err = said(capsys, *SMOKE, *more, "--no-sweep", "-o", folder)
         assert (status, err) == (2, f"fedbounds: -o {folder} holds {there}\n")
+    for cell in artefact(NAME).cells("smoke"):
+        keep(store, cell, {"test_accuracy": [0.1, 0.3], "active_divergence": [0.1, 0.2]})
     assert said(capsys, *SMOKE, "--no-sweep", "-o", "plain")[0] == 0
     assert "changed" not in json.loads(Path(f"plain/{NAME}.json").read_text())
     assert "figures of the plan itself: give another folder for seeds=4" in said(

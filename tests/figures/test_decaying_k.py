@@ -1,16 +1,19 @@
 """Decaying-K's figures and tables: hand-made runs by plain arithmetic, the grid against the print."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from figure_toys import NOT, one, OPEN, outcome, places, verdicts, YES
 
-from empirics.experiments import Outcome
+from empirics.experiments import Cell, Outcome
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
-from figures.decaying_k import curves, grid, table_1, table_2, table_3, table_4
-from figures.decaying_k.settings import PRINTED, TASKS, TITLES
+from figures.decaying_k import findings, grid, table_1, table_2, table_3, table_4
+from figures.decaying_k.settings import CURVES, in_paper, PRINTED, TASKS, TITLES
+from figures.making import minutes
 from figures.runs import Runs
+from figures.stand_ins import CLASSES
 
 STANDING_IN = {"sent140": "sent140_users", "femnist": "mnist", "cifar10": "cifar10", "shakespeare": "shakespeare"}
 POINTS = grid.PLANS["smoke"].counts["points"]
@@ -31,11 +34,22 @@ def _fill(store, losses, accuracies=None, status="done"):
     """One run of every schedule, task and seed; ``losses(task, key, seed)`` gives its curve."""
     at = [float(10 * j) for j in range(POINTS + 1)]
     for task in TASKS:
-        for key in TITLES:
+        for key in CURVES:
             for seed in range(2):
                 loss = losses(task, key, seed)
                 right = accuracies(task, key, seed) if accuracies else [0.5] * len(loss)
                 store.keep(grid.runs("smoke", task, key)[seed], _outcome(at, loss, right, status=status), 0.1)
+
+
+@pytest.fixture
+def within(monkeypatch):
+    """Runs that count as long enough and as decayed by the paper's rule."""
+    unmeasured = lambda task: replace(in_paper(task), work=math.nan)  # noqa: E731
+    monkeypatch.setattr(grid, "in_paper", unmeasured)
+    monkeypatch.setattr(findings, "OVERTAKEN", 6.0)
+    counts = {**grid.PLANS["smoke"].counts, "validations": 3}
+    monkeypatch.setitem(grid.PLANS, "smoke", replace(grid.PLANS["smoke"], counts=counts))
+    monkeypatch.setitem(CLASSES, "digits", 0)
 
 
 # ---- the grid ----
@@ -85,9 +99,9 @@ def test_figure_1_shows_the_smallest_loss_so_far(store):
 
 
 @pytest.mark.parametrize(("later", "verdict"), [(0.3, YES), (0.8, NOT)])
-def test_dsgd_overtakes_on_shakespeare_or_not(store, later, verdict):
+def test_dsgd_overtakes_on_shakespeare_or_not(within, store, later, verdict):
     def losses(task, key, seed):
-        own = 1e-3 * seed * (1 + list(TITLES).index(key))
+        own = 1e-3 * seed * (1 + list(CURVES).index(key))
         early, end = (1.5, later) if key == "dsgd" else (1.0, 0.5)
         return [2.0, *([early + own] * 3), *([end + 2 * own] * 3)]
 
@@ -99,9 +113,9 @@ def test_dsgd_overtakes_on_shakespeare_or_not(store, later, verdict):
 
 
 @pytest.mark.parametrize(("short", "verdict"), [(0.004, YES), (0.05, NOT)])
-def test_matching_allows_a_point_of_accuracy(store, short, verdict):
+def test_matching_allows_a_point_of_accuracy(within, store, short, verdict):
     def accuracies(task, key, seed):
-        noise = 1e-4 * seed * (1 + list(TITLES).index(key))
+        noise = 1e-4 * seed * (1 + list(CURVES).index(key))
         return [0.1, 0.2, 0.3, 0.4, 0.6, 0.6 - (short if key == "k_rounds" else 0) + noise, 0.1]
 
     def late(task, key, seed):
@@ -111,7 +125,7 @@ def test_matching_allows_a_point_of_accuracy(store, short, verdict):
     _fill(store, lambda *_: [1.0] * 7, late)
     shown = FIGURE_2.data(Runs(store), "smoke")
     assert one(shown, "K_r-rounds matches or beats Kη-fixed") == verdict
-    assert one(shown, "18 points") == NOT
+    assert one(shown, "18 points") == Reproduction.REGIME  # a size on the paper's own data
     last = [r for r in shown.rows if (r["panel"], r["curve"]) == ("digits for CIFAR100", "Kη-fixed")][-1]
     assert last["y"] == pytest.approx(60 + 100 * 1e-4 * 2 / 2)
 
@@ -119,8 +133,8 @@ def test_matching_allows_a_point_of_accuracy(store, short, verdict):
 def test_a_diverged_run_counts_as_accuracy_zero(store):
     _fill(store, lambda *_: [3.0, 2.0, 1.0], lambda *_: [0.1, 0.2, 0.3], "diverged")
     runs = Runs(store)
-    assert curves.at(runs, "smoke", "FEMNIST", "dsgd", curves.ACCURACY) == [0.0, 0.0]
-    assert curves.at(runs, "smoke", "FEMNIST", "dsgd", curves.LOSS) == [3.0, 3.0]
+    assert findings.at(runs, "smoke", "FEMNIST", "dsgd", findings.ACCURACY) == [0.0, 0.0]
+    assert findings.at(runs, "smoke", "FEMNIST", "dsgd", findings.LOSS) == [3.0, 3.0]
 
 
 # ---- the tables ----
@@ -137,7 +151,7 @@ def _steps(store, shares):
                 )
 
 
-def test_table_4_divides_by_fixed_steps(store):
+def test_table_4_divides_by_fixed_steps(within, store):
     _steps(store, {"k_rounds": 0.2, "k_step": 0.5, "k_error": 0.9})
     shown = table_4.data(Runs(store), "smoke")
     place = places(shown)["digits for Shakespeare", "K_r-step"]
@@ -147,23 +161,131 @@ def test_table_4_divides_by_fixed_steps(store):
     assert set(verdicts(shown)) == {YES}
 
 
-def test_table_4_in_another_order(store):
+def test_table_4_in_another_order(within, store):
     _steps(store, {"k_rounds": 0.2, "k_step": 0.95, "k_error": 0.7})
     shown = table_4.data(Runs(store), "smoke")
     assert one(shown, "then K_r-step") == NOT
     assert one(shown, "fewer steps than Kη-fixed") == YES
 
 
-def test_a_schedule_that_has_not_decayed_yet_is_not_judged(store):
+def test_a_schedule_that_has_not_decayed_yet_is_not_judged(within, store):
     at, facts = [float(10 * j) for j in range(POINTS + 1)], {"local_steps": 700}
     for task in TASKS:
-        for key in TITLES:
+        for key in CURVES:
             for seed in range(2):
                 outcome_ = _outcome(at, [1.5 - 0.01 * seed] * len(at), [0.5] * len(at), facts)
                 store.keep(grid.runs("smoke", task, key)[seed], outcome_, 0.1)
     shown = FIGURE_2.data(Runs(store), "smoke")
     assert one(shown, "every decay of K matches or beats Kη-fixed") == Reproduction.REGIME
     assert one(shown, "dSGD has overtaken") != Reproduction.REGIME
+
+
+# ---- when a finding is judged ----
+
+
+def _planted(store, dsgd=0.6):
+    """Losses and accuracies with a little noise, in which all that the paper finds is so."""
+    ends = {"dsgd": dsgd, "k_eta_fixed": 0.5, "eta_rounds": 0.52}
+
+    def accuracies(task, key, seed):
+        noise = 1e-3 * seed * (1 + list(CURVES).index(key))
+        return [0.1, 0.2, *([0.3 if key == "dsgd" else 0.4] * 2), *([ends.get(key, 0.55) + noise] * 3)]
+
+    _fill(store, lambda *which: [1.0 - a for a in accuracies(*which)], accuracies)
+    return {name: FIGURES[name].data(Runs(store), "smoke") for name in FIGURES}
+
+
+FIGURES = {"loss": FIGURE_1, "accuracy": FIGURE_2}
+
+
+def _missed(shown, *words):
+    """The guards that the finding with these words misses."""
+    (found,) = (j for j in shown.conclusions if all(word in j.words for word in words))
+    assert (found.verdict == Reproduction.REGIME) == any(guard.missed for guard in found.regimes)
+    return " ".join(guard.words for guard in found.regimes if guard.missed)
+
+
+def test_within_the_regime_nothing_is_missed_but_the_size(within, store):
+    shown = _planted(store)
+    missed = [j.words for one in shown.values() for j in one.conclusions if j.verdict == Reproduction.REGIME]
+    assert missed == ["on digits for CIFAR100 K_r-rounds is ahead of Kη-fixed by 18 points"]
+    assert "other data: digits for CIFAR100" in _missed(shown["accuracy"], "18 points")
+
+
+def test_runs_far_shorter_than_the_papers_judge_nothing(monkeypatch, within, store):
+    monkeypatch.setattr(grid, "in_paper", in_paper)
+    monkeypatch.setattr(findings, "OVERTAKEN", 6000.0)
+    shown = _planted(store)
+    assert set(verdicts(shown["loss"]) + verdicts(shown["accuracy"])) == {Reproduction.REGIME}
+    assert "share of the paper's local work" in _missed(shown["accuracy"], "dSGD has overtaken")
+    assert "simulated minutes" in _missed(shown["loss"], "Shakespeare dSGD overtakes")
+    _steps(store, {"k_rounds": 0.2, "k_step": 0.5, "k_error": 0.9})
+    assert set(verdicts(table_4.data(Runs(store), "smoke"))) == {Reproduction.REGIME}
+
+
+def test_a_finding_is_judged_on_the_tasks_that_are_in_its_regime_alone(monkeypatch, within, store):
+    long = lambda task: replace(in_paper(task), work=0.5 if task == "Sent140" else 1e9)  # noqa: E731
+    monkeypatch.setattr(grid, "in_paper", long)
+    shown = _planted(store)["accuracy"]
+    assert one(shown, "dSGD has overtaken", "(digits for Sent140)") == YES
+    assert one(shown, "dSGD has overtaken", "(digits for FEMNIST, digits for CIFAR100, digits for Sh") == (
+        Reproduction.REGIME
+    )
+
+
+def test_other_guards_turn_findings_away(monkeypatch, within, store):
+    shown = _planted(store, dsgd=0.45)
+    assert "Kη-fixed loses to dSGD" in _missed(shown["loss"], "K_r-rounds ends with a lower")
+    assert not _missed(shown["accuracy"], "dSGD has overtaken")
+    monkeypatch.setitem(CLASSES, "digits", 2)  # accuracy 50 is that of guessing
+    assert "accuracy over that of guessing" in _missed(FIGURE_2.data(Runs(store), "smoke"), "dSGD has overtaken")
+    made = grid.runs
+
+    def other(scale, task, key):
+        return [Cell(c.job, {**c.arguments, "momentum": 0.7 * (key == "dsgd")}) for c in made(scale, task, key)]
+
+    monkeypatch.setattr(grid, "runs", other)
+    assert "unlike treatment: momentum" in _missed(FIGURE_1.data(Runs(store), "smoke"), "after a ninth")
+
+
+def test_step_schedules_that_decay_by_the_loss_are_another_statistic(monkeypatch, within, store):
+    plan = grid.PLANS["smoke"]
+    counts = {name: count for name, count in plan.counts.items() if name != "validations"}
+    monkeypatch.setitem(grid.PLANS, "smoke", replace(plan, counts=counts))
+    shown = _planted(store)["accuracy"]
+    assert "plateau of the training loss" in _missed(shown, "every decay of K matches or beats Kη-fixed")
+    assert not _missed(shown, "K_r-rounds matches or beats Kη-fixed")
+
+
+def test_bands_of_accuracy_are_95_percent_intervals_and_the_plateau_is_marked(within, store):
+    _fill(store, lambda *_: [1.0] * 7, lambda task, key, seed: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.6 + 0.04 * seed])
+    for seed, cell in enumerate(grid.runs("smoke", "FEMNIST", "k_step")):
+        facts = {"rounds": 9, "local_steps": 4 * (3 + seed) + (6 - seed)}  # 3 or 4 rounds of 4 steps, then of 1
+        store.keep(cell, _outcome([10.0 * j for j in range(7)], [1.0] * 7, [0.5] * 7, facts), 0.1)
+    shown = FIGURE_2.data(Runs(store), "smoke")
+    last = [r for r in shown.rows if (r["panel"], r["curve"]) == ("digits for Sent140", "dSGD")][-1]
+    assert last["error"] == pytest.approx(12.7062 * 2.0, rel=1e-4)
+    (line,) = (r for r in shown.rows if r["curve"] == "plateau")
+    assert line["panel"] == "digits for FEMNIST"
+    assert line["x"] == pytest.approx(3.5 * (6.71 * 0.25 + 4 * 0.017) / 60)
+    assert FIGURE_2.draw(shown).axes[1].lines[-1].get_xdata()[0] == pytest.approx(line["x"])
+
+
+def test_the_overnight_plan_keeps_to_the_papers_work_and_to_short_runs(here):
+    for task in ("Sent140", "FEMNIST"):
+        ran = grid.what_ran("overnight", task)
+        assert ran.ours.work >= 0.5 * ran.paper.work
+    assert grid.what_ran("overnight", "Shakespeare").ours.work >= 60 * 2500
+    for task in TASKS:
+        assert grid.PLANS["overnight"].own[task]["local_steps"] == PRINTED[task].local_steps
+    cells = FIGURE_1.cells("overnight")
+    assert max(minutes(FIGURE_1, "overnight", cells).values()) <= 22
+    stepped = [cell for cell in cells if "_step'" in cell.arguments["algorithm"]]
+    assert stepped
+    assert all(cell.arguments["validated"] for cell in stepped)
+
+
+# ---- shares of steps, seconds, schedules ----
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -1,17 +1,33 @@
 """FedCOG's figures and tables on hand-made runs."""
 
 import math
+import re
+from dataclasses import replace
 
 import pytest
 from figure_toys import columns, NOT, outcome, places, verdicts, YES
 
 from empirics.experiments import Outcome
+from empirics.experiments.jobs import train
+from empirics.experiments.jobs.generation import class_counts
 from figures import stand_ins
 from figures.catalogue import artefact
-from figures.fedcog import accuracies, figure_3, figure_5, figure_6, grid, one_round, reading, settings
+from figures.fedcog import (
+    accuracies,
+    figure_3,
+    figure_4,
+    figure_5,
+    figure_6,
+    grid,
+    guards,
+    one_round,
+    reading,
+    settings,
+)
 
 from figures.fedcog import table_1, table_2, table_3, table_11  # isort: skip
 from figures.fedcog.settings import FEDCOG, KINDS
+from figures.regimes import Regime
 from figures.runs import Runs
 from paper_checks.reported import table
 
@@ -50,6 +66,12 @@ def keep_times(store, cell, jobs):
     store.keep(cell, Outcome(columns(("job", "repeat", "seconds"), jobs)), 0.1)
 
 
+@pytest.fixture
+def unguarded(monkeypatch):
+    """As if every guard were met: what the comparisons say."""
+    monkeypatch.setattr(Regime, "missed", False)
+
+
 # ---- tables ----
 
 
@@ -66,14 +88,14 @@ def test_table_1_shows_last_accuracies_beside_the_printed(store):
 
 
 @pytest.mark.parametrize(("gain", "verdict"), [(2.0, YES), (-2.0, NOT)])
-def test_that_fedcog_is_best_is_seen_or_denied(store, gain, verdict):
+def test_that_fedcog_is_best_is_seen_or_denied(unguarded, store, gain, verdict):
     fill(store, table_1.places("smoke"), lambda row, c, seed: 40 + 0.01 * seed * len(row) + gain * (row == FEDCOG))
     best, *_ = table_1.data(Runs(store), "smoke").conclusions
     assert best.verdict == verdict
     assert "of 6 comparisons" in best.why  # two settings, three others
 
 
-def test_table_3_compares_a_round_after_the_change(store):
+def test_table_3_compares_a_round_after_the_change(unguarded, store):
     wanted = table_3.places("smoke")
     plugged = [cell for (_, method), each in wanted.items() if method == "SCAFFOLD with FedCOG" for cell in each]
     assert {cell.arguments["rounds"] for cell in plugged} == {FIRST + 1}
@@ -100,7 +122,7 @@ def fill_one_round(store, better):
 
 
 @pytest.mark.parametrize(("better", "verdict"), [(1.0, YES), (-1.0, NOT)])
-def test_figure_2_shows_means_over_clients(store, better, verdict):
+def test_figure_2_shows_means_over_clients(unguarded, store, better, verdict):
     fill_one_round(store, better)
     shown = one_round.figure(Runs(store), "smoke")
     assert set(verdicts(shown)) == {verdict}
@@ -111,7 +133,7 @@ def test_figure_2_shows_means_over_clients(store, better, verdict):
     assert at[own, FEDCOG]["error"] == pytest.approx(0.05 / 2)
 
 
-def test_table_4_takes_the_time_of_all_rounds(store):
+def test_table_4_takes_the_time_of_all_rounds(unguarded, store):
     fill_one_round(store, 1.0)
     (timed,) = one_round.times("smoke", settings.COMPARED)
     seconds = {"FedAvg": [2.0, 4.0], "FedProx": [3.0, 6.4], "MOON": [4.0, 8.4], FEDCOG: [2.6, 5.6]}
@@ -126,7 +148,7 @@ def test_table_4_takes_the_time_of_all_rounds(store):
 
 
 @pytest.mark.parametrize(("gain", "verdict"), [(3.0, YES), (-3.0, NOT)])
-def test_ablations_of_table_5(store, gain, verdict):
+def test_ablations_of_table_5(unguarded, store, gain, verdict):
     fill(store, accuracies.parts("smoke"), lambda row, column, seed: 50 + 0.1 * seed + gain * (row == accuracies.FULL))
     plain = {("FedAvg", kind): each for kind, each in accuracies.plain("smoke").items()}
     fill(store, plain, lambda row, column, seed: 50 + gain + 0.1 * seed)
@@ -141,7 +163,7 @@ def test_diverged_runs_count_as_nothing_right(store):
     assert {r["row"]: r["ours"] for r in shown.rows}["15 for 500"] == 0
 
 
-def test_table_9_reads_own_models(store):
+def test_table_9_reads_own_models(unguarded, store):
     for (_, column), each in accuracies.personal("smoke").items():
         for seed, cell in enumerate(each):
             own = 0.8 + 0.01 * seed if column == accuracies.TUNED else 0.6 + 0.01 * seed
@@ -151,7 +173,7 @@ def test_table_9_reads_own_models(store):
     assert shown.conclusions[0].verdict == YES
 
 
-def test_table_11_divides_by_the_fewest_samples(store):
+def test_table_11_divides_by_the_fewest_samples(unguarded, store):
     (cell,) = table_11.cells("smoke")
     jobs = [(n, i, (1 + 0.1 * i) * (1 + 0.004 * int(n))) for i in (1, 2) for n in table_11.NUMBERS]
     keep_times(store, cell, jobs)
@@ -172,7 +194,7 @@ def test_table_2_has_the_reported_numbers_alone(store):
 # ---- figures ----
 
 
-def test_figure_3_has_a_point_for_every_weight(store):
+def test_figure_3_has_a_point_for_every_weight(unguarded, store):
     best = {figure_3.APART: 0.1, figure_3.DISTILLED: 1.0}
     for (panel, curve, x), each in figure_3.points("smoke").items():
         for seed, cell in enumerate(each):
@@ -192,7 +214,7 @@ def test_a_weight_that_moves_nothing_has_no_best_value(store):
         for seed, cell in enumerate(each):
             put(store, cell, 60 + 0.02 * seed)
     shown = figure_3.data(Runs(store), "smoke")
-    assert [str(v) for v in verdicts(shown)[-2:]] == ["regime not reached"] * 2
+    assert [str(v) for v in verdicts(shown)[-2:]] == ["not judged: regime"] * 2
 
 
 def test_figure_5_draws_the_stored_pixels(store):
@@ -206,7 +228,7 @@ def test_figure_5_draws_the_stored_pixels(store):
     assert figure_5.image(coloured).tolist() == [[[0, 255, 16]]]
 
 
-def test_figure_6_draws_the_runs_of_table_1(store):
+def test_figure_6_draws_the_runs_of_table_1(unguarded, store):
     for i, (method, each) in enumerate(figure_6.runs_of("smoke").items()):
         for seed, cell in enumerate(each):
             put(store, cell, 40 + 3 * i + 0.1 * seed)
@@ -239,23 +261,165 @@ def test_the_papers_scale_is_the_papers_setting(everything_here):
     assert labels.arguments["problem"] == "fedcog_cifar100_cnn(cifar100)"
 
 
-def test_scaffold_takes_plain_steps(everything_here):
-    with_momentum, plain = (grid.runs("paper", m)[0].arguments for m in ("FedProx", "SCAFFOLD"))
-    assert plain["momentum"] == 0
-    assert plain["step_size"] == pytest.approx(with_momentum["step_size"] / (1 - with_momentum["momentum"]))
+def test_scaffold_has_the_momentum_of_the_others_where_it_is_trained_as_in_the_papers_code(everything_here):
+    for scale in ("overnight", "paper"):
+        others, ours = (grid.runs(scale, m)[0].arguments for m in ("FedProx", "SCAFFOLD"))
+        assert {ours[name] == others[name] for name in ("momentum", "step_size", "weight_decay")} == {True}
+        assert ours["algorithm"] == "scaffold(reading='code')"
+    plain = grid.runs("laptop", "SCAFFOLD")[0].arguments
+    assert (plain["momentum"], plain["algorithm"]) == (0, "scaffold(reading='printed')")
 
 
 def test_what_a_plan_tunes_is_run_and_said(everything_here):
-    for scale in ("laptop", "overnight"):
-        for text, size in (("SCAFFOLD", 0.05), (grid.consensus(scale, "scaffold()"), 0.05), ("FedGen", 0.003)):
-            assert grid.runs(scale, text)[0].arguments["step_size"] == size
-        assert "distillation=1," in grid.runs(scale, FEDCOG)[0].arguments["algorithm"]
-        assert "distillation=0.01," in grid.runs(scale, FEDCOG, distillation=0.01)[0].arguments["algorithm"]
-        assert (
-            grid.tuned(scale)
-            == "step size of SCAFFOLD 0.05, of FedExp 0.003, of FedGen 0.003; SCAFFOLD without momentum"
-        )
+    for text, size in (("SCAFFOLD", 0.05), (grid.consensus("laptop", "scaffold()"), 0.05), ("FedGen", 0.003)):
+        assert grid.runs("laptop", text)[0].arguments["step_size"] == size
+    assert "distillation=1," in grid.runs("laptop", FEDCOG)[0].arguments["algorithm"]
+    assert "distillation=0.01," in grid.runs("laptop", FEDCOG, distillation=0.01)[0].arguments["algorithm"]
     assert "distillation=0.01," in grid.runs("paper", FEDCOG)[0].arguments["algorithm"]
+
+
+WORDS = (
+    ("batch", "batch {}"), ("step_size", "step size {:g}"), ("momentum", "momentum {:g}"),
+    ("weight_decay", "weight decay {:g}"), ("local_steps", "rounds of {} local steps"), ("rounds", "{} rounds of"),
+    ("after", "FedCOG: {} rounds of FedAvg"), ("clients", "{} clients"),
+)  # fmt: skip
+OPTIONS = {
+    "samples": "{} images",
+    "steps": "in {} steps",
+    "distillation": "weight {}",
+    "batch": "{} of them a local step",
+}
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "overnight", "paper"])
+def test_captions_are_what_the_cells_run(everything_here, scale):
+    """Whatever a caption says of optimiser, rounds and generation stands in the cells; what differs is named."""
+    said = reading.caption(scale)
+    plain, ours = (grid.runs(scale, m)[0].arguments for m in ("FedAvg", FEDCOG))
+    for name, words in WORDS:
+        assert (words.format(plain[name]) in said) if name in plain else (words.partition(" {")[0] not in said)
+    options = dict(re.findall(r"(\w+)=([\d.]+)", ours["algorithm"]))
+    for name, words in OPTIONS.items():
+        assert (words.format(options[name]) in said) if name in options else ("local step," not in said)
+    assert ("crops" in said) is ("augment" in plain)
+    ran = {m: each for (m, column), each in table_1.places(scale).items() if column.endswith("NIID-1")}
+    other = {m for m, (cell, *_) in ran.items() if cell.arguments["step_size"] != plain["step_size"]}
+    told = grid.tuned(ran)
+    assert {m for m in ran if f"{m} " in told} == other
+    assert ("momentum of SCAFFOLD 0" in told) is (ran["SCAFFOLD"][0].arguments["momentum"] == 0)
+
+
+def test_what_is_left_out_is_said_with_its_cost(everything_here):
+    assert "FedReg (15 times FedAvg's time)" in grid.left_out("laptop", ("methods", tuple(settings.METHODS)))
+    assert grid.left_out("overnight", ("rates", settings.columns("7"))) == "left out for their time: 0.3, 0.4"
+    for number, axis in (("6", "taus"), ("7", "rates"), ("8", "clients"), ("10", "steps")):
+        assert not grid.left_out("paper", (axis, settings.columns(number)))
+    assert not grid.left_out("paper", ("swept", settings.COMPARED))
+    assert {c.arguments["clients"] for c in artefact("fedcog.table_8").cells("paper")} == {5, 10, 20, 30}
+
+
+# ---- guards: planted runs at the paper's own length ----
+
+
+LEVELS = {("FedAvg", 1): 64.4, ("FedAvg", 2): 50.6, (FEDCOG, 1): 66.5, (FEDCOG, 2): 56.5, ("SCAFFOLD", 2): 47.0}
+ALIKE = 72.0
+"""What methods reach in NIID-1 and 2, others a point less than FedAvg; and FedAvg with clients alike."""
+
+
+def plant(store, scale="overnight", shift=0.0, harm=ALIKE, rise=0.0):
+    """Runs of Table 1 at these levels plus ``shift``; the last third gains ``rise``."""
+    wanted = [*table_1.places(scale).items(), (("FedAvg", ""), guards.harm_cells(scale))]
+    for (method, column), each in wanted:
+        split = int(column[-1]) if column else 0
+        level = LEVELS.get((method, split), LEVELS["FedAvg", max(split, 1)] - 1) if split else harm
+        for seed, cell in enumerate(each):
+            noise, end = 0.03 * (seed * 7 + len(method)) % 0.2, cell.arguments["rounds"]
+            before = [rise * min(1.0, 3 * (1 - r / end)) for r in range(end + 1)]
+            values = [(level + shift + noise - x) / 100 for x in before]
+            store.keep(cell, outcome({"test_accuracy": values}), 0.01)
+
+
+def judged(store, scale="overnight"):
+    """Verdicts and the guards that fail, of Table 1's three findings."""
+    found = table_1.data(Runs(store), scale).conclusions
+    return [str(j.verdict) for j in found], [" ".join(r.words for r in j.regimes if r.missed) for j in found]
+
+
+def test_planted_runs_in_the_papers_regime_are_judged(store, everything_here):
+    plant(store)
+    assert judged(store) == ([YES] * 3, [""] * 3)
+
+
+@pytest.mark.parametrize(
+    ("planted", "words", "judged_still"),
+    [
+        ({"harm": 64.3}, "loses to non-iid clients", [1]),  # nothing that FedCOG could cure
+        ({"shift": -7.0}, "points between FedAvg here (57", []),
+        ({"shift": 8.0}, "points by which the task is easier", []),
+    ],
+)
+def test_findings_outside_their_regime_are_not_judged(store, everything_here, planted, words, judged_still):
+    plant(store, **planted)
+    verdicts_, missed = judged(store)
+    assert [i for i, v in enumerate(verdicts_) if v != "not judged: regime"] == judged_still
+    assert any(words in one for one in missed)
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "not_judged"),
+    [
+        (
+            {"rounds": {"": 20}, "counts": grid._counts(15, 256, 100, batch=64)},
+            "share of the paper's local work",
+            [0, 1, 2],
+        ),
+        ({"own": {"scaffold": {"momentum": 0.0, "step_size": 0.1}}}, "momentum, step_size", [0, 1]),
+        ({"own": {FEDCOG: {"distillation": 1.0}}}, "weight 1 for the paper's 0.01", [0, 2]),
+    ],
+)
+def test_short_or_unlike_runs_judge_nothing(store, everything_here, monkeypatch, change, words, not_judged):
+    monkeypatch.setitem(grid.PLANS, "overnight", replace(grid.PLANS["overnight"], **change))
+    plant(store, rise=9.0)
+    verdicts_, missed = judged(store)
+    assert [i for i, v in enumerate(verdicts_) if v == "not judged: regime"] == not_judged
+    assert {words in missed[i] for i in not_judged} == {True}
+
+
+def told(store, name, scale, *words):
+    """The guards of a finding without any run."""
+    shown = artefact(name).data(Runs(store), scale)
+    (found,) = (j for j in shown.conclusions if all(w in j.words for w in words))
+    return {r.words: r.missed for r in found.regimes}
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "guard", "missed"),
+    [
+        ("fedcog.figure_3", "0.01 is the best", "unlike treatment: batch, augment", (True, False)),
+        ("fedcog.table_10", "default number of generation steps", "unlike treatment: batch, augment", (True, False)),
+        ("fedcog.table_9", "personalises best", "local steps of FedRep", (True, False)),
+        ("fedcog.table_4", "less local time", "seconds of one core for the paper's seconds of a GPU", (True, True)),
+        ("fedcog.table_11", "less than twice", "seconds of one core for the paper's seconds of a GPU", (True, True)),
+        ("fedcog.table_3", "Every method gains", "FedCOG distils with weight", (True, False)),
+        ("fedcog.table_6", "twice the default", "share of the paper's local work", (True, False)),
+        ("fedcog.figure_2", "nearest", "share of the paper's local work", (True, False)),
+    ],
+)
+def test_guards_of_findings_at_both_scales(store, everything_here, name, words, guard, missed):
+    for scale, wanted in zip(("laptop", "overnight"), missed, strict=True):
+        found = told(store, name, scale, words)
+        assert any(bad for said, bad in found.items() if guard in said) is wanted, (scale, found)
+
+
+def test_figure_4_shows_who_holds_what(store, everything_here):
+    each = figure_4.cells("smoke")
+    (cell,) = each["Fashion-MNIST"]
+    store.keep(cell, class_counts(**cell.arguments), 0.01)
+    shown = figure_4.data(Runs(store), "smoke")
+    held = {(r["client"], r["label"]): r["samples"] for r in shown.rows}
+    assert len(held) == 100
+    assert sum(held.values()) == len(train.loaded(cell.arguments["problem"]).data)
+    assert min(sum(held[k, y] for y in range(10)) for k in range(10)) >= 5
 
 
 def test_settings_name_every_printed_row():

@@ -45,11 +45,16 @@ def test_what_is_in_the_store_is_not_run_again(full, tmp_path, capsys):
 
 
 def test_drawing_alone_runs_nothing_and_says_what_is_missing(tmp_path, capsys):
-    status, _, err = smoke(capsys, tmp_path / "no", tmp_path / "out", "--no-sweep")
-    assert status == 0
+    status, out, err = smoke(capsys, tmp_path / "no", tmp_path / "out", "--no-sweep")
+    assert (status, out, err.count(NAME), err.count("\n")) == (2, "", 1, 1)
+    assert not list((tmp_path / "out").iterdir())
+    _, *others = artefact(NAME).cells("smoke")
+    for cell in others:
+        keep(Store(tmp_path / "some"), cell, {"test_accuracy": [0.1, 0.3]})
+    status, _, err = smoke(capsys, tmp_path / "some", tmp_path / "out", "--no-sweep")
+    assert (status, err.split()[:3]) == (1, ["1", "of", str(len(others) + 1)])
     runs = json.loads((tmp_path / "out" / f"{NAME}.json").read_text())["runs"]
-    assert runs["there"] == 0 < runs["wanted"]
-    assert f"{runs['wanted']} of {runs['wanted']} runs are missing" in err
+    assert (runs["there"], runs["wanted"]) == (len(others), len(others) + 1)
 
 
 @pytest.mark.parametrize(("style", "inches"), [("neurips", 5.5), ("slides", 9.0)])

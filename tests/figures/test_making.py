@@ -181,7 +181,7 @@ def test_the_box_of_a_picture_holds_every_word_as_it_is_saved(words):
     ("words", "drawn"),
     [
         ("K_r-rounds", r"$K_r$-rounds"),
-        ("Kη-fixed and η_r-step", r"$K_\eta$-fixed and $\eta_r$-step"),
+        ("Kη-fixed and η_r-step", r"$K\eta$-fixed and $\eta_r$-step"),
         ("beta = 0.1, alphabet", r"$\beta$ = 0.1, alphabet"),
         ("1/K^2 or 1/K", "$1/K^2$ or $1/K$"),
         ("K* printed, (10)", "$K^*$ printed, (10)"),
@@ -322,8 +322,8 @@ def test_the_report_tells_a_conclusion_once_and_what_it_is_about(store, tmp_path
     list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
     one, other = report.read(tmp_path)
     seen = {"words": "a beats b", "verdict": "contradicted", "why": "1 of 1 surely; least: a over b -3 ± 0.7"}
-    seen["counted"] = False
-    counted = {"words": "a costs b", "verdict": "reproduced", "why": "2x", "counted": True}
+    seen |= {"counted": False, "regimes": []}
+    counted = {"words": "a costs b", "verdict": "reproduced", "why": "2x", "counted": True, "regimes": []}
     cards = [{**one, "conclusions": [seen, counted]}, {**other, "conclusions": [seen]}]
     text = report.text(cards)
     assert "| conclusions on | reproduced | contradicted |" in text

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from empirics.experiments import Cell
-from figures import stand_ins, writing
+from figures import report, stand_ins, writing
 from figures.catalogue import artefact, NAMES
-from figures.making import COMMITTED
+from figures.making import COMMITTED, kept_with_code
 from figures.ran import beside, data_of, flat, of, partition_words, problem_words, Setting
 from figures.runs import Runs
 from figures.scale import SCALES
@@ -46,6 +46,8 @@ class Answering(Runs):
             at = [r for r in (cell.arguments["after"] + 1, cell.arguments["rounds"]) for _ in range(3)]
             names = ["client_distance_sq", "local_accuracy_common", "local_accuracy_own"] * 2
             return {"quantity": names, "round": at, "client": [0] * 6, "value": [0.5] * 6}
+        if cell.job == "class_counts":
+            return {"client": [0, 1], "label": [3, 3], "samples": [7, 2]}
         if cell.job == "generated_images":
             return {"steps": [0], "label": [0], "pixels": [[0.1, 0.2, 0.3, 0.4]]}
         if cell.job in ("validate_trained", "validate_exact"):
@@ -131,6 +133,80 @@ def test_a_picture_has_no_caption_in_it_and_its_caption_no_code(name):
         assert "seeds" not in drawn
         assert "seeds" in words or "seed" in words or name.startswith("ours")
         assert "<text" in path.read_text(encoding="utf-8")
+
+
+# ---- captions ----
+
+SAID = {
+    "batch": r"batch (NUMBER)",
+    "momentum": r"momentum (?:of \S+ )?(NUMBER)",
+    "rounds": r"(?<!last )(?<!every )\b(NUMBER) rounds(?! apart)",
+    "step_size": r"step size (?:of \S+ )?(NUMBER)",
+    "local_steps": r"rounds of (NUMBER) (?:local )?steps",
+}
+"""How captions say the arguments of runs."""
+NUMBER = r"\d+(?:\.\d+)?"
+PAPERS_OWN = re.compile(r"[Tt]he paper: .*|K_r-rounds at the paper's setting[^.]*|\(the paper [^)]*\)")
+
+
+def numbers(words, argument):
+    """The values of an argument in a caption: ``batch 16 (SCAFFOLD: 8)``, ``momentum of FedExp 0, of MOON 1``."""
+    behind = rf"((?: \([^()]*: [^()]*\)|, of \S+ {NUMBER})*)"
+    found = re.finditer(SAID[argument].replace("NUMBER", NUMBER) + behind, words)
+    return {float(n) for m in found for n in (m[1], *re.findall(rf"(?:: |of \S+ )({NUMBER})\b", m[2]))}
+
+
+def differing(caption, given):
+    """What a caption says that is not so in the arguments of the runs; and momenta and batches that it leaves out."""
+    words = PAPERS_OWN.sub("", caption)
+    ours = {name: {float(g[name]) for g in given if isinstance(g.get(name), int | float)} for name in SAID}
+    ours["momentum"] |= {0.0} if any("momentum" not in g for g in given) else set()
+    ours["rounds"] |= {float(n) for g in given for n in re.findall(NUMBER, str(of([Cell("train", g)]).ours.rounds))}
+    ours["rounds"] |= {float(g[name]) for g in given for name in ("after", "laps") if name in g}
+    said = {name: numbers(words, name) for name in SAID}
+    still = re.findall(r"(\S*) (?:without|no) momentum", words) + re.findall(r"momentum of (\S+) 0(?![\d.])", words)
+    said["momentum"] |= {0.0} if still else set()
+    found = [(name, value) for name in SAID for value in said[name] - ours[name]]
+    found += [(name, value) for name in ("batch", "momentum") if said[name] for value in ours[name] - said[name]]
+    for who in still:
+        mine = [g for g in given if who.lower() in g.get("algorithm", "")] or given
+        found += [("momentum", g["momentum"]) for g in mine if g.get("momentum")]
+    seeds = {str(g["seed"]) for g in given if "seed" in g}
+    counted = [1 if n == "one" else int(n) for n in re.findall(r"(\d+|one) seeds?(?![\w ]*\d)", words)]
+    return found + [("seeds", n) for n in counted if n != len(seeds)]
+
+
+def test_a_caption_that_differs_from_the_runs_is_noticed():
+    plain = {"algorithm": "scaffold()", "batch": 16, "momentum": 0.0, "step_size": 0.01, "rounds": 300, "seed": 4}
+    given = [plain, {**plain, "algorithm": "fedavg()", "momentum": 0.9, "seed": 7}]
+    true = "300 rounds, batch 16, step size 0.01, momentum 0.9 (SCAFFOLD: 0); 2 seeds; the paper: batch 64, 70 rounds."
+    assert differing(true, given) == []
+    assert differing("Momentum 0.9, batch 16, step size 0.01; SCAFFOLD without momentum.".lower(), given) == []
+    assert differing("differs: batch 16, no momentum (SCAFFOLD diverges with it)", given) == [
+        ("momentum", 0.9), ("momentum", 0.9),
+    ]  # fmt: skip
+    assert differing("batch 16, momentum 0.9", given) == [("momentum", 0.0)]
+    assert differing("step size 0.01; momentum 0.9; momentum of SCAFFOLD 0, of FedAvg 0.9", given) == []
+    assert differing("momentum 0.9; momentum of FedAvg 0", given) == [("momentum", 0.9)]
+    assert differing("batch 20, 301 rounds, 3 seeds", given) == [
+        ("batch", 20.0), ("rounds", 301.0), ("batch", 16.0), ("seeds", 3),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", ["laptop", "overnight"])
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("ours")])
+def test_captions_say_what_the_cells_run(name, scale, answering, monkeypatch):
+    monkeypatch.setattr(stand_ins, "present", lambda data: data in HERE)
+    made = artefact(name)
+    given = [cell.arguments for cell in made.cells(scale)]
+    assert not given or differing(made.data(answering, scale).caption, given) == []
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("ours")])
+def test_committed_captions_say_what_ran(name):
+    given = [card["arguments"] for card, _ in kept_with_code("laptop", name)]
+    card = report.card(COMMITTED / f"{name}.json")
+    assert not given or differing(card["caption"], given) == []
 
 
 # ---- reading cells ----

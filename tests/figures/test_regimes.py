@@ -51,6 +51,8 @@ def test_runs_are_half_as_long_as_the_papers_or_have_ended():
     assert "gains +3.8" in rising.words
     flat = [curve(0.0, seed) for seed in range(5)]
     assert not horizon(ran(900.0), flat).missed
+    noisy = [(at, values + 9 * (-1) ** seed * np.linspace(-1, 1, len(at))) for seed, (at, values) in enumerate(flat)]
+    assert horizon(ran(900.0), noisy).missed  # no gain that differs from zero, nor one that is surely small
     assert horizon(ran(900.0), flat[:1]).missed  # one seed cannot show that a curve has ended
     assert horizon(ran(900.0), [(c[0][:6], c[1][:6]) for c in flat]).missed  # nor can two points
     assert not horizon(None).missed  # nothing ran: the comparison says so

@@ -11,14 +11,19 @@ import torch
 
 import fedbounds
 from bounds import BOUNDS
-from empirics.measuring import measurement, Run
+from bounds.fedinit.stability import DECAYING_STEP
+from empirics.federation.federation import Federation
+from empirics.measuring import measurement, paired, Run, swaps
+from empirics.measuring.stability import PAIRS
+from empirics.models.linear import Logistic
+from empirics.problems.problem import FederatedProblem
 from paper_checks.runs.can import can
 from paper_checks.runs.words import RUNS
 from paper_checks.validation import usage
 from paper_checks.validation.asked import validate
 from paper_checks.validation.judging import _at, _best, _differences, Data, FREE_CHOICES, lines, trend
 from paper_checks.validation.known import Known
-from paper_checks.validation.options import parsed
+from paper_checks.validation.options import Options, parsed
 from paper_checks.validation.planned import about, planned
 from paper_checks.validation.reading import plan
 from paper_checks.validation.trained import judged
@@ -58,10 +63,10 @@ def training(name_or_bound, *words):
 # ---- which bounds can be measured ----
 
 UNMEASURED = {
-    "nothing reads": "fedinit.theorem_3",
+    "nothing reads": "fedinit.lemma_6",
     "neither problem, setting nor run gives summed_grad_norm_sq": "fedinit.lemma_3",
     "gives takes_part": "decaying_k.theorem_1_appendix",
-    "gives stability": "fedinit.lemma_1",
+    "does not assume that the step size": "classics.hardt_3_8",
     "a step size of its own": "fedcog.corollary",
     "of every one of the clients": "fedals.gaussian_mean_local_gap",
     "which no trained model has": "fedals.gaussian_mean_gap",
@@ -72,7 +77,8 @@ MEASURED = """
 decaying_k.per_rounds decaying_k.per_second decaying_k.runtime decaying_k.runtime_fixed decaying_k.theorem_1
 fedals.consensus_distance fedals.one_round_inexact fedals.optimization_rate fedals.participation_gap
 fedals.rounds_inexact_printed fedals.rounds_v1 fedals.rounds_v2 fedcog.theorem fedinit.descent
-fedinit.excess_risk_split fedinit.lemma_2 fedinit.theorem_1 fedinit.theorem_2 fedinit.theorem_4
+fedals.lemma_b1 fedinit.excess_risk_split fedinit.lemma_1 fedinit.lemma_2 fedinit.theorem_3
+fedinit.theorem_1 fedinit.theorem_2 fedinit.theorem_4
 fedinit.theorem_4_before fedinit.theorem_4_recursion fedinit.theorem_5
 """
 
@@ -362,7 +368,10 @@ def test_constants_and_validation_have_one_source(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["fedinit.theorem_3", *SMALL], "cannot be measured: nothing reads stability off a run; can be: "),
+        (
+            ["fedinit.lemma_6", *SMALL],
+            "cannot be measured: nothing reads next_separation off a run; fedbounds validate lists",
+        ),
         (["fedals.rounds_v1"], "is measured on a problem: give --problem"),
         (["fedals.one_round_inexact", *SMALL], "is about one averaging round; got --rounds 4"),
         (["fedinit.lemma_2", *small("--seeds", "0")], "seeds must be a whole number >= 1; got 0"),
@@ -450,3 +459,68 @@ def test_the_plan_decides_conditions_in_words(name, weights, words, standing):
     noise = [line for line in found.standing if "bounded variance" in line]
     assert noise
     assert all(line.startswith("met: ") for line in noise)
+
+
+# ---- pairs of runs ----
+
+
+def coins(clients):
+    """Logistic regression without penalty, whose loss is Lipschitz, on classes that no model separates."""
+    draw = np.random.default_rng(5)
+    x = torch.from_numpy(draw.normal(size=(120, 3)))
+    y = torch.from_numpy(np.where(draw.random(120) < 0.5, 1.0, -1.0))
+    parts = np.array_split(np.arange(120), clients)
+    return FederatedProblem(Logistic(3, 1, 0.0), Federation.of(x, y, parts), name="coins")
+
+
+def paired_training(bound, clients, **plan):
+    told = {"clients": clients, "samples": 30, "rounds": 3, "local_steps": 4, "batch": 5, "seeds": 4, **plan}
+    return planned(bound, Options.of(RUNS, problem=coins(clients), **told), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "clients"), [("classics.hardt_3_7", 1), ("fedinit.stability_separation", 4), ("fedinit.lemma_1", 4)]
+)
+def test_stability_is_held_against_its_bounds_where_the_conditions_hold(name, clients):
+    made = paired_training(BOUNDS[name], clients)
+    found = judged(made, Quiet())
+    (line,) = found.lines
+    assert not line.outside
+    assert not any(said.startswith("NOT met") for said in found.standing)
+    values, apart = [], BOUNDS[name].target.name == "separation"
+    for seed in range(4):
+        drawn = made.problem(seed)
+        pairs = paired(drawn, made.method, made.setting, seed, swaps(drawn, seed, PAIRS))
+        values.append((pairs.separations if apart else np.abs(pairs.changes))[:, -1].mean())
+    if name == "fedinit.lemma_1":
+        assert line.bound == pytest.approx(np.mean(values), rel=1e-9)
+        return
+    assert float(line.measured.value) == pytest.approx(np.mean(values), rel=1e-9)
+    assert line.verdict == "holds here"
+    for factor, verdict in ((0.2, "violated"), (5.0, "holds here")):
+        cut = np.mean(values) * factor / line.bound
+        planted = replace(BOUNDS[name], terms={n: t * cut for n, t in BOUNDS[name].terms.items()})
+        assert judged(paired_training(planted, clients), Quiet()).lines[0].verdict == verdict
+
+
+def test_theorem_3_is_put_in_what_its_runs_have():
+    """The step sizes c/tau, the roots of divergences, the Lipschitz constant; it is outside, as the loss has no cap."""
+    made = paired_training(BOUNDS["fedinit.theorem_3"], 4, step_size=0.07)
+    setting, scale = made.setting, made.values["step_size_scale"].value
+    sizes = [*setting.sizes(0, setting.step_size, 4), *setting.sizes(1, setting.step_size, 4)]
+    assert sizes == pytest.approx([scale / tau for tau in range(1, 9)], rel=1e-12)
+    norms = made.base.samples.pool(torch.arange(120))[0].norm(dim=-1)
+    assert made.values["lipschitz"].value == pytest.approx(float(norms.max()), rel=1e-12)
+    roots = []
+    for seed in range(4):
+        run = Run(made.problem(seed), made.method, made.setting, seed, [measurement("divergence")], every=1)
+        roots.append(sum(np.sqrt([row.value for row in run.rows()[:-1]])))
+    found = judged(made, Quiet())
+    told = {q.name: made.values[q.name].value for q in made.bound.quantities if q.name in made.values}
+    expected = made.bound.formula(**told, summed_divergence_root=np.mean(roots))
+    assert found.lines[0].bound == pytest.approx(float(expected), rel=1e-9)
+    assert found.lines[0].outside
+    assert "NOT met: the loss of a sample is at most U" in found.standing
+    assert f"met: {DECAYING_STEP.words}" in found.standing
+    slower = paired_training(BOUNDS["fedinit.theorem_3"], 4, step_size=0.07, step_offset=2.5, seeds=1)
+    assert f"NOT met: {DECAYING_STEP.words}" in judged(slower, Quiet()).standing

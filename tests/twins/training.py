@@ -86,8 +86,13 @@ class Plain:
         losses = [np.log1p(exp(-y * sum(a * b for a, b in zip(x, w, strict=True)))) for x, y in batch]
         return sum(losses) / len(batch) + self.regularisation / 2 * norm_sq(w)
 
-    def local(self, w: Vector, batches: list[Batch], eta: float, direction=plain) -> Vector:
-        """SGD from ``w`` along ``direction(w, gradient, gradient_at)``, one step per batch."""
+    def local(
+        self, w: Vector, batches: list[Batch], eta: float, direction=plain, after: Vector | None = None
+    ) -> Vector:
+        """SGD from ``w`` along ``direction(w, gradient, gradient_at)``, one step per batch.
+
+        ``after``: what every step moves along besides, past the momentum.
+        """
         velocity = times(0.0, w)
         for batch in batches:
 
@@ -97,7 +102,7 @@ class Plain:
             d = plus(direction(w, at(w), at), w, self.weight_decay)
             velocity = plus(times(self.momentum, velocity), d)
             d = plus(d, velocity, self.momentum) if self.nesterov else velocity
-            w = plus(w, d, -eta)
+            w = plus(w, d if after is None else plus(d, after), -eta)
         return w
 
     def shares(self, round_: int) -> list[float]:
@@ -170,15 +175,21 @@ def fedexp(run: Plain, epsilon: float) -> list[Vector]:
     return path
 
 
-def scaffold(run: Plain, relax: float = 0.0, uniform: bool = False) -> list[Vector]:
-    """SCAFFOLD with option II, its control the clients' mean by weight or ``uniform``; ``relax``: a relaxed start."""
+def scaffold(run: Plain, relax: float = 0.0, uniform: bool = False, past: bool = False) -> list[Vector]:
+    """SCAFFOLD with option II, its control the clients' mean by weight or ``uniform``; ``relax``: a relaxed start.
+
+    ``past``: it corrects past the momentum.
+    """
     zero = times(0.0, run.start)
     w, c, own, last, path = run.start, zero, [zero] * run.clients, [run.start] * run.clients, []
     for r, cohort in enumerate(run.cohorts):
         ends, change = [], zero
         for k in cohort:
             start = plus(w, minus(w, last[k]), relax)
-            end = run.train(k, r, start, lambda _, g, at, k=k, c=c: plus(minus(g, own[k]), c))
+            if past:
+                end = run.local(start, run.batches(k, r, run.steps), run.eta, after=minus(c, own[k]))
+            else:
+                end = run.train(k, r, start, lambda _, g, at, k=k, c=c: plus(minus(g, own[k]), c))
             new = plus(minus(own[k], c), minus(start, end), 1 / (run.steps * run.eta))
             share = 1 / run.clients if uniform else run.weights[k]
             change, own[k] = plus(change, minus(new, own[k]), share), new

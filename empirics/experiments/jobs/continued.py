@@ -122,15 +122,14 @@ class FirstRounds(NamedTuple):
     rows: tuple[Row, ...]
 
 
-@lru_cache(maxsize=BEGUN)
-def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> FirstRounds:
+def beginning(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> Run:
     """``after`` rounds of ``first``; the clients' last models are kept too, for whoever goes on with them."""
     dealt = plan.deal()
     method = read_algorithm(first)
     if LAST not in method.remember:
         method = replace(method, remember=(*method.remember, LAST))
     found = [measurement(name) for name in measure]
-    run = Run(
+    return Run(
         dealt,
         method,
         plan.rounds(after, dealt.clients),
@@ -140,8 +139,13 @@ def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[st
         plan.problem,
         in_process(dealt.model, dealt.device),
     )
+
+
+@lru_cache(maxsize=BEGUN)
+def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> FirstRounds:
+    """Where that leads."""
     state, rows = None, []
-    for reached, told in run:
+    for reached, told in beginning(plan, first, after, every, measure):
         state = reached
         rows += told
     diverged = any(row.quantity == "diverged" for row in rows)

@@ -1,4 +1,4 @@
-"""Cells that look at FedCOG's generation itself: the images that a client makes, and the time that all of it takes.
+"""Cells on FedCOG's generation: the classes that clients lack, the images that one makes, the time all of it takes.
 
 Seconds are the processor's, of this one thread; what is compared takes turns within one cell, so that whatever else
 the machine does hits all alike.
@@ -23,6 +23,7 @@ from ...training.rounds import plan as planned, play
 from .. import Outcome
 from ..registry import job
 from .continued import begun, continuing, SharedRun
+from .train import loaded
 
 KEEPING = "with_consensus_data(fedavg())"
 CLIENT = 0
@@ -55,6 +56,14 @@ def images(
         "pixels": [f[2] for f in found],
     }
     return Outcome(columns, {"shape": list(shape), "client": CLIENT})
+
+
+@job("class_counts", version=1)
+def class_counts(problem: str, partition: str, clients: int, seed: int) -> Outcome:
+    """How many samples of every class each client holds, a row for each."""
+    counts = loaded(problem).deal(partition, clients, seed).federation.label_counts
+    client, label = (index.flatten().tolist() for index in np.indices(tuple(counts.shape)))
+    return Outcome({"client": client, "label": label, "samples": counts.flatten().tolist()})
 
 
 @job(

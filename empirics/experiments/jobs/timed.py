@@ -10,14 +10,16 @@ import numpy as np
 import torch
 
 from bounds.decaying_k.runtime import runtime
+from bounds.domains import COUNT
 
 from ...algorithms import algorithm as read_algorithm
 from ...algorithms.algorithm import Algorithm, Work
+from ...algorithms.scheduled import ScheduledSteps
 from ...algorithms.state import State
 from ...errors import Diverged, EmpiricsError
 from ...federation.federation import Federation
 from ...measuring.core import need_test
-from ...numbers import check_options
+from ...numbers import check_options, checked
 from ...problems.evaluation import each, Samples
 from ...problems.problem import FederatedProblem
 from ...streams import stream
@@ -30,6 +32,8 @@ from .train import by_engine, loaded, planned
 
 SLACK = 1 + 1e-9
 """What rounding may add to a time that a round must keep to."""
+VALIDATIONS = 10
+"""Over which validation accuracy is averaged before it is compared with as many before."""
 QUANTITIES = ("runtime", "train_loss", "test_accuracy", "local_steps")
 
 
@@ -75,6 +79,37 @@ class Counted:
 
     def __call__(self, work: Work, ends: torch.Tensor, after: State) -> None:
         self.steps += int(work.steps.max())
+
+
+@dataclass
+class Plateau:
+    """Whether validation accuracy has stopped improving, which is looked at every ``every`` rounds.
+
+    So it has once its mean over ``VALIDATIONS`` looks is not above that over as many before; the paper gives no number.
+    """
+
+    problem: FederatedProblem
+    every: int
+    right: list[float] = field(default_factory=list)
+    reached: bool = False
+
+    def __call__(self) -> bool:
+        return self.reached
+
+    def validate(self, state: State) -> None:
+        """Look at a round's model, if it is due."""
+        if self.reached or state.round % self.every:
+            return
+        tested = each(self.problem.model, state.model.unsqueeze(0), need_test(self.problem))
+        self.right.append(float(tested.right))
+        late, before = self.right[-VALIDATIONS:], self.right[-2 * VALIDATIONS : -VALIDATIONS]
+        self.reached = len(before) == VALIDATIONS and sum(late) <= sum(before)
+
+    def watched_by(self, algorithm: Algorithm) -> Algorithm:
+        """The algorithm whose step schedules decay when it says so."""
+        if not isinstance(algorithm.steps, ScheduledSteps):
+            raise EmpiricsError(f"validated needs scheduled(...); got {algorithm.name}")
+        return replace(algorithm, steps=replace(algorithm.steps, stalled=self))
 
 
 @dataclass
@@ -131,9 +166,12 @@ def timed(
     local_test: str = "none",
     probe: int | None = None,
     engine: str = "torch",
+    validated: int = 0,
     **setting: Any,
 ) -> Outcome:
     """One training run with one seed for as many rounds as end within ``seconds``, looked at ``points`` + 1 times.
+
+    Step schedules decay by their rolling loss, or with ``validated`` by validation accuracy every so many rounds.
 
     The training loss is that of ``probe`` training samples, the same ones for every algorithm (None: of all).
     ``engine`` is that of a training run.
@@ -143,7 +181,11 @@ def timed(
     clock = Clock(minibatch_time, model_size, download_rate, upload_rate)
     plan = planned(dealt.clients, clock.rounds(seconds), cohort, **setting)
     table = TimedReadings(dealt, Samples(probed(dealt.federation, probe, seed)))
-    return _run(dealt, read_algorithm(algorithm), plan, seed, clock, times(seconds, points), table)
+    method, plateau = read_algorithm(algorithm), None
+    if validated:
+        plateau = Plateau(dealt, checked("timed: validated", validated, COUNT))
+        method = plateau.watched_by(method)
+    return _run(dealt, method, plan, seed, clock, times(seconds, points), table, plateau)
 
 
 def _run(
@@ -154,12 +196,13 @@ def _run(
     clock: Clock,
     due: list[float],
     table: TimedReadings,
+    plateau: Plateau | None,
 ) -> Outcome:
     counted, engine = Counted(), in_process(dealt.model, dealt.device)
     facts = {"clients": dealt.clients, "parameters": dealt.model.dim}
     try:
         states = rounds(dealt.model, dealt.federation, algorithm, plan, seed, engine, counted)
-        last, steps = _watched(states, counted, clock, due, table)
+        last, steps = _watched(states, counted, clock, due, table, plateau)
     except Diverged as stop:
         table.tell("diverged", stop.round, stop.largest)
         return Outcome(table.columns(), facts, "diverged")
@@ -167,11 +210,18 @@ def _run(
 
 
 def _watched(
-    states: Iterator[State], counted: Counted, clock: Clock, due: list[float], table: TimedReadings
+    states: Iterator[State],
+    counted: Counted,
+    clock: Clock,
+    due: list[float],
+    table: TimedReadings,
+    plateau: Plateau | None,
 ) -> tuple[int, int]:
     """Fill the table; the last round that ends in time and the local steps by then."""
     held, taken = next(states), 0
     for state in states:
+        if plateau is not None:
+            plateau.validate(state)
         now = clock(state.round, counted.steps)
         while due and now > due[0] * SLACK:
             table.add(due.pop(0), held, taken)

@@ -176,6 +176,11 @@ def train(state: str | None = None, **words: Any) -> Outcome:
     if keeper is not None:
         keeper.add(run, rows)
         keeper.write()
+    return outcome(run, rows)
+
+
+def outcome(run: Run, rows: Sequence[Row]) -> Outcome:
+    """What such a run gives, by its rows."""
     diverged = any(row.quantity == "diverged" for row in rows)
     return Outcome(columns(rows), _facts(run.problem, run), "diverged" if diverged else "done")
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numba
 
-from .cache import kernel
+from .cache import inlined, kernel
 from .ends import turned
-from .tiles import OUTPUTS, ROWS, sums, TAPS, weight_sums, WIDTH
+from .tiles import BLOCKS, ROWS, sums, TAPS, weight_sums, WIDTH
 
 
 def _blocks(sizes: tuple[int, ...]) -> Any:
@@ -24,13 +24,13 @@ def _blocks(sizes: tuple[int, ...]) -> Any:
 
     if smaller is None:
 
-        @kernel
+        @inlined
         def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu):
             make(y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
             return 1
     else:
 
-        @kernel
+        @inlined
         def block(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu):
             if n < size:
                 return smaller(n, y, y0, ys, x, x0, xc, w, w0, ws, wc, wm, taps, first, last, channels, b, b0, relu)
@@ -40,13 +40,16 @@ def _blocks(sizes: tuple[int, ...]) -> Any:
     return block
 
 
-block = _blocks((OUTPUTS, 4, 2, 1))
+block = _blocks(BLOCKS)
 
 
 @kernel
 def blocked(left):
     """How many outputs ``block`` makes when so many are left."""
-    return OUTPUTS if left >= OUTPUTS else 4 if left >= 4 else 2 if left >= 2 else 1
+    for size in BLOCKS:
+        if left >= size:
+            return size
+    return 1
 
 
 @kernel

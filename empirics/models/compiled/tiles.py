@@ -26,8 +26,11 @@ LANES = 16 if WIDE_VECTORS else 8
 VECTORS = 2
 WIDTH = VECTORS * LANES
 """Samples in a block of sums: batches are padded to a multiple of it."""
-OUTPUTS = 8 if WIDE_VECTORS else 6
-"""Outputs in a block of sums: with ``VECTORS`` each, as many as registers hold beside the factors."""
+BLOCKS = (8, 6, 4, 2, 1) if WIDE_VECTORS else (6, 4, 2, 1)
+"""Outputs in a block of sums, the largest first: with ``VECTORS`` each, as many as registers hold beside the factors.
+
+Six channels are common, and two small blocks have too few sums for the processor to go on with while each waits."""
+OUTPUTS = BLOCKS[0]
 ROWS, TAPS = (4, 6) if WIDE_VECTORS else (3, 4)
 """Outputs and taps in a block of weight gradients, one vector each."""
 

@@ -55,6 +55,7 @@ def network(text: str, **options: Any) -> Network:
         input_shape=architecture.input_shape,
         extractor=architecture.extractor,
         begins=architecture.begins,
+        statistics=getattr(architecture, "statistics", "averaged"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, KW_ONLY
+from dataclasses import dataclass, field, fields, KW_ONLY
 from typing import ClassVar
 
 import torch
@@ -118,8 +118,38 @@ class DenseReLU(nn.Linear):
         return F.relu(super().forward(x), inplace=True)
 
 
+NORMS = {"group": "averaged", "batch": "averaged", "batch_local": "local", "batch_frozen": "frozen"}
+"""Norms of channels, with what becomes of their running statistics; group norm has none."""
+
+
+@dataclass(frozen=True)
+class NormedArchitecture(ImageArchitecture):
+    """A network with group norm of ``groups``, or with batch norm and one of the treatments of its statistics.
+
+    ``batch``: averaged with the model; ``batch_local``: each client goes on with its own; ``batch_frozen``: means 0 and
+    variances 1 for ever, by which training normalises too, so that only scales and shifts are left.
+    """
+
+    norm: str = field(default="group", kw_only=True)
+    groups: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(tuple(NORMS), norm=self.norm)
+        if self.norm != "group" and self.groups != NormedArchitecture.groups:
+            raise EmpiricsError(f"groups belong to group norm: leave them out; got {self.groups} with {self.norm}")
+
+    @property
+    def statistics(self) -> str:
+        return NORMS[self.norm]
+
+    def normed(self, channels: int) -> nn.Module:
+        """The norm of so many channels."""
+        return norm(self.groups, channels) if self.norm == "group" else nn.BatchNorm2d(channels)
+
+
 def norm(groups: int, channels: int) -> nn.GroupNorm:
-    """Group norm in the place of batch norm: nothing depends on the other samples of a batch, nothing is remembered."""
+    """Group norm: nothing depends on the other samples of a batch, nothing is remembered."""
     if groups < 1 or channels % groups:
         raise EmpiricsError(f"groups must divide every number of channels; got {groups} for {channels} channels")
     return nn.GroupNorm(groups, channels)

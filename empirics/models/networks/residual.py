@@ -1,4 +1,4 @@
-"""Residual networks for images: ResNet-20 (FedALS) and ResNet-18 (FedInit, FedCOG), with group norm.
+"""Residual networks for images: ResNet-20 (FedALS) and ResNet-18 (FedInit, FedCOG), with group or batch norm.
 
 FedALS and FedCOG use batch norm, which ties a sample's output to the rest of its batch and keeps statistics that no
 gradient moves; FedInit replaces it by group norm with two groups, which is the default here for both networks.
@@ -6,13 +6,13 @@ gradient moves; FedInit replaces it by group norm with two groups, which is the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch.nn.functional as F
 from torch import nn, Tensor
 
-from .parts import ImageArchitecture, norm, one_of, Split
+from .parts import NormedArchitecture, one_of, Split
 
 SHORTCUTS = ("pad", "conv1", "conv3")
 STEMS = ("imagenet", "cifar")
@@ -30,26 +30,26 @@ class PadShortcut(nn.Module):
         return F.pad(x[:, :, :: self.stride, :: self.stride], self.padding)
 
 
-def shortcut(kind: str, inputs: int, outputs: int, stride: int, groups: int) -> nn.Module:
+def shortcut(kind: str, inputs: int, outputs: int, stride: int, norm: Callable[[int], nn.Module]) -> nn.Module:
     """What is added to a block whose shape changes."""
     if kind == "pad":
         return PadShortcut(inputs, outputs, stride)
     kernel = 3 if kind == "conv3" else 1
     convolution = nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
-    return nn.Sequential(convolution, norm(groups, outputs))
+    return nn.Sequential(convolution, norm(outputs))
 
 
 class Block(nn.Module):
     """Two 3x3 convolutions with norms, and the input added before the last ReLU."""
 
-    def __init__(self, inputs: int, outputs: int, stride: int, groups: int, kind: str) -> None:
+    def __init__(self, inputs: int, outputs: int, stride: int, norm: Callable[[int], nn.Module], kind: str) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
-        self.norm1 = norm(groups, outputs)
+        self.norm1 = norm(outputs)
         self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
-        self.norm2 = norm(groups, outputs)
+        self.norm2 = norm(outputs)
         same = stride == 1 and inputs == outputs
-        self.shortcut = nn.Identity() if same else shortcut(kind, inputs, outputs, stride, groups)
+        self.shortcut = nn.Identity() if same else shortcut(kind, inputs, outputs, stride, norm)
 
     def forward(self, x: Tensor) -> Tensor:
         hidden = F.relu(self.norm1(self.conv1(x)), inplace=True)
@@ -63,50 +63,48 @@ class GlobalMean(nn.Module):
         return x.mean((2, 3))
 
 
-def blocks(widths: Sequence[int], depth: int, groups: int, kind: str) -> list[Block]:
+def blocks(widths: Sequence[int], depth: int, norm: Callable[[int], nn.Module], kind: str) -> list[Block]:
     """``depth`` blocks per width; the first of every width but the first halves the image."""
     made, before = [], widths[0]
     for stage, width in enumerate(widths):
         for position in range(depth):
-            made.append(Block(before, width, 2 if stage and position == 0 else 1, groups, kind))
+            made.append(Block(before, width, 2 if stage and position == 0 else 1, norm, kind))
             before = width
     return made
 
 
 @dataclass(frozen=True)
-class ResNet20(ImageArchitecture):
+class ResNet20(NormedArchitecture):
     """The CIFAR ResNet-20 of FedALS: 16, 32 and 64 maps, three blocks each, a mean and one dense layer.
 
     ``shortcut`` where the shape changes: ``conv3`` (a 3x3 convolution: FedALS's released code, and the only kind that
     meets the numbers of its Table 2: head 650, extractor 292,304), ``conv1`` (1x1, extractor 271,824) or ``pad`` (none
-    of its own, 269,072). FedALS uses batch norm; here it is group norm, with as many parameters.
+    of its own, 269,072). FedALS uses batch norm (``norm="batch"``); group norm, the default, has as many parameters.
     """
 
     shortcut: str = "conv3"
-    groups: int = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
         one_of(SHORTCUTS, shortcut=self.shortcut)
 
     def __call__(self) -> nn.Module:
-        stem = [nn.Conv2d(self.channels, 16, 3, padding=1, bias=False), norm(self.groups, 16), nn.ReLU(inplace=True)]
-        body = blocks((16, 32, 64), 3, self.groups, self.shortcut)
+        stem = [nn.Conv2d(self.channels, 16, 3, padding=1, bias=False), self.normed(16), nn.ReLU(inplace=True)]
+        body = blocks((16, 32, 64), 3, self.normed, self.shortcut)
         return Split(nn.Sequential(*stem, *body, GlobalMean()), nn.Linear(64, self.classes))
 
 
 @dataclass(frozen=True)
-class ResNet18(ImageArchitecture):
+class ResNet18(NormedArchitecture):
     """ResNet-18: 64 to 512 maps, two blocks each, 1x1 shortcuts, a mean and one dense layer.
 
     ``stem``: ``imagenet`` (7x7 with stride 2 and 3x3 pooling: torchvision's network, in FedInit even on 32x32 images)
     or ``cifar`` (3x3, nothing else). FedInit replaces batch norm by group norm with 2 groups, as here; FedCOG takes
-    torchvision's ResNet-18 for FLAIR (17 labels, ``loss="multi_label"``), which has batch norm: here it is group norm.
+    torchvision's ResNet-18 for FLAIR (17 labels, ``loss="multi_label"``), which has batch norm (``norm="batch"``).
     Convolutions start as in torchvision: normal, with variance 2 over the number of outgoing connections.
     """
 
     stem: str = "imagenet"
-    groups: int = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -115,9 +113,9 @@ class ResNet18(ImageArchitecture):
     def __call__(self) -> nn.Module:
         wide = self.stem == "imagenet"
         convolution = nn.Conv2d(self.channels, 64, 7 if wide else 3, 2 if wide else 1, 3 if wide else 1, bias=False)
-        stem = [convolution, norm(self.groups, 64), nn.ReLU(inplace=True)]
+        stem = [convolution, self.normed(64), nn.ReLU(inplace=True)]
         pooling = [nn.MaxPool2d(3, 2, 1)] if wide else []
-        body = blocks((64, 128, 256, 512), 2, self.groups, "conv1")
+        body = blocks((64, 128, 256, 512), 2, self.normed, "conv1")
         module = Split(nn.Sequential(*stem, *pooling, *body, GlobalMean()), nn.Linear(512, self.classes))
         for part in module.modules():
             if isinstance(part, nn.Conv2d):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -32,7 +33,7 @@ class ClientLoop:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
         ends = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device)
         own, firsts = torch.empty_like(ends[:1]), []
-        with one_thread(ends.device):
+        with one_thread(ends.device), getattr(model, "learning", nullcontext)():
             for begin in range(0, len(ends), self.chunk):
                 part = work.part(slice(begin, begin + self.chunk))
                 batches = federation.draw(part.seed, part.state.round, part.clients, part.steps, setting.batch)

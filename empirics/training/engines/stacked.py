@@ -16,6 +16,7 @@ from ...algorithms.hooks import checked_columns, checked_losses, checked_tensor
 from ...errors import EmpiricsError
 from ...federation.federation import Batches, Minibatches, Source
 from ...models.model import Batch, Trainable
+from .. import statistics
 from ..setting import Setting
 from .steppers import along_the_direction, stepper
 from .threads import one_thread
@@ -82,6 +83,7 @@ def descend(
     Rows are sorted by falling number of steps: every step moves the prefix that still has steps to take.
     """
     take, rows, first = stepper(setting), w.shape[0], None
+    trained = statistics.border(model)
     moving = Moving(algorithm, take)
     if type(batches) is Batches and _plain(algorithm, setting) and (walk := getattr(model, "walk_in", None)):
         if algorithm.steps.needs_loss:
@@ -108,6 +110,9 @@ def descend(
         columns = moving(now, step, here)
         if active < shown:
             here, direction = here[:active], direction[:active]
+        if trained is not None:
+            here, direction = here[:, :trained], direction[:, :trained]
+            columns = None if columns is None else columns[:trained]
         take(here, direction, size, columns)
     return first
 
@@ -132,7 +137,8 @@ class LocalGradient:
     @cached_property
     def batch(self) -> Batch:
         """The samples of the step, gathered when somebody asks for them."""
-        return self.batches.at(self.rows, self.step)
+        batch = self.batches.at(self.rows, self.step)
+        return batch if statistics.border(self.model) is None else statistics.unpadded(batch)
 
     def __call__(self, point: Tensor, objective: Callable[..., Tensor] | None = None) -> Tensor:
         """Gradient at ``point (rows, dim)`` of the local objective, or of the one that is given."""

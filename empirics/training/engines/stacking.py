@@ -10,6 +10,7 @@ import torch
 from torch import nn, Tensor
 from torch.func import grad, vmap
 
+from ...errors import EmpiricsError
 from ...models.model import Batch
 from ...models.network import Network
 
@@ -24,6 +25,8 @@ class StackedNetwork:
     class_axis = 2
 
     def __init__(self, network: Network) -> None:
+        if network.trained < network.dim:
+            raise EmpiricsError(f"{network.name} has batch norm, which is trained client by client on a CPU alone")
         self.network = replace(network, build=WithFoldedNorms(network.build))
         _ = self.network.work  # made now: its first numbers must not be drawn while local steps are recorded
         self._gradient = vmap(grad(self._loss), randomness="error")
