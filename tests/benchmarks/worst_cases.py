@@ -41,15 +41,19 @@ PLACES += [(method, words, *size) for method in METHODS for words in ASKED for s
 CHAPTER = """\
 # Exact worst cases
 
-Written by `python tests/benchmarks/worst_cases.py --write`: two clients, step size 0.1/L, CPU seconds of one thread.
-The targets are 60 s for K R = 50 and a fourth of PEPit's time at every size. ``doubt`` is how far the value may be from
-the worst case, and ``apart`` how far PEPit's is from it, both relative.
+Written by `python tests/benchmarks/worst_cases.py --write`: two clients, step size 0.1/L, CPU seconds of one thread (up
+to four gradients the least of five runs). The targets are 60 s for K R = 50 and a fourth of PEPit's time at every size.
+``doubt`` is how far the value may be from the worst case, and ``apart`` how far PEPit's is from it, both relative.
 """
 
 
 def timed(what: Any, question: Question) -> tuple[Any, float]:
-    begin = time.process_time()
-    return what(question), time.process_time() - begin
+    least = float("inf")
+    for _ in range(5 if question.recorded.gradients <= 4 else 1):
+        begin = time.process_time()
+        found = what(question)
+        least = min(least, time.process_time() - begin)
+    return found, least
 
 
 def main() -> None:
