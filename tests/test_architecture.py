@@ -69,8 +69,8 @@ FLOORS = {
         "command", "verbs",
     ),
     "paper_checks": (
-        "reported", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "rates", "validation",
-        "comparing", "claims", "audit",
+        "reported", "forking", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "rates",
+        "validation", "comparing", "claims", "audit",
     ),
 }  # fmt: skip
 """The rooms of a part from the ground up: each imports from those before it only, but for types and for what a verb

@@ -313,12 +313,11 @@ def test_plot_compares_bounds_in_the_format_of_the_file(run, tmp_path):
 def test_validate_names_what_there_is(run):
     status, out, err = run("validate", "fedals.one_rond")
     assert (status, out) == (2, "")
-    assert "available: " in err
     assert "fedals.one_round" in err
     status, out, err = run("validate")
     assert (status, err) == (0, "")
-    assert "fedbounds validate fedals.one_round" in out
-    assert "fedbounds validate decaying_k.theorem_1 --problem" in out
+    assert "fedals.one_round" in out
+    assert "decaying_k.theorem_1" in out
     assert run("validate", "--quick")[0] == 2
 
 

@@ -110,7 +110,7 @@ def test_nobody_waits_for_what_forked_workers_were_at():
     code = """
         import sys, time
         from bounds.showing.process import guarded
-        from paper_checks.audit.forking import spread
+        from paper_checks.forking import spread
 
         def run():
             for _ in spread(lambda item: time.sleep(item), [0.1, 600, 600, 600], workers=2):
@@ -126,7 +126,7 @@ def test_forked_workers_leave_the_words_to_the_first_process():
     code = """
         import subprocess, sys, time
         from bounds.showing.process import guarded
-        from paper_checks.audit.forking import spread
+        from paper_checks.forking import spread
 
         def run():
             subprocess.Popen(["sh", "-c", "sleep 3; kill -INT 0"])
@@ -150,7 +150,7 @@ def test_who_is_ended_by_the_system_says_one_line(work):
         import os, signal, sys, threading, time
         from bounds.showing.process import guarded
         from empirics.experiments.processes import own_cluster
-        from paper_checks.audit.forking import spread
+        from paper_checks.forking import spread
 
         def run():
             threading.Timer(2, os.kill, (os.getpid(), signal.SIGTERM)).start()
@@ -166,7 +166,7 @@ def test_forked_workers_beside_a_progress_bar_say_nothing():
     code = """
         import sys, threading, time
         from bounds.showing.process import guarded
-        from paper_checks.audit.forking import spread
+        from paper_checks.forking import spread
 
         def run():
             threading.Thread(target=time.sleep, args=(5,)).start()

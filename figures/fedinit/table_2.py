@@ -14,7 +14,7 @@ from ..regimes import POINT, Regime
 from ..runs import Runs
 from ..sheets import comparison, entry
 from .grid import column, missing, PLANS, runs as grid_runs
-from .reading import accuracies, apart, caption, each, ends, guards, RELAXED, SPREAD
+from .reading import accuracies, caption, each, ends, guards, RELAXED, SPREAD
 from .settings import BASELINES, CIFAR10, RELAXATIONS, Setup
 
 PRINTED = table("fedinit", "Table 2")
@@ -29,8 +29,7 @@ def _runs(scale: str, setup: Setup, method: str, start: str) -> list[Cell]:
 
 
 def cells(scale: str) -> list[Cell]:
-    compared = each(CIFAR10, lambda s: [c for m in BASELINES for start in STARTS for c in _runs(scale, s, m, start)])
-    return [*compared, *apart(scale)]
+    return each(CIFAR10, lambda s: [c for m in BASELINES for start in STARTS for c in _runs(scale, s, m, start)])
 
 
 def data(runs: Runs, scale: str) -> Shown:

@@ -14,7 +14,7 @@ from bounds.errors import unknown
 from ..claims import classics, decaying_k, fedals, fedcog, fedinit
 from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, registry, Status
 from ..claims.review import Review
-from .forking import spread
+from ..forking import spread
 
 CLAIMS: dict[str, Claim] = registry(fedals.CLAIMS, fedinit.CLAIMS, decaying_k.CLAIMS, fedcog.CLAIMS, classics.CLAIMS)
 REVIEWS: dict[str, Review] = {

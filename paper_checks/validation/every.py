@@ -22,7 +22,7 @@ from bounds.showing.usage import UsageError, writable_file
 from empirics.measuring.estimates import Estimate
 from empirics.progress import progress
 
-from ..audit.forking import spread
+from ..forking import spread
 from ..runs.can import can
 from . import validate, VALIDATIONS
 from .comparison import Comparison, ERROR_RATE, Line, plus_minus, Verdict

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from paper_checks.audit.forking import spread, WorkerError
+from paper_checks.forking import spread, WorkerError
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = """
 import os, sys, time
-from paper_checks.audit.forking import spread
+from paper_checks.forking import spread
 
 def work(item):
     if item == 0:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from bounds.catalog import BOUNDS
-from paper_checks.audit.forking import spread
 from paper_checks.audit.running import audit, judge, Verdict
 from paper_checks.claims.checkers import All
 from paper_checks.claims.claim import Book, Claim, Status
+from paper_checks.forking import spread
 
 from .checks import mutant_checks, MutantCheck
 from .formulas import Mutant, mutants
