@@ -68,7 +68,7 @@ def test_a_value_that_is_nonsense(refused, changes, said):
         (["plot", ONE, "smoothness=1:2:3", "clients=2:9:8"], "give x=QUANTITY=a:b:n once"),
         (["plot", ONE, "x=smoothness"], "x must be QUANTITY=a:b:n"),
         (["plot", ONE, "x=smothness=1:2:3"], "did you mean 'smoothness'"),
-        (["validate", "fedals.none"], "available: "),
+        (["validate", "fedals.none"], "fedals.one_round"),
     ],
 )
 def test_a_command_line_that_cannot_be_read(refused, words, said):

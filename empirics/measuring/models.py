@@ -10,6 +10,7 @@ from torch import Tensor
 from bounds.weights import Weights
 
 from ..calls import written
+from ..training.statistics import border
 from .core import layers_of, Measurement, of_all_minima, of_everyone, one, per_client, Reading, Readings, Snapshot
 
 # ---- gradients ----
@@ -113,7 +114,7 @@ def client_distance_sq(s: Snapshot) -> Readings:
 
 def weights_of(s: Snapshot, rows: Tensor) -> Tensor:
     """Models without their running statistics, which are no weights ``(..., columns)``."""
-    return rows[..., : getattr(s.problem.model, "trained", None)]
+    return rows[..., : border(s.problem.model)]
 
 
 def _squares(rows: Tensor) -> Tensor:

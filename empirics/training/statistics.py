@@ -18,8 +18,8 @@ from ..models.network import Network
 
 def border(model: Trainable) -> int | None:
     """The column at which statistics begin; None for a model without."""
-    trained = getattr(model, "trained", model.dim)
-    return None if trained == model.dim else trained
+    moved = model.trained if isinstance(model, Network) else model.dim
+    return None if moved == model.dim else moved
 
 
 def unpadded(batch: Batch) -> Batch:

@@ -17,7 +17,7 @@ from figures.scale import Budget, Plan
 
 NAME = "fedinit.table_3"
 SMOKE = ["figure", NAME, "--scale", "smoke"]
-TWO = Changes(3, {"step_size": 0.07, "partition": "dirichlet(0.3)"})
+TWO = Changes(3, {"step_size": 0.07, "cohort": 3})
 
 
 @pytest.fixture(autouse=True)
@@ -79,15 +79,15 @@ def test_every_figure_can_be_made_with_other_arguments(arguments, store):
 
 
 def test_a_changed_figure_says_so_everywhere_and_lies_in_a_folder_of_its_own(capsys):
-    store, words = Store(Path("store")), "seeds=3, step_size=0.07, partition=dirichlet(0.3)"
+    store, words = Store(Path("store")), "seeds=3, step_size=0.07, cohort=3"
     with in_force(TWO, "smoke"):
         for i, cell in enumerate(artefact(NAME).cells("smoke")):
             keep(store, cell, {"test_accuracy": [0.1, 0.3 + 0.01 * i], "active_divergence": [0.1, 0.2 + 0.03 * i]})
-    line = [*SMOKE, "--seeds", "3", "--set", "step_size=0.07", "partition=dirichlet(0.3)", "--workers", "0"]
+    line = [*SMOKE, "--seeds", "3", "--set", "step_size=0.07", "cohort=3", "--workers", "0"]
     status, out, err = said(capsys, *line)
     assert (status, err) == (0, "")
-    assert out.startswith("24 runs, 0 to do")
-    folder = Path("figures-smoke-seeds=3-step_size=0.07-partition=dirichlet_0.3")
+    assert out.startswith("27 runs, 0 to do")
+    folder = Path("figures-smoke-seeds=3-step_size=0.07-cohort=3")
     card = json.loads((folder / f"{NAME}.json").read_text())
     assert card["changed"] == words
     assert card["seeds"] == [0, 1, 2]
@@ -169,10 +169,10 @@ def test_a_dry_run_says_what_is_there_and_what_is_left_and_writes_nothing(capsys
     left = f"{len(cells) - 3} to do, at most {(len(cells) - 3) * each:.2g} minutes of one core"
     assert first == f"{NAME} (smoke): {len(cells)} runs, 3 in store, {left}"
     assert "step_size=0.1," in shared
-    methods = list(dict.fromkeys(c.arguments["algorithm"] for c in cells))
-    there = [2, 1, *[0] * (len(methods) - 2)]
-    rows = [[m, "0-1", f"{n} of 2", f"{(2 - n) * each:.2g}"] for m, n in zip(methods, there, strict=True)]
-    assert table == [f"  {line}" for line in aligned(rows, ["algorithm", "seeds", "there", "minutes"])]
+    kinds = list(dict.fromkeys((c.arguments["algorithm"], c.arguments["partition"]) for c in cells))
+    there = [2, 1, *[0] * (len(kinds) - 2)]
+    rows = [[*kind, "0-1", f"{n} of 2", f"{(2 - n) * each:.2g}"] for kind, n in zip(kinds, there, strict=True)]
+    assert table == [f"  {line}" for line in aligned(rows, ["algorithm", "partition", "seeds", "there", "minutes"])]
     assert sorted(store.folder.iterdir()) == files
     assert list(Path().iterdir()) == [Path("store")]
 

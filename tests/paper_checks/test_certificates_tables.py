@@ -111,7 +111,7 @@ def test_the_page_shows_what_the_tables_say():
 
 
 def test_the_command_proves_the_places_that_patience_allows(tmp_path, capsys):
-    words = ("--committed", "--certify", "--patience", "0.001", "--workers", "0")
+    words = ("--committed", "--certify", "--patience", "0.0003", "--workers", "0")
     where = ("--store", str(tmp_path / "s"), "-o", str(tmp_path))
     assert fedbounds.main(["tightness", "fedcog.theorem", *words, *where]) == 1
     assert "places without a proof: not yet" in capsys.readouterr().err
