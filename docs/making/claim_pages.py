@@ -18,7 +18,7 @@ from . import committed
 from .committed import Entry
 from .text import alone, page, slug, table
 
-LONGEST = 16_000
+LONGEST = 15_000
 """Letters of a page; a section whose claims have more goes on at a page of its own."""
 NAMED = re.compile(r"`([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)` \((?=[A-Z]+\))")
 
