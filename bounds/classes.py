@@ -140,7 +140,7 @@ class Conversion:
 
     ``source`` and ``result`` are the fields of the class that it asks for and those that it changes. ``needs`` says
     whether the scenario allows it (None: cannot tell), ``words`` what it needs. Where a predicate of its ``premises``
-    is False it is not allowed either; where one cannot tell, the premise is taken on trust. One that ``renames`` leads
+    is False it is not allowed either; where one cannot tell, the premise is assumed. One that ``renames`` leads
     to the same number under the name that is kept. A class with a field of ``unless`` is none that it leads from.
     """
 

@@ -28,9 +28,9 @@ other way (95 %, simultaneously; wrong where differences over seeds are far from
 *equal within delta* when all that is not surely so differs surely by less than a stated delta, and otherwise
 *undecided*. It is *not judged* where our runs miss its regime: the problem that a remedy cures is absent or less than
 half of the paper's, runs are shorter than half of the paper's local work and have not levelled off, FedAvg is more than
-five points from the paper's where a size is claimed or above it where a gain is, methods were not trained alike, or the
-statistic is another. The guard that fails is shown with its number. The least difference is that of the comparison
-that is least surely so, with half the width of its interval. *More* is what further seeds take of one core until that
+five points from the paper's where a size is claimed, or above it where a gain is claimed, methods were not trained
+alike, or the statistic is another. The guard that fails is shown with its number. The least difference is that of the
+comparison that is least surely so, with half the width of its interval. *More* is what further seeds take of one core until that
 interval would no longer reach zero, were the difference as seen.""".splitlines()
 DIFFERENCE = re.compile(r"([+-][\d.]+(?:e[+-]?\d+)?) ± ([\d.]+(?:e[+-]?\d+)?)")
 MOST = 1000.0

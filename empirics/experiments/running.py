@@ -169,7 +169,7 @@ def _spread(orders: Sequence[Order], client: Any) -> Iterator[tuple[Cell, Told]]
     pool = as_completed([f for f in (give() for _ in range(threads)) if f is not None])
     for future in pool:
         cell, told = running.pop(future), _told(future)
-        following = give()  # before the caller stores this one: nobody waits
+        following = give()  # before the caller stores this one: the worker need not wait for it
         if following is not None:
             pool.add(following)
         yield cell, told

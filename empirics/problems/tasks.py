@@ -266,6 +266,6 @@ def dealt(
     if clients not in (None, problem.clients) or asked:
         held = f"{problem.clients} clients, client_weight={problem.client_weight!r}"
         raise EmpiricsError(
-            f"the problem is dealt already ({held}): leave partition=, clients= and augment= out, and weigh alike"
+            f"the problem is dealt already ({held}): leave out partition=, clients= and augment=; use its weights"
         )
     return problem

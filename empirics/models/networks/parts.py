@@ -144,7 +144,7 @@ class NormedArchitecture(ImageArchitecture):
         return NORMS[self.norm]
 
     def normed(self, channels: int) -> nn.Module:
-        """The norm of so many channels."""
+        """A normalisation layer for this number of channels."""
         return norm(self.groups, channels) if self.norm == "group" else nn.BatchNorm2d(channels)
 
 
