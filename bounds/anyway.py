@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from . import vocabulary as q
 from .assumptions import (
     Assumption,
     BOUNDED_GRADIENT,
@@ -26,20 +27,6 @@ from .quantities import quantities_of, Quantity
 from .scenario import FEDAVG, Scenario
 from .stated import DEFINED
 from .ties import evaluated
-from .vocabulary import (
-    clients,
-    cohort,
-    grad_cap_sq,
-    initial_distance_sq,
-    initial_gap,
-    initial_loss,
-    local_steps,
-    loss_cap,
-    optimal_loss,
-    smoothness,
-    step_size,
-    strong_convexity,
-)
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -65,27 +52,27 @@ class Anyway:
         return all(made & set(group) for group in self.premises)
 
 
-BELOW = (LOWER_BOUNDED, STRONGLY_CONVEX, POLYAK_LOJASIEWICZ, initial_gap, initial_loss, optimal_loss)
+BELOW = (LOWER_BOUNDED, STRONGLY_CONVEX, POLYAK_LOJASIEWICZ, q.initial_gap, q.initial_loss, q.optimal_loss)
 """Each of them supposes that the loss is bounded below."""
-_WAY = (local_steps * step_size) ** 2 * grad_cap_sq
-_OF_SAMPLING = (clients - cohort) / (cohort * sp.Max(clients - 1, 1))
+_WAY = (q.local_steps * q.step_size) ** 2 * q.grad_cap_sq
+_OF_SAMPLING = (q.clients - q.cohort) / (q.cohort * sp.Max(q.clients - 1, 1))
 
 TRIVIAL: dict[str, tuple[Anyway, ...]] = {
     "grad_norm_sq": (
-        Anyway(2 * smoothness * initial_gap, ((SMOOTH,), BELOW)),
-        Anyway(smoothness**2 * initial_distance_sq, ((SMOOTH,), (STRONGLY_CONVEX, initial_distance_sq))),
-        Anyway(grad_cap_sq, ((BOUNDED_GRADIENT,),)),
+        Anyway(2 * q.smoothness * q.initial_gap, ((SMOOTH,), BELOW)),
+        Anyway(q.smoothness**2 * q.initial_distance_sq, ((SMOOTH,), (STRONGLY_CONVEX, q.initial_distance_sq))),
+        Anyway(q.grad_cap_sq, ((BOUNDED_GRADIENT,),)),
     ),
-    "optimality_gap": (Anyway(initial_gap),),
-    "excess_risk": (Anyway(initial_gap),),
+    "optimality_gap": (Anyway(q.initial_gap),),
+    "excess_risk": (Anyway(q.initial_gap),),
     "distance_sq": (
-        Anyway(initial_distance_sq),
-        Anyway(2 * initial_gap / strong_convexity, ((STRONGLY_CONVEX,),)),
+        Anyway(q.initial_distance_sq),
+        Anyway(2 * q.initial_gap / q.strong_convexity, ((STRONGLY_CONVEX,),)),
     ),
     "divergence": (Anyway(_WAY * (1 + _OF_SAMPLING), ((BOUNDED_GRADIENT,),)),),
     "consensus_distance": (Anyway(_WAY, ((BOUNDED_GRADIENT,),)),),
-    "stability": (Anyway(loss_cap, ((BOUNDED_LOSS,),)),),
-    "generalization_gap": (Anyway(loss_cap, ((BOUNDED_LOSS,),)),),
+    "stability": (Anyway(q.loss_cap, ((BOUNDED_LOSS,),)),),
+    "generalization_gap": (Anyway(q.loss_cap, ((BOUNDED_LOSS,),)),),
 }
 """By target: what bounds it where one does not train. For the least over a run that is proved; for a mean or the last
 one it is what not training gives (the excess risk of a start that knows no data is D). The divergence of clients that
@@ -120,8 +107,8 @@ def _least(expressions: Iterable[sp.Expr], scenario: Scenario) -> float:
 
 
 def _safely(expression: sp.Expr, scenario: Scenario) -> float:
-    names = [q.name for q in quantities_of([expression])]
-    elsewhere = scenario.method != FEDAVG and grad_cap_sq.name in names  # a cap along the runs of FedAvg
+    names = [each.name for each in quantities_of([expression])]
+    elsewhere = scenario.method != FEDAVG and q.grad_cap_sq.name in names  # a cap along the runs of FedAvg
     if elsewhere or any(name not in scenario or scenario[name].floor for name in names):
         return np.inf
     put = {n: scenario[n].high if scenario[n].role == DEFINED else scenario[n].safe for n in names}

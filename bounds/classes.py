@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from . import vocabulary as q
 from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
 from .operators import ClientMax
 from .places import AVERAGE, LOCAL, SERVER, VIRTUAL
@@ -21,25 +22,6 @@ from .quantities import quantities_of
 from .scenario import FEDAVG, KNOBS, SCAFFOLD, Scenario, WITHOUT_REPLACEMENT
 from .stated import ROUNDING
 from .ties import evaluated
-from .vocabulary import (
-    client_weight,
-    clients,
-    gradient_variance,
-    initial_distance_sq,
-    initial_divergence,
-    inverse_step,
-    iterations,
-    lipschitz,
-    local_steps,
-    pl_constant,
-    rounds,
-    samples,
-    smoothness,
-    step_scale,
-    step_size,
-    strong_convexity,
-    uniform_dissimilarity,
-)
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -160,7 +142,7 @@ class Conversion:
 
     def refusal(self, found: ClassOf, scenario: Scenario) -> str:
         """Why it is not allowed here, empty if it is."""
-        lacking = [q.name for q in quantities_of([self.factor]) if q.name not in scenario]
+        lacking = [each.name for each in quantities_of([self.factor]) if each.name not in scenario]
         if lacking:
             return f"{self.name} needs {', '.join(lacking)}"
         if self.needs is not None and not self.needs(found, scenario):
@@ -177,7 +159,9 @@ class Conversion:
 
     def at(self, scenario: Scenario) -> float:
         """The factor, with admissible constants at their weaker ends."""
-        return float(evaluated(self.factor, {q.name: scenario[q.name].safe for q in quantities_of([self.factor])}))
+        return float(
+            evaluated(self.factor, {each.name: scenario[each.name].safe for each in quantities_of([self.factor])})
+        )
 
 
 def _starts_at_server(found: ClassOf, scenario: Scenario) -> bool:
@@ -277,16 +261,16 @@ CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C2", {"statistic": "min", "over": "rounds"}, {"over": WITH_LAST}),
     Conversion("C2", {"statistic": "last", "over": "rounds"}, {"statistic": "min", "over": WITH_LAST}),
     Conversion("C3", {"target": "grad_norm_sq", "statistic": WEIGHTED, "over": "iterations"},
-               {"statistic": "mean"}, 1 / (step_size * iterations), _fixed_steps, "the step size is fixed"),
+               {"statistic": "mean"}, 1 / (q.step_size * q.iterations), _fixed_steps, "the step size is fixed"),
     Conversion("C4", {"statistic": "min", "over": "rounds", "at": SERVER}, {"over": "iterations", "at": VIRTUAL},
                needs=_starts_at_server, words="every client starts a round at the server model"),
-    Conversion("C5", {"target": "optimality_gap"}, {"target": "grad_norm_sq"}, 2 * smoothness, *_SMOOTH),
-    Conversion("C6", {"target": "grad_norm_sq"}, {"target": "optimality_gap"}, 1 / (2 * pl_constant),
+    Conversion("C5", {"target": "optimality_gap"}, {"target": "grad_norm_sq"}, 2 * q.smoothness, *_SMOOTH),
+    Conversion("C6", {"target": "grad_norm_sq"}, {"target": "optimality_gap"}, 1 / (2 * q.pl_constant),
                _is_known("pl_constant"), "the global loss satisfies the PL inequality"),
-    Conversion("C7", {"target": "distance_sq"}, {"target": "optimality_gap"}, smoothness / 2, *_SMOOTH),
-    Conversion("C7", {"target": "distance_sq"}, {"target": "grad_norm_sq"}, smoothness**2, *_SMOOTH),
-    Conversion("C7", {"target": "optimality_gap"}, {"target": "distance_sq"}, 2 / strong_convexity, *_STRONG),
-    Conversion("C7", {"target": "grad_norm_sq"}, {"target": "distance_sq"}, 1 / strong_convexity**2, *_STRONG),
+    Conversion("C7", {"target": "distance_sq"}, {"target": "optimality_gap"}, q.smoothness / 2, *_SMOOTH),
+    Conversion("C7", {"target": "distance_sq"}, {"target": "grad_norm_sq"}, q.smoothness**2, *_SMOOTH),
+    Conversion("C7", {"target": "optimality_gap"}, {"target": "distance_sq"}, 2 / q.strong_convexity, *_STRONG),
+    Conversion("C7", {"target": "grad_norm_sq"}, {"target": "distance_sq"}, 1 / q.strong_convexity**2, *_STRONG),
     *(
         Conversion("C9", {"target": "optimality_gap", "statistic": kind}, {"statistic": "expectation", "at": AVERAGE},
                    needs=_convex, words="the loss is convex", unless=_STEPPED)
@@ -455,36 +439,45 @@ def ways(start: ClassOf, scenario: Scenario) -> tuple[list[Way], list[str]]:
 
 ALIKE = "all clients weigh the same, 1/C"
 SAID: dict[str, tuple[sp.Expr, sp.Expr]] = {
-    "the step size is 1/sqrt(tau T)": (step_size, 1 / sp.sqrt(local_steps * rounds)),
-    "the step size is c/sqrt(tau T)": (step_size, step_scale / sp.sqrt(local_steps * rounds)),
-    "the step size is sqrt(M)/(4 L sqrt(T))": (step_size, sp.sqrt(clients) / (4 * smoothness * sp.sqrt(iterations))),
+    "the step size is 1/sqrt(tau T)": (q.step_size, 1 / sp.sqrt(q.local_steps * q.rounds)),
+    "the step size is c/sqrt(tau T)": (q.step_size, q.step_scale / sp.sqrt(q.local_steps * q.rounds)),
+    "the step size is sqrt(M)/(4 L sqrt(T))": (
+        q.step_size,
+        sp.sqrt(q.clients) / (4 * q.smoothness * sp.sqrt(q.iterations)),
+    ),
     "the step size is the least of the four of the Field Guide, (16)": (
-        step_size,
+        q.step_size,
         sp.Min(
-            1 / (4 * smoothness),
-            sp.sqrt(clients * initial_distance_sq / (local_steps * rounds * gradient_variance)),
-            sp.cbrt(initial_distance_sq / (local_steps**2 * rounds * smoothness * gradient_variance)),
-            sp.cbrt(initial_distance_sq / (local_steps**3 * rounds * smoothness * uniform_dissimilarity)),
+            1 / (4 * q.smoothness),
+            sp.sqrt(q.clients * q.initial_distance_sq / (q.local_steps * q.rounds * q.gradient_variance)),
+            sp.cbrt(q.initial_distance_sq / (q.local_steps**2 * q.rounds * q.smoothness * q.gradient_variance)),
+            sp.cbrt(q.initial_distance_sq / (q.local_steps**3 * q.rounds * q.smoothness * q.uniform_dissimilarity)),
         ),
     ),
-    "the step size is 1/(mu a)": (step_size, 1 / (strong_convexity * inverse_step)),
-    "there are 2 a log a iterations": (iterations, 2 * inverse_step * sp.log(inverse_step)),
-    "the step size is D/(L sqrt(n))": (step_size, sp.sqrt(initial_distance_sq / samples) / lipschitz),
-    "there are as many steps as samples": (iterations, samples),
+    "the step size is 1/(mu a)": (q.step_size, 1 / (q.strong_convexity * q.inverse_step)),
+    "there are 2 a log a iterations": (q.iterations, 2 * q.inverse_step * sp.log(q.inverse_step)),
+    "the step size is D/(L sqrt(n))": (q.step_size, sp.sqrt(q.initial_distance_sq / q.samples) / q.lipschitz),
+    "there are as many steps as samples": (q.iterations, q.samples),
     "the step size is D sqrt(n)/(L sqrt(T (n + 2 T)))": (
-        step_size,
-        sp.sqrt(initial_distance_sq * samples / (iterations * (samples + 2 * iterations))) / lipschitz,
+        q.step_size,
+        sp.sqrt(q.initial_distance_sq * q.samples / (q.iterations * (q.samples + 2 * q.iterations))) / q.lipschitz,
     ),
-    "the run ends with a round: its iterations are a multiple of the local steps": (iterations, local_steps * rounds),
-    ALIKE: (ClientMax(client_weight), 1 / clients),
-    "before the first round every client holds the server model, so that Delta^0 = 0": (initial_divergence, sp.S.Zero),
+    "the run ends with a round: its iterations are a multiple of the local steps": (
+        q.iterations,
+        q.local_steps * q.rounds,
+    ),
+    ALIKE: (ClientMax(q.client_weight), 1 / q.clients),
+    "before the first round every client holds the server model, so that Delta^0 = 0": (
+        q.initial_divergence,
+        sp.S.Zero,
+    ),
 }
 """By the words of a condition: two sides that must be equal."""
 
 
 def unweighted(bound: Bound) -> bool:
     """Whether a bound counts clients and knows nothing of weights: its means over them are plain."""
-    names = {q.name for q in bound.quantities}
+    names = {each.name for each in bound.quantities}
     return bool(names & {"clients", "cohort"}) and "client_weight" not in names
 
 
@@ -499,9 +492,9 @@ def said(words: str, scenario: Scenario) -> tuple[float, float] | None:
     """
     if words in FALLING and {"step_size", "iterations"} <= scenario.keys() and scenario["iterations"].value > 1:
         return math.nan, math.nan
-    if words not in SAID or any(q.name not in scenario for q in quantities_of(SAID[words])):
+    if words not in SAID or any(each.name not in scenario for each in quantities_of(SAID[words])):
         return None
-    known = {q.name: scenario[q.name].value for q in quantities_of(SAID[words])}
+    known = {each.name: scenario[each.name].value for each in quantities_of(SAID[words])}
     with np.errstate(all="ignore"):  # a step size of noise is infinite where there is none
         left, right = (float(evaluated(side, known)) for side in SAID[words])
     return left, right

@@ -16,92 +16,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from . import vocabulary as q
 from .operators import ClientMax, ClientSum, write_out_means
 from .quantities import CLIENTS, quantities_of, Quantity
 from .stated import ROUNDING
-from .vocabulary import (
-    adaptation,
-    alignment,
-    client_distance_sq,
-    client_download_rate,
-    client_grad_norm_sq,
-    client_gradient_variance,
-    client_minibatch_time,
-    client_round_time,
-    client_upload_rate,
-    client_weight,
-    clients,
-    cohort,
-    communicated_bytes,
-    communication_time,
-    complexity,
-    condition_number,
-    consensus_distance,
-    control_error,
-    current_loss,
-    dissimilarity_factor,
-    dissimilarity_offset,
-    distance_sq,
-    distillation_weight,
-    divergence,
-    download_rate,
-    drift_factor,
-    excess_risk,
-    exchanged_parameters,
-    final_divergence,
-    generalization_gap,
-    grad_cap_sq,
-    grad_norm_sq,
-    gradient_drift,
-    gradient_norm_factor,
-    gradient_variance,
-    heterogeneity,
-    initial_distance_sq,
-    initial_divergence,
-    initial_gap,
-    initial_local_steps,
-    initial_loss,
-    initial_step_size,
-    iterations,
-    lipschitz,
-    local_steps,
-    loss_change,
-    loss_decrease,
-    mean_client_grad_sq,
-    mean_divergence,
-    mean_gradient_drift,
-    minibatch_time,
-    model_size,
-    optimal_loss,
-    optimality_gap,
-    optimum_dissimilarity,
-    out_of_sample_gap,
-    parameters,
-    participation,
-    participation_gap,
-    pl_constant,
-    real_batch,
-    relaxation,
-    round_time,
-    rounds,
-    runtime,
-    samples_per_round,
-    server_step_size,
-    smoothness,
-    squared_step_sizes,
-    step_scale,
-    step_size,
-    step_size_budget,
-    step_size_scale,
-    steps_cubed_ratio,
-    strong_convexity,
-    summed_divergence_root,
-    summed_step_sizes,
-    takes_part,
-    train_loss,
-    upload_rate,
-    variance_growth,
-)
 
 EQUAL, AT_MOST, AT_LEAST, TAKEN = "=", "<=", ">=", ":="
 RELATIONS = (EQUAL, AT_MOST, AT_LEAST, TAKEN)
@@ -136,7 +54,7 @@ def _code(expression: sp.Expr) -> Callable[..., Any]:
 def evaluated(expression: sp.Basic, values: Mapping[str, Any]) -> Any:
     """An expression of quantities at values by word, in plain floating point; a list runs over the clients."""
     plain = write_out_means(expression)
-    return _code(plain)(*(np.asarray(values[q.name], dtype=float) for q in quantities_of([plain])))
+    return _code(plain)(*(np.asarray(values[each.name], dtype=float) for each in quantities_of([plain])))
 
 
 @dataclass(frozen=True)
@@ -159,13 +77,13 @@ class Tie:
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The words of the right side."""
-        return tuple(q.name for q in quantities_of([self.right]))
+        return tuple(each.name for each in quantities_of([self.right]))
 
     @cached_property
     def asked(self) -> tuple[str, ...]:
         """The words that it waits for: those of the right side, and for a list the number of clients."""
-        listed = self.left.card.axis == CLIENTS and clients.name not in self.needs
-        return (*self.needs, *((clients.name,) if listed else ()))
+        listed = self.left.card.axis == CLIENTS and q.clients.name not in self.needs
+        return (*self.needs, *((q.clients.name,) if listed else ()))
 
     @cached_property
     def counts(self) -> bool:
@@ -190,103 +108,105 @@ def _tie(left: Quantity, relation: str, right: Any, said: str = "", provenance: 
     return Tie(left, relation, sp.sympify(right), said, provenance)
 
 
-_ROUND = communication_time + minibatch_time * local_steps
+_ROUND = q.communication_time + q.minibatch_time * q.local_steps
 _THERE = "at the same model"
 _FIXED = "the same step size and local steps in every round"
 
 TIES: tuple[Tie, ...] = (
     # ---- the federation ----
-    _tie(clients, EQUAL, length(client_weight)),
-    _tie(clients, EQUAL, length(client_gradient_variance)),
-    _tie(cohort, EQUAL, participation * clients),
-    _tie(participation, EQUAL, cohort / clients),
-    _tie(takes_part, TAKEN, first(cohort, clients), "any as many clients"),
-    _tie(client_weight, TAKEN, 1 / clients, "every client weighs the same, unless given", "default"),
-    _tie(cohort, TAKEN, clients, "all take part, unless given", "default"),
+    _tie(q.clients, EQUAL, length(q.client_weight)),
+    _tie(q.clients, EQUAL, length(q.client_gradient_variance)),
+    _tie(q.cohort, EQUAL, q.participation * q.clients),
+    _tie(q.participation, EQUAL, q.cohort / q.clients),
+    _tie(q.takes_part, TAKEN, first(q.cohort, q.clients), "any as many clients"),
+    _tie(q.client_weight, TAKEN, 1 / q.clients, "every client weighs the same, unless given", "default"),
+    _tie(q.cohort, TAKEN, q.clients, "all take part, unless given", "default"),
     # ---- the plan ----
-    _tie(rounds, EQUAL, whole(runtime / _ROUND), "the whole rounds that the runtime holds"),
-    _tie(rounds, EQUAL, iterations / local_steps, _FIXED),
-    _tie(iterations, EQUAL, local_steps * rounds, _FIXED),
-    _tie(local_steps, EQUAL, iterations / rounds, _FIXED),
-    _tie(runtime, TAKEN, rounds * _ROUND),
-    _tie(communication_time, EQUAL, model_size / download_rate + model_size / upload_rate),
-    _tie(model_size, EQUAL, 32 * parameters / 10**6, "32 bits a parameter"),
-    _tie(download_rate, TAKEN, -ClientMax(-client_download_rate), "the slowest client"),
-    _tie(upload_rate, TAKEN, -ClientMax(-client_upload_rate), "the slowest client"),
-    _tie(minibatch_time, TAKEN, ClientMax(client_minibatch_time), "the slowest client"),
+    _tie(q.rounds, EQUAL, whole(q.runtime / _ROUND), "the whole rounds that the runtime holds"),
+    _tie(q.rounds, EQUAL, q.iterations / q.local_steps, _FIXED),
+    _tie(q.iterations, EQUAL, q.local_steps * q.rounds, _FIXED),
+    _tie(q.local_steps, EQUAL, q.iterations / q.rounds, _FIXED),
+    _tie(q.runtime, TAKEN, q.rounds * _ROUND),
+    _tie(q.communication_time, EQUAL, q.model_size / q.download_rate + q.model_size / q.upload_rate),
+    _tie(q.model_size, EQUAL, 32 * q.parameters / 10**6, "32 bits a parameter"),
+    _tie(q.download_rate, TAKEN, -ClientMax(-q.client_download_rate), "the slowest client"),
+    _tie(q.upload_rate, TAKEN, -ClientMax(-q.client_upload_rate), "the slowest client"),
+    _tie(q.minibatch_time, TAKEN, ClientMax(q.client_minibatch_time), "the slowest client"),
     _tie(
-        client_round_time,
+        q.client_round_time,
         EQUAL,
-        model_size / client_download_rate + model_size / client_upload_rate + local_steps * client_minibatch_time,
+        q.model_size / q.client_download_rate
+        + q.model_size / q.client_upload_rate
+        + q.local_steps * q.client_minibatch_time,
     ),
-    _tie(round_time, TAKEN, _ROUND, "every client alike"),
-    _tie(round_time, AT_MOST, ClientMax(client_round_time), "a round waits for its slowest participant"),
-    _tie(communicated_bytes, TAKEN, 4 * exchanged_parameters, "in single precision"),
-    _tie(step_size_budget, EQUAL, step_size_scale * local_steps, "steps that fall as c/t"),
-    _tie(step_size_scale, EQUAL, step_size_budget / local_steps, "steps that fall as c/t"),
-    _tie(download_rate, TAKEN, 2 * model_size / communication_time, "half of the time each way"),
-    _tie(upload_rate, TAKEN, 2 * model_size / communication_time, "half of the time each way"),
-    _tie(initial_step_size, EQUAL, step_size, _FIXED),
-    _tie(initial_local_steps, EQUAL, local_steps, _FIXED),
-    _tie(squared_step_sizes, EQUAL, iterations * step_size**2, _FIXED),
-    _tie(summed_step_sizes, EQUAL, iterations * step_size, _FIXED),
-    _tie(steps_cubed_ratio, EQUAL, local_steps**2, _FIXED),
-    _tie(step_scale, EQUAL, step_size * sp.sqrt(local_steps * rounds), _FIXED),
-    _tie(server_step_size, TAKEN, 1, "the server takes the average, unless given", "default"),
-    _tie(relaxation, TAKEN, 0, "FedAvg, unless given", "default"),
-    _tie(adaptation, TAKEN, 1, "FedAvg, unless given", "default"),
-    _tie(distillation_weight, TAKEN, 0, "FedAvg, unless given", "default"),
+    _tie(q.round_time, TAKEN, _ROUND, "every client alike"),
+    _tie(q.round_time, AT_MOST, ClientMax(q.client_round_time), "a round waits for its slowest participant"),
+    _tie(q.communicated_bytes, TAKEN, 4 * q.exchanged_parameters, "in single precision"),
+    _tie(q.step_size_budget, EQUAL, q.step_size_scale * q.local_steps, "steps that fall as c/t"),
+    _tie(q.step_size_scale, EQUAL, q.step_size_budget / q.local_steps, "steps that fall as c/t"),
+    _tie(q.download_rate, TAKEN, 2 * q.model_size / q.communication_time, "half of the time each way"),
+    _tie(q.upload_rate, TAKEN, 2 * q.model_size / q.communication_time, "half of the time each way"),
+    _tie(q.initial_step_size, EQUAL, q.step_size, _FIXED),
+    _tie(q.initial_local_steps, EQUAL, q.local_steps, _FIXED),
+    _tie(q.squared_step_sizes, EQUAL, q.iterations * q.step_size**2, _FIXED),
+    _tie(q.summed_step_sizes, EQUAL, q.iterations * q.step_size, _FIXED),
+    _tie(q.steps_cubed_ratio, EQUAL, q.local_steps**2, _FIXED),
+    _tie(q.step_scale, EQUAL, q.step_size * sp.sqrt(q.local_steps * q.rounds), _FIXED),
+    _tie(q.server_step_size, TAKEN, 1, "the server takes the average, unless given", "default"),
+    _tie(q.relaxation, TAKEN, 0, "FedAvg, unless given", "default"),
+    _tie(q.adaptation, TAKEN, 1, "FedAvg, unless given", "default"),
+    _tie(q.distillation_weight, TAKEN, 0, "FedAvg, unless given", "default"),
     # ---- the loss and its constants ----
-    _tie(condition_number, EQUAL, smoothness / strong_convexity),
-    _tie(smoothness, EQUAL, condition_number * strong_convexity),
-    _tie(strong_convexity, EQUAL, smoothness / condition_number),
-    _tie(initial_gap, EQUAL, initial_loss - optimal_loss),
-    _tie(optimal_loss, EQUAL, initial_loss - initial_gap),
-    _tie(initial_loss, EQUAL, optimal_loss + initial_gap),
-    _tie(current_loss, TAKEN, initial_loss, "round 0"),
-    _tie(gradient_variance, EQUAL, ClientMax(client_gradient_variance)),
-    _tie(pl_constant, AT_LEAST, strong_convexity, "strong convexity gives PL"),
-    _tie(client_gradient_variance, AT_MOST, gradient_variance),
-    _tie(client_gradient_variance, AT_MOST, grad_cap_sq, "a variance is at most the second moment"),
-    _tie(gradient_variance, AT_MOST, grad_cap_sq, "a variance is at most the second moment"),
-    _tie(grad_cap_sq, AT_MOST, lipschitz**2),
-    _tie(alignment, TAKEN, 1, "unbiased gradients", "exact"),
-    _tie(gradient_norm_factor, TAKEN, 1, "unbiased gradients", "exact"),
-    _tie(variance_growth, TAKEN, 0, "bounded variance", "exact"),
-    _tie(heterogeneity, AT_MOST, optimum_dissimilarity / (2 * strong_convexity)),
-    _tie(optimum_dissimilarity, AT_MOST, 2 * smoothness * heterogeneity),
+    _tie(q.condition_number, EQUAL, q.smoothness / q.strong_convexity),
+    _tie(q.smoothness, EQUAL, q.condition_number * q.strong_convexity),
+    _tie(q.strong_convexity, EQUAL, q.smoothness / q.condition_number),
+    _tie(q.initial_gap, EQUAL, q.initial_loss - q.optimal_loss),
+    _tie(q.optimal_loss, EQUAL, q.initial_loss - q.initial_gap),
+    _tie(q.initial_loss, EQUAL, q.optimal_loss + q.initial_gap),
+    _tie(q.current_loss, TAKEN, q.initial_loss, "round 0"),
+    _tie(q.gradient_variance, EQUAL, ClientMax(q.client_gradient_variance)),
+    _tie(q.pl_constant, AT_LEAST, q.strong_convexity, "strong convexity gives PL"),
+    _tie(q.client_gradient_variance, AT_MOST, q.gradient_variance),
+    _tie(q.client_gradient_variance, AT_MOST, q.grad_cap_sq, "a variance is at most the second moment"),
+    _tie(q.gradient_variance, AT_MOST, q.grad_cap_sq, "a variance is at most the second moment"),
+    _tie(q.grad_cap_sq, AT_MOST, q.lipschitz**2),
+    _tie(q.alignment, TAKEN, 1, "unbiased gradients", "exact"),
+    _tie(q.gradient_norm_factor, TAKEN, 1, "unbiased gradients", "exact"),
+    _tie(q.variance_growth, TAKEN, 0, "bounded variance", "exact"),
+    _tie(q.heterogeneity, AT_MOST, q.optimum_dissimilarity / (2 * q.strong_convexity)),
+    _tie(q.optimum_dissimilarity, AT_MOST, 2 * q.smoothness * q.heterogeneity),
     _tie(
-        control_error,
+        q.control_error,
         AT_MOST,
-        optimum_dissimilarity / (-ClientMax(-client_weight) * clients),
+        q.optimum_dissimilarity / (-ClientMax(-q.client_weight) * q.clients),
         "controls begin at zero: equal where all clients weigh the same",
     ),
-    _tie(initial_gap, AT_MOST, smoothness / 2 * initial_distance_sq),
-    _tie(initial_distance_sq, AT_MOST, 2 * initial_gap / strong_convexity),
+    _tie(q.initial_gap, AT_MOST, q.smoothness / 2 * q.initial_distance_sq),
+    _tie(q.initial_distance_sq, AT_MOST, 2 * q.initial_gap / q.strong_convexity),
     # ---- what a run starts from ----
-    _tie(initial_divergence, TAKEN, 0, "before the first round all clients hold the start", "exact"),
-    _tie(final_divergence, AT_LEAST, 0, "never negative, where it is subtracted", "proved"),
+    _tie(q.initial_divergence, TAKEN, 0, "before the first round all clients hold the start", "exact"),
+    _tie(q.final_divergence, AT_LEAST, 0, "never negative, where it is subtracted", "proved"),
     # ---- what a run gives, at one model or in one round ----
-    _tie(optimality_gap, EQUAL, train_loss - optimal_loss, _THERE),
-    _tie(loss_change, EQUAL, -loss_decrease),
-    _tie(loss_decrease, EQUAL, -loss_change),
-    _tie(generalization_gap, EQUAL, out_of_sample_gap + participation_gap, _THERE),
-    _tie(out_of_sample_gap, EQUAL, generalization_gap - participation_gap, _THERE),
-    _tie(participation_gap, EQUAL, generalization_gap - out_of_sample_gap, _THERE),
-    _tie(excess_risk, EQUAL, generalization_gap + optimality_gap, _THERE),
-    _tie(consensus_distance, EQUAL, ClientSum(client_distance_sq) / clients, _THERE),
-    _tie(mean_client_grad_sq, EQUAL, ClientSum(client_weight * client_grad_norm_sq), _THERE),
-    _tie(mean_gradient_drift, AT_MOST, ClientSum(client_weight * gradient_drift), "squares are convex"),
-    _tie(drift_factor, EQUAL, 2 * local_steps * (local_steps - 1) * (step_size * smoothness) ** 2),
-    _tie(distance_sq, AT_MOST, 2 * optimality_gap / strong_convexity, _THERE),
-    _tie(optimality_gap, AT_MOST, smoothness / 2 * distance_sq, _THERE),
-    _tie(grad_norm_sq, AT_MOST, 2 * smoothness * optimality_gap, _THERE),
-    _tie(mean_client_grad_sq, AT_MOST, dissimilarity_offset + dissimilarity_factor * grad_norm_sq, _THERE),
-    _tie(consensus_distance, AT_MOST, divergence, "the mean is the best centre of the same models"),
-    _tie(summed_divergence_root, AT_MOST, rounds * sp.sqrt(mean_divergence), "the root is concave"),
+    _tie(q.optimality_gap, EQUAL, q.train_loss - q.optimal_loss, _THERE),
+    _tie(q.loss_change, EQUAL, -q.loss_decrease),
+    _tie(q.loss_decrease, EQUAL, -q.loss_change),
+    _tie(q.generalization_gap, EQUAL, q.out_of_sample_gap + q.participation_gap, _THERE),
+    _tie(q.out_of_sample_gap, EQUAL, q.generalization_gap - q.participation_gap, _THERE),
+    _tie(q.participation_gap, EQUAL, q.generalization_gap - q.out_of_sample_gap, _THERE),
+    _tie(q.excess_risk, EQUAL, q.generalization_gap + q.optimality_gap, _THERE),
+    _tie(q.consensus_distance, EQUAL, ClientSum(q.client_distance_sq) / q.clients, _THERE),
+    _tie(q.mean_client_grad_sq, EQUAL, ClientSum(q.client_weight * q.client_grad_norm_sq), _THERE),
+    _tie(q.mean_gradient_drift, AT_MOST, ClientSum(q.client_weight * q.gradient_drift), "squares are convex"),
+    _tie(q.drift_factor, EQUAL, 2 * q.local_steps * (q.local_steps - 1) * (q.step_size * q.smoothness) ** 2),
+    _tie(q.distance_sq, AT_MOST, 2 * q.optimality_gap / q.strong_convexity, _THERE),
+    _tie(q.optimality_gap, AT_MOST, q.smoothness / 2 * q.distance_sq, _THERE),
+    _tie(q.grad_norm_sq, AT_MOST, 2 * q.smoothness * q.optimality_gap, _THERE),
+    _tie(q.mean_client_grad_sq, AT_MOST, q.dissimilarity_offset + q.dissimilarity_factor * q.grad_norm_sq, _THERE),
+    _tie(q.consensus_distance, AT_MOST, q.divergence, "the mean is the best centre of the same models"),
+    _tie(q.summed_divergence_root, AT_MOST, q.rounds * sp.sqrt(q.mean_divergence), "the root is concave"),
     # ---- stand-ins ----
-    _tie(samples_per_round, TAKEN, local_steps * real_batch, "every step takes new samples", "assumed"),
-    _tie(complexity, TAKEN, parameters, "stands in", "assumed"),
+    _tie(q.samples_per_round, TAKEN, q.local_steps * q.real_batch, "every step takes new samples", "assumed"),
+    _tie(q.complexity, TAKEN, q.parameters, "stands in", "assumed"),
 )
 
 WHY_NOT: dict[str, str] = {

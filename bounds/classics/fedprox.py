@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import DISSIMILARITY, SAMPLED_WITH_REPLACEMENT, SMOOTH
 from ..core import About, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import SERVER
-from ..vocabulary import (
-    cohort as K,
-    descent_factor as rho,
-    dissimilarity_factor as B2,
-    grad_norm_sq as g2,
-    inexactness as gamma,
-    loss_change,
-    proximal_convexity as mu_bar,
-    proximal_weight as mu,
-    smoothness as L,
-    weak_convexity as L_minus,
-)
+
+B2, K, L, L_minus = q.dissimilarity_factor, q.cohort, q.smoothness, q.weak_convexity
+g2, gamma, mu, mu_bar = q.grad_norm_sq, q.inexactness, q.proximal_weight, q.proximal_convexity
+rho = q.descent_factor
 
 FEDPROX_2020 = "FedProx"
 FEDPROX = About("fedprox")
@@ -61,7 +54,7 @@ descent = Bound(
 
 theorem_4 = Bound(
     name="classics.fedprox_theorem_4",
-    target=loss_change,
+    target=q.loss_change,
     terms={"descent": -g2 / mu, **{name: lost * g2 for name, lost in _LOST.items()}},
     conditions=(*_SETTING, Condition("rho is positive", 1 / mu > sp.Add(*_LOST.values()))),
     source=Source("classics", "Theorem 4", FEDPROX_2020),

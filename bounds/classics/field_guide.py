@@ -10,27 +10,15 @@ from dataclasses import replace
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import BOUNDED_VARIANCE, CONVEX, INDEPENDENT_NOISE, SMOOTH, UNIFORM_DISSIMILARITY
 from ..core import Bound, Condition, Statistic
 from ..papers import Source
 from ..places import VIRTUAL
-from ..vocabulary import (
-    client_distance_sq,
-    clients as M,
-    distance_sq,
-    gradient_variance as sigma2,
-    initial_distance_sq as D2,
-    local_steps as tau,
-    mean_gap,
-    round_end_distance_sq,
-    round_gap,
-    rounds as T,
-    smoothness as L,
-    step_size as eta,
-    summed_consensus,
-    uniform_dissimilarity as zeta2,
-)
 from .common import EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, FIXED, MEAN_VIRTUAL
+
+D2, L, M, T = q.initial_distance_sq, q.smoothness, q.clients, q.rounds
+eta, sigma2, tau, zeta2 = q.step_size, q.gradient_variance, q.local_steps, q.uniform_dissimilarity
 
 GUIDE = "Field Guide"
 LETTERS = {M: "M", tau: r"\tau", T: "T", D2: "D^2"}
@@ -42,24 +30,24 @@ SETTING = (*_FEDERATION, *EVERYONE, *FIXED, EQUAL_WEIGHTS)
 
 lemma_1 = Bound(
     name="classics.field_guide_lemma_1",
-    target=round_gap,
+    target=q.round_gap,
     terms={
-        "progress": (distance_sq - round_end_distance_sq) / (2 * eta * tau),
+        "progress": (q.distance_sq - q.round_end_distance_sq) / (2 * eta * tau),
         "noise": eta * sigma2 / M,
-        "drift": L / tau * summed_consensus,
+        "drift": L / tau * q.summed_consensus,
     },
     conditions=(*(c for c in SETTING if c.assumption is not UNIFORM_DISSIMILARITY), SHORT_STEP),
     source=Source("classics", "Section 6.1.2, Lemma 1", GUIDE),
     about=FEDAVG,
     statistic=Statistic("every", "rounds", VIRTUAL),
-    letters={**LETTERS, summed_consensus: r"\frac{1}{M}\sum_{i,k}\|x_i-\bar x\|^2"},
+    letters={**LETTERS, q.summed_consensus: r"\frac{1}{M}\sum_{i,k}\|x_i-\bar x\|^2"},
     signed=("progress",),
     note="Of one round, given what was before it: the distance is that of the round's first model.",
 )
 
 lemma_2 = Bound(
     name="classics.field_guide_lemma_2",
-    target=client_distance_sq,
+    target=q.client_distance_sq,
     terms={
         "heterogeneity": 18 * tau**2 * eta**2 * zeta2,
         "noise": 4 * tau * eta**2 * sigma2,
@@ -74,7 +62,7 @@ lemma_2 = Bound(
 
 theorem_1 = Bound(
     name="classics.field_guide_theorem_1",
-    target=mean_gap,
+    target=q.mean_gap,
     terms={
         "start": D2 / (2 * eta * tau * T),
         "noise": eta * sigma2 / M,

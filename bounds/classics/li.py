@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import (
     BOUNDED_GRADIENT,
     BOUNDED_VARIANCE,
@@ -28,24 +29,12 @@ from ..core import Bound, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
 from ..places import SERVER
-from ..vocabulary import (
-    client_gradient_variance as sigma_k,
-    client_weight as p_k,
-    clients as N,
-    cohort as K,
-    condition_number as kappa,
-    grad_cap_sq as G2,
-    heterogeneity as Gamma,
-    initial_distance_sq as D2,
-    iterations as T,
-    local_steps as E,
-    optimality_gap,
-    smoothness as L,
-    step_offset as gamma,
-    step_size_scale as scale,
-    strong_convexity as mu,
-)
 from .common import ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, FEDAVG
+
+D2, E, G2, Gamma = q.initial_distance_sq, q.local_steps, q.grad_cap_sq, q.heterogeneity
+K, L, N, T = q.cohort, q.smoothness, q.clients, q.iterations
+gamma, kappa, mu, p_k = q.step_offset, q.condition_number, q.strong_convexity, q.client_weight
+scale, sigma_k = q.step_size_scale, q.client_gradient_variance
 
 LI = "Li et al. 2020"
 LETTERS = {N: "N", K: "K", E: "E", T: "T", D2: r"\mathbb{E}\|w_1-w^*\|^2"}
@@ -63,7 +52,7 @@ _FALLING = kappa / (gamma + T - 1)
 
 theorem_1 = Bound(
     name="classics.li_theorem_1",
-    target=optimality_gap,
+    target=q.optimality_gap,
     terms={
         "start": _FALLING * mu * gamma / 2 * D2,
         "gradient variance": _FALLING * scale * ClientSum(p_k**2 * sigma_k),

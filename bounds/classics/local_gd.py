@@ -10,32 +10,21 @@ from dataclasses import replace
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import CONVEX, EXACT_GRADIENTS, FIXED_STEP_SIZE, SMOOTH
 from ..core import Bound, Condition, Statistic
 from ..papers import Source
 from ..places import VIRTUAL
-from ..vocabulary import (
-    average_gap,
-    clients as M,
-    consensus_distance as V,
-    distance_sq,
-    initial_distance_sq as D2,
-    iterations as T,
-    local_steps as H,
-    next_distance_sq,
-    optimality_gap as D_f,
-    optimum_dissimilarity as sigma_f,
-    smoothness as L,
-    step_size as gamma,
-    summed_consensus,
-    summed_gap,
-)
 from .common import AVERAGED, ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG
+
+D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
+M, T, V, gamma = q.clients, q.iterations, q.consensus_distance, q.step_size
+sigma_f = q.optimum_dissimilarity
 
 LOCAL_GD = "Local GD"
 LETTERS = {
     M: "M", T: "T", H: "H", gamma: r"\gamma", sigma_f: r"\sigma_f^2", D2: r"\|x_0-x_*\|^2", V: "V_t",
-    D_f: r"D_f(\hat x_t,x_*)", distance_sq: r"\|r_t\|^2", next_distance_sq: r"\|r_{t+1}\|^2",
+    D_f: r"D_f(\hat x_t,x_*)", q.distance_sq: r"\|r_t\|^2", q.next_distance_sq: r"\|r_{t+1}\|^2",
 }  # fmt: skip
 SETTING = (
     *(Condition.assume(a) for a in (CONVEX, SMOOTH, EXACT_GRADIENTS)),
@@ -47,9 +36,9 @@ SHORT_EPOCHS = Condition("the step size is at most 1/(4LH)", gamma <= 1 / (4 * L
 
 lemma_1 = Bound(
     name="classics.local_gd_lemma_1",
-    target=next_distance_sq,
+    target=q.next_distance_sq,
     terms={
-        "distance": distance_sq,
+        "distance": q.distance_sq,
         "drift": gamma * L * (1 + 2 * gamma * L) * V,
         "gap": -2 * gamma * (1 - 2 * gamma * L) * D_f,
     },
@@ -65,29 +54,29 @@ lemma_1 = Bound(
 lemma_1_short_step = replace(
     lemma_1,
     name="classics.local_gd_lemma_1_short_step",
-    terms={"distance": distance_sq, "drift": sp.Rational(3, 2) * gamma * L * V, "gap": -gamma * D_f},
+    terms={"distance": q.distance_sq, "drift": sp.Rational(3, 2) * gamma * L * V, "gap": -gamma * D_f},
     conditions=(*SETTING, Condition("the step size is at most 1/(4L)", gamma <= 1 / (4 * L))),
     source=Source("classics", "Lemma 1, second display", LOCAL_GD),
 )
 
 lemma_2 = Bound(
     name="classics.local_gd_lemma_2",
-    target=summed_consensus,
+    target=q.summed_consensus,
     terms={
-        "gap": 5 * L * gamma**2 * H**2 * summed_gap,
+        "gap": 5 * L * gamma**2 * H**2 * q.summed_gap,
         "heterogeneity": 8 * gamma**2 * H**2 * H * sigma_f,
     },
     conditions=(*SETTING, SHORT_EPOCHS),
     source=Source("classics", "Lemma 2, first display", LOCAL_GD),
     about=FEDAVG,
     statistic=Statistic("every", "rounds", VIRTUAL),
-    letters={**LETTERS, summed_consensus: r"\sum_tV_t", summed_gap: r"\sum_tD_f(\hat x_t,x_*)"},
+    letters={**LETTERS, q.summed_consensus: r"\sum_tV_t", q.summed_gap: r"\sum_tD_f(\hat x_t,x_*)"},
     note="Both sums are over the H averages of one epoch before its steps, the first of them the server's model.",
 )
 
 theorem_1 = Bound(
     name="classics.local_gd_theorem_1",
-    target=average_gap,
+    target=q.average_gap,
     terms={
         "start": 2 * D2 / (gamma * T),
         "heterogeneity": 24 * gamma**2 * sigma_f * H**2 * L,

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import (
     BOUNDED_VARIANCE,
     CONVEX,
@@ -22,29 +23,16 @@ from ..assumptions import (
 from ..core import Bound, Condition
 from ..papers import Source
 from ..units import LOSS, PARAMETER
-from ..vocabulary import (
-    average_gap,
-    clients as M,
-    consensus_distance as V,
-    CURVATURE,
-    distance_sq,
-    gradient_variance as sigma2,
-    initial_distance_sq as D2,
-    inverse_step as a,
-    iterations as T,
-    local_steps as H,
-    next_distance_sq,
-    optimality_gap as D_f,
-    smoothness as L,
-    step_size as gamma,
-    strong_convexity as mu,
-)
 from .common import AVERAGED, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, LAST_VIRTUAL
+
+D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
+M, T, V, a = q.clients, q.iterations, q.consensus_distance, q.inverse_step
+gamma, mu, sigma2 = q.step_size, q.strong_convexity, q.gradient_variance
 
 LOCAL_SGD_2019 = "Local SGD"
 LETTERS = {
     M: "M", T: "T", H: "H", gamma: r"\gamma", D2: r"\|\hat x_0-x_*\|^2", V: "V_t", D_f: r"D_f(\hat x_t,x_*)",
-    next_distance_sq: r"\|\hat x_{t+1}-x_*\|^2", distance_sq: r"\|\hat x_t-x_*\|^2",
+    q.next_distance_sq: r"\|\hat x_{t+1}-x_*\|^2", q.distance_sq: r"\|\hat x_t-x_*\|^2",
 }  # fmt: skip
 _ALIKE = (
     *(Condition.assume(x) for x in (SMOOTH, BOUNDED_VARIANCE, IDENTICAL_CLIENTS, INDEPENDENT_NOISE)),
@@ -69,9 +57,9 @@ lemma_1 = Bound(
 
 recursion = Bound(
     name="classics.local_sgd_recursion",
-    target=next_distance_sq,
+    target=q.next_distance_sq,
     terms={
-        "contraction": (1 - gamma * mu) * distance_sq,
+        "contraction": (1 - gamma * mu) * q.distance_sq,
         "noise": gamma**2 * sigma2 / M,
         "gap": -gamma / 2 * D_f,
         "drift": 2 * gamma * L * V,
@@ -87,7 +75,7 @@ recursion = Bound(
 
 theorem_1 = Bound(
     name="classics.local_sgd_theorem_1",
-    target=distance_sq,
+    target=q.distance_sq,
     terms={
         "start": (1 - gamma * mu) ** T * D2,
         "noise": gamma * sigma2 / (mu * M),
@@ -122,7 +110,7 @@ corollary_1 = replace(
 
 theorem_2_printed = Bound(
     name="classics.local_sgd_theorem_2_printed",
-    target=average_gap,
+    target=q.average_gap,
     terms={
         "start": 2 / (gamma * T) * D2,
         "noise": 2 * gamma * sigma2 / M,
@@ -133,7 +121,7 @@ theorem_2_printed = Bound(
     about=FEDAVG,
     statistic=AVERAGED,
     letters=LETTERS,
-    off_by={"drift": CURVATURE},
+    off_by={"drift": q.CURVATURE},
     note="The last term has the square of L, where the proof has L: the two agree in units in which L is 1.",
 )
 
@@ -163,7 +151,7 @@ corollary_2_printed = replace(
     },
     conditions=_TUNED,
     source=Source("classics", "Corollary 2, eq. (10)", LOCAL_SGD_2019),
-    off_by={"start": PARAMETER / LOSS, "drift": CURVATURE},
+    off_by={"start": PARAMETER / LOSS, "drift": q.CURVATURE},
     note="The first term lacks L and a square, the last one is divided by no L.",
 )
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import (
     CONVEX,
     EXACT_GRADIENTS,
@@ -29,26 +30,12 @@ from ..assumptions import (
 from ..core import Bound, Condition, Statistic
 from ..papers import Source
 from ..places import SERVER
-from ..vocabulary import (
-    alignment as mu,
-    distance_sq,
-    grad_norm_sq,
-    gradient_norm_factor as mu_G,
-    gradient_variance as M,
-    initial_distance_sq as D2,
-    initial_gap as Delta_0,
-    iterations as K,
-    optimality_gap,
-    optimum_dissimilarity as sigma2,
-    second_moment_factor as M_G,
-    smoothness as L,
-    step_offset as offset,
-    step_size as a,
-    step_size_scale as beta,
-    strong_convexity as c,
-    variance_growth as M_V,
-)
 from .common import FEDAVG
+
+D2, Delta_0, K, L = q.initial_distance_sq, q.initial_gap, q.iterations, q.smoothness
+M, M_G, M_V, a = q.gradient_variance, q.second_moment_factor, q.variance_growth, q.step_size
+beta, c, mu, mu_G = q.step_size_scale, q.strong_convexity, q.alignment, q.gradient_norm_factor
+offset, sigma2 = q.step_offset, q.optimum_dissimilarity
 
 BOTTOU, NEEDELL = "Bottou et al. 2018", "Needell et al. 2014"
 LETTERS = {
@@ -65,7 +52,7 @@ LAST = Statistic("last", "iterations", SERVER)
 
 theorem_4_6 = Bound(
     name="classics.bottou_4_6",
-    target=optimality_gap,
+    target=q.optimality_gap,
     terms={"noise": _FLOOR, "start": (1 - a * c * mu) ** K * (Delta_0 - _FLOOR)},
     conditions=(*_ONE, _STRONG, _FIXED, _MOMENTS, SHORT),
     source=Source("classics", "Theorem 4.6, eq. (4.14)", BOTTOU),
@@ -98,7 +85,7 @@ theorem_4_7 = replace(
 
 theorem_4_8 = Bound(
     name="classics.bottou_4_8",
-    target=grad_norm_sq,
+    target=q.grad_norm_sq,
     terms={"noise": a * L * M / mu, "start": 2 * Delta_0 / (K * mu * a)},
     conditions=(*_ONE, Condition.assume(LOWER_BOUNDED), _FIXED, _MOMENTS, SHORT),
     source=Source("classics", "Theorem 4.8, eq. (4.28b)", BOTTOU),
@@ -111,7 +98,7 @@ theorem_4_8 = Bound(
 
 needell = Bound(
     name="classics.needell_2_1",
-    target=distance_sq,
+    target=q.distance_sq,
     terms={
         "start": (1 - 2 * a * c * (1 - a * L)) ** K * D2,
         "noise": a * sigma2 / (c * (1 - a * L)),

@@ -10,36 +10,30 @@ from dataclasses import replace
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import BOUNDED_VARIANCE, DISSIMILARITY, FIXED_STEP_SIZE, FULL_PARTICIPATION, SMOOTH, STRONGLY_CONVEX
 from ..core import About, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import LOCAL, SERVER
-from ..vocabulary import (
-    chi_square,
-    communication_probability as p,
-    dissimilarity_factor as beta2,
-    dissimilarity_offset as kappa2,
-    grad_norm_sq,
-    gradient_variance as sigma2,
-    initial_lyapunov as Psi_0,
-    iteration_contraction as zeta,
-    iterations as T,
-    lyapunov as Psi_T,
-    smoothness as L,
-    step_size as gamma,
-    strong_convexity as mu,
-    surrogate_grad_norm_sq as surrogate,
-)
 from .common import FEDAVG
+
+L, Psi_0, Psi_T, T = q.smoothness, q.initial_lyapunov, q.lyapunov, q.iterations
+beta2, gamma, kappa2, mu = q.dissimilarity_factor, q.step_size, q.dissimilarity_offset, q.strong_convexity
+p, sigma2, surrogate, zeta = (
+    q.communication_probability,
+    q.gradient_variance,
+    q.surrogate_grad_norm_sq,
+    q.iteration_contraction,
+)
 
 FEDNOVA_2020, PROXSKIP_2022 = "FedNova", "ProxSkip"
 
 fednova = Bound(
     name="classics.fednova_theorem_2",
-    target=grad_norm_sq,
+    target=q.grad_norm_sq,
     terms={
-        "surrogate": 2 * (chi_square * (beta2 - 1) + 1) * surrogate,
-        "other weights": 2 * chi_square * kappa2,
+        "surrogate": 2 * (q.chi_square * (beta2 - 1) + 1) * surrogate,
+        "other weights": 2 * q.chi_square * kappa2,
     },
     conditions=(
         *(Condition.assume(a) for a in (SMOOTH, BOUNDED_VARIANCE, DISSIMILARITY, FULL_PARTICIPATION)),

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import (
     BOUNDED_VARIANCE,
     CONVEX,
@@ -24,25 +25,12 @@ from ..assumptions import (
 from ..core import About, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import SERVER
-from ..vocabulary import (
-    clients as N,
-    cohort as S,
-    control_error as C_0,
-    effective_step as h,
-    gradient_variance as sigma2,
-    initial_distance_sq as D2,
-    initial_gap,
-    local_steps as K,
-    mean_grad_norm_sq,
-    optimality_gap,
-    rounds as T,
-    server_step_size as eta_g,
-    smoothness as beta,
-    step_size as eta_l,
-    strong_convexity as mu,
-)
 from ..weights import Weights
 from .common import EQUAL_WEIGHTS
+
+C_0, D2, K, N = q.control_error, q.initial_distance_sq, q.local_steps, q.clients
+S, T, beta, eta_g = q.cohort, q.rounds, q.smoothness, q.server_step_size
+eta_l, h, mu, sigma2 = q.step_size, q.effective_step, q.strong_convexity, q.gradient_variance
 
 SCAFFOLD_2020 = "SCAFFOLD"
 SCAFFOLD = About("scaffold")
@@ -64,7 +52,7 @@ WARM_START = Condition("every first control is the mean of K fresh stochastic gr
 
 convex = Bound(
     name="classics.scaffold_convex",
-    target=optimality_gap,
+    target=q.optimality_gap,
     terms={
         "start": D2 / (h * T),
         "controls": 9 * N * h * C_0 / (S * T),
@@ -103,9 +91,9 @@ strongly_convex = replace(
 
 nonconvex = Bound(
     name="classics.scaffold_nonconvex",
-    target=mean_grad_norm_sq,
+    target=q.mean_grad_norm_sq,
     terms={
-        "start": 14 * initial_gap / (h * T),
+        "start": 14 * q.initial_gap / (h * T),
         "noise": 70 * beta * h * sigma2 / (K * S) * (1 + S / eta_g**2),
     },
     conditions=(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import (
     BOUNDED_LOSS,
     CONVEX,
@@ -23,21 +24,10 @@ from ..assumptions import (
 from ..core import Bound, Condition, Statistic
 from ..papers import Source
 from ..places import SERVER
-from ..vocabulary import (
-    excess_risk,
-    initial_distance_sq as D2,
-    iterations as T,
-    lipschitz as L,
-    loss_cap as U,
-    population_gap,
-    samples as n,
-    smoothness as beta,
-    stability,
-    step_size as alpha,
-    step_size_scale as c,
-    summed_step_sizes,
-)
 from .common import AVERAGED, FEDAVG
+
+D2, L, T, U = q.initial_distance_sq, q.lipschitz, q.iterations, q.loss_cap
+alpha, beta, c, n = q.step_size, q.smoothness, q.step_size_scale, q.samples
 
 HARDT = "Hardt et al. 2016"
 LETTERS = {n: "n", T: "T", L: "L", beta: r"\beta", alpha: r"\alpha", c: "c", D2: "D^2"}
@@ -51,13 +41,13 @@ _LAST = Statistic("last", "iterations", SERVER)
 
 theorem_3_7 = Bound(
     name="classics.hardt_3_7",
-    target=stability,
-    terms={"steps": 2 * L**2 / n * summed_step_sizes},
+    target=q.stability,
+    terms={"steps": 2 * L**2 / n * q.summed_step_sizes},
     conditions=(*_EVERY_CONVEX, Condition("no step size is larger than 2/beta", alpha <= 2 / beta)),
     source=Source("classics", "Theorem 3.7", HARDT),
     about=FEDAVG,
     statistic=_LAST,
-    letters={**LETTERS, alpha: r"\max_t\alpha_t", summed_step_sizes: r"\sum_t\alpha_t"},
+    letters={**LETTERS, alpha: r"\max_t\alpha_t", q.summed_step_sizes: r"\sum_t\alpha_t"},
     note="The step size is the largest of the run.",
 )
 
@@ -67,7 +57,7 @@ T_0 = (2 * c * L**2 / U) ** (1 - _SHARE) * T**_SHARE
 
 theorem_3_8 = Bound(
     name="classics.hardt_3_8",
-    target=stability,
+    target=q.stability,
     terms={"steps": U * (1 + 1 / (beta * c)) / (n - 1) * T_0},
     conditions=(
         *_ONE,
@@ -85,7 +75,7 @@ theorem_3_8 = Bound(
 
 theorem_5_2 = Bound(
     name="classics.hardt_5_2",
-    target=population_gap,
+    target=q.population_gap,
     terms={"start": D2 / (2 * T * alpha), "noise": L**2 * alpha / 2},
     conditions=(*_ONE, *(Condition.assume(x) for x in (CONVEX, FRESH_SAMPLES, FIXED_STEP_SIZE))),
     source=Source("classics", "Theorem 5.2", HARDT),
@@ -97,7 +87,7 @@ theorem_5_2 = Bound(
 
 corollary_5_3 = Bound(
     name="classics.hardt_5_3",
-    target=population_gap,
+    target=q.population_gap,
     terms={"one pass": sp.sqrt(D2) * L / sp.sqrt(n)},
     conditions=(
         *theorem_5_2.conditions,
@@ -114,7 +104,7 @@ _stated_step = sp.sqrt(D2 * n / (T * (n + 2 * T))) / L
 
 proposition_5_4 = Bound(
     name="classics.hardt_5_4",
-    target=excess_risk,
+    target=q.excess_risk,
     terms={"several passes": sp.sqrt(D2) * L / sp.sqrt(n) * sp.sqrt((n + 2 * T) / T)},
     conditions=(
         *_EVERY_CONVEX,

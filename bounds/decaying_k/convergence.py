@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import (
     BOUNDED_GRADIENT,
     BOUNDED_VARIANCE,
@@ -25,35 +26,7 @@ from ..operators import ClientSum
 from ..papers import Source
 from ..places import VIRTUAL
 from ..quantities import Quantity
-from ..vocabulary import (
-    client_gradient_variance as sigma_c,
-    client_weight as p_c,
-    clients as C,
-    cohort as N,
-    communication_time as tau,
-    condition_number as kappa,
-    current_loss as F_t0,
-    distance_sq,
-    grad_cap_sq as G2,
-    grad_norm_sq,
-    heterogeneity as Gamma,
-    initial_distance_sq,
-    initial_loss as F_0,
-    iterations as T,
-    local_steps as K,
-    minibatch_time as beta,
-    next_distance_sq,
-    optimal_loss as F_star,
-    rounds as R,
-    runtime as W,
-    smoothness as L,
-    squared_step_sizes,
-    step_size as eta,
-    steps_cubed_ratio,
-    strong_convexity as mu,
-    takes_part,
-    weighted_grad_norm_sq,
-)
+from .letters import beta, C, eta, F_0, F_star, F_t0, G2, Gamma, K, kappa, L, mu, N, p_c, R, sigma_c, T, tau, W
 from .runtime import FEDAVG, LETTERS, runtime_fixed, TAU
 
 KAPPA = {kappa: L / mu}
@@ -67,7 +40,7 @@ gradient_cap = Bound(
     name="decaying_k.gradient_cap",
     target=G2,
     relation="=",
-    terms={"gradient at the start": L**2 * initial_distance_sq},
+    terms={"gradient at the start": L**2 * q.initial_distance_sq},
     conditions=(Condition.assume(SMOOTH),),
     source=Source("decaying_k", "Section 3.3, definition of G"),
     about=FEDAVG,
@@ -86,9 +59,9 @@ _UNSAID = (
 
 lemma_1_printed = Bound(
     name="decaying_k.lemma_1_printed",
-    target=next_distance_sq,
+    target=q.next_distance_sq,
     terms={
-        "contraction": (1 - eta * mu) * distance_sq,
+        "contraction": (1 - eta * mu) * q.distance_sq,
         "gradient variance": eta**2 * _VARIANCE,
         "heterogeneity": 6 * eta**2 * L * Gamma,
         "drift": 8 * eta**2 * (K - 1) ** 2 * G2,
@@ -130,13 +103,13 @@ lemma_1 = replace(
 
 lemma_2 = Bound(
     name="decaying_k.lemma_2",
-    target=weighted_grad_norm_sq,
+    target=q.weighted_grad_norm_sq,
     terms={
         "optimisation": 2 * kappa * (kappa * F_0 - F_star),
-        "gradient variance": kappa * L * _VARIANCE * squared_step_sizes,
-        "heterogeneity": 6 * kappa * L**2 * Gamma * squared_step_sizes,
-        "drift": 8 * kappa * L * (K - 1) ** 2 * G2 * squared_step_sizes,
-        "partial participation": 4 / N * kappa * L * K**2 * G2 * squared_step_sizes,
+        "gradient variance": kappa * L * _VARIANCE * q.squared_step_sizes,
+        "heterogeneity": 6 * kappa * L**2 * Gamma * q.squared_step_sizes,
+        "drift": 8 * kappa * L * (K - 1) ** 2 * G2 * q.squared_step_sizes,
+        "partial participation": 4 / N * kappa * L * K**2 * G2 * q.squared_step_sizes,
     },
     conditions=(*A1_TO_A3, _GRADIENTS, Condition("F^* is the smallest loss", F_star <= F_0)),
     source=Source("decaying_k", "Appendix A.1, Lemma 2, eq. (17)"),
@@ -154,12 +127,12 @@ lemma_2 = Bound(
 
 theorem_1 = Bound(
     name="decaying_k.theorem_1",
-    target=grad_norm_sq,
+    target=q.grad_norm_sq,
     terms={
         "optimisation": 2 * kappa * (kappa * F_0 - F_star) / (eta * T),
         "gradient variance": eta * kappa * L * _VARIANCE,
         "heterogeneity": eta * kappa * L * 6 * L * Gamma,
-        "drift": eta * kappa * L * (8 + 4 / N) * G2 * steps_cubed_ratio,
+        "drift": eta * kappa * L * (8 + 4 / N) * G2 * q.steps_cubed_ratio,
     },
     conditions=(
         *_SETTING,
@@ -176,16 +149,16 @@ theorem_1 = Bound(
     f"{_UNSAID}",
 )
 
-_SUMMED_CLIENTS = Condition("takes_part marks as many clients as take part", sp.Eq(ClientSum(takes_part), N))
+_SUMMED_CLIENTS = Condition("takes_part marks as many clients as take part", sp.Eq(ClientSum(q.takes_part), N))
 
 theorem_1_appendix = replace(
     theorem_1,
     name="decaying_k.theorem_1_appendix",
     terms={
         "optimisation": 2 * kappa * (F_0 - F_star) / (eta * T),
-        "gradient variance": eta * kappa * L * ClientSum(takes_part * p_c**2 * sigma_c),
+        "gradient variance": eta * kappa * L * ClientSum(q.takes_part * p_c**2 * sigma_c),
         "heterogeneity": theorem_1.terms["heterogeneity"],
-        "drift": eta * kappa * L * 16 * G2 * steps_cubed_ratio,
+        "drift": eta * kappa * L * 16 * G2 * q.steps_cubed_ratio,
     },
     conditions=(*theorem_1.conditions, _SUMMED_CLIENTS),
     source=Source("decaying_k", "Appendix A.2, last display"),
@@ -202,7 +175,7 @@ theorem_1_appendix = replace(
 def _fixed_steps(run: dict[Quantity, sp.Expr]) -> dict[str, sp.Expr]:
     """The terms of Theorem 1 restarted at t_0 with K_r = K, the iterations given by ``run``."""
     return {
-        name: term.subs({steps_cubed_ratio: K**2, F_0: F_t0, **run}, simultaneous=True)
+        name: term.subs({q.steps_cubed_ratio: K**2, F_0: F_t0, **run}, simultaneous=True)
         for name, term in theorem_1.terms.items()
     }
 

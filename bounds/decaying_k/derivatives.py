@@ -13,25 +13,9 @@ import sympy as sp
 from ..core import Bound
 from ..papers import Source
 from ..quantities import Quantity
-from ..vocabulary import (
-    cohort as N,
-    communication_time as tau,
-    condition_number as kappa,
-    current_loss as F_t0,
-    grad_cap_sq as G2,
-    local_steps as K,
-    minibatch_time as beta,
-    noise_level as Z,
-    optimal_loss as F_star,
-    runtime as W,
-    smoothness as L,
-    step_size as eta,
-    step_size_curvature,
-    step_size_slope,
-    steps_curvature,
-    steps_slope,
-)
+from ..vocabulary import step_size_curvature, step_size_slope, steps_curvature, steps_slope
 from .convergence import per_second
+from .letters import beta, eta, F_star, F_t0, G2, K, kappa, L, N, tau, W, Z
 from .optima import NOISE, WHERE
 
 

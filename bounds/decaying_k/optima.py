@@ -24,27 +24,9 @@ from ..numerics.optima import Optimum
 from ..operators import ClientSum
 from ..papers import Source
 from ..quantities import Quantity
-from ..vocabulary import (
-    client_gradient_variance as sigma_c,
-    client_weight as p_c,
-    cohort as N,
-    communication_time as tau,
-    condition_number as kappa,
-    current_loss as F_t0,
-    grad_cap_sq as G2,
-    GRADIENT,
-    heterogeneity as Gamma,
-    initial_loss as F_0,
-    local_steps as K,
-    minibatch_time as beta,
-    noise_level as Z,
-    optimal_loss as F_star,
-    rounds as R,
-    runtime as W,
-    smoothness as L,
-    step_size as eta,
-)
+from ..vocabulary import GRADIENT
 from .convergence import CAPPED_STEP_SIZE, FIXED_STEPS, KAPPA, per_rounds, per_second
+from .letters import beta, eta, F_0, F_star, F_t0, G2, Gamma, K, kappa, L, N, p_c, R, sigma_c, tau, W, Z
 from .runtime import FEDAVG, LETTERS, TAU
 
 WHERE = {**KAPPA, **TAU}

@@ -13,18 +13,8 @@ import sympy as sp
 from ..core import Bound, Condition
 from ..papers import Source
 from ..quantities import Quantity
-from ..vocabulary import (
-    cohort as N,
-    current_loss as F_r,
-    initial_local_steps as K_0,
-    initial_loss as F_0,
-    initial_runtime as W_0,
-    initial_step_size as eta_0,
-    optimal_loss as F_star,
-    rolling_window as s,
-    runtime as W,
-    summed_client_loss,
-)
+from ..vocabulary import summed_client_loss
+from .letters import eta_0, F_0, F_r, F_star, K_0, N, s, W, W_0
 from .optima import eta_star, k_star
 from .runtime import FEDAVG, LETTERS
 

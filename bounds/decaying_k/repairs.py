@@ -15,18 +15,9 @@ from ..assumptions import INDEPENDENT_NOISE, SAMPLED_WITHOUT_REPLACEMENT, STEPS_
 from ..core import Condition
 from ..operators import ClientSum
 from ..papers import Source
-from ..vocabulary import (
-    client_gradient_variance as sigma_c,
-    clients as C,
-    condition_number as kappa,
-    initial_loss as F_0,
-    iterations as T,
-    optimal_loss as F_star,
-    smoothness as L,
-    squared_step_sizes,
-    step_size as eta,
-)
+from ..vocabulary import squared_step_sizes
 from .convergence import lemma_2, theorem_1
+from .letters import C, eta, F_0, F_star, kappa, L, sigma_c, T
 
 _LOSS_ABOVE_BEST = 2 * kappa**2 * (F_0 - F_star)
 _VARIANCE = ClientSum(sigma_c) / C**2

@@ -8,27 +8,8 @@ from __future__ import annotations
 from ..core import About, Bound, Condition
 from ..operators import ClientMax
 from ..papers import Source
-from ..vocabulary import (
-    client_download_rate as D_c,
-    client_gradient_variance,
-    client_minibatch_time as beta_c,
-    client_round_time as W_c,
-    client_upload_rate as U_c,
-    client_weight,
-    communication_time as tau,
-    condition_number,
-    current_loss,
-    download_rate as D,
-    initial_loss,
-    iterations as T,
-    local_steps as K,
-    minibatch_time as beta,
-    model_size as x,
-    round_time as W_r,
-    rounds as R,
-    runtime as W,
-    upload_rate as U,
-)
+from ..vocabulary import client_gradient_variance, client_weight, condition_number, current_loss, initial_loss
+from .letters import beta, beta_c, D, D_c, K, R, T, tau, U, U_c, W, W_c, W_r, x
 
 FEDAVG = About("fedavg")
 LETTERS = {

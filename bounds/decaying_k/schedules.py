@@ -24,16 +24,8 @@ from ..errors import DomainError, MissingQuantityError
 from ..numerics.rounding import RoundUp
 from ..papers import Source
 from ..quantities import Quantity
-from ..vocabulary import (
-    current_loss as F_r,
-    initial_local_steps as K_0,
-    initial_loss as F_0,
-    initial_step_size as eta_0,
-    local_steps as K,
-    plateau,
-    round_index as r,
-    step_size as eta,
-)
+from ..vocabulary import plateau
+from .letters import eta, eta_0, F_0, F_r, K, K_0, r
 from .practice import PRACTICE_LETTERS
 from .runtime import round_time, runtime
 

@@ -39,21 +39,9 @@ from ..core import Bound, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
 from ..places import VIRTUAL
-from ..vocabulary import (
-    client_gradient_variance as sigma_c,
-    clients as C,
-    cohort as N,
-    grad_cap_sq as G2,
-    grad_norm_sq,
-    initial_loss as F_0,
-    iterations as T,
-    local_steps as K,
-    optimal_loss as F_star,
-    smoothness as L,
-    step_size as eta,
-    steps_cubed_ratio,
-)
+from ..vocabulary import grad_norm_sq, steps_cubed_ratio
 from .convergence import lemma_1
+from .letters import C, eta, F_0, F_star, G2, K, L, N, sigma_c, T
 from .runtime import FEDAVG, LETTERS
 
 _DRAW = (C - N) / (N * (C - 1))

@@ -24,15 +24,8 @@ from ..assumptions import LOCAL_SGD
 from ..core import About, Bound, Condition, Statistic
 from ..operators import ClientMean as E_k
 from ..papers import Source
-from ..vocabulary import (
-    client_weight as w,
-    generalization_gap,
-    local_gap as Delta,
-    local_suboptimality as epsilon,
-    non_iidness as delta,
-    smoothness as L,
-    strong_convexity as mu,
-)
+from ..vocabulary import generalization_gap
+from .letters import Delta, delta, epsilon, L, mu, w
 from .one_round import CONVEX_LOSS, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND
 from .rounds import EACH_ROUND, MANY_ROUNDS
 

@@ -30,19 +30,8 @@ from ..core import About, Bound, Condition
 from ..operators import ClientMean as E_k
 from ..papers import Source
 from ..quantities import Quantity
-from ..vocabulary import (
-    client_gradient_variance as sigma_sq,
-    client_weight as w,
-    generalization_gap,
-    local_gap as Delta,
-    local_steps as tau,
-    out_of_sample_gap,
-    samples as n,
-    samples_per_round as Z,
-    smoothness as L,
-    step_size as eta,
-    strong_convexity as mu,
-)
+from ..vocabulary import generalization_gap, out_of_sample_gap
+from .letters import Delta, eta, L, mu, n, sigma_k_sq, tau, w, Z
 from .one_round import CONVEX_LOSS, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND
 from .participation import CASE_1, drawn
 from .rounds import EACH_ROUND
@@ -73,7 +62,7 @@ def _bound(
     )
 
 
-MEASURED = Delta / mu, sp.sqrt(sigma_sq * Delta / (mu * n))
+MEASURED = Delta / mu, sp.sqrt(sigma_k_sq * Delta / (mu * n))
 q = sp.Max(1 - eta * mu, 0)  # where a step contracts it is not negative
 
 one_round_noise_sharp = _bound(
@@ -87,7 +76,7 @@ one_round_noise_sharp = _bound(
 one_round_constants_sharp = _bound(
     "one_round_constants_sharp",
     "Theorem 4.1, eq. (6), by constants alone",
-    terms(w**2, w, sigma_sq / (mu**2 * n), sigma_sq / (mu * n)),
+    terms(w**2, w, sigma_k_sq / (mu**2 * n), sigma_k_sq / (mu * n)),
     (EXACT, EVERYONE),
     "Of the order 1/(clients samples) for equal weights, iid or not: that of one model fitted to all data.",
 )
@@ -97,8 +86,8 @@ rounds_noise_sharp = _bound(
     terms(
         w**2,
         w,
-        eta * sigma_sq * tau * (1 - q ** (2 * tau)) / (mu * Z * (1 + q)),
-        sigma_sq * (1 - q**tau) / (mu * Z),
+        eta * sigma_k_sq * tau * (1 - q ** (2 * tau)) / (mu * Z * (1 + q)),
+        sigma_k_sq * (1 - q**tau) / (mu * Z),
     ),
     (
         EVERYONE, CONTRACTS,

@@ -20,20 +20,8 @@ from ..assumptions import (
 from ..core import About, Bound, Condition, Statistic
 from ..operators import ClientMean as E_k
 from ..papers import Source
-from ..vocabulary import (
-    client_weight as w,
-    clients as K,
-    cohort as K_hat,
-    generalization_gap,
-    local_gap as Delta,
-    local_steps as tau,
-    local_suboptimality as epsilon,
-    non_iidness as delta,
-    samples as n,
-    smoothness as L,
-    strong_convexity as mu,
-    swap_gap,
-)
+from ..vocabulary import generalization_gap, swap_gap
+from .letters import Delta, delta, epsilon, K, K_hat, L, mu, n, tau, w
 
 LETTERS = {w: r"\mathcal{K}(k)", K: "K", K_hat: r"\hat{K}", tau: r"\tau", n: "n"}
 ONE_ROUND = Statistic("expectation", over="the training samples", at="averaged model")

@@ -11,26 +11,13 @@ from __future__ import annotations
 import sympy as sp
 from sympy.functions.combinatorial.numbers import stirling
 
+from .. import vocabulary as q
 from ..assumptions import SAMPLED_WITH_REPLACEMENT, SAMPLED_WITHOUT_REPLACEMENT
 from ..core import About, Bound, Condition
 from ..operators import ClientMean as E_k
 from ..papers import Source
 from ..quantities import Quantity
-from ..vocabulary import (
-    client_distance_sq,
-    client_value as x,
-    client_weight as w,
-    clients as K,
-    cohort as K_hat,
-    generalization_gap,
-    local_gap as Delta,
-    non_iidness as delta,
-    out_of_sample_gap,
-    participation_gap,
-    participation_mean,
-    smoothness as L,
-    strong_convexity as mu,
-)
+from .letters import Delta, delta, K, K_hat, L, mu, w, x
 from .one_round import (
     CONVEX_LOSS,
     drift_part,
@@ -52,7 +39,7 @@ SHARE_1, SHARE_2 = 1 / K_hat, w * K / K_hat
 def _lemma(name: str, place: str, value: sp.Expr, how: tuple[Condition, ...], what: str) -> Bound:
     return Bound(
         name=f"fedals.{name}",
-        target=participation_mean,
+        target=q.participation_mean,
         terms={"mean over clients": value},
         source=Source("fedals", place),
         conditions=(*how, Condition("the client values are fixed: they do not depend on who takes part")),
@@ -103,7 +90,7 @@ def _case(
     drift: sp.Expr,
     how: tuple[Condition, ...],
     note: str,
-    target: Quantity = generalization_gap,
+    target: Quantity = q.generalization_gap,
 ) -> Bound:
     return Bound(
         name=f"fedals.participation_{name}",
@@ -145,12 +132,12 @@ participation_case1_counted = _case(
     (CASE_1,),
     "Derived. Tends to (6) as the cohort grows, where (73) tends to zero. The participation gap of (62) comes on top: "
     "see fedals.participation_gap_quadratic.",
-    target=out_of_sample_gap,
+    target=q.out_of_sample_gap,
 )
 
 participation_gap_claimed = Bound(
     name="fedals.participation_gap",
-    target=participation_gap,
+    target=q.participation_gap,
     terms={"nothing": sp.S.Zero},
     source=Source("fedals", "eq. (71)"),
     conditions=(Condition("participants are drawn as in Case I or II"),),
@@ -166,8 +153,8 @@ participation_gap_claimed = Bound(
 
 participation_gap_quadratic = Bound(
     name="fedals.participation_gap_quadratic",
-    target=participation_gap,
-    terms={"spread of the clients": E_k(L * client_distance_sq) / K_hat},
+    target=q.participation_gap,
+    terms={"spread of the clients": E_k(L * q.client_distance_sq) / K_hat},
     source=Source("fedals", "eq. (71), exact value for squared distances in Case I"),
     conditions=(
         CASE_1,
@@ -180,6 +167,6 @@ participation_gap_quadratic = Bound(
     relation="=",
     about=About("fedavg"),
     statistic=ONE_ROUND,
-    letters={**LETTERS, client_distance_sq: r"\|m_k-\bar m\|^2"},
+    letters={**LETTERS, q.client_distance_sq: r"\|m_k-\bar m\|^2"},
     note="Derived. The averaged model lies closer to the clients that made it than to the rest.",
 )

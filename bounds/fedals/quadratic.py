@@ -20,17 +20,8 @@ from ..core import About, Bound, Condition
 from ..operators import ClientMean as E_k
 from ..papers import Source
 from ..quantities import Quantity
-from ..vocabulary import (
-    client_distance_sq,
-    client_gradient_variance as sigma_sq,
-    client_weight as w,
-    generalization_gap,
-    local_gap as Delta,
-    non_iidness as delta,
-    samples as n,
-    smoothness as L,
-    strong_convexity as mu,
-)
+from ..vocabulary import client_distance_sq, generalization_gap
+from .letters import Delta, delta, L, mu, n, sigma_k_sq, w
 from .one_round import EVERY_SAMPLE, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND, one_round
 
 SQUARED_DISTANCE = Condition("the loss is L/2 times the squared distance from the model to the sample")
@@ -68,7 +59,7 @@ def _exact(
 gaussian_mean_local_gap = _exact(
     "gaussian_mean_local_gap",
     Delta,
-    {"sampling": sigma_sq / (L * n)},
+    {"sampling": sigma_k_sq / (L * n)},
     EVERY_SAMPLE,
     Condition("the gradient variance is the exact one, not just a bound on it"),
     at="client's own model",

@@ -8,35 +8,14 @@ from __future__ import annotations
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import BOUNDED_VARIANCE, FIXED_LOCAL_STEPS, FRESH_SAMPLES, LOCAL_SGD
 from ..core import About, Bound, Condition, MIXED, Statistic
 from ..operators import ClientMean as E_k, ClientSum
 from ..papers import Source
 from ..places import SERVER
 from ..units import LOSS
-from ..vocabulary import (
-    adaptation as alpha,
-    client_distance_sq,
-    client_weight as w,
-    clients as K,
-    communicated_parameters,
-    complexity as C,
-    consensus_distance,
-    exchanged_parameters,
-    extractor_size as phi,
-    generalization_gap,
-    grad_norm_sq,
-    gradient_variance as sigma_sq,
-    head_size as h,
-    iterations as T,
-    local_gap as Delta,
-    local_steps as tau,
-    local_suboptimality as epsilon,
-    non_iidness as delta,
-    samples_per_round as Z,
-    smoothness as L,
-    strong_convexity as mu,
-)
+from .letters import alpha, C, Delta, delta, epsilon, h, K, L, mu, phi, sigma_sq, T, tau, w, Z
 from .one_round import CONVEX_LOSS, EVERYONE, INDEPENDENT, inexact_terms, LETTERS
 
 EACH_ROUND = Statistic("mean", over="rounds", at=SERVER)
@@ -62,7 +41,7 @@ def _rounds(version: str, extra: dict[str, sp.Expr], note: str) -> Bound:
     A, B = sp.Add(*local_gap.values()), sp.Add(delta, LOCAL_NOISE, *extra.values())
     return Bound(
         name=f"fedals.rounds_{version}",
-        target=generalization_gap,
+        target=q.generalization_gap,
         terms={
             **{name: E_k(2 * L * w**2 / mu * part) for name, part in local_gap.items()},
             "non-iidness": E_k(sp.sqrt(8 * L / mu) * w * sp.sqrt(A * B)),
@@ -92,7 +71,7 @@ rounds_v2 = _rounds("v2", {}, "Constants and logarithms are hidden; C.2 in the a
 
 rounds_inexact_printed = Bound(
     name="fedals.rounds_inexact_printed",
-    target=generalization_gap,
+    target=q.generalization_gap,
     terms=inexact_terms(Delta + epsilon),
     source=Source("fedals", "proof of Theorem C.2, eq. (57)"),
     conditions=(
@@ -111,7 +90,7 @@ rounds_inexact_printed = Bound(
 
 optimization_rate = Bound(
     name="fedals.optimization_rate",
-    target=grad_norm_sq,
+    target=q.grad_norm_sq,
     terms={"first order": tau / T, "drift": (tau / T) ** sp.Rational(2, 3), "sampling": 1 / sp.sqrt(T)},
     source=Source("fedals", "Remark 5.1", version="v1"),
     conditions=(
@@ -123,7 +102,7 @@ optimization_rate = Bound(
     about=About("fedavg"),
     statistic=Statistic("mean", over="iterations", at="averaged model"),
     letters=LETTERS,
-    off_by=dict.fromkeys(("first order", "drift", "sampling"), grad_norm_sq.card.unit**-1),
+    off_by=dict.fromkeys(("first order", "drift", "sampling"), q.grad_norm_sq.card.unit**-1),
     note=(
         "Quoted from Koloskova et al. (2020) as the rate of the empirical risk; the remark does not name the measure, "
         "and for non-convex losses it is the squared gradient norm. v2 has dropped the remark."
@@ -132,13 +111,13 @@ optimization_rate = Bound(
 
 mean_consensus = Bound(
     name="fedals.consensus_distance",
-    target=consensus_distance,
-    terms={"mean over clients": ClientSum(client_distance_sq) / K},
+    target=q.consensus_distance,
+    terms={"mean over clients": ClientSum(q.client_distance_sq) / K},
     source=Source("fedals", "Section 1"),
     conditions=(Condition("distances are to the unweighted mean of the clients' models"),),
     relation="=",
     about=About("fedals"),
-    letters={**LETTERS, client_distance_sq: r"\|\hat\theta-\theta_k\|^2"},
+    letters={**LETTERS, q.client_distance_sq: r"\|\hat\theta-\theta_k\|^2"},
     note="A definition; the mean is uniform whatever the clients' weights. Zero right after a full average.",
 )
 
@@ -149,7 +128,7 @@ WHOLE_PERIODS = Condition(
 
 sent = Bound(
     name="fedals.communicated_parameters",
-    target=communicated_parameters,
+    target=q.communicated_parameters,
     terms=SENT,
     source=Source("fedals", "Algorithm 1", version="v2"),
     conditions=(WHOLE_PERIODS,),
@@ -161,7 +140,7 @@ sent = Bound(
 
 exchanged = Bound(
     name="fedals.communicated_parameters_table_2",
-    target=exchanged_parameters,
+    target=q.exchanged_parameters,
     terms={name: 2 * part for name, part in SENT.items()},
     source=Source("fedals", "Table 2"),
     conditions=(WHOLE_PERIODS,),

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import DISSIMILARITY, FIXED_LOCAL_STEPS, FIXED_STEP_SIZE, LOWER_BOUNDED, SMOOTH
 from ..core import About, Bound, Condition, ONE, Statistic
 from ..operators import ClassMax, ClassSum, ClientSum
@@ -17,44 +18,35 @@ from ..places import SERVER
 from ..units import LOSS, PARAMETER
 
 # fmt: off
-from ..vocabulary import (
-    balanced_samples,
-    class_count as d,
-    classes as C,
-    client_weight as p,
-    complementary_count,
-    CURVATURE,
-    disagreement_loss as L_dis,
-    disagreement_weight as lambda_dis,
-    dissimilarity_factor as beta_sq,
-    dissimilarity_offset as kappa_sq,
-    distillation_loss as L_kd,
-    distillation_weight as lambda_kd,
-    drift_factor as A,
-    generated_batch as b_hat,
-    generated_class_count,
-    generated_samples as N,
-    generation_loss,
-    generation_steps as S,
-    grad_norm_sq as g,
-    GRADIENT,
-    gradient_variance as sigma_sq,
-    initial_gap as gap,
-    jensen_shannon as js,
-    lacking_samples as N_gen,
-    local_objective,
-    local_steps as tau,
-    local_task_loss as F_k,
-    own_samples as N_real,
-    real_batch as b,
-    rounds as T,
-    sample_passes,
-    samples_per_class as n,
-    smoothness as L,
-    step_scale as c,
-    step_size as eta,
-    task_loss as L_c,
-    task_weight,
+from .letters import (
+    A,
+    b,
+    b_hat,
+    beta_sq,
+    C,
+    c,
+    d,
+    eta,
+    F_k,
+    g,
+    gap,
+    js,
+    kappa_sq,
+    L,
+    L_c,
+    L_dis,
+    L_kd,
+    lambda_dis,
+    lambda_kd,
+    N,
+    n,
+    N_gen,
+    N_real,
+    p,
+    S,
+    sigma_sq,
+    T,
+    tau,
 )
 from .proof import (
     DESCENDS,
@@ -78,7 +70,7 @@ METHOD = About("fedcog")
 
 generation = Bound(
     name="fedcog.generation_loss",
-    target=generation_loss,
+    target=q.generation_loss,
     relation="=",
     terms={"task": L_c, "disagreement": lambda_dis * L_dis},
     conditions=(
@@ -145,7 +137,7 @@ uniform_labels = Bound(
 
 complementary_distribution = Bound(
     name="fedcog.complementary_count",
-    target=complementary_count,
+    target=q.complementary_count,
     relation="=",
     terms={"lacking": ClassMax(d) - d},
     about=METHOD,
@@ -154,7 +146,7 @@ complementary_distribution = Bound(
 
 complementary_allocation = Bound(
     name="fedcog.complementary_allocation",
-    target=generated_class_count,
+    target=q.generated_class_count,
     relation="=",
     terms={"share of the lack": N * (ClassMax(d) - d) / ClassSum(ClassMax(d) - d)},
     conditions=(NOT_BALANCED,),
@@ -165,7 +157,7 @@ complementary_allocation = Bound(
 
 balanced_total = Bound(
     name="fedcog.balanced_samples",
-    target=balanced_samples,
+    target=q.balanced_samples,
     relation="=",
     terms={"own": N_real, "lacking": N_gen},
     where=SIZES,
@@ -177,7 +169,7 @@ balanced_total = Bound(
 
 real_weight = Bound(
     name="fedcog.task_weight",
-    target=task_weight,
+    target=q.task_weight,
     relation="=",
     terms={"own share": N_real / (N_real + N_gen)},
     where=SIZES,
@@ -202,7 +194,7 @@ generated_weight = Bound(
 
 objective = Bound(
     name="fedcog.local_objective",
-    target=local_objective,
+    target=q.local_objective,
     relation="=",
     terms={"task": F_k, "distillation": lambda_kd * L_kd},
     about=METHOD,
@@ -212,7 +204,7 @@ objective = Bound(
 NETWORKS, DIRECTIONS = 2, 2
 cost = Bound(
     name="fedcog.sample_passes",
-    target=sample_passes,
+    target=q.sample_passes,
     relation="=",
     terms={
         "generation": NETWORKS * DIRECTIONS * S * N,
@@ -362,7 +354,7 @@ corollary_appendix = Bound(
     conditions=(STEP_PRINTED, *ASSUMED),
     about=THEORY,
     statistic=MIN_OVER_ROUNDS,
-    off_by={**OFF, "gradient noise": CURVATURE**2},
+    off_by={**OFF, "gradient noise": q.CURVATURE**2},
     letters=LETTERS,
     source=source("proof of Corollary A.7, eq. (65)"),
     note="As printed: L^2 in the noise term where (6) has L.",
@@ -376,7 +368,7 @@ corollary_order = Bound(
     conditions=(STEP_PRINTED, *ASSUMED),
     about=THEORY,
     statistic=MIN_OVER_ROUNDS,
-    off_by=dict.fromkeys(("1/sqrt(tau T)", "1/T", "tau/T"), ONE / GRADIENT**2),
+    off_by=dict.fromkeys(("1/sqrt(tau T)", "1/T", "tau/T"), ONE / q.GRADIENT**2),
     letters=LETTERS,
     source=source("Corollary 5.7, eq. (7) = (15)"),
 )

@@ -8,38 +8,14 @@ from __future__ import annotations
 
 import sympy as sp
 
+from .. import vocabulary as q
 from ..assumptions import BOUNDED_VARIANCE, DISSIMILARITY, FULL_PARTICIPATION, LOCAL_SGD, SHARED_GENERATED_DATA, SMOOTH
 from ..core import About, Bound, Condition
 from ..operators import ClientMean, ClientSum
 from ..papers import Source
 
 # fmt: off
-from ..vocabulary import (
-    client_grad_norm_sq as g_k,
-    client_weight as p,
-    clients as K,
-    dissimilarity_factor as beta_sq,
-    dissimilarity_offset as kappa_sq,
-    drift_factor as A,
-    global_step as step_sq,
-    grad_norm_sq as g,
-    gradient_drift,
-    gradient_variance as sigma_sq,
-    initial_gap as gap,
-    local_steps as tau,
-    loss_change,
-    mean_client_grad_sq,
-    mean_gradient_drift,
-    mean_path_gradient_sq as h_sq,
-    mean_update_sq,
-    next_distillation as Q_next,
-    next_objective,
-    next_task_loss as F_next,
-    rounds as T,
-    smoothness as L,
-    step_alignment,
-    step_size as eta,
-)
+from .letters import A, beta_sq, eta, F_next, g, g_k, gap, h_sq, K, kappa_sq, L, p, Q_next, sigma_sq, step_sq, T, tau
 
 # fmt: on
 
@@ -76,7 +52,7 @@ SMALL_DRIFT = Condition("eta L <= 1/sqrt(2 tau (tau-1) (2 beta^2 + 1)), no limit
 
 lemma = Bound(
     name="fedcog.lemma_5_5",
-    target=next_objective,
+    target=q.next_objective,
     terms={"task": F_next, "distillation on this round's data": Q_next},
     signed=("task",),
     conditions=(
@@ -90,7 +66,7 @@ lemma = Bound(
 
 dissimilarity = Bound(
     name="fedcog.dissimilarity",
-    target=mean_client_grad_sq,
+    target=q.mean_client_grad_sq,
     terms={"global gradient": beta_sq * g, "heterogeneity": kappa_sq},
     conditions=(Condition.assume(DISSIMILARITY),),
     about=THEORY,
@@ -100,8 +76,8 @@ dissimilarity = Bound(
 
 smoothness_step_printed = Bound(
     name="fedcog.smoothness_step_printed",
-    target=loss_change,
-    terms={"alignment": step_alignment, "curvature": -L / 2 * step_sq},
+    target=q.loss_change,
+    terms={"alignment": q.step_alignment, "curvature": -L / 2 * step_sq},
     signed=("alignment", "curvature"),
     conditions=(Condition.assume(SMOOTH),),
     about=THEORY,
@@ -112,8 +88,8 @@ smoothness_step_printed = Bound(
 
 smoothness_step = Bound(
     name="fedcog.smoothness_step",
-    target=loss_change,
-    terms={"alignment": step_alignment, "curvature": L / 2 * step_sq},
+    target=q.loss_change,
+    terms={"alignment": q.step_alignment, "curvature": L / 2 * step_sq},
     signed=("alignment",),
     conditions=(Condition.assume(SMOOTH),),
     about=THEORY,
@@ -123,7 +99,7 @@ smoothness_step = Bound(
 
 update = Bound(
     name="fedcog.mean_update",
-    target=mean_update_sq,
+    target=q.mean_update_sq,
     terms={"gradient noise": 2 * sigma_sq / tau * ClientSum(p**2), "local paths": 2 * h_sq},
     conditions=(*SETTING, *NOISE),
     about=THEORY,
@@ -133,12 +109,12 @@ update = Bound(
 
 descent = Bound(
     name="fedcog.descent",
-    target=loss_change,
+    target=q.loss_change,
     terms={
         "global gradient": -tau * eta / 2 * g,
         "local paths": -tau * eta / 2 * (1 - 2 * tau * eta * L) * h_sq,
         "gradient noise": L * tau * eta**2 * sigma_sq * ClientSum(p**2),
-        "gradient drift": tau * eta / 2 * mean_gradient_drift,
+        "gradient drift": tau * eta / 2 * q.mean_gradient_drift,
     },
     signed=("global gradient", "local paths"),
     conditions=(Condition.assume(SMOOTH), *SETTING, *NOISE),
@@ -149,7 +125,7 @@ descent = Bound(
 
 drift = Bound(
     name="fedcog.gradient_drift",
-    target=gradient_drift,
+    target=q.gradient_drift,
     terms={"gradient noise": (tau - 1) * eta**2 * sigma_sq * L**2 / (1 - A), "client gradient": A / (1 - A) * g_k},
     where=DRIFT,
     conditions=(BOUNDED_DRIFT, Condition.assume(SMOOTH), *SETTING, *NOISE),
@@ -160,7 +136,7 @@ drift = Bound(
 
 mean_drift = Bound(
     name="fedcog.mean_gradient_drift",
-    target=mean_gradient_drift,
+    target=q.mean_gradient_drift,
     terms={
         "gradient noise": ClientMean(drift.terms["gradient noise"]),
         **{
@@ -177,7 +153,7 @@ mean_drift = Bound(
 
 descent_with_drift = Bound(
     name="fedcog.descent_with_drift",
-    target=loss_change,
+    target=q.loss_change,
     terms={
         "global gradient": descent.terms["global gradient"] + tau * eta / 2 * mean_drift.terms["global gradient"],
         "gradient noise": descent.terms["gradient noise"],
@@ -194,7 +170,7 @@ descent_with_drift = Bound(
 
 one_round = Bound(
     name="fedcog.descent_one_round",
-    target=loss_change,
+    target=q.loss_change,
     terms={
         "global gradient": -tau * eta / 4 * g,
         "gradient noise": L * tau * eta**2 * sigma_sq * ClientSum(p**2),

@@ -28,23 +28,8 @@ from ..core import About, Condition, Statistic
 from ..papers import Source
 from ..places import LOCAL, SERVER, TWO_RUNS
 from ..quantities import Quantity
-from ..vocabulary import (
-    clients as C,
-    cohort as N,
-    contraction as lam,
-    dissimilarity_factor as B2,
-    gradient_variance as sigma2,
-    heterogeneity_constant as kappa_1,
-    lipschitz as L_G,
-    local_steps as K,
-    mean_grad_norm_sq,
-    noise_constant as kappa_2,
-    pl_constant as mu,
-    relaxation as beta,
-    rounds as T,
-    smoothness as L,
-    step_size as eta,
-)
+from ..vocabulary import mean_grad_norm_sq
+from .letters import B2, beta, C, eta, K, kappa_1, kappa_2, L, L_G, lam, mu, N, sigma2, T
 
 ALGORITHM_1 = About("fedinit")
 PROOF = About("fedinit", "proof")

@@ -5,18 +5,6 @@ from __future__ import annotations
 from sympy import exp, Integer, sqrt
 
 from ..core import Bound
-from ..vocabulary import (
-    clients as C,
-    cohort as N,
-    contraction as lam,
-    heterogeneity_constant as kappa_1,
-    local_steps as K,
-    noise_constant as kappa_2,
-    pl_constant as mu,
-    relaxation as beta,
-    smoothness as L,
-    step_size as eta,
-)
 from .common import (
     ALGORITHM_1,
     BETA_BELOW_72,
@@ -35,6 +23,7 @@ from .common import (
     TWO_STEPS,
     WEIGHT_72,
 )
+from .letters import beta, C, eta, K, kappa_1, kappa_2, L, lam, mu, N
 
 CONSTANT_NOTE = "The digits are damaged in the text that was read; rebuilt as 10*195*2/3 = 1300 and 10*51*2 = 1020."
 

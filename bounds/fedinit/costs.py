@@ -7,16 +7,9 @@ Everything is counted in numbers, that is in multiples of the model's d paramete
 from __future__ import annotations
 
 from ..core import About, Bound, Statistic
-from ..vocabulary import (
-    clients as C,
-    cohort as N,
-    local_steps as K,
-    parameters as d,
-    round_communication,
-    round_gradients,
-    storage,
-)
+from ..vocabulary import round_communication, round_gradients, storage
 from .common import LETTERS, source
+from .letters import C, d, K, N
 
 FEDAVG_COSTS = {
     "communication": (round_communication, N * d),

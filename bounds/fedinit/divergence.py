@@ -7,27 +7,8 @@ from __future__ import annotations
 
 from sympy import exp, Expr, sqrt
 
+from .. import vocabulary as q
 from ..core import Bound
-from ..vocabulary import (
-    clients as C,
-    cohort as N,
-    contraction as lam,
-    divergence_weight,
-    final_divergence,
-    grad_norm_sq,
-    initial_divergence,
-    initial_gap as D,
-    local_steps as K,
-    mean_divergence,
-    mean_grad_norm_sq,
-    next_divergence,
-    pl_constant as mu,
-    relaxation as beta,
-    rounds as T,
-    smoothness as L,
-    step_size as eta,
-    step_size_scale as c,
-)
 from .common import (
     ALGORITHM_1,
     ALL_TRAIN,
@@ -51,6 +32,7 @@ from .common import (
     TWO_STEPS,
     WEIGHT_96,
 )
+from .letters import beta, C, c, D, eta, K, L, lam, mu, N, T
 from .optimization import LASTING, LOCAL_DRIFT, NEXT_DIVERGENCE, theorem_1, theorem_2
 
 AT_GRADIENT_SUM_CAP = sqrt(N / C) / (eta * K)  # the L for which eta = sqrt(N)/(sqrt(C) K L)
@@ -63,7 +45,7 @@ RECURSION: dict[str, Expr] = {
 
 theorem_4_recursion = Bound(
     name="fedinit.theorem_4_recursion",
-    target=next_divergence,
+    target=q.next_divergence,
     terms=RECURSION,
     conditions=(*SETTING, ALL_TRAIN, TWO_STEPS, STEP_ROUND, STEP_GRADIENT_SUM, BETA_NOT_NEGATIVE, BETA_BELOW_96),
     source=source("Theorem 4, proof"),
@@ -78,10 +60,10 @@ UNROLLED = {name: term / WEIGHT_96 for name, term in RECURSION.items() if name !
 
 theorem_4_before = Bound(
     name="fedinit.theorem_4_before",
-    target=mean_divergence,
+    target=q.mean_divergence,
     terms={
-        "divergence decrease": (initial_divergence - final_divergence) / (WEIGHT_96 * T),
-        **{name: term.subs(grad_norm_sq, mean_grad_norm_sq) for name, term in UNROLLED.items()},
+        "divergence decrease": (q.initial_divergence - q.final_divergence) / (WEIGHT_96 * T),
+        **{name: term.subs(q.grad_norm_sq, q.mean_grad_norm_sq) for name, term in UNROLLED.items()},
     },
     signed=("divergence decrease",),
     conditions=theorem_4_recursion.conditions,
@@ -93,11 +75,11 @@ theorem_4_before = Bound(
 
 theorem_4 = Bound(
     name="fedinit.theorem_4",
-    target=mean_divergence,
+    target=q.mean_divergence,
     terms={
         **{name: term for name, term in theorem_4_before.terms.items() if name != "global gradient"},
         **{
-            f"global gradient: {name}": theorem_4_before.terms["global gradient"].subs(mean_grad_norm_sq, term)
+            f"global gradient: {name}": theorem_4_before.terms["global gradient"].subs(q.mean_grad_norm_sq, term)
             for name, term in theorem_1.terms.items()
         },
     },
@@ -112,12 +94,12 @@ theorem_4 = Bound(
     "Delta^0 is printed although Theorem 1, which goes in, has dropped it as 0.",
 )
 
-GAIN = UNROLLED["global gradient"] / grad_norm_sq
+GAIN = UNROLLED["global gradient"] / q.grad_norm_sq
 LOSS_GAIN = GAIN * 2 / (lam * eta * K)  # by the descent inequality a loss stands for this much squared gradient
 
 theorem_5 = Bound(
     name="fedinit.theorem_5",
-    target=final_divergence,
+    target=q.final_divergence,
     terms={
         **{name: UNROLLED[name] for name in LASTING},
         **{f"global gradient: {name}": GAIN * term for name, term in LASTING.items()},
@@ -138,7 +120,7 @@ theorem_5 = Bound(
 
 weight = Bound(
     name="fedinit.divergence_weight",
-    target=divergence_weight,
+    target=q.divergence_weight,
     relation="=",
     terms={"weight": (1 + beta) ** (1 / (beta * c * L)) / sqrt(WEIGHT_96)},
     conditions=(BETA_POSITIVE, BETA_BELOW_96, BOTH_SMOOTH),

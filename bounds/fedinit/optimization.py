@@ -8,33 +8,8 @@ from __future__ import annotations
 
 from sympy import exp, Expr, Integer
 
+from .. import vocabulary as q
 from ..core import Bound
-from ..vocabulary import (
-    clients as C,
-    cohort as N,
-    contraction as lam,
-    dissimilarity_factor as B2,
-    dissimilarity_offset as G2,
-    divergence as Delta,
-    global_step,
-    grad_norm_sq,
-    gradient_variance as sigma2,
-    heterogeneity_constant as kappa_1,
-    initial_gap as D,
-    local_drift,
-    local_steps as K,
-    loss_decrease,
-    mean_grad_norm_sq,
-    next_divergence,
-    noise_constant as kappa_2,
-    optimality_gap,
-    pl_constant as mu,
-    relaxation as beta,
-    rounds as T,
-    smoothness as L,
-    step_size as eta,
-    summed_grad_norm_sq,
-)
 from .common import (
     ALGORITHM_1,
     ALL_TRAIN,
@@ -57,6 +32,7 @@ from .common import (
     TWO_STEPS,
     WEIGHT_72,
 )
+from .letters import B2, beta, C, D, Delta, eta, G2, K, kappa_1, kappa_2, L, lam, mu, N, sigma2, T
 
 # ---- Lemmas 2 to 4 ----
 
@@ -64,12 +40,12 @@ LOCAL_DRIFT: dict[str, Expr] = {
     "relaxed start": 4 * K * beta**2 * Delta,
     "gradient noise": 3 * K**2 * eta**2 * sigma2,
     "dissimilarity": 12 * K**3 * eta**2 * G2,
-    "global gradient": 12 * K**3 * eta**2 * B2 * grad_norm_sq,
+    "global gradient": 12 * K**3 * eta**2 * B2 * q.grad_norm_sq,
 }
 
 lemma_2 = Bound(
     name="fedinit.lemma_2",
-    target=local_drift,
+    target=q.local_drift,
     terms=LOCAL_DRIFT,
     conditions=(*SETTING, ALL_TRAIN, TWO_STEPS, STEP_LOCAL),
     source=source("Lemma 2, eq. (24)"),
@@ -88,7 +64,7 @@ def with_drift(factor: Expr, own: dict[str, Expr], largest_L: Expr) -> dict[str,
 AT_ROUND_CAP = 1 / (eta * K)  # the L for which eta = 1/(KL)
 
 # Variance, then mean, of the gradients summed over a round: what a client walks besides its drift.
-MEAN_WALK = {"dissimilarity": eta**2 * K**2 * G2, "global gradient": eta**2 * K**2 * B2 * grad_norm_sq}
+MEAN_WALK = {"dissimilarity": eta**2 * K**2 * G2, "global gradient": eta**2 * K**2 * B2 * q.grad_norm_sq}
 GLOBAL_STEP: dict[str, Expr] = {
     **with_drift(
         3 * eta**2 * K * L**2 / N,
@@ -99,12 +75,12 @@ GLOBAL_STEP: dict[str, Expr] = {
         },
         AT_ROUND_CAP,
     ),
-    "gradients of all clients": eta**2 / (C * N) * summed_grad_norm_sq,
+    "gradients of all clients": eta**2 / (C * N) * q.summed_grad_norm_sq,
 }
 
 lemma_3 = Bound(
     name="fedinit.lemma_3",
-    target=global_step,
+    target=q.global_step,
     terms=GLOBAL_STEP,
     conditions=(*SETTING, ALL_TRAIN, TWO_STEPS, STEP_ROUND),
     source=source("Lemma 3, eq. (25)"),
@@ -132,7 +108,7 @@ NEXT_DIVERGENCE["relaxed start"] += 3 * beta**2 * Delta
 
 lemma_4_recursion = Bound(
     name="fedinit.lemma_4_recursion",
-    target=next_divergence,
+    target=q.next_divergence,
     terms=NEXT_DIVERGENCE,
     conditions=OF_LEMMA_4,
     source=source("Lemma 4, proof"),
@@ -145,7 +121,7 @@ lemma_4 = Bound(
     name="fedinit.lemma_4",
     target=Delta,
     terms={
-        "divergence decrease": (Delta - next_divergence) / WEIGHT_72,
+        "divergence decrease": (Delta - q.next_divergence) / WEIGHT_72,
         **{name: term / WEIGHT_72 for name, term in NEXT_DIVERGENCE.items() if name != "relaxed start"},
     },
     signed=("divergence decrease",),
@@ -167,10 +143,10 @@ LASTING: dict[str, Expr] = {
 
 descent = Bound(
     name="fedinit.descent",
-    target=grad_norm_sq,
+    target=q.grad_norm_sq,
     terms={
-        "loss decrease": 2 * loss_decrease / (lam * eta * K),
-        "divergence decrease": 20 * beta**2 * L * (Delta - next_divergence) / (WEIGHT_72 * N * lam * eta * K),
+        "loss decrease": 2 * q.loss_decrease / (lam * eta * K),
+        "divergence decrease": 20 * beta**2 * L * (Delta - q.next_divergence) / (WEIGHT_72 * N * lam * eta * K),
         **LASTING,
     },
     signed=("loss decrease", "divergence decrease"),
@@ -186,7 +162,7 @@ descent = Bound(
 
 theorem_1 = Bound(
     name="fedinit.theorem_1",
-    target=mean_grad_norm_sq,
+    target=q.mean_grad_norm_sq,
     terms={"initial loss": 2 * D / (lam * eta * K * T), **LASTING},
     where=CONSTANTS,
     conditions=OF_THEOREM_1,
@@ -201,7 +177,7 @@ theorem_1 = Bound(
 
 theorem_2 = Bound(
     name="fedinit.theorem_2",
-    target=optimality_gap,
+    target=q.optimality_gap,
     terms={
         "initial loss": exp(-lam * mu * eta * K * T) * D,
         **{name: term / (2 * mu) for name, term in LASTING.items()},

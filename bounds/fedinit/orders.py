@@ -8,31 +8,10 @@ from __future__ import annotations
 
 from sympy import Expr, log, sqrt
 
+from .. import vocabulary as q
 from ..assumptions import BOUNDED_LOSS, EQUAL_SIZES, INDEPENDENT_SAMPLES, LOWER_BOUNDED, NONNEGATIVE_LOSS
 from ..core import Bound, Condition, MIXED, ONE
 from ..units import LOSS, PARAMETER
-from ..vocabulary import (
-    cohort as N,
-    contraction as lam,
-    CURVATURE,
-    dissimilarity_factor as B2,
-    dissimilarity_offset as G2,
-    excess_risk,
-    final_divergence,
-    gradient_variance as sigma2,
-    initial_gap as D,
-    local_steps as K,
-    mean_divergence,
-    mean_grad_norm_sq,
-    optimality_gap,
-    pl_constant as mu,
-    rounds as T,
-    samples as S,
-    smoothness as L,
-    stability,
-    step_size as eta,
-    step_size_scale as c,
-)
 from .common import (
     ALGORITHM_1,
     ALL_TRAIN,
@@ -51,7 +30,8 @@ from .common import (
     TOGETHER,
     TWO_STEPS,
 )
-from .stability import DECAYING_STEP, NOISY_SMOOTH, ONE_SAMPLE, sigma_l
+from .letters import B2, c, D, eta, G2, K, L, lam, mu, N, S, sigma2, sigma_l, T
+from .stability import DECAYING_STEP, NOISY_SMOOTH, ONE_SAMPLE
 
 BETA_WORDS = Condition("the relaxation is in the theorem's range; its weight is hidden in the constants")
 STEP_1_WORDS = Condition("the step size is of order sqrt(N/(KT)) and below the theorem's caps")
@@ -115,12 +95,12 @@ local_steps_order = Bound(
 
 # ---- Theorems 1 and 2 ----
 
-OFF_1 = {"initial loss": ONE / CURVATURE, "gradient noise": CURVATURE, "dissimilarity": CURVATURE}
+OFF_1 = {"initial loss": ONE / q.CURVATURE, "gradient noise": q.CURVATURE, "dissimilarity": q.CURVATURE}
 
 theorem_1_orders = tuple(
     Bound(
         name=f"fedinit.theorem_1_order{version}",
-        target=mean_grad_norm_sq,
+        target=q.mean_grad_norm_sq,
         relation="<~",
         terms=loss_and_noise(sqrt(N * K * T), factor),
         off_by=OFF_1,
@@ -133,11 +113,11 @@ theorem_1_orders = tuple(
     for version, factor, place in (("", 1, "Theorem 1, eq. (10)"), ("_appendix", 3, "Theorem 7, eq. (28)"))
 )
 
-OFF_2 = {"gradient noise": CURVATURE**2, "dissimilarity": CURVATURE**2}
+OFF_2 = {"gradient noise": q.CURVATURE**2, "dissimilarity": q.CURVATURE**2}
 
 theorem_2_order = Bound(
     name="fedinit.theorem_2_order",
-    target=optimality_gap,
+    target=q.optimality_gap,
     relation="<~",
     terms=loss_and_noise(N * K * T),
     off_by=OFF_2,
@@ -153,7 +133,7 @@ theorem_2_order = Bound(
 
 theorem_3_order = Bound(
     name="fedinit.theorem_3_order",
-    target=stability,
+    target=q.stability,
     relation="<~",
     terms={"stochastic gradients": (T * K) ** (c * L / (1 + c * L)) / S},
     off_by={"stochastic gradients": ONE / LOSS},
@@ -168,7 +148,7 @@ theorem_3_order = Bound(
 
 theorem_4_order = Bound(
     name="fedinit.theorem_4_order",
-    target=mean_divergence,
+    target=q.mean_divergence,
     relation="<~",
     terms={
         "gradient noise": N * sigma2 / T,
@@ -176,11 +156,11 @@ theorem_4_order = Bound(
         **{f"global gradient: {name}": sqrt(N * K) * B2 * term for name, term in loss_and_noise(T * sqrt(T)).items()},
     },
     off_by={
-        "gradient noise": CURVATURE**2,
-        "dissimilarity": CURVATURE**2,
-        "global gradient: initial loss": CURVATURE,
-        "global gradient: gradient noise": CURVATURE**3,
-        "global gradient: dissimilarity": CURVATURE**3,
+        "gradient noise": q.CURVATURE**2,
+        "dissimilarity": q.CURVATURE**2,
+        "global gradient: initial loss": q.CURVATURE,
+        "global gradient: gradient noise": q.CURVATURE**3,
+        "global gradient: dissimilarity": q.CURVATURE**3,
     },
     conditions=(*WHERE_CONVERGED, ALL_TRAIN, STEP_1_WORDS),
     source=source("Theorem 4, eq. (16) (appendix: eq. (31))"),
@@ -192,7 +172,7 @@ theorem_4_order = Bound(
 
 theorem_5_order = Bound(
     name="fedinit.theorem_5_order",
-    target=final_divergence,
+    target=q.final_divergence,
     relation="<~",
     terms={
         "initial loss": D / T**2,
@@ -202,10 +182,10 @@ theorem_5_order = Bound(
         "rest": 1 / (N * K * T**3),
     },
     off_by={
-        "initial loss": CURVATURE,
-        "dissimilarity": CURVATURE**2,
-        "gradient noise": CURVATURE**2,
-        "dissimilarity per participant": CURVATURE**2,
+        "initial loss": q.CURVATURE,
+        "dissimilarity": q.CURVATURE**2,
+        "gradient noise": q.CURVATURE**2,
+        "dissimilarity per participant": q.CURVATURE**2,
         "rest": ONE / PARAMETER**2,
     },
     conditions=(*WHERE_CONVERGED, PL, ALL_TRAIN, STEP_2_WORDS),
@@ -221,7 +201,7 @@ theorem_5_order = Bound(
 
 theorem_6 = Bound(
     name="fedinit.theorem_6",
-    target=excess_risk,
+    target=q.excess_risk,
     relation="<~",
     terms={
         **{f"optimisation: {name}": term for name, term in theorem_2_order.terms.items()},

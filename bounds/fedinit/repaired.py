@@ -12,20 +12,7 @@ from sympy import exp, Expr, sqrt
 from ..assumptions import FULL_PARTICIPATION
 from ..core import Bound, Condition
 from ..quantities import Quantity
-from ..vocabulary import (
-    clients as C,
-    contraction as lam,
-    heterogeneity_constant as kappa_1,
-    local_steps as K,
-    next_separation,
-    noise_constant as kappa_2,
-    pl_constant as mu,
-    relaxation as beta,
-    rounds as T,
-    samples as S,
-    separation,
-    step_size as eta,
-)
+from ..vocabulary import next_separation, separation
 from .common import (
     ALGORITHM_1,
     ALL_TRAIN,
@@ -43,6 +30,7 @@ from .common import (
     WEIGHT_72,
 )
 from .divergence import theorem_5
+from .letters import beta, C, eta, K, kappa_1, kappa_2, lam, mu, S, T
 from .optimization import theorem_2
 from .stability import stability_step
 

@@ -27,23 +27,7 @@ from __future__ import annotations
 
 from ..assumptions import FULL_PARTICIPATION, LOWER_BOUNDED
 from ..core import Bound, Condition
-from ..vocabulary import (
-    cohort as N,
-    contraction as lam,
-    dissimilarity_factor as B2,
-    dissimilarity_offset as G2,
-    divergence as Delta,
-    grad_norm_sq,
-    gradient_variance as sigma2,
-    initial_gap as D,
-    local_steps as K,
-    mean_grad_norm_sq,
-    next_divergence,
-    relaxation as beta,
-    rounds as T,
-    smoothness as L,
-    step_size as eta,
-)
+from ..vocabulary import grad_norm_sq, mean_grad_norm_sq, next_divergence
 from .common import (
     ALGORITHM_1,
     EVERY_LOCAL,
@@ -55,6 +39,7 @@ from .common import (
     STEP_LOCAL,
     TOGETHER,
 )
+from .letters import B2, beta, D, Delta, eta, G2, K, L, lam, N, sigma2, T
 
 WEIGHT = 1 - 5 * beta**2
 SHARE = 8 * (1 + beta**2) / WEIGHT

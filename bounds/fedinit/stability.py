@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sympy import Expr, sqrt
 
+from .. import vocabulary as q
 from ..assumptions import (
     BOUNDED_LOSS,
     BOUNDED_VARIANCE,
@@ -18,30 +19,6 @@ from ..assumptions import (
 from ..core import Bound, Condition
 from ..quantities import Quantity
 from ..units import LOSS, PARAMETER
-from ..vocabulary import (
-    divergence as Delta,
-    excess_risk,
-    generalization_gap,
-    gradient_variance as sigma2,
-    lipschitz as L_G,
-    local_iteration as tau,
-    local_steps as K,
-    loss_cap as U,
-    next_separation,
-    optimality_gap,
-    relaxation as beta,
-    rounds as T,
-    samples as S,
-    separation,
-    smoothness as L,
-    stability,
-    start_shift,
-    step_size as eta,
-    step_size_budget as mu_0,
-    step_size_scale as c,
-    summed_divergence_root,
-    untouched_steps as t_0,
-)
 from .common import (
     ALGORITHM_1,
     ALL_TRAIN,
@@ -60,8 +37,7 @@ from .common import (
     START,
     TWO_STEPS,
 )
-
-sigma_l = sqrt(sigma2)
+from .letters import beta, c, Delta, eta, K, L, L_G, mu_0, S, sigma_l, T, t_0, tau, U
 
 NOISY_SMOOTH = (BOTH_SMOOTH, *map(Condition.assume, (BOUNDED_VARIANCE, NONNEGATIVE_LOSS)))
 ONE_SAMPLE = Condition("the two runs' data differ in one sample of one client, all else is shared")
@@ -77,8 +53,8 @@ T_0_AT_LEAST_ONE = Condition("t_0 is at least 1", t_0 >= 1)
 
 lemma_1 = Bound(
     name="fedinit.lemma_1",
-    target=generalization_gap,
-    terms={"stability": stability},
+    target=q.generalization_gap,
+    terms={"stability": q.stability},
     conditions=(Condition.assume(INDEPENDENT_SAMPLES), ONE_SAMPLE),
     source=source("Lemma 1, eq. (13)"),
     about=ALGORITHM_1,
@@ -88,8 +64,8 @@ lemma_1 = Bound(
 
 lemma_5 = Bound(
     name="fedinit.lemma_5",
-    target=stability,
-    terms={"sample met early": U * t_0 / S, "separation": L_G * separation},
+    target=q.stability,
+    terms={"sample met early": U * t_0 / S, "separation": L_G * q.separation},
     conditions=(
         *NOISY_SMOOTH,
         LIPSCHITZ_LOSS,
@@ -108,8 +84,8 @@ lemma_5 = Bound(
 
 lemma_6 = Bound(
     name="fedinit.lemma_6",
-    target=next_separation,
-    terms={"separation": separation, "expansion": eta * L * separation, "gradient noise": 2 * eta * sigma_l},
+    target=q.next_separation,
+    terms={"separation": q.separation, "expansion": eta * L * q.separation, "gradient noise": 2 * eta * sigma_l},
     conditions=(*NOISY_SMOOTH, ONE_SAMPLE, Condition("both runs draw the same sample in this step")),
     source=source("Lemma 6, eq. (34)"),
     about=ALGORITHM_1,
@@ -119,8 +95,8 @@ lemma_6 = Bound(
 
 lemma_7 = Bound(
     name="fedinit.lemma_7",
-    target=next_separation,
-    terms={"separation": separation, "gradient noise": 2 * eta * sigma_l, "other sample": 2 * eta * L_G},
+    target=q.next_separation,
+    terms={"separation": q.separation, "gradient noise": 2 * eta * sigma_l, "other sample": 2 * eta * L_G},
     conditions=(*NOISY_SMOOTH, LIPSCHITZ_LOSS, ONE_SAMPLE, Condition("the runs draw different samples in this step")),
     source=source("Lemma 7, eq. (35)"),
     about=ALGORITHM_1,
@@ -134,7 +110,7 @@ SAME, OTHER = 1 - 1 / S, 1 / S  # chances of the two lemmas in a step
 
 stability_step = Bound(
     name="fedinit.stability_step",
-    target=next_separation,
+    target=q.next_separation,
     terms={
         **{name: term for name, term in lemma_6.terms.items() if name in lemma_7.terms},  # in both with certainty
         "expansion": SAME * lemma_6.terms["expansion"],
@@ -150,7 +126,7 @@ stability_step = Bound(
 
 stability_round = Bound(
     name="fedinit.stability_round",
-    target=start_shift,
+    target=q.start_shift,
     terms={"relaxed start": (1 + beta) * sqrt(Delta)},
     conditions=(START, ALL_TRAIN),
     source=source("Appendix A.3.2, between two rounds"),
@@ -162,7 +138,7 @@ stability_round = Bound(
 GROWTH = (T * K / t_0) ** (c * L)
 SEPARATION: dict[str, Expr] = {
     "stochastic gradients": 2 * (L_G + S * sigma_l) / ((S - 1) * L) * GROWTH,
-    "client drift": (1 + beta) ** (1 / (beta * c * L)) * GROWTH * summed_divergence_root,
+    "client drift": (1 + beta) ** (1 / (beta * c * L)) * GROWTH * q.summed_divergence_root,
 }
 OF_STABILITY = (
     *NOISY_SMOOTH,
@@ -182,7 +158,7 @@ REPAIRED_BASE = "the base TK/t_0 of the drift term is damaged (t_0, t*K or tK; m
 
 stability_separation = Bound(
     name="fedinit.stability_separation",
-    target=separation,
+    target=q.separation,
     terms=SEPARATION,
     conditions=(*OF_STABILITY, ALL_TRAIN, T_0_IN_RANGE),
     source=source("Appendix A.3.2, last display"),
@@ -197,10 +173,10 @@ OF_THEOREM_3 = (*OF_STABILITY, Condition.assume(BOUNDED_LOSS), PL, TWO_STEPS)
 
 stability_before_t_0 = Bound(
     name="fedinit.stability_before_t_0",
-    target=stability,
+    target=q.stability,
     terms={
         "sample met early": lemma_5.terms["sample met early"],
-        **{name: lemma_5.terms["separation"].subs(separation, term) for name, term in SEPARATION.items()},
+        **{name: lemma_5.terms["separation"].subs(q.separation, term) for name, term in SEPARATION.items()},
     },
     conditions=(*OF_THEOREM_3, ALL_TRAIN, T_0_IN_RANGE),
     source=source("Theorem 3, proof, before t_0 is chosen (appendix: Theorem 11)"),
@@ -230,7 +206,7 @@ t_0_choice = Bound(
 
 theorem_3 = Bound(
     name="fedinit.theorem_3",
-    target=stability,
+    target=q.stability,
     terms=stability_before_t_0.terms,
     where=T_0,
     conditions=(*OF_THEOREM_3, ALL_TRAIN, T_0_IN_RANGE, T_0_AT_LEAST_ONE, EXPONENT),
@@ -246,12 +222,12 @@ SHARE = 1 / (1 + c * L)
 
 theorem_3_printed = Bound(
     name="fedinit.theorem_3_printed",
-    target=stability,
+    target=q.stability,
     terms={
         "stochastic gradients": ((U * T * K) ** (c * L) * CENTRAL) ** SHARE / (S - 1),
         "client drift": (1 + beta) ** (1 / (beta * c * L))
         * (U * T * K / CENTRAL) ** (c * L * SHARE)
-        * summed_divergence_root,
+        * q.summed_divergence_root,
     },
     off_by={"client drift": PARAMETER / LOSS},
     conditions=(*OF_THEOREM_3, CAPS_WORDS),
@@ -277,9 +253,9 @@ step_size_theorem_3 = Bound(
 
 excess_risk_split = Bound(
     name="fedinit.excess_risk_split",
-    target=excess_risk,
+    target=q.excess_risk,
     relation="=",
-    terms={"generalisation": generalization_gap, "optimisation": optimality_gap},
+    terms={"generalisation": q.generalization_gap, "optimisation": q.optimality_gap},
     signed=("generalisation",),
     source=source("Section 4.1, eq. (3)"),
     about=ALGORITHM_1,

@@ -35,7 +35,7 @@ def all_entries() -> list[Entry]:
             "letters": {
                 paper: typed
                 for paper, table in letters().items()
-                if (typed := [letter for letter, words in table.items() if word in words])
+                if (typed := [letter for letter, meant in table.items() if meant == word])
             },
             "bounds": [name for name, words in used.items() if word in words],
             "bounded": [name for name, bound in BOUNDS.items() if bound.target.name == word],

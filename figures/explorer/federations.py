@@ -8,14 +8,8 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from bounds import vocabulary as q
 from bounds.ties import evaluated
-from bounds.vocabulary import (
-    gradient_variance,
-    initial_distance_sq,
-    smoothness,
-    strong_convexity,
-    uniform_dissimilarity,
-)
 
 if TYPE_CHECKING:
     from empirics.problems.quadratics import Quadratics
@@ -45,15 +39,15 @@ def _cap() -> sp.Expr:
     beyond its root. Means over clients stay within M, and ``E |g|^2 <= (L M + z)^2 + sigma^2``. Where the losses bend
     alike, z^2 is the uniform dissimilarity.
     """
-    slope, bend, noise, pull = smoothness, strong_convexity, gradient_variance, sp.sqrt(uniform_dissimilarity)
+    slope, bend, noise, pull = q.smoothness, q.strong_convexity, q.gradient_variance, sp.sqrt(q.uniform_dissimilarity)
     a, b = 2 * slope * bend - bend**2, 2 * pull * (slope - bend)
     root = (b + sp.sqrt(b**2 + 4 * a * (pull**2 + noise))) / (2 * a)
-    far = sp.Max(root, pull / bend, sp.sqrt(initial_distance_sq))
+    far = sp.Max(root, pull / bend, sp.sqrt(q.initial_distance_sq))
     return (slope * far + pull) ** 2 + noise
 
 
 FOLLOWS: dict[str, tuple[sp.Expr, dict[str, sp.Expr]]] = {
-    "grad_cap_sq": (_cap(), {"step_size": 1 / smoothness, "relaxation": sp.S.Zero, "distillation_weight": sp.S.Zero}),
+    "grad_cap_sq": (_cap(), {"step_size": 1 / q.smoothness, "relaxation": sp.S.Zero, "distillation_weight": sp.S.Zero}),
 }
 """Of quadratics that bend alike: what follows from their other constants, and the plans up to which it holds."""
 

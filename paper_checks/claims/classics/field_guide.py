@@ -8,21 +8,9 @@ from itertools import product
 
 import sympy as sp
 
+from bounds import vocabulary as q
 from bounds.classics.field_guide import CAPS, GUIDE
 from bounds.units import LOSS, PARAMETER
-from bounds.vocabulary import (
-    clients as M,
-    distance_sq,
-    gradient_variance as sigma2,
-    initial_distance_sq as D2,
-    local_steps as tau,
-    round_end_distance_sq,
-    rounds as T,
-    smoothness as L,
-    step_size as eta,
-    summed_consensus,
-    uniform_dissimilarity as zeta2,
-)
 
 from ..checkers import (
     At,
@@ -41,6 +29,9 @@ from ..checkers import (
 from ..claim import Book, Claim, Finding, Kind
 from ..decaying_k.by_hand.scalar import Scalars
 from .by_hand.runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, paths, pushed_means, UNLIKE
+
+D2, L, M, T = q.initial_distance_sq, q.smoothness, q.clients, q.rounds
+eta, sigma2, tau, zeta2 = q.step_size, q.gradient_variance, q.local_steps, q.uniform_dissimilarity
 
 LEMMA_1, LEMMA_2 = "classics.field_guide_lemma_1", "classics.field_guide_lemma_2"
 THEOREM, TUNED, STEP = (f"classics.field_guide_{x}" for x in ("theorem_1", "theorem_1_tuned", "step_size"))
@@ -142,7 +133,9 @@ LEMMA_ONE = Claim(
     {
         "formula": Same(
             LEMMA_1,
-            (distance_sq - round_end_distance_sq) / (2 * eta * tau) + eta * sigma2 / M + L * summed_consensus / tau,
+            (q.distance_sq - q.round_end_distance_sq) / (2 * eta * tau)
+            + eta * sigma2 / M
+            + L * q.summed_consensus / tau,
         ),
         "unit": MeasuredIn(LEMMA_1, LOSS),
         "conditions": States(LEMMA_1, (SHORT,), FEDERATION, words=1),
@@ -169,7 +162,10 @@ THEOREM_1 = Claim(
     {
         "from the lemmas": Same(
             THEOREM,
-            At(LEMMA_1, {distance_sq: D2 / T, round_end_distance_sq: 0, summed_consensus: Total(((tau, LEMMA_2),))}),
+            At(
+                LEMMA_1,
+                {q.distance_sq: D2 / T, q.round_end_distance_sq: 0, q.summed_consensus: Total(((tau, LEMMA_2),))},
+            ),
         ),
         "unit": MeasuredIn(THEOREM, LOSS),
         "conditions": States(THEOREM, (SHORT,), (*FEDERATION, ZETA), words=1),

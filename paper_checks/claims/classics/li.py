@@ -10,25 +10,10 @@ from typing import Any
 
 import sympy as sp
 
+from bounds import vocabulary as q
 from bounds.classics.li import LI
 from bounds.operators import ClientMax, ClientSum
 from bounds.units import LOSS
-from bounds.vocabulary import (
-    client_gradient_variance as sigma_k,
-    client_weight as p_k,
-    clients as N,
-    cohort as K,
-    grad_cap_sq as G2,
-    gradient_variance as sigma2,
-    heterogeneity as Gamma,
-    initial_distance_sq as D2,
-    iterations as T,
-    local_steps as E,
-    noise_level as B,
-    smoothness as L,
-    step_offset as gamma,
-    strong_convexity as mu,
-)
 
 from ..checkers import At, Computed, Dominates, ImpliedBy, Informative, MeasuredIn, Same, States, TendsTo
 from ..claim import Book, Claim, Finding, judged, Kind
@@ -36,6 +21,11 @@ from ..decaying_k.by_hand.scalar import Scalars
 from ..decaying_k.common import short
 from .by_hand.noisy import LocalSteps
 from .by_hand.runs import Case, compared, UNLIKE
+
+B, D2, E, G2 = q.noise_level, q.initial_distance_sq, q.local_steps, q.grad_cap_sq
+Gamma, K, L, N = q.heterogeneity, q.cohort, q.smoothness, q.clients
+T, gamma, mu, p_k = q.iterations, q.step_offset, q.strong_convexity, q.client_weight
+sigma2, sigma_k = q.gradient_variance, q.client_gradient_variance
 
 ONE, TWO, THREE = (f"classics.li_theorem_{i}" for i in (1, 2, 3))
 SETTING = (

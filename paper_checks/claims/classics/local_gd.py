@@ -8,27 +8,18 @@ from itertools import pairwise, product
 
 import sympy as sp
 
+from bounds import vocabulary as q
 from bounds.classics.local_gd import LOCAL_GD
 from bounds.units import LOSS, PARAMETER
-from bounds.vocabulary import (
-    average_gap as epsilon,
-    clients as M,
-    consensus_distance as V,
-    distance_sq,
-    initial_distance_sq as D2,
-    iterations as T,
-    local_steps as H,
-    optimality_gap as D_f,
-    optimum_dissimilarity as sigma_f,
-    smoothness as L,
-    step_size as gamma,
-    summed_gap,
-)
 
 from ..checkers import All, At, Computed, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, Same, States, Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from ..decaying_k.common import number, short
 from .by_hand.runs import bent, Case, compared, consensus, mean, optimum_dissimilarity, paths, TOGETHER, UNLIKE
+
+D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
+M, T, V, epsilon = q.clients, q.iterations, q.consensus_distance, q.average_gap
+gamma, sigma_f = q.step_size, q.optimum_dissimilarity
 
 LEMMA_1, SHORT_STEP, LEMMA_2 = (f"classics.local_gd_{x}" for x in ("lemma_1", "lemma_1_short_step", "lemma_2"))
 THEOREM, COROLLARY = "classics.local_gd_theorem_1", "classics.local_gd_corollary_1"
@@ -101,7 +92,7 @@ ONE_STEP = Claim(
     Kind.THEOREM.at("Lemma 1, eq. (4)", LOCAL_GD),
     {
         "formula": Same(
-            LEMMA_1, distance_sq + gamma * L * (1 + 2 * gamma * L) * V - 2 * gamma * (1 - 2 * gamma * L) * D_f
+            LEMMA_1, q.distance_sq + gamma * L * (1 + 2 * gamma * L) * V - 2 * gamma * (1 - 2 * gamma * L) * D_f
         ),
         "unit": MeasuredIn(LEMMA_1, PARAMETER**2),
         "conditions": States(LEMMA_1, (), SETTING, words=1),
@@ -116,7 +107,7 @@ SHORTER_STEP = Claim(
     Kind.THEOREM.at("Lemma 1, second display", LOCAL_GD),
     {
         "follows": ImpliedBy(LEMMA_1, SHORT_STEP, under=(SHORT_STEP,)),
-        "formula": Same(SHORT_STEP, distance_sq + THREE_HALVES * gamma * L * V - gamma * D_f),
+        "formula": Same(SHORT_STEP, q.distance_sq + THREE_HALVES * gamma * L * V - gamma * D_f),
         "exact steps": _every_step(SHORT_STEP, (Fraction(1, 12), Fraction(1, 40))),
         "conditions": States(SHORT_STEP, (gamma <= 1 / (4 * L),), SETTING, words=1),
     },
@@ -131,9 +122,9 @@ EPOCH = Claim(
     "takes at most half of the gaps.",
     Kind.THEOREM.at("Lemma 2", LOCAL_GD),
     {
-        "formula": Same(LEMMA_2, 5 * L * gamma**2 * H**2 * summed_gap + 8 * gamma**2 * H**2 * H * sigma_f),
+        "formula": Same(LEMMA_2, 5 * L * gamma**2 * H**2 * q.summed_gap + 8 * gamma**2 * H**2 * H * sigma_f),
         "second display": ImpliedBy(
-            Total(((THREE_HALVES * L, LEMMA_2), (-1, summed_gap))), _FLOOR - summed_gap / 2, under=(LEMMA_2,)
+            Total(((THREE_HALVES * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)
         ),
         "unit": MeasuredIn(LEMMA_2, PARAMETER**2),
         "conditions": States(LEMMA_2, (EPOCHS,), SETTING, words=1),
@@ -146,13 +137,15 @@ RELAXED = Claim(
     "In the proof the factor 3/2 of the disagreement is first raised to 2, and then half of the gaps is still left "
     "over.",
     Kind.PROOF.at("Appendix, proof of Theorem 1", LOCAL_GD),
-    ImpliedBy(Total(((2 * L, LEMMA_2), (-1, summed_gap))), _FLOOR - summed_gap / 2, under=(LEMMA_2,)),
+    ImpliedBy(Total(((2 * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)),
     known=Status.FAILS,
     note="With 2 the gaps take up to 10/16 of themselves, and the floor is 16 instead of 12. The theorem needs no such "
     "detour: Lemma 2 is stated for 3/2.",
     repair=Repair(
         "with 3/2, as Lemma 1 leaves it",
-        ImpliedBy(Total(((THREE_HALVES * L, LEMMA_2), (-1, summed_gap))), _FLOOR - summed_gap / 2, under=(LEMMA_2,)),
+        ImpliedBy(
+            Total(((THREE_HALVES * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)
+        ),
     ),
     defect=Defect.GAP,
 )

@@ -7,23 +7,9 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds import vocabulary as q
 from bounds.classics.local_sgd import LOCAL_SGD_2019 as LOCAL_SGD
 from bounds.units import LOSS, PARAMETER
-from bounds.vocabulary import (
-    clients as M,
-    consensus_distance as V,
-    CURVATURE,
-    distance_sq,
-    gradient_variance as sigma2,
-    initial_distance_sq as D2,
-    inverse_step as a,
-    iterations as T,
-    local_steps as H,
-    optimality_gap as D_f,
-    smoothness as L,
-    step_size as gamma,
-    strong_convexity as mu,
-)
 
 from ..checkers import (
     All,
@@ -42,6 +28,10 @@ from ..checkers import (
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from ..decaying_k.common import number, short
 from .by_hand.runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
+
+D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
+M, T, V, a = q.clients, q.iterations, q.consensus_distance, q.inverse_step
+gamma, mu, sigma2 = q.step_size, q.strong_convexity, q.gradient_variance
 
 LEMMA, RECURSION, ONE, COROLLARY_1 = (
     f"classics.local_sgd_{x}" for x in ("lemma_1", "recursion", "theorem_1", "corollary_1")
@@ -158,7 +148,7 @@ STEP = Claim(
     Kind.THEOREM.at("Appendix, Lemmas 2 and 3, eq. (21)", LOCAL_SGD),
     {
         "formula": Same(
-            RECURSION, (1 - gamma * mu) * distance_sq + gamma**2 * sigma2 / M - gamma / 2 * D_f + 2 * gamma * L * V
+            RECURSION, (1 - gamma * mu) * q.distance_sq + gamma**2 * sigma2 / M - gamma / 2 * D_f + 2 * gamma * L * V
         ),
         "unit": MeasuredIn(RECURSION, PARAMETER**2),
         "conditions": States(RECURSION, (HALF,), (*ALIKE, "strongly_convex"), words=1),
@@ -169,7 +159,7 @@ STEP = Claim(
 
 def _geometric(book: Book) -> sp.Expr:
     """The recursion without its gap, with Lemma 1 for the drift, at its fixed point, and the start beside it."""
-    added = resolve(At(RECURSION, {distance_sq: 0, D_f: 0, V: resolve(LEMMA, book)}), book)
+    added = resolve(At(RECURSION, {q.distance_sq: 0, D_f: 0, V: resolve(LEMMA, book)}), book)
     return (1 - gamma * mu) ** T * D2 + added / (gamma * mu)
 
 
@@ -242,7 +232,7 @@ def _bent(book: Book) -> Finding:
 
 def _summed(book: Book) -> sp.Expr:
     """The recursion with mu = 0 and Lemma 1, summed over T steps and divided by half of gamma T."""
-    added = resolve(At(RECURSION, {distance_sq: 0, D_f: 0, V: resolve(LEMMA, book)}), book)
+    added = resolve(At(RECURSION, {q.distance_sq: 0, D_f: 0, V: resolve(LEMMA, book)}), book)
     return 2 / (gamma * T) * (D2 + T * added)
 
 
@@ -255,7 +245,7 @@ THEOREM_2 = Claim(
     Kind.THEOREM.at("Theorem 2, eq. (9)", LOCAL_SGD),
     All(
         {
-            "unit": MeasuredIn(term(TWO_PRINTED, "drift"), LOSS, off_by=CURVATURE),
+            "unit": MeasuredIn(term(TWO_PRINTED, "drift"), LOSS, off_by=q.CURVATURE),
             "formula": Same(TWO_PRINTED, START_AND_NOISE + 4 * gamma**2 * L**2 * sigma2 * H),
             "by hand": Computed("a bent loss of small curvature, in exact numbers", _bent),
             "conditions": States(TWO_PRINTED, (QUARTER,), (*ALIKE, "convex"), words=1),

@@ -10,42 +10,23 @@ from typing import Any
 
 import sympy as sp
 
+from bounds import vocabulary as q
 from bounds.classics.fedprox import FEDPROX_2020 as FEDPROX
 from bounds.classics.others import FEDNOVA_2020 as FEDNOVA, PROXSKIP_2022 as PROXSKIP
 from bounds.classics.scaffold import SCAFFOLD_2020 as SCAFFOLD
 from bounds.units import LOSS, PARAMETER
-from bounds.vocabulary import (
-    chi_square,
-    clients as N,
-    cohort as K,
-    communication_probability as p,
-    control_error as C_0,
-    dissimilarity_factor as B2,
-    dissimilarity_offset as kappa2,
-    grad_norm_sq as g2,
-    GRADIENT,
-    gradient_variance as sigma2,
-    inexactness as gamma,
-    initial_distance_sq as D2,
-    initial_gap,
-    initial_lyapunov as Psi_0,
-    iterations as T,
-    local_steps,
-    proximal_weight as mu,
-    rounds as R,
-    server_step_size as eta_g,
-    smoothness as L,
-    step_size as eta,
-    strong_convexity,
-    surrogate_grad_norm_sq as surrogate,
-    weak_convexity as L_minus,
-)
 
 from ..checkers import All, At, Computed, Dominates, ImpliedBy, MeasuredIn, Same, States, Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from ..decaying_k.common import number, short
 from .by_hand.noisy import certain, ControlledSteps, noise, squared
 from .by_hand.runs import Case, compared, consensus, mean, optimum_dissimilarity, TOGETHER, UNLIKE
+
+B2, C_0, D2, K = q.dissimilarity_factor, q.control_error, q.initial_distance_sq, q.cohort
+L, L_minus, N, Psi_0 = q.smoothness, q.weak_convexity, q.clients, q.initial_lyapunov
+R, T, eta, eta_g = q.rounds, q.iterations, q.step_size, q.server_step_size
+g2, gamma, kappa2, mu = q.grad_norm_sq, q.inexactness, q.dissimilarity_offset, q.proximal_weight
+p, sigma2, surrogate = q.communication_probability, q.gradient_variance, q.surrogate_grad_norm_sq
 
 RHO, THEOREM_4 = "classics.fedprox_rho", "classics.fedprox_theorem_4"
 CONVEX, STRONG, NONCONVEX = (f"classics.scaffold_{x}" for x in ("convex", "strongly_convex", "nonconvex"))
@@ -128,9 +109,9 @@ FEDPROX_COROLLARY = Claim(
 
 # ---- SCAFFOLD ----
 
-_STEP = local_steps * eta * eta_g
+_STEP = q.local_steps * eta * eta_g
 _POTENTIAL = D2 + 9 * N * _STEP**2 / K * C_0
-_SPREAD = sigma2 / (local_steps * K) * (1 + K / eta_g**2)
+_SPREAD = sigma2 / (q.local_steps * K) * (1 + K / eta_g**2)
 _METHOD = (
     "smooth", "bounded_variance", "independent_noise", "sampled_without_replacement", "fixed_step_size",
     "fixed_local_steps",
@@ -179,7 +160,7 @@ SCAFFOLD_CONVEX = Claim(
         "unit": MeasuredIn(CONVEX, LOSS),
         "conditions": States(CONVEX, (_SHORT,), (*_METHOD, "convex"), words=1),
         "strongly convex": States(
-            STRONG, (_SHORT, strong_convexity * _STEP <= K / (15 * N)), (*_METHOD, "strongly_convex"), words=1
+            STRONG, (_SHORT, q.strong_convexity * _STEP <= K / (15 * N)), (*_METHOD, "strongly_convex"), words=1
         ),
         "exact runs": _scaffold_runs(CONVEX, Fraction(1, 243)),
         "exact runs with weights": _scaffold_runs(STRONG, Fraction(1, 243)),
@@ -208,8 +189,8 @@ SCAFFOLD_NONCONVEX = Claim(
     "noise.",
     Kind.THEOREM.at("Appendix E.2, Lemma 19, averaged", SCAFFOLD),
     {
-        "formula": Same(NONCONVEX, 14 * initial_gap / (_STEP * R) + 70 * L * _STEP * _SPREAD),
-        "unit": MeasuredIn(NONCONVEX, GRADIENT**2),
+        "formula": Same(NONCONVEX, 14 * q.initial_gap / (_STEP * R) + 70 * L * _STEP * _SPREAD),
+        "unit": MeasuredIn(NONCONVEX, q.GRADIENT**2),
         "conditions": States(
             NONCONVEX, ((K / N) ** sp.Rational(2, 3) / (24 * L) >= _STEP,), (*_METHOD, "lower_bounded"), words=2
         ),
@@ -255,10 +236,10 @@ FEDNOVA_2 = Claim(
     "What is small for the loss of other weights is small for the clients' own up to 2 chi^2 kappa^2.",
     Kind.THEOREM.at("Theorem 2, eq. (10)", FEDNOVA),
     {
-        "formula": Same(NOVA, 2 * (chi_square * (B2 - 1) + 1) * surrogate + 2 * chi_square * kappa2),
-        "same weights": Same(At(NOVA, {chi_square: sp.S.Zero}), 2 * surrogate),
+        "formula": Same(NOVA, 2 * (q.chi_square * (B2 - 1) + 1) * surrogate + 2 * q.chi_square * kappa2),
+        "same weights": Same(At(NOVA, {q.chi_square: sp.S.Zero}), 2 * surrogate),
         "at points": Computed("three clients' gradients in the plane", _weighed_otherwise),
-        "unit": MeasuredIn(NOVA, GRADIENT**2),
+        "unit": MeasuredIn(NOVA, q.GRADIENT**2),
         "conditions": States(NOVA, (), ("smooth", "bounded_variance", "dissimilarity", "full_participation"), words=1),
     },
     note="With the same weights the factor 2 is for nothing. It holds at every point, and so at the best one.",
@@ -266,7 +247,7 @@ FEDNOVA_2 = Claim(
 
 # ---- ProxSkip ----
 
-_ZETA = sp.Min(eta * strong_convexity, p**2)
+_ZETA = sp.Min(eta * q.strong_convexity, p**2)
 
 PROXSKIP_THEOREM = Claim(
     "classics.proxskip_3_6",
@@ -276,7 +257,7 @@ PROXSKIP_THEOREM = Claim(
         "formula": Same(At(EXACT_SKIP, {T: sp.Integer(3)}), (1 - _ZETA) ** 3 * Psi_0),
         "without noise": Same(At(NOISY_SKIP, {sigma2: sp.S.Zero}), EXACT_SKIP),
         "from the lemmas": ImpliedBy(
-            (1 - eta * strong_convexity) * D2 + (1 - p**2) * C_0, (1 - _ZETA) * (D2 + C_0), where=(eta * L <= 1,)
+            (1 - eta * q.strong_convexity) * D2 + (1 - p**2) * C_0, (1 - _ZETA) * (D2 + C_0), where=(eta * L <= 1,)
         ),
         "exact runs": Computed("Scaffnew on two parabolas with and without noise", lambda book: _coins(book)),
         "unit": MeasuredIn(At(NOISY_SKIP, {T: sp.Integer(3)}), PARAMETER**2),
@@ -340,7 +321,9 @@ PROXSKIP_RANGE = Claim(
     Kind.REMARK.at("Section 3.5", PROXSKIP),
     All(
         {
-            "a chance": ImpliedBy(1 / sp.sqrt(eta * strong_convexity), 1, where=(eta * L <= 1, strong_convexity <= L)),
+            "a chance": ImpliedBy(
+                1 / sp.sqrt(eta * q.strong_convexity), 1, where=(eta * L <= 1, q.strong_convexity <= L)
+            ),
         }
     ),
     known=Status.FAILS,
@@ -348,8 +331,8 @@ PROXSKIP_RANGE = Claim(
     repair=Repair(
         "down to sqrt(gamma mu)",
         {
-            "a chance": ImpliedBy(sp.sqrt(eta * strong_convexity), 1, where=(eta * L <= 1, strong_convexity <= L)),
-            "same rate": ImpliedBy(eta * strong_convexity, _ZETA, where=(p >= sp.sqrt(eta * strong_convexity),)),
+            "a chance": ImpliedBy(sp.sqrt(eta * q.strong_convexity), 1, where=(eta * L <= 1, q.strong_convexity <= L)),
+            "same rate": ImpliedBy(eta * q.strong_convexity, _ZETA, where=(p >= sp.sqrt(eta * q.strong_convexity),)),
         },
     ),
     defect=Defect.SLIP,

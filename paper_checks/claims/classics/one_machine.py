@@ -7,24 +7,9 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds import vocabulary as q
 from bounds.classics.one_machine import BOTTOU, NEEDELL
 from bounds.units import LOSS, PARAMETER
-from bounds.vocabulary import (
-    alignment as mu,
-    GRADIENT,
-    gradient_norm_factor as mu_G,
-    gradient_variance as M,
-    initial_distance_sq as D2,
-    initial_gap as Delta_0,
-    iterations as K,
-    optimum_dissimilarity as sigma2,
-    smoothness as L,
-    step_offset as offset,
-    step_size as a,
-    step_size_scale as beta,
-    strong_convexity as c,
-    variance_growth as M_V,
-)
 
 from ..checkers import (
     At,
@@ -43,6 +28,11 @@ from ..checkers import (
 from ..claim import Book, Claim, Finding, Kind
 from .by_hand.runs import Case, compared, distance_after
 from .li import RATE
+
+D2, Delta_0, K, L = q.initial_distance_sq, q.initial_gap, q.iterations, q.smoothness
+M, M_V, a, beta = q.gradient_variance, q.variance_growth, q.step_size, q.step_size_scale
+c, mu, mu_G, offset = q.strong_convexity, q.alignment, q.gradient_norm_factor, q.step_offset
+sigma2 = q.optimum_dissimilarity
 
 FIXED, FALLING, NONCONVEX, NEEDELL_2_1 = (
     "classics.bottou_4_6", "classics.bottou_4_7", "classics.bottou_4_8", "classics.needell_2_1"
@@ -133,7 +123,7 @@ THEOREM_4_8 = Claim(
     Kind.THEOREM.at("Theorem 4.8, eq. (4.28b)", BOTTOU),
     {
         "from the descent": Same(_summed, NONCONVEX),
-        "unit": MeasuredIn(NONCONVEX, GRADIENT**2),
+        "unit": MeasuredIn(NONCONVEX, q.GRADIENT**2),
         "limit": TendsTo(NONCONVEX, K, sp.oo, a * L * M / mu),
         "conditions": States(NONCONVEX, (ALIGNED, SHORT), (*ONE, "lower_bounded", "fixed_step_size")),
         "search": Dominates(NONCONVEX, family="quadratics"),

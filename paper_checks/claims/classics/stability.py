@@ -6,24 +6,17 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds import vocabulary as q
 from bounds.classics.stability import HARDT, T_0
 from bounds.units import LOSS
-from bounds.vocabulary import (
-    initial_distance_sq as D2,
-    iterations as T,
-    lipschitz as L,
-    loss_cap as U,
-    samples as n,
-    smoothness as beta,
-    step_size as alpha,
-    step_size_scale as c,
-    summed_step_sizes,
-)
 
 from ..checkers import At, Computed, ImpliedBy, MeasuredIn, resolve, Same, States
 from ..claim import Book, Claim, Finding, judged, Kind
 from ..decaying_k.common import number, short
 from .by_hand.runs import compared, mean
+
+D2, L, T, U = q.initial_distance_sq, q.lipschitz, q.iterations, q.loss_cap
+alpha, beta, c, n = q.step_size, q.smoothness, q.step_size_scale, q.samples
 
 CONVEX, SMOOTH, ONE_PASS_BOUND, ONE_PASS, PASSES = (f"classics.hardt_{x}" for x in ("3_7", "3_8", "5_2", "5_3", "5_4"))
 ONE = ("one_client", "local_sgd", "lipschitz")
@@ -49,7 +42,7 @@ THEOREM_3_7 = Claim(
     "On convex samples the stability is at most 2 L^2/n times the sum of the step sizes; no smaller constant would do.",
     Kind.THEOREM.at("Theorem 3.7", HARDT),
     {
-        "formula": Same(CONVEX, 2 * L**2 / n * summed_step_sizes),
+        "formula": Same(CONVEX, 2 * L**2 / n * q.summed_step_sizes),
         "attained": Computed("linear losses, one of them turned round, every order of draws", _line),
         "unit": MeasuredIn(CONVEX, LOSS),
         "conditions": States(CONVEX, (alpha <= 2 / beta,), (*ONE, "samples_smooth"), words=1),
@@ -115,7 +108,7 @@ def _both(passes_of_stability: sp.Rational) -> Computed:
     """Optimisation, and so many times the stability of the last model, at the stated step size."""
 
     def run(book: Book) -> Finding:
-        stable = resolve(At(CONVEX, {summed_step_sizes: alpha * T}), book)
+        stable = resolve(At(CONVEX, {q.summed_step_sizes: alpha * T}), book)
         added = resolve(At(resolve(ONE_PASS_BOUND, book) + passes_of_stability * stable, {alpha: SMALL_STEP}), book)
         return Same(added, PASSES)(book)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
-from bounds.vocabulary import distance_sq, initial_distance_sq, pl_constant as h, step_size as eta
+from bounds.decaying_k.letters import eta, h, L, mu
+from bounds.vocabulary import distance_sq, initial_distance_sq
 
 from ..checkers import All, Computed, ImpliedBy, Same, States
 from ..claim import Book, Claim, Defect, Finding, Grade, holds, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import CAP, L, mu, number, short
+from .common import CAP, number, short
 
 GRADIENT_CAP = "decaying_k.gradient_cap"
 OPPOSED = Scalars.of((1, -1))

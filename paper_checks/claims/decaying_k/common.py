@@ -8,25 +8,9 @@ from typing import TypeAlias
 
 import sympy as sp
 
+from bounds.decaying_k.letters import D, eta, F_star, F_t0, G2, L, mu, U, x
 from bounds.operators import bind
 from bounds.quantities import quantities_of
-from bounds.vocabulary import (
-    condition_number as kappa,
-    current_loss as F_t0,
-    download_rate as D,
-    grad_cap_sq as G2,
-    initial_loss as F_0,
-    iterations as T,
-    local_steps as K,
-    minibatch_time as beta,
-    model_size as x,
-    optimal_loss as F_star,
-    runtime as W,
-    smoothness as L,
-    step_size as eta,
-    strong_convexity as mu,
-    upload_rate as U,
-)
 
 from ..claim import Book
 
@@ -39,11 +23,6 @@ STEEP = 2 * mu * (F_t0 - F_star) <= G2
 Exact: TypeAlias = int | Fraction
 A1_TO_A3 = ("smooth", "strongly_convex", "bounded_variance")
 SETTING = (*A1_TO_A3, "bounded_gradient", "fixed_step_size")
-
-__all__ = [
-    "A1_TO_A3", "CAP", "F_0", "KAPPA", "REAL_ROOT", "SETTING", "STEEP", "TAU", "D", "F_star", "F_t0", "K", "L", "T",
-    "U", "W", "beta", "eta", "kappa", "mu", "number", "short", "x",
-]  # fmt: skip
 
 
 def number(book: Book, name: str, **values: Exact | Sequence[Exact]) -> sp.Expr:

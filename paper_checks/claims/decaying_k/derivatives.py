@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.vocabulary import grad_cap_sq as G2
+from bounds.decaying_k.letters import beta, eta, F_star, F_t0, G2, K, L, W
 
 from ..checkers import All, At, derivative_is, ImpliedBy, MeasuredIn, Same, States, Term, term
 from ..claim import Claim, Defect, Kind, Repair, Status
-from .common import beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, TAU, W
+from .common import CAP, KAPPA, REAL_ROOT, TAU
 from .optima import ETA_PRINT, ETA_TRUE, FIXED, K_PRINT, K_TRUE, ROUND_FITS, SECONDS, START_IS_BEST, Z
 
 SLOPE, SLOPE_TRUE = "decaying_k.steps_slope_printed", "decaying_k.steps_slope"

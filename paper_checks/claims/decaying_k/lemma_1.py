@@ -7,22 +7,15 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds.decaying_k.letters import C, eta, G2, Gamma, K, L, mu, N, p_c, sigma_c
 from bounds.operators import ClientSum
 from bounds.units import PARAMETER
-from bounds.vocabulary import (
-    client_gradient_variance as sigma_c,
-    client_weight as p_c,
-    clients as C,
-    cohort as N,
-    distance_sq,
-    grad_cap_sq as G2,
-    heterogeneity as Gamma,
-)
+from bounds.vocabulary import distance_sq
 
 from ..checkers import All, Broken, Computed, Dominates, MeasuredIn, Same, States, term
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import A1_TO_A3, CAP, eta, K, L, mu, number, short
+from .common import A1_TO_A3, CAP, number, short
 
 LEMMA, LEMMA_TRUE = "decaying_k.lemma_1_printed", "decaying_k.lemma_1"
 NOISE = ("gradient variance", "heterogeneity", "drift", "partial participation")

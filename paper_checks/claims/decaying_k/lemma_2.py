@@ -6,21 +6,12 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds.decaying_k.letters import C, eta, F_0, F_star, F_T, G2, Gamma, K, L, mu, N, S, sigma_c
 from bounds.operators import ClientSum
-from bounds.vocabulary import (
-    client_gradient_variance as sigma_c,
-    clients as C,
-    cohort as N,
-    current_loss as F_T,
-    grad_cap_sq as G2,
-    heterogeneity as Gamma,
-    initial_loss as F_0,
-    squared_step_sizes as S,
-)
 
 from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same, States
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .common import A1_TO_A3, CAP, eta, F_star, K, KAPPA, L, mu, number
+from .common import A1_TO_A3, CAP, KAPPA, number
 from .lemma_1 import LEMMA, NOISE, SAMPLING
 
 SUM, SUM_TRUE = "decaying_k.lemma_2", "decaying_k.lemma_2_repaired"

@@ -6,22 +6,13 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds.decaying_k.letters import beta, D, eta, F_0, F_star, F_t0, G2, Gamma, K, L, N, p_c, R, sigma_c, T, W, x
 from bounds.operators import ClientSum
-from bounds.vocabulary import (
-    client_gradient_variance as sigma_c,
-    client_weight as p_c,
-    cohort as N,
-    grad_cap_sq as G2,
-    GRADIENT,
-    heterogeneity as Gamma,
-    initial_loss as F_0,
-    rounds as R,
-    steps_cubed_ratio,
-)
+from bounds.vocabulary import GRADIENT, steps_cubed_ratio
 
 from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, Readings, Same, States
 from ..claim import Book, Claim, Defect, Kind, Repair, Status
-from .common import beta, CAP, D, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, SETTING, T, TAU, W, x
+from .common import CAP, KAPPA, REAL_ROOT, SETTING, TAU
 
 SECONDS = "decaying_k.per_second"
 ROUNDS = "decaying_k.per_rounds"

@@ -7,26 +7,14 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds.decaying_k.letters import eta_0, F_0, F_r, F_star, G2, h, K_0, L, mu, N, reports, s, W, W_0
 from bounds.units import LOSS
-from bounds.vocabulary import (
-    cohort as N,
-    current_loss as F_r,
-    distance_sq,
-    grad_cap_sq as G2,
-    initial_distance_sq,
-    initial_local_steps as K_0,
-    initial_loss as F_0,
-    initial_runtime as W_0,
-    initial_step_size as eta_0,
-    pl_constant as h,
-    rolling_window as s,
-    summed_client_loss as reports,
-)
+from bounds.vocabulary import distance_sq, initial_distance_sq
 
 from ..checkers import All, At, Computed, MeasuredIn, MonotoneIn, OrderIs, Same, States
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import F_star, L, mu, REAL_ROOT, W
+from .common import REAL_ROOT
 from .optima import ETA_PRINT, K_PRINT, K_TRUE
 
 K_TIMED, ETA_TIMED = "decaying_k.k_error_with_time", "decaying_k.eta_error_with_time"

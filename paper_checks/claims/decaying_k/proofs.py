@@ -7,23 +7,13 @@ from itertools import accumulate
 
 import sympy as sp
 
+from bounds.decaying_k.letters import C, eta, G2, Gamma, h, K, L, mu, N, ratio, S, T
 from bounds.units import PARAMETER
-from bounds.vocabulary import (
-    clients as C,
-    cohort as N,
-    distance_sq,
-    grad_cap_sq as G2,
-    grad_norm_sq,
-    heterogeneity as Gamma,
-    initial_distance_sq,
-    pl_constant as h,
-    squared_step_sizes as S,
-    steps_cubed_ratio as ratio,
-)
+from bounds.vocabulary import distance_sq, grad_norm_sq, initial_distance_sq
 
 from ..checkers import All, At, Computed, ImpliedBy, MeasuredIn, Same, term, Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .common import eta, K, KAPPA, L, mu, T
+from .common import KAPPA
 from .lemma_1 import LARGE_COHORT, LEMMA, NOISE, SAMPLING, sampling_factor, SAMPLING_TRUE, VARIANCE
 from .lemma_2 import SUM
 from .measured import TASKS

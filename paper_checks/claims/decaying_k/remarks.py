@@ -6,20 +6,13 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds.decaying_k.letters import C, eta, F_0, F_star, G2, Gamma, K, L, N, ratio, sigma_c, T
 from bounds.operators import ClientSum
-from bounds.vocabulary import (
-    client_gradient_variance as sigma_c,
-    clients as C,
-    cohort as N,
-    grad_cap_sq as G2,
-    heterogeneity as Gamma,
-    steps_cubed_ratio as ratio,
-)
 
 from ..checkers import At, Computed, Informative, MonotoneIn, OrderIs, Same, TendsTo, term
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
 from .by_hand.scalar import Scalars
-from .common import CAP, eta, F_0, F_star, K, KAPPA, L, REAL_ROOT, short, T
+from .common import CAP, KAPPA, REAL_ROOT, short
 from .optima import ETAR_TRUE, ROUNDS, VARIANCE
 from .sharp import SHARP
 

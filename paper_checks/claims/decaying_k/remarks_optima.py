@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    clients as C,
-    cohort as N,
-    grad_cap_sq as G2,
-    initial_runtime as W_0,
-    steps_cubed_ratio,
-)
+from bounds.decaying_k.letters import beta, C, D, eta, F_0, F_star, F_t0, G2, K, L, N, T, U, W, W_0, x
+from bounds.vocabulary import steps_cubed_ratio
 
 from ..checkers import All, ArgminIs, At, MonotoneIn, OrderIs, Same
 from ..claim import Book, Claim, Defect, Kind, Repair, Status
-from .common import beta, D, eta, F_0, F_star, F_t0, K, L, REAL_ROOT, STEEP, T, TAU, U, W, x
+from .common import REAL_ROOT, STEEP, TAU
 from .optima import ETA_PRINT, ETA_TRUE, iterations_of_runtime, K_PRINT, K_TRUE, ROUND_FITS, SECONDS
 from .sharp import DRAW, SHARP
 

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.decaying_k.letters import beta, beta_c, D, D_c, eta, K, R, T, U, U_c, x
 from bounds.operators import ClientMax, equal_clients
 from bounds.units import SECOND
-from bounds.vocabulary import (
-    client_download_rate as D_c,
-    client_minibatch_time as beta_c,
-    client_upload_rate as U_c,
-    iterations as T,
-    local_steps as K,
-    rounds as R,
-)
 
 from ..checkers import ArgminIs, At, Computed, MeasuredIn, MonotoneIn, Same, States
 from ..checkers.points import near, points, value
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .common import beta, D, eta, TAU, U, x
+from .common import TAU
 from .measured import TASKS
 
 ROUND = "decaying_k.client_round"

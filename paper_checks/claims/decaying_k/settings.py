@@ -7,13 +7,12 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-from bounds.vocabulary import cohort as N, grad_cap_sq as G2, steps_cubed_ratio as ratio
+from bounds.decaying_k.letters import eta, G2, L, mu, N, ratio
 
 from ..checkers import All, Computed, Satisfies, term, TrendReproduces, undecided
 from ..claim import Book, Claim, Defect, Finding, Grade, holds, judged, Kind, Status
 from ..softmax import bias_curvature, hidden_curvature
 from .by_hand.scalar import Scalars
-from .common import eta, L, mu
 from .measured import TASKS
 from .table_4 import steps_of_k_rounds
 

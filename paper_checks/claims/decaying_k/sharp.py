@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.decaying_k.letters import C, eta, F_0, F_star, G2, K, K_0, L, N, ratio, sigma_c, T
 from bounds.operators import ClientSum
-from bounds.vocabulary import (
-    client_gradient_variance as sigma_c,
-    clients as C,
-    cohort as N,
-    grad_cap_sq as G2,
-    initial_local_steps as K_0,
-    iterations as T,
-    steps_cubed_ratio as ratio,
-)
 
 from ..checkers import At, Dominates, ImpliedBy, requires, Same, term
 from ..claim import Claim, Kind
-from .common import CAP, eta, F_0, F_star, K, L
+from .common import CAP
 from .lemma_1 import LEMMA_TRUE
 from .theorem import APPENDIX, REPAIRED
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import sympy as sp
 
-from bounds.vocabulary import initial_loss as F_0, rounds as R
+from bounds.decaying_k.letters import beta, eta, F_0, F_star, F_t0, K, L, R, W
 
 from ..checkers import (
     All,
@@ -24,7 +24,7 @@ from ..checkers import (
     TendsTo,
 )
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .common import beta, CAP, eta, F_star, F_t0, K, KAPPA, L, REAL_ROOT, STEEP, TAU, W
+from .common import CAP, KAPPA, REAL_ROOT, STEEP, TAU
 from .optima import (
     ETA_CAPPED,
     ETA_PRINT,

@@ -5,22 +5,13 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
+from bounds.decaying_k.letters import eta_0, F_r, G2, K, K_0, R, r, ratio
 from bounds.decaying_k.schedules import SCHEDULES
 from bounds.numerics.rounding import RoundUp
-from bounds.vocabulary import (
-    current_loss as F_r,
-    grad_cap_sq as G2,
-    initial_local_steps as K_0,
-    initial_step_size as eta_0,
-    plateau,
-    round_index as r,
-    rounds as R,
-    steps_cubed_ratio as ratio,
-)
+from bounds.vocabulary import plateau
 
 from ..checkers import All, Computed, Formula, ImpliedBy, MonotoneIn, Same, States, term
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Status
-from .common import K
 from .optima import ETAR_CAP, KR_CAP
 from .practice import CUBE_ROOT, LOSSES, SQUARE_ROOT
 from .theorem import SIX

@@ -6,22 +6,13 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds.decaying_k.letters import C, eta, F_0, F_star, G2, Gamma, L, N, p_c, ratio, sigma_c, T
 from bounds.operators import ClientSum
-from bounds.vocabulary import (
-    client_gradient_variance as sigma_c,
-    client_weight as p_c,
-    clients as C,
-    cohort as N,
-    grad_cap_sq as G2,
-    heterogeneity as Gamma,
-    initial_loss as F_0,
-    steps_cubed_ratio as ratio,
-    takes_part,
-)
+from bounds.vocabulary import takes_part
 
 from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same, States, term
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .common import CAP, eta, F_star, KAPPA, L, number, SETTING, short, T
+from .common import CAP, KAPPA, number, SETTING, short
 
 SIX, APPENDIX = "decaying_k.theorem_1", "decaying_k.theorem_1_appendix"
 REPAIRED = "decaying_k.theorem_1_repaired"

@@ -6,12 +6,8 @@ from collections.abc import Callable
 
 import sympy as sp
 
+from bounds.fedals.letters import Delta, delta, epsilon
 from bounds.operators import equal_clients
-from bounds.vocabulary import (
-    local_gap as Delta,
-    local_suboptimality as epsilon,
-    non_iidness as delta,
-)
 
 from ..checkers import All, Broken, Formula, resolve
 from ..claim import Book, Check

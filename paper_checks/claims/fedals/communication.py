@@ -7,13 +7,7 @@ from functools import cache
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    adaptation as alpha,
-    extractor_size as phi,
-    head_size as h,
-    iterations as T,
-    local_steps as tau,
-)
+from bounds.fedals.letters import alpha, h, phi, T, tau
 
 from ...reported import table
 from ..checkers import At, Computed, MonotoneIn, Prints, Refuted, Same, TendsTo

@@ -6,14 +6,8 @@ from itertools import combinations
 
 import sympy as sp
 
+from bounds.fedals.letters import distance_sq, K, R, T, tau
 from bounds.operators import ClientSum
-from bounds.vocabulary import (
-    client_distance_sq as distance_sq,
-    clients as K,
-    iterations as T,
-    local_steps as tau,
-    rounds as R,
-)
 
 from ..checkers import At, Computed, MonotoneIn, Refuted, Same
 from ..claim import Book, Claim, Finding, Grade, judged, Kind

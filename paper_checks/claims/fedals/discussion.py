@@ -6,17 +6,9 @@ from itertools import product
 
 import sympy as sp
 
+from bounds.fedals.letters import Delta, K, L, mu, n, sigma_k_sq, w
 from bounds.operators import ClientMean as E_k
-from bounds.vocabulary import (
-    client_distance_sq,
-    client_gradient_variance as sigma_sq,
-    client_weight as w,
-    clients as K,
-    local_gap as Delta,
-    samples as n,
-    smoothness as L,
-    strong_convexity as mu,
-)
+from bounds.vocabulary import client_distance_sq
 
 from ..checkers import All, At, Broken, Computed, ImpliedBy, OrderIs, Requires, Same
 from ..checkers.formulas import resolve
@@ -140,7 +132,7 @@ IID_BOUND = Claim(
     defect=Defect.REFUTED,
 )
 
-POOLED_GAP = 2 * sp.Rational(1, 2) * sigma_sq / (L * n * K)
+POOLED_GAP = 2 * sp.Rational(1, 2) * sigma_k_sq / (L * n * K)
 """One model fitted to the K n samples of all: twice the excess of a mean of K n samples over the population's."""
 
 ADDITIONAL = Claim(

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.fedals.letters import a, b, Delta, delta, epsilon, K, L, mu, w
 from bounds.operators import bind, ClientMean as E_k
-from bounds.vocabulary import (
-    client_weight as w,
-    clients as K,
-    gradient_variance as b,
-    initial_gap as a,
-    local_gap as Delta,
-    local_suboptimality as epsilon,
-    non_iidness as delta,
-    smoothness as L,
-    strong_convexity as mu,
-)
 
 from ..checkers import At, Computed, ImpliedBy, Requires, resolve, Same, TendsTo, term
 from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair, Status

@@ -8,7 +8,8 @@ from itertools import pairwise, product
 
 import sympy as sp
 
-from bounds.vocabulary import clients as K, samples, samples_per_round as Z
+from bounds.fedals.letters import K, Z
+from bounds.vocabulary import samples
 
 from ..checkers import All, At, Computed, OrderIs
 from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair, Status

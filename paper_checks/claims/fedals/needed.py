@@ -8,7 +8,7 @@ from itertools import product
 
 import sympy as sp
 
-from bounds.vocabulary import client_distance_sq as distance_sq, clients as K, local_gap as Delta, smoothness as L
+from bounds.fedals.letters import Delta, distance_sq, K, L
 
 from ..checkers import At, Computed, Informative, MonotoneIn, Requires, Same
 from ..claim import Book, Claim, Defect, Finding, Grade, holds, judged, Kind, Repair, Status

@@ -10,20 +10,8 @@ from fractions import Fraction as F
 import sympy as sp
 
 from bounds.assumptions import SAMPLES_NOISE
+from bounds.fedals.letters import Delta, eta, K, K_hat, L, mu, n, sigma_k_sq, tau, w, Z
 from bounds.operators import ClientMean as E_k
-from bounds.vocabulary import (
-    client_gradient_variance as sigma_sq,
-    client_weight as w,
-    clients as K,
-    cohort as K_hat,
-    local_gap as Delta,
-    local_steps as tau,
-    samples as n,
-    samples_per_round as Z,
-    smoothness as L,
-    step_size as eta,
-    strong_convexity as mu,
-)
 
 from ..checkers import At, Computed, OrderIs, Requires, Same, term
 from ..claim import Book, Claim, Finding, judged, Kind
@@ -41,7 +29,7 @@ NOISE, CONSTANTS, ROUNDS, CASE_1 = (
         "participation_case1_noise_sharp",
     )
 )
-SQUARED = {mu: L, Delta: sigma_sq / (L * n)}
+SQUARED = {mu: L, Delta: sigma_k_sq / (L * n)}
 """Squared distances: the local gap is what the samples' mean is off by."""
 SQUARED_GAP = At("fedals.gaussian_mean_gap", {Delta: SQUARED[Delta]})
 VARIANCE = Delta / mu
@@ -57,7 +45,7 @@ KEPT = eta * q**later
 def _mended(name: str) -> dict[str, Same]:
     """What a share weighs: half of L - mu times its square and the variance, and the share times the covariance."""
     square, share = (w**2, w) if name == NOISE else (_moment(3), _moment(2))
-    covariance = sp.sqrt(sigma_sq / n) * sp.sqrt(VARIANCE)
+    covariance = sp.sqrt(sigma_k_sq / n) * sp.sqrt(VARIANCE)
     return {
         "curvature": Same(term(name, "curvature"), E_k((L - mu) / 2 * square * VARIANCE)),
         "sampling": Same(term(name, "sampling"), E_k(share * covariance), where=NONNEGATIVE[:1]),
@@ -93,11 +81,11 @@ WITHOUT = Claim(
     {
         **_mended(NOISE),
         "by constants": Same(
-            CONSTANTS, E_k((L - mu) / 2 * w**2 * sigma_sq / (mu**2 * n) + w * sigma_sq / (mu * n))
+            CONSTANTS, E_k((L - mu) / 2 * w**2 * sigma_k_sq / (mu**2 * n) + w * sigma_k_sq / (mu * n))
         ),
         "squared distances, however far": Same(At(NOISE, SQUARED), SQUARED_GAP),
         "the same by constants": Same(At(CONSTANTS, {mu: L}), SQUARED_GAP),
-        "order": OrderIs(alike(CONSTANTS), K, 1 / K, where=(sp.Gt(sigma_sq, 0),)),
+        "order": OrderIs(alike(CONSTANTS), K, 1 / K, where=(sp.Gt(sigma_k_sq, 0),)),
         "conditions": Requires(NOISE, NONNEGATIVE[:1], (SAMPLES_NOISE,)),
         "conditions, by constants": Requires(CONSTANTS, (), (SAMPLES_NOISE,)),
         "above the gap": above(NOISE, CONSTANTS, solvers=("exact",)),
@@ -133,15 +121,15 @@ ANY_ROUND = Claim(
     {
         "curvature": Same(
             At(term(ROUNDS, "curvature"), CONTRACTED),
-            E_k((L - mu) / 2 * w**2 * sigma_sq * tau / Z * sp.summation(KEPT**2, (later, 0, tau - 1)).simplify()),
+            E_k((L - mu) / 2 * w**2 * sigma_k_sq * tau / Z * sp.summation(KEPT**2, (later, 0, tau - 1)).simplify()),
         ),
         "sampling": Same(
             At(term(ROUNDS, "sampling"), CONTRACTED),
-            E_k(w * sigma_sq / Z * sp.summation(KEPT, (later, 0, tau - 1)).simplify()),
+            E_k(w * sigma_k_sq / Z * sp.summation(KEPT, (later, 0, tau - 1)).simplify()),
         ),
         "one step": Same(
             At(At(ROUNDS, CONTRACTED), {tau: 1}),
-            E_k(w * eta * sigma_sq / Z + (L - mu) / 2 * w**2 * eta**2 * sigma_sq / Z),
+            E_k(w * eta * sigma_k_sq / Z + (L - mu) / 2 * w**2 * eta**2 * sigma_k_sq / Z),
         ),
         "conditions": Requires(ROUNDS, (sp.Le(eta * (L + mu), 2),), (SAMPLES_NOISE,)),
         "where (9) fails": Computed("the walks that break (9), in fractions", _last_coins),

@@ -2,15 +2,8 @@
 
 import sympy as sp
 
+from bounds.fedals.letters import Delta, delta, distance_sq, L, mu, w
 from bounds.operators import ClientMean as E_k
-from bounds.vocabulary import (
-    client_distance_sq as distance_sq,
-    client_weight as w,
-    local_gap as Delta,
-    non_iidness as delta,
-    smoothness as L,
-    strong_convexity as mu,
-)
 
 from ..checkers import Requires, Same, term
 from ..claim import Claim, Kind

@@ -6,8 +6,8 @@ from fractions import Fraction as F
 
 import sympy as sp
 
+from bounds.fedals.letters import K, K_hat, w, x
 from bounds.operators import ClientMean as E_k
-from bounds.vocabulary import client_value as x, client_weight as w, clients as K, cohort as K_hat
 
 from ..checkers import All, Computed, Same
 from ..claim import Book, Claim, Defect, fails, Finding, holds, judged, Kind, Repair, Status

@@ -9,16 +9,7 @@ from math import prod
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    client_value as x,
-    client_weight as w,
-    clients as K,
-    cohort as K_hat,
-    local_gap as Delta,
-    non_iidness as delta,
-    smoothness as L,
-    strong_convexity as mu,
-)
+from bounds.fedals.letters import Delta, delta, K, K_hat, L, mu, w, x
 
 from ..checkers import All, At, Requires, resolve, Same, term
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status

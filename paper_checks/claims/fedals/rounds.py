@@ -6,24 +6,9 @@ from fractions import Fraction as F
 
 import sympy as sp
 
+from bounds.fedals.letters import C, Delta, delta, epsilon, G_sq, gap, K, kappa, L, mu, sigma_sq, tau, w, Z
 from bounds.operators import ClientMean as E_k
 from bounds.units import LOSS, ONE
-from bounds.vocabulary import (
-    client_weight as w,
-    clients as K,
-    complexity as C,
-    condition_number as kappa,
-    grad_cap_sq as G_sq,
-    gradient_variance as sigma_sq,
-    initial_gap as gap,
-    local_gap as Delta,
-    local_steps as tau,
-    local_suboptimality as epsilon,
-    non_iidness as delta,
-    samples_per_round as Z,
-    smoothness as L,
-    strong_convexity as mu,
-)
 
 from ..checkers import (
     All,

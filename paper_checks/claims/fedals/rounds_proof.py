@@ -8,15 +8,8 @@ from itertools import product
 import numpy as np
 import sympy as sp
 
+from bounds.fedals.letters import Delta, delta, epsilon, L, mu, w
 from bounds.operators import ClientMean as E_k
-from bounds.vocabulary import (
-    client_weight as w,
-    local_gap as Delta,
-    local_suboptimality as epsilon,
-    non_iidness as delta,
-    smoothness as L,
-    strong_convexity as mu,
-)
 
 from ..checkers import All, Computed, ImpliedBy, Requires, Same, term
 from ..claim import Book, Claim, Defect, fails, Finding, holds, judged, Kind, Repair, Status

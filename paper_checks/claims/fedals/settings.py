@@ -6,16 +6,7 @@ from fractions import Fraction as F
 
 import sympy as sp
 
-from bounds.vocabulary import (
-    client_weight as w,
-    clients as K,
-    complexity as C,
-    local_gap as Delta,
-    local_steps as tau,
-    samples_per_round as Z,
-    smoothness as L,
-    strong_convexity as mu,
-)
+from bounds.fedals.letters import C, Delta, K, L, mu, tau, w, Z
 
 from ...reported import table
 from ..checkers import Informative, Ordered, Prints, Readings, resolve, term, undecided

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from bounds.vocabulary import (
-    distillation_loss as L_kd,
-    distillation_weight as lambda_kd,
-    local_task_loss as F_k,
-)
+from bounds.fedcog.letters import F_k, L_kd, lambda_kd
 
 from ..checkers import All, Computed, Same, undecided
 from ..claim import Claim, Defect, Kind, Repair, Status

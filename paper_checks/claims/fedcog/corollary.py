@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.fedcog.letters import beta_sq, c, eta, g, gap, kappa_sq, L, p, sigma_sq, T, tau
 from bounds.operators import ClientSum
 from bounds.units import LOSS, PARAMETER
-from bounds.vocabulary import (
-    client_weight as p,
-    clients,
-    dissimilarity_factor as beta_sq,
-    dissimilarity_offset as kappa_sq,
-    grad_norm_sq as g,
-    gradient_variance as sigma_sq,
-    initial_gap as gap,
-    local_steps as tau,
-    rounds as T,
-    smoothness as L,
-    step_scale as c,
-    step_size as eta,
-)
+from bounds.vocabulary import clients
 
 from ..checkers import All, At, Computed, EdgeIs, ImpliedBy, MeasuredIn, OrderIs, Same, TendsTo, term
 from ..checkers.points import value

@@ -5,21 +5,10 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.domains import NONNEGATIVE, POSITIVE, REAL
+from bounds.fedcog.letters import beta_sq, eta, g, g_k, kappa_sq, L, p, sigma_sq, tau
 from bounds.operators import ClientMean, ClientSum
 from bounds.quantities import quantity
-from bounds.vocabulary import (
-    client_grad_norm_sq as g_k,
-    client_weight as p,
-    dissimilarity_factor as beta_sq,
-    dissimilarity_offset as kappa_sq,
-    grad_norm_sq as g,
-    GRADIENT,
-    gradient_variance as sigma_sq,
-    local_steps as tau,
-    mean_gradient_drift,
-    smoothness as L,
-    step_size as eta,
-)
+from bounds.vocabulary import GRADIENT, mean_gradient_drift
 
 from ..checkers import At, Computed, EdgeIs, ImpliedBy, Same
 from ..claim import Book, Claim, Kind

@@ -5,14 +5,9 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.domains import FRACTION
+from bounds.fedcog.letters import js, L_c, L_dis, lambda_dis
 from bounds.quantities import quantity
-from bounds.vocabulary import (
-    disagreement_loss as L_dis,
-    disagreement_weight as lambda_dis,
-    jensen_shannon as js,
-    next_task_loss,
-    task_loss as L_c,
-)
+from bounds.vocabulary import next_task_loss
 
 from ..checkers import All, At, Computed, EdgeIs, ImpliedBy, MonotoneIn, Refuted, Same
 from ..claim import Claim, Defect, Kind, Repair, Status

@@ -8,8 +8,8 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.fedcog.labels import floors, largest_remainder, uniform
+from bounds.fedcog.letters import C, d, N, n
 from bounds.operators import ClassMax, ClassSum
-from bounds.vocabulary import class_count as d, classes as C, generated_samples as N, samples_per_class as n
 
 from ..checkers import agreed, All, Computed, Prints, Same, Total
 from ..checkers.formulas import relations

@@ -5,21 +5,10 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.domains import NONNEGATIVE, REAL
+from bounds.fedcog.letters import apart_sq, eta, g, h_sq, L, p, sigma_sq, step_sq, tau
 from bounds.operators import ClientSum
 from bounds.quantities import quantity
-from bounds.vocabulary import (
-    client_weight as p,
-    global_step as step_sq,
-    grad_norm_sq as g,
-    GRADIENT,
-    gradient_variance as sigma_sq,
-    local_steps as tau,
-    mean_gradient_drift as apart_sq,
-    mean_path_gradient_sq as h_sq,
-    smoothness as L,
-    step_alignment,
-    step_size as eta,
-)
+from bounds.vocabulary import GRADIENT, step_alignment
 
 from ..checkers import All, At, Broken, Computed, Dominates, ImpliedBy, Refuted, Same, term
 from ..claim import Book, Claim, Defect, Kind, Repair, Status

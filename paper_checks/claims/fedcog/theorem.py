@@ -7,20 +7,9 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds.fedcog.letters import beta_sq, eta, g, gap, kappa_sq, L, p, sigma_sq, T, tau
 from bounds.operators import ClientSum
 from bounds.quantities import quantities_of
-from bounds.vocabulary import (
-    client_weight as p,
-    dissimilarity_factor as beta_sq,
-    dissimilarity_offset as kappa_sq,
-    grad_norm_sq as g,
-    gradient_variance as sigma_sq,
-    initial_gap as gap,
-    local_steps as tau,
-    rounds as T,
-    smoothness as L,
-    step_size as eta,
-)
 
 from ..checkers import (
     All,

@@ -6,11 +6,10 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.vocabulary import local_iteration as s_
+from bounds.fedinit.letters import D, L_G, mu, s_
 
 from ..checkers import Computed, ImpliedBy
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
-from .common import D, L_G, mu
 
 
 def _on_a_ball(book: Book) -> Finding:

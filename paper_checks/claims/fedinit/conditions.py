@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.vocabulary import untouched_steps as t_0
+from bounds.fedinit.letters import beta, C, eta, G2, K, L, lam, mu, N, S, T, t_0
 
 from ..checkers import requires, Same, Total
 from ..claim import Claim, Kind
-from .common import beta, C, eta, G2, K, L, lam, mu, N, S, T
 from .divergence import DECAY, THETA
 from .lemmas import CAP_2, ROUND
 from .optimization import LEFT, OF_1, RANGE

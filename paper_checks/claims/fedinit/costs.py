@@ -7,12 +7,11 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.vocabulary import parameters as d
+from bounds.fedinit.letters import C, d, K, N
 
 from ...reported import table
 from ..checkers import All, Computed, Prints, Same
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
-from .common import C, K, N
 
 METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
 COLUMNS = {

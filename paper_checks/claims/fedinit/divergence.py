@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.vocabulary import final_divergence, initial_divergence, mean_grad_norm_sq as mean_g2
+from bounds.fedinit.letters import B2, beta, C, Delta, eta, g2, K, L, lam, mean_g2, mu, N, path2, T
+from bounds.vocabulary import final_divergence, initial_divergence
 
 from ..checkers import At, ImpliedBy, Same
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Defect, Kind, Repair, Status
-from .common import B2, beta, C, Delta, eta, g2, K, L, lam, mu, N, path2, T
 
 THETA = 96 * beta**2
 DECAY = sp.exp(-lam * mu * eta * K)

@@ -7,14 +7,34 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.vocabulary import generalization_gap, optimality_gap, step_size_budget as mu_0
+from bounds.fedinit.letters import (
+    B2,
+    beta,
+    c,
+    D,
+    eta,
+    G2,
+    K,
+    L,
+    L_G,
+    lam,
+    mu,
+    mu_0,
+    N,
+    root_sum,
+    S,
+    sigma2,
+    sigma_l,
+    T,
+    U,
+)
+from bounds.vocabulary import generalization_gap, optimality_gap
 
 from ..checkers import All, At, Computed, ImpliedBy, MonotoneIn, Same, SlopeIs, term
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
 from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair, Status
-from .common import B2, beta, c, D, eta, G2, K, L, L_G, lam, mu, N, root_sum, S, sigma2, sigma_l, T, U
 from .stability import minimiser, over_coins, risk
 
 SHARE = 1 / (1 + c * L)

@@ -2,12 +2,11 @@
 
 import sympy as sp
 
+from bounds.fedinit.letters import beta, c, K, L, L_G, mu_0, S, s, sigma_l, T, t_0, U
 from bounds.units import LOSS
-from bounds.vocabulary import separation as s, step_size_budget as mu_0
 
 from ..checkers import At, ImpliedBy, MeasuredIn, requires, Same, term, Total
 from ..claim import Claim, Defect, Kind, Repair, Status
-from .common import beta, c, K, L, L_G, S, sigma_l, T, t_0, U
 
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
 SHARE = 1 / (1 + c * L)

@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bounds.fedinit.letters import B2, beta, C, Delta, Delta_next, eta, G2, g2, K, L, N, path2, sigma2
+
 from ..checkers import At, Computed, ImpliedBy, Same
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
 from .by_hand.rounds import noise_and_path, relaxed_starts_in_the_sum, sampled_square
-from .common import B2, beta, C, Delta, Delta_next, eta, G2, g2, K, L, N, path2, sigma2
 
 AT_ROUND_CAP = {L: 1 / (eta * K)}
 """The largest smoothness under the cap 1/(KL), with which the proofs round their coefficients up."""

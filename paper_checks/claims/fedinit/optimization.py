@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import sympy as sp
 
+from bounds.fedinit.letters import B2, beta, C, D, Delta, Delta_next, eta, G2, g2, K, L, lam, N, path2, sigma2, T
 from bounds.vocabulary import loss_decrease
 
 from ..checkers import At, ImpliedBy, MonotoneIn, requires, Same, term, Total
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Defect, Kind, Repair, Status
-from .common import B2, beta, C, D, Delta, Delta_next, eta, G2, g2, K, L, lam, N, path2, sigma2, T
 
 W = 1 - 72 * beta**2
 HALF = lam * eta * K / 2

@@ -7,12 +7,12 @@ from typing import Any
 
 import sympy as sp
 
+from bounds.fedinit.letters import B2, beta, C, D, eta, G2, K, L, lam, mu, N, sigma2, T
 from bounds.quantities import Quantity
 
 from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, Same, term, Total
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Defect, Kind, Repair, Status
-from .common import B2, beta, C, D, eta, G2, K, L, lam, mu, N, sigma2, T
 
 STEP_1 = {eta: "fedinit.step_size_theorem_1_order"}
 STEP_2 = {eta: "fedinit.step_size_theorem_2_order"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.fedinit.letters import beta, C, D, eta, G2, K, L, lam, N, sigma2, T
 from bounds.vocabulary import optimality_gap
 
 from ..checkers import At, Computed, ImpliedBy, Informative, Total
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Status
-from .common import beta, C, D, eta, G2, K, L, lam, N, sigma2, T
 
 INSIDE = {N: (1, 4), C: (1, 9), K: (2, 9)}
 

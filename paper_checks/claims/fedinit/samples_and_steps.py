@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from bounds.vocabulary import step_size_budget as mu_0
+from bounds.fedinit.letters import beta, c, K, L, L_G, mu_0, root_sum, S, sigma2, sigma_l, T, U
 
 from ..checkers import At, Computed, ImpliedBy, MonotoneIn, Readings, Same, SlopeIs, Total
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
-from .common import beta, c, K, L, L_G, root_sum, S, sigma2, sigma_l, T, U
 from .generalization import BY_BUDGET, CENTRAL, DRIFT, FIRST
 
 SAMPLES = tuple(10.0**power for power in range(4, 19, 2))

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from bounds.vocabulary import local_iteration as tau, separation as s, step_size_budget as mu_0
+from bounds.fedinit.letters import beta, c, eta, K, L, L_G, mu_0, root_sum, S, s, sigma2, sigma_l, T, t_0, tau
 
 from ..checkers import At, Computed, ImpliedBy, Same, term, Total
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
-from .common import beta, c, eta, K, L, L_G, root_sum, S, sigma2, sigma_l, T, t_0
 
 SAME, OTHER = 1 - 1 / S, 1 / S
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L

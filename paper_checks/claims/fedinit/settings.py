@@ -6,11 +6,12 @@ import json
 from fractions import Fraction
 from math import comb
 
+from bounds.fedinit.letters import beta, C, K, L, N
+
 from ...reported import table
 from ..checkers import Computed, exact, ImpliedBy, Prints, Satisfies
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
-from .common import beta, C, K, L, N
 
 CLIENTS = {"10%-100": (100, 10), "5%-200": (200, 5)}
 """Clients and percent that take part."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.vocabulary import mean_divergence, mean_grad_norm_sq as mean_g2
+from bounds.fedinit.letters import B2, beta, D, Delta, eta, G2, g2, K, L, lam, mean_g2, N, sigma2, T
+from bounds.vocabulary import mean_divergence
 
 from ..checkers import At, Dominates, ImpliedBy, MonotoneIn, requires, Same, term
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Kind
-from .common import B2, beta, D, Delta, eta, G2, g2, K, L, lam, N, sigma2, T
 from .optimization import LEFT as PRINTED, RANGE
 
 DRIFT = 3 * K * beta**2 * Delta + 2 * K**2 * eta**2 * sigma2 + 8 * K**3 * eta**2 * (G2 + B2 * g2)

@@ -8,12 +8,12 @@ from itertools import product
 
 import sympy as sp
 
-from bounds.vocabulary import divergence as Delta, separation as s, stability
+from bounds.fedinit.letters import beta, C, c, Delta, eta, K, L, L_G, S, s, sigma2, sigma_l, T, t_0, U
+from bounds.vocabulary import stability
 
 from ..checkers import At, Computed, ImpliedBy, OrderIs, requires, Same, TendsTo, Total
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, Kind, Repair, Status
-from .common import beta, C, c, eta, K, L, L_G, S, sigma2, sigma_l, T, t_0, U
 
 SAME, OTHER = 1 - 1 / S, 1 / S
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L

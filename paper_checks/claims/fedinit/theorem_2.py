@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bounds.fedinit.letters import B2, beta, D, Delta, Delta_next, eta, K, L, lam, mu, N, T
 from bounds.vocabulary import loss_decrease
 
 from ..checkers import At, Computed, ImpliedBy, requires, Same
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
-from .common import B2, beta, D, Delta, Delta_next, eta, K, L, lam, mu, N, T
 from .optimization import HALF, OF_1, W
 
 

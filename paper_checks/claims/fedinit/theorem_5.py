@@ -6,13 +6,13 @@ from math import log
 
 import sympy as sp
 
+from bounds.fedinit.letters import beta, D, Delta, Delta_next, eta, G2, g2, K, lam, mu, N, sigma2, T
 from bounds.vocabulary import loss_decrease
 
 from ..checkers import At, ImpliedBy, OrderIs, requires, Same, SlopeIs, term, Total
 from ..checkers.formulas import resolve
 from ..checkers.trends import Curve
 from ..claim import Book, Claim, Defect, Kind, Repair, Status
-from .common import beta, D, Delta, Delta_next, eta, G2, g2, K, lam, mu, N, sigma2, T
 from .divergence import DECAY, THETA
 from .optimization import LEFT, OF_1
 

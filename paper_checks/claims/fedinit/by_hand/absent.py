@@ -16,11 +16,11 @@ from typing import Any
 
 import sympy as sp
 
+from bounds.fedinit.letters import B2, beta, C, D, Delta, Delta_next, eta, G2, g2, K, L, lam, mu, N, path2, sigma2, T
 from bounds.vocabulary import final_divergence, initial_divergence, loss_decrease
 
 from ...checkers.formulas import resolve
 from ...claim import Book, fails, Finding, Grade, holds
-from ..common import B2, beta, C, D, Delta, Delta_next, eta, G2, g2, K, L, lam, mu, N, path2, sigma2, T
 
 Run = Callable[[Book], Finding]
 
