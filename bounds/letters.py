@@ -1,4 +1,4 @@
-"""What a paper's letters stand for: every paper's package has a table of them, ``letters.py``.
+"""What a paper's letters stand for: the names of quantities in the modules that declare its bounds.
 
 One letter is another quantity in another paper (K counts clients in FedALS, local steps in FedInit), so values are
 given by the quantities' names; the message about a letter says which name to write.
@@ -6,10 +6,10 @@ given by the quantities' names; the message about a letter says which name to wr
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from types import ModuleType
 
 from .errors import unknown, UnknownNameError
 from .papers import PAPERS
@@ -23,11 +23,17 @@ def letters() -> dict[str, dict[str, str]]:
     >>> letters()["fedals"]["K"], letters()["fedinit"]["K"]
     ('clients', 'local_steps')
     """
-    return {paper: _of_paper(import_module(f"{__package__}.{paper}.letters")) for paper in PAPERS}
+    return {paper: _of_package(f"{__package__}.{paper}") for paper in PAPERS}
 
 
-def _of_paper(table: ModuleType) -> dict[str, str]:
-    return {letter: item.name for letter, item in vars(table).items() if isinstance(item, Quantity)}
+def _of_package(package: str) -> dict[str, str]:
+    """The letters on which all modules agree; those of the classics are by different authors."""
+    found: dict[str, set[str]] = {}
+    for file in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
+        for letter, item in vars(import_module(file.name)).items():
+            if isinstance(item, Quantity) and letter != item.name:
+                found.setdefault(letter, set()).add(item.name)
+    return {letter: meant.pop() for letter, meant in sorted(found.items()) if len(meant) == 1}
 
 
 def meaning(letter: str, paper: str = "") -> str:
