@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import sympy as sp
 from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import BooleanFunction
 
-from .errors import DeclarationError
 from .operators import AxisReduction
 
 OVER_INDICES = "over clients that is ClientSum(...) or ClientMean(...), over classes ClassSum(...)"
@@ -30,8 +28,9 @@ INSTEAD: dict[type[sp.Basic], str] = {
 }
 """What to write in its place."""
 
-PLAIN = (sp.exp, sp.log, sp.Max, sp.Min, sp.Abs, sp.ceiling, sp.floor, sp.Piecewise, AxisReduction)
-"""Functions that are surely computed, without asking the printer of NumPy's code, which takes time."""
+COMPUTED = (sp.exp, sp.log, sp.Max, sp.Min, sp.Abs, sp.ceiling, sp.floor, sp.Piecewise, AxisReduction)
+"""The functions of which formulas may be made, besides sums, products and powers."""
+JOINING = (sp.And, sp.Or, sp.Not, sp.ITE)
 
 
 def unfinished(expression: sp.Basic) -> str:
@@ -41,20 +40,8 @@ def unfinished(expression: sp.Basic) -> str:
             for kind, remedy in INSTEAD.items():
                 if isinstance(part, kind):
                     return f"holds {part}, which is not computed: {remedy}"
-    for function in expression.atoms(sp.Function):
-        if not isinstance(function, PLAIN) and (said := _without_code(function.func, len(function.args))):
-            return f"holds {function}, which is not computed: {said}"
-    return ""
-
-
-@cache
-def _without_code(function: type[sp.Function], arguments: int) -> str:
-    """What the generator of code says of a function that it has no code for; empty where it has."""
-    from .numerics.codegen import generate
-
-    letters = sp.symbols(f"x:{arguments}")
-    try:
-        generate([letter.name for letter in letters], [function(*letters)])
-    except DeclarationError as error:
-        return str(error)
+    for function in expression.atoms(sp.Function, BooleanFunction):
+        if not isinstance(function, (*COMPUTED, *JOINING)):
+            known = ", ".join(sorted(kind.__name__ for kind in COMPUTED[:-1]))
+            return f"holds {function}, which is not computed: functions are {known}, and sums over clients or classes"
     return ""

@@ -13,7 +13,8 @@ import sympy as sp
 
 from bounds import Bound, Quantity
 from bounds.errors import DomainError, UnderflowWarning, UnsettledWarning
-from bounds.numerics.codegen import generate
+from bounds.numerics.floats import Floats
+from bounds.numerics.tape import Tape
 from bounds.operators import bind, varies
 
 mp = mpmath.mp
@@ -74,7 +75,13 @@ def _drawn(q: Quantity, shape: tuple[int, ...], low: float, high: float, rng: np
 
 @cache
 def _sides(names: tuple[str, ...], relation: sp.Basic) -> Any:
-    return generate(names, [relation.lhs, relation.rhs])
+    tape = Tape([relation.lhs, relation.rhs])
+
+    def sides(*arrays: np.ndarray) -> list[Any]:
+        held = tape.run(Floats(MEMBERS), dict(zip(names, arrays, strict=True)))
+        return [held[slot] for slot in tape.outputs]
+
+    return sides
 
 
 def _onto(bound: Bound, relation: sp.Basic, values: Points, rng: np.random.Generator) -> None:

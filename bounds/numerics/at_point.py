@@ -1,8 +1,4 @@
-"""One bound at one point: its number, its terms and the conditions that fail, at once and without generated code.
-
-To generate code for a formula takes a hundred times as long as to look at a point with ``Digits``, which also needs no
-second look. Whoever asks once, of many bounds, asks here; whoever asks again calls the bound.
-"""
+"""One bound at one point: its number, its terms and the conditions that fail, in balls alone (``balls``)."""
 
 from __future__ import annotations
 
@@ -10,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TYPE_CHECKING
 
-import mpmath
 import numpy as np
 
 from ..errors import BoundsError
 from . import alike
-from .digits import as_float
+from .balls import Point
 
 if TYPE_CHECKING:
     from ..core import Bound, Condition
@@ -49,13 +44,14 @@ def at_point(bound: Bound, values: Mapping[str, Any], checked: bool = True) -> A
         evaluator, values = evaluator.special, evaluator.for_special(values)
     plain = {name: np.asarray(value, dtype=float) for name, value in {**evaluator.bound.given, **values}.items()}
     arrays, shape = evaluator.prepare(values) if checked else evaluator._shape(plain)
-    digits = evaluator.digits
-    names = digits.leaves.values()
-    point = {name: np.atleast_1d(np.asarray(arrays[name], dtype=float)).tolist() for name in names}
-    members, met, _ = digits.at(point, shape[-1] if evaluator.bound.axis else 1)
-    failing = {c.words for c, holds in zip(evaluator.bound.numeric_conditions, met, strict=True) if not all(holds)}
+    formulas = evaluator.at_points
+    given = {name: np.atleast_1d(np.asarray(array, dtype=float)).tolist() for name, array in arrays.items()}
+    width = shape[-1] if evaluator.bound.axis else 1
+    failing = {
+        condition.words
+        for condition, tape in zip(evaluator.bound.numeric_conditions, formulas.tapes, strict=True)
+        if not all(Point(tape, given, width).holds())
+    }
     failed = tuple(condition for condition in bound.numeric_conditions if condition.words in failing)
-    terms = {name: as_float(numbers[0]) for name, numbers in zip(evaluator.bound.terms, members, strict=True)}
-    with mpmath.workprec(150):
-        total = as_float(mpmath.mpf(0) + mpmath.fsum(numbers[0] for numbers in members))
-    return AtPoint(float("nan") if failed else total, terms, failed)
+    *terms, total = (members[0] for members in Point(formulas.value_tape, given, width).values())
+    return AtPoint(float("nan") if failed else total, dict(zip(evaluator.bound.terms, terms, strict=True)), failed)

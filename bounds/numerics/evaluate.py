@@ -1,7 +1,7 @@
-"""Evaluation: arguments are checked once, formulas run as generated NumPy (or torch) code in cache-sized blocks, and
-points where floating point may be wrong are looked at again (``settling``).
+"""Evaluation: arguments are checked once, formulas run on NumPy arrays (or torch tensors) in cache-sized blocks, and
+points where floating point may be wrong are computed again (``recheck``).
 
-The axis a quantity varies over is the last array axis. Inside the generated code every array carries it (length one for
+The axis a quantity varies over is the last array axis. While a formula runs every array carries it (length one for
 shared quantities), reductions keep it, and it is dropped at the end: sweeps and client lists just broadcast.
 """
 
@@ -34,10 +34,9 @@ from ..errors import (
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
 from . import alike
-from .digits import Digits
-from .kernel import Arrays
 from .labels import of_library
-from .settling import Settled, Settling
+from .recheck import Arrays, Checked, Formulas
+from .tape import Tape
 
 if TYPE_CHECKING:
     from ..core import Bound, Condition
@@ -48,7 +47,7 @@ MOST_NUMBERS = 2**30
 
 
 class Evaluator:
-    """Checks arguments for one bound and runs its generated code."""
+    """Checks arguments for one bound and runs its formulas."""
 
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
@@ -106,7 +105,6 @@ class Evaluator:
             return self._on_torch()
         if backend != "numpy":
             raise unknown("backend", backend, ("numpy", "torch"))
-        kernel = self._whole.plain
 
         def evaluate(**values: Any) -> Any:
             if alike.applies(self.bound, values):
@@ -114,23 +112,24 @@ class Evaluator:
             arrays, shape = self._shape(
                 {k: np.asarray(v, dtype=float) for k, v in {**self.bound.given, **values}.items()}
             )
-            return self._finish(kernel.values(arrays, shape)[0])
+            return self._finish(self._whole.plain(arrays, shape)[0])
 
         return evaluate
 
     def _on_torch(self) -> Callable[..., Any]:
         import torch
 
-        from .codegen import generate, torch_namespace
+        from .floats import tensors
 
-        code = generate(self.names, (self._total, *self.bound.relations), torch_namespace())
+        tape = Tape((self._total, *self.bound.relations))
 
         def evaluate(**values: Any) -> Any:
             merged = {**self.bound.given, **values}
-            arrays, _ = self._shape(
+            arrays, shape = self._shape(
                 {k: torch.as_tensor(v, dtype=torch.float64) for k, v in merged.items()}, torch.broadcast_to
             )
-            total, *relations = code(*(arrays[n] for n in self.names))
+            held = tape.run(tensors(shape[-1] if self.bound.axis else 1), arrays)
+            total, *relations = (held[slot] for slot in tape.outputs)
             total = torch.as_tensor(total, dtype=torch.float64)  # a bound without quantities is a plain number
             for relation in relations:
                 met = relation.all(dim=-1, keepdim=True) if self.bound.axis else relation
@@ -153,29 +152,29 @@ class Evaluator:
         self._check_names({**self.bound.given, **values}, values, free)
         return alike.special_values(self.bound, values)
 
-    # ---- generated code, built on first use ----
+    # ---- formulas, prepared on first use ----
 
     @cached_property
-    def _whole(self) -> Settling:
-        """One code for call, formula, conditions and compiled function: they agree to the last bit wherever plain
-        floating point is known to be right, and where it is not all but the compiled function look again."""
-        return self._settling((self._total,), self.bound.relations)
+    def _whole(self) -> Formulas:
+        """One computation for call, formula, conditions and compiled function: they agree to the last bit wherever
+        plain floating point is known to be right, and where it is not all but the compiled function compute again."""
+        return self._formulas((self._total,), self.bound.relations)
 
     @cached_property
-    def _terms(self) -> Settling:
-        return self._settling(tuple(self.bound.spelled_terms.values()), ())
+    def _terms(self) -> Formulas:
+        return self._formulas(tuple(self.bound.spelled_terms.values()), ())
 
     @property
     def _total(self) -> sp.Expr:
         return sp.Add(*self.bound.spelled_terms.values())
 
     @cached_property
-    def digits(self) -> Digits:
-        """The terms and the conditions for one point at a time: see ``at_point``."""
-        return Digits(tuple(self.bound.spelled_terms.values()), self.bound.relations)
+    def at_points(self) -> Formulas:
+        """The terms, their sum and the conditions, for one point at a time: see ``at_point``."""
+        return self._formulas((*self.bound.spelled_terms.values(), self._total), self.bound.relations)
 
-    def _settling(self, values: tuple[sp.Expr, ...], relations: tuple[sp.Basic, ...]) -> Settling:
-        return Settling(self.names, values, relations, bool(self.bound.axis), bool(self.bound.target.card.axis))
+    def _formulas(self, values: tuple[sp.Expr, ...], relations: tuple[sp.Basic, ...]) -> Formulas:
+        return Formulas(values, relations, bool(self.bound.axis), bool(self.bound.target.card.axis))
 
     # ---- arguments ----
 
@@ -270,7 +269,7 @@ class Evaluator:
             out = out[..., 0]
         return out if out.ndim else out.item()
 
-    def _warn(self, settled: Settled, arrays: Arrays, shape: tuple[int, ...], outside: bool) -> None:
+    def _warn(self, settled: Checked, arrays: Arrays, shape: tuple[int, ...], outside: bool) -> None:
         (out,) = settled.arrays
         infinite, silent = np.isinf(out), np.isnan(out) & (not outside)
         if not infinite.any() and not silent.any():
@@ -289,7 +288,7 @@ class Evaluator:
                 f"{self.bound.name} is silent here: needs {'; '.join(failed)}", OutsideConditionsWarning, stacklevel=4
             )
 
-    def _warn_of(self, settled: Settled) -> None:
+    def _warn_of(self, settled: Checked) -> None:
         """What the numbers themselves cannot tell."""
         if settled.tiny:
             said = f"{self.bound.name}: a value is too small for the digits of a float"

@@ -121,7 +121,7 @@ class Landscape:
     def value(self, owner: Array, x: Array) -> Array:
         """The bound as its own code evaluates it; NaN where a condition fails."""
         arrays, shape = self._arrays(owner, x)
-        return np.asarray(self.evaluator._whole.cautious.values(arrays, shape)[0]).reshape(len(x))
+        return np.asarray(self.evaluator._whole.plain(arrays, shape, cautious=True)[0]).reshape(len(x))
 
     def settled(self, owner: Array, x: Array) -> Array:
         """``value`` with as many digits as it takes."""
@@ -138,7 +138,7 @@ class Landscape:
     def met(self, owner: Array, x: Array) -> list[Array]:
         """For each numeric condition, whether it holds."""
         arrays, shape = self._arrays(owner, x)
-        return [np.asarray(m).reshape(len(x)) for m in self.evaluator._whole.cautious.met(arrays, shape)]
+        return [np.asarray(m).reshape(len(x)) for m in self.evaluator._whole.plainly_met(arrays, shape)]
 
     def _arrays(self, owner: Array, x: Array) -> tuple[dict[str, Array], tuple[int, ...]]:
         arrays = {n: a if a.shape[0] == 1 else a[owner] for n, a in self.numbers.items()}

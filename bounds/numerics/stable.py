@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import sympy as sp
 
 from ..quantities import quantities_of
@@ -21,16 +18,6 @@ class LogRatio(sp.Function):
 
     def _eval_is_positive(self) -> bool | None:
         return True if (1 + self.args[0]).is_positive else None
-
-    def _numpycode(self, printer: Any) -> str:
-        return f"log_ratio({printer._print(self.args[0])})"
-
-
-def log_ratio(x: Any) -> Any:
-    """``LogRatio`` of an array."""
-    x = np.asarray(x, dtype=float)
-    zero = x == 0
-    return np.where(zero, 1.0, np.log1p(x) / np.where(zero, 1.0, x))
 
 
 def stable(expression: sp.Basic, whole: bool = True) -> sp.Basic:
@@ -55,4 +42,4 @@ def _is_whole(e: sp.Expr) -> bool:
     return bool(e.xreplace(counts).is_integer)
 
 
-__all__ = ["LogRatio", "grows", "log_ratio", "stable"]
+__all__ = ["LogRatio", "grows", "stable"]

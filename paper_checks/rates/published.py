@@ -12,7 +12,8 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound, spell
 from bounds.errors import BoundsError
 from bounds.numerics.at_point import at_point
-from bounds.numerics.digits import Digits
+from bounds.numerics.balls import Point
+from bounds.numerics.tape import Tape
 from empirics.algorithms.algorithm import Algorithm
 
 from ..runs import schedules
@@ -94,9 +95,9 @@ def _values(bound: Bound, case: Case, rounds: int, relaxation: float) -> dict[st
 
 
 def _shares(bound: Bound, *times: Mapping[str, Any]) -> list[float]:
-    """What a round leaves of every term; in long floating point: what shrank for so long is no double any more."""
-    digits = Digits([spell(term, bound.where) for term in bound.terms.values()], ())
+    """What a round leaves of every term; in balls: what shrank for so long is no double any more."""
+    tape = Tape([spell(term, bound.where) for term in bound.terms.values()])
     points = [{name: np.atleast_1d(np.asarray(x, dtype=float)).tolist() for name, x in at.items()} for at in times]
     width = max(map(len, points[0].values()))
-    now, then = ([members[0] for members in digits.at(point, width)[0]] for point in points)
-    return [float(after / before) if before else 1.0 for before, after in zip(now, then, strict=True)]
+    now, then = ([members[0] for members in Point(tape, point, width).balls()] for point in points)
+    return [1.0 if before.is_zero() else float(after / before) for before, after in zip(now, then, strict=True)]

@@ -1,7 +1,6 @@
 """What a call says is what its formula says: against a thousand digits, anywhere in the range of floats."""
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ from precision import flaws, points, REGIMES
 
 from bounds import Bound, BOUNDS, Condition, quantity, Source
 from bounds.domains import POSITIVE
-from bounds.errors import TermOverflowWarning, UndefinedValueWarning, UnderflowWarning, UnsettledWarning
-from bounds.numerics import settling
+from bounds.errors import TermOverflowWarning, UnderflowWarning, UnsettledWarning
+from bounds.numerics import recheck
 from bounds.points import POINTS
 from bounds.vocabulary import generalization_gap, local_steps, rounds
 from paper_checks.audit.contract import quiet
@@ -188,8 +187,6 @@ TIES = [
     (c * (1 - 9.9999 * a) <= 0, False),
     (sp.log(10 * a) <= 0, True),
     (sp.log(10 * a) > 0, False),
-    (sp.cos(10 * a - 1) ** 2 >= 1, True),
-    (sp.sin(3 * a - b) > 0, False),
     (sp.Piecewise((1 - 10 * a, a < b), (7, True)) >= 0, True),
     ((10 * a) ** c * (2 - 10 * a) ** (3 * a) >= 1, True),
     (sp.ceiling(10 * a) <= 1, True),
@@ -210,7 +207,6 @@ def test_decimals_that_make_both_sides_equal_meet_a_cap_and_nothing_strict(relat
         assert (bound.compile()(**there) == 0.7) is met
         pieces = own(sp.Piecewise((c, relation), (2 * c, True)))
         assert pieces(**there) == pieces.compile()(**there) == (0.7 if met else 1.4)
-        assert float(pieces.compile("torch")(**there)) == (0.7 if met else 1.4)
 
 
 @pytest.mark.parametrize("small", [0.0, 2.0**-40])
@@ -222,12 +218,6 @@ def test_floors_and_ceilings_forgive_rounding_and_nothing_more(small):
         (own(sp.floor(b / a)), 2 if up else 3),
         (own(sp.floor(-10 * a) + 3), 1 if up else 2),
         (own(sp.ceiling(sp.floor(b / a) * (10 * a))), 3),
-        (own(1 + sp.frac(10 * a)), 1 + small),
-        (own(1 + sp.Mod(b, a)), 1 + (0.1 if up else 0)),
-        (own(2 + sp.sign(3 * a - b)), 3 if up else 2),
-        (own(2 + sp.Heaviside(3 * a - b)), 3 if up else 2.5),
-        (own(2 + sp.KroneckerDelta(3 * a, b)), 2 if up else 3),
-        (own(2 + sp.Mod(local_steps, 2)), 3),
         (own(sp.floor(local_steps / 2)), 2**49),
         (own(sp.floor(local_steps / 7)), (2**50 + 1) // 7),
     ]:
@@ -235,28 +225,7 @@ def test_floors_and_ceilings_forgive_rounding_and_nothing_more(small):
         with quiet():
             assert bound(**found) == pytest.approx(wanted, rel=1e-12)
             assert bound.compile()(**found) == bound(**found)
-            assert float(bound.compile("torch")(**found)) == bound(**{k: np.full(3, v) for k, v in found.items()})[1]
-
-
-JOINED = [
-    sp.Xor(a > 1, b > 1, c > 1),
-    sp.Equivalent(a > 1, b > 1, c > 1),
-    sp.Implies(a > 1, sp.Xor(b > 1, c > 1)),
-    sp.ITE(a > 1, b > 1, c > 1),
-    sp.Piecewise((b, c > 1), (a, True)) > 1,
-]
-
-
-@pytest.mark.parametrize("condition", JOINED)
-def test_conditions_that_are_joined_otherwise_than_by_and_and_or(condition):
-    bound = own(sp.Piecewise((3, condition), (7, True)))
-    with quiet():
-        for point in product((0.3, 1.7), repeat=3):
-            wanted = 3 if condition.subs(dict(zip((a, b, c), point, strict=True))) else 7
-            there = dict(zip("abc", point, strict=True))
-            assert bound(**there) == bound.compile()(**there) == wanted
-            tiny = own(sp.Piecewise((3, condition), (7, True)) * a**9 * 1e-200)  # a value that is looked at again
-            assert tiny(**there) == pytest.approx(wanted * point[0] ** 9 * 1e-200, rel=1e-12)
+            assert bound(**found) == bound(**{k: np.full(3, v) for k, v in found.items()})[1]
 
 
 def test_whole_numbers_of_any_size_are_compared_as_they_are():
@@ -265,9 +234,9 @@ def test_whole_numbers_of_any_size_are_compared_as_they_are():
 
 
 def test_beyond_what_is_looked_at_again_a_warning_says_so(monkeypatch):
-    monkeypatch.setattr(settling, "MOST", 3)
+    monkeypatch.setattr(recheck, "MOST", 3)
     with pytest.warns(UnsettledWarning, match="own.bound: rounding may have spoilt the result at 2 points"):
-        own(a * b - c)(a=0.7, b=1.3, c=np.full(5, 0.7 * 1.3))
+        own(a * b - c)(a=0.7, b=1.3, c=0.7 * 1.3 * (1 + np.arange(5) * 2.0**-52))
 
 
 # ---- the check itself ----
@@ -286,7 +255,7 @@ def test_beyond_what_is_looked_at_again_a_warning_says_so(monkeypatch):
 def test_plain_floating_point_would_be_found_out(bound, point, words, monkeypatch):
     there = {q.name: np.array([point["abc".index(q.name)]]) for q in bound.quantities}
     assert not flaws(bound, there, range(1))
-    monkeypatch.setattr(settling.Settling, "_in_doubt", lambda self, arrays, shape: np.zeros(0, dtype=int))
+    monkeypatch.setattr(recheck.Formulas, "_distinct", lambda *given: ([], None, len(given[-1])))
     assert words in flaws(bound, there, range(1))[0]
 
 
@@ -296,40 +265,23 @@ def test_plain_floating_point_would_be_found_out(bound, point, words, monkeypatc
 @pytest.mark.parametrize("name", ["fedals.one_round", "fedinit.theorem_5", "decaying_k.per_second", "fedcog.theorem"])
 def test_ordinary_sweeps_are_cleared_without_looking_at_a_point(name, monkeypatch):
     bound, point = BOUNDS[name], POINTS[name]
-    monkeypatch.setattr(settling, "Again", None)
+    monkeypatch.setattr(recheck, "Point", None)
     swept = {**point, "smoothness": np.asarray(point["smoothness"]) * np.linspace(0.97, 1.03, 2_000)}
     with quiet():
         np.testing.assert_array_equal(bound(**swept), bound.compile()(**swept))
 
 
-# ---- functions without rules, and pieces ----
+# ---- pieces ----
 
 
 @pytest.mark.parametrize(
     ("term", "at", "value"),
     [
-        ((1 - sp.cos(a)) / a**2, 1e-9, 0.5),
-        ((1 - sp.cos(a)) / a**2, 1e-7, 0.49999999999999958),
-        (1 - sp.sin(a) / a, 1e-9, 1.6666666666666667e-19),
-        (1 - sp.tanh(a), 25.0, 3.8574996959278356e-22),
         (sp.Piecewise((sp.exp(a) - 1, a < 1), (7, True)), 1e-17, 1e-17),
         (sp.Piecewise((7, a >= 1), (sp.sqrt(1 + a) - 1, True)), 1e-17, 5e-18),
-        (sp.cosh(a) / sp.exp(a), 800.0, 0.5),
-        (sp.atan2(a, 3) * 3 - a, 1e-5, -1e-15 / 27),
-        (sp.sin(a) + 0.3, 0.7, 0.94421768723769105),
     ],
 )
-def test_a_function_without_rules_has_all_its_digits(term, at, value):
+def test_pieces_have_all_their_digits(term, at, value):
     bound = replace(own(term), signed=("all",))
     assert bound(a=at) == pytest.approx(value, rel=1e-13)
     assert bound(a=[at, 2 * at])[0] == bound(a=at) == bound.parts(a=at)["all"]
-
-
-def test_a_function_without_rules_has_no_value_outside_of_its_domain():
-    with pytest.warns(UndefinedValueWarning, match="own.bound has no real value in 'all'"):
-        assert np.isnan(own(sp.acos(a))(a=1.3))
-
-
-def test_conditions_on_functions_without_rules_are_decided_by_their_digits():
-    assert own(c, 1 - sp.cos(a) > 0.4 * a**2).holds(a=1e-9, c=0.7)
-    assert not own(c, 1 - sp.cos(a) > 0.6 * a**2).holds(a=1e-9, c=0.7)

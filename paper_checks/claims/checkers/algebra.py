@@ -11,7 +11,6 @@ import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
-from bounds.numerics.rounding import spelled
 from bounds.operators import ClassMax, ClientMax
 from bounds.quantities import Quantity
 
@@ -56,7 +55,7 @@ class Same:
         witness = _differ(left, right, self.where)
         if witness is None:
             proved = self._symbolic(left - right)
-            pieces = ", and a search finds no piece where they differ" if spelled(left - right).has(*PIECES) else ""
+            pieces = ", and a search finds no piece where they differ" if (left - right).has(*PIECES) else ""
             how = "equal symbolically" if proved else f"equal at {POINTS} generic points to 40 digits{pieces}"
             return Finding(Status.HOLDS, Grade.PROVED if proved else Grade.SEARCHED, how)
         said = f"at the witness {side_by_side(value(left, witness), value(right, witness))}"
@@ -82,7 +81,6 @@ class Same:
 
 def _differ(left: sp.Expr, right: sp.Expr, where: tuple[sp.Basic, ...]) -> dict[Quantity, Any] | None:
     """A point at which they differ, or None. Formulas in pieces are searched for a piece where they do."""
-    left, right = spelled(left), spelled(right)
     seen = []
     for point in points((left, right), POINTS, where):
         if _apart(left, right, point):

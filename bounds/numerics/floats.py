@@ -1,0 +1,150 @@
+"""Operations on NumPy arrays in plain floating point, and on torch tensors.
+
+The axis that reductions run over comes first here: points then lie next to each other in memory, and NumPy runs along
+many points instead of along a handful of clients.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<=": operator.le,
+    "<": operator.lt,
+    ">=": operator.ge,
+    ">": operator.gt,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+MARGIN = 2.0**-48
+"""Sides of a comparison that are nearer than this, relatively, are equal where nobody looks at them again."""
+
+
+class Floats:
+    """Operations on arrays whose first axis has ``width`` entries, or one where they are all alike.
+
+    Comparisons and roundings treat numbers as equal that rounding alone may keep apart; if ``cautious`` those that are
+    not strict are what floats make of them: a search for the largest number that meets a cap is to end at the cap.
+    """
+
+    def __init__(self, width: int = 1, cautious: bool = False) -> None:
+        self.width, self.cautious = width, cautious
+
+    def number(self, value: sp.Expr, near: float) -> Any:
+        return near
+
+    def truth(self, value: bool) -> Any:
+        return np.bool_(value)
+
+    add, subtract, multiply = operator.add, operator.sub, operator.mul
+    divide = staticmethod(np.divide)
+    square_root, exponential, logarithm, absolute = map(staticmethod, (np.sqrt, np.exp, np.log, np.abs))
+    maximum, minimum = map(staticmethod, (np.maximum, np.minimum))
+    both, either, negated = map(staticmethod, (np.logical_and, np.logical_or, np.logical_not))
+    power = staticmethod(np.power)
+
+    @staticmethod
+    def whole_power(base: Any, exponent: int) -> Any:
+        if exponent <= 4:  # NumPy's power is many times slower than a multiplication
+            square = base * base
+            return square if exponent == 2 else square * base if exponent == 3 else square * square
+        return np.power(base, exponent)
+
+    @staticmethod
+    def growth(x: Any, exponent: Any) -> Any:
+        """``(1+x)^n`` without losing the digits of a small ``x``."""
+        with np.errstate(all="ignore"):
+            return np.where(x > -1, np.exp(exponent * np.log1p(x)), np.power(1 + x, exponent))
+
+    @staticmethod
+    def log_ratio(x: Any) -> Any:
+        """``log(1+x)/x``, continued by 1 at 0."""
+        zero = x == 0
+        return np.where(zero, 1.0, np.log1p(x) / np.where(zero, 1.0, x))
+
+    def total(self, x: Any) -> Any:
+        return np.sum(x, axis=0, keepdims=True) if np.ndim(x) and len(x) > 1 else x * self.width
+
+    def largest(self, x: Any) -> Any:
+        return np.max(x, axis=0, keepdims=True) if np.ndim(x) else x
+
+    @staticmethod
+    def ceiling(x: Any) -> Any:
+        return np.ceil(x - MARGIN * np.abs(x))
+
+    @staticmethod
+    def floor(x: Any) -> Any:
+        return np.floor(x + MARGIN * np.abs(x))
+
+    @staticmethod
+    def exactly(left: Any, right: Any, relation: str) -> Any:
+        return COMPARISONS[relation](left, right)
+
+    def compare(self, left: Any, right: Any, relation: str) -> Any:
+        if relation in ("==", "!="):
+            same = abs(left - right) <= MARGIN * abs(right)
+            return same if relation == "==" else ~same
+        if self.cautious and relation in ("<=", ">="):
+            return COMPARISONS[relation](left, right)
+        margin = MARGIN * abs(right) if relation in ("<=", ">") else -MARGIN * abs(right)
+        return COMPARISONS[relation](left - right, margin) & (abs(right) < np.inf)  # nothing is compared with a pole
+
+    @staticmethod
+    def pieces(*parts: Any) -> Any:
+        """The value of the first condition that holds, NaN where none does."""
+        count = len(parts) // 2
+        result: Any = np.nan
+        for condition, value in reversed(list(zip(parts[:count], parts[count:], strict=True))):
+            result = np.where(condition, value, result)
+        return result
+
+
+def tensors(width: int) -> Any:
+    """The same operations on torch tensors, with the axis of reductions last."""
+    import torch
+
+    def lifted(function: Callable[..., Any]) -> Any:
+        return staticmethod(lambda *args: function(*(torch.as_tensor(a, dtype=torch.float64) for a in args)))
+
+    def ratio_of_log(x: Any) -> Any:
+        return torch.where(x == 0, 1.0, torch.log1p(x) / torch.where(x == 0, 1.0, x))
+
+    def grown(x: Any, exponent: Any) -> Any:
+        near = torch.exp(exponent * torch.log1p(torch.where(x > -1, x, 0.0)))
+        return torch.where(x > -1, near, (1 + x) ** exponent)
+
+    class Tensors(Floats):
+        square_root, exponential, logarithm = map(lifted, (torch.sqrt, torch.exp, torch.log))
+        absolute, ceiling, floor = map(lifted, (torch.abs, torch.ceil, torch.floor))
+        maximum, minimum, power = map(lifted, (torch.maximum, torch.minimum, torch.pow))
+        divide = lifted(torch.divide)
+        both, either, negated = map(staticmethod, (torch.logical_and, torch.logical_or, torch.logical_not))
+        whole_power, growth, log_ratio = lifted(torch.pow), lifted(grown), lifted(ratio_of_log)
+
+        def truth(self, value: bool) -> Any:
+            return torch.as_tensor(value)
+
+        def total(self, x: Any) -> Any:
+            x = torch.as_tensor(x, dtype=torch.float64)
+            return torch.sum(x, dim=-1, keepdim=True) if x.ndim and x.shape[-1] > 1 else x * self.width
+
+        def largest(self, x: Any) -> Any:
+            x = torch.as_tensor(x, dtype=torch.float64)
+            return torch.amax(x, dim=-1, keepdim=True) if x.ndim else x
+
+        @staticmethod
+        def pieces(*parts: Any) -> Any:
+            count = len(parts) // 2
+            result: Any = torch.nan
+            for condition, value in reversed(list(zip(parts[:count], parts[count:], strict=True))):
+                result = torch.where(torch.as_tensor(condition), value, result)
+            return result
+
+    return Tensors(width)

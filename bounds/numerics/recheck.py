@@ -1,0 +1,248 @@
+"""Values and conditions of formulas over broadcast arrays: floats, checked, and computed again where they may be wrong.
+
+Blocks of points run through ``Approximations``; what their error bounds do not clear is looked at again with ``balls``,
+every distinct point once. Callers keep the axis that reductions run over (clients, classes) last; inside a block it
+comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from .approximate import Approximate, Approximations, ROUNDING
+from .balls import Point
+from .floats import Floats
+from .tape import Tape
+
+BLOCK = 32_768
+"""Numbers in an array of a block: intermediate arrays stay in the processor's cache, calls stay few."""
+CLOSE = 1e-10
+"""The relative error up to which a float is as good as its formula."""
+MOST = 20_000
+"""Points computed again in one call: some seconds."""
+TINY = float(np.finfo(float).tiny)
+Arrays = dict[str, np.ndarray]
+Block = tuple[Any, ...]
+
+
+class Checked(NamedTuple):
+    """Arrays of values, or one for each relation, and where all relations hold; whether a value is too small for all
+    the digits of a float, and at how many points floating point was left to decide although it may be wrong."""
+
+    arrays: list[np.ndarray]
+    speaks: np.ndarray
+    tiny: bool = False
+    unsettled: int = 0
+
+
+class Formulas:
+    """Some values and relations over the same quantities.
+
+    With ``axis`` the last axis of every array is the one reductions run over; values drop to length one there unless
+    the target itself varies (``keeps_axis``), relations must hold all along it.
+    """
+
+    def __init__(self, values: Sequence[sp.Expr], relations: Sequence[sp.Basic], axis: bool, keeps_axis: bool) -> None:
+        self.axis, self.keeps_axis = axis, keeps_axis
+        self.expressions, self.conditions = tuple(values), tuple(relations)
+
+    @cached_property
+    def joint(self) -> Tape:
+        """Values and relations together, so that what they share is computed once."""
+        return Tape((*self.expressions, *self.conditions))
+
+    @cached_property
+    def relations(self) -> Tape:
+        return Tape(self.conditions)
+
+    @cached_property
+    def value_tape(self) -> Tape:
+        return Tape(self.expressions)
+
+    @cached_property
+    def tapes(self) -> list[Tape]:
+        """One for each relation."""
+        return [Tape((relation,)) for relation in self.conditions]
+
+    # ---- plain floats ----
+
+    def plain(self, arrays: Arrays, shape: tuple[int, ...], cautious: bool = False) -> list[np.ndarray]:
+        """The values in plain floating point, NaN where a relation fails."""
+        outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
+        for block, inside in self._blocks(arrays, shape):
+            held = self.joint.run(Floats(shape[-1] if self.axis else 1, cautious), inside)
+            found = [held[slot] for slot in self.joint.outputs]
+            failed = [np.logical_not(self._all(relation)) for relation in found[len(outs) :]]
+            for out, value in zip(outs, found, strict=False):
+                place = self._axis_first(out, shape)[block]
+                place[...] = value
+                for where in failed:
+                    np.copyto(place, np.nan, where=where)
+        return outs
+
+    def plainly_met(self, arrays: Arrays, shape: tuple[int, ...]) -> list[np.ndarray]:
+        """Where each relation holds in plain floating point, for searches (``cautious``)."""
+        outs = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions]
+        for block, inside in self._blocks(arrays, shape):
+            held = self.relations.run(Floats(shape[-1] if self.axis else 1, cautious=True), inside)
+            for out, slot in zip(outs, self.relations.outputs, strict=True):
+                self._axis_first(out, shape)[block] = self._all(held[slot])
+        return outs
+
+    # ---- checked ----
+
+    def values(
+        self, arrays: Arrays, shape: tuple[int, ...], masked: bool = True, wanted: np.ndarray | None = None
+    ) -> Checked:
+        """The values, NaN where a relation fails unless ``masked`` is off; nothing is computed again where not
+        ``wanted``."""
+        outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
+        near = np.zeros(self._shape(shape), dtype=bool)
+        met, left = self._run(self.joint if masked else self.value_tape, arrays, shape, outs, near, masked)
+        speaks = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
+        tiny = False
+        if near.any():
+            points = np.flatnonzero(near & speaks if wanted is None else near & speaks & wanted)
+            tiny, more = self._again(outs, points, arrays, shape)
+            left += more
+        if met:
+            for out in outs:
+                np.copyto(out, np.nan, where=~speaks)
+        return Checked(outs, speaks, tiny, left)
+
+    def met(self, arrays: Arrays, shape: tuple[int, ...]) -> Checked:
+        """Where each relation holds, as ``balls`` decides it."""
+        met, left = self._run(self.relations, arrays, shape, [], np.zeros(0), bool(self.conditions))
+        speaks = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
+        return Checked(met, speaks, unsettled=left)
+
+    def _run(
+        self, tape: Tape, arrays: Arrays, shape: tuple[int, ...], outs: list[np.ndarray], near: np.ndarray, judged: bool
+    ) -> tuple[list[np.ndarray], int]:
+        """Fill in values and where they may be wrong; where each relation holds, and how many points were given up."""
+        met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions * judged]
+        open_ = [np.zeros(self._shape(shape), dtype=bool) for _ in met]
+        width = shape[-1] if self.axis else 1
+        for block, inside in self._blocks(arrays, shape):
+            given = {
+                q.name: Approximate(inside[q.name], 0.0 if q.card.domain.whole else ROUNDING)
+                for q in tape.leaves.values()
+            }
+            held = tape.run(Approximations(width), given)
+            found = [held[slot] for slot in tape.outputs]
+            for out, number in zip(outs, found, strict=False):
+                self._axis_first(out, shape)[block] = number.value
+                if not number.worst <= CLOSE:
+                    doubt = self._axis_first(near, shape)[block]
+                    doubt |= self._any(~(np.asarray(number.error) <= CLOSE))
+            for holds, doubt, truth in zip(met, open_, found[len(outs) :], strict=True):
+                self._axis_first(holds, shape)[block] = self._all(truth.holds)
+                if truth.open is not False:
+                    self._axis_first(doubt, shape)[block] = self._any(truth.open)
+        left = 0
+        for holds, doubt, relation in zip(met, open_, self.tapes * judged, strict=True):
+            if doubt.any():
+                points = np.flatnonzero(doubt)
+                rows, back, looked_at = self._distinct(relation, arrays, shape, points)
+                if rows:
+                    answers = np.array([all(Point(relation, row, width).holds()) for row in rows])
+                    holds.reshape(-1)[points[:looked_at]] = answers[back]
+                left += len(points) - looked_at
+        return met, left
+
+    def _again(
+        self, outs: list[np.ndarray], points: np.ndarray, arrays: Arrays, shape: tuple[int, ...]
+    ) -> tuple[bool, int]:
+        """Put the values at some points right; whether one is tiny, and how many points were left as they are."""
+        if not points.size:
+            return False, 0
+        width = shape[-1] if self.axis else 1
+        rows, back, looked_at = self._distinct(self.value_tape, arrays, shape, points)
+        found = [Point(self.value_tape, row, width).values() for row in rows]
+        for k, out in enumerate(outs if found else []):
+            flat = out.reshape(-1, out.shape[-1] if self.axis else 1)
+            flat[points[:looked_at]] = np.array([f[k] for f in found])[back]
+        tiny = any(0 < abs(x) < TINY for f in found for members in f for x in members)
+        return tiny, len(points) - looked_at
+
+    # ---- blocks and points ----
+
+    def _all(self, relation: Any) -> Any:
+        return relation.all(axis=0, keepdims=True) if self.axis and np.ndim(relation) else relation
+
+    def _any(self, doubt: Any) -> Any:
+        return doubt.any(axis=0, keepdims=True) if self.axis and np.ndim(doubt) else doubt
+
+    def _distinct(
+        self, tape: Tape, arrays: Arrays, shape: tuple[int, ...], points: np.ndarray
+    ) -> tuple[list[dict[str, list[float]]], np.ndarray, int]:
+        """The different points among the first ``MOST`` ones, for each of these which one it is, and their number."""
+        lead = shape[:-1] if self.axis else shape
+        names = [q.name for q in tape.leaves.values()]
+        parts = []
+        for name in names:
+            full = np.asarray(arrays[name]) if self.axis else np.asarray(arrays[name])[..., None]
+            full = full.reshape((1,) * (len(lead) + 1 - full.ndim) + full.shape)
+            places = np.unravel_index(points, lead) if lead else ()
+            index = tuple(np.where(n == 1, 0, place) for n, place in zip(full.shape[:-1], places, strict=True))
+            parts.append(np.broadcast_to(full[index].reshape(-1, full.shape[-1]), (len(points), full.shape[-1])))
+        table = np.concatenate(parts, axis=1) if parts else np.zeros((len(points), 0))
+        different, back = np.unique(table, axis=0, return_inverse=True)
+        if len(different) > MOST:
+            table = table[:MOST]
+            different, back = np.unique(table, axis=0, return_inverse=True)
+        cuts = np.cumsum([part.shape[1] for part in parts])[:-1]
+        rows = [
+            dict(zip(names, (list(map(float, part)) for part in np.split(row, cuts)), strict=True)) for row in different
+        ]
+        return rows, back.reshape(-1), len(table)
+
+    def _shape(self, shape: tuple[int, ...], keeps_axis: bool = False) -> tuple[int, ...]:
+        return (*shape[:-1], 1) if self.axis and not keeps_axis else shape
+
+    def _axis_first(self, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """A view with as many axes as ``shape`` and, where there is an axis of reductions, that one first."""
+        if array.ndim < len(shape):
+            array = array.reshape((1,) * (len(shape) - array.ndim) + array.shape)
+        return array.transpose(len(shape) - 1, *range(len(shape) - 1)) if self.axis and len(shape) > 1 else array
+
+    def _blocks(self, arrays: Arrays, shape: tuple[int, ...]) -> Iterator[tuple[Any, Arrays]]:
+        """The index of every block, and what is given there."""
+        operands = {name: self._axis_first(np.asarray(a), shape) for name, a in arrays.items()}
+        lead, length = (shape[:-1], shape[-1]) if self.axis else (shape, 1)
+        with np.errstate(all="ignore"):
+            if prod(shape) <= BLOCK:
+                yield ..., operands if shape else {name: float(a) for name, a in operands.items()}
+                return
+            whole = (slice(None),) if self.axis else ()
+            for cut in blocks(lead, max(1, BLOCK // length)):
+                block = (*whole, *cut)
+                yield (*block, ...), {name: self._part(a, block) for name, a in operands.items()}
+
+    def _part(self, array: np.ndarray, block: Block) -> np.ndarray:
+        """The part of ``array`` that broadcasts onto a block: axes of length one stay as they are."""
+        part = array[tuple(slice(None) if n == 1 else s for s, n in zip(block, array.shape, strict=True))]
+        return np.ascontiguousarray(part) if self.axis and 1 < len(part) < part[0].size else part
+
+
+def blocks(shape: tuple[int, ...], size: int) -> Iterator[Block]:
+    """Cut an array of ``shape`` into index tuples of at most ``size`` points each (one point at least)."""
+    split, inner = len(shape), 1
+    while split and inner * shape[split - 1] <= size:
+        split -= 1
+        inner *= shape[split]
+    whole = (slice(None),) * (len(shape) - split)
+    if split == 0:
+        yield whole
+        return
+    step = max(1, size // inner)
+    for outer in np.ndindex(shape[: split - 1]):
+        head = tuple(slice(i, i + 1) for i in outer)
+        for start in range(0, shape[split - 1], step):
+            yield (*head, slice(start, start + step), *whole)

@@ -1,0 +1,173 @@
+"""Formulas as lists of operations, run with any kind of number: floats, floats with error bounds, balls, tensors.
+
+A ``Tape`` is made once from SymPy expressions; common parts are computed once. ``run`` plays it with a *number system*,
+an object with one method for each operation: those of ``floats.Floats``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import sympy as sp
+
+from ..operators import AxisReduction, ClassMax, ClientMax, write_out_means
+from ..quantities import Quantity
+from .rounding import RoundUp
+from .stable import grows, LogRatio, stable
+
+FUNCTIONS: dict[Any, str] = {
+    sp.exp: "exponential",
+    sp.log: "logarithm",
+    LogRatio: "log_ratio",
+    sp.Abs: "absolute",
+    sp.ceiling: "ceiling",
+    RoundUp: "ceiling",
+    sp.floor: "floor",
+}
+"""Functions of one argument, by the operation that computes them."""
+JOINED: dict[Any, str] = {sp.Max: "maximum", sp.Min: "minimum", sp.And: "both", sp.Or: "either"}
+"""Functions of any number of arguments, computed two at a time."""
+COMPARED: dict[Any, str] = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "==", sp.Ne: "!="}
+JUMPS = ("compare", "ceiling", "floor")
+"""Operations whose result jumps: rounding must not decide them."""
+
+
+class Step(NamedTuple):
+    """One operation: its name, the slots of its arguments, and what else it needs (an exponent, a relation)."""
+
+    slot: int
+    operation: str
+    arguments: tuple[int, ...]
+    extra: tuple[Any, ...] = ()
+
+
+class Tape:
+    """Some expressions and relations as operations; ``outputs`` are their slots."""
+
+    def __init__(self, expressions: Sequence[sp.Basic]) -> None:
+        self.leaves: dict[int, Quantity] = {}
+        self.steps: list[Step] = []
+        self.slots: dict[sp.Basic, int] = {}
+        self.outputs = [self._slot(stable(write_out_means(e), whole=False)) for e in expressions]
+        self.jumps = any(step.operation in JUMPS for step in self.steps)
+        self.size = 1 + max(self.slots.values(), default=0)
+        kept = {*self.outputs, *(step.slot for step in self.steps if step.operation in JUMPS)}
+        last = {i: k for k, step in enumerate(self.steps) for i in step.arguments if i not in kept}
+        self.done: list[list[int]] = [[] for _ in self.steps]
+        """By step: the slots that no later one needs."""
+        for i, k in last.items():
+            self.done[k].append(i)
+
+    def run(self, system: Any, values: Mapping[str, Any], decided: Sequence[Any] | None = None) -> list[Any]:
+        """What the slots hold in the end, at least outputs and jumps; ``decided`` has jumps decided before."""
+        held: list[Any] = [None] * self.size
+        for slot, quantity in self.leaves.items():
+            held[slot] = values[quantity.name]
+        for (slot, operation, arguments, extra), done in zip(self.steps, self.done, strict=True):
+            if decided is not None and operation in JUMPS:
+                held[slot] = decided[slot]
+            else:
+                held[slot] = getattr(system, operation)(*[held[i] for i in arguments], *extra)
+            for i in done:  # intermediate arrays that are freed are used again while they are in the cache
+                held[i] = None
+        return held
+
+    # ---- from expressions to operations ----
+
+    def _slot(self, e: sp.Basic) -> int:
+        if e not in self.slots:
+            if isinstance(e, Quantity):
+                slot = self._taken(e)
+                self.leaves[slot] = e
+            elif isinstance(e, (sp.Number, sp.NumberSymbol)):
+                self._emit(e, "number", (), e, float(e))
+            else:
+                self._node(e)
+        return self.slots[e]
+
+    def _taken(self, e: sp.Basic) -> int:
+        return self.slots.setdefault(e, len(self.slots))
+
+    def _emit(self, e: Any, operation: str, arguments: tuple[int, ...], *extra: Any) -> int:
+        slot = self._taken(e)
+        self.steps.append(Step(slot, operation, arguments, extra))
+        return slot
+
+    def _node(self, e: Any) -> None:
+        if e.is_Add:
+            self._sum(e)
+        elif e.is_Mul:
+            self._product(e)
+        elif e.is_Pow:
+            self._power(e)
+        elif isinstance(e, AxisReduction):
+            self._emit(e, "largest" if isinstance(e, (ClientMax, ClassMax)) else "total", (self._slot(e.args[0]),))
+        elif e.is_Relational:
+            self._emit(e, "compare", (self._slot(e.lhs), self._slot(e.rhs)), COMPARED[e.func])
+        elif isinstance(e, sp.Not):
+            self._emit(e, "negated", (self._slot(e.args[0]),))
+        elif isinstance(e, sp.ITE):  # what SymPy makes of comparisons of pieces
+            condition, then, otherwise = e.args
+            self.slots[e] = self._slot((condition & then) | (~condition & otherwise))
+        elif isinstance(e, sp.Piecewise):
+            conditions = tuple(self._slot(condition) for _, condition in e.args)
+            self._emit(e, "pieces", (*conditions, *(self._slot(value) for value, _ in e.args)))
+        elif e in (sp.true, sp.false):
+            self._emit(e, "truth", (), bool(e))
+        elif operation := JOINED.get(e.func):
+            self._chain(e, operation, list(e.args))
+        else:
+            self._emit(e, FUNCTIONS[e.func], (self._slot(e.args[0]),))
+
+    def _chain(self, e: Any, operation: str, parts: Sequence[sp.Basic]) -> int:
+        """Two at a time, from the left; the last result is the whole."""
+        slot = self._slot(parts[0])
+        for count, part in enumerate(parts[1:], 2):
+            key = e if count == len(parts) else (operation, *parts[:count])
+            slot = self.slots[key] if key in self.slots else self._emit(key, operation, (slot, self._slot(part)))
+        return slot
+
+    def _sum(self, e: sp.Add) -> None:
+        """Terms with a plus first, then those with a minus, which are subtracted."""
+        minus = [part for part in e.args if part.could_extract_minus_sign()]
+        plus = [part for part in e.args if part not in minus] or [minus.pop(0)]
+        slot = self._slot(plus[0])
+        rest = [(part, "add", part) for part in plus[1:]] + [(part, "subtract", -part) for part in minus]
+        for count, (part, operation, added) in enumerate(rest, 1):
+            key = e if count == len(rest) else ("sum", slot, part)
+            slot = self.slots[key] if key in self.slots else self._emit(key, operation, (slot, self._slot(added)))
+
+    def _product(self, e: sp.Mul) -> None:
+        """Factors over divisors, with one division; first what products are likely to share, their number last."""
+        coefficient, rest = e.as_coeff_Mul(rational=True)
+        factors = sorted(sp.Mul.make_args(rest), key=lambda f: not isinstance(f, Quantity))
+        below = [f for f in factors if f.is_Pow and f.base != sp.E and f.exp.could_extract_minus_sign()]
+        above = [f for f in factors if f not in below]
+        divisors = [f.base**-f.exp for f in below]
+        if coefficient.p != 1 or not above:
+            above.append(sp.Integer(coefficient.p))
+        if coefficient.q != 1:
+            divisors.append(sp.Integer(coefficient.q))
+        if divisors:
+            self._emit(e, "divide", (self._factors(above), self._factors(divisors)))
+        else:
+            self._chain(e, "multiply", above)
+
+    def _factors(self, factors: Sequence[sp.Basic]) -> int:
+        return self._slot(factors[0]) if len(factors) == 1 else self._chain(("multiply", *factors), "multiply", factors)
+
+    def _power(self, e: sp.Pow) -> None:
+        base, exponent = e.args
+        if base == sp.E:
+            self._emit(e, "exponential", (self._slot(exponent),))
+        elif exponent.could_extract_minus_sign():
+            self._emit(e, "divide", (self._slot(sp.S.One), self._slot(base**-exponent)))
+        elif exponent.is_Integer:
+            self._emit(e, "whole_power", (self._slot(base),), int(exponent))
+        elif exponent == sp.Rational(1, 2):
+            self._emit(e, "square_root", (self._slot(base),))
+        elif grows(e):
+            self._emit(e, "growth", (self._slot(base - 1), self._slot(exponent)))
+        else:
+            self._emit(e, "power", (self._slot(base), self._slot(exponent)))
