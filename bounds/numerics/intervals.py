@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .stable import log_ratio as ratio_of_log
+from .floats import Floats
 
 Array = np.ndarray
 
@@ -137,7 +137,7 @@ def log_ratio_slope(a: Interval) -> Interval:
 
 
 def _log_ratio(x: Array) -> Array:
-    return np.where(x == np.inf, 0.0, ratio_of_log(np.maximum(x, -1.0)))
+    return np.where(x == np.inf, 0.0, Floats.log_ratio(np.maximum(x, -1.0)))
 
 
 def _log_ratio_slope(x: Array) -> Array:
