@@ -14,8 +14,9 @@ import sympy as sp
 
 from .floats import Floats
 
-ROUNDING = 2.0**-52
+ROUNDING = 1.25 * 2.0**-53
 """Relative error of one operation (of an exponential, logarithm or power a few of them), with room."""
+WHOLE = 2.0**53
 TINY, HUGE = float(np.finfo(float).tiny), float(np.finfo(float).max)
 
 
@@ -81,6 +82,13 @@ def _checked(value: Any, error: Any, *operands: Approximate, undefined: Any = Fa
     return found
 
 
+def _whole(found: Approximate, *operands: Approximate) -> Approximate:
+    """Numbers without error are whole, and so are their sums and products, as far as floats hold whole numbers."""
+    if not any(operand.worst for operand in operands) and found.size <= WHOLE:
+        found.error = 0.0
+    return found
+
+
 class Approximations:
     """Operations on ``Approximate`` numbers; comparisons that are too near to call are left open."""
 
@@ -96,10 +104,10 @@ class Approximations:
     # ---- arithmetic ----
 
     def add(self, a: Approximate, b: Approximate) -> Approximate:
-        return self._sum(a, b, self.floats.add(a.value, b.value), a.sign * b.sign > 0)
+        return _whole(self._sum(a, b, self.floats.add(a.value, b.value), a.sign * b.sign > 0), a, b)
 
     def subtract(self, a: Approximate, b: Approximate) -> Approximate:
-        return self._sum(a, b, self.floats.subtract(a.value, b.value), a.sign * b.sign < 0)
+        return _whole(self._sum(a, b, self.floats.subtract(a.value, b.value), a.sign * b.sign < 0), a, b)
 
     @staticmethod
     def _sum(a: Approximate, b: Approximate, value: Any, alike: bool) -> Approximate:
@@ -112,14 +120,14 @@ class Approximations:
         return Approximate(value, np.where(strange, np.inf, error))
 
     def multiply(self, a: Approximate, b: Approximate) -> Approximate:
-        return _checked(self.floats.multiply(a.value, b.value), a.error + b.error + ROUNDING, a, b)
+        return _whole(_checked(self.floats.multiply(a.value, b.value), a.error + b.error + ROUNDING, a, b), a, b)
 
     def divide(self, a: Approximate, b: Approximate) -> Approximate:
         return _checked(self.floats.divide(a.value, b.value), a.error + b.error + ROUNDING, a, b)
 
     def whole_power(self, base: Approximate, exponent: int) -> Approximate:
         error = exponent * base.error + 2 * ROUNDING
-        return _checked(self.floats.whole_power(base.value, exponent), error, base)
+        return _whole(_checked(self.floats.whole_power(base.value, exponent), error, base), base)
 
     def square_root(self, x: Approximate) -> Approximate:
         return _checked(self.floats.square_root(x.value), x.error / 2 + ROUNDING, x, undefined=x.value < 0)
@@ -193,7 +201,7 @@ class Approximations:
         near = np.isfinite(x.value) & (np.abs(x.value - whole) <= x.error * np.abs(x.value)) & (x.worst > 0)
         return Approximate(value, np.where(near | ~np.isfinite(x.error), np.inf, 0.0))
 
-    def compare(self, a: Approximate, b: Approximate, relation: str) -> Truth:
+    def compare(self, a: Approximate, b: Approximate, relation: str, given: bool) -> Truth:
         """No comparison with a pole or an undefined number is met."""
         holds = self.floats.exactly(a.value, b.value, relation)
         if not (min(a.ends[0], b.ends[0]) >= -HUGE and max(a.ends[1], b.ends[1]) <= HUGE):

@@ -141,9 +141,10 @@ class Balls:
     def floor(self, x: Members) -> Members:
         return _each(lambda a: a.upper().floor() if a.is_finite() else a, x)
 
-    def compare(self, a: Members, b: Members, relation: str) -> list[bool]:
-        """Sides are compared as floats: one that is not exact stands for all numbers that round to it."""
-        a, b = ([x if x.is_exact() else self.given(x) for x in side] for side in (a, b))
+    def compare(self, a: Members, b: Members, relation: str, given: bool) -> list[bool]:
+        """Computed sides are compared as floats: one that is not exact stands for all numbers that round to it."""
+        if not given:
+            a, b = ([x if x.is_exact() else self.given(x) for x in side] for side in (a, b))
         return _each(lambda x, y: x.is_finite() and y.is_finite() and DECIDED[relation](x, y), a, b)
 
     def negated(self, a: list[bool]) -> list[bool]:

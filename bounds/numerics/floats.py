@@ -87,7 +87,10 @@ class Floats:
     def exactly(left: Any, right: Any, relation: str) -> Any:
         return COMPARISONS[relation](left, right)
 
-    def compare(self, left: Any, right: Any, relation: str) -> Any:
+    def compare(self, left: Any, right: Any, relation: str, given: bool) -> Any:
+        """Sides that are ``given`` are compared as they are."""
+        if given:
+            return COMPARISONS[relation](left, right)
         if relation in ("==", "!="):
             same = abs(left - right) <= MARGIN * abs(right)
             return same if relation == "==" else ~same

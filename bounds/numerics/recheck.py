@@ -216,6 +216,8 @@ class Formulas:
         """The index of every block, and what is given there."""
         operands = {name: self._axis_first(np.asarray(a), shape) for name, a in arrays.items()}
         lead, length = (shape[:-1], shape[-1]) if self.axis else (shape, 1)
+        if not prod(shape):
+            return
         with np.errstate(all="ignore"):
             if prod(shape) <= BLOCK:
                 yield ..., operands if shape else {name: float(a) for name, a in operands.items()}
