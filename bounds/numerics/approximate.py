@@ -208,7 +208,7 @@ class Approximations:
             holds = holds & np.isfinite(a.value) & np.isfinite(b.value)
         if not (min(a.ends[0], b.ends[0]) >= -HUGE and max(a.ends[1], b.ends[1]) <= HUGE):
             holds = holds & np.isfinite(a.value) & np.isfinite(b.value)
-        return Truth(holds, self._near(a, b))
+        return Truth(holds, not given and self._near(a, b))
 
     @staticmethod
     def _near(a: Approximate, b: Approximate) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 import sympy as sp
 
+from .floats import COMPARISONS
 from .tape import Tape
 
 LEVELS = (64, 128, 512, 2048, 10_000)
@@ -142,9 +143,10 @@ class Balls:
         return _each(lambda a: a.upper().floor() if a.is_finite() else a, x)
 
     def compare(self, a: Members, b: Members, relation: str, given: bool) -> list[bool]:
-        """Computed sides are compared as floats: one that is not exact stands for all numbers that round to it."""
-        if not given:
-            a, b = ([x if x.is_exact() else self.given(x) for x in side] for side in (a, b))
+        """Sides that are not exact stand for all numbers that round to them; given ones are the floats that they are."""
+        if given:
+            return _each(lambda x, y: COMPARISONS[relation](float(x.mid()), float(y.mid())), a, b)
+        a, b = ([x if x.is_exact() else self.given(x) for x in side] for side in (a, b))
         return _each(lambda x, y: x.is_finite() and y.is_finite() and DECIDED[relation](x, y), a, b)
 
     def negated(self, a: list[bool]) -> list[bool]:
