@@ -250,10 +250,10 @@ class Bound:
         Values are numbers (a ``Fraction`` or a ``Decimal`` too), lists, arrays or pandas Series; an answer along a
         Series is a Series with its index.
 
-        Where floating point would leave its range on the way, or a sum cancel, the point is evaluated again with more
-        digits; where a term has pieces or a function without rules (the sine, say), every point is. A number is within
-        1e-9 of the formula, relatively, unless ``UnderflowWarning`` or ``UnsettledWarning`` says otherwise, and
-        conditions are decided as exact numbers decide them; sides that rounding alone keeps apart are equal.
+        Where floating point would leave its range on the way, or a sum cancel, the point is computed again in ball
+        arithmetic. A number is within 1e-9 of the formula, relatively, unless ``UnderflowWarning`` or
+        ``UnsettledWarning`` says otherwise. A condition such as ``x <= 1`` holds unless it fails for all numbers that
+        round to the given ones; ``x < 1`` holds if it does for all of them (``bounds.numerics.balls``).
         """
         return self._labelled(values, self._evaluator.value(values))
 
@@ -284,8 +284,8 @@ class Bound:
     def compile(self, backend: str = "numpy") -> Callable[..., Any]:
         """A fast function of the same arguments, on ``numpy`` or ``torch``, in plain floating point.
 
-        It has no domain checks, no warnings and no second look where numbers under- or overflow on the way or cancel:
-        everywhere else its numbers and NaN are those of a call (on ``numpy`` to the last bit).
+        It has no domain checks and no warnings, and nothing is computed again where numbers under- or overflow on the
+        way or cancel: everywhere else its numbers are those of a call, and its conditions forgive a few roundings.
         """
         return self._evaluator.compiled(backend)
 

@@ -143,7 +143,7 @@ class Balls:
         return _each(lambda a: a.upper().floor() if a.is_finite() else a, x)
 
     def compare(self, a: Members, b: Members, relation: str, given: bool) -> list[bool]:
-        """Sides that are not exact stand for all numbers that round to them; given ones are the floats that they are."""
+        """Computed sides stand for all numbers that round to them; given ones are the floats that they are."""
         if given:
             return _each(lambda x, y: COMPARISONS[relation](float(x.mid()), float(y.mid())), a, b)
         a, b = ([x if x.is_exact() else self.given(x) for x in side] for side in (a, b))
