@@ -104,7 +104,7 @@ class Tape:
         elif isinstance(e, AxisReduction):
             self._emit(e, "largest" if isinstance(e, (ClientMax, ClassMax)) else "total", (self._slot(e.args[0]),))
         elif e.is_Relational:
-            given = all(isinstance(side, (Quantity, sp.Number)) for side in e.args)
+            given = all(isinstance(side, (Quantity, sp.Rational)) for side in e.args)
             self._emit(e, "compare", (self._slot(e.lhs), self._slot(e.rhs)), COMPARED[e.func], given)
         elif isinstance(e, sp.Not):
             self._emit(e, "negated", (self._slot(e.args[0]),))
