@@ -104,13 +104,12 @@ class Approximations:
     # ---- arithmetic ----
 
     def add(self, a: Approximate, b: Approximate) -> Approximate:
-        return _whole(self._sum(a, b, self.floats.add(a.value, b.value), a.sign * b.sign > 0), a, b)
+        return _whole(self._sum(a, b, a.value + b.value, a.sign * b.sign > 0), a, b)
 
     def subtract(self, a: Approximate, b: Approximate) -> Approximate:
-        return _whole(self._sum(a, b, self.floats.subtract(a.value, b.value), a.sign * b.sign < 0), a, b)
+        return _whole(self._sum(a, b, a.value - b.value, a.sign * b.sign < 0), a, b)
 
-    @staticmethod
-    def _sum(a: Approximate, b: Approximate, value: Any, alike: bool) -> Approximate:
+    def _sum(self, a: Approximate, b: Approximate, value: Any, alike: bool) -> Approximate:
         if alike:
             found = Approximate(value, _larger(a.error, b.error) + ROUNDING)
             return found if found.ends[1] <= HUGE and found.ends[0] >= -HUGE else _checked(value, found.error, a, b)
@@ -120,7 +119,7 @@ class Approximations:
         return Approximate(value, np.where(strange, np.inf, error))
 
     def multiply(self, a: Approximate, b: Approximate) -> Approximate:
-        return _whole(_checked(self.floats.multiply(a.value, b.value), a.error + b.error + ROUNDING, a, b), a, b)
+        return _whole(_checked(a.value * b.value, a.error + b.error + ROUNDING, a, b), a, b)
 
     def divide(self, a: Approximate, b: Approximate) -> Approximate:
         return _checked(self.floats.divide(a.value, b.value), a.error + b.error + ROUNDING, a, b)

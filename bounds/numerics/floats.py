@@ -43,12 +43,20 @@ class Floats:
     def truth(self, value: bool) -> Any:
         return np.bool_(value)
 
-    add, subtract, multiply = operator.add, operator.sub, operator.mul
-    divide = staticmethod(np.divide)
-    square_root, exponential, logarithm, absolute = map(staticmethod, (np.sqrt, np.exp, np.log, np.abs))
-    maximum, minimum = map(staticmethod, (np.maximum, np.minimum))
-    both, either, negated = map(staticmethod, (np.logical_and, np.logical_or, np.logical_not))
-    power = staticmethod(np.power)
+    add: Any = operator.add
+    subtract: Any = operator.sub
+    multiply: Any = operator.mul
+    divide: Any = np.divide
+    power: Any = np.power
+    square_root: Any = np.sqrt
+    exponential: Any = np.exp
+    logarithm: Any = np.log
+    absolute: Any = np.abs
+    maximum: Any = np.maximum
+    minimum: Any = np.minimum
+    both: Any = np.logical_and
+    either: Any = np.logical_or
+    negated: Any = np.logical_not
 
     @staticmethod
     def whole_power(base: Any, exponent: int) -> Any:
@@ -124,12 +132,22 @@ def tensors(width: int) -> Any:
         return torch.where(x > -1, near, (1 + x) ** exponent)
 
     class Tensors(Floats):
-        square_root, exponential, logarithm = map(lifted, (torch.sqrt, torch.exp, torch.log))
-        absolute, ceiling, floor = map(lifted, (torch.abs, torch.ceil, torch.floor))
-        maximum, minimum, power = map(lifted, (torch.maximum, torch.minimum, torch.pow))
         divide = lifted(torch.divide)
-        both, either, negated = map(staticmethod, (torch.logical_and, torch.logical_or, torch.logical_not))
-        whole_power, growth, log_ratio = lifted(torch.pow), lifted(grown), lifted(ratio_of_log)
+        power = lifted(torch.pow)
+        square_root = lifted(torch.sqrt)
+        exponential = lifted(torch.exp)
+        logarithm = lifted(torch.log)
+        absolute = lifted(torch.abs)
+        ceiling = lifted(torch.ceil)
+        floor = lifted(torch.floor)
+        maximum = lifted(torch.maximum)
+        minimum = lifted(torch.minimum)
+        whole_power = lifted(torch.pow)
+        growth = lifted(grown)
+        log_ratio = lifted(ratio_of_log)
+        both = torch.logical_and
+        either = torch.logical_or
+        negated = torch.logical_not
 
         def truth(self, value: bool) -> Any:
             return torch.as_tensor(value)

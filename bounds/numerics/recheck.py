@@ -220,7 +220,7 @@ class Formulas:
             return
         with np.errstate(all="ignore"):
             if prod(shape) <= BLOCK:
-                yield ..., operands if shape else {name: float(a) for name, a in operands.items()}
+                yield ..., operands if shape else {name: a[()] for name, a in operands.items()}
                 return
             whole = (slice(None),) if self.axis else ()
             for cut in blocks(lead, max(1, BLOCK // length)):
