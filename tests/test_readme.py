@@ -19,10 +19,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_it_is_read_in_a_minute():
-    assert len(README.splitlines()) <= 120
-
-
 def test_the_sessions_run_as_printed(folder):
     assert {command.split()[1] for block in blocks(README, "console") for command, _ in commands(block)} == {
         "eval", "validate", "tightness", "minimize",
@@ -39,12 +35,15 @@ def test_a_session_that_differs_would_be_seen(folder):
     assert "Expected:\n    3\nGot:\n    2" in report
 
 
-def test_the_commands_of_make_come_first_and_exist():
+def test_commands_of_make_and_links_exist():
     first = re.findall(r"^make (\w+)", blocks(README, "sh")[0], flags=re.MULTILINE)
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert first == ["demo", "test", "proofs", "figures", "docs"]
     assert set(first) <= set(targets)
     assert README.index("```sh") < README.index("```console")
+    links = [t for t in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in t]
+    assert len(links) > 3
+    assert not [link for link in links if not (ROOT / link).exists()]
 
 
 @pytest.mark.slow
@@ -55,12 +54,6 @@ def test_the_demo_says_what_the_readme_quotes(folder):
     plain = " ".join(shown.split())
     for part in quoted.split("..."):
         assert " ".join(part.split()) in plain
-
-
-def test_links_lead_to_files():
-    targets = [t for t in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in t]
-    assert len(targets) > 3
-    assert not [target for target in targets if not (ROOT / target).exists()]
 
 
 def test_what_it_counts_is_what_the_audit_counts():
@@ -74,14 +67,11 @@ def test_what_it_counts_is_what_the_audit_counts():
     assert f"{ours['claims']} cross-checks of our own" in plain
 
 
-def test_the_papers_of_its_table_are_those_of_the_library():
+def test_the_papers_of_its_table_and_those_to_cite_are_those_of_the_library():
     table = re.findall(r"^\| `(\w+)` \| [^:]+: (.*) \(\[arXiv ([\d.]+)\]", README, flags=re.MULTILINE)
     alone = [(key, paper.title) for key, paper in PAPERS.items() if not paper.works]
     assert [(key, title) for key, title, _ in table] == alone
     assert all(f"arXiv {number}" in PAPERS[key].read for key, _, number in table)
-
-
-def test_the_papers_to_cite_are_those_of_the_library():
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     references = cited.split("references:")[1].split("- type: article")[1:]
     papers = [work for paper in PAPERS.values() for work in paper.works or (paper,)]
