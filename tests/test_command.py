@@ -51,7 +51,7 @@ def folder(tmp_path, monkeypatch):
 
 NEEDED = {"results": "sweep", "bundle": "figure"}
 """Verbs whose example reads what the example of another verb has written."""
-SLOW = {"bundle", "tightness"}  # the README runs `tightness` too
+SLOW = {"advise", "bundle", "check", "tightness"}
 TRIED = [v for v in VERBS if v not in ("list", "validate", "open", *NEEDED.values())]
 EXAMPLES = [pytest.param(v, marks=[pytest.mark.slow] if v in SLOW else []) for v in TRIED]
 
