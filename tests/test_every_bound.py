@@ -48,14 +48,10 @@ def test_every_bound_has_a_point_and_a_twin_and_nothing_else_has():
 
 
 @every_bound
-def test_its_name_and_source_point_to_one_paper(bound):
+def test_it_is_declared_whole(bound):
     assert bound.source.paper in PAPERS
     assert bound.name.startswith(f"{bound.source.paper}.")
-
-
-@every_bound
-def test_a_theorem_says_which_number_of_which_algorithms_run_it_bounds(bound):
-    assert not missing_words(bound)
+    assert not missing_words(bound)  # which number of which algorithm's run it bounds
 
 
 @every_bound
@@ -91,7 +87,7 @@ def test_its_terms_add_up(bound, point):
 
 @every_bound
 def test_its_terms_are_nonnegative_where_it_holds_unless_signed(bound, point, rng):
-    count = 300 if bound.signed else 50  # what is declared signed must be seen negative somewhere
+    count = 300 if bound.signed else 20  # what is declared signed must be seen negative somewhere
     found = wrong_signs(bound, [neighbours(bound, point, count, rng)])
     assert not found, found
 
@@ -104,10 +100,11 @@ def test_every_term_carries_the_unit_of_the_target(bound, point):
 
 @every_bound
 def test_a_sweep_over_any_quantity_equals_a_loop(bound, point, rng):
+    drawn = around(bound, point, 12, 0.3, rng)
     for q in bound.quantities:
         if is_tied(bound, q):
             continue
-        line = [{**point, q.name: p[q.name]} for p in around(bound, point, 12, 0.3, rng)]
+        line = [{**point, q.name: p[q.name]} for p in drawn]
         line = [p for p in line if inside(bound, p)][:4]
         with quiet():
             swept = bound(**{**point, q.name: np.array([p[q.name] for p in line])})
@@ -170,22 +167,17 @@ def test_every_numeric_condition_can_fail(bound, point):
 
 
 @every_bound
-def test_missing_quantities_are_all_named_at_once(bound, point):
-    if not point:
-        return
-    with pytest.raises(MissingQuantityError) as error:
-        bound()
-    assert str(error.value) == f"{bound.name} needs {', '.join(sorted(point))}"
+def test_missing_and_unknown_quantities_are_named(bound, point):
     for name in point:
-        with pytest.raises(MissingQuantityError, match=rf"needs {name}$"):
-            bound(**{n: v for n, v in point.items() if n != name})
-
-
-@every_bound
-def test_an_unknown_quantity_is_refused_with_the_nearest_name(bound, point):
-    for name in point:
-        with pytest.raises(UnknownNameError, match=f"did you mean .*'{name}'"):
+        rest = {n: v for n, v in point.items() if n != name}
+        with pytest.raises(MissingQuantityError, match=rf"{name}$"):
+            bound(**rest)
+        with pytest.raises(UnknownNameError, match=f"'{name}'"):
             bound(**point, **{f"{name}x": 0.7})
+    if point:
+        with pytest.raises(MissingQuantityError) as error:
+            bound()
+        assert str(error.value).endswith(", ".join(sorted(point)))
 
 
 @every_bound
@@ -194,19 +186,13 @@ def test_a_value_outside_the_domain_is_refused_by_name(bound, point):
         for bad in nonsense(q, point[q.name]):
             with pytest.raises(DomainError, match=rf"^{q.name} "):
                 bound(**{**point, q.name: bad})
-
-
-@every_bound
-def test_a_quantity_cannot_exceed_the_one_it_is_at_most(bound, point):
-    for q in bound.quantities:
         limit = q.card.at_most
         lists = [len(v) for v in point.values() if isinstance(v, list) and bound.axis == "clients"]
         known = {**({"clients": lists[0]} if lists else {}), **point}
         if limit is None or limit.name not in known or is_tied(bound, q):
             continue
-        too_large = np.max(known[limit.name]) * 3
-        with pytest.raises(DomainError, match=f"^{q.name} must be <= {limit.name}; got"):
-            bound(**{**point, q.name: too_large})
+        with pytest.raises(DomainError, match=f"^{q.name} .*{limit.name}"):
+            bound(**{**point, q.name: np.max(known[limit.name]) * 3})
 
 
 def nonsense(q, value):
