@@ -276,6 +276,7 @@ def test_an_interrupt_while_the_libraries_load(module):
     assert code(AT_IMPORT.format(module, ""), "show", "fedals.one_round") == INTERRUPTED
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_torch_or_an_extension_loads():
     assert code(AT_IMPORT.format("torch.nn", ""), "train", *IRIS) == INTERRUPTED
     for module, inner in (("numpy.random", "numpy.random._common"), ("scipy.linalg", "scipy.linalg._fblas")):
@@ -344,10 +345,15 @@ if __name__ == "__main__":
 TERMINATED = "threading.Timer(2, os.kill, (os.getpid(), signal.SIGTERM)).start(); "
 ENDS = [
     ("for _ in spread(time.sleep, [0.1, 600, 600, 600], workers=2): raise KeyboardInterrupt", 130),
-    ("subprocess.Popen(['sh', '-c', 'sleep 3; kill -INT 0']); working(600, 600, 600)", 130),
-    (TERMINATED + "time.sleep(60)", 143),
     (TERMINATED + "working(600, 600, 600)", 143),
-    pytest.param(TERMINATED + "own_cluster(2).__enter__(); time.sleep(60)", 143, marks=pytest.mark.slow),
+    *(
+        pytest.param(work, status, marks=pytest.mark.slow)
+        for work, status in [
+            ("subprocess.Popen(['sh', '-c', 'sleep 3; kill -INT 0']); working(600, 600, 600)", 130),
+            (TERMINATED + "time.sleep(60)", 143),
+            (TERMINATED + "own_cluster(2).__enter__(); time.sleep(60)", 143),
+        ]
+    ),
 ]
 
 

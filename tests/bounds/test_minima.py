@@ -23,16 +23,41 @@ def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
 # ---- traps ----
 
 
-@pytest.mark.parametrize(("tilt", "best"), [(0.07, 1.3), (-0.07, 7.1)])
-def test_the_deeper_of_two_valleys_is_found(tilt: float, best: float) -> None:
-    bound = toy((y - sp.Rational(13, 10)) ** 2 * (y - sp.Rational(71, 10)) ** 2 / 9, c * y, signed=True)
-    found = minimum(bound, y, offset=tilt)
-    grid = np.linspace(-3, 12, 300_001)
-    heights = bound(place=grid, offset=tilt)
-    assert found.at == pytest.approx(best, abs=0.1)
-    assert found.at == pytest.approx(grid[np.argmin(heights)], abs=1e-4)
-    assert found.value <= heights.min() + 1e-12
-    assert found.lower <= found.value
+TWO_VALLEYS = toy((y - sp.Rational(13, 10)) ** 2 * (y - sp.Rational(71, 10)) ** 2 / 9, c * y, signed=True)
+INSIDE = np.linspace(0, 1, 1_000_001)[1:-1]
+LISTS = {"client_weight": [0.2, 0.3, 0.5], "part": [0.4, 1.7, 5.2]}
+
+
+def rugged(seed: int) -> Bound:
+    """A sum of random powers with a bump."""
+    rng = np.random.default_rng(seed)
+    powers, weights = rng.uniform(-2.5, 2.5, 4), rng.uniform(0.2, 3.0, 4)
+    terms = [sp.Float(w) * z ** sp.Rational(round(8 * p), 8) for p, w in zip(powers, weights, strict=True)]
+    bump = 3 * sp.exp(-((sp.log(z + 1) - sp.Float(rng.uniform(0, 2))) ** 2))
+    return toy(*terms, bump, z**3 / 50 + 1 / (9 * z))
+
+
+@pytest.mark.parametrize(
+    ("bound", "over", "grid", "values"),
+    [
+        (TWO_VALLEYS, y, np.linspace(-3, 12, 300_001), {"offset": 0.07}),
+        (TWO_VALLEYS, y, np.linspace(-3, 12, 300_001), {"offset": -0.07}),
+        (toy(ClientMean(part / (x + part)), x / 7), x, np.geomspace(1e-3, 1e3, 100_001), LISTS),
+        *((rugged(seed), z, np.geomspace(1e-4, 1e4, 200_001), {}) for seed in range(11, 16)),
+        # poles at the end of the domain, and where a condition ends
+        (toy(a / (1 - share**2), 1 / share), share, INSIDE, {"alpha": 2.7}),
+        (toy(a / (1 - share - share**2 + share**3), (1 - share) / share), share, INSIDE, {"alpha": 2.7}),
+        (toy(a * share / (1 - share**2), -sp.log(1 - share), 1 / share), share, INSIDE, {"alpha": 2.7}),
+        (toy(a / (1 - b * x), 1 / x, where=(b * x < 1,)), x, INSIDE / 3.1, {"alpha": 2.7, "gamma": 3.1}),
+    ],
+)
+def test_a_minimum_beats_a_fine_grid_and_keeps_its_certificate(bound, over, grid, values) -> None:
+    found = minimum(bound, over, **values)
+    heights = bound.compile()(**values, **{over.name: grid[:, None] if "part" in values else grid})
+    best, size = grid[np.argmin(heights)], abs(heights.min())
+    assert found.at == pytest.approx(best, rel=2e-3, abs=1e-4)
+    assert heights.min() - 1e-7 * size <= found.value <= heights.min() + 1e-12 * size
+    assert found.value - (2e-10 if over == z else 1e-6) * size <= found.lower <= found.value
 
 
 def test_a_valley_much_narrower_than_any_grid_is_found() -> None:
@@ -90,64 +115,6 @@ def test_points_of_a_sweep_without_minimum_are_nan_with_the_reason() -> None:
     assert np.isnan(found.at).tolist() == [False, True, False]
     assert found.at[[0, 2]] == pytest.approx([2.1, sqrt(0.7)])
     assert found.binding.tolist() == ["needs width >= alpha", "no value in the domain meets the conditions", ""]
-
-
-def test_every_minimum_of_random_bounds_beats_a_fine_grid_and_keeps_its_certificate() -> None:
-    rng = np.random.default_rng(11)
-    for _ in range(5):
-        powers, weights = rng.uniform(-2.5, 2.5, 4), rng.uniform(0.2, 3.0, 4)
-        terms = [sp.Float(w) * z ** sp.Rational(round(8 * p), 8) for p, w in zip(powers, weights, strict=True)]
-        bound = toy(*terms, 3 * sp.exp(-((sp.log(z + 1) - sp.Float(rng.uniform(0, 2))) ** 2)), z**3 / 50 + 1 / (9 * z))
-        found = minimum(bound, z)
-        heights = bound(load=np.geomspace(1e-4, 1e4, 200_001))
-        assert found.value <= heights.min() * (1 + 1e-12)
-        assert found.lower <= found.value <= found.lower * (1 + 2e-10)
-        assert found.value >= heights.min() * (1 - 1e-7)
-
-
-def test_clients_values_enter_the_search() -> None:
-    bound = toy(ClientMean(part / (x + part)), x / 7)
-    weights, parts = [0.2, 0.3, 0.5], [0.4, 1.7, 5.2]
-    found = minimum(bound, x, client_weight=weights, part=parts)
-    grid = np.geomspace(1e-3, 1e3, 20_001)
-    heights = sum(w * u / (grid + u) for w, u in zip(weights, parts, strict=True)) + grid / 7
-    assert found.at == pytest.approx(grid[np.argmin(heights)], rel=1e-3)
-    assert found.value <= heights.min() + 1e-15
-
-
-# ---- poles at an end of the domain ----
-
-
-def by_scan(formula, low, high):
-    """The place and the value of the smallest of very many numbers."""
-    at = np.linspace(low, high, 2_000_001)[1:-1]
-    values = formula(at)
-    return at[np.argmin(values)], values.min()
-
-
-@pytest.mark.parametrize(
-    ("terms", "formula"),
-    [
-        ([a / (1 - share**2), 1 / share], lambda y: 2.7 / (1 - y**2) + 1 / y),
-        ([a / (1 - share - share**2 + share**3), (1 - share) / share],
-         lambda y: 2.7 / (1 - y - y**2 + y**3) + (1 - y) / y),
-        ([a * share / (1 - share**2), -sp.log(1 - share), 1 / share],
-         lambda y: 2.7 * y / (1 - y**2) - np.log(1 - y) + 1 / y),
-    ],
-)  # fmt: skip
-def test_a_pole_at_the_end_of_the_domain_does_not_keep_a_minimum_from_being_certified(terms, formula):
-    found = toy(*terms).minimize(share, alpha=2.7)
-    at, value = by_scan(formula, 0.0, 1.0)
-    assert found.at == pytest.approx(at, rel=1e-5)
-    assert found.value == pytest.approx(value, rel=1e-10)
-    assert found.lower == pytest.approx(value, rel=1e-6)
-
-
-def test_a_pole_where_a_condition_ends_does_not_either():
-    bound = toy(a / (1 - b * x), 1 / x, where=(b * x < 1,))
-    found = bound.minimize(x, alpha=2.7, gamma=3.1)
-    at, value = by_scan(lambda x: 2.7 / (1 - 3.1 * x) + 1 / x, 0.0, 1 / 3.1)
-    assert (found.at, found.value) == (pytest.approx(at, rel=1e-5), pytest.approx(value, rel=1e-10))
 
 
 LOWER = {"alpha": 1.9, "gamma": 0.4, "offset": 1.9}

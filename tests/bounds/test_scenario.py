@@ -212,8 +212,12 @@ def test_half_of_a_pair_goes_with_the_other_half_of_its_source():
     file = {"dissimilarity_offset": 0.3, "dissimilarity_factor": 2.5}
     s = Scenario.of(file, dissimilarity_offset=0.7, dissimilarity_factor=1.5)
     assert [(p.offset, p.factor) for p in pairs(s)] == [(0.7, 1.5)]
-    with pytest.raises(BoundsError, match="hold as a pair"):
+    with pytest.raises(BoundsError, match="dissimilarity_factor"):
         Scenario.of(file, dissimilarity_offset=0.7)
+    bound = own({"a": dissimilarity_offset + dissimilarity_factor})
+    assert Scenario.of(file).substituted(bound).high == 2.8
+    for word in file:  # one lower estimate of the two leaves no upper end
+        assert Scenario.of(file | {"_provenance": {word: "lower"}}).substituted(bound).high == np.inf
 
 
 def test_a_number_for_all_clients_becomes_a_list_of_them_and_counts_none():
