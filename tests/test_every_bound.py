@@ -99,15 +99,16 @@ def test_every_term_carries_the_unit_of_the_target(bound, point):
 
 
 @every_bound
-def test_a_sweep_over_any_quantity_equals_a_loop(bound, point, rng):
-    drawn = around(bound, point, 12, 0.3, rng)
-    for q in bound.quantities:
-        if is_tied(bound, q):
+def test_a_sweep_over_one_quantity_or_all_equals_a_loop(bound, point, rng):
+    drawn = around(bound, point, 4, 0.3, rng)
+    free = [q.name for q in bound.quantities if not is_tied(bound, q)]
+    for names in filter(None, (free, free[:1], free[len(free) // 2 :][:1], free[-1:])):
+        line = [{**point, **{name: p[name] for name in names}} for p in drawn]
+        line = [p for p in line if inside(bound, p)]
+        if not line:
             continue
-        line = [{**point, q.name: p[q.name]} for p in drawn]
-        line = [p for p in line if inside(bound, p)][:4]
         with quiet():
-            swept = bound(**{**point, q.name: np.array([p[q.name] for p in line])})
+            swept = bound(**{**point, **{name: np.array([p[name] for p in line]) for name in names}})
             looped = np.array([bound(**p) for p in line])
         close(np.broadcast_to(swept, looped.shape), looped)
 
@@ -139,7 +140,7 @@ def test_equal_clients_are_a_special_case(bound, point):
 @every_bound
 def test_fixing_a_quantity_equals_passing_it(bound, point):
     lists = [name for name, value in point.items() if isinstance(value, list)]
-    for name in {*list(point)[::9], *list(point)[-1:], *lists[:1]}:
+    for name in {*list(point)[-1:], *lists[:1]}:
         fixed = bound.fix(**{name: point[name]})
         rest = {n: v for n, v in point.items() if n != name}
         assert name not in {q.name for q in fixed.quantities}
