@@ -79,16 +79,13 @@ def test_a_sum_that_cancels_is_evaluated_again():
 # ---- the ends of the range ----
 
 
-def test_what_leaves_the_range_on_the_way_comes_back():
+def test_what_leaves_the_range_on_the_way_comes_back_and_a_number_too_small_is_announced():
     assert own(a**2 * b)(a=1e-170, b=1e300) == pytest.approx(1e-40, rel=1e-12)
     assert own(a**2 / b)(a=1e170, b=1e300) == pytest.approx(1e40, rel=1e-12)
     assert own(sp.exp(a) / (1 + sp.exp(a)))(a=1234.5) == 1
     swept = own(a**2 * b)(a=[[1e-170], [0.7]], b=[1e300, 3e280])
     np.testing.assert_allclose(swept, [[1e-40, 3e-60], [0.49e300, 1.47e280]], rtol=1e-12)
-
-
-def test_a_number_too_small_is_announced_and_never_zero():
-    with pytest.warns(UnderflowWarning, match="own.bound: a value is too small for the digits of a float"):
+    with pytest.warns(UnderflowWarning, match=r"own.bound"):
         assert own(a**2)(a=1e-170) > 0
     with pytest.warns(UnderflowWarning):
         assert own(a**2).parts(a=1e-161)["all"] == pytest.approx(1e-322, rel=0.05)
@@ -198,19 +195,18 @@ TIES = [
 ]
 
 
-@pytest.mark.parametrize(("relation", "met"), TIES)
-def test_decimals_that_make_both_sides_equal_meet_a_cap_and_nothing_strict(relation, met):
-    there = {"a": 0.1, "b": 0.3, "c": 0.7}
-    there = {name: there[name] for name in "abc" if name == "c" or name in map(str, relation.free_symbols)}
-    bound = own(c, relation)
-    with quiet():
-        assert bound.holds(**there) is met
-        assert (bound(**there) == 0.7) is met
-        assert (not bound.failed(**there)) is met
-        assert (bound.compile()(**there) == 0.7) is met
-        pieces = own(sp.Piecewise((c, relation), (2 * c, True)))
-        assert pieces(**there) == pieces.compile()(**there) == (0.7 if met else 1.4)
-        assert float(pieces.compile("torch")(**there)) == (0.7 if met else 1.4)
+def test_decimals_that_make_both_sides_equal_meet_a_cap_and_nothing_strict():
+    for relation, met in TIES:
+        there = {"a": 0.1, "b": 0.3, "c": 0.7}
+        there = {name: there[name] for name in "abc" if name == "c" or name in map(str, relation.free_symbols)}
+        bound = own(c, relation)
+        with quiet():
+            assert bound.holds(**there) is met, relation
+            assert (bound(**there) == 0.7) is (bound.compile()(**there) == 0.7) is met, relation
+            assert (not bound.failed(**there)) is met, relation
+            pieces = own(sp.Piecewise((c, relation), (2 * c, True)))
+            assert pieces(**there) == pieces.compile()(**there) == (0.7 if met else 1.4), relation
+            assert float(pieces.compile("torch")(**there)) == (0.7 if met else 1.4), relation
 
 
 @pytest.mark.parametrize("small", [0.0, 2.0**-40])
@@ -259,14 +255,11 @@ def test_conditions_that_are_joined_otherwise_than_by_and_and_or(condition):
             assert tiny(**there) == pytest.approx(wanted * point[0] ** 9 * 1e-200, rel=1e-12)
 
 
-def test_whole_numbers_of_any_size_are_compared_as_they_are():
+def test_whole_numbers_of_any_size_are_compared_as_they_are_and_doubts_beyond_a_limit_are_told(monkeypatch):
     assert own(a, local_steps < rounds).holds(local_steps=2**52 - 1, rounds=2**52, a=0.7)
     assert not own(a, local_steps <= rounds).holds(local_steps=2**52 + 1, rounds=2**52, a=0.7)
-
-
-def test_beyond_what_is_looked_at_again_a_warning_says_so(monkeypatch):
     monkeypatch.setattr(settling, "MOST", 3)
-    with pytest.warns(UnsettledWarning, match="own.bound: rounding may have spoilt the result at 2 points"):
+    with pytest.warns(UnsettledWarning, match=r"own.bound.* 2 "):
         own(a * b - c)(a=0.7, b=1.3, c=np.full(5, 0.7 * 1.3))
 
 
@@ -325,11 +318,8 @@ def test_a_function_without_rules_has_all_its_digits(term, at, value):
     assert bound(a=[at, 2 * at])[0] == bound(a=at) == bound.parts(a=at)["all"]
 
 
-def test_a_function_without_rules_has_no_value_outside_of_its_domain():
-    with pytest.warns(UndefinedValueWarning, match="own.bound has no real value in 'all'"):
+def test_a_function_without_rules_has_no_value_outside_of_its_domain_and_decides_conditions_by_its_digits():
+    with pytest.warns(UndefinedValueWarning, match=r"own.bound.*'all'"):
         assert np.isnan(own(sp.acos(a))(a=1.3))
-
-
-def test_conditions_on_functions_without_rules_are_decided_by_their_digits():
     assert own(c, 1 - sp.cos(a) > 0.4 * a**2).holds(a=1e-9, c=0.7)
     assert not own(c, 1 - sp.cos(a) > 0.6 * a**2).holds(a=1e-9, c=0.7)
