@@ -135,25 +135,6 @@ def test_the_verbs_of_one_bound_say_what_takes_long(said_there, work, line, soon
     assert fedbounds.main(list(line)) == 0
 
 
-LOADING = """
-import os, sys, time
-from empirics import progress
-import fedbounds
-
-class Slow:
-    def find_spec(self, name, path, target=None):
-        if name == sys.argv[1]:
-            print("slow", file=sys.stderr, flush=True)
-            time.sleep(1)
-            os._exit(0)
-
-progress.FIRST = progress.EVERY = 0.01
-sys.meta_path.insert(0, Slow())
-fedbounds.main(sys.argv[2:])
-sys.exit("nothing was loaded")
-"""
-
-
 @pytest.mark.parametrize(
     ("module", "verb"),
     [
@@ -163,12 +144,19 @@ sys.exit("nothing was loaded")
         ("paper_checks.falsifier.command", "falsify"),
     ],
 )
-def test_libraries_that_load_slowly_are_said(module, verb):
-    env = {k: v for k, v in os.environ.items() if k != said.SILENCE}
-    words = [sys.executable, "-c", LOADING, module, verb, "fedals.one_round"]
-    done = subprocess.run(words, capture_output=True, text=True, env=env)
-    assert done.returncode == 0
-    assert "fedbounds: loading ...\n" in done.stderr.partition("slow\n")[2]
+def test_libraries_that_load_slowly_are_said(module, verb, soon, monkeypatch):
+    heard = Heard("fedbounds: loading ...")
+
+    class Slow:
+        def find_spec(self, name, path, target=None):
+            if name == module:
+                monkeypatch.setattr(sys, "stderr", heard)
+                assert heard.came.wait(30)
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Slow(), *sys.meta_path])
+    assert fedbounds.main([verb, "fedals.one_round"]) == fedbounds.INTERRUPTED
 
 
 @pytest.mark.parametrize(("kind", "drawn"), [("xterm", "_Bar"), ("dumb", "_Lines"), ("brief", "_Lines")])
