@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from refusals import calls_refused
 from torch import nn
 
-from bounds.errors import BoundsError
 from empirics.algorithms.algorithm import fedavg
 from empirics.data.dataset import Dataset
 from empirics.data.resident import Codes, Pixels
-from empirics.errors import EmpiricsError
 from empirics.federation.augment import CropFlip, noise
 from empirics.federation.federate import federate, held_out, matched
 from empirics.federation.partitions import ByGroup, Dirichlet, Iid, Sorted
@@ -191,38 +190,25 @@ def test_a_group_is_tested_on_its_own_samples():
     assert federate(data, split).train.clients == 4
 
 
-def test_small_sets_can_be_named():
-    built = federate("iris", "classes_per_client(1)", 3, seed=1, local_test="held_out")
-    assert [set(built.train.samples(k)[1].tolist()) for k in range(3)] == [{0}, {1}, {2}]
-
-
 # ---- mistakes ----
 
 
-@pytest.mark.parametrize(
-    ("data", "partition", "options", "words"),
-    [
-        (table(), "iid", {"clients": None}, r"number of clients is needed with iid\(\); only by_group\(\) knows it"),
-        (table(), "dirichlet(0.1)", {}, "table has no single label per sample .regression."),
-        (table(), "iid", {"local_test": "own"}, "local_test must be one of none, held_out, matched, groups; got 'own'"),
-        (table(), "iid", {"local_test": "matched"}, "table has no test set to take matched tests from"),
-        (
-            table(),
-            "iid",
-            {"local_test": "held_out", "test_share": 1.0},
-            "test_share must be above 0 and below 1; got 1",
-        ),
-        (table(), "iid", {"clients": 50, "local_test": "held_out"}, "client 0 has 1 samples, too few to hold out 0.2"),
-        (table(), "iid", {"augment": CropFlip()}, "only images can be augmented; inputs of table have shape .4,."),
-        (images(), "iid", {"augment": "flips"}, "unknown augmentation 'flips'"),
-        (images(), "iid", {"local_test": "groups"}, r"local_test='groups' needs by_group\(\) .* got iid\(\)"),
-        (images(), "iid", {"standardise": True}, "only real features can be standardised; pictures holds uint8"),
-        (images(test=2), "by_group", {"local_test": "groups"}, "client 2 of pictures has no sample in the test set"),
-        (images(test=1), "iid", {"local_test": "matched"}, "the test set of pictures has no sample of class"),
-    ],
-)
-def test_mistakes_are_one_clear_line(data, partition, options, words):
-    clients = options.pop("clients", 4)
-    with pytest.raises((EmpiricsError, BoundsError), match=words) as caught:
-        federate(data, partition, clients, **options)
-    assert "\n" not in str(caught.value)
+def test_small_sets_can_be_named_and_mistakes_are_one_clear_line():
+    built = federate("iris", "classes_per_client(1)", 3, seed=1, local_test="held_out")
+    assert [set(built.train.samples(k)[1].tolist()) for k in range(3)] == [{0}, {1}, {2}]
+    rows, pictures, held = table(), images(), {"local_test": "held_out"}
+    calls_refused(
+        (lambda: federate(rows, "iid"), "iid() by_group()"),
+        (lambda: federate(rows, "dirichlet(0.1)", 4), "table regression"),
+        (lambda: federate(rows, "iid", 4, local_test="own"), "none held_out matched groups 'own'"),
+        (lambda: federate(rows, "iid", 4, local_test="matched"), "table matched local_test='held_out'"),
+        (lambda: federate(rows, "iid", 4, test_share=1.0, **held), "test_share 0 1"),
+        (lambda: federate(rows, "iid", 4, test_share=0.0, **held), "test_share 0 1"),
+        (lambda: federate(rows, "iid", 50, **held), "0 1 0.2"),
+        (lambda: federate(rows, "iid", 4, augment=CropFlip()), "table (4,)"),
+        (lambda: federate(pictures, "iid", 4, augment="flips"), "'flips'"),
+        (lambda: federate(pictures, "iid", 4, local_test="groups"), "by_group() iid()"),
+        (lambda: federate(pictures, "iid", 4, standardise=True), "pictures uint8"),
+        (lambda: federate(images(test=2), "by_group", 4, local_test="groups"), "2 pictures"),
+        (lambda: federate(images(test=1), "iid", 4, local_test="matched"), "pictures class"),
+    )

@@ -20,7 +20,7 @@ from distributed import Client
 from distributed.client import FutureCancelledError
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 from distributed.security import Security
-from sweep_cells import HERE
+from sweep_cells import HERE, sweeping, wait_for
 
 from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, processes, Store
@@ -113,12 +113,12 @@ def answered(ip, port, page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["health", "metrics", "json/identity.json", "statics/css/base.css", "info/logs.html"])
-def test_nothing_can_be_read_over_http(running, page):
+def test_nothing_can_be_read_over_http(running):
     _, found = running
-    said = [answered(*at, page) for at in found]
-    assert set(said) == {404, None}
-    assert said.count(404) == 2, "the scheduler's server and the worker's"
+    for page in ("health", "metrics", "json/identity.json", "statics/css/base.css", "info/logs.html"):
+        said = [answered(*at, page) for at in found]
+        assert set(said) == {404, None}
+        assert said.count(404) == 2, "the scheduler's server and the worker's"
 
 
 def import_path():
@@ -140,28 +140,12 @@ def test_no_process_of_a_sweep_imports_from_a_folder_that_others_can_write(runni
 # ---- endings ----
 
 
-def sweeping(grid, folder, *more, **environment):
-    """The command as a process, and group of processes, of its own."""
-    command = [sys.executable, "-m", "fedbounds", "sweep", str(grid), "--store", str(folder), *more]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env={**os.environ, **environment},
-    )  # fmt: skip
-
-
 def squares(tmp_path, sleep=0.0, trace=""):
     path = tmp_path / "squares.toml"
     path.write_text(
         f'job = "{HERE}:square"\n[fixed]\nsleep = {sleep}\ntrace = "{trace}"\n[vary]\nnumber = [2, 3, 5, 7]\n'
     )
     return path
-
-
-def wait_for(seen, process):
-    until = time.monotonic() + 120
-    while not seen() and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
-    assert process.poll() is None, process.communicate()
 
 
 def worker_processes(driver):
@@ -220,27 +204,27 @@ def test_workers_that_die_while_they_start_are_one_line(tmp_path):
     assert "--workers 0" in err
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        NoWorkerError("cell-3", 60),
-        NoValidWorkerError("cell-3", set(), set(), set(), 60),
-        FutureCancelledError("cell-3", "scheduler-connection-lost"),
-    ],
-)
-@pytest.mark.parametrize("asked", ["result", "exception"])
-def test_a_sweep_whose_workers_are_all_gone_ends_instead_of_failing_every_cell(asked, error):
+def test_a_sweep_whose_workers_are_all_gone_ends_instead_of_failing_every_cell():
     """A result that was there dies with its worker, too: between two questions to a future its answer changes."""
 
     class Future:
+        def __init__(self, error, seen_first):
+            self.error, self.seen_first = error, seen_first
+
         def exception(self):
-            return error if asked == "exception" else None
+            return self.error if self.seen_first else None
 
         def result(self):
-            raise error
+            raise self.error
 
-    with pytest.raises(EmpiricsError, match="no worker process is left"):
-        _told(Future())
+    for error in (
+        NoWorkerError("cell-3", 60),
+        NoValidWorkerError("cell-3", set(), set(), set(), 60),
+        FutureCancelledError("cell-3", "scheduler-connection-lost"),
+    ):
+        for seen_first in (True, False):
+            with pytest.raises(EmpiricsError):
+                _told(Future(error, seen_first))
 
 
 DIES_LATE = """
