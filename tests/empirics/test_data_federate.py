@@ -14,6 +14,7 @@ from empirics.federation.federate import federate, held_out, matched
 from empirics.federation.partitions import ByGroup, Dirichlet, Iid, Sorted
 from empirics.federation.prepared import PreparedFederation
 from empirics.models.network import Network
+from empirics.training.engines.graphs import Graphs
 from empirics.training.engines.loop import ClientLoop
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
@@ -94,7 +95,12 @@ def test_augmentation_is_drawn_by_round_client_and_place():
     for step in range(3):
         raw = torch.from_numpy(data.inputs[batches.index[:, step].numpy()])
         np.testing.assert_allclose(batches.at(2, step)[0], PIXELS(augment(raw, words[:, step])), rtol=1e-6)
-    np.testing.assert_array_equal(batches.part(slice(1, 2)).at(1, 1)[0][0], batches.at(2, 1)[0][1])
+    part = batches.part(slice(1, 2))
+    np.testing.assert_array_equal(part.at(1, 1)[0][0], batches.at(2, 1)[0][1])
+    assert {"index", "words"} <= set(batches.along)  # what moves along rows and steps
+    for name, field in batches.along.items():
+        assert field.shape[:2] == (2, 3)
+        np.testing.assert_array_equal(part.along[name], field[1:2])
     pool = built.test.samples(0)[0]  # never augmented
     np.testing.assert_allclose(pool, PIXELS(torch.from_numpy(data.test.inputs)), rtol=1e-6)
     smaller = federate(data, "iid", 6, augment=CropFlip(0, size=4))
@@ -108,8 +114,6 @@ def small_network():
 
 @pytest.mark.parametrize("augment", [None, CropFlip(2)], ids=["plain", "augmented"])
 def test_engines_that_keep_batches_in_buffers_prepare_them_too(augment):
-    from empirics.training.engines.graphs import Graphs
-
     train = federate(images(120), "log_normal_sizes(0.5, least=9)", 6, augment=augment).train
     setting = Setting(rounds=4, cohort=4, batch=8, local_steps=3)
     ends = []
@@ -119,16 +123,6 @@ def test_engines_that_keep_batches_in_buffers_prepare_them_too(augment):
     assert engine.replayed > 0
     for other in ends[1:]:
         torch.testing.assert_close(other, ends[0], rtol=1e-4, atol=1e-6)
-
-
-def test_moving_windows_along_rows_and_steps_keeps_words_and_weights_together():
-    train = federate(images(), "iid", 6, augment=CropFlip(2)).train
-    batches = train.draw(3, 2, np.arange(4), np.full(4, 3), 8)
-    assert set(batches.along) == {"index", "weight", "words"}
-    assert all(field.shape[:2] == (4, 3) for field in batches.along.values())
-    part = batches.part(slice(1, 3))
-    for name, field in batches.along.items():
-        np.testing.assert_array_equal(part.along[name], field[1:3])
 
 
 # ---- tests of clients ----

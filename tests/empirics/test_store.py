@@ -40,7 +40,17 @@ def test_one_call_has_one_text_and_one_key():
     ):
         assert call(one) == call(other)
         assert Cell(CELL.job, {"a": one}).key == Cell(CELL.job, {"a": other}).key
-    for words in ("iid", "path/own.py:mine", "a (b", "f(x", f"f({'(' * 5000}", "f(\0)", "f(1e309)", "f(x='a(b'"):
+    for words in (
+        "iid",
+        "path/own.py:mine",
+        "a (b",
+        "f(x",
+        f"f({'(' * 5000}",
+        "f(\0)",
+        "f(1e309)",
+        "f(x='a(b'",
+        f"f({'-' * 5000}1)",
+    ):
         assert call(words) == words  # no call: it stays as it is
 
 
@@ -333,30 +343,27 @@ def test_a_table_that_is_none_is_told_and_the_others_are_shown(three, run):
         assert (status, len(out.splitlines()), err.count("\n")) == (1, 3, 1)
         assert CELL.key in err
         calls_refused((lambda: Runs(three).columns(CELL), f"{CELL.key}.parquet"))
-
-
-def test_a_table_of_another_length_than_its_card_says_is_damaged(three):
-    recarded(three, CELL, rows=5)
+    recarded(three, CELLS[1], rows=5)
     with pytest.raises(StoreError, match=r"2 .* 5"):
-        three.get(CELL).columns()
+        three.get(CELLS[1]).columns()
 
 
 # ---- what is not there ----
 
 
-def test_a_folder_of_other_files_is_no_store_and_an_empty_one_is_one_without_results(tmp_path, run, refused):
+def test_a_folder_of_other_files_is_no_store_and_an_empty_one_is_one_without_results(
+    tmp_path_factory, three, run, refused
+):
+    tmp_path = tmp_path_factory.mktemp("other")
     assert run("results", "--store", tmp_path)[:2] == (0, "no results\n")
     (tmp_path / "notes.json").write_text("{}")
     strangers = [tmp_path, tmp_path / "none", *(["/proc"] if Path("/proc/self").is_dir() else [])]
     for more in ([], ["--csv"]):
         cases = [(place, str(place)) for place in strangers]
         all_refused(cases, lambda place, more=more: refused("results", "--store", place, *more))
-
-
-def test_a_store_of_which_only_set_aside_files_are_left_is_still_one(three, run):
     for kept in three:
         three.set_aside(kept.cell)
-    assert run("results", "--store", three.folder)[:2] == (0, "no results\n")
+    assert run("results", "--store", three.folder)[:2] == (0, "no results\n")  # files set aside are a store's
 
 
 def test_a_value_that_no_result_has_is_refused_with_the_nearest(three, run, refused):

@@ -70,11 +70,8 @@ def file(tmp_path):
 
 MISTAKES = {
     "--cohort 9": "cohort clients 9 5",
-    "--seeds 0": "seeds 1 0",
-    "--every 0": "every 1 0",
     "--clients 0": "clients 1 0",
     "--local-steps 99999999999999999999": "local_steps 9007199254740992",
-    "--rounds 1_0": "--rounds '1_0'",
     "--rounds \u0663": "--rounds '\u0663'",
     "--step-size 1_0": "--step-size '1_0'",
     "--step-size 0,1": "--step-size '0,1'",
@@ -84,18 +81,12 @@ MISTAKES = {
     "--compare scaffold fedavg": "fedavg() twice",
     "--measure train_loss train_loss": "train_loss twice",
     "--measure runtime(upload_rate='x')": "runtime upload_rate 'x'",
-    "--measure runtime(alike=3)": "runtime alike True False 3",
-    "--measure runtime(spread=1e999)": "'1e999'",
-    "--problem softmax(held_out(iris,share='a'))": "held_out share 'a'",
-    "--problem softmax(fewer(iris,train=2.5))": "fewer train 1 2.5",
     "--problem softmax(tiny_shakespeare(stride=True))": "tiny_shakespeare stride True",
     "--problem softmax(softmax(iris))": "softmax(digits)",
     "--problem femnist_dnn(digits,hidden=9)": "femnist_dnn 'hidden'",
     "--measure train_los": "'train_los' 'train_loss'",
     "--measure": "--measure",
     "--partition dirichlet('a')": "alpha dirichlet 'a'",
-    "--partition classes_per_client(2.5)": "classes classes_per_client 2.5",
-    "--partition log_normal_sizes(True)": "sigma log_normal_sizes True",
     "--partition by_group(least=None)": "least by_group None",
     "--partition pachinko": "digits",
     "--problem softmax(diabetes)": "softmax diabetes regression ridge",
@@ -103,17 +94,8 @@ MISTAKES = {
     "-o /not/there/x.csv": "-o /not/there/x.csv",
     "-o /": "-o /",
 }
-DEALT = {
-    "empty": "client 1",
-    "few": "5 4",
-    "beyond": "0 1796 1797",
-    "before": "0 1796 -1",
-    "deep": "client 0 (1, 359)",
-    "words": "client 0 <U4",
-    "ragged": "client 0 list",
-    "mask": "client 0 'bool'",
-    "none": "5 NoneType",
-}
+DEALT = {"empty": "client 1", "few": "5 4", "beyond": "0 1796 1797", "before": "0 1796 -1", "deep": "client 0 (1, 359)"}
+DEALT |= {"words": "client 0 <U4", "ragged": "client 0 list", "mask": "client 0 'bool'", "none": "5 NoneType"}
 
 
 def test_a_mistake_is_one_clear_line(file, refused):
