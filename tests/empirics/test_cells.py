@@ -50,15 +50,19 @@ def _values(outcome, quantity):
     return [v for v, q in zip(columns["value"], columns["quantity"], strict=True) if q == quantity]
 
 
-def test_fixed_steps_get_exactly_their_rounds():
+def test_fixed_steps_get_exactly_their_rounds_and_the_loss_falls_from_the_same_start():
     outcome = _run("k_eta_fixed")
     assert (outcome.facts["rounds"], outcome.facts["local_steps"], outcome.status) == (7, 56, "done")
     assert _values(outcome, "runtime") == pytest.approx([SECONDS * (j / 5) ** 2 for j in range(6)])
     at = [int(SECONDS * (j / 5) ** 2 / (SENDING + 2.0) + 1e-9) for j in range(6)]
     assert _values(outcome, "local_steps") == [8 * r for r in at]
-    assert [
-        r for r, q in zip(outcome.columns["round"], outcome.columns["quantity"], strict=True) if q == "runtime"
-    ] == at
+    rows = zip(outcome.columns["round"], outcome.columns["quantity"], strict=True)
+    assert [r for r, q in rows if q == "runtime"] == at
+    losses = _values(outcome, "train_loss")
+    assert losses[0] == _values(_run("dsgd"), "train_loss")[0] == pytest.approx(math.log(10), rel=0.05)
+    assert losses[-1] < losses[0]
+    assert _values(outcome, "test_accuracy")[-1] > 0.3
+    assert times(16.0, 4) == [0.0, 1.0, 4.0, 9.0, 16.0]
 
 
 @pytest.mark.parametrize("schedule", ["dsgd", "k_rounds"])
@@ -72,14 +76,6 @@ def test_shorter_rounds_leave_time_for_more_of_them(schedule):
     outcome = _run(schedule)
     assert (outcome.facts["rounds"], outcome.facts["local_steps"]) == (rounds, steps)
     assert rounds > 7
-
-
-def test_the_start_is_the_same_and_the_loss_falls():
-    fixed, single = _run("k_eta_fixed"), _run("dsgd")
-    losses = _values(fixed, "train_loss")
-    assert losses[0] == _values(single, "train_loss")[0] == pytest.approx(math.log(10), rel=0.05)
-    assert losses[-1] < losses[0]
-    assert _values(fixed, "test_accuracy")[-1] > 0.3
 
 
 @pytest.mark.parametrize("every", [1, 2])
@@ -113,13 +109,6 @@ def test_the_probe_of_all_samples_is_the_training_loss():
     assert found[0] == pytest.approx(rows[0].value, rel=1e-9)
 
 
-def test_a_run_that_diverges_says_so():
-    outcome = _run("k_eta_fixed", problem="ridge(held_out(digits))", step_size=1e6, seconds=40 * SECONDS)
-    assert outcome.status == "diverged"
-    assert outcome.columns["quantity"][-1] == "diverged"
-    assert "local_steps" not in outcome.facts
-
-
 def test_own_tests_stand_in_for_a_common_one_and_nothing_for_none_or_too_little_time():
     assert _values(_run("dsgd", problem="softmax(digits)", local_test="held_out"), "test_accuracy")
     calls_refused(
@@ -127,10 +116,6 @@ def test_own_tests_stand_in_for_a_common_one_and_nothing_for_none_or_too_little_
         (lambda: _run("dsgd", seconds=0.5), "1 s 0.5"),
         (lambda: timed(**{**PLAN, "seconds": 40.0, "algorithm": "fedavg", "validated": 3}), "validated"),
     )
-
-
-def test_times_are_closer_at_first():
-    assert times(16.0, 4) == [0.0, 1.0, 4.0, 9.0, 16.0]
 
 
 def test_seconds_per_step_of_every_network():
@@ -221,11 +206,14 @@ def test_local_models_are_looked_at_where_asked():
 
 
 def test_a_run_that_diverges_says_after_which_round():
-    wild = {**TOY, "problem": "ridge(held_out(iris))", "measure": [], "step_size": 1e30}
-    told = continued(first="fedavg()", after=1, algorithm="fedavg()", rounds=30, **{**wild, "step_size": 1e3})
+    outcome = _run("k_eta_fixed", problem="ridge(held_out(digits))", step_size=1e6, seconds=40 * SECONDS)
+    assert (outcome.status, outcome.columns["quantity"][-1]) == ("diverged", "diverged")
+    assert "local_steps" not in outcome.facts
+    wild = {**TOY, "problem": "ridge(held_out(iris))", "measure": [], "first": "fedavg()", "algorithm": "fedavg()"}
+    told = continued(after=1, rounds=30, **{**wild, "step_size": 1e3})
     assert told.status == "diverged"
     assert told.columns["round"][-1] > 1
-    early = continued(first="fedavg()", after=9, algorithm="fedavg()", rounds=12, **wild)
+    early = continued(after=9, rounds=12, **{**wild, "step_size": 1e30})
     assert early.status == "diverged"
     assert early.columns["round"][-1] <= 9
 
