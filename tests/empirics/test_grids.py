@@ -182,6 +182,9 @@ def test_cells_that_cannot_run_are_found_before_the_first_starts_by_a_sweep_and_
     for word, values in TRIED.items():
         all_refused(values, lambda value, word=word: line(written({word: value})))
     all_refused({"test_los": "'test_loss'"}, lambda name: line(written({"measure": [name]})))
+    for wrong in ("by_group", "pachinko"):  # one value among many
+        grid = written({}, {"seed": [5, 7], "partition": ["iid", wrong]})
+        all_refused({grid: f"partition={wrong}"}, line)
 
 
 def test_a_network_without_test_samples_is_found_without_training_it(line, monkeypatch):
