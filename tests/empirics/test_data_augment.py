@@ -52,6 +52,7 @@ def test_stacked_crops_equal_those_of_single_images():
 def test_the_centre_is_seen_at_test_time():
     images = pictures()
     np.testing.assert_array_equal(CROP_FLIP.centre(images), images)
+    assert (CROP_FLIP.padding, CROP_FLIP.crop_share, CROP_FLIP.flip_share) == (4, 1, 0.5)
     np.testing.assert_array_equal(CropFlip(0, size=5).centre(images), images[..., 2:7, 2:7])
     assert DECAYING_K.centre(torch.zeros(2, 3, 32, 32)).shape == (2, 3, 28, 28)
 

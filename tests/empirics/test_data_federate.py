@@ -141,6 +141,8 @@ def test_held_out_samples_are_not_trained_on():
         np.testing.assert_allclose(
             built.local_test.samples(k)[0], PIXELS(torch.from_numpy(data.inputs[test])), rtol=1e-6
         )
+    (train,), (test,) = held_out(data, [np.arange(3)], 0.2, seed=0)
+    assert (len(train), len(test)) == (2, 1)
     again = federate(data, Dirichlet(1.0, least=3), 5, seed=4, local_test="held_out", test_share=0.3)
     np.testing.assert_array_equal(again.local_test.members, built.local_test.members)
 

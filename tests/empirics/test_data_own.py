@@ -188,27 +188,15 @@ def test_lines_are_counted_with_blank_ones_and_breaks_inside_quotes(tmp_path):
 # ---- columns and frames ----
 
 
-def test_an_index_that_was_saved_is_refused_in_files_and_frames(tmp_path):
+def test_an_index_that_was_saved_is_refused_and_columns_with_blanks_are_left_out(tmp_path):
     path = tmp_path / "saved.csv"
     pandas.DataFrame({"dose": [0.5, 1.5, 2.5], "y": [1.25, 2.75, 0.5]}).to_csv(path)
     for reader, data in ((table, str(path)), (from_frame, pandas.read_csv(path))):
         assert "'Unnamed: 0'" in refusal(reader, data, "y")
         assert reader(data, "y", leave_out="Unnamed: 0").inputs.tolist() == [[0.5], [1.5], [2.5]]
-
-
-def test_names_with_blanks_are_left_out_between_commas(tmp_path):
-    path = tmp_path / "blanks.csv"
     path.write_text("first name,last name,dose,y\nAnn,Lee,1.5,2.5\nBo,Ray,3.5,4.5\n")
     assert table(str(path), "y", leave_out="first name, last name").inputs.tolist() == [[1.5], [3.5]]
     assert table(str(path), "y", "last name", leave_out="first name").group_names == ("Lee", "Ray")
-
-
-def test_frames_of_sparse_columns_and_of_columns_called_by_numbers_are_read():
-    frame = pandas.DataFrame({1: [0.5, 1.5, -2.5, 3.5], 2: [3, 0, 0, 7], 5: [0, 1, 1, 0]})
-    frame[2] = frame[2].astype("Sparse[int64]")
-    found = from_frame(frame, 5)
-    assert found.inputs.tolist() == [[0.5, 3], [1.5, 0], [-2.5, 0], [3.5, 7]]
-    assert found.targets.tolist() == [-1, 1, 1, -1]
 
 
 def test_a_constant_feature_becomes_zero_whatever_the_rounding_of_its_mean():
@@ -242,6 +230,8 @@ def file(frame, tmp_path):
 
 def test_a_frame_is_read_as_its_file_is(frame, file):
     frame["age"] = frame.age.astype("Int64")
+    frame["visits"] = (frame.age % 2).astype("Sparse[int64]")
+    frame.to_csv(file, index=False)
     for target in ("cost", "ill", "stage"):
         others = [name for name in ("cost", "ill", "stage") if name != target]
         mine, told = from_frame(frame, target, "site", others), table(str(file), target, "site", " ".join(others))
@@ -316,7 +306,6 @@ def test_what_is_held_out_and_short_of_a_batch_is_said(file, run):
     [
         ["train", "--rounds", "1"],
         ["constants"],
-        ["compare", "grad_norm_sq", "rounds=7", "local_steps=3", "step_size=0.01"],
         ["validate", "fedinit.lemma_2", "--rounds", "1", "--seeds", "2", "-o", "OUT"],
     ],
     ids=lambda words: words[0],

@@ -155,14 +155,13 @@ def test_what_a_split_cannot_deal_of_its_data_is_refused():
 # ---- sizes ----
 
 
-def test_iid_covers_everything_in_even_sizes_and_mixes_classes():
+def test_iid_is_a_permutation_cut_in_even_sizes():
     parts = Iid()(POOL, 8, seed=2)
     assert sorted(np.concatenate(parts).tolist()) == list(range(SAMPLES))
     assert {len(p) for p in parts} == {SAMPLES // 8, SAMPLES // 8 + 1}
     usual = np.array_split(stream(2, "iid split").permutation(SAMPLES), 8)
     assert [p.tolist() for p in parts] == [p.tolist() for p in usual]
-    expected = np.bincount(POOL.labels) / 8
-    assert (np.abs(counts_of(parts) - expected) < 5 * np.sqrt(expected)).all()
+    assert [len(p) for p in Iid()(POOL.part(np.arange(12)), 12, seed=2)] == [1] * 12
 
 
 def test_apportioned_sizes_are_near_their_weights():
@@ -176,20 +175,15 @@ def test_apportioned_sizes_are_near_their_weights():
     assert apportioned(11, np.array([3.6, 2.1, 5.3])).tolist() == [4, 2, 5]
 
 
-def test_power_law_sizes_follow_their_ranks():
+def test_power_law_sizes_follow_their_ranks_and_log_normal_ones_the_normal_law():
     sizes = sorted((len(p) for p in PowerLawSizes(1.3)(POOL, 9, seed=1)), reverse=True)
     ranks = np.arange(1, 10) ** -1.3
     np.testing.assert_allclose(sizes, 1 + (SAMPLES - 9) * ranks / ranks.sum(), atol=1)
     order = [np.argsort([len(p) for p in PowerLawSizes(1.3)(POOL, 9, seed=s)]).tolist() for s in range(4)]
     assert len({tuple(o) for o in order}) > 1
-
-
-def test_log_normal_sizes_spread_as_sigma_says():
-    spreads = []
     for sigma in (0.4, 1.6):
         sizes = np.concatenate([[len(p) for p in LogNormalSizes(sigma)(POOL, 12, seed=s)] for s in range(40)])
-        spreads.append(np.log(sizes - 0.5).std())
-    assert spreads == pytest.approx([0.4, 1.6], rel=0.2)
+        assert np.log(sizes - 0.5).std() == pytest.approx(sigma, rel=0.2)
 
 
 def test_sizes_without_skew_are_even_and_extreme_skew_leaves_everyone_something():
@@ -206,12 +200,10 @@ def test_sizes_without_skew_are_even_and_extreme_skew_leaves_everyone_something(
 
 
 def test_sorted_cuts_the_labels_or_groups_in_order():
-    parts = Sorted()(POOL, 5, seed=2)
-    dealt = np.concatenate([POOL.labels[p] for p in parts])
-    np.testing.assert_array_equal(dealt, np.sort(POOL.labels))
-    assert {len(p) for p in parts} == {247, 248}
-    by_group = np.concatenate([POOL.groups[p] for p in Sorted("group")(POOL, 5, seed=2)])
-    np.testing.assert_array_equal(by_group, np.sort(POOL.groups))
+    for split, keys in ((Sorted(), POOL.labels), (Sorted("group"), POOL.groups)):
+        parts = split(POOL, 5, seed=2)
+        np.testing.assert_array_equal(np.concatenate([keys[p] for p in parts]), np.sort(keys))
+        assert {len(p) for p in parts} == {247, 248}
 
 
 def test_blocks_are_fedcogs_niid_2():
@@ -275,7 +267,6 @@ def test_dirichlet_draws_again_until_everyone_has_the_least_or_it_is_hopeless(mo
 def test_dirichlet_becomes_even_as_alpha_grows():
     spread = [counts_of(Dirichlet(a)(POOL, 10, seed=4)).std(0).mean() for a in (0.05, 1.0, 1e6)]
     assert spread[0] > 1.5 * spread[1] > 10 * spread[2]
-    assert np.ptp(counts_of(Dirichlet(1e7)(POOL, 5, seed=4)), axis=0).max() <= 2
 
 
 def test_a_client_that_holds_its_share_gets_no_further_class():
@@ -374,8 +365,7 @@ def test_a_used_up_class_is_left_out_and_the_others_take_its_share():
     """Two coarse classes of two classes each, 1, 3, 5 and 7 samples; the only client takes them all."""
     labels = np.repeat(np.arange(4), [1, 3, 5, 7])
     data = Dataset("few", np.zeros((16, 1)), labels, 4, groups=labels // 2)
-    (part,) = Pachinko(0.01, 0.01)(data, 1, seed=0)
-    assert sorted(part.tolist()) == list(range(16))
+    assert sorted(Pachinko(0.01, 0.01)(data, 1, seed=0)[0].tolist()) == list(range(16))
 
 
 # ---- distributions of their own ----
@@ -401,8 +391,6 @@ def test_dirichlet_shares_are_a_class_prior_spread_evenly_over_the_class():
             assert np.ptp(row[digit_labels == c]) == 0
     assert np.abs(shares[0] - shares[1]).sum() > 0.1
     assert np.abs(DirichletReplaced(0.3).shares(digit_labels, 6, seed=5) - shares).sum() > 0.1
-    spread = [DirichletReplaced(a).shares(digit_labels, 8, seed=1).std(0).sum() for a in (0.1, 3.0, 1e4)]
-    assert spread[0] > 2 * spread[1] > 20 * spread[2]
 
 
 def test_draws_follow_the_shares_and_are_keyed_by_seed_purpose_and_client():
