@@ -22,7 +22,6 @@ DIGITS = ["--problem", "softmax(digits)", "--clients", "5", "--rounds", "2"]
 FILE = """
 import signal
 from dataclasses import dataclass
-import numpy as np
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.federation.partitions import Split
 
@@ -36,28 +35,12 @@ class Wrong:
             raise ZeroDivisionError("oops")
         return gradient[:, :2] if self.what == "narrow" else gradient
 
-@dataclass(frozen=True)
-class Parts(Split):
-    what: str
+class Writes(Split):
     def deal(self, data, clients, seed):
-        n = len(data)
-        mine = [np.arange(k, n, clients) for k in range(clients)]
-        return {
-            "empty": [np.arange(n), *[np.zeros(0, dtype=int)] * (clients - 1)],
-            "few": mine[1:],
-            "beyond": [m + 1 for m in mine],
-            "before": [m - 1 for m in mine],
-            "mask": [np.arange(n) % clients == k for k in range(clients)],
-            "none": None,
-            "deep": [m[:, None].T[:, :359] for m in mine],
-            "words": [["some", "text"]] * clients,
-            "ragged": [[[1], [2, 3]]] * clients,
-            "write": data.inputs.fill(0) if self.what == "write" else None,
-        }[self.what]
+        data.inputs.fill(0)
 
 stop, narrow, raises = (renamed(fedavg, f"{w}()", direction=Wrong(w)) for w in ("stop", "narrow", "raise"))
-empty, few, beyond, before, mask, none = map(Parts, ("empty", "few", "beyond", "before", "mask", "none"))
-deep, words, ragged, write = map(Parts, ("deep", "words", "ragged", "write"))
+write = Writes()
 """
 
 
@@ -94,8 +77,6 @@ MISTAKES = {
     "-o /not/there/x.csv": "-o /not/there/x.csv",
     "-o /": "-o /",
 }
-DEALT = {"empty": "client 1", "few": "5 4", "beyond": "0 1796 1797", "before": "0 1796 -1", "deep": "client 0 (1, 359)"}
-DEALT |= {"words": "client 0 <U4", "ragged": "client 0 list", "mask": "client 0 'bool'", "none": "5 NoneType"}
 
 
 def test_a_mistake_is_one_clear_line(file, refused):
@@ -105,8 +86,6 @@ def test_a_mistake_is_one_clear_line(file, refused):
         return refused("train", *others, *words.split())
 
     all_refused(MISTAKES, line)
-    # what a partition of one's own deals
-    all_refused({f"--partition {file}:{what}": f"parts(what='{what}') {words}" for what, words in DEALT.items()}, line)
     where = FILE.splitlines().index('            raise ZeroDivisionError("oops")') + 1
     own = {"raises": f"{file} line {where} ZeroDivisionError oops", "narrow": "narrow() (5, 650) (5, 2)"}
     all_refused({f"--algorithm {file}:{name}": words for name, words in own.items()}, line)
