@@ -92,22 +92,6 @@ def test_a_run_goes_on_from_where_it_was_kept_on_the_way_bit_by_bit(dealt, tmp_p
     assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
-def test_a_memory_that_was_left_behind_would_be_seen(dealt):
-    """The check of the checks: SCAFFOLD's control variates matter to the rounds after."""
-    with single_thread():
-        ends = []
-        for zero in (False, True):
-            kept = []
-            list(run(dealt, "scaffold()", FIRST, keep=kept.append))
-            (begun,) = kept
-            if zero:
-                memory = {name: torch.zeros_like(rows) for name, rows in begun.state.memory.items()}
-                begun = begun._replace(state=begun.state._replace(memory=memory))
-            *_, (state, _) = run(dealt, "scaffold()", ALL, begun=begun)
-            ends.append(state.model)
-    assert not torch.equal(*ends)
-
-
 # ---- the command ----
 
 WORDS = ["--problem", "softmax(held_out(digits))", "--clients", "6", "--cohort", "2", "--partition", "dirichlet(0.3)",

@@ -336,6 +336,10 @@ def test_a_table_that_is_none_is_told_and_the_others_are_shown(three, run):
     recarded(three, CELLS[1], rows=5)
     with pytest.raises(StoreError, match=r"2 .* 5"):
         three.get(CELLS[1]).columns()
+    kept = three.get(CELLS[2])
+    flipped(kept.table, 40)  # after it was looked at
+    with pytest.raises(StoreError, match="checksum"):
+        kept.columns()
 
 
 # ---- what is not there ----
