@@ -85,9 +85,8 @@ def test_workers_and_loop_give_the_same_bits_and_losses(two):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [1, 3])
-def test_any_number_of_workers_gives_the_same_bits(count):
-    with Workers(count) as engine:
+def test_another_number_of_workers_gives_the_same_bits():
+    with Workers(3) as engine:
         assert torch.equal(trained(engine, scaffold())[0], trained(ClientLoop(), scaffold())[0])
 
 
