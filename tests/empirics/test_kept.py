@@ -9,7 +9,7 @@ from refusals import all_refused
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.measuring import measurement, Run
-from empirics.measuring.kept import FORMAT, Keeper, KeptRun, KeptRuns, write
+from empirics.measuring.kept import FORMAT, Keeper, KeptRun, KeptRuns, read, write
 from empirics.problems.tasks import task
 from empirics.training.seeds import single_thread
 from empirics.training.setting import Setting
@@ -77,7 +77,10 @@ def test_a_run_goes_on_from_where_it_was_kept_on_the_way_bit_by_bit(dealt, tmp_p
 
     def keep(reached):
         kept = {("fedinit(beta=0.3)", 3): KeptRun(reached, list(rows))}
-        write(KeptRuns({}, {}, kept), tmp_path / f"{reached.state.round}.pt")
+        write(KeptRuns({}, {}, kept), path := tmp_path / f"{reached.state.round}.pt")
+        (again,) = read(path).runs.values()
+        assert (again.reached.largest, again.reached.seconds) == (reached.largest, reached.seconds)
+        assert again.rows == rows
 
     with single_thread():
         seen = []
