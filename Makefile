@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: demo test proofs figures docs record compare-record
+.PHONY: demo test quick proofs figures docs record compare-record
 
 demo: $(READY)  ## train, measure, and print the measured gap against the bound of FedALS
 	$(VENV)/bin/fedbounds validate fedals.one_round
 
 test: $(READY)  ## every test but the slow ones, in two processes
 	$(VENV)/bin/python -m pytest -q -n 2 --dist worksteal -m "not slow"
+
+quick: $(READY)  ## the tests of bounds, of the command line and of the project's shape, and lint: for use while writing
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/bounds tests/test_architecture.py tests/test_command.py tests/test_every_bound.py
 
 proofs:  ## every proof that comes with the worst cases, checked by Python's standard library alone; a minute
 	$(PYTHON) -I paper_checks/worst_cases/certificates/verify.py paper_checks/worst_cases/tables/*.proofs.xz

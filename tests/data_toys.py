@@ -1,8 +1,10 @@
 """Data sets' files as tests write them, and how damaged ones are refused."""
 
 import gzip
+import io
 
 import pytest
+from scipy.io import savemat
 
 from empirics.data.catalogue import DATASETS
 from empirics.data.store import DataFormatError
@@ -19,8 +21,23 @@ def put(root, name, content, encoding="utf-8"):
     return path
 
 
-def refused(name, reason="truncated, damaged or of another format"):
-    """The data set is refused for this reason, in one line."""
-    with pytest.raises(DataFormatError, match=reason) as caught:
+def mat(**arrays):
+    """A file of MATLAB."""
+    content = io.BytesIO()
+    savemat(content, arrays)
+    return content.getvalue()
+
+
+def refused(name, *words):
+    """The data set is refused in one line with these words."""
+    with pytest.raises(DataFormatError) as caught:
         DATASETS[name]()
     assert "\n" not in str(caught.value)
+    assert all(word in str(caught.value) for word in words)
+
+
+def all_damaged(root, name, file, *contents):
+    """The data set is refused with each of these contents in place of its file."""
+    for content in contents:
+        put(root, file, content)
+        refused(name)

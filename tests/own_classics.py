@@ -4,56 +4,25 @@ from dataclasses import replace
 
 import sympy as sp
 
-from bounds.assumptions import (
-    BOUNDED_GRADIENT,
-    BOUNDED_VARIANCE,
-    CONVEX,
-    EXACT_GRADIENTS,
-    FIXED_LOCAL_STEPS,
-    FIXED_STEP_SIZE,
-    FULL_PARTICIPATION,
-    GLOBALLY_STRONGLY_CONVEX,
-    HARMONIC_STEP_SIZE,
-    LOCAL_SGD,
-    ONE_CLIENT,
-    SMOOTH,
-    STRONGLY_CONVEX,
-)
+from bounds import assumptions as a, vocabulary as q
 from bounds.core import About, Bound, Condition, Source, Statistic
 from bounds.operators import ClientSum
-from bounds.vocabulary import (
-    average_gap,
-    client_gradient_variance,
-    client_weight,
-    grad_cap_sq,
-    gradient_variance,
-    heterogeneity,
-    initial_distance_sq,
-    initial_gap,
-    iterations,
-    local_steps,
-    optimality_gap,
-    optimum_dissimilarity,
-    smoothness,
-    step_offset,
-    step_size,
-    step_size_scale,
-    strong_convexity,
-)
 
 
 def assumed(*assumptions):
-    return tuple(Condition.assume(a) for a in assumptions)
+    return tuple(Condition.assume(one) for one in assumptions)
 
 
-FLOOR = step_size * smoothness * gradient_variance / (2 * strong_convexity)
+FLOOR = q.step_size * q.smoothness * q.gradient_variance / (2 * q.strong_convexity)
 sgd = Bound(
     name="own.sgd",
-    target=optimality_gap,
-    terms={"noise": FLOOR, "start": (1 - step_size * strong_convexity) ** iterations * (initial_gap - FLOOR)},
+    target=q.optimality_gap,
+    terms={"noise": FLOOR, "start": (1 - q.step_size * q.strong_convexity) ** q.iterations * (q.initial_gap - FLOOR)},
     conditions=(
-        *assumed(ONE_CLIENT, LOCAL_SGD, SMOOTH, BOUNDED_VARIANCE, GLOBALLY_STRONGLY_CONVEX, FIXED_STEP_SIZE),
-        Condition("the step size is at most 1/L", step_size <= 1 / smoothness),
+        *assumed(
+            a.ONE_CLIENT, a.LOCAL_SGD, a.SMOOTH, a.BOUNDED_VARIANCE, a.GLOBALLY_STRONGLY_CONVEX, a.FIXED_STEP_SIZE
+        ),
+        Condition("the step size is at most 1/L", q.step_size <= 1 / q.smoothness),
     ),
     source=Source("own notes", "after Bottou et al. 2018, Theorem 4.6"),
     about=About("fedavg"),
@@ -61,24 +30,26 @@ sgd = Bound(
     signed=("start",),
 )
 
-KAPPA = smoothness / strong_convexity
+KAPPA = q.smoothness / q.strong_convexity
 NOISE = (
-    ClientSum(client_weight**2 * client_gradient_variance)
-    + 6 * smoothness * heterogeneity
-    + 8 * (local_steps - 1) ** 2 * grad_cap_sq
+    ClientSum(q.client_weight**2 * q.client_gradient_variance)
+    + 6 * q.smoothness * q.heterogeneity
+    + 8 * (q.local_steps - 1) ** 2 * q.grad_cap_sq
 )
 falling = Bound(
     name="own.falling",
-    target=optimality_gap,
+    target=q.optimality_gap,
     terms={
-        "noise": KAPPA / (step_offset + iterations - 1) * step_size_scale * NOISE,
-        "start": KAPPA / (step_offset + iterations - 1) * step_offset / step_size_scale * initial_distance_sq,
+        "noise": KAPPA / (q.step_offset + q.iterations - 1) * q.step_size_scale * NOISE,
+        "start": KAPPA / (q.step_offset + q.iterations - 1) * q.step_offset / q.step_size_scale * q.initial_distance_sq,
     },
     conditions=(
-        *assumed(SMOOTH, STRONGLY_CONVEX, BOUNDED_VARIANCE, BOUNDED_GRADIENT, LOCAL_SGD, FULL_PARTICIPATION),
-        *assumed(FIXED_LOCAL_STEPS, HARMONIC_STEP_SIZE),
-        Condition("the scale is 2/mu", sp.Eq(step_size_scale, 2 / strong_convexity)),
-        Condition("the offset is max(8 L/mu, E)", sp.Eq(step_offset, sp.Max(8 * KAPPA, local_steps))),
+        *assumed(
+            a.SMOOTH, a.STRONGLY_CONVEX, a.BOUNDED_VARIANCE, a.BOUNDED_GRADIENT, a.LOCAL_SGD, a.FULL_PARTICIPATION
+        ),
+        *assumed(a.FIXED_LOCAL_STEPS, a.HARMONIC_STEP_SIZE),
+        Condition("the scale is 2/mu", sp.Eq(q.step_size_scale, 2 / q.strong_convexity)),
+        Condition("the offset is max(8 L/mu, E)", sp.Eq(q.step_offset, sp.Max(8 * KAPPA, q.local_steps))),
     ),
     source=Source("own notes", "after Li et al. 2020, Theorem 1"),
     about=About("fedavg"),
@@ -87,14 +58,22 @@ falling = Bound(
 
 averaged = Bound(
     name="own.averaged",
-    target=average_gap,
+    target=q.average_gap,
     terms={
-        "start": 2 * initial_distance_sq / (step_size * iterations),
-        "heterogeneity": 24 * step_size**2 * optimum_dissimilarity * local_steps**2 * smoothness,
+        "start": 2 * q.initial_distance_sq / (q.step_size * q.iterations),
+        "heterogeneity": 24 * q.step_size**2 * q.optimum_dissimilarity * q.local_steps**2 * q.smoothness,
     },
     conditions=(
-        *assumed(CONVEX, SMOOTH, EXACT_GRADIENTS, LOCAL_SGD, FULL_PARTICIPATION, FIXED_STEP_SIZE, FIXED_LOCAL_STEPS),
-        Condition("the step size is at most 1/(4LH)", step_size <= 1 / (4 * smoothness * local_steps)),
+        *assumed(
+            a.CONVEX,
+            a.SMOOTH,
+            a.EXACT_GRADIENTS,
+            a.LOCAL_SGD,
+            a.FULL_PARTICIPATION,
+            a.FIXED_STEP_SIZE,
+            a.FIXED_LOCAL_STEPS,
+        ),
+        Condition("the step size is at most 1/(4LH)", q.step_size <= 1 / (4 * q.smoothness * q.local_steps)),
     ),
     source=Source("own notes", "after Khaled et al. 2019, Theorem 1"),
     about=About("fedavg"),

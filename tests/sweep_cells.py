@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from empirics.errors import Diverged
@@ -45,6 +48,13 @@ def odd(kind: str) -> Outcome:
     }[kind]
 
 
+def interrupts(number: float) -> Outcome:
+    """Ctrl-C at the third."""
+    if number > 2:
+        signal.raise_signal(signal.SIGINT)
+    return square(number)
+
+
 def wrong_result(number: float) -> Outcome:
     return number  # type: ignore[return-value]
 
@@ -56,3 +66,23 @@ def dies_once(number: float, marks: str) -> Outcome:
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return square(number)
+
+
+# ---- the command as a process of its own ----
+
+
+def sweeping(grid: Path, folder: Path, *more: str, **environment: str) -> subprocess.Popen[str]:
+    """A sweep as a process, and group of processes, of its own."""
+    command = [sys.executable, "-m", "fedbounds", "sweep", str(grid), "--store", str(folder), *more]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def wait_for(seen: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait until something is seen of a process that still runs."""
+    until = time.monotonic() + 120
+    while not seen() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    assert process.poll() is None, process.communicate()

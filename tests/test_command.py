@@ -1,26 +1,37 @@
-"""The ``fedbounds`` command: every verb, every format, exit statuses."""
+"""The ``fedbounds`` command in process: numbers of every verb, what is refused, and files that are left alone."""
 
 import csv
 import json
+import os
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import fedbounds
 from bounds import BOUNDS, get
+from bounds.errors import BoundsError
+from bounds.points import POINTS
+from bounds.showing import files
+from bounds.showing.completion import options, script
 from bounds.showing.usage import VERBS
+from empirics.experiments import Cell, Outcome, Store
 from figures import bundle
+from paper_checks.falsifier import load_witness
 
 ROOT = Path(__file__).parents[1]
+WITNESS = ROOT / "paper_checks" / "counterexamples" / "fedcog_eq_19.json"
 MINE = f"{ROOT / 'examples' / 'my_bound.py'}:my_bound"
 AT = ["cohort=8", "kept=0.25", "initial_gap=2.3", "smoothness=1.7", "gradient_variance=0.6", "grad_cap_sq=1.4"]
-GAP = ["smoothness=1.1", "strong_convexity=.1", "client_weight=.5,.3,.2", "non_iidness=.01,.02,.04"]
+ONE = "fedals.one_round"
+GAP = "strong_convexity=0.1 client_weight=uniform local_gap=0.03 non_iidness=0.01"
 
 
 def mine(step_size, rounds):
-    """The example's formula by hand."""
+    """The formula of the example, computed independently."""
     noise = 1.7 * step_size * 0.6 / 8
     return 2 * 2.3 / (step_size * rounds) + noise + 1.7**2 * step_size**2 * 1.4 * 0.75 / 0.25
 
@@ -29,105 +40,133 @@ def table(file):
     return list(csv.DictReader(file.read_text().splitlines()))
 
 
-# ---- list, show ----
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
-def test_without_arguments_it_asks_what_people_come_for(run):
-    status, out, err = run()
-    assert (status, err) == (0, "")
-    asked = [line for line in out.splitlines() if line.endswith("?")]
-    assert len(asked) == 4
-    assert all(VERBS[name].example in out for name in ("show", "compare", "advise", "check"))
-    assert len(out.splitlines()) <= 14
-    assert str(len(VERBS)) in out.splitlines()[-1]
-
-
-@pytest.mark.parametrize("word", ["--help", "help"])
-def test_help_prints_an_example_of_every_verb(run, word):
-    status, out, err = run(word)
-    assert (status, err) == (0, "")
-    for verb in VERBS.values():
-        assert verb.example in out
-
+# ---- help, examples, completion ----
 
 NEEDED = {"results": "sweep", "bundle": "figure"}
-"""Whose example must have been run before an example, and is tried so."""
-SLOW = {"bundle", "tightness"}  # the README runs `tightness` too
-SHOWN = "open"
-"""A browser would come up; it is tried without one beside the page."""
-TRIED = [v for v in VERBS if v not in ("list", "validate", SHOWN, *NEEDED.values())]
+"""Verbs whose example reads what the example of another verb has written."""
+SLOW = {"advise", "bundle", "check", "tightness"}
+TRIED = [v for v in VERBS if v not in ("list", "validate", "open", *NEEDED.values())]
 EXAMPLES = [pytest.param(v, marks=[pytest.mark.slow] if v in SLOW else []) for v in TRIED]
 
 
 @pytest.mark.parametrize("verb", EXAMPLES)
-def test_the_examples_run_as_printed(run, verb, tmp_path, monkeypatch, request):
-    if verb == "bundle":  # the audit in it is the suite's own
+def test_the_examples_run_as_printed(run, verb, folder, monkeypatch, request):
+    if verb == "bundle":  # with the verdicts that the whole suite shares
         verdicts = request.getfixturevalue("verdicts")
         monkeypatch.setattr(bundle, "audit", lambda claims, *_: [verdicts[claim.name] for claim in claims])
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", folder / "examples")
     for each in filter(None, (NEEDED.get(verb), verb)):
         status, out, err = run(*shlex.split(VERBS[each].example)[1:])
         assert (status, err) == (0, "")
         assert out
 
 
-@pytest.mark.parametrize("verb", [v for v in VERBS if v != "validate"])
-def test_every_verb_has_help_with_its_example(run, verb):
-    status, out, err = run(verb, "--help")
-    assert (status, err) == (0, "")
-    assert VERBS[verb].example in out
-    assert "exit status" in out
+IRIS = ["--problem", "softmax(iris)", "--clients", "3"]
+JSON = {
+    "list": ["--paper", "fedals"],
+    "quantities": ["smoothness"],
+    "show": [ONE, "--sensitivity", "clients=7", "smoothness=1.1", *GAP.split()],
+    "eval": [ONE, "clients=7", "smoothness=1.1", *GAP.split()],
+    "minimize": ["decaying_k.per_rounds", "over=local_steps"],
+    "solve": [ONE, "for=clients", "target=0.1", "--smallest", "smoothness=1.1", *GAP.split()],
+    "validate": ["fedinit.lemma_2", "--instances", "1", "--rounds", "2", "--clients", "3"],
+    "train": [*IRIS, "--rounds", "2", "--engine", "torch"],
+    "constants": IRIS,
+    "data": ["iris"],
+    "sweep": [f"{ROOT}/examples/beta.toml", "--status"],
+    "check": [MINE],
+    "falsify": ["fedcog.smoothness_step", "--evaluations", "7", "clients=2"],
+    "tightness": [],
+    "rate": ["fedavg()", "local_steps=2", "step_size=0.2", "smoothness=1.3", "strong_convexity=0.4"],
+    "figure": [],
+}
+FILES = {"plot", "explore", "open", "bundle", "completion"}
+"""Verbs that write files, or a script."""
+ELSEWHERE = {"results", "compare", "advise", "verdict"}
+"""Their JSON is read by tests of their own."""
 
 
-def test_list_names_every_bound_once(run):
+def test_help_of_every_verb_has_its_example_and_a_nonsense_option_is_one_line(run):
+    assert set(VERBS) == {*JSON, *FILES, *ELSEWHERE}
+    _, start, _ = run()
+    assert all(VERBS[name].example in start for name in ("show", "compare", "advise", "check"))
+    assert str(len(VERBS)) in start.splitlines()[-1]
+    for word in ("--help", "help"):
+        status, overview, err = run(word)
+        assert (status, err) == (0, "")
+        assert all(verb.example in overview for verb in VERBS.values())
+    for verb in VERBS:
+        status, out, err = run(verb, "--help")
+        assert (status, err) == (0, "")
+        assert out.startswith(f"usage: fedbounds {verb}")
+        assert verb == "validate" or f"example: {VERBS[verb].example}" in out
+        told = "--json prints" in out
+        assert told == (verb not in FILES) or verb in ("validate", "constants", "verdict", "results")
+        status, out, err = run(verb, "--no-such-option")
+        assert (status, err.count("\n"), err[:11]) == (2, 1, "fedbounds: ")
+
+
+@pytest.mark.parametrize("verb", JSON)
+def test_json_is_read_by_strict_parsers(verb, folder, run):
+    status, out, err = run(verb, *JSON[verb], "--json")
+    assert status == 0, err
+    assert json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+
+
+def test_the_shell_completes_verbs_options_and_names(run):
+    assert options(run("solve", "--help")[1]) == ["-h", "--help", "--largest", "--smallest", "--zip", "--json"]
+    assert {"--nesterov", "--beta1", "--beta2", "--device"} <= set(options(run("train", "--help")[1]))
+    text = script("bash", {"eval": ["--json", ONE, "smoothness="], "list": ["--paper"]})
+    asked = 'COMP_WORDS=({}); COMP_CWORD={}; _fedbounds 2>/dev/null; echo "${{COMPREPLY[@]}}"\n'
+    lines = [("fedbounds ev", 1), ("fedbounds eval fedals", 2), ("fedbounds eval x smo", 3), ("fedbounds list -", 2)]
+    told = text + "".join(asked.format(words, at) for words, at in lines)
+    done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["eval", ONE, "smoothness=", "--paper"]
+    assert script("zsh", {"list": []}).startswith("autoload")
+
+
+# ---- list, show ----
+
+
+def test_list_names_every_bound_once_and_those_of_one_paper_as_json(run):
     status, out, _ = run("list")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines()] == list(BOUNDS)
-
-
-def test_list_of_one_paper_as_json(run):
     entries = json.loads(run("list", "--paper", "fedcog", "--json")[1])
     assert [e["name"] for e in entries] == [n for n in BOUNDS if n.startswith("fedcog.")]
     assert all(set(e) == {"name", "paper", "relation", "target", "source"} for e in entries)
     assert entries[0]["source"] == str(get(entries[0]["name"]).source)
 
 
-def test_show_prints_card_latex_or_json(run):
-    one = get("fedals.one_round")
-    assert run("show", "fedals.one_round") == (0, f"{one}\n", "")
-    assert run("show", "fedals.one_round", "--latex")[1] == one.latex() + "\n"
-    card = json.loads(run("show", "--json", "fedals.one_round")[1])
+def test_show_prints_card_latex_json_or_elasticities(run):
+    assert run("show", ONE) == (0, f"{get(ONE)}\n", "")
+    assert run("show", ONE, "--latex")[1] == get(ONE).latex() + "\n"
+    card = json.loads(run("show", "--json", ONE)[1])
     assert {q["name"]: q["per_client"] for q in card["quantities"]}["local_gap"] is True
-
-
-def test_show_sensitivity_prints_elasticities(run):
-    status, out, _ = run("show", MINE, "--sensitivity", *AT, "rounds=500", "step_size=0.1")
-    assert status == 0
+    _, out, _ = run("show", MINE, "--sensitivity", *AT, "rounds=500", "step_size=0.1")
     shares = dict(line.split() for line in out.splitlines()[1:])
     start = 2 * 2.3 / (0.1 * 500)
     assert float(shares["initial_gap"]) == pytest.approx(start / mine(0.1, 500), rel=1e-5)
     assert float(shares["rounds"]) == pytest.approx(-start / mine(0.1, 500), rel=1e-5)
-
-
-def test_where_the_theorem_is_silent_sensitivity_says_why(run):
     status, out, err = run("show", MINE, "--sensitivity", *AT, "rounds=500", "step_size=2")
-    assert status == 0
-    assert "nan" in out
-    assert "silent here; not met: the step size is at most 1/L" in err
+    assert (status, "nan" in out, "1/L" in err) == (0, True, True)
 
 
 # ---- eval ----
 
 
-def test_eval_prints_value_and_terms(run):
+def test_eval_prints_value_and_terms_or_a_table_of_the_outer_product(run):
     status, out, err = run("eval", MINE, *AT, "rounds=500", "step_size=0.1")
     assert (status, err) == (0, "")
     assert out.splitlines()[0] == f"grad_norm_sq <= {mine(0.1, 500):.6g}   [loss^2/parameter^2]"
     assert out.splitlines()[1].split() == ["optimisation", "0.092"]
-
-
-def test_eval_prints_a_table_of_the_outer_product(run):
     _, out, _ = run("eval", MINE, *AT, "rounds=300,700", "step_size=0.05:0.25:3")
     head, *rows = [line.split() for line in out.splitlines()[1:]]
     assert head[:3] == ["rounds", "step_size", "value"]
@@ -135,7 +174,7 @@ def test_eval_prints_a_table_of_the_outer_product(run):
     np.testing.assert_allclose([[float(c) for c in row[:3]] for row in rows], expected, rtol=1e-5)
 
 
-def test_eval_json_has_the_documented_shape(run):
+def test_eval_json_has_the_documented_shape_and_zip_pairs_sweeps(run):
     _, out, err = run("eval", MINE, *AT, "rounds=300,700", "step_size=0.05,0.15,0.75", "--json")
     result = json.loads(out)
     assert list(result) == ["name", "relation", "statistic", "unit", "axes", "value", "terms", "holds",
@@ -146,153 +185,113 @@ def test_eval_json_has_the_documented_shape(run):
     assert result["value"][1][1] == pytest.approx(mine(0.15, 700))
     assert result["holds"] == [[True, True, False]] * 2
     assert result["failed_conditions"] == ["the step size is at most 1/L"]
-    assert "silent at 2 of 6 points; not met: the step size is at most 1/L" in err
-
-
-def test_eval_zip_pairs_sweeps(run):
-    _, out, _ = run("eval", MINE, *AT, "rounds=300,700", "step_size=0.05,0.15", "--zip", "--json")
-    result = json.loads(out)
+    assert "2 of 6" in err
+    result = json.loads(run("eval", MINE, *AT, "rounds=300,700", "step_size=0.05,0.15", "--zip", "--json")[1])
     assert result["axes"] == [{"rounds": [300, 700], "step_size": [0.05, 0.15]}]
     np.testing.assert_allclose(result["value"], [mine(0.05, 300), mine(0.15, 700)])
 
 
-def test_outside_the_conditions_it_is_silent_or_marked(run):
+def test_outside_the_conditions_there_is_no_value_or_it_is_marked(run):
     at = [*AT, "rounds=500", "step_size=0.9"]
     status, out, err = run("eval", MINE, *at)
-    assert status == 0
-    assert out.startswith("grad_norm_sq <= nan")
-    assert "silent here; not met: the step size is at most 1/L" in err
+    assert (status, out.startswith("grad_norm_sq <= nan"), "1/L" in err) == (0, True, True)
     status, out, err = run("eval", MINE, *at, "--outside")
     assert status == 0
     assert f"{mine(0.9, 500):.6g}" in out.splitlines()[0]
     assert out.splitlines()[0].endswith("OUTSIDE")
     assert "OUTSIDE" in err
     result = json.loads(run("eval", MINE, *at, "--outside", "--json")[1])
-    assert result["value"] == pytest.approx(mine(0.9, 500))
-    assert result["holds"] is False
+    assert (result["value"], result["holds"]) == (pytest.approx(mine(0.9, 500)), False)
 
 
-def test_overflow_is_inf_with_one_line_naming_the_term(run):
+def test_overflow_is_infinite_and_the_term_is_named(run):
     at = [a for a in AT if not a.startswith("initial_gap")]
     status, out, err = run("eval", MINE, *at, "rounds=2", "step_size=0.5", "initial_gap=1.7e308", "--json")
-    assert status == 0
-    assert json.loads(out)["value"] == "inf"
-    assert err.count("\n") == 1
-    assert "'optimisation'" in err
+    assert (status, json.loads(out)["value"]) == (0, "inf")
+    assert (err.count("\n"), "'optimisation'" in err) == (1, True)
 
 
-def test_a_bound_over_clients_takes_lists_and_constants(run, tmp_path):
-    file = tmp_path / "constants.json"
-    file.write_text(json.dumps({"local_gap": [0.02, 0.03, 0.05], "seed": 3}))
-    status, out, _ = run("eval", "fedals.one_round", *GAP, f"@{file}", "--json")
-    one = get("fedals.one_round")
-    expected = one(smoothness=1.1, strong_convexity=0.1, client_weight=[0.5, 0.3, 0.2],
-                   non_iidness=[0.01, 0.02, 0.04], local_gap=[0.02, 0.03, 0.05])  # fmt: skip
-    assert status == 0
-    assert json.loads(out)["value"] == pytest.approx(expected)
+def one_quantity(folder, term):
+    (folder / "own.py").write_text(
+        "import sympy as sp\nfrom bounds import Bound, Source\n"
+        "from bounds.vocabulary import grad_norm_sq, smoothness as L\n"
+        f"own = Bound(name='own', target=grad_norm_sq, terms={{'a': {term}}}, source=Source('notes', '1'))\n"
+    )
+    return "own.py:own"
+
+
+def test_a_value_that_is_undefined_within_the_conditions_is_remarked(run, folder):
+    name = one_quantity(folder, "sp.sqrt(L - 2)")
+    assert run("eval", name, "smoothness=1.3")[2].startswith("fedbounds: own ")
+    assert "2 of 3" in run("eval", name, "smoothness=1.3,1.4,2.9")[2]
+    assert run("eval", name, "smoothness=2.9")[2] == ""
 
 
 # ---- minimize, solve ----
 
 
-def test_minimize_finds_the_best_step_size(run):
+def test_minimize_finds_the_best_step_size_at_every_point(run):
     status, out, _ = run("minimize", MINE, "over=step_size", *AT, "rounds=500")
     found = dict(line.split(maxsplit=1) for line in out.splitlines())
     steps = np.linspace(0.01, 0.5, 200_001)
     assert status == 0
     assert float(found["grad_norm_sq"]) == pytest.approx(mine(steps, 500).min(), rel=1e-5)
     assert float(found["step_size"]) == pytest.approx(steps[mine(steps, 500).argmin()], rel=1e-4)
-
-
-def test_minimize_over_a_sweep_prints_a_table(run):
-    _, out, _ = run("minimize", MINE, "over=step_size", *AT, "rounds=100,900")
-    rows = [line.split() for line in out.splitlines()]
+    rows = [line.split() for line in run("minimize", MINE, "over=step_size", *AT, "rounds=100,900")[1].splitlines()]
     assert rows[0][:3] == ["rounds", "step_size", "grad_norm_sq"]
     assert [row[0] for row in rows[1:]] == ["100", "900"]
     assert float(rows[1][2]) > float(rows[2][2])
 
 
-def test_minimize_without_values_prints_the_formula(run):
+def test_minimize_without_values_prints_the_formula_and_what_it_leaves_out(run, folder):
     status, out, _ = run("minimize", "decaying_k.per_rounds", "over=local_steps")
     assert status == 0
     assert out.startswith("local_steps = ")
     assert "grad_norm_sq <= " in out
-    assert "not looked at: local_steps is a whole number >= 1" in out
+    assert get("decaying_k.per_rounds").quantity("local_steps").card.domain.words in out
     _, out, _ = run("minimize", "decaying_k.per_second", "over=step_size")
-    assert "not looked at: the step size is at most 1/(4L)" in out
+    assert "1/(4L)" in out
     assert "runtime holds" not in out
-
-
-def one_quantity(folder, term):
-    file = folder / "own.py"
-    file.write_text(
-        "import sympy as sp\nfrom bounds import Bound, Source\n"
-        "from bounds.vocabulary import grad_norm_sq, smoothness as L\n"
-        f"own = Bound(name='own', target=grad_norm_sq, terms={{'a': {term}}}, source=Source('notes', '1'))\n"
-    )
-    return f"{file}:own"
-
-
-def test_a_bound_of_one_quantity_is_minimised_without_values(run, tmp_path):
-    status, out, err = run("minimize", one_quantity(tmp_path, "L + 4 / L"), "over=smoothness")
-    assert (status, err) == (0, "")
-    assert out.splitlines()[:2] == ["smoothness     2", "grad_norm_sq   4"]
-
-
-def test_a_value_that_is_undefined_within_the_conditions_is_remarked(run, tmp_path):
-    name = one_quantity(tmp_path, "sp.sqrt(L - 2)")
-    assert (
-        run("eval", name, "smoothness=1.3")[2]
-        == "fedbounds: own has no real value here, though its conditions hold there\n"
-    )
-    assert " at 2 of 3 points, " in run("eval", name, "smoothness=1.3,1.4,2.9")[2]
-    assert run("eval", name, "smoothness=2.9")[2] == ""
-
-
-def test_no_minimum_is_a_finding(run):
-    status, out, err = run("minimize", MINE, "over=step_size")
-    assert (status, out) == (1, "")
-    assert err.count("\n") == 1
+    status, out, err = run("minimize", one_quantity(folder, "L + 4 / L"), "over=smoothness")
+    assert (status, err, out.splitlines()[:2]) == (0, "", ["smoothness     2", "grad_norm_sq   4"])
 
 
 def test_solve_finds_the_fewest_rounds(run):
-    status, out, _ = run("solve", MINE, "for=rounds", "target=0.3", "--smallest", *AT, "step_size=0.1")
+    solve = ["solve", MINE, "for=rounds", "--smallest", *AT]
+    status, out, _ = run(*solve, "target=0.3", "step_size=0.1")
     fewest = next(r for r in range(1, 10_000) if mine(0.1, r) <= 0.3)
-    assert status == 0
-    assert out.splitlines()[0].split() == ["smallest", "rounds", str(fewest)]
+    assert (status, out.splitlines()[0].split()) == (0, ["smallest", "rounds", str(fewest)])
+    status, out, err = run(*solve, "target=0.3", "step_size=0.1,0.5")
+    assert (status, "step_size=0.5" in err, "step_size=0.1" in err) == (1, True, False)
+    for words in ([*solve, "target=1e-6", "step_size=0.1"], ["minimize", MINE, "over=step_size"]):
+        status, out, err = run(*words)
+        assert (status, out, err.count("\n")) == (1, "", 1)
 
 
-def test_solve_without_a_solution_is_a_finding(run):
-    status, out, err = run("solve", MINE, "for=rounds", "target=1e-6", "--smallest", *AT, "step_size=0.1")
-    assert (status, out) == (1, "")
-    assert err.count("\n") == 1
+def test_minima_and_solutions_have_stable_keys(run):
+    out = run("solve", ONE, "for=smoothness", "target=0.3", "clients=5,9", *GAP.split(), "--json")[1]
+    found = json.loads(out)
+    assert [answer["where"] for answer in found["answers"]] == [{"clients": 5}, {"clients": 9}]
+    assert all({"at", "value", "limited_by", "note"} == set(answer) - {"where"} for answer in found["answers"])
+    assert found["unit"] == "loss"
 
 
-def test_solve_over_a_sweep_tells_where_there_is_no_solution(run):
-    status, out, err = run("solve", MINE, "for=rounds", "target=0.3", "--smallest", *AT, "step_size=0.1,0.5")
-    assert status == 1
-    assert len(out.splitlines()) == 1 or "0.1" in out
-    assert "step_size=0.5: " in err
+# ---- plot, validate ----
 
 
-# ---- plot ----
-
-
-def test_plot_writes_a_picture_and_its_numbers(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_plot_writes_a_picture_and_its_numbers(run, folder):
     status, out, err = run("plot", MINE, "x=step_size=0.02:0.9:45", *AT, "rounds=500")
     assert status == 0
     assert out.splitlines() == ["wrote mine.sparse_sgd.svg", "wrote mine.sparse_sgd.csv"]
-    assert "not met: the step size is at most 1/L" in err
-    assert (tmp_path / "mine.sparse_sgd.svg").read_text().startswith("<?xml")
-    rows = table(tmp_path / "mine.sparse_sgd.csv")
-    total = [r for r in rows if r["part"] == "total"]
+    assert "1/L" in err
+    assert (folder / "mine.sparse_sgd.svg").read_text().startswith("<?xml")
+    total = [r for r in table(folder / "mine.sparse_sgd.csv") if r["part"] == "total"]
     assert len(total) == 45
     np.testing.assert_allclose([float(r["value"]) for r in total], [mine(float(r["step_size"]), 500) for r in total])
     assert {r["holds"] for r in total if float(r["step_size"]) > 1 / 1.7} == {"False"}
-    drawn = (tmp_path / "mine.sparse_sgd.csv").read_bytes()
+    drawn = (folder / "mine.sparse_sgd.csv").read_bytes()
     assert run("plot", MINE, "step_size=0.02:0.9:45", *AT, "rounds=500")[0] == 0  # the one range is what is drawn along
-    assert (tmp_path / "mine.sparse_sgd.csv").read_bytes() == drawn
+    assert (folder / "mine.sparse_sgd.csv").read_bytes() == drawn
 
 
 def test_plot_compares_bounds_in_the_format_of_the_file(run, tmp_path):
@@ -307,29 +306,551 @@ def test_plot_compares_bounds_in_the_format_of_the_file(run, tmp_path):
     assert {r["bound"] for r in table(picture.with_suffix(".csv"))} == set(names)
 
 
-# ---- validate ----
-
-
-def test_validate_names_what_there_is(run):
-    status, out, err = run("validate", "fedals.one_rond")
-    assert (status, out) == (2, "")
-    assert "fedals.one_round" in err
-    status, out, err = run("validate")
-    assert (status, err) == (0, "")
-    assert "fedals.one_round" in out
-    assert "decaying_k.theorem_1" in out
-    assert run("validate", "--quick")[0] == 2
-
-
-def test_validate_passes_the_rest_of_the_line_on(run, monkeypatch):
+def test_validate_lists_what_there_is_and_passes_the_rest_of_the_line_on(run, monkeypatch):
     from paper_checks import validation
 
+    status, out, err = run("validate")
+    assert (status, err) == (0, "")
+    assert {ONE, "decaying_k.theorem_1"} <= set(out.split())
     heard = []
-
-    def spy(name, arguments, draw):
-        heard.append((name, arguments, draw))
-        return 1
-
-    monkeypatch.setattr(validation, "run", spy)
+    monkeypatch.setattr(validation, "run", lambda *given: heard.append(given) or 1)
     assert run("validate", "test.spy", "--seeds", "4")[0] == 1
     assert heard == [("test.spy", ["--seeds", "4"], None)]
+
+
+def test_what_the_help_of_a_search_proposes_can_be_typed(run):
+    held = run("falsify", "--help")[1].partition("such as ")[2].partition(";")[0]
+    for name in ("fedcog.smoothness_step", ONE, "decaying_k.theorem_1"):
+        assert run("falsify", name, held, "--evaluations", "20")[0] == 0
+
+
+def test_two_tables_of_the_same_worst_cases_are_the_same_bytes(run, tmp_path):
+    place = ["fedcog.theorem", "rounds=1", "local_steps=2", "heterogeneity=0.3", "--workers", "0"]
+    for name in ("one", "two"):
+        assert run("tightness", *place, "--store", tmp_path / f"store-{name}", "-o", tmp_path / name)[0] == 0
+    one, two = ((tmp_path / name / "fedcog.theorem.csv").read_bytes() for name in ("one", "two"))
+    assert one == two
+    assert json.loads((tmp_path / "one" / "fedcog.theorem.json").read_text())["seconds"] >= 0
+
+
+# ---- results ----
+
+
+def test_results_are_filtered_by_arguments_left_at_their_default_and_by_numbers_as_printed(run, folder):
+    store, values = Store(folder / "a"), {3: 0.744109876, 4: 0.744112345, 5: 0.471588249}
+    for seed, more in ((3, {}), (4, {"step_size": 0.05}), (5, {"step_size": 0.2}), (6, {"local_epochs": 2})):
+        cell = Cell("train", {"problem": "softmax(iris)", "rounds": 2, "seed": seed, **more})
+        store.keep(cell, Outcome({}, {"minutes": 0.5 + seed}), 0.1)
+    out = run("results", "--store", "a", "--columns", "seed", "step_size", "--csv", "step_size=.05")[1]
+    assert out.splitlines() == ["seed,step_size", "3,0.05", "4,0.05", "6,0.05"]
+    for seed, value in values.items():
+        cell = Cell("train", {"problem": "softmax(iris)", "seed": seed})
+        Store(folder / "b").keep(cell, Outcome({}, {"loss": value}), 0.1)
+    words = ["results", "--store", "b", "--columns", "seed", "value"]
+    for seed, value in values.items():
+        for text in (f"{value:.6g}", repr(value)):
+            assert [row.split()[0] for row in run(*words, "--", f"value={text}")[1].splitlines()[1:]] == [str(seed)]
+    status, _, err = run(*words, "--", "value=0.5")
+    assert status == 2
+    assert all(near in err for near in ("0.471588", "0.74411", "0.744112"))
+    csv_ = run(*words, "--csv")[1].splitlines()[1:]
+    assert sorted(float(row.split(",")[1]) for row in csv_) == sorted(values.values())  # every digit
+    assert "seed" in run("results", "--store", "b", "--columns", "seed", "seed")[2]
+
+
+# ---- constants of a file, and their intervals ----
+
+CONSTANTS = {
+    "smoothness": 1.3,
+    "strong_convexity": 0.4,
+    "client_weight": [0.3, 0.7],
+    "local_gap": [0.31, 0.47],
+    "non_iidness": [0.12, 0.23],
+}
+UNCERTAIN = {"smoothness": [1.1, 1.9], "strong_convexity": [0.3, 0.5]}
+STEPS = {
+    "dissimilarity_factor": 2.3, "dissimilarity_offset": 0.83, "initial_gap": 3.7, "gradient_variance": 1.9,
+    "local_steps": 5, "rounds": 240,
+}  # fmt: skip
+
+
+def one_round(**changes):
+    return get(ONE)(**{**CONSTANTS, **changes})
+
+
+@pytest.fixture
+def with_file(run, folder):
+    """Run a command line beside c.json, which holds these constants and intervals."""
+
+    def command(*words, interval=None, **changes):
+        held = {n: v for n, v in {**CONSTANTS, **changes}.items() if v is not None}
+        held |= {"_interval": interval or {}, "_how": {"smoothness": "by eye"}, "seed": 3}
+        (folder / "c.json").write_text(json.dumps(held))
+        return run(*words, "@c.json")
+
+    return command
+
+
+def test_eval_prints_the_interval_of_the_bound(with_file):
+    status, out, err = with_file("eval", ONE, interval=UNCERTAIN)
+    low, high = one_round(smoothness=1.1, strong_convexity=0.5), one_round(smoothness=1.9, strong_convexity=0.3)
+    assert (status, err) == (0, "")
+    assert out.startswith(f"generalization_gap <= {one_round():.6g}")
+    assert f"\nfrom {low:.6g} to {high:.6g} " in out
+    assert out.endswith(": smoothness, strong_convexity\n")
+    sweep = ["eval", ONE, "strong_convexity=0.3,0.5"]
+    head, *rows = with_file(*sweep, interval=UNCERTAIN)[1].splitlines()[1:]
+    assert head.split()[:4] == ["strong_convexity", "value", "low", "high"]
+    wanted = [[mu, *(one_round(smoothness=L, strong_convexity=mu) for L in (1.3, 1.1, 1.9))] for mu in (0.3, 0.5)]
+    found = [[float(cell) for cell in row.split()[:4]] for row in rows]
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    shown = json.loads(with_file(*sweep, "--json", interval=UNCERTAIN)[1])
+    np.testing.assert_allclose([shown["low"], shown["high"]], np.transpose(wanted)[2:], rtol=1e-12)
+
+
+def test_a_constant_without_an_end_takes_the_bound_to_its_limit(with_file):
+    """K* falls with G^2 to 0: the interval must not end at K* of a G^2 that is a million times as large."""
+    out = with_file("eval", ONE, interval={"local_gap": [CONSTANTS["local_gap"], [None, None]]})[1]
+    assert f"\nfrom {one_round():.6g} to inf " in out
+    assert json.loads(with_file("eval", ONE, "--json", interval={"smoothness": [1.3, None]})[1])["high"] == "inf"
+    others = POINTS["decaying_k.k_star"]
+    out = with_file("eval", "decaying_k.k_star", interval={"grad_cap_sq": [others["grad_cap_sq"], None]}, **others)[1]
+    assert f"\nfrom 0 to {get('decaying_k.k_star')(**others):.6g} " in out
+    out = with_file(
+        "minimize", "fedcog.theorem", "over=step_size", interval={"gradient_variance": [1.9, None]}, **STEPS
+    )[1]
+    best = get("fedcog.theorem").minimize(
+        "step_size", **{n: CONSTANTS[n] for n in ("smoothness", "client_weight")}, **STEPS
+    )
+    assert f" 0 to {best.at:.6g}\n" in out
+    assert f" {best.value:.6g} to inf\n" in out
+
+
+def test_an_interval_without_a_proof_is_marked(with_file):
+    crossing = {"smoothness": [1.1, 1.9], "strong_convexity": [0.3, 1.2]}  # L/mu may not fall below 1
+    _, out, err = with_file("eval", ONE, interval=crossing)
+    assert "\nat least from " in out
+    assert err.count("\n") == 1
+    proven = [json.loads(with_file("eval", ONE, "--json", interval=i)[1])["proven"] for i in (crossing, UNCERTAIN)]
+    assert proven == [False, True]
+
+
+def test_minimize_and_solve_carry_the_intervals_through(with_file):
+    interval = {"smoothness": [1.1, 1.9], "gradient_variance": [1.2, 2.6]}
+    status, out, err = with_file("minimize", "fedcog.theorem", "over=step_size", interval=interval, **STEPS)
+    assert (status, err.count("\n")) == (0, 1)
+    assert "smoothness, gradient_variance" in err
+    bound, others = get("fedcog.theorem"), {**STEPS, "client_weight": CONSTANTS["client_weight"]}
+    corners = [{"smoothness": L, "gradient_variance": v} for L in (1.1, 1.9) for v in (1.2, 2.6)]
+    best = [bound.minimize("step_size", **{**others, **corner}) for corner in corners]
+    shown = {line.rsplit("  ", 1)[0].strip(): line.rsplit("  ", 1)[1].strip() for line in out.splitlines()}
+    for name, found in (("step_size", [b.at for b in best]), ("grad_norm_sq", [b.value for b in best])):
+        low, high = map(float, shown[f"{name}, at least"].split(" to "))
+        assert (low, high) == pytest.approx((min(found), max(found)), rel=1e-4)
+        assert low < float(shown[name]) < high
+    solve = ["solve", ONE, "for=strong_convexity", "--smallest", "target=0.9"]
+    _, out, _ = with_file(*solve, interval={"smoothness": [1.1, 1.9]}, strong_convexity=None)
+    held = {n: v for n, v in CONSTANTS.items() if n != "strong_convexity"}
+    ends = [get(ONE).solve("strong_convexity", target=0.9, side="smallest", **held | {"smoothness": L}).at
+            for L in (1.1, 1.9)]  # fmt: skip
+    assert f" {ends[0]:.6g} to {ends[1]:.6g}\n" in out
+    assert "none at some" not in out
+    _, out, _ = with_file(*solve, interval={"local_gap": [[0.1, 0.2], [5.5, 6.5]]}, strong_convexity=None)
+    assert "none at some" in out
+
+
+def test_intervals_of_typed_values_and_outside_the_conditions_are_left_out(with_file):
+    interval = {"smoothness": [1.1, 1.9]}
+    assert "from" not in with_file("eval", ONE, "smoothness=1.4", interval=interval)[1]
+    assert "low" not in json.loads(with_file("eval", ONE, "--json")[1])
+    theorem = ["eval", "fedcog.theorem", "local_steps=5,500", "step_size=0.031", "--json"]
+    others = {n: v for n, v in STEPS.items() if n != "local_steps"}
+    shown = json.loads(with_file(*theorem, interval={"gradient_variance": [1.7, 2.1]}, **others)[1])
+    assert shown["value"][1] is shown["low"][1] is shown["high"][1] is None
+    assert shown["low"][0] < shown["value"][0] < shown["high"][0]
+    for words in (["show", ONE, "--sensitivity"], ["plot", ONE, "x=strong_convexity=0.2:0.6:3"]):
+        status, _, err = with_file(*words, interval=interval)
+        assert (status, err.count("\n"), err.endswith(": smoothness\n")) == (0, 1, True)
+
+
+def test_a_bound_on_single_samples_takes_their_smoothness_of_a_file_and_says_so(with_file):
+    def evaluated(*words, **changes):
+        status, out, err = with_file("eval", *words, "--json", **changes)
+        assert status == 0
+        return json.loads(out), err
+
+    found, err = evaluated(ONE, sample_smoothness=2.9)
+    assert found["value"] == pytest.approx(one_round(smoothness=2.9), rel=1e-12)
+    assert all(word in err for word in ("smoothness", ONE, "sample_smoothness", "c.json", "2.9"))
+    found, _ = evaluated(ONE, interval={"sample_smoothness": [2.2, 3.6]}, sample_smoothness=2.9)
+    ends = (one_round(smoothness=2.2), one_round(smoothness=3.6))
+    assert (found["low"], found["high"]) == pytest.approx(ends, rel=1e-12)
+    found, err = evaluated(ONE, "smoothness=1.7", sample_smoothness=2.9)  # a typed value has priority
+    assert (found["value"], err) == (pytest.approx(one_round(smoothness=1.7), rel=1e-12), "")
+    found, err = evaluated(ONE)
+    assert (found["value"], err) == (pytest.approx(one_round(), rel=1e-12), "")
+    found, err = evaluated("fedinit.step_size_cap_lemma_3", "local_steps=3", sample_smoothness=2.9)
+    assert (found["value"], err) == (pytest.approx(1 / (3 * 1.3), rel=1e-12), "")
+    _, _, err = with_file("plot", ONE, "x=strong_convexity=0.2:0.6:3", sample_smoothness=2.9)
+    assert "sample_smoothness" in err
+
+
+# ---- what is refused: in one line, status 2, and every file stays as it is ----
+
+EVAL = f"eval {ONE} {GAP}"
+BUSY = "--problem softmax(iris) --clients 4"
+PLOT = f"plot {ONE} {GAP} clients=3"
+K = "decaying_k.per_rounds"
+BUNDLED = ("README.md", "references.bib", "bounds.tex")
+TIME = ("rounds=300 step_size=0.02 cohort=4 smoothness=1.7 strong_convexity=0.1 grad_cap_sq=2.3 current_loss=2.1 "
+        "optimal_loss=0.4 client_gradient_variance=0.6 local_steps=5 clients=8")  # fmt: skip
+LINES = [
+    # values
+    (f"{EVAL} smothness=2", "smothness 'smoothness'"),
+    (f"eval {ONE}", f"{ONE} client_weight local_gap non_iidness smoothness strong_convexity"),
+    (f"{EVAL} clients=3 smoothness=much", "smoothness 'much' a:b:n:log"),
+    (f"{EVAL} clients=3 smoothness=1:2:inf", "smoothness 'inf' 1000000"),
+    (f"{EVAL} clients=3 smoothness={'[' * 5000}", "smoothness"),
+    (f"{EVAL} clients=3 smoothness=@absent.json", "absent.json"),
+    (f"{EVAL} clients=3 smoothness=@", "@ JSON"),
+    (f"{EVAL} clients=3 smoothness=1 smoothness=2", "smoothness"),
+    (f"{EVAL} smoothness", "quantity=value @file.json 'smoothness'"),
+    (f"{EVAL} smoothness=1.1 clients=-3", "clients >= 1 -3"),
+    (f"eval {ONE} non_iidness=uniform smoothness=1.1 strong_convexity=0.1", "non_iidness client_weight"),
+    (f"eval {K} {TIME} client_weight=uniform heterogeneity=0,05", "heterogeneity '05'"),
+    (f"eval {K} {TIME} client_weight=1e308 heterogeneity=0.05", "client_weight 1"),
+    # names and options
+    (f"evaluate {ONE}", "'evaluate'"),
+    ("eval fedals.one_rond", "'fedals.one_rond' 'fedals.one_round'"),
+    ("eval xxxxx", f"'xxxxx' {len(BOUNDS)}"),
+    (f"eval {'x' * 9000}", "xxx"),
+    (f"eval {ONE} {'y' * 9000}=1", "yyy"),
+    ("eval", "NAME --help"),
+    (f"eval {ONE} --outsied", "--outsied"),
+    (f"solve {ONE} for=clients target=0.1 --outside smoothness=1.1 {GAP}", "--outside; --help"),
+    ("list --paper fedasl", "'fedasl' 'fedals'"),
+    (["list", "--paper", ""], "''"),
+    (f"show {ONE} smoothness=1", "--sensitivity"),
+    (f"show {ONE} --latex --json", "--latex"),
+    (f"show {ONE} fedcog.theorem", f"{ONE} fedcog.theorem"),
+    (f"show {ONE} fedcog.theorem --sensitivity", "quantity=value 'fedcog.theorem'"),
+    (f"minimize {ONE}", "over=QUANTITY"),
+    (f"minimize {ONE} over=smothness", "'smoothness'"),
+    (f"minimize {ONE} over=smoothness smoothness=3", "smoothness"),
+    (f"minimize {ONE} over=clients", "clients"),
+    (f"solve {ONE} for=smoothness", "target=NUMBER"),
+    (f"solve {ONE} for=smoothness target=low", "target 'low'"),
+    (f"solve {ONE} for=smoothness target=1,2", "target '1,2'"),
+    (f"solve {ONE} for=smoothness target=1 --largest --smallest", "--smallest"),
+    ("plot x=smoothness=1:2:3", "plot"),
+    (f"plot {ONE}", "x=QUANTITY=a:b:n"),
+    (f"plot {ONE} smoothness=1:2:3 clients=2:9:8", "x=QUANTITY=a:b:n"),
+    (f"plot {ONE} x=smoothness", "QUANTITY=a:b:n x=smoothness"),
+    (f"plot {ONE} x=smothness=1:2:3", "'smoothness'"),
+    (f"{PLOT} x=smoothness=2", "smoothness"),
+    (f"plot {ONE} decaying_k.runtime_fixed x=smoothness=1:2:3 {GAP}", "loss second"),
+    (f"plot {ONE} {GAP.replace('=0.1', '=.1:.9:9')} clients=3 x=smoothness=1:2:3", "9"),
+    ("validate fedals.one_rond", ONE),
+    ("validate --quick", "--help"),
+    (f"validate -o {ONE} fedcog.theorem", "--help"),
+    (f"validate {ONE} --seed 3", "--seed 3"),
+    ("validate fedcog.theorem --inst 2", "--inst 2"),
+    ("validate fedcog.theorem --problem softmax(iris) -o . @c.json", "@c.json"),
+    (f"validate {ONE} --problem softmax(iris) --measured r.csv --clients 4", "--problem --measured"),
+    ("validate fedcog.theorem --measured=r.csv --problem=softmax(iris) --clients 4", "--problem --measured"),
+    # options that are given twice, or would change nothing
+    ("list --paper fedals --paper fedcog", "--paper"),
+    ("train --problem softmax(iris) --rounds 20 --rounds 3", "--rounds"),
+    ("sweep g.toml --workers 0 --workers 1", "--workers"),
+    ("results --columns value --columns seed", "--columns"),
+    ("falsify fedcog.theorem --seed 3 --seed 5", "--seed"),
+    ("tightness fedcog.theorem -o one -o two", "-o"),
+    (f"plot {ONE} -o one.svg -o two.svg", "-o"),
+    (f"validate {ONE} --clients 2 --clients 3", "--clients"),
+    ("falsify fedcog.theorem spread=2 spread=3", "spread"),
+    *((f"falsify --replay {WITNESS} {idle}", idle.split()[0])
+      for idle in ("--family nonsense", "--seed 3", "-o x.json")),
+    ("tightness --patience 7", "--patience"),
+    ("tightness fedcog.theorem --committed --store s", "--store"),
+    ("tightness fedcog.theorem --workers 3", "--workers"),
+    ("figure --scale smoke", "--scale"),
+    ("figure fedinit.table_3 --no-sweep --workers 3", "--workers"),
+    ("figure fedinit.table_3 --workers 3 --scheduler tcp://127.0.0.1:9", "--workers"),
+    *((f"sweep g.toml --scheduler nonsense {idle}", "--workers") for idle in ("--workers 3", "--status", "--verify")),
+    *((f"sweep g.toml {how} --workers 2", "--workers") for how in ("--status", "--verify")),
+    *(([verb, "fedinit.table_3", "--scheduler", ""], "--scheduler") for verb in ("sweep", "figure")),
+    *((f"sweep g.toml --workers {number} --status", "0 1024") for number in ("1_0", "٣", 20 * "9", "-1")),
+    # commas in calls, seeds, devices
+    (f"train {BUSY} --partition dirichlet(1,5)", "'dirichlet(1,5)' 1.5"),
+    (f"train {BUSY} --algorithm fedsam(0,1)", "'fedsam(0,1)' 0.1"),
+    (f"train {BUSY} --measure runtime(1,5)", "'runtime(1,5)' 1.5"),
+    (f"train {BUSY} --engine jax", "'jax' auto compiled torch"),
+    (f"train {BUSY} --device coda", "coda"),
+    ("sweep seed.toml --workers 0 --store s", f"{2**53}"),
+    (f"falsify fedcog.theorem --seed {30 * '7'}", "18"),
+    # files that are written
+    (f"train {BUSY} --rounds 1 -o /dev/full", "-o /dev/full"),
+    (f"train {BUSY} -o t.json", "t.csv"),
+    (f"constants {BUSY} --quick -o /dev/full", "-o /dev/full"),
+    (f"constants {BUSY} -o c.csv", "c.json"),
+    ("falsify fedcog.theorem -o /dev/full", "/dev/full"),
+    ("explore fedals.one_round -o runs.csv", "runs.csv runs.html"),
+    ("explore own.py:mine -o page.html", "page.html"),
+    ("verdict fedcog -o other.py", "other.py other.md"),
+    ("verdict fedcog --erratum -o fedcog.md", "fedcog.md fedcog.tex"),
+    ("check --report loop decaying_k.eq_24", "loop"),
+    ([*f"{PLOT} x=smoothness=1:2:3 -o".split(), ""], "-o"),
+    *((f"{PLOT} x=smoothness=1:2:3 -o {path}", path) for path in ("/dev/full", "folder", "no/such/folder.svg")),
+    (f"{PLOT} x=smoothness=1:2:3 -o picture.xyz", ".xyz"),
+    (f"{PLOT} x=smoothness=1:2:3 -o numbers.svg", "numbers.csv"),
+    (f"{PLOT} x=smoothness=1:2:3 -o runs.svg", "runs.csv"),
+    (f"plot {ONE} {GAP} x=clients=2:9:3 @gap.svg -o gap.svg", "gap.svg"),
+    ("figure fedinit.table_6 --scale smoke --no-sweep --store store -o foreign", "REPORT.md"),
+    *((f"bundle --scale smoke --store store -o {name}", name) for name in BUNDLED),
+    # stores
+    ("sweep g.toml --status --store loop", "loop"),
+    ("sweep g.toml --status --store g.toml/below", "below"),
+]  # fmt: skip
+GRID = '[fixed]\nproblem = "softmax(iris)"\nalgorithm = "fedavg()"\nrounds = 2\nmeasure = ["train_loss"]\n'
+HELD = {
+    "c.json": '{"smoothness": 1.3}',
+    "g.toml": f"{GRID}seed = 3\n",
+    "seed.toml": f'{GRID}clients = 3\npartition = "iid()"\nseed = {30 * "7"}\n',
+    "own.py": "from bounds import get\nmine = get('fedals.one_round')\n",
+    "runs.csv": "round,train_loss\n1,0.7\n",
+    "gap.svg": '{"smoothness": 1.3}',
+    "foreign/REPORT.md": "mine",
+    **{f"{name}/{name}": "mine" for name in BUNDLED},
+}
+
+
+def beginning(path):
+    with path.open("rb") as file:
+        return file.read(9999)
+
+
+def contents(folder):
+    """Every file below a folder, with how it begins."""
+    return {path.relative_to(folder): beginning(path) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def refuse(run, folder):
+    """Run command lines that must be refused in one line that names these words, while every file stays as it is."""
+
+    def check(cases):
+        wrong, before = [], contents(folder)
+        for line, names in cases:
+            status, out, err = run(*(line if isinstance(line, list) else shlex.split(line)))
+            told = (status, out, err.count("\n"), err[:11]) == (2, "", 1, "fedbounds: ") and len(err) < 600
+            if not told or any(name not in err for name in names.split()):
+                wrong.append(f"{str(line)[:200]}\n    {status} {out[:200]!r} {err[:1000]!r} lacks one of {names}")
+            if contents(folder) != before:
+                wrong.append(f"{line} changes {set(contents(folder).items()) ^ set(before.items())}")
+                before = contents(folder)
+        assert not wrong, "\n".join(wrong)
+
+    return check
+
+
+def test_a_mistake_is_one_line_that_names_it_and_changes_no_file(refuse, folder):
+    for name, text in HELD.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    for name in ("folder", "numbers.csv", "store"):
+        (folder / name).mkdir()
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "page.html").symlink_to(folder / "own.py")
+    refuse(LINES)
+
+
+CONSTANT_FILES = [
+    ({"smoothness": 1.3, "_interval": {"smothness": [1.1, 1.7]}}, "_interval 'smoothness'"),
+    ({"_interval": {"smoothness": [1.1, 1.7]}}, "_interval 'smoothness'"),
+    ({"smoothness": [1.3, 1.4], "_interval": {"smoothness": [1.1, 1.7]}}, "smoothness"),
+    ({"smoothness": "1.3:1.6:3", "_interval": {"smoothness": [1.1, 1.7]}}, "smoothness"),
+    ({"smoothness": "1.3,1.6", "_interval": {"smoothness": [None, 1.7]}}, "smoothness"),
+    ({"smoothness": 1.3, "_interval": [1, 2]}, "c.json _interval [low, high]"),
+    ({"smoothness": 1.3, "_interval": {"smoothness": 3}}, "c.json smoothness [low, high] 3"),
+    ({"smoothness": 1.3, "_interval": {"smoothness": [1, 2, 3]}}, "c.json smoothness [low, high]"),
+    ({"smoothness": 1.3, "_interval": {"smoothness": ["1", 2]}}, 'c.json smoothness ["1"'),
+    ({"smoothness": 1.3, "_interval": {"smoothness": [1.9, 1.1]}}, "c.json smoothness"),
+    ({"smoothness": 1.3, "_interval": {"smoothness": [[1, 2], [3, 4, 5]]}}, "c.json smoothness"),
+    ({"smoothness": 2, "_interval": {"smoothness": [1, int(400 * "9")]}}, "_interval smoothness"),
+    *(({"smoothness": 2, name: {"smoothness": [1, 3]}}, "_interval") for name in ("_Interval", "interval")),
+    *(({"smoothness": 2.5, name: 3.5}, repr(name)) for name in ("Strong_convexity", "strong convexity", "Smoothness")),
+]  # fmt: skip
+
+
+def test_a_file_whose_constants_or_intervals_cannot_be_read_is_refused_by_every_verb(refuse, folder):
+    for held, names in CONSTANT_FILES:
+        (folder / "c.json").write_text(json.dumps(held))
+        given = "" if "smoothness" in held else "smoothness=1.3"
+        verbs = f"eval {ONE} clients=3", f"minimize {ONE} over=clients", f"plot {ONE} x=clients=2:9:3"
+        refuse([(f"{verb} {GAP} {given} @c.json", names) for verb in verbs])
+    (folder / "c.json").write_text(json.dumps({"local_gap": [[0.2, 0.3]] * 2, "_interval": {"local_gap": [0.1, 0.9]}}))
+    refuse([(f"eval {ONE} smoothness=1.3 {GAP.replace('local_gap=0.03', '')} @c.json", "local_gap")])
+
+
+READERS = ["eval {} @{}", "eval {} smoothness=@{}", "show link.py:mine", "validate {} --measured {}", "sweep {1}",
+           "falsify --replay {1}"]  # fmt: skip
+"""Every way to name a file that is read."""
+
+
+def test_what_is_no_file_is_refused_before_it_is_opened_by_every_reader(refuse, folder):
+    os.mkfifo(folder / "pipe")
+    (folder / "place").mkdir()
+    (folder / "huge").touch()
+    os.truncate(folder / "huge", 2**40)
+    for path in ("/dev/zero", "pipe", "place", "huge"):
+        (folder / "link.py").unlink(missing_ok=True)
+        (folder / "link.py").symlink_to(path)
+        refuse([(line.format(ONE, path), path if "link" not in line else "link.py") for line in READERS])
+    (folder / "numbers.json").write_bytes(b"7" * 41)
+    assert files.content(folder / "numbers.json", 41) == b"7" * 41
+    with pytest.raises(BoundsError, match=r"numbers\.json"):  # it may grow while it is read
+        files.content(folder / "numbers.json", 40)
+
+
+def test_what_is_written_takes_the_place_of_a_file_alone_and_follows_links(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "stream").open("w") as stream:
+        number = stream.fileno()
+        streams = [Path(f"/dev/fd/{number}"), Path(f"/proc/self/fd/{number}")]
+        for place in (tmp_path / "pipe", Path("/dev/null"), tmp_path, *streams):
+            with pytest.raises(BoundsError):
+                files.write_whole(place, "words")
+    (tmp_path / "link.json").symlink_to(tmp_path / "target.json")
+    for words in ("first", "second"):
+        files.write_whole(tmp_path / "link.json", words)
+        assert (tmp_path / "link.json").is_symlink()
+        assert (tmp_path / "target.json").read_text() == words
+    with pytest.raises(BoundsError, match="null"):
+        load_witness(WITNESS).save(tmp_path / "a\0b")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.json", "pipe", "stream", "target.json"]
+
+
+# ---- files with Python of one's own ----
+
+RAISES = "class Stop(BaseException): pass\nclass Silent(Exception):\n    __str__ = None\ndef f(g):\n    {}\nf(f)\n"
+PYTHON = [
+    ("x = 1\nif x\n", "2: ':'"),
+    ("x = 1\n\ny = x / 0\n", "3: ZeroDivisionError"),
+    ("import no_such_module_here\n", "1: ModuleNotFoundError"),
+    ("def f():\n    raise KeyError('a\\nb')\n\nf()\n", "2: KeyError"),
+    ("import sys\nsys.exit(3)\n", "2: SystemExit"),
+    ("from bounds import quantity\nquantity('a b', 'a', 'no word')\n", "2: 'a"),
+    ("class E(BaseException):\n    def __str__(self):\n        raise self\nraise E()\n", "4: E"),
+    ("x = 1\n", "Bound"),
+    ("x = 1\0", "own.py"),
+    ("from bounds import get\nmine = get('fedals.one_round')\n", "'my_bound' mine"),
+    ("from bounds import get\nmein = get('fedals.one_round')\nmy_bound = 3\n", "int Bound"),
+    (RAISES.format("raise KeyboardInterrupt"), "5: KeyboardInterrupt"),
+    (RAISES.format("raise SystemExit"), "5: SystemExit"),
+    (RAISES.format("raise SystemExit(0)"), "5: SystemExit: 0"),
+    (RAISES.format("raise Stop('here')"), "5: Stop: here"),
+    (RAISES.format("raise GeneratorExit"), "5: GeneratorExit"),
+    (RAISES.format("raise Silent"), "5: Silent"),
+    (RAISES.format("return f(f)"), "5: RecursionError"),
+    *((f"import sympy as sp\nfrom bounds import Bound, Source\nfrom bounds.vocabulary import smoothness as L\n"
+       f"my_bound = Bound(name='own', target=L, terms={{'a': sp.{call}}}, source=Source('notes', '1'))\n",
+       f"'own' 'a' NumPy {call.partition('(')[0]}") for call in ("erf(L)", "gamma(L)", "LambertW(L)")),
+]  # fmt: skip
+
+
+def test_a_file_of_ones_own_that_does_not_work_is_named_with_the_line(refuse, run, folder):
+    own = folder / "own.py"
+    for text, names in PYTHON:
+        own.write_text(text)
+        refuse([("eval own.py:my_bound smoothness=1.3,2.7", f"own.py {names}")])
+    own.write_text(HELD["own.py"])
+    refuse([("show own.py", "mine"), ("show own.py:mime", "'mine'"), ("show absent.py:mine", "absent.py")])
+    (folder / "my_neighbour.py").write_text("NAME = 'fedals.one_round'\nprint('hello')\n")
+    own.write_text("from bounds import get\nfrom my_neighbour import NAME\nmine = get(NAME)\n")
+    assert run("show", "own.py:mine", "--latex") == (0, get(ONE).latex() + "\n", "hello\n")
+    own.write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    assert run("show", "own.py:mine") == (130, "", "fedbounds: interrupted\n")
+
+
+OWN = """\
+from dataclasses import dataclass
+from empirics.algorithms.algorithm import fedavg, renamed
+
+class Stop(BaseException):
+    pass
+
+def fail():
+    raise ValueError("deep")
+
+class Step:
+    def __call__(self, work, w, gradient, gradient_at):
+        BODY
+
+class Keeps:
+    def __init__(self, begun, found):
+        self.begun, self.found = begun, found
+
+    def begin(self, model, clients):
+        return self.begun
+
+    def __call__(self, work, ends, model):
+        return self.found
+
+class Steps:
+    needs_loss = False
+
+    def __init__(self, found):
+        self.found = found
+
+    def __call__(self, state, steps, step_size):
+        return self.found
+
+mine = renamed(fedavg, HOOKS)
+"""
+BODIES = [
+    *((f"raise {what}", "12:") for what in ("KeyboardInterrupt", "SystemExit(0)", "Stop", "StopIteration")),
+    ("return fail()", "8: deep"),
+    *((body, "mine: direction 15)") for body in
+      ("return None", "return gradient.bool()", "return gradient * 2j", "yield gradient")),
+]  # fmt: skip
+HOOKS = [
+    ("'x', start=lambda *a: None", "x: start 15) None"),
+    ("'x', start=lambda state, rows: state.model", "x: start 15)"),
+    ("'x', steps=Steps(None)", "x: steps None"),
+    ("'x', steps=Steps((0, 0.3))", "x: steps (0, 0.3)"),
+    ("'x', steps=lambda *a: (3, 0.3)", "x: steps needs_loss"),
+    ("'x', objective=lambda *a: 3", "objective tensor"),
+    ("'x', combine=lambda *a: None", "x: combine (model, vectors) None"),
+    ("'x', combine=lambda work, ends: (ends, {})", "x: combine model (15,)"),
+    ("'x', combine=lambda work, ends: (ends[0], None)", "x: combine vectors"),
+    ("'x', remember=(Keeps(None, {}),)", "x: memory (rows, vectors) None"),
+    ("'x', remember=(Keeps(({}, {}), None),)", "x: memory None"),
+    ("'x', remember=Keeps(({}, {}), {})", "x: remember tuple"),
+    ("'x', remember=(Steps(3),)", "x: remember (work, ends, model) begin"),
+    ("'x', moves=lambda *a: 3", "x: moves (15,) int"),
+    ("'x', direction=Steps", "x: direction Steps()"),
+    ("'x', direction=None", "x: direction (work, w, gradient, gradient_at) None"),
+    ("'x', combine=Steps(3)", "x: combine (work, ends) Steps 'step_size'"),
+    ("'x', also=7", "x: also 7"),
+    ("'x', personal='mine'", "x: personal 'mine'"),
+    ("''", "name ''"),
+    ("7", "name 7"),
+    ("'my\\nown'", "name 'my\\nown'"),
+]
+
+
+def test_a_hook_that_raises_or_returns_something_else_is_named_with_its_file(refuse, folder):
+    line = f"train {BUSY} --algorithm own.py:mine"
+    for body, names in BODIES:
+        (folder / "own.py").write_text(OWN.replace("BODY", body).replace("HOOKS", "'mine', direction=Step()"))
+        refuse([(line, names)])
+    for hooks, names in HOOKS:
+        (folder / "own.py").write_text(OWN.replace("BODY", "return gradient").replace("HOOKS", hooks))
+        refuse([(line, names)])
+
+
+def test_the_module_is_a_command_and_a_library():
+    assert fedbounds.get(ONE) is fedbounds.BOUNDS[ONE]
+    assert "Condition" in dir(fedbounds)
+    with pytest.raises(AttributeError, match="'gett'"):
+        _ = fedbounds.gett

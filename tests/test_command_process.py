@@ -1,11 +1,15 @@
-"""The ``fedbounds`` command as a process: what it loads, closed and broken streams, interrupts, bugs."""
+"""The ``fedbounds`` command as a process: imports, streams, pipes, full disks, interrupts, and bugs of its own."""
 
 import json
 import os
 import platform
+import pty
 import re
+import resource
+import signal
 import subprocess
 import sys
+import textwrap
 import warnings
 from pathlib import Path
 
@@ -14,22 +18,65 @@ import pytest
 
 import fedbounds
 from bounds.errors import BoundsError
+from empirics.experiments.processes import _remove_left_over, SCRATCH
 
 ROOT = Path(__file__).parents[1]
+IRIS = ["--problem", "softmax(iris)", "--clients", "3"]
+NO_SPACE = "fedbounds: standard output or a file being written: No space left on device\n"
 
 
-def elsewhere(*words, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "fedbounds", *words], capture_output=True, text=True, check=False, cwd=ROOT, **options
-    )
+def python(*arguments, env=None, **options):
+    """Status, output and errors of Python in a process group of its own, in the project's folder."""
+    way = {"cwd": ROOT, "timeout": 100, "capture_output": True, "text": True, "start_new_session": True} | options
+    environment = {k: v for k, v in {**os.environ, **(env or {})}.items() if v is not None}
+    done = subprocess.run([sys.executable, *map(str, arguments)], check=False, env=environment, **way)
+    return done.returncode, done.stdout, done.stderr
 
 
-def test_a_reader_who_stops_early_is_no_error():
-    shell = f"set -o pipefail; '{sys.executable}' -u -m fedbounds list | head -n 1"
-    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("fedals.")
+def code(text, *words, **options):
+    return python("-c", textwrap.dedent(text), *words, **options)
 
+
+def shell(line, **options):
+    """The same of a line of bash, in which ``{}`` is Python."""
+    options = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, **options}
+    line = "set -o pipefail; " + line.replace("{}", f"'{sys.executable}'")
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=100, **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+# ---- what is loaded ----
+
+
+def test_imports_stay_light():
+    tell = "import sys; {}; print([m for m in ('bounds', 'torch', 'pandas') if m in sys.modules])"
+    assert code(tell.format("from fedbounds import main")) == (0, "[]\n", "")
+    assert code(tell.format("import fedbounds; fedbounds.Scenario")) == (0, "['bounds']\n", "")
+    for given, stays in (("", True), ("sys.argv[1:]", False)):  # what is loaded is no garbage, in a process of its own
+        told = (
+            f"import gc, sys, fedbounds; fedbounds.main({given}); print(gc.isenabled(), gc.get_freeze_count() > 50_000)"
+        )
+        assert code(told, "show", "fedals.one_round")[1].splitlines()[-1] == f"True {stays}"
+
+
+def test_a_file_that_hides_a_package_is_named(tmp_path):
+    env = {"PYTHONPATH": str(ROOT)}
+    for package in ("bounds", "figures"):
+        hiding = tmp_path / f"{package}.py"
+        hiding.write_text("raise SystemExit('this file is not to be run')\n")
+        status, out, err = python("-m", "fedbounds", "list", env=env, cwd=tmp_path)
+        assert (status, out, err.count("\n"), f"{hiding} " in err) == (2, "", 1, True)
+        _, _, err = code("import fedbounds; fedbounds.get('fedals.one_round')", env=env, cwd=tmp_path)
+        assert f"ImportError: {hiding} " in err
+        hiding.unlink()
+
+
+def test_the_version_is_told(run):
+    declared = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)[1]
+    assert run("--version") == (0, f"fedbounds {declared}, Python {platform.python_version()}\n", "")
+
+
+# ---- streams ----
 
 LONG_TABLE = """
 import sys
@@ -38,6 +85,50 @@ from bounds.showing.process import guarded
 console = Console()
 sys.exit(guarded(lambda: [console.print(i) for i in range(30000)], alone=True))
 """
+
+
+def test_a_reader_who_stops_early_is_no_error():
+    status, out, err = shell("{} -u -m fedbounds list | head -n 1")
+    assert (status, out[:7], err) == (0, "fedals.", "")
+    # Rich notices the closed pipe itself, and exits
+    assert shell("{} - | head -n 2", input=LONG_TABLE) == (0, "0\n1\n", "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_streams_the_caller_has_closed_are_no_error(closed):
+    status, out, err = shell(f"{{}} -m fedbounds eval fedcog.disagreement_upper temperature=-1 {closed}")
+    assert (status, out, "Traceback" in err) == (2, "", False)
+
+
+def test_a_full_disk_is_one_line_and_leaves_what_was_there(tmp_path):
+    for words in ("list", "show fedals.one_round"):  # more and less than a buffer holds
+        assert shell(f"{{}} -m fedbounds {words} > /dev/full") == (2, "", NO_SPACE)
+    assert shell("{} -m fedbounds show nothing 2> /dev/full") == (2, "", "")
+    path = tmp_path / "c.json"
+    path.write_text('{"old": 2.5}')
+    words = ["-m", "fedbounds", "constants", "--quick", *IRIS, "-o", path]
+    status, _, err = python(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+    assert (status, str(path) in err, json.loads(path.read_text())) == (2, True, {"old": 2.5})
+
+
+OWN = """
+from bounds import Bound, Source
+from bounds.vocabulary import grad_norm_sq, smoothness
+own = Bound(name='own', target=grad_norm_sq, terms={'a': 3 * smoothness}, source=Source('notes', '1'))
+"""
+
+
+def test_what_the_shell_has_opened_is_read_up_to_a_limit(tmp_path):
+    (tmp_path / "c.json").write_text('{"ratio": 0.3, "smoothness": 1.7}')
+    (tmp_path / "own.py").write_text(OWN)
+    for line in ("cat c.json | {} -m fedbounds eval own.py:own @/dev/stdin",
+                 "{} -m fedbounds eval own.py:own @/dev/fd/7 7< c.json"):  # fmt: skip
+        status, out, err = shell(line, cwd=tmp_path)
+        assert (status, err, out[:19]) == (0, "", "grad_norm_sq <= 5.1")
+    endless = "from bounds.showing import files; files.content('/dev/stdin', 999)"
+    assert "BoundsError: /dev/stdin " in shell(f'yes | {{}} -c "{endless}"')[2]
+
+
 STEERING = """
 import sys, time
 from bounds.errors import BoundsError
@@ -55,86 +146,228 @@ def run():
     raise BoundsError("<" + wipe + ">")
 sys.exit(guarded(run, alone=True))
 """
+SPELLED = r"\x1b[2J\x9b3J\r"
 
 
-def test_a_reader_who_leaves_before_the_end_of_a_table_is_no_error():
-    """Rich notices the closed pipe itself, and exits."""
-    shell = f"set -o pipefail; '{sys.executable}' - | head -n 2"
-    done = subprocess.run(["bash", "-c", shell], input=LONG_TABLE, capture_output=True, text=True, cwd=ROOT)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n1\n", "")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
 def test_what_steers_a_terminal_is_spelled_out_on_it_and_colours_stay():
-    import pty
-
     reader, terminal = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
     for name in ("NO_COLOR", "FEDBOUNDS_PROGRESS"):
         env.pop(name, None)
-    process = subprocess.Popen(
-        [sys.executable, "-c", STEERING], stdin=terminal, stdout=terminal, stderr=terminal, cwd=ROOT, env=env
-    )
+    streams = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
+    process = subprocess.Popen([sys.executable, "-c", STEERING], cwd=ROOT, env=env, **streams)
     os.close(terminal)
     heard = b""
-    while True:
-        try:
-            part = os.read(reader, 4096)
-        except OSError:  # the other end has been closed
-            break
-        if not part:
-            break
-        heard += part
+    try:
+        while part := os.read(reader, 4096):
+            heard += part
+    except OSError:  # the other end has been closed
+        pass
     os.close(reader)
     assert process.wait(60) == 2
     text = heard.decode().replace("\r\n", "\n")
     assert "\x1b[2J" not in text
     assert "\x9b" not in text
-    spelled = r"\x1b[2J\x9b3J\r"
-    assert text.startswith(f"{spelled}\n")
-    assert f"HOLDS\x1b[0m  {spelled}\n" in text
-    assert f"of {spelled}: {spelled}" in text
+    assert text.startswith(f"{SPELLED}\n")
+    assert f"HOLDS\x1b[0m  {SPELLED}\n" in text
+    assert f"of {SPELLED}: {SPELLED}" in text
     assert r"fedbounds: <\x1b[2J\x9b3J" in text
     assert "\x1b[32mHOLDS" in text
 
 
 def test_what_steers_a_terminal_is_spelled_out_in_a_pipe_that_may_end_on_one():
     """All that goes to standard error, and lines for people on standard output; what programs read there stays."""
-    done = subprocess.run([sys.executable, "-c", STEERING], capture_output=True, text=True, cwd=ROOT)
-    spelled = r"\x1b[2J\x9b3J\r"
-    assert done.stderr == "fedbounds: <" + spelled.replace(r"\r", " ") + ">\n"
-    assert done.stdout.endswith(f"HOLDS  {spelled}\n")
-    assert done.stdout.startswith("\x1b[2J")
+    _, out, err = code(STEERING)
+    assert err == "fedbounds: <" + SPELLED.replace(r"\r", " ") + ">\n"
+    assert out.startswith("\x1b[2J")
+    assert out.endswith(f"HOLDS  {SPELLED}\n")
     noisy = STEERING.replace("time.sleep(0.3)", "time.sleep(1.2); print(wipe, file=sys.stderr)")
-    env = {name: value for name, value in os.environ.items() if name != "FEDBOUNDS_PROGRESS"}
-    done = subprocess.run([sys.executable, "-c", noisy], capture_output=True, text=True, cwd=ROOT, env=env)
-    assert done.stderr.split("\n")[:2] == [f"fedbounds: of {spelled}: 0 of 2 done, {spelled}", spelled]
+    progress, said, *_ = code(noisy, env={"FEDBOUNDS_PROGRESS": None})[2].split("\n")
+    assert progress.startswith(f"fedbounds: of {SPELLED}: 0 of 2")
+    assert progress.endswith(SPELLED)
+    assert said == SPELLED
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
-def test_streams_the_caller_has_closed_are_no_error(closed):
-    shell = f"'{sys.executable}' -m fedbounds eval fedcog.disagreement_upper temperature=-1 {closed}"
-    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
+def test_signs_that_a_stream_does_not_know_are_spelled_out_and_json_is_json():
+    told = """
+        import sys, fedbounds
+        def verb(args):
+            fedbounds._print(['0.3\u00b10.2 \u03c3: \u03b7L\u00b2 \u4e2d'])
+            fedbounds._remark(['0.3\u00b10.2 \u03c3'])
+            return fedbounds._json({'a': '\u00b1 \u03c3'})
+        fedbounds.VERBS['list'] = verb
+        sys.exit(fedbounds.main())
+    """
+    _, out, err = code(told, "list", env={"PYTHONIOENCODING": "ascii"})
+    line, *rest = out.split("\n")
+    assert (line, err) == (r"0.3+/-0.2 sigma: eta L^2 \u4e2d", "fedbounds: 0.3+/-0.2 sigma\n")
+    assert json.loads("\n".join(rest)) == {"a": "± σ"}
+    _, out, err = code(told, "list", env={"PYTHONIOENCODING": "utf-8"}, encoding="utf-8")
+    assert (out.split("\n")[0], err) == ("0.3±0.2 σ: ηL² 中", "fedbounds: 0.3±0.2 σ\n")
 
 
-def test_importing_from_the_command_loads_no_library():
-    code = "import sys; from fedbounds import main; print('bounds' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.strip() == "False"
+def test_a_backend_that_matplotlib_does_not_know_is_named(tmp_path):
+    words = "plot fedals.one_round x=clients=2:5:3 smoothness=1.1 strong_convexity=0.1 client_weight=uniform"
+    words = [*words.split(), "local_gap=0.03", "non_iidness=0.01", "-o", tmp_path / "a.svg"]
+    status, _, err = python("-m", "fedbounds", *words, env={"MPLBACKEND": "nope"})
+    assert (status, err.count("\n"), "MPLBACKEND=nope" in err) == (2, 1, True)
 
 
-@pytest.mark.parametrize(("given", "stays"), [("", True), ("sys.argv[1:]", False)], ids=["command", "call"])
-@pytest.mark.parametrize("words", ["show fedals.one_round", "train --problem softmax(digits) --clients 3 --rounds 1"])
-def test_a_process_of_its_own_looks_for_no_garbage_among_what_it_has_loaded(words, given, stays):
-    code = f"import gc, sys, fedbounds; fedbounds.main({given}); print(gc.isenabled(), gc.get_freeze_count() > 50_000)"
-    done = subprocess.run([sys.executable, "-c", code, *words.split()], capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout.splitlines()[-1] == f"True {stays}"
+# ---- threads, workers, folders ----
 
 
-# ---- bugs of ours ----
+def test_folders_of_dead_drivers_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    child = subprocess.Popen(["true"])
+    child.wait()
+    for process in (child.pid, os.getpid()):
+        (tmp_path / f"{SCRATCH}{process}-abc").mkdir()
+    _remove_left_over()
+    assert [p.name for p in tmp_path.iterdir()] == [f"{SCRATCH}{os.getpid()}-abc"]
+
+
+def test_a_thread_that_a_file_leaves_running_is_named(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import threading, time\nfrom bounds import get\nmine = get('fedals.one_round')\n"
+        "threading.Thread(target=lambda: time.sleep(0.7)).start()\n"
+        "threading.Thread(target=lambda: time.sleep(600), daemon=True).start()\n"
+    )
+    status, _, err = python("-m", "fedbounds", "show", f"{path}:mine")
+    assert (status, err.count("\n"), f"{path}, line 4: " in err) == (0, 1, True)
+
+
+@pytest.mark.slow
+def test_workers_do_not_run_the_script_that_started_the_sweep(tmp_path):
+    (tmp_path / "g.toml").write_text(
+        '[fixed]\nproblem = "softmax(iris)"\nalgorithm = "fedavg()"\nrounds = 2\nseed = 3\nclients = 3\n'
+        'measure = ["train_loss"]\npartition = "iid()"\n'
+    )
+    (tmp_path / "script.py").write_text(
+        "if __name__ != '__main__':\n    raise ImportError('no worker can import this')\n"
+        "import sys\nfrom fedbounds import main\n"
+        "sys.exit(main(['sweep', 'g.toml', '--workers', '1', '--store', 's']))\n"
+    )
+    status, out, err = python("script.py", cwd=tmp_path)
+    assert (status, "1 done" in out, "Traceback" in err) == (0, True, False), err
+
+
+# ---- interrupts: one line, status 130, and nobody is waited for ----
+
+INTERRUPTED = (130, "", "fedbounds: interrupted\n")
+AT_IMPORT = """
+import signal, sys
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "{}":
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+import fedbounds
+{}
+sys.exit(fedbounds.main())
+"""
+
+
+@pytest.mark.parametrize("module", ["bounds", "numpy", "mpmath.libmp"])
+def test_an_interrupt_while_the_libraries_load(module):
+    assert code(AT_IMPORT.format(module, ""), "show", "fedals.one_round") == INTERRUPTED
+
+
+@pytest.mark.slow
+def test_an_interrupt_while_torch_or_an_extension_loads():
+    assert code(AT_IMPORT.format("torch.nn", ""), "train", *IRIS) == INTERRUPTED
+    for module, inner in (("numpy.random", "numpy.random._common"), ("scipy.linalg", "scipy.linalg._fblas")):
+        verb = f"fedbounds.VERBS['list'] = lambda args: __import__('{module}')"
+        assert code(AT_IMPORT.format(inner, verb), "list") == INTERRUPTED
+
+
+LOST = """
+import signal, sys, threading, time, fedbounds
+
+class Last:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def verb(args):
+    Last()
+    {}
+
+fedbounds.VERBS["list"] = verb
+sys.exit(fedbounds.main())
+"""
+HEARD = "threading.Thread(target=time.sleep, args=(1,)).start(); raise KeyboardInterrupt"
+
+
+@pytest.mark.parametrize("then", ["time.sleep(60)", HEARD])
+def test_an_interrupt_that_is_lost_while_an_object_is_disposed_of_is_heard_once(then):
+    assert code(LOST.format(then), "list") == INTERRUPTED
+
+
+SECOND = """
+import os, signal, sys, threading, time, fedbounds
+
+def slow():
+    time.sleep(2)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+
+def verb(args):
+    threading.Thread(target=slow).start()
+    raise KeyboardInterrupt
+
+fedbounds.VERBS["list"] = verb
+sys.exit(fedbounds.main())
+"""
+
+
+def test_a_second_interrupt_while_threads_end_is_silent():
+    assert code(SECOND, "list") == (-signal.SIGINT, *INTERRUPTED[1:])
+
+
+WORKERS = """
+import os, signal, subprocess, sys, threading, time
+from bounds.showing.process import guarded
+from empirics.experiments.processes import own_cluster
+from paper_checks.forking import spread
+
+def working(*seconds):
+    return sum(abs(result or 0) for _, result in spread(time.sleep, seconds, workers=2))
+
+def run():
+    {}
+
+if __name__ == "__main__":
+    sys.exit(guarded(run, alone=True))
+"""
+TERMINATED = "threading.Timer(2, os.kill, (os.getpid(), signal.SIGTERM)).start(); "
+ENDS = [
+    ("for _ in spread(time.sleep, [0.1, 600, 600, 600], workers=2): raise KeyboardInterrupt", 130),
+    (TERMINATED + "working(600, 600, 600)", 143),
+    *(
+        pytest.param(work, status, marks=pytest.mark.slow)
+        for work, status in [
+            ("subprocess.Popen(['sh', '-c', 'sleep 3; kill -INT 0']); working(600, 600, 600)", 130),
+            (TERMINATED + "time.sleep(60)", 143),
+            (TERMINATED + "own_cluster(2).__enter__(); time.sleep(60)", 143),
+        ]
+    ),
+]
+
+
+@pytest.mark.parametrize(("work", "status"), ENDS)
+def test_nobody_waits_for_workers_of_a_process_that_is_ended_and_it_says_one_line(work, status):
+    assert code(WORKERS.format(work)) == (status, *INTERRUPTED[1:])
+
+
+def test_forked_workers_beside_a_thread_say_nothing():
+    work = "threading.Thread(target=time.sleep, args=(5,)).start(); return working(0.1, 0.2, 0.3)"
+    assert code(WORKERS.format(work)) == (0, "", "")
+
+
+# ---- bugs of ours, warnings ----
 
 
 class UnspeakableError(Exception):
@@ -147,12 +380,14 @@ def deep(n=0):
 
 
 @pytest.fixture
-def raising(run, monkeypatch):
-    """Run a verb that raises this."""
+def verb(run, monkeypatch):
+    """Run a verb that does this, or raises it."""
 
-    def command(error):
+    def command(work):
         def broken(args):
-            raise error
+            if isinstance(work, BaseException):
+                raise work
+            return work()
 
         monkeypatch.setitem(fedbounds.VERBS, "list", broken)
         return run("list")
@@ -160,196 +395,75 @@ def raising(run, monkeypatch):
     return command
 
 
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (RuntimeError("a bug\nin two lines"), "RuntimeError: a bug in two lines"),
-        (KeyError("seed"), "KeyError: 'seed'"),
-        (AssertionError(), "AssertionError"),
-        (UnspeakableError(), "UnspeakableError"),
-        (GeneratorExit(), "GeneratorExit"),
-        (SystemExit(1), "SystemExit: 1"),
-        (ExceptionGroup("two", [ValueError("x"), TypeError("y")]), "ExceptionGroup: two (2 sub-exceptions)"),
-        (ModuleNotFoundError("No module named 'bounds.gone'", name="bounds.gone"), "No module named 'bounds.gone'"),
-        (RuntimeError("x" * 9999), "RuntimeError: " + "x" * 300),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
-)
-def test_a_bug_is_one_line_that_says_where_and_status_70(raising, error, said):
-    status, out, err = raising(error)
-    assert (status, out, err.count("\n")) == (70, "", 1)
-    assert err.startswith("fedbounds: this is a bug in fedbounds, please report: ")
-    assert said in err
-    assert re.search(r" \(fedbounds\.py:\d+\); FEDBOUNDS_TRACEBACK=1 shows the traceback\n$", err)
-    assert len(err) < 700
+BUGS = [
+    (RuntimeError("a bug\nin two lines"), "RuntimeError: a bug in two lines"),
+    (KeyError("seed"), "KeyError: 'seed'"),
+    (AssertionError(), "AssertionError"),
+    (UnspeakableError(), "UnspeakableError"),
+    (GeneratorExit(), "GeneratorExit"),
+    (SystemExit(1), "SystemExit: 1"),
+    (ExceptionGroup("two", [ValueError("x"), TypeError("y")]), "ExceptionGroup: two"),
+    (ModuleNotFoundError("No module named 'bounds.gone'", name="bounds.gone"), "'bounds.gone'"),
+    (RuntimeError("x" * 9999), "RuntimeError: " + "x" * 300),
+    (deep, "RecursionError"),
+]
 
 
-def test_an_error_that_comes_of_ctrl_c_is_no_bug(run, monkeypatch):
-    def half_loaded(args):
-        try:
-            raise KeyboardInterrupt
-        except KeyboardInterrupt:
-            raise ImportError("cannot load an extension module") from None
-
-    monkeypatch.setitem(fedbounds.VERBS, "list", half_loaded)
-    assert run("list") == (130, "", "fedbounds: interrupted\n")
-
-
-def test_endless_recursion_is_a_bug_like_any_other(run, monkeypatch):
-    monkeypatch.setitem(fedbounds.VERBS, "list", lambda args: deep())
-    status, _, err = run("list")
-    assert (status, err.count("\n")) == (70, 1)
-    assert "RecursionError: maximum recursion depth exceeded" in err
-
-
-def test_the_traceback_of_a_bug_is_shown_on_demand(raising, monkeypatch):
+def test_a_bug_is_one_line_that_says_where_and_status_70(verb, monkeypatch):
+    for error, said in BUGS:
+        status, out, err = verb(error)
+        assert (status, out, err.count("\n"), said in err) == (70, "", 1, True), err
+        assert re.search(r" \(fedbounds\.py:\d+\); FEDBOUNDS_TRACEBACK=1 ", err), err
+        assert len(err) < 700
     monkeypatch.setenv("FEDBOUNDS_TRACEBACK", "1")
-    status, _, err = raising(RuntimeError("a bug"))
-    assert status == 70
-    assert err.startswith("Traceback (most recent call last):\n")
-    assert "in broken\n" in err
-    assert err.splitlines()[-1].startswith("fedbounds: this is a bug in fedbounds")
+    status, _, err = verb(RuntimeError("a bug"))
+    assert (status, err.partition(" ")[0], "in broken\n" in err) == (70, "Traceback", True)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        MemoryError("Unable to allocate 74.5 GiB for an array"),
-        MemoryError(),
-        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
-    ],
-    ids=["numpy", "python", "torch"],
-)
-def test_no_memory_left_is_one_line_that_says_what_to_do(raising, error):
-    status, out, err = raising(error)
-    assert (status, out, err.count("\n")) == (70, "", 1)
-    assert err.startswith("fedbounds: out of memory")
-    assert "ask for less: fewer points of a sweep, clients, samples or workers" in err
-    assert "bug" not in err
+def half_loaded():
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        raise ImportError("cannot load an extension module") from None
 
 
-def test_a_package_that_is_not_installed_is_named(raising):
-    said = "fedbounds: this needs the package torch, which is not installed: pip install torch\n"
-    assert raising(ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")) == (2, "", said)
-
-
-def test_a_broken_pipe_that_is_not_standard_output_is_no_success(raising):
-    status, _, err = raising(BrokenPipeError(32, "Broken pipe"))
-    assert (status, err) == (2, "fedbounds: standard output or a file being written: Broken pipe\n")
-
-
-def test_a_warning_is_one_line(run, monkeypatch):
-    def warned(args):
-        warnings.warn("odd\nnumbers", stacklevel=1)
+def warned(*words):
+    def work():
+        for level, word in enumerate(words):
+            warnings.warn(word, stacklevel=1 + level)
         return 0
 
-    monkeypatch.setitem(fedbounds.VERBS, "list", warned)
-    assert run("list") == (0, "", "fedbounds: odd numbers\n")
+    return work
 
 
-def test_a_warning_that_a_filter_made_an_error_is_no_bug(raising):
-    said = "fedbounds: UserWarning: odd (a warning that a filter made an error)\n"
-    assert raising(UserWarning("odd")) == (2, "", said)
+def overflow():
+    np.exp(np.array([1e5]))
+    return 0
 
 
-def test_a_way_to_draw_that_matplotlib_does_not_know_is_no_bug():
-    words = (
-        "plot fedals.one_round x=clients=2:5:3 smoothness=1.1 strong_convexity=0.1 client_weight=uniform local_gap=0.03"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "fedbounds", *words.split(), "non_iidness=0.01", "-o", os.devnull + ".svg"],
-        capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, "MPLBACKEND": "nope"},
-    )  # fmt: skip
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "matplotlib has no MPLBACKEND=nope: unset it" in done.stderr
+def overflow_in_an_error():
+    overflow()
+    raise BoundsError("no")
 
 
-# ---- streams ----
-
-SIGNS = "import sys, fedbounds\nfedbounds.VERBS['list'] = lambda args: fedbounds._{}\nsys.exit(fedbounds.main())"
-
-
-def spoken(code, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", SIGNS.format(code), "list"], capture_output=True, check=False, cwd=ROOT,
-        env={**os.environ, **environment},
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("stream", ["print", "remark"])
-def test_signs_that_a_terminal_does_not_know_are_spelled_out(stream):
-    done = spoken(f"{stream}(['0.3±0.2 \u03c3: \u03b7L\u00b2 \u4e2d'])", PYTHONIOENCODING="ascii")
-    assert b"0.3+/-0.2 sigma: eta L^2 \\u4e2d" in done.stdout + done.stderr
-    assert b"Error" not in done.stderr
-    done = spoken(f"{stream}(['0.3±0.2 \u03c3'])", PYTHONIOENCODING="utf-8")
-    assert "0.3±0.2 σ".encode() in done.stdout + done.stderr
+OUTCOMES = [
+    (MemoryError("Unable to allocate 74.5 GiB for an array"), 70, "memory 74.5"),
+    (MemoryError(), 70, "memory"),
+    (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 8 bytes"), 70, "memory"),
+    (ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"), 2, "torch pip"),
+    (BrokenPipeError(32, "Broken pipe"), 2, "Broken pipe"),
+    (UserWarning("odd"), 2, "UserWarning: odd"),
+    (overflow_in_an_error, 2, "fedbounds: no\n"),
+    (overflow, 0, "overflow exp"),
+    (warned("odd\nnumbers"), 0, "odd numbers\n"),
+    (warned("the sky falls", "the sky falls"), 0, "fedbounds: the sky falls\n"),
+    (half_loaded, 130, "interrupted"),
+]
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_json_is_json_in_every_encoding(encoding):
-    done = spoken("json({'a': '± \u03c3'})", PYTHONIOENCODING=encoding)
-    assert json.loads(done.stdout.decode(encoding)) == {"a": "± σ"}
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("words", ["list", "show fedals.one_round"])  # more and less than a buffer holds
-def test_a_full_disk_is_one_line(words):
-    shell = f"'{sys.executable}' -m fedbounds {words} > /dev/full"
-    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 2
-    assert done.stderr == "fedbounds: standard output or a file being written: No space left on device\n"
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_where_remarks_cannot_be_written_the_status_says_it():
-    shell = f"'{sys.executable}' -m fedbounds show nothing 2> /dev/full"
-    assert subprocess.run(["bash", "-c", shell], check=False, cwd=ROOT).returncode == 2
-
-
-# ---- which fedbounds this is, and whether it is whole ----
-
-
-def test_the_version_is_told_at_once(run):
-    status, out, err = run("--version")
-    assert (status, err) == (0, "")
-    declared = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)[1]
-    assert out == f"fedbounds {declared}, Python {platform.python_version()}\n"
-
-
-@pytest.mark.parametrize("room", ["bounds", "empirics", "paper_checks", "figures"])
-def test_a_file_that_hides_a_package_is_named(tmp_path, room):
-    (tmp_path / f"{room}.py").write_text("raise SystemExit('this file is not to be run')\n")
-    said = f"{tmp_path / room}.py hides fedbounds' package {room}: rename that file, or work in another folder\n"
-    way = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-m", "fedbounds", "list"], env=environment, **way)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"fedbounds: {said}")
-    asked = "import fedbounds; fedbounds.get('fedals.one_round')"
-    done = subprocess.run([sys.executable, "-c", asked], env=environment, **way)
-    assert done.stderr.endswith(f"ImportError: {said}")
-
-
-def test_the_module_is_a_command_and_a_library():
-    done = elsewhere("eval", "fedals.one_round", env={**os.environ, "PYTHONWARNINGS": "error"})
-    assert done.returncode == 2
-    assert done.stderr.startswith("fedbounds: fedals.one_round needs client_weight")
-    assert fedbounds.get("fedals.one_round") is fedbounds.BOUNDS["fedals.one_round"]
-    assert "Condition" in dir(fedbounds)
-    with pytest.raises(AttributeError, match="no attribute 'gett'"):
-        _ = fedbounds.gett
-
-
-@pytest.mark.parametrize(
-    ("verb", "lines"),
-    [("refuse", ["fedbounds: no"]), ("answer", ["fedbounds: overflow encountered in exp"])],
-)
-def test_numpys_arithmetic_is_no_second_line_beside_an_error(verb, lines, capsys, monkeypatch):
-    def overflow(args):
-        np.exp(np.array([1e5]))
-        if verb == "refuse":
-            raise BoundsError("no")
-        return 0
-
-    monkeypatch.setitem(fedbounds.VERBS, "list", overflow)
-    assert fedbounds.main(["list"]) == (2 if verb == "refuse" else 0)
-    assert capsys.readouterr().err.splitlines() == lines
+def test_what_the_machine_lacks_and_warnings_are_one_line_and_no_bug(verb):
+    for work, wanted, words in OUTCOMES:
+        status, out, err = verb(work)
+        assert (status, out, err.count("\n")) == (wanted, "", 1), err
+        assert all(word in err for word in (words.split() if "\n" not in words else [words])), err
+        assert "bug" not in err

@@ -32,13 +32,9 @@ def test_training_prints_a_line_per_seed_and_writes_a_row_per_number(tmp_path, r
     assert losses[-1] < losses[0]
     first = [r.value for r in rows if r.quantity == "train_loss" and r.seed == 0 and r.round == 0]
     assert first[0] == first[1]
-
-
-def test_the_same_seed_gives_the_same_numbers(tmp_path, run):
-    tables = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    for table in tables:
-        run("train", *SMALL, "--rounds", "2", "--measure", "train_loss", "-o", str(table))
-    assert tables[0].read_text() == tables[1].read_text()
+    before = table.read_text()
+    run("train", *SMALL, *plan, "-o", str(table))
+    assert table.read_text() == before
 
 
 def test_constants_are_read_by_the_other_verbs(tmp_path, run):
@@ -54,19 +50,7 @@ def test_constants_are_read_by_the_other_verbs(tmp_path, run):
     assert json.loads(out)["value"] == pytest.approx(bound(**needed, **rest), rel=1e-12)
 
 
-def test_a_run_that_diverges_is_a_row_not_a_crash(tmp_path, run):
-    table = tmp_path / "runs.csv"
-    wild = ["--rounds", "60", "--step-size", "1e200", "--measure", "train_loss", "--every", "1"]
-    status, out, err = run("train", *SMALL, *wild, "-o", str(table))
-    assert status == 0, err
-    assert read(table)[-1].quantity == "diverged"
-    line, _, *rest = out.splitlines()
-    assert line.startswith("fedavg(), seed 0: diverged in round ")
-    assert rest == ["fedavg()  diverged with 1 of 1 seeds", f"wrote {table}"]
-    assert err == ""
-
-
-def test_json_and_file_say_which_seeds_diverge_while_their_numbers_are_finite(tmp_path, run):
+def test_runs_that_diverge_are_rows_and_marked_while_their_numbers_are_finite(tmp_path, run):
     table, wild = tmp_path / "runs.csv", ["--rounds", "3", "--seeds", "2", "--compare", "fedprox(mu=7e8)"]
     out = run("train", *SMALL, *wild, "--step-size", "1e9", "--json", "-o", str(table))[1]
     plain = json.loads(out)[0]
@@ -78,8 +62,12 @@ def test_json_and_file_say_which_seeds_diverge_while_their_numbers_are_finite(tm
     assert marked == {key: losses[key] for key in marked}
     (calm,) = json.loads(run("train", *SMALL, "--rounds", "2", "--json")[1])
     assert calm["diverges"] == [False]
-    (lost,) = json.loads(run("train", *SMALL, "--rounds", "60", "--step-size", "1e200", "--json")[1])
-    assert (lost["seeds"], lost["diverges"]) == ([None], [True])
+    lost = ["train", *SMALL, "--rounds", "60", "--step-size", "1e200", "--every", "1"]
+    (told,) = json.loads(run(*lost, "--json")[1])
+    assert (told["seeds"], told["diverges"]) == ([None], [True])
+    status, out, err = run(*lost, "-o", str(table))
+    assert (status, err, out.splitlines()[2]) == (0, "", "fedavg()  diverged with 1 of 1 seeds")
+    assert read(table)[-1].quantity == "diverged"
 
 
 def test_seeds_that_diverge_are_left_out_of_the_means(run, monkeypatch):
@@ -104,25 +92,25 @@ def test_what_varies_over_clients_layers_and_steps_is_said_in_one_number(tmp_pat
     assert out.splitlines()[2:5] == [f"fedavg()  {s}" for s in [*said, f"consensus_distance  {spread:.6g}"]]
 
 
-@pytest.mark.parametrize(("verb", "name", "right"), [("train", "t.json", "t.csv"), ("constants", "c.csv", "c.json")])
-def test_what_is_written_has_the_name_of_its_kind(tmp_path, run, verb, name, right):
-    status, out, err = run(verb, *SMALL, "-o", str(tmp_path / name))
-    assert (status, out) == (2, "")
-    assert f"call it {tmp_path / right}" in err
-    assert list(tmp_path.iterdir()) == []
-
-
 NETWORK = ["--problem", "femnist_dnn(digits, pixels=64, classes=10)", "--clients", "4", "--rounds", "2"]
 
 
-def test_the_compiled_engine_trains_to_the_same_numbers(tmp_path, run):
-    tables = {engine: tmp_path / f"{engine}.csv" for engine in ("torch", "compiled")}
-    for engine, table in tables.items():
-        status, _, err = run("train", *NETWORK, "--engine", engine, "-o", str(table))
-        assert (status, err) == (0, "")
-    torchs, ours = ([row.value for row in read(table)] for table in tables.values())
+def test_the_compiled_engine_trains_to_the_same_numbers_and_diverges_as_torch_does(tmp_path, run):
+    wild = ["--step-size", "1e12", "--every", "1"]
+    found = {}
+    for engine in ("torch", "compiled"):
+        for more in ((), wild):
+            table = tmp_path / f"{engine}.csv"
+            status, out, err = run("train", *NETWORK, *more, "--engine", engine, "-o", str(table))
+            assert (status, err, ": diverged in round " in out) == (0, "", bool(more))
+            found[engine, bool(more)] = read(table)
+    torchs, ours = ([row.value for row in found[engine, False]] for engine in ("torch", "compiled"))
     assert ours == pytest.approx(torchs, rel=1e-4)
     assert ours != torchs
+    torchs, ours = (found[engine, True][-1] for engine in ("torch", "compiled"))
+    assert (torchs.quantity, torchs.round) == (ours.quantity, ours.round)
+    assert ours.quantity == "diverged"
+    assert ours.value == pytest.approx(torchs.value, rel=1e-3)
 
 
 def test_a_convex_model_is_compiled_where_it_is_asked_for_or_the_run_is_long(tmp_path, run, monkeypatch):
@@ -176,6 +164,9 @@ def own(tmp_path):
 
 
 def test_a_network_of_served_layers_is_recognised_by_itself(tmp_path, run, own):
+    assert run("train", *SMALL, "--rounds", "1", "-v")[2] == "fedbounds: the engine is torch\n"
+    said = run("train", *NETWORK, "-v")[2]
+    assert (said.count("\n"), "compiled-2" in said) == (1, True)
     problem = ["--problem", f"{own}:mine", *NETWORK[2:]]
     tables = {engine: tmp_path / f"{engine}.csv" for engine in ("auto", "compiled", "torch")}
     said = {engine: run("train", *problem, "--engine", engine, "-o", str(table)) for engine, table in tables.items()}
@@ -186,40 +177,12 @@ def test_a_network_of_served_layers_is_recognised_by_itself(tmp_path, run, own):
     assert said["torch"][1].splitlines()[-1] == f"wrote {tables['torch']}"
 
 
-@pytest.mark.parametrize("engine", ["auto", "compiled"])
-def test_a_network_with_another_layer_trains_on_torch_and_says_which_once(run, own, engine):
-    words = ["--seeds", "2", "--engine", engine]
-    status, out, err = run("train", "--problem", f"{own}:others", *NETWORK[2:], *words)
-    assert (status, err) == (0, "fedbounds: the model runs on torch alone: 1 is Tanh\n")
-    assert out == run("train", "--problem", f"{own}:others", *NETWORK[2:], "--seeds", "2", "--engine", "torch")[1]
-
-
-def test_verbose_says_which_engine_computes_and_where_its_code_is(run):
-    assert run("train", *SMALL, "--rounds", "1", "-v")[2] == "fedbounds: the engine is torch\n"
-    said = run("train", *NETWORK, "-v")[2]
-    assert said.startswith("fedbounds: the engine is compiled-2, whose code is kept in ")
-    assert said.count("\n") == 1
-
-
-def test_compiled_runs_that_diverge_are_recorded_as_those_on_torch(tmp_path, run):
-    wild = ["--rounds", "9", "--step-size", "1e12", "--every", "1"]
-    last = []
-    for engine in ("auto", "torch"):
-        table = tmp_path / f"{engine}.csv"
-        status, out, err = run("train", *NETWORK[:-2], *wild, "--engine", engine, "-o", str(table))
-        assert (status, err) == (0, "")
-        assert ": diverged in round " in out
-        last.append(read(table)[-1])
-    assert [row.quantity for row in last] == ["diverged"] * 2
-    assert last[0].round == last[1].round
-    assert last[0].value == pytest.approx(last[1].value, rel=1e-3)
-
-
-def test_an_unknown_engine_is_refused(run):
-    assert run("train", *SMALL, "--engine", "jax")[::2] == (
-        2,
-        "fedbounds: unknown --engine 'jax'; known: auto, compiled, torch\n",
-    )
+def test_a_network_with_another_layer_trains_on_torch_and_says_which_once(run, own):
+    words = ["train", "--problem", f"{own}:others", *NETWORK[2:], "--seeds", "2", "--engine"]
+    _, torch_, _ = run(*words, "torch")
+    for engine in ("auto", "compiled"):
+        status, out, err = run(*words, engine)
+        assert (status, out, err.count("\n"), "Tanh" in err) == (0, torch_, 1, True)
 
 
 PAPERS = {
@@ -246,15 +209,14 @@ def test_the_papers_settings_mean_in_the_shell_and_in_python_what_they_mean_in_a
     plain = fedbounds.train(**shared, engine="torch", measure=["train_loss"]).rows
     assert read(table)[-1].value == python[-1].value == cell[-1].value
     assert abs(plain[-1].value - cell[-1].value) > 1e-4
-    kept = tmp_path / "run.pt"
-    assert run("train", *words, "--engine=torch", "--keep-state", str(kept))[0] == 0
-    assert run("train", *words, "--engine=torch", "--keep-state", str(kept))[0] == 0
-    fewer = [word for word in words if word.lstrip("-").split("=")[0].replace("-", "_") not in told]
-    assert run("train", *fewer, "--engine=torch", "--keep-state", str(kept))[0] == 2
+    if name == "fedals":
+        kept = ["--engine=torch", "--keep-state", str(tmp_path / "run.pt")]
+        assert [run("train", *words, *kept)[0] for _ in range(2)] == [0, 0]
+        fewer = [word for word in words if word.lstrip("-").split("=")[0].replace("-", "_") not in told]
+        assert run("train", *fewer, *kept)[0] == 2
 
 
 def test_a_run_computes_on_the_device_that_it_is_given(run, monkeypatch):
-    assert run("train", *SMALL, "--rounds", "1", "--device", "coda")[0] == 2
     asked = []
 
     def to(problem, device):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 import test_every_bound as contract
-from loops import each
+from loops import each, refusals
 
 from bounds import BOUNDS, Condition
 from bounds.core import MIXED
@@ -26,57 +26,38 @@ def with_terms(local=LOCAL, drift=DRIFT, **changes):
     return broken(terms={"local generalization": local, "non-iidness": drift}, **changes)
 
 
-def rng():
-    return np.random.default_rng(3)
+units = contract.test_every_term_carries_the_unit_of_the_target.one
+twin = contract.test_it_equals_its_slow_twin.one
+signs = contract.test_its_terms_are_nonnegative_where_it_holds_unless_signed.one
+conditions = contract.test_every_numeric_condition_can_fail.one
+letters = contract.test_no_two_quantities_share_a_letter.one
+renders = contract.test_its_formula_renders.one
+generic = contract.test_its_point_is_generic.one
+PLANTED = {
+    "a lost root": lambda: units(with_terms(drift=DRIFT / sp.sqrt(mu)), POINT),  # sqrt(L)/mu for sqrt(L/mu)
+    "curvature twice": lambda: units(with_terms(local=LOCAL / mu), POINT),
+    "added units": lambda: units(with_terms(local=LOCAL + L), POINT),
+    "units declared mixed that are not": lambda: units(broken(off_by={"non-iidness": MIXED}), POINT),
+    "a wrong factor": lambda: twin(with_terms(drift=2 * DRIFT), POINT),
+    "another wrong factor": lambda: twin(with_terms(local=LOCAL * sp.sqrt(L / mu)), POINT),
+    "a negative term": lambda: signs(with_terms(drift=-DRIFT), POINT, np.random.default_rng(3)),
+    "a needless sign": lambda: signs(broken(signed=("non-iidness",)), POINT, np.random.default_rng(3)),
+    "an empty condition": lambda: conditions(
+        broken(conditions=(*SOUND.conditions, Condition("always", sp.Le(mu, 2 * L)))), POINT
+    ),
+    "a shared letter": lambda: letters(broken(letters={Delta: "x_k", delta: "x_k"})),
+    "an unreadable letter": lambda: renders(broken(letters={Delta: r"\nonsense{x}"})),
+    "a one": lambda: generic(SOUND, {**POINT, "smoothness": 1}),
+    "equal numbers": lambda: generic(SOUND, {**POINT, "smoothness": 3.7, "strong_convexity": 3.7}),
+}
 
 
-@pytest.mark.parametrize(
-    "planted",
-    [
-        with_terms(drift=DRIFT / sp.sqrt(mu)),  # sqrt(L)/mu for sqrt(L/mu)
-        with_terms(local=LOCAL / mu),
-        with_terms(local=LOCAL + L),
-        broken(off_by={"non-iidness": MIXED}),
-    ],
-    ids=["lost root", "curvature twice", "added units", "declared mixed but is not"],
-)
-def test_units_are_seen(planted):
-    with pytest.raises(AssertionError, match="carries"):
-        contract.test_every_term_carries_the_unit_of_the_target.one(planted, POINT)
-
-
-@pytest.mark.parametrize("planted", [with_terms(drift=2 * DRIFT), with_terms(local=LOCAL * sp.sqrt(L / mu))])
-def test_a_wrong_factor_differs_from_the_slow_twin(planted):
-    with pytest.raises(AssertionError, match="Not equal to tolerance"):
-        contract.test_it_equals_its_slow_twin.one(planted, POINT)
-
-
-def test_a_negative_term_is_seen_and_so_is_a_needless_sign():
-    with pytest.raises(AssertionError, match="'non-iidness' is negative"):
-        contract.test_its_terms_are_nonnegative_where_it_holds_unless_signed.one(with_terms(drift=-DRIFT), POINT, rng())
-    with pytest.raises(AssertionError, match="was never negative"):
-        contract.test_its_terms_are_nonnegative_where_it_holds_unless_signed.one(
-            broken(signed=("non-iidness",)), POINT, rng()
-        )
-
-
-def test_a_condition_that_always_holds_is_seen():
-    empty = broken(conditions=(*SOUND.conditions, Condition("always", sp.Le(mu, 2 * L))))
-    with pytest.raises(AssertionError, match="is it a condition"):
-        contract.test_every_numeric_condition_can_fail.one(empty, POINT)
-
-
-def test_shared_letters_and_unreadable_formulas_are_seen():
-    with pytest.raises(AssertionError):
-        contract.test_no_two_quantities_share_a_letter.one(broken(letters={Delta: "x_k", delta: "x_k"}))
-    with pytest.raises(ValueError, match=r"Unknown symbol|Parse\w*Exception"):
-        contract.test_its_formula_renders.one(broken(letters={Delta: r"\nonsense{x}"}))
-
-
-@pytest.mark.parametrize("numbers", [{"smoothness": 1}, {"smoothness": 3.7, "strong_convexity": 3.7}])
-def test_a_point_with_ones_or_equal_numbers_is_seen(numbers):
-    with pytest.raises(AssertionError):
-        contract.test_its_point_is_generic.one(SOUND, {**POINT, **numbers})
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_planted_error_is_seen_and_the_sound_bound_passes(planted):
+    for check in (units, twin, conditions):
+        check(SOUND, POINT)
+    with pytest.raises((AssertionError, ValueError)):
+        PLANTED[planted]()
 
 
 def test_a_loop_reports_every_failure_by_name():
@@ -84,3 +65,15 @@ def test_a_loop_reports_every_failure_by_name():
     with pytest.raises(AssertionError, match=r"2 fail:\na: ZeroDivisionError.*\nc: ZeroDivisionError"):
         checked()
     checked.one(name="b")
+    cases = [(1, "a"), (2, "b"), (3, ""), (4, "4")]
+
+    def refuse(case):
+        if case == 2:
+            raise ValueError("said something else")
+        if case == 3:
+            raise TypeError("of another kind")
+        if case == 4:
+            raise ValueError("it is 4")
+
+    with pytest.raises(AssertionError, match=r"3 fail:\ncase 0.*\ncase 1.*\ncase 2"):
+        refusals(ValueError, cases, refuse)()

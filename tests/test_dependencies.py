@@ -41,9 +41,6 @@ def test_the_lock_holds_the_pins_and_nothing_else(pins, lock):
     locked = requirements("\n".join(entry for entry, _ in entries))
     assert len(locked) == len(entries) > 100
     assert locked == {name: pin for name, pin in pins.items() if name != TORCH}
-
-
-def test_every_pin_is_one_version(pins):
     assert [name for name, (version, _) in pins.items() if not re.fullmatch(r"==[0-9][0-9a-z.]*", version)] == []
 
 
@@ -104,12 +101,9 @@ def test_whatever_the_rooms_import_is_declared():
     assert [n for n in sorted(names) if not {canonicalize_name(d) for d in homes.get(n, ())} & known] == []
 
 
-def test_every_room_says_that_it_is_typed_and_ships_the_word():
+def test_every_room_is_typed_and_the_supported_pythons_are_named_alike():
     assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"]["*"]
     assert all((ROOT / room / "py.typed").is_file() for room in ROOMS)
-
-
-def test_the_supported_pythons_are_named_alike():
     said = [c.rpartition(" ")[2] for c in PROJECT["project"]["classifiers"] if ":: 3." in c]
     assert said == ["3.11", "3.12", "3.13"]
     assert PROJECT["project"]["requires-python"] == f">={said[0]}"

@@ -9,13 +9,12 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import redirect_stdout
-from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
 import pytest
-from sessions import blocks, commands, loaded, python_differences, shell_differences
+from sessions import blocks, commands, loaded, python_differences, run_session, shell_differences
 
 import bounds
 import fedbounds
@@ -23,7 +22,6 @@ from bounds import BOUNDS, PAPERS
 from bounds.showing.cards import letters_of
 from bounds.showing.usage import VERBS
 from docs.making import (
-    assumption_pages,
     committed,
     explorer,
     figure_pages,
@@ -32,7 +30,7 @@ from docs.making import (
     python_pages,
     reference,
     search,
-    symbol_pages,
+    symbol_pages,  # fmt: skip
     text,
 )
 from empirics.algorithms import ALGORITHMS
@@ -49,10 +47,7 @@ PAGES = {
     if path.relative_to(DOCS).parts[0] not in ("reference", "_build")
 }
 """The pages written by hand."""
-
-
-TALLEST = 8000
-"""Pixels that a page may have at a width of 1440."""
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -61,23 +56,6 @@ def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reference")
     reference.write(folder)
     return folder
-
-
-def pixels(page):
-    """About as tall as a page's Markdown gets, rather more: from its lines, which are of a paragraph's width."""
-    lines = [line for line in page.splitlines() if line.strip() not in ("", "$$")]
-    bare = [re.sub(r"\]\([^)]*\)|[`*\\]|<[^>]+>", "", line) for line in lines]
-    width = 180 if 'class="wide"' in page else 120
-    return 300 + sum(
-        90 if line.startswith("#") else cells(line, width) if line.startswith("|") else 30 * ceil(len(line) / 100)
-        for line in bare
-    )
-
-
-def cells(row, width):
-    """The same of a row of a table, whose cells share the letters of a line."""
-    words = row.strip("|").split("|")
-    return 25 + 20 * max((ceil(len(cell) * len(words) / width) for cell in words if "$" not in cell), default=1)
 
 
 AS_TYPED = ("how-to/cluster.md", "how-to/scripts.md")
@@ -117,15 +95,27 @@ def test_python_sessions_run_as_printed(name, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n, words in PAGES.items() if blocks(words, "console")])
+@pytest.mark.parametrize("name", ["README", *(n for n, words in PAGES.items() if blocks(words, "console"))])
 def test_shell_sessions_run_as_printed(name, folder, forks):
-    different = shell_differences(PAGES[name], folder, None if name in AS_TYPED else forks)
+    different = shell_differences((PAGES | {"README": README})[name], folder, None if name in AS_TYPED else forks)
     assert not different, "\n".join(different)
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_is_explained(verb):
-    assert any(re.search(rf"fedbounds {verb}\b", words) for words in PAGES.values())
+def test_a_session_that_differs_would_be_seen(folder):
+    page = "```console\n$ echo one \\\n    two\none three\n$ echo four\nfour\n```\n"
+    assert shell_differences(page, folder) == ["$ echo one \\\n    two\none two\n"]
+    report, examples = python_differences("```pycon\n>>> 1 + 1\n3\n```\n", "page")
+    assert examples == 1
+    assert "Expected:\n    3\nGot:\n    2" in report
+
+
+def test_every_verb_is_explained_and_targets_of_make_that_pages_name_exist():
+    for verb in VERBS:
+        assert any(re.search(rf"fedbounds {verb}\b", words) for words in PAGES.values()), verb
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    named = [t for words in PAGES.values() for block in blocks(words, "sh") for t in re.findall(r"^make (\w+)", block)]
+    assert named
+    assert set(named) <= set(targets)
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")
@@ -137,13 +127,6 @@ def test_what_is_copied_of_a_session_is_all_that_was_typed():
     typed = [[command for command, _ in commands(block)] for block in sessions]
     assert any("\\\n" in command for each in typed for command in each)
     assert copied == ["\n".join(each) for each in typed]
-
-
-def test_targets_of_make_that_pages_name_exist():
-    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    named = [t for words in PAGES.values() for block in blocks(words, "sh") for t in re.findall(r"^make (\w+)", block)]
-    assert named
-    assert set(named) <= set(targets)
 
 
 # ---- the reference ----
@@ -160,7 +143,7 @@ def test_every_bound_claim_algorithm_figure_and_verb_is_in_the_reference(written
     assert sorted(single(written, "command")) == sorted(f"fedbounds {verb}" for verb in VERBS)
 
 
-def test_a_card_says_what_the_bound_says(written):
+def test_a_card_says_what_the_bound_says_and_its_lines_compute_it(written):
     card = (written / "bounds" / "fedals" / "one_round.md").read_text(encoding="utf-8")
     bound = BOUNDS["fedals.one_round"]
     folding = card.partition("$$\n")[2].partition("\n$$")[0].split(text.BREAK)
@@ -172,25 +155,21 @@ def test_a_card_says_what_the_bound_says(written):
     assert "- **HOLDS, proved** [fedals.theorem_4_1](../../claims/fedals/one_round.md#fedalstheorem_4_1): " in card
     assert "(../../figures/ours/theorems_fedals.md)" in card
     assert bound.source.paper in card.partition("```bibtex")[2]
+    names = {}
+    setup, _, call = blocks(card, "python")[0].strip().rpartition("\n\n")[2].partition("\n")
+    exec(f"from bounds import BOUNDS\n{setup}\nvalue = {call}", names)
+    eval_ = next(line for line in blocks(card, "sh")[0].splitlines() if line.startswith("fedbounds eval "))
+    with redirect_stdout(io.StringIO()) as printed:
+        assert main(eval_.split()[1:]) == 0
+    assert f"{names['value']:.6g}" in printed.getvalue()
 
 
 def test_a_page_leads_to_other_forms_and_to_minimisers(written):
     page = (written / "bounds" / "decaying_k" / "k_star_printed.md").read_text(encoding="utf-8")
-    assert "[decaying_k.k_star](../decaying_k/k_star.md)" in page.partition("## Other forms of it")[2]
+    assert "[decaying_k.k_star](../decaying_k/k_star.md)" in page
     page = (written / "bounds" / "decaying_k" / "per_rounds.md").read_text(encoding="utf-8")
     assert "- over `local_steps`: $K = " in page
-    assert "- over `local_steps`: [decaying_k.k_star_rounds" in page.partition("that are stated")[2]
-
-
-def test_the_lines_of_a_page_compute_the_bound(written):
-    page = (written / "bounds" / "fedals" / "one_round.md").read_text(encoding="utf-8")
-    names = {}
-    setup, _, call = blocks(page, "python")[0].strip().rpartition("\n\n")[2].partition("\n")
-    exec(f"from bounds import BOUNDS\n{setup}\nvalue = {call}", names)
-    eval_ = next(line for line in blocks(page, "sh")[0].splitlines() if line.startswith("fedbounds eval "))
-    with redirect_stdout(io.StringIO()) as printed:
-        assert main(eval_.split()[1:]) == 0
-    assert f"{names['value']:.6g}" in printed.getvalue()
+    assert "- over `local_steps`: [decaying_k.k_star_rounds" in page
 
 
 def test_the_report_is_read_to_the_last_claim():
@@ -213,12 +192,6 @@ def test_links_of_the_report_lead_to_the_pages_of_the_claims(written):
     for path, anchor in set(links):
         below = (written / "claims" / path).read_text(encoding="utf-8")
         assert not anchor or anchor in map(text.slug, re.findall(r"^## (.*)$", below, flags=re.MULTILINE))
-
-
-def test_no_page_is_too_tall(written):
-    pages = {path.relative_to(written): pixels(path.read_text(encoding="utf-8")) for path in written.rglob("*.md")}
-    assert not {name: tall for name, tall in pages.items() if tall > TALLEST}
-    assert pixels("| a | b |\n" * 400) > TALLEST
 
 
 def test_every_public_name_of_python_has_a_page_and_a_word(written):
@@ -271,47 +244,29 @@ def test_every_word_of_a_bound_is_in_one_table_of_symbols(written):
     assert "`local_steps` in FedInit, Decaying-K" in line
 
 
-def test_a_matrix_has_a_dot_for_each_assumption_of_a_bound(written):
+def test_matrices_say_of_every_bound_what_it_assumes_and_which_verbs_serve_it_or_why_not(written):
     page = (written / "assumptions" / "fedcog.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.endswith("</tr>") and ">theorem</a>" in line)
     assert row.count("●") == sum(c.assumption is not None for c in BOUNDS["fedcog.theorem"].conditions)
-    mine = [b for b in BOUNDS.values() if b.source.paper == "fedcog" and assumption_pages.needs(b)]
-    assert page.count("<tr>") == len(mine) + 1
-
-
-def test_a_matrix_says_of_every_bound_and_verb_that_it_serves_or_why_not(written):
     page = (written / "evidence" / "classics.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("<tr><th><a")]
     assert len(rows) == sum(b.source.paper == "classics" for b in BOUNDS.values())
     of = {re.search(r">([\w]+)</a>", row)[1]: re.findall(r"<td[^>]*>([^<]+)</td>", row) for row in rows}
     assert of["scaffold_convex"] == ["●"] * 5
     reasons = dict(re.findall(r"^(\d+)\. (.+)$", page, re.M))
-    assert "controls start at zero" in reasons[of["scaffold_nonconvex"][0]]
-    assert of["scaffold_nonconvex"][4] == "●"
-    assert reasons[of["field_guide_step_size"][0]] == "it states '=', not an upper bound"
     assert set(reasons) == {cell for cells in of.values() for cell in cells if cell != "●"}
 
 
-def test_theorems_are_found_by_their_assumptions(written):
+def test_theorems_are_found_by_their_assumptions_and_the_best_k_is_one_search_away(written):
     page = (written / "which.md").read_text(encoding="utf-8")
     for name in ("fedcog.theorem", "decaying_k.theorem_1_repaired", "classics.scaffold_nonconvex"):
         row = next(line for line in page.splitlines() if f">{name}</a>" in line)
         asked = {c.assumption.name for c in BOUNDS[name].conditions if c.assumption is not None}
         assert set(re.findall(r'data-name="(\w+)"', row)) == asked
         assert all(f'type="checkbox" value="{one}"' in page for one in asked)
-    assert ">decaying_k.k_star</a>" not in page
-
-
-def test_the_best_k_is_one_search_away(written):
     page = (written / "best.md").read_text(encoding="utf-8").partition("## The best step size")[0]
-    assert "best K" in page.partition("\n\n")[2].partition("\n\n")[0]
     for name in ("k_star", "k_star_printed", "k_star_rounds", "k_star_rounds_printed", "per_rounds"):
         assert f"[decaying_k.{name}](bounds/decaying_k/{name}.md)" in page
-    assert "schedule" not in page
-
-
-def test_the_explorer_is_opened_by_a_link_that_it_understands():
-    assert explorer.link("fedals.one_round") == "_static/explorer.html#v=1&b=fedals.one_round"
 
 
 def test_search_words_say_what_a_bound_is():
@@ -319,6 +274,7 @@ def test_search_words_say_what_a_bound_is():
     assert "best K" not in search.words_of(BOUNDS["decaying_k.per_rounds"])
     assert "non-convex" in search.words_of(BOUNDS["fedcog.theorem"])
     assert "non-convex" not in search.words_of(BOUNDS["decaying_k.theorem_1"])
+    assert explorer.link("fedals.one_round").endswith("&b=fedals.one_round")
 
 
 def test_the_gallery_leads_from_every_picture_to_its_page(tmp_path):
@@ -327,16 +283,6 @@ def test_the_gallery_leads_from_every_picture_to_its_page(tmp_path):
     assert set(re.findall(r"\]\(([\w.]+)\.svg\)", shown)) == pictures
     assert all(re.search(rf"\({name}\.svg\) [^]]+\]\({name.replace('.', '/', 1)}\.md\)", shown) for name in pictures)
     assert "container" not in figure_pages.gallery(tmp_path)
-
-
-def test_pages_that_are_no_more_are_removed(written):
-    gone = written / "bounds" / "gone.md"
-    gone.write_text("# Gone\n")
-    kept = written / "algorithms" / "index.md"
-    before = kept.stat().st_mtime_ns
-    reference.write(written)
-    assert not gone.exists()
-    assert kept.stat().st_mtime_ns == before
 
 
 def test_results_of_the_laptop_scale_are_shown(tmp_path):
@@ -358,41 +304,29 @@ def test_results_of_the_laptop_scale_are_shown(tmp_path):
     assert "2 of 3 runs, 3 minutes" in page
 
 
-def test_words_of_the_code_are_not_read_as_markdown():
-    assert text.plain("a_b * [c] | <d>\n  $e") == r"a\_b \* \[c\] \| \<d\> \$e"
-    assert text.docstring("One ``x_1`` and\n``y`` *z*.\n\nTwo.") == "One `x_1` and `y` \\*z\\*.\n\nTwo."
-    assert text.cell_math(r"\|w\| + |x|") == r"$\\|w\\| + \|x\|$"
-    assert text.slug("fedals.eq_6 and more") == "fedalseq_6-and-more"
-
-
 # ---- nothing from elsewhere ----
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        '<script src="https://cdn.example.org/a.js"></script>',
-        '<link rel="stylesheet" href="//cdn.example.org/a.css">',
-        '<link rel="preconnect" href="https://fonts.example.org">',
-        '<img srcset="a.png 1x, https://example.org/b.png 2x">',
-        '<iframe src="http://example.org/"></iframe>',
-        '<p style="background: url(https://example.org/a.png)">',
-        "<style>@import 'https://example.org/a.css';</style>",
-        '<script>fetch("https://example.org/data.json")</script>',
-        '<svg><image xlink:href="a.png"/><image href="https://example.org/a.png"/></svg>',
-    ],
+LOADS = [
+    '<script src="https://cdn.example.org/a.js"></script>',
+    '<link rel="stylesheet" href="//cdn.example.org/a.css">',
+    '<link rel="preconnect" href="https://fonts.example.org">',
+    '<img srcset="a.png 1x, https://example.org/b.png 2x">',
+    '<iframe src="http://example.org/"></iframe>',
+    '<p style="background: url(https://example.org/a.png)">',
+    "<style>@import 'https://example.org/a.css';</style>",
+    '<script>fetch("https://example.org/data.json")</script>',
+    '<svg><image xlink:href="a.png"/><image href="https://example.org/a.png"/></svg>',
+]
+LOADS_NOTHING = (
+    '<a href="https://example.org">x</a><link rel="canonical" href="https://example.org"><img src="a//b.png">'
+    '<svg xmlns="http://www.w3.org/2000/svg"></svg><script>"http://www.w3.org/"</script>'
 )
-def test_a_page_that_loads_from_elsewhere_is_found(page):
-    assert len(offline.of_page(page)) == 1
 
 
-def test_links_and_namespaces_load_nothing():
-    page = '<a href="https://example.org">x</a><link rel="canonical" href="https://example.org"><img src="a//b.png">'
-    page += '<svg xmlns="http://www.w3.org/2000/svg"></svg><script>"http://www.w3.org/"</script>'
-    assert (
-        offline.of_page(page + '<svg xmlns="http://www.w3.org/2000/svg"></svg><script>"http://www.w3.org/"</script>')
-        == []
-    )
+def test_a_page_that_loads_from_elsewhere_is_found_and_links_and_namespaces_load_nothing():
+    assert [len(offline.of_page(page)) for page in LOADS] == [1] * len(LOADS)
+    assert offline.of_page(LOADS_NOTHING) == []
     assert offline.of_style("a { background: url('data:image/png;base64,aa//bb') } /* https://example.org */") == []
 
 
@@ -466,3 +400,54 @@ def test_another_number_another_word_and_a_missing_output_are_seen(kept):
     pictures = [cell for cell in other.cells if any("image/png" in o.get("data", {}) for o in cell.get("outputs", ()))]
     pictures[0].outputs = []
     assert len(list(notebook.differences(kept, other))) == 4
+
+
+# ---- the README ----
+
+
+def test_commands_of_make_and_links_exist():
+    first = re.findall(r"^make (\w+)", blocks(README, "sh")[0], flags=re.MULTILINE)
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert first == ["demo", "test", "proofs", "figures", "docs"]
+    assert set(first) <= set(targets)
+    assert README.index("```sh") < README.index("```console")
+    links = [t for t in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in t]
+    assert len(links) > 3
+    assert not [link for link in links if not (ROOT / link).exists()]
+
+
+@pytest.mark.slow
+def test_the_demo_says_what_the_readme_quotes(folder):
+    command = re.search(r"demo:.*\n\t\S+/(fedbounds .*)\n", (ROOT / "Makefile").read_text(encoding="utf-8"))[1]
+    (shown,) = run_session([command], folder)
+    (quoted,) = blocks(README, "text")
+    plain = " ".join(shown.split())
+    for part in quoted.split("..."):
+        assert " ".join(part.split()) in plain
+
+
+def test_what_it_counts_is_what_the_audit_counts():
+    report = (ROOT / "paper_checks" / "REPORT.md").read_text(encoding="utf-8")
+    header = re.search(r"^\| (paper \| sentences \| .*) \|$", report, flags=re.MULTILINE)[1].split(" | ")
+    rows = re.findall(r"^\| (all \| .*) \|$", report, flags=re.MULTILINE)
+    papers, ours = (dict(zip(header, row.split(" | "), strict=True)) for row in rows)
+    claims, opened = int(papers["claims"]), int(papers["OPEN"])
+    plain = " ".join(README.split())
+    assert f"audits {claims} of their sentences by machine: {claims - opened} are decided, {opened} are open" in plain
+    assert f"{ours['claims']} cross-checks of our own" in plain
+
+
+def test_the_papers_of_its_table_and_those_to_cite_are_those_of_the_library():
+    table = re.findall(r"^\| `(\w+)` \| [^:]+: (.*) \(\[arXiv ([\d.]+)\]", README, flags=re.MULTILINE)
+    alone = [(key, paper.title) for key, paper in PAPERS.items() if not paper.works]
+    assert [(key, title) for key, title, _ in table] == alone
+    assert all(f"arXiv {number}" in PAPERS[key].read for key, _, number in table)
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    references = cited.split("references:")[1].split("- type: article")[1:]
+    papers = [work for paper in PAPERS.values() for work in paper.works or (paper,)]
+    assert len(references) == len(papers)
+    for paper, work in zip(papers, references, strict=True):
+        names = re.findall(r'given-names: "(.*)"\n\s+family-names: "(.*)"', work)
+        assert re.search(r'title: "(.*)"', work)[1] == paper.title
+        assert [" ".join(name) for name in names] == [name for name in paper.authors if name != "others"]
+        assert f"year: {paper.year}\n" in work

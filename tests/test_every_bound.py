@@ -48,14 +48,10 @@ def test_every_bound_has_a_point_and_a_twin_and_nothing_else_has():
 
 
 @every_bound
-def test_its_name_and_source_point_to_one_paper(bound):
+def test_it_is_declared_whole(bound):
     assert bound.source.paper in PAPERS
     assert bound.name.startswith(f"{bound.source.paper}.")
-
-
-@every_bound
-def test_a_theorem_says_which_number_of_which_algorithms_run_it_bounds(bound):
-    assert not missing_words(bound)
+    assert not missing_words(bound)  # which number of which algorithm's run it bounds
 
 
 @every_bound
@@ -91,7 +87,7 @@ def test_its_terms_add_up(bound, point):
 
 @every_bound
 def test_its_terms_are_nonnegative_where_it_holds_unless_signed(bound, point, rng):
-    count = 300 if bound.signed else 50  # what is declared signed must be seen negative somewhere
+    count = 300 if bound.signed else 20  # what is declared signed must be seen negative somewhere
     found = wrong_signs(bound, [neighbours(bound, point, count, rng)])
     assert not found, found
 
@@ -103,14 +99,16 @@ def test_every_term_carries_the_unit_of_the_target(bound, point):
 
 
 @every_bound
-def test_a_sweep_over_any_quantity_equals_a_loop(bound, point, rng):
-    for q in bound.quantities:
-        if is_tied(bound, q):
+def test_a_sweep_over_one_quantity_or_all_equals_a_loop(bound, point, rng):
+    drawn = around(bound, point, 4, 0.3, rng)
+    free = [q.name for q in bound.quantities if not is_tied(bound, q)]
+    for names in filter(None, (free, free[:1], free[len(free) // 2 :][:1], free[-1:])):
+        line = [{**point, **{name: p[name] for name in names}} for p in drawn]
+        line = [p for p in line if inside(bound, p)]
+        if not line:
             continue
-        line = [{**point, q.name: p[q.name]} for p in around(bound, point, 12, 0.3, rng)]
-        line = [p for p in line if inside(bound, p)][:4]
         with quiet():
-            swept = bound(**{**point, q.name: np.array([p[q.name] for p in line])})
+            swept = bound(**{**point, **{name: np.array([p[name] for p in line]) for name in names}})
             looped = np.array([bound(**p) for p in line])
         close(np.broadcast_to(swept, looped.shape), looped)
 
@@ -142,7 +140,7 @@ def test_equal_clients_are_a_special_case(bound, point):
 @every_bound
 def test_fixing_a_quantity_equals_passing_it(bound, point):
     lists = [name for name, value in point.items() if isinstance(value, list)]
-    for name in {*list(point)[::9], *list(point)[-1:], *lists[:1]}:
+    for name in {*list(point)[-1:], *lists[:1]}:
         fixed = bound.fix(**{name: point[name]})
         rest = {n: v for n, v in point.items() if n != name}
         assert name not in {q.name for q in fixed.quantities}
@@ -170,22 +168,17 @@ def test_every_numeric_condition_can_fail(bound, point):
 
 
 @every_bound
-def test_missing_quantities_are_all_named_at_once(bound, point):
-    if not point:
-        return
-    with pytest.raises(MissingQuantityError) as error:
-        bound()
-    assert str(error.value) == f"{bound.name} needs {', '.join(sorted(point))}"
+def test_missing_and_unknown_quantities_are_named(bound, point):
     for name in point:
-        with pytest.raises(MissingQuantityError, match=rf"needs {name}$"):
-            bound(**{n: v for n, v in point.items() if n != name})
-
-
-@every_bound
-def test_an_unknown_quantity_is_refused_with_the_nearest_name(bound, point):
-    for name in point:
-        with pytest.raises(UnknownNameError, match=f"did you mean .*'{name}'"):
+        rest = {n: v for n, v in point.items() if n != name}
+        with pytest.raises(MissingQuantityError, match=rf"{name}$"):
+            bound(**rest)
+        with pytest.raises(UnknownNameError, match=f"'{name}'"):
             bound(**point, **{f"{name}x": 0.7})
+    if point:
+        with pytest.raises(MissingQuantityError) as error:
+            bound()
+        assert str(error.value).endswith(", ".join(sorted(point)))
 
 
 @every_bound
@@ -194,19 +187,13 @@ def test_a_value_outside_the_domain_is_refused_by_name(bound, point):
         for bad in nonsense(q, point[q.name]):
             with pytest.raises(DomainError, match=rf"^{q.name} "):
                 bound(**{**point, q.name: bad})
-
-
-@every_bound
-def test_a_quantity_cannot_exceed_the_one_it_is_at_most(bound, point):
-    for q in bound.quantities:
         limit = q.card.at_most
         lists = [len(v) for v in point.values() if isinstance(v, list) and bound.axis == "clients"]
         known = {**({"clients": lists[0]} if lists else {}), **point}
         if limit is None or limit.name not in known or is_tied(bound, q):
             continue
-        too_large = np.max(known[limit.name]) * 3
-        with pytest.raises(DomainError, match=f"^{q.name} must be <= {limit.name}; got"):
-            bound(**{**point, q.name: too_large})
+        with pytest.raises(DomainError, match=f"^{q.name} .*{limit.name}"):
+            bound(**{**point, q.name: np.max(known[limit.name]) * 3})
 
 
 def nonsense(q, value):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "explanation" / "journeys.md").read_text(encoding="utf-8")
 JOURNEYS = PAGE.split("\n## ")[1:]

@@ -36,54 +36,6 @@ POINT = """
 POINTS["fedcog.recipe"] = {"cohort": 7, "gradient_variance": 1.9, "smoothness": 1.7, "step_size": 0.031}
 """
 
-ALGORITHM = '''"""Steps of a part of the usual length, for the recipe's test."""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-
-from .algorithm import Algorithm, fedavg, renamed
-
-
-@dataclass(frozen=True)
-class Shortened:
-    """The minibatch gradient times ``share``."""
-
-    share: float
-
-    def __call__(self, work, w, gradient, gradient_at):
-        return self.share * gradient
-
-
-def shortened(share: float = 1.0) -> Algorithm:
-    """FedAvg whose steps are ``share`` as long."""
-    return renamed(fedavg, f"shortened(share={share!r})", direction=Shortened(share))
-'''
-
-SWITCHED_OFF = '''"""The recipe's algorithm, switched off, is FedAvg exactly; otherwise it is not."""
-
-import torch
-from training_toys import two_classes
-
-from empirics.algorithms import algorithm
-from empirics.models.linear import Logistic
-from empirics.training.rounds import rounds
-from empirics.training.setting import Setting
-
-SETTING = Setting(rounds=3, cohort=2, batch=4, step_size=0.3, local_steps=4)
-
-
-def models(text):
-    federation = two_classes((7, 9, 12))
-    net = Logistic(4, 1, 0.02, federation.inputs.dtype)
-    return torch.stack([state.model for state in rounds(net, federation, algorithm(text), SETTING, 3)])
-
-
-def test_switched_off_it_is_fedavg():
-    assert torch.equal(models("shortened(share=1.0)"), models("fedavg()"))
-    assert not torch.equal(models("shortened(share=0.5)"), models("fedavg()"))
-'''
-
 CLAIM = """
 
 from bounds.vocabulary import local_steps
@@ -176,18 +128,6 @@ def test_a_bound_is_added_as_the_recipe_says(scratch):
     assert "fedcog.recipe" in scratch.run("-m", "fedbounds", "list", "--paper", "fedcog")  # the index builds itself
     scratch.test("tests/test_every_bound.py", "-k", "recipe or point_and_a_twin")
     scratch.test("tests/test_architecture.py", "tests/bounds/test_precision.py", "-k", "index or rooms or recipe")
-
-
-def test_an_algorithm_is_added_as_the_recipe_says(scratch):
-    scratch.write("empirics/algorithms/shortened.py", ALGORITHM)
-    home = "empirics/algorithms/__init__.py"
-    scratch.replace(home, "from .scheduled import", "from .shortened import shortened\nfrom .scheduled import")
-    scratch.replace(home, '    "vhl": vhl,\n', '    "shortened": shortened,\n    "vhl": vhl,\n')
-    scratch.write("tests/empirics/test_shortened.py", SWITCHED_OFF)
-    in_off = '    "scheduled": ("scheduled(fedavg()'
-    off = "tests/empirics/test_algorithms_readings.py"
-    scratch.replace(off, in_off, '    "shortened": ("shortened(share=1.0)", 0.0),\n' + in_off)
-    scratch.test(off, "tests/empirics/test_shortened.py", "tests/empirics/test_calls.py")
 
 
 def test_a_claim_is_added_as_the_recipe_says(scratch):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
 SLACK = 2**-48
@@ -43,8 +42,3 @@ class RoundUp(sp.ceiling):
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         text = rf"\left\lceil {printer._print(self.args[0])} \right\rceil"
         return rf"{text}^{{{exp}}}" if exp is not None else text
-
-
-def round_up(x: np.ndarray) -> np.ndarray:
-    """``RoundUp`` of an array."""
-    return np.ceil((1 - SLACK) * x)

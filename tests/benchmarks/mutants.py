@@ -7,7 +7,8 @@ that a run may be stopped and resumed. Every error is tried in a process of its 
 others is loaded: nothing is written to the source, and a test that starts processes anew does not see the error. An
 error is shown to the tests that execute its statement, the quickest first (``touched.py``; learnt once, and kept in
 ``.benchmarks``), until one fails or they have taken four times the processor time that they take without it. After
-tests or code have changed, ``--again`` tries those that were left. Tests marked slow are asked only with ``--slow``.
+tests or code have changed, ``--again`` tries those that were left, and ``--same FILE`` the very errors of an earlier
+run, for a comparison of two test suites. Tests marked slow are asked only with ``--slow``.
 ``MUTANTS.md`` holds what was found, and what is to be said of errors that nobody notices.
 """
 
@@ -50,6 +51,11 @@ ROOMS = {
     "algorithms": ("empirics/algorithms", ("tests/empirics/test_algorithms*.py", "tests/empirics/test_consensus*.py",
                    "tests/empirics/test_fed*.py", "tests/empirics/test_contrast.py", "tests/empirics/test_virtual.py",
                    "tests/empirics/test_network_methods.py", "tests/empirics/test_engine*.py")),
+    "bounds": ("bounds", ("tests/bounds/test_*.py", "tests/test_every_bound.py", "tests/test_contract.py",
+               "tests/test_command*.py", "tests/test_python.py")),
+    "empirics": ("empirics", ("tests/empirics/test_*.py",)),
+    "paper_checks": ("paper_checks", ("tests/paper_checks/test_*.py",)),
+    "figures": ("figures", ("tests/figures/test_*.py",)),
 }  # fmt: skip
 """What is attacked, and the tests that should notice."""
 LOADED = ("matplotlib", "mpmath", "numpy", "pandas", "pyarrow", "scipy.optimize", "scipy.stats", "sympy", "torch",
@@ -249,6 +255,14 @@ def _ended(child: int, latest: float) -> str:
     return "killed by the clock"
 
 
+def _rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.open(encoding="utf-8"))) if path.exists() else []
+
+
+def _key(row: dict[str, str]) -> tuple[str, ...]:
+    return tuple(row[name] for name in COLUMNS[1:5])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rooms", nargs="+", choices=ROOMS, metavar="ROOM", help=", ".join(ROOMS))
@@ -258,7 +272,9 @@ def main() -> int:
     parser.add_argument("--quick", type=float, default=30, help="tests of more seconds are asked after the others")
     parser.add_argument("--slow", action="store_true", help="ask tests marked slow too")
     parser.add_argument("--again", action="store_true", help="no new errors: those of --out that are left, once more")
+    parser.add_argument("--same", type=Path, help="the errors of this earlier --out that can still be planted")
     args = parser.parse_args()
+    same = None if args.same is None else {_key(row) for row in _rows(args.same)}
     out = args.out.resolve()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -268,14 +284,16 @@ def main() -> int:
     for name in importlib.import_module("bounds").BOUNDS:  # a paper's formulas are built when first asked for
         importlib.import_module("bounds").BOUNDS[name]
     sys.modules["torch"].set_num_threads(1)
-    rows = list(csv.DictReader(out.open(encoding="utf-8"))) if out.exists() else []
+    rows = _rows(out)
     for room in args.rooms:
         folder, patterns = ROOMS[room]
         places = list(errors(ROOT / folder))
         random.Random(args.seed).shuffle(places)
-        known = {tuple(row[name] for name in COLUMNS[1:5]): row for row in rows}
+        known = {_key(row): row for row in rows}
         if args.again:
             drawn = [e for e in places if known.get(e.key, {}).get("outcome") in LEFT]
+        elif same is not None:
+            drawn = [e for e in places if e.key in same and e.key not in known]
         else:
             drawn = [e for e in places[: args.count] if e.key not in known]
         tests = sorted({str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern)})
@@ -291,7 +309,7 @@ def main() -> int:
             if args.again and outcome not in LEFT:
                 outcome = "killed since"
             row = dict(zip(COLUMNS, (room, *error.key, str(error.line), outcome, by), strict=True))
-            rows = [old for old in rows if tuple(old[name] for name in COLUMNS[1:5]) != error.key] + [row]
+            rows = [old for old in rows if _key(old) != error.key] + [row]
             with out.open("w", newline="", encoding="utf-8") as written:
                 writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
                 writer.writeheader()

@@ -5,7 +5,7 @@ from itertools import product
 from types import SimpleNamespace as Facts
 
 import numpy as np
-import pytest
+from loops import each
 
 from bounds import vocabulary
 from bounds.assumptions import ASSUMPTIONS, follows, IMPLIES
@@ -64,7 +64,7 @@ CASES = {
     "fixed_local_steps": (SETTING, {"local_steps": (5, 5, 5)}, {"local_steps": (5, 5, 4)}),
 }
 
-every_assumption = pytest.mark.parametrize("name", list(ASSUMPTIONS))
+every_assumption = each(ASSUMPTIONS, lambda name: {"name": name})
 
 
 def facts(owner, attributes):
@@ -78,20 +78,17 @@ def test_every_assumption_has_a_case():
 
 
 @every_assumption
-def test_a_predicate_answers_yes_no_and_cannot_tell_also_after_pickling(name):
+def test_a_predicate_answers_yes_no_and_cannot_tell_from_its_owner_alone_also_after_pickling(name):
     owner, met, broken = CASES[name]
-    for assumption in (ASSUMPTIONS[name], pickle.loads(pickle.dumps(ASSUMPTIONS[name]))):
+    again = pickle.loads(pickle.dumps(ASSUMPTIONS[name]))
+    for assumption in (ASSUMPTIONS[name], again):
         assert assumption.holds(*facts(owner, met)) is True
         assert assumption.holds(*facts(owner, broken)) is False
         assert assumption.holds(*facts(owner, {})) is None
         assert assumption.holds(*facts(owner, dict.fromkeys(met))) is None
-
-
-@every_assumption
-def test_a_predicate_looks_at_its_owner_alone(name):
-    owner, met, _ = CASES[name]
     for other in {PROBLEM, ALGORITHM, SETTING} - {owner}:
         assert ASSUMPTIONS[name].holds(*facts(other, met)) is None
+    assert (again, hash(again), str(again)) == (ASSUMPTIONS[name], hash(ASSUMPTIONS[name]), ASSUMPTIONS[name].words)
 
 
 def test_a_bound_on_single_samples_takes_their_smoothness_and_others_that_of_the_clients():
@@ -106,9 +103,6 @@ def test_a_bound_on_single_samples_takes_their_smoothness_and_others_that_of_the
         for name in ("divergence_weight", "lemma_6", "stability_step", "stability_step_clients", "stability_separation",
                      "stability_before_t_0", "t_0", "theorem_3", "theorem_3_printed", "theorem_3_order", "theorem_6")
     }  # fmt: skip
-
-
-def test_a_bound_on_single_samples_takes_the_variance_of_their_gradients():
     takes = {n: b.word_of("client_gradient_variance") for n, b in BOUNDS.items()}
     assert {n for n, word in takes.items() if word == "sample_gradient_variance"} == {
         f"fedals.{name}_sharp"
@@ -123,22 +117,11 @@ def test_a_bound_of_ones_own_says_so_by_its_assumption():
     assert (own.word_of("smoothness"), plain.word_of("smoothness")) == ("sample_smoothness", "smoothness")
 
 
-@every_assumption
-def test_a_pickled_assumption_is_equal_and_reads_as_its_words(name):
-    again = pickle.loads(pickle.dumps(ASSUMPTIONS[name]))
-    assert again == ASSUMPTIONS[name]
-    assert hash(again) == hash(ASSUMPTIONS[name])
-    assert str(again) == ASSUMPTIONS[name].words
-
-
-@pytest.mark.parametrize("kind", [int, float, np.int64, np.float64])
-def test_one_number_for_all_rounds_neither_increases_nor_varies(kind):
-    setting = Facts(local_steps=kind(5), step_sizes=kind(3))
-    for name in ("steps_never_increase", "fixed_local_steps", "fixed_step_size"):
-        assert ASSUMPTIONS[name].holds(None, None, setting) is True
-
-
-def test_arrays_over_the_rounds_are_read_like_tuples():
+def test_numbers_over_the_rounds_are_read_as_one_number_a_tuple_or_an_array():
+    for kind in (int, float, np.int64, np.float64):
+        setting = Facts(local_steps=kind(5), step_sizes=kind(3))
+        for name in ("steps_never_increase", "fixed_local_steps", "fixed_step_size"):
+            assert ASSUMPTIONS[name].holds(None, None, setting) is True
     falling, fixed = Facts(local_steps=np.array([9, 5, 2])), Facts(local_steps=np.array([5, 5, 5]))
     holds = [
         [bool(ASSUMPTIONS[n].holds(None, None, s)) for s in (falling, fixed)]
@@ -162,17 +145,17 @@ def situations():
             yield problem, FEDAVG, Facts(clients=clients, cohort=cohort, sampling=sampling, local_steps=steps)
 
 
-@pytest.mark.parametrize(("name", "other"), [(name, other) for name, more in IMPLIES.items() for other in more])
-def test_what_an_assumption_implies_holds_wherever_it_does(name, other):
-    answers = {(ASSUMPTIONS[name].holds(*facts), ASSUMPTIONS[other].holds(*facts)) for facts in situations()}
-    assert (True, True) in answers
-    assert all(implied for assumed, implied in answers if assumed)
+def test_what_an_assumption_implies_holds_wherever_it_does_and_a_wrong_implication_is_seen():
+    everywhere = list(situations())
 
+    def answers(name, other):
+        return {(ASSUMPTIONS[name].holds(*facts), ASSUMPTIONS[other].holds(*facts)) for facts in everywhere}
 
-def test_a_wrong_implication_is_seen():
-    answers = {
-        (ASSUMPTIONS["fixed_local_steps"].holds(*f), ASSUMPTIONS["one_local_step"].holds(*f)) for f in situations()
-    }
-    assert (True, False) in answers
+    for name, more in IMPLIES.items():
+        for other in more:
+            found = answers(name, other)
+            assert (True, True) in found, (name, other)
+            assert all(implied for assumed, implied in found if assumed), (name, other)
+    assert (True, False) in answers("fixed_local_steps", "one_local_step")
     assert "polyak_lojasiewicz" in follows("strongly_convex")
     assert "strongly_convex" not in follows("convex")

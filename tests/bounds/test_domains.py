@@ -53,18 +53,12 @@ def test_weights_must_sum_to_one(raw, off):
         wrong = weights * (1 + off)
         with pytest.raises(DomainError, match=r"^share must "):
             WEIGHTS.check("share", wrong)
-
-
-def test_every_row_of_weights_is_checked():
-    rows = np.array([[0.3, 0.7], [0.4, 0.7]])
-    with pytest.raises(DomainError, match=r"share must sum to 1 over the clients; got a sum of 1.1 over 2 clients"):
+    rows = np.array([[0.3, 0.7], [0.4, 0.7]])  # every row is checked
+    with pytest.raises(DomainError, match=r"share .*1.1 over 2"):
         WEIGHTS.check("share", rows)
 
 
-@pytest.mark.parametrize("domain", DOMAINS, ids=lambda d: d.words)
-def test_the_words_of_a_domain_say_its_limits(domain):
-    limits = [f"{limit:g}" for limit in (domain.low, domain.high) if np.isfinite(limit)]
-    if domain is WEIGHTS:
-        limits.remove("1")
-        assert "summing to 1" in domain.words
-    assert all(limit in domain.words for limit in limits)
+def test_the_words_of_a_domain_say_its_limits():
+    for domain in DOMAINS:
+        limits = [f"{limit:g}" for limit in (domain.low, domain.high) if np.isfinite(limit)]
+        assert all(limit in domain.words for limit in limits)

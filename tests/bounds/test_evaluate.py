@@ -1,25 +1,28 @@
-"""Arguments: every mistake is refused in one line that names quantity, rule and value; extremes are announced."""
+"""Arguments of a call: what is taken as a number, what is refused by name, identical clients, and extremes."""
 
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy as sp
+import torch
 from hypothesis import given, strategies as st
+from loops import refusals
 
-from bounds import Bound, ClientMean, Condition, quantity, Source
-from bounds.catalog import get
+from bounds import Bound, BOUNDS, ClientMean, Condition, get, quantity, Source
 from bounds.domains import REAL
 from bounds.errors import (
     BoundsError,
     DomainError,
-    MissingQuantityError,
     OutsideConditionsWarning,
     SignWarning,
     TermOverflowWarning,
     UndefinedValueWarning,
-    UnknownNameError,
 )
+from bounds.letters import letters, meaning
 from bounds.numerics.at_point import at_point
 from bounds.vocabulary import (
     client_weight as w,
@@ -46,73 +49,224 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("wrong", "line"),
+def called(wrong):
+    return BOUND(**{**VALUES, **wrong})
+
+
+# ---- what is refused ----
+
+test_nonsense_is_refused = refusals(
+    DomainError,
     [
-        ({"smoothness": -1.3}, "smoothness must be > 0; got -1.3"),
-        ({"smoothness": 0}, "smoothness must be > 0; got 0"),
-        ({"smoothness": "three"}, "smoothness must be a number or a rectangular list of numbers; got 'three'"),
-        ({"smoothness": float("nan")}, "smoothness must be a number; got NaN"),
-        ({"smoothness": float("inf")}, "smoothness must be finite; got inf"),
-        ({"smoothness": []}, "smoothness must hold at least one number; got an empty list"),
-        ({"smoothness": [[1.2, 3.4], [5.6]]}, "smoothness must be a number or a rectangular list of numbers; got "),
-        ({"smoothness": 1.2 + 3.4j}, "smoothness must be a number or a rectangular list of numbers; got (1.2+3.4j)"),
-        ({"smoothness": None}, "smoothness must be a number"),
-        ({"local_steps": 2.5}, "local_steps must be a whole number >= 1; got 2.5"),
-        ({"strong_convexity": 3.1}, "strong_convexity must be <= smoothness; got 3.1 > 2.7"),
-        ({"client_weight": [0.3, 0.3, 0.3]}, "client_weight must sum to 1 over the clients; got a sum of 0.9 over 3"),
+        ({"smoothness": -1.3}, "smoothness > 0 -1.3"),
+        ({"smoothness": 0}, "smoothness > 0"),
+        ({"smoothness": "three"}, "smoothness 'three'"),
+        ({"smoothness": float("nan")}, "smoothness NaN"),
+        ({"smoothness": float("inf")}, "smoothness finite inf"),
+        ({"smoothness": []}, "smoothness empty"),
+        ({"smoothness": [[1.2, 3.4], [5.6]]}, "smoothness"),
+        ({"smoothness": 1.2 + 3.4j}, "smoothness (1.2+3.4j)"),
+        ({"smoothness": None}, "smoothness"),
+        ({"smoothness": np.datetime64("2021")}, "smoothness"),
+        ({"smoothness": torch.tensor(0.003, requires_grad=True)}, "smoothness.detach().numpy()"),
+        ({"smoothness": Decimal("1e-400")}, "smoothness"),
+        ({"smoothness": Fraction(1, 10**400)}, "smoothness"),
+        ({"smoothness": Fraction(2**60 + 1)}, "smoothness"),
+        ({"smoothness": Decimal("Infinity")}, "smoothness finite"),
+        ({"smoothness": Decimal("NaN")}, "smoothness NaN"),
+        ({"smoothness": [Fraction(1, 3), True]}, "smoothness"),
+        ({"local_steps": 2.5}, "local_steps >= 1 2.5"),
+        ({"strong_convexity": 3.1}, "strong_convexity smoothness 3.1 2.7"),
+        ({"client_weight": [0.3, 0.3, 0.3]}, "client_weight 1 0.9 3"),
+        ({"client_weight": [0.33333333] * 3}, "client_weight 0.99999999"),
+        ({"client_weight": 0.3}, "client_weight 0.9 3"),
+        ({"local_gap": [0.1, 0.2]}, "client_weight: 3 local_gap: 2"),
+        ({"local_gap": [0.1]}, "client_weight: 3 local_gap: 1"),
+        ({"clients": 5}, "clients 3 5"),
         (
-            {"client_weight": [0.33333333] * 3},
-            "client_weight must sum to 1 over the clients; got a sum of 0.99999999",
+            {"smoothness": pd.Series([2.1, 2.2], ["a", "b"]), "local_steps": pd.Series([5, 7])},
+            "local_steps smoothness Series",
         ),
-        ({"client_weight": 0.3}, "client_weight must sum to 1 over the clients; got a sum of 0.9 over 3 clients"),
-        ({"local_gap": [0.1, 0.2]}, "lists over the clients must have one length; got client_weight: 3, local_gap: 2"),
-        ({"clients": 5}, "clients must equal the length of the lists over the clients, 3; got 5"),
+    ],
+    called,
+)
+test_shapes_and_names_that_do_not_fit_are_refused = refusals(
+    BoundsError,
+    [
+        (lambda: called({"smoothness": [2.1, 2.2], "local_steps": [3, 4, 5]}), "smoothness: (2,)"),
+        (lambda: BOUND(strong_convexity=0.3), "own.bound client_weight local_gap local_steps smoothness"),
+        (lambda: called({"local_step": 3}), "own.bound 'local_step' 'local_steps'"),
+        (lambda: BOUND.compile("numpi"), "'numpi' 'numpy'"),
+        (lambda: called({"K": 3}), "'K' local_steps Decaying-K FedInit clients"),
+        (lambda: get("fedals.one_round").solve("L", target=0.3), "'L' smoothness FedALS"),
+        (lambda: BOUNDS["fedinit.theorem1"], "'fedinit.theorem1' 'fedinit.theorem_1'"),
+        *(
+            (lambda ask=ask: ask(**{**VALUES, "smoothness": -1.3}), "smoothness > 0")
+            for ask in (BOUND.formula, BOUND.parts, BOUND.holds, BOUND.failed)
+        ),
     ],
 )
-def test_nonsense_is_refused_in_one_line(wrong, line):
-    with pytest.raises(DomainError) as error:
-        BOUND(**{**VALUES, **wrong})
-    assert str(error.value).startswith(line)
-    assert "\n" not in str(error.value)
 
 
-def test_every_method_checks_its_arguments():
-    for method in (BOUND.formula, BOUND.parts, BOUND.holds, BOUND.failed):
-        with pytest.raises(DomainError, match="smoothness must be > 0"):
-            method(**{**VALUES, "smoothness": -1.3})
+def test_names_are_looked_up_as_keys_and_letters_as_the_papers_import_them():
+    assert "fedinit.theorem1" not in BOUNDS
+    assert BOUNDS.get("fedinit.theorem1") is None
+    with pytest.raises(KeyError):
+        BOUNDS["fedinit.theorem1"]
+    assert letters()["fedals"]["K"] == "clients"
+    assert letters()["decaying_k"]["K"] == "local_steps"
+    assert meaning("no_letter", ()) == ""
 
 
-def test_shapes_that_do_not_broadcast_are_named():
-    with pytest.raises(BoundsError, match=r"do not broadcast together; got .*smoothness: \(2,\)"):
-        BOUND(**{**VALUES, "smoothness": [2.1, 2.2], "local_steps": [3, 4, 5]})
-
-
-def test_missing_and_unknown_names():
-    with pytest.raises(MissingQuantityError, match=r"^own.bound needs client_weight, local_gap, local_steps"):
-        BOUND(strong_convexity=0.3)
-    with pytest.raises(UnknownNameError, match=r"quantity of own.bound 'local_step'; did you mean 'local_steps'"):
-        BOUND(**VALUES, local_step=3)
-    with pytest.raises(UnknownNameError, match="unknown backend 'numpi'; did you mean 'numpy'"):
-        BOUND.compile("numpi")
+# ---- what is taken ----
 
 
 def test_results_are_plain_numbers_where_nothing_is_swept():
     assert type(BOUND(**VALUES)) is float
     assert type(BOUND.holds(**VALUES)) is bool
-    assert BOUND(**{**VALUES, "local_steps": [13]}).shape == (1,)
+    assert called({"local_steps": [13]}).shape == (1,)
+    with pytest.raises(DomainError, match="smoothness"):
+        called({"smoothness": np.ma.array([1.3, 2.7], mask=[False, True])})
 
 
-def test_a_warning_tells_when_the_theorem_is_silent_everywhere():
-    with pytest.warns(OutsideConditionsWarning, match="own.bound is silent here: needs few steps"):
-        assert np.isnan(BOUND(**{**VALUES, "local_steps": 51}))
+def test_numbers_of_other_kinds_are_taken_as_their_floats_and_series_keep_their_index():
+    for value in (
+        Fraction(3, 10),
+        Decimal("0.3"),
+        np.float64(0.3),
+        np.array(0.3),
+        torch.tensor(0.3, dtype=torch.float64),
+    ):
+        assert called({"strong_convexity": value}) == BOUND(**VALUES)
+    mixed = called({"smoothness": [Fraction(10, 3), 4.2]})
+    np.testing.assert_array_equal(mixed, called({"smoothness": [10 / 3, 4.2]}))
+    steps = pd.Series([1.3, 2.7, 4.1], index=["a", "b", "d"])
+    for ask in (BOUND, BOUND.formula, BOUND.holds, lambda **v: BOUND.parts(**v)["power"]):
+        found = ask(**{**VALUES, "smoothness": steps})
+        assert list(found.index) == ["a", "b", "d"]
+        np.testing.assert_array_equal(found.to_numpy(), ask(**{**VALUES, "smoothness": steps.to_numpy()}))
+    weights = pd.Series(VALUES["client_weight"], index=["u", "v", "w"])  # over the clients: no sweep
+    assert called({"client_weight": weights}) == BOUND(**VALUES)
+    assert list(called({"client_weight": weights, "smoothness": steps}).index) == list(steps.index)
 
+
+@pytest.mark.parametrize("name", ["strong_convexity", "local_gap"])
+@pytest.mark.parametrize("count", [{"client_weight": [0.3, 0.7]}, {"clients": 2, "client_weight": 0.5}])
+def test_a_list_of_one_is_no_list_over_several_clients(name, count):
+    """As typed; what is swept for all clients alike has an axis of its own for them."""
+    bound = get("fedals.one_round")
+    values = {"smoothness": 1.3, "strong_convexity": 0.1, "local_gap": 0.03, "non_iidness": 0.01, **count}
+    number = values[name]
+    if name == "strong_convexity":
+        assert bound(**{**values, name: [number]}) == pytest.approx([bound(**values)])
+        return
+    for function in (bound, bound.formula, bound.parts, bound.holds, bound.compile()):
+        with pytest.raises(DomainError, match=name):
+            function(**{**values, name: [number]})
+    assert bound(**{**values, name: [[number], [2 * number]]})[0] == bound(**values)
+
+
+def test_a_number_for_each_client_is_not_one_number():
+    each = get("fedals.gaussian_mean_local_gap")
+    known = {"client_gradient_variance": [1.3, 2.1, 0.7], "samples": 9, "smoothness": 0.4}
+    assert len(set(each(**known))) == 3
+    with pytest.raises(BoundsError, match="local_gap"):
+        at_point(each, known)
+
+
+# ---- identical clients are counted, not listed ----
+
+ONE = get("fedals.one_round")
+SHARED = {"smoothness": 1.3, "strong_convexity": 0.4, "local_gap": 0.31, "non_iidness": 0.12}
+
+
+def listing(count, **changes):
+    everyone = {"client_weight": [1 / count] * count, "local_gap": [0.31] * count, "non_iidness": [0.12] * count}
+    return {**SHARED, **everyone, **changes}
+
+
+def counted(count, **changes):
+    return {**SHARED, "clients": count, "client_weight": 1 / count, **changes}
+
+
+def test_a_trillion_identical_clients_are_computed_by_their_count():
+    # Both terms fall with the number of clients: the gap by its square, the non-iidness by its first power.
+    few, huge = ONE.parts(**listing(10)), ONE.parts(**counted(1e12))
+    assert huge["local generalization"] == pytest.approx(few["local generalization"] * 1e-22, rel=1e-12)
+    assert ONE(**counted(1e12)) == pytest.approx(sum(huge.values()), rel=1e-14)
+    assert ONE.formula(**counted(1e12)) == ONE.compile()(**counted(1e12)) == ONE(**counted(1e12))
+    counts = np.array([5.0, 11.0, 300.0])
+    found = ONE(**counted(counts, client_weight=1 / counts[:, None]))
+    assert found == pytest.approx([ONE(**listing(int(n))) for n in counts], rel=1e-12)
+
+    def wanted(numbers):
+        left = {k: v for k, v in numbers.items() if k != "strong_convexity"}
+        return ONE.solve("strong_convexity", target=0.05, side="smallest", **left).at
+
+    assert wanted(counted(13)) == pytest.approx(wanted(listing(13)), rel=1e-9)
+    assert 0 < wanted(counted(1e12)) < 1e-9 * wanted(counted(13))
+
+
+@pytest.mark.parametrize("name", ["fedals.one_round", "fedals.rounds_v2", "fedals.participation_case2"])
+def test_identical_clients_give_what_their_list_gives(name):
+    bound = get(name)
+    numbers = {q.name: 3 if q.card.domain.whole else 0.31 + 0.01 * i for i, q in enumerate(bound.quantities)}
+    numbers |= {"smoothness": 1.3, "clients": 7}
+    one = {**numbers, "client_weight": 1 / 7}
+    full = {**numbers, **{q.name: [one[q.name]] * 7 for q in bound.quantities if q.card.axis}}
+    assert bound(**one) == pytest.approx(bound(**full), rel=1e-12)
+    assert bound.parts(**one) == pytest.approx(bound.parts(**full), rel=1e-12)
+    assert bound.holds(**one) == bound.holds(**full)
+    assert bound.failed(**one) == bound.failed(**full)
+    ours, theirs = bound.sensitivity(**one), bound.sensitivity(**full)
+    for word in {*ours, *theirs} - {"clients"}:  # weights stay in a list, and change with the number of clients
+        assert ours[word] == pytest.approx(theirs[word], rel=1e-9)
+
+
+partial, each_client = get("fedals.participation_case1"), get("decaying_k.client_round")
+TWOS = {q.name: 2.0 for q in each_client.quantities}
+BROAD = {"smoothness": np.broadcast_to(1.1, (2**16, 1)), "strong_convexity": np.broadcast_to(0.4, (1, 2**16))}
+test_what_does_not_fit_the_number_of_clients_is_refused = refusals(
+    BoundsError,
+    [
+        (lambda: ONE(**counted(1e12, clients=3e12)), "1 3 3e+12"),
+        (lambda: ONE(**SHARED, clients=1e12), "client_weight"),
+        (lambda: ONE(**counted(2.5)), "clients 2.5"),
+        (lambda: each_client(clients=1e12, **TWOS), "1e+12 7.45e+03"),
+        (lambda: ONE(**listing(3, **BROAD)), "4.29e+09 32"),
+        *(
+            (lambda known=known: partial(**{**SHARED, "cohort": 50, **known}), "cohort clients 50 2")
+            for known in (
+                {"client_weight": [0.5, 0.5]},
+                {"client_weight": 0.5, "clients": 2},
+                {"client_weight": 0.5, "local_gap": [0.3, 0.4]},
+            )
+        ),
+        (lambda: partial.fix(client_weight=[0.5, 0.5])(**SHARED, cohort=50), "cohort clients 50 2"),
+    ],
+)
+
+
+def test_fixed_weights_and_a_search_for_the_cohort_know_the_number_of_clients():
+    fixed = ONE.fix(client_weight=[0.25] * 4)
+    assert fixed(**{k: v for k, v in listing(4).items() if k != "client_weight"}) == pytest.approx(ONE(**listing(4)))
+    assert each_client(clients=3, **TWOS).shape == (3,)
+    for known in ({"client_weight": [0.5, 0.3, 0.2]}, {"client_weight": 1 / 3, "clients": 3}):
+        found = partial.solve("cohort", target=100.0, **SHARED, **known)
+        assert (found.at, found.binding) == (3, "cohort must be <= clients")
+
+
+# ---- extremes ----
 
 x = quantity("x", "x", "any number", domain=REAL)
 y = quantity("y", "y", "any positive number")
 GROWTH = Bound(
     name="own.growth", target=generalization_gap, terms={"tame": y, "wild": sp.exp(x * y)}, source=BOUND.source
 )
+RATIO = Bound(
+    name="own.ratio", target=generalization_gap, terms={"tame": y, "lost": sp.exp(x) / (1 + sp.exp(x))},
+    source=BOUND.source, conditions=(Condition("y is at most 7", sp.Le(y, 7)),)
+)  # fmt: skip
 
 
 @given(st.floats(0.5, 900), st.floats(0.5, 900))
@@ -120,16 +274,10 @@ def test_overflow_is_infinite_with_a_warning_that_names_the_term(a, b):
     if a * b < 709:
         assert GROWTH(x=a, y=b) == pytest.approx(b + np.exp(a * b), rel=1e-12)
     elif a * b > 710:
-        with pytest.warns(TermOverflowWarning, match="own.growth: infinite in 'wild'$"):
+        with pytest.warns(TermOverflowWarning, match=r"own.growth.*'wild'$"):
             assert GROWTH(x=a, y=b) == np.inf
-        with pytest.warns(TermOverflowWarning, match=r"own.growth: infinite in 'wild'$"):
+        with pytest.warns(TermOverflowWarning, match=r"own.growth.*'wild'$"):
             assert GROWTH.parts(x=a, y=b)["tame"] == b
-
-
-RATIO = Bound(
-    name="own.ratio", target=generalization_gap, terms={"tame": y, "lost": sp.exp(x) / (1 + sp.exp(x))},
-    source=BOUND.source, conditions=(Condition("y is at most 7", sp.Le(y, 7)),)
-)  # fmt: skip
 
 
 def test_a_number_that_overflows_on_the_way_is_evaluated_again():
@@ -137,37 +285,25 @@ def test_a_number_that_overflows_on_the_way_is_evaluated_again():
     assert np.isnan(RATIO.compile()(x=800, y=0.9))  # plain floating point: infinity over infinity
 
 
-def test_what_is_no_real_number_is_not_taken_for_silence():
-    root = Bound(
-        name="own.root", target=generalization_gap, terms={"tame": y, "lost": sp.sqrt(x)},
-        source=BOUND.source, conditions=RATIO.conditions,
-    )  # fmt: skip
-    with pytest.warns(UndefinedValueWarning, match="own.root has no real value in 'lost', though its conditions hold"):
+def test_warnings_tell_no_real_number_negative_terms_and_failed_conditions_apart():
+    root = replace(RATIO, name="own.root", terms={"tame": y, "lost": sp.sqrt(x)})
+    with pytest.warns(UndefinedValueWarning, match="own.root.*'lost'"):
         assert np.isnan(root(x=[2.3, -0.3], y=[9.1, 0.7])).all()
-
-
-def test_a_negative_bound_whose_terms_are_declared_nonnegative_is_announced():
-    falling = {"tame": y, "lost": 0.7 - x**2}
-    own = Bound("own.falling", generalization_gap, falling, BOUND.source, (Condition("x < 9", sp.Lt(x, 9)),))
-    with pytest.warns(SignWarning, match="own.falling is negative, by 'lost': list terms that may be"):
+    with pytest.warns(OutsideConditionsWarning, match=r"own.bound.*few steps"):
+        assert np.isnan(called({"local_steps": 51}))
+    own = Bound("own.falling", generalization_gap, {"tame": y, "lost": 0.7 - x**2}, BOUND.source,
+                (Condition("x < 9", sp.Lt(x, 9)),))  # fmt: skip
+    with pytest.warns(SignWarning, match=r"own.falling.*'lost'"):
         np.testing.assert_allclose(own(x=[0.3, 2.1, 11.3], y=1.9), [2.51, -1.81, np.nan])
     assert own(x=0.3, y=1.9) == pytest.approx(2.51)
-    assert own.formula(x=11.3, y=1.9) < 0  # where the bound says nothing
+    assert own.formula(x=11.3, y=1.9) < 0  # where the bound does not apply
     assert replace(own, signed=("lost",))(x=2.1, y=1.9) == pytest.approx(-1.81)
 
 
-def test_compiled_code_does_not_check_but_keeps_silent_points():
+def test_compiled_code_does_not_check_but_keeps_points_without_a_value():
     fast = BOUND.compile()
     beyond = fast(**{**VALUES, "smoothness": 0.2})  # mu > L: nonsense to the call, numbers to the compiled code
     mean = 0.21**2 * 0.051 + 0.34**2 * 0.023 + 0.45**2 * 0.087
     assert beyond == pytest.approx(0.2 / 0.3 * mean + 0.2**3 * 13**2, rel=1e-13)
     swept = fast(**{**VALUES, "local_steps": np.array([3, 51, 50])})
     assert np.isnan(swept).tolist() == [False, True, False]
-
-
-def test_a_number_for_each_client_is_not_one_number():
-    each = get("fedals.gaussian_mean_local_gap")
-    known = {"client_gradient_variance": [1.3, 2.1, 0.7], "samples": 9, "smoothness": 0.4}
-    assert len(set(each(**known))) == 3
-    with pytest.raises(BoundsError, match="one local_gap per client"):
-        at_point(each, known)

@@ -112,13 +112,7 @@ def test_boxes_contain_values_and_slopes_of_many_points(form: sp.Expr) -> None:
     wide = hi > lo * (1 + 1e-5)
     assert (box.slope.lo <= secant + 1e-8 * (1 + np.abs(secant)))[wide].all()
     assert (secant - 1e-8 * (1 + np.abs(secant)) <= box.slope.hi)[wide].all()
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_boxes_shrink_to_the_value(form: sp.Expr) -> None:
-    bound = toy(form, signed=True)
-    land = Landscape(bound, x, {q.name: NUMBERS[q.name] for q in bound.quantities if q != x})
-    at = np.array([0.37, 1.91, 3.3])
+    at = np.array([0.37, 1.91, 3.3])  # boxes shrink to the value
     box = land.enclose(np.zeros(3, dtype=int), at, at)
     assert (box.value.hi - box.value.lo < 1e-12).all()
     wide = land.enclose(np.zeros(3, dtype=int), at, at * 1.001)
@@ -132,10 +126,7 @@ def test_where_an_expression_is_not_real_is_told_apart() -> None:
     assert domains.empty.tolist() == [True, False, False, False]
     assert domains.partial.tolist() == [True, True, False, True]
     assert jet.value.lo[3, 0] == -np.inf
-
-
-def test_an_operation_without_interval_form_is_refused() -> None:
-    with pytest.raises(BoundsError, match="sin has no interval form"):
+    with pytest.raises(BoundsError, match="sin"):
         Enclosed([sp.sin(y)], y, {})
 
 
@@ -158,11 +149,8 @@ def test_sharper_forms_equal_what_they_replace(terms: tuple[sp.Expr, ...], over:
     assert second(**values, **{over.name: at}) == pytest.approx(first(**values, **{over.name: at}), rel=1e-12)
 
 
-def test_what_cannot_be_shortened_is_left_alone() -> None:
+def test_what_cannot_be_shortened_is_left_alone_and_roots_of_what_may_be_negative_stay_whole() -> None:
     assert sharpened((a / x + b * x,), x) is None
     assert sharpened((sp.exp(x) / (1 + x),), x) is None
-
-
-def test_roots_of_a_quantity_that_may_be_negative_are_not_taken_apart() -> None:
     assert expand_powers(sp.sqrt(y**2 * a), y, positive=False) is None
     assert expand_powers((y + a) ** 2, y, positive=False) == {0: a**2, 1: 2 * a, 2: 1}

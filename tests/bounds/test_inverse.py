@@ -1,52 +1,48 @@
-"""Inverse design: against formulas solved by hand and brute force, for every shape of the feasible set."""
+"""Inverse design: against formulas solved independently and brute force, for every shape of the feasible set."""
 
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
+from hypothesis import given, settings, strategies as st
+from loops import refusals
 from toys import a, b, below, c, capped, k, part, share, toy, valley, x, y, z
 
-from bounds import Bound, BOUNDS, ClientMean, quantity
+from bounds import BOUNDS, ClientMean, quantity
 from bounds.domains import Domain
 from bounds.errors import BoundsError, MissingQuantityError, NoSolutionError, UnknownNameError
 from bounds.points import POINTS
 from bounds.showing.answers import solved
 
-
-def next_float(value: float, way: int) -> float:
-    return float(np.nextafter(value, way * inf))
-
+SIDES = ("largest", "smallest")
 
 # ---- one number ----
 
 
-@pytest.mark.parametrize("side", ["largest", "smallest"])
-@pytest.mark.parametrize("target", [5.43, 7.1, 93.0])
-def test_both_ends_of_an_interval_against_the_quadratic_formula(target: float, side: str) -> None:
+@settings(max_examples=12)
+@given(st.floats(5.3, 90), st.sampled_from(SIDES))
+def test_both_ends_of_an_interval_against_the_quadratic_formula(target, side):
     bound = toy(a / x, b * x)
     found = bound.solve(x, target=target, side=side, alpha=4.1, gamma=1.7)
     root = sqrt(target**2 - 4 * 4.1 * 1.7)
-    by_hand = (target + root if side == "largest" else target - root) / (2 * 1.7)
-    assert found.at == pytest.approx(by_hand, rel=1e-12)
+    assert found.at == pytest.approx((target + root if side == "largest" else target - root) / (2 * 1.7), rel=1e-9)
     assert found.value == bound(alpha=4.1, gamma=1.7, width=found.at) <= target
     assert bound(alpha=4.1, gamma=1.7, width=found.at * (1 + (1e-13 if side == "largest" else -1e-13))) > target
     assert not found.unbounded
     assert (found.binding, found.tolerance, found.up_to_constant) == ("", 0.0, False)
 
 
-def test_the_answer_never_exceeds_the_target_in_the_last_bit() -> None:
+@settings(max_examples=12)
+@given(st.floats(0.1, 9), st.floats(0.1, 9), st.floats(0.1, 9))
+def test_the_answer_never_exceeds_the_target_in_the_last_bit(alpha, gamma, target):
     bound = toy(sp.cbrt(a * x) + sp.sqrt(x) / b)
-    rng = np.random.default_rng(5)
-    for _ in range(15):
-        alpha, gamma, target = rng.uniform(0.1, 9.0, 3)
-        found = bound.solve("width", target=target, alpha=alpha, gamma=gamma)
-        assert bound(alpha=alpha, gamma=gamma, width=found.at) <= target
-        assert bound(alpha=alpha, gamma=gamma, width=found.at * (1 + 1e-14)) > target
+    found = bound.solve("width", target=target, alpha=alpha, gamma=gamma)
+    assert bound(alpha=alpha, gamma=gamma, width=found.at) <= target
+    assert bound(alpha=alpha, gamma=gamma, width=found.at * (1 + 1e-14)) > target
 
 
-def test_whole_numbers_are_exact_on_both_sides() -> None:
+def test_whole_numbers_are_exact_on_both_sides():
     bound = toy(a / k, b * k**2)
     heights = {n: 37.0 / n + 0.11 * n**2 for n in range(1, 100)}
     for target in (12.0, 15.5, heights[9], heights[3]):
@@ -55,9 +51,6 @@ def test_whole_numbers_are_exact_on_both_sides() -> None:
             found = bound.solve(k, target=target, side=side, alpha=37.0, gamma=0.11)
             assert (found.at, found.tolerance) == (best, 0.0)
             assert isinstance(found.at, int)
-
-
-def test_a_whole_number_target_that_is_met_exactly_counts() -> None:
     assert toy(3 * k).solve(k, target=21.0).at == 7
     assert toy(3 * k).solve(k, target=20.999999).at == 6
 
@@ -65,32 +58,26 @@ def test_a_whole_number_target_that_is_met_exactly_counts() -> None:
 # ---- shapes ----
 
 
-def test_a_feasible_part_farther_out_is_not_missed() -> None:
-    """Three separate intervals, the outermost 2e-5 wide."""
+def test_a_feasible_part_farther_out_is_not_missed():
+    """Three separate intervals, the outermost 2e-5 wide; and whole numbers in two valleys."""
     bound = toy(sp.Integer(2), valley(x, 2.3, 0.4), valley(x, 9.1, 1.3), valley(x, 517.3, 1e-5), signed=True)
-    outer = bound.solve(x, target=1.5)
-    assert outer.at == pytest.approx(517.3 + 1e-5 * sqrt(np.log(2)), rel=1e-9)
+    assert bound.solve(x, target=1.5).at == pytest.approx(517.3 + 1e-5 * sqrt(np.log(2)), rel=1e-9)
     inner = bound.solve(x, target=1.5, side="smallest")
     assert inner.at == pytest.approx(2.3 - 0.4 * sqrt(np.log(2)), rel=1e-9)
-
-
-def test_whole_numbers_in_a_far_valley_are_found() -> None:
     bound = toy(sp.Integer(2), valley(k, 5.2, 2.0), valley(k, 90210.4, 0.7), signed=True)
-    assert bound.solve(k, target=1.5).at == 90210
-    assert bound.solve(k, target=1.5, side="smallest").at == 4
+    assert [bound.solve(k, target=1.5, side=side).at for side in SIDES] == [90210, 4]
 
 
-@pytest.mark.parametrize("target", [-0.4, 0.3, 2.0])
-def test_wild_functions_against_a_fine_grid(target: float) -> None:
-    cubic = (y - 1) * (y + 2) * (y - 4) / 5 + c * y**4 / 300
-    bound = toy(cubic, signed=True)
+@pytest.mark.parametrize("target", [-0.4, 2.0])
+def test_wild_functions_against_a_fine_grid(target):
+    bound = toy((y - 1) * (y + 2) * (y - 4) / 5 + c * y**4 / 300, signed=True)
     grid = np.linspace(-60.0, 60.0, 1_200_001)
     allowed = grid[bound(place=grid, offset=3.7) <= target]
     assert bound.solve(y, target=target, offset=3.7).at == pytest.approx(allowed.max(), abs=2e-4)
     assert bound.solve(y, target=target, side="smallest", offset=3.7).at == pytest.approx(allowed.min(), abs=2e-4)
 
 
-def test_the_bottom_of_a_valley_can_be_asked_for() -> None:
+def test_the_bottom_of_a_valley_can_be_asked_for():
     bound = toy(a / x, b * x)
     lowest = bound.minimize(x, alpha=4.1, gamma=1.7)
     found = bound.solve(x, target=lowest.value, alpha=4.1, gamma=1.7)
@@ -101,48 +88,50 @@ def test_the_bottom_of_a_valley_can_be_asked_for() -> None:
 # ---- ends ----
 
 
-def test_a_condition_that_stops_first_is_named_and_met() -> None:
+def test_a_condition_that_stops_first_is_named_and_met():
     bound = toy(b / x, where=(x <= 1 / (4 * a),))
     found = bound.solve(x, target=50.0, alpha=1.7, gamma=0.6)
-    assert found.at == 1 / (4 * 1.7)
-    assert found.binding == "needs width <= 1/(4*alpha)"
-    assert not found.unbounded
+    assert (found.at, found.binding, found.unbounded) == (1 / (4 * 1.7), "needs width <= 1/(4*alpha)", False)
     smallest = bound.solve(x, target=50.0, side="smallest", alpha=1.7, gamma=0.6)
-    assert smallest.at == pytest.approx(0.012, rel=1e-14)
-    assert smallest.binding == ""
+    assert (smallest.at, smallest.binding) == (pytest.approx(0.012, rel=1e-14), "")
+    strict = toy(b / x, where=(x < a,)).solve(x, target=50.0, alpha=1.7, gamma=0.6)
+    assert strict.at == np.nextafter(1.7, 0)
+    found = toy(a * below / capped).solve(capped, target=50.0, alpha=1.9, below=3.3)
+    assert (found.at, found.unbounded, found.binding) == (3.3, True, "capped must be <= below")
 
 
-def test_a_strict_condition_stops_right_before_its_limit() -> None:
-    bound = toy(b / x, where=(x < a,))
-    assert bound.solve(x, target=50.0, alpha=1.7, gamma=0.6).at == next_float(1.7, -1)
+def test_a_pole_at_the_limit_of_a_condition_does_not_blur_the_answer():
+    found = toy(a / (1 - 7 * z**2), where=(7 * z**2 < 1,)).solve(z, target=5.3, alpha=1.9)
+    assert (found.at, found.tolerance) == (pytest.approx(sqrt((1 - 1.9 / 5.3) / 7), rel=1e-13), 0.0)
 
 
-def test_a_pole_at_the_limit_of_a_condition_does_not_blur_the_answer() -> None:
-    bound = toy(a / (1 - 7 * z**2), where=(7 * z**2 < 1,))
-    found = bound.solve(z, target=5.3, alpha=1.9)
-    assert found.at == pytest.approx(sqrt((1 - 1.9 / 5.3) / 7), rel=1e-13)
-    assert found.tolerance == 0.0
-
-
-def test_without_a_limit_the_answer_is_infinite() -> None:
+def test_an_answer_without_a_limit_or_at_the_end_of_the_domain_is_flagged():
     found = toy(a / x + c).solve(x, target=5.0, alpha=1.9, offset=2.2)
-    assert (found.at, found.unbounded) == (inf, True)
-    assert found.value == pytest.approx(2.2)
-    assert "where the search ends" in found.binding
+    assert (found.at, found.unbounded, found.value) == (inf, True, pytest.approx(2.2))
+    assert found.binding
     assert toy(a / k).solve(k, target=0.3, alpha=1.9).at == inf
-
-
-def test_the_end_of_the_domain_is_flagged() -> None:
-    found = toy(a * k).solve(k, target=50.0, side="smallest", alpha=1.9)
+    low = {"target": 50.0, "side": "smallest", "alpha": 1.9}
+    found = toy(a * k).solve(k, **low)
     assert (found.at, found.unbounded, found.binding) == (1, True, "steps must be a whole number >= 1")
-    found = toy(a * x).solve(x, target=50.0, side="smallest", alpha=1.9)
+    found = toy(a * x).solve(x, **low)
     assert (found.at, found.unbounded) == (1e-30, True)  # zero is not in the domain
     assert toy(a * x)(alpha=1.9, width=found.at) == found.value
-    found = toy(a + z).solve(z, target=50.0, side="smallest", alpha=1.9)
+    found = toy(a + z).solve(z, **low)
     assert (found.at, found.unbounded, found.value) == (0.0, True, 1.9)
     found = toy(a / share).solve(share, target=50.0, alpha=1.9)
     assert found.unbounded
     assert 0 < 1 - found.at < 1e-15  # 1 is not in the domain
+
+
+@pytest.mark.parametrize(
+    ("slope", "target", "side", "said"), [(1.3, 9.4, "largest", " 1;"), (-1.3, 9.4, "smallest", " -1;")]
+)
+def test_a_table_tells_what_lies_next_to_an_open_end_from_the_end(slope, target, side, said):
+    domain = Domain("> -1 and < 1", low=-1, high=1, open_low=True, open_high=True)
+    shift = quantity("shift", "w", "a shift", domain=domain)
+    bound = toy(4.2 + slope * shift, signed=True)
+    assert said in solved(bound, "shift", target, side)()["note"]
+    assert said not in solved(bound, "shift", float(bound(shift=0.4321)), side)()["note"]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +143,7 @@ def test_the_end_of_the_domain_is_flagged() -> None:
         ((sp.exp(x) - 1) / x, 1.7, 0.9, "largest"),
     ],
 )
-def test_a_removable_singularity_hides_no_solution(term: sp.Expr, alpha: float, at: float, side: str) -> None:
+def test_a_removable_singularity_hides_no_solution(term, alpha, at, side):
     """Next to zero these are 0/0 in floating point, and intervals know nothing of them."""
     target = 0.5 if at != 0.9 else float(term.subs({x: sp.Rational(9, 10), a: alpha}))
     values = {"alpha": alpha} if a in term.free_symbols else {}
@@ -164,131 +153,87 @@ def test_a_removable_singularity_hides_no_solution(term: sp.Expr, alpha: float, 
 
 
 @pytest.mark.parametrize(
-    ("term", "target"),
-    [
-        ((sp.exp(x) - 1) / x, 0.9998),  # there is none, and rounding next to zero leaves that open
-        (1 / x, 1e-31),  # beyond the end of the search
-        (x, 1e-31),
-    ],
+    "name", ["fedals.rounds_noise_sharp", "classics.bottou_4_6", "classics.scaffold_strongly_convex"]
 )
-def test_what_a_search_cannot_decide_is_never_called_impossible(term: sp.Expr, target: float) -> None:
-    with pytest.raises(NoSolutionError, match="undecided"):
-        toy(term).solve(x, target=target, side="smallest")
-
-
-@pytest.mark.parametrize("side", ["largest", "smallest"])
-def test_a_target_that_rounding_alone_meets_at_an_open_end_is_undecided(side: str) -> None:
-    """``x exp(-x) + 1/100`` is above a hundredth everywhere, by less than a digit at both ends."""
-    found = toy(x * sp.exp(-x) + sp.Rational(1, 100)).solve(x, target=0.01, side=side)
-    assert not found.unbounded
-    assert "could not be decided" in found.binding
-
-
-@pytest.mark.parametrize(
-    ("name", "free"),
-    [
-        ("fedals.rounds_noise_sharp", "strong_convexity"),
-        ("classics.bottou_4_6", "strong_convexity"),
-        ("classics.scaffold_strongly_convex", "strong_convexity"),
-    ],
-)
-def test_bounds_with_a_removable_singularity_are_solved(name: str, free: str) -> None:
+def test_bounds_with_a_removable_singularity_are_solved(name):
     bound, values = BOUNDS[name], dict(POINTS[name])
-    at = values.pop(free)
-    target = float(bound(**values, **{free: at}))
-    found = bound.solve(free, target=target * (1 + 1e-9), side="smallest", **values)
+    at = values.pop("strong_convexity")
+    target = float(bound(**values, strong_convexity=at)) * (1 + 1e-9)
+    found = bound.solve("strong_convexity", target=target, side="smallest", **values)
     assert found.at == pytest.approx(at, rel=1e-5)
     assert found.at <= at
 
 
-def test_a_quantity_stays_below_the_one_it_must_not_exceed() -> None:
-    found = toy(a * below / capped).solve(capped, target=50.0, alpha=1.9, below=3.3)
-    assert (found.at, found.unbounded, found.binding) == (3.3, True, "capped must be <= below")
+@pytest.mark.parametrize("side", SIDES)
+def test_a_target_that_rounding_alone_meets_at_an_open_end_is_undecided(side):
+    """``x exp(-x) + 1/100`` is above a hundredth everywhere, by less than a digit at both ends."""
+    found = toy(x * sp.exp(-x) + sp.Rational(1, 100)).solve(x, target=0.01, side=side)
+    assert not found.unbounded
+    assert "decided" in found.binding
 
 
-# ---- no answer ----
+# ---- sweeps, clients, hidden constants, overflow ----
 
 
-def test_nothing_that_meets_the_target_is_a_finding_with_the_best_there_is() -> None:
-    bound = toy(a / x, b * x)
-    with pytest.raises(NoSolutionError, match=r"down to 5.2; the smallest value .* 5\.28015.*, at width = 1\.55"):
-        bound.solve(x, target=5.2, alpha=4.1, gamma=1.7)
-    with pytest.raises(NoSolutionError, match=r"no width meets the conditions.*needs width >= 3"):
-        toy(a / x, where=(x >= 3, x <= 2)).solve(x, target=5.2, alpha=4.1)
-
-
-# ---- sweeps, clients, hidden constants ----
-
-
-def test_sweeps_are_answered_point_by_point() -> None:
+def test_sweeps_are_answered_point_by_point():
     bound = toy(a / k, b * k, where=(k >= 2,))
-    targets = 12.5
     alphas, gammas = np.array([[4.1], [19.0], [77.0]]), np.array([0.3, 1.7])
-    found = bound.solve(k, target=targets, alpha=alphas, gamma=gammas)
+    found = bound.solve(k, target=12.5, alpha=alphas, gamma=gammas)
     assert found.at.shape == found.value.shape == found.unbounded.shape == (3, 2)
     for i, j in np.ndindex(3, 2):
-        heights = {n: alphas[i, 0] / n + gammas[j] * n for n in range(2, 200)}
-        allowed = [n for n, h in heights.items() if h <= targets]
+        allowed = [n for n in range(2, 200) if alphas[i, 0] / n + gammas[j] * n <= 12.5]
         assert np.array_equal(found.at[i, j], max(allowed, default=np.nan), equal_nan=True)
         assert (found.binding[i, j] == "nothing meets the target") == (not allowed)
     assert np.isnan(found.at).sum() == 1
 
 
-def test_values_of_clients_enter() -> None:
+def test_values_of_clients_and_hidden_constants_enter():
     bound = toy(ClientMean(part) * x**2)
     found = bound.solve(x, target=3.0, client_weight=[0.2, 0.3, 0.5], part=[0.4, 1.7, 5.2])
     assert found.at == pytest.approx(sqrt(3.0 / (0.2 * 0.4 + 0.3 * 1.7 + 0.5 * 5.2)), rel=1e-13)
-
-
-def test_a_hidden_constant_marks_the_answer() -> None:
     assert toy(a * x, relation="<~").solve(x, target=3.0, alpha=1.5).up_to_constant
 
 
-def test_overflow_far_out_does_not_hide_the_answer() -> None:
-    found = toy(sp.exp(a * x)).solve(x, target=1e5, alpha=1.3)
-    assert found.at == pytest.approx(np.log(1e5) / 1.3, rel=1e-12)
-    assert found.tolerance == 0.0
-
-
-def test_a_power_in_exponent_and_base_is_followed_through_overflow() -> None:
+def test_overflow_far_out_does_not_hide_the_answer():
     """(50^(a x) / x)^(1/(1 + a x)) overflows inside long before it is large itself."""
+    found = toy(sp.exp(a * x)).solve(x, target=1e5, alpha=1.3)
+    assert (found.at, found.tolerance) == (pytest.approx(np.log(1e5) / 1.3, rel=1e-12), 0.0)
     bound = toy((50 ** (a * x) / x) ** (1 / (1 + a * x)) + x / 40)
-    found = bound.solve(x, target=20.0, alpha=0.9)
     grid = np.geomspace(1e-2, 100, 400_001)
     allowed = grid[bound(width=grid, alpha=0.9) <= 20.0]
-    assert found.at == pytest.approx(allowed.max(), rel=1e-4)
+    assert bound.solve(x, target=20.0, alpha=0.9).at == pytest.approx(allowed.max(), rel=1e-4)
 
 
-# ---- the caller's mistakes ----
+# ---- no answer, mistakes ----
 
-
-@pytest.mark.parametrize("target", [float("nan"), inf, "seven", "0.3", True, None, 10**400])
-def test_the_target_must_be_a_finite_number(target: Any) -> None:
-    with pytest.raises(BoundsError, match="target must be a finite number; got"):
-        toy(a * x).solve(x, target=target, alpha=1.5)
-
-
-def test_mistakes_are_named() -> None:
-    bound: Bound = toy(a * x)
-    with pytest.raises(UnknownNameError, match=r"unknown side 'largst'; did you mean 'largest'"):
-        bound.solve(x, target=3.0, side="largst", alpha=1.5)
-    with pytest.raises(UnknownNameError, match=r"'widht'; did you mean 'width'"):
-        bound.solve("widht", target=3.0, alpha=1.5)
-    with pytest.raises(MissingQuantityError, match="needs alpha"):
-        bound.solve(x, target=3.0)
-    with pytest.raises(BoundsError, match="width is to be found but also given"):
-        bound.solve(x, target=3.0, alpha=1.5, width=2.0)
-    with pytest.raises(BoundsError, match="one value for each of the clients"):
-        toy(ClientMean(part) * x).solve(part, target=3.0, width=2.0, client_weight=[0.4, 0.6])
-
-
-@pytest.mark.parametrize(
-    ("slope", "target", "side", "said"),
-    [(1.3, 9.4, "largest", "just below 1"), (-1.3, 9.4, "smallest", "just above -1")],
+low = {"target": 5.2, "alpha": 4.1}
+test_nothing_that_meets_the_target_is_a_finding_with_the_best_there_is_or_undecided = refusals(
+    NoSolutionError,
+    [
+        (lambda: toy(a / x, b * x).solve(x, **low, gamma=1.7), "5.2 5.28015 width 1.55"),
+        (lambda: toy(a / x, where=(x >= 3, x <= 2)).solve(x, **low), "width >= 3"),
+        # there is none, and rounding next to zero leaves that open; beyond the end of the search
+        (lambda: toy((sp.exp(x) - 1) / x).solve(x, target=0.9998, side="smallest"), "undecided"),
+        (lambda: toy(1 / x).solve(x, target=1e-31, side="smallest"), "undecided"),
+        (lambda: toy(+x).solve(x, target=1e-31, side="smallest"), "undecided"),
+    ],
 )
-def test_a_table_tells_what_lies_next_to_an_open_end_from_the_end(slope, target, side, said) -> None:
-    domain = Domain("> -1 and < 1", low=-1, high=1, open_low=True, open_high=True)
-    shift = quantity("shift", "w", "a shift", domain=domain)
-    bound = toy(4.2 + slope * shift, signed=True)
-    assert said in solved(bound, "shift", target, side)()["note"]
-    assert "just" not in solved(bound, "shift", float(bound(shift=0.4321)), side)()["note"]
+test_the_target_must_be_a_finite_number = refusals(
+    BoundsError,
+    [(target, "target") for target in (float("nan"), inf, "seven", "0.3", True, None, 10**400)],
+    lambda target: toy(a * x).solve(x, target=target, alpha=1.5),
+)
+line = toy(a * x)
+test_mistakes_are_named = refusals(
+    (UnknownNameError, MissingQuantityError, BoundsError),
+    [
+        (lambda: line.solve(x, target=3.0, side="largst", alpha=1.5), "'largst' 'largest'"),
+        (lambda: line.solve("widht", target=3.0, alpha=1.5), "'widht' 'width'"),
+        (lambda: line.solve(x, target=3.0), "alpha"),
+        (lambda: line.solve(x, target=3.0, alpha=1.5, width=2.0), "width"),
+        (
+            lambda: toy(ClientMean(part) * x).solve(part, target=3.0, width=2.0, client_weight=[0.4, 0.6]),
+            "clients",
+        ),
+    ],
+)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from loops import refusals
 from toys import a, b, c, k, part, share, toy, valley, x, y, z
 
 from bounds import Bound, ClientMean
@@ -22,16 +23,41 @@ def minimum(bound: Bound, over: Any, **values: Any) -> Minimum:
 # ---- traps ----
 
 
-@pytest.mark.parametrize(("tilt", "best"), [(0.07, 1.3), (-0.07, 7.1)])
-def test_the_deeper_of_two_valleys_is_found(tilt: float, best: float) -> None:
-    bound = toy((y - sp.Rational(13, 10)) ** 2 * (y - sp.Rational(71, 10)) ** 2 / 9, c * y, signed=True)
-    found = minimum(bound, y, offset=tilt)
-    grid = np.linspace(-3, 12, 300_001)
-    heights = bound(place=grid, offset=tilt)
-    assert found.at == pytest.approx(best, abs=0.1)
-    assert found.at == pytest.approx(grid[np.argmin(heights)], abs=1e-4)
-    assert found.value <= heights.min() + 1e-12
-    assert found.lower <= found.value
+TWO_VALLEYS = toy((y - sp.Rational(13, 10)) ** 2 * (y - sp.Rational(71, 10)) ** 2 / 9, c * y, signed=True)
+INSIDE = np.linspace(0, 1, 1_000_001)[1:-1]
+LISTS = {"client_weight": [0.2, 0.3, 0.5], "part": [0.4, 1.7, 5.2]}
+
+
+def rugged(seed: int) -> Bound:
+    """A sum of random powers with a bump."""
+    rng = np.random.default_rng(seed)
+    powers, weights = rng.uniform(-2.5, 2.5, 4), rng.uniform(0.2, 3.0, 4)
+    terms = [sp.Float(w) * z ** sp.Rational(round(8 * p), 8) for p, w in zip(powers, weights, strict=True)]
+    bump = 3 * sp.exp(-((sp.log(z + 1) - sp.Float(rng.uniform(0, 2))) ** 2))
+    return toy(*terms, bump, z**3 / 50 + 1 / (9 * z))
+
+
+@pytest.mark.parametrize(
+    ("bound", "over", "grid", "values"),
+    [
+        (TWO_VALLEYS, y, np.linspace(-3, 12, 300_001), {"offset": 0.07}),
+        (TWO_VALLEYS, y, np.linspace(-3, 12, 300_001), {"offset": -0.07}),
+        (toy(ClientMean(part / (x + part)), x / 7), x, np.geomspace(1e-3, 1e3, 100_001), LISTS),
+        *((rugged(seed), z, np.geomspace(1e-4, 1e4, 200_001), {}) for seed in range(11, 16)),
+        # poles at the end of the domain, and where a condition ends
+        (toy(a / (1 - share**2), 1 / share), share, INSIDE, {"alpha": 2.7}),
+        (toy(a / (1 - share - share**2 + share**3), (1 - share) / share), share, INSIDE, {"alpha": 2.7}),
+        (toy(a * share / (1 - share**2), -sp.log(1 - share), 1 / share), share, INSIDE, {"alpha": 2.7}),
+        (toy(a / (1 - b * x), 1 / x, where=(b * x < 1,)), x, INSIDE / 3.1, {"alpha": 2.7, "gamma": 3.1}),
+    ],
+)
+def test_a_minimum_beats_a_fine_grid_and_keeps_its_certificate(bound, over, grid, values) -> None:
+    found = minimum(bound, over, **values)
+    heights = bound.compile()(**values, **{over.name: grid[:, None] if "part" in values else grid})
+    best, size = grid[np.argmin(heights)], abs(heights.min())
+    assert found.at == pytest.approx(best, rel=2e-3, abs=1e-4)
+    assert heights.min() - 1e-7 * size <= found.value <= heights.min() + 1e-12 * size
+    assert found.value - (2e-10 if over == z else 1e-6) * size <= found.lower <= found.value
 
 
 def test_a_valley_much_narrower_than_any_grid_is_found() -> None:
@@ -63,12 +89,6 @@ def test_steps_of_a_ceiling_are_no_obstacle() -> None:
     assert found.value == pytest.approx(min(candidates), rel=1e-12)
 
 
-def test_joined_powers_and_shifted_denominators_show_that_nothing_is_lowest() -> None:
-    falling = toy((a * k + b) / (k - sp.Rational(1, 2)), 7 * (k**2 - k + 1) / k**2 + 7 / k)
-    with pytest.raises(NoMinimumError, match="keeps falling as steps rises"):
-        falling.minimize(k, alpha=2.3, gamma=1.9)
-
-
 def test_a_bound_that_is_level_at_its_bottom_has_a_minimum() -> None:
     found = minimum(toy(sp.Max(c, a / x)), x, alpha=2.3, offset=1.7)
     assert found.value == 1.7
@@ -97,85 +117,27 @@ def test_points_of_a_sweep_without_minimum_are_nan_with_the_reason() -> None:
     assert found.binding.tolist() == ["needs width >= alpha", "no value in the domain meets the conditions", ""]
 
 
-@pytest.mark.parametrize("expression", [a / x + c, sp.exp(-x) + a, sp.log(x), a - x])
-def test_a_bound_that_falls_for_ever_has_no_minimum(expression: sp.Expr) -> None:
-    bound = toy(expression, signed=True)
-    values = {q.name: 1.9 for q in bound.quantities if q != x}
-    with pytest.raises(NoMinimumError, match=r"no minimum|not depend"):
-        bound.minimize(x, **values)
-
-
-def test_every_minimum_of_random_bounds_beats_a_fine_grid_and_keeps_its_certificate() -> None:
-    rng = np.random.default_rng(11)
-    for _ in range(5):
-        powers, weights = rng.uniform(-2.5, 2.5, 4), rng.uniform(0.2, 3.0, 4)
-        terms = [sp.Float(w) * z ** sp.Rational(round(8 * p), 8) for p, w in zip(powers, weights, strict=True)]
-        bound = toy(*terms, 3 * sp.exp(-((sp.log(z + 1) - sp.Float(rng.uniform(0, 2))) ** 2)), z**3 / 50 + 1 / (9 * z))
-        found = minimum(bound, z)
-        heights = bound(load=np.geomspace(1e-4, 1e4, 200_001))
-        assert found.value <= heights.min() * (1 + 1e-12)
-        assert found.lower <= found.value <= found.lower * (1 + 2e-10)
-        assert found.value >= heights.min() * (1 - 1e-7)
-
-
-def test_clients_values_enter_the_search() -> None:
-    bound = toy(ClientMean(part / (x + part)), x / 7)
-    weights, parts = [0.2, 0.3, 0.5], [0.4, 1.7, 5.2]
-    found = minimum(bound, x, client_weight=weights, part=parts)
-    grid = np.geomspace(1e-3, 1e3, 20_001)
-    heights = sum(w * u / (grid + u) for w, u in zip(weights, parts, strict=True)) + grid / 7
-    assert found.at == pytest.approx(grid[np.argmin(heights)], rel=1e-3)
-    assert found.value <= heights.min() + 1e-15
-
-
-# ---- poles at an end of the domain ----
-
-
-def by_scan(formula, low, high):
-    """The place and the value of the smallest of very many numbers."""
-    at = np.linspace(low, high, 2_000_001)[1:-1]
-    values = formula(at)
-    return at[np.argmin(values)], values.min()
-
-
-@pytest.mark.parametrize(
-    ("terms", "formula"),
+LOWER = {"alpha": 1.9, "gamma": 0.4, "offset": 1.9}
+test_a_bound_without_a_minimum_is_refused = refusals(
+    NoMinimumError,
     [
-        ([a / (1 - share**2), 1 / share], lambda y: 2.7 / (1 - y**2) + 1 / y),
-        ([a / (1 - share - share**2 + share**3), (1 - share) / share],
-         lambda y: 2.7 / (1 - y - y**2 + y**3) + (1 - y) / y),
-        ([a * share / (1 - share**2), -sp.log(1 - share), 1 / share],
-         lambda y: 2.7 * y / (1 - y**2) - np.log(1 - y) + 1 / y),
+        ((x, a / x + c), ""),
+        ((x, sp.exp(-x) + a), ""),
+        ((x, sp.log(x)), ""),
+        ((x, a - x), ""),
+        # joined powers and shifted denominators show that nothing is lowest
+        ((k, (a * k + b) / (k - sp.Rational(1, 2)), 7 * (k**2 - k + 1) / k**2 + 7 / k), "falling steps"),
+        ((share, a / (1 - share**2) - b / (1 - share**2), 1 / share), "certify signed="),
     ],
-)  # fmt: skip
-def test_a_pole_at_the_end_of_the_domain_does_not_keep_a_minimum_from_being_certified(terms, formula):
-    found = toy(*terms).minimize(share, alpha=2.7)
-    at, value = by_scan(formula, 0.0, 1.0)
-    assert found.at == pytest.approx(at, rel=1e-5)
-    assert found.value == pytest.approx(value, rel=1e-10)
-    assert found.lower == pytest.approx(value, rel=1e-6)
-
-
-def test_a_pole_where_a_condition_ends_does_not_either():
-    bound = toy(a / (1 - b * x), 1 / x, where=(b * x < 1,))
-    found = bound.minimize(x, alpha=2.7, gamma=3.1)
-    at, value = by_scan(lambda x: 2.7 / (1 - 3.1 * x) + 1 / x, 0.0, 1 / 3.1)
-    assert (found.at, found.value) == (pytest.approx(at, rel=1e-5), pytest.approx(value, rel=1e-10))
-
-
-def test_what_cannot_be_certified_names_the_term_and_what_to_do():
-    signed = toy(a / (1 - share**2) - b / (1 - share**2), 1 / share, signed=True)
-    with pytest.raises(NoMinimumError, match=r"too wide to certify: nothing says that .* take it out of signed="):
-        signed.minimize(share, alpha=2.7, gamma=0.4)
-
-
-def test_a_term_that_is_surely_negative_is_not_believed_to_be_nonnegative():
-    """Declared to be nonnegative and negative all the same: intervals go before the declaration."""
-    bound = toy(a / (1 - share**2), -b / (1 - share) ** 2)
-    with pytest.raises(NoMinimumError, match=r"keeps falling|too wide"):
-        bound.minimize(share, alpha=2.7, gamma=0.4)
-
-
-def test_a_minimum_beyond_floating_point_is_none():
-    with pytest.raises(NoMinimumError, match="beyond floating-point numbers where it is smallest"):
-        toy(a * x, a / x).minimize(x, alpha=1.7e308)
+    lambda case: toy(*case[1:], signed=True).minimize(
+        case[0], **{q.name: LOWER[q.name] for q in toy(*case[1:], signed=True).quantities if q != case[0]}
+    ),
+)
+test_what_is_beyond_floating_point_or_declared_nonnegative_and_is_not_has_none = refusals(
+    NoMinimumError,
+    [
+        (lambda: toy(a * x, a / x).minimize(x, alpha=1.7e308), "floating-point"),
+        # intervals have priority over the declaration
+        (lambda: toy(a / (1 - share**2), -b / (1 - share) ** 2).minimize(share, alpha=2.7, gamma=0.4), ""),
+    ],
+)

@@ -78,16 +78,13 @@ def test_a_sum_that_cancels_is_evaluated_again():
 # ---- the ends of the range ----
 
 
-def test_what_leaves_the_range_on_the_way_comes_back():
+def test_what_leaves_the_range_on_the_way_comes_back_and_a_number_too_small_is_announced():
     assert own(a**2 * b)(a=1e-170, b=1e300) == pytest.approx(1e-40, rel=1e-12)
     assert own(a**2 / b)(a=1e170, b=1e300) == pytest.approx(1e40, rel=1e-12)
     assert own(sp.exp(a) / (1 + sp.exp(a)))(a=1234.5) == 1
     swept = own(a**2 * b)(a=[[1e-170], [0.7]], b=[1e300, 3e280])
     np.testing.assert_allclose(swept, [[1e-40, 3e-60], [0.49e300, 1.47e280]], rtol=1e-12)
-
-
-def test_a_number_too_small_is_announced_and_never_zero():
-    with pytest.warns(UnderflowWarning, match="own.bound: a value is too small for the digits of a float"):
+    with pytest.warns(UnderflowWarning, match=r"own.bound"):
         assert own(a**2)(a=1e-170) > 0
     with pytest.warns(UnderflowWarning):
         assert own(a**2).parts(a=1e-161)["all"] == pytest.approx(1e-322, rel=0.05)
@@ -195,22 +192,22 @@ TIES = [
 ]
 
 
-@pytest.mark.parametrize(("relation", "met"), TIES)
-def test_decimals_that_make_both_sides_equal_meet_a_cap_and_nothing_strict(relation, met):
-    there = {"a": 0.1, "b": 0.3, "c": 0.7}
-    there = {name: there[name] for name in "abc" if name == "c" or name in map(str, relation.free_symbols)}
-    bound = own(c, relation)
-    with quiet():
-        assert bound.holds(**there) is met
-        assert (bound(**there) == 0.7) is met
-        assert (not bound.failed(**there)) is met
-        pieces = own(sp.Piecewise((c, relation), (2 * c, True)))
-        assert pieces(**there) == (0.7 if met else 1.4)
+def test_decimals_that_make_both_sides_equal_meet_a_cap_and_nothing_strict():
+    for relation, met in TIES:
+        there = {"a": 0.1, "b": 0.3, "c": 0.7}
+        there = {name: there[name] for name in "abc" if name == "c" or name in map(str, relation.free_symbols)}
+        bound = own(c, relation)
+        with quiet():
+            assert bound.holds(**there) is met, relation
+            assert (bound(**there) == 0.7) is met, relation
+            assert (not bound.failed(**there)) is met, relation
+            pieces = own(sp.Piecewise((c, relation), (2 * c, True)))
+            assert pieces(**there) == (0.7 if met else 1.4), relation
 
 
-@pytest.mark.parametrize(("relation", "met"), [(3 * a <= b, True), (3 * a < b, False), (sp.Eq(3 * a, b), True)])
-def test_a_compiled_function_forgives_what_a_product_loses(relation, met):
-    assert (own(c, relation).compile()(a=0.1, b=0.3, c=0.7) == 0.7) is met
+def test_a_compiled_function_forgives_what_a_product_loses():
+    for relation, met in [(3 * a <= b, True), (3 * a < b, False), (sp.Eq(3 * a, b), True)]:
+        assert (own(c, relation).compile()(a=0.1, b=0.3, c=0.7) == 0.7) is met
 
 
 @pytest.mark.parametrize("small", [0.0, 2.0**-40])
@@ -231,15 +228,12 @@ def test_floors_and_ceilings_forgive_rounding_and_nothing_more(small):
             assert bound(**found) == bound(**{k: np.full(3, v) for k, v in found.items()})[1]
 
 
-def test_whole_numbers_of_any_size_are_compared_as_they_are():
+def test_whole_numbers_of_any_size_are_compared_as_they_are_and_doubts_beyond_a_limit_are_told(monkeypatch):
     assert own(a, local_steps < rounds).holds(local_steps=2**52 - 1, rounds=2**52, a=0.7)
     assert not own(a, local_steps <= rounds).holds(local_steps=2**52 + 1, rounds=2**52, a=0.7)
-
-
-def test_beyond_what_is_looked_at_again_a_warning_says_so(monkeypatch):
     monkeypatch.setattr(recheck, "MOST", 3)
-    with pytest.warns(UnsettledWarning, match="own.bound: rounding may have spoilt the result at 2 points"):
-        own(a * b - c)(a=0.7, b=1.3, c=0.7 * 1.3 * (1 + np.arange(5) * 2.0**-52))
+    with pytest.warns(UnsettledWarning, match=r"own.bound.* 2 "):
+        replace(own(a * b - c), signed=("all",))(a=0.7, b=1.3, c=0.7 * 1.3 * (1 + np.arange(5) * 2.0**-52))
 
 
 # ---- the check itself ----

@@ -51,34 +51,26 @@ def test_a_valley_between_the_corners_is_seen():
 def test_no_upper_end_where_the_bound_grows_with_an_unbounded_constant():
     bound = made(initial_gap / step_size + step_size * gradient_variance)
     found = bound_range(bound, {"gradient_variance": (0.8, math.inf)}, initial_gap=1.7, step_size=0.3)
-    assert found.low == bound(gradient_variance=0.8, initial_gap=1.7, step_size=0.3)
-    assert found.high == math.inf
-    falling = made(initial_gap / smoothness)
-    found = bound_range(falling, {"smoothness": (0.8, math.inf)}, initial_gap=1.7)
+    assert found[:2] == (bound(gradient_variance=0.8, initial_gap=1.7, step_size=0.3), math.inf)
+    found = bound_range(made(initial_gap / smoothness), {"smoothness": (0.8, math.inf)}, initial_gap=1.7)
     assert found.high == 1.7 / 0.8
 
 
-def test_points_outside_the_conditions_do_not_count():
+def test_points_outside_the_conditions_and_nonsense_pairs_do_not_count():
     bound = made(initial_gap / step_size, Condition("small steps", step_size <= sp.Rational(1, 2)))
     found = bound_range(bound, {"step_size": (0.25, 4.0)}, initial_gap=1.7)
     assert found.high == 1.7 / 0.25
     assert 1.7 / 0.5 <= found.low < 1.75 / 0.5
-    with pytest.raises(BoundsError, match="silent on the whole interval"):
+    with pytest.raises(BoundsError, match="interval"):
         bound_range(bound, {"step_size": (3.0, 4.0)}, initial_gap=1.7)
-
-
-def test_nonsense_pairs_do_not_count():
     bound = get("fedals.one_round")
     found = bound_range(bound, {"smoothness": (1.0, 2.0), "strong_convexity": (0.5, 1.5)}, **ONE_ROUND)
     assert found.high == bound(smoothness=2.0, strong_convexity=0.5, **ONE_ROUND)
     equal = bound(smoothness=1.4, strong_convexity=1.4, **ONE_ROUND)  # the bound depends on L/mu alone
     assert equal <= found.low < 1.05 * equal
     assert not found.at_corners
-
-
-def test_ends_must_be_in_order():
-    with pytest.raises(BoundsError, match="smoothness: the ends of an interval must be in order; got 2 > 1"):
-        bound_range(get("fedals.one_round"), {"smoothness": (2, 1)}, strong_convexity=0.4, **ONE_ROUND)
+    with pytest.raises(BoundsError, match=r"smoothness.* 2 > 1"):
+        bound_range(bound, {"smoothness": (2, 1)}, strong_convexity=0.4, **ONE_ROUND)
 
 
 def test_an_end_that_the_domain_leaves_out_is_approached():
@@ -116,10 +108,7 @@ def test_an_end_without_limit_counts_with_the_limit_of_the_bound_there():
     assert slowly.high == math.inf
     both = bound_range(made(gap / noise), {"gradient_variance": (0.8, math.inf), "initial_gap": (0.4, math.inf)})
     assert both[:2] == (0.0, math.inf)
-
-
-def test_a_valley_near_the_known_end_of_an_endless_interval_is_seen():
-    bound = made(initial_gap / step_size + 3 * step_size)
+    bound = made(initial_gap / step_size + 3 * step_size)  # a valley near the known end
     found = bound_range(bound, {"step_size": (0.2, math.inf)}, initial_gap=1.7)
     assert found.low == pytest.approx(2 * math.sqrt(3 * 1.7), rel=1e-2)
     assert found.high == math.inf
@@ -142,7 +131,8 @@ def test_a_bound_is_proven_monotone_where_every_slope_keeps_its_sign():
 
 def test_there_is_no_proof_across_a_valley_a_condition_or_a_limit_between_constants():
     valley = made(initial_gap / step_size + 3 * step_size)
-    assert not is_monotone(valley, {"step_size": (0.2, 2.5)}, initial_gap=1.7)
+    for reach in ((0.2, 2.5), (0.2, 0.85), (0.7, 2.5)):  # lowest at 0.753
+        assert not is_monotone(valley, {"step_size": reach}, initial_gap=1.7)
     assert is_monotone(valley, {"step_size": (0.2, 0.4)}, initial_gap=1.7)
     limited = made(initial_gap / step_size, Condition("small steps", step_size <= sp.Rational(1, 2)))
     reach = {"step_size": (0.25, 4.0)}

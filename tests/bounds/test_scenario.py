@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from loops import refusals
 
 from bounds import Bound, BOUNDS, Condition, Source
 from bounds.core import About, Statistic
@@ -83,63 +84,72 @@ def test_a_word_is_worth_what_its_worst_source_is():
     assert set(PROVENANCES) >= {stated.provenance for _, stated in s.items()}
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+test_what_cannot_be_is_refused = refusals(
+    BoundsError,
     [
-        ({"initial_gap": 0.2, "optimal_loss": 0.5, "initial_loss": 1.3}, ("initial_gap", "0.2", "0.8", "disagree")),
-        ({"rounds": 7, "local_steps": 4, "iterations": 27}, ("rounds", "7", "6.75")),
-        ({"client_weight": [0.3, 0.7], "clients": 3}, ("clients", "3", "2")),
+        ({"initial_gap": 0.2, "optimal_loss": 0.5, "initial_loss": 1.3}, "initial_gap 0.2 0.8"),
+        ({"rounds": 7, "local_steps": 4, "iterations": 27}, "rounds 7 6.75"),
         (
             {"client_weight": [0.5, 0.2, 0.3], "client_grad_norm_sq": [2, 3]},
-            ("client_weight lists 3 clients (typed), and client_grad_norm_sq lists 2 (typed)",),
+            "client_weight 3 client_grad_norm_sq 2",
         ),
-        ({"clients": 4, "client_grad_norm_sq": [2, 3]}, ("there are 4 clients (typed), and client_grad_norm_sq",)),
-        ({"smoothness": 1.5, "strong_convexity": 2.5}, ("condition_number must be >= 1",)),
-        ({"strong_convexity": 0.3, "pl_constant": 1.5, "smoothness": 0.9}, ("pl_constant must be at most smoothness",)),
-        ({"cohort": 9, "clients": 4}, ("participation must be > 0 and <= 1",)),
-        ({"runtime": 2.5, "communication_time": 3, "minibatch_time": 0.1, "local_steps": 4}, ("rounds must be",)),
-        ({"dissimilarity_offset": 0.3}, ("hold as a pair", "dissimilarity_factor")),
-        ({"rounds": [3, 4]}, ("rounds is one number here",)),
-        ({"step_size": -0.3}, ("step_size must be > 0",)),
-        ({"step_sise": 0.3}, ("did you mean 'step_size'",)),
-        ({"sampling": "bernoulli"}, ("sampling must be",)),
-        ({"smoothness": "1:2:5"}, ("not a sweep",)),
-        ({"smoothness": "much"}, ("smoothness must be a number",)),
+        ({"clients": 4, "client_grad_norm_sq": [2, 3]}, "4 clients client_grad_norm_sq"),
+        ({"client_weight": [0.3, 0.7], "clients": 3}, "clients 3 2"),
+        ({"clients": 3, "client_weight": 1.0}, "client_weight"),
+        ({"smoothness": 1.5, "strong_convexity": 2.5}, "condition_number >= 1"),
+        ({"strong_convexity": 0.3, "pl_constant": 1.5, "smoothness": 0.9}, "pl_constant smoothness"),
+        ({"cohort": 9, "clients": 4}, "participation <= 1"),
+        ({"runtime": 2.5, "communication_time": 3, "minibatch_time": 0.1, "local_steps": 4}, "rounds"),
+        ({"dissimilarity_offset": 0.3}, "dissimilarity_factor"),
+        ({"rounds": [3, 4]}, "rounds"),
+        ({"step_size": -0.3}, "step_size > 0"),
+        ({"step_sise": 0.3}, "'step_size'"),
+        ({"sampling": "bernoulli"}, "sampling"),
+        ({"smoothness": "1:2:5"}, "smoothness"),
+        ({"smoothness": "much"}, "smoothness"),
+        ({"smoothness": "uniform"}, "smoothness client_weight"),
+        ({"clients": 1e9}, "clients 1000000"),
+        ({"clients": 1e18}, "clients 1000000"),
     ],
+    lambda given: Scenario.of(**given),
 )
-def test_what_cannot_be_is_refused_in_one_line(given, said):
-    with pytest.raises(BoundsError) as caught:
-        Scenario.of(**given)
-    message = str(caught.value)
-    assert "\n" not in message
-    for words in said:
-        assert words in message
+test_files_and_notes_that_are_wrong_are_refused = refusals(
+    BoundsError,
+    [
+        ({"grad_cap_sq": 2.5, "_up_to": {"grad_cap_sq": 0.3}}, "_up_to grad_cap_sq"),
+        ({"smoothness": 2.5, "_provenance": {"smoothness": "sure"}}, "_provenance smoothness"),
+        ({"smoothness": 1.7, "_provenance": 3}, "_provenance"),
+        ({"smoothness": 1.7, "_how": ["x"]}, "_how"),
+        ({"smoothness": 1.7, "_how": {"smoothness": 3}}, "_how"),
+    ],
+    Scenario.of,
+)
 
 
 # ---- sources of one word ----
 
 
-@pytest.mark.parametrize(
-    ("sources", "typed", "said"),
-    [
-        (({"smoothness": 2.5}, {"smoothness": 3.5}), {}, ("smoothness", "2.5 (mapping 1)", "3.5 (mapping 2)")),
-        (("@FILE", {"smoothness": 3.5}), {}, ("smoothness", "2.5 (FILE)", "3.5 (given)")),
-        (("smoothness=2.5",), {"smoothness": 3.5}, ("smoothness", "2.5 (typed)", "3.5 (typed)")),
-        (("client_weight=0.3,0.7",), {"client_weight": [0.4, 0.6]}, ("client_weight", "0.3 to 0.7", "0.4 to 0.6")),
-        (("client_weight=uniform",), {"client_weight": [0.4, 0.6]}, ("client_weight", "uniform")),
-        (("sampling=with_replacement",), {"sampling": "without_replacement"}, ("sampling", "with_replacement")),
-        (("sampling=with_replacement", "sampling=without_replacement"), {}, ("sampling", "with_replacement")),
-        (({"smoothness": 2.5, "_interval": {"smoothness": [2.1, 3.6]}}, {"smoothness": 3.5}), {}, ("disagree",)),
-    ],
-)
-def test_two_sources_of_one_strength_that_disagree_are_refused_by_name(sources, typed, said, tmp_path):
-    file = tmp_path / "c.json"
-    file.write_text('{"smoothness": 2.5}')
-    with pytest.raises(BoundsError) as caught:
-        Scenario.of(*(s.replace("FILE", str(file)) if isinstance(s, str) else s for s in sources), **typed)
-    message = str(caught.value).replace(str(file), "FILE")
-    assert "\n" not in message
-    assert all(words in message for words in said), message
+def test_two_sources_of_one_strength_that_disagree_are_refused_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.json").write_text('{"smoothness": 2.5}')
+    interval = {"smoothness": 2.5, "_interval": {"smoothness": [2.1, 3.6]}}
+    cases = [
+        (({"smoothness": 2.5}, {"smoothness": 3.5}), "smoothness 2.5 3.5"),
+        (("@c.json", {"smoothness": 3.5}), "smoothness 2.5 c.json 3.5"),
+        (({"smoothness": 2.5}, "smoothness=3.5", "smoothness=4.5"), "smoothness"),
+        (("client_weight=uniform", {"client_weight": [0.4, 0.6]}, "client_weight=0.3,0.7"), "client_weight"),
+        (("sampling=with_replacement", "sampling=without_replacement"), "sampling with_replacement"),
+        ((interval, {"smoothness": 3.5}), "smoothness 2.5 3.5"),
+    ]
+    refusals(BoundsError, cases, lambda sources: Scenario.of(*sources))()
+    typed = [
+        ("smoothness=2.5", {"smoothness": 3.5}, "smoothness 2.5 3.5"),
+        ("client_weight=0.3,0.7", {"client_weight": [0.4, 0.6]}, "client_weight 0.3 0.7 0.4 0.6"),
+        ("client_weight=uniform", {"client_weight": [0.4, 0.6]}, "client_weight uniform"),
+        ("sampling=with_replacement", {"sampling": "without_replacement"}, "sampling with_replacement"),
+    ]
+    cases = [((source, more), names) for source, more, names in typed]
+    refusals(BoundsError, cases, lambda both: Scenario.of(both[0], **both[1]))()
 
 
 def test_two_sources_that_agree_are_one():
@@ -198,55 +208,30 @@ def test_other_weights_make_what_a_file_says_of_the_global_loss_stale(weights):
     assert stale <= set(Scenario.of(file, client_weight=[0.25, 0.35, 0.4]))
 
 
-def test_files_that_are_wrong_are_refused(tmp_path):
-    with pytest.raises(BoundsError, match="_up_to of grad_cap_sq must hold the largest value"):
-        Scenario.of({"grad_cap_sq": 2.5, "_up_to": {"grad_cap_sq": 0.3}})
-    with pytest.raises(BoundsError, match="_provenance of smoothness must be one of"):
-        Scenario.of({"smoothness": 2.5, "_provenance": {"smoothness": "sure"}})
-    (tmp_path / "a.json").write_text('{"smoothness": 2.5}')
-    (tmp_path / "b.json").write_text('{"smoothness": 3.5}')
-    with pytest.raises(BoundsError, match="hold different values of smoothness"):
-        Scenario.of(f"@{tmp_path / 'a.json'}", f"@{tmp_path / 'b.json'}")
-
-
-@pytest.mark.parametrize("notes", [{"_provenance": 3}, {"_how": ["x"]}, {"_how": {"smoothness": 3}}])
-def test_notes_that_are_no_words_are_refused(notes):
-    with pytest.raises(BoundsError, match="_how, _provenance and _up_to must hold words by quantity"):
-        Scenario.of({"smoothness": 1.7, **notes})
-
-
-def test_only_weights_are_uniform():
-    with pytest.raises(BoundsError, match="smoothness must be a number; uniform is for client_weight alone"):
-        Scenario.of("smoothness=uniform")
-
-
-@pytest.mark.parametrize("clients", [1e9, 1e18])
-def test_more_clients_than_memory_holds_are_refused(clients):
-    with pytest.raises(BoundsError, match="clients must be at most 1000000 to be listed"):
-        Scenario.of(clients=clients)
-
-
 def test_half_of_a_pair_goes_with_the_other_half_of_its_source():
     file = {"dissimilarity_offset": 0.3, "dissimilarity_factor": 2.5}
     s = Scenario.of(file, dissimilarity_offset=0.7, dissimilarity_factor=1.5)
     assert [(p.offset, p.factor) for p in pairs(s)] == [(0.7, 1.5)]
-    with pytest.raises(BoundsError, match="hold as a pair"):
+    with pytest.raises(BoundsError, match="dissimilarity_factor"):
         Scenario.of(file, dissimilarity_offset=0.7)
+    bound = own({"a": dissimilarity_offset + dissimilarity_factor})
+    assert Scenario.of(file).substituted(bound).high == 2.8
+    for word in file:  # one lower estimate of the two leaves no upper end
+        assert Scenario.of(file | {"_provenance": {word: "lower"}}).substituted(bound).high == np.inf
 
 
-def test_a_number_for_all_clients_becomes_a_list_of_them():
+def test_a_number_for_all_clients_becomes_a_list_of_them_and_counts_none():
     s = Scenario.of(**PLAN, gradient_variance=0.7)
     assert s["client_gradient_variance"].value == (0.7,) * 12
     assert s["client_weight"].value == pytest.approx([1 / 12] * 12)
     assert sum(s["takes_part"].value) == 5
-
-
-def test_a_number_for_all_clients_counts_none():
     variances = {"gradient_variance": 1.7}, {"client_gradient_variance": 1.7}, {"grad_cap_sq": 2.9}
     assert all("clients" not in Scenario.of(cohort=3, local_steps=2, **one) for one in variances)
     assert Scenario.of(clients=3, client_gradient_variance=0.7)["client_gradient_variance"].value == (0.7, 0.7, 0.7)
-    with pytest.raises(BoundsError, match="client_weight must"):
-        Scenario.of(clients=3, client_weight=1.0)
+    file = {"client_weight": [0.2, 0.3, 0.5]}
+    assert Scenario.of(file)["client_weight"].value == (0.2, 0.3, 0.5)
+    s = Scenario.of(file, clients=3, client_weight="uniform")  # in place of those of the file
+    assert s["client_weight"].value == pytest.approx([1 / 3] * 3)
 
 
 @pytest.mark.parametrize("low", [None, 0.0])
@@ -262,19 +247,9 @@ def test_a_constant_from_below_without_a_lower_end_is_no_constant(low):
     sure = Scenario.of(strong_convexity=0.5, **known)
     assert pairs(sure)
     assert sure["initial_distance_sq"].value == pytest.approx(12)
-
-
-def test_ties_to_a_lower_estimate_give_no_upper_end():
     seen = {"smoothness": 2.0, "_provenance": {"smoothness": "lower"}}
     assert "initial_gap" not in Scenario.of(seen, initial_distance_sq=3.0)
     assert "optimum_dissimilarity" not in Scenario.of(seen, heterogeneity=3.0)
-
-
-def test_uniform_weights_take_the_place_of_those_of_a_file():
-    file = {"client_weight": [0.2, 0.3, 0.5]}
-    assert Scenario.of(file)["client_weight"].value == (0.2, 0.3, 0.5)
-    s = Scenario.of(file, clients=3, client_weight="uniform")
-    assert s["client_weight"].value == pytest.approx([1 / 3] * 3)
 
 
 def test_rounds_are_the_whole_ones_that_a_runtime_holds():
@@ -353,7 +328,7 @@ def test_a_free_constant_is_the_best_that_the_conditions_allow():
     assert 0 < silent.values["contraction"] < 1
 
 
-def test_missing_words_are_said_with_how_to_give_them():
+def test_missing_words_are_said_with_how_to_give_them_or_why_they_follow_from_no_other():
     bound = BOUNDS["decaying_k.theorem_1_repaired"]
     s = Scenario.of(**PLAN, smoothness=2.5, strong_convexity=0.4, initial_loss=1.7, optimal_loss=0.6)
     assert set(s.missing(bound)) == {"client_gradient_variance", "grad_cap_sq", "heterogeneity"}
@@ -365,15 +340,11 @@ def test_missing_words_are_said_with_how_to_give_them():
     values = full.values(bound)
     assert values["heterogeneity"] == pytest.approx(0.3 / 0.8)
     assert full.substituted(bound).value == pytest.approx(float(bound(**values)), rel=1e-12)
-
-
-def test_a_word_that_follows_from_no_other_says_why():
-    s = Scenario.of(**PLAN)
     lacking = s.missing(BOUNDS["fedinit.theorem_3"])
-    assert lacking["step_size_scale"].endswith("(of steps that fall as c/t: a fixed step size gives none)")
-    assert "infinite with a penalty" in lacking["lipschitz"]
-    assert "or what sqrt(mean_divergence)*rounds needs" in lacking["summed_divergence_root"]
-    assert s.missing(own({"a": smoothness * test_loss}))["test_loss"] == "give test_loss=NUMBER (read off a run)"
+    assert all(WHY_NOT[word] in lacking[word] for word in WHY_NOT if word in lacking)
+    assert {"step_size_scale", "lipschitz"} <= set(lacking) & set(WHY_NOT)
+    assert "sqrt(mean_divergence)*rounds" in lacking["summed_divergence_root"]
+    assert s.missing(own({"a": smoothness * test_loss}))["test_loss"].startswith("give test_loss=NUMBER")
     assert set(WHY_NOT) <= set(QUANTITIES)
 
 
@@ -396,13 +367,10 @@ def test_numbers_of_a_run_follow_from_one_another():
     assert slow["round_time"].high >= max(each)
 
 
-def test_a_theorem_on_single_samples_takes_their_smoothness():
+def test_facts_are_what_assumptions_read_and_theorems_on_single_samples_take_their_smoothness():
     s = Scenario.of(smoothness=2.5, sample_smoothness=8.5)
     assert s.source_of("smoothness", BOUNDS["fedals.one_round"]) == "sample_smoothness"
     assert s.source_of("smoothness", BOUNDS["fedinit.theorem_1"]) == "smoothness"
-
-
-def test_facts_are_what_assumptions_read():
     s = Scenario.of(**PLAN, smoothness=2.5, strong_convexity=0.4, initial_gap=1.3)
     holds = {
         c.assumption.name: c.assumption.holds(*s.facts) for c in BOUNDS["fedcog.theorem"].conditions if c.assumption

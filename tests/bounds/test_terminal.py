@@ -40,42 +40,27 @@ def shown(monkeypatch):
     return at
 
 
-@pytest.mark.parametrize("width", [37, 53, 88])
-@pytest.mark.parametrize("line", [ROW, PROSE, PRODUCT])
-def test_folded_lines_fit_and_lose_nothing(line, width):
-    parts = fold(line, width)
-    assert len(parts) > 1
-    assert max(map(len, parts)) <= width
-    assert re.sub(r"\s", "", "".join(parts)) == re.sub(r"\s", "", line)
-
-
-def test_what_is_not_too_long_stays_as_it_is(shown):
+def test_folded_lines_fit_and_lose_nothing(shown):
+    for width in (37, 53, 88):
+        for line in (ROW, PROSE, PRODUCT):
+            parts = fold(line, width)
+            assert len(parts) > 1
+            assert max(map(len, parts)) <= width
+            assert re.sub(r"\s", "", "".join(parts)) == re.sub(r"\s", "", line)
     assert fold(ROW, len(ROW)) == [ROW]
     assert shown(len(ROW), ROW, "", PROSE[:30]) == f"{ROW}\n\n{PROSE[:30]}\n"
 
 
-def test_the_last_column_stays_one_and_other_cells_stay_whole():
+def test_the_last_column_stays_one_other_cells_stay_whole_and_products_break_behind_a_sign():
     under, *more = fold(f"{'claim':<20}   {PROSE.strip()}", 61)[1:]
     assert all(part.startswith(" " * 23) and part[23] != " " for part in (under, *more))
     parts = fold(ROW, 53)
     assert parts[1] == "        > 0 and below a limit"
     assert parts[0].endswith("parameter^2/loss")
-
-
-def test_products_break_behind_a_sign():
     assert fold(PRODUCT, 60)[0].endswith("*")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "  fedbounds compare grad_norm_sq @examples/sites.json cohort=10 local_steps=16",
-        "example: fedbounds compare grad_norm_sq @examples/sites.json cohort=10 local_steps=16",
-        "wrote witness.json; replay: fedbounds falsify --replay witness.json of_a_bound_with_a_name",
-    ],
-)
-def test_a_command_to_copy_stays_one_line(line):
-    assert fold(line, 47) == [line]
+    for before in ("  ", "example: "):
+        command = f"{before}fedbounds compare grad_norm_sq @examples/sites.json cohort=10 local_steps=16"
+        assert fold(command, 47) == [command]  # it can be copied
 
 
 def test_a_pipe_gets_the_lines_as_they_are(capsys, monkeypatch):
@@ -84,21 +69,15 @@ def test_a_pipe_gets_the_lines_as_they_are(capsys, monkeypatch):
     assert capsys.readouterr().out == f"{ROW}\nFAILS\n{PROSE}\n"
 
 
-def test_verdicts_are_coloured_on_a_terminal_alone(shown):
+def test_verdicts_are_coloured_on_a_terminal_and_words_of_a_sentence_are_not(shown):
     text = shown(80, "FAILS, refuted  fedinit.start", "  theorem   drift 81%   vacuous", "1 claims: 3 HOLDS")
     assert "\x1b[31mFAILS\x1b[0m, refuted" in text
     assert "drift 81%   \x1b[33mvacuous\x1b[0m" in text
     assert "3 \x1b[32mHOLDS\x1b[0m\n" in text
-
-
-def test_words_of_a_sentence_have_no_colour(shown):
     said = "the theorem holds where it is silent; an OPENING is no verdict"
     assert shown(80, said) == f"{said}\n"
-
-
-@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_colours_can_be_refused(shown, variables):
-    assert shown(80, "FAILS [b]", **variables) == "FAILS [b]\n"
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert shown(80, "FAILS [b]", **variables) == "FAILS [b]\n"
 
 
 def test_json_is_not_folded(monkeypatch):
@@ -133,10 +112,6 @@ def test_bars_share_one_scale_and_leave_out_what_is_no_number():
     assert bars(high, [low, high]) == "▄▅ █"
     assert bars([2.5] * 3, [[2.5] * 3]) == "▁▁▁"
     assert bars([math.nan] * 3, [[math.nan] * 3]) == "   "
-
-
-def test_many_numbers_become_a_few_bars_from_the_first_to_the_last():
-    values = [float(n) for n in range(7, 330)]
-    line = bars(values, [values])
+    line = bars(range(7, 330), [range(7, 330)])
     assert (len(line), line[0], line[-1]) == (terminal.MOST_BARS, "▁", "█")
     assert list(line) == sorted(line)

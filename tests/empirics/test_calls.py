@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from empirics_toys import needs_an_algorithm
 from hypothesis import given, strategies as st
+from refusals import all_refused, refusal
 
 from bounds.errors import BoundsError, UnknownNameError
 from empirics.algorithms import algorithm, ALGORITHMS
@@ -14,7 +15,6 @@ from empirics.algorithms.layerwise import layerwise
 from empirics.algorithms.local import fedprox
 from empirics.calls import parse, written
 from empirics.data.catalogue import dataset
-from empirics.errors import EmpiricsError
 from empirics.federation.partitions import partition
 from empirics.measuring import measurement
 from empirics.models.networks import network
@@ -29,32 +29,20 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_an_algorithm_pickles_hashes_and_reads_back_from_its_name(text):
-    built = algorithm(text)
-    again = algorithm(built.name)
-    assert str(built) == built.name == again.name
-    assert again == built
-    assert hash(again) == hash(built)
-    unpickled = pickle.loads(pickle.dumps(built))
-    assert unpickled == built
-    assert hash(unpickled) == hash(built)
-    assert len({built, again, unpickled, fedavg}) == (1 if built == fedavg else 2)
+def test_an_algorithm_pickles_hashes_and_reads_back_from_its_name():
+    for text in TEXTS:
+        built = algorithm(text)
+        again, unpickled = algorithm(built.name), pickle.loads(pickle.dumps(built))
+        assert str(built) == built.name == again.name
+        assert built == again == unpickled, text
+        assert len({built, again, unpickled, fedavg}) == (1 if built == fedavg else 2), text
+        assert " at 0x" not in repr(built)  # no hook is a closure or shows an address
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_hooks_print_what_they_do(text):
-    """No hook is a closure or shows an address."""
-    assert " at 0x" not in repr(algorithm(text))
-
-
-def test_spaces_order_and_defaults_do_not_change_the_name():
+def test_spaces_order_defaults_and_kinds_of_numbers_do_not_change_the_name():
     named = "relaxed(scaffold(), beta=0.05, reading='intended')"
     for text in ("relaxed( scaffold(),0.05 )", " relaxed(scaffold, reading='intended', beta=5e-2)", named):
         assert algorithm(text).name == named
-
-
-def test_whole_floats_are_written_like_whole_numbers():
     assert fedprox(1.0).name == fedprox(1).name == "fedprox(mu=1)"
     assert fedprox(np.float64(0.5)).name == "fedprox(mu=0.5)"
     assert layerwise(fedavg, np.int64(3)).name == "layerwise(fedavg(), alpha=3, head='head', reading='intended')"
@@ -71,116 +59,107 @@ def test_numbers_lose_no_digit(mu):
 def test_texts_are_read_not_evaluated(tmp_path):
     target = tmp_path / "made"
     for text in (f"open('{target}', 'w')", f"fedprox(mu=open('{target}', 'w'))", f"__import__('os').mkdir('{target}')"):
-        with pytest.raises((EmpiricsError, UnknownNameError)):
+        with pytest.raises(BoundsError):
             algorithm(text)
     assert not target.exists()
 
 
 MISTAKES = {
-    "fedavgg": "unknown algorithm 'fedavgg'; did you mean 'fedavg' or 'fedavgm'",
-    "relaxed(scafold())": "unknown algorithm 'scafold'; did you mean 'scaffold'?",
-    "fedprox(nu=0.1)": "unknown option of fedprox 'nu'; did you mean 'mu'?",
-    "fedsam(0,1)": "algorithm: 0,1 in 'fedsam(0,1)' is written 0.1, or 0, 1 if it is two",
-    "fedprox(0.1, 0.2)": "algorithm fedprox takes at most 1 without a name; got 2",
-    "fedprox(0.1, mu=0.2)": "algorithm fedprox: mu is given twice",
-    "fedprox(mu=0.1, mu=0.2)": "algorithm fedprox: mu is given twice in 'fedprox(mu=0.1, mu=0.2)'",
-    "relaxed(fedprox(mu=1, mu=1))": "algorithm fedprox: mu is given twice in 'relaxed(fedprox(mu=1, mu=1))'",
-    f"fedprox(mu=1{'0' * 400})": "algorithm: write large numbers like 1e20; got a number of about 400 digits in 'fed",
-    f"fedprox(mu=-1{'0' * 30})": "algorithm: write large numbers like 1e20; got a number of about 30 digits in 'fed",
-    f"fedprox(mu=1{'0' * 6000})": "algorithm must be a name or a call such as name(option=0.1); got 'fedprox(mu=100",
-    f"{'relaxed(' * 500}fedavg{')' * 500}": "algorithm must be a name or a call such as name(option=0.1); got 'relaxe",
-    "fedals(alpha=1e17)": "layerwise: alpha must be a whole number >= 1; got 1e+17",
-    "fedals(alpha=99999999999999999)": "layerwise: alpha must be a whole number >= 1 and at most 90071992",
-    "relaxed(beta=0.1)": "algorithm relaxed: algorithm must be given",
-    "fedprox(mu=": "algorithm must be a name or a call such as name(option=0.1); got 'fedprox(mu='",
-    "fedprox(**options)": "algorithm must be a name or a call such as name(option=0.1); got 'fedprox(**options)'",
-    "fedavg() + fedavg()": "algorithm must be a name or a call such as name(option=0.1); got 'fedavg() + fedavg()'",
-    "": "algorithm must be a name or a call such as name(option=0.1); got ''",
-    "fedprox(mu=1/3)": "algorithm: arguments must be numbers, strings or calls; got 'fedprox(mu=1/3)'",
-    "fedprox(mu=-0.1)": "fedprox: mu must be >= 0; got -0.1",
-    "fedprox(mu=1e999)": "algorithm: numbers must be of a size that a floating-point number can have; got '1e999' in "
-    "'fedprox(mu=1e999)'",
-    "fedprox(mu='high')": "fedprox: mu must be a number; got 'high'",
-    "fedprox(mu=True)": "fedprox: mu must be a number; got True",
-    "fedprox(mu=[0.1])": "fedprox: mu must be a number; got [0.1]",
-    "fedsam(rho=-1)": "fedsam: rho must be >= 0; got -1",
-    "fedsam(epsilon=0)": "fedsam: epsilon must be > 0; got 0",
-    "fedcm(alpha=0)": "fedcm: alpha must be > 0 and <= 1; got 0",
-    "feddyn(alpha=0)": "feddyn: alpha must be > 0; got 0",
-    "fedavgm(momentum=1)": "fedavgm: momentum must be >= 0 and < 1; got 1",
-    "fedavgm(reading='cod')": "unknown reading of fedavgm 'cod'; did you mean 'code'?",
-    "fedavgm(reading=3)": "reading of fedavgm must be one of intended, code; got 3",
-    "fedadam(server_step_size=0)": "fedadam: server_step_size must be > 0; got 0",
-    "fedadam(beta2=1.5)": "fedadam: beta2 must be >= 0 and < 1; got 1.5",
-    "fedexp(epsilon=-1)": "fedexp: epsilon must be > 0; got -1",
-    "fedinit(beta=1)": "relaxed: beta must be > -1 and < 1; got 1",
-    "relaxed(fedavg(), beta=-1.5)": "relaxed: beta must be > -1 and < 1; got -1.5",
-    "relaxed(0.3)": "relaxed must be given an algorithm first, such as relaxed(fedavg()); got 0.3",
-    "fedals(alpha=0)": "layerwise: alpha must be a whole number >= 1; got 0",
-    "fedals(alpha=2.5)": "layerwise: alpha must be a whole number >= 1; got 2.5",
-    "fedals(head='')": "layerwise: head must be the beginning of a layer's name; got ''",
-    "fedals(reading='printed_v3')": "unknown reading of layerwise 'printed_v3'; did you mean",
-    "scheduled(fedavg(), 'k_round')": "unknown schedule 'k_round'; did you mean 'k_rounds'",
-    "scheduled(fedavg(), window=0)": "scheduled: window must be a whole number >= 1; got 0",
-    "scheduled(fedavg(), 'k_step', plateau_round=0)": "scheduled: plateau_round must be a whole number >= 1; got 0",
-    "fedrep(head_steps=0)": "fedrep: head_steps must be a whole number >= 1; got 0",
-    "ditto(weight=-2)": "ditto: weight must be >= 0; got -2",
-    "ditto(local_steps=0.5)": "ditto: local_steps must be a whole number >= 1; got 0.5",
-    "fedcog(samples=0)": "with_consensus_data: samples must be a whole number >= 1; got 0",
-    "fedcog(steps=2.5)": "with_consensus_data: steps must be a whole number >= 0; got 2.5",
-    "fedcog(distillation=-1)": "with_consensus_data: distillation must be >= 0; got -1",
-    "fedcog(shared=1)": "with_consensus_data: shared must be True or False; got 1",
-    "fedcog(reading='coed')": "unknown with_consensus_data: reading 'coed'; did you mean 'code'?",
-    "fedcog(targets='unform')": "unknown with_consensus_data: targets 'unform'; did you mean 'uniform'?",
-    "with_consensus_data(0.1)": "with_consensus_data must be given an algorithm first, such as with_conse",
-    "moon(mu=-1)": "moon: mu must be >= 0; got -1",
-    "moon(temperature=0)": "moon: temperature must be > 0; got 0",
-    "feddecorr(reading='cod')": "unknown feddecorr: reading 'cod'; did you mean 'code'?",
-    "fedgen(noise=0)": "fedgen: noise must be a whole number >= 1; got 0",
-    "fedgen(weight=-2)": "fedgen: weight must be >= 0; got -2",
-    "fedgen(generator_step_size=0)": "fedgen: generator_step_size must be > 0; got 0",
-    "fedreg(gamma=0)": "fedreg: gamma must be > 0 and <= 1; got 0",
-    "fedreg(iterations=-1)": "fedreg: iterations must be a whole number >= 0; got -1",
-    "fedreg(made_step_size=0)": "fedreg: made_step_size must be > 0; got 0",
-    "vhl(alpha=-0.5)": "vhl: alpha must be >= 0; got -0.5",
-    "vhl(batch=0)": "vhl: batch must be a whole number >= 1; got 0",
-    "vhl(epochs=1.5)": "vhl: epochs must be a whole number >= 0; got 1.5",
+    "relaxed(scafold())": "'scafold' 'scaffold'",
+    "fedprox(nu=0.1)": "fedprox 'nu' 'mu'",
+    "fedsam(0,1)": "0,1 0.1",
+    "fedprox(0.1, 0.2)": "fedprox 1 2",
+    "fedprox(0.1, mu=0.2)": "fedprox mu twice",
+    "relaxed(fedprox(mu=1, mu=1))": "fedprox mu twice",
+    f"fedprox(mu=1{'0' * 400})": "1e20 400",
+    f"fedprox(mu=-1{'0' * 30})": "1e20 30",
+    f"fedprox(mu=1{'0' * 6000})": "name(option=0.1)",
+    f"{'relaxed(' * 500}fedavg{')' * 500}": "name(option=0.1)",
+    "fedals(alpha=1e17)": "layerwise alpha 1 1e+17",
+    "fedals(alpha=99999999999999999)": "layerwise alpha 9007199254740992",
+    "relaxed(beta=0.1)": "relaxed algorithm given",
+    "fedprox(mu=": "name(option=0.1)",
+    "fedprox(**options)": "name(option=0.1)",
+    "fedavg() + fedavg()": "name(option=0.1)",
+    "": "name(option=0.1) ''",
+    "fedprox(mu=1/3)": "'fedprox(mu=1/3)'",
+    "fedprox(mu=1e999)": "'1e999'",
+    "fedprox(mu='high')": "fedprox mu 'high'",
+    "fedprox(mu=True)": "fedprox mu True",
+    "fedavgm(reading='cod')": "fedavgm 'cod' 'code'",
+    "fedavgm(reading=3)": "fedavgm intended code 3",
+    "relaxed(0.3)": "relaxed(fedavg()) 0.3",
+    "fedals(head='')": "layerwise head ''",
+    "fedals(reading='printed_v3')": "layerwise 'printed_v3'",
+    "scheduled(fedavg(), 'k_round')": "'k_round' 'k_rounds'",
+    "fedcog(shared=1)": "shared True False 1",
+    "fedcog(targets='unform')": "'unform' 'uniform'",
 }
 
 
-@pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_is_one_clear_line(text):
-    with pytest.raises((EmpiricsError, BoundsError)) as raised:
-        algorithm(text)
-    assert str(raised.value).startswith(MISTAKES[text])
-    assert "\n" not in str(raised.value)
+def test_a_mistake_is_one_clear_line():
+    all_refused(MISTAKES, lambda text: refusal(algorithm, text))
+
+
+ABOVE_0 = """fedsam(epsilon) fedcm(alpha) feddyn(alpha) fedadam(server_step_size) fedexp(epsilon) moon(temperature)
+    fedgen(generator_step_size) fedreg(gamma) fedreg(made_step_size)"""
+FROM_0 = """fedprox(mu) fedsam(rho) fedavgm(momentum) fedadam(beta2) ditto(weight) fedcog(distillation) moon(mu)
+    fedgen(weight) vhl(alpha)"""
+BELOW_1 = "fedavgm(momentum) fedadam(beta2) relaxed(beta) fedinit(beta)"
+UP_TO_1 = "fedcm(alpha) fedreg(gamma)"
+ABOVE_MINUS_1 = "relaxed(beta) fedinit(beta)"
+COUNTS = """fedals(alpha) scheduled(window) scheduled(plateau_round) fedrep(head_steps) ditto(local_steps)
+    fedcog(samples) fedgen(noise) vhl(batch)"""
+COUNTS_FROM_0 = "fedcog(steps) fedreg(iterations) vhl(epochs)"
 
 
 @pytest.mark.parametrize(
-    ("read", "text"),
+    ("options", "taken", "refused"),
     [
-        (partition, "dirichlet(alpha=0.3, alpha=0.4)"),
-        (network, "resnet20(classes=3, classes=4)"),
-        (dataset, "fewer(digits, train=30, train=40)"),
-        (task, "softmax(iris, regularisation=0.1, regularisation=0.2)"),
-        (task, "fedcog_cnn(digits, channels=1, channels=1)"),
-        (measurement, "runtime(upload_rate=2, upload_rate=3)"),
+        (ABOVE_0, [1e-9], [0, -0.5]),
+        (FROM_0, [0], [-1e-9]),
+        (BELOW_1, [1 - 1e-9], [1]),
+        (UP_TO_1, [1], [1 + 1e-9]),
+        (ABOVE_MINUS_1, [-1 + 1e-9], [-1]),
+        (COUNTS, [1], [0, 2.5]),
+        (COUNTS_FROM_0, [0], [-1, 1.5]),
     ],
 )
-def test_what_is_given_twice_is_refused_by_every_reader(read, text):
-    with pytest.raises(EmpiricsError, match="is given twice"):
-        read(text)
+def test_numbers_are_taken_up_to_where_they_end_and_refused_from_there(options, taken, refused):
+    def text(option, number):
+        name, _, word = option.removesuffix(")").partition("(")
+        inner = "fedavg(), " * (name in ("relaxed", "scheduled"))
+        inner += "'k_step', " * (word == "plateau_round")
+        return f"{name}({inner}{word}={number!r})", word
+
+    for option in options.split():
+        for number in taken:
+            algorithm(text(option, number)[0])
+    all_refused(
+        [(text(option, n)[0], f"{text(option, n)[1]} {n:g}") for option in options.split() for n in refused],
+        lambda wrong: refusal(algorithm, wrong),
+    )
 
 
-def test_other_registries_read_with_the_same_grammar():
+def test_what_is_given_twice_is_refused_by_every_reader():
+    twice = {
+        "dirichlet(alpha=0.3, alpha=0.4)": partition,
+        "resnet20(classes=3, classes=4)": network,
+        "fewer(digits, train=30, train=40)": dataset,
+        "softmax(iris, regularisation=0.1, regularisation=0.2)": task,
+        "fedcog_cnn(digits, channels=1, channels=1)": task,
+        "runtime(upload_rate=2, upload_rate=3)": measurement,
+    }
+    all_refused([(text, "twice") for text in twice], lambda text: refusal(twice[text], text))
+
+
+def test_other_registries_read_with_the_same_grammar_and_show_errors_of_their_makers():
     made = parse("pair(4, label='x')", {"pair": lambda number, label="y": (number, label)}, "pairing")
     assert made == (4, "x")
     assert written("pair", 4, label="x") == "pair(4, label='x')"
-    with pytest.raises(UnknownNameError, match="unknown pairing 'pear'"):
+    with pytest.raises(UnknownNameError, match="pairing 'pear'"):
         parse("pear", {"pair": tuple}, "pairing")
 
-
-def test_an_error_inside_a_maker_is_not_taken_for_a_wrong_argument():
     def broken(value=1):
         raise TypeError("a bug")
 

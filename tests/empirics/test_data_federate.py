@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 import torch
+from refusals import calls_refused
 from torch import nn
 
-from bounds.errors import BoundsError
 from empirics.algorithms.algorithm import fedavg
 from empirics.data.dataset import Dataset
 from empirics.data.resident import Codes, Pixels
-from empirics.errors import EmpiricsError
 from empirics.federation.augment import CropFlip, noise
 from empirics.federation.federate import federate, held_out, matched
 from empirics.federation.partitions import ByGroup, Dirichlet, Iid, Sorted
 from empirics.federation.prepared import PreparedFederation
 from empirics.models.network import Network
+from empirics.training.engines.graphs import Graphs
 from empirics.training.engines.loop import ClientLoop
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
@@ -95,7 +95,12 @@ def test_augmentation_is_drawn_by_round_client_and_place():
     for step in range(3):
         raw = torch.from_numpy(data.inputs[batches.index[:, step].numpy()])
         np.testing.assert_allclose(batches.at(2, step)[0], PIXELS(augment(raw, words[:, step])), rtol=1e-6)
-    np.testing.assert_array_equal(batches.part(slice(1, 2)).at(1, 1)[0][0], batches.at(2, 1)[0][1])
+    part = batches.part(slice(1, 2))
+    np.testing.assert_array_equal(part.at(1, 1)[0][0], batches.at(2, 1)[0][1])
+    assert {"index", "words"} <= set(batches.along)  # what moves along rows and steps
+    for name, field in batches.along.items():
+        assert field.shape[:2] == (2, 3)
+        np.testing.assert_array_equal(part.along[name], field[1:2])
     pool = built.test.samples(0)[0]  # never augmented
     np.testing.assert_allclose(pool, PIXELS(torch.from_numpy(data.test.inputs)), rtol=1e-6)
     smaller = federate(data, "iid", 6, augment=CropFlip(0, size=4))
@@ -109,8 +114,6 @@ def small_network():
 
 @pytest.mark.parametrize("augment", [None, CropFlip(2)], ids=["plain", "augmented"])
 def test_engines_that_keep_batches_in_buffers_prepare_them_too(augment):
-    from empirics.training.engines.graphs import Graphs
-
     train = federate(images(120), "log_normal_sizes(0.5, least=9)", 6, augment=augment).train
     setting = Setting(rounds=4, cohort=4, batch=8, local_steps=3)
     ends = []
@@ -120,16 +123,6 @@ def test_engines_that_keep_batches_in_buffers_prepare_them_too(augment):
     assert engine.replayed > 0
     for other in ends[1:]:
         torch.testing.assert_close(other, ends[0], rtol=1e-4, atol=1e-6)
-
-
-def test_moving_windows_along_rows_and_steps_keeps_words_and_weights_together():
-    train = federate(images(), "iid", 6, augment=CropFlip(2)).train
-    batches = train.draw(3, 2, np.arange(4), np.full(4, 3), 8)
-    assert set(batches.along) == {"index", "weight", "words"}
-    assert all(field.shape[:2] == (4, 3) for field in batches.along.values())
-    part = batches.part(slice(1, 3))
-    for name, field in batches.along.items():
-        np.testing.assert_array_equal(part.along[name], field[1:3])
 
 
 # ---- tests of clients ----
@@ -148,6 +141,8 @@ def test_held_out_samples_are_not_trained_on():
         np.testing.assert_allclose(
             built.local_test.samples(k)[0], PIXELS(torch.from_numpy(data.inputs[test])), rtol=1e-6
         )
+    (train,), (test,) = held_out(data, [np.arange(3)], 0.2, seed=0)
+    assert (len(train), len(test)) == (2, 1)
     again = federate(data, Dirichlet(1.0, least=3), 5, seed=4, local_test="held_out", test_share=0.3)
     np.testing.assert_array_equal(again.local_test.members, built.local_test.members)
 
@@ -191,38 +186,25 @@ def test_a_group_is_tested_on_its_own_samples():
     assert federate(data, split).train.clients == 4
 
 
-def test_small_sets_can_be_named():
-    built = federate("iris", "classes_per_client(1)", 3, seed=1, local_test="held_out")
-    assert [set(built.train.samples(k)[1].tolist()) for k in range(3)] == [{0}, {1}, {2}]
-
-
 # ---- mistakes ----
 
 
-@pytest.mark.parametrize(
-    ("data", "partition", "options", "words"),
-    [
-        (table(), "iid", {"clients": None}, r"number of clients is needed with iid\(\); only by_group\(\) knows it"),
-        (table(), "dirichlet(0.1)", {}, "table has no single label per sample .regression."),
-        (table(), "iid", {"local_test": "own"}, "local_test must be one of none, held_out, matched, groups; got 'own'"),
-        (table(), "iid", {"local_test": "matched"}, "table has no test set to take matched tests from"),
-        (
-            table(),
-            "iid",
-            {"local_test": "held_out", "test_share": 1.0},
-            "test_share must be above 0 and below 1; got 1",
-        ),
-        (table(), "iid", {"clients": 50, "local_test": "held_out"}, "client 0 has 1 samples, too few to hold out 0.2"),
-        (table(), "iid", {"augment": CropFlip()}, "only images can be augmented; inputs of table have shape .4,."),
-        (images(), "iid", {"augment": "flips"}, "unknown augmentation 'flips'"),
-        (images(), "iid", {"local_test": "groups"}, r"local_test='groups' needs by_group\(\) .* got iid\(\)"),
-        (images(), "iid", {"standardise": True}, "only real features can be standardised; pictures holds uint8"),
-        (images(test=2), "by_group", {"local_test": "groups"}, "client 2 of pictures has no sample in the test set"),
-        (images(test=1), "iid", {"local_test": "matched"}, "the test set of pictures has no sample of class"),
-    ],
-)
-def test_mistakes_are_one_clear_line(data, partition, options, words):
-    clients = options.pop("clients", 4)
-    with pytest.raises((EmpiricsError, BoundsError), match=words) as caught:
-        federate(data, partition, clients, **options)
-    assert "\n" not in str(caught.value)
+def test_small_sets_can_be_named_and_mistakes_are_one_clear_line():
+    built = federate("iris", "classes_per_client(1)", 3, seed=1, local_test="held_out")
+    assert [set(built.train.samples(k)[1].tolist()) for k in range(3)] == [{0}, {1}, {2}]
+    rows, pictures, held = table(), images(), {"local_test": "held_out"}
+    calls_refused(
+        (lambda: federate(rows, "iid"), "iid() by_group()"),
+        (lambda: federate(rows, "dirichlet(0.1)", 4), "table regression"),
+        (lambda: federate(rows, "iid", 4, local_test="own"), "none held_out matched groups 'own'"),
+        (lambda: federate(rows, "iid", 4, local_test="matched"), "table matched local_test='held_out'"),
+        (lambda: federate(rows, "iid", 4, test_share=1.0, **held), "test_share 0 1"),
+        (lambda: federate(rows, "iid", 4, test_share=0.0, **held), "test_share 0 1"),
+        (lambda: federate(rows, "iid", 50, **held), "0 1 0.2"),
+        (lambda: federate(rows, "iid", 4, augment=CropFlip()), "table (4,)"),
+        (lambda: federate(pictures, "iid", 4, augment="flips"), "'flips'"),
+        (lambda: federate(pictures, "iid", 4, local_test="groups"), "by_group() iid()"),
+        (lambda: federate(pictures, "iid", 4, standardise=True), "pictures uint8"),
+        (lambda: federate(images(test=2), "by_group", 4, local_test="groups"), "2 pictures"),
+        (lambda: federate(images(test=1), "iid", 4, local_test="matched"), "pictures class"),
+    )

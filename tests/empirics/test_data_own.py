@@ -1,4 +1,4 @@
-"""Tables of one's own: what a CSV file is read as, and what is wrong with one, in a line."""
+"""Data of one's own: what a CSV file or a frame is read as, the problem made of it, what is wrong with it in a line."""
 
 import io
 import os
@@ -6,41 +6,54 @@ import os
 import numpy as np
 import pandas
 import pytest
+from refusals import all_refused, calls_refused, refusal
 
-from bounds.errors import BoundsError
 from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset
 from empirics.data.own import from_frame, table
-from fedbounds import main
+from empirics.federation.federation import Federation
+from empirics.problems.own_problem import own_problem, spelled_out
+from empirics.problems.tasks import task
 
 ROWS = [("b", 1.5, -2, "red", 30.25), ("a", 0.25, 7, "blue", 41.5), ("b", -3, 0.125, "red", 28), ("c", 4, 5, "red", 33)]
 HEAD = "who,height,weight,colour,score"
 
 
 @pytest.fixture
-def file(tmp_path):
+def people(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("\n".join([HEAD, *(",".join(map(str, row)) for row in ROWS)]) + "\n")
     return path
 
 
-def changed(file, old, new):
-    file.write_text(file.read_text().replace(old, new))
-    return str(file)
+def both(tmp_path, text, *words, **options):
+    """What the same rows are read as, or what is wrong with them, as a file and as a frame of text."""
+    path = tmp_path / "rows.csv"
+    path.write_text(text)
+    frame = pandas.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    return [(table, (str(path), *words), options), (from_frame, (frame, *words), options)]
 
 
-def test_a_target_of_words_is_classes_and_groups_have_names(file):
-    found = table(str(file), "colour", "who", leave_out="score")
+def read(cases):
+    return [reader(*words, **options) for reader, words, options in cases]
+
+
+def wrong(cases):
+    return [refusal(reader, *words, **options) for reader, words, options in cases]
+
+
+# ---- targets and groups ----
+
+
+def test_a_target_of_words_is_classes_and_one_of_numbers_regression_unless_classes_are_asked_for(people):
+    found = table(str(people), "colour", "who", leave_out="score")
     assert found.inputs.tolist() == [[1.5, -2], [0.25, 7], [-3, 0.125], [4, 5]]
     assert (found.kind, found.targets.tolist()) == ("binary", [1, -1, 1, 1])  # red is later than blue
     assert [found.group_names[g] for g in found.groups] == ["b", "a", "b", "c"]
     assert found.group_word == "who"
-
-
-def test_a_target_of_numbers_is_regression_unless_classes_are_asked_for(file):
-    found = table(str(file), "score", leave_out="who colour")
+    found = table(str(people), "score", leave_out="who colour")
     assert (found.kind, found.targets.tolist(), found.groups) == ("regression", [30.25, 41.5, 28, 33], None)
-    classes = table(str(file), "score", leave_out="who colour", kind="classes")
+    classes = table(str(people), "score", leave_out="who, colour", kind="classes")
     assert (classes.kind, classes.classes, classes.targets.tolist()) == ("classification", 4, [1, 3, 0, 2])
 
 
@@ -51,95 +64,6 @@ def test_few_whole_numbers_are_classes_in_their_order(tmp_path, many, kind):
     found = table(str(path), "y")
     assert found.kind == kind
     assert found.targets.tolist() == [(i * 11) % many for i in range(3 * many)]
-
-
-def test_it_is_a_data_set_of_the_command_line_and_reads_back(file, capsys):
-    text = f"table({str(file)!r}, target='colour', group='who', leave_out='score')"
-    assert np.array_equal(dataset(dataset(text).name).inputs, dataset(text).inputs)
-    line = ["--problem", f"logistic({text}, regularisation=0.3)", "--partition", "by_group()"]
-    assert main(["train", *line, "--rounds", "2", "--batch", "1", "--measure", "train_loss"]) == 0
-    assert "train_loss" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("0.25,7", ",7", "height must hold numbers; line 3 has ''"),
-        ("0.25,7", "tall,7", "height must hold numbers; line 3 has 'tall'"),
-        ("0.25,7", "nan,7", "height must hold numbers; line 3 has 'nan'"),
-        ("0.25,7", "0.25", "line 3 has 4 cells, the names above are 5"),
-        ("a,0.25", ",0.25", "who must hold numbers or text; line 3 has ''"),
-        ("height", "weight", "two columns are named 'weight': rename one"),
-        ("blue", "red", "colour must hold two classes or more; all lines have 'red'"),
-    ],
-)
-def test_what_is_wrong_with_a_file_is_one_line(file, old, new, said, capsys):
-    path = changed(file, old, new)
-    text = f"softmax(table({path!r}, target='colour', group='who', leave_out='score'))"
-    assert main(["constants", "--problem", text]) == 2
-    err = capsys.readouterr().err.strip().splitlines()[-1]
-    assert f"people.csv: {said}" in err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ({"target": "color"}, "colour"),
-        ({"target": "colour", "leave_out": "scores"}, "score"),
-        ({"target": "colour", "group": "whom"}, "who"),
-        ({"target": "colour", "kind": "class"}, "classes"),
-        ({"target": "colour", "leave_out": "who height weight score"}, "has no column that is a feature"),
-    ],
-)
-def test_a_column_that_is_not_there_is_named_with_its_like(file, words, said):
-    with pytest.raises(BoundsError, match=said):
-        table(str(file), **words)
-
-
-@pytest.mark.parametrize(
-    ("content", "said"), [(b"", "must be a CSV file"), (b"a,b\n", "one for every sample"), (b"\xff\xfe,\n", "UTF-8")]
-)
-def test_a_file_that_is_no_table_is_refused(tmp_path, content, said):
-    path = tmp_path / "odd.csv"
-    path.write_bytes(content)
-    with pytest.raises(BoundsError, match=said):
-        table(str(path), "y")
-    with pytest.raises(BoundsError, match="No such file"):
-        table(str(tmp_path / "none.csv"), "y")
-
-
-# ---- files and frames, the same rules ----
-
-
-def both(tmp_path, text, *words, **options):
-    """What the same rows say, or what is wrong with them, as a file and as a frame of text."""
-    path = tmp_path / "rows.csv"
-    path.write_text(text)
-    frame = pandas.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-    for read, data in ((table, str(path)), (from_frame, frame)):
-        try:
-            yield read(data, *words, **options)
-        except BoundsError as error:
-            yield str(error)
-
-
-@pytest.mark.parametrize("marker", ["", "NA", "nan", "-NaN", "?", "-", "null", "None", "inf", "<NA>", "1_0", "1e-400",
-                                    "1e400", "１２", "٣", "0,5", "1 000", "#N/A N/A", r"\N", "-1.#IND",
-                                    "#DIV/0!", "n.a.", "---", "\u2014"])  # fmt: skip
-@pytest.mark.parametrize("column", ["site", "dose", "cost", "ill"])
-@pytest.mark.parametrize("kind", ["", "classes"])
-def test_what_is_missing_or_not_a_plain_number_is_refused_by_line_column_and_value(marker, column, kind, tmp_path):
-    rows = [["s1", "0.7", "2.5", "yes"], ["s2", "1.3", "-4.1", "no"], ["s1", "-0.2", "3.25", "no"]]
-    head = ["site", "dose", "cost", "ill"]
-    rows[1][head.index(column)] = f'"{marker}"'
-    text = "\n".join(",".join(row) for row in [head, *rows]) + "\n"
-    target = "ill" if column == "ill" else "cost"
-    left = "" if column in ("cost", "ill") else "ill"
-    words = (target, "site", left or ("cost" if target == "ill" else "ill"))
-    for found, where in zip(both(tmp_path, text, *words, kind=kind), ("line 3", "row 1"), strict=True):
-        assert isinstance(found, str), found
-        assert f": {column} must hold " in found
-        assert f"{where} has {marker!r}" in found
 
 
 @pytest.mark.parametrize(
@@ -154,10 +78,9 @@ def test_what_is_missing_or_not_a_plain_number_is_refused_by_line_column_and_val
     ],
 )  # fmt: skip
 def test_numbers_that_are_equal_are_one_label_and_others_are_not(cells, names, tmp_path):
-    rows = [f"{cell},{0.3 * i},{i % 2}" for i, cell in enumerate(cells)]
-    for found in both(tmp_path, "\n".join(["site,dose,y", *rows]), "y", "site"):
-        assert found.group_names == names
-    for found in both(tmp_path, "\n".join(["site,dose,y", *rows]), "site", leave_out="y", kind="classes"):
+    text = "\n".join(["site,dose,y", *(f"{cell},{0.3 * i},{i % 2}" for i, cell in enumerate(cells))])
+    assert [found.group_names for found in read(both(tmp_path, text, "y", "site"))] == [names, names]
+    for found in read(both(tmp_path, text, "site", leave_out="y", kind="classes")):
         assert found.class_names == names
         assert len(set(found.targets.tolist())) == found.classes == len(names)
 
@@ -173,73 +96,275 @@ def test_whole_numbers_of_64_bits_make_as_many_clients_as_they_are(tmp_path):
     assert from_frame(frame.astype({"id": "Int64"}), "dose", "id").groups.tolist() == [1, 0, 1, 2]
 
 
-def test_numbers_among_text_are_refused_unless_they_are_called_classes(tmp_path):
+# ---- what is wrong with a table ----
+
+
+def test_what_is_missing_or_not_a_plain_number_is_refused_by_line_column_and_value(tmp_path):
+    markers = ("", "NA", "nan", "-NaN", "?", "-", "null", "None", "inf", "<NA>", "1_0", "1e-400", "1e400", "１２", "٣",
+               "0,5", "1 000", "#N/A N/A", r"\N", "-1.#IND", "#DIV/0!", "n.a.", "---", "\u2014")  # fmt: skip
+    head = ["site", "dose", "cost", "ill"]
+    for column in head:
+        target = "ill" if column == "ill" else "cost"
+        words = (target, "site", "cost" if column == "ill" else "ill")
+        for marker in markers:
+            rows = [["s1", "0.7", "2.5", "yes"], ["s2", "1.3", "-4.1", "no"], ["s1", "-0.2", "3.25", "no"]]
+            rows[1][head.index(column)] = f'"{marker}"'
+            text = "\n".join(",".join(row) for row in [head, *rows]) + "\n"
+            for kind in ("", "classes"):
+                of_file, of_frame = wrong(both(tmp_path, text, *words, kind=kind))
+                assert f": {column} must hold " in of_file
+                assert f": {column} must hold " in of_frame
+                assert f"line 3 has {marker!r}" in of_file
+                assert f"row 1 has {marker!r}" in of_frame
+
+
+def test_what_is_wrong_with_a_file_is_one_line(people, refused):
+    whole = people.read_text()
+
+    def line(change):
+        people.write_text(whole.replace(*change))
+        text = f"softmax(table({str(people)!r}, target='colour', group='who', leave_out='score'))"
+        return refused("constants", "--problem", text)
+
+    changes = {
+        ("0.25,7", ",7"): "height 3 ''",
+        ("0.25,7", "tall,7"): "height 3 'tall'",
+        ("0.25,7", "0.25"): "3 4 5",
+        ("a,0.25", ",0.25"): "who 3 ''",
+        ("height", "weight"): "'weight'",
+        ("blue", "red"): "colour 'red'",
+        **{(",", separator): repr(separator) for separator in (";", "|")},
+        (",", "\t"): r"'\t'",
+        (",", " "): "'",
+    }
+    all_refused([(change, f"people.csv {words}") for change, words in changes.items()], line)
+
+
+def test_columns_that_are_not_there_and_files_that_are_no_tables_are_refused(people, tmp_path, refused):
+    def written(content):
+        (tmp_path / "odd.csv").write_bytes(content)
+        return lambda: table(str(tmp_path / "odd.csv"), "y")
+
+    calls_refused(
+        (lambda: table(str(people), "color"), "'color' 'colour'"),
+        (lambda: table(str(people), "colour", leave_out="scores"), "'scores' 'score'"),
+        (lambda: table(str(people), "colour", "whom"), "'whom' 'who'"),
+        (lambda: table(str(people), "colour", kind="class"), "'class' 'classes'"),
+        (lambda: table(str(people), "colour", leave_out="who height weight score"), "people.csv who height"),
+        (lambda: table(str(tmp_path / "none.csv"), "y"), "none.csv"),
+        (lambda: from_frame({"x": [1.5]}, "x"), "DataFrame dict"),
+        (lambda: from_frame(pandas.DataFrame({"x": []}), "x"), "(0, 1)"),
+    )
+    for content, word in ((b"", "CSV"), (b"a,b\n", "sample"), (b"\xff\xfe,\n", "UTF-8")):
+        calls_refused((written(content), f"odd.csv {word}"))
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", tmp_path):  # found before they are opened
+        all_refused({path: f"{path} file"}, lambda path: refused("train", "--csv", path, "--target", "y"))
+
+
+def test_text_among_numbers_and_other_notations_do_not_become_classes_unless_they_are_called_so(tmp_path):
     text = "dose,y\n0.3,1.5\n0.7,2.5\n1.1,low\n1.9,3.5\n"
-    for found, where in zip(both(tmp_path, text, "y"), ("line 4", "row 2"), strict=True):
-        assert f"{where} has 'low'" in found
-    for found in both(tmp_path, text, "y", kind="classes"):
+    for said, where in zip(wrong(both(tmp_path, text, "y")), ("line 4", "row 2"), strict=True):
+        assert f"{where} has 'low'" in said
+    for found in read(both(tmp_path, text, "y", kind="classes")):
         assert found.class_names == ("1.5", "2.5", "3.5", "low")
-
-
-def test_an_index_that_was_saved_is_refused_in_files_and_frames(tmp_path):
-    path = tmp_path / "saved.csv"
-    pandas.DataFrame({"dose": [0.5, 1.5, 2.5], "y": [1.25, 2.75, 0.5]}).to_csv(path)
-    for read, data in ((table, str(path)), (from_frame, pandas.read_csv(path))):
-        with pytest.raises(BoundsError, match="'Unnamed: 0' is a column without a name"):
-            read(data, "y")
-        assert read(data, "y", leave_out="Unnamed: 0").inputs.tolist() == [[0.5], [1.5], [2.5]]
+    for words in ("12.5% 3.1% 7.25% 9%", "$5.20 $1.75 $3.10 $9", "0.5kg 2kg 3kg 7kg"):
+        cells = words.split()
+        text = "dose,y\n" + "".join(f"{0.3 * i},{cell}\n" for i, cell in enumerate(cells))
+        all_refused(enumerate(2 * [f"y 4 classes '{cells[0]}'"]), wrong(both(tmp_path, text, "y")).__getitem__)
+        assert [found.classes for found in read(both(tmp_path, text, "y", kind="classes"))] == [4, 4]
 
 
 def test_lines_are_counted_with_blank_ones_and_breaks_inside_quotes(tmp_path):
     path = tmp_path / "notes.csv"
-    path.write_text('\nnote,dose,y\n\n"two\nlines",0.5,3.5\n\n\nok,1.5,x7\nok,2.5,4.5\n')
-    with pytest.raises(BoundsError, match=r"line 8 has 'x7', line 4 has '3.5'"):
-        table(str(path), "y", leave_out="note")
-    path.write_text('note,dose,y\n"two\nlines",0.5,3.5\n\nok,0,75,4.5\n')
-    with pytest.raises(BoundsError, match=r"line 5 has 4 cells, .* 0\.5, not 0,5"):
-        table(str(path), "y", leave_out="note")
-
-
-def test_numbers_in_another_notation_in_every_line_do_not_become_classes(tmp_path):
-    for cells in (
-        ("12.5%", "3.1%", "7.25%", "9%"),
-        ("$5.20", "$1.75", "$3.10", "$9"),
-        ("0.5 kg", "2 kg", "3 kg", "7 kg"),
+    for text, words in (
+        ('\nnote,dose,y\n\n"two\nlines",0.5,3.5\n\n\nok,1.5,x7\nok,2.5,4.5\n', "8 'x7' 4 '3.5'"),
+        ('note,dose,y\n"two\nlines",0.5,3.5\n\nok,0,75,4.5\n', "5 4 3 0.5 0,5"),
     ):
-        text = "dose,y\n" + "".join(f"{0.3 * i},{cell}\n" for i, cell in enumerate(cells))
-        for found in both(tmp_path, text, "y"):
-            assert isinstance(found, str), found
-            assert "4 different texts in 4 rows" in found
-            assert repr(cells[0]) in found
-        for found in both(tmp_path, text, "y", kind="classes"):
-            assert found.classes == 4
+        path.write_text(text)
+        calls_refused((lambda: table(str(path), "y", leave_out="note"), words))
 
 
-def test_frames_of_sparse_columns_and_of_columns_called_by_numbers_are_read(tmp_path):
-    frame = pandas.DataFrame({1: [0.5, 1.5, -2.5, 3.5], 2: [3, 0, 0, 7], 5: [0, 1, 1, 0]})
-    frame[2] = frame[2].astype("Sparse[int64]")
-    found = from_frame(frame, 5)
-    assert found.inputs.tolist() == [[0.5, 3], [1.5, 0], [-2.5, 0], [3.5, 7]]
-    assert found.targets.tolist() == [-1, 1, 1, -1]
+# ---- columns and frames ----
 
 
-@pytest.mark.parametrize("number", [0.1, 0.7, 3.0, 1234.567, 1e-8, 1e17])
-def test_a_constant_feature_becomes_zero_whatever_the_rounding_of_its_mean(number):
-    inputs = np.column_stack([np.full(37, number), np.linspace(-2.3, 4.1, 37)])
-    data = Dataset("own", inputs, np.arange(37) % 2, 2, source="none", licence="none").standardised()
-    assert not data.inputs[:, 0].any()
-    assert data.inputs[:, 1].std() == pytest.approx(1)
+def test_an_index_that_was_saved_is_refused_and_columns_with_blanks_are_left_out(tmp_path):
+    path = tmp_path / "saved.csv"
+    pandas.DataFrame({"dose": [0.5, 1.5, 2.5], "y": [1.25, 2.75, 0.5]}).to_csv(path)
+    for reader, data in ((table, str(path)), (from_frame, pandas.read_csv(path))):
+        assert "'Unnamed: 0'" in refusal(reader, data, "y")
+        assert reader(data, "y", leave_out="Unnamed: 0").inputs.tolist() == [[0.5], [1.5], [2.5]]
+    path.write_text("first name,last name,dose,y\nAnn,Lee,1.5,2.5\nBo,Ray,3.5,4.5\n")
+    assert table(str(path), "y", leave_out="first name, last name").inputs.tolist() == [[1.5], [3.5]]
+    assert table(str(path), "y", "last name", leave_out="first name").group_names == ("Lee", "Ray")
 
 
-@pytest.mark.parametrize("separator", [";", "\t", "|", " "])
-def test_another_separator_is_named(separator, file):
-    with pytest.raises(BoundsError) as raised:
-        table(changed(file, ",", separator), "score")
-    assert repr(separator) in str(raised.value)
+def test_a_constant_feature_becomes_zero_whatever_the_rounding_of_its_mean():
+    for number in (0.1, 0.7, 3.0, 1234.567, 1e-8, 1e17):
+        inputs = np.column_stack([np.full(37, number), np.linspace(-2.3, 4.1, 37)])
+        data = Dataset("own", inputs, np.arange(37) % 2, 2, source="none", licence="none").standardised()
+        assert not data.inputs[:, 0].any()
+        assert data.inputs[:, 1].std() == pytest.approx(1)
 
 
-def test_what_is_not_a_regular_file_is_refused_before_it_is_opened(tmp_path, capsys):
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", "/dev/zero", tmp_path):
-        assert main(["train", "--csv", str(path), "--target", "y"]) == 2
-        assert f"{path} must be a regular file" in capsys.readouterr().err
+SIZES = {"north": 13, "south": 7, "west": 4}
+SIDES = np.repeat(list(SIZES), list(SIZES.values()))
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(7)
+    found = pandas.DataFrame({"site": SIDES, "dose": rng.normal(size=24), "age": rng.integers(20, 90, 24)})
+    found["cost"] = 2.5 * found.dose + rng.normal(size=24)
+    found["ill"] = np.where(found.cost > 0.3, "yes", "no")
+    found["stage"] = np.arange(24) % 3
+    return found
+
+
+@pytest.fixture
+def file(frame, tmp_path):
+    path = tmp_path / "sites.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_frame_is_read_as_its_file_is(frame, file):
+    frame["age"] = frame.age.astype("Int64")
+    frame["visits"] = (frame.age % 2).astype("Sparse[int64]")
+    frame.to_csv(file, index=False)
+    for target in ("cost", "ill", "stage"):
+        others = [name for name in ("cost", "ill", "stage") if name != target]
+        mine, told = from_frame(frame, target, "site", others), table(str(file), target, "site", " ".join(others))
+        assert (mine.kind, mine.classes, mine.group_names) == (told.kind, told.classes, told.group_names)
+        for part in ("inputs", "targets", "groups"):
+            assert np.array_equal(getattr(mine, part), getattr(told, part))
+
+
+def test_a_federation_of_a_frame_has_a_client_for_every_group(frame):
+    found = Federation.from_frame(frame, "ill", "site", ["stage", "cost"])
+    assert found.client_sizes.tolist() == list(SIZES.values())
+    inputs, targets = found.samples(1)
+    south = frame[frame.site == "south"]
+    assert inputs.tolist() == south[["dose", "age"]].values.tolist()
+    assert targets.tolist() == [int(word == "yes") for word in south.ill]
+    assert Federation.from_frame(frame[["dose", "cost"]], "cost").client_sizes.tolist() == [24]
+
+
+def test_what_is_no_number_in_a_frame_is_refused_by_its_column(frame):
+    changes = [
+        ({"when": pandas.date_range("2024-03-05", periods=24)}, "when 0 2024-03-05"),
+        ({"kind": pandas.Categorical(["u", "v"] * 12)}, "kind 0 'u'"),
+        ({"dose": [0.5, None, None] * 8}, "dose 1 '' 15"),
+        ({"cost": [1.5, float("inf")] * 12}, "cost 1 'inf'"),
+        ({"site": [None, *SIDES[1:]]}, "site 0 ''"),
+        ({"cost": 3}, "cost '3'"),
+    ]
+    rest = frame.drop(columns="ill")
+    calls_refused(
+        *((lambda change=change: own_problem(rest.assign(**change), "cost", "site"), f"frame {words}")
+          for change, words in changes)
+    )  # fmt: skip
+
+
+# ---- problems ----
+
+
+@pytest.mark.parametrize(("target", "model"), [("cost", "ridge"), ("ill", "logistic"), ("stage", "softmax")])
+def test_the_model_is_that_of_the_target_and_the_long_line_prints_the_same(target, model, file, run):
+    others = " ".join({"cost", "ill", "stage"} - {target})
+    own = ["--csv", file, "--target", target, "--group", "site", "--leave-out", others]
+    rest = ["--rounds", "2", "--batch", "3", "--step-size", "0.07"]
+    status, short, err = run("train", *own, *rest)
+    assert status == 0
+    whole = f"table({str(file)!r}, target={target!r}, group='site', leave_out={others!r})"
+    text = f"{model}(held_out({whole}), regularisation=0.01)"
+    assert f'--problem "{text}" --partition "by_group()"\n' in err
+    assert run("train", "--problem", text, "--partition", "by_group()", *rest)[:2] == (0, short)
+    again = dataset(dataset(whole).name)  # its name reads back
+    assert np.array_equal(again.inputs, dataset(whole).inputs)
+
+
+def kept(file, target):
+    """How many lines of every site are not held out."""
+    tests = task(f"ridge(held_out(table({str(file)!r}, target={target!r}, group='site', leave_out='ill')))").data.test
+    return np.array([*SIZES.values()]) - np.bincount(tests.groups, minlength=3)
+
+
+def test_what_is_held_out_and_short_of_a_batch_is_said(file, run):
+    own = ["--csv", file, "--target", "cost", "--group", "site", "--leave-out", "ill"]
+    status, _, said = run("train", *own, "--rounds", "1", "--batch", "9")
+    assert status == 0
+    left = kept(file, "cost")
+    counts = np.array([*SIZES.values()]) - left
+    assert f"5 of 24 lines, {counts.min()} to {counts.max()} of each site (which has 4 to 13); 3 clients\n" in said
+    assert f"{(left < 9).sum()} of 3 clients" in said
+    assert f"9 samples of a batch (the smallest {min(left)})" in said
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["train", "--rounds", "1"],
+        ["constants"],
+        ["validate", "fedinit.lemma_2", "--rounds", "1", "--seeds", "2", "-o", "OUT"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_run_says_features_classes_clients_and_weights(verb, file, tmp_path, run):
+    own = ["--csv", file, "--target", "stage", "--group", "site", "--leave-out", "ill", "--batch", "2"]
+    status, _, err = run(*(word.replace("OUT", str(tmp_path)) for word in verb), *own, "--client-weight", "samples")
+    assert status in (0, 1)
+    (line,) = [line for line in err.splitlines() if "features, " in line]
+    left = kept(file, "stage")
+    assert "3 features, 3 classes ('0', '1', '2'); 3 clients" in line
+    assert f"{left.min()} to {left.max()} training samples" in line
+
+
+def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
+    numbered = frame.assign(row=np.arange(24))[["row", "cost"]]
+    held = set(range(24)) - {int(row) for row in own_problem(numbered, "cost").problem.data.inputs[:, 0]}
+    frame.loc[min(held), "site"] = "lone"
+    found = own_problem(frame, "cost", "site", ["ill"])
+    assert "site 'lone'" in found.remarks[-1]
+    assert found.problem.deal("by_group()", None, 0).clients == 3
+
+
+def test_a_model_a_penalty_and_a_kind_of_ones_choice(file, frame):
+    text = own_problem(file, "ill", leave_out="site", model="svm", regularisation=0.3).problem
+    assert text == f"svm(held_out(table({str(file)!r}, target='ill', leave_out='site')), regularisation=0.3)"
+    text = own_problem(file, "ill", leave_out="site", model="femnist_dnn(precision='double')").problem
+    assert text.endswith("leave_out='site')), precision='double')")
+    for data in (file, frame):  # whole numbers are one output of ridge unless they are called classes
+        found = own_problem(data, "stage", "site", "ill cost", "ridge")
+        made = task(found.problem) if isinstance(found.problem, str) else found.problem
+        assert made.deal("by_group()", None, 0).model.dim == 3  # dose, age and the intercept
+        assert own_problem(data, "stage", "site", "ill cost", kind="numbers").problem is not None
+    assert "kind='numbers'" in own_problem(file, "stage", "site", "ill cost", "ridge").problem
+    text = own_problem(file, "stage", "site", "ill cost", "ridge", kind="classes").problem
+    assert task(text).deal("by_group()", None, 0).model.dim == 9
+    calls_refused((lambda: own_problem(file, "ill", "site", "cost", "ridge"), "ill line 2"))
+
+
+def test_options_that_do_not_go_together_are_one_clear_line_and_other_lines_stay_as_they_are(file, run):
+    words = ["x", "--problem", "softmax(iris)", "--regularisation", "0.5", "--seeds=3", "cohort=2"]
+    for verb in ("train", "constants", "advise", "validate"):
+        assert spelled_out(verb, words) == words
+    cost, ill = f"--csv {file} --target cost", f"--csv {file} --target ill --group site"
+    wrong = {
+        "--target cost": "--target --csv",
+        f"--csv {file}": "--csv --target COLUMN",
+        f"{cost} --problem x": "--csv --problem",
+        f"{cost} --group site --partition iid": "--group --partition",
+        f"{cost} --regularisation -1": "--regularisation 0 -1",
+        f"--csv {file} --target price": f"{file} 'price'",
+        cost: f"{file} site 2 'north'",
+        f"{cost} --group site --leave-out ill --model soft": "'soft'",
+        f"{ill} --model femnist_dnn --regularisation 2": "--regularisation femnist_dnn",
+    }
+
+    def line(options):
+        status, out, err = run("constants", *options.split())
+        assert (status, out) == (2, "")
+        return err.splitlines()[-1]
+
+    all_refused(wrong, line)

@@ -1,11 +1,19 @@
-"""A federation's batches: whole passes, short last batches with weights, the same whoever else is asked for."""
+"""A federation's batches: whole passes, short last batches with weights, the same whoever else is asked for.
+
+They are drawn by shuffles of counters: permutations, keyed by (seed, round, client) alone, and as random as they
+should be.
+"""
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, strategies as st
+from refusals import calls_refused
+from scipy.stats import chi2
 
-from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
+from empirics.federation.shuffles import orders, words
+from empirics.training.step_sizes import geometric, harmonic
 
 
 def ragged(sizes=(7, 9, 12, 5, 10)) -> Federation:
@@ -33,15 +41,18 @@ def test_a_pass_takes_every_sample_of_the_client_once():
             assert sorted(seen) == own
 
 
-def test_short_batches_weigh_their_samples_equally():
+def test_short_batches_weigh_their_samples_equally_and_others_carry_no_weights():
     """Client 0 has 7 samples: batches of 4 and 3; client 2 has 12: all of 4."""
     batches = ragged().draw(1, 0, np.array([0, 2]), np.array([2, 2]), 4)
     assert batches.at(2, 0)[2].tolist() == [[0.25] * 4, [0.25] * 4]
     assert batches.at(2, 1)[2].tolist() == [[1 / 3] * 3 + [0.0], [0.25] * 4]
+    assert ragged((8, 8)).draw(5, 1, np.arange(2), np.array([3, 3]), 4).weight is None
+    assert ragged((7, 7)).draw(5, 1, np.arange(2), np.array([3, 3]), 4).weight is not None
+    assert ragged((8, 12)).draw(5, 1, np.array([0]), np.array([3]), 4).weight is not None
 
 
 @pytest.mark.parametrize("sizes", [(7, 9, 12, 5, 10), (8, 8, 8), (8, 8, 12), (7, 7, 7)])
-def test_a_clients_batches_do_not_depend_on_who_else_is_drawn(sizes):
+def test_a_clients_batches_do_not_depend_on_who_else_is_drawn_but_on_seed_and_round(sizes):
     federation = ragged(sizes)
     everyone = np.arange(len(sizes))
     together = federation.draw(5, 1, everyone, np.arange(len(sizes)) + 3, 4)
@@ -51,35 +62,14 @@ def test_a_clients_batches_do_not_depend_on_who_else_is_drawn(sizes):
         assert torch.equal(together.index[k, : k + 3], alone.index[0])
         if alone.weight is not None:
             assert torch.equal(together.weight[k, : k + 3], alone.weight[0])
+        for changed in ((6, 1), (5, 2)):
+            assert not torch.equal(alone.index, federation.draw(*changed, np.array([k]), np.array([k + 3]), 4).index)
+    part = together.part(slice(1, 3))  # parts and prefixes are those of the whole
+    for mine, whole in zip(part.at(2, 1), together.at(3, 1), strict=True):
+        assert (mine is None and whole is None) or torch.equal(mine, whole[1:3])
 
 
-def test_batches_without_short_ones_carry_no_weights():
-    assert ragged((8, 8)).draw(5, 1, np.arange(2), np.array([3, 3]), 4).weight is None
-    assert ragged((7, 7)).draw(5, 1, np.arange(2), np.array([3, 3]), 4).weight is not None
-    assert ragged((8, 12)).draw(5, 1, np.array([0]), np.array([3]), 4).weight is not None
-
-
-@pytest.mark.parametrize("changed", [(6, 1), (5, 2)])
-def test_seed_and_round_give_other_batches(changed):
-    federation, clients, steps = ragged((40, 40)), np.arange(2), np.array([5, 5])
-    assert not torch.equal(
-        federation.draw(5, 1, clients, steps, 8).index, federation.draw(*changed, clients, steps, 8).index
-    )
-
-
-def test_parts_and_prefixes_are_those_of_the_whole():
-    batches = ragged().draw(1, 0, np.arange(5), np.full(5, 2), 4)
-    part = batches.part(slice(1, 3))
-    for mine, whole in zip(part.at(2, 1), batches.at(3, 1), strict=True):
-        assert torch.equal(mine, whole[1:3])
-
-
-def test_a_client_without_samples_is_one_clear_line():
-    with pytest.raises(EmpiricsError, match=r"^every client must hold a sample; client 1 of 3 is empty$"):
-        Federation.of(torch.zeros(4), torch.zeros(4), [np.array([0]), np.array([], dtype=int), np.array([1])])
-
-
-def test_the_batch_of_a_client_with_fewer_samples_is_all_it_holds():
+def test_the_batch_of_a_client_with_fewer_samples_is_all_it_holds_and_none_has_no_sample():
     sizes = (3, 7, 5)
     federation = ragged(sizes)
     drawn = federation.draw(5, 2, np.arange(3), np.array([2, 2, 2]), 6)
@@ -93,3 +83,73 @@ def test_the_batch_of_a_client_with_fewer_samples_is_all_it_holds():
             torch.testing.assert_close(drawn.weight[k, step][real], torch.full((size,), 1 / size).to(drawn.weight))
     assert [int((w > 0).sum()) for w in drawn.weight[1]] == [6, 1]  # a pass of seven: six and the last one
     assert federation.draw(5, 2, np.arange(3), np.array([2, 2, 2]), 10**9).index.shape == (3, 2, 7)
+    parts = [np.array([0]), np.array([], dtype=int), np.array([1])]
+    calls_refused((lambda: Federation.of(torch.zeros(4), torch.zeros(4), parts), "client 1 3"))
+
+
+# ---- shuffles ----
+
+
+@given(
+    seed=st.integers(0, 2**63),
+    round_=st.integers(0, 10**6),
+    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=6),
+    passes=st.integers(1, 3),
+)
+def test_a_row_begins_with_a_permutation_of_the_clients_own_places_whoever_else_is_asked_for(
+    seed, round_, sizes, passes
+):
+    found = orders(seed, round_, np.arange(len(sizes)), np.array(sizes), passes)
+    assert found.shape == (len(sizes), passes, max(sizes))
+    for row, size in zip(found, sizes, strict=True):
+        for one in row:
+            assert sorted(one[:size]) == list(range(size))
+    alone = orders(seed, round_, np.array([len(sizes) - 1]), np.array(sizes[-1:]), passes + 1)[0]
+    assert np.array_equal(found[-1, :, : sizes[-1]], alone[:passes])
+
+
+def test_longer_rows_begin_with_shorter_ones():
+    clients = np.array([4, 9])
+    assert np.array_equal(words(5, 2, clients, 3, 40)[:, :2, :11], words(5, 2, clients, 2, 11))
+
+
+def test_every_part_of_the_key_enters_by_a_place_of_its_own():
+    """No sum of seed, round, client and pass is hashed."""
+
+    def order(seed, round_, client):
+        return orders(seed, round_, np.array([client]), np.array([60]), 2)[0]
+
+    one, another = order(3, 7, 5)
+    others = [another]
+    for key in ((4, 7, 5), (3, 8, 5), (3, 7, 6), (7, 3, 5), (5, 7, 3), (3, 5, 7), (4, 6, 5), (3, 8, 4)):
+        others.append(order(*key)[0])
+    assert all((one != other).mean() > 0.8 for other in others)
+
+
+def test_every_place_and_all_orders_are_equally_likely():
+    """Chi-square of how often each place comes first, second, ... in 6,000 shuffles of 6, and of the 24 orders of 4
+    places in 12,000 shuffles of consecutive rounds and clients: at the 1e-4 level each."""
+    shuffled = np.concatenate([orders(1, r, np.arange(200), np.full(200, 6), 1)[:, 0] for r in range(30)])
+    counts = np.stack([np.bincount(column, minlength=6) for column in shuffled.T])
+    assert (((counts - 1000) ** 2 / 1000).sum(axis=1) < chi2.ppf(1 - 1e-4, 5)).all()
+    shuffled = np.concatenate([orders(2, r, np.arange(120), np.full(120, 4), 1)[:, 0] for r in range(100)])
+    counts = np.unique(shuffled @ np.array([64, 16, 4, 1]), return_counts=True)[1]
+    assert len(counts) == 24
+    assert ((counts - 500) ** 2 / 500).sum() < chi2.ppf(1 - 1e-4, 23)
+
+
+def test_consecutive_rounds_are_not_correlated():
+    """Correlation of a place's rank in a round and in the next: standard error 1/sqrt(20,000)."""
+    clients = np.arange(100)
+    one, two = (orders(6, r, clients, np.full(100, 200), 1)[:, 0].ravel() for r in (10, 11))
+    assert abs(np.corrcoef(one, two)[0, 1]) < 4 / np.sqrt(one.size)
+
+
+# ---- step sizes ----
+
+
+def test_the_papers_rules_over_time():
+    assert harmonic(3.0, 250) == pytest.approx(3 / 12.5)
+    assert harmonic(3.0, np.array([0, 1000])) == pytest.approx([0.3, 0.15])
+    assert geometric(0.1, 0.998, 3) == pytest.approx(0.1 * 0.998 * 0.998 * 0.998)
+    assert geometric(0.1, 0.5, np.array([0, 2])) == pytest.approx([0.1, 0.025])

@@ -1,95 +1,114 @@
-"""Grids that cannot be run are found before the first cell starts, whatever a file holds: one line, status 2."""
+"""Grids: their cells; those that cannot be run are found before the first starts, whatever a file holds."""
 
+import codecs
 import json
 
 import pytest
+from refusals import all_refused, calls_refused, refusal
 from sweep_cells import HERE
 
-from empirics.errors import EmpiricsError
 from empirics.experiments import Store
-from empirics.experiments.grids import Grid
+from empirics.experiments.checking import check_words
+from empirics.experiments.grids import Grid, read_grid
 from fedbounds import main
 
 
 @pytest.fixture
-def refused(tmp_path, capsys):
+def line(tmp_path, refused):
     """What the command says of a grid with this text, which it must refuse without starting a cell."""
 
-    def run(text, *more, path=None):
-        path = path or tmp_path / "g.toml"
-        if text is not None:
-            path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        store = tmp_path / "store"
-        assert main(["sweep", str(path), "--store", str(store), *(more or ("--workers", "0"))]) == 2
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert told.err.count("\n") == 1
-        assert len(told.err) < 700
+    def run(text, *more):
+        path, store = tmp_path / "g.toml", tmp_path / "store"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        said = refused("sweep", path, "--store", store, *(more or ("--workers", "0")))
+        assert len(said) < 700
         assert not store.exists()
-        return told.err
+        return said
 
     return run
 
 
-# ---- size ----
+# ---- grids ----
 
 
-def test_the_size_of_a_grid_is_known_without_its_cells():
-    grid = Grid(
-        "g", {"a": 3}, {"b": [1, 2], "c": [4, 5, 6]}, "train", ({"vary": {"d": range(50)}}, {"fixed": {"b": 7}})
-    )
-    assert grid.size == 6 + 300 + 3
-    huge = Grid("g", {}, {name: range(300_000) for name in "abc"}, "train")
-    assert huge.size == 300_000**3
+def test_a_grid_is_every_combination_once_and_its_size_is_known_without_its_cells():
+    grid = Grid("g", {"rounds": 5}, {"a": [1, 2, 2.0], "b": ["x", "y"]}, f"{HERE}:square")
+    assert [c.arguments for c in grid.cells()] == [{"a": a, "b": b, "rounds": 5} for a in (1, 2) for b in ("x", "y")]
+    also = ({"vary": {"d": range(50)}}, {"fixed": {"b": 7}})
+    assert Grid("g", {"a": 3}, {"b": [1, 2], "c": [4, 5, 6]}, "train", also).size == 6 + 300 + 3
+    assert Grid("g", {}, {name: range(300_000) for name in "abc"}, "train").size == 300_000**3
+    assert Grid("g", {}, {"a": [1, 2]}, also=({"fixed": {"a": 7}},)).size == 3
 
 
-@pytest.mark.parametrize("more", [[], ["--status"], ["--verify"], ["--fresh"]])
-def test_a_grid_that_is_too_large_is_refused_with_its_size_and_without_building_it(refused, monkeypatch, more):
+def test_further_blocks_override_what_they_name():
+    also = ({"fixed": {"b": 7}}, {"vary": {"a": [9]}, "job": f"{HERE}:raises"})
+    grid = Grid("g", {"c": 1}, {"a": [1], "b": [2, 3]}, f"{HERE}:square", also)
+    found = [(c.job.partition(":")[2], c.arguments["a"], c.arguments["b"]) for c in grid.cells()]
+    assert found == [("square", 1, 2), ("square", 1, 3), ("square", 1, 7), ("raises", 9, 2), ("raises", 9, 3)]
+
+
+def test_a_toml_file_and_a_python_file_make_grids(tmp_path):
+    text = 'name = "mine"\n[vary]\nnumber = [1, 2]\n[[also]]\nfixed.number = 5\n'
+    (tmp_path / "g.toml").write_bytes(codecs.BOM_UTF8 + text.encode())
+    assert [c.arguments["number"] for c in read_grid(str(tmp_path / "g.toml")).cells()] == [1, 2, 5]
+    own = "from empirics.experiments.grids import Grid\nown = Grid('own', vary={'number': [4]})\n"
+    (tmp_path / "g.py").write_text(own)
+    assert read_grid(f"{tmp_path / 'g.py'}:own").vary == {"number": [4]}
+
+
+def test_a_grid_that_is_too_large_is_refused_with_its_size_and_without_building_it(line, monkeypatch):
     monkeypatch.setattr("empirics.experiments.grids.Cell", lambda *_: pytest.fail("a cell was built"))
     values = list(range(1000))
     words = "".join(f"{name} = {values}\n" for name in ("a", "b"))
-    told = refused(f'[fixed]\nproblem = "softmax(digits)"\n[vary]\nseed = {values}\n{words}', *more)
-    assert "has 1e+09 cells, more than the 200,000" in told
+    text = f'[fixed]\nproblem = "softmax(digits)"\n[vary]\nseed = {values}\n{words}'
+    ways = ("--workers=0", "--status", "--verify", "--fresh")
+    all_refused(dict.fromkeys(ways, "1e+09 200,000"), lambda way: line(text, way))
 
 
 # ---- files ----
 
+FIXED = "[fixed]\na = 2\n"
+FILES = {
+    "a = " + 500 * "[" + 500 * "]": "deeply",
+    "[fixed]\na = " + 500 * "{x = " + "3" + 500 * "}": "deeply",
+    "a = " + 5000 * "9": "TOML",
+    b"a = \xff": "TOML",
+    b"\x00": "TOML",
+    "[vary": "TOML",
+    "[fixed]\na = 2001-02-03\n": "text number list table",
+    f"name = 3\n{FIXED}": "name 3",
+    f'name = "a\\nb"\n{FIXED}': "name",
+    f"name = {{a = 3}}\n{FIXED}": "name",
+    f"fixed = {list(range(9000))}\n": "fixed table",
+    f"[vary]\na = '{9000 * 'x'}'\n": "a list",
+    f"also = {list(range(9000))}\n{FIXED}": "also list",
+    "[vari]\na = [1]\n": "'vari' 'vary'",
+    "name = 'x'\n": "[fixed] [vary]",
+    "vary = 3\n": "vary table 3",
+    "[vary]\na = 3\n": "a list 3",
+    "[vary]\na = []\n": "a list []",
+    "[vary]\na = [1]\n[[also]]\nfix = 3\n": "'fix' 'fixed'",
+    "[vary]\na = [nan]\n": "finite nan",
+    "[vary]\nstep_size = [1e-400, 0.1]\n": "TOML",
+    f"job = 3\n{FIXED}": "job path/file.py:name 3",
+    f"also = [7]\n{FIXED}": "also 7",
+    f"[[also]]\nfixed = 3\n{FIXED}": "fixed table 3",
+    f"[[also]]\nvary = 3\n{FIXED}": "vary table 3",
+    f"[[also]]\nvary.a = 3\n{FIXED}": "a 3",
+    f"[[also]]\njob = 3\n{FIXED}": "job 3",
+}
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a = " + 500 * "[" + 500 * "]", "nested too deeply"),
-        ("[fixed]\na = " + 500 * "{x = " + "3" + 500 * "}", "nested too deeply"),
-        ("a = " + 5000 * "9", "not a TOML file"),
-        (b"a = \xff", "not a TOML file"),
-        (b"\x00", "not a TOML file"),
-        ("[fixed]\na = 2001-02-03\n", "must be text, a number, a list or a table"),
-        ("name = 3\n[fixed]\na = 2\n", "name must be a line of text; got 3"),
-        ('name = "a\\nb"\n[fixed]\na = 2\n', "name must be a line of text"),
-        ("name = {a = 3}\n[fixed]\na = 2\n", "name must be a line of text"),
-        (f"fixed = {list(range(9000))}\n", "fixed must be a table"),
-        (f"[vary]\na = '{9000 * 'x'}'\n", "a must be a list of values"),
-        (f"also = {list(range(9000))}\n[fixed]\na = 2\n", "also must be a list of tables"),
-    ],
-)
-def test_a_file_that_holds_no_grid_is_one_line(refused, text, said):
-    assert said in refused(text)
 
-
-def test_an_argument_that_is_nested_too_deeply_is_one_line():
+def test_a_file_that_holds_no_grid_is_one_line(line, refused):
+    all_refused(FILES, line)
+    all_refused({"": "empty", "none.toml": "none.toml"}, lambda name: refused("sweep", name, "--status"))
     nest = [7]
     for _ in range(5000):
         nest = [nest]
-    with pytest.raises(EmpiricsError, match="nested too deeply"):
-        Grid("g", {"a": nest}, {}, "train").cells()
-
-
-@pytest.mark.parametrize(
-    "call", ["f(" + "-" * 5000 + "1)", "f(" * 300 + ")" * 300, "f(" + "9" * 5000 + ")", "f(1e999)"]
-)
-def test_a_text_that_no_parser_can_read_stays_as_it_is(call):
-    (cell,) = Grid("g", {"algorithm": call}, {}, "train").cells()
-    assert len(cell.key) == 20
+    calls_refused(
+        (lambda: Grid("g", {"a": nest}, {}, "train").cells(), "deeply"),
+        (lambda: Grid("g", {"b": 3}, {}, also=({"fixed": {"a": 7}, "vary": {"a": [1, 2]}},)), "'g' a"),
+    )
 
 
 # ---- cells ----
@@ -103,90 +122,118 @@ FINE = {
 }
 
 
-def written(fixed, vary=None):
+def written(changes, vary=None):
+    """The fine grid with these changes, where None leaves a word out."""
+    fixed = {k: v for k, v in {**FINE, **changes}.items() if v is not None}
     lines = [f"{k} = {json.dumps(v)}" for k, v in fixed.items()]
-    return "\n".join(
-        ["[fixed]", *lines, "[vary]", *(f"{k} = {json.dumps(v)}" for k, v in (vary or {"seed": [5]}).items())]
-    )
+    varied = [f"{k} = {json.dumps(v)}" for k, v in (vary or {"seed": [5]}).items()]
+    return "\n".join(["[fixed]", *lines, "[vary]", *varied])
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"algorithm": None}, "train: algorithm must be given"),
-        ({"measure": None}, "train: measure must be given"),
-        ({"problem": "softmax(digit)"}, "digit"),
-        ({"problem": "digits"}, "a model of a data set"),
-        ({"problem": "softmax(digits)"}, "no test samples"),
-        ({"problem": "logistic_network(digits)"}, "logistic"),
-        ({"measure": "test_loss"}, "measurement"),
-        ({"measure": ["test_los"]}, "did you mean 'test_loss'"),
-        ({"measure": 7}, "must be a list of measurements"),
-        ({"clients": -3}, "clients"),
-        ({"cohort": 9}, "cohort must be <= clients; got 9 > 4"),
-        ({"cohort": 0}, "cohort must be a whole number >= 1; got 0"),
-        ({"rounds": "3"}, "rounds must be a whole number >= 1"),
-        ({"cohort": 100_000}, "cohort must be <="),
-        ({"partition": "dirichle(1)"}, "did you mean 'dirichlet'"),
-        ({"partition": "nowhere.py:mine"}, "No such file"),
-        ({"stepsize": 0.1}, "stepsize"),
-    ],
-    ids=str,
-)
-def test_cells_that_cannot_run_are_found_before_the_first_starts(refused, wrong, said):
-    fixed = {k: v for k, v in {**FINE, **wrong}.items() if v is not None}
-    told = refused(written(fixed))
-    assert told.startswith("fedbounds: no cell was started, for this one cannot run: train(")
-    assert said in told.partition("): ")[2] or said in told
+def calls(*texts):
+    return {"algorithm": None}, {"algorithm": [*texts], "seed": [5]}
 
 
-def test_one_wrong_value_among_many_is_found(refused):
-    fixed = {k: v for k, v in FINE.items() if k != "algorithm"}
-    methods = ["fedavg()", "fedprox(0.1)", "fedpro(0.1)"]
-    told = refused(written(fixed, {"algorithm": methods, "seed": list(range(30))}))
-    assert "did you mean 'fedprox'" in told
-    assert "seed must be a whole number >= 0; got True" in refused(written(FINE, {"seed": [5, True]}))
+WORDS = [
+    (calls("fedinit(beta=1e-400)"), "'1e-400'"),
+    (calls("fedinit(beta=1_0)"), "'1_0'"),
+    (calls("relaxed(scaffold(), beta=0x1)"), "'0x1'"),
+    (calls("fedavg()#x"), "name(option=0.1)"),
+    (calls("nope()"), "'nope'"),
+    (calls("fedprox(0.1, 0.2)"), "fedprox 1 2"),
+    (calls("fedavg()", "fedprox(0.1)", "fedpro(0.1)"), "'fedpro' 'fedprox'"),
+    (({}, {"seed": [0, True]}), "seed 0 True"),
+    (({"clients": "four"},), "clients 1 'four'"),
+    (({"lr": 0.1},), "train 'lr'"),
+    (({"rounds": 3}, {"rounds": [2, 4], "seed": [5]}), "rounds"),
+    (({"measure": ["train_loss", "train_loss"]},), "train_loss twice"),
+    (({"local_steps": 3, "local_epochs": 2},), "local_steps local_epochs"),
+    (({"problem": "softmax(iris, regularization=0.1)"},), "'regularization' 'regularisation'"),
+    (({"problem": [3]},), "problem [3]"),
+    (({"local_test": "held"},), "local_test 'held'"),
+    (({"algorithm": None},), "train algorithm given"),
+    (({"measure": None},), "train measure given"),
+]
+"""What no cell can have: refused by --status as well."""
+TRIED = {
+    "problem": {
+        "softmax(digit)": "'digit'",
+        "digits": "model",
+        "softmax(digits)": "test samples",
+        "logistic_network(digits)": "'logistic_network'",
+    },
+    "measure": {"test_loss": "measurements", "test_los": "measurements", 7: "measurements 7"},
+    "clients": {-3: "clients 1 -3"},
+    "cohort": {9: "cohort clients 9 4", 0: "cohort 1 0", 100_000: "cohort clients 100000 4"},
+    "rounds": {"3": "rounds 1 '3'"},
+    "partition": {"dirichle(1)": "'dirichle' 'dirichlet'", "nowhere.py:mine": "nowhere.py"},
+    "stepsize": {0.1: "'stepsize' 'step_size'"},
+}
+"""What is found by trying a cell."""
 
 
-def test_a_network_without_test_samples_is_found_without_training_it(refused, monkeypatch):
+def test_cells_that_cannot_run_are_found_before_the_first_starts_by_a_sweep_and_by_its_status(line):
+    def everywhere(case):
+        said = {line(written(*case), *how) for how in (["--workers", "0"], ["--status"], ["--verify"])}
+        assert len(said) == 1
+        return said.pop()
+
+    all_refused(WORDS, everywhere)
+    for word, values in TRIED.items():
+        all_refused(values, lambda value, word=word: line(written({word: value})))
+    all_refused({"test_los": "'test_loss'"}, lambda name: line(written({"measure": [name]})))
+    for wrong in ("by_group", "pachinko"):  # one value among many
+        grid = written({}, {"seed": [5, 7], "partition": ["iid", wrong]})
+        all_refused({grid: f"partition={wrong}"}, line)
+
+
+def test_a_network_without_test_samples_is_found_without_training_it(line, monkeypatch):
     monkeypatch.setattr("empirics.training.rounds.play", lambda *_, **__: pytest.fail("no round is trained"))
-    told = refused(written({**FINE, "problem": "femnist_dnn(digits)"}))
-    assert "no test samples" in told
+    all_refused({"femnist_dnn(digits)": "test samples"}, lambda problem: line(written({"problem": problem})))
 
 
-def test_a_function_of_ones_own_is_held_against_its_arguments(refused, tmp_path):
-    assert f"unknown argument of {HERE}:square 'numbr'; did you mean 'number'" in refused(
-        f'job = "{HERE}:square"\n[vary]\nnumbr = [3]\n'
-    )
+def test_two_spellings_of_one_run_are_refused_by_name():
+    same = {"problem": "softmax(iris)", "algorithm": "fedprox(0.3)", "rounds": 2, "seed": 5, "clients": 3}
+    spellings = [
+        ("algorithm", "fedavg()", "fedavg"),
+        ("algorithm", "fedinit(0.1)", "fedinit(beta=0.1)"),
+        ("partition", "iid", "iid()"),
+        ("partition", "dirichlet(0.3)", "dirichlet(alpha=0.3)"),
+        ("problem", "softmax(iris)", "softmax(iris, regularisation=0.001)"),
+    ]
+    for word, one, other in spellings:
+        fixed = {name: item for name, item in same.items() if name != word}
+        grid = Grid("g", {**fixed, "measure": ["train_loss"]}, {word: [one, other]})
+        assert f"{word} '{one}' and '{other}'" in refusal(check_words, grid.cells())
+
+
+def test_a_function_of_ones_own_is_compared_with_its_arguments(line, tmp_path):
     own = tmp_path / "own.py"
     own.write_text("import nothing_of_this_name\n")
-    assert "nothing_of_this_name" in refused(f'job = "{own}:f"\n[vary]\nnumber = [3]\n')
+    jobs = {
+        f'job = "{HERE}:square"\n[vary]\nnumbr = [3]\n': f"{HERE}:square 'numbr' 'number'",
+        f'job = "{HERE}:square"\n[vary]\nsleep = [0.25]\n': f"{HERE}:square number",
+        f'job = "{own}:f"\n[vary]\nnumber = [3]\n': "nothing_of_this_name",
+    }
+    all_refused(jobs, line)
 
 
-def test_what_is_there_already_is_not_tried_again(tmp_path, monkeypatch):
-    grid = tmp_path / "g.toml"
-    grid.write_text(written(FINE))
-    words = ["sweep", str(grid), "--store", str(tmp_path / "store"), "--workers", "0"]
+def test_what_is_there_is_not_tried_again_and_a_grid_that_is_refused_leaves_it(tmp_path, monkeypatch, capsys):
+    grid, store = tmp_path / "g.toml", tmp_path / "store"
+    grid.write_text(written({}))
+    words = ["sweep", str(grid), "--store", str(store), "--workers", "0"]
     assert main(words) == 0
-    monkeypatch.setattr("empirics.experiments.jobs.train.prepared", lambda **_: pytest.fail("tried"))
-    assert main(words) == 0
-    assert len(list(Store(tmp_path / "store"))) == 1
-
-
-def test_a_grid_that_is_refused_leaves_the_store_as_it_was(tmp_path, capsys):
-    grid = tmp_path / "g.toml"
-    grid.write_text(written(FINE))
-    words = ["sweep", str(grid), "--store", str(tmp_path / "store"), "--workers", "0"]
-    assert main(words) == 0
-    before = sorted(p.name for p in (tmp_path / "store").iterdir())
-    grid.write_text(written(FINE, {"seed": [5], "cohort": [2, 100_000]}))
+    before = sorted(p.name for p in store.iterdir())
+    with monkeypatch.context() as later:
+        later.setattr("empirics.experiments.jobs.train.prepared", lambda **_: pytest.fail("tried"))
+        assert main(words) == 0
+    assert len(list(Store(store))) == 1
+    grid.write_text(written({}, {"seed": [5], "cohort": [2, 100_000]}))
     assert main([*words, "--fresh"]) == 2
-    assert "cohort must be <=" in capsys.readouterr().err
-    assert before == sorted(p.name for p in (tmp_path / "store").iterdir())
+    assert "cohort" in capsys.readouterr().err
+    assert before == sorted(p.name for p in store.iterdir())
 
 
 @pytest.mark.slow
-def test_workers_look_for_mistakes_before_they_start(refused):
-    told = refused(written({**FINE, "algorithm": "fedavgg()"}), "--workers", "1")
-    assert told.startswith("fedbounds: no cell was started")
-    assert "did you mean 'fedavg'" in told
+def test_workers_look_for_mistakes_before_they_start(line):
+    all_refused({"fedavgg()": "'fedavg'"}, lambda text: line(written({"algorithm": text}), "--workers", "1"))

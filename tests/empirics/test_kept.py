@@ -1,16 +1,18 @@
 """Runs that go on: with every method the same bits as at once, in the rows too; and what would make another run."""
 
+import re
+
 import pytest
 import torch
 from empirics_toys import needs_an_algorithm
+from refusals import all_refused
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.measuring import measurement, Run
-from empirics.measuring.kept import FORMAT, Keeper, KeptRun, KeptRuns, write
+from empirics.measuring.kept import FORMAT, Keeper, KeptRun, KeptRuns, read, write
 from empirics.problems.tasks import task
 from empirics.training.seeds import single_thread
 from empirics.training.setting import Setting
-from fedbounds import main
 
 FIRST, ALL, EVERY = 3, 5, 2
 QUICK = {  # what else would take long, or begin after these rounds
@@ -75,7 +77,10 @@ def test_a_run_goes_on_from_where_it_was_kept_on_the_way_bit_by_bit(dealt, tmp_p
 
     def keep(reached):
         kept = {("fedinit(beta=0.3)", 3): KeptRun(reached, list(rows))}
-        write(KeptRuns({}, {}, kept), tmp_path / f"{reached.state.round}.pt")
+        write(KeptRuns({}, {}, kept), path := tmp_path / f"{reached.state.round}.pt")
+        (again,) = read(path).runs.values()
+        assert (again.reached.largest, again.reached.seconds) == (reached.largest, reached.seconds)
+        assert again.rows == rows
 
     with single_thread():
         seen = []
@@ -90,22 +95,6 @@ def test_a_run_goes_on_from_where_it_was_kept_on_the_way_bit_by_bit(dealt, tmp_p
     assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
-def test_a_memory_that_was_left_behind_would_be_seen(dealt):
-    """The check of the checks: SCAFFOLD's control variates matter to the rounds after."""
-    with single_thread():
-        ends = []
-        for zero in (False, True):
-            kept = []
-            list(run(dealt, "scaffold()", FIRST, keep=kept.append))
-            (begun,) = kept
-            if zero:
-                memory = {name: torch.zeros_like(rows) for name, rows in begun.state.memory.items()}
-                begun = begun._replace(state=begun.state._replace(memory=memory))
-            *_, (state, _) = run(dealt, "scaffold()", ALL, begun=begun)
-            ends.append(state.model)
-    assert not torch.equal(*ends)
-
-
 # ---- the command ----
 
 WORDS = ["--problem", "softmax(held_out(digits))", "--clients", "6", "--cohort", "2", "--partition", "dirichlet(0.3)",
@@ -113,15 +102,10 @@ WORDS = ["--problem", "softmax(held_out(digits))", "--clients", "6", "--cohort",
 
 
 @pytest.fixture
-def train(tmp_path, monkeypatch, capsys):
+def train(tmp_path, monkeypatch, run):
     """Status, output and errors of ``fedbounds train`` in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-
-    def command(*more):
-        status = main(["train", *WORDS, *more])
-        return status, *capsys.readouterr()
-
-    return command
+    return lambda *more: run("train", *WORDS, *more)
 
 
 def test_the_command_goes_on_with_more_rounds_seeds_and_methods(train, tmp_path):
@@ -137,48 +121,36 @@ def test_the_command_goes_on_with_more_rounds_seeds_and_methods(train, tmp_path)
     assert train(*more, "again.csv", *kept)[0] == 0  # nothing is left to train
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "once.csv").read_bytes()
     assert (tmp_path / "kept.pt").read_bytes() == before
+    train("--rounds", "3", "--step-size", "1e300", "--keep-state", "diverged.pt")
+    assert not (tmp_path / "diverged.pt").exists()
 
 
-def test_a_run_that_diverged_is_not_kept(train, tmp_path):
-    train("--rounds", "3", "--step-size", "1e300", "--keep-state", "kept.pt")
-    assert not (tmp_path / "kept.pt").exists()
-
-
-@pytest.mark.parametrize(
-    ("more", "line"),
-    [
-        (["--rounds", "2"], "kept.pt keeps 3 rounds of scaffold(); --rounds must be at least that; got 2"),
-        (
-            ["--step-size", "0.1"],
-            "kept.pt keeps runs with step_size=0.05; got 0.1, which makes other runs: give another",
-        ),
-        (
-            ["--measure", "train_loss"],
-            "kept.pt keeps runs with measure=None; got ['train_loss'], which makes other runs",
-        ),
-        (["--engine", "compiled"], "keeps numbers by torch, and these would be by compiled-2: say --engine torch"),
-        (["--keep-state", "notes.pt"], "notes.pt holds no kept runs ("),
-        (["--keep-state", "kept.csv"], "--keep-state writes .pt; got kept.csv: call it kept.pt"),
-        (["--keep-state", "no/kept.pt"], "--keep-state no/kept.pt: No such file or directory"),
-    ],
-)
-def test_another_run_is_not_the_one_that_is_kept(more, line, train, tmp_path):
+def test_another_run_is_not_the_one_that_is_kept_and_leaves_it(train, tmp_path):
     assert train("--rounds", "3", "--keep-state", "kept.pt")[0] == 0
     (tmp_path / "notes.pt").write_text("milk, bread")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    words = ["--rounds", "5", *more] if "--rounds" not in more else more
-    words += [] if "--keep-state" in more else ["--keep-state", "kept.pt"]
-    status, _, err = train(*words)
-    assert status == 2
-    assert line in err.splitlines()[-1]
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
+    def line(more):
+        words = more.split() if "--rounds" in more else ["--rounds", "5", *more.split()]
+        status, _, err = train(*words, *([] if "--keep-state" in more else ["--keep-state", "kept.pt"]))
+        assert status == 2
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+        return err.splitlines()[-1]
 
-def test_other_versions_are_said(train, tmp_path):
-    assert train("--rounds", "2", "--keep-state", "kept.pt")[0] == 0
+    wrong = {
+        "--rounds 2": "kept.pt 3 scaffold() --rounds 2",
+        "--step-size 0.1": "kept.pt step_size=0.05 0.1",
+        "--measure train_loss": "kept.pt measure=None 'train_loss'",
+        "--engine compiled": "torch compiled-2 --engine",
+        "--keep-state notes.pt": "notes.pt",
+        "--keep-state kept.csv": "--keep-state .pt kept.csv",
+        "--keep-state no/kept.pt": "--keep-state no/kept.pt",
+    }
+    all_refused(wrong, line)
     found = torch.load(tmp_path / "kept.pt", weights_only=True)
-    torch.save({**found, "about": found["about"].replace(torch.__version__, "1.2.3")}, tmp_path / "kept.pt")
-    status, _, err = train("--rounds", "3", "--keep-state", "kept.pt")
-    assert (status, err) == (0, "fedbounds: kept.pt was kept with other versions of torch: last bits may differ\n")
     torch.save({**found, "format": 7}, tmp_path / "kept.pt")
-    assert f"kept.pt is kept in format 7, this version reads {FORMAT}" in train("--keep-state", "kept.pt")[2]
+    assert re.search(rf"kept.pt.* 7.* {FORMAT}", train("--keep-state", "kept.pt")[2])
+    torch.save({**found, "about": found["about"].replace(torch.__version__, "1.2.3")}, tmp_path / "kept.pt")
+    status, _, err = train("--rounds", "4", "--keep-state", "kept.pt")
+    assert status == 0
+    assert "kept.pt" in err  # kept with other versions, which is said

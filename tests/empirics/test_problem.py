@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 from fractions import Fraction as Q
+from functools import cache
 
 import numpy as np
 import pytest
 import torch
+from loops import each
 from measuring_toys import INPUTS, logistic, loss, PARTS, ridge, slope
 
 from bounds.assumptions import ASSUMPTIONS
@@ -70,7 +72,7 @@ def test_assumptions_read_what_the_problem_states():
     for name in ("smooth", "strongly_convex", "dissimilarity", "bounded_variance", "lipschitz"):
         assert ASSUMPTIONS[name].holds(network, None, None) is None
     assert ASSUMPTIONS["convex"].holds(network, None, None) is False
-    with pytest.raises(EmpiricsError, match="only convex models know their minimisers"):
+    with pytest.raises(EmpiricsError):
         _ = network.minimiser
 
 
@@ -135,9 +137,12 @@ PROBLEMS = {
 }
 
 
-@pytest.fixture(params=PROBLEMS, scope="module")
-def problem(request):
-    return PROBLEMS[request.param]()
+@cache
+def made(name):
+    return PROBLEMS[name]()
+
+
+every_problem = each(PROBLEMS, lambda name: {"problem": made(name)})
 
 
 def numbers(array):
@@ -150,12 +155,14 @@ def at(problem, seed, size=1.0):
     return torch.from_numpy(w) if isinstance(problem.minimiser, torch.Tensor) else w
 
 
+@every_problem
 def test_gradients_are_those_of_the_losses(problem):
     w, step = at(problem, 1), at(problem, 2)
     rise = numbers(problem.client_losses(w + 1e-5 * step)) - numbers(problem.client_losses(w - 1e-5 * step))
     np.testing.assert_allclose(numbers(problem.client_gradients(w)) @ numbers(step), rise / 2e-5, rtol=1e-6, atol=1e-7)
 
 
+@every_problem
 def test_losses_lie_between_their_parabolas(problem):
     for seed in range(5):
         w, v = at(problem, 2 * seed), at(problem, 2 * seed + 1, size=3.0)
@@ -166,6 +173,7 @@ def test_losses_lie_between_their_parabolas(problem):
         assert (beyond <= problem.smoothness / 2 * away @ away * (1 + 1e-9)).all()
 
 
+@every_problem
 def test_minimisers_have_no_gradient_and_the_smallest_loss(problem):
     weights = numbers(problem.weights)
     assert weights.sum() == pytest.approx(1)
@@ -179,6 +187,7 @@ def test_minimisers_have_no_gradient_and_the_smallest_loss(problem):
     assert gap > 0
 
 
+@every_problem
 def test_dissimilarity_and_the_gradients_growth_hold_at_every_model(problem):
     weights = numbers(problem.weights)
     at_best = numbers(problem.client_gradients(problem.minimiser))

@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 import torch
+from loops import each
+from refusals import calls_refused
 from scipy.optimize import minimize
 
 from empirics.data.catalogue import Dataset
-from empirics.errors import EmpiricsError, NotConvergedError
+from empirics.errors import NotConvergedError
 from empirics.models.linear import LeastSquares, Linear, Softmax
 from empirics.models.solvers import newton
 from empirics.problems.pool import Pool
@@ -16,6 +18,7 @@ from empirics.problems.tasks import LinearTask, task, TASKS
 
 MANY, TWO = ("ridge", "softmax"), ("logistic", "svm")
 ALL = (*MANY, *TWO)
+every_loss = each(ALL, lambda word: {"word": word})
 PENALTY = {"ridge": 0.37, "softmax": 0.23, "logistic": 0.31, "svm": 0.29}
 
 
@@ -67,7 +70,7 @@ def hessian_in_outputs(model: Linear, scores: np.ndarray, target: torch.Tensor) 
     return np.stack([product(unit.reshape(1, -1, 1)).numpy().ravel() for unit in units])
 
 
-@pytest.mark.parametrize("word", ALL)
+@every_loss
 def test_losses_on_a_shared_pool_equal_plain_sums(word):
     problem = problem_of(word, "dirichlet_replaced(0.4)", clients=7)
     models = torch.from_numpy(np.random.default_rng(1).normal(size=(7, problem.model.dim)))
@@ -79,7 +82,7 @@ def test_losses_on_a_shared_pool_equal_plain_sums(word):
         np.testing.assert_allclose(problem.model.sample_losses(models[:rows], *own), by_hand[:rows], rtol=1e-12)
 
 
-@pytest.mark.parametrize("word", ALL)
+@every_loss
 def test_derivatives_equal_finite_differences(word):
     problem = problem_of(word)
     model, rng = problem.model, np.random.default_rng(3)
@@ -96,7 +99,7 @@ def test_derivatives_equal_finite_differences(word):
         np.testing.assert_allclose(model.hessian(w, batch)(step), turn, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("word", ALL)
+@every_loss
 def test_evaluation_counts_what_is_right(word):
     problem = problem_of(word)
     models = torch.from_numpy(np.random.default_rng(5).normal(size=(3, problem.model.dim)))
@@ -107,15 +110,12 @@ def test_evaluation_counts_what_is_right(word):
         guess = (scores[:, 0] > 0).astype(int) if word in TWO else scores.argmax(1)
         np.testing.assert_array_equal(right, guess == y)
     assert 0 < correct.sum() < correct.numel()
-
-
-def test_regression_without_classes_has_no_accuracy():
-    model = LeastSquares(2, 1, 0.3)
     x, y = torch.tensor([[[0.3, -1.2], [0.8, 0.1]]], dtype=torch.float64), torch.tensor([[0.7, -0.4]])
+    model = LeastSquares(2, 1, 0.3)  # regression without classes has no accuracy
     assert model.evaluate(torch.tensor([[0.2, 0.9]], dtype=torch.float64), x, y)[1].isnan().all()
 
 
-@pytest.mark.parametrize("word", ALL)
+@every_loss
 def test_local_minimisers_equal_those_of_a_general_optimiser(word):
     problem = problem_of(word)
     drawn = problem.draw(3)
@@ -162,11 +162,11 @@ class NearMiss(LeastSquares):
 def test_a_minimiser_that_is_not_one_is_refused():
     wrong = LinearTask("near", NearMiss)(small_pool("ridge"), regularisation=0.37)
     problem = wrong.pool("iid", clients=2, samples=4)
-    with pytest.raises(NotConvergedError, match="gradient norm"):
+    with pytest.raises(NotConvergedError, match="gradient"):
         problem.local_minimisers(problem.draw(0))
 
 
-@pytest.mark.parametrize("word", ALL)
+@every_loss
 def test_constants_are_attained(word):
     """The largest Hessian eigenvalue over points and models is L (softmax: approached), the smallest is mu."""
     problem = problem_of(word)
@@ -185,7 +185,7 @@ def test_constants_are_attained(word):
     assert smallest == pytest.approx(problem.strong_convexity, rel=1e-9)
 
 
-@pytest.mark.parametrize("word", ALL)
+@every_loss
 def test_slope_and_curvature_are_never_exceeded_and_nearly_reached(word):
     model, rng = problem_of(word).model, np.random.default_rng(7)
     target = torch.tensor([[1]]) if word in MANY else torch.tensor([[1.0]], dtype=torch.float64)
@@ -198,17 +198,12 @@ def test_slope_and_curvature_are_never_exceeded_and_nearly_reached(word):
         assert max(slopes) > 0.95 * model.slope
 
 
-def test_a_network_has_no_pool():
-    with pytest.raises(EmpiricsError, match="a pool needs a linear model, which knows its minimisers; got femnist_dnn"):
-        task("femnist_dnn(digits)").pool("iid", clients=2, samples=3)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"), [({"clients": 0}, "clients must be .* >= 1; got 0"), ({"samples": -2}, "samples .* got -2")]
-)
-def test_a_pool_needs_clients_and_samples(wrong, says):
-    with pytest.raises(EmpiricsError, match=says):
-        on_digits("ridge", **{"clients": 3, "samples": 4, **wrong})
+def test_a_pool_needs_a_linear_model_clients_and_samples():
+    calls_refused(
+        (lambda: task("femnist_dnn(digits)").pool("iid", clients=2, samples=3), "femnist_dnn"),
+        (lambda: on_digits("ridge", clients=0, samples=4), "clients 1 0"),
+        (lambda: on_digits("ridge", clients=3, samples=-2), "samples 1 -2"),
+    )
 
 
 def test_features_beyond_one_are_standardised_before_they_are_drawn():
@@ -276,5 +271,4 @@ def test_a_wrong_gradient_is_reported():
 def test_least_squares_without_a_single_minimiser_say_so():
     inputs = torch.tensor([[[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]], dtype=torch.float64)
     targets = torch.tensor([[0.4, 0.7, 0.1]], dtype=torch.float64)
-    with pytest.raises(EmpiricsError, match=r"^the penalty of least squares must be large enough"):
-        LeastSquares(2, 1, 1e-320).minimise((inputs, targets, None), 1e-10)
+    calls_refused((lambda: LeastSquares(2, 1, 1e-320).minimise((inputs, targets, None), 1e-10), "penalty"))

@@ -1,10 +1,10 @@
 """The processes of a sweep: who can reach them, what they import, what they say when they die or are stopped."""
 
-import ast
 import contextlib
 import http.client
 import json
 import os
+import re
 import signal
 import ssl
 import subprocess
@@ -20,7 +20,7 @@ from distributed import Client
 from distributed.client import FutureCancelledError
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 from distributed.security import Security
-from sweep_cells import HERE
+from sweep_cells import HERE, sweeping, wait_for
 
 from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, processes, Store
@@ -49,13 +49,6 @@ def running():
         yield client, [at for at in listeners(os.getpid()) if at not in before]
 
 
-@pytest.mark.slow
-def test_nothing_of_a_sweep_listens_off_the_loopback(running):
-    _, found = running
-    assert len(found) > 2, "a scheduler, its minder of workers and a worker must listen somewhere"
-    assert {ip for ip, _ in found} <= LOOPBACK
-
-
 @pytest.mark.parametrize(
     ("visible", "cards", "seen"),
     [(None, 1, ["0"]), (None, 3, ["0", "1", "2"]), ("5,7", 8, ["5", "7"]), ("GPU-4f1a", 8, ["GPU-4f1a"]), ("", 2, [])],
@@ -71,33 +64,19 @@ def test_workers_take_the_gpus_that_are_theirs_and_cpu_sweeps_none(visible, card
     assert processes.visible_gpus() == seen
     planned = []
     monkeypatch.setattr("distributed.SpecCluster", lambda workers, **options: planned.append(workers))
-    processes._cluster(None, seen)
-    processes._cluster(None, [])
+    for cards_of_cells in (seen, []):
+        processes._cluster(None, cards_of_cells)
     given = [[spec["options"]["env"].get(processes.VISIBLE) for spec in workers.values()] for workers in planned]
     assert given == [seen or [None] * cores(), [None] * cores()]
 
 
 def test_processes_that_listen_are_started_in_one_place():
     """What the tests here say of a sweep then holds for every verb that computes in parallel."""
-    listening = {"Nanny", "Scheduler", "Worker", "LocalCluster", "SpecCluster", "Listener", "Manager", "Server"}
-    rooms = ("bounds", "empirics", "paper_checks", "figures")
-    starters = set()
-    for path in (path for room in rooms for path in (ROOT / room).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and {alias.name for alias in node.names} & listening:
-                starters.add(path)
+    listening = "Nanny|Scheduler|Worker|LocalCluster|SpecCluster|Listener|Manager|Server"
+    imported = re.compile(rf"^\s*from [\w.]+ import (?:\([^)]*|[^(\n]*)\b(?:{listening})\b", re.MULTILINE)
+    files = (path for room in ("bounds", "empirics", "paper_checks", "figures") for path in (ROOT / room).rglob("*.py"))
+    starters = {path for path in files if imported.search(path.read_text(encoding="utf-8"))}
     assert starters == {Path(processes.__file__)}
-
-
-@pytest.mark.slow
-def test_who_lacks_the_certificate_of_this_sweep_cannot_connect(running):
-    client, _ = running
-    address = client.scheduler.address
-    assert address.startswith("tls://127.0.0.1:")
-    for stranger in (Security(), Security.temporary()):
-        scheme = "tls" if stranger.tls_ca_file else "tcp"
-        with pytest.raises((OSError, ssl.SSLError)):
-            Client(address.replace("tls:", f"{scheme}:"), security=stranger, timeout="2s")
 
 
 def answered(ip, port, page):
@@ -113,12 +92,20 @@ def answered(ip, port, page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["health", "metrics", "json/identity.json", "statics/css/base.css", "info/logs.html"])
-def test_nothing_can_be_read_over_http(running, page):
-    _, found = running
-    said = [answered(*at, page) for at in found]
-    assert set(said) == {404, None}
-    assert said.count(404) == 2, "the scheduler's server and the worker's"
+def test_a_sweep_listens_on_the_loopback_alone_and_to_who_has_its_certificate(running):
+    client, found = running
+    assert len(found) > 2, "a scheduler, its minder of workers and a worker must listen somewhere"
+    assert {ip for ip, _ in found} <= LOOPBACK
+    address = client.scheduler.address
+    assert address.startswith("tls://127.0.0.1:")
+    for stranger in (Security(), Security.temporary()):
+        scheme = "tls" if stranger.tls_ca_file else "tcp"
+        with pytest.raises((OSError, ssl.SSLError)):
+            Client(address.replace("tls:", f"{scheme}:"), security=stranger, timeout="2s")
+    for page in ("health", "metrics", "json/identity.json", "statics/css/base.css", "info/logs.html"):
+        said = [answered(*at, page) for at in found]
+        assert set(said) == {404, None}
+        assert said.count(404) == 2, "the scheduler's server and the worker's"
 
 
 def import_path():
@@ -140,28 +127,12 @@ def test_no_process_of_a_sweep_imports_from_a_folder_that_others_can_write(runni
 # ---- endings ----
 
 
-def sweeping(grid, folder, *more, **environment):
-    """The command as a process, and group of processes, of its own."""
-    command = [sys.executable, "-m", "fedbounds", "sweep", str(grid), "--store", str(folder), *more]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env={**os.environ, **environment},
-    )  # fmt: skip
-
-
 def squares(tmp_path, sleep=0.0, trace=""):
     path = tmp_path / "squares.toml"
     path.write_text(
         f'job = "{HERE}:square"\n[fixed]\nsleep = {sleep}\ntrace = "{trace}"\n[vary]\nnumber = [2, 3, 5, 7]\n'
     )
     return path
-
-
-def wait_for(seen, process):
-    until = time.monotonic() + 120
-    while not seen() and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
-    assert process.poll() is None, process.communicate()
 
 
 def worker_processes(driver):
@@ -220,27 +191,24 @@ def test_workers_that_die_while_they_start_are_one_line(tmp_path):
     assert "--workers 0" in err
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        NoWorkerError("cell-3", 60),
-        NoValidWorkerError("cell-3", set(), set(), set(), 60),
-        FutureCancelledError("cell-3", "scheduler-connection-lost"),
-    ],
-)
-@pytest.mark.parametrize("asked", ["result", "exception"])
-def test_a_sweep_whose_workers_are_all_gone_ends_instead_of_failing_every_cell(asked, error):
+def test_a_sweep_whose_workers_are_all_gone_ends_instead_of_failing_every_cell():
     """A result that was there dies with its worker, too: between two questions to a future its answer changes."""
 
     class Future:
+        def __init__(self, error, seen_first):
+            self.error, self.seen_first = error, seen_first
+
         def exception(self):
-            return error if asked == "exception" else None
+            return self.error if self.seen_first else None
 
         def result(self):
-            raise error
+            raise self.error
 
-    with pytest.raises(EmpiricsError, match="no worker process is left"):
-        _told(Future())
+    lost = NoWorkerError("cell-3", 60), FutureCancelledError("cell-3", "scheduler-connection-lost")
+    for error in (*lost, NoValidWorkerError("cell-3", set(), set(), set(), 60)):
+        for seen_first in (True, False):
+            with pytest.raises(EmpiricsError):
+                _told(Future(error, seen_first))
 
 
 DIES_LATE = """

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
+from refusals import all_refused, refusal
 
-from bounds.errors import BoundsError
 from empirics.algorithms.algorithm import fedavg
 from empirics.data.dataset import Dataset
 from empirics.federation.federate import federate
@@ -17,11 +17,15 @@ from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 
-def test_a_linear_task_has_an_intercept_and_its_penalty_as_strong_convexity():
+def test_a_linear_task_has_an_intercept_its_penalty_as_strong_convexity_and_targets_that_fit():
     problem = task("softmax(digits, regularisation=0.03)").deal("dirichlet(0.7)", 6, seed=3)
     assert (problem.model.features, problem.model.outputs) == (65, 10)
     assert problem.strong_convexity == pytest.approx(0.03)
     assert sum(problem.client_sizes) == 1797
+    signs = task("svm(breast_cancer)").deal("iid", 3, seed=2).federation.targets
+    assert set(signs.tolist()) == {-1, 1}
+    assert task("ridge(diabetes)").deal("iid", 3, seed=2).model.outputs == 1
+    assert task("ridge(iris)").deal("iid", 3, seed=2).model.outputs == 3
 
 
 def test_features_beyond_one_are_standardised_and_pixels_are_left_alone():
@@ -33,7 +37,7 @@ def test_features_beyond_one_are_standardised_and_pixels_are_left_alone():
     assert float(pixels.max()) == 1
 
 
-@pytest.mark.parametrize("size", [0.2, 3.0])
+@pytest.mark.parametrize("size", [0.2, 1.5])
 def test_what_is_held_out_of_clients_moves_no_training_input(size):
     rng = np.random.default_rng(3)
     inputs, groups = size * rng.uniform(-1, 1, (40, 2)), np.arange(40) % 4
@@ -55,16 +59,16 @@ def test_what_is_held_out_of_clients_moves_no_training_input(size):
     np.testing.assert_allclose(train, wanted, rtol=1e-12)
 
 
+@dataclass(frozen=True)
+class Half(Split):
+    """The first half, client after client."""
+
+    def deal(self, data, clients, seed):
+        return np.array_split(np.arange(len(data) // 2), clients)
+
+
 def test_samples_that_nobody_is_dealt_move_no_training_input():
-    rng = np.random.default_rng(5)
-    inputs = 3.0 * rng.uniform(-1, 1, (60, 2))
-
-    @dataclass(frozen=True)
-    class Half(Split):
-        """The first half, client after client."""
-
-        def deal(self, data, clients, seed):
-            return np.array_split(np.arange(len(data) // 2), clients)
+    inputs = 3.0 * np.random.default_rng(5).uniform(-1, 1, (60, 2))
 
     def dealt(inputs):
         data = Dataset("own", inputs, (np.arange(60) % 3 > 0).astype(int), 2)
@@ -76,17 +80,9 @@ def test_samples_that_nobody_is_dealt_move_no_training_input():
         assert torch.equal(dealt(inputs).samples(k)[0], dealt(moved).samples(k)[0])
 
 
-def test_targets_fit_the_model():
-    signs = task("svm(breast_cancer)").deal("iid", 3, seed=2).federation.targets
-    assert set(signs.tolist()) == {-1, 1}
-    assert task("ridge(diabetes)").deal("iid", 3, seed=2).model.outputs == 1
-    assert task("ridge(iris)").deal("iid", 3, seed=2).model.outputs == 3
-
-
 def test_its_name_reads_back_to_itself():
     written = str(task("softmax(wine)"))
-    assert written == "softmax(wine, regularisation=0.001)"
-    assert str(task(written)) == written
+    assert written == str(task(written)) == "softmax(wine, regularisation=0.001)"
 
 
 def test_a_network_takes_shape_and_classes_from_the_data_unless_told():
@@ -108,20 +104,15 @@ def test_a_network_trains_on_data_of_another_precision(precision):
     assert not torch.equal(ends[0], built.start(5))
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("digits", "a model of a data set"),
-        ("softmax(iris(), regularisation=-1)", "softmax: regularisation must be > 0; got -1"),
-        ("softmax(0.3)", "must be given a data set first"),
-        ("svm(digits)", "digits has 10"),
-        ("softmax(iris, wrong=2)", "wrong"),
-        ("resnet20(iris, wrong=2)", "wrong"),
-        ("opt(digits)", "digits has one target a sample"),
-        ("shakespeare_gru(digits, loss='next_token')", "digits has one target a sample"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_one_line(text, says):
-    with pytest.raises(BoundsError, match=says.replace("(", r"\(").replace(")", r"\)")) as caught:
-        task(text)
-    assert "\n" not in str(caught.value)
+def test_what_makes_no_sense_is_refused_in_one_line():
+    wrong = {
+        "digits": "model",
+        "softmax(iris(), regularisation=-1)": "softmax regularisation 0 -1",
+        "softmax(0.3)": "softmax",
+        "svm(digits)": "digits 10",
+        "softmax(iris, wrong=2)": "'wrong'",
+        "resnet20(iris, wrong=2)": "'wrong'",
+        "opt(digits)": "digits target",
+        "shakespeare_gru(digits, loss='next_token')": "digits target",
+    }
+    all_refused(wrong, lambda text: refusal(task, text))

@@ -1,0 +1,311 @@
+"""What the statements of the papers say of one another, against arithmetic that is independent of them."""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction as F
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from bounds import Bound, BOUNDS, get
+from bounds.assumptions import ASSUMPTIONS
+from bounds.classes import ClassOf, said
+from bounds.errors import DomainError
+from bounds.fedcog import labels
+from bounds.operators import bind
+from bounds.points import POINTS
+from bounds.scenario import Scenario
+from bounds.vocabulary import clients, cohort
+
+
+def point_of(name, **changed):
+    return {**POINTS[name], **changed}
+
+
+# ---- Decaying-K ----
+
+
+def test_the_bound_per_second_is_theorem_1_after_the_time_its_rounds_take():
+    by_second, fixed, whole, by_rounds = (
+        get(f"decaying_k.{name}") for name in ("per_second", "runtime_fixed", "theorem_1", "per_rounds")
+    )
+    point = POINTS[by_second.name]
+    seconds = fixed(**point_of(fixed.name, iterations=246, local_steps=6))
+    by_time = by_second(**{**point, "runtime": seconds, "local_steps": 6})
+    there = point_of(whole.name, iterations=246, steps_cubed_ratio=36, initial_loss=point["current_loss"])
+    assert by_time == pytest.approx(whole(**there), rel=1e-13)
+    assert by_rounds(**point_of(by_rounds.name, rounds=41)) == pytest.approx(by_time, rel=1e-13)
+    short = {**point, "runtime": 0.99 * (6.71 / 21.3 + 6.71 / 4.9 + 0.017 * 6)}  # of one round
+    assert [c.words for c in by_second.failed(**short)] == ["the runtime holds at least one round"]
+    printed = get("decaying_k.lemma_1_printed")  # without a limit on the step size its contraction turns negative
+    long_step = printed.parts(**point_of(printed.name, step_size=2.7))["contraction"]
+    assert long_step == pytest.approx((1 - 2.7 * 0.4) * 3.1, rel=1e-12)
+
+
+@pytest.mark.parametrize(("runtime", "cap", "limited"), [(311.0, 1.7, False), (2.9, 0.0013, True)])
+def test_the_capped_eta_star_is_the_best_of_all_allowed_step_sizes(runtime, cap, limited):
+    capped, star, by_second = (get(f"decaying_k.{name}") for name in ("eta_star_capped", "eta_star", "per_second"))
+    point = point_of(capped.name, runtime=runtime, grad_cap_sq=cap)
+    best = capped(**point)
+    others = {n: v for n, v in point_of(by_second.name, **point).items() if n != "step_size"}
+    assert best == pytest.approx(float(by_second.minimize("step_size", **others).at), rel=1e-9)
+    assert (best == 1 / (4 * 1.3)) is limited
+    assert star.holds(**point) is not limited
+    assert not limited or star.formula(**point) > best
+
+
+# ---- FedInit ----
+
+
+def test_theorem_1_is_the_sum_of_the_descents_and_drops_last_loss_and_last_divergence():
+    descent, v = get("fedinit.descent"), point_of("fedinit.theorem_1", rounds=6)
+    loss = [2.3, 1.9, 2.0, 1.2, 0.7, 0.8, 0.55]  # above its smallest value, which counts as 0
+    spread = [0.0, 0.3, 0.21, 0.4, 0.17, 0.26, 0.09]
+    common = {w: x for w, x in v.items() if w not in ("rounds", "initial_gap")}
+    summed = sum(
+        descent(**common, loss_decrease=f - g, divergence=a, next_divergence=b)
+        for (f, g), (a, b) in zip(pairwise(loss), pairwise(spread), strict=True)
+    )
+    parts = descent.parts(**common, loss_decrease=loss[-1] / 6, divergence=spread[-1] / 6, next_divergence=0)
+    left_out = parts["loss decrease"] + parts["divergence decrease"]
+    assert left_out > 0
+    assert get("fedinit.theorem_1")(**v) == pytest.approx(summed / 6 + left_out, rel=1e-12)
+
+
+# ---- FedCOG ----
+
+WORKED_EXAMPLE = [500, 0, 400, 200, 400]
+ALLOCATION = get("fedcog.complementary_allocation")
+
+
+def test_the_worked_example_of_the_paper():
+    assert get("fedcog.complementary_count")(class_count=WORKED_EXAMPLE).tolist() == [0, 500, 100, 300, 100]
+    assert labels.complement(WORKED_EXAMPLE) == [0, 500, 100, 300, 100]
+    assert sum(labels.complement(WORKED_EXAMPLE)) == 1000
+    assert ALLOCATION(class_count=WORKED_EXAMPLE, generated_samples=256)[1] == pytest.approx(256 * 500 / 1000)
+    with pytest.raises(DomainError):  # a balanced client lacks nothing
+        labels.largest_remainder(labels.complement([8, 8, 8]), 256)
+
+
+def test_largest_remainders_lose_no_sample_and_rounding_down_fewer_than_there_are_classes():
+    for counts in (WORKED_EXAMPLE, [13, 4, 0, 29], [3, 3, 1, 2, 2, 2, 1]):
+        rounded = labels.largest_remainder(labels.complement(counts), 256)
+        assert sum(rounded) == 256
+        assert np.abs(rounded - ALLOCATION(class_count=counts, generated_samples=256)).max() < 1
+    assert labels.largest_remainder([3, 3, 3, 0], 10) == [4, 3, 3, 0]  # of equal remainders the lower class
+    down = labels.floors(labels.complement([13, 4, 0, 29]), 256)
+    assert down == [math.floor(256 * lack / 70) for lack in (16, 25, 29, 0)]
+    assert 0 < 256 - sum(down) < 4
+    assert all(a - b in (0, 1) for a, b in zip(labels.largest_remainder([16, 25, 29, 0], 256), down, strict=True))
+    for counts in ([], [3, -1], [2, 2.5], [4, math.inf]):
+        with pytest.raises(DomainError, match="class_count"):
+            labels.complement(counts)
+
+
+def test_uniform_labels_need_a_copy_of_every_class():
+    assert labels.uniform(10, 26) == [26] * 10
+    assert get("fedcog.uniform_labels")(classes=10, samples_per_class=26) == sum(labels.uniform(10, 26))
+    with pytest.raises(DomainError, match="classes"):
+        labels.uniform(0, 26)
+
+
+@pytest.mark.parametrize("tau", [1, 2, 7, 90])
+def test_the_improved_bound_is_between_a_quarter_of_the_theorem_and_all_of_it(tau):
+    limit = min(1 / (2 * tau), math.inf if tau == 1 else 1 / math.sqrt(2 * tau * (tau - 1) * (2 * 1.4 + 1)))
+    for share in (0.999, 0.3, 0.01):
+        changed = {"local_steps": tau, "dissimilarity_factor": 1.4, "step_size": share * limit / 1.7}
+        point = point_of("fedcog.theorem", **changed)
+        ratio = get("fedcog.theorem_sharp")(**point) / get("fedcog.theorem")(**point)
+        assert 0.25 < ratio < (0.52 if share == 0.01 else 1)
+    # tau = 1: 2 gap/(eta T) + eta L sigma^2 sum p^2 / (1 - eta L)
+    noise = 0.5 * 1.7 * 1.9 * (0.2**2 + 0.35**2 + 0.45**2) / (1 - 0.85)
+    point = point_of("fedcog.theorem", local_steps=1, step_size=0.5, smoothness=1.7)
+    assert get("fedcog.theorem_sharp")(**point) == pytest.approx(2 * 3.7 / (0.5 * 240) + noise, rel=1e-13)
+
+
+# ---- classic theorems ----
+
+
+def at(name, **changed):
+    return get(f"classics.{name}")(**point_of(f"classics.{name}", **changed))
+
+
+def test_the_offset_of_li_is_the_larger_of_eight_condition_numbers_and_the_local_steps():
+    few, many = (BOUNDS["classics.li_theorem_1"].fix(local_steps=steps) for steps in (7, 60))
+    held = {k: v for k, v in POINTS["classics.li_theorem_1"].items() if k != "local_steps"}
+    kappa, start = 1.3 / 0.4, 0.4 / 2 * 2.6
+    assert few.parts(**held)["start"] == pytest.approx(kappa * start * 26 / (26 + 246))
+    assert many.parts(**held)["start"] == pytest.approx(kappa * start * 60 / (60 + 246))
+
+
+def test_sampling_everyone_adds_nothing_and_without_replacement_adds_less():
+    everyone = at("li_theorem_3", cohort=3)
+    assert everyone == pytest.approx(at("li_theorem_1"), rel=1e-14)
+    assert everyone < at("li_theorem_3", cohort=2) < at("li_theorem_2", cohort=2)
+
+
+def test_printed_and_repaired_local_sgd_differ_by_the_smoothness_alone():
+    printed, repaired = (BOUNDS[f"classics.local_sgd_theorem_2{x}"] for x in ("_printed", ""))
+    point = POINTS[printed.name]
+    apart = printed.parts(**point)["drift"] / repaired.parts(**point)["drift"]
+    assert apart == pytest.approx(point["smoothness"])
+
+
+def test_the_tuned_step_takes_the_cap_that_is_least():
+    point = POINTS["classics.field_guide_step_size"]
+    many = {**point, "rounds": 10**9}
+    zeta = math.cbrt(2.6 / (1e9 * 1.3 * 0.62)) / 6
+    assert BOUNDS["classics.field_guide_step_size"](**{**many, "gradient_variance": 1e-9}) == pytest.approx(zeta)
+    assert BOUNDS["classics.field_guide_step_size"](**{**point, "initial_distance_sq": 1e9}) == pytest.approx(1 / 5.2)
+
+
+def test_a_plan_decides_which_classics_speak_of_it():
+    plan = Scenario.of(
+        clients=7, smoothness=1.3, strong_convexity=0.2, gradient_variance=0.9, uniform_dissimilarity=0.4,
+        heterogeneity=0.3, initial_distance_sq=2.1, local_steps=3, rounds=50, step_size=0.02,
+    )  # fmt: skip
+    problem, _, setting = plan.facts
+    assert problem.identical_clients is False
+    assert ASSUMPTIONS["harmonic_step_size"].holds(problem, None, setting) is False
+    left, right = said("the step size is the least of the four of the Field Guide, (16)", plan)
+    held = {q.name: plan[q.name].value for q in BOUNDS["classics.field_guide_step_size"].quantities}
+    assert (left, right) == (0.02, pytest.approx(float(BOUNDS["classics.field_guide_step_size"](**held))))
+    assert said("the run ends with a round: its iterations are a multiple of the local steps", plan) == (150, 150)
+    assert plan["summed_step_sizes"].value == pytest.approx(3.0)
+
+
+def test_a_gap_at_an_average_is_a_gap_of_its_own_place():
+    gap, average = (ClassOf.of(BOUNDS[f"classics.{x}"]) for x in ("field_guide_theorem_1", "local_gd_theorem_1"))
+    assert gap.target == average.target == "optimality_gap"
+    assert gap.place != average.place
+    assert ClassOf.of(BOUNDS["classics.scaffold_convex"]).place != gap.place
+
+
+# ---- FedALS: every quantity of Theorem 4.1 by enumeration in fractions of all training sets of a mean estimate ----
+
+BY_NAME = {n.removeprefix("fedals."): b for n, b in BOUNDS.items() if n.startswith("fedals.")}
+WEIGHTS = (F(47, 100), F(31, 100), F(22, 100))
+
+
+def exact(bound: Bound, **values: Any) -> F:
+    """The bound in rational arithmetic."""
+
+    def rational(value: F | int) -> sp.Rational:
+        return sp.Rational(F(value).numerator, F(value).denominator)
+
+    numbers = {
+        q: [rational(v) for v in values[q.name]] if q.card.axis else rational(values[q.name]) for q in bound.quantities
+    }
+    result = bind(sp.Add(*bound.spelled_terms.values()), numbers)
+    return F(int(result.p), int(result.q))
+
+
+def test_case_two_with_everyone_taking_part_is_the_full_bound() -> None:
+    full, partial = BY_NAME["one_round"], BY_NAME["participation_case2"]
+    for name, term in full.terms.items():
+        assert partial.terms[name].subs(cohort, clients) == term
+        assert partial.terms[name] != term
+
+
+POOLS = ((F(-1), F(1, 2), F(2)), (F(0), F(1, 3), F(5)), (F(-3), F(1), F(3, 2)))
+SAMPLES = 2
+Samples = tuple[tuple[F, ...], ...]
+
+
+def mean(values: Any) -> F:
+    values = list(values)
+    return sum(values, start=F(0)) / len(values)
+
+
+def risk(theta: F, points: tuple[F, ...]) -> F:
+    """Mean of half the squared distance."""
+    return mean((theta - z) ** 2 / 2 for z in points)
+
+
+def every_training_set(pools: Samples) -> Iterator[Samples]:
+    return product(*(list(product(pool, repeat=SAMPLES)) for pool in pools))  # type: ignore[return-value]
+
+
+def average_model(sets: Samples, weights: tuple[F, ...]) -> F:
+    return sum((w * mean(s) for w, s in zip(weights, sets, strict=True)), start=F(0))
+
+
+def measure(pools: Samples, weights: tuple[F, ...]) -> dict[str, Any]:
+    """Expected gap, local gaps and non-iidness of averaged sample means, over all equally likely training sets."""
+    gaps, local, drift = [], [], []
+    for sets in every_training_set(pools):
+        theta = average_model(sets, weights)
+        gaps.append(sum(w * (risk(theta, p) - risk(theta, s)) for w, p, s in zip(weights, pools, sets, strict=True)))
+        local.append([risk(mean(s), p) - risk(mean(s), s) for p, s in zip(pools, sets, strict=True)])
+        drift.append([risk(theta, s) - risk(mean(s), s) for s in sets])
+    return {
+        "generalization_gap": mean(gaps),
+        "local_gap": [mean(column) for column in zip(*local, strict=True)],
+        "non_iidness": [mean(column) for column in zip(*drift, strict=True)],
+    }
+
+
+def variance(pool: tuple[F, ...]) -> F:
+    return 2 * risk(mean(pool), pool)
+
+
+def squared_distances(pools: Samples, weights: tuple[F, ...]) -> list[F]:
+    centre = sum((w * mean(p) for w, p in zip(weights, pools, strict=True)), start=F(0))
+    return [(mean(p) - centre) ** 2 for p in pools]
+
+
+@pytest.fixture(scope="module")
+def different() -> dict[str, Any]:
+    return measure(POOLS, WEIGHTS)
+
+
+def test_the_closed_forms_of_means_and_theorem_4_1_at_the_exact_quantities(different: dict[str, Any]) -> None:
+    weights, gaps = [float(w) for w in WEIGHTS], [float(g) for g in different["local_gap"]]
+    non_iidness = [float(d) for d in different["non_iidness"]]
+    variances = [float(variance(p)) for p in POOLS]
+    value = BY_NAME["gaussian_mean_local_gap"](client_gradient_variance=variances, smoothness=1.0, samples=SAMPLES)
+    assert value == pytest.approx(gaps, rel=1e-13)
+    value = exact(BY_NAME["gaussian_mean_gap"], client_weight=WEIGHTS, local_gap=different["local_gap"])
+    assert value == different["generalization_gap"]
+    centre = {"client_distance_sq": [float(d) for d in squared_distances(POOLS, WEIGHTS)], "smoothness": 1.0}
+    known = {"client_weight": weights, "local_gap": gaps}
+    assert BY_NAME["gaussian_mean_non_iidness"](**known, **centre) == pytest.approx(non_iidness, rel=1e-12)
+    stated = BY_NAME["one_round"](**known, non_iidness=non_iidness, smoothness=1.0, strong_convexity=1.0)
+    assert BY_NAME["gaussian_mean_bound"](**known, **centre) == pytest.approx(stated, rel=1e-12)
+    assert stated > different["generalization_gap"]
+
+
+def test_iid_clients_still_have_non_iidness_and_the_claimed_reading_is_below_the_true_gap() -> None:
+    thirds = (F(1, 3),) * 3
+    found = measure((POOLS[0],) * 3, thirds)
+    gap = found["local_gap"][0]
+    assert found["non_iidness"] == [gap * (1 - F(1, 3)) / 2] * 3
+    assert found["generalization_gap"] == gap / 3
+    claimed = exact(
+        BY_NAME["one_round_iid_claimed"],
+        client_weight=thirds,
+        local_gap=found["local_gap"],
+        smoothness=1,
+        strong_convexity=1,
+    )
+    assert claimed == gap / 9
+    assert claimed < found["generalization_gap"]
+
+
+def test_lemma_b1_holds_for_averaged_means() -> None:
+    pools, weights = POOLS[:2], (F(7, 10), F(3, 10))
+    swaps = []
+    for sets in every_training_set(pools):
+        theta = average_model(sets, weights)
+        row = []
+        for k, pool in enumerate(pools):
+            fresh = list(product(pool, repeat=SAMPLES))
+            other = [average_model((*sets[:k], copy, *sets[k + 1 :]), weights) for copy in fresh]
+            row.append(mean(risk(theta, c) - risk(o, c) for c, o in zip(fresh, other, strict=True)))
+        swaps.append(row)
+    swap_gap = [mean(column) for column in zip(*swaps, strict=True)]
+    measured = measure(pools, weights)["generalization_gap"]
+    assert exact(BY_NAME["lemma_b1"], client_weight=weights, swap_gap=swap_gap) == measured
