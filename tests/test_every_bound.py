@@ -236,10 +236,10 @@ def test_its_cards_tell_what_it_is(bound):
 
 
 @every_bound
-def test_the_compiled_function_equals_the_call_bit_for_bit(bound, point, rng):
+def test_the_compiled_function_equals_the_call(bound, point, rng):
     sweep = stack([*around(bound, point, 20, 0.2, rng), *around(bound, point, 20, 2.0, rng)])
     with quiet():
-        np.testing.assert_array_equal(bound.compile()(**sweep), bound(**sweep))
+        close(bound.compile()(**sweep), bound(**sweep), rel=1e-11)
         np.testing.assert_array_equal(bound.compile()(**point), bound(**point))
 
 

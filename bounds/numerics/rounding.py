@@ -35,6 +35,9 @@ class RoundUp(sp.ceiling):
     def _eval_is_positive(self) -> bool | None:
         return True if self.args[0].is_positive else None
 
+    def _numpycode(self, printer: Any) -> str:
+        return f"ceil({1 - SLACK!r}*({printer._print(self.args[0])}))"
+
     def _mpmathcode(self, printer: Any) -> str:
         ceil, number = (printer._module_format(f"mpmath.{name}") for name in ("ceil", "mpf"))
         return f"{ceil}((1 - {number}({SLACK!r}))*({printer._print(self.args[0])}))"

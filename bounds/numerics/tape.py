@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
+from ..errors import DeclarationError
 from ..operators import AxisReduction, ClassMax, ClientMax, write_out_means
 from ..quantities import Quantity
 from .rounding import RoundUp
@@ -118,8 +119,10 @@ class Tape:
             self._emit(e, "truth", (), bool(e))
         elif operation := JOINED.get(e.func):
             self._chain(e, operation, list(e.args))
-        else:
+        elif e.func in FUNCTIONS:
             self._emit(e, FUNCTIONS[e.func], (self._slot(e.args[0]),))
+        else:
+            raise DeclarationError(f"{e} is not computed")
 
     def _chain(self, e: Any, operation: str, parts: Sequence[sp.Basic]) -> int:
         """Two at a time, from the left; the last result is the whole."""
