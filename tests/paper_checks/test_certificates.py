@@ -398,6 +398,17 @@ def test_a_proof_from_premises_that_no_federation_meets_is_refused():
             verify.check(content)
 
 
+def test_a_negative_multiplier_proves_nothing():
+    """Of a cap so large that a tiny one would pull the bound below zero."""
+    content = proved("scaffold()")[1].content
+    content["claim"]["given"]["grad_cap_sq"] = str(10**40)
+    content["multipliers"].append(["grad_cap_sq", "g1", f"-1/{10**30}"])
+    content["bound"] = str(Fraction(content["bound"]) - 10**10)
+    del content["attained"]
+    with pytest.raises(verify.Refused, match="negative"):
+        verify.check(content)
+
+
 def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused_before_it_is(tmp_path, capsys):
     """Of 400 MB in 60 kB a sixth is unpacked."""
     bomb = tmp_path / "bomb.xz"

@@ -281,17 +281,17 @@ def test_no_theorem_on_one_machine_is_below_the_exact_number_of_the_federation()
 @each_one({f"{leave} {full}": {"leave": leave, "full": full} for leave in DROPPED for full in (False, True)})
 def test_no_bound_is_below_the_exact_number_of_its_class(leave, full):
     checked = 0
-    for seed in SEEDS[:4]:
+    for seed in SEEDS[:3]:
         problem, plan, run = played(seed, full, short=0.01 if seed % 2 else 1.0)  # within the caps of the theorems
         s = blurred(problem, plan, run, leave, np.random.default_rng([seed, 7]))
-        for target in ("grad_norm_sq", *(("optimality_gap", "distance_sq") if seed < 2 else ())):
+        for target in ("grad_norm_sq", *(("optimality_gap", "distance_sq") if seed < 1 else ())):
             for row in compare(s, target).rows:
                 if row.state in RANKED and not row.printed:
                     exact = measured(row.kind, run, plan["step_size"], weighing(row))
                     assert row.high >= exact * (1 - CLOSE), row.bound
                     assert row.low <= row.high * (1 + CLOSE)
                     checked += 1
-    assert checked > 15
+    assert checked > 10
 
 
 # ---- SCAFFOLD ----
