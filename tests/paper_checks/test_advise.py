@@ -116,6 +116,9 @@ def test_rounds_are_whole_and_a_round_fits_whatever_the_budget():
     assert within({"bytes": 9999}).rounds(4) == 9999 // (2 * 4 * 31 * 3)
     assert within({"communicated_bytes": 9999}).rounds(4) == 9999 // (2 * 4 * 31)
     assert within({"gradients": 1000}).at(4)["iterations"].value == 16 * 4
+    exact = {"gradients": 4 * 5 * 3, "bytes": 2 * 4 * 31 * 3, "communicated_bytes": 2 * 4 * 31}
+    assert [within({word: 9999}).spent(4) for word in exact] == list(exact.values())
+    assert goal().spent(4) == pytest.approx(0.7 + 0.05 * 4)
 
 
 def test_what_a_plan_costs():
