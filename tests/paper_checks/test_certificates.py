@@ -409,6 +409,21 @@ def test_a_negative_multiplier_proves_nothing():
         verify.check(content)
 
 
+def test_a_factor_is_of_all_vectors_of_its_matrix_once():
+    block = {"vectors": ["a"], "scale": [0], "factor": [[0]], "bits": 0}
+    matrix = {("a", "a"): Fraction(1)}
+    verify.squares(block, matrix)
+    twice = {"vectors": ["a", "a"], "scale": [0, 0], "factor": [[0], [0, 0]]}
+    for forged, other in (
+        ({}, {("b", "b"): Fraction(-1)}),
+        (twice, {}),
+        ({"scale": [0, 0]}, {}),
+        ({"factor": [[0, 0]]}, {}),
+    ):
+        with pytest.raises(verify.Refused):
+            verify.squares(block | forged, matrix | other)
+
+
 def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused_before_it_is(tmp_path, capsys):
     """Of 400 MB in 60 kB a sixth is unpacked."""
     bomb = tmp_path / "bomb.xz"
