@@ -310,6 +310,7 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (CLAIM, {"step_size": "-13/100"}, "step size"),
     (CLAIM, {"step_size": ["13/100"] * 3}, "step size"),
     (CLAIM, {"method": "fedadam"}, "fedadam"),
+    (CLAIM, {"statistic": "most"}, "most"),
     (CLAIM, {"strong_convexity": "9/5"}, "functions"),
     (GIVEN, {"pl_constant": "9/5"}, "Polyak"),
     (GIVEN, {"dissimilarity_factor": "2"}, "offset"),
@@ -413,6 +414,20 @@ def test_a_negative_multiplier_proves_nothing():
     del content["attained"]
     with pytest.raises(verify.Refused, match="negative"):
         verify.check(content)
+
+
+def test_inequalities_are_of_the_claim_and_at_models_where_they_hold():
+    for given, row, named in (
+        ({"grad_cap_sq": "5"}, ["grad_cap_sq", "w1"], "capped"),  # clients' gradients at their local steps
+        ({"dissimilarity_offset": "1"}, ["dissimilarity_offset", "g2"], "models of their own"),
+        ({}, ["lower", "w0"], "minimiser"),
+        ({}, ["pl_constant", "w0"], "assumed"),
+    ):
+        content = proved("scaffold()")[1].content
+        content["claim"]["given"].update(given)
+        content["multipliers"].append([*row, "1/1000"])
+        with pytest.raises(verify.Refused, match=named):
+            verify.check(content)
 
 
 def test_a_factor_is_of_all_vectors_of_its_matrix_once():
