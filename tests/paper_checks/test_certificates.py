@@ -430,6 +430,22 @@ def test_inequalities_are_of_the_claim_and_at_models_where_they_hold():
             verify.check(content)
 
 
+def test_the_weights_of_the_metric_are_an_average():
+    """The least value is not the mean, and a quarter of a proof is a sound one of a quarter of the metric."""
+    content = proved("fedavg()", SMOOTH, "grad_norm_sq", "min")[1].content
+    del content["attained"]
+    with pytest.raises(verify.Refused, match="mean"):
+        verify.check(content | {"claim": content["claim"] | {"statistic": "mean"}})
+    quarter = deepcopy(content) | {word: str(Fraction(content[word]) / 4) for word in ("bound", "unit")}
+    quarter["weights"] = {place: str(Fraction(x) / 4) for place, x in content["weights"].items()}
+    for row in quarter["multipliers"]:
+        row[-1] = row[-1] if isinstance(row[-1], int) else str(Fraction(row[-1]) / 4)
+    for block in quarter["blocks"]:
+        block["bits"] += 1
+    with pytest.raises(verify.Refused, match="average"):
+        verify.check(quarter)
+
+
 def test_a_factor_is_of_all_vectors_of_its_matrix_once():
     block = {"vectors": ["a"], "scale": [0], "factor": [[0]], "bits": 0}
     matrix = {("a", "a"): Fraction(1)}
