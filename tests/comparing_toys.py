@@ -15,7 +15,7 @@ from empirics.training.setting import Setting
 
 
 @cache
-def played(seed, full=False, beta=0.0, short=1.0, steps=0):
+def played(seed, full=False, short=1.0, steps=0):
     """A random federation, its plan with steps ``short`` times as long as usual, and the exact moments of its run.
 
     The plan has so many local ``steps``, 0 for any.
@@ -32,8 +32,7 @@ def played(seed, full=False, beta=0.0, short=1.0, steps=0):
         "rounds": int(draws.integers(2, 9)),
         "step_size": short * float(10 ** draws.uniform(-3, -0.6) / problem.smoothness),
     }
-    method = algorithm(f"fedinit(beta={beta})" if beta else "fedavg()")
-    return problem, plan, ExactRun(problem, method, Setting(**plan)).run()
+    return problem, plan, ExactRun(problem, algorithm("fedavg()"), Setting(**plan)).run()
 
 
 def words(problem, plan, run):

@@ -25,24 +25,19 @@ SMALL = ["--instances", "1", "--rounds", "2", "--clients", "3", "--local-steps",
 MEASURABLE = [name for name, evidence in VALIDATIONS.items() if evidence == EXACT]
 
 
-def test_bounds_of_every_paper_with_runs_are_measurable_and_orders_are_not():
+def test_it_finds_a_step_size_inside_the_conditions_and_compares(tmp_path, capsys):
     assert {name.split(".")[0] for name in MEASURABLE} == {"fedinit", "decaying_k", "fedcog", "classics"}
+    for name in MEASURABLE:
+        fixed = [f"--{option.replace('_', '-')}" for option in demands(BOUNDS[name]).plan]
+        words = [word for pair in zip(SMALL[::2], SMALL[1::2], strict=True) if pair[0] not in fixed for word in pair]
+        assert run(name, [*words, "-o", str(tmp_path)]) == 0
+        out = capsys.readouterr().out
+        assert ("holds here" in out, "NOT met" in out) == (True, False), name
+        at = BOUNDS[name].statistic
+        moment = "iteration" if (at.kind, at.over) == ("every", "iterations") else "round"
+        assert (tmp_path / f"{name}.csv").read_text().startswith(f"instance,step_size,{moment},exact")
     for name in ("fedinit.theorem_1_order", "fedinit.theorem_3", "fedcog.corollary"):
         assert can(BOUNDS[name], EXACT)
-
-
-@pytest.mark.parametrize("name", MEASURABLE)
-def test_it_finds_a_step_size_inside_the_conditions_and_compares(name, tmp_path, capsys):
-    told = dict(zip(SMALL[::2], SMALL[1::2], strict=True))
-    fixed = [f"--{option.replace('_', '-')}" for option in demands(BOUNDS[name]).plan]
-    words = [word for option, value in told.items() if option not in fixed for word in (option, value)]
-    assert run(name, [*words, "-o", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
-    assert "holds here" in out
-    assert "NOT met" not in out
-    at = BOUNDS[name].statistic
-    moment = "iteration" if (at.kind, at.over) == ("every", "iterations") else "round"
-    assert (tmp_path / f"{name}.csv").read_text().startswith(f"instance,step_size,{moment},exact")
 
 
 def test_a_bound_cut_below_the_exact_value_is_violated():
@@ -102,21 +97,18 @@ def test_least_gradients_of_every_number_of_local_steps_at_a_quarter_of_one_over
     assert len(made.columns["value"]) == 4
 
 
-@pytest.mark.parametrize(
-    ("told", "most"),
-    [
+def test_what_cannot_be_held_is_refused_before_the_work(monkeypatch):
+    """The most bytes that are asked for at once are refused where there is one byte less."""
+    monkeypatch.setattr("paper_checks.validation.exact.inside", _stop)
+    for told, most in (
         ({"clients": 7, "dim": 5, "rounds": 3, "instances": 2}, 3 * 8 * 7 * 5**2),
         ({"clients": 2, "dim": 3, "rounds": 900, "instances": 2}, 8 * 900 * 23),
         ({"clients": 2, "dim": 3, "rounds": 2, "instances": 700}, ROW * 700),
-    ],
-)
-def test_what_cannot_be_held_is_refused_before_the_work(monkeypatch, told, most):
-    """The most bytes that are asked for at once are refused where there is one byte less."""
-    for there, refused in ((most + 1, False), (most - 1, True)):
-        monkeypatch.setattr("empirics.sizes.memory", lambda there=there: there)
-        monkeypatch.setattr("paper_checks.validation.exact.inside", _stop)
-        with pytest.raises(EmpiricsError if refused else Stop, match="take (smaller|fewer)" if refused else "begun"):
-            validate(BOUNDS["fedinit.lemma_2"], EXACT, Options.of(EXACT, **told))
+    ):
+        for there, refusal in ((most + 1, Stop), (most - 1, EmpiricsError)):
+            monkeypatch.setattr("empirics.sizes.memory", lambda there=there: there)
+            with pytest.raises(refusal):
+                validate(BOUNDS["fedinit.lemma_2"], EXACT, Options.of(EXACT, **told))
 
 
 class Stop(Exception):
@@ -127,17 +119,13 @@ def _stop(*_):
     raise Stop("begun")
 
 
-@pytest.mark.parametrize("bad", [["--rounds", "0"], ["--clients", "-2"], ["--cohort", "0"]])
-def test_bad_numbers_are_one_line(bad):
-    with pytest.raises(EmpiricsError, match="must be a whole number >= 1"):
-        run("fedinit.lemma_2", bad)
-
-
-def test_a_step_size_outside_the_conditions_shows_the_formula_marked_so(tmp_path, capsys):
+def test_bad_numbers_are_refused_and_a_step_size_outside_the_conditions_is_marked(tmp_path, capsys):
+    for bad in (["--rounds", "0"], ["--clients", "-2"], ["--cohort", "0"]):
+        with pytest.raises(EmpiricsError, match=f"{bad[0][2:]}.* >= 1"):
+            run("fedinit.lemma_2", bad)
     assert run("fedinit.lemma_2", [*SMALL, "--step-size", "3", "-o", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "OUTSIDE" in out
-    assert "2 x undecided" in out
+    assert ("OUTSIDE" in out, "2 x undecided" in out) == (True, True)
 
 
 class CommonNoise(Quadratics):
@@ -147,13 +135,12 @@ class CommonNoise(Quadratics):
 
 
 def test_a_sum_of_variances_says_nothing_where_noise_is_common_to_the_clients():
-    """Decided by machine where anybody knows; in numbers it is taken on trust, but not without noise."""
-    repaired, printed = BOUNDS["decaying_k.theorem_1_repaired"], BOUNDS["decaying_k.theorem_1"]
+    """Decided by machine where anybody knows; in numbers it is assumed, but not without noise."""
+    repaired = BOUNDS["decaying_k.theorem_1_repaired"]
     problem = random_quadratics(3, 3, 2, noise=0.3)
     plan = Setting(3, 3, local_steps=2, step_size=0.1)
     common = CommonNoise(**{f.name: getattr(problem, f.name) for f in fields(problem)})
     assert [breaks(repaired, p, about(repaired, 0.0), plan) for p in (problem, common)] == [False, True]
-    assert "independent" in printed.note
     for name in ("lemma_1", "lemma_1_sharp", "lemma_2_repaired", "theorem_1_sharp"):
         assert INDEPENDENT_NOISE in {c.assumption for c in BOUNDS[f"decaying_k.{name}"].conditions}
     noisy = Scenario.of(clients=3, gradient_variance=0.2)

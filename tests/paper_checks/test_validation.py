@@ -1,38 +1,56 @@
-"""The checker can say no, its error rate is what it says, and the command writes what it prints."""
+"""The comparison can say no, its error rate is what it says, and the command writes what it prints."""
 
 import csv
 import json
-import os
-import signal
-import subprocess
-import sys
+import math
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import fedbounds
+from bounds import BOUNDS
 from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SAMPLES_SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
+from bounds.errors import BoundsError
+from bounds.showing import files
+from bounds.showing.usage import UsageError
+from bounds.vocabulary import clients, gradient_variance, samples
+from empirics.errors import EmpiricsError
 from empirics.measuring.estimates import Estimate, jackknife
 from empirics.problems.tasks import task
-from empirics.progress import SILENCE
 from paper_checks import validation
-from paper_checks.validation import Options, run, validate, Verdict
-from paper_checks.validation.comparison import judge, plus_minus, standing
+from paper_checks.runs.can import can
+from paper_checks.validation import (
+    Comparison,
+    every,
+    FINDERS,
+    logged,
+    Options,
+    planned,
+    run,
+    validate,
+    VALIDATIONS,
+    Verdict,
+)
+from paper_checks.validation.comparison import judge, Line, plus_minus, standing
+from paper_checks.validation.gaussian_mean import exact_mean, sentence
 from paper_checks.validation.one_round import _refuse_sizes, _seeds
-from paper_checks.validation.options import DRAWS
+from paper_checks.validation.options import DRAWS, EXACT, LOG, parsed, RUNS
 
 NAME = "fedals.one_round"
 SMALL = Options.of(DRAWS, clients=(1, 3, 6), seeds=10, samples=8, regularisation=6.0, concentration=0.4, workers=1)
 ARGUMENTS = ["--clients", "6,1,3", "--seeds", "10", "--samples", "8", "--regularisation", "6", "--concentration", "0.4"]
 
 
-def cut(factor: float):
-    """Theorem 4.1 with a planted error: all terms too small."""
-    bound = get("fedals.one_round")
-    return replace(bound, terms={name: term * factor for name, term in bound.terms.items()})
+def cut(factor: float, name=NAME):
+    """A bound with a planted error: all terms too small."""
+    bound = get(name)
+    return replace(bound, terms={term: value * factor for term, value in bound.terms.items()})
 
 
 @pytest.fixture(scope="module")
@@ -44,21 +62,20 @@ def test_the_theorem_holds_here(result):
     assert {c.verdict for c in result.lines} == {Verdict.HOLDS_HERE}
     assert result.violations == ()
     assert [c.place[2] for c in result.lines] == [1, 3, 6] * 4
-
-
-def test_as_many_draws_are_made_as_are_asked_for(result):
-    assert result.basis.startswith(" (10 draws; ")
+    assert "10 draws" in result.basis
     assert [settings["seeds"] for settings in result.card["problems"]] == [[0, 9]] * 4
     assert list(_seeds(replace(SMALL, seeds=None), task("ridge(digits)").pool("iid", 2, 8))) == list(range(120))
+    decided = [condition for condition in get(NAME).conditions if condition.assumption]
+    assert [line for line in result.standing if line.startswith("met: ")] == [f"met: {c.words}" for c in decided]
 
 
-@pytest.mark.parametrize(("seeds", "drawn"), [(10, 10), (None, 120)])
-def test_what_draws_must_hold_is_asked_for_before_the_work(monkeypatch, seeds, drawn):
+def test_what_draws_must_hold_is_asked_for_before_the_work(monkeypatch):
     """Samples, weights of all points and draws, of the most clients; a number has 8 bytes."""
     asked = []
     monkeypatch.setattr("paper_checks.validation.one_round.refuse_beyond_memory", lambda size, *_: asked.append(size))
-    _refuse_sizes(replace(SMALL, clients=(2, 7), seeds=seeds))
-    assert asked == [8 * 8 * 7, 8 * 7 * 1797, 2 * 8 * drawn * 7]
+    for seeds, drawn in ((10, 10), (None, 120)):
+        _refuse_sizes(replace(SMALL, clients=(2, 7), seeds=seeds))
+        assert asked[-3:] == [8 * 8 * 7, 8 * 7 * 1797, 2 * 8 * drawn * 7]
 
 
 def test_a_bound_cut_to_a_tenth_is_violated():
@@ -103,32 +120,23 @@ def test_fitted_exponents_are_those_of_the_rows(result):
 
 
 def test_identical_clients_gain_one_over_k_not_its_square(result):
-    """Both iid federations of the small run: -1 within four standard errors, -2 far outside."""
+    """Both iid federations of the small run: -1 within four standard errors, -2 far outside; and the answer says so."""
     rows = [r for r in result.numbers if r.quantity == "exponent of the gap in clients" and r.partition == "iid()"]
     assert len(rows) == 2
+    said = "\n".join(result.after)
     for row in rows:
         assert abs(row.value + 1) < 4 * row.standard_error < 0.25 * abs(row.value + 2)
-
-
-def test_the_answer_says_what_the_rows_say(result):
-    """How far the exponent is from -1 and -2, the largest term at the most clients."""
-    said = "\n".join(result.after)
-    for problem in {row.place[0] for row in result.lines}:
-        (fit,) = [
-            r for r in result.numbers if r[:2] == (problem, "iid()") and r.quantity == "exponent of the gap in clients"
-        ]
-        value, error = fit.value, fit.standard_error
-        assert f"{problem}, iid: the measured gap falls like K^({value:.3f}±{error:.3f}), so like 1/K (" in said
-        assert f"({abs(value + 1) / error:.1f} s.e. from -1, {abs(value + 2) / error:.0f} s.e. from -2)" in said
-        last = next(c for c in result.lines if c.place == (problem, "iid()", 6))
+        assert f"K^({row.value:.3f}±{row.standard_error:.3f})" in said
+        assert f"{abs(row.value + 1) / row.standard_error:.1f} s.e. from -1" in said
+        assert f"{abs(row.value + 2) / row.standard_error:.0f} s.e. from -2" in said
+        last = next(c for c in result.lines if c.place == (row.problem, "iid()", 6))
         name, part = max(last.parts.items(), key=lambda item: float(item[1].value))
-        assert f"at K = 6 its term '{name}' is {float(part.value) / last.bound:.0%} of it" in said
+        assert f"'{name}' is {float(part.value) / last.bound:.0%}" in said
 
 
 def test_two_numbers_of_clients_are_too_few_for_a_fit():
     found = validate(get(NAME), DRAWS, replace(SMALL, clients=(2, 5)))
     assert not [row for row in found.numbers if "exponent" in row.quantity]
-    assert "exactly like 1/K" in found.after[0]
 
 
 def test_numbers_do_not_depend_on_the_number_of_workers(result):
@@ -137,17 +145,11 @@ def test_numbers_do_not_depend_on_the_number_of_workers(result):
     assert [row.standard_error for row in again.rows()] == [row.standard_error for row in result.rows()]
 
 
-@pytest.mark.parametrize(
-    ("excess", "verdict"),
-    [
-        ((0.31, 0.02), "violated"),
-        ((-0.31, 0.02), "holds here"),
-        ((0.31, 0.2), "undecided"),
-        ((np.nan, 0.2), "undecided"),
-    ],
-)
-def test_three_verdicts(excess, verdict):
-    assert judge(Estimate(*map(np.asarray, excess)), seeds=30, rows=24) == verdict
+def test_three_verdicts():
+    for excess, error, verdict in (
+        (0.31, 0.02, "violated"), (-0.31, 0.02, "holds here"), (0.31, 0.2, "undecided"), (np.nan, 0.2, "undecided"),
+    ):  # fmt: skip
+        assert judge(Estimate(np.asarray(excess), np.asarray(error)), seeds=30, rows=24) == verdict
 
 
 def test_error_rate_over_all_rows():
@@ -169,11 +171,6 @@ def test_assumptions_are_checked_not_believed():
     assert said[SAMPLES_SMOOTH.words] == said[FULL_PARTICIPATION.words] == "met"
     assert said[STRONGLY_CONVEX.words] == said[EXACT_LOCAL_SOLVER.words] == "NOT met"
     assert standing(bound, None, None, None)[0].startswith("not decided here")
-
-
-def test_every_assumption_is_met_in_the_run(result):
-    decided = [condition for condition in get("fedals.one_round").conditions if condition.assumption]
-    assert [line for line in result.standing if line.startswith("met: ")] == [f"met: {c.words}" for c in decided]
 
 
 def test_the_command_prints_and_writes(tmp_path, capsys, result):
@@ -204,61 +201,297 @@ def test_a_violation_is_exit_status_one(tmp_path, capsys, monkeypatch):
     assert "12 x violated" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--seeds", "2"], "seeds must be at least 3; got 2"),
-        (["--clients", "0,3"], "clients must be a whole number >= 1; got 0"),
-        (["--samples", "0"], "samples must be a whole number >= 1; got 0"),
-        (["--regularisation", "-1"], "regularisation must be > 0; got -1"),
-        (["--workers", "0"], "workers must be a whole number >= 1; got 0"),
-    ],
-)
-def test_nonsense_is_refused_in_one_line(tmp_path, capsys, arguments, words):
-    assert fedbounds.main(["validate", NAME, *arguments, "-o", str(tmp_path)]) == 2
-    assert words in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
+def test_nonsense_is_refused_in_one_line(tmp_path, refused):
+    for *arguments, named in (
+        ("--seeds", "2", "seeds must be at least 3; got 2"),
+        ("--clients", "0,3", "clients must be a whole number >= 1; got 0"),
+        ("--samples", "0", "samples must be a whole number >= 1; got 0"),
+        ("--regularisation", "-1", "regularisation must be > 0; got -1"),
+        ("--workers", "0", "workers must be a whole number >= 1; got 0"),
+        ("--clients", "two", "--clients"),
+        ("--seed", "--seed"),
+        ("--nothing", "--nothing"),
+    ):
+        assert named in refused("validate", NAME, *arguments, "-o", tmp_path)
+        assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [["--clients", "two"], ["--seed"], ["--nothing"]])
-def test_wrong_options_are_refused_in_one_line(capsys, arguments):
-    assert fedbounds.main(["validate", NAME, *arguments]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+def test_numbers_show_what_their_error_allows():
+    for value, error, shown in (
+        (0.0034647, 0.0000068, "0.003465±0.000007"), (8.2513, 0.1134, "8.25±0.11"), (123.4, 41.0, "123±41"),
+        (0.7, 0.0, "0.7"), (0.7312, np.nan, "0.7312"),
+    ):  # fmt: skip
+        assert plus_minus(Estimate(np.asarray(value), np.asarray(error))) == shown
 
 
-def test_a_folder_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
-    (tmp_path / "file").write_text("in the way")
-    assert fedbounds.main(["validate", NAME, "-o", str(tmp_path / "file")]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+TYPED = {
+    DRAWS: ("fedals.one_round", ["--clients", "7,2", "--workers", "3"], {"clients": (2, 7), "workers": 3}),
+    EXACT: ("fedinit.lemma_2", ["--rounds", "4", "--noise", "0.7"], {"rounds": 4, "noise": 0.7}),
+    RUNS: (
+        "fedinit.lemma_2",
+        ["--problem", "ridge(iris)", "smoothness=3"],
+        {"problem": "ridge(iris)", "words": ("smoothness=3",)},
+    ),
+    LOG: (
+        "fedinit.lemma_1",
+        ["--measured", "a.csv", "stability=0.3"],
+        {"measured": Path("a.csv"), "words": ("stability=0.3",)},
+    ),
+}
 
 
-def test_ctrl_c_ends_with_one_line(tmp_path):
-    words = ["validate", NAME, "--seeds", "100000", "-o", str(tmp_path)]
-    run = subprocess.Popen(
-        [sys.executable, "-m", "fedbounds", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={name: value for name, value in os.environ.items() if name != SILENCE},
-    )  # fmt: skip
-    try:
-        said = next(line for line in run.stderr if not line.startswith("fedbounds: loading"))
-        assert said.startswith("fedbounds: working")  # whether it has counted by then
-        run.send_signal(signal.SIGINT)
-        _, err = run.communicate(timeout=60)
-    finally:
-        run.kill()
-        run.communicate()
-    assert run.returncode == 130
-    assert err.splitlines()[-1] == "fedbounds: interrupted"
+def test_typed_words_and_the_record_make_the_same_plan():
+    assert {*FINDERS} == TYPED.keys()
+    for evidence, (name, typed, told) in TYPED.items():
+        plan = parsed(BOUNDS[name], evidence, typed)
+        assert isinstance(plan, Options)
+        assert plan == Options.of(evidence, **told)
+        assert plan != Options.of(evidence, **{**told, "words": ("other=5",)})
+        with pytest.raises(UsageError, match="-o"):  # empty is not the folder we are in
+            parsed(BOUNDS[name], evidence, [*typed, "-o", ""])
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "shown"),
-    [
-        (0.0034647, 0.0000068, "0.003465±0.000007"),
-        (8.2513, 0.1134, "8.25±0.11"),
-        (123.4, 41.0, "123±41"),
-        (0.7, 0.0, "0.7"),
-        (0.7312, np.nan, "0.7312"),
-    ],
-)
-def test_numbers_show_what_their_error_allows(value, error, shown):
-    assert plus_minus(Estimate(np.asarray(value), np.asarray(error))) == shown
+def test_a_typed_option_is_taken_where_it_counts_and_refused_elsewhere():
+    trained = ["--problem", "ridge(iris)"]
+    for evidence, rest, option, value, takes, others in (
+        (EXACT, [], "relaxation", 0.1, "fedinit.theorem_1", ("decaying_k.per_rounds", "fedcog.theorem")),
+        (RUNS, trained, "samples", 9, "fedals.one_round", ("fedinit.lemma_2", "fedals.rounds_inexact")),
+    ):
+        typed = [*rest, f"--{option}", str(value)]
+        assert getattr(parsed(BOUNDS[takes], evidence, typed), option) == value
+        for name in others:
+            assert parsed(BOUNDS[name], evidence, rest) is not None
+            with pytest.raises(UsageError, match=option):
+                parsed(BOUNDS[name], evidence, typed)
+
+
+def test_a_plan_that_cannot_be_kept_is_refused_before_any_data_are_read(monkeypatch):
+    monkeypatch.setattr(planned, "task", lambda text: pytest.fail("it reads the data first"))
+    for *typed, named in (
+        ("--cohort", "99", "99 > 10"),
+        ("--clients", "4", "--cohort", "7", "7 > 4"),
+        ("--sampling", "sometimes", "sampling"),
+        ("--algorithm", "fedavgg", "'fedavg'"),
+    ):
+        plan = parsed(BOUNDS["fedinit.lemma_2"], RUNS, ["--problem", "softmax(digits)", *typed])
+        with pytest.raises(BoundsError, match=named):
+            validate(BOUNDS["fedinit.lemma_2"], RUNS, plan)
+
+
+def test_each_file_of_a_log_is_read_once(tmp_path, monkeypatch, capsys):
+    """A pipe is empty the second time."""
+    log, constants = tmp_path / "runs.csv", tmp_path / "c.json"
+    log.write_text("seed,generalization_gap\n1,0.11\n2,0.12\n3,0.1\n")
+    constants.write_text(json.dumps({"stability": 0.3}))
+    heard = []
+
+    def once(path, *rest):
+        heard.append(str(path))
+        return Path(path).read_bytes()
+
+    for module in (files, logged):
+        monkeypatch.setattr(module, "content", once)
+    assert run("fedinit.lemma_1", ["--measured", str(log), f"@{constants}", "-o", str(tmp_path)]) == 0
+    assert sorted(heard) == sorted([str(log), str(constants)])
+    assert "1 x holds here" in capsys.readouterr().out
+
+
+CUT = """
+from dataclasses import replace
+from bounds import BOUNDS
+true = BOUNDS["fedinit.lemma_2"]
+cut = replace(true, name="mine.cut", terms={n: t / 1e6 for n, t in true.terms.items()})
+"""
+
+
+def test_an_exact_violation_is_exit_status_one(tmp_path, capsys):
+    path = tmp_path / "mine.py"
+    path.write_text(CUT)
+    small = ["--instances", "1", "--rounds", "2", "--clients", "3", "-o", str(tmp_path)]
+    assert run(f"{path}:true", small) == 0
+    assert run(f"{path}:cut", small) == 1
+    assert "2 x violated" in capsys.readouterr().out
+
+
+def test_a_bound_that_does_not_apply_says_what_could_change_that(tmp_path):
+    path = tmp_path / "mine.py"
+    asked = ["--problem", "ridge(iris)", "--clients", "5", "--cohort", "2", "--rounds", "2", "-o", str(tmp_path)]
+    path.write_text(
+        f"{CUT}import sympy as sp\nfrom bounds import Condition\nfrom bounds.vocabulary import *\n"
+        "def silent(more):\n    return replace(true, name='mine.silent', conditions=(*true.conditions, "
+        "Condition('more', more)))\nall = silent(sp.Eq(cohort, clients))\nlong = silent(step_size >= 1e9)\n"
+    )
+    for name, option in (("all", "--cohort"), ("long", "--step-size")):
+        with pytest.raises(EmpiricsError, match=option):
+            run(f"{path}:{name}", asked)
+
+
+HOLDS, OPEN, BROKEN = Verdict.HOLDS_HERE, Verdict.UNDECIDED, Verdict.VIOLATED
+
+
+def line(measured, bound, verdict, why="", outside=False):
+    estimate = Estimate(np.asarray(measured), np.asarray(0.07))
+    return Line((len(why),), estimate, bound, bound, bound, outside, verdict, why)
+
+
+def test_a_row_is_the_line_nearest_to_the_bound_and_no_better_than_the_worst():
+    for name, lines, chosen, verdict, why in (
+        ("lemma_2", [line(0.3, 4.1, HOLDS), line(0.7, 2.3, HOLDS), line(-1.9, 0.6, HOLDS)], 1, HOLDS, ""),
+        ("lemma_2", [line(0.9, 0.8, HOLDS), line(2.7, 2.2, BROKEN), line(3.7, 1.2, BROKEN)], 2, BROKEN, "2 of"),
+        ("lemma_2", [line(0.3, 4.1, HOLDS), line(0.2, 7.3, OPEN, "one seed")], 1, OPEN, "1 of 2 lines, one seed"),
+        ("lemma_2", [line(0.2, 7.3, OPEN, outside=True)], 0, OPEN, "outside"),
+        ("lemma_2", [line(0.2, math.inf, HOLDS), line(0.1, 7.3, HOLDS)], 1, HOLDS, ""),
+        ("excess_risk_split", [line(2.1, 2.2, OPEN), line(2.1, 1.7, OPEN)], 1, OPEN, ""),
+    ):
+        found = every.summed_up(Comparison(BOUNDS[f"fedinit.{name}"], tuple(lines), ""))
+        assert (found[0], found[1]) == (lines[chosen], verdict)
+        assert found[2].startswith(why)
+        assert bool(found[2]) == bool(why)
+
+
+def test_rows_are_what_each_name_finds_alone_whatever_the_workers():
+    pattern = "classics.local_gd_*"
+    found = every.survey(pattern, workers=1)
+    assert [row.bound for row in found.rows] == [name for name in VALIDATIONS if name.startswith(pattern[:-1])]
+    for row in found.rows:
+        alone = validate(BOUNDS[row.bound], EXACT, Options.of(EXACT))
+        least = min(alone.lines, key=lambda each: each.ratio if each.ratio > 0 else math.inf)
+        assert (row.measured, row.value) == (float(least.measured.value), least.bound)
+        assert {row.verdict} == {str(each.verdict) for each in alone.lines}
+    again = every.survey(pattern, workers=2)
+    assert [row._replace(seconds=0.0) for row in again.rows] == [row._replace(seconds=0.0) for row in found.rows]
+    named = sum(name.startswith(pattern[:-1]) for name in BOUNDS)
+    assert (found.asked, found.cannot) == (len(found.rows), named - len(found.rows))
+
+
+def test_what_needs_data_that_are_not_here_is_listed_and_the_rest_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEDBOUNDS_DATA", str(tmp_path))
+    rows = {row.bound: row for row in every.survey("decaying_k.*", "softmax(mnist)", workers=1).rows}
+    trained = {name for name in rows if not can(BOUNDS[name], RUNS)}
+    assert {row.bound for row in rows.values() if row.verdict == every.NOT_MEASURED} == trained != set()
+    assert all("mnist" in rows[name].why and math.isnan(rows[name].value) for name in trained)
+    assert all(row.verdict == HOLDS for name, row in rows.items() if name not in trained)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Every bound is measured at once, its number the place in the table; the fourth is violated."""
+    seen = []
+
+    def measured(name, problem=""):
+        seen.append((name, problem))
+        place = len(seen)
+        verdict, doubt = (BROKEN, "unless it rains") if place == 4 else (HOLDS, "")
+        return every.Row(name, EXACT, "<=", place * 1.1, 0.0, place * 2.3, 23 / 11, str(verdict), "", 0.3, doubt)
+
+    monkeypatch.setattr(every, "measured", measured)
+    return seen
+
+
+def test_all_are_all_that_can_be_measured(quick, run, tmp_path):
+    table = tmp_path / "all.csv"
+    status, out, _ = run("validate", "all", "--workers", "1", "--json", "-o", table)
+    told = json.loads(out)
+    names = [name for name, bound in BOUNDS.items() if name in VALIDATIONS or not can(bound, RUNS)]
+    assert (status, [row["bound"] for row in told["bounds"]]) == (1, names)
+    assert (told["asked"], told["cannot"], told["violated"]) == (len(names), len(BOUNDS) - len(names), 1)
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [float(row["value"]) for row in rows] == [row["value"] for row in told["bounds"]]
+    found = fedbounds.validate("fedinit.*", problem="ridge(iris)", workers=1)
+    assert [(row["bound"], "ridge(iris)") for row in found.records()] == quick[len(names) :]
+
+
+def test_an_interrupt_ends_with_what_is_finished(quick, monkeypatch, run, tmp_path):
+    whole = every.measured
+
+    def stopped(name, problem=""):
+        if len(quick) == 2:
+            raise KeyboardInterrupt
+        return whole(name, problem)
+
+    monkeypatch.setattr(every, "measured", stopped)
+    table = tmp_path / "some.csv"
+    status, out, err = run("validate", "classics.*", "--workers", "1", "-o", table)
+    assert (status, "2 of " in err, table.exists()) == (130, True, False)
+    assert [line.split()[0] for line in out.splitlines()[1:3]] == [name for name, _ in quick]
+    quick.clear()
+    assert [row.bound for row in fedbounds.validate("classics.*", workers=1).rows] == [name for name, _ in quick]
+
+
+def test_mistakes_are_named(refused):
+    for *words, named in (
+        ("fedcog.z*", "fedcog.z*"),
+        ("all", "--rounds", "3", "--rounds"),
+        ("all", "--workers", "0", "from 1"),
+    ):
+        assert named in refused("validate", *words)
+    with pytest.raises(BoundsError, match="'rounds'"):
+        fedbounds.validate("all", rounds=3)
+
+
+POINTS = np.array([[0.3, -1.2], [1.9, 0.4], [-0.7, 0.8]])
+CHANCES = np.array([0.2, 0.5, 0.3])
+
+
+def loss(model, point):
+    return ((model - point) ** 2).sum() / 2
+
+
+def enumerated(k: int, n: int) -> dict[str, float]:
+    """Expected gap, local gap and non-iidness over all draws of k clients with n samples each."""
+    total = {"gap": 0.0, "local_gap": 0.0, "non_iidness": 0.0}
+    for flat in product(range(3), repeat=k * n):
+        rows = np.array(flat).reshape(k, n)
+        chance = CHANCES[rows].prod()
+        own = [POINTS[r].mean(0) for r in rows]
+        average = np.mean(own, axis=0)
+
+        def population(model):
+            return sum(c * loss(model, p) for c, p in zip(CHANCES, POINTS, strict=True))
+
+        def trained(model, client, rows=rows):
+            return np.mean([loss(model, POINTS[j]) for j in rows[client]])
+
+        total["gap"] += chance * np.mean([population(average) - trained(average, c) for c in range(k)])
+        total["local_gap"] += chance * (population(own[0]) - trained(own[0], 0))
+        total["non_iidness"] += chance * (trained(average, 0) - trained(own[0], 0))
+    return total
+
+
+def test_closed_forms_equal_enumeration():
+    mean = CHANCES @ POINTS
+    variance = float(CHANCES @ ((POINTS - mean) ** 2).sum(1))
+    for k, n in ((2, 2), (3, 2), (2, 3)):
+        at = {clients: k, samples: n, gradient_variance: variance}
+        found = enumerated(k, n)
+        for name, value in found.items():
+            assert value == pytest.approx(float(getattr(exact_mean(), name).subs(at)), rel=1e-10), name
+        bound = get("fedals.one_round")(
+            smoothness=1.0, strong_convexity=1.0, client_weight=np.full(k, 1 / k),
+            local_gap=np.full(k, found["local_gap"]), non_iidness=np.full(k, found["non_iidness"]),
+        )  # fmt: skip
+        assert float(bound) == pytest.approx(float(exact_mean().bound.subs(at)), rel=1e-10)
+        assert found["gap"] < bound
+
+
+def test_the_catalogue_says_the_same():
+    """The catalogue derives the same quantities for unequal clients in its own way."""
+    exact = exact_mean()
+    at = {clients: 7, samples: 13, gradient_variance: sp.Rational(17, 10)}
+    shared = {"client_weight": np.full(7, 1 / 7), "smoothness": 1.0, "samples": 13}
+    for name, mine in (("gap", exact.gap), ("local_gap", exact.local_gap), ("non_iidness", exact.non_iidness)):
+        bound = get(f"fedals.gaussian_mean_{name}")
+        values = {**shared, "client_gradient_variance": np.full(7, 1.7), "local_gap": np.full(7, 1.7 / 13)}
+        values["client_distance_sq"] = np.zeros(7)
+        needed = {q.name for q in bound.quantities}
+        found = np.ravel(bound(**{k: v for k, v in values.items() if k in needed}))[0]
+        assert found == pytest.approx(float(mine.subs(at)), rel=1e-10), name
+
+
+def test_the_gap_falls_like_one_over_the_number_of_clients():
+    exact = exact_mean()
+    assert sp.limit(exact.gap * clients, clients, sp.oo) == gradient_variance / samples
+    assert sp.limit(exact.bound / exact.gap, clients, sp.oo) == sp.sqrt(2)
+    assert sp.limit(exact.non_iidness, clients, sp.oo) == gradient_variance / (2 * samples)
+    assert "1/K" in sentence()
+    assert "sqrt(2)" in sentence()

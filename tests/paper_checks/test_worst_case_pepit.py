@@ -1,6 +1,7 @@
-"""Our worst cases against the same ones stated by hand in PEPit."""
+"""Our worst cases against the same ones stated by hand in PEPit: all methods, classes, metrics and assumptions."""
 
 import pytest
+from loops import each
 from tools.pepit_reference import by_pepit
 
 from bounds.core import Statistic
@@ -11,42 +12,40 @@ from empirics.training.setting import Setting
 from paper_checks.worst_cases.worst import answer, Question
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
-CLASSES = {
-    "strong": STRONG,
-    "convex": {**STRONG, "strong_convexity": 0.0},
-    "smooth": {"smoothness": 1.7, "initial_gap": 1.3, "dissimilarity_offset": 0.4, "dissimilarity_factor": 1.6},
-}
-METHODS = (
-    "fedavg()",
-    "fedprox(mu=0.3)",
-    "scaffold()",
-    "fedinit(beta=0.2)",
-    "fedinit(beta=0.2, reading='code')",
-)
-METRICS = (
-    ("distance_sq", "last", "rounds"),
-    ("distance_sq", "mean", "iterations"),
-    ("optimality_gap", "min", "rounds"),
-    ("optimality_gap", "last", "iterations"),
-    ("grad_norm_sq", "mean", "rounds"),
-    ("grad_norm_sq", "min", "iterations"),
-    ("divergence", "last", "rounds"),
-    ("mean_divergence", "mean", "rounds"),
-    ("local_drift", "mean", "rounds"),
-    ("global_step", "last", "rounds"),
-    ("mean_gradient_drift", "last", "rounds"),
-    ("weighted_grad_norm_sq", "last", "rounds"),
-    ("consensus_distance", "mean", "iterations"),
-)
-OTHERS = {
-    "heterogeneity": {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "heterogeneity": 0.4},
-    "caps": {"smoothness": 1.7, "strong_convexity": 0.0, "initial_distance_sq": 2.3, "grad_cap_sq": 3.1},
-    "gap": {"smoothness": 1.7, "strong_convexity": 0.23, "initial_gap": 1.1, "optimum_dissimilarity": 0.7},
-    "dissimilar": {**STRONG, "dissimilarity_offset": 0.9, "dissimilarity_factor": 1.4},
-    "before": {"smoothness": 1.7, "strong_convexity": 0.23, "distance_sq": 2.3, "heterogeneity": 0.4},
-    "polyak": {**CLASSES["smooth"], "pl_constant": 0.3},
-    "round": {"smoothness": 1.7, "dissimilarity_offset": 0.4, "grad_norm_sq": 1.9, "divergence": 0.6},
-}
+CONVEX = {**STRONG, "strong_convexity": 0.0}
+SMOOTH = {"smoothness": 1.7, "initial_gap": 1.3, "dissimilarity_offset": 0.4, "dissimilarity_factor": 1.6}
+OWN_MINIMA = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "heterogeneity": 0.4}
+CAPS = {"smoothness": 1.7, "strong_convexity": 0.0, "initial_distance_sq": 2.3, "grad_cap_sq": 3.1}
+GAP = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_gap": 1.1, "optimum_dissimilarity": 0.7}
+BEFORE = {"smoothness": 1.7, "strong_convexity": 0.23, "distance_sq": 2.3, "heterogeneity": 0.4}
+ROUND = {"smoothness": 1.7, "dissimilarity_offset": 0.4, "grad_norm_sq": 1.9, "divergence": 0.6}
+FEDAVG, FEDPROX, SCAFFOLD = "fedavg()", "fedprox(mu=0.3)", "scaffold()"
+FEDINIT, CODE = "fedinit(beta=0.2)", "fedinit(beta=0.2, reading='code')"
+
+CASES = [
+    (FEDAVG, STRONG, "distance_sq last rounds", 2, {}),
+    (FEDAVG, SMOOTH, "grad_norm_sq min iterations", 3, {}),
+    (FEDAVG, CONVEX, "optimality_gap last iterations", 3, {}),
+    (FEDPROX, STRONG, "distance_sq mean iterations", 3, {}),
+    (FEDPROX, SMOOTH, "local_drift mean rounds", 2, {}),
+    (SCAFFOLD, CONVEX, "optimality_gap min rounds", 3, {}),
+    (SCAFFOLD, SMOOTH, "mean_gradient_drift last rounds", 2, {}),
+    (SCAFFOLD, STRONG, "consensus_distance mean iterations", 2, {}),
+    (FEDINIT, STRONG, "divergence last rounds", 2, {}),
+    (FEDINIT, SMOOTH, "grad_norm_sq mean rounds", 3, {}),
+    (FEDINIT, CONVEX, "global_step last rounds", 2, {}),
+    (CODE, STRONG, "mean_divergence mean rounds", 3, {}),
+    (CODE, SMOOTH, "weighted_grad_norm_sq last rounds", 2, {}),
+    (FEDAVG, OWN_MINIMA, "distance_sq last rounds", 2, {}),
+    (SCAFFOLD, CAPS, "optimality_gap last rounds", 2, {}),
+    (SCAFFOLD, GAP, "optimality_gap last rounds", 3, {}),
+    (FEDAVG, {**STRONG, "dissimilarity_offset": 0.9, "dissimilarity_factor": 1.4}, "distance_sq last rounds", 2, {}),
+    (FEDAVG, BEFORE, "distance_sq last iterations", 2, {}),
+    (FEDAVG, {**SMOOTH, "pl_constant": 0.3}, "optimality_gap last rounds", 2, {}),
+    (FEDAVG, ROUND, "divergence last rounds", 2, {}),
+    (FEDPROX, STRONG, "distance_sq last rounds", 3, {"momentum": 0.4, "step_size_decay": 0.6}),
+    (FEDPROX, STRONG, "distance_sq last rounds", 3, {"steps": (3, 1)}),
+]
 
 
 def question(name, given, metric, kind="last", over="rounds", clients=2, steps=None, **more):
@@ -54,66 +53,30 @@ def question(name, given, metric, kind="last", over="rounds", clients=2, steps=N
     return Question(algorithm(name), Setting(cohort=clients, **plan), given, metric, Statistic(kind, over), steps)
 
 
-def agree(asked):
+def case(number):
+    name, given, metric, clients, more = CASES[int(number)]
+    return {"asked": question(name, given, *metric.split(), clients=clients, **more)}
+
+
+def agrees(asked):
     assert answer(asked).value == pytest.approx(by_pepit(asked), rel=1e-5)
 
 
-QUICK = [(m, c, METRICS[(3 * i + 5 * j) % 13], 2) for i, m in enumerate(METHODS) for j, c in enumerate(CLASSES)]
-EVERY = [
-    (method, kind, metric, 3 if (method, kind, metric, 2) in QUICK else 2 + (i + j + k) % 2)
-    for i, method in enumerate(METHODS)
-    for j, kind in enumerate(CLASSES)
-    for k, metric in enumerate(METRICS)
-]
-"""Every method with every class and every metric, once: two clients and three take turns along each of them."""
-
-
-def possible(cases):
-    return [case for case in cases if not (case[1] == "smooth" and case[2][0] == "distance_sq")]
-
-
-@pytest.mark.parametrize(("name", "kind", "metric", "clients"), possible(QUICK))
-def test_both_statements_agree(name, kind, metric, clients):
-    agree(question(name, CLASSES[kind], *metric, clients=clients))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "kind", "metric", "clients"), possible(EVERY))
-def test_both_statements_agree_everywhere(name, kind, metric, clients):
-    agree(question(name, CLASSES[kind], *metric, clients=clients))
-
-
-@pytest.mark.parametrize("word", OTHERS)
-def test_both_statements_agree_on_every_assumption(word):
-    over = "iterations" if word == "before" else "rounds"
-    metric = {"polyak": "optimality_gap", "round": "divergence"}.get(word, "distance_sq")
-    agree(question("fedavg()", OTHERS[word], metric, "last", over))
-    if "strong_convexity" in OTHERS[word]:
-        agree(question("scaffold()", OTHERS[word], "optimality_gap", clients=3))
-
-
-@pytest.mark.parametrize("more", [{"momentum": 0.4}, {"step_size_decay": 0.6}, {"steps": (3, 1)}], ids=str)
-def test_both_statements_agree_on_settings(more):
-    agree(question("fedprox(mu=0.3)", STRONG, "distance_sq", clients=3, **more))
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (question("fedcm(alpha=0.1)", STRONG, "distance_sq"), r"the method fedcm\(alpha=0.1\)"),
-        (question("fedavg()", STRONG, "distance_sq", "every"), "the statistic 'every'"),
-        (question("fedavg()", STRONG, "accuracy"), "the metric 'accuracy' over rounds"),
-        (question("fedavg()", STRONG, "accuracy", over="iterations"), "the metric 'accuracy' over iterations"),
-        (question("fedavg()", STRONG, "distance_sq", weight_decay=0.1), "more of a setting than"),
-    ],
+test_both_statements_agree = each(map(str, range(0, len(CASES), 3)), case)(agrees)
+test_both_statements_agree_on_the_rest = pytest.mark.slow(
+    each((str(number) for number in range(len(CASES)) if number % 3), case)(agrees)
 )
-def test_what_is_not_stated_is_refused(asked, message):
-    with pytest.raises(BoundsError, match=message):
-        by_pepit(asked)
 
 
-def test_another_method_of_the_same_name_is_refused():
-    other = renamed(algorithm("fedprox(mu=0.3)"), "fedavg()")
-    asked = Question(other, Setting(2, 2, local_steps=2), STRONG, "distance_sq")
-    with pytest.raises(BoundsError, match="that is another"):
-        by_pepit(asked)
+def test_what_is_not_stated_there_is_refused():
+    other = renamed(algorithm(FEDPROX), FEDAVG)
+    for asked, named in (
+        (question("fedcm(alpha=0.1)", STRONG, "distance_sq"), r"fedcm\(alpha=0.1\)"),
+        (question(FEDAVG, STRONG, "distance_sq", "every"), "'every'"),
+        (question(FEDAVG, STRONG, "accuracy"), "'accuracy'"),
+        (question(FEDAVG, STRONG, "accuracy", over="iterations"), "'accuracy'"),
+        (question(FEDAVG, STRONG, "distance_sq", weight_decay=0.1), "setting"),
+        (Question(other, Setting(2, 2, local_steps=2), STRONG, "distance_sq"), "another"),
+    ):
+        with pytest.raises(BoundsError, match=named):
+            by_pepit(asked)

@@ -1,9 +1,13 @@
-"""Exact worst cases against closed forms, hand-written runs, finite differences, other units and random federations."""
+"""Exact worst cases: closed forms, finite differences, other units, random federations, step sizes, refusals."""
 
+import sys
 from dataclasses import dataclass, replace
+from itertools import combinations, product
+from math import inf
 
 import numpy as np
 import pytest
+from loops import each
 
 from bounds.core import Statistic
 from bounds.errors import BoundsError
@@ -11,8 +15,12 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
-from paper_checks.worst_cases import refining, worst_case, WorstCaseError
+from paper_checks.rates.search import Case, certified
+from paper_checks.worst_cases import orbits, program as programs, refining, worst_case, WorstCaseError
+from paper_checks.worst_cases.drawing import draw
 from paper_checks.worst_cases.formulation import Formulation
+from paper_checks.worst_cases.instances import Instance, question_of_json, question_to_json
+from paper_checks.worst_cases.replaying import replay
 from paper_checks.worst_cases.worst import answer, moved, Question
 
 L, MU = 1.7, 0.23
@@ -35,29 +43,30 @@ def near(number, rel=1e-5, floor=0.0):
 # ---- closed forms ----
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 5])
-@pytest.mark.parametrize("clients", [1, 2, 7])
-def test_gradient_descent_on_convex_losses(rounds, clients):
-    # Drori and Teboulle 2014, Theorem 3.1: steps of 1/L end at most L D^2 / (4 R + 2) above the minimum. One local
-    # step of any number of clients is a step on their mean, which may be any function of the class.
-    found = worst_case("fedavg()", plan(rounds, 1, clients, 1 / L), CONVEX, "optimality_gap")
-    assert found.value == near(L * 2.3 / (4 * rounds + 2), 1e-6)
+def descends(rounds, clients, share=1.0):
+    # Drori and Teboulle 2014, Theorem 3.1: R steps of h/L, h <= 1, end at most L D^2 / (4 R h + 2) above the minimum.
+    # One local step of any number of clients is a step on their mean, which may be any function of the class.
+    found = worst_case("fedavg()", plan(rounds, 1, clients, share / L), CONVEX, "optimality_gap")
+    assert found.value == near(L * 2.3 / (4 * rounds * share + 2), 1e-6)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.9])
-def test_gradient_descent_with_short_steps(share):
-    # Drori and Teboulle 2014: with steps h/L, h <= 1, it is L D^2 / (4 R h + 2).
-    found = worst_case("fedavg()", plan(3, 1, 2, share / L), CONVEX, "optimality_gap")
-    assert found.value == near(L * 2.3 / (4 * 3 * share + 2), 1e-6)
+def test_gradient_descent_on_convex_losses():
+    for case in ((1, 1), (2, 7), (5, 2), (3, 2, 0.3), (3, 2, 0.9)):
+        descends(*case)
+    for steps in (2, 5):  # local steps of a single client are gradient descent
+        found = worst_case("fedavg()", plan(1, steps, 1, 1 / L), CONVEX, "optimality_gap")
+        assert found.value == near(L * 2.3 / (4 * steps + 2), 1e-6)
 
 
-@pytest.mark.parametrize("share", [0.2, 1.0, 1.6])
-def test_gradient_descent_on_strongly_convex_losses(share):
+def test_gradient_descent_on_strongly_convex_losses():
     # Nesterov 2004, Theorem 2.1.15; attained by the quadratics of curvature mu and L.
-    eta = share / L
-    rate = max((1 - eta * MU) ** 2, (1 - eta * L) ** 2)
-    found = worst_case("fedavg()", plan(3, 1, 3, eta), STRONG, "distance_sq")
-    assert found.value == near(rate**3 * 2.3, 1e-6)
+    for share in (0.2, 1.0, 1.6):
+        eta = share / L
+        rate = max((1 - eta * MU) ** 2, (1 - eta * L) ** 2)
+        found = worst_case("fedavg()", plan(3, 1, 3, eta), STRONG, "distance_sq")
+        assert found.value == near(rate**3 * 2.3, 1e-6)
+    # A fixed number of steps is bounded whatever their length: (1 - 5)^2 on curvature L.
+    assert worst_case("fedavg()", plan(1, 1, size=5 / L), STRONG, "distance_sq").value == near(16 * 2.3, 1e-6)
 
 
 def test_gradient_norms_of_gradient_descent_on_smooth_losses():
@@ -70,23 +79,12 @@ def test_gradient_norms_of_gradient_descent_on_smooth_losses():
     assert found.value == near(2 * L * gap / (1 + h * (4 - h) * rounds / 2), 1e-6)
 
 
-@pytest.mark.parametrize("steps", [2, 5])
-def test_local_steps_of_a_single_client_are_gradient_descent(steps):
-    found = worst_case("fedavg()", plan(1, steps, 1, 1 / L), CONVEX, "optimality_gap")
-    assert found.value == near(L * 2.3 / (4 * steps + 2), 1e-6)
-
-
-def test_drift_of_two_linear_steps():
+def test_drift_and_contraction_of_local_steps():
     # At the optimum with mean |g_i|^2 <= z, one local step moves the clients apart by exactly eta^2 z.
-    given = {**STRONG, "initial_distance_sq": 0.0}
-    found = worst_case("fedavg()", plan(1, 1), given, "divergence")
+    found = worst_case("fedavg()", plan(1, 1), {**STRONG, "initial_distance_sq": 0.0}, "divergence")
     assert found.value == near(0.13**2 * 0.7, 1e-6)
-
-
-def test_clients_with_one_minimiser_contract_whatever_they_are():
     # Without gradients at the optimum every local step contracts towards it: K R steps of gradient descent at worst.
-    given = {**STRONG, "optimum_dissimilarity": 0.0}
-    found = worst_case("fedavg()", plan(2, 3), given, "distance_sq")
+    found = worst_case("fedavg()", plan(2, 3), {**STRONG, "optimum_dissimilarity": 0.0}, "distance_sq")
     assert found.value == near((1 - 0.13 * MU) ** 12 * 2.3, 1e-6)
 
 
@@ -119,44 +117,29 @@ def test_two_questions_a_step_by_hand():
     assert found.value == near(rate**4 * 2.3, 1e-3)
 
 
-def test_batches_and_seeds_do_not_matter():
-    few, many = (worst_case("fedavg()", plan(batch=b), STRONG, "distance_sq").value for b in (1, 64))
-    assert few == many
-
-
-def test_steps_far_too_long_are_long_not_infinite():
-    # A fixed number of steps on smooth losses is bounded whatever their length: (1 - 5)^2 on curvature L.
-    assert worst_case("fedavg()", plan(1, 1, size=5 / L), STRONG, "distance_sq").value == near(16 * 2.3, 1e-6)
-
-
-@pytest.mark.parametrize(("rounds", "size"), [(1, 1e-4), (2, 1e-5), (1, 1e-8)])
-def test_steps_far_too_short_are_neither_infinite_nor_nothing(rounds, size):
+def test_steps_far_too_short_are_neither_infinite_nor_nothing():
     """Two local steps: the second model is a step away, and the gradient there at most L times as much."""
-    given = {"smoothness": L, "grad_norm_sq": 1.3, "dissimilarity_offset": 0.7, "dissimilarity_factor": 2.0}
-    given |= {"divergence": 0.1} if rounds > 1 else {}
-    drift = worst_case("fedavg()", plan(rounds, 2, size=size), given, "local_drift")
-    assert drift.value == near(size**2 * (0.7 + 2 * 1.3), 1e-4)
-    if rounds > 1:
-        found = worst_case("fedavg()", plan(rounds, 2, size=size), given, "mean_gradient_drift")
-        assert found.value == near((L * size / 2) ** 2 * (0.7 + 2 * 1.3), 1e-4)
+    for rounds, size in ((1, 1e-4), (2, 1e-5), (1, 1e-8)):
+        given = {"smoothness": L, "grad_norm_sq": 1.3, "dissimilarity_offset": 0.7, "dissimilarity_factor": 2.0}
+        given |= {"divergence": 0.1} if rounds > 1 else {}
+        drift = worst_case("fedavg()", plan(rounds, 2, size=size), given, "local_drift")
+        assert drift.value == near(size**2 * (0.7 + 2 * 1.3), 1e-4)
+        if rounds > 1:
+            found = worst_case("fedavg()", plan(rounds, 2, size=size), given, "mean_gradient_drift")
+            assert found.value == near((L * size / 2) ** 2 * (0.7 + 2 * 1.3), 1e-4)
 
 
 # ---- a number of clients ----
 
 
-@pytest.mark.parametrize("name", KNOWN)
-@pytest.mark.parametrize("given", [STRONG, SMOOTH], ids=["strong", "smooth"])
-def test_any_number_of_clients_is_as_bad_as_two(name, given):
-    metric = "distance_sq" if "strong_convexity" in given else "grad_norm_sq"
-    two, four = (worst_case(KNOWN[name], plan(clients=n), given, metric).value for n in (2, 4))
-    apart = [worst_case(KNOWN[name], plan(clients=n), given, metric, symmetric=False).value for n in (2, 3)]
-    assert [four, *apart] == [near(two)] * 3
-
-
-def test_a_single_client_is_better_than_two():
+def test_any_number_of_clients_is_as_bad_as_two_and_one_is_better():
+    for name, (given, metric) in product(KNOWN, ((STRONG, "distance_sq"), (SMOOTH, "grad_norm_sq"))):
+        two, four = (worst_case(KNOWN[name], plan(clients=n), given, metric).value for n in (2, 4))
+        apart = worst_case(KNOWN[name], plan(clients=3), given, metric, symmetric=False).value
+        assert [four, apart] == [near(two)] * 2
     one, two = (worst_case("fedavg()", plan(clients=n), STRONG, "distance_sq").value for n in (1, 2))
-    assert one < 0.999 * two
     assert one == near((1 - 0.13 * MU) ** 8 * 2.3, 1e-6)
+    assert one < 0.999 * two
 
 
 def test_clients_that_need_not_be_alike_are_told_apart():
@@ -186,30 +169,28 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "given", "metric", "words"), NUMBERS)
-def test_multipliers_are_derivatives_and_add_up(name, given, metric, words):
-    found = worst_case(name, plan(), given, metric)
-    for word in words:
-        up, down = (worst_case(name, plan(), {**given, word: given[word] * s}, metric).value for s in (1.001, 0.999))
-        assert found.multipliers[word] == near((up - down) / (0.002 * given[word]), 2e-3, 1e-5)
-    assert sum(found.contributions.values()) == near(found.value)
+def test_multipliers_are_derivatives_and_add_up():
+    for name, given, metric, words in NUMBERS:
+        found = worst_case(name, plan(), given, metric)
+        for word in words:
+            up, down = (
+                worst_case(name, plan(), {**given, word: given[word] * s}, metric).value for s in (1.001, 0.999)
+            )
+            assert found.multipliers[word] == near((up - down) / (0.002 * given[word]), 2e-3, 1e-5)
+        assert sum(found.contributions.values()) == near(found.value)
 
 
-@pytest.mark.parametrize(
-    ("given", "metric", "words"),
-    [
+def test_sensitivities_are_derivatives():
+    for given, metric, words in (
         (STRONG, "distance_sq", ("smoothness", "strong_convexity", "step_size")),
         (SMOOTH, "grad_norm_sq", ("smoothness", "dissimilarity_factor", "step_size")),
         (POLYAK, "optimality_gap", ("pl_constant",)),
-    ],
-    ids=["strong", "smooth", "polyak"],
-)
-def test_sensitivities_are_derivatives(given, metric, words):
-    found = worst_case("fedavg()", plan(), given, metric)
-    for word in words:
-        at = 0.13 if word == "step_size" else given[word]
-        up, down = (answer(moved(found.question, word, at * s)).value for s in (1.001, 0.999))
-        assert found.sensitivity(word) == near((up - down) / (0.002 * at), 2e-3, 1e-4)
+    ):
+        found = worst_case("fedavg()", plan(), given, metric)
+        for word in words:
+            at = 0.13 if word == "step_size" else given[word]
+            up, down = (answer(moved(found.question, word, at * s)).value for s in (1.001, 0.999))
+            assert found.sensitivity(word) == near((up - down) / (0.002 * at), 2e-3, 1e-4)
 
 
 def test_a_sensitivity_at_the_edge_of_a_domain_looks_inside():
@@ -220,48 +201,38 @@ def test_a_sensitivity_at_the_edge_of_a_domain_looks_inside():
     assert found.sensitivity("strong_convexity") < 0
 
 
-@pytest.mark.parametrize("factor", [1e-6, 1e6])
-def test_units_change_nothing(factor):
+def test_units_change_nothing():
     # Longer vectors, steeper losses: every limit and the worst case grow by the same factor.
-    large = {
-        word: value * (1 if word in ("smoothness", "strong_convexity") else factor) for word, value in STRONG.items()
-    }
-    plain, scaled = (worst_case("fedavg()", plan(), given, "distance_sq").value for given in (STRONG, large))
-    assert scaled == near(plain * factor, 1e-6)
-
-
-@pytest.mark.parametrize("factor", [1e-3, 1e3])
-def test_steepness_is_a_unit_too(factor):
-    large = {
-        **STRONG,
-        "smoothness": L * factor,
-        "strong_convexity": MU * factor,
-        "optimum_dissimilarity": 0.7 * factor**2,
-    }
     plain = worst_case("fedavg()", plan(), STRONG, "distance_sq").value
-    assert worst_case("fedavg()", plan(size=0.13 / factor), large, "distance_sq").value == near(plain, 1e-6)
+    for factor in (1e-6, 1e6):
+        longer = {word: STRONG[word] * factor for word in ("initial_distance_sq", "optimum_dissimilarity")}
+        assert worst_case("fedavg()", plan(), STRONG | longer, "distance_sq").value == near(plain * factor, 1e-6)
+    for factor in (1e-3, 1e3):
+        steeper = {"smoothness": L * factor, "strong_convexity": MU * factor, "optimum_dissimilarity": 0.7 * factor**2}
+        found = worst_case("fedavg()", plan(size=0.13 / factor), STRONG | steeper, "distance_sq")
+        assert found.value == near(plain, 1e-6)
 
 
-@pytest.mark.parametrize("method", ["fedavg()", "fedinit(beta=0.1)"])
-@pytest.mark.parametrize(("given", "metric"), [(STRONG, "optimality_gap"), (SMOOTH, "grad_norm_sq")])
-def test_the_central_path_gives_the_same_as_the_solver(monkeypatch, method, given, metric):
-    question = Question(algorithm(method), plan(2, 3), given, metric, Statistic("mean", "rounds"))
-    solved = answer(question)
-    monkeypatch.setattr(refining, "SMALL", 0)
+def test_the_central_path_gives_the_same_as_the_solver(monkeypatch):
+    asked = [
+        Question(algorithm(method), plan(2, 3), given, metric, Statistic("mean", "rounds"))
+        for method, given, metric in (
+            ("fedavg()", STRONG, "optimality_gap"),
+            ("fedinit(beta=0.1)", SMOOTH, "grad_norm_sq"),
+        )
+    ]
+    solved = [answer(question) for question in asked]
     monkeypatch.setattr(refining, "attempted", None)  # nothing is asked of the solver
-    followed = answer(question)
-    assert followed.value == near(solved.value, 1e-6)
-    assert followed.multipliers == {word: near(m, 1e-3) for word, m in solved.multipliers.items()}
-
-
-def test_twenty_gradients_take_one_short_path(monkeypatch):
-    monkeypatch.setattr(refining, "attempted", None)
     given = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_distance_sq": 1.0, "optimum_dissimilarity": 1.0}
-    setting = Setting(rounds=2, cohort=2, local_steps=10, step_size=0.1)
-    found = worst_case("fedavg()", setting, given, "optimality_gap")
-    assert found.value == near(0.128212781, 1e-7)
-    assert found.doubt < 1e-7
-    assert found.solved.iterations < 35  # 44 where no step is corrected twice
+    long = worst_case("fedavg()", plan(2, 10, size=0.1), given, "optimality_gap")
+    assert long.value == near(0.128212781, 1e-7)
+    assert long.doubt < 1e-7
+    assert long.solved.iterations < 35  # 44 where no step is corrected twice
+    monkeypatch.setattr(refining, "SMALL", 0)
+    for question, one in zip(asked, solved, strict=True):
+        followed = answer(question)
+        assert followed.value == near(one.value, 1e-6)
+        assert followed.multipliers == {word: near(m, 1e-3) for word, m in one.multipliers.items()}
 
 
 # ---- from below: no federation does worse ----
@@ -300,15 +271,13 @@ def reached(seed, plan, name, given):
     return ((last - problem.minimiser) ** 2).sum(), problem.loss(last) - problem.optimal_loss
 
 
-@pytest.mark.parametrize("name", ["fedavg", "scaffold"])
-@pytest.mark.parametrize("given", [STRONG, CONVEX], ids=["strong", "convex"])
-def test_no_quadratic_federation_does_worse(name, given):
-    worst = [worst_case(KNOWN[name], plan(3, 3), given, metric).value for metric in ("distance_sq", "optimality_gap")]
-    found = np.array([reached(seed, plan(3, 3, 2 + seed % 2), name, given) for seed in range(300)])
-    assert (found <= np.array(worst) * (1 + 1e-9)).all()
-
-
-def test_a_short_search_comes_near():
+def test_no_quadratic_federation_does_worse_and_one_comes_near():
+    for name, given in product(("fedavg", "scaffold"), (STRONG, CONVEX)):
+        worst = [
+            worst_case(KNOWN[name], plan(3, 3), given, metric).value for metric in ("distance_sq", "optimality_gap")
+        ]
+        found = np.array([reached(seed, plan(3, 3, 2 + seed % 2), name, given) for seed in range(60)])
+        assert (found <= np.array(worst) * (1 + 1e-9)).all()
     # The slowest quadratic attains it with one local step; four hundred drawn ones come within a tenth.
     worst = worst_case("fedavg()", plan(3, 1), STRONG, "distance_sq").value
     assert max(reached(seed, plan(3, 1), "fedavg", STRONG)[0] for seed in range(400)) > 0.9 * worst
@@ -317,21 +286,275 @@ def test_a_short_search_comes_near():
 # ---- errors planted in the statement are seen ----
 
 
-def test_a_wrong_sign_in_the_class_is_seen(monkeypatch):
-    usual = Formulation._pair
+def test_a_wrong_sign_or_a_dropped_inequality_in_the_class_is_seen(monkeypatch):
+    pair, interpolation = Formulation._pair, Formulation.interpolation
 
     def wrong(self, one, other):
         (x, g, f), (y, h, e) = one, other
-        return usual(self, (x, -g, f), (y, -h, e))
+        return pair(self, (x, -g, f), (y, -h, e))
 
-    monkeypatch.setattr(Formulation, "_pair", wrong)
-    with pytest.raises((WorstCaseError, AssertionError)):
-        test_gradient_descent_on_convex_losses(2, 2)
+    for name, planted in (("_pair", wrong), ("interpolation", lambda self: interpolation(self)[::2])):
+        with monkeypatch.context() as patch:
+            patch.setattr(Formulation, name, planted)
+            with pytest.raises((WorstCaseError, AssertionError)):
+                descends(2, 2)
 
 
-def test_a_dropped_inequality_is_seen(monkeypatch):
-    # Every other one: the class is larger, the worst case too.
-    usual = Formulation.interpolation
-    monkeypatch.setattr(Formulation, "interpolation", lambda self: usual(self)[::2])
-    with pytest.raises((WorstCaseError, AssertionError)):
-        test_gradient_descent_on_convex_losses(2, 2)
+# ---- steps with sizes of their own ----
+
+SIZES = (0.5, 0.2, 0.35, 0.6)
+FALLING = {"smoothness": 1.4, "strong_convexity": 0.2, "initial_distance_sq": 0.9, "optimum_dissimilarity": 0.3}
+
+
+def test_steps_up_to_two_over_the_curvatures_contract_by_the_flattest_quadratic():
+    """Up to 2/(L + mu) = 1.25 each step multiplies the distance by 1 - size mu at most; so do all of them together."""
+    found = worst_case("fedavg()", plan(4, 1), FALLING, "distance_sq", step_sizes=SIZES)
+    shrunk = 0.9 * np.prod([(1 - 0.2 * size) ** 2 for size in SIZES])
+    assert found.value == near(shrunk, 1e-6)
+    proof = found.certificate()
+    assert float(proof.attained) <= shrunk <= float(proof.bound)
+    assert proof.width < 1e-5
+    with pytest.raises(WorstCaseError, match="step_size"):  # a list has no one derivative
+        found.sensitivity("step_size")
+
+
+def test_listed_sizes_of_a_rule_are_that_rule_and_those_of_rounds_those_of_their_steps():
+    falling = [0.3 * 7 / (7 + t) for t in range(4)]
+    listed = worst_case("fedavg()", plan(), FALLING, "optimality_gap", step_sizes=falling)
+    ruled = worst_case("fedavg()", plan(size=0.3, step_offset=7), FALLING, "optimality_gap")
+    assert listed.value == near(ruled.value, 1e-7)
+    assert listed.value != near(worst_case("fedavg()", plan(size=0.3), FALLING, "optimality_gap").value, 1e-3)
+    assert listed.replay().agrees
+    by_round = worst_case("fedavg()", plan(), FALLING, "distance_sq", steps=(3, 1), step_sizes=(0.4, 0.25))
+    each = worst_case("fedavg()", plan(), FALLING, "distance_sq", steps=(3, 1), step_sizes=(0.4, 0.4, 0.4, 0.25))
+    assert by_round.value == each.value
+    assert question_of_json(question_to_json(each.question)) == each.question
+    assert "step_sizes" not in question_to_json(ruled.question)
+
+
+# ---- what is refused ----
+
+
+@dataclass(frozen=True)
+class AsksElsewhere:
+    """Uses gradients linearly, but asks for them where a nonlinear function of the model leads."""
+
+    def __call__(self, work, w, gradient, gradient_at):
+        return gradient_at(w + 1e-3 * gradient / (1 + gradient.norm(dim=-1, keepdim=True)))
+
+
+BAD = [  # the assumptions, the setting and the question, and what the message must name
+    ({"smoothness": 0.0}, {}, {}, "smoothness", "> 0"),
+    ({"smoothness": float("nan")}, {}, {}, "smoothness", "got nan"),
+    ({"smoothness": -1.0}, {}, {}, "smoothness", ">= 0; got -1"),
+    ({"strong_convexity": 2.0}, {}, {}, "strong_convexity", "1.7; got 2"),
+    ({"strong_convexity": -0.2}, {}, {}, "strong_convexity", "1.7; got -0.2"),
+    ({"initial_distance_sq": -2.0}, {}, {}, "initial_distance_sq", ">= 0; got -2"),
+    ({"initial_distance_sq": float("inf")}, {}, {}, "initial_distance_sq", "got inf"),
+    ({"initial_distance": 2.0}, {}, {}, "'initial_distance'", "'initial_distance_sq'"),
+    ({"dissimilarity_factor": 2.0}, {}, {}, "dissimilarity_factor", "dissimilarity_offset"),
+    ({"strong_convexity": None}, {}, {}, "minimiser", "strong_convexity"),
+    ({"initial_distance_sq": None, "optimum_dissimilarity": None}, {}, {}, "infinite"),
+    ({}, {"sampling": "bernoulli"}, {}, "all clients"),
+    ({}, {"sampling": "with_replacement"}, {}, "all clients"),
+    ({}, {"client_weight": "samples"}, {}, "equal weights"),
+    ({}, {"optimizer": "adamw"}, {}, "'adamw'"),
+    ({}, {"clip": 1.0}, {}, "clip 1.0"),
+    ({}, {"local_steps": None, "local_epochs": 2}, {}, "local_epochs"),
+    ({}, {"weight_decay": 0.1}, {}, "weight decay"),
+    ({}, {}, {"metric": "accuracy"}, "'accuracy'"),
+    ({}, {"step_size": 0.1}, {"steps": (1.5, 1)}, "whole numbers"),
+    ({}, {"step_size": 0.1}, {"steps": (3, 1, 1)}, "2 rounds; got 3"),
+    ({}, {"step_size": 0.1}, {"steps": (2,)}, "2 rounds; got 1"),
+    ({}, {}, {"step_sizes": (0.1, 0.2, 0.3)}, "4 local steps", "2 rounds; got 3"),
+    ({}, {}, {"step_sizes": (0.1, -0.2)}, "> 0; got -0.2"),
+    ({}, {}, {"step_sizes": (0.1, float("nan"))}, "got nan"),
+    ({}, {"step_offset": 3.0}, {"step_sizes": (0.1, 0.2)}, "step_offset"),
+    *(({}, {}, {"algorithm": algorithm(name)}, name.partition("(")[0])
+      for name in ("fedadam()", "fedexp()", "fedsam(rho=0.05)")),
+    ({}, {}, {"algorithm": renamed(algorithm("fedavg()"), "elsewhere", direction=AsksElsewhere())}, "elsewhere"),
+]  # fmt: skip
+
+
+def test_what_is_refused_is_said_in_one_line(monkeypatch):
+    for wrong, setting, more, *named in BAD:
+        given = {word: number for word, number in {**STRONG, **wrong}.items() if number is not None}
+        asked = {"algorithm": "fedavg()", "metric": "distance_sq", **more}
+        with pytest.raises(BoundsError) as error:
+            worst_case(asked.pop("algorithm"), replace(plan(), **setting), given, **asked)
+        assert "\n" not in str(error.value)
+        assert [name for name in named if name not in str(error.value)] == [], error.value
+    with pytest.raises(BoundsError, match="minimiser"):
+        worst_case("fedavg()", plan(), SMOOTH, "distance_sq")
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(WorstCaseError, match=r"fedbounds\[exact\]"):
+        worst_case("fedavg()", plan(), STRONG, "distance_sq")
+
+
+def test_contradictory_assumptions_are_said():
+    # No assumption of the vocabulary contradicts another one by itself; a planted start outside its own limit does.
+    program = Question(algorithm("fedavg()"), plan(), STRONG, "distance_sq").program()
+    row = next(c.row for c in program.constraints if c.name == "initial_distance_sq")
+    impossible = replace(program, constraints=(*program.constraints, programs.Constraint("planted", -row, -5.0)))
+    with pytest.raises(WorstCaseError, match="no federation"):
+        refining.refined(impossible)
+
+
+# ---- where clients are drawn ----
+
+SIZE = 0.19
+
+
+def drawing(cohort, rounds=2, steps=1, size=SIZE, **more):
+    return Setting(rounds=rounds, cohort=cohort, local_steps=steps, step_size=size, **more)
+
+
+RENAMED = {
+    "fedavg": ("fedavg()", 2, 1, 2, "distance_sq", STRONG),
+    "fedprox": ("fedprox(mu=0.3)", 3, 2, 1, "distance_sq", STRONG | {"strong_convexity": 0.0}),
+    "scaffold": ("scaffold()", 2, 1, 2, "distance_sq", STRONG),
+    "fedinit": ("fedinit(beta=0.2)", 2, 1, 2, "distance_sq", STRONG),
+    "smooth": ("fedavg()", 2, 1, 1, "grad_norm_sq", SMOOTH),
+    "fedavgm": ("fedavgm(momentum=0.3)", 2, 1, 1, "optimality_gap", STRONG | {"heterogeneity": 0.4}),
+}
+
+
+@each(RENAMED, lambda name: {"case": RENAMED[name]})
+def test_renaming_the_clients_loses_nothing(case):
+    method, clients, cohort, steps, metric, given = case
+    small = worst_case(method, drawing(cohort, steps=steps), given, metric, clients=clients)
+    whole = worst_case(method, drawing(cohort, steps=steps), given, metric, clients=clients, symmetric=False)
+    assert small.value == near(whole.value)
+    assert small.program.blocks == whole.program.blocks  # what is found is lifted to the whole program
+    assert small.doubt < 1e-4 * small.value
+    x, rows = small.solved.x, np.array([c.row for c in small.program.constraints])
+    assert (rows @ x - [c.limit for c in small.program.constraints]).max() < 1e-5
+
+
+def test_a_renaming_that_is_none_is_seen():
+    """Planted: the gradients of one client are taken for one another."""
+    question = Question(algorithm("fedavg()"), drawing(1), STRONG, "distance_sq", clients=2)
+    formulation, whole = question.stated()
+    numbers = formulation.recorded.numbers
+    first, second = (key for key in numbers if key[0] in (((0,),), ((1,),)) and key[2] == 1)
+    numbers[first], numbers[second] = numbers[second], numbers[first]
+    with pytest.raises(BoundsError, match="not alike"):
+        orbits.smaller(formulation, whole, np.ones(whole.blocks[0], bool), np.ones(whole.values, bool))
+
+
+def test_with_all_clients_in_the_cohort_it_is_the_worst_case_of_all(monkeypatch):
+    usual = worst_case("fedavg()", drawing(2, steps=2), STRONG, "optimality_gap")
+    assert worst_case("fedavg()", drawing(2, steps=2), STRONG, "optimality_gap", clients=2).value == usual.value
+    many = worst_case("fedavg()", drawing(40, steps=2), STRONG, "optimality_gap", clients=40)
+    assert many.value == near(usual.value)
+    monkeypatch.setattr(Question, "drawn", property(lambda self: self.clients is not None))
+    tree = worst_case("fedavg()", drawing(2, steps=2), STRONG, "optimality_gap", clients=2)
+    assert tree.value == near(usual.value)
+    assert len(tree.question.recorded.histories) == 3
+
+
+def test_one_round_of_gradients_in_closed_form():
+    """From the minimiser itself: the mean of a cohort's gradients there, whose mean over all clients is 0."""
+    for clients, cohort in ((2, 1), (3, 2), (5, 2)):
+        given = STRONG | {"initial_distance_sq": 0.0}
+        found = worst_case("fedavg()", drawing(cohort, rounds=1), given, "distance_sq", clients=clients)
+        assert found.value == near(SIZE**2 * 0.7 * (clients - cohort) / (cohort * (clients - 1)), 5e-5)
+
+
+def test_one_round_is_what_its_rate_proves():
+    for clients, cohort, steps in ((2, 1, 1), (3, 2, 2), (4, 1, 2)):
+        rate = certified(Case(algorithm("fedprox(mu=0.3)"), steps, SIZE, L, MU, clients, cohort))
+        found = worst_case("fedprox(mu=0.3)", drawing(cohort, 1, steps), STRONG, "distance_sq", clients=clients)
+        assert found.value <= rate.after(1, 2.3, 0.7) <= 1.0002 * found.value
+
+
+def on_a_line(curvature, shift, start, cohort, rounds, steps):
+    """E w_T^2 of FedAvg on q_i/2 w^2 - b_i w, the sum of b_i being 0: every draw of cohorts in turn."""
+    clients, total, count = len(curvature), 0.0, 0
+    for drawn in product(combinations(range(clients), cohort), repeat=rounds):
+        w = start
+        for chosen in drawn:
+            ends = []
+            for i in chosen:
+                x = w
+                for _ in range(steps):
+                    x -= SIZE * (curvature[i] * x - shift[i])
+                ends.append(x)
+            w = sum(ends) / cohort
+        total, count = total + w * w, count + 1
+    return total / count
+
+
+def test_no_federation_on_a_line_is_above_and_one_comes_near():
+    for clients, cohort, steps in ((2, 1, 2), (3, 2, 1)):
+        found = worst_case("fedavg()", drawing(cohort, 2, steps), STRONG, "distance_sq", clients=clients).value
+        alone = worst_case(
+            "fedavg()", drawing(cohort, 2, steps), STRONG, "distance_sq"
+        ).value  # all take part: too small
+        draws, most = np.random.default_rng(12), -inf
+        for _ in range(200):
+            curvature = draws.choice([MU, 0.9, L], clients)
+            shift = draws.standard_normal(clients)
+            shift -= shift.mean()
+            shift *= (0.7 / (shift**2).mean()) ** 0.5
+            reached = on_a_line(curvature, shift, 2.3**0.5, cohort, 2, steps)
+            assert reached <= found * (1 + 1e-7)
+            most = max(most, reached)
+        assert alone < most
+        assert most > 0.97 * found
+
+
+def test_the_federation_that_attains_it_is_run_with_every_cohort(tmp_path):
+    for method in ("fedavg()", "scaffold()"):
+        found = worst_case(method, drawing(1, steps=2), STRONG, "distance_sq", clients=2)
+        said = found.replay()
+        assert said.agrees, (said.error, said.broken)
+        found.instance().save(tmp_path / "own.json")
+        assert replay(Instance.load(tmp_path / "own.json")).measured == near(said.measured, 1e-12)
+
+
+def test_the_least_over_rounds_is_of_means():
+    """Over the models that rounds begin with; at the first the gap is at most L/2 of the squared distance."""
+    least, mean = (
+        worst_case("fedavg()", drawing(1), STRONG, "optimality_gap", Statistic(kind, "rounds"), clients=2).value
+        for kind in ("min", "mean")
+    )
+    assert least < mean < L / 2 * 2.3
+
+
+def test_a_small_step_is_as_sure_as_a_large_one():
+    found = worst_case("fedavg()", drawing(1, steps=2, size=2e-4), STRONG, "distance_sq", clients=2)
+    assert found.doubt < 1e-5 * found.value
+    assert found.value == near(2.3 * (1 - 2e-4 * MU) ** 8 + 2 * (2 * 2e-4) ** 2 * 0.7, 1e-6)
+    tree = draw(algorithm("fedavg()"), drawing(2, 2, 3), 3)
+    assert tree.gradients == (1 + 3) * 3
+    assert len(tree.histories) == 1 + 3 + 9
+    assert [len(models) for models in tree.after] == [1, 3, 9]
+
+
+REFUSED_DRAWN = [
+    ({"clients": 1}, {}, {}, "clients", "cohort 2; got 1"),
+    ({"clients": 2.5}, {}, {}, "clients", "cohort 2; got 2.5"),
+    ({"clients": True}, {}, {}, "whole number"),
+    ({"clients": 9}, {"rounds": 3}, {}, "444"),
+    ({"clients": 10}, {"rounds": 10**6, "cohort": 5}, {}, "400"),
+    ({"clients": 10**6}, {"cohort": 10**5}, {}, "the 0 "),
+    ({"clients": 3}, {"rounds": 5}, {}, "121 gradients of each of 3 clients", "23 GB"),
+    ({"clients": 3}, {}, {"divergence": 0.3}, "divergence"),
+    ({"clients": 3}, {"sampling": "with_replacement"}, {}, "all clients"),
+    ({"clients": 60}, {"rounds": 1, "cohort": 1}, {}, "1 gradients per client"),
+    ({"clients": 3, "patience": 1e-9}, {}, {}, "patience"),
+    ({"clients": 3, "metric": "local_drift"}, {}, {}, "metric", "distance_sq, optimality_gap"),
+    ({"clients": 3, "statistic": Statistic("min", "iterations")}, {}, {}, "metric"),
+]
+
+
+def test_what_is_refused_where_clients_are_drawn():
+    for words, setting, given, *named in REFUSED_DRAWN:
+        with pytest.raises(BoundsError) as error:
+            worst_case(
+                "fedavg()", drawing(**({"rounds": 2, "cohort": 2} | setting)), STRONG | given,
+                **({"metric": "distance_sq"} | words),
+            )  # fmt: skip
+        assert "\n" not in str(error.value)
+        assert [name for name in named if name not in str(error.value)] == [], error.value
