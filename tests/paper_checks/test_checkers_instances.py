@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from loops import cases
 
 from bounds.catalog import get
 from paper_checks.claims.checkers import Broken, Dominates, instances
@@ -17,7 +18,7 @@ def scaled(factor):
     return Book({NAME: replace(bound, terms={n: t * factor for n, t in bound.terms.items()})})
 
 
-@pytest.mark.parametrize("evaluations", [0, -5, 2.5, True])
+@cases("evaluations", [0, -5, 2.5, True])
 def test_a_search_looks_somewhere(evaluations):
     with pytest.raises(ClaimError, match=f"evaluations must be a whole number >= 1; got {evaluations}"):
         Dominates(NAME, evaluations=evaluations)
@@ -60,8 +61,8 @@ def test_a_witness_of_another_formula_is_refused(tmp_path, monkeypatch):
         Broken(NAME, "no_such.json")(Book())
 
 
-@pytest.mark.parametrize(
-    ("measured", "bound", "said"),
+@cases(
+    "measured bound said",
     [
         ("25/4", "-25/4", "exact value 6.25 against bound -6.25"),
         ("771367000001", "771367000000", "exact value 771367000001 against bound 771367000000"),

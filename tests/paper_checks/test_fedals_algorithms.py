@@ -1,19 +1,18 @@
 """FedALS, Algorithms 1 to 4 by arithmetic of their own, what SCAFFOLD sends, momentum; then rounds and constants."""
 
-from fractions import Fraction as F
-from itertools import product
-from math import asinh, exp, log, sinh, sqrt
+from math import exp, log
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from loops import cases
 
 from bounds.catalog import get
 from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.layers import LocalModels
 from empirics.algorithms.layerwise import EarlySteps, fedals
 from empirics.algorithms.local import scaffold
-from paper_checks.claims.claim import Book, Claim, Defect, Status
+from paper_checks.claims.claim import Book, Claim, Status
 from paper_checks.claims.fedals import algorithms, CLAIMS, controls, needed, REVIEW
 from paper_checks.claims.fedals.by_hand import listings
 from paper_checks.reported import table
@@ -126,8 +125,8 @@ def test_clients_know_the_mean_of_the_control_variables_from_the_averaged_models
     assert known("communication.scaffold") is Status.FAILS
 
 
-@pytest.mark.parametrize("nesterov", [False, True])
-@pytest.mark.parametrize("keep", [False, True])
+@cases("nesterov", [False, True])
+@cases("keep", [False, True])
 def test_momentum_inside_corrected_steps_drives_scaffold_away(nesterov, keep):
     """Short steps: the correction overshoots whatever the losses; with a velocity that starts at zero by 1 - factor."""
     off = [corrected(rounds, 0.002, 0.9, nesterov, keep) for rounds in (60, 120, 240)]
@@ -141,37 +140,6 @@ def test_momentum_inside_corrected_steps_drives_scaffold_away(nesterov, keep):
 
 
 # ---- rounds, constants, settings ----
-
-
-def test_with_unlike_curvatures_the_last_model_is_worse_on_all_fresh_samples_than_the_mean_of_rounds():
-    """By (10): one sample swapped for a copy; h/2 (x - y)^2, one step of 1/10 in each of three rounds, from 2."""
-    pool = ((3, 1), (1, -1))
-
-    def swapped(rounds, r):
-        total = F(0)
-        for *own, copy in product(pool, repeat=rounds + 1):
-            old, new = F(2), F(2)
-            for s, (h, y) in enumerate(own):
-                old -= F(h, 10) * (old - y)
-                new -= F((copy if s == r else (h, y))[0], 10) * (new - (copy if s == r else (h, y))[1])
-            total += F(copy[0], 2) * ((old - copy[1]) ** 2 - (new - copy[1]) ** 2)
-        return total / 2 ** (rounds + 1)
-
-    per_round = sum(swapped(r + 1, r) for r in range(3)) / 3
-    end = sum(swapped(3, r) for r in range(3)) / 3
-    assert (per_round, end) == (F(93, 5000), F(1911, 100000))
-    assert per_round < end
-    assert claim("eq_8.cautious").defect is Defect.REFUTED
-    left = [F(2, 3) ** (2 - r) for r in range(3)]  # squared distances: the last model's covariance with each round
-    assert sum(left) / 3 < 1
-
-
-def test_the_constants_of_theorem_c1_can_be_smaller_than_two():
-    """For any a, b: the smaller of 2 a^2 and (a + b)^2 is at most 1 + 1/sqrt(2) times a^2 + b^2, and may reach it."""
-    ratios = [min(2.0, (1 + b) ** 2) / (1 + b**2) for b in (i / 2000 for i in range(6001))]
-    assert max(ratios) == pytest.approx(1 + 1 / sqrt(2), abs=5e-4)
-    assert 2 * (1 + 1 / sqrt(2)) == pytest.approx(2 + sqrt(2))  # twice it, under the root of the second term
-    assert "best constants" not in REVIEW.theorems["Theorem C.1 (inexact)"]
 
 
 def test_weight_decay_leaves_a_negative_curvature_of_two_layers():
@@ -196,45 +164,8 @@ def test_no_table_reports_a_training_result_and_the_gravest_findings_are_on_the_
 # ---- Theorem 4.1, read otherwise than its proof ----
 
 
-def bent_clients(predict, parameter, clients=2):
-    """The first client draws 0 or 1 with even odds, the others always 0: gap, and Theorem 4.1 at L = mu = 1."""
-    ends = [predict(parameter(z) / clients) for z in (0, 1)]
-    gap = (
-        sum(((p - 0) ** 2 + (p - 1) ** 2) / 4 - (p - z) ** 2 / 2 for z, p in zip((0, 1), ends, strict=True))
-        / 2
-        / clients
-    )
-    local, drift = F(1, 4), sum((p - z) ** 2 / 2 for z, p in zip((0, 1), ends, strict=True)) / 2
-    return gap, (local / clients**2 + 2 / clients * sqrt(drift * local)) / clients
-
-
-def test_predictions_that_bend_break_theorem_4_1():
-    gap, bound = bent_clients(lambda w: 3 * w / (1 + 2 * w), lambda z: F(z))
-    assert (gap, bound) == (F(3, 32), 1 / 16)
-    steep = 1 / 50
-    gap, bound = bent_clients(lambda w: steep * asinh(w), lambda z: sinh(z / steep), clients=10)
-    assert gap / bound > 3.3
-    assert known("theorem_4_1.conditions") is Status.FAILS
-
-
-def test_minimisers_at_a_boundary_break_theorem_4_1():
-    """Parameters of at most 1; the first client draws 0 or 16, the other always 1: half squared distances."""
-    gap = local = drift = F(0)
-    for z in (0, 16):
-        own = min(z, 1)
-        average = F(own + 1, 2)
-        fresh = [sum(F(theta - y) ** 2 for y in (0, 16)) / 4 for theta in (average, own)]
-        trained = [F(theta - z) ** 2 / 2 for theta in (average, own)]
-        gap += (fresh[0] - trained[0]) / 2 / 2
-        local += (fresh[1] - trained[1]) / 2
-        drift += (trained[0] - trained[1]) / 2
-    assert (gap, local, drift) == (1, 4, F(1, 16))
-    assert (local / 4 + sqrt(drift * local)) / 2 == 3 / 4 < gap
-    assert known("theorem_4_1.boundary") is Status.FAILS
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("opened", ["bend", "ceiling"])
+@cases("opened", ["bend", "ceiling"])
 def test_the_search_that_looks_there_finds_it(opened):
     assert needed.searched(seed=1, **{opened: True})(Book()).status is Status.FAILS
     assert needed.searched()(Book()).status is Status.HOLDS
