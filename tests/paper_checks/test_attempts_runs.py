@@ -1,4 +1,4 @@
-"""Attempts to break the statements on runs of Decaying-K and FedInit that are called HOLDS, and the known refutations.
+"""Attempts to break the statements on runs of Decaying-K, FedInit and FedCOG that are called HOLDS.
 
 The instances are played by the exact engines. Schedules of local steps that change over the rounds have a closed form
 of their own here: clients (x - m_i)^2/2 of equal curvature, N of C drawn without replacement and averaged, noise of
@@ -161,7 +161,7 @@ def test_the_noise_of_the_improved_theorem_is_reached_at_its_largest_step(step):
     assert exact / bound == pytest.approx(1 / (2 - step), rel=1e-2)
 
 
-# ---- both papers: quadratic clients, by the exact engine ----
+# ---- quadratic clients, by the exact engine ----
 
 EQUAL = {"bends": (1, 1), "counts": (20, 20), "steps": 3}
 OPPOSED = {
@@ -220,6 +220,10 @@ FULL = ("theorem_1_sharp", "theorem_4_recursion_sharp")
 FEDINIT = (
     "lemma_2", "lemma_3", "lemma_4_recursion", "theorem_4_recursion", "descent", "theorem_1", "theorem_2",
     "theorem_2_potential", "theorem_4", "theorem_5", "theorem_5_geometric", *FULL,
+)  # fmt: skip
+FEDCOG = (
+    "theorem", "theorem_sharp", "mean_update", "descent", "mean_gradient_drift", "descent_with_drift",
+    "descent_one_round", "gradient_drift",
 )  # fmt: skip
 DECAYING_K = ("lemma_1", "lemma_1_sharp", "lemma_2_repaired", "theorem_1_repaired", "theorem_1_sharp")
 
@@ -344,7 +348,21 @@ def test_with_unequal_weights_the_printed_form_of_decaying_k_survives(name, atte
     survives(QUADRATICS, BOUNDS[f"decaying_k.{name}"], table(**given), speed=1 - 1e-9)
 
 
-# ---- both papers: losses that are not convex, without noise ----
+def test_fedcog_survives_and_the_improved_theorem_is_reached_in_one_round():
+    """At the longest admitted steps: with curvature, start and rounds 1 it says what smoothness says."""
+    tried = [*product(FEDCOG, QUADRATIC.values()), *product(FEDCOG[:2], WEIGHED.values())]
+    for name, instance in tried:
+        given = {"counts": (1, 1)} | instance
+        steps = max(given.get("steps", 3), 2 if name.endswith("gradient_drift") else 1)
+        held = table(**{**given, "cohort": sum(given["counts"]), "again": 0, "steps": steps})
+        survives(QUADRATICS, BOUNDS[f"fedcog.{name}"], held, speed=given.get("speed", 1 - 1e-9))
+    for name, ratio in (("theorem", 1 / 4), ("theorem_sharp", 1)):
+        held = table(bends=(1,), places=(0,), counts=(1,), cohort=1, steps=1, rounds=1, noise=0)
+        held |= {"dissimilarity_factor": 1.0, "step_size": (1 - 1e-9) / (1 if ratio == 1 else 2)}
+        assert QUADRATICS.evaluate(BOUNDS[f"fedcog.{name}"], held).ratio == pytest.approx(ratio, rel=1e-6)
+
+
+# ---- losses that are not convex, without noise ----
 
 BENT = {  # shape, start, tilts, how many are drawn, and more
     "1 - cos x, started at the top": (3, 3.0, (0.3, -0.3), 2, {}),
@@ -364,8 +382,11 @@ BENT = {  # shape, start, tilts, how many are drawn, and more
 }
 ASK_PL = ("theorem_2", "theorem_2_potential", "theorem_5", "theorem_5_geometric")
 """Statements that ask for the Polyak-Lojasiewicz inequality, which losses without a bowl do not meet."""
+BENT_FEDCOG = tuple(f"fedcog.{name}" for name in ("theorem", "theorem_sharp", "descent_one_round"))
+ALL_TAKE_PART = {*BENT_FEDCOG, *(f"fedinit.{name}" for name in FULL)}
 ON_BENT = [
     *((f"fedinit.{name}", on, None) for name in FEDINIT for on in BENT if "bowl" in BENT[on][-1] or name not in ASK_PL),
+    *((name, on, None) for name in BENT_FEDCOG for on in BENT),
     *(("decaying_k.theorem_1_sharp", on, steps) for on in BENT if len(BENT[on][2]) > 1 for steps in (1, 2, 24)),
 ]
 
@@ -375,7 +396,7 @@ def test_where_losses_bend_both_ways_it_survives(name, attempt, steps):
     shape, start, tilts, cohort, more = BENT[attempt]
     clients = len(tilts)
     held = {
-        "clients": clients, "cohort": clients if name.rpartition(".")[2] in FULL else cohort, "with_replacement": 0,
+        "clients": clients, "cohort": clients if name in ALL_TAKE_PART else cohort, "with_replacement": 0,
         "local_steps": steps or more.get("steps", 4), "rounds": more.get("rounds", 30), "shape": shape, "height": 1.0,
         "bowl": float(more.get("bowl", 0.0)), "start": start, "floor": 0.0, "relaxation": 0.0, "step_size": 1e-12,
         **{f"tilt_{k}": float(x) for k, x in enumerate(tilts)}, **{f"weight_{k}": 1.0 for k in range(clients)},

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from checker_toys import bound, depth, run, speed, width
+from loops import cases
 
 from bounds import vocabulary
 from bounds.catalog import BOUNDS
@@ -109,7 +110,7 @@ def test_every_counterexample_of_the_audit_meets_the_hypotheses(verdicts):
     assert all(broken(failing[name].finding.witness, failing[name].bounds) for name in ABOUT_A_CONDITION)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@cases("name", QUICK)
 def test_a_counterexample_meets_the_hypotheses(name):
     verdict = judge(claim(name))
     assert verdict.expected
@@ -128,7 +129,7 @@ STATED = {
 }
 
 
-@pytest.mark.parametrize(
+@cases(
     "check",
     [
         Same("toys.fast", speed**2),
@@ -141,7 +142,6 @@ STATED = {
         OrderIs("toys.curve", depth, depth),
         TendsTo("toys.curve", depth, sp.oo, speed),
     ],
-    ids=lambda check: type(check).__name__,
 )
 def test_a_checker_looks_where_the_bound_is_stated(check):
     found = run(check, **STATED)

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from falsifier_tables import TABLE
+from loops import cases
 
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
@@ -110,8 +111,8 @@ def test_what_an_engine_cannot_follow_is_refused():
 
 
 @READINGS
-@pytest.mark.parametrize("rounds", [3, 4])
-@pytest.mark.parametrize("turned", [True, False])
+@cases("rounds", [3, 4])
+@cases("turned", [True, False])
 def test_a_round_that_is_reached_by_squaring_has_the_readings_of_one_that_is_played(reading, rounds, turned):
     """Two axes that meet or not, three kinds, last models remembered: to the last digit of the fractions."""
     exact = {name: value if isinstance(value, int) else Fraction(str(value)) for name, value in TABLE.items()}

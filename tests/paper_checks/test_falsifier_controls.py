@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from loops import cases
 from tools.planted import shortened
 
 from bounds.assumptions import FIXED_STEP_SIZE, HARMONIC_STEP_SIZE
@@ -48,7 +49,7 @@ def fractions(table, looked=ALL, kind=Fraction):
     return ControlledRun(told, told.beta, "intended", looked)
 
 
-@pytest.mark.parametrize("cohort", [1, 2, 4])
+@cases("cohort", [1, 2, 4])
 def test_controls_in_closed_form_and_in_fractions_are_those_of_training(cohort):
     table = {**TABLE, "cohort": cohort}
     kinds, whole = [0, 0, 0, 1], tables.problem(table)
@@ -69,7 +70,7 @@ def test_controls_in_closed_form_and_in_fractions_are_those_of_training(cohort):
             np.testing.assert_allclose(np.array(run.iterations(word), float), exact.iterations(word), rtol=1e-11)
 
 
-@pytest.mark.parametrize("turned", [True, False])
+@cases("turned", [True, False])
 def test_late_rounds_are_reached_by_squaring(turned):
     table = {**TABLE, "rounds": 12, **({} if turned else {"turn_0": 0.0, "turn_1": 0.0})}
     gaps = closed(table).server["optimality_gap"]
@@ -79,7 +80,7 @@ def test_late_rounds_are_reached_by_squaring(turned):
     assert closed(table, LAST).server["optimality_gap"] == pytest.approx(gaps[11:], rel=1e-10)
 
 
-@pytest.mark.parametrize("bound", [CONVEX, STRONG], ids=lambda bound: bound.name)
+@cases("bound", [CONVEX, STRONG])
 def test_the_theorems_stand_and_what_is_left_of_them_is_refuted(bound):
     assert falsify(bound, evaluations=60).witness is None
     low = replace(bound, name="own.low", terms={n: sp.Rational(1, 30) * x for n, x in bound.terms.items()})

@@ -4,29 +4,23 @@ import json
 import time
 from dataclasses import replace
 
-import pytest
 import sympy as sp
+from loops import cases
 from tools.mutation import (
     attack_bounds,
     attack_checks,
     command,
     Kept,
-    kept,
     mutants,
     patience,
     runs,
-    Survivor,
-    Tally,
 )
-from tools.mutation.command import lines, markdown
-from tools.mutation.explained import EXPLAINED
 from tools.mutation.expressions import errors
 from tools.mutation.patience import judged_within
 
 from bounds.catalog import get
 from bounds.core import Condition
-from bounds.vocabulary import client_weight, cohort, local_steps, runtime, smoothness, step_size
-from paper_checks.audit.running import judge
+from bounds.vocabulary import cohort, local_steps, runtime, smoothness, step_size
 from paper_checks.claims.checkers import MonotoneIn, Prints, Same
 from paper_checks.claims.claim import Claim, Defect, holds, Kind, Status
 
@@ -100,29 +94,6 @@ def test_errors_in_checks_are_noticed():
     assert "decaying_k.up | MonotoneIn.up: turned" not in [s.name for s in tally.survivors]
 
 
-def test_an_error_in_a_check_that_nothing_depends_on_survives():
-    blind = claim(MonotoneIn(client_weight * 0 + smoothness**2, smoothness, up=True))
-    (tally,) = attack_checks([blind], workers=1)
-    assert any("doubled" in s.name for s in tally.survivors)
-
-
-def test_the_page_counts_by_paper_and_names_survivors_under_their_reasons(monkeypatch):
-    monkeypatch.setitem(EXPLAINED, f"{NAME} | b", "the same by (3)")
-    seen = Tally(NAME, 8, (Survivor(f"{NAME} | term 'a' | doubled"), Survivor(f"{NAME} | b")))
-    repaired = Tally("decaying_k.lemma_1", 4, (), ("decaying_k.lemma_1 | c", "decaying_k.lemma_1 | d"))
-    told = markdown([seen, repaired], [Tally(NAME, 9999, (Survivor(NAME),))])
-    assert "| decaying_k | checks | 1 | 9999 | 9998 | 99.9% | 0 |" in told
-    assert "| decaying_k | printed formulas | 1 | 8 | 6 | 75.0% | 0 |" in told
-    assert "| all | derived and repaired formulas | 1 | 4 | 2 | 50.0% | 2 |" in told
-    assert told.index("## not explained") < told.index("term 'a'") < told.index("## the same by (3)")
-    assert told.endswith("## not decided in time\n\n* decaying_k.lemma_1 \\| c\n* decaying_k.lemma_1 \\| d\n")
-    score, silent, *_ = lines([seen, repaired], [])
-    assert score == "printed formulas: 6 of 8 planted errors caught (75.0%); 2 survive, 1 of them explained"
-    assert silent.endswith(
-        ": 2 of 4 planted errors caught (50.0%); 0 survive, 0 of them explained, 2 not decided in time"
-    )
-
-
 def working(seconds):
     """A check that takes so many seconds of CPU, and holds."""
 
@@ -143,7 +114,7 @@ def test_a_judgement_that_takes_too_long_is_given_up_and_the_next_one_is_not():
     assert claim(working(1)).check(None).status is Status.HOLDS  # nothing rings any more
 
 
-@pytest.mark.parametrize("notices", ["another claim", "another check", "nobody"])
+@cases("notices", ["another claim", "another check", "nobody"])
 def test_what_takes_too_long_is_counted_apart_unless_another_notices(notices, monkeypatch, tmp_path):
     monkeypatch.setattr(patience, "LEAST", 0.1)
     original = get(NAME).expr
@@ -162,30 +133,6 @@ def test_what_takes_too_long_is_counted_apart_unless_another_notices(notices, mo
     assert Kept(kept.path).get("formulas", NAME) == tally
 
 
-def test_an_attack_that_was_stopped_goes_on_and_other_code_starts_again(tmp_path, monkeypatch):
-    file, steady = tmp_path / "mutation.jsonl", MonotoneIn(smoothness**2, smoothness, up=True)
-    claims, judged = [claim(steady, name="decaying_k.first"), claim(steady, name="decaying_k.second")], []
-
-    def stopped(seconds, found):
-        if found.name.startswith("decaying_k.second"):
-            raise KeyboardInterrupt
-        judged.append(found.name)
-        return judge(found)
-
-    monkeypatch.setattr(runs, "judged_within", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        attack_checks(claims, workers=1, kept=Kept(file))
-    first = len(judged)
-    monkeypatch.setattr(runs, "judged_within", lambda seconds, found: judged.append(found.name) or judge(found))
-    once, again = (attack_checks(claims, workers=1, kept=Kept(file)) for _ in range(2))
-    assert once == again == attack_checks(claims, workers=1)
-    assert first > 1
-    assert len(judged) == 4 * first  # two claims resumed, then two without a file
-    monkeypatch.setattr(kept, "code", lambda: "another")
-    attack_checks(claims, workers=1, kept=Kept(file))
-    assert len(judged) == 6 * first
-
-
 def test_the_command_tells_score_and_survivors(capsys, monkeypatch):
     pinning, weak = (
         claim(Same(NAME, get(NAME).expr)),
@@ -199,8 +146,3 @@ def test_the_command_tells_score_and_survivors(capsys, monkeypatch):
     assert found["planted"] == found["caught"] + len(found["survivors"])
     assert status == int(any(not s["reason"] for s in found["survivors"]))
     assert told["checks"] == []
-
-
-@pytest.mark.parametrize("words", ["decaying_k.eta_star_printed | nothing like it"])
-def test_an_unknown_survivor_has_no_reason(words):
-    assert Survivor(words).reason == ""

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from loops import cases
 from regimes import counts, is_found, MEASURED
 from tools.planted_regimes import mechanical, regimes, SEARCHED
 
@@ -38,7 +39,7 @@ QUICK = ("1 lemma_1, many clients", "13 theorem_4_recursion, edge of beta", "14 
          "16 gaussian_mean_bound, many clients")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", QUICK)
+@cases("name", QUICK)
 def test_a_violation_in_one_regime_is_found_and_confirmed(name):
     found = falsify(REGIMES[name], 400, simplify=False)
     assert found.violated, found
@@ -46,7 +47,7 @@ def test_a_violation_in_one_regime_is_found_and_confirmed(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", REGIMES)
+@cases("name", REGIMES)
 def test_every_planted_regime_is_found_in_the_usual_budget(name):
     assert falsify(REGIMES[name], simplify=False).violated
 
@@ -97,7 +98,7 @@ def test_a_mechanical_plant_is_the_statement_up_to_the_middle_of_the_axis():
     assert plant.far == {"clients": 100}
 
 
-@pytest.mark.parametrize("name", ["fedinit.theorem_1", "fedinit.theorem_2"])
+@cases("name", ["fedinit.theorem_1", "fedinit.theorem_2"])
 def test_a_statement_is_not_false_without_what_is_planted_in_it(name):
     """Of Algorithm 1 both are: a search of the plant would find that."""
     plant = MECHANICAL[f"{name}, large rounds"].bound
@@ -239,8 +240,8 @@ FAR = {"clients": 40, "kinds": 2, "count_0": 1, "count_1": 39, "dim": 1, "cohort
        "minimum_0_0": 0.9, "minimum_1_0": -0.2, "noise_0": 0.3, "noise_1": 0.11}  # fmt: skip
 
 
-@pytest.mark.parametrize("rounds", [4, 90_000])
-@pytest.mark.parametrize("name", ["fedinit.theorem_1", "fedinit.theorem_2_potential"])
+@cases("rounds", [4, 90_000])
+@cases("name", ["fedinit.theorem_1", "fedinit.theorem_2_potential"])
 def test_many_clients_and_rounds_in_floats_and_in_exact_numbers(name, rounds):
     """By a spread around means and by products of two clients; by squaring twice over."""
     family, bound, table = FAMILIES["quadratics"], get(name), {**FAR, "rounds": rounds}

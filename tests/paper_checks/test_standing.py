@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
+from loops import cases
 
 from bounds import BOUNDS
 from bounds.vocabulary import current_loss, initial_loss, iterations, local_steps, rounds, runtime, steps_cubed_ratio
@@ -40,20 +41,20 @@ def deciding(name):
     return found.repair.check if word == REPAIR else found.check
 
 
-@pytest.mark.parametrize("name", [name for name in STANDING if name not in SAME_AS])
+@cases("name", [name for name in STANDING if name not in SAME_AS])
 def test_the_check_reads_the_bound(name):
     with pytest.raises(Asked):
         deciding(name)(Telling(name))
 
 
-@pytest.mark.parametrize("name", SOUND)
+@cases("name", SOUND)
 def test_the_check_does_not_let_a_bound_pass_that_is_fifty_times_too_small(name):
     bound = BOUNDS[name]
     small = replace(bound, terms={label: term / 50 for label, term in bound.terms.items()})
     assert deciding(name)(Book({name: small})).status is not Status.HOLDS
 
 
-@pytest.mark.parametrize(("name", "other"), SAME_AS.items())
+@cases("name other", SAME_AS.items())
 def test_what_stands_by_the_claim_of_another_bound_is_its_formula(name, other):
     """With K R iterations, K local steps in every round, the run's own start, and R rounds in the runtime."""
     one, same = BOUNDS[name], BOUNDS[other]
@@ -69,7 +70,7 @@ def test_what_stands_by_the_claim_of_another_bound_is_its_formula(name, other):
     assert sp.simplify(a - b.subs(rounds, 2 * rounds)) != 0
 
 
-@pytest.mark.parametrize("name", [name for name in STANDING if STANDING[name].word == REPAIR])
+@cases("name", [name for name in STANDING if STANDING[name].word == REPAIR])
 def test_a_repair_is_of_the_same_number_as_what_is_printed(name):
     printed = [other for other, s in STANDING.items() if s.claim == STANDING[name].claim and s.word == FAILS]
     for other in printed:
