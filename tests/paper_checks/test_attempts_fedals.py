@@ -8,7 +8,6 @@ the nearest came, and that the same attempts do break what is false.
 from collections.abc import Callable
 from fractions import Fraction as F
 from itertools import combinations, product
-from math import comb, prod, sqrt
 
 import numpy as np
 import pytest
@@ -249,15 +248,6 @@ def test_lemma_d2_holds_for_cohorts_of(clients, cohort, power):
     assert bound(**{q.name: words[q.name] for q in bound.quantities}) == pytest.approx(float(found), rel=1e-12)
 
 
-@cases("clients cohort", [(1000, 1), (1000, 10), (1000, 999)])
-def test_lemma_d2_holds_for_a_thousand_clients_by_their_chance_to_take_part(clients, cohort):
-    chance = F(comb(clients - 1, cohort - 1), comb(clients, cohort))
-    weights = [F(2 * k + 1, clients**2) for k in range(clients)]
-    found = sum(chance * (w * clients / cohort) ** 2 * (1 - 5 * w) for w in weights)
-    given = {"client_weight": [float(w) for w in weights], "client_value": [float(1 - 5 * w) for w in weights]}
-    assert get("fedals.lemma_d2_weight")(**given, cohort=cohort, clients=clients) == pytest.approx(float(found))
-
-
 def drawn_gap(curve: Curve, people: list, samples: int, cohort: int) -> tuple[float, Learned]:
     """Case I's out-of-sample gap: every draw is a round of all clients with other shares."""
     sets = [(w, *data(points, chances, samples)) for w, points, chances in people]
@@ -391,71 +381,3 @@ def test_theorem_4_3_with_a_nonnegative_non_iidness_is_not_broken_by(clients, ta
     words = {**found.words(), "non_iidness": np.full(clients, drift), "local_steps": taken}
     bound = get("fedals.rounds_v2")
     assert bound(**{q.name: words[q.name] for q in bound.quantities}) >= local / clients
-
-
-# ---- what fails, defended: are the witnesses inside? ----
-
-
-def taking_part(case: str, cohort: int, weights: list[F]) -> list[tuple[F, list[F]]]:
-    """Chance and shares of every draw."""
-    clients = range(len(weights))
-    if case == "I":
-        draws = product(clients, repeat=cohort)
-        return [(prod(weights[k] for k in d), [F(d.count(k), cohort) for k in clients]) for d in draws]
-    subsets = list(combinations(clients, cohort))
-    return [(F(1, len(subsets)), [weights[k] * len(weights) / cohort * (k in s) for k in clients]) for s in subsets]
-
-
-def drawn_round(case: str, cohort: int, weights: list[F], places: list[F], coin: list[F]) -> tuple[F, F, list, list]:
-    """Half squared distances, one sample ``place +- coin`` a client: the gap (61), its second part, Delta_k, delta_k.
-
-    Non-iidness is the mean over all draws and data, as E_P of (72) has it; a client's share may then be zero.
-    """
-    clients = range(len(weights))
-    gap = out = F(0)
-    drift = [F(0) for _ in clients]
-    for chance, shares in taking_part(case, cohort, weights):
-        for signs in product((-1, 1), repeat=len(weights)):
-            samples = [m + s * c for m, s, c in zip(places, signs, coin, strict=True)]
-            theta = sum(q * z for q, z in zip(shares, samples, strict=True))
-            odds = chance / 2 ** len(weights)
-            fresh = [((theta - m) ** 2 + c**2) / 2 for m, c in zip(places, coin, strict=True)]
-            seen = [(theta - z) ** 2 / 2 for z in samples]
-            gap += odds * sum(w * f - q * s for w, q, f, s in zip(weights, shares, fresh, seen, strict=True))
-            out += odds * sum(q * (f - s) for q, f, s in zip(shares, fresh, seen, strict=True))
-            drift = [d + odds * s for d, s in zip(drift, seen, strict=True)]
-    return gap, out, [c**2 for c in coin], drift
-
-
-def printed(case: str, cohort: int, weights: list[F], local: list[F], drift: list[F]) -> float:
-    """(73) and (74) at L = mu = 1."""
-    shares = [F(1, cohort) if case == "I" else w * len(weights) / cohort for w in weights]
-    rows = zip(weights, shares, local, drift, strict=True)
-    return sum(float(w) * (float(q**2 * a) + 2 * float(q) * sqrt(a * b)) for w, q, a, b in rows)
-
-
-@cases(
-    "case gap coin",
-    [(*case, F(coin)) for case in (("I", F(31, 36)), ("II", F(31, 72))) for coin in ("0", "1/100", "1/10")],
-)
-def test_the_witness_against_73_and_74_stands_with_and_without_noise(case, gap, coin):
-    """Three clients of equal weight at -1, 2, 3/2, two take part. Noise adds a little to both sides."""
-    found, out, local, drift = drawn_round(case, 2, THIRDS, [F(-1), F(2), F(3, 2)], [coin] * 3)
-    assert found - out == gap
-    assert printed(case, 2, THIRDS, local, drift) < found
-    assert all(number >= 0 for number in (*local, *drift))
-
-
-def test_the_witness_against_73_as_a_bound_on_the_second_gap_stands():
-    """One client has 999 of 1000 parts of the weight; three draws, alike coins of +-1."""
-    weights = [F(999, 1000), F(1, 2000), F(1, 2000)]
-    _, out, local, drift = drawn_round("I", 3, weights, [F(0)] * 3, [F(1)] * 3)
-    assert drift[0] < F(1, 1000) and max(drift[1:]) <= 1  # noqa: PT018
-    assert printed("I", 3, weights, local, drift) < 0.14 < 0.99 < out
-    given = {
-        "client_weight": [float(w) for w in weights],
-        "local_gap": [1.0] * 3,
-        "client_gradient_variance": [1.0] * 3,
-    }
-    bound = get("fedals.participation_case1_noise_sharp")
-    assert bound(**given, samples=1, smoothness=1.0, strong_convexity=1.0, cohort=3) == pytest.approx(float(out))

@@ -24,8 +24,8 @@ from paper_checks.audit.reporting import files, records
 from paper_checks.audit.running import audit, claim, CLAIMS, judge, REVIEWS, Word
 from paper_checks.claims import decaying_k, fedals, fedcog, fedinit
 from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
-from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Kind, registry, Repair, Status
-from paper_checks.claims.review import MOST_FINDINGS
+from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Finding, Grade, Kind, registry, Repair, Status
+from paper_checks.claims.review import MOST_FINDINGS, Review
 
 SEARCHED = re.compile(
     r"(bound / exact value >= )(\S+) on \d+ instances of .*?(?=; power:|; no machine|; read without|\n)"
@@ -207,13 +207,6 @@ def test_no_claim_is_lost_to_a_name_that_is_given_again():
         assert len(given) == len(set(given)), path
 
 
-def test_several_checks_by_name_must_all_hold():
-    both = made("a", {"so": TRUE, "not so": FALSE}, Status.FAILS, repair=Repair("twice", {"so": TRUE}))
-    verdict = judge(both)
-    assert verdict.finding == All({"so": TRUE, "not so": FALSE})(Book())
-    assert (verdict.word, verdict.expected) == (Word.REPAIRED, True)
-
-
 # ---- running checks ----
 
 
@@ -229,9 +222,15 @@ def test_several_checks_by_name_must_all_hold():
         (lambda: made("a", Open("why"), Status.OPEN, repair=Repair("words", TRUE)), "toys.a"),
         (lambda: made("a", TRUE, Status.HOLDS, defect=Defect.GAP), "gap"),
         (lambda: made("a", TRUE, Status.OPEN, defect=Defect.GAP), "gap"),
+        (lambda: Review(("Long.",), findings=tuple(f"fedals.claim_{i}" for i in range(11))), "10 findings; got 11"),
+        (lambda: Review(("Long.",), findings={"fedals.slip": 3}), "findings['fedals.slip']"),
+        (lambda: Review(("Long.",), findings=(7,)), "got 7"),
+        (lambda: Finding(Status.HOLDS, Grade.READ, "read", witness=3), "witness"),
+        (lambda: Finding(Status.HOLDS, Grade.READ, " "), "evidence"),
+        (lambda: Finding(Status.HOLDS, Grade.READ, "read", as_audited="no"), "as_audited"),
     ],
 )
-def test_a_claim_that_is_declared_wrongly_is_refused(declaration, said):
+def test_what_is_declared_wrongly_is_refused(declaration, said):
     with pytest.raises(ClaimError) as error:
         declaration()
     assert said in str(error.value)
@@ -252,6 +251,8 @@ def test_a_verdict_is_expected_if_status_way_and_repair_are():
     assert not judge(made("a", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS)).expected
     repaired = judge(made("a", FALSE, Status.FAILS, repair=fixed))
     assert (repaired.word, repaired.expected) == (Word.REPAIRED, True)
+    both = made("a", {"so": TRUE, "not so": FALSE}, Status.FAILS, repair=Repair("twice", {"so": TRUE}))
+    assert judge(both).finding == All({"so": TRUE, "not so": FALSE})(Book())
     botched = judge(made("a", FALSE, Status.FAILS, repair=Repair("three times", FALSE)))
     assert (botched.word, botched.expected) == (Word.FAILS, False)
     assert not judge(made("a", FALSE, Status.FAILS, repair=Repair("breaks", broken))).expected

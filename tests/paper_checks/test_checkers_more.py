@@ -1,6 +1,7 @@
 """Checkers of tables, trends, units and draws, those that combine others, and the points that they all look at."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -27,6 +28,7 @@ from checker_toys import (
 from loops import cases
 from scipy import stats
 
+from bounds.catalog import get
 from bounds.domains import FLAG, RELAXATION
 from bounds.operators import ClientMean
 from bounds.quantities import quantity
@@ -36,10 +38,13 @@ from paper_checks.claims.checkers import (
     All,
     At,
     averages_to,
+    Broken,
     Computed,
     counts_to,
+    Dominates,
     DominatesSampled,
     exact,
+    instances,
     mean,
     MeasuredIn,
     noise,
@@ -55,7 +60,8 @@ from paper_checks.claims.checkers import (
 )
 from paper_checks.claims.checkers.clouds import _Axis, Cloud, logs
 from paper_checks.claims.checkers.points import excess, near, points, shown, true_at, value
-from paper_checks.claims.claim import ClaimError, Finding, Grade, Status
+from paper_checks.claims.claim import Book, ClaimError, Finding, Grade, Status
+from paper_checks.falsifier import falsify, WitnessError
 from paper_checks.reported import Reported
 
 HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
@@ -525,3 +531,49 @@ def test_a_coordinate_stands_for_this_value(q, cloud, u, values):
         np.testing.assert_allclose(axis.numbers(back[None])[0], row, rtol=1e-8, atol=1e-12)
         written = axis.rational(back, 17)
         np.testing.assert_allclose(np.array(written, dtype=float), np.squeeze(row), rtol=1e-8, atol=1e-12)
+
+
+# ---- exact searches: a bound that they cannot break, one that they break, and stored witnesses ----
+
+NAME = "fedals.one_round"
+
+
+def scaled(factor):
+    """The bound's twin with every term times a factor."""
+    bound = get(NAME)
+    return Book({NAME: replace(bound, terms={n: t * factor for n, t in bound.terms.items()})})
+
+
+def test_a_bound_that_holds_is_not_broken_and_its_tightness_is_audited():
+    found = Dominates(NAME, evaluations=30)(Book())
+    assert found.status is HOLDS
+    least = float(found.evidence.split(">= ")[1].split()[0])
+    assert least >= 1
+    assert Dominates(NAME, evaluations=30, least=least)(Book()).as_audited
+    assert not Dominates(NAME, evaluations=30, least=least)(scaled(3)).as_audited
+    for evaluations in (0, -5, 2.5, True):
+        with pytest.raises(ClaimError, match=f"got {evaluations}"):
+            Dominates(NAME, evaluations=evaluations)
+
+
+def test_a_bound_cut_to_pieces_is_broken_and_its_witness_replays(tmp_path, monkeypatch):
+    cut = scaled(10**-6)
+    found = Dominates(NAME, evaluations=40)(cut)
+    assert found.status is FAILS
+    assert found.witness
+    witness = falsify(cut[NAME], evaluations=40).witness
+    witness.save(tmp_path / "cut.json")
+    monkeypatch.setattr(instances, "COUNTEREXAMPLES", tmp_path)
+    assert Broken(NAME, "cut.json")(cut).status is FAILS
+    ratio = float(witness.measured) / float(witness.value)
+    assert Broken(NAME, "cut.json", ratio=ratio)(cut).as_audited
+    assert not Broken(NAME, "cut.json", ratio=2 * ratio)(cut).as_audited
+    for name in ("cut.json", "no_such.json"):  # of another formula, and none
+        with pytest.raises(WitnessError):
+            Broken(NAME, name)(Book())
+
+
+def test_both_sides_are_shown_in_digits_that_tell_them_apart():
+    assert instances._beside("25/4", "-25/4") == "exact value 6.25 against bound -6.25"
+    assert "771367000001 against bound 771367000000" in instances._beside("771367000001", "771367000000")
+    assert "(+1e-20)" in instances._beside("1.00000000000000000001", "1")

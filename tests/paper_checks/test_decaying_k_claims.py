@@ -205,24 +205,6 @@ def test_what_the_improved_theorem_is_above_is_an_upper_estimate_and_gradient_de
     assert any("decaying_k.theorem_1_sharp.worst_case" in sentence for sentence in REVIEW.survives)
 
 
-def best_in_time(runtime, drawn, local):
-    """The K > 0 that minimises 3 (1 + K/5) / (runtime K) + drawn K + local K^2."""
-    from scipy.optimize import minimize_scalar
-
-    def level(log_k):
-        k = np.exp(log_k)
-        return 3 * (1 + k / 5) / (runtime * k) + drawn * k + local * k**2
-
-    return np.exp(minimize_scalar(level, bounds=(-12, 14), method="bounded", options={"xatol": 1e-12}).x)
-
-
-@cases("runtime slope", [(0.028125, -16 / 33), (1e7, -0.5), (1e-13, -1 / 3)])
-def test_with_a_draw_the_best_k_falls_between_the_cube_and_the_square_root(runtime, slope):
-    """eta L G^2 = 1 and eta L = 1/100: the draw costs K, local steps K^2/300 ; K* = 10 in the first case."""
-    near, far = (best_in_time(factor * runtime, 1.0, 1 / 300) for factor in (0.99, 1.01))
-    assert np.log(far / near) / np.log(1.01 / 0.99) == pytest.approx(slope, abs=2e-3)
-
-
 def test_a_new_run_with_its_own_g_wants_the_same_k_though_the_loss_has_fallen():
     """Clients x^2/2, F^* = 0, eta = 1/90, N = 3, tau = 5, W = 50: (9) over G^(2/3) at x = 4 and at x = 1."""
     best = {x: (x**2 / 2 / (8 / 90**2 * (1 + 1 / 6)) * 5 / 50 / x**2) ** (1 / 3) for x in (4, 1)}

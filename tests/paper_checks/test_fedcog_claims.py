@@ -66,9 +66,6 @@ def test_the_corollary_fails_for_few_rounds(rounds):
 
 
 def test_without_heterogeneity_more_local_steps_are_always_better():
-    """At gap 1, T = 1: 4/sqrt(tau), which is 4, 2, 1 at 1, 4, 16."""
-    assert [4 / math.sqrt(1 * tau) for tau in (1, 4, 16)] == [4, 2, 1]
-    assert known("fedcog.corollary.best_steps") is Status.FAILS
     at = {"initial_gap": 2.0, "rounds": 30, "smoothness": 1.5, "gradient_variance": 0.0, "client_weight": [0.4, 0.6]}
     bound = BOUNDS["fedcog.corollary_printed"]
     falling = [float(bound(**at, local_steps=tau, dissimilarity_offset=0.0)) for tau in (1, 10, 1000, 10**6)]
@@ -99,27 +96,6 @@ def test_with_much_noise_and_clients_alike_one_local_step_is_best(rounds, one_is
         assert last < min(found) == found[-1] < 1.001 * last
 
 
-def theorem(gap, steps, size, rounds, sigma_sq, weights_sq, kappa_sq=Fraction(0)):
-    """Theorem 5.6 typed out, L = 1."""
-    drift = 3 * (steps - 1) * size**2 * sigma_sq + 6 * steps * (steps - 1) * size**2 * kappa_sq
-    return 4 * gap / (steps * size * rounds) + 4 * size * sigma_sq * weights_sq + drift
-
-
-def test_one_coin_kept_for_a_round_breaks_the_theorem():
-    """x^2/2, a coin of +-1 a round, 20 steps of 1/100: from E x^2 = S every round ends with E x^2 = S, beyond (5)."""
-    size, steps = Fraction(1, 100), 20
-    kept = (1 - size) ** steps
-    square = (1 - kept) / (1 + kept)
-    for coin in (-1, 1):  # one step after the other, x as a pair: share of the start, share of the coin
-        start, drawn = Fraction(1), Fraction(0)
-        for _ in range(steps):
-            start, drawn = start - size * start, drawn - size * (drawn + coin)
-        assert start**2 * square + drawn**2 == square
-    assert 2 * steps * size <= 1
-    assert 6 * steps * (steps - 1) * size**2 <= 1
-    assert square > Fraction(1, 10) > Fraction(3, 5) * square > theorem(square / 2, steps, size, 100, 1, 1)
-
-
 def test_the_worst_drift_of_two_steps_is_set_by_the_squared_gradient_alone():
     """The second gradient is at most eta L times the first away, the mean of both half of that: no start, no kappa."""
     rows = [r for r in committed("fedcog.mean_gradient_drift") if r["local_steps"] == 2]
@@ -148,8 +124,10 @@ def test_one_of_two_clients_a_round_breaks_the_theorem():
     square = Fraction(1, 3)
     loss = mean([(square + 1) / 2 - x for x in (Fraction(1, 7), Fraction(-1, 7))])  # the part linear in x cancels
     assert mean([square / 4 + Fraction(sign) ** 2 / 4 for sign in (-1, 1)]) == square
-    bounds = [theorem(loss, 1, Fraction(1, 2), t, 0, Fraction(1, 2), kappa_sq=Fraction(1)) for t in (16, 17, 20)]
-    assert bounds == [square, Fraction(16, 51), Fraction(4, 15)]
+    at = {"initial_gap": float(loss), "local_steps": 1, "step_size": 0.5, "smoothness": 1.0, "gradient_variance": 0.0,
+          "client_weight": [0.5, 0.5], "dissimilarity_factor": 1.0, "dissimilarity_offset": 1.0}  # fmt: skip
+    bounds = [float(BOUNDS["fedcog.theorem"](**at, rounds=t)) for t in (16, 17, 20)]
+    assert bounds == pytest.approx([square, Fraction(16, 51), Fraction(4, 15)])
     witness = judge(BY_NAME["fedcog.theorem.participation"]).finding.witness["instance"]
     assert int(witness.rpartition("T = ")[2]) >= 17
     assert known("fedcog.theorem.participation") is Status.FAILS
@@ -181,17 +159,6 @@ def test_local_momentum_comes_to_rest_above_the_theorem(momentum, ratio):
     assert known("fedcog.theorem.momentum") is Status.FAILS
 
 
-def test_noise_is_worse_than_every_fedavg_in_niid_1_alone():
-    noise = [cell("5", "① Gaussian Noise / Soft", kind) for kind in ("NIID-1", "NIID-2")]
-    short = [cell("3", f"CIFAR-10-{i}", "FedAvg without FedCOG") for i in (1, 2)]
-    long = [cell("1", "FedAvg", f"CIFAR-10 {kind}") for kind in ("NIID-1", "NIID-2")]
-    assert noise[0] < short[0] - 1.96 * 2**0.5 * 0.11 < long[0]
-    assert short[1] < noise[1] < long[1] < short[1] + 1.96 * 2**0.5 * 0.45 + 0.01
-    assert known("fedcog.table_5.noise") is known("fedcog.table_6.drop") is Status.HOLDS
-    assert known("fedcog.table_4.least_time") is Status.OPEN
-    assert 1276 - 1001 < 1.96 * (147**2 + 98**2) ** 0.5
-
-
 # ---- tables ----
 
 
@@ -203,19 +170,6 @@ def test_averages_of_table_1():
         if abs(mean(cell("1", row, s) for s in settings) - cell("1", row, "Avg.")) > 0.0101
     }
     assert off == {"FedReg"}
-
-
-def test_three_of_five_methods_gain_less_in_niid_2_by_table_3():
-    added = {
-        method: [
-            cell("3", f"CIFAR-10-{kind}", f"{method} with FedCOG")
-            - cell("3", f"CIFAR-10-{kind}", f"{method} without FedCOG")
-            for kind in (1, 2)
-        ]
-        for method in ("FedAvg", "FedAvgM", "FedProx", "SCAFFOLD", "MOON")
-    }
-    assert {method for method, (first, second) in added.items() if second < first} == {"FedAvg", "FedAvgM", "FedProx"}
-    assert known("fedcog.table_3.more_heterogeneous") is Status.FAILS
 
 
 def test_fedcog_is_best_in_table_1_beyond_noise_in_56_pairs_of_66():
@@ -242,12 +196,6 @@ def test_the_gain_is_significantly_larger_in_niid_2_on_two_data_sets_and_on_aver
     assert (beyond, more[2] > 0) == ([True, True, False], True)
     assert mean(more) > 1.96 * math.sqrt(sum(squares)) / 3
     assert known("fedcog.table_1.more_heterogeneous") is Status.FAILS
-
-
-def test_printed_deviations_are_smaller_than_what_tables_differ_by():
-    assert cell("6", "FedCOG", "400") - cell("1", "FedCOG", "CIFAR-10 NIID-1") > 6 * 0.12
-    assert cell("1", "FedCOG", "CIFAR-10 NIID-1") - cell("8", "FedCOG", "10") > 20 * 0.12
-    assert cell("4", "FedCOG", "Acc") - cell("3", "CIFAR-10-1", "FedAvg with FedCOG") == pytest.approx(1.12)
 
 
 # ---- the local checkers ----
