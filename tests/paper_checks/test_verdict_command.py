@@ -203,12 +203,6 @@ def test_a_correction_in_words_stands_in_the_erratum_if_a_reader_builds_upon_it(
     assert (status, out.count(r"\subsection*"), out.count(r"\emph{Corrected.} Twice.")) == (0, corrections, corrections)
 
 
-def test_two_files_with_claims_of_one_name_are_refused(own, tmp_path, capsys):
-    (tmp_path / "copy.py").write_text(OWN, encoding="utf-8")
-    assert fedbounds.main(["check", str(own), str(tmp_path / "copy.py")]) == 2
-    assert "two claims are called 'mine.square'" in capsys.readouterr().err
-
-
 @cases("words ending", [(["verdict", "{}", "-o"], ".md"), (["verdict", "{}", "--erratum", "-o"], ".tex")])
 def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, monkeypatch, words, ending):
     monkeypatch.setattr(verdict, "audit", lambda *_: pytest.fail("refused after the work"))
