@@ -50,23 +50,15 @@ class Plan:
 FALLING = tuple(int(np.ceil(50 / r ** (1 / 3))) for r in range(1, 200))
 PLANS = {
     "two clients, one drawn": Plan(2, 1, (4,) * 60),
-    "two clients, both": Plan(2, 2, (4,) * 60),
     "one of a million": Plan(10**6, 1, (3,) * 100),
-    "half of a million": Plan(10**6, 5 * 10**5, (3,) * 100, noise=0.2),
-    "all but one of a thousand": Plan(1000, 999, (5,) * 100),
-    "a million clients, all of them": Plan(10**6, 10**6, (2,) * 200),
     "one local step, for long": Plan(50, 10, (1,) * 1500),
     "ten thousand local steps, one round": Plan(50, 10, (10**4,), 0.01),
-    "ten thousand local steps, three rounds": Plan(50, 5, (10**4,) * 3, 1e-4),
     "a schedule that falls by cube roots, as in Table 3": Plan(500, 25, FALLING, 0.04),
     "a schedule that grows, which Theorem 1 excludes and its proof does not": Plan(40, 4, tuple(range(1, 60)), 0.05),
     "rounds of 1 and of 300 steps in turn": Plan(40, 4, (1, 300) * 10, 0.1),
     "noise alone from the optimum, until it settles": Plan(20, 4, (6,) * 1500, 0.5, apart=0.0, start=0.0),
     "disagreement alone from the optimum, until it settles": Plan(20, 1, (6,) * 1500, 0.02, noise=0.0, start=0.0),
-    "disagreement alone, all take part": Plan(20, 20, (6,) * 1500, 0.02, noise=0.0, start=0.0),
-    "huge noise": Plan(20, 3, (5,) * 300, noise=1e12),
     "a start far away, neither noise nor disagreement": Plan(20, 3, (5,) * 300, apart=0.0, noise=0.0, start=1e6),
-    "a tiny step size": Plan(20, 3, (5,) * 2000, 1e-5),
     "the stationary start of two opposed clients": Plan(2, 1, (20,) * 2500, 4 * 65e-6, noise=0.0, start=0.02550),
 }  # fmt: skip
 SCHEDULED = (
@@ -317,9 +309,10 @@ def test_fedinit_survives_in_the_released_code(name, attempt):
     survives(QUADRATICS, bound, table(**given), given.get("relaxation", 0.9))
 
 
-@cases("name attempt", product(DECAYING_K, UNLIKE))
-def test_with_unlike_clients_decaying_k_survives(name, attempt):
-    given = {"steps": 6, **UNLIKE[attempt], "rounds": 12}
+@cases("name attempt", product(DECAYING_K, [name for name in QUADRATIC if name != "a single client"]))
+def test_with_equal_or_unlike_clients_decaying_k_survives(name, attempt):
+    given = {"steps": 6, **QUADRATIC[attempt]}
+    given |= {"rounds": 1 if given["steps"] > 1000 else 12}
     survives(QUADRATICS, BOUNDS[f"decaying_k.{name}"], table(**given), speed=given.get("speed", 1 - 1e-9))
 
 
