@@ -140,11 +140,13 @@ def test_every_failing_statement_gets_a_file_with_what_shows_it(tmp_path, capsys
 
 
 def test_the_committed_report_is_renewed_whole_and_in_a_checkout_only(few, committed):
-    for part in (["decaying_k.eq_24"], ["--paper", "fedals"], ["--deep"], []):
+    with pytest.raises(ClaimError, match="installed"):
+        command.check(["--renew"])
+    (committed.parents[1] / "pyproject.toml").touch()
+    for part in (["decaying_k.eq_24"], ["--paper", "fedals"], ["--deep"]):
         with pytest.raises(ClaimError, match="--renew"):
             command.check([*part, "--renew"])
     assert not committed.exists()
-    (committed.parents[1] / "pyproject.toml").touch()
     assert command.check(["--renew"]) == 0
     whole = committed.read_text(encoding="utf-8")
     assert "# The audit" in whole

@@ -108,7 +108,7 @@ def test_what_an_engine_cannot_follow_is_refused():
         ENGINES["moments"](problem, algorithm("scheduled(fedavg(), schedule='k_error')"), setting)
 
 
-PLAYED = [*product(READINGS, (True,), (3, 4)), ("intended", False, 3), ("proof", False, 4), ("code", False, 3)]
+PLAYED = [*product(READINGS, (True,), (3, 4)), ("intended", False, 4), ("code", False, 3)]
 
 
 @cases("reading turned rounds", PLAYED)

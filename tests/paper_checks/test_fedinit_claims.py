@@ -96,9 +96,10 @@ def test_seconds_of_table_11_are_products(cells):
 
 
 def cohorts_by_cohorts(clients, cohort, beta, shrink, turns, moves):
-    """E w^2, E w last, E last^2, E last last' and the last step's E (w' - w)^2 over every sequence of cohorts."""
+    """E w^2, E w last, E last^2, E last last', the last step's E (w' - w)^2, and the square of the sum of all relaxed
+    starts, over every sequence of cohorts."""
     drawn = list(itertools.combinations(range(clients), cohort))
-    found = np.array([Q(0)] * 5)
+    found = np.array([Q(0)] * 6)
     for sequence in itertools.product(drawn, repeat=turns):
         server, last, before = Q(1), [Q(1)] * clients, Q(1)
         for who in sequence:
@@ -109,7 +110,7 @@ def cohorts_by_cohorts(clients, cohort, beta, shrink, turns, moves):
         others = [x * y for x, y in itertools.permutations(last, 2)]
         found += [
             server**2, server * sum(last) / Q(clients), sum(x * x for x in last) / Q(clients),
-            sum(others) / Q(len(others)), (server - before) ** 2,
+            sum(others) / Q(len(others)), (server - before) ** 2, sum(server + beta * (server - x) for x in last) ** 2,
         ]  # fmt: skip
     return list(found / len(drawn) ** turns)
 
@@ -118,7 +119,8 @@ def cohorts_by_cohorts(clients, cohort, beta, shrink, turns, moves):
 def test_four_numbers_a_round_are_the_expected_squares_of_all_draws(moves):
     plan = EqualParabolas(4, 2, 3, Q(2, 5), Q(2, 7), 3, Q(1, 2), code=moves)
     end, before = rounds(plan)[3], rounds(plan)[2]
-    told = [end.server, end.cross, end.last, end.pair, before.step(kept=0)]
+    per_start = (1 - (1 - Q(2, 15)) ** 3) / Q(2, 15)  # a client's gradients of a round over its start
+    told = [end.server, end.cross, end.last, end.pair, before.step(kept=0), end.walked / per_start**2]
     assert told == cohorts_by_cohorts(4, 2, Q(2, 7), (1 - Q(2, 15)) ** 3, 3, moves)
 
 
