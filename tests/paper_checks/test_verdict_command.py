@@ -74,22 +74,27 @@ def test_a_file_of_ones_own_is_judged_and_gets_its_page_or_is_shown_claim_by_cla
 
 
 def test_an_erratum_has_the_printed_formula_its_fault_and_the_corrected_one(tmp_path, monkeypatch, capsys):
-    names = ("eq_24", "corollary_2_1_cap", "theorem_2")
-    monkeypatch.setattr(verdict, "CLAIMS", {f"decaying_k.{n}": CLAIMS[f"decaying_k.{n}"] for n in names})
+    names = ("eq_24", "corollary_2_1_cap", "theorem_2", "corollary_2_1")
+    chosen = {f"decaying_k.{n}": CLAIMS[f"decaying_k.{n}"] for n in names} | {"fedcog.eq_6": CLAIMS["fedcog.eq_6"]}
+    monkeypatch.setattr(verdict, "CLAIMS", chosen)
     file = tmp_path / "erratum.tex"
     status, out, _ = run(capsys, "decaying_k", "--erratum", "-o", file, "--workers", "1")
-    assert (status, str(file) in out) == (0, True)
+    assert (status, out) == (0, f"wrote {file}\n")
     text = file.read_text(encoding="utf-8")
     body = text.partition(r"\begin{document}")[2].partition(r"\end{document}")[0].replace(r"\allowbreak{}", "")
     assert body.count("{") == body.count("}")
     assert r"\texttt{fedbounds check decaying\_k.eq\_24}" in body
-    derivative, cap, theorem = body.split(r"\subsection*")[1:]
-    assert [r"\emph{Printed,} Appendix A.3" in e for e in (derivative, cap, theorem)] == [True, False, False]
-    assert r"\emph{As read,}" in cap, "what the text prints is not clear"
+    derivative, cap, theorem, _ = body.split(r"\subsection*")[1:]
+    assert [r"\emph{Printed,} Appendix A.3, eq. (24)" in e for e in (derivative, cap, theorem)] == [True, False, False]
+    assert r"\emph{As read,} Corollary 2.1, eq. (11)" in cap, "what the text prints is not clear"
+    assert r"\emph{Ours,} Corollary 2.1, minimiser of (8) over $\eta$, derived" in cap
+    assert r"$|x|/D+|x|/D$ is read as $|x|/D+|x|/U$" in re.sub(
+        " ([|+]) ?", r"\1", theorem.partition(r"\begin{align*}")[0]
+    )
+    corrected = theorem.partition(r"\emph{Corrected,} (9) divided by $G^{2/3}$:")[2]
     k_star = BOUNDS["decaying_k.k_star"]
-    corrected = theorem.partition(r"\emph{Corrected,}")[2]
     assert latex(k_star.terms["optimum"], letters_of(k_star)) in corrected
-    assert r"$\eta \leq \frac{1}{4 L}$" in corrected, "a number's condition is a formula"
+    assert r"$\eta \leq \frac{1}{4 L}$; the number of local steps" in corrected, "a number's condition is a formula"
     assert "every client's loss is $L$-smooth" in corrected, "words stay words"
 
 
