@@ -38,3 +38,16 @@ def run(check, **bounds):
     """A check's finding in a book that has these expressions as bounds ``toys.<name>`` besides the catalogue's."""
     made = {f"toys.{name}": e if isinstance(e, Bound) else bound(f"toys.{name}", e) for name, e in bounds.items()}
     return check(Book(made))
+
+
+def all_are(status, *checks, **bounds):
+    """The findings of these checks, all of which must have this status."""
+    found = [(check, run(check, **bounds)) for check in checks]
+    other = [f"{check}: {each.status}, {each.evidence}" for check, each in found if each.status is not status]
+    assert not other, "\n".join(other)
+    return [each for _, each in found]
+
+
+def audited(*checks, **bounds):
+    """Whether each of these checks fails in the way that it says."""
+    return [run(check, **bounds).as_audited for check in checks]

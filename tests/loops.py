@@ -1,8 +1,10 @@
 """One test for a whole catalogue or table: every entry is checked, and all that fail are reported together."""
 
 from collections.abc import Callable, Iterable, Mapping
-from inspect import signature
+from inspect import Signature, signature
 from typing import Any
+
+import pytest
 
 
 def each(names: Iterable[str], given: Callable[[str], Mapping[str, Any]]) -> Callable[[Callable[..., None]], Any]:
@@ -53,3 +55,26 @@ def refusals(
         assert not failed, f"{len(failed)} fail:\n" + "\n".join(failed)
 
     return test
+
+
+def cases(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]], Any]:
+    """``pytest.mark.parametrize`` in one test, which reports all rows that fail; its other arguments are fixtures."""
+    words, table = names.replace(",", " ").split(), list(rows)
+
+    def made(check: Callable[..., None]) -> Any:
+        def test(**fixtures: Any) -> None:
+            failed = []
+            for row in table:
+                values = dict(zip(words, row if len(words) > 1 else (row,), strict=True))
+                try:
+                    check(**values, **fixtures)
+                except (Exception, pytest.fail.Exception) as error:
+                    failed.append(f"{values}: {type(error).__name__}: {error}")
+            assert not failed, f"{len(failed)} of {len(table)} fail:\n" + "\n".join(failed)
+
+        others = [p for name, p in signature(check).parameters.items() if name not in words]
+        test.__signature__ = Signature(others)  # type: ignore[attr-defined]
+        test.__name__, test.__doc__, test.__module__ = check.__name__, check.__doc__, check.__module__
+        return test
+
+    return made

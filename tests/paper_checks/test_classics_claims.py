@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from loops import cases
 
 from bounds import BOUNDS
 from bounds.core import Bound, Condition
@@ -13,22 +14,7 @@ from bounds.papers import Source
 from bounds.vocabulary import distance_sq, gradient_variance, optimality_gap, smoothness, step_size
 from paper_checks.audit.running import claim, judge
 from paper_checks.claims.claim import Book, ClaimError, Status
-from paper_checks.claims.classics import CLAIMS
 from paper_checks.claims.classics.by_hand.runs import compared
-
-
-def test_a_bent_loss_of_small_curvature_breaks_theorem_2_as_printed():
-    # In units of sigma gamma: a step shrinks what is below 0 by 3/4, what is above by 7/8, and adds a coin.
-    chains, middle = np.zeros(1), 0.0
-    for _ in range(8):
-        middle += chains.mean() / 8
-        shrunk = np.where(chains < 0, 0.75, 0.875) * chains
-        chains = np.concatenate([shrunk + 1, shrunk - 1])
-    curved, step = 1e-6, 0.25e6
-    gap = curved / 4 * (step * middle) ** 2
-    assert middle > 0.1
-    assert gap > 2 * step / 1e6 + 4 * step**2 * curved**2 * 8  # the noise and the drift; the start is the minimiser
-    assert gap < 2 * step / 1e6 + 4 * step**2 * curved * 8
 
 
 def test_a_planted_smaller_constant_is_caught():
@@ -57,7 +43,7 @@ RUNS = {
 """Theorems whose runs are by hand, each with the terms that no run needs."""
 
 
-@pytest.mark.parametrize("name", RUNS)
+@cases("name", RUNS)
 def test_without_a_term_that_a_run_needs_the_bound_is_violated_by_a_run(name):
     declared = claim(f"classics.{name.replace('5_5', '3_6')}")
     checks = declared.repair.checks if declared.repair is not None else declared.checks
@@ -94,37 +80,6 @@ def test_runs_by_hand_say_what_share_of_each_term_they_need_and_keep_to_the_cond
     assert "0.84" in found.evidence
     with pytest.raises(ClaimError, match="breaks"):
         compared(Book({bound.name: bound}), bound.name, [(Fraction(1), {**values, "step_size": Fraction(3, 5)})])
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_the_falling_step_keeps_the_stated_rate_from_either_first_step(first):
-    offset, noise = 12.5, 0.37
-    here = 2.9
-    for t in range(first, first + 299):
-        step = 2 / (offset + t)
-        here = (1 - step) * here + step**2 * noise
-        assert here <= (4 * noise + offset * 2.9) / (offset + t - first + 1)
-
-
-def test_three_halves_leave_half_of_the_gaps_and_two_do_not():
-    reach = 1 / 16  # (gamma L H)^2 at the longest step
-    assert 1.5 * 5 * reach <= 0.5 < 2 * 5 * reach
-
-
-def test_the_smallest_number_of_local_steps_is_below_one():
-    smoothness, sigma, epsilon = 1.3, 0.7, 0.2
-    steps = 1 / (4 * max(smoothness, sigma * math.sqrt(3 * smoothness / epsilon)) / (4 * smoothness))
-    assert steps == pytest.approx(math.sqrt(epsilon * smoothness / 3) / sigma)
-    assert steps < 1
-
-
-def test_every_source_has_claims_and_the_failing_ones_are_repaired():
-    assert {c.source.version for c in CLAIMS} == {
-        "Field Guide", "Li et al. 2020", "Local GD", "Local SGD", "Bottou et al. 2018", "Needell et al. 2014",
-        "Hardt et al. 2016", "FedProx", "SCAFFOLD",
-        "FedNova", "ProxSkip",
-    }  # fmt: skip
-    assert all(c.repair is not None for c in CLAIMS if c.known is Status.FAILS)
 
 
 def test_theorem_3_of_li_holds_for_scaled_losses_whose_gradients_exceed_the_root_of_nu():
@@ -167,16 +122,6 @@ def test_more_local_steps_raise_the_bound_of_li_unless_no_gradient_is_left():
     assert loose[0] > loose[1]
 
 
-def test_half_of_the_last_models_stability_gives_the_printed_risk_of_the_average():
-    distance, steep, samples, steps = 1.7, 2.3, 41.0, 97.0
-    size = distance / (steep * math.sqrt(samples)) * samples / steps * math.sqrt(steps / (samples + 2 * steps))
-    optimised = distance**2 / (2 * steps * size) + steep**2 * size / 2
-    stable = 2 * steep**2 / samples * size * steps
-    printed = distance * steep / math.sqrt(samples) * math.sqrt((samples + 2 * steps) / steps)
-    assert optimised + stable / 2 == pytest.approx(printed)
-    assert optimised + stable == pytest.approx(printed * (samples + 3 * steps) / (samples + 2 * steps))
-
-
 def test_sampling_takes_more_of_the_descent_of_fedprox_than_the_corollary_leaves():
     participants, weight = 1e8, 6 * 0.25e8  # B = sqrt(K)/2, L = 1, mu = 6 B^2
     left = 1 - 0.5 * math.sqrt(2) - 1 / 12
@@ -202,13 +147,3 @@ def test_corollary_2_of_local_sgd_fails_for_the_model_after_the_only_iteration()
         )
     )
     assert "225" in claim("classics.local_sgd_corollary_2").check.checks["by hand"](Book()).evidence
-
-
-def test_the_falling_step_alone_starts_larger_than_theorem_1_allows_and_the_average_from_w_0_is_half_as_unstable():
-    gamma, steps = 12.5, 9
-    assert (
-        (gamma + 1) / (gamma + steps)
-        > gamma / (gamma + steps - 1)
-        > gamma * (gamma - 1) / ((gamma + steps - 1) * (gamma + steps - 2))
-    )
-    assert sum(range(steps)) / steps < steps / 2 < sum(range(1, steps + 1)) / steps

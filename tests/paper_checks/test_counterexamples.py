@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import sympy as sp
 from checker_toys import bound, depth, run, speed, width
+from loops import cases
 
 from bounds import vocabulary
 from bounds.catalog import BOUNDS
 from bounds.operators import ClientMean
 from bounds.quantities import quantities_of, Quantity
 from bounds.vocabulary import client_weight, cohort, local_gap
-from paper_checks.audit.running import claim, judge
 from paper_checks.claims.checkers import (
     ArgminIs,
     At,
@@ -43,11 +43,6 @@ ABOUT_A_CONDITION = {
     "fedcog.labels.defined": ("fedcog.complementary_allocation",),
 }
 """Claims whose subject is a condition of these bounds, which their counterexample breaks."""
-QUICK = (
-    "fedals.discussion.one_over_k_squared", "fedinit.theorem_3.first_term", "fedinit.theorem_4.recursion",
-    "decaying_k.eq_13", "decaying_k.eq_24", "decaying_k.a_4_root", "classics.local_sgd_theorem_2", "fedcog.eq_65",
-)  # fmt: skip
-"""Claims judged in a second or two."""
 
 
 def numbers(text):
@@ -109,14 +104,6 @@ def test_every_counterexample_of_the_audit_meets_the_hypotheses(verdicts):
     assert all(broken(failing[name].finding.witness, failing[name].bounds) for name in ABOUT_A_CONDITION)
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_a_counterexample_meets_the_hypotheses(name):
-    verdict = judge(claim(name))
-    assert verdict.expected
-    assert point_of(verdict.finding.witness)
-    assert left_over(name, verdict) == []
-
-
 # ---- the checkers ----
 
 INSIDE = (speed * width <= sp.Rational(1, 7), speed >= 2)
@@ -128,7 +115,7 @@ STATED = {
 }
 
 
-@pytest.mark.parametrize(
+@cases(
     "check",
     [
         Same("toys.fast", speed**2),
@@ -141,7 +128,6 @@ STATED = {
         OrderIs("toys.curve", depth, depth),
         TendsTo("toys.curve", depth, sp.oo, speed),
     ],
-    ids=lambda check: type(check).__name__,
 )
 def test_a_checker_looks_where_the_bound_is_stated(check):
     found = run(check, **STATED)

@@ -10,7 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
-from tools.planted import cut, dropping, false_statements, shortened, TIGHT, true_statements
+from loops import cases
+from tools.planted import cut, false_statements, TIGHT, true_statements
 
 import fedbounds
 from bounds import vocabulary
@@ -20,7 +21,7 @@ from bounds.errors import BoundsError
 from bounds.quantities import Quantity
 from bounds.showing.tables import to_json
 from bounds.vocabulary import smoothness as L
-from paper_checks.falsifier import CannotServeError, defined, falsify, load_witness, replay, scan, WitnessError
+from paper_checks.falsifier import CannotServeError, defined, falsify, replay, scan
 from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.command import as_json, lines
 from paper_checks.falsifier.core import Evaluation, score
@@ -29,18 +30,16 @@ from paper_checks.falsifier.exact import _everywhere
 from paper_checks.falsifier.falsify import serving
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs.family import _counts
-from paper_checks.falsifier.search import Searcher
 from paper_checks.falsifier.shrink import rounder_than
 from paper_checks.falsify_options import FAMILIES as IN_WORDS
 
 WITNESSES = Path(fedbounds.__file__).parent / "paper_checks" / "counterexamples"
 QUICK_FALSE = ("descent, no noise term", "fedcog.smoothness_step_printed", "fedals.one_round_iid_claimed",
                "contraction, part of the clients", "fedals.one_round, constant cut")  # fmt: skip
-NOISE = 0.5**2 * 0.8 + 0.2**2 * 0.5 + 0.3**2 * 1.1
 QUICK_TRUE = ("descent", "step_length", "fedals.one_round")
 
 
-@pytest.mark.parametrize("name", QUICK_FALSE)
+@cases("name", QUICK_FALSE)
 def test_planted_errors_are_caught_with_a_witness_in_exact_arithmetic(name):
     bound = false_statements()[name]
     found = falsify(bound, 1500, family="atoms" if "fedals" in name else "quadratics")
@@ -51,7 +50,7 @@ def test_planted_errors_are_caught_with_a_witness_in_exact_arithmetic(name):
     assert all(isinstance(v, (int, Fraction)) for v in found.witness.instance.values())
 
 
-@pytest.mark.parametrize("name", QUICK_TRUE)
+@cases("name", QUICK_TRUE)
 def test_true_statements_survive(name):
     found = falsify(true_statements()[name], 150)
     assert not found.violated
@@ -66,41 +65,6 @@ def test_most_planted_errors_are_caught_and_no_true_statement_is():
     assert not any(falsify(bound, 500).violated for bound in list(true_statements().values())[::3])
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("gradient_by_gap", 2 * 2.5 * 0.6),
-        ("gap_by_gradient", 1.7 / (2 * 0.4)),
-        ("jensen", 3.1),
-        ("step_length", 0.07**2 * (1.7 + NOISE)),
-        ("contraction", (1 - 0.07 * 0.3) ** 2 * 1.3 + 0.07**2 * NOISE),
-        ("descent", -0.07 * (1 - 2.5 * 0.07 / 2) * 1.7 + 2.5 * 0.07**2 / 2 * NOISE),
-        ("drift_of_two_steps", 0.07**2 * (3.1 + 0.9)),
-        ("decrease", (0.2 / 0.07 + 2.5 * 0.07 / 2 * NOISE) / (1 - 2.5 * 0.07 / 2)),
-        ("mean_gradient", 2 * 1.9 / (0.07 * 6) + 2.5 * 0.07 * NOISE),
-        ("smallest_gradient", 2 * 1.9 / (0.07 * 6) + 2.5 * 0.07 * NOISE),
-        ("linear_rate", (1 - 0.07 * 0.4) ** 6 * 1.9 + 2.5 * 0.07 * NOISE / (2 * 0.4)),
-        ("gap_by_local_gaps", 2.5 / 0.3 * (0.8 + 0.5 + 1.1) / 3),
-    ],
-)
-def test_a_textbook_inequality_is_the_one_of_the_textbook(name, value):
-    bound = true_statements()[name]
-    point = {
-        "smoothness": 2.5, "strong_convexity": 0.3, "pl_constant": 0.4, "step_size": 0.07, "rounds": 6,
-        "optimality_gap": 0.6, "initial_gap": 1.9, "grad_norm_sq": 1.7, "mean_client_grad_sq": 3.1, "distance_sq": 1.3,
-        "gradient_variance": 0.9, "loss_decrease": 0.2, "client_weight": [0.5, 0.2, 0.3], "local_steps": 1,
-        "client_gradient_variance": [0.8, 0.5, 1.1], "local_gap": [0.8, 0.5, 1.1],
-    }  # fmt: skip
-    if name == "gap_by_local_gaps":
-        point["client_weight"] = [1 / 3] * 3
-    assert bound(**{q.name: point[q.name] for q in bound.quantities}) == pytest.approx(value, rel=1e-12)
-
-
-def test_thirty_of_each_are_planted():
-    assert len(true_statements()) == len(false_statements()) == 30
-    assert not set(true_statements()) & set(false_statements())
-
-
 def test_the_same_seed_gives_the_same_search():
     bound = TIGHT["jensen"]
     one, same, other = (falsify(bound, 40, seed, family="quadratics") for seed in (3, 3, 4))
@@ -111,48 +75,53 @@ def test_the_same_seed_gives_the_same_search():
 
 # ---- what it says where it cannot serve ----
 
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("fedals.rounds_v2", "hides a constant"),
-        ("fedals.consensus_distance", "nothing reads consensus_distance off a run"),
-        ("fedinit.step_size_cap_lemma_2", "nothing reads step_size off a run"),
-        ("fedinit.theorem_3", "nothing reads stability off a run"),
-    ],
-)
-def test_a_bound_no_family_serves_is_refused_with_reasons(name, said):
-    with pytest.raises(CannotServeError, match=said):
-        falsify(get(name), 10)
-
-
-def test_conditions_that_no_instance_meets_are_named():
-    bound = TIGHT["step_length"]
-    impossible = Condition("the step size is at least 100/L", bound.quantity("step_size") * L >= 100)
-    with pytest.raises(CannotServeError, match=r"none of 20 instances .*no step size is small enough"):
-        falsify(replace(bound, conditions=(impossible,)), 20, family="quadratics")
+STEP = TIGHT["step_length"]
+IMPOSSIBLE = replace(STEP, conditions=(Condition("at least 100/L", STEP.quantity("step_size") * L >= 100),))
+REFUSED = [
+    (get("fedals.rounds_v2"), {}, "hides a constant"),
+    (get("fedals.consensus_distance"), {}, "consensus_distance"),
+    (get("fedinit.step_size_cap_lemma_2"), {}, "step_size"),
+    (get("fedinit.theorem_3"), {}, "stability"),
+    (IMPOSSIBLE, {"family": "quadratics"}, "none of 10 instances"),
+    (get("fedals.participation_case1_counted"), {"pins": {"clients": 12}}, "from 1 to 3; got 12"),
+    (get("fedals.one_round"), {"pins": {"local_steps": 4}}, "0; got 4"),
+    (get("fedals.one_round"), {"family": "atoms", "pins": {"clients": 5, "cohort": 3}}, "clients can be 5"),
+    (TIGHT["jensen"], {"family": "curves", "pins": {"clients": 3, "cohort": 2, "rounds": 39}}, "rounds can be 39"),
+]
 
 
-def test_pins_hold_a_parameter_and_unknown_ones_are_refused():
-    found = falsify(get("decaying_k.theorem_1"), 60, family="quadratics", pins={"floor": 0, "clients": 2})
-    assert found.instance["floor"] == 0
-    assert found.instance["clients"] == 2
-    with pytest.raises(ValueError, match="unknown parameter of the instances 'flor'"):
-        falsify(get("decaying_k.theorem_1"), 5, family="quadratics", pins={"flor": 0})
+@cases("bound asked said", REFUSED)
+def test_what_no_family_serves_or_no_instance_meets_is_refused_with_reasons(bound, asked, said):
+    with pytest.raises((CannotServeError, BoundsError)) as error:
+        falsify(bound, 10, **asked)
+    assert said in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("word", "value"),
-    [("clients", 12), ("cohort", 7), ("local_steps", 9), ("rounds", 5), ("step_size", 0.003), ("relaxation", 0.05),
-     ("dissimilarity_factor", 2.5), ("kinds", 3)],
-)  # fmt: skip
-def test_any_word_of_an_instance_can_be_held(word, value):
-    found = falsify(get("fedinit.lemma_3"), 25, family="quadratics", pins={word: value})
-    assert float(found.instance[word]) == value
+PINS = [
+    ("decaying_k.theorem_1", {"floor": 0, "clients": 2}),
+    ("fedinit.lemma_3", {"clients": 12, "cohort": 7, "local_steps": 9, "rounds": 5, "kinds": 3}),
+    ("fedinit.lemma_3", {"step_size": 0.003, "relaxation": 0.05, "dissimilarity_factor": 2.5}),
+]
+
+
+@cases("name pins", PINS)
+def test_any_quantity_of_an_instance_can_be_held(name, pins):
+    found = falsify(get(name), 25, family="quadratics", pins=pins)
+    assert {word: float(found.instance[word]) for word in pins} == pins
     assert found.admissible > 3
 
 
-@pytest.mark.parametrize(
+def test_quantities_that_all_clients_make_are_held_by_scaling_them_and_unknown_ones_refused():
+    pins = {"smoothness": 0.7, "gradient_variance": 3.5}
+    found = falsify(get("fedinit.lemma_3"), 25, family="quadratics", pins=pins).instance
+    kinds = range(found["kinds"])
+    assert max(found[f"noise_{k}"] for k in kinds) == pytest.approx(3.5)
+    assert max(found[f"curvature_{k}_{i}"] for k in kinds for i in range(found["dim"])) == pytest.approx(0.7)
+    with pytest.raises(ValueError, match="'flor'"):
+        falsify(get("decaying_k.theorem_1"), 5, family="quadratics", pins={"flor": 0})
+
+
+@cases(
     "name", ["fedinit.lemma_3", "fedals.one_round_inexact_joined", "fedals.participation_case1_counted", "known.jensen"]
 )
 def test_every_word_of_the_vocabulary_that_an_instance_has_can_be_held(name):
@@ -167,26 +136,6 @@ def test_every_word_of_the_vocabulary_that_an_instance_has_can_be_held(name):
             assert family.instance(bound, pinned.point(place))[word] == instance[word], (family.name, word)
 
 
-def test_what_a_statement_leaves_no_choice_of_is_refused_in_one_line():
-    counted, minimised = get("fedals.participation_case1_counted"), get("fedals.one_round")
-    with pytest.raises(BoundsError, match=r"^clients must be a whole number from 1 to 3; got 12$"):
-        falsify(counted, 10, pins={"clients": 12})
-    with pytest.raises(BoundsError, match=r"^local_steps must be 0; got 4$"):
-        falsify(minimised, 10, pins={"local_steps": 4})
-
-
-@pytest.mark.parametrize(
-    ("name", "family", "pins", "said"),
-    [
-        ("fedals.one_round", "atoms", {"clients": 5, "cohort": 3}, "clients can be 5"),  # all of them take part
-        ("jensen", "curves", {"clients": 3, "cohort": 2, "rounds": 39}, "rounds can be 39"),  # too many cohorts
-    ],
-)
-def test_an_instance_that_cannot_keep_what_is_held_does_not_count(name, family, pins, said):
-    with pytest.raises(CannotServeError, match=said):
-        falsify(TIGHT.get(name) or get(name), 10, family=family, pins=pins)
-
-
 def test_a_budget_is_spent_to_the_last_evaluation_by_all_families_together():
     found = falsify(TIGHT["gap_by_gradient"], 41)
     assert len(found.families) == 2
@@ -199,50 +148,16 @@ def test_a_search_says_its_power_unless_it_has_found_something(capsys):
     assert "power: " not in "\n".join(lines(falsify(cut(bound), 400), bound.conditions))
 
 
-def test_words_that_all_clients_make_are_held_by_scaling_them():
-    pins = {"smoothness": 0.7, "gradient_variance": 3.5}
-    found = falsify(get("fedinit.lemma_3"), 25, family="quadratics", pins=pins).instance
-    kinds = range(found["kinds"])
-    assert max(found[f"noise_{k}"] for k in kinds) == pytest.approx(3.5)
-    assert max(found[f"curvature_{k}_{i}"] for k in kinds for i in range(found["dim"])) == pytest.approx(0.7)
-
-
-def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
-    family = FAMILIES["quadratics"]
-    calls = []
-
-    def interrupted(bound, instance):
-        calls.append(instance)
-        if len(calls) > 30:
-            raise KeyboardInterrupt
-        return type(family).evaluate(family, bound, instance)
-
-    monkeypatch.setattr(family, "evaluate", interrupted, raising=False)
-    found = falsify(TIGHT["jensen"], 1000, family="quadratics")
-    assert found.interrupted
-    assert found.evaluations == 30
-    assert found.admissible > 20
-    assert 0 < found.ratio <= 1 + 1e-9
-
-
-def test_time_only_stops():
-    found = falsify(TIGHT["jensen"], 100_000, family="quadratics", minutes=0.02)
-    assert 0 <= found.evaluations < 100_000
-    assert found.seconds < 60
-
-
 # ---- definitions, scans ----
 
 
 def test_a_definition_takes_the_place_of_the_assumption_it_makes_concrete():
     lemma = defined(get("decaying_k.lemma_1"), get("decaying_k.gradient_cap"))
     words = {q.name for q in lemma.quantities}
-    assert "grad_cap_sq" not in words
-    assert "initial_distance_sq" in words
+    assert ("grad_cap_sq" in words, "initial_distance_sq" in words) == (False, True)
     assert not any(c.assumption and c.assumption.name == "bounded_gradient" for c in lemma.conditions)
-    found = falsify(lemma, 300, family="quadratics")
-    assert found.violated
-    with pytest.raises(ValueError, match="no equation for a quantity"):
+    assert falsify(lemma, 300, family="quadratics").violated
+    with pytest.raises(ValueError, match="quantity"):
         defined(get("decaying_k.lemma_1"), get("fedals.gaussian_mean_gap"))
 
 
@@ -269,7 +184,7 @@ def test_clients_are_shared_out_among_kinds_evenly_or_but_for_a_lone_one():
     assert (_counts(11, 3, False), _counts(11, 3, True), _counts(7, 1, True)) == ([4, 4, 3], [1, 5, 5], [7])
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.words)
+@cases("shape", SHAPES)
 def test_a_shape_is_one_function_in_both_arithmetics_curved_as_it_says_and_least_at_zero(shape):
     assert (shape.value(0.0), shape.slope(0.0)) == (0, 0)
     with mpmath.workdps(40):
@@ -313,19 +228,6 @@ def test_rounder_numbers_are_shorter_and_near():
     assert list(rounder_than(7)) == list(rounder_than(Fraction(1))) == []
 
 
-def test_planting_refuses_what_is_not_there():
-    assert cut(TIGHT["descent"]).terms["gradient"] != TIGHT["descent"].terms["gradient"]
-    with pytest.raises(ValueError, match="no condition"):
-        dropping(TIGHT["jensen"], "one local step")
-    with pytest.raises(ValueError, match="no term"):
-        shortened(TIGHT["jensen"], "noise")
-
-
-def test_a_search_spends_no_more_than_its_budget():
-    searcher = Searcher(TIGHT["jensen"], FAMILIES["quadratics"], 33)
-    assert searcher.run().evaluations == 33
-
-
 # ---- the verb ----
 
 MINE = """
@@ -347,7 +249,6 @@ def test_a_bound_of_a_file_is_searched_kept_and_replayed(tmp_path, capsys):
     assert fedbounds.main(search) == 1
     out = capsys.readouterr().out
     assert "VIOLATED" in out
-    assert "states no conditions" in out
     assert json.loads(kept.read_text())["command"].startswith("fedbounds falsify")
     assert f"replay: fedbounds falsify {path}:mine --replay {kept}" in out
     assert fedbounds.main(["falsify", f"{path}:mine", "--replay", str(kept)]) == 1
@@ -357,7 +258,7 @@ def test_a_bound_of_a_file_is_searched_kept_and_replayed(tmp_path, capsys):
     assert "search again" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("word", ["bound", "definitions"])
+@cases("word", ["bound", "definitions"])
 def test_a_witness_runs_no_file_that_the_command_line_does_not_name(tmp_path, capsys, word):
     trap, ran = tmp_path / "trap.py", tmp_path / "ran"
     trap.write_text(f"open({str(ran)!r}, 'w')\n{MINE}")
@@ -365,7 +266,7 @@ def test_a_witness_runs_no_file_that_the_command_line_does_not_name(tmp_path, ca
     held[word] = f"{trap}:mine" if word == "bound" else [f"{trap}:mine"]
     (tmp_path / "sent.json").write_text(json.dumps(held))
     assert fedbounds.main(["falsify", "--replay", str(tmp_path / "sent.json")]) == 2
-    assert f"would run {trap}:mine" in capsys.readouterr().err
+    assert f"{trap}:mine" in capsys.readouterr().err
     assert not ran.exists()
 
 
@@ -380,50 +281,39 @@ def test_what_is_found_in_json(capsys):
     assert [one["ratio"] for one in told] == [0.7, "inf"]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nope"], "unknown bound"),
-        ([], "needs the name"),
-        (["fedinit.lemma_2", "--evaluations", "0"], "--evaluations: must be a whole number from 1 to 1000000000"),
-        (["fedinit.lemma_2", "--evaluations", "-5"], "must be a whole number from 1 to 1000000000; got '-5'"),
-        (["fedinit.lemma_2", "--evaluations", "1_000"], "must be a whole number from 1 to 1000000000; got '1_000'"),
-        (["fedinit.lemma_2", "--evaluations", "9" * 5000], "must be a whole number from 1 to 1000000000; got '999"),
-        (["fedinit.lemma_2", "--seed", "-1"], "--seed: must be a whole number >= 0 of at most 18 digits; got '-1'"),
-        (["fedinit.lemma_2", "--seed", "٣"], "--seed: must be a whole number >= 0 of at most 18 digits; got '٣'"),
-        (["fedinit.lemma_2", "--minutes", "0"], "--minutes: must be a finite number > 0; got '0'"),
-        (["fedinit.lemma_2", "--minutes", "nan"], "--minutes: must be a number; got 'nan'"),
-        (
-            ["fedinit.lemma_2", "--minutes", "1e400"],
-            "--minutes: must be of a size that a floating-point number can have; got '1e400'",
-        ),
-        (["fedinit.lemma_2", "--family", "cubes"], "unknown family"),
-        (["fedinit.lemma_2", "floor"], "expected quantity=value"),
-        (["fedinit.lemma_2", "=3"], "expected quantity=value"),
-        (["fedinit.lemma_2", "clients=3_0"], "clients must be a number"),
-        (["fedinit.lemma_2", "clients=nan"], "clients must be a whole number"),
-        (["fedinit.lemma_2", "clients=2", "clients=3"], "clients is given twice"),
-        (["fedinit.lemma_2", "clients=2,3"], "clients of the instances is one number; got 2.0 3.0"),
-        (["fedinit.lemma_2", "clients=1e7"], "clients must be a whole number from 1 to 1e+06; got 1e+07"),
-        (["fedinit.lemma_2", "clients=2.5"], "clients must be a whole number from 1 to 1e+06; got 2.5"),
-        (["fedinit.lemma_2", "clients=inf"], "clients must be a whole number from 1 to 1e+06; got inf"),
-        (["fedinit.lemma_2", "clients=3", "cohort=5"], "cohort must be at most clients; got 5 > 3"),
-        (
-            ["fedinit.lemma_2", "noise=-2"],
-            "noise must be a number from 0.0001 to 10000, or 0 or 1e+09; got -2",
-        ),
-        (["fedinit.lemma_2", "cleints=2"], "did you mean 'clients'"),
-        (["fedinit.lemma_2", "-o", ""], "-o: must not be empty"),
-        (["fedinit.lemma_2", "-o", "no/such.json"], "-o no/such.json: No such file or directory"),
-        (["fedinit.lemma_2", "-o", "."], "-o .: Is a directory"),
-        (["fedinit.lemma_2", "-o", "a\0b"], "no file can have this name"),
-        (["fedinit.lemma_2", "--replay", "w.json"], "w.json: No such file"),
-        (["fedals.rounds_v2"], "hides a constant"),
-        (["--replay", "missing.json"], "No such file"),
-    ],
-)
+MISTAKES = [  # of a search of fedinit.lemma_2, unless another bound is named
+    (["--evaluations", "0"], "from 1 to 1000000000"),
+    (["--evaluations", "9" * 5000], "from 1 to 1000000000"),
+    (["--seed", "-1"], "'-1'"),
+    (["--minutes", "0"], "> 0; got '0'"),
+    (["--minutes", "1e400"], "'1e400'"),
+    (["--family", "cubes"], "cubes"),
+    (["floor"], "quantity=value"),
+    (["=3"], "quantity=value"),
+    (["clients=3_0"], "clients"),
+    (["clients=nan"], "clients"),
+    (["clients=2", "clients=3"], "clients is given twice"),
+    (["clients=2,3"], "2.0 3.0"),
+    (["clients=1e7"], "from 1 to 1e+06; got 1e+07"),
+    (["clients=2.5"], "got 2.5"),
+    (["clients=3", "cohort=5"], "got 5 > 3"),
+    (["noise=-2"], "from 0.0001 to 10000, or 0 or 1e+09; got -2"),
+    (["cleints=2"], "'clients'"),
+    (["-o", ""], "-o"),
+    (["-o", "no/such.json"], "no/such.json"),
+    (["-o", "."], "-o .: "),
+    (["-o", "a\0b"], "name"),
+    (["--replay", "w.json"], "w.json"),
+]
+OTHERS = [(["nope"], "nope"), ([], "name"), (["fedals.rounds_v2"], "hides a constant"),
+          (["--replay", "missing.json"], "missing.json"), (["broken.py:b"], "line 1"),
+          (["--replay", "broken.py"], "JSON")]  # fmt: skip
+
+
+@cases("words said", [*OTHERS, *((["fedinit.lemma_2", *words], said) for words, said in MISTAKES)])
 def test_mistakes_are_one_line_and_status_2(words, said, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.py").write_text("import nothing_of_this_name\n")
     assert fedbounds.main(["falsify", *words]) == 2
     err = capsys.readouterr().err
     assert said in err
@@ -431,13 +321,10 @@ def test_mistakes_are_one_line_and_status_2(words, said, capsys, tmp_path, monke
 
 
 def test_a_family_without_a_parameter_that_is_held_is_left_out():
-    found = falsify(get("fedinit.lemma_2"), 30, pins={"noise": 0.7})
-    assert found.families == ("quadratics",)
-    assert "unknown parameter of the instances 'noise'" in found.refusals["curves"]
-    assert found.instance["clients"] >= 1
-    both = falsify(get("fedinit.lemma_2"), 30, pins={"clients": 4})
-    assert both.families == ("quadratics",)
-    assert both.refusals["curves"] == "clients must be a whole number from 1 to 3; got 4"
+    for pins, said in (({"noise": 0.7}, "'noise'"), ({"clients": 4}, "from 1 to 3; got 4")):
+        found = falsify(get("fedinit.lemma_2"), 30, pins=pins)
+        assert found.families == ("quadratics",)
+        assert said in found.refusals["curves"]
 
 
 def test_a_search_that_is_stopped_shows_its_best_and_says_so(capsys, monkeypatch):
@@ -453,53 +340,37 @@ def test_a_search_that_is_stopped_shows_its_best_and_says_so(capsys, monkeypatch
     out, err = capsys.readouterr()
     assert "largest ratio " in out
     assert "after 23 evaluations" in out
-    assert err == "fedbounds: interrupted after 23 of 70 evaluations\n"
+    assert "23 of 70" in err
 
 
-def test_a_violation_that_is_stopped_while_it_is_made_simple_is_kept_whole(tmp_path, capsys, monkeypatch):
+def test_a_violation_that_is_stopped_while_it_is_made_simple_or_cannot_be_written_is_still_shown(
+    tmp_path, capsys, monkeypatch
+):
     path, kept = tmp_path / "mine.py", tmp_path / "witness.json"
     path.write_text(MINE)
+    search = ["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(kept)]
 
     def stops(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("paper_checks.falsifier.shrink.Shrinker.run", stops)
-    assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(kept)]) == 1
-    assert "VIOLATED" in capsys.readouterr().out
-    assert fedbounds.main(["falsify", f"{path}:mine", "--replay", str(kept)]) == 1
-
-
-def test_a_witness_that_cannot_be_written_is_still_shown(tmp_path, capsys, monkeypatch):
-    path = tmp_path / "mine.py"
-    path.write_text(MINE)
-
     def full(path, words):
         raise BoundsError(f"{path}: no space left; mend it and run again")
 
+    monkeypatch.setattr("paper_checks.falsifier.shrink.Shrinker.run", stops)
+    assert fedbounds.main(search) == 1
+    assert "VIOLATED" in capsys.readouterr().out
+    assert fedbounds.main(["falsify", f"{path}:mine", "--replay", str(kept)]) == 1
+    capsys.readouterr()
     monkeypatch.setattr("paper_checks.falsifier.witness.write_whole", full)
-    assert fedbounds.main(["falsify", f"{path}:mine", "--evaluations", "40", "-o", str(tmp_path / "w.json")]) == 2
+    assert fedbounds.main(search) == 2
     out, err = capsys.readouterr()
     assert "VIOLATED" in out
     assert "wrote" not in out
     assert err.count("\n") == 1
 
 
-def test_a_file_that_does_not_import_or_is_no_witness(tmp_path, capsys):
-    broken = tmp_path / "broken.py"
-    broken.write_text("import nothing_of_this_name\n")
-    assert fedbounds.main(["falsify", f"{broken}:b"]) == 2
-    assert "line 1" in capsys.readouterr().err
-    assert fedbounds.main(["falsify", "--replay", str(broken)]) == 2
-    assert "is not JSON" in capsys.readouterr().err
-    with pytest.raises(WitnessError):
-        load_witness(broken)
-
-
 def test_every_bound_of_the_catalogue_is_served_or_refused_with_a_reason():
     served = [n for n, b in BOUNDS.items() if any(not f.refuses(b) for f in FAMILIES.values())]
     assert {name.split(".")[0] for name in served} == {"fedals", "fedinit", "decaying_k", "fedcog", "classics"}
     assert len(served) > 35
-
-
-def test_the_families_of_the_help_are_those_there_are():
     assert list(IN_WORDS) == list(FAMILIES)

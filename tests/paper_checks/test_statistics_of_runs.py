@@ -1,4 +1,4 @@
-"""Means over a run in which not all models count alike: by every engine, of bounds of one's own and of SCAFFOLD's."""
+"""Step sizes that fall, averages of iterates, weighted means: by every engine, of bounds of one's own and SCAFFOLD."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -9,7 +9,8 @@ import own_classics
 import pytest
 import torch
 from falsifier_tables import averaging, CURVE
-from measuring_toys import INPUTS, NUMBERS
+from loops import cases
+from measuring_toys import INPUTS, logistic, mean_loss, NUMBERS, PARTS, rows_of, series, SETTING, slope
 
 from bounds.assumptions import CONVEX, FIXED_STEP_SIZE, LOCAL_SGD, ONE_CLIENT, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
@@ -27,11 +28,13 @@ from bounds.vocabulary import (
     rounds,
     smoothness,
     step_size,
+    step_size_scale,
     strong_convexity,
 )
 from bounds.weights import Weights
 from empirics.algorithms import algorithm
-from empirics.exact import ExactRun
+from empirics.errors import EmpiricsError
+from empirics.exact import ENGINES, ExactRun
 from empirics.exact.sampled import sampled
 from empirics.federation.federation import Federation
 from empirics.measuring import measurement, Run
@@ -71,13 +74,31 @@ def test_shares_are_the_weights_over_their_sum_in_the_kind_of_number_that_they_a
     assert Weights(growth=mpmath.mpf("0.7")).shares(2)[0] == pytest.approx(1 / 1.7, rel=1e-13)
 
 
-def test_weights_that_are_none_are_refused():
-    with pytest.raises(DeclarationError, match="the growth of weights must be positive; got -2"):
-        Weights(growth=-2)
-    with pytest.raises(DeclarationError, match="weights are those of a mean"):
-        Statistic("min", "rounds", weights=BOTH)
-    with pytest.raises(BoundsError, match="the weights of the mean need server_step_size, step_size"):
+@cases(
+    "declared said",
+    [
+        (lambda: Weights(growth=-2), "-2"),
+        (lambda: Weights(growth="a"), "growth"),
+        (lambda: Weights(offset=None), "offset"),
+        (lambda: Weights(power="x"), "power"),
+        (lambda: Weights(growth=np.inf), "growth"),
+        (lambda: Weights(offset=-2), "offset"),
+        (lambda: Statistic("min", "rounds", weights=BOTH), "mean"),
+    ],
+)
+def test_weights_that_are_none_are_refused(declared, said):
+    with pytest.raises(DeclarationError) as error:
+        declared()
+    assert said in str(error.value)
+
+
+def test_a_plan_without_the_weights_is_refused():
+    with pytest.raises(BoundsError, match="server_step_size, step_size"):
         schedules.weights(get("classics.scaffold_strongly_convex").statistic, {"local_steps": 2, "strong_convexity": 1})
+    at = Statistic("mean", "rounds", "server model", Weights(growth=1 / (1 - step_size * smoothness)))
+    for far in (1.0, 1.5):  # where the weights are none
+        with pytest.raises(BoundsError, match="smoothness 4, step_size "):
+            schedules.weights(at, {"step_size": far / 4, "smoothness": 4.0})
 
 
 def test_a_weighted_mean_is_a_class_of_its_own_that_bounds_the_least_and_not_the_last():
@@ -92,21 +113,24 @@ def test_a_weighted_mean_is_a_class_of_its_own_that_bounds_the_least_and_not_the
 # ---- engines ----
 
 
-def test_the_gap_of_a_weighted_average_is_that_of_the_joint_law_of_all_iterates():
-    """Mean and covariance of all models and of their weighted sum, step by step, in one large matrix."""
-    problem, setting = random_quadratics(5, 3, 2, noise=0.4), Setting(4, 3, local_steps=3, step_size=0.3)
-    clients, dim = 3, 2
+@cases("weights offset", [(None, 2.5), (BOTH, None)])
+def test_the_gap_of_an_average_is_that_of_the_joint_law_of_all_iterates(weights, offset):
+    """Mean and covariance of all models and of their sum, step by step, in one large matrix."""
+    problem = random_quadratics(5 if weights else 3, 3, 2, noise=0.4)
+    setting = Setting(4, 3, local_steps=3, step_size=0.3, step_offset=offset)
+    clients, dim, shares = 3, 2, [w / sum(RAW) for w in RAW] if weights else [1 / 12] * 12
     size = clients * dim
     average = np.kron(problem.weights[None], np.eye(dim))
     mean, spread = np.append(np.tile(problem.start, clients), np.zeros(dim)), np.zeros((size + dim, size + dim))
     for t in range(12):
+        eta = 0.3 * offset / (offset + t) if offset else 0.3
         step, push, noise = np.eye(size + dim), np.zeros(size + dim), np.zeros((size + dim, size + dim))
-        step[size:, :size] = average * RAW[t] / sum(RAW)
+        step[size:, :size] = average * shares[t]
         for k in range(clients):
             own = slice(k * dim, k * dim + dim)
-            step[own, own] -= 0.3 * problem.curvatures[k]
-            push[own] = 0.3 * problem.curvatures[k] @ problem.minima[k]
-            noise[own, own] = 0.09 * problem.noise[k]
+            step[own, own] -= eta * problem.curvatures[k]
+            push[own] = eta * problem.curvatures[k] @ problem.minima[k]
+            noise[own, own] = eta**2 * problem.noise[k]
         if t % 3 == 2:
             merge = np.eye(size + dim)
             merge[:size, :size] = np.kron(np.ones((clients, 1)), average)
@@ -115,30 +139,51 @@ def test_the_gap_of_a_weighted_average_is_that_of_the_joint_law_of_all_iterates(
     away = mean[size:] - problem.minimiser
     gap = (away @ problem.curvature @ away + np.trace(problem.curvature @ spread[size:, size:])) / 2
     run = ExactRun(problem, algorithm("fedavg()"), setting).run()
-    assert run.average_gap(BOTH) == pytest.approx(gap, rel=1e-12)
-    assert run.average_gap() != pytest.approx(gap, rel=1e-2)
+    assert run.average_gap(weights) == pytest.approx(gap, rel=1e-12)
+    assert run.average_gap(None if weights else BOTH) != pytest.approx(gap, rel=1e-2)
+    by_groups = ENGINES["groups"](problem, algorithm("fedavg()"), setting)
+    np.testing.assert_allclose(by_groups.iterations("optimality_gap"), run.iterations("optimality_gap"), rtol=1e-10)
 
 
-@pytest.mark.parametrize("falls", [True, False])
-def test_the_falsifiers_weighted_averages_are_the_exact_moments(falls):
+def test_an_average_of_some_clients_is_refused():
+    run = ExactRun(random_quadratics(3, 3, 2), algorithm("fedavg()"), Setting(2, 2, local_steps=2, step_size=0.1)).run()
+    with pytest.raises(EmpiricsError, match="3"):
+        _ = run.average_gap()
+
+
+@cases("falls", [True, False])
+def test_quadratics_in_closed_form_and_in_fractions_are_the_exact_moments(falls):
     exact, closed, fractions = averaging(falls)
-    found = fractions.average_gap(Weights(Fraction(13, 10), Fraction(5, 2), 2))
-    assert isinstance(found, Fraction)
-    assert float(found) == pytest.approx(exact.average_gap(BOTH), rel=1e-10)
-    assert closed.average_gap(BOTH) == pytest.approx(exact.average_gap(BOTH), rel=1e-10)
+    for floats, rational in ((None, None), (BOTH, Weights(Fraction(13, 10), Fraction(5, 2), 2))):
+        found = fractions.average_gap(rational)
+        assert isinstance(found, Fraction)
+        assert float(found) == pytest.approx(exact.average_gap(floats), rel=1e-10)
+        assert closed.average_gap(floats) == pytest.approx(exact.average_gap(floats), rel=1e-10)
+    for word in ("optimality_gap", "grad_norm_sq", "distance_sq"):
+        np.testing.assert_allclose(closed.iterations(word), exact.iterations(word), rtol=1e-10)
+        np.testing.assert_allclose(fractions.iterations(word).astype(float), exact.iterations(word), rtol=1e-10)
+    for word in ("local_drift", "global_step"):
+        np.testing.assert_allclose(closed.rounds[word], exact.rounds[word], rtol=1e-10)
 
 
-def test_weighted_averages_on_curves_are_the_plain_loop_in_both_arithmetics():
-    at, middle = np.array([2.1, 2.1]), 0.0
-    shares = np.array([0.4, 0.6])
+def test_curves_with_falling_steps_are_the_plain_loop_in_both_arithmetics():
+    at, shares, averages = np.array([2.1, 2.1]), np.array([0.4, 0.6]), []
     tilts = np.array([0.7, -0.2]) - shares @ np.array([0.7, -0.2])
     for t in range(6):
-        middle += RAW[t] / sum(RAW[:6]) * (at @ shares)
+        averages.append(at @ shares)
         at = at - 0.4 * 2.7 / (2.7 + t) * (1.3 * np.tanh(at / 1.3) + 0.2 * at + tilts)
         at = np.full(2, at @ shares) if t % 3 == 2 else at
-    gap = 1.3**2 * np.log(np.cosh(middle / 1.3)) + 0.1 * middle**2
-    assert float(CurveRun(CURVE, 0.0, "intended").average_gap(BOTH)) == pytest.approx(gap, rel=1e-12)
-    assert float(PlainCurve(CURVE, 0, "intended").average_gap(BOTH)) == pytest.approx(gap, rel=1e-12)
+
+    def gap(x):
+        return 1.3**2 * np.log(np.cosh(x / 1.3)) + 0.1 * x**2
+
+    weighted = averages @ np.array(RAW[:6]) / sum(RAW[:6])
+
+    for run in (CurveRun(CURVE, 0.0, "intended"), PlainCurve(CURVE, 0, "intended")):
+        assert float(run.average_gap()) == pytest.approx(gap(np.mean(averages)), rel=1e-12)
+        assert float(run.average_gap(BOTH)) == pytest.approx(gap(weighted), rel=1e-12)
+        assert float(run.server["distance_sq"][-1]) == pytest.approx(float(at[0] ** 2), rel=1e-12)
+        assert float(run.iterations("optimality_gap")[3]) == pytest.approx(gap(averages[3]), rel=1e-12)
 
 
 # ---- SCAFFOLD's theorem ----
@@ -160,32 +205,17 @@ def test_scaffolds_weighted_mean_is_that_of_the_gaps_before_its_rounds():
     assert exactly.growth == 1 / (1 - Fraction(9, 10) * 2 * Fraction(21, 100) / 2)
 
 
-@pytest.mark.parametrize("name", ["scaffold_convex", "scaffold_strongly_convex"])
+@cases("name", ["scaffold_convex", "scaffold_strongly_convex"])
 def test_scaffolds_theorems_are_held_and_have_worst_cases(name):
     bound = get(f"classics.{name}")
     assert [can(bound, evidence) for evidence in (RUNS, EXACT, QUADRATICS, WORST)] == [""] * 4
-    assert "controls start at zero" in can(get("classics.scaffold_nonconvex"), EXACT)  # they start warm there
+    assert can(get("classics.scaffold_nonconvex"), EXACT)  # where controls start warm
     place = Place(rounds=2, local_steps=2)
     worst = answer(question(bound, place))
     assert worst.replay().agrees
     known = values(bound, place)
     assert 0 < worst.value < float(bound(**{q.name: known[q.name] for q in bound.quantities}))
     assert question_of_json(question_to_json(worst.question)).statistic == worst.question.statistic
-
-
-@pytest.mark.parametrize(
-    "parts", [{"growth": "a"}, {"offset": None}, {"power": "x"}, {"growth": np.inf}, {"offset": -2}]
-)
-def test_weights_that_are_no_numbers_are_refused_as_they_are_declared(parts):
-    with pytest.raises(DeclarationError, match=f"^the {next(iter(parts))} of weights must be"):
-        Weights(**parts)
-
-
-@pytest.mark.parametrize("far", [1.0, 1.5])
-def test_a_plan_at_which_the_weights_are_none_is_refused_in_one_line(far):
-    at = Statistic("mean", "rounds", "server model", Weights(growth=1 / (1 - step_size * smoothness)))
-    with pytest.raises(BoundsError, match=r"^the mean has no weights at smoothness 4, step_size "):
-        schedules.weights(at, {"step_size": far / 4, "smoothness": 4.0})
 
 
 # ---- bounds of one's own, all the way ----
@@ -214,26 +244,131 @@ of_average = replace(
 )
 
 
-@pytest.mark.parametrize("bound", [weighted, of_average], ids=lambda bound: bound.name)
-def test_a_weighted_statement_of_ones_own_is_held_searched_and_has_a_worst_case(bound):
-    assert [can(bound, evidence) for evidence in (EXACT, QUADRATICS, CURVES, WORST)] == [""] * 4
+def a_fifth(bound):
+    return replace(bound, name=f"{bound.name}_planted", terms={n: 0.2 * x for n, x in bound.terms.items()})
+
+
+OF_ONES_OWN = [  # a bound, one that is too small, and which share of it the worst case attains
+    (own_classics.sgd, own_classics.sgd_planted, 0.8),
+    (own_classics.falling, own_classics.falling_planted, 0.002),
+    (own_classics.averaged, own_classics.averaged_planted, 0.0525),
+    (weighted, a_fifth(weighted), None),
+    (of_average, a_fifth(of_average), None),
+]
+
+
+@cases("bound planted share", OF_ONES_OWN)
+def test_a_bound_of_ones_own_is_held_against_every_kind_of_evidence(bound, planted, share):
+    kinds = {RUNS, EXACT, QUADRATICS, CURVES, WORST} - ({CURVES} if bound is own_classics.falling else set())
+    assert {kind: can(bound, kind) for kind in kinds} == dict.fromkeys(kinds, "")
     found = validate(bound, EXACT, Options.of(EXACT, instances=1, rounds=3, clients=3, local_steps=2))
     assert {line.verdict for line in found.lines} == {Verdict.HOLDS_HERE}
+    assert not any(line.startswith("NOT met") for line in found.standing)
     assert falsify(bound, evaluations=40).witness is None
-    low = replace(bound, name=f"{bound.name}_planted", terms={n: 0.2 * x for n, x in bound.terms.items()})
-    witness = falsify(low, evaluations=400).witness
-    assert witness is not None
-    assert witness.ratio > 1
+    assert falsify(planted, evaluations=400).witness.ratio > 1
     place = Place(clients=2, rounds=2, local_steps=2)
     worst = answer(question(bound, place))
     assert worst.replay().agrees
     known = values(bound, place)
-    assert 0 < worst.value < float(bound(**{q.name: known[q.name] for q in bound.quantities}))
-    with pytest.raises(WorstCaseError, match="not of weighted ones"):
-        certify(worst.question, worst.value)
+    attained = worst.value / float(bound(**{q.name: known[q.name] for q in bound.quantities}))
+    assert attained == pytest.approx(share, rel=0.05) if share else 0 < attained < 1
+    if share is None:
+        with pytest.raises(WorstCaseError, match="weighted"):
+            certify(worst.question, worst.value)
+
+
+def test_what_a_bound_says_of_its_step_sizes_is_put_in_exactly():
+    known = {
+        "smoothness": Fraction(7, 3),
+        "strong_convexity": Fraction(2, 5),
+        "local_steps": 3,
+        "step_size": Fraction(1, 9),
+    }
+    told = schedules.chosen(own_classics.falling, known)
+    assert told == {"step_offset": Fraction(140, 3), "step_size": 5 / Fraction(140, 3)}
+    floats = schedules.chosen(own_classics.falling, {n: float(v) for n, v in known.items()})
+    assert floats == pytest.approx({n: float(v) for n, v in told.items()}, rel=1e-13)
+
+
+def test_what_stops_a_bound_on_falling_steps_is_said():
+    bound = own_classics.falling
+    nothing = replace(bound, terms={"start": 1 / rounds}, conditions=bound.conditions[:-2])
+    assert "names no step_offset" in can(nothing, EXACT)
+    loose = replace(
+        own_classics.sgd, terms={"noise": step_size_scale * own_classics.FLOOR}, off_by={"noise": None}, signed=()
+    )
+    assert "speaks of step_size_scale and does not assume" in can(loose, EXACT)
+
+
+# ---- sums over one round ----
+
+
+def test_sums_over_a_round_are_of_the_models_before_its_steps_and_the_mean_of_those_after():
+    problem, setting = random_quadratics(4, 3, 2, noise=0.0), Setting(2, 3, local_steps=3, step_size=0.2)
+    run = ExactRun(problem, algorithm("fedavg()"), setting).run()
+    at, along = np.tile(problem.start, (3, 1)), []
+    for r in range(2):
+        apart, before, after = 0.0, 0.0, 0.0
+        for _ in range(3):
+            along.append(((at - at.mean(0)) ** 2).sum() / 3)
+            apart += along[-1]
+            before += problem.loss(at.mean(0)) - problem.optimal_loss
+            at = np.stack(
+                [w - 0.2 * a @ (w - b) for w, a, b in zip(at, problem.curvatures, problem.minima, strict=True)]
+            )
+            after += (problem.loss(at.mean(0)) - problem.optimal_loss) / 3
+        end = ((at.mean(0) - problem.minimiser) ** 2).sum()
+        found = [
+            run.rounds[word][r] for word in ("summed_consensus", "summed_gap", "round_gap", "round_end_distance_sq")
+        ]
+        assert found == pytest.approx([apart, before, after, end], rel=1e-11)
+        at = np.tile(at.mean(0), (3, 1))
+    np.testing.assert_allclose(run.iterations("consensus_distance"), [*along, 0.0], rtol=1e-11, atol=1e-15)
+
+
+@cases("name share", [("local_gd_lemma_2", 1 / 500), ("field_guide_lemma_1", 1 / 5), ("local_gd_lemma_1", 1 / 50),
+     ("local_sgd_recursion", 1 / 3), ("local_sgd_lemma_1", 1 / 20)])  # fmt: skip
+def test_lemmas_on_one_round_or_step_are_held_exactly_and_what_is_left_of_them_is_violated(name, share):
+    bound, few = get(f"classics.{name}"), Options.of(EXACT, instances=1, rounds=2)
+    assert {line.verdict for line in validate(bound, EXACT, few).lines} == {Verdict.HOLDS_HERE}
+    low = replace(bound, name="own.low", terms={n: share * x for n, x in bound.terms.items()})
+    assert Verdict.VIOLATED in {line.verdict for line in validate(low, EXACT, few).lines}
 
 
 # ---- training ----
+
+
+def test_training_with_falling_steps_is_the_plain_loop_and_so_are_the_gaps_of_its_averages():
+    problem = logistic()
+    names = ["mean_gap", "average_gap", "distance_sq"]
+    rows = rows_of(problem, names, replace(SETTING, step_offset=3.7))
+    server, before, gaps = np.zeros(2), [], []
+    for r in range(3):
+        index = problem.federation.draw(3, r, np.arange(2), np.full(2, 2), 1).index
+        here = [server, server]
+        for k in range(2):
+            before.append(sum(here) / 2)
+            size = 0.11 * 3.7 / (3.7 + 2 * r + k)
+            here = [w - size * slope(problem, w, index[c, k].tolist()) for c, w in enumerate(here)]
+            gaps.append(loss_of(problem, sum(here) / 2) - problem.optimal_loss)
+        server = sum(here) / 2
+    assert series(rows, "mean_gap") == pytest.approx([np.mean(gaps[:2]), np.mean(gaps[:4]), np.mean(gaps)], rel=1e-7)
+    assert series(rows, "average_gap")[-1] == pytest.approx(
+        loss_of(problem, np.mean(before, axis=0)) - problem.optimal_loss, rel=1e-7
+    )
+    away = server - problem.minimiser.numpy()
+    assert series(rows, "distance_sq")[-1] == pytest.approx(float(away @ away), rel=1e-7)
+
+
+def loss_of(problem, w):
+    return sum(mean_loss(problem, w, part) for part in PARTS) / 2
+
+
+def test_a_huge_offset_leaves_the_step_size_as_it_is_and_a_small_one_does_not():
+    fixed = Setting(3, 2, local_steps=4, step_size=0.3)
+    np.testing.assert_allclose(replace(fixed, step_offset=1e15).sizes(2, 0.3, 4), fixed.sizes(2, 0.3, 4), rtol=1e-13)
+    falls = replace(fixed, step_offset=2.5).sizes(2, 0.3, 4)
+    assert falls == pytest.approx([0.75 / 10.5, 0.75 / 11.5, 0.75 / 12.5, 0.75 / 13.5], rel=1e-13)
 
 
 def least_squares(inputs, targets, parts):
@@ -276,7 +411,7 @@ def test_with_noise_it_is_an_unbiased_estimate_of_the_expectation():
     assert 8 * error < abs(run.average_gap(BOTH) - ExactRun(same, algorithm("fedavg()"), setting).run().average_gap())
 
 
-@pytest.mark.parametrize("weights", [BOTH, Weights(growth=0.2), Weights(growth=31.0), Weights(power=-1.5)])
+@cases("weights", [BOTH, Weights(growth=0.2), Weights(growth=31.0), Weights(power=-1.5)])
 def test_a_mean_that_runs_on_is_the_mean_of_all_at_any_length_and_in_any_parts(weights):
     entries = torch.arange(3000, dtype=torch.float64).sin().reshape(1500, 2)
     whole = RunningMean(torch.zeros(2, dtype=torch.float64))
@@ -300,9 +435,7 @@ def test_a_run_that_goes_on_keeps_its_weighted_average(tmp_path):
     assert values[-1] != values[-2]
 
 
-@pytest.mark.parametrize(
-    "bound", [of_average, weighted, replace(weighted, target=mean_gap)], ids=["average", "before", "after"]
-)
+@cases("bound", [of_average, weighted, replace(weighted, target=mean_gap)])
 def test_weighted_statements_are_held_against_training(bound):
     problem, same = least_squares(INPUTS, NUMBERS, [np.arange(6)])
     told = Options.of(RUNS, problem=problem, rounds=3, local_steps=2, seeds=2, batch=6, step_size=0.3)
@@ -324,17 +457,10 @@ def test_weights_that_change_with_the_length_of_a_run_are_no_reading_while_it_go
     assert not can(replace(weighted, statistic=replace(weighted.statistic, weights=Weights(power=rounds))), RUNS)
 
 
-@pytest.mark.parametrize("kind", ["every", "last"])
-def test_training_reads_no_single_model_between_two_rounds(kind):
-    at = Statistic(kind, "iterations", "virtual average of all clients")
-    some = tuple(c for c in weighted.conditions if c.assumption is not ONE_CLIENT)
-    assert "means and least values" in can(replace(weighted, statistic=at, conditions=some), RUNS)
-
-
 # ---- from the mean of the gaps to the gap of the average ----
 
 
-@pytest.mark.parametrize("target", ["optimality_gap", "distance_sq"])
+@cases("target", ["optimality_gap", "distance_sq"])
 def test_the_average_by_some_weights_is_at_most_the_mean_by_the_same_and_by_no_others(target):
     """C9 on exact runs; what would be wrong (the other way round, other weights) is seen to be wrong."""
     start = ClassOf(target, "weighted mean", "iterations", "virtual average of all clients", "fedavg", "intended", "w")

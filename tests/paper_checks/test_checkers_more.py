@@ -1,0 +1,579 @@
+"""Checkers of tables, trends, units and draws, those that combine others, and the points that they all look at."""
+
+import math
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+from checker_toys import (
+    all_are,
+    audited,
+    bound,
+    cost,
+    delay,
+    depth,
+    inner,
+    limited,
+    offset,
+    place,
+    portion,
+    repeats,
+    run,
+    speed,
+    width,
+)
+from loops import cases
+from scipy import stats
+
+from bounds.catalog import get
+from bounds.domains import FLAG, RELAXATION
+from bounds.operators import ClientMean
+from bounds.quantities import quantity
+from bounds.units import LOSS, SECOND
+from bounds.vocabulary import client_weight, clients, local_gap, smoothness, strong_convexity
+from paper_checks.claims.checkers import (
+    All,
+    At,
+    averages_to,
+    Broken,
+    Computed,
+    counts_to,
+    Dominates,
+    DominatesSampled,
+    exact,
+    instances,
+    mean,
+    MeasuredIn,
+    noise,
+    Open,
+    Ordered,
+    Prints,
+    Readings,
+    Refuted,
+    Same,
+    SlopeIs,
+    sums_to,
+    TrendReproduces,
+)
+from paper_checks.claims.checkers.clouds import _Axis, Cloud, logs
+from paper_checks.claims.checkers.points import excess, near, points, shown, true_at, value
+from paper_checks.claims.claim import Book, ClaimError, Finding, Grade, Status
+from paper_checks.falsifier import falsify, WitnessError
+from paper_checks.reported import Reported
+
+HOLDS, FAILS, OPEN = Status.HOLDS, Status.FAILS, Status.OPEN
+
+
+# ---- printed numbers ----
+
+
+@cases("computed", ["12.345", 12.345, Fraction(2469, 200), Decimal("12.345"), np.float64(12.345)])
+def test_a_number_rounds_to_the_printed_one(computed):
+    right = ("12.35", "12.34")  # a tie may be rounded either way
+    wrong = ("12.36", "12.33", "12.350", "-12.35")  # the third claims more digits
+    all_are(HOLDS, *(Prints({"a": printed}, {"a": computed}) for printed in right))
+    all_are(FAILS, *(Prints({"a": printed}, {"a": computed}) for printed in wrong))
+
+
+def test_floating_point_sums_are_not_blamed_for_ties():
+    computed = 0.1 + 0.25 + 1e-16  # a little more than 0.35 by rounding alone
+    assert computed > 0.35
+    all_are(HOLDS, Prints({"a": "0.3"}, {"a": computed}))
+    all_are(FAILS, Prints({"a": "0.3"}, {"a": 0.3500001}))
+
+
+def test_the_wrong_entries_are_the_audited_ones_and_so_are_their_values():
+    printed, computed = {"a": "1.0", "b": "2.0"}, {"a": 1.0, "b": 2.7}
+    ways = [("b",), ("a",), {"b": "2.7"}, {"b": "2.8"}]
+    assert audited(*(Prints(printed, computed, wrong=way) for way in ways)) == [True, False, True, False]
+    assert not run(Prints({"a": "1.1", "b": "2.0"}, computed, wrong=("b",))).as_audited
+    assert run(Prints(printed, computed)).witness == {"b": "b: printed 2.0, found 2.7"}
+
+
+def test_sums_means_and_counts_allow_for_the_rounding_of_their_parts():
+    parts = {"row": ("1.25", "2.25", "3.35")}
+    all_are(
+        HOLDS,
+        sums_to(parts, {"row": "6.85"}),
+        sums_to(parts, {"row": "6.87"}),  # 0.015 of the parts, 0.005 of the sum
+        averages_to(parts, {"row": "2.28"}),
+        counts_to(lambda: {"weights": 7 * 11 + 11}, {"weights": "88"}),
+    )
+    all_are(
+        FAILS,
+        sums_to(parts, {"row": "6.88"}),
+        averages_to(parts, {"row": "2.30"}),
+        counts_to(lambda: {"weights": 7 * 11}, {"weights": "88"}),
+    )
+    wrong = (averages_to(parts, {"row": "6.85"}, wrong=("row",)),
+             counts_to(lambda: {"weights": 89}, {"weights": "88"}, wrong={"weights": "89"}))  # fmt: skip
+    assert audited(*wrong) == [True, True]
+
+
+NUMBERS = {"a": "1.10", "b": "1.2", "c": "1.20"}
+
+
+def test_an_order_is_strict_and_its_exceptions_are_audited():
+    all_are(HOLDS, Ordered(NUMBERS, (("a", "b"),)))
+    all_are(FAILS, Ordered(NUMBERS, (("b", "a"),)), Ordered(NUMBERS, (("b", "c"),)))  # which are equal
+    ways = [(("a", "b"), ("b", "c")), (("b", "a"), ("b", "c"))]
+    assert audited(*(Ordered(NUMBERS, way, wrong=("b < c",)) for way in ways)) == [True, False]
+
+
+# ---- noise ----
+
+
+@cases("one other runs", [("0.31", "0.07", 3), ("2.4", "2.9", 20), ("0.0021", "0.0016", 7)])
+def test_what_exceeds_noise_is_what_welchs_test_calls_different(one, other, runs):
+    edge = noise(one, other, runs=runs)
+    for share, different in ((0.98, False), (1.02, True)):
+        tested = stats.ttest_ind_from_stats(share * edge, float(one), runs, 0, float(other), runs, equal_var=False)
+        assert bool(tested.pvalue < 0.05) is different
+    assert noise(one, other) == pytest.approx(1.96 * np.hypot(float(one), float(other)), rel=1e-4)
+
+
+def cell(value: str, std: str = "") -> Reported:
+    return Reported("T", "row", "column", value, std, "", "", "")
+
+
+NOISY = {  # 8 runs: noise is 1.07 deviations where both have the same
+    "low": cell("60.1", "1.3"), "middle": cell("61.2", "1.3"), "high": cell("63.0", "1.3"), "bare": cell("62.9"),
+    "other": cell("64.4"), "gain": mean(cell("3.1", "0.4")).less(mean(cell("1.2", "0.4"))),
+}  # fmt: skip
+
+
+@cases(
+    "pairs status significant",
+    [
+        ((("low", "high"),), HOLDS, HOLDS),
+        ((("low", "high"), ("low", "middle")), HOLDS, FAILS),
+        ((("low", "middle"),), OPEN, FAILS),  # in order, but by less than noise
+        ((("middle", "low"), ("middle", "high")), OPEN, FAILS),  # in reverse by less than noise
+        ((("high", "low"), ("low", "middle")), FAILS, FAILS),
+        ((("low", "bare"),), HOLDS, HOLDS),  # what has no deviation varies like the other
+        ((("bare", "middle"),), FAILS, FAILS),
+        ((("bare", "high"),), OPEN, FAILS),
+    ],
+)
+def test_an_order_of_measured_means_is_refuted_beyond_noise_only(pairs, status, significant):
+    all_are(status, Ordered(NOISY, pairs, runs=8))
+    all_are(significant, Ordered(NOISY, pairs, runs=8, significant=True))
+
+
+def test_an_order_says_of_how_many_runs_and_which_pairs_only_the_means_decide():
+    found = run(Ordered(NOISY, (("low", "high"), ("low", "middle")), runs=8))
+    assert found.grade is Grade.SAMPLED
+    assert "8 runs" in found.evidence
+    assert "low < middle" in found.evidence
+    assert "low < high" not in found.evidence
+    assert "runs" not in run(Ordered({"a": "1.1", "b": "1.3"}, (("a", "b"),), runs=8)).evidence
+    three = run(Ordered(NOISY, (("low", "high"), ("bare", "other"), ("low", "other")), runs=8)).evidence
+    assert three.startswith("3 pairs, 2 in order")  # the pair without deviations is not counted as beyond noise
+    assert "; 1 in order" in three
+
+
+def test_a_difference_has_the_noise_of_all_its_means():
+    assert noise("0.4", "0.4", "0.4", "0.4", runs=8) == pytest.approx(0.579, abs=2e-3)
+    for number, status in (("1.3", HOLDS), ("1.6", OPEN)):
+        all_are(status, Ordered({"gain": NOISY["gain"], "by": mean(number)}, (("by", "gain"),), runs=8))
+
+
+# ---- trends ----
+
+X = np.geomspace(3, 900, 12)
+SHUFFLED = X[[5, 2, 9, 0, 11, 3, 1, 8, 4, 10, 7, 6]]
+
+
+def test_a_slope_is_recognised_and_another_caught():
+    all_are(HOLDS, SlopeIs(lambda book: (SHUFFLED, 7 * SHUFFLED**-0.5), -0.5))
+    others = (
+        lambda book: (X, 7 * X**-0.6),
+        lambda book: (X, 7 * X**0.5),
+        lambda book: (X, X**-0.5 + 0.05),  # ends in a floor
+        lambda book: (X, np.where(X < 30, X**-0.5, 0.7 * X**-0.4)),
+    )
+    all_are(FAILS, *(SlopeIs(curve, -0.5) for curve in others))
+    ways = (SlopeIs(lambda book, s=slope: (X, X**s), -0.5, found=-1.0) for slope in (-1.0, -1.2))
+    assert audited(*ways) == [True, False]
+
+
+def trend(grade=Grade.EXACT, flips=(), **environments):
+    return run(TrendReproduces(lambda book: environments, grade=grade, flips=flips))
+
+
+ALIKE = ([1, 2, 5], [10, 30, 40], [1, 1, 1])
+TURNED = ([1, 5, 2], [10, 30, 60], [1, 1, 1])
+LOUD = ([1, 2], [10, 11], [1, 1])
+
+
+def test_the_worst_environment_decides_and_noise_is_no_agreement():
+    assert trend(a=ALIKE, b=ALIKE).status is HOLDS
+    found = trend(a=ALIKE, b=TURNED, c=ALIKE)
+    assert (found.status, found.witness) == (FAILS, {"b": "0.67"})
+    assert trend(a=ALIKE, b=TURNED, flips=("b",)).as_audited
+    assert not trend(a=TURNED, b=ALIKE, flips=("b",)).as_audited
+    assert {trend(a=LOUD).status, trend(a=ALIKE, b=LOUD).status, trend().status} == {OPEN}
+    assert trend(a=TURNED, b=LOUD).status is FAILS
+    assert trend(a=([3, 3, 3], [10, 30, 60], [1, 1, 1])).status is FAILS  # a bound that ranks nothing
+
+
+def test_a_sampled_trend_states_its_error_rate():
+    sampled, precise = trend(a=ALIKE), trend(a=([1, 2], [10, 30], [0, 0]))
+    assert (sampled.grade, precise.grade) == (Grade.SAMPLED, Grade.EXACT)
+    assert "0.00019 over 3 pairs" in sampled.evidence
+
+
+# ---- units ----
+
+
+def test_units_are_recognised_and_slips_caught():
+    positive, mixed = sp.Max(0, cost - speed * cost), cost + delay
+    same = MeasuredIn(3 * cost + cost**2 / (cost + 2 * cost), cost)
+    all_are(HOLDS, same, MeasuredIn(sp.sqrt(delay) ** 2, delay), MeasuredIn(positive, cost))
+    all_are(FAILS, MeasuredIn(cost * delay, LOSS), MeasuredIn(positive, delay), MeasuredIn(mixed, cost))
+    assert run(same).grade is Grade.SEARCHED  # one generic point proves no formula
+    right = (MeasuredIn(cost * delay, LOSS, off_by=SECOND), MeasuredIn(mixed, cost, mixed=True))
+    wrong = (
+        MeasuredIn(cost / delay, LOSS, off_by=SECOND),
+        MeasuredIn(mixed, cost, off_by=SECOND),
+        MeasuredIn(cost * delay, cost, mixed=True),
+    )
+    assert audited(*right, *wrong) == [True, True, False, False, False]
+
+
+# ---- combinations ----
+
+
+def said(status, grade=Grade.EXACT, as_audited=True, **witness):
+    return Computed("says it", lambda book: Finding(status, grade, f"{status} indeed", witness, as_audited))
+
+
+def test_all_hold_or_the_first_that_does_not_decides():
+    assert run(All({"a": said(HOLDS, Grade.PROVED), "b": said(HOLDS, Grade.SAMPLED)})).grade is Grade.SAMPLED
+    found = run(All({"a": said(HOLDS), "b": said(OPEN), "c": said(FAILS, x="1")}))
+    assert (found.status, found.witness) == (FAILS, {"x": "1"})
+    all_are(OPEN, All({"a": said(HOLDS), "b": said(OPEN)}))
+    checks, both = {"a": said(FAILS), "b": said(HOLDS)}, {"a": said(FAILS), "b": said(FAILS)}
+    turned = {"a": said(HOLDS), "b": said(FAILS)}
+    assert audited(*(All(each, wrong=("a",)) for each in (checks, both, turned))) == [True, False, False]
+    assert not run(All({"a": said(FAILS), "b": said(FAILS, as_audited=False)})).as_audited
+
+
+def test_readings_fail_only_together():
+    mixed = {"one": said(FAILS, x="1"), "other": said(HOLDS)}
+    all_are(FAILS, Readings({"one": said(FAILS), "other": said(FAILS)}))
+    all_are(OPEN, Readings(mixed))
+    assert run(Readings({"one": said(HOLDS, Grade.PROVED), "other": said(HOLDS)})).grade is Grade.EXACT
+    assert audited(*(Readings(mixed, holding=(name,)) for name in ("other", "one"))) == [True, False]
+    one, other = (
+        Computed("says it", lambda book, x=x: Finding(FAILS, Grade.EXACT, f"at the witness {x}", {"x": x}))
+        for x in ("7", "9")
+    )
+    found = run(Readings({"one": one, "alike": one, "other": other}))  # of the witness that is shown, and no other
+    assert (found.witness, found.evidence.count("at the witness 7")) == ({"x": "7"}, 2)
+    assert "at the witness 9" not in found.evidence
+
+
+def test_what_is_refuted_must_fail_in_the_audited_way():
+    found = run(Refuted(said(FAILS, Grade.SAMPLED, x="1")))
+    assert (found.status, found.grade, found.witness, found.as_audited) == (HOLDS, Grade.SAMPLED, {"x": "1"}, True)
+    assert not run(Refuted(said(FAILS, as_audited=False))).as_audited
+    all_are(FAILS, Refuted(said(HOLDS)))
+    all_are(OPEN, Refuted(said(OPEN)))
+
+
+def test_computed_reads_the_book_and_open_only_says_why():
+    doubled = Computed("twice", lambda book: Same("toys.f", 2 * speed)(book))
+    all_are(HOLDS, doubled, f=2 * speed)
+    all_are(FAILS, doubled, f=2 * width)
+    found = run(Open("the data are not published"))
+    assert (found.status, found.grade, found.evidence) == (OPEN, Grade.READ, "the data are not published")
+
+
+# ---- what cannot be checked ----
+
+
+@cases(
+    "check said",
+    [
+        (Prints({}, {"a": 1}), ""),
+        (Prints({"a": "1"}, {"b": 1}), "'a'"),
+        (Prints({"a": "12.3%"}, {"a": 12.3}), "'12.3%'"),
+        (lambda book: exact(float("nan")), "nan"),
+        (lambda book: sums_to({"row": ("1", "2")}, {"raw": "6.85"}), ""),
+        (lambda book: averages_to({"row": ()}, {"row": "6.85"}), "row"),
+        (Ordered(NUMBERS, ()), ""),
+        (Ordered(NUMBERS, (("a", "d"),)), "'d'"),
+        (lambda book: noise("0.3", runs=1), "got 1"),
+        (SlopeIs(lambda book: ([1, 2, 3, -4], [1, 2, 3, 4]), 1), "curve"),
+        (SlopeIs(lambda book: ([1, 2, 3], [1, 2, 3]), 1), "curve"),
+        (SlopeIs(lambda book: ([1, 1, 2, 3], [1, 2, 3, 4]), 1), "curve"),
+        (TrendReproduces(lambda book: {"a": ([1, float("nan")], [1, 2], [0, 0])}), "finite"),
+        (MeasuredIn(sp.Max(0, -cost), cost), "unit"),
+        (All({"a": said(FAILS)}, wrong=("z",)), "z"),
+        (All({}), ""),
+        (Readings({}), ""),
+        (DominatesSampled(-1.0, lambda seed: 1.0), "positive"),
+        (DominatesSampled(1.0, lambda seed: 1.0, error_rate=0.0), "positive"),
+        (DominatesSampled(1.0, lambda seed: -0.1), "between 0 and inf"),
+        (DominatesSampled(1.0, lambda seed: float("nan")), "between 0 and inf"),
+        (DominatesSampled(0.5, lambda seed: 1.5, cap=1.0), "between 0 and 1"),
+        (DominatesSampled(2.0, lambda seed: 0.5, cap=1.0), "nothing to sample"),
+        (DominatesSampled(2.0, lambda seed: 0.5, mean_square=3.0), "nothing to sample"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused(check, said):
+    with pytest.raises(ClaimError) as error:
+        run(check)
+    assert said in str(error.value)
+
+
+# ---- draws: planted true and false statements, looked at after every one ----
+
+
+def exponential(mean, salt=0):
+    """Draws of an exponential number of this mean: one per seed."""
+    return lambda seed: float(np.random.default_rng([seed, salt]).exponential(mean))
+
+
+def beta(mean, salt=0):
+    """Draws between 0 and 1 of this mean."""
+    return lambda seed: float(np.random.default_rng([seed, salt]).beta(4 * mean, 4 * (1 - mean)))
+
+
+def rare(seed):
+    """Nearly always 0, at times 40, with the mean 0.8: a t test over few draws could be fooled, the bet is not."""
+    return 40.0 if np.random.default_rng([seed, 5]).random() < 0.02 else 0.0
+
+
+def test_a_false_statement_is_caught_and_a_true_one_confirmed_where_the_upper_tail_is_known():
+    found = run(DominatesSampled(1.0, exponential(1.6)))
+    assert (found.status, found.grade) == (FAILS, Grade.SAMPLED)
+    assert "error rate of 0.05" in found.evidence
+    assert float(found.witness["mean"]) > 1
+    all_are(
+        HOLDS,
+        DominatesSampled(0.5, beta(0.3), cap=1.0),
+        DominatesSampled(1.0, exponential(0.6), mean_square=2.0),
+    )
+    all_are(
+        OPEN,
+        DominatesSampled(1.0, exponential(0.6), mean_square=200.0, most=200),
+        DominatesSampled(1.0, lambda seed: 0.0, most=300),  # zeros agree with a mean of any size
+        DominatesSampled(1.0, exponential(1.0), most=300),  # too near to tell
+        DominatesSampled(0.4, beta(0.4), cap=1.0, most=300),
+    )
+    assert run(DominatesSampled(1.0, rare, cap=40.0, most=1500)).status is not FAILS
+
+
+def fair_bet(stake):
+    """What a draw of 0.8 makes of a stake on a mean below 1.3, the mean square being at most 2.3."""
+    return math.exp(-stake * 0.8) / (1 - stake * 1.3 + stake**2 * 2.3 / 2)
+
+
+@cases(
+    "number known status factor",
+    [
+        (1.9, {}, FAILS, lambda share: 1 + share * (1.9 - 1.3) / 1.3),
+        (0.8, {"cap": 4.1}, HOLDS, lambda share: 1 + share * (1.3 - 0.8) / (4.1 - 1.3)),
+        (0.8, {"mean_square": 2.3}, HOLDS, lambda share: fair_bet(share * 2 / 1.3)),
+    ],
+)
+def test_so_many_equal_draws_decide_as_the_bets_say(number, known, status, factor):
+    """Each bet multiplies its wealth by its factor at every draw; their mean must reach 1 / error rate."""
+    shares = [0.5**k for k in range(1, 14)]
+    draws = next(n for n in range(1, 2000) if sum(factor(s) ** n for s in shares) / len(shares) >= 1 / 0.07)
+    found = run(DominatesSampled(1.3, lambda seed: number, error_rate=0.07, **known))
+    assert found.status is status
+    assert f"of {draws} draws" in found.evidence
+
+
+def test_true_statements_at_equality_are_rarely_called_false_and_skewed_ones_above_the_bound_rarely_true():
+    """Where t tests err: samples of a skewed law tend to look small and sure of it."""
+    for draws in (exponential, beta):
+        verdicts = [run(DominatesSampled(0.5, draws(0.5, salt), most=80)).status for salt in range(100, 160)]
+        assert verdicts.count(FAILS) <= 6  # 60 of error rate 0.05; more than 6 has chance 0.03, the seeds are fixed
+    rng = np.random.default_rng(11)
+    verdicts = [
+        run(DominatesSampled(1 - 1e-9, rng.lognormal(-0.5, 1.0, 100).__getitem__, most=100, mean_square=np.e)).status
+        for _ in range(60)
+    ]
+    assert verdicts.count(HOLDS) <= 6
+
+
+def test_the_bound_comes_from_the_book():
+    check = DominatesSampled(At("toys.f", {speed: 2}), beta(0.7), cap=3.0)
+    all_are(HOLDS, check, f=bound("toys.f", speed))
+    all_are(FAILS, check, f=bound("toys.f", speed / 4))
+    with pytest.raises(ClaimError, match="speed"):
+        run(DominatesSampled("toys.f", exponential(1.0)), f=bound("toys.f", speed))
+
+
+# ---- the points that checkers look at ----
+
+EVERY = (speed, offset, place, repeats, portion, inner, limited)
+
+
+def test_points_are_rational_inside_the_domains_repeat_and_cover_small_large_and_the_ends():
+    edges, drawn = list(points(EVERY, 100, edges=0.4)), list(points(EVERY, 200))
+    assert edges == list(points(EVERY, 100, edges=0.4))
+    for point in (*edges, *drawn):
+        assert all(v.is_Rational for v in point.values())
+        assert point[repeats] >= 1
+        assert point[repeats].is_Integer
+        assert 0 < point[portion] <= 1
+        assert 0 < point[inner] < 1
+        assert 0 < point[limited] <= point[speed]
+        assert point[offset] >= 0
+    speeds, counts = ([float(p[q]) for p in drawn] for q in (speed, repeats))
+    assert min(speeds) < 0.01
+    assert max(speeds) > 100
+    assert sum(0.3 < s < 3.2 for s in speeds) > 80
+    assert max(counts) > 500
+    assert sum(c <= 31 for c in counts) > 120
+    assert {float(p[place]) > 0 for p in drawn} == {True, False}
+    for q, end in ((repeats, 1), (offset, 0), (portion, 1)):
+        assert any(p[q] == end for p in edges)
+    assert any(p[limited] == p[speed] for p in edges)
+    counts = [int(p[repeats]) for p in points([repeats], 200, within={repeats: (1, 10**6)})]
+    assert max(counts) > 10**5
+    assert min(counts) < 100
+
+
+def test_clients_vary_in_number_and_their_weights_sum_to_one():
+    drawn = list(points([ClientMean(local_gap) * clients], 60, edges=0.3))
+    for point in drawn:
+        assert sum(point[client_weight]) == 1
+        assert len(point[client_weight]) == len(point[local_gap]) == point[clients]
+    assert {int(p[clients]) for p in drawn} == {1, 2, 3, 4, 5}
+    assert any(0 in p[client_weight] for p in drawn)
+
+
+def test_conditions_are_met_whatever_they_are():
+    conditions = (speed < width, sp.Eq(depth, speed * width), repeats >= 400, sp.Or(place > 2, place < -2))
+    for point in points([speed, width, depth, repeats, place], 20, conditions):
+        assert point[speed] < point[width]
+        assert point[depth] == point[speed] * point[width]
+        assert point[repeats] >= 400
+        assert abs(point[place]) > 2
+    for point in points([ClientMean(local_gap)], 30, (local_gap <= 1, local_gap >= -1)):
+        assert all(abs(x) <= 1 for x in point[local_gap])
+    for point in points([speed, width], 20, (speed < width,), given={width: sp.Integer(3)}):
+        assert point[speed] < point[width] == 3
+    with pytest.raises(ClaimError, match="60"):
+        list(points([speed], 5, (sp.sqrt(speed) < -1,)))
+
+
+def test_undefined_values_are_no_numbers_and_only_real_differences_count():
+    at = {speed: sp.Integer(3), width: sp.Integer(2)}
+    assert value(speed / (width - 2), at) is value(sp.Max(sp.sqrt(width - speed), 1), at) is sp.nan
+    assert not near(sp.oo, sp.Integer(5))
+    assert not near(-sp.oo, sp.Integer(5))
+    assert near(sp.Integer(7), 7 + sp.Rational(6, 10**40))
+    assert not near(sp.Integer(7), 7 + sp.Rational(8, 10**40))
+    assert not true_at(sp.Gt(1 / (speed - 1), 0), {speed: sp.Integer(1)})
+    assert shown(sp.nan) == "nan"
+    one, root = {speed: sp.Rational(1, 3), width: sp.Rational(2, 7)}, sp.sqrt(speed + width)
+    assert excess(root**2 - speed - width, 0, one) == 0
+    assert excess(root**2 - speed - width + sp.Rational(1, 10**60), 0, one) > 0  # tiny, but there
+    assert excess(speed + sp.Rational(1, 10**39), speed, one) > 0
+    assert true_at(sp.Le(root**2, speed + width), one)
+    assert not true_at(sp.Lt(root**2, speed + width), one)
+
+
+def test_the_cloud_only_names_points_that_meet_the_conditions_and_reaches_the_corner():
+    terms = (strong_convexity * offset, smoothness * portion * ClientMean(local_gap**2))
+    found = list(Cloud(terms, lambda both: logs(*both), (smoothness <= 7, local_gap <= portion)).best())
+    assert found
+    for point in found:
+        assert 0 < point[strong_convexity] <= point[smoothness] <= 7
+        assert 0 < point[portion] <= 1
+        assert sum(point[client_weight]) == 1
+        assert all(x <= point[portion] for x in point[local_gap])
+    best = next(iter(Cloud((speed * portion, width), lambda both: logs(*both), (speed * width <= 5,)).best()))
+    assert float(best[portion]) > 0.999
+    assert float(best[speed] / best[width]) > 1e9
+
+
+lean = quantity("lean", "l", "between -1 and 1", domain=RELAXATION)
+switch = quantity("switch", "b", "0 or 1", domain=FLAG)
+SHARES = [10**1.2, 10**2.48, 10**0.36]
+
+
+@cases(
+    "q cloud u values",
+    [
+        (speed, {}, [0.71, 0.23], [10 ** (9 * 0.42), 10 ** (-9 * 0.54)]),
+        (speed, {"far": 4.0}, [0.71], [10 ** (4 * 0.42)]),
+        (speed, {"within": {speed: (0.3, 700.0)}}, [0.41], [0.3 * (700 / 0.3) ** 0.41]),
+        (speed, {"within": {speed: (0.3, 2.1)}}, [0.41], [0.3 + 1.8 * 0.41]),
+        (offset, {}, [0.013, 0.31], [0, 10 ** (-9 * 0.38)]),
+        (place, {}, [0.91, 0.23], [10 ** (9 * 0.64), -(10 ** (9 * 0.08))]),
+        (repeats, {}, [0.37, 1.0], [165, 10**6]),
+        (repeats, {"far": 3.0}, [0.21, 0.9], [18, 100]),
+        (repeats, {"within": {repeats: (3, 17)}}, [0.29], [7]),
+        (switch, {}, [0.41, 0.57], [0, 1]),
+        (portion, {}, [0.0, 0.37, 1.0], [1e-9, 10 ** (-9 * 0.63), 1]),
+        (inner, {}, [0.0, 0.37, 1.0], [1e-9, 10 ** (-9 * 0.63), 1 - 1e-9]),
+        (lean, {}, [0.0, 0.37, 1.0], [-1 + 2e-9, -0.26 * (1 - 2e-9), 1 - 2e-9]),
+        (local_gap, {}, [[0.71, 0.23, 0.91]], [[10 ** (-9 * 0.16), -(10 ** (9 * 0.08)), 10 ** (9 * 0.64)]]),
+        (client_weight, {}, [[0.3, 0.62, 0.09]], [[s / sum(SHARES) for s in SHARES]]),
+    ],
+)
+def test_a_coordinate_stands_for_this_value(q, cloud, u, values):
+    axis = _Axis.of(q, Cloud((), sum, **cloud))
+    np.testing.assert_allclose(axis.numbers(np.array(u)), values, rtol=1e-11, atol=1e-12)
+    for row in values if q.card.axis else np.array(values)[:, None]:
+        back = axis.back(tuple(row))
+        np.testing.assert_allclose(axis.numbers(back[None])[0], row, rtol=1e-8, atol=1e-12)
+        written = axis.rational(back, 17)
+        np.testing.assert_allclose(np.array(written, dtype=float), np.squeeze(row), rtol=1e-8, atol=1e-12)
+
+
+# ---- exact searches: a bound that they cannot break, one that they break, and stored witnesses ----
+
+NAME = "fedals.one_round"
+
+
+def scaled(factor):
+    """The bound's twin with every term times a factor."""
+    bound = get(NAME)
+    return Book({NAME: replace(bound, terms={n: t * factor for n, t in bound.terms.items()})})
+
+
+def test_a_bound_that_holds_is_not_broken_and_its_tightness_is_audited():
+    found = Dominates(NAME, evaluations=30)(Book())
+    assert found.status is HOLDS
+    least = float(found.evidence.split(">= ")[1].split()[0])
+    assert least >= 1
+    assert Dominates(NAME, evaluations=30, least=least)(Book()).as_audited
+    assert not Dominates(NAME, evaluations=30, least=least)(scaled(3)).as_audited
+    for evaluations in (0, -5, 2.5, True):
+        with pytest.raises(ClaimError, match=f"got {evaluations}"):
+            Dominates(NAME, evaluations=evaluations)
+
+
+def test_a_bound_cut_to_pieces_is_broken_and_its_witness_replays(tmp_path, monkeypatch):
+    cut = scaled(10**-6)
+    found = Dominates(NAME, evaluations=40)(cut)
+    assert found.status is FAILS
+    assert found.witness
+    witness = falsify(cut[NAME], evaluations=40).witness
+    witness.save(tmp_path / "cut.json")
+    monkeypatch.setattr(instances, "COUNTEREXAMPLES", tmp_path)
+    assert Broken(NAME, "cut.json")(cut).status is FAILS
+    ratio = float(witness.measured) / float(witness.value)
+    assert Broken(NAME, "cut.json", ratio=ratio)(cut).as_audited
+    assert not Broken(NAME, "cut.json", ratio=2 * ratio)(cut).as_audited
+    for name in ("cut.json", "no_such.json"):  # of another formula, and none
+        with pytest.raises(WitnessError):
+            Broken(NAME, name)(Book())
+
+
+def test_both_sides_are_shown_in_digits_that_tell_them_apart():
+    assert instances._beside("25/4", "-25/4") == "exact value 6.25 against bound -6.25"
+    assert "771367000001 against bound 771367000000" in instances._beside("771367000001", "771367000000")
+    assert "(+1e-20)" in instances._beside("1.00000000000000000001", "1")
