@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from loops import each
 
 from empirics.federation.federation import Federation
 from empirics.models.linear import Logistic, Softmax, SquaredHinge
@@ -42,7 +43,7 @@ def numbers(problem: FederatedProblem, w: np.ndarray) -> tuple[float, float]:
     return float(p @ (gradients**2).sum(1)), float(mean @ mean)
 
 
-@pytest.mark.parametrize("seed", range(36))
+@each(map(str, range(18)), lambda seed: {"seed": int(seed)})
 def test_the_pairs_of_convexity_hold_at_every_model(seed):
     problem, draws = drawn(seed), np.random.default_rng(1000 + seed)
     e = excess(problem.smoothness, problem.strong_convexity)
@@ -61,7 +62,7 @@ def test_the_pairs_of_convexity_hold_at_every_model(seed):
 
 def test_the_smoothness_of_clients_is_none_too_small_and_that_of_samples_larger():
     """Hessians of clients at many models: below L everywhere, and equal to it for two classes somewhere."""
-    for seed in range(30):
+    for seed in range(9):
         problem, draws = drawn(seed), np.random.default_rng(seed)
         steepest = 0.0
         for size in (0.0, 0.4, 2.5):
@@ -98,9 +99,9 @@ def parabolas(draws: np.random.Generator) -> tuple[Quadratics, float, float]:
 
 
 def test_nothing_smaller_serves_all_convex_clients():
-    """Against the exact G^2 of thousands of quadratics: never below it, met to rounding; planted errors are caught."""
+    """Against the exact G^2 of hundreds of quadratics: never below it, met to rounding; planted errors are caught."""
     draws, largest, caught = np.random.default_rng(7), 0.0, {"e": 0, "offset": 0}
-    for _ in range(2000):
+    for _ in range(700):
         problem, L, mu = parabolas(draws)
         e, at_best = excess(L, mu), problem.optimum_dissimilarity
         assert problem.smallest_dissimilarity_factor <= (1 + e) * (1 + 1e-9)
@@ -113,7 +114,7 @@ def test_nothing_smaller_serves_all_convex_clients():
             caught["e"] += problem.dissimilarity_offset_for(1 + (1 + s) * 0.9 * e) > (1 + 1 / s) * at_best * (1 + 1e-8)
             caught["offset"] += exact > (1 + 0.9 / s) * at_best * (1 + 1e-8)
     assert largest == pytest.approx(1, rel=1e-9)
-    assert min(caught.values()) > 50
+    assert min(caught.values()) > 15
 
 
 def test_equal_parabolas_need_no_more_than_the_dissimilarity_at_the_minimiser():

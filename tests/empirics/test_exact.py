@@ -120,33 +120,23 @@ def without_replacement(away, cohort):
     return (pairs + cohort * (clients - cohort) / (clients * (clients - 1)) * single) / cohort**2
 
 
-def one_round(problem, sampling, cohort, **options):
-    run = exact(problem, "fedavg", rounds=1, cohort=cohort, local_steps=3, step_size=0.17, sampling=sampling, **options)
-    return run.run().server["distance_sq"][1]
-
-
-def test_without_replacement_equals_the_closed_formula(quiet):
-    away = ends_of(quiet, 3, 0.17) - quiet.minimiser
-    for cohort in (1, 2, 3, 5):
-        found = one_round(quiet, "without_replacement", cohort)
-        assert found == pytest.approx(without_replacement(away, cohort), rel=1e-11)
-
-
-def test_with_replacement_equals_the_closed_formula(quiet):
+def test_cohorts_have_the_closed_formulas_of_their_sampling(quiet):
+    """Bernoulli draws are a mixture over sizes."""
+    even = ends_of(quiet, 3, 0.17) - quiet.minimiser
     weights = np.array([0.1, 0.3, 0.15, 0.25, 0.2])
-    problem = Quadratics(quiet.curvatures, quiet.minima, weights=weights, start=quiet.start)
-    away = ends_of(problem, 3, 0.17) - problem.minimiser
-    for cohort in (1, 3):
-        mean, single = ((weights @ away) ** 2).sum(), weights @ (away**2).sum(1)
-        found = one_round(problem, "with_replacement", cohort, client_weight="samples")
-        assert found == pytest.approx((1 - 1 / cohort) * mean + single / cohort, rel=1e-11)
-
-
-def test_bernoulli_is_the_mixture_over_sizes(quiet):
-    away, chance = ends_of(quiet, 3, 0.17) - quiet.minimiser, 2 / 5
-    sizes = {n: comb(5, n) * chance**n * (1 - chance) ** (5 - n) for n in range(1, 6)}
-    expected = sum(p * without_replacement(away, n) for n, p in sizes.items()) / sum(sizes.values())
-    assert one_round(quiet, "bernoulli", 2) == pytest.approx(expected, rel=1e-11)
+    unlike = Quadratics(quiet.curvatures, quiet.minima, weights=weights, start=quiet.start)
+    away = ends_of(unlike, 3, 0.17) - unlike.minimiser
+    mean, single = ((weights @ away) ** 2).sum(), weights @ (away**2).sum(1)
+    sizes = {n: comb(5, n) * 0.4**n * 0.6 ** (5 - n) for n in range(1, 6)}
+    mixed = sum(p * without_replacement(even, n) for n, p in sizes.items()) / sum(sizes.values())
+    for problem, sampling, cohort, expected in (
+        *((quiet, "without_replacement", n, without_replacement(even, n)) for n in (1, 2, 3, 5)),
+        *((unlike, "with_replacement", n, (1 - 1 / n) * mean + single / n) for n in (1, 3)),
+        (quiet, "bernoulli", 2, mixed),
+    ):
+        drawn = {"sampling": sampling, "client_weight": "samples" if problem is unlike else "uniform"}
+        run = exact(problem, "fedavg", rounds=1, cohort=cohort, local_steps=3, step_size=0.17, **drawn).run()
+        assert run.server["distance_sq"][1] == pytest.approx(expected, rel=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -166,11 +156,6 @@ def test_all_cohorts_are_listed_once_and_their_chances_sum_to_one(sampling, numb
         "bernoulli": [0.6 / (1 - 0.4**5)] * 5,
     }
     assert taking_part == pytest.approx(expected[sampling], rel=1e-12)
-
-
-def test_too_many_cohorts_are_refused_with_their_number():
-    with pytest.raises(EmpiricsError, match=r"184,756 of them here, more than the limit of 2,000"):
-        cohorts(Setting(rounds=1, cohort=10), np.full(20, 1 / 20))
 
 
 # ---- where runs end ----
@@ -193,41 +178,32 @@ def test_scaffold_reaches_the_optimum_where_fedavg_stalls_as_predicted():
 
 
 def test_limit_of_fedals_is_that_of_its_period():
-    problem = random_quadratics(32, 3, 3, layers={"extractor": slice(0, 2), "head": slice(2, 3)})
-    run = exact(problem, "fedals(alpha=3)", rounds=240, cohort=3, local_steps=2, step_size=0.2)
+    run = exact(layered(32), "fedals(alpha=3)", rounds=240, cohort=3, local_steps=2, step_size=0.2)
     assert run.limit_mean() == pytest.approx(run.run().means[-1], abs=1e-9)
 
 
-def test_schedules_and_divergence_have_no_limit():
-    problem = random_quadratics(31, 3, 2)
-    with pytest.raises(EmpiricsError, match="do not repeat"):
-        exact(problem, "fedavg", rounds=9, cohort=3, local_steps=2, step_size=0.2, step_size_decay=0.9).limit_mean()
-    with pytest.raises(EmpiricsError, match="does not settle"):
-        exact(problem, "fedavg", rounds=4, cohort=3, local_steps=1, step_size=3.0).limit_mean()
+def layered(seed):
+    return random_quadratics(seed, 3, 3, layers={"extractor": slice(0, 2), "head": slice(2, 3)})
 
 
-# ---- what is no affine map ----
+# ---- what has no limit, is no affine map, or has too many cohorts ----
 
 
-@pytest.mark.parametrize(
-    ("written", "options"),
-    [
-        ("fedsam", {}),
-        ("fedadam", {}),
-        ("fedexp", {}),
-        ("fedavg", {"clip": 10.0}),
-        ("layerwise(scaffold(), alpha=2)", {}),
-    ],
-)
-def test_methods_that_are_not_affine_are_refused(written, options):
-    problem = random_quadratics(41, 3, 3, layers={"extractor": slice(0, 2), "head": slice(2, 3)})
-    with pytest.raises(NotAffineError, match="no affine map of its state and noise: off by"):
-        exact(problem, written, rounds=3, cohort=3, local_steps=2, step_size=0.1, **options).run()
+def test_methods_that_are_not_affine_are_refused():
+    following = "scheduled(fedavg(), schedule='k_error')"
+    for method in ("fedsam", "fedadam", "fedexp", "layerwise(scaffold(), alpha=2)", "fedavg", following):
+        options = {"clip": 10.0} if method == "fedavg" else {}
+        with pytest.raises(NotAffineError):
+            exact(layered(41), method, rounds=3, cohort=3, local_steps=2, step_size=0.1, **options).run()
 
 
-def test_schedules_that_follow_the_loss_are_refused():
-    with pytest.raises(NotAffineError, match="random losses"):
-        exact(random_quadratics(41, 3, 3), "scheduled(fedavg(), schedule='k_error')", rounds=3, cohort=3).run()
+def test_schedules_and_divergence_have_no_limit_and_too_many_cohorts_are_counted():
+    usual = {"rounds": 9, "cohort": 3, "local_steps": 2, "step_size": 0.2}
+    for change in ({"step_size_decay": 0.9}, {"local_steps": 1, "step_size": 3.0}):
+        with pytest.raises(EmpiricsError):
+            exact(random_quadratics(31, 3, 2), "fedavg", **usual | change).limit_mean()
+    with pytest.raises(EmpiricsError, match=r"184,756 .*2,000"):
+        cohorts(Setting(rounds=1, cohort=10), np.full(20, 1 / 20))
 
 
 # ---- readings by their definitions ----
@@ -281,9 +257,7 @@ def test_iterations_open_rounds_at_the_server_model():
 
 
 def test_consensus_distance_is_read_layer_by_layer():
-    layers = {"extractor": slice(0, 2), "head": slice(2, 3)}
-    problem = random_quadratics(52, 3, 3, layers=layers)
-    found = exact(problem, "fedals(alpha=2)", rounds=3, cohort=3, local_steps=2, step_size=0.1).run()
+    found = exact(layered(52), "fedals(alpha=2)", rounds=3, cohort=3, local_steps=2, step_size=0.1).run()
     at = [found.along[r]["consensus_distance"] for r in range(3)]
     assert at[1]["extractor"][0] == pytest.approx(at[0]["extractor"][-1], rel=1e-12)  # not averaged after round 1
     assert at[2]["extractor"][0] == pytest.approx(0, abs=1e-14)  # averaged after round 2

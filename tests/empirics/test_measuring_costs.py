@@ -1,7 +1,5 @@
 """Parameters, bytes and simulated seconds by the formulas of Decaying-K and FedALS, by hand; what measuring costs."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -20,7 +18,6 @@ from empirics.models.linear import Softmax, with_intercept
 from empirics.problems.problem import FederatedProblem
 from empirics.training.setting import Setting
 from empirics.verbs import train
-from fedbounds import main
 
 SETTING = Setting(rounds=4, cohort=2, batch=1, local_steps=2, step_size=0.05)
 
@@ -28,35 +25,46 @@ SETTING = Setting(rounds=4, cohort=2, batch=1, local_steps=2, step_size=0.05)
 @pytest.mark.parametrize(
     ("method", "up", "down"), [("fedavg()", 1, 1), ("scaffold()", 2, 2), ("fedcm(alpha=0.1)", 1, 2)]
 )
-def test_parameters_and_bytes_are_summed_over_rounds(method, up, down):
+def test_parameters_bytes_and_seconds_are_summed_over_rounds(method, up, down):
     names = ["communicated_parameters", "exchanged_parameters", "communicated_bytes"]
-    rows = rows_of(ridge(), names, SETTING, method=method)
+    slow = "runtime(download_rate=17, upload_rate=3, minibatch_time=0.2)"
+    rows = rows_of(ridge(), [*names, slow], SETTING, method=method)
     rounds = np.arange(1, 5)
     assert series(rows, "communicated_parameters") == list(2 * up * rounds)  # a model of two parameters
     assert series(rows, "exchanged_parameters") == list(2 * (up + down) * rounds)
     assert series(rows, "communicated_bytes") == list(16 * (up + down) * rounds)
+    size = 32 * 2 / 1e6
+    seconds = (down * size / 17 + up * size / 3 + 2 * 0.2) * rounds
+    np.testing.assert_allclose(series(rows, "runtime"), seconds, rtol=1e-12)
 
 
-def test_measurements_of_one_quantity_are_told_apart_by_their_arguments(tmp_path, capsys):
-    """In the text, the table and a store: five minibatches take .5 s, a model has .0208 Mbit, received at 20 Mbit/s."""
+def test_measurements_of_one_quantity_are_told_apart_by_their_arguments():
+    """Five minibatches take .5 s, a model has .0208 Mbit, received at 20 Mbit/s."""
     texts = ["runtime(upload_rate=1)", "runtime(upload_rate=100)"]
     found = train("softmax(digits)", clients=4, rounds=2, measure=texts)
     (end,) = found.ends["fedavg()"]
     names = [measurement(text).name for text in texts]
-    wanted = [2 * (0.0208 / 20 + 5 * 0.1 + 0.0208 / rate) for rate in (1, 100)]
     assert list(end) == names
-    assert list(end.values()) == pytest.approx(wanted)
+    assert list(end.values()) == pytest.approx([2 * (0.0208 / 20 + 5 * 0.1 + 0.0208 / rate) for rate in (1, 100)])
     assert {row.quantity for row in found.rows} == set(names)
-    (plan := tmp_path / "two.toml").write_text(
-        'name = "two"\n[fixed]\nproblem = "softmax(digits)"\nalgorithm = "fedavg()"\nclients = 4\nrounds = 2\n'
-        f"measure = {[*texts, 'grad_norm_sq', 'virtual_grad_norm_sq']}\n[vary]\nseed = [3]\n"
-    )
-    assert main(["sweep", str(plan), "--store", str(tmp_path / "store"), "--workers", "0"]) == 0
-    capsys.readouterr()
-    assert main(["results", "--store", str(tmp_path / "store"), "--json"]) == 0
-    kept = {row["quantity"]: row["value"] for row in json.loads(capsys.readouterr().out)}
-    assert [kept[name] for name in names] == pytest.approx(wanted)
-    assert kept["grad_norm_sq"] > 0
+
+
+def test_simulated_time_by_hand():
+    devices = Devices(download_rate=17.0, upload_rate=3.0, minibatch_time=0.2, spread=0.6, device_seed=4)
+    down, up, beta = devices.of(np.arange(2))
+    assert len(set(down)) == 2
+    np.testing.assert_array_equal(devices.of(np.array([3, 1]))[:, 1], devices.of(np.arange(2))[:, 1])
+    size = 32 * 2 / 1e6
+    slowest = max(size / down[k] + 2 * beta[k] + size / up[k] for k in (0, 1))
+    same = size / 17 + size / 3 + 2 * 0.2  # clients that are alike: (3) and (4) give what (5) gives, round by round
+    usual = size / 20 + size / 5 + 2 * 0.1
+    for text, seconds in (
+        ("runtime(download_rate=17, upload_rate=3, minibatch_time=0.2, spread=0.6, device_seed=4)", slowest),
+        ("runtime(download_rate=17, upload_rate=3, minibatch_time=0.2, alike=True)", same),
+        ("runtime", usual),
+    ):
+        found = series(rows_of(ridge(), [text], SETTING), "runtime")
+        np.testing.assert_allclose(found, seconds * np.arange(1, 5), rtol=1e-12)
 
 
 def test_layerwise_averaging_sends_what_its_formula_says():
@@ -69,36 +77,6 @@ def test_layerwise_averaging_sends_what_its_formula_says():
     for rounds in (2, 4, 6):
         sizes = {"extractor_size": 16, "head_size": 15, "adaptation": 2}
         assert sent[rounds] == formula.formula(iterations=3 * rounds, local_steps=3, **sizes)
-
-
-def test_simulated_time_by_hand():
-    devices = Devices(download_rate=17.0, upload_rate=3.0, minibatch_time=0.2, spread=0.6, device_seed=4)
-    down, up, beta = devices.of(np.arange(2))
-    assert len(set(down)) == 2
-    size = 32 * 2 / 1e6
-    slowest = max(size / down[k] + 2 * beta[k] + size / up[k] for k in (0, 1))
-    text = "runtime(download_rate=17, upload_rate=3, minibatch_time=0.2, spread=0.6, device_seed=4)"
-    rows = rows_of(ridge(), [text], SETTING)
-    np.testing.assert_allclose(series(rows, "runtime"), slowest * np.arange(1, 5), rtol=1e-12)
-    # Clients that are alike: (3) and (4) give what (5) gives, round by round.
-    alike = "runtime(download_rate=17, upload_rate=3, minibatch_time=0.2, alike=True)"
-    expected = (size / 17 + size / 3 + 2 * 0.2) * np.arange(1, 5)
-    np.testing.assert_allclose(series(rows_of(ridge(), [alike], SETTING), "runtime"), expected, rtol=1e-12)
-    same = "runtime(download_rate=17, upload_rate=3, minibatch_time=0.2)"
-    np.testing.assert_allclose(series(rows_of(ridge(), [same], SETTING), "runtime"), expected, rtol=1e-12)
-    usual = (size / 20 + size / 5 + 2 * 0.1) * np.arange(1, 5)
-    np.testing.assert_allclose(series(rows_of(ridge(), ["runtime"], SETTING), "runtime"), usual, rtol=1e-12)
-
-
-def test_a_second_copy_takes_as_long_again():
-    alone = series(rows_of(ridge(), ["runtime(minibatch_time=1e-9)"], SETTING), "runtime")
-    twice = series(rows_of(ridge(), ["runtime(minibatch_time=1e-9)"], SETTING, method="scaffold()"), "runtime")
-    np.testing.assert_allclose(twice, 2 * np.array(alone), rtol=1e-3)
-
-
-def test_slow_clients_stay_slow():
-    devices = Devices(spread=0.5)
-    np.testing.assert_array_equal(devices.of(np.array([3, 8]))[:, 1], devices.of(np.array([8]))[:, 0])
 
 
 def test_seconds_are_those_of_training(monkeypatch):

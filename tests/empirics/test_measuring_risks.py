@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from loops import each
 from measuring_toys import by_hand, logistic, mean_loss, PARTS, ridge, rows_of, series, SETTING, SHARES, TESTS
 
 from empirics.algorithms.algorithm import fedavg
@@ -35,12 +36,12 @@ def test_server_losses_and_gaps_equal_plain_sums(make):
     np.testing.assert_allclose(series(rows, "generalization_gap"), np.subtract(risk, train), rtol=1e-6, atol=1e-9)
     least = min(
         sum(p[k] * mean_loss(problem, (a, b), PARTS[k]) for k in (0, 1))
-        for a in np.linspace(-0.6, 0.6, 31)
-        for b in np.linspace(-0.2, 1.2, 31)
+        for a in np.linspace(-0.6, 0.6, 13)
+        for b in np.linspace(-0.2, 1.2, 15)
     )
     gap = np.array(series(rows, "optimality_gap"))
     np.testing.assert_allclose(gap, np.array(train) - problem.optimal_loss, rtol=1e-6)
-    assert 0 <= least - problem.optimal_loss < 2e-3
+    assert 0 <= least - problem.optimal_loss < 1e-2
     np.testing.assert_allclose(
         series(rows, "excess_risk"), gap + np.array(series(rows, "generalization_gap")), rtol=1e-9
     )
@@ -90,19 +91,6 @@ def test_test_samples_stand_for_the_population_and_say_so():
     gaps = [mean_loss(problem, w, TESTS[k]) - mean_loss(problem, w, PARTS[k]) for k, w in enumerate(local)]
     np.testing.assert_allclose(series(rows, "local_gap", round=3), gaps, rtol=1e-6)
     assert {r.exactness for r in rows} == {"sampled"}
-
-
-def test_participation_gap_is_all_minus_participants():
-    setting = replace(SETTING, cohort=1)
-    problem = ridge(population=True)
-    rows = rows_of(problem, ["participation_gap", "out_of_sample_gap", "generalization_gap", "local_gap"], setting)
-    for r in (1, 2, 3):
-        (client,) = {row.client for row in rows if row.quantity == "local_gap" and row.round == r}
-        (distance,) = series(rows, "participation_gap", round=r)
-        (outside,) = series(rows, "out_of_sample_gap", round=r)
-        # One participant: its own model is the average, so the out-of-sample gap is its local gap.
-        assert outside == pytest.approx(series(rows, "local_gap", round=r, client=client)[0], rel=1e-9)
-        assert distance != 0
 
 
 @pytest.mark.parametrize("everyone", [False, True])
@@ -156,36 +144,28 @@ def test_rounds_of_fresh_samples_are_disjoint_and_run_out():
     fresh = Fresh.from_(problem.federation, per_round=1)
     both = [fresh.draw(7, r, np.array([0, 1]), np.array([1, 1]), 1).index.flatten().tolist() for r in (0, 1)]
     assert not set(both[0]) & set(both[1])
-    with pytest.raises(EmpiricsError, match="round 3 needs 3 samples of client 0; it has 2"):
-        fresh.draw(7, 2, np.array([0, 1]), np.array([1, 1]), 1)
-    with pytest.raises(EmpiricsError, match="2 steps of batch 1 take more than the 1 samples of a round"):
-        fresh.draw(7, 0, np.array([0, 1]), np.array([2, 2]), 1)
+    for round_, steps, named in ((2, [1, 1], "round 3 .*3 samples of client 0.*2"), (0, [2, 2], "2 steps .*1 samples")):
+        with pytest.raises(EmpiricsError, match=named):
+            fresh.draw(7, round_, np.array([0, 1]), np.array(steps), 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "expected"),
-    [
+def test_how_honest_a_number_is():
+    for name, options, expected in (
         ("generalization_gap", {"population": True}, Exactness.EXACT),
         ("generalization_gap", {"tests": True}, Exactness.SAMPLED),
         ("excess_risk", {"tests": True}, Exactness.SAMPLED),
         ("excess_risk", {"population": True}, Exactness.EXACT),
         ("test_loss", {"tests": True}, Exactness.SAMPLED),
         ("train_loss", {}, Exactness.EXACT),
-    ],
-)
-def test_how_honest_a_number_is(name, options, expected):
-    assert measurement(name).exactness(ridge(**options), fedavg, SETTING) is expected
+    ):
+        assert measurement(name).exactness(ridge(**options), fedavg, SETTING) is expected
 
 
-@pytest.mark.parametrize("name", MEASUREMENTS)
+@each(MEASUREMENTS, lambda name: {"name": name})
 def test_without_test_samples_it_is_refused_before_training_or_measured_to_the_end(name):
-    def run(problem):
-        return Run(problem, fedavg, SETTING, 3, [measurement(name)], every=1)
-
     try:
-        made = run(ridge())
-        said = "no need of test samples"
+        made, said = rows_of(ridge(), [name]), "no need of test samples"
     except EmpiricsError as error:
-        made, said = run(ridge(tests=True)), str(error)
+        made, said = rows_of(ridge(tests=True), [name]), str(error)
     assert "test samples" in said
-    assert len(made.rows()) > 2
+    assert len(made) > 2

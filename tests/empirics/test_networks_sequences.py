@@ -170,41 +170,46 @@ def test_released_weights_are_the_start(suffix, prefix, tmp_path):
     assert torch.equal(loaded.start(3), loaded.start(4))
 
 
-def test_weights_that_do_not_fit_get_one_clear_line(tmp_path):
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        ("missing", "weights.bin"),
+        ("cut", "weights.bin"),
+        ("cut safetensors", "weights.safetensors"),
+        ("a list", "weights.bin"),
+        ("a weight is gone", "layers.0.fc1.weight"),
+        ("another size", r"embed_tokens.weight .*\(31, 12\).*\(30, 12\)"),
+    ],
+)
+def test_weights_that_do_not_fit_get_one_clear_line(spoil, named, tmp_path):
     net = network(TINY)
     stored = checkpoint(net, generic(net, 6))
-    good, cut, poor, other, odd = (tmp_path / n for n in ("a.bin", "b.bin", "c.bin", "d.safetensors", "e.bin"))
-    torch.save(stored, good)
-    cut.write_bytes(good.read_bytes()[:-400])
-    torch.save({k: v for k, v in stored.items() if "fc1" not in k}, poor)
-    other.write_bytes(safetensors(stored)[:-50])
-    torch.save([1, 2], odd)
-    for path, options, complaint in (
-        (tmp_path / "none.bin", {}, "no file"),
-        (cut, {}, "cannot read"),
-        (other, {}, "cut short or damaged"),
-        (odd, {}, "not tensors by name"),
-        (poor, {}, "has no layers.0.fc1.weight"),
-        (good, {"classes": 30}, r"embed_tokens.weight in .* has shape \(31, 12\), the network \(30, 12\)"),
-    ):
-        with pytest.raises(EmpiricsError, match=complaint) as caught:
-            network(TINY, weights=str(path), **options).start(0)
-        assert "\n" not in str(caught.value)
+    path = tmp_path / ("weights.safetensors" if "safetensors" in spoil else "weights.bin")
+    if "safetensors" in spoil:
+        path.write_bytes(safetensors(stored)[:-50])
+    elif spoil != "missing":
+        torch.save({"a list": [1, 2], "a weight is gone": without(stored, "fc1")}.get(spoil, stored), path)
+    if spoil == "cut":
+        path.write_bytes(path.read_bytes()[:-400])
+    with pytest.raises(EmpiricsError, match=named) as caught:
+        network(TINY, weights=str(path), **({"classes": 30} if spoil == "another size" else {})).start(0)
+    assert "\n" not in str(caught.value)
+
+
+def without(stored, word):
+    return {name: tensor for name, tensor in stored.items() if word not in name}
 
 
 # ---- tokens and losses ----
 
 
-def test_bytes_are_cut_padded_and_decode_back():
+def test_bytes_are_cut_and_padded_and_targets_are_the_tokens_that_follow():
     tokens = byte_tokens(["to be", "ümlaut", ""], 6)
     assert tokens.dtype == torch.int16
     assert tokens[0].tolist() == [*b"to be", END]
     assert bytes(tokens[1].tolist()) == "ümlaut".encode()[:6]
     assert tokens[2].tolist() == [END] * 6
     assert tokens.max() < BYTE_TOKENS
-
-
-def test_targets_are_the_tokens_that_follow():
     tokens = torch.tensor([[5, 6, 9, 9, 9], [5, 6, 7, 8, 4]])
     assert next_tokens(tokens).tolist() == [[6, 9, 9, 9, IGNORED], [6, 7, 8, 4, IGNORED]]
     assert next_tokens(tokens, padding=9).tolist() == [[6, 9, IGNORED, IGNORED, IGNORED], [6, 7, 8, 4, IGNORED]]
@@ -214,7 +219,7 @@ def surprise(logits: list[float], target: int) -> float:
     return math.log(sum(math.exp(x) for x in logits)) - logits[target]
 
 
-def test_next_token_loss_is_the_mean_over_counted_positions():
+def test_losses_are_plain_means_and_count_what_is_right():
     logits = [[0.3, -1.2, 0.7], [1.1, 0.4, -0.6], [0.2, 0.9, 0.5]]
     output = torch.tensor([logits, logits, logits], dtype=torch.float64)
     targets = torch.tensor([[2, 1, IGNORED], [0, 0, 1], [IGNORED] * 3])
@@ -223,26 +228,17 @@ def test_next_token_loss_is_the_mean_over_counted_positions():
         (surprise(logits[0], 0) + surprise(logits[1], 0) + surprise(logits[2], 1)) / 3,
         0.0,
     ]
-    losses = NextToken().losses(output, targets)
-    assert losses.tolist() == pytest.approx(expected, rel=1e-12)
+    assert NextToken().losses(output, targets).tolist() == pytest.approx(expected, rel=1e-12)
     assert NextToken().correct(output, targets).tolist() == pytest.approx([1 / 2, 2 / 3, 0])
-
-
-def test_multi_label_loss_is_the_mean_logistic_loss_and_counts_labels():
-    output = torch.tensor([[0.7, -1.3, 2.1], [-0.2, 0.4, -3.0]], dtype=torch.float64)
-    targets = torch.tensor([[1, 0, 0], [1, 1, 0]])
-    signs = [[-1, 1, 1], [-1, -1, 1]]
-    expected = [
-        sum(math.log1p(math.exp(s * x)) for s, x in zip(signs[i], output[i].tolist(), strict=True)) / 3 for i in (0, 1)
-    ]
-    assert MultiLabel().losses(output, targets).tolist() == pytest.approx(expected, rel=1e-12)
-    assert MultiLabel().correct(output, targets).tolist() == pytest.approx([2 / 3, 2 / 3])
-
-
-def test_cross_entropy_takes_any_integer_targets():
-    output = torch.tensor([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]], dtype=torch.float64)
     for kind in (torch.uint8, torch.int16, torch.int64):
-        targets = torch.tensor([2, 1], dtype=kind)
-        expected = [surprise([0.3, -1.2, 0.7], 2), surprise([1.1, 0.4, -0.6], 1)]
-        assert CrossEntropy().losses(output, targets).tolist() == pytest.approx(expected, rel=1e-12)
-        assert CrossEntropy().correct(output, targets).tolist() == [True, False]
+        classes = torch.tensor([2, 1, 2], dtype=kind)
+        expected = [surprise(logits[0], 2), surprise(logits[1], 1), surprise(logits[2], 2)]
+        assert CrossEntropy().losses(output[0], classes).tolist() == pytest.approx(expected, rel=1e-12)
+        assert CrossEntropy().correct(output[0], classes).tolist() == [True, False, False]
+    labels = torch.tensor([[1, 0, 0], [1, 1, 0], [0, 1, 1]])
+    expected = [
+        sum(math.log1p(math.exp(-x if one else x)) for x, one in zip(row, some, strict=True)) / 3
+        for row, some in zip(logits, labels.tolist(), strict=True)
+    ]
+    assert MultiLabel().losses(output[0], labels).tolist() == pytest.approx(expected, rel=1e-12)
+    assert MultiLabel().correct(output[0], labels).tolist() == pytest.approx([2 / 3, 1, 2 / 3])
