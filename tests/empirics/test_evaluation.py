@@ -1,7 +1,5 @@
 """One model on everybody's samples, many models on their own: networks, chunks and prepared pools give equal means."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -39,9 +37,20 @@ def everything(model, held):
     ]
 
 
-def test_a_linear_network_equals_the_closed_forms():
-    for a, b in zip(everything(LINEAR, samples()), everything(NETWORK, samples()), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
+def alike(model, held, other, other_held, rtol=0.0, atol=0.0):
+    for a, b in zip(everything(model, held), everything(other, other_held), strict=True):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=atol)
+
+
+def test_means_by_plain_sums_and_networks_like_closed_forms():
+    held = samples()
+    alike(LINEAR, held, NETWORK, samples(), rtol=1e-12, atol=1e-15)
+    loss, right = evaluation.shared(LINEAR, ROWS[0], held)
+    scores = INPUTS.numpy() @ ROWS[0].numpy().reshape(3, 2).T
+    for k, part in enumerate(PARTS):
+        losses = [np.log(np.exp(scores[j]).sum()) - scores[j, LABELS[j]] for j in part]
+        assert float(loss[k]) == pytest.approx(np.mean(losses))
+        assert float(right[k]) == np.mean([scores[j].argmax() == LABELS[j] for j in part])
 
 
 @pytest.mark.parametrize("model", [LINEAR, NETWORK], ids=["stacked", "network"])
@@ -54,33 +63,16 @@ def test_chunks_and_forgetting_change_nothing(model, monkeypatch):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
 
 
-def test_means_by_plain_sums():
-    held = samples()
-    loss, right = evaluation.shared(LINEAR, ROWS[0], held)
-    scores = INPUTS.numpy() @ ROWS[0].numpy().reshape(3, 2).T
-    for k, part in enumerate(PARTS):
-        losses = [np.log(np.exp(scores[j]).sum()) - scores[j, LABELS[j]] for j in part]
-        assert float(loss[k]) == pytest.approx(np.mean(losses))
-        assert float(right[k]) == np.mean([scores[j].argmax() == LABELS[j] for j in part])
-
-
 def halved(batch):
     return batch.double() / 2
 
 
-def test_a_prepared_pool_is_evaluated_on_model_inputs():
+def test_a_prepared_pool_is_evaluated_on_model_inputs_and_samples_in_another_precision_on_the_models():
     whole = torch.round(2 * INPUTS).to(torch.int8)
     plain = Federation.of(whole.double() / 2, LABELS, PARTS)
     raw = Federation.of(whole, LABELS, PARTS)
     prepared = PreparedFederation(raw.inputs, raw.targets, raw.members, raw.offsets, Recipe(convert=halved))
-    for a, b in zip(everything(LINEAR, Samples(plain)), everything(LINEAR, Samples(prepared)), strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_models_in_another_precision_take_the_samples_along():
+    alike(LINEAR, Samples(plain), LINEAR, Samples(prepared))
     single = Samples(Federation.of(INPUTS.float(), LABELS, PARTS))
-    double = Samples(Federation.of(INPUTS.float().double(), LABELS, PARTS))
-    for a, b in zip(everything(LINEAR, single), everything(LINEAR, double), strict=True):
-        np.testing.assert_array_equal(a, b)
+    alike(LINEAR, single, LINEAR, Samples(Federation.of(INPUTS.float().double(), LABELS, PARTS)))
     assert single.like(ROWS) is single.like(ROWS)
-    assert replace(LINEAR, dtype=torch.float32).dtype is torch.float32
