@@ -33,12 +33,12 @@ from empirics.training.setting import Setting
 Place = Callable[[], AbstractContextManager[torch.device]]
 
 WRITTEN = {
-    "fedcog": "fedcog(samples=5, steps=2, after=2, batch=3)",
+    "fedcog": "fedcog(samples=5, steps=2, after=1, batch=3)",
     "vhl": "vhl(batch=3, per_class=4)",
     "fedgen": "fedgen(batch=4, noise=3, hidden=6, generator_steps=2)",
     "fedreg": "fedreg(iterations=2)",
     "fedrep": "fedrep(head_steps=2)",
-    "layerwise": "layerwise(scaffold(), alpha=3)",
+    "layerwise": "layerwise(scaffold(), alpha=2)",
     "with_consensus_data": "with_consensus_data(fedprox(mu=0.1), samples=5, steps=2)",
 }
 SMALLER = {
@@ -102,7 +102,7 @@ def compare(net: Any, data: Any, method: Any, plan: Setting, place: Place) -> Fo
 def of_algorithm(name: str, local: str, place: Place) -> Found:
     """A method on a network of 31 numbers, with this local work, in float64."""
     method = algorithm(WRITTEN.get(name, f"{name}(fedavg())" if needs_an_algorithm(name) else f"{name}()"))
-    plan = Setting(rounds=4, cohort=3, batch=4, step_size=0.11, client_weight="samples", **LOCAL[local])
+    plan = Setting(rounds=3, cohort=3, batch=4, step_size=0.11, client_weight="samples", **LOCAL[local])
     return compare(NET, federation(), method, plan, place)
 
 

@@ -137,7 +137,7 @@ def test_groups_say_what_all_cohorts_say(written):
     curve = np.array([[[1.2, 0.2], [0.2, 0.7]]])
     alone = Quadratics(curve, np.array([[0.4, -0.9]]), 0.3 * curve, start=np.array([1.1, -0.3]))
     for problem, cohort in ((five_clients(), 2), (five_clients(), 5), (alone, 1)):
-        setting = Setting(rounds=3, cohort=cohort, local_steps=2, step_size=0.11)
+        setting = Setting(rounds=2, cohort=cohort, local_steps=2, step_size=0.11)
         one, two = (ENGINES[name](problem, algorithm(written), setting) for name in ("groups", "moments"))
         for mine, other in ((one.server, two.server), (one.rounds, two.rounds)):
             for word in set(mine) & set(other):
