@@ -58,8 +58,8 @@ def distance(found, exact):
 
 
 @settings(max_examples=80, deadline=None)
-@given(linear())
-def test_gradients_are_those_of_float64_autograd(made):
+@given(linear(), st.integers(1, 4))
+def test_gradients_are_those_of_float64_autograd_and_a_rows_do_not_depend_on_the_others(made, chosen):
     model, w, batches, step = made
     row = w.to(torch.float64, copy=True).requires_grad_()
     inputs, targets, weight = batches.at(len(w), step)
@@ -67,20 +67,13 @@ def test_gradients_are_those_of_float64_autograd(made):
     if weight is not None:
         batch = (*batch[:2], weight.double())
     (exact,) = torch.autograd.grad(replace(model, dtype=torch.float64).task_loss(row, batch).sum(), row)
-    ours = distance(compiled(model).gradient_in(w, batches, step), exact)
+    together, part = compiled(model).gradient_in(w, batches, step), slice(0, min(chosen, len(w)))
+    assert torch.equal(compiled(model).gradient_in(w[part], batches, step), together[part])
+    assert torch.equal(compiled(model).gradient_in(w[part], batches.part(part), step), together[part])
+    ours = distance(together, exact)
     terms = model.output(w.abs(), inputs.abs()).max()  # of outputs that are sums of such size, the last digits are lost
     allowed = CLOSE[w.dtype] * max(1, float(terms))
     assert ours <= max(allowed, 2 * distance(model.gradient(w, (inputs, targets, weight)), exact))
-
-
-@settings(max_examples=30, deadline=None)
-@given(linear(), st.integers(1, 4))
-def test_a_rows_numbers_do_not_depend_on_the_others(made, chosen):
-    model, w, batches, step = made
-    together = compiled(model).gradient_in(w, batches, step)
-    part = slice(0, min(chosen, len(w)))
-    assert torch.equal(compiled(model).gradient_in(w[part], batches, step), together[part])
-    assert torch.equal(compiled(model).gradient_in(w[part], batches.part(part), step), together[part])
 
 
 # ---- training ----
@@ -122,13 +115,6 @@ def test_steps_taken_in_one_call_are_those_taken_one_by_one(model):
     assert not torch.equal(ours, trained(model, "fedavg"))
 
 
-def test_numbers_do_not_depend_on_the_chunk():
-    for model, method in ((MODELS[0], "fedsam"), (MODELS[1], "fedavg")):
-        ours = trained(compiled(model), method, Stacked(), plain=model)
-        for chunk in (1, 2, 4):
-            assert torch.equal(trained(compiled(model), method, Stacked(chunk), plain=model), ours)
-
-
 MOMENTUM = {"momentum": 0.6, "clip": 0.9}
 ADAMW = {"optimizer": "adamw", "weight_decay": 0.02}
 RUNS = {"fedavg": {}, "fedsam": MOMENTUM, "scaffold": ADAMW, "fedprox(mu=0.1)": MOMENTUM, "feddyn": {}}
@@ -141,26 +127,6 @@ def test_training_ends_where_that_on_torch_does(method):
         ours = trained(compiled(model), method, setting=setting, plain=model)
         theirs = trained(model, method, setting=setting)
         assert float((ours - theirs).norm() / theirs.norm()) < 100 * CLOSE[model.dtype]
-
-
-def test_gradients_are_compiled_for_every_method_and_plain_steps_in_one_call(monkeypatch):
-    model, calls = compiled(FORTY_FIVE), {"gradient_in": 0, "walk_in": 0}
-
-    def counted(name):
-        before = getattr(type(model), name)
-
-        def call(*arguments):
-            calls[name] += 1
-            return before(*arguments)
-
-        monkeypatch.setattr(type(model), name, call)
-
-    for name in calls:
-        counted(name)
-    trained(model, "fedavg", plain=FORTY_FIVE)
-    assert calls == {"gradient_in": 0, "walk_in": 3}
-    trained(model, "fedsam", setting=replace(SETTING, local_epochs=None, local_steps=4), plain=FORTY_FIVE)
-    assert calls == {"gradient_in": 3 * 4 * 2, "walk_in": 3}
 
 
 def test_numbers_that_are_not_finite_stay_so_and_end_a_run():
@@ -198,16 +164,7 @@ def test_samples_that_do_not_fit_are_torchs():
             list(rounds(compiled(model), federation, fedavg, Setting(rounds=1, cohort=2, batch=2), 3))
 
 
-def test_a_subclass_stays_on_torch():
-    class Other(Softmax):
-        pass
-
-    for kind in (Other, Linear):
-        with pytest.raises(NotServed, match=kind.__name__):
-            compiled(kind(3, 2))
-
-
-def test_compiled_linear_models_are_stacked_and_all_else_is_the_same():
+def test_compiled_linear_models_are_stacked_all_else_is_the_same_and_a_subclass_is_not_served():
     for model in MODELS:
         ours = compiled(model)
         assert isinstance(ours, type(model))
@@ -216,3 +173,10 @@ def test_compiled_linear_models_are_stacked_and_all_else_is_the_same():
         assert isinstance(choose(ours, workers=3), Stacked)
         assert isinstance(in_process(ours), Stacked)
         assert replace(ours, dtype=torch.float64).smoothness(torch.ones(2, 3)) == model.smoothness(torch.ones(2, 3))
+
+    class Other(Softmax):
+        pass
+
+    for kind in (Other, Linear):
+        with pytest.raises(NotServed, match=kind.__name__):
+            compiled(kind(3, 2))

@@ -1,4 +1,4 @@
-"""Curvature, noise and dissimilarity against dense Hessians, enumeration and grid search; files that verbs read."""
+"""Curvature, noise and dissimilarity against dense Hessians, enumeration, search and planted errors."""
 
 import math
 from dataclasses import replace
@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
+from loops import each
 from measuring_toys import INPUTS, logistic, PARTS, PENALTY, ridge, SETTING, slope
 from torch import nn
 
@@ -33,28 +34,22 @@ from empirics.measuring.constants import (
     sample_noise,
     visited,
 )
-from empirics.models.linear import Logistic
+from empirics.models.linear import Logistic, Softmax, SquaredHinge
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
+from empirics.problems.quadratics import Quadratics
 from empirics.problems.tasks import task
 from empirics.training.rounds import rounds
 
 PATH = torch.tensor([[0.3, -0.8], [-1.1, 0.4], [0.6, 0.7]], dtype=torch.float64)
 
 
-def small_net():
-    return nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 3))
-
-
-def larger_net():
-    return nn.Sequential(nn.Linear(2, 12), nn.Tanh(), nn.Linear(12, 3))
-
-
-def network(build=small_net) -> FederatedProblem:
-    labels = torch.tensor([0, 1, 2, 1, 0, 2])
-    return FederatedProblem(
-        Network("net", build, dtype=torch.float64), Federation.of(INPUTS, labels, PARTS), name="net"
+def network(width=4) -> FederatedProblem:
+    """Two dense layers with so many hidden numbers."""
+    net = Network(
+        "net", lambda: nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, 3)), dtype=torch.float64
     )
+    return FederatedProblem(net, Federation.of(INPUTS, torch.tensor([0, 1, 2, 1, 0, 2]), PARTS), name="net")
 
 
 def steepest_of(part, slope_of_slope=1.0):
@@ -74,8 +69,8 @@ def hessian(problem, w, client):
 
 def test_extreme_eigenvalues_of_a_network_equal_those_of_the_dense_hessian():
     """27 coordinates go the dense way, 75 through Lanczos, of which few steps stay inside of the spectrum."""
-    for build in (small_net, larger_net):
-        problem = network(build)
+    for width in (4, 12):
+        problem = network(width)
         w = problem.model.start(2) * 3
         product = hessian_product(problem.model, w, *problem.samples.of(1))
         found, values = eigenvalues(product, w), torch.linalg.eigvalsh(hessian(problem, w, 1))
@@ -188,7 +183,7 @@ def test_constants_of_ridge_are_closed_forms_and_hold_along_the_run():
 
 
 def test_what_is_counted_or_follows_from_other_constants():
-    found = constants(network(larger_net), 2)
+    found = constants(network(12), 2)
     assert (found["clients"].value, found["parameters"].value) == (2, 75)
     assert found["model_size"].value == pytest.approx(75 * 32 * 1e-6, rel=1e-12)  # in megabits
     even = replace(ridge(), federation=Federation.of(INPUTS, ridge().federation.targets, [[0, 1, 4], [2, 3, 5]]))
@@ -216,14 +211,24 @@ def test_constants_of_logistic_regression_have_caps():
     assert found["dissimilarity_offset"].low >= found["optimum_dissimilarity"].value
 
 
-def test_a_smaller_factor_takes_what_bounds_every_gradient_and_says_where_it_holds():
-    along = gradients_along(logistic(), PATH)
-    found = constants(logistic(), 2, PATH, factor=1.0)
+def test_a_chosen_factor_takes_the_pair_that_serves_or_what_bounds_every_gradient():
+    problem = logistic()
+    along, pair = gradients_along(problem, PATH), closed_forms(problem, 2)
+    found = constants(problem, 2, PATH, factor=1.0)
     offset = found["dissimilarity_offset"]
     differ = max((along.clients - along.together).max(), found["optimum_dissimilarity"].value)
     assert offset.low == pytest.approx(differ, rel=1e-12)
     assert offset.value == offset.high == found["grad_cap_sq"].value
     assert found["dissimilarity_factor"].provenance == "chosen"
+    least = pair["dissimilarity_factor"].value
+    larger, smaller = (constants(problem, 2, factor=f)["dissimilarity_offset"] for f in (1.5 * least, (least + 1) / 2))
+    assert larger.high < pair["dissimilarity_offset"].value
+    assert smaller.high == pair["grad_cap_sq"].value  # where the pair ends
+    flat = replace(problem, model=Logistic(2, 1, 1e-320))
+    assert flat.dissimilarity_factor is None
+    assert "dissimilarity_factor" not in closed_forms(flat, 1)
+    steep = replace(problem, model=Logistic(2, 1, 1e200))  # its square is no number
+    assert steep.dissimilarity_factor == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("step_size", [0.3, 2.0])
@@ -289,23 +294,6 @@ def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone()
     assert not set(closed_forms(ridge(), 1)) & {"grad_cap_sq", "gradient_variance"}  # slopes have no bound
 
 
-def test_a_pair_whose_factor_is_no_number_is_none():
-    flat = replace(logistic(), model=Logistic(2, 1, 1e-320))
-    assert flat.dissimilarity_factor is None
-    assert "dissimilarity_factor" not in closed_forms(flat, 1)
-    steep = replace(logistic(), model=Logistic(2, 1, 1e200))  # its square is no number
-    assert steep.dissimilarity_factor == pytest.approx(1, abs=1e-5)
-
-
-def test_the_offset_of_a_pair_serves_with_a_larger_factor():
-    problem = logistic()
-    pair = closed_forms(problem, 2)
-    offset, least = (pair[name].value for name in ("dissimilarity_offset", "dissimilarity_factor"))
-    assert constants(problem, 2, factor=1.5 * least)["dissimilarity_offset"].high < offset
-    small = (least + 1) / 2  # where the pair ends
-    assert constants(problem, 2, factor=small)["dissimilarity_offset"].high == pair["grad_cap_sq"].value
-
-
 def test_batches_of_all_samples_have_no_noise_whatever_the_model():
     for text in ("ridge(iris, regularisation=0.3)", "femnist_dnn(iris)"):
         dealt = task(text).deal("power_law_sizes(1.5)", 3, 2)
@@ -365,3 +353,123 @@ def test_intervals_of_unbounded_ends():
 def test_mistakes_are_named(call, named):
     with pytest.raises(EmpiricsError, match=named):
         call()
+
+
+# ---- the pair (G^2, B^2) of convex clients: random models and federations, and cases it is met in ----
+
+S_TRIED = (0.13, 1.0, 4.2)
+
+
+def excess(L: float, mu: float) -> float:
+    return (L - mu) ** 2 / (4 * L * mu)
+
+
+def drawn(seed: int) -> FederatedProblem:
+    """A federation of a random linear model, of clients of unlike sizes and scales."""
+    draws = np.random.default_rng(seed)
+    sizes = draws.integers(2, 9, size=draws.integers(2, 6))
+    total, features = int(sizes.sum()), int(draws.integers(2, 4))
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    inputs = draws.normal(size=(total, features)) * np.exp(draws.normal(size=len(sizes)))[owner, None]
+    penalty = float(np.exp(draws.uniform(-4, 0.5)))
+    kind = (Logistic, Softmax, SquaredHinge)[seed % 3]
+    if kind is Softmax:
+        targets, model = torch.from_numpy(draws.integers(0, 3, total)), Softmax(features, 3, penalty)
+    else:
+        targets, model = torch.from_numpy(draws.choice([-1.0, 1.0], total)), kind(features, 1, penalty)
+    parts = [np.flatnonzero(owner == k) for k in range(len(sizes))]
+    weight = ("uniform", "samples")[seed // 3 % 2]
+    return FederatedProblem(model, Federation.of(torch.from_numpy(inputs), targets, parts), client_weight=weight)
+
+
+def numbers(problem: FederatedProblem, w: np.ndarray) -> tuple[float, float]:
+    """The weighted mean squared client gradient and the squared gradient of their mean."""
+    p = problem.weights.numpy()
+    gradients = problem.client_gradients(torch.from_numpy(w)).numpy()
+    mean = p @ gradients
+    return float(p @ (gradients**2).sum(1)), float(mean @ mean)
+
+
+@each(map(str, range(18)), lambda seed: {"seed": int(seed)})
+def test_the_pairs_of_convexity_hold_at_every_model(seed):
+    problem, draws = drawn(seed), np.random.default_rng(1000 + seed)
+    e = excess(problem.smoothness, problem.strong_convexity)
+    best = problem.minimiser.numpy()
+    at_best = numbers(problem, best)[0]
+    assert problem.optimum_dissimilarity == pytest.approx(at_best, rel=1e-7)
+    assert problem.dissimilarity_factor == pytest.approx(1 + 2 * e, rel=1e-9)
+    assert problem.dissimilarity_offset == pytest.approx(2 * at_best, rel=1e-6)
+    pairs = [(problem.dissimilarity_offset_for(1 + (1 + s) * e), 1 + (1 + s) * e) for s in S_TRIED]
+    for (offset, _), s in zip(pairs, S_TRIED, strict=True):
+        assert offset == pytest.approx((1 + 1 / s) * at_best, rel=1e-6)
+    for size in np.exp(draws.uniform(-6, 4, size=100)):
+        clients, together = numbers(problem, best + size * draws.normal(size=len(best)))
+        assert all(clients <= (offset + factor * together) * (1 + 1e-9) for offset, factor in pairs)
+
+
+def test_the_smoothness_of_clients_is_none_too_small_and_that_of_samples_larger():
+    """Hessians of clients at many models: below L everywhere, and equal to it for two classes somewhere."""
+    for seed in range(9):
+        problem, draws = drawn(seed), np.random.default_rng(seed)
+        steepest = 0.0
+        for size in (0.0, 0.4, 2.5):
+            w = torch.from_numpy(size * draws.normal(size=problem.model.dim))
+            for k in range(problem.clients):
+                x, y = (part[None] for part in problem.samples.of(k))
+                model = problem.model
+                dense = torch.autograd.functional.hessian(
+                    lambda at, x=x, y=y, model=model: model.task_loss(at[None], (x, y, None))[0], w
+                )
+                steepest = max(steepest, float(torch.linalg.eigvalsh(dense)[-1]))
+        assert steepest <= problem.smoothness * (1 + 1e-9)
+        if isinstance(problem.model, Logistic):
+            assert steepest == pytest.approx(problem.smoothness, rel=1e-9)  # at 0
+        assert problem.smoothness < problem.sample_smoothness
+
+
+def parabolas(draws: np.random.Generator) -> tuple[Quadratics, float, float]:
+    """Clients whose curvatures are often the extreme ones, which is where the inequality is met."""
+    clients, dim = int(draws.integers(2, 6)), int(draws.integers(1, 4))
+    mu = float(draws.uniform(0.1, 1))
+    L = mu * float(draws.uniform(1.02, 40))
+    turned = draws.random() < 0.5
+    turns = np.linalg.qr(draws.normal(size=(clients, dim, dim)))[0] if turned else np.eye(dim)
+    extreme = draws.random() < 0.7
+    bends = draws.choice([mu, L], (clients, 1, dim)) if extreme else draws.uniform(mu, L, (clients, 1, dim))
+    curvatures = np.broadcast_to(turns, (clients, dim, dim)) * bends @ np.swapaxes(turns, -1, -2)
+    weights = draws.dirichlet(np.full(clients, 0.7))
+    if draws.random() < 0.4:
+        weights = np.full(clients, L / (mu + L) / (clients - 1))
+        weights[0] = mu / (mu + L)
+    minima = float(draws.choice([0.1, 1.3, 5.2])) * draws.normal(size=(clients, dim))
+    return Quadratics((curvatures + np.swapaxes(curvatures, 1, 2)) / 2, minima, weights=weights), L, mu
+
+
+def test_nothing_smaller_serves_all_convex_clients():
+    """Against the exact G^2 of hundreds of quadratics: never below it, met to rounding; planted errors are caught."""
+    draws, largest, caught = np.random.default_rng(7), 0.0, {"e": 0, "offset": 0}
+    for _ in range(700):
+        problem, L, mu = parabolas(draws)
+        e, at_best = excess(L, mu), problem.optimum_dissimilarity
+        assert problem.smallest_dissimilarity_factor <= (1 + e) * (1 + 1e-9)
+        if at_best < 1e-9:
+            continue
+        for s in S_TRIED:
+            exact = problem.dissimilarity_offset_for(1 + (1 + s) * e)
+            assert exact <= (1 + 1 / s) * at_best * (1 + 1e-8)
+            largest = max(largest, exact / ((1 + 1 / s) * at_best))
+            caught["e"] += problem.dissimilarity_offset_for(1 + (1 + s) * 0.9 * e) > (1 + 1 / s) * at_best * (1 + 1e-8)
+            caught["offset"] += exact > (1 + 0.9 / s) * at_best * (1 + 1e-8)
+    assert largest == pytest.approx(1, rel=1e-9)
+    assert min(caught.values()) > 15
+
+
+def test_equal_parabolas_need_no_more_than_the_dissimilarity_at_the_minimiser():
+    """With L = mu the gradients differ by the same at every model."""
+    x = torch.tensor([[1e-30, 2e-30], [3e-30, 1e-30], [2e-30, 5e-30]], dtype=torch.float64)
+    y = torch.tensor([1.0, -1.0, 1.0], dtype=torch.float64)
+    alike = FederatedProblem(Logistic(2, 1, 0.4), Federation.of(x, y, [np.array([0]), np.array([1, 2])]))
+    assert alike.smoothness == alike.strong_convexity == 0.4
+    assert alike.dissimilarity_offset_for(1.0) == alike.optimum_dissimilarity
+    assert alike.dissimilarity_offset_for(0.97) == np.inf
+    assert alike.dissimilarity_offset == alike.optimum_dissimilarity

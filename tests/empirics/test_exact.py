@@ -76,7 +76,8 @@ def test_two_rounds_of_fedavg_are_the_fractions(two_clients):
 
 def test_one_of_two_clients_by_hand(two_clients):
     """One client drawn at random: the server's model is either end with probability one half."""
-    found = exact(two_clients, "fedavg", rounds=1, cohort=1, local_steps=2, step_size=0.2).run()
+    plan = {"rounds": 1, "cohort": 1, "local_steps": 2, "step_size": 0.2}
+    found = exact(two_clients, "fedavg", **plan).run()
     ends = [after_steps(i, START, Q(0), 2) for i in (0, 1)]
     square = sum((m - OPTIMUM) ** 2 + v for m, v in ends) / 2
     assert found.server["distance_sq"][1] == pytest.approx(float(square), rel=1e-12)
@@ -84,14 +85,10 @@ def test_one_of_two_clients_by_hand(two_clients):
     stale = sum((START - m) ** 2 + v for m, v in ends) / 2
     assert found.server["divergence"][1] == pytest.approx(float(stale / 2), rel=1e-12)
     assert found.rounds["active_divergence"][0] == pytest.approx(0, abs=1e-15)
-
-
-def test_proof_reading_lets_all_clients_train(two_clients):
-    found = exact(two_clients, "fedinit(beta=0.1, reading='proof')", rounds=1, cohort=1, local_steps=2, step_size=0.2)
-    ends = [after_steps(i, START, Q(0), 2) for i in (0, 1)]
-    # whoever is drawn is the server's model: the other one is away by the difference of two independent ends
+    # where all train, the other one is away by the difference of two independent ends
+    found = exact(two_clients, "fedinit(beta=0.1, reading='proof')", **plan).run()
     apart = (ends[0][0] - ends[1][0]) ** 2 + ends[0][1] + ends[1][1]
-    assert found.run().server["divergence"][1] == pytest.approx(float(apart / 2), rel=1e-12)
+    assert found.server["divergence"][1] == pytest.approx(float(apart / 2), rel=1e-12)
 
 
 # ---- cohorts ----
@@ -209,41 +206,32 @@ def test_schedules_and_divergence_have_no_limit_and_too_many_cohorts_are_counted
 # ---- readings by their definitions ----
 
 
-def test_lemma_2s_drift_sums_over_steps_and_averages_over_all_clients(quiet):
-    """One round without noise: everything is deterministic, and readings are plain sums over the paths."""
-    found = exact(quiet, "fedinit(beta=0.1, reading='proof')", rounds=1, cohort=2, local_steps=3, step_size=0.17).run()
+def test_readings_of_a_round_are_plain_sums_over_its_paths(quiet):
+    """Without noise everything is deterministic; T3 of FedCOG's proof is a mean over the local steps of each client."""
+    weights = np.array([0.1, 0.3, 0.15, 0.25, 0.2])
+    problem = Quadratics(quiet.curvatures, quiet.minima, weights=weights, start=quiet.start)
+    plan = {"rounds": 1, "local_steps": 3, "step_size": 0.17}
+    weighed = exact(problem, "fedavg", cohort=5, client_weight="samples", **plan).run()
+    found = exact(quiet, "fedinit(beta=0.1, reading='proof')", cohort=2, **plan).run()
     paths = np.stack([ends_of(quiet, k, 0.17) for k in range(4)])
-    drift = np.mean([sum(((paths[k, i] - quiet.start) ** 2).sum() for k in range(3)) for i in range(5)])
+    slopes = np.einsum("kij,tkj->tki", quiet.curvatures, paths - quiet.minima)  # (steps, clients, dim)
+    drift = ((paths[:3] - quiet.start) ** 2).sum((0, 2)).mean()
     assert found.rounds["local_drift"][0] == pytest.approx(drift, rel=1e-12)
-    walked = sum(quiet.curvatures[i] @ (paths[k, i] - quiet.minima[i]) for k in range(3) for i in range(5))
-    assert found.rounds["summed_grad_norm_sq"][0] == pytest.approx((walked**2).sum(), rel=1e-12)
+    assert found.rounds["summed_grad_norm_sq"][0] == pytest.approx((slopes[:3].sum((0, 1)) ** 2).sum(), rel=1e-12)
+    assert found.rounds["grad_cap_sq"][0] == pytest.approx((slopes[:3] ** 2).sum(2).max(), rel=1e-12)
     steps = [((paths[3, list(two)].mean(0) - quiet.start) ** 2).sum() for two in combinations(range(5), 2)]
     assert found.rounds["global_step"][0] == pytest.approx(np.mean(steps), rel=1e-12)
     for k in range(4):
         average = paths[k].mean(0)
         gradient = np.mean([quiet.curvatures[i] @ (average - quiet.minima[i]) for i in range(5)], axis=0)
         assert found.along[0]["grad_norm_sq"][k] == pytest.approx((gradient**2).sum(), rel=1e-11)
-    largest = max(
-        ((quiet.curvatures[i] @ (paths[k, i] - quiet.minima[i])) ** 2).sum() for k in range(3) for i in range(5)
-    )
-    assert found.rounds["grad_cap_sq"][0] == pytest.approx(largest, rel=1e-12)
-
-
-def test_fedcogs_path_gradients_are_means_over_the_local_steps(quiet):
-    """T3 of its proof per client, the mean over clients, and what the path gradients average to."""
-    weights = np.array([0.1, 0.3, 0.15, 0.25, 0.2])
-    problem = Quadratics(quiet.curvatures, quiet.minima, weights=weights, start=quiet.start)
-    found = exact(problem, "fedavg", rounds=1, cohort=5, local_steps=3, step_size=0.17, client_weight="samples").run()
-    paths = np.stack([ends_of(problem, k, 0.17) for k in range(3)])
-    own = [problem.curvatures[i] @ (problem.start - problem.minima[i]) for i in range(5)]
-    walked = [np.mean([problem.curvatures[i] @ (p[i] - problem.minima[i]) for p in paths], axis=0) for i in range(5)]
-    drift = [((g - h) ** 2).sum() for g, h in zip(own, walked, strict=True)]
-    assert found.rounds["gradient_drift"][0] == pytest.approx(drift, rel=1e-11)
-    assert found.rounds["mean_gradient_drift"][0] == pytest.approx(weights @ drift, rel=1e-11)
-    assert found.rounds["mean_path_gradient_sq"][0] == pytest.approx(((weights @ walked) ** 2).sum(), rel=1e-11)
-    squares = [(g**2).sum() for g in own]
-    assert found.server["client_grad_norm_sq"][0] == pytest.approx(squares, rel=1e-11)
-    assert found.server["mean_client_grad_sq"][0] == pytest.approx(weights @ squares, rel=1e-11)
+    walked, squares = slopes[:3].mean(0), (slopes[0] ** 2).sum(1)
+    apart = ((slopes[0] - walked) ** 2).sum(1)
+    assert weighed.rounds["gradient_drift"][0] == pytest.approx(apart, rel=1e-11)
+    assert weighed.rounds["mean_gradient_drift"][0] == pytest.approx(weights @ apart, rel=1e-11)
+    assert weighed.rounds["mean_path_gradient_sq"][0] == pytest.approx(((weights @ walked) ** 2).sum(), rel=1e-11)
+    assert weighed.server["client_grad_norm_sq"][0] == pytest.approx(squares, rel=1e-11)
+    assert weighed.server["mean_client_grad_sq"][0] == pytest.approx(weights @ squares, rel=1e-11)
 
 
 def test_iterations_open_rounds_at_the_server_model():

@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
-import torch
 from measuring_toys import ridge, rows_of, series
 from network_toys import FEDERATION, NET
 
 from bounds.catalog import get
 from empirics.algorithms import algorithm
-from empirics.algorithms.algorithm import fedavg
-from empirics.command import DEFAULT
-from empirics.data.catalogue import digits
-from empirics.federation.federation import Federation
 from empirics.measuring import measurement, Run
 from empirics.measuring.costs import Devices
-from empirics.models.linear import Softmax, with_intercept
 from empirics.problems.problem import FederatedProblem
 from empirics.training.setting import Setting
 from empirics.verbs import train
@@ -86,34 +80,3 @@ def test_seconds_are_those_of_training(monkeypatch):
     rows = rows_of(ridge(), ["training_seconds"], SETTING)
     assert series(rows, "training_seconds") == pytest.approx([0.3, 0.6, 0.9, 1.2, 1.5])
     assert rows[-1].exactness == "sampled"
-
-
-# ---- what measuring itself costs ----
-
-
-class Counting(Softmax):
-    """Counts the samples it evaluates and, threefold, those it differentiates on."""
-
-    evaluated = 0
-    trained = 0
-
-    def evaluate(self, w, inputs, targets):
-        type(self).evaluated += len(w) * inputs.shape[1]
-        return super().evaluate(w, inputs, targets)
-
-    def gradient(self, w, batch):
-        type(self).trained += 3 * len(w) * batch[0].shape[1]
-        return super().gradient(w, batch)
-
-
-def test_measuring_takes_few_forward_passes_at_the_default_cadence():
-    """Counted, not timed: seconds depend on who else uses the machine (see the benchmarks for them)."""
-    data, order = digits(), np.random.default_rng(0).permutation(1797)
-    inputs, targets = with_intercept(torch.tensor(data.inputs)), torch.tensor(data.labels)
-    federation = Federation.of(inputs, targets, np.array_split(order[:1440], 20))
-    test = Federation.of(inputs, targets, [order[1440:]])
-    problem = FederatedProblem(Counting(65, 10, 1e-3), federation, test)
-    setting = Setting(rounds=100, cohort=20, batch=32, local_steps=5, step_size=0.1)
-    Run(problem, fedavg, setting, 1, [measurement(n) for n in DEFAULT]).rows()
-    assert Counting.trained == 3 * 100 * 20 * 5 * 32
-    assert 0 < Counting.evaluated < 0.05 * Counting.trained

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 import torch
 import torch.nn.functional as F
@@ -82,41 +79,6 @@ def test_bind_gives_views_an_update_in_place_changes_the_output():
         rows[1:].sub_(net.gradient(rows[1:], batch_of(net)), alpha=0.1)
         torch.testing.assert_close(net.output(rows[1:], x)[0], by_hand(rows[1], x[0]), rtol=1e-13, atol=1e-13)
     assert torch.equal(rows[0], net.start(1))
-
-
-def test_an_objective_of_outputs_features_and_row_is_differentiated_in_the_row():
-    net = small()
-    x, y, _ = batch_of(net)
-    centre = net.start(8)
-
-    def objective(w: Tensor) -> Tensor:
-        z = net.features(w, x)
-        other = net.features(centre.unsqueeze(0), x)  # binds another row in between
-        return net.task_loss(w, (x, y, None)) + 0.3 * ((z - other) ** 2).sum() + 0.7 * ((w - centre) ** 2).sum()
-
-    w = net.start(3).unsqueeze(0).requires_grad_()
-    (gradient,) = torch.autograd.grad(objective(w).sum(), w)
-    direction = torch.randn(66, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    step = 1e-6 * direction
-    with torch.no_grad():
-        slope = (objective(w + step) - objective(w - step)) / 2e-6
-    assert (gradient[0] @ direction).item() == pytest.approx(slope.item(), rel=1e-7)
-
-
-def test_frozen_copies_pass_gradients_to_inputs_and_keep_their_parameters():
-    net = small()
-    x, y, _ = batch_of(net)
-    teacher, w = net.at(net.start(5)), net.start(6).unsqueeze(0)
-    expected = net.output(net.start(5).unsqueeze(0), x)
-    point = x.clone().requires_grad_()
-    output = teacher.output(point)
-    torch.testing.assert_close(output, expected)
-    gradient = net.gradient(w, (x, y, None))  # the work module serves another row in between
-    (to_input,) = torch.autograd.grad(output.sum(), point)
-    assert to_input.abs().sum() > 0
-    assert torch.equal(teacher.head(teacher.features(x)), teacher.output(x))
-    assert not teacher.output(x).requires_grad
-    assert torch.equal(net.gradient(w, (x, y, None)), gradient)
 
 
 class Tied(nn.Module):
@@ -220,38 +182,7 @@ def test_rows_inputs_and_halves_that_do_not_fit_are_refused():
             call()
 
 
-# ---- memory ----
-
-FAULTS = """
-import ctypes, resource
-from empirics.models.memory import keep_freed_memory
-
-c = ctypes.CDLL(None)
-c.malloc.restype, c.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-c.memset.argtypes, c.free.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t], [ctypes.c_void_p]
-
-def step():
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    blocks = [c.malloc(1_000_000) for _ in range(20)]
-    for block in blocks:
-        c.memset(block, 1, 1_000_000)
-    for block in blocks:
-        c.free(block)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-given_back = [step() for _ in range(4)][-1]
-asked = keep_freed_memory()
-print(asked, given_back, [step() for _ in range(4)][-1])
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="page faults are counted on Linux")
-def test_page_faults_end_where_the_c_library_can_be_asked_as_networks_do():
-    out = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
-    asked, given_back, kept = out.stdout.split()
-    if asked == "True":  # glibc
-        assert int(given_back) > 1_000
-        assert int(kept) < 100
+def test_networks_ask_for_freed_memory_to_be_kept():
     memory.keep_freed_memory.cache_clear()
     _ = network("femnist_dnn").dim
     assert memory.keep_freed_memory.cache_info().misses == 1
