@@ -48,7 +48,6 @@ ROOMS = {
                   "tests/paper_checks/test_exact_engines.py", "tests/paper_checks/test_fringes.py",
                   "tests/paper_checks/test_worst_case_falsifier.py")),
     "algorithms": ("empirics/algorithms", ("tests/empirics/test_algorithms*.py", "tests/empirics/test_consensus*.py",
-                   "tests/empirics/test_fed*.py", "tests/empirics/test_contrast.py", "tests/empirics/test_virtual.py",
                    "tests/empirics/test_network_methods.py", "tests/empirics/test_engine*.py")),
 }  # fmt: skip
 """What is attacked, and the tests that should notice."""

@@ -407,26 +407,6 @@ def test_the_pairs_of_convexity_hold_at_every_model(seed):
         assert all(clients <= (offset + factor * together) * (1 + 1e-9) for offset, factor in pairs)
 
 
-def test_the_smoothness_of_clients_is_none_too_small_and_that_of_samples_larger():
-    """Hessians of clients at many models: below L everywhere, and equal to it for two classes somewhere."""
-    for seed in range(9):
-        problem, draws = drawn(seed), np.random.default_rng(seed)
-        steepest = 0.0
-        for size in (0.0, 0.4, 2.5):
-            w = torch.from_numpy(size * draws.normal(size=problem.model.dim))
-            for k in range(problem.clients):
-                x, y = (part[None] for part in problem.samples.of(k))
-                model = problem.model
-                dense = torch.autograd.functional.hessian(
-                    lambda at, x=x, y=y, model=model: model.task_loss(at[None], (x, y, None))[0], w
-                )
-                steepest = max(steepest, float(torch.linalg.eigvalsh(dense)[-1]))
-        assert steepest <= problem.smoothness * (1 + 1e-9)
-        if isinstance(problem.model, Logistic):
-            assert steepest == pytest.approx(problem.smoothness, rel=1e-9)  # at 0
-        assert problem.smoothness < problem.sample_smoothness
-
-
 def parabolas(draws: np.random.Generator) -> tuple[Quadratics, float, float]:
     """Clients whose curvatures are often the extreme ones, which is where the inequality is met."""
     clients, dim = int(draws.integers(2, 6)), int(draws.integers(1, 4))

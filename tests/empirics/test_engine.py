@@ -1,5 +1,6 @@
-"""The local loop: the same bits whatever the chunk, cohort and threads; PyTorch's optimisers; per-client steps."""
+"""Local steps and rounds: the same bits whatever the chunk, PyTorch's optimisers, who is drawn and weighs what."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -7,17 +8,18 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 from loops import each
-from training_toys import many_classes, two_classes
+from training_toys import many_classes, SplitLogistic, two_classes
 
 from empirics.algorithms import algorithm
+from empirics.errors import Diverged, EmpiricsError
 from empirics.models.linear import LeastSquares, Logistic, SquaredHinge
 from empirics.training.engines import ClientLoop, Stacked
-from empirics.training.rounds import plan, play
+from empirics.training.rounds import draw_cohort, local_models, plan, play, rounds
 from empirics.training.setting import Setting
 
 RAGGED = (7, 9, 12, 5, 10, 8, 23)
 EVEN = (12,) * 7
-SETTING = Setting(rounds=3, cohort=7, batch=4, step_size=0.3, local_steps=4)
+WORK = Setting(rounds=3, cohort=7, batch=4, step_size=0.3, local_steps=4)
 
 
 def problem(kind: str, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64, features: int = 4, classes: int = 3):
@@ -49,7 +51,7 @@ def local_work(draw):
     model, federation = problem(kind, sizes, dtype, features, draw(st.sampled_from([2, 3, 10])))
     length = draw(st.sampled_from([{}, {"local_steps": None, "local_epochs": 2}]))
     optimiser = draw(st.sampled_from([{}, {"momentum": 0.5}, {"momentum": 0.5, "clip": 1.5}]))
-    setting = replace(SETTING, batch=draw(st.integers(1, 33)), step_size=0.05, **length, **optimiser)
+    setting = replace(WORK, batch=draw(st.integers(1, 33)), step_size=0.05, **length, **optimiser)
     built = algorithm(draw(st.sampled_from(["fedavg()", "fedsam(rho=0.1)", "scaffold()"])))
     return model, federation, built, setting, start(model, federation, built)
 
@@ -77,7 +79,7 @@ def test_bits_do_not_depend_on_chunk_cohort_or_threads_and_the_plain_loop_agrees
 def test_reported_losses_are_the_weighted_mean_on_the_first_batches_whatever_the_chunk():
     model, federation = problem("softmax", RAGGED, features=7)
     built = algorithm("scheduled(fedavg(), 'eta_error', window=1)")
-    setting = replace(SETTING, cohort=3, client_weight="samples", average="unbiased")
+    setting = replace(WORK, cohort=3, client_weight="samples", average="unbiased")
     state = start(model, federation, built)
     drawn = np.array([0, 2, 6]), np.ones(3)
     engines = [Stacked(chunk) for chunk in (1, 2, 256)]
@@ -113,7 +115,7 @@ OPTIMISERS = {
 def test_local_steps_are_those_of_pytorch(name):
     ours, theirs = OPTIMISERS[name]
     model, federation = problem("logistic", RAGGED)
-    setting = replace(SETTING, local_steps=9, step_size=0.11, **ours)
+    setting = replace(WORK, local_steps=9, step_size=0.11, **ours)
     built = algorithm("fedavg()")
     state = start(model, federation, built)
     w = torch.nn.Parameter(state.model.clone())
@@ -137,7 +139,7 @@ def test_the_harmonic_rule_divides_the_step_size_by_local_time():
     """FedALS's language model: eta/(t/100 + 10), t counting on over rounds."""
     model, federation = problem("least squares", EVEN)
     built = algorithm("fedavg()")
-    setting = replace(SETTING, local_steps=3, step_size=2.0, step_size_rule="harmonic")
+    setting = replace(WORK, local_steps=3, step_size=2.0, step_size_rule="harmonic")
     state = start(model, federation, built)._replace(round=40)
     found = ends(model, federation, built, setting, state, [2, 5], Stacked())[0]
     w, batches = state.model.clone(), federation.draw(8, 40, np.array([2]), np.array([3]), 4)
@@ -152,7 +154,7 @@ def test_scaffolds_controls_divide_by_the_length_of_the_walk():
     """In the first round the control is a client's mean direction, whatever the step sizes were."""
     model, federation = problem("least squares", EVEN)
     built = algorithm("scaffold()")
-    setting = replace(SETTING, local_steps=3, step_size=2.0, step_size_rule="harmonic")
+    setting = replace(WORK, local_steps=3, step_size=2.0, step_size_rule="harmonic")
     state = start(model, federation, built)
     after = play(model, federation, built, setting, 8, Stacked(), state)
     length = sum(2.0 / (t / 100 + 10) for t in range(3))
@@ -163,7 +165,7 @@ def test_scaffolds_controls_divide_by_the_length_of_the_walk():
 
 def test_epochs_give_every_client_its_own_number_of_steps_which_methods_may_change():
     model, federation = problem("softmax", RAGGED)
-    setting = replace(SETTING, local_steps=None, local_epochs=2)
+    setting = replace(WORK, local_steps=None, local_epochs=2)
 
     def steps(text):
         built = algorithm(text)
@@ -178,5 +180,202 @@ def test_epochs_give_every_client_its_own_number_of_steps_which_methods_may_chan
     state = start(model, federation, built)
     by_epochs = ends(model, federation, built, setting, state, range(7), Stacked())
     for k, count in enumerate(steps("fedavg()")):
-        alone = ends(model, federation, built, replace(SETTING, local_steps=count), state, [k], Stacked())
+        alone = ends(model, federation, built, replace(WORK, local_steps=count), state, [k], Stacked())
         assert torch.equal(alone[0], by_epochs[k])
+
+
+# ---- rounds ----
+
+SIZES = (7, 9, 12, 5, 10)
+SETTING = Setting(rounds=4, cohort=3, batch=4, step_size=0.3, local_steps=3)
+MODEL = SplitLogistic(features=4, regularisation=0.07, begin=(0.9, -1.5, 0.8, -1.2), body=3)
+FEDERATION = two_classes(SIZES)
+FEDAVG = algorithm("fedavg()")
+
+
+def begin(text="fedavg()"):
+    return algorithm(text).begin(MODEL.start(0), FEDERATION.clients)
+
+
+def local_ends(clients) -> torch.Tensor:
+    """FedAvg's local models of these clients after the first round's work."""
+    work = plan(MODEL, FEDERATION, FEDAVG, SETTING, 8, begin(), (np.array(clients), np.ones(len(clients))))
+    return Stacked().local(MODEL, FEDERATION, FEDAVG, SETTING, work)[0]
+
+
+def played(setting, clients, counts, text="fedavg()"):
+    drawn = np.array(clients), np.array(counts, dtype=float)
+    return play(MODEL, FEDERATION, algorithm(text), setting, 8, Stacked(), begin(text), cohort=drawn)
+
+
+# ---- cohorts ----
+
+
+@pytest.mark.parametrize("sampling", ["without_replacement", "with_replacement", "bernoulli"])
+@pytest.mark.parametrize("weight", ["uniform", "samples"])
+def test_everyone_is_drawn_as_often_as_the_sampling_says(sampling, weight):
+    """Mean counts over 2,000 rounds within 4.5 standard errors: cohort/clients, or cohort times the weight (Case I)."""
+    setting = replace(SETTING, sampling=sampling, client_weight=weight)
+    total = np.zeros((2000, 5))
+    for r in range(2000):
+        clients, counts = draw_cohort(setting, FEDERATION, 3, r)
+        assert (np.diff(clients) > 0).all()
+        assert (counts >= 1).all()
+        total[r, clients] = counts
+    shares = np.full(5, 0.2) if weight == "uniform" else np.array(SIZES) / sum(SIZES)
+    expected = 3 * shares if sampling == "with_replacement" else np.full(5, 0.6)
+    if sampling == "bernoulli":
+        expected = expected / (1 - 0.4**5)  # given that somebody came
+        assert len(np.unique(total.sum(1))) == 5
+    else:
+        assert (total.sum(1) == 3).all()
+        assert total.max() == (3 if sampling == "with_replacement" else 1)
+    assert (np.abs(total.mean(0) - expected) < 4.5 * total.std(0) / np.sqrt(2000)).all()
+
+
+def test_cohorts_depend_on_seed_and_round_alone():
+    other = replace(SETTING, batch=2, local_steps=9)
+    one = [draw_cohort(SETTING, FEDERATION, 3, r)[0].tolist() for r in range(8)]
+    again = [draw_cohort(other, FEDERATION, 3, r)[0].tolist() for r in reversed(range(8))]
+    assert one == again[::-1]
+    assert one != [draw_cohort(SETTING, FEDERATION, 4, r)[0].tolist() for r in range(8)]
+
+
+# ---- weights ----
+
+
+def test_a_client_drawn_twice_trains_once_and_counts_twice():
+    setting = replace(SETTING, sampling="with_replacement", client_weight="samples")
+    found = played(setting, [1, 4], [2, 1]).model
+    ends = local_ends([1, 4])
+    torch.testing.assert_close(found, (2 * ends[0] + ends[1]) / 3, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("average", ["renormalised", "unbiased"])
+@pytest.mark.parametrize("weight", ["uniform", "samples"])
+def test_weights_of_cases_ii_and_of_bernoulli_draws(average, weight):
+    """Renormalised over the cohort, or weight times clients over the (expected) cohort as printed."""
+    shares = [0.2] * 5 if weight == "uniform" else [size / 43 for size in SIZES]
+    weights = np.array([shares[k] for k in (0, 2)])
+    weights = weights / weights.sum() if average == "renormalised" else weights * 5 / 3
+    assert (abs(weights.sum() - 1) < 1e-12) == (average == "renormalised")
+    for sampling in ("without_replacement", "bernoulli"):
+        setting = replace(SETTING, sampling=sampling, average=average, client_weight=weight)
+        found = played(setting, [0, 2], [1, 1]).model
+        torch.testing.assert_close(found, torch.tensor(weights) @ local_ends([0, 2]), rtol=0, atol=1e-14)
+
+
+# ---- order, seeds and chunks ----
+
+ORDERLY = [
+    *("fedavg()", "scaffold()", "feddyn(alpha=0.2)", "fedcm()", "fedinit(beta=0.2)", "fedals(alpha=2)", "fedexp()"),
+    *("layerwise(scaffold(), alpha=2)", "fedrep(head_steps=2)", "ditto(scaffold(), weight=0.4)"),
+    "finetuned(fedadam())",
+]
+
+
+@each(ORDERLY, lambda text: {"text": text})
+def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
+    """A client who read what another has just written would tell: memories are rewritten between rounds only."""
+    built, setting = algorithm(text), replace(SETTING, local_steps=None, client_weight="samples", local_epochs=1)
+    results = []
+    for order in ([0, 1, 3, 4], [4, 1, 0, 3]):
+        state = begin(text)
+        for _ in range(3):
+            drawn = np.array(order), np.ones(4)
+            state = play(MODEL, FEDERATION, built, setting, 8, Stacked(2), state, cohort=drawn)
+        results.append({"model": state.model, **state.memory, **state.server})
+    one, other = results
+    for name in one:
+        torch.testing.assert_close(one[name], other[name], rtol=0, atol=1e-12)
+
+
+@each(ORDERLY, lambda text: {"text": text})
+def test_same_seed_same_bits_in_every_chunk_and_another_seed_others(text):
+    built, setting = algorithm(text), replace(SETTING, local_steps=None, local_epochs=1, momentum=0.6)
+    runs = [list(rounds(MODEL, FEDERATION, built, setting, 8, engine=Stacked(chunk))) for chunk in (1, 256)]
+    for one, again in zip(*runs, strict=True):
+        assert torch.equal(one.model, again.model)
+        assert all(torch.equal(one.server[k], again.server[k]) for k in one.server)
+    assert torch.equal(built.own_models(runs[0][-1]), built.own_models(runs[1][-1]))
+    other = list(rounds(MODEL, FEDERATION, built, setting, 9))[-1].model
+    assert (runs[0][-1].model - other).abs().max() > 1e-4
+
+
+def test_earlier_server_models_are_not_overwritten():
+    text = "layerwise(scaffold(), alpha=2)"
+    states = list(rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8))
+    kept = [(s.model.clone(), {k: v.clone() for k, v in s.server.items()}) for s in states]
+    again = rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8)
+    for state, (model, server) in zip(again, kept, strict=True):
+        assert torch.equal(state.model, model)
+        assert all(torch.equal(state.server[k], server[k]) for k in server)
+
+
+def test_local_models_of_everyone_leave_the_state_alone():
+    text = "layerwise(scaffold(), alpha=2)"
+    states = rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8)
+    next(states), next(states)
+    state = next(states)
+    before = pickle.dumps((state.model, state.memory, state.server))
+    ends = local_models(MODEL, FEDERATION, algorithm(text), SETTING, 8, state)
+    assert ends.shape == (5, 4)
+    assert pickle.dumps((state.model, state.memory, state.server)) == before
+    clients = draw_cohort(SETTING, FEDERATION, 8, 2)[0]
+    mean = next(states).model
+    torch.testing.assert_close(mean, ends[clients].mean(0), rtol=0, atol=1e-13)
+
+
+# ---- runs that end badly ----
+
+
+def test_a_diverging_run_says_when_who_and_how_large():
+    setting = replace(SETTING, step_size=1e60, rounds=9, local_steps=2)
+    model, federation = many_classes(SIZES)
+    seen: list[float] = []
+    with pytest.raises(Diverged) as raised:
+        seen.extend(float(s.model.norm()) for s in rounds(model, federation, algorithm("scaffold()"), setting, 8))
+    problem = raised.value
+    assert (problem.algorithm, problem.round) == ("scaffold()", len(seen))
+    assert problem.largest == max(seen) > 1e50
+    assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
+
+
+def test_personal_models_and_losses_that_diverge_are_noticed():
+    """The server stays finite where personal models do not; schedules that follow the loss meet infinite ones."""
+    with pytest.raises(Diverged, match=r"ditto\(.*1e\+30"):
+        list(rounds(MODEL, FEDERATION, algorithm("ditto(weight=1e30)"), replace(SETTING, rounds=40), 8))
+    model, federation = many_classes(SIZES, dtype=torch.float32)
+    for schedule in ("k_error", "eta_error"):
+        built = algorithm(f"scheduled(fedavg(), '{schedule}', window=1)")
+        with pytest.raises(Diverged):
+            list(rounds(model, federation, built, replace(SETTING, step_size=1e18, rounds=20), 8))
+
+
+# ---- what makes no sense ----
+
+
+def test_a_cohort_may_be_larger_than_the_federation_only_with_replacement():
+    for sampling in ("without_replacement", "bernoulli"):
+        with pytest.raises(EmpiricsError, match=r"cohort .*6 > 5"):
+            list(rounds(MODEL, FEDERATION, FEDAVG, replace(SETTING, cohort=6, sampling=sampling), 8))
+    assert len(list(rounds(MODEL, FEDERATION, FEDAVG, replace(SETTING, cohort=9, sampling="with_replacement"), 8))) == 5
+
+
+MISTAKES = [
+    *({"step_size": value} for value in (0, -0.1, float("nan"), "big")),
+    *({"rounds": value} for value in (0, 2.5)),
+    *({"cohort": True}, {"batch": -4}, {"local_steps": 0}, {"local_epochs": 0}, {"step_size_decay": 0}),
+    *({"momentum": 1}, {"weight_decay": -1}, {"clip": 0}, {"nesterov": "no", "momentum": 0.5}),
+    *({"sampling": "all"}, {"client_weight": "equal"}, {"average": "mean"}, {"optimizer": "adam"}),
+    *({"step_size_rule": "cosine"}, {"beta1": 0.7, "epsilon": 1e-5}, {"nesterov": True}),
+    *({"momentum": 0.5, "optimizer": "adamw"}, {"local_epochs": 2}, {"step_offset": 2.0, "step_size_rule": "harmonic"}),
+    {"step_size_rule": "harmonic", "local_steps": None, "local_epochs": 2},
+    {"step_offset": 2.0, "local_steps": None, "local_epochs": 2},
+]
+
+
+@each(map(str, range(len(MISTAKES))), lambda place: {"options": MISTAKES[int(place)]})
+def test_a_setting_that_makes_no_sense_names_the_first_of_its_options(options):
+    with pytest.raises(EmpiricsError, match=next(iter(options))):
+        replace(SETTING, **options)

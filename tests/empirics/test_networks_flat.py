@@ -64,23 +64,6 @@ def test_same_seed_same_start_and_other_draws_untouched():
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_bind_gives_views_an_update_in_place_changes_the_output():
-    net = small()
-    rows = torch.stack([net.start(1), net.start(2)])
-    x, _, _ = batch_of(net)
-    before = net.output(rows[1:], x)
-    net.bind(rows[1])
-    assert torch.equal(net.work.module(x[0]), before[0])
-    rows[1].sub_(0.3)
-    assert not torch.allclose(net.work.module(x[0]), before[0])
-    torch.testing.assert_close(net.work.module(x[0]), by_hand(rows[1], x[0]), rtol=1e-13, atol=1e-13)
-    # A gradient step as the engine takes it, and then another: the kept views follow the row.
-    for _ in range(2):
-        rows[1:].sub_(net.gradient(rows[1:], batch_of(net)), alpha=0.1)
-        torch.testing.assert_close(net.output(rows[1:], x)[0], by_hand(rows[1], x[0]), rtol=1e-13, atol=1e-13)
-    assert torch.equal(rows[0], net.start(1))
-
-
 class Tied(nn.Module):
     """Its one weight is used in two places, and another parameter in none."""
 
