@@ -14,8 +14,7 @@ from unittest import mock
 import numpy as np
 import torch
 from empirics_toys import needs_an_algorithm
-from network_samples import samples
-from network_toys import federation, NET
+from network_toys import federation, NET, samples
 from pretended import PRETENDED, Pretended, pretended as foreign
 
 from empirics.algorithms import algorithm, ALGORITHMS

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given, settings, strategies as st
-from loops import each
 from torch import nn
 
 from bounds.errors import BoundsError
@@ -109,13 +108,8 @@ def cases():
     yield "equal numbers in a window", Network("ties", ties), (inputs.round(), targets, None)  # three values
 
 
-CASES = {name: given for name, *given in cases()}
-
-
-@each(CASES, lambda name: {"name": name})
-def test_gradients_are_those_of_float64_autograd(name):
-    net, batch = CASES[name]
-    assert close(net, net.start(5).unsqueeze(0), batch)
+def test_gradients_are_those_of_float64_autograd():
+    assert [name for name, net, batch in cases() if not close(net, net.start(5).unsqueeze(0), batch)] == []
 
 
 sides, channels, kernels = st.integers(5, 11), st.integers(1, 9), st.integers(1, 4)

@@ -96,31 +96,6 @@ def test_the_teacher_is_the_model_that_was_sent():
     torch.testing.assert_close(work.recalled[TEACHER], torch.softmax(wanted, -1).detach())
 
 
-# ---- cost ----
-
-
-def test_a_client_generates_once_a_round_however_often_its_objective_is_asked_and_not_when_off(monkeypatch):
-    generated, whole = [], Generate.__call__
-
-    def counting(self, net, work, shape):
-        generated.append(len(work.rows))
-        return whole(self, net, work, shape)
-
-    monkeypatch.setattr(Generate, "__call__", counting)
-    model, data = many_classes((7, 9, 12, 5, 10))
-    text = f"with_consensus_data(fedsam(rho=0.1), {BASE})"
-    setting = replace(SETTING, local_steps=None, local_epochs=1, momentum=0.5)  # fewer and fewer rows are active
-    models(text, setting)
-    assert generated == [1] * 9
-    generated.clear()
-    models(text, setting, model, data)
-    assert generated == [3] * 3
-    generated.clear()
-    models("fedcog(distillation=0, after=0)")
-    models(f"fedcog({BASE}, after=5)")
-    assert generated == []
-
-
 # ---- plug-ins, other models and engines ----
 
 

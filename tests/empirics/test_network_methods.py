@@ -426,25 +426,6 @@ def test_workers_find_the_numbers_of_the_loop_and_hooks_pickle_after_use(two):
             assert torch.equal(vector, shared.server[name]), (text, name)
 
 
-@each(METHODS, lambda text: {"text": text})
-def test_a_clients_numbers_do_not_depend_on_who_else_trains(text):
-    """Its end in a round of three and in a round of all, from the same state and history."""
-    built, ends = algorithm(text), []
-    for cohort in (3, 5):
-        setting = replace(RAGGED, cohort=cohort, rounds=2)
-        seen = {}
-        for _ in rounds(NET, FEDERATION, built, setting, 4, watch=lambda work, e, _, s=seen: s.update(here(work, e))):
-            pass
-        ends.append(seen)
-    both = [key for key in ends[0] if key[0] == 0 and key in ends[1]]
-    assert len(both) == 3
-    assert all(torch.equal(ends[0][key], ends[1][key]) for key in both)
-
-
-def here(work, ends):
-    return {(work.state.round, int(k)): end.clone() for k, end in zip(work.clients, ends, strict=True)}
-
-
 def test_networks_and_inputs_that_a_method_cannot_take_are_refused():
     softmax, federation = many_classes((5, 6))
     headless = Network("headless", lambda: nn.Sequential(nn.Linear(3, 3)), dtype=torch.float64)

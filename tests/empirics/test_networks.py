@@ -13,7 +13,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from loops import each
-from network_samples import samples
+from network_toys import samples
 from torch import Tensor
 
 from bounds.errors import BoundsError

@@ -8,8 +8,6 @@ import torch.nn.functional as F
 from torch import nn, Tensor
 
 from empirics.errors import EmpiricsError
-from empirics.models import memory
-from empirics.models.flat import KEPT
 from empirics.models.network import Network
 from empirics.models.networks import network
 from empirics.models.networks.parts import Split
@@ -90,17 +88,6 @@ def test_a_shared_weight_counts_once_and_gets_both_gradients_and_one_that_does_n
     assert not gradient[net.layers["idle"]].any()
 
 
-def test_long_rows_are_not_kept_alive():
-    net = Network("wide", lambda: nn.Linear(1024, KEPT // 1024 + 1), dtype=torch.float32)
-    w = net.start(0).unsqueeze(0)
-    assert w.numel() > KEPT
-    batch = torch.randn(1, 2, 1024), torch.tensor([[1, 2]]), None
-    before = net.gradient(w, batch)
-    w.sub_(before, alpha=0.5)
-    assert not torch.allclose(net.gradient(w, batch), before)
-    assert not net.work._kept
-
-
 @pytest.mark.gpu
 @pytest.mark.filterwarnings("ignore:RNN module weights")  # cuDNN copies them: they are views of a row
 def test_recurrent_weights_stay_in_the_row_on_a_gpu():
@@ -163,9 +150,3 @@ def test_rows_inputs_and_halves_that_do_not_fit_are_refused():
     ):
         with pytest.raises((EmpiricsError, RuntimeError), match=named):
             call()
-
-
-def test_networks_ask_for_freed_memory_to_be_kept():
-    memory.keep_freed_memory.cache_clear()
-    _ = network("femnist_dnn").dim
-    assert memory.keep_freed_memory.cache_info().misses == 1
