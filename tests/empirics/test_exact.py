@@ -15,6 +15,7 @@ from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import (
     after,
+    AlikeRound,
     Averaging,
     cohorts,
     draw,
@@ -23,6 +24,7 @@ from empirics.exact import (
     listed,
     NotAffineError,
     Passes,
+    Work,
 )
 from empirics.exact.maps import Tracing
 from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
@@ -408,16 +410,63 @@ def enumerated(setting, shares):
         yield cohort.probability, each if everybody else weights, works
 
 
+def work():
+    """A round of generic numbers: two of the server, two of every client, two sent."""
+    draws = np.random.default_rng(11)
+    noise, gone = draws.standard_normal((2, 4, 4)), draws.standard_normal((2, 2, 2))
+    parts = [0.6 * draws.standard_normal(shape) for shape in [(2, 2, 2)] * 6]
+    spread = [x @ np.swapaxes(x, 1, 2) for x in (noise, gone)]
+    return Work(*parts, *spread, 0.4 * draws.standard_normal((2, 2)), draws.standard_normal((2, 2)))
+
+
+def one_by_one(work, setting, shares, mean, covariance):
+    """Mean and covariance of (x, y_1 .. y_5) a round later, cohort by cohort."""
+    size = 12
+    maps = []
+    for chance, weights, works in enumerated(setting, shares):
+        linear, added = np.zeros((size, size)), np.zeros((size, size))
+        linear[:2, :2] = work.stays + work.moves @ sum(a * work.sent_x[k] for a, k in zip(weights, KIND, strict=True))
+        for i, (a, here, k) in enumerate(zip(weights, works, KIND, strict=True)):
+            rows = slice(2 + 2 * i, 4 + 2 * i)
+            linear[:2, rows] = a * work.moves @ work.sent_y[k]
+            linear[rows, :2] = work.here_x[k] if here else work.gone_x[k]
+            linear[rows, rows] = work.here_y[k] if here else work.gone_y[k]
+            source = np.zeros((size, 4))
+            source[:2, :2], source[rows, 2:] = a * work.moves, here * np.eye(2)
+            added += source @ work.noise[k] @ source.T
+            added[rows, rows] += (1 - here) * work.gone_noise[k]
+        maps.append((chance, linear, added))
+    ends = [linear @ mean for _, linear, _ in maps]
+    middle = sum(c * end for (c, _, _), end in zip(maps, ends, strict=True))
+    spread = sum(
+        c * (linear @ covariance @ linear.T + added + np.outer(end - middle, end - middle))
+        for (c, linear, added), end in zip(maps, ends, strict=True)
+    )
+    return middle, spread
+
+
 @pytest.mark.parametrize(("setting", "shares"), CASES)
-def test_a_draw_has_the_means_and_covariances_of_all_cohorts(setting, shares):
-    pairs = [(p, np.stack([a, i], axis=1)) for p, a, i in enumerated(setting, shares)]
-    mean = sum(p * x for p, x in pairs)
-    both = sum(p * np.einsum("ia,jb->ijab", x - mean, x - mean) for p, x in pairs)
-    found = draw(setting, SIZES, shares)
-    np.testing.assert_allclose(found.mean, mean[[0, 3]], rtol=1e-12)
-    np.testing.assert_allclose(found.own, both[[0, 3], [0, 3]], rtol=1e-11, atol=1e-16)
-    for g, h, i, j in ((0, 0, 0, 1), (0, 1, 0, 3), (1, 0, 3, 0), (1, 1, 3, 4)):
-        np.testing.assert_allclose(found.other[g, h], both[i, j], rtol=1e-11, atol=1e-16)
+def test_three_rounds_of_groups_are_those_of_all_clients(setting, shares):
+    played = AlikeRound(work(), draw(setting, SIZES, shares), SIZES)
+    mean, covariance = np.array([1.3, -0.7, *[0.4, 1.1] * 3, *[-0.6, 0.2] * 2]), np.zeros((12, 12))
+    u = np.array([1.3, -0.7, 0.4, 1.1, -0.6, 0.2])
+    state = played.flat(np.outer(u, u), np.zeros((2, 2, 2)))
+    matrix, constant = played.affine
+    for _ in range(3):
+        mean, covariance = one_by_one(work(), setting, shares, mean, covariance)
+        state = matrix @ state + constant
+    raw = covariance + np.outer(mean, mean)
+    groups = np.zeros((6, 12))
+    groups[:2, :2] = np.eye(2)
+    for i, k in enumerate(KIND):
+        groups[2 + 2 * k : 4 + 2 * k, 2 + 2 * i : 4 + 2 * i] = np.eye(2) / SIZES[k]
+    s, v = played.blocks(state)
+    np.testing.assert_allclose(s, groups @ raw @ groups.T, rtol=1e-10, atol=1e-12)
+    for k in range(2):
+        mine = [slice(2 + 2 * i, 4 + 2 * i) for i in range(5) if KIND[i] == k]
+        whole = sum(raw[x, x] for x in mine) / SIZES[k]
+        middle = groups[2 + 2 * k : 4 + 2 * k]
+        np.testing.assert_allclose(v[k], whole - middle @ raw @ middle.T, rtol=1e-9, atol=1e-12)
 
 
 def test_any_horizon_is_reached_by_squaring():
