@@ -468,6 +468,15 @@ def test_decoder_equals_loops_over_heads_and_positions(head_layers):
     np.testing.assert_allclose(net.output(row.unsqueeze(0), tokens)[0].detach(), expected, rtol=1e-9, atol=1e-11)
 
 
+def test_decoder_starts_at_random_with_the_deviation_of_opt():
+    net = network("opt(width=48, depth=2, heads=4, hidden=64, positions=40, length=9)")
+    row = net.start(1)
+    weights = [row[c] for name, c in net.parameters.items() if name.endswith("weight") and "norm" not in name]
+    assert torch.cat(weights).std().item() == pytest.approx(0.02, rel=0.02)
+    biases = [row[c] for name, c in net.parameters.items() if name.endswith("bias")]
+    assert not torch.cat(biases).any()
+
+
 # ---- released weights ----
 
 
