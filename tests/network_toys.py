@@ -193,3 +193,12 @@ def agree(text: str, twin: Twin, least: float = 1e-4) -> None:
     found, expected = models(text, twin.setting), twin.path()
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-10)
     assert (found - models("fedavg()", twin.setting)).abs().max() > least
+
+
+def samples(net: Any, batch: int, seed: int = 5) -> Tensor:
+    """Random inputs ``(1, batch, ...)`` of the right kind for a network of the papers."""
+    generator = torch.Generator().manual_seed(seed)
+    shape = net.input_shape
+    if any(word in net.name for word in ("gru", "opt")):
+        return torch.randint(0, net.build.classes, (1, batch, *shape), generator=generator)
+    return torch.randn(1, batch, *shape, generator=generator, dtype=net.dtype)

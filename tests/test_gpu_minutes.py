@@ -285,15 +285,6 @@ def test_only_what_fits_by_the_measured_rate_is_started(tmp_path):
     assert trainer(tmp_path, 37.0, {"fedcog_cnn": 1e-3, one.method: 280000 * 1e-4 / one.assumed})._fits(one)
 
 
-def test_the_ranked_runs_are_those_of_the_papers_own_plans():
-    runs = gpu_training.ranked()
-    assert len(runs) == len({one.cell.key for one in runs}) > 100
-    assert {one.cell.job for one in runs} == {"train", "continued"}
-    assert {one.cell.arguments["engine"] for one in runs} == {"cuda"}
-    told = gpu_training.tomllib.loads(gpu_training.PLAN.read_text())["finding"]
-    assert list(dict.fromkeys(one.says for one in runs)) == [entry["says"] for entry in told]  # none without a run
-
-
 # ---- the folder and the data ----
 
 

@@ -14,8 +14,7 @@ from unittest import mock
 import numpy as np
 import torch
 from empirics_toys import needs_an_algorithm
-from network_samples import samples
-from network_toys import federation, NET
+from network_toys import federation, NET, samples
 from pretended import PRETENDED, Pretended, pretended as foreign
 
 from empirics.algorithms import algorithm, ALGORITHMS
@@ -33,11 +32,12 @@ from empirics.training.setting import Setting
 Place = Callable[[], AbstractContextManager[torch.device]]
 
 WRITTEN = {
-    "fedcog": "fedcog(samples=5, steps=2, after=2, batch=3)",
+    "fedcog": "fedcog(samples=5, steps=2, after=1, batch=3)",
     "vhl": "vhl(batch=3, per_class=4)",
     "fedgen": "fedgen(batch=4, noise=3, hidden=6, generator_steps=2)",
+    "fedreg": "fedreg(iterations=2)",
     "fedrep": "fedrep(head_steps=2)",
-    "layerwise": "layerwise(scaffold(), alpha=3)",
+    "layerwise": "layerwise(scaffold(), alpha=2)",
     "with_consensus_data": "with_consensus_data(fedprox(mu=0.1), samples=5, steps=2)",
 }
 SMALLER = {
@@ -53,7 +53,7 @@ _COMMON = {
 CELLS = {
     "train": {"rounds": 2, "measure": ["train_loss"]},
     "continued": {"rounds": 4, "after": 2, "first": "scaffold()", "measure": ["train_loss"]},
-    "timed": {"seconds": 5.0, "points": 3, "probe": 20, "minibatch_time": 0.01, "model_size": 0.1,
+    "timed": {"seconds": 1.2, "points": 3, "probe": 6, "minibatch_time": 0.01, "model_size": 0.1,
               "download_rate": 20.0, "upload_rate": 5.0},
 }  # fmt: skip
 """The jobs that train, each with the arguments of a small cell."""
@@ -101,7 +101,7 @@ def compare(net: Any, data: Any, method: Any, plan: Setting, place: Place) -> Fo
 def of_algorithm(name: str, local: str, place: Place) -> Found:
     """A method on a network of 31 numbers, with this local work, in float64."""
     method = algorithm(WRITTEN.get(name, f"{name}(fedavg())" if needs_an_algorithm(name) else f"{name}()"))
-    plan = Setting(rounds=5, cohort=3, batch=4, step_size=0.11, client_weight="samples", **LOCAL[local])
+    plan = Setting(rounds=3, cohort=3, batch=4, step_size=0.11, client_weight="samples", **LOCAL[local])
     return compare(NET, federation(), method, plan, place)
 
 

@@ -1,23 +1,29 @@
-"""Off switches, readings and compositions: where methods are one, and where they part."""
+"""Every method against its slow twin in plain loops, off switches, readings and compositions."""
 
 from dataclasses import replace
+from itertools import combinations, pairwise
 
+import network_toys as networks
 import numpy as np
 import pytest
 import torch
+from loops import each
 from training_toys import SplitLogistic, two_classes
+from twins import training as slow, training_layers as layers
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.algorithms.state import own_rows
 from empirics.errors import EmpiricsError
 from empirics.problems.tasks import task
-from empirics.training.rounds import draw_cohort, rounds
+from empirics.training.rounds import draw_cohort, rounds, shares
 from empirics.training.setting import Setting
 
-MODEL = SplitLogistic(features=4, regularisation=0.07, begin=(0.91, -1.47, 0.83, -1.19), body=3)
+BODY, STEPS, ETA, SEED = 3, 5, 0.23, 4
+START = (0.91, -1.47, 0.83, -1.19)
+MODEL = SplitLogistic(features=4, regularisation=0.07, begin=START, body=BODY)
 FEDERATION = two_classes((7, 9, 12, 5, 10))
-PARTIAL = Setting(rounds=5, cohort=3, batch=4, step_size=0.23, local_steps=5, momentum=0.4, client_weight="samples")
-FULL = replace(PARTIAL, cohort=5)
+PLAIN = Setting(rounds=5, cohort=3, batch=4, step_size=ETA, local_steps=STEPS)
+PARTIAL = replace(PLAIN, momentum=0.4, client_weight="samples")
 
 
 def models(text: str, setting: Setting = PARTIAL) -> torch.Tensor:
@@ -25,19 +31,18 @@ def models(text: str, setting: Setting = PARTIAL) -> torch.Tensor:
     return torch.stack([s.model for s in rounds(MODEL, FEDERATION, algorithm(text), setting, seed=4)][1:])
 
 
-@pytest.mark.parametrize("cohort", [4, 3])
-@pytest.mark.parametrize("text", ["scaffold()", "feddyn(alpha=0.3)", "relaxed(scaffold(), beta=0.1)"])
-def test_with_unequal_weights_drift_correction_ends_at_the_minimiser_of_the_weighted_loss(text, cohort):
+def test_with_unequal_weights_drift_correction_ends_at_the_minimiser_of_the_weighted_loss():
     dealt = task("ridge(diabetes, regularisation=0.3)").deal("power_law_sizes(2)", 4, 0, client_weight="samples")
     samples = [[part.numpy() for part in dealt.federation.samples(k)] for k in range(4)]
     sizes = np.array([len(x) for x, _ in samples])
     assert sizes.max() > 10 * sizes.min()
     weighted = _ridge(samples, sizes / sizes.sum())
-    setting = Setting(rounds=700, cohort=cohort, batch=442, local_steps=3, step_size=0.1, client_weight="samples")
-    *_, last = rounds(dealt.model, dealt.federation, algorithm(text), setting, seed=1)
     far = np.linalg.norm(weighted - _ridge(samples, np.full(4, 0.25)))
     assert far > 3
-    assert np.linalg.norm(last.model.numpy() - weighted) < 1e-5 * far
+    setting = Setting(rounds=350, cohort=3, batch=442, local_steps=3, step_size=0.2, client_weight="samples")
+    for text in ("scaffold()", "feddyn(alpha=0.3)", "relaxed(scaffold(), beta=0.1)"):
+        *_, last = rounds(dealt.model, dealt.federation, algorithm(text), setting, seed=1)
+        assert np.linalg.norm(last.model.numpy() - weighted) < 1e-5 * far, text
 
 
 def _ridge(samples, weights):
@@ -61,14 +66,20 @@ OFF = {
     "fedavg": ("fedavg()", 0.0),
     "fedavgm": ("fedavgm(momentum=0)", 1e-12),  # the server adds a mean of moves
     "fedcm": ("fedcm(alpha=1)", 0.0),
+    "fedcog": ("fedcog(distillation=0, after=0)", 0.0),
+    "feddecorr": ("feddecorr(beta=0)", 1e-12),  # adds nothing to a loss of its own
     "fedexp": ("fedexp(epsilon=1e300)", 1e-12),  # never extrapolates; adds a mean of moves
+    "fedgen": ("fedgen(weight=0, batch=3, noise=2, hidden=5, generator_steps=2)", 1e-12),
     "fedinit": ("fedinit(beta=0)", 0.0),
     "fedprox": ("fedprox(mu=0)", 0.0),
     "fedsam": ("fedsam(rho=0)", 0.0),
     "finetuned": ("finetuned(fedavg())", 0.0),  # the own models are the ends FedAvg averages
     "layerwise": ("layerwise(fedavg(), alpha=1)", 0.0),
+    "moon": ("moon(mu=0)", 1e-12),
     "relaxed": ("relaxed(fedavg(), beta=0)", 0.0),
     "scheduled": ("scheduled(fedavg(), 'k_eta_fixed')", 0.0),
+    "vhl": ("vhl(alpha=0, weight=0, batch=3)", 1e-12),
+    "with_consensus_data": ("with_consensus_data(fedavg(), distillation=0)", 0.0),
 }
 """How each method is switched off and how far it is from FedAvg then: not at all where the server's formula is its."""
 
@@ -76,55 +87,43 @@ NO_SWITCH = {
     "dsgd": "has no option; its twin is FedAvg with one local step",
     "fedadam": "divides by the root of the second moment whatever its options",
     "feddyn": "its server adds the mean of the duals, which alpha does not scale",
+    "fedreg": "its second stage walks back along gradients that no option scales",
     "fedrep": "heads are never averaged",
     "scaffold": "its reading decides who weighs how much; its twin begins with all controls zero",
 }
 
 
 def test_every_method_says_how_it_is_switched_off_or_why_not():
-    assert set(OFF) | set(NO_SWITCH) >= {name for name in ALGORITHMS if name in LOCAL}
+    assert set(OFF) | set(NO_SWITCH) == set(ALGORITHMS)
     assert not set(OFF) & set(NO_SWITCH)
 
 
-LOCAL = {
-    *("ditto", "dsgd", "fedadam", "fedals", "fedavg", "fedavgm", "fedcm", "feddyn", "fedexp", "fedinit", "fedprox"),
-    *("fedrep", "fedsam", "finetuned", "layerwise", "relaxed", "scaffold", "scheduled"),
+ONE = {
+    **{text: ("fedavg()", off) for text, off in OFF.values()},
+    "feddecorr(beta=0, reading='code')": ("fedavg()", 1e-12),
+    "fedcog(disagreement=0.4, samples=5, steps=2, after=50)": ("fedavg()", 0.0),  # not yet due
+    "relaxed(fedavgm(), reading='code')": ("relaxed(fedavgm())", 0.0),  # the server adds updates in both readings
+    "ditto(scaffold(), weight=0.3)": ("scaffold()", 0.0),
+    **{
+        f"with_consensus_data({inner}, distillation=0)": (inner, 0.0)
+        for inner in ("fedprox(mu=0.5)", "scaffold()", "moon(mu=0.8)", "fedavgm(momentum=0.5)")
+    },
 }
-"""Methods for any model; those for networks have tests of their own."""
+"""Methods that are one, and how far apart they may be."""
 
 
-@pytest.mark.parametrize("name", OFF)
-def test_switched_off_a_method_is_fedavg(name):
-    text, off = OFF[name]
-    assert (models(text) - models("fedavg()")).abs().max() <= off
+@each(ONE, lambda text: {"text": text, "other": ONE[text][0], "off": ONE[text][1]})
+def test_a_method_that_is_switched_off_is_the_other_method(text, other, off):
+    """On a linear model where the method takes one, else on a network."""
+    train = networks.models if needs_a_network(text) else models
+    assert (train(text) - train(other)).abs().max() <= off
+
+
+def needs_a_network(text: str) -> bool:
+    return any(word in text for word in ("fedcog", "feddecorr", "fedgen", "moon", "vhl", "with_consensus_data"))
 
 
 # ---- readings ----
-
-
-@pytest.mark.parametrize("beta", [0.3, -0.2])
-def test_fedinits_readings_agree_when_everyone_takes_part(beta):
-    intended = models(f"fedinit(beta={beta})", FULL)
-    for reading in ("printed", "code", "proof"):
-        torch.testing.assert_close(
-            models(f"fedinit(beta={beta}, reading='{reading}')", FULL), intended, rtol=0, atol=1e-12
-        )
-
-
-def test_the_code_reading_of_a_method_with_server_updates_changes_nothing():
-    assert torch.equal(models("relaxed(fedavgm(), reading='code')"), models("relaxed(fedavgm())"))
-
-
-@pytest.mark.parametrize("reading", ["intended", "printed", "printed_v1", "code"])
-def test_fedals_extractors_agree_exactly_when_they_were_averaged(reading):
-    due = {"intended": {3}, "printed": {1, 4}, "printed_v1": set(), "code": {1, 4}}[reading]
-    states = rounds(MODEL, FEDERATION, algorithm(f"fedals(alpha=3, reading='{reading}')"), FULL, seed=4)
-    next(states)
-    for state in states:
-        local = own_rows(state, "local")
-        assert torch.equal(local[:, 3:], local[:1, 3:].expand(5, 1))
-        same = torch.equal(local[:, :3], local[:1, :3].expand(5, 3))
-        assert same == (state.round in due)
 
 
 def test_clients_not_drawn_take_over_the_averaged_layers_and_keep_the_others():
@@ -141,10 +140,7 @@ def test_clients_not_drawn_take_over_the_averaged_layers_and_keep_the_others():
 # ---- compositions ----
 
 COMPOSED = {
-    "relaxed(scaffold(), beta=0.05)": ("scaffold()", "relaxed(fedavg(), beta=0.05)"),
     "relaxed(feddyn(alpha=0.2), beta=0.05)": ("feddyn(alpha=0.2)", "relaxed(fedavg(), beta=0.05)"),
-    "layerwise(scaffold(), alpha=2)": ("scaffold()", "fedals(alpha=2)"),
-    "layerwise(fedprox(mu=0.3), alpha=2)": ("fedprox(mu=0.3)", "fedals(alpha=2)"),
     "layerwise(scheduled(fedavg(), 'k_rounds'), alpha=2, reading='code')": (
         "scheduled(fedavg(), 'k_rounds')",
         "fedals(alpha=2, reading='code')",
@@ -163,10 +159,10 @@ COMPOSED = {
     "finetuned(layerwise(scaffold(), alpha=2))": ("finetuned(scaffold())", "finetuned(fedals(alpha=2))"),
     "ditto(relaxed(fedprox(mu=0.3), beta=0.1))": ("ditto(relaxed(fedavg(), beta=0.1))", "ditto(fedprox(mu=0.3))"),
 }
-"""Compositions, each with what is left when one of its parts is taken away."""
+"""Compositions without a twin in plain loops, each with what is left when one of its parts is taken away."""
 
 
-@pytest.mark.parametrize("text", COMPOSED)
+@each(COMPOSED, lambda text: {"text": text})
 def test_every_part_of_a_composition_does_something(text):
     found = models(text)
     assert torch.isfinite(found).all()
@@ -184,53 +180,180 @@ def test_own_models_of_plug_ins_depend_on_the_method_they_plug_into():
     assert own("scaffold()").shape == (1, 4)
 
 
-def test_ditto_leaves_its_servers_method_alone():
-    assert torch.equal(models("ditto(scaffold(), weight=0.3)"), models("scaffold()"))
+REFUSED = {
+    "relaxed(fedals(alpha=2))": "relaxed .*fedals",
+    "relaxed(relaxed(fedavg()))": "relaxed .*relaxed",
+    "layerwise(fedinit())": "layerwise .*fedinit",
+    "layerwise(feddyn())": "layerwise .*feddyn",
+    "scheduled(dsgd())": "scheduled .*dsgd",
+    "scheduled(fedrep())": "scheduled .*fedrep",
+    "ditto(finetuned())": "ditto .*finetuned",
+    "fedals(head='classifier')": "'classifier'.* body, head",
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "relaxed(fedals(alpha=2))",
-            "relaxed needs a method whose clients start at the server model; got fedals(alpha=2",
-        ),
-        (
-            "relaxed(relaxed(fedavg()))",
-            "relaxed needs a method whose clients start at the server model; got relaxed(fed",
-        ),
-        (
-            "layerwise(fedinit())",
-            "layerwise needs a method that averages models from a common start; got fedinit(beta=0.1",
-        ),
-        (
-            "layerwise(feddyn())",
-            "layerwise needs a method that averages models from a common start; got feddyn(alpha=0.1)",
-        ),
-        ("scheduled(dsgd())", "scheduled needs a method that takes the planned steps; got dsgd()"),
-        (
-            "scheduled(fedrep())",
-            "scheduled needs a method that takes the planned steps; got fedrep(head='head', head_st",
-        ),
-        ("ditto(finetuned())", "ditto needs a method without personal models; got finetuned(fedavg())"),
-    ],
-)
-def test_what_does_not_compose_says_so(text, said):
-    with pytest.raises(EmpiricsError, match="^" + "".join(f"[{c}]" if c in "()=." else c for c in said)):
-        algorithm(text)
-
-
-def test_a_head_that_no_layer_has_is_one_clear_line():
-    with pytest.raises(EmpiricsError, match=r"^head must begin a layer's name; got 'classifier'; layers: body, head$"):
-        models("fedals(head='classifier')")
+@each(REFUSED, lambda text: {"text": text})
+def test_what_does_not_compose_says_so(text):
+    with pytest.raises(EmpiricsError, match=REFUSED[text]):
+        models(text)
 
 
 def test_a_constant_schedule_on_epochs_is_the_epochs():
     by_epochs = replace(PARTIAL, local_steps=None, local_epochs=2, momentum=0.0)
-    assert torch.equal(models("scheduled(fedavg(), 'k_eta_fixed')", by_epochs), models("fedavg()", by_epochs))
-    assert (
-        np.ptp(
-            models("scheduled(fedavg(), 'k_rounds')", by_epochs)[1].numpy() - models("fedavg()", by_epochs)[1].numpy()
-        )
-        > 0
+    plain = models("fedavg()", by_epochs)
+    assert torch.equal(models("scheduled(fedavg(), 'k_eta_fixed')", by_epochs), plain)
+    assert not torch.equal(models("scheduled(fedavg(), 'k_rounds')", by_epochs)[1], plain[1])
+
+
+# ---- twins: five rounds, three of five ragged clients, momentum off and on ----
+
+SETTINGS = {
+    "plain": PLAIN,
+    "momentum, decay, sample weights": replace(
+        PLAIN, momentum=0.7, nesterov=True, weight_decay=0.03, client_weight="samples"
+    ),
+}
+
+TWINS = {
+    "fedavg()": slow.fedavg,
+    "dsgd()": slow.dsgd,
+    "fedprox(mu=0.4)": lambda run: slow.fedprox(run, 0.4),
+    "fedsam(rho=0.3, epsilon=0.01)": lambda run: slow.fedsam(run, 0.3, 0.01),
+    "fedavgm(momentum=0.6)": lambda run: slow.fedavgm(run, 0.6),
+    "fedavgm(momentum=0.6, reading='code')": lambda run: slow.fedavgm(run, 0.6, divide=True),
+    "fedadam(server_step_size=0.2, beta1=0.8, beta2=0.95, epsilon=0.05)": lambda run: slow.fedadam(
+        run, 0.2, 0.8, 0.95, 0.05
+    ),
+    "fedexp(epsilon=0.002)": lambda run: slow.fedexp(run, 0.002),
+    "scaffold()": slow.scaffold,
+    "scaffold(reading='printed')": lambda run: slow.scaffold(run, uniform=True),
+    "scaffold(reading='code')": lambda run: slow.scaffold(run, uniform=True, past=True),
+    "feddyn(alpha=0.3)": lambda run: slow.feddyn(run, 0.3),
+    "fedcm(alpha=0.4)": lambda run: slow.fedcm(run, 0.4),
+    "fedinit(beta=0.2)": lambda run: slow.fedinit(run, 0.2, "alg1"),
+    "fedinit(beta=0.2, reading='printed')": lambda run: slow.fedinit(run, 0.2, "alg1"),
+    "fedinit(beta=0.2, reading='code')": lambda run: slow.fedinit(run, 0.2, "code"),
+    "fedinit(beta=0.2, reading='proof')": lambda run: slow.fedinit(run, 0.2, "virtual"),
+    "relaxed(fedavg(), beta=-0.15)": lambda run: slow.fedinit(run, -0.15, "alg1"),
+    "relaxed(scaffold(), beta=0.2)": lambda run: slow.scaffold(run, 0.2),
+    "fedals(alpha=2)": lambda run: layers.fedals(run, 2, BODY),
+    "fedals(alpha=3)": lambda run: layers.fedals(run, 3, BODY),
+    "fedals(alpha=2, reading='code')": lambda run: layers.fedals(run, 2, BODY, early=True),
+    "fedals(alpha=2, reading='printed')": lambda run: layers.fedals(run, 2, BODY, early=True),
+    "fedals(alpha=2, reading='printed_v1')": lambda run: layers.fedals(run, 2, BODY, early=True, else_if=True),
+    "layerwise(fedprox(mu=0.4), alpha=3)": lambda run: layers.fedals(run, 3, BODY, mu=0.4),
+    "layerwise(scaffold(), alpha=2)": lambda run: layers.fedals_scaffold(run, 2, BODY),
+    "layerwise(scaffold(), alpha=3)": lambda run: layers.fedals_scaffold(run, 3, BODY),
+    "scheduled(fedavg(), 'k_eta_fixed')": slow.fedavg,
+    "scheduled(fedavg(), 'dsgd')": slow.dsgd,
+    "scheduled(fedavg(), 'k_rounds')": lambda run: slow.scheduled(run, lambda r, _: (up(STEPS / r ** (1 / 3)), ETA)),
+    "scheduled(fedavg(), 'k_error', window=1)": lambda run: slow.scheduled(
+        run, lambda r, losses: (max(1, up(STEPS * ratio(losses, 1) ** (1 / 3))), ETA)
+    ),
+    "scheduled(fedavg(), 'k_step', plateau_round=3)": lambda run: slow.scheduled(
+        run, lambda r, _: (STEPS if r < 3 else up(STEPS / 10), ETA)
+    ),
+    "scheduled(fedavg(), 'eta_rounds')": lambda run: slow.scheduled(run, lambda r, _: (STEPS, ETA / r**0.5)),
+    "scheduled(fedavg(), 'k_rounds', step_size='eta_rounds')": lambda run: slow.scheduled(
+        run, lambda r, _: (up(STEPS / r ** (1 / 3)), ETA / r**0.5)
+    ),
+    "scheduled(fedavg(), 'eta_error', window=2)": lambda run: slow.scheduled(
+        run, lambda r, losses: (STEPS, ETA * ratio(losses, 2) ** 0.5)
+    ),
+    "scheduled(fedavg(), 'eta_step', plateau_round=4)": lambda run: slow.scheduled(
+        run, lambda r, _: (STEPS, ETA if r < 4 else ETA / 10)
+    ),
+}
+SAME = [
+    {"fedavg()", "scheduled(fedavg(), 'k_eta_fixed')"},
+    *map(set, combinations(["scaffold()", "scaffold(reading='printed')", "scaffold(reading='code')"], 2)),
+    {"dsgd()", "scheduled(fedavg(), 'dsgd')"},
+    {"fedinit(beta=0.2)", "fedinit(beta=0.2, reading='printed')"},
+    {"fedals(alpha=2, reading='code')", "fedals(alpha=2, reading='printed')"},
+]
+"""Methods that are one: asked for by different names."""
+
+
+def up(steps: float) -> int:
+    """Rounded up, whole numbers staying what they are whatever the last bit."""
+    return int(np.ceil(steps - 1e-12))
+
+
+def ratio(losses: list[float], window: int) -> float:
+    """The loss of (15), now over at first: 1 until there are more reports than the window takes."""
+    return sum(losses[-window:]) / sum(losses[:window]) if len(losses) > window else 1.0
+
+
+def plain_run(setting: Setting) -> slow.Plain:
+    """The same work as numbers and lists."""
+    data = []
+    for k in range(FEDERATION.clients):
+        inputs, labels = FEDERATION.samples(k)
+        data.append(list(zip(inputs.tolist(), labels.tolist(), strict=True)))
+    return slow.Plain(
+        data=data,
+        cohorts=[draw_cohort(setting, FEDERATION, SEED, r)[0].tolist() for r in range(setting.rounds)],
+        weights=shares(setting, FEDERATION).tolist(),
+        start=list(START),
+        eta=setting.step_size,
+        steps=setting.steps,
+        batch=setting.batch,
+        seed=SEED,
+        regularisation=MODEL.regularisation,
+        momentum=setting.momentum,
+        nesterov=setting.nesterov,
+        weight_decay=setting.weight_decay,
     )
+
+
+def trained(text: str, setting: Setting):
+    """The server's models after every round, and the last state."""
+    states = list(rounds(MODEL, FEDERATION, algorithm(text), setting, SEED))
+    return np.array([state.model.tolist() for state in states[1:]]), states[-1]
+
+
+@each(TWINS, lambda text: {"text": text})
+def test_server_models_equal_those_of_plain_loops(text):
+    for setting in SETTINGS.values():
+        found, _ = trained(text, setting)
+        expected = np.array(TWINS[text](plain_run(setting)))
+        assert np.ptp(expected, axis=0).min() > 1e-3  # every column moves
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
+PERSONAL = {
+    "finetuned(fedavg())": layers.finetuned,
+    "ditto(weight=0.6)": lambda run: layers.ditto(run, 0.6, STEPS),
+    "ditto(weight=0.6, local_steps=2)": lambda run: layers.ditto(run, 0.6, 2),
+    "fedrep(head_steps=2)": lambda run: layers.fedrep(run, BODY, 2),
+}
+
+
+@each(PERSONAL, lambda text: {"text": text})
+def test_server_and_personal_models_equal_those_of_plain_loops(text):
+    for setting in SETTINGS.values():
+        found, last = trained(text, setting)
+        expected, own = PERSONAL[text](plain_run(setting))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(algorithm(text).own_models(last), own, rtol=0, atol=1e-10)
+
+
+def test_no_two_methods_are_the_same_here():
+    """Else a twin would pass for a method it is not: every pair differs, but for those that are one."""
+    run = plain_run(PLAIN)
+    ends = {text: np.array(twin(run)) for text, twin in TWINS.items()}
+    for one, other in combinations(TWINS, 2):
+        apart = np.abs(ends[one] - ends[other]).max()
+        assert (apart < 1e-12) if {one, other} in SAME else (apart > 1e-4), (one, other)
+
+
+def test_every_client_is_drawn_and_most_sit_out_between_two_rounds_of_theirs():
+    """Stale memories are tested only where a client was away."""
+    cohorts = plain_run(PLAIN).cohorts
+    away = set()
+    for k in range(5):
+        rounds_in = [r for r, cohort in enumerate(cohorts) if k in cohort]
+        assert rounds_in
+        if any(later - earlier > 1 for earlier, later in pairwise(rounds_in)):
+            away.add(k)
+    assert len(away) >= 3

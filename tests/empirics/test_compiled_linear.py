@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
+from loops import each
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged
-from empirics.experiments import Cell
 from empirics.federation.federation import Batches, Federation
 from empirics.models.compiled import compiled, engine_of, ENGINES, NotServed
 from empirics.models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
@@ -58,8 +58,8 @@ def distance(found, exact):
 
 
 @settings(max_examples=80, deadline=None)
-@given(linear())
-def test_gradients_are_those_of_float64_autograd(made):
+@given(linear(), st.integers(1, 4))
+def test_gradients_are_those_of_float64_autograd_and_a_rows_do_not_depend_on_the_others(made, chosen):
     model, w, batches, step = made
     row = w.to(torch.float64, copy=True).requires_grad_()
     inputs, targets, weight = batches.at(len(w), step)
@@ -67,20 +67,13 @@ def test_gradients_are_those_of_float64_autograd(made):
     if weight is not None:
         batch = (*batch[:2], weight.double())
     (exact,) = torch.autograd.grad(replace(model, dtype=torch.float64).task_loss(row, batch).sum(), row)
-    ours = distance(compiled(model).gradient_in(w, batches, step), exact)
+    together, part = compiled(model).gradient_in(w, batches, step), slice(0, min(chosen, len(w)))
+    assert torch.equal(compiled(model).gradient_in(w[part], batches, step), together[part])
+    assert torch.equal(compiled(model).gradient_in(w[part], batches.part(part), step), together[part])
+    ours = distance(together, exact)
     terms = model.output(w.abs(), inputs.abs()).max()  # of outputs that are sums of such size, the last digits are lost
     allowed = CLOSE[w.dtype] * max(1, float(terms))
     assert ours <= max(allowed, 2 * distance(model.gradient(w, (inputs, targets, weight)), exact))
-
-
-@settings(max_examples=30, deadline=None)
-@given(linear(), st.integers(1, 4))
-def test_a_rows_numbers_do_not_depend_on_the_others(made, chosen):
-    model, w, batches, step = made
-    together = compiled(model).gradient_in(w, batches, step)
-    part = slice(0, min(chosen, len(w)))
-    assert torch.equal(compiled(model).gradient_in(w[part], batches, step), together[part])
-    assert torch.equal(compiled(model).gradient_in(w[part], batches.part(part), step), together[part])
 
 
 # ---- training ----
@@ -122,61 +115,31 @@ def test_steps_taken_in_one_call_are_those_taken_one_by_one(model):
     assert not torch.equal(ours, trained(model, "fedavg"))
 
 
-@pytest.mark.parametrize("model", MODELS[:2], ids=lambda model: type(model).__name__)
-def test_numbers_do_not_depend_on_the_chunk(model):
-    for method in ("fedavg", "fedsam"):
-        ours = trained(compiled(model), method, Stacked(), plain=model)
-        for chunk in (1, 2, 4):
-            assert torch.equal(trained(compiled(model), method, Stacked(chunk), plain=model), ours)
+MOMENTUM = {"momentum": 0.6, "clip": 0.9}
+ADAMW = {"optimizer": "adamw", "weight_decay": 0.02}
+RUNS = {"fedavg": {}, "fedsam": MOMENTUM, "scaffold": ADAMW, "fedprox(mu=0.1)": MOMENTUM, "feddyn": {}}
 
 
-METHODS = ["fedavg", "fedsam", "scaffold", "relaxed(fedprox(mu=0.1), beta=0.05)", "feddyn"]
-SETTINGS = [SETTING, replace(SETTING, momentum=0.6, clip=0.9), replace(SETTING, optimizer="adamw", weight_decay=0.02)]
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("setting", SETTINGS, ids=["sgd", "momentum and clipping", "adamw"])
-def test_training_ends_where_that_on_torch_does(method, setting):
+@each(RUNS, lambda method: {"method": method})
+def test_training_ends_where_that_on_torch_does(method):
+    setting = replace(SETTING, **RUNS[method])
     for model in MODELS:
         ours = trained(compiled(model), method, setting=setting, plain=model)
         theirs = trained(model, method, setting=setting)
         assert float((ours - theirs).norm() / theirs.norm()) < 100 * CLOSE[model.dtype]
 
 
-def test_gradients_are_compiled_for_every_method_and_plain_steps_in_one_call(monkeypatch):
-    model, calls = compiled(FORTY_FIVE), {"gradient_in": 0, "walk_in": 0}
-
-    def counted(name):
-        before = getattr(type(model), name)
-
-        def call(*arguments):
-            calls[name] += 1
-            return before(*arguments)
-
-        monkeypatch.setattr(type(model), name, call)
-
-    for name in calls:
-        counted(name)
-    trained(model, "fedavg", plain=FORTY_FIVE)
-    assert calls == {"gradient_in": 0, "walk_in": 3}
-    trained(model, "fedsam", setting=replace(SETTING, local_epochs=None, local_steps=4), plain=FORTY_FIVE)
-    assert calls == {"gradient_in": 3 * 4 * 2, "walk_in": 3}
-
-
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
-def test_numbers_that_are_not_finite_stay_so(bad):
+def test_numbers_that_are_not_finite_stay_so_and_end_a_run():
     for model in MODELS[:2]:
-        spoilt = torch.full((2, model.dim), 0.3, dtype=model.dtype)
-        spoilt[1, 3] = bad
         samples = torch.ones(4, model.features, dtype=model.dtype)
         targets = targets_of(type(model), 4, model.outputs, model.dtype, torch.Generator().manual_seed(1))
         batches = Batches(samples, targets, torch.tensor([[[0, 2, 3]]] * 2), None)
-        found = compiled(model).gradient_in(spoilt, batches, 0)
-        assert found[0].isfinite().all()
-        assert torch.equal(found[1].isnan(), model.gradient(spoilt, batches.at(2, 0))[1].isnan())
-
-
-def test_divergence_is_seen():
+        for bad in (float("nan"), float("inf"), -float("inf")):
+            spoilt = torch.full((2, model.dim), 0.3, dtype=model.dtype)
+            spoilt[1, 3] = bad
+            found = compiled(model).gradient_in(spoilt, batches, 0)
+            assert found[0].isfinite().all()
+            assert torch.equal(found[1].isnan(), model.gradient(spoilt, batches.at(2, 0))[1].isnan())
     with pytest.raises(Diverged):
         trained(compiled(MODELS[3]), "fedavg", setting=replace(SETTING, step_size=1e9, rounds=60), plain=MODELS[3])
 
@@ -184,37 +147,24 @@ def test_divergence_is_seen():
 # ---- what is torch's ----
 
 
-@pytest.mark.parametrize("change", ["class", "precision", "features", "targets"])
-def test_samples_that_do_not_fit_are_torchs(change):
+def test_samples_that_do_not_fit_are_torchs():
     model, w = FORTY_FIVE, torch.zeros(3, FORTY_FIVE.dim)
     inputs, targets = torch.ones(6, 9), torch.tensor([0, 1, 2, 3, 4, 0])
-    if change == "class":
-        targets[2] = 5
-    elif change == "precision":
-        inputs = inputs.double()
-    elif change == "features":
-        inputs = inputs[:, :8].contiguous()
-    else:
-        targets = targets.float()
-    batches = Batches(inputs, targets, torch.arange(6).view(3, 1, 2), None)
-    assert compiled(model).gradient_in(w, batches, 0) is None
-    assert compiled(model).walk_in(w, batches, np.array([1, 1, 1]), np.array([0.1])) is False
-    federation = Federation.of(inputs, targets, [np.arange(2), np.arange(2, 6)])
-    with pytest.raises((RuntimeError, IndexError)):
-        list(rounds(compiled(model), federation, fedavg, Setting(rounds=1, cohort=2, batch=2), 3))
+    for x, y in (
+        (inputs, torch.tensor([0, 1, 5, 3, 4, 0])),  # no such class
+        (inputs.double(), targets),
+        (inputs[:, :8].contiguous(), targets),
+        (inputs, targets.float()),
+    ):
+        batches = Batches(x, y, torch.arange(6).view(3, 1, 2), None)
+        assert compiled(model).gradient_in(w, batches, 0) is None
+        assert compiled(model).walk_in(w, batches, np.array([1, 1, 1]), np.array([0.1])) is False
+        federation = Federation.of(x, y, [np.arange(2), np.arange(2, 6)])
+        with pytest.raises((RuntimeError, IndexError)):
+            list(rounds(compiled(model), federation, fedavg, Setting(rounds=1, cohort=2, batch=2), 3))
 
 
-def test_a_subclass_stays_on_torch():
-    class Other(Softmax):
-        pass
-
-    with pytest.raises(NotServed, match="it is Other"):
-        compiled(Other(3, 2))
-    with pytest.raises(NotServed, match="it is Linear"):
-        compiled(Linear(3, 2))
-
-
-def test_compiled_linear_models_are_stacked_and_all_else_is_the_same():
+def test_compiled_linear_models_are_stacked_all_else_is_the_same_and_a_subclass_is_not_served():
     for model in MODELS:
         ours = compiled(model)
         assert isinstance(ours, type(model))
@@ -224,14 +174,9 @@ def test_compiled_linear_models_are_stacked_and_all_else_is_the_same():
         assert isinstance(in_process(ours), Stacked)
         assert replace(ours, dtype=torch.float64).smoothness(torch.ones(2, 3)) == model.smoothness(torch.ones(2, 3))
 
+    class Other(Softmax):
+        pass
 
-CELL = {"algorithm": "fedavg()", "problem": "softmax(digits)", "seed": 3, "rounds": 2, "measure": ["train_loss"],
-        "clients": 4}  # fmt: skip
-
-
-def test_the_engine_is_in_a_cells_key_and_torch_changes_no_key():
-    torchs, ours = Cell("train", CELL), Cell("train", {**CELL, "engine": ENGINES[-1]})
-    assert Cell("train", {**CELL, "engine": "torch"}).key == torchs.key != ours.key
-    theirs, found = torchs.run(), ours.run()
-    assert found.facts == {**theirs.facts, "engine": ENGINES[-1]}
-    assert found.columns["value"] == pytest.approx(theirs.columns["value"], rel=1e-10)
+    for kind in (Other, Linear):
+        with pytest.raises(NotServed, match=kind.__name__):
+            compiled(kind(3, 2))

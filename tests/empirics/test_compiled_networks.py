@@ -82,17 +82,34 @@ def close(net, w, batch, allowed=1e-6):
 # ---- gradients ----
 
 
-@pytest.mark.parametrize("name", PAPERS)
-@pytest.mark.parametrize(("samples", "weighted"), [(32, False), (7, True)])
-def test_gradients_of_the_papers_networks_are_those_of_float64_autograd(name, samples, weighted):
-    net = network(name)
-    w = net.start(5).unsqueeze(0)
-    assert close(net, w, batch_of(net, net.input_shape, samples, net.build.classes, weighted=weighted))
+def labels(batch):
+    """The same samples, each with any number of labels."""
+    targets = torch.randint(0, 2, (*batch[1].shape, 4), generator=torch.Generator().manual_seed(8))
+    return batch[0], targets, batch[2]
 
 
-def test_gradients_of_a_users_sequential_with_strides_rims_and_means():
-    net = Network("own", lenet)
-    assert close(net, net.start(2).unsqueeze(0), batch_of(net, (2, 23, 21), 19, 4))
+def ties():
+    return nn.Sequential(nn.Conv2d(1, 3, 1), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 3))
+
+
+def cases():
+    """Networks, each with a batch of its inputs."""
+    for name in PAPERS:
+        net = network(name)
+        for samples, weighted in ((32, False), (7, True)):
+            batch = batch_of(net, net.input_shape, samples, net.build.classes, weighted=weighted)
+            yield f"{name}, {samples} samples", net, batch
+    yield "more samples than a chunk", net, batch_of(net, net.input_shape, 300, 62)
+    own = Network("own", lenet)
+    batch = batch_of(own, (2, 23, 21), 19, 4)
+    yield "strides, rims and means", own, batch
+    yield "another loss", Network("labels", lenet, LOSSES["multi_label"]), labels(batch)
+    inputs, targets, _ = batch_of(own, (1, 4, 4), 5, 3)
+    yield "equal numbers in a window", Network("ties", ties), (inputs.round(), targets, None)  # three values
+
+
+def test_gradients_are_those_of_float64_autograd():
+    assert [name for name, net, batch in cases() if not close(net, net.start(5).unsqueeze(0), batch)] == []
 
 
 sides, channels, kernels = st.integers(5, 11), st.integers(1, 9), st.integers(1, 4)
@@ -168,65 +185,43 @@ def test_gradients_of_every_kind_of_layer_at_random_shapes(made, samples, seed):
     assert max(relative(net, away, each).values()) < 1e-5
 
 
-def test_the_sum_over_many_samples_is_that_of_its_chunks():
-    net = network("femnist_dnn")
-    assert close(net, net.start(4).unsqueeze(0), batch_of(net, net.input_shape, 300, 62))
-
-
-@pytest.mark.parametrize("loss", ["multi_label"])
-def test_other_losses_go_back_from_the_outputs(loss):
-    net = Network("labels", lenet, LOSSES[loss])
-    inputs, _, _ = batch_of(net, (2, 23, 21), 13, 4)
-    targets = torch.randint(0, 2, (1, 13, 4), generator=torch.Generator().manual_seed(8))
-    assert close(net, net.start(2).unsqueeze(0), (inputs, targets, None))
-
-
-def test_equal_numbers_of_a_window_give_their_gradient_to_the_first():
-    net = Network("ties", lambda: nn.Sequential(nn.Conv2d(1, 3, 1), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 3)))
-    inputs, targets, _ = batch_of(net, (1, 4, 4), 5, 3)
-    inputs = inputs.round()  # three values, so most windows have ties
-    w = net.start(6).unsqueeze(0)
-    assert close(net, w, (inputs, targets, None))
-
-
 # ---- outputs, halves, inputs ----
-
-
-@pytest.mark.parametrize("name", PAPERS[:2])
-def test_outputs_and_evaluation_agree_with_torch(name):
-    net = network(name)
-    w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, 150, 10)
-    for ours, theirs in zip(compiled(net).evaluate(w, *batch[:2]), net.evaluate(w, *batch[:2]), strict=True):
-        assert ours.shape == theirs.shape
-        assert torch.allclose(ours.float(), theirs.float(), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(
     ("name", "samples", "torchs"),
-    [
-        ("femnist_dnn", 256, True), ("femnist_dnn", 40, False), ("femnist_dnn", 3, True), ("decaying_k_cnn", 70, True),
-        (PAPERS[0], 256, False), (PAPERS[0], 40, False),
-    ],
+    [("femnist_dnn", 256, True), ("femnist_dnn", 40, False), ("femnist_dnn", 3, True), ("decaying_k_cnn", 70, True),
+     (PAPERS[0], 256, False), (PAPERS[0], 40, False), (PAPERS[1], 150, False)],
 )  # fmt: skip
-def test_evaluation_is_torchs_to_the_last_bit_where_compiled_passes_gain_nothing(name, samples, torchs):
+def test_evaluation_is_torchs_and_to_the_last_bit_where_compiled_passes_gain_nothing(name, samples, torchs):
     net = network(name)
     w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, samples, 10)
-    assert torch.equal(compiled(net).evaluate(w, *batch[:2])[0], net.evaluate(w, *batch[:2])[0]) is torchs
+    found, expected = (model.evaluate(w, *batch[:2]) for model in (compiled(net), net))
+    assert torch.equal(found[0], expected[0]) is torchs
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.shape == theirs.shape
+        assert torch.allclose(ours.float(), theirs.float(), rtol=1e-5, atol=1e-6)
 
 
-def test_gradients_reach_the_inputs_and_both_halves():
+def test_gradients_reach_the_inputs_and_both_halves_and_no_parameters_of_a_frozen_network():
     net = network(PAPERS[0])
-    w = net.start(5).unsqueeze(0)
     inputs, targets, _ = batch_of(net, net.input_shape, 9, 10)
 
     def made(model):
-        x, row = inputs.clone().requires_grad_(), w.clone().requires_grad_()
+        x, row = inputs.clone().requires_grad_(), net.start(5).unsqueeze(0).requires_grad_()
         z = model.features(row, x)
         loss = model.losses(model.head(row, z), targets).mean() + z.square().mean()
-        return (z, *torch.autograd.grad(loss, [row, x]))
+        found = [z, *torch.autograd.grad(loss, [row, x])]
+        teacher = model.at(row[0])
+        output = teacher.output(x)
+        assert torch.allclose(output, teacher.head(teacher.features(x)), rtol=1e-5, atol=1e-6)
+        (slope,) = torch.autograd.grad(output.square().mean(), x)
+        assert row.grad is None
+        return [*found, output, slope]
 
     for ours, theirs in zip(made(compiled(net)), made(net), strict=True):
         assert ours.shape == theirs.shape
+        assert not torch.equal(ours, theirs)  # by other code
         assert float((ours - theirs).detach().norm() / theirs.detach().norm()) < 1e-5
 
 
@@ -244,47 +239,17 @@ def test_second_gradients_of_rows_and_inputs_are_those_of_torch():
         assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
-def test_a_frozen_network_gives_gradients_to_inputs_and_none_to_its_parameters():
-    net = network(PAPERS[0])
-    row, (inputs, _, _) = net.start(5), batch_of(net, net.input_shape, 9, 10)
-
-    def slopes(model):
-        x, vector = inputs.clone().requires_grad_(), row.clone().requires_grad_()
-        teacher = model.at(vector)
-        output, again = teacher.output(x), teacher.head(teacher.features(x))
-        assert torch.allclose(output, again, rtol=1e-5, atol=1e-6)
-        (slope,) = torch.autograd.grad(output.square().mean(), x)
-        assert vector.grad is None
-        return output.detach(), slope
-
-    for ours, theirs in zip(slopes(compiled(net)), slopes(net), strict=True):
-        assert not torch.equal(ours, theirs)  # by other code
-        assert float((ours - theirs).norm() / theirs.norm()) < 1e-5
-
-
-def test_transforms_of_torch_func_are_torchs():
-    net = network("femnist_dnn")
-    w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, 4, 62)
-    ours = torch.func.grad(lambda row: compiled(net).task_loss(row, batch).sum())(w)
-    assert torch.equal(ours, torch.func.grad(lambda row: net.task_loss(row, batch).sum())(w))
-
-
-def test_a_target_that_is_no_class_is_torchs_error():
+@pytest.mark.parametrize("field", ["row", "targets", "weight", "class"])
+def test_what_does_not_fit_is_torchs_error(field):
+    """An array that is too short, or a target that is no class."""
     net = compiled(network("femnist_dnn"))
-    inputs, targets, _ = batch_of(net, net.input_shape, 4, 62)
-    with pytest.raises(IndexError, match="62"):
-        net.gradient(net.start(5).unsqueeze(0), (inputs, targets.fill_(62), None))
-
-
-@pytest.mark.parametrize("field", ["row", "targets", "weight"])
-def test_an_array_that_is_too_short_is_torchs_error(field):
-    net = compiled(network("femnist_dnn"))
-    given = dict(
-        zip(("inputs", "targets", "weight"), batch_of(net, net.input_shape, 6, 62, weighted=True), strict=True)
-    )
-    given["row"] = net.start(5).unsqueeze(0)
-    given[field] = given[field][:, :-2]
-    with pytest.raises((ValueError, RuntimeError)):
+    batch = batch_of(net, net.input_shape, 6, 62, weighted=True)
+    given = dict(zip(("inputs", "targets", "weight"), batch, strict=True)) | {"row": net.start(5).unsqueeze(0)}
+    if field == "class":
+        given["targets"].fill_(62)
+    else:
+        given[field] = given[field][:, :-2]
+    with pytest.raises((ValueError, RuntimeError, IndexError)):
         net.gradient(given["row"], (given["inputs"], given["targets"], given["weight"]))
 
 
@@ -303,10 +268,8 @@ def trained(net, method, engine, setting=SETTING, seed=4):
     return list(rounds(net, dealt(net), algorithm(method), setting, seed, engine))[-1].model
 
 
-METHODS = [
-    "fedavg", "fedsam", "scaffold", "moon", "feddecorr", "relaxed(fedprox(mu=0.1), beta=0.05)", "vhl(batch=9)",
-    "fedgen(generator_steps=3)", "fedcog(samples=8, steps=3, after=0)", "fedreg",
-]  # fmt: skip
+METHODS = ["fedavg", "moon", "feddecorr", "vhl(batch=9)", "fedgen(generator_steps=3)",
+           "fedcog(samples=8, steps=3, after=0)", "fedreg(iterations=2)"]  # fmt: skip
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -327,21 +290,13 @@ def test_updates_are_at_most_twice_as_far_from_those_in_double_precision_as_thos
     assert median(times) <= 2
 
 
-GENERATED = "fedcog(samples=8, steps=2, after=0, generator=True)"
-
-
-@pytest.mark.parametrize("method", ["fedavg", "moon", GENERATED])
-def test_numbers_do_not_depend_on_the_threads(method):
-    net = compiled(network(PAPERS[0]))
-    ragged = Setting(rounds=2, cohort=5, batch=16, local_epochs=1, step_size=0.05)
-    alone = trained(net, method, ClientLoop(), ragged)
-    for count in (2, 3):
-        assert torch.equal(trained(net, method, Threads(count), ragged), alone)
-
-
-def test_compiled_networks_are_given_threads():
+def test_numbers_do_not_depend_on_the_threads_which_compiled_networks_are_given():
     net = compiled(network(PAPERS[0]))
     assert isinstance(choose(net, workers=2), Threads)
+    ragged = Setting(rounds=2, cohort=5, batch=16, local_epochs=1, step_size=0.05)
+    for method, counts in (("fedavg", (2, 3)), ("fedcog(samples=4, steps=1, after=0, generator=True)", (3,))):
+        alone = trained(net, method, ClientLoop(), ragged)
+        assert all(torch.equal(trained(net, method, Threads(count), ragged), alone) for count in counts)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
@@ -355,20 +310,16 @@ def test_what_stops_a_thread_is_raised_and_the_threads_go_on_with_the_next_round
     assert torch.equal(trained(net, "fedavg", engine), trained(net, "fedavg", ClientLoop()))
 
 
-def test_divergence_is_seen():
-    net = compiled(network(PAPERS[0]))
+def test_numbers_that_are_not_finite_stay_so_and_end_a_run():
+    for name in (PAPERS[0], "femnist_dnn"):
+        net = compiled(network(name))
+        w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, 16, 10)
+        for bad in (float("nan"), float("inf")):
+            spoilt = w.clone()
+            spoilt[0, 3] = bad
+            assert not net.gradient(spoilt, batch).isfinite().all()
     with pytest.raises(Diverged):
         trained(net, "fedavg", ClientLoop(), Setting(rounds=9, cohort=4, batch=16, local_steps=9, step_size=1e9))
-
-
-@pytest.mark.parametrize("name", [*PAPERS[:1], "femnist_dnn"])
-def test_numbers_that_are_not_finite_stay_so(name):
-    net = compiled(network(name))
-    w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, 16, 10)
-    for bad in (float("nan"), float("inf")):
-        spoilt = w.clone()
-        spoilt[0, 3] = bad
-        assert not net.gradient(spoilt, batch).isfinite().all()
 
 
 # ---- cells ----
@@ -377,30 +328,26 @@ CELL = {"algorithm": "fedavg()", "problem": "femnist_dnn(digits, pixels=64, clas
         "measure": ["train_loss"], "clients": 4}  # fmt: skip
 
 
-def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key():
-    torchs, ours = Cell("train", CELL), Cell("train", {**CELL, "engine": ENGINES[-1]})
-    assert Cell("train", {**CELL, "engine": "torch"}).key == torchs.key != ours.key
-    assert ours.run().facts["engine"] == ENGINES[-1]
-    assert "engine" not in torchs.run().facts
+CHANGING = {**CELL, "first": "fedavg()", "after": 1, "rounds": 2, "algorithm": "fedcog(samples=4, steps=2, after=0)"}
 
 
-def test_runs_that_change_their_method_take_an_engine_too():
-    words = {**CELL, "first": "fedavg()", "after": 1, "rounds": 2, "algorithm": "fedcog(samples=4, steps=2, after=0)"}
-    torchs, ours = Cell("continued", words), Cell("continued", {**words, "engine": ENGINES[-1]})
-    assert Cell("continued", {**words, "engine": "torch"}).key == torchs.key != ours.key
+@pytest.mark.parametrize(
+    ("job", "words", "exact"),
+    [("train", CELL, 1e-3), ("train", {**CELL, "problem": "softmax(digits)"}, 1e-10), ("continued", CHANGING, 1e-3)],
+)
+def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key(job, words, exact):
+    torchs, ours = Cell(job, words), Cell(job, {**words, "engine": ENGINES[-1]})
+    assert Cell(job, {**words, "engine": "torch"}).key == torchs.key != ours.key
     theirs, found = torchs.run(), ours.run()
     assert found.facts == {**theirs.facts, "engine": ENGINES[-1]}
-    assert found.columns["value"] == pytest.approx(theirs.columns["value"], rel=1e-3)
-    assert found.columns["value"] != theirs.columns["value"]
+    assert found.columns["value"] == pytest.approx(theirs.columns["value"], rel=exact)
+    assert (found.columns["value"] != theirs.columns["value"]) is (exact > 1e-6)
 
 
-@pytest.mark.parametrize("engine", ["auto", "compiled", "compiled-0", 1])
-def test_a_cell_names_an_engine_with_its_version(engine):
-    with pytest.raises(BoundsError, match="engine"):
-        meant({**CELL, "engine": engine})
-
-
-def test_a_cell_that_asks_for_compiled_passes_never_takes_torch():
+def test_a_cell_names_an_engine_with_its_version_and_never_takes_torch_instead():
+    for engine in ("auto", "compiled", "compiled-0", 1):
+        with pytest.raises(BoundsError, match="engine"):
+            meant({**CELL, "engine": engine})
     unserved = "femnist_dnn(digits, pixels=64, classes=10, precision='float64')"
     with pytest.raises(EmpiricsError, match="float64"):
         Cell("train", {**CELL, "problem": unserved, "engine": ENGINES[-1]}).run()
@@ -410,27 +357,19 @@ def test_a_cell_that_asks_for_compiled_passes_never_takes_torch():
 
 
 @pytest.mark.parametrize(
-    ("build", "why"),
+    ("net", "why"),
     [
         (lambda: nn.Sequential(nn.Flatten(), nn.Linear(9, 4), nn.Tanh(), nn.Linear(4, 3)), "2 is Tanh"),
         (lambda: nn.Sequential(nn.Conv2d(2, 4, 3, groups=2), nn.Flatten()), "groups"),
         (lambda: Split(nn.GRU(3, 4), nn.Linear(4, 2)), "features is GRU"),
         (lambda: nn.Sequential(*[nn.Linear(4, 4)] * 2), "shares its weight"),
+        ("sent140_linear", "one dense layer"),
+        ("femnist_dnn(precision='float64')", "float64"),
     ],
 )
-def test_a_network_with_another_layer_stays_on_torch_and_says_which(build, why):
+def test_a_network_that_is_not_served_stays_on_torch_and_says_why(net, why):
     with pytest.raises(NotServed, match=why):
-        compiled(Network("own", build))
-
-
-def test_a_linear_classifier_stays_on_torch():
-    with pytest.raises(NotServed, match="one dense layer"):
-        compiled(network("sent140_linear"))
-
-
-def test_double_precision_stays_on_torch():
-    with pytest.raises(NotServed, match="float64"):
-        compiled(network("femnist_dnn(precision='float64')"))
+        compiled(network(net) if isinstance(net, str) else Network("own", net))
 
 
 def run(code, **environment):
@@ -438,21 +377,6 @@ def run(code, **environment):
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, env={**os.environ, **environment}
     )
     return done.returncode, done.stdout, done.stderr
-
-
-def test_without_numba_one_line_says_so():
-    code = """import sys
-sys.modules["numba"] = None
-from empirics.models.compiled import compiled, NotServed
-from empirics.models.networks import network
-try:
-    compiled(network("femnist_dnn"))
-except NotServed as reason:
-    print(reason)"""
-    status, said, wrong = run(code)
-    assert (status, wrong) == (0, "")
-    assert said.startswith("the model runs on torch alone: numba cannot be loaded: ModuleNotFoundError")
-    assert said.count("\n") == 1
 
 
 TRAINS = """import sys
@@ -467,8 +391,9 @@ def test_training_without_numba_takes_torch_and_one_line_says_so():
     assert status == 0
     assert "round 1: train_loss" in said
     reason, engine = wrong.splitlines()
-    assert reason.startswith("fedbounds: the model runs on torch alone: numba cannot be loaded: ModuleNotFoundError")
-    assert engine == "fedbounds: the engine is torch"
+    assert "numba" in reason
+    assert "ModuleNotFoundError" in reason
+    assert "torch" in engine
 
 
 @pytest.mark.slow
@@ -483,18 +408,6 @@ print(net.gradient(net.start(seed=3)[None], batch).numpy().tobytes().hex())"""
     first, second = (run(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
     assert first == second
     assert first[0] == 0
-
-
-@pytest.mark.slow
-def test_training_without_a_folder_for_compiled_code_works_and_says_what_it_is_doing(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("no folder")
-    begin = {"FEDBOUNDS_PROGRESS": "", "NUMBA_CACHE_DIR": str(blocked / "below")}
-    status, said, wrong = run(TRAINS.format(first=""), **begin)
-    assert status == 0
-    assert "round 1: train_loss" in said
-    assert "fedbounds: compiling the passes of models, once on this machine" in wrong
-    assert "whose code is kept nowhere and compiled anew by every process: no folder can be written" in wrong
 
 
 def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba():
@@ -516,16 +429,13 @@ def test_a_cell_computes_on_its_share_of_the_cores(monkeypatch):
     assert in_process(net).count == cores() >= 1
 
 
-def test_numba_is_not_loaded_before_it_is_asked_for():
-    code = "import sys, empirics.training.engines, empirics.experiments.jobs.train\nprint('numba' in sys.modules)"
-    assert run(code)[1] == "False\n"
-
-
-def test_without_a_folder_to_write_code_stays_in_memory(tmp_path):
+def test_numba_is_not_loaded_before_it_is_asked_for_and_without_a_folder_code_stays_in_memory(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
-    code = """from empirics.models.compiled import cache
+    code = """import sys, empirics.training.engines, empirics.experiments.jobs.train
+print("numba" in sys.modules)
+from empirics.models.compiled import cache
 print(cache.folder())
 kernel = cache.kept_kernel(abs_ := eval("lambda x: x + 2.5"))
 print(kernel(3.25))"""
-    assert run(code, NUMBA_CACHE_DIR=str(blocked / "below")) == (0, "None\n5.75\n", "")
+    assert run(code, NUMBA_CACHE_DIR=str(blocked / "below")) == (0, "False\nNone\n5.75\n", "")

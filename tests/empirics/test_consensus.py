@@ -1,21 +1,35 @@
-"""FedCOG: labels, divergences and weights by hand, what is generated when, ablations, plug-ins."""
+"""FedCOG: labels, divergences and weights by hand, what is generated when, plug-ins, and its generator of images."""
 
+import copy
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from network_toys import FEATURES, FEDERATION, models, NET, SETTING, work_of
+from torch import nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from training_toys import many_classes
 
 from bounds.fedcog.labels import largest_remainder
 from empirics.algorithms import algorithm
 from empirics.algorithms.consensus import Generate, GENERATED, TEACHER
+from empirics.algorithms.pictures import LearnedGenerator, network
 from empirics.errors import EmpiricsError
+from empirics.federation.federation import Federation
+from empirics.models.network import Network
+from empirics.models.networks.generator import Generator
+from empirics.models.networks.parts import Split
+from empirics.streams import stream
 from empirics.training.engines import Stacked
+from empirics.training.rounds import plan, rounds
+from empirics.training.setting import Setting
 
 SHARP = torch.tensor([[[math.log(3), 0.0]]])
 ALL = torch.ones(1, 1)
+BASE = "disagreement=0.4, distillation=0.5, samples=5, steps=3"
 
 
 class Last:
@@ -41,7 +55,7 @@ def counted(*counts, **options):
     return Generate(**options).labels(work)
 
 
-def test_complementary_labels_of_the_papers_example():
+def test_labels_complement_those_of_the_client():
     """[500, 0, 400, 200, 400] lacks [0, 500, 100, 300, 100]: of 256 samples 128, 25.6, 76.8 and 25.6."""
     labels, shares = counted([500, 0, 400, 200, 400])
     assert torch.bincount(labels[0], minlength=5).tolist() == [0, 128, 26, 77, 25]
@@ -50,22 +64,13 @@ def test_complementary_labels_of_the_papers_example():
     real = shares[0] > 0
     assert torch.bincount(labels[0][real], minlength=5).tolist() == [0, 128, 25, 76, 25]
     assert shares[0][real].unique().tolist() == pytest.approx([1 / 254])
-
-
-def test_clients_that_lack_nothing_and_uniform_targets_take_all_labels_alike():
-    for options in ({}, {"targets": "uniform"}):
+    for options in ({}, {"targets": "uniform"}):  # nothing is lacking
         labels, _ = counted([4, 4, 4], samples=7, **options)
         assert torch.bincount(labels[0]).tolist() == largest_remainder([1, 1, 1], 7)
     labels, _ = counted([4, 0, 1], samples=6, targets="uniform")
     assert torch.bincount(labels[0]).tolist() == [2, 2, 2]
-
-
-def test_fewer_samples_than_labels_under_the_code_are_none():
-    _, shares = counted([3, 3, 3], samples=2, reading="code")
+    _, shares = counted([3, 3, 3], samples=2, reading="code")  # fewer samples than labels
     assert shares.tolist() == [[0.0, 0.0]]
-
-
-BASE = "disagreement=0.4, distillation=0.5, samples=5, steps=3"
 
 
 def test_a_generated_batch_goes_through_all_samples_before_any_comes_again():
@@ -80,78 +85,6 @@ def test_a_generated_batch_goes_through_all_samples_before_any_comes_again():
     assert not torch.equal(seen[0][0], seen[2][0])
 
 
-# ---- cost ----
-
-
-@pytest.mark.parametrize("inner", ["fedsam(rho=0.1)", "fedprox(mu=0.1)"])
-def test_a_client_generates_once_a_round_however_often_its_objective_is_asked(inner, monkeypatch):
-    generated = []
-    whole = Generate.__call__
-    monkeypatch.setattr(
-        Generate,
-        "__call__",
-        lambda self, net, work, shape: (generated.append(len(work.rows)), whole(self, net, work, shape))[1],
-    )
-    model, data = many_classes((7, 9, 12, 5, 10))
-    text = f"with_consensus_data({inner}, {BASE})"
-    setting = replace(SETTING, local_steps=None, local_epochs=1, momentum=0.5)  # fewer and fewer rows are active
-    models(text, setting)
-    assert generated == [1] * 9
-    generated.clear()
-    models(text, setting, model, data)
-    assert generated == [3] * 3
-
-
-def test_an_objective_switched_off_or_not_yet_due_generates_nothing(monkeypatch):
-    def never(*_):
-        raise AssertionError
-
-    monkeypatch.setattr(Generate, "__call__", never)
-    assert torch.equal(models("fedcog(distillation=0, after=0)"), models("fedavg()"))
-
-
-# ---- switches, ablations, plug-ins ----
-
-
-def test_before_its_first_round_fedcog_is_fedavg_and_then_parts():
-    apart = (models(f"fedcog({BASE}, after=2)") - models("fedavg()")).abs().amax(-1)
-    assert apart[:2].tolist() == [0, 0] or apart[:2].max() < 1e-14
-    assert apart[2] > 1e-4
-    assert torch.equal(models("fedcog()"), models(f"fedcog({BASE}, after=50)"))
-
-
-@pytest.mark.parametrize("inner", ["fedprox(mu=0.5)", "scaffold()", "moon(mu=0.8)", "fedavgm(momentum=0.5)"])
-def test_a_plug_in_keeps_its_method_and_adds_to_it(inner):
-    both = models(f"with_consensus_data({inner}, {BASE})")
-    assert (both - models(inner)).abs().max() > 1e-4
-    assert (both - models(f"fedcog({BASE}, after=0)")).abs().max() > 1e-4
-    assert torch.equal(models(f"with_consensus_data({inner}, distillation=0)"), models(inner))
-    outer, built = algorithm(f"with_consensus_data({inner})"), algorithm(inner)
-    assert (outer.direction, outer.combine, outer.start) == (built.direction, built.combine, built.start)
-    assert (outer.uploads, outer.downloads) == (built.uploads, built.downloads)
-
-
-def test_the_last_models_are_remembered_once():
-    assert len(algorithm("with_consensus_data(moon())").remember) == 1
-
-
-# ---- other models and engines ----
-
-STACKED = f"fedcog({BASE}, after=0"
-
-
-@pytest.mark.parametrize("options", ["", ", reading='code'", ", supervision='predicted', batch=2", ", shared=True"])
-def test_stacked_models_give_the_same_in_every_chunk(options):
-    """Also where the code generates different numbers of samples for different clients."""
-    model, data = many_classes((7, 9, 12, 5, 10))
-    setting = replace(SETTING, local_steps=None, local_epochs=1, cohort=4)
-    whole = models(STACKED + options + ")", setting, model, data)
-    assert whole.isfinite().all()
-    assert (whole - models("fedavg()", setting, model, data)).abs().max() > 1e-3
-    for chunk in (1, 2, 3):
-        assert torch.equal(models(STACKED + options + ")", setting, model, data, engine=Stacked(chunk)), whole)
-
-
 def test_the_teacher_is_the_model_that_was_sent():
     """Clients of a layer-wise method were never sent the average of their bodies."""
     work = work_of("fedcog()").part(slice(0, 1))
@@ -163,22 +96,116 @@ def test_the_teacher_is_the_model_that_was_sent():
     torch.testing.assert_close(work.recalled[TEACHER], torch.softmax(wanted, -1).detach())
 
 
-def test_tokens_and_targets_that_are_no_classes_are_one_clear_line():
+# ---- plug-ins, other models and engines ----
+
+
+@pytest.mark.parametrize("inner", ["scaffold()", "moon(mu=0.8)", "fedavgm(momentum=0.5)"])
+def test_a_plug_in_keeps_its_method_and_adds_to_it(inner):
+    both = models(f"with_consensus_data({inner}, {BASE})")
+    assert (both - models(inner)).abs().max() > 1e-4
+    assert (both - models(f"fedcog({BASE}, after=0)")).abs().max() > 1e-4
+    outer, built = algorithm(f"with_consensus_data({inner})"), algorithm(inner)
+    assert (outer.direction, outer.combine, outer.start) == (built.direction, built.combine, built.start)
+    assert (outer.uploads, outer.downloads) == (built.uploads, built.downloads)
+    assert len(set(outer.remember)) == len(outer.remember)
+
+
+@pytest.mark.parametrize("options", ["", ", reading='code'", ", supervision='predicted', batch=2, shared=True"])
+def test_stacked_models_give_the_same_in_every_chunk(options):
+    """Also where the code generates different numbers of samples for different clients."""
+    model, data = many_classes((7, 9, 12, 5, 10))
+    setting = replace(SETTING, local_steps=None, local_epochs=1, cohort=4)
+    text = f"fedcog({BASE}, after=0{options})"
+    whole = models(text, setting, model, data)
+    assert whole.isfinite().all()
+    assert (whole - models("fedavg()", setting, model, data)).abs().max() > 1e-3
+    for chunk in (1, 3):
+        assert torch.equal(models(text, setting, model, data, engine=Stacked(chunk)), whole)
+
+
+def test_what_is_no_number_no_class_no_image_and_no_switch_is_refused():
     tokens = replace(FEDERATION, inputs=FEDERATION.inputs.long())
-    with pytest.raises(EmpiricsError, match=r"^fedcog makes inputs by gradients and needs real numbers; got torch.int"):
-        models("fedcog(after=0)", data=tokens, net=Any3())
-    many = replace(FEDERATION, targets=FEDERATION.inputs.round())
-    with pytest.raises(EmpiricsError, match=r"^the method needs class numbers as targets, one per sample$"):
-        models("fedcog(after=0)", data=many)
+    numbers = replace(FEDERATION, targets=FEDERATION.inputs.round())
+    for text, named, data in (
+        ("fedcog(after=0)", "real numbers.*int64", tokens),
+        ("fedcog(after=0)", "class numbers as targets", numbers),
+        ("fedcog(after=0, generator=True)", "square images", FEDERATION),
+        ("fedcog(generator=1)", "with_consensus_data: generator .*1", FEDERATION),
+    ):
+        with pytest.raises(EmpiricsError, match=named):
+            models(text, data=data)
 
 
-class Any3:
-    """A model that takes whole numbers."""
+# ---- the generator of images (A.4.2), against PyTorch's own module and Adam ----
 
-    stacked, dim, layers, class_axis, dtype = False, NET.dim, NET.layers, 2, torch.float64
+SEED, CLASSES, SAMPLES, NOISE, MAPS = 5, 3, 6, 5, 2
+SMALL = LearnedGenerator(noise=NOISE, maps=MAPS, groups=1)
+SHAPE = (1, 4, 4)
+IMAGES = Network(
+    "flat images",
+    lambda: Split(nn.Sequential(nn.Flatten(), nn.Linear(16, 4), nn.Tanh()), nn.Linear(4, CLASSES)),
+    dtype=torch.float64,
+)
 
-    def start(self, seed):
-        return NET.start(seed)
 
-    def task_loss(self, w, batch):
-        return NET.task_loss(w, (batch[0].double(), *batch[1:]))
+def pictures():
+    rng = np.random.default_rng(8)
+    labels = [0, 1, 0, 0, 1, 2, 2, 1, 0, 2, 1, 1]
+    inputs = torch.tensor(rng.random((12, *SHAPE)))
+    return Federation.of(inputs, torch.tensor(labels), [[0, 1, 2, 3], [4, 5, 6, 7, 8], [9, 10, 11]])
+
+
+PLAN = Setting(rounds=2, cohort=2, batch=2, step_size=0.3, local_steps=2)
+
+
+def work_at(round_):
+    built = algorithm("fedcog()")
+    state = built.begin(IMAGES.start(SEED), 3)._replace(round=round_)
+    state.memory["last"].add_(torch.linspace(-1, 1, IMAGES.dim, dtype=torch.float64))
+    return plan(IMAGES, pictures(), built, PLAN, SEED, state, (np.arange(3), np.ones(3)))
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_its_steps_are_those_of_adam_on_a_fresh_generator_and_noise(steps):
+    disagreement = 0.4
+    for k in range(3):
+        work = work_at(round_=1).part(slice(k, k + 1))
+        images, labels, _ = Generate(SAMPLES, steps, disagreement, pictures=SMALL)(IMAGES, work, SHAPE)
+        built = Generator(1, 4, NOISE, MAPS, 1)
+        module = built().double()
+        seed = int(stream(SEED, "image generator", round=1, client=k).integers(2**62))
+        vector_to_parameters(network(built, torch.float64).start(seed), module.parameters())
+        drawn = stream(SEED, "generated inputs", round=1, client=k).standard_normal((SAMPLES, NOISE), "float32")
+        noise = torch.tensor(drawn, dtype=torch.float64, requires_grad=True)
+        fresh = copy.deepcopy(module)
+        adam = torch.optim.Adam([noise, *module.parameters()], lr=1e-2, betas=(0.5, 0.999))
+        for _ in range(steps):
+            outputs = [
+                IMAGES.output(w.unsqueeze(0), module(noise).unsqueeze(0))[0]
+                for w in (work.received, work.recall("last")[0])
+            ]
+            p, q = (output.softmax(-1) for output in outputs)
+            m = (p + q) / 2
+            js = (0.5 * (p * (p / m).log() + q * (q / m).log())).sum(-1).mean()
+            adam.zero_grad()
+            (F.cross_entropy(outputs[0], labels[0]) + disagreement * (1 - js)).backward()
+            adam.step()
+        assert images.shape == (1, SAMPLES, *SHAPE)
+        assert 0 < float(images.min()) < float(images.max()) < 1
+        torch.testing.assert_close(images[0], module(noise).detach(), rtol=0, atol=1e-10)
+        moved = parameters_to_vector(module.parameters()) - parameters_to_vector(fresh.parameters())
+        assert steps * 0.4e-2 <= moved.abs().max() <= 1.1e-2 * steps
+
+
+def test_in_training_it_is_a_method_of_its_own_and_off_by_default(monkeypatch):
+    monkeypatch.setattr("empirics.algorithms.consensus.LearnedGenerator", lambda shared: replace(SMALL, shared=shared))
+
+    def trained(text):
+        return list(rounds(IMAGES, pictures(), algorithm(text), PLAN, SEED))[-1].model
+
+    base = "disagreement=0.4, distillation=0.5, samples=6, steps=2, after=0"
+    learnt, pixels = trained(f"fedcog({base}, generator=True)"), trained(f"fedcog({base})")
+    assert learnt.isfinite().all()
+    assert (learnt - pixels).abs().max() > 1e-4
+    assert torch.equal(pixels, trained(f"fedcog({base}, generator=False)"))
+    assert (learnt - trained(f"fedcog({base}, generator=True, shared=True)")).abs().max() > 1e-6

@@ -1,30 +1,33 @@
-"""The local loop: the same bits whatever the chunk, cohort and threads; PyTorch's optimisers; per-client steps."""
+"""Local steps and rounds: the same bits whatever the chunk, PyTorch's optimisers, who is drawn and weighs what."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings, strategies as st
+from loops import each
 from training_toys import many_classes, SplitLogistic, two_classes
 
 from empirics.algorithms import algorithm
-from empirics.errors import EmpiricsError
+from empirics.errors import Diverged, EmpiricsError
 from empirics.models.linear import LeastSquares, Logistic, SquaredHinge
 from empirics.training.engines import ClientLoop, Stacked
-from empirics.training.rounds import plan, play, rounds
+from empirics.training.rounds import draw_cohort, local_models, plan, play, rounds
 from empirics.training.setting import Setting
 
 RAGGED = (7, 9, 12, 5, 10, 8, 23)
 EVEN = (12,) * 7
-SETTING = Setting(rounds=3, cohort=7, batch=4, step_size=0.3, local_steps=4)
+WORK = Setting(rounds=3, cohort=7, batch=4, step_size=0.3, local_steps=4)
 
 
-def problem(kind: str, sizes: tuple[int, ...], dtype: torch.dtype):
+def problem(kind: str, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64, features: int = 4, classes: int = 3):
     """A model of the kind and a federation of clients of these sizes."""
     if kind == "softmax":
-        return many_classes(sizes, dtype=dtype)
+        return many_classes(sizes, features, classes, dtype)
     models = {"logistic": Logistic, "hinge": SquaredHinge, "least squares": LeastSquares}
-    return models[kind](4, 1, 0.02, dtype), two_classes(sizes, dtype=dtype)
+    return models[kind](features, 1, 0.02, dtype), two_classes(sizes, features, dtype)
 
 
 def start(model, federation, built, seed=3):
@@ -40,95 +43,66 @@ def ends(model, federation, built, setting, state, clients, engine) -> torch.Ten
     return engine.local(model, federation, built, setting, work)[0]
 
 
-@pytest.mark.parametrize("sizes", [RAGGED, EVEN], ids=["ragged", "even"])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-@pytest.mark.parametrize("kind", ["softmax", "logistic", "hinge", "least squares"])
-@pytest.mark.parametrize("length", [{}, {"local_steps": None, "local_epochs": 2}], ids=["steps", "epochs"])
-def test_bits_do_not_depend_on_chunk_or_cohort(kind, dtype, sizes, length):
-    model, federation = problem(kind, sizes, dtype)
-    setting = replace(SETTING, **length, momentum=0.5, clip=1.5)
-    built = algorithm("fedsam(rho=0.1)")
-    state = start(model, federation, built)
-    whole = ends(model, federation, built, setting, state, range(7), Stacked())
-    assert (whole - state.model).abs().max() > 0.01
-    for chunk in (1, 2, 3, 5):
-        assert torch.equal(ends(model, federation, built, setting, state, range(7), Stacked(chunk)), whole)
-    for clients in ([3], [0, 6], [1, 2, 5], [6, 2, 0, 4]):
-        assert torch.equal(ends(model, federation, built, setting, state, clients, Stacked()), whole[clients])
+@st.composite
+def local_work(draw):
+    """A model of many shapes, clients of unlike or like sizes, a method and the length of a round."""
+    kind, features = draw(st.sampled_from(["softmax", "logistic", "hinge", "least squares"])), draw(st.integers(2, 65))
+    dtype, sizes = draw(st.sampled_from([torch.float32, torch.float64])), draw(st.sampled_from([RAGGED, EVEN]))
+    model, federation = problem(kind, sizes, dtype, features, draw(st.sampled_from([2, 3, 10])))
+    length = draw(st.sampled_from([{}, {"local_steps": None, "local_epochs": 2}]))
+    optimiser = draw(st.sampled_from([{}, {"momentum": 0.5}, {"momentum": 0.5, "clip": 1.5}]))
+    setting = replace(WORK, batch=draw(st.integers(1, 33)), step_size=0.05, **length, **optimiser)
+    built = algorithm(draw(st.sampled_from(["fedavg()", "fedsam(rho=0.1)", "scaffold()"])))
+    return model, federation, built, setting, start(model, federation, built)
 
 
-@pytest.mark.parametrize("features", [3, 8, 17, 65])
-@pytest.mark.parametrize("classes", [2, 10])
-@pytest.mark.parametrize("batch", [1, 5, 16, 33])
-def test_bits_do_not_depend_on_chunk_or_threads_for_products_of_many_shapes(features, classes, batch):
-    model, federation = many_classes((40,) * 9, features, classes, torch.float32)
-    setting = replace(SETTING, batch=batch, cohort=9)
-    built = algorithm("scaffold()")
-    state = start(model, federation, built)
-    whole = ends(model, federation, built, setting, state, range(9), Stacked())
-    for chunk in (1, 4):
-        assert torch.equal(ends(model, federation, built, setting, state, range(9), Stacked(chunk)), whole)
+@settings(max_examples=60)
+@given(local_work(), st.integers(1, 5), st.lists(st.integers(0, 6), min_size=1, max_size=5, unique=True))
+def test_bits_do_not_depend_on_chunk_cohort_or_threads_and_the_plain_loop_agrees(made, chunk, clients):
+    *made, state = made
+    whole = ends(*made, state, range(7), Stacked())
+    assert (whole - state.model).abs().max() > 1e-4
+    assert torch.equal(ends(*made, state, range(7), Stacked(chunk)), whole)
+    assert torch.equal(ends(*made, state, clients, Stacked()), whole[clients])
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        for chunk in (3, 256):
-            assert torch.equal(ends(model, federation, built, setting, state, range(9), Stacked(chunk)), whole)
+        assert torch.equal(ends(*made, state, range(7), Stacked(chunk + 1)), whole)
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+    plain = ends(*made, state, range(7), ClientLoop())
+    exact = 1e-11 if whole.dtype is torch.float64 else 2e-4
+    torch.testing.assert_close(plain, whole, rtol=exact, atol=exact)
 
 
-@pytest.mark.parametrize("kind", ["softmax", "logistic", "hinge", "least squares"])
-@pytest.mark.parametrize("text", ["fedavg()", "scaffold()", "fedsam(rho=0.1)"])
-def test_the_stacked_and_the_plain_loop_agree(kind, text):
-    model, federation = problem(kind, RAGGED, torch.float64)
-    setting, built = replace(SETTING, local_steps=None, local_epochs=2, momentum=0.5), algorithm(text)
-    one, other = start(model, federation, built), start(model, federation, built)
-    for _ in range(3):
-        one = play(model, federation, built, setting, 8, Stacked(3), one)
-        other = play(model, federation, built, setting, 8, ClientLoop(), other)
-    torch.testing.assert_close(one.model, other.model, rtol=0, atol=1e-12)
-
-
-def test_losses_that_schedules_read_do_not_depend_on_the_chunk():
-    model, federation = problem("logistic", RAGGED, torch.float32)
+def test_reported_losses_are_the_weighted_mean_on_the_first_batches_whatever_the_chunk():
+    model, federation = problem("softmax", RAGGED, features=7)
     built = algorithm("scheduled(fedavg(), 'eta_error', window=1)")
-    found = [
-        play(model, federation, built, SETTING, 8, Stacked(chunk), start(model, federation, built)).losses
-        for chunk in (1, 2, 256)
-    ]
-    assert found[0] == found[1] == found[2]
-    assert len(found[0]) == 1
-
-
-def test_reported_losses_are_the_weighted_mean_on_the_first_batches():
-    model, federation = problem("softmax", RAGGED, torch.float64)
-    built = algorithm("scheduled(fedavg(), 'eta_error', window=1)")
-    setting = replace(SETTING, cohort=3, client_weight="samples", average="unbiased")
+    setting = replace(WORK, cohort=3, client_weight="samples", average="unbiased")
     state = start(model, federation, built)
     drawn = np.array([0, 2, 6]), np.ones(3)
-    reported = play(model, federation, built, setting, 8, Stacked(), state, cohort=drawn).losses[0]
+    engines = [Stacked(chunk) for chunk in (1, 2, 256)]
+    found = [play(model, federation, built, setting, 8, engine, state, cohort=drawn).losses for engine in engines]
+    assert found[0] == found[1] == found[2]
     total = 0.0
     for k, weight in ((0, 7), (2, 12), (6, 23)):
         index = federation.draw(8, 0, np.array([k]), np.array([4]), 4).index[0, 0]
         scores = federation.inputs[index] @ state.model.view(3, 7).T
         losses = torch.logsumexp(scores, 1) - scores[torch.arange(4), federation.targets[index]]
         total += weight / 42 * float(losses.mean() + 0.015 * (state.model**2).sum())
-    assert reported == pytest.approx(total, rel=1e-12)
+    assert list(found[0]) == [pytest.approx(total, rel=1e-12)]
 
 
 # ---- the local optimiser against PyTorch's, on one client ----
 
 OPTIMISERS = {
-    "plain": ({}, {}),
-    "momentum": ({"momentum": 0.8}, {"momentum": 0.8}),
-    "nesterov": ({"momentum": 0.8, "nesterov": True}, {"momentum": 0.8, "nesterov": True}),
-    "weight decay": ({"weight_decay": 0.3}, {"weight_decay": 0.3}),
+    "momentum": ({"momentum": 0.8, "weight_decay": 0.3}, {"momentum": 0.8, "weight_decay": 0.3}),
+    "clip": ({"clip": 0.4}, {}),
     "all": (
         {"momentum": 0.8, "nesterov": True, "weight_decay": 0.3, "clip": 0.4},
         {"momentum": 0.8, "nesterov": True, "weight_decay": 0.3},
     ),
-    "clip": ({"clip": 0.4}, {}),
     "adamw": ({"optimizer": "adamw", "weight_decay": 0.3}, {"weight_decay": 0.3}),
     "adamw, all": (
         {"optimizer": "adamw", "beta1": 0.7, "beta2": 0.95, "epsilon": 1e-3, "weight_decay": 0.3, "clip": 0.4},
@@ -137,15 +111,13 @@ OPTIMISERS = {
 }
 
 
-@pytest.mark.parametrize("name", OPTIMISERS)
-@pytest.mark.parametrize("engine", [Stacked(), ClientLoop()], ids=["stacked", "loop"])
-def test_local_steps_are_those_of_pytorch(name, engine):
+@each(OPTIMISERS, lambda name: {"name": name})
+def test_local_steps_are_those_of_pytorch(name):
     ours, theirs = OPTIMISERS[name]
-    model, federation = problem("logistic", RAGGED, torch.float64)
-    setting = replace(SETTING, local_steps=9, step_size=0.11, **ours)
+    model, federation = problem("logistic", RAGGED)
+    setting = replace(WORK, local_steps=9, step_size=0.11, **ours)
     built = algorithm("fedavg()")
     state = start(model, federation, built)
-    found = ends(model, federation, built, setting, state, [4], engine)[0]
     w = torch.nn.Parameter(state.model.clone())
     optimiser = (torch.optim.AdamW if "adamw" in name else torch.optim.SGD)([w], lr=0.11, **theirs)
     batches = federation.draw(8, 0, np.array([4]), np.array([9]), 4)
@@ -157,15 +129,17 @@ def test_local_steps_are_those_of_pytorch(name, engine):
         if "clip" in ours:
             assert torch.nn.utils.clip_grad_norm_([w], ours["clip"]) > 0
         optimiser.step()
-    assert (found - state.model).norm() > 0.1
-    torch.testing.assert_close(found, w.detach(), rtol=0, atol=1e-12)
+    for engine in (Stacked(), ClientLoop()):
+        found = ends(model, federation, built, setting, state, [4], engine)[0]
+        assert (found - state.model).norm() > 0.1
+        torch.testing.assert_close(found, w.detach(), rtol=0, atol=1e-12)
 
 
 def test_the_harmonic_rule_divides_the_step_size_by_local_time():
     """FedALS's language model: eta/(t/100 + 10), t counting on over rounds."""
-    model, federation = problem("least squares", EVEN, torch.float64)
+    model, federation = problem("least squares", EVEN)
     built = algorithm("fedavg()")
-    setting = replace(SETTING, local_steps=3, step_size=2.0, step_size_rule="harmonic")
+    setting = replace(WORK, local_steps=3, step_size=2.0, step_size_rule="harmonic")
     state = start(model, federation, built)._replace(round=40)
     found = ends(model, federation, built, setting, state, [2, 5], Stacked())[0]
     w, batches = state.model.clone(), federation.draw(8, 40, np.array([2]), np.array([3]), 4)
@@ -177,58 +151,231 @@ def test_the_harmonic_rule_divides_the_step_size_by_local_time():
 
 
 def test_scaffolds_controls_divide_by_the_length_of_the_walk():
-    """With one client the control is its mean direction, whatever the step sizes were."""
-    model, federation = problem("least squares", EVEN, torch.float64)
+    """In the first round the control is a client's mean direction, whatever the step sizes were."""
+    model, federation = problem("least squares", EVEN)
     built = algorithm("scaffold()")
-    setting = replace(SETTING, cohort=7, local_steps=3, step_size=2.0, step_size_rule="harmonic")
+    setting = replace(WORK, local_steps=3, step_size=2.0, step_size_rule="harmonic")
     state = start(model, federation, built)
     after = play(model, federation, built, setting, 8, Stacked(), state)
     length = sum(2.0 / (t / 100 + 10) for t in range(3))
-    local = ends(
-        model, federation, algorithm("fedavg()"), setting, start(model, federation, built), range(7), Stacked()
-    )
+    first = start(model, federation, algorithm("fedavg()"))
+    local = ends(model, federation, algorithm("fedavg()"), setting, first, range(7), Stacked())
     torch.testing.assert_close(after.memory["control"], (state.model - local) / length, rtol=0, atol=1e-12)
 
 
-def test_epochs_give_every_client_its_own_number_of_steps():
-    model, federation = problem("softmax", RAGGED, torch.float64)
-    built, setting = algorithm("fedavg()"), replace(SETTING, local_steps=None, local_epochs=2)
+def test_epochs_give_every_client_its_own_number_of_steps_which_methods_may_change():
+    model, federation = problem("softmax", RAGGED)
+    setting = replace(WORK, local_steps=None, local_epochs=2)
+
+    def steps(text):
+        built = algorithm(text)
+        everyone = np.arange(7), np.ones(7)
+        work = plan(model, federation, built, setting, 8, start(model, federation, built), everyone)
+        return work.steps.tolist()
+
+    assert steps("dsgd()") == [1] * 7
+    assert steps("scheduled(fedavg(), 'k_step', plateau_round=1)") == [1, 1, 1, 1, 1, 1, 2]
+    assert steps("fedavg()") == [4, 6, 6, 4, 6, 4, 12]
+    built = algorithm("fedavg()")
     state = start(model, federation, built)
-    drawn = np.arange(7), np.ones(7)
-    assert plan(model, federation, built, setting, 8, state, drawn).steps.tolist() == [4, 6, 6, 4, 6, 4, 12]
     by_epochs = ends(model, federation, built, setting, state, range(7), Stacked())
-    for k, steps in enumerate([4, 6, 6, 4, 6, 4, 12]):
-        alone = ends(model, federation, built, replace(SETTING, local_steps=steps), state, [k], Stacked())
+    for k, count in enumerate(steps("fedavg()")):
+        alone = ends(model, federation, built, replace(WORK, local_steps=count), state, [k], Stacked())
         assert torch.equal(alone[0], by_epochs[k])
 
 
-@pytest.mark.parametrize(("text", "steps"), [("dsgd()", 1), ("scheduled(fedavg(), 'k_step', plateau_round=1)", 1)])
-def test_methods_that_change_the_steps_change_epochs_too(text, steps):
-    model, federation = problem("softmax", RAGGED, torch.float64)
-    built = algorithm(text)
-    work = plan(
-        model,
-        federation,
-        built,
-        replace(SETTING, local_steps=None, local_epochs=2),
-        8,
-        start(model, federation, built),
-        (np.array([0, 6]), np.ones(2)),
-    )
-    assert work.steps.tolist() == [steps, 2 if "k_step" in text else steps]
+# ---- rounds ----
+
+SIZES = (7, 9, 12, 5, 10)
+SETTING = Setting(rounds=4, cohort=3, batch=4, step_size=0.3, local_steps=3)
+MODEL = SplitLogistic(features=4, regularisation=0.07, begin=(0.9, -1.5, 0.8, -1.2), body=3)
+FEDERATION = two_classes(SIZES)
+FEDAVG = algorithm("fedavg()")
 
 
-def test_a_chunk_has_at_least_one_row():
-    with pytest.raises(EmpiricsError, match=r"^chunk must be >= 1; got 0$"):
-        Stacked(0)
+def begin(text="fedavg()"):
+    return algorithm(text).begin(MODEL.start(0), FEDERATION.clients)
 
 
-def test_personal_models_and_phases_work_chunk_by_chunk():
-    model = SplitLogistic(features=4, regularisation=0.07, begin=(0.9, -1.5, 0.8, -1.2), body=3)
-    federation = two_classes(RAGGED)
-    setting = replace(SETTING, local_steps=None, momentum=0.6, local_epochs=1)
-    for text in ("fedrep(head_steps=2)", "ditto(scaffold(), weight=0.3)", "layerwise(scaffold(), alpha=2)"):
-        built = algorithm(text)
-        last = [list(rounds(model, federation, built, setting, 8, engine=Stacked(chunk)))[-1] for chunk in (1, 256)]
-        assert torch.equal(last[0].model, last[1].model)
-        assert torch.equal(built.own_models(last[0]), built.own_models(last[1]))
+def local_ends(clients) -> torch.Tensor:
+    """FedAvg's local models of these clients after the first round's work."""
+    work = plan(MODEL, FEDERATION, FEDAVG, SETTING, 8, begin(), (np.array(clients), np.ones(len(clients))))
+    return Stacked().local(MODEL, FEDERATION, FEDAVG, SETTING, work)[0]
+
+
+def played(setting, clients, counts, text="fedavg()"):
+    drawn = np.array(clients), np.array(counts, dtype=float)
+    return play(MODEL, FEDERATION, algorithm(text), setting, 8, Stacked(), begin(text), cohort=drawn)
+
+
+# ---- cohorts ----
+
+
+@pytest.mark.parametrize("sampling", ["without_replacement", "with_replacement", "bernoulli"])
+@pytest.mark.parametrize("weight", ["uniform", "samples"])
+def test_everyone_is_drawn_as_often_as_the_sampling_says(sampling, weight):
+    """Mean counts over 2,000 rounds within 4.5 standard errors: cohort/clients, or cohort times the weight (Case I)."""
+    setting = replace(SETTING, sampling=sampling, client_weight=weight)
+    total = np.zeros((2000, 5))
+    for r in range(2000):
+        clients, counts = draw_cohort(setting, FEDERATION, 3, r)
+        assert (np.diff(clients) > 0).all()
+        assert (counts >= 1).all()
+        total[r, clients] = counts
+    shares = np.full(5, 0.2) if weight == "uniform" else np.array(SIZES) / sum(SIZES)
+    expected = 3 * shares if sampling == "with_replacement" else np.full(5, 0.6)
+    if sampling == "bernoulli":
+        expected = expected / (1 - 0.4**5)  # given that somebody came
+        assert len(np.unique(total.sum(1))) == 5
+    else:
+        assert (total.sum(1) == 3).all()
+        assert total.max() == (3 if sampling == "with_replacement" else 1)
+    assert (np.abs(total.mean(0) - expected) < 4.5 * total.std(0) / np.sqrt(2000)).all()
+
+
+def test_cohorts_depend_on_seed_and_round_alone():
+    other = replace(SETTING, batch=2, local_steps=9)
+    one = [draw_cohort(SETTING, FEDERATION, 3, r)[0].tolist() for r in range(8)]
+    again = [draw_cohort(other, FEDERATION, 3, r)[0].tolist() for r in reversed(range(8))]
+    assert one == again[::-1]
+    assert one != [draw_cohort(SETTING, FEDERATION, 4, r)[0].tolist() for r in range(8)]
+
+
+# ---- weights ----
+
+
+def test_a_client_drawn_twice_trains_once_and_counts_twice():
+    setting = replace(SETTING, sampling="with_replacement", client_weight="samples")
+    found = played(setting, [1, 4], [2, 1]).model
+    ends = local_ends([1, 4])
+    torch.testing.assert_close(found, (2 * ends[0] + ends[1]) / 3, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("average", ["renormalised", "unbiased"])
+@pytest.mark.parametrize("weight", ["uniform", "samples"])
+def test_weights_of_cases_ii_and_of_bernoulli_draws(average, weight):
+    """Renormalised over the cohort, or weight times clients over the (expected) cohort as printed."""
+    shares = [0.2] * 5 if weight == "uniform" else [size / 43 for size in SIZES]
+    weights = np.array([shares[k] for k in (0, 2)])
+    weights = weights / weights.sum() if average == "renormalised" else weights * 5 / 3
+    assert (abs(weights.sum() - 1) < 1e-12) == (average == "renormalised")
+    for sampling in ("without_replacement", "bernoulli"):
+        setting = replace(SETTING, sampling=sampling, average=average, client_weight=weight)
+        found = played(setting, [0, 2], [1, 1]).model
+        torch.testing.assert_close(found, torch.tensor(weights) @ local_ends([0, 2]), rtol=0, atol=1e-14)
+
+
+# ---- order, seeds and chunks ----
+
+ORDERLY = [
+    *("fedavg()", "scaffold()", "feddyn(alpha=0.2)", "fedcm()", "fedinit(beta=0.2)", "fedals(alpha=2)", "fedexp()"),
+    *("layerwise(scaffold(), alpha=2)", "fedrep(head_steps=2)", "ditto(scaffold(), weight=0.4)"),
+    "finetuned(fedadam())",
+]
+
+
+@each(ORDERLY, lambda text: {"text": text})
+def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
+    """A client who read what another has just written would tell: memories are rewritten between rounds only."""
+    built, setting = algorithm(text), replace(SETTING, local_steps=None, client_weight="samples", local_epochs=1)
+    results = []
+    for order in ([0, 1, 3, 4], [4, 1, 0, 3]):
+        state = begin(text)
+        for _ in range(3):
+            drawn = np.array(order), np.ones(4)
+            state = play(MODEL, FEDERATION, built, setting, 8, Stacked(2), state, cohort=drawn)
+        results.append({"model": state.model, **state.memory, **state.server})
+    one, other = results
+    for name in one:
+        torch.testing.assert_close(one[name], other[name], rtol=0, atol=1e-12)
+
+
+@each(ORDERLY, lambda text: {"text": text})
+def test_same_seed_same_bits_in_every_chunk_and_another_seed_others(text):
+    built, setting = algorithm(text), replace(SETTING, local_steps=None, local_epochs=1, momentum=0.6)
+    runs = [list(rounds(MODEL, FEDERATION, built, setting, 8, engine=Stacked(chunk))) for chunk in (1, 256)]
+    for one, again in zip(*runs, strict=True):
+        assert torch.equal(one.model, again.model)
+        assert all(torch.equal(one.server[k], again.server[k]) for k in one.server)
+    assert torch.equal(built.own_models(runs[0][-1]), built.own_models(runs[1][-1]))
+    other = list(rounds(MODEL, FEDERATION, built, setting, 9))[-1].model
+    assert (runs[0][-1].model - other).abs().max() > 1e-4
+
+
+def test_earlier_server_models_are_not_overwritten():
+    text = "layerwise(scaffold(), alpha=2)"
+    states = list(rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8))
+    kept = [(s.model.clone(), {k: v.clone() for k, v in s.server.items()}) for s in states]
+    again = rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8)
+    for state, (model, server) in zip(again, kept, strict=True):
+        assert torch.equal(state.model, model)
+        assert all(torch.equal(state.server[k], server[k]) for k in server)
+
+
+def test_local_models_of_everyone_leave_the_state_alone():
+    text = "layerwise(scaffold(), alpha=2)"
+    states = rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8)
+    next(states), next(states)
+    state = next(states)
+    before = pickle.dumps((state.model, state.memory, state.server))
+    ends = local_models(MODEL, FEDERATION, algorithm(text), SETTING, 8, state)
+    assert ends.shape == (5, 4)
+    assert pickle.dumps((state.model, state.memory, state.server)) == before
+    clients = draw_cohort(SETTING, FEDERATION, 8, 2)[0]
+    mean = next(states).model
+    torch.testing.assert_close(mean, ends[clients].mean(0), rtol=0, atol=1e-13)
+
+
+# ---- runs that end badly ----
+
+
+def test_a_diverging_run_says_when_who_and_how_large():
+    setting = replace(SETTING, step_size=1e60, rounds=9, local_steps=2)
+    model, federation = many_classes(SIZES)
+    seen: list[float] = []
+    with pytest.raises(Diverged) as raised:
+        seen.extend(float(s.model.norm()) for s in rounds(model, federation, algorithm("scaffold()"), setting, 8))
+    problem = raised.value
+    assert (problem.algorithm, problem.round) == ("scaffold()", len(seen))
+    assert problem.largest == max(seen) > 1e50
+    assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
+
+
+def test_personal_models_and_losses_that_diverge_are_noticed():
+    """The server stays finite where personal models do not; schedules that follow the loss meet infinite ones."""
+    with pytest.raises(Diverged, match=r"ditto\(.*1e\+30"):
+        list(rounds(MODEL, FEDERATION, algorithm("ditto(weight=1e30)"), replace(SETTING, rounds=40), 8))
+    model, federation = many_classes(SIZES, dtype=torch.float32)
+    for schedule in ("k_error", "eta_error"):
+        built = algorithm(f"scheduled(fedavg(), '{schedule}', window=1)")
+        with pytest.raises(Diverged):
+            list(rounds(model, federation, built, replace(SETTING, step_size=1e18, rounds=20), 8))
+
+
+# ---- what makes no sense ----
+
+
+def test_a_cohort_may_be_larger_than_the_federation_only_with_replacement():
+    for sampling in ("without_replacement", "bernoulli"):
+        with pytest.raises(EmpiricsError, match=r"cohort .*6 > 5"):
+            list(rounds(MODEL, FEDERATION, FEDAVG, replace(SETTING, cohort=6, sampling=sampling), 8))
+    assert len(list(rounds(MODEL, FEDERATION, FEDAVG, replace(SETTING, cohort=9, sampling="with_replacement"), 8))) == 5
+
+
+MISTAKES = [
+    *({"step_size": value} for value in (0, -0.1, float("nan"), "big")),
+    *({"rounds": value} for value in (0, 2.5)),
+    *({"cohort": True}, {"batch": -4}, {"local_steps": 0}, {"local_epochs": 0}, {"step_size_decay": 0}),
+    *({"momentum": 1}, {"weight_decay": -1}, {"clip": 0}, {"nesterov": "no", "momentum": 0.5}),
+    *({"sampling": "all"}, {"client_weight": "equal"}, {"average": "mean"}, {"optimizer": "adam"}),
+    *({"step_size_rule": "cosine"}, {"beta1": 0.7, "epsilon": 1e-5}, {"nesterov": True}),
+    *({"momentum": 0.5, "optimizer": "adamw"}, {"local_epochs": 2}, {"step_offset": 2.0, "step_size_rule": "harmonic"}),
+    {"step_size_rule": "harmonic", "local_steps": None, "local_epochs": 2},
+    {"step_offset": 2.0, "local_steps": None, "local_epochs": 2},
+]
+
+
+@each(map(str, range(len(MISTAKES))), lambda place: {"options": MISTAKES[int(place)]})
+def test_a_setting_that_makes_no_sense_names_the_first_of_its_options(options):
+    with pytest.raises(EmpiricsError, match=next(iter(options))):
+        replace(SETTING, **options)

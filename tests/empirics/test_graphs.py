@@ -1,22 +1,20 @@
 """Recorded local steps: buffers and replays give the loop's numbers, and what cannot be replayed is not."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import torch
 from empirics_toys import ByRound, directed, even, Halving, ragged, small, TowardsAll
+from loops import each
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from empirics.algorithms import algorithm as read
 from empirics.algorithms.algorithm import fedavg, Rows
-from empirics.algorithms.local import fedsam, scaffold
+from empirics.algorithms.local import scaffold
 from empirics.errors import EmpiricsError
 from empirics.models.network import Network
 from empirics.training.engines import ClientLoop
-from empirics.training.engines.graphs import captured, Graphs, KEPT
+from empirics.training.engines.graphs import captured, Graphs
 from empirics.training.engines.precision import computing
 from empirics.training.engines.stacking import StackedNetwork
 from empirics.training.engines.tracing import ActiveRows, draws_nothing, Rehearsal, Unseen, Untraceable
@@ -41,9 +39,9 @@ def trained(engine, algorithm, plan, federation, dtype=EXACT):
     return torch.stack([s.model.clone() for s in rounds(small(dtype), federation, algorithm, plan, 3, engine)])
 
 
-def gap(engine, algorithm, plan, federation):
+def gap(engine, algorithm, plan, federation, plain=None):
     """Largest difference from the loop, over how far training moved."""
-    plain = trained(ClientLoop(), algorithm, plan, federation)
+    plain = trained(ClientLoop(), algorithm, plan, federation) if plain is None else plain
     moved = (plain[-1] - plain[0]).abs().max()
     assert moved > 1e-3
     return float((trained(engine, algorithm, plan, federation) - plain).abs().max() / moved)
@@ -52,28 +50,23 @@ def gap(engine, algorithm, plan, federation):
 # ---- the same numbers ----
 
 
-@pytest.mark.parametrize("together", [None, 1, pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("local", LOCAL)
-@pytest.mark.parametrize(
-    "algorithm",
-    [pytest.param(fedavg, marks=pytest.mark.slow), scaffold(), pytest.param(fedsam(), marks=pytest.mark.slow)],
-    ids=lambda a: a.name.split("(")[0],
-)
-def test_replays_equal_the_loop(algorithm, local, together):
-    engine = Graphs(together)
-    assert gap(engine, algorithm, setting(**LOCAL[local]), ragged(EXACT)) < 1e-12
-    assert not engine.refused
-    if local == "epochs" or together == 1:
-        assert engine.replayed > engine.made > 0
+@each(LOCAL, lambda local: {"local": local})
+def test_replays_equal_the_loop(local):
+    """The methods are those of the tests of the pretended device."""
+    run = scaffold(), setting(4, **LOCAL[local]), ragged(EXACT)
+    plain = trained(ClientLoop(), *run)
+    for together in (None, 1, 3):
+        engine = Graphs(together)
+        assert gap(engine, *run, plain) < 1e-12
+        assert not engine.refused
+        if local == "epochs" or together == 1:
+            assert engine.replayed > engine.made > 0
 
 
-def test_equal_clients_are_recorded_whole_and_once():
+def test_equal_clients_are_recorded_whole_and_once_or_not_at_all_where_that_is_asked_for():
     engine = Graphs()
     assert gap(engine, scaffold(), setting(local_steps=3), even(EXACT)) < 1e-12
     assert (engine.made, engine.replayed) == (1, 4), "the first round runs as it is, the second is recorded"
-
-
-def test_nothing_is_recorded_where_that_is_asked_for():
     engine = Graphs(record=False)
     assert gap(engine, fedavg, setting(local_epochs=2), ragged(EXACT)) < 1e-12
     assert engine.made == engine.replayed == 0
@@ -111,37 +104,17 @@ def test_an_engine_serves_one_run_after_another():
     [(Halving(), "local_scalar_dense"), (ByRound(), "the round"), (TowardsAll(), "all clients' last")],
     ids=lambda value: type(value).__name__,
 )
-@pytest.mark.parametrize("together", [None, 1])
-@pytest.mark.parametrize("local", ["steps", "epochs"])
-def test_hooks_that_look_are_run_as_they_are(direction, reason, together, local):
-    algorithm, engine = directed(direction, remember=(Rows("last"),)), Graphs(together)
-    assert gap(engine, algorithm, setting(**LOCAL[local]), ragged(EXACT)) < 1e-12
-    assert [reason in why for why in engine.refused.values()] == [True]
+def test_hooks_that_look_are_run_as_they_are(direction, reason):
+    algorithm = directed(direction, remember=(Rows("last"),))
+    for together, local in ((None, "steps"), (1, "epochs"), (None, "epochs")):
+        engine = Graphs(together)
+        assert gap(engine, algorithm, setting(**LOCAL[local]), ragged(EXACT)) < 1e-12
+        assert [reason in why for why in engine.refused.values()] == [True]
 
 
-class Longer:
-    """A step more in every round."""
-
-    needs_loss = False
-
-    def __call__(self, state, steps, step_size):
-        return steps + state.round, step_size
-
-
-def test_recordings_that_are_never_used_again_are_given_up():
-    engine = Graphs()
-    algorithm = directed(fedavg.direction, steps=Longer())
-    plan = Setting(rounds=8, cohort=4, batch=8, step_size=0.11, local_steps=1)
-    engine.made = KEPT - 1  # as after so many recordings that none was replayed
-    assert gap(engine, algorithm, plan, even(EXACT)) < 1e-12
-    assert engine.made == KEPT - 1, "the numbers of steps are all different, and the first time nothing is recorded"
-    engine.made = KEPT + 1
-    assert gap(engine, fedavg, setting(local_epochs=1), ragged(EXACT)) < 1e-12
-    assert (engine.made, engine.replayed) == (KEPT + 1, 0)
-
-
-@pytest.mark.parametrize("federation", [ragged, even])
-@pytest.mark.parametrize("optimizer", [{}, {"momentum": 0.4}, {"optimizer": "adamw"}], ids=str)
+@pytest.mark.parametrize(
+    ("federation", "optimizer"), [(even, {}), (ragged, {"momentum": 0.4}), (ragged, {"optimizer": "adamw"})]
+)
 def test_step_sizes_that_fall_do_not_ask_for_new_recordings(federation, optimizer):
     engines = Graphs(), Graphs()
     falling = setting(12, local_epochs=1, step_size_decay=0.9, **optimizer)
@@ -150,14 +123,10 @@ def test_step_sizes_that_fall_do_not_ask_for_new_recordings(federation, optimize
         assert gap(engine, fedavg, plan, federation(EXACT)) < 1e-12
     assert engines[0].made == engines[1].made > 0
     assert engines[0].replayed == engines[1].replayed > engines[0].made
-
-
-@pytest.mark.parametrize("together", [None, 1])
-def test_step_sizes_that_fall_within_a_round_are_replayed(together):
-    engine = Graphs(together)
-    plan = setting(9, local_steps=3, step_offset=2.7)
-    assert gap(engine, scaffold(), plan, even(EXACT)) < 1e-12
-    assert engine.replayed > engine.made > 0
+    for together in (None, 1):  # within a round too
+        engine = Graphs(together)
+        assert gap(engine, scaffold(), setting(9, local_steps=3, step_offset=2.7, **optimizer), even(EXACT)) < 1e-12
+        assert engine.replayed > engine.made > 0
 
 
 @dataclass
@@ -178,35 +147,23 @@ def test_hooks_that_cannot_be_hashed_are_recorded():
     assert gap(engine, other, setting(local_steps=3), even(EXACT)) < 1e-12, "another one has a recording of its own"
 
 
-def test_fedcog_runs_through_the_engine():
-    algorithm = read("fedcog(samples=5, steps=2, after=1)")
-    assert gap(Graphs(), algorithm, setting(3, local_steps=2), even(EXACT)) < 1e-10
-
-
-@pytest.mark.parametrize(
-    "operation",
-    [
+def test_a_rehearsal_refuses_what_leaves_the_device_or_fails():
+    for operation in (
         lambda x: x.sum().item(),
         lambda x: x / 2 if x.norm() > 1 else x,
         lambda x: x[x > 0],
         lambda x: x.nonzero(),
         lambda x: x + torch.randn_like(x),
         lambda x: torch.equal(x, x),
-    ],
-)
-def test_a_rehearsal_refuses(operation):
-    with pytest.raises(Untraceable), Rehearsal():
-        operation(torch.arange(6.0) - 2.3)
+    ):
+        with pytest.raises(Untraceable), Rehearsal():
+            operation(torch.arange(6.0) - 2.3)
 
+    def fails():
+        raise ValueError("planted")
 
-def test_a_rehearsal_lets_pass_what_stays_on_the_device():
-    x = torch.randn(4, 5, requires_grad=True)
-    with Rehearsal():
-        y = torch.where(x > 0, x, x * 0.1)[torch.tensor([2, 0])].index_select(1, torch.tensor([1, 1]))
-        (gradient,) = torch.autograd.grad((y / y.norm().clamp(min=1.0)).sum(), x)
-        gradient += 1
-    assert gradient[3].eq(1).all()
-    assert gradient[2, 1] != 1
+    with pytest.raises(Untraceable, match="ValueError: planted"):
+        captured(fails, torch.device("cpu"))
 
 
 def test_kernels_that_may_draw_for_dropout_pass_where_there_is_none():
@@ -239,71 +196,30 @@ def test_values_of_a_round_cannot_be_read():
             use(rows)
 
 
-def test_an_error_in_a_rehearsal_is_a_reason_not_to_record():
-    def fails():
-        raise ValueError("planted")
-
-    with pytest.raises(Untraceable, match="ValueError: planted"):
-        captured(fails, torch.device("cpu"))
-
-
 # ---- parts ----
 
 
-def test_a_stack_is_its_networks():
-    net, stack = small(EXACT), StackedNetwork(small(EXACT))
+def normed():
+    """A convolution and group norm on its channels."""
+    return nn.Sequential(nn.Conv2d(1, 6, 3), nn.GroupNorm(3, 6), nn.Tanh(), nn.Flatten(), nn.Linear(216, 4))
+
+
+@pytest.mark.parametrize("net", [small(EXACT), Network("normed", normed, dtype=EXACT)], ids=lambda net: net.name)
+def test_a_stack_is_its_networks(net):
+    kinds, stack = [type(part) for part in net.work.module], StackedNetwork(net)
     w = torch.stack([net.start(seed) for seed in (1, 2, 3)])
     noise = torch.Generator().manual_seed(2)
     inputs = torch.randn(3, 5, 1, 8, 8, generator=noise, dtype=EXACT)
     targets = torch.randint(0, 4, (3, 5), generator=noise)
-    weight = torch.rand(3, 5, generator=noise, dtype=EXACT)
-    for w_batch in ((inputs, targets, weight), (inputs, targets, None)):
-        loss, gradient = stack.task_loss(w, w_batch), stack.gradient(w, w_batch)
+    for weight in (torch.rand(3, 5, generator=noise, dtype=EXACT), None):
+        loss, gradient = (take(w, (inputs, targets, weight)) for take in (stack.task_loss, stack.gradient))
         for row in range(3):
             alone = slice(row, row + 1)
-            batch = tuple(None if part is None else part[alone] for part in w_batch)
+            batch = tuple(None if part is None else part[alone] for part in (inputs, targets, weight))
             torch.testing.assert_close(loss[alone], net.task_loss(w[alone], batch), rtol=1e-12, atol=0)
             torch.testing.assert_close(gradient[alone], net.gradient(w[alone], batch), rtol=1e-11, atol=1e-14)
-    assert stack.dim == net.dim
-    assert stack.layers == net.layers
-
-
-@dataclass(frozen=True)
-class Normed:
-    """A convolution and group norm on its channels."""
-
-    def __call__(self):
-        parts = nn.Conv2d(1, 6, 3), nn.GroupNorm(3, 6), nn.Tanh(), nn.Flatten(), nn.Linear(216, 4)
-        return nn.Sequential(*parts)
-
-
-def test_group_norms_of_a_stack_are_one_operation_each():
-    net = Network("normed", Normed(), dtype=EXACT)
-    w = torch.stack([net.start(seed) for seed in (4, 2, 9)])
-    noise = torch.Generator().manual_seed(3)
-    inputs = torch.randn(3, 5, 1, 8, 8, generator=noise, dtype=EXACT)
-    targets = torch.randint(0, 4, (3, 5), generator=noise)
-    stack = StackedNetwork(net)
-    with Counted() as counted:
-        found = stack.gradient(w, (inputs, targets, None))
-    for row in range(3):
-        alone = slice(row, row + 1)
-        one = net.gradient(w[alone], (inputs[alone], targets[alone], None))
-        torch.testing.assert_close(found[alone], one, rtol=1e-11, atol=1e-14)
-    assert counted.names["aten::native_group_norm"] == counted.names["aten::native_group_norm_backward"] == 1
-    assert net.work.module[1].__class__ is nn.GroupNorm, "the network itself stays as it is"
-
-
-class Counted(TorchDispatchMode):
-    """How often each operation was run."""
-
-    def __init__(self):
-        super().__init__()
-        self.names = Counter()
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        self.names[function._schema.name] += 1
-        return function(*args, **(kwargs or {}))
+    assert (stack.dim, stack.layers) == (net.dim, net.layers)
+    assert [type(part) for part in net.work.module] == kinds, "the network itself stays as it is"
 
 
 def test_computing_sets_precision_and_puts_it_back():
@@ -331,11 +247,10 @@ def test_bfloat16_is_near_and_not_the_same():
     assert (exact - rough).abs().max() < 0.1 * (exact[-1] - exact[0]).abs().max()
 
 
-def test_nonsense_is_refused():
-    with pytest.raises(EmpiricsError, match="together must be >= 1; got 0"):
-        Graphs(0)
-    with pytest.raises(EmpiricsError, match="precision must be one of float32, tf32, bf16; got 'half'"):
-        Graphs(precision="half")
+@pytest.mark.parametrize("options", [{"together": 0}, {"precision": "half"}])
+def test_nonsense_is_refused(options):
+    with pytest.raises(EmpiricsError, match=next(iter(options))):
+        Graphs(**options)
 
 
 # ---- on a GPU ----

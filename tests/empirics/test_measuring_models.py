@@ -1,14 +1,43 @@
-"""Gradients, distances and spread of a tiny federation against plain loops over clients and steps."""
+"""Gradients, distances, losses, gaps and stability of a tiny federation against plain loops and sums."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from measuring_toys import by_hand, logistic, PARTS, ridge, rows_of, series, SETTING, slope
+import torch
+from loops import each
+from measuring_toys import (
+    by_hand,
+    INPUTS,
+    logistic,
+    mean_loss,
+    PARTS,
+    ridge,
+    rows_of,
+    series,
+    SETTING,
+    SHARES,
+    slope,
+    TESTS,
+)
+from torch import nn
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
-from empirics.measuring import Exactness, measurement, Run
+from empirics.errors import EmpiricsError
+from empirics.federation.federation import Federation
+from empirics.federation.fresh import Fresh
+from empirics.federation.prepared import PreparedFederation, Recipe
+from empirics.measuring import Exactness, measurement, MEASUREMENTS, of_pairs, paired, Run, Swap, swaps
+from empirics.measuring.stability import every_client, PAIRS
+from empirics.models.compiled import compiled
+from empirics.models.linear import Softmax
+from empirics.models.network import Network
+from empirics.problems import evaluation
+from empirics.problems.evaluation import Samples
+from empirics.problems.tasks import task
+from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 PROBLEMS = pytest.mark.parametrize("make", [ridge, logistic])
@@ -100,3 +129,340 @@ def test_a_path_is_kept_only_for_rounds_that_are_measured():
     dense = rows_of(problem, ["local_drift"], replace(SETTING, rounds=5), every=1)
     assert [r.round for r in sparse] == [2, 4, 5]
     assert [r for r in dense if r.round in (2, 4, 5)] == sparse
+
+
+# ---- losses, gaps and excess risk ----
+
+
+def population_risk(problem, w, client):
+    return sum(float(SHARES[client, j]) * mean_loss(problem, w, [j]) for j in range(6))
+
+
+@PROBLEMS
+def test_server_losses_and_gaps_equal_plain_sums(make):
+    problem = make(population=True, client_weight="samples")
+    setting = replace(SETTING, client_weight="samples")
+    rows = rows_of(problem, ["train_loss", "generalization_gap", "excess_risk", "optimality_gap"], setting)
+    server, _ = by_hand(problem, setting, 3)
+    p = (2 / 5, 3 / 5)
+    train = [sum(p[k] * mean_loss(problem, w, PARTS[k]) for k in (0, 1)) for w in server]
+    risk = [sum(p[k] * population_risk(problem, w, k) for k in (0, 1)) for w in server]
+    np.testing.assert_allclose(series(rows, "train_loss"), train, rtol=1e-7)
+    np.testing.assert_allclose(series(rows, "generalization_gap"), np.subtract(risk, train), rtol=1e-6, atol=1e-9)
+    least = min(
+        sum(p[k] * mean_loss(problem, (a, b), PARTS[k]) for k in (0, 1))
+        for a in np.linspace(-0.6, 0.6, 13)
+        for b in np.linspace(-0.2, 1.2, 15)
+    )
+    gap = np.array(series(rows, "optimality_gap"))
+    np.testing.assert_allclose(gap, np.array(train) - problem.optimal_loss, rtol=1e-6)
+    assert 0 <= least - problem.optimal_loss < 1e-2
+    np.testing.assert_allclose(
+        series(rows, "excess_risk"), gap + np.array(series(rows, "generalization_gap")), rtol=1e-9
+    )
+
+
+@PROBLEMS
+def test_local_measures_equal_plain_sums(make):
+    problem = make(population=True)
+    names = ["local_gap", "non_iidness", "local_suboptimality", "client_distance_sq"]
+    rows = rows_of(problem, names)
+    server, paths = by_hand(problem, SETTING, 3)
+    for r in (1, 2, 3):
+        for k in (0, 1):
+            own = paths[r - 1][k][-1]
+            train = mean_loss(problem, own, PARTS[k])
+            expected = {
+                "local_gap": population_risk(problem, own, k) - train,
+                "non_iidness": mean_loss(problem, server[r], PARTS[k]) - train,
+                "local_suboptimality": train - mean_loss(problem, problem.local_minimisers[k].numpy(), PARTS[k]),
+                "client_distance_sq": ((own - server[r]) ** 2).sum(),
+            }
+            for name, value in expected.items():
+                (found,) = series(rows, name, round=r, client=k)
+                assert found == pytest.approx(value, rel=1e-6, abs=1e-9), name
+
+
+def test_test_samples_stand_for_the_population_and_say_so():
+    problem = logistic(tests=True)
+    rows = rows_of(problem, ["test_loss", "test_accuracy", "generalization_gap", "local_accuracy_own", "local_gap"])
+    server, paths = by_hand(problem, SETTING, 3)
+    everything = np.concatenate(TESTS)
+    np.testing.assert_allclose(
+        series(rows, "test_loss"), [mean_loss(problem, w, everything) for w in server], rtol=1e-7
+    )
+    gap = [np.mean([mean_loss(problem, w, TESTS[k]) - mean_loss(problem, w, PARTS[k]) for k in (0, 1)]) for w in server]
+    np.testing.assert_allclose(series(rows, "generalization_gap"), gap, rtol=1e-6, atol=1e-9)
+
+    def right(w, samples):
+        margins = [float(problem.federation.targets[j]) * float(problem.federation.inputs[j] @ w) for j in samples]
+        return np.mean(np.array(margins) > 0)
+
+    accuracy = [right(torch.from_numpy(w), everything) for w in server]
+    np.testing.assert_allclose(series(rows, "test_accuracy"), accuracy)
+    own = [right(torch.from_numpy(paths[2][k][-1]), TESTS[k]) for k in (0, 1)]
+    np.testing.assert_allclose(series(rows, "local_accuracy_own", round=3), own)
+    local = [paths[2][k][-1] for k in (0, 1)]
+    gaps = [mean_loss(problem, w, TESTS[k]) - mean_loss(problem, w, PARTS[k]) for k, w in enumerate(local)]
+    np.testing.assert_allclose(series(rows, "local_gap", round=3), gaps, rtol=1e-6)
+    assert {r.exactness for r in rows} == {"sampled"}
+
+
+@pytest.mark.parametrize("everyone", [False, True])
+def test_participants_are_those_drawn_and_weigh_what_they_weigh_in_the_average(everyone):
+    """Unbiased weights do not sum to 1, and an algorithm may train clients that are not drawn."""
+    problem = ridge(population=True, client_weight="samples")
+    setting = replace(SETTING, cohort=1, client_weight="samples", average="unbiased", rounds=6)
+    method = replace(fedavg, everyone=everyone)
+    measured = [measurement(name) for name in ("participation_gap", "out_of_sample_gap", "local_gap")]
+    rows = Run(problem, method, setting, 3, measured, every=1).rows()
+    states = list(rounds(problem.model, problem.federation, method, setting, 3))
+    drawn = []
+    for r, state in enumerate(states[1:], 1):
+        (client,) = [row.client for row in rows if row.quantity == "local_gap" and row.round == r]
+        drawn.append(client)
+        w = state.model.numpy()
+        risks = [population_risk(problem, w, k) for k in (0, 1)]
+        assert series(rows, "participation_gap", round=r) == [
+            pytest.approx(0.4 * risks[0] + 0.6 * risks[1] - risks[client], rel=1e-6)
+        ]
+        here = mean_loss(problem, w, PARTS[client])
+        assert series(rows, "out_of_sample_gap", round=r) == [pytest.approx(risks[client] - here, rel=1e-6)]
+    assert set(drawn) == {0, 1}
+
+
+def test_gap_over_the_samples_of_each_round():
+    """Fresh samples: equation (8) with Z of one round against plain sums, running mean over rounds."""
+    problem = task("ridge(digits, regularisation=0.4)").pool("iid", clients=2, samples=13).drawn(seed=5)
+    problem = replace(problem, federation=Fresh.from_(problem.federation, per_round=6))
+    setting = Setting(rounds=2, cohort=2, batch=3, local_steps=2, step_size=0.05)
+    rows = rows_of(problem, ["round_averaged_gap", "train_loss"], setting, every=1)
+    states = list(rounds(problem.model, problem.federation, fedavg, setting, 3))
+    gaps, seen = [], [set(), set()]
+    for r, state in enumerate(states[1:]):
+        used = problem.federation.draw(3, r, np.arange(2), np.array([2, 2]), 3).index.reshape(2, -1)
+        risks = problem.population.risks(problem.model, state.model.unsqueeze(0))[0]
+        here = []
+        for k in (0, 1):
+            places = used[k].tolist()
+            assert len(set(places)) == len(places)
+            x, y = problem.federation.inputs[places], problem.federation.targets[places]
+            losses = problem.model.sample_losses(state.model.unsqueeze(0), x.unsqueeze(0), y.unsqueeze(0))
+            here.append(float(risks[k] - losses.mean()))
+            seen[k] |= set(places)
+        gaps.append(np.mean(here))
+    np.testing.assert_allclose(series(rows, "round_averaged_gap"), [gaps[0], np.mean(gaps)], rtol=1e-9)
+
+
+def test_rounds_of_fresh_samples_are_disjoint_and_run_out():
+    problem = ridge()
+    fresh = Fresh.from_(problem.federation, per_round=1)
+    both = [fresh.draw(7, r, np.array([0, 1]), np.array([1, 1]), 1).index.flatten().tolist() for r in (0, 1)]
+    assert not set(both[0]) & set(both[1])
+    for round_, steps, named in ((2, [1, 1], "round 3 .*3 samples of client 0.*2"), (0, [2, 2], "2 steps .*1 samples")):
+        with pytest.raises(EmpiricsError, match=named):
+            fresh.draw(7, round_, np.array([0, 1]), np.array(steps), 1)
+
+
+def test_how_honest_a_number_is():
+    for name, options, expected in (
+        ("generalization_gap", {"population": True}, Exactness.EXACT),
+        ("generalization_gap", {"tests": True}, Exactness.SAMPLED),
+        ("excess_risk", {"tests": True}, Exactness.SAMPLED),
+        ("excess_risk", {"population": True}, Exactness.EXACT),
+        ("test_loss", {"tests": True}, Exactness.SAMPLED),
+        ("train_loss", {}, Exactness.EXACT),
+    ):
+        assert measurement(name).exactness(ridge(**options), fedavg, SETTING) is expected
+
+
+@each(MEASUREMENTS, lambda name: {"name": name})
+def test_without_test_samples_it_is_refused_before_training_or_measured_to_the_end(name):
+    try:
+        made, said = rows_of(ridge(), [name]), "no need of test samples"
+    except EmpiricsError as error:
+        made, said = rows_of(ridge(tests=True), [name]), str(error)
+    assert "test samples" in said
+    assert len(made) > 2
+
+
+# ---- paired runs on data that differ in one sample, against two runs in plain loops ----
+
+NEW = torch.tensor([[-0.7, 0.45], [1.2, -0.85]], dtype=torch.float64)
+TARGETS = torch.tensor([1.0, -1.0], dtype=torch.float64)
+
+
+@pytest.mark.parametrize("make", [ridge, logistic])
+@pytest.mark.parametrize("places", [[2], [2, 0]])
+def test_pairs_equal_two_runs_in_plain_loops(make, places):
+    problem, new, targets = make(population=True), NEW[: len(places)], TARGETS[: len(places)]
+    found = paired(problem, fedavg, SETTING, 3, [Swap(1, np.array(places), new, targets)])
+    twin = make(population=True)
+    x, y = INPUTS.clone(), problem.federation.targets.clone()
+    for place, row, target in zip(places, new, targets, strict=True):
+        x[2 + place], y[2 + place] = row, target  # client 1 holds samples 2 to 4
+    twin = replace(twin, federation=Federation.of(x, y, [np.array([0, 1]), np.array([2, 3, 4])]))
+    servers, paths = by_hand(problem, SETTING, 3)
+    with _inputs(x):
+        other_servers, other_paths = by_hand(twin, SETTING, 3)
+    after = [2 + place for place in places]
+    for r in (0, 1, 2):
+        apart = np.mean([np.linalg.norm(a[-1] - b[-1]) for a, b in zip(paths[r], other_paths[r], strict=True)])
+        assert found.separations[0, r] == pytest.approx(apart, rel=1e-5)
+        with _inputs(x):
+            before, now = (mean_loss(twin, models[r + 1], after) for models in (servers, other_servers))
+        assert found.changes[0, r] == pytest.approx(before - now, rel=1e-4)
+    assert found.separations[0, -1] > 0
+
+
+@contextmanager
+def _inputs(changed):
+    """The plain loops read the module's inputs, so these are changed for the while."""
+    before = INPUTS.clone()
+    INPUTS.copy_(changed)
+    try:
+        yield
+    finally:
+        INPUTS.copy_(before)
+
+
+def test_the_same_sample_again_changes_nothing():
+    problem = ridge(population=True)
+    same = Swap(0, np.array([1]), INPUTS[1:2], problem.federation.targets[1:2])
+    found = paired(problem, fedavg, SETTING, 3, [same])
+    assert found.separations.max() == 0
+    assert np.abs(found.changes).max() == 0
+
+
+def test_paired_runs_of_a_compiled_network_agree_with_those_on_torch():
+    problem = task("femnist_dnn(digits, pixels=64, classes=10)").deal("iid", 3, 4, local_test="held_out")
+    setting = Setting(rounds=2, cohort=3, batch=32, local_epochs=1, step_size=0.1)
+    ours = replace(problem, model=compiled(problem.model))
+    pairs = [paired(made, fedavg, setting, 3, swaps(made, seed=8, pairs=2)) for made in (problem, ours)]
+    theirs, found = (np.concatenate([p.separations.ravel(), np.abs(p.changes).mean(0)]) for p in pairs)
+    np.testing.assert_allclose(found, theirs, rtol=1e-2)
+    assert (found != theirs).any()
+
+
+def test_the_mean_change_of_a_new_sample_is_the_expected_generalization_gap():
+    """Bousquet and Elisseeff: for any learning map, over the draws of data sets, replaced samples and their places."""
+    problem = task("softmax(iris, regularisation=0.02)").pool("iid", 3, 7)
+    setting = Setting(rounds=2, cohort=2, batch=3, local_steps=4, step_size=0.2)
+    rows = []
+    for seed in range(60):
+        drawn = problem.drawn(seed)
+        gap = Run(drawn, fedavg, setting, seed, [measurement("generalization_gap")], every=2).rows()[-1].value
+        one = paired(drawn, fedavg, setting, seed, swaps(drawn, seed, 8)).changes[:, -1].mean()
+        whole = paired(drawn, fedavg, setting, seed, every_client(drawn, seed)).changes[:, -1].mean()
+        rows.append((gap, one - gap, whole - gap))
+    mean, error = np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1) / len(rows) ** 0.5
+    assert mean[0] > 4 * error[0]
+    assert (np.abs(mean[1:]) < 3 * error[1:]).all()
+    assert (mean[0] > 4 * error[1:]).all()  # so that nothing else would have passed
+
+
+def test_rows_of_a_run_are_means_over_its_pairs_and_clients():
+    problem = ridge(population=True)
+    rows = of_pairs(problem, fedavg, SETTING, 3, ["swap_gap", "stability"])
+    several = swaps(problem, 3, PAIRS)
+    singly = np.stack([paired(problem, fedavg, SETTING, 3, [swap]).changes[0] for swap in several])
+    assert [row.value for row in rows if row.quantity == "stability"] == pytest.approx(np.abs(singly).mean(0))
+    assert (np.abs(singly).mean(0) > np.abs(singly.mean(0))).any()
+    clients = paired(problem, fedavg, SETTING, 3, every_client(problem, 3)).changes
+    found = {(row.client, row.round): row.value for row in rows if row.quantity == "swap_gap"}
+    assert found == {(k, r + 1): pytest.approx(clients[k, r]) for k in (0, 1) for r in range(3)}
+    assert {row.quantity for row in rows} == {"swap_gap", "stability", "separation"}
+
+
+def test_swaps_follow_the_clients_distribution():
+    problem = ridge(population=True)
+    drawn = swaps(problem, seed=2, pairs=4000)
+    for client in (0, 1):
+        new = [s.inputs[0] for s in drawn if s.client == client]
+        counts = np.array([sum(torch.equal(x, INPUTS[j]) for x in new) for j in range(6)])
+        expected = SHARES[client].numpy() * len(new)
+        assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
+        assert {int(s.places[0]) for s in drawn if s.client == client} == set(range(2 + client))
+
+
+def test_own_test_samples_serve_where_there_is_no_population():
+    drawn = swaps(ridge(tests=True), seed=2, pairs=50)
+    for swap in drawn:
+        allowed = {0: (5, 0), 1: (1, 5, 2)}[swap.client]
+        assert any(torch.equal(swap.inputs[0], INPUTS[j]) for j in allowed)
+    found = paired(ridge(tests=True), fedavg, SETTING, 3, drawn[:2])
+    assert found.changes.shape == (2, 3)
+
+
+def test_mistakes_are_named():
+    with pytest.raises(EmpiricsError, match="population or test samples"):
+        swaps(ridge(), 1, 2)
+    with pytest.raises(EmpiricsError, match=r"client 0 .*0 to 1.*\[2\]"):
+        paired(ridge(population=True), fedavg, SETTING, 3, [Swap(0, np.array([2]), NEW[:1], TARGETS[:1])])
+
+
+# ---- one model on everybody's samples, many models on their own ----
+
+LABELS = torch.tensor([0, 1, 2, 1, 0, 2])
+ROWS = torch.randn(2, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
+LINEAR = Softmax(2, 3)
+NETWORK = Network("flat", lambda: nn.Linear(2, 3, bias=False), dtype=torch.float64)
+WEIGHTS = torch.tensor([0.3, 0.7], dtype=torch.float64)
+
+
+def samples():
+    return Samples(Federation.of(INPUTS, LABELS, PARTS))
+
+
+def everything(model, held):
+    """All that is evaluated, in one list of tensors."""
+    clients = np.array([1, 0])
+    return [
+        *evaluation.shared(model, ROWS[0], held),
+        *evaluation.own(model, ROWS, clients, held),
+        *evaluation.each(model, ROWS, held),
+        evaluation.client_gradients(model, ROWS[0], held),
+        evaluation.gradient(model, ROWS, held, WEIGHTS),
+        *evaluation.per_sample(model, ROWS[1], held),
+    ]
+
+
+def alike(model, held, other, other_held, rtol=0.0, atol=0.0):
+    for a, b in zip(everything(model, held), everything(other, other_held), strict=True):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=atol)
+
+
+def test_means_by_plain_sums_and_networks_like_closed_forms():
+    held = samples()
+    alike(LINEAR, held, NETWORK, samples(), rtol=1e-12, atol=1e-15)
+    loss, right = evaluation.shared(LINEAR, ROWS[0], held)
+    scores = INPUTS.numpy() @ ROWS[0].numpy().reshape(3, 2).T
+    for k, part in enumerate(PARTS):
+        losses = [np.log(np.exp(scores[j]).sum()) - scores[j, LABELS[j]] for j in part]
+        assert float(loss[k]) == pytest.approx(np.mean(losses))
+        assert float(right[k]) == np.mean([scores[j].argmax() == LABELS[j] for j in part])
+
+
+@pytest.mark.parametrize("model", [LINEAR, NETWORK], ids=["stacked", "network"])
+def test_chunks_and_forgetting_change_nothing(model, monkeypatch):
+    whole = everything(model, samples())
+    monkeypatch.setattr(evaluation, "CHUNK", 2)
+    monkeypatch.setattr(evaluation, "KEPT", 8)  # nothing is kept, and every group of clients has one
+    assert samples()._kept is None
+    for a, b in zip(whole, everything(model, samples()), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
+
+
+def halved(batch):
+    return batch.double() / 2
+
+
+def test_a_prepared_pool_is_evaluated_on_model_inputs_and_samples_in_another_precision_on_the_models():
+    whole = torch.round(2 * INPUTS).to(torch.int8)
+    plain = Federation.of(whole.double() / 2, LABELS, PARTS)
+    raw = Federation.of(whole, LABELS, PARTS)
+    prepared = PreparedFederation(raw.inputs, raw.targets, raw.members, raw.offsets, Recipe(convert=halved))
+    alike(LINEAR, Samples(plain), LINEAR, Samples(prepared))
+    single = Samples(Federation.of(INPUTS.float(), LABELS, PARTS))
+    alike(LINEAR, single, LINEAR, Samples(Federation.of(INPUTS.float().double(), LABELS, PARTS)))
+    assert single.like(ROWS) is single.like(ROWS)

@@ -1,52 +1,50 @@
-"""Runs under observation: when rows come, what they say, what stops them; estimates made of them."""
+"""Runs under observation: when rows come, what they say, what stops them; estimates made of them; simulated costs."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from measuring_toys import logistic, PARTS, ridge, rows_of, SETTING
+from measuring_toys import logistic, PARTS, ridge, rows_of, series, SETTING
+from network_toys import FEDERATION, NET
 
 from bounds import vocabulary
+from bounds.catalog import get
 from bounds.quantities import Quantity
+from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.measuring import default_every, measurement, MEASUREMENTS, read, Row, Run, write
+from empirics.measuring.costs import Devices
 from empirics.measuring.estimates import jackknife, power_law, two_powers
 from empirics.measuring.record import MOST_PATH, OVERHEAD, SHARE
 from empirics.models.linear import LeastSquares
 from empirics.problems.problem import FederatedProblem
 from empirics.training.seeds import over_seeds
 from empirics.training.setting import Setting
+from empirics.verbs import train
 
 
-def test_measurements_are_words_of_the_vocabulary():
+def test_measurements_are_words_of_the_vocabulary_and_read_finite_numbers():
     for name in MEASUREMENTS:
         made = measurement(name)
         word = getattr(vocabulary, made.word)
         assert isinstance(word, Quantity)
         assert word.card.per_client == made.by_client
         assert made.name.split("(")[0] == name
-
-
-def test_every_exact_measurement_reads_a_finite_number():
-    names = [n for n in MEASUREMENTS if n not in ("test_accuracy", "train_accuracy") and "accuracy" not in n]
+    names = [n for n in MEASUREMENTS if "accuracy" not in n]
     rows = rows_of(logistic(population=True, tests=True), [*names, "train_accuracy", "local_accuracy_common"])
     assert {measurement(n).word for n in names} <= {r.quantity for r in rows}
     assert all(np.isfinite(r.value) for r in rows)
 
 
-def test_rows_say_where_they_come_from():
-    problem = ridge()
-    run = Run(problem, fedavg, SETTING, 7, [measurement("non_iidness")], every=2, experiment="first try")
+def test_rows_say_where_they_come_from_and_start_and_last_round_are_always_measured():
+    run = Run(ridge(), fedavg, SETTING, 7, [measurement("non_iidness")], every=2, experiment="first try")
     rows = run.rows()
     assert [(r.round, r.client) for r in rows] == [(2, 0), (2, 1), (3, 0), (3, 1)]
     assert {r[:3] for r in rows} == {("first try", "fedavg()", 7)}
     assert {(r.step, r.layer, r.quantity, r.exactness) for r in rows} == {(None, "", "non_iidness", "exact")}
-
-
-def test_start_and_last_round_are_always_measured():
     rows = rows_of(ridge(), ["train_loss"], replace(SETTING, rounds=7), every=3)
     assert [r.round for r in rows] == [0, 3, 6, 7]
 
@@ -60,27 +58,32 @@ def test_the_table_keeps_every_digit(tmp_path):
     assert again[-1]._replace(value=0) == rows[-1]._replace(value=0)
 
 
-def test_weights_of_the_average_and_of_the_loss_must_agree():
-    with pytest.raises(
-        EmpiricsError, match="averages by client_weight='uniform', the global loss of tiny by 'samples'"
-    ):
-        Run(ridge(client_weight="samples"), fedavg, SETTING, 1, [])
-    with pytest.raises(EmpiricsError, match="client_weight must be one of uniform, samples; got 'equal'"):
-        ridge(client_weight="equal")
-    with pytest.raises(EmpiricsError, match="every must be a whole number >= 1; got 0"):
-        Run(ridge(), fedavg, SETTING, 1, [], every=0)
+class Huge:
+    """A model whose path takes too much memory."""
+
+    dim, stacked = MOST_PATH, True
 
 
-def test_paths_too_large_to_keep_are_refused():
-    class Huge:
-        dim, stacked = MOST_PATH, True
+def run_of(problem, names=(), setting=SETTING, every=1):
+    return Run(problem, fedavg, setting, 1, [measurement(name) for name in names], every=every).rows()
 
-    problem = FederatedProblem(Huge(), ridge().federation, name="huge")
-    with pytest.raises(EmpiricsError, match=r"after each of 2 local steps takes 68\.7 GB; leave out local_drift"):
-        Run(problem, fedavg, SETTING, 1, [measurement("local_drift")], every=1).rows()
+
+def test_what_does_not_fit_together_is_refused():
+    whole = ridge().federation
+    huge = FederatedProblem(Huge(), whole, name="huge")
     passes = replace(SETTING, local_steps=None, local_epochs=7)
-    with pytest.raises(EmpiricsError, match=rf"after each of {7 * -(-max(map(len, PARTS)) // SETTING.batch)} local"):
-        Run(problem, fedavg, passes, 1, [measurement("local_drift")], every=1).rows()
+    steps = 7 * -(-max(map(len, PARTS)) // SETTING.batch)
+    fewer = Federation.of(whole.inputs, whole.targets, PARTS[:1])
+    for call, named in (
+        (lambda: run_of(ridge(client_weight="samples")), "'uniform'.*'samples'"),
+        (lambda: ridge(client_weight="equal"), "client_weight .*'equal'"),
+        (lambda: run_of(ridge(), every=0), "every .*0"),
+        (lambda: run_of(huge, ["local_drift"]), r" 2 local .*68\.7 GB.* local_drift"),
+        (lambda: run_of(huge, ["local_drift"], passes), f" {steps} local"),
+        (lambda: FederatedProblem(ridge().model, whole, local_test=fewer), "local_test .*2 .*1"),
+    ):
+        with pytest.raises(EmpiricsError, match=named):
+            call()
 
 
 def test_the_default_cadence_counts_the_work():
@@ -135,38 +138,24 @@ def test_the_cost_of_a_measurement_is_what_it_evaluates(monkeypatch):
             assert abs(m.cost - taken) < 0.85, name
 
 
-def test_parts_must_fit_together():
-    whole = ridge().federation
-    with pytest.raises(EmpiricsError, match="local_test must have the 2 clients of the federation; got 1"):
-        FederatedProblem(ridge().model, whole, local_test=Federation.of(whole.inputs, whole.targets, PARTS[:1]))
-
-
 # ---- estimates ----
 
 
-def test_jackknife_of_a_mean_is_the_textbook_standard_error():
-    x = np.random.default_rng(3).gamma(2.3, size=(17, 4))
-    found = jackknife(lambda mean: mean, x)
-    np.testing.assert_allclose(found.value, x.mean(0))
-    np.testing.assert_allclose(found.error, x.std(0, ddof=1) / np.sqrt(17))
-
-
-def test_jackknife_of_a_product_equals_plain_loops():
+def test_the_jackknife_is_the_textbook_standard_error_of_a_mean_and_plain_loops_of_a_product():
     rng = np.random.default_rng(5)
-    x, y = rng.gamma(2.3, size=13), rng.gamma(1.7, size=13)
-    found = jackknife(lambda a, b: np.sqrt(a * b), x, y)
-    without = [np.sqrt(np.delete(x, s).mean() * np.delete(y, s).mean()) for s in range(13)]
+    x, y = rng.gamma(2.3, size=(13, 4)), rng.gamma(1.7, size=13)
+    for samples in (x, x[:3]):
+        found = jackknife(lambda mean: mean, samples)
+        np.testing.assert_allclose(found.value, samples.mean(0))
+        np.testing.assert_allclose(found.error, samples.std(0, ddof=1) / np.sqrt(len(samples)))
+    found = jackknife(lambda a, b: np.sqrt(a * b), x[:, 0], y)
+    without = [np.sqrt(np.delete(x[:, 0], s).mean() * np.delete(y, s).mean()) for s in range(13)]
     assert found.error == pytest.approx(np.sqrt(12 / 13 * sum((w - np.mean(without)) ** 2 for w in without)))
-
-
-def test_an_error_needs_three_seeds():
-    with pytest.raises(EmpiricsError, match="at least 3 seeds; got 2"):
+    with pytest.raises(EmpiricsError, match=r"3 seeds.*2"):
         jackknife(lambda mean: mean, np.array([0.3, 0.7]))
-    three = np.array([0.3, 0.7, 1.9])
-    assert jackknife(lambda mean: mean, three).error == pytest.approx(three.std(ddof=1) / np.sqrt(3))
 
 
-def test_power_law_finds_the_exponent_and_weighs():
+def test_power_laws_find_exponent_and_coefficients_and_weigh():
     x = np.array([1.0, 2.0, 5.0, 30.0])
     assert power_law(x, 3.7 * x**-1.3, np.array([2.0, 0.4, 1.1, 5.0])) == pytest.approx(-1.3)
     bent = 3.7 * x**-1.3
@@ -175,23 +164,15 @@ def test_power_law_finds_the_exponent_and_weighs():
     plain = np.polyfit(np.log(x), np.log(bent), 1, w=np.sqrt([0.3, 1.0, 2.0, 0.7]))[0]
     assert power_law(x, bent, np.array([0.3, 1.0, 2.0, 0.7])) == pytest.approx(plain)
     assert np.isnan(power_law(x, -bent, np.ones(4)))
-
-
-def test_two_powers_finds_both_coefficients():
-    x = np.array([1.0, 2.0, 5.0, 30.0])
     y = np.stack([0.31 / x - 0.12 / x**2, 2.2 / x + 0.7 / x**2])
     found = two_powers(x, y, np.array([0.4, 0.1, 0.2, 0.05]))
     np.testing.assert_allclose(found, [[0.31, -0.12], [2.2, 0.7]])
 
 
-def test_sweeps_keep_the_order_and_count_every_seed():
-    done = []
+def test_sweeps_keep_the_order_count_every_seed_and_end_with_one_that_fails():
+    done, ran = [], []
     assert over_seeds(lambda s: s**2, range(3, 30), 3, lambda: done.append(1)) == [s**2 for s in range(3, 30)]
     assert len(done) == 27
-
-
-def test_a_failing_seed_ends_the_sweep():
-    ran = []
 
     def measure(seed):
         ran.append(seed)
@@ -201,3 +182,74 @@ def test_a_failing_seed_ends_the_sweep():
     with pytest.raises(ValueError, match="seed 2"):
         over_seeds(measure, range(10_000), 1)
     assert len(ran) < 10_000
+
+
+# ---- parameters, bytes and simulated seconds by the formulas of Decaying-K and FedALS, by hand ----
+
+PLAN = Setting(rounds=4, cohort=2, batch=1, local_steps=2, step_size=0.05)
+
+
+@pytest.mark.parametrize(
+    ("method", "up", "down"), [("fedavg()", 1, 1), ("scaffold()", 2, 2), ("fedcm(alpha=0.1)", 1, 2)]
+)
+def test_parameters_bytes_and_seconds_are_summed_over_rounds(method, up, down):
+    names = ["communicated_parameters", "exchanged_parameters", "communicated_bytes"]
+    slow = "runtime(download_rate=17, upload_rate=3, minibatch_time=0.2)"
+    rows = rows_of(ridge(), [*names, slow], PLAN, method=method)
+    rounds = np.arange(1, 5)
+    assert series(rows, "communicated_parameters") == list(2 * up * rounds)  # a model of two parameters
+    assert series(rows, "exchanged_parameters") == list(2 * (up + down) * rounds)
+    assert series(rows, "communicated_bytes") == list(16 * (up + down) * rounds)
+    size = 32 * 2 / 1e6
+    seconds = (down * size / 17 + up * size / 3 + 2 * 0.2) * rounds
+    np.testing.assert_allclose(series(rows, "runtime"), seconds, rtol=1e-12)
+
+
+def test_measurements_of_one_quantity_are_told_apart_by_their_arguments():
+    """Five minibatches take .5 s, a model has .0208 Mbit, received at 20 Mbit/s."""
+    texts = ["runtime(upload_rate=1)", "runtime(upload_rate=100)"]
+    found = train("softmax(digits)", clients=4, rounds=2, measure=texts)
+    (end,) = found.ends["fedavg()"]
+    names = [measurement(text).name for text in texts]
+    assert list(end) == names
+    assert list(end.values()) == pytest.approx([2 * (0.0208 / 20 + 5 * 0.1 + 0.0208 / rate) for rate in (1, 100)])
+    assert {row.quantity for row in found.rows} == set(names)
+
+
+def test_simulated_time_by_hand():
+    devices = Devices(download_rate=17.0, upload_rate=3.0, minibatch_time=0.2, spread=0.6, device_seed=4)
+    down, up, beta = devices.of(np.arange(2))
+    assert len(set(down)) == 2
+    np.testing.assert_array_equal(devices.of(np.array([3, 1]))[:, 1], devices.of(np.arange(2))[:, 1])
+    size = 32 * 2 / 1e6
+    slowest = max(size / down[k] + 2 * beta[k] + size / up[k] for k in (0, 1))
+    same = size / 17 + size / 3 + 2 * 0.2  # clients that are alike: (3) and (4) give what (5) gives, round by round
+    usual = size / 20 + size / 5 + 2 * 0.1
+    for text, seconds in (
+        ("runtime(download_rate=17, upload_rate=3, minibatch_time=0.2, spread=0.6, device_seed=4)", slowest),
+        ("runtime(download_rate=17, upload_rate=3, minibatch_time=0.2, alike=True)", same),
+        ("runtime", usual),
+    ):
+        found = series(rows_of(ridge(), [text], PLAN), "runtime")
+        np.testing.assert_allclose(found, seconds * np.arange(1, 5), rtol=1e-12)
+
+
+def test_layerwise_averaging_sends_what_its_formula_says():
+    """FedALS: the head every round, the extractor every alpha rounds, as the bound on its cost counts."""
+    problem = FederatedProblem(NET, FEDERATION, name="net")
+    setting = Setting(rounds=6, cohort=2, batch=2, local_steps=3)
+    run = Run(problem, algorithm("fedals(alpha=2)"), setting, 1, [measurement("communicated_parameters")], every=1)
+    sent = {r.round: r.value for r in run.rows()}
+    formula = get("fedals.communicated_parameters")
+    for rounds in (2, 4, 6):
+        sizes = {"extractor_size": 16, "head_size": 15, "adaptation": 2}
+        assert sent[rounds] == formula.formula(iterations=3 * rounds, local_steps=3, **sizes)
+
+
+def test_seconds_are_those_of_training(monkeypatch):
+    """By a clock that goes on by 0.3 s whenever it is looked at: twice for each state."""
+    looks = iter(range(100))
+    monkeypatch.setattr("empirics.measuring.record.time.perf_counter", lambda: 0.3 * next(looks))
+    rows = rows_of(ridge(), ["training_seconds"], PLAN)
+    assert series(rows, "training_seconds") == pytest.approx([0.3, 0.6, 0.9, 1.2, 1.5])
+    assert rows[-1].exactness == "sampled"

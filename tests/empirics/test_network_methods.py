@@ -1,29 +1,404 @@
-"""What every method for networks keeps: hooks that travel, the same numbers wherever clients train, plug-ins."""
+"""Methods for networks: each against plain loops, by hand, and the same numbers wherever clients train."""
 
 import pickle
 from dataclasses import replace
 
 import pytest
 import torch
-from network_toys import FEDERATION, models, NET, SETTING
+from loops import each
+from network_toys import (
+    Adam,
+    agree,
+    CLASSES,
+    cross_entropy,
+    FEATURES,
+    FEDERATION,
+    head,
+    HIDDEN,
+    hidden,
+    kl,
+    logits,
+    mean,
+    models,
+    NET,
+    plain_loss,
+    SEED,
+    SETTING,
+    slope,
+    softmax,
+    Step,
+    Twin,
+    work_of,
+)
+from torch import nn
+from training_toys import many_classes
 
 from empirics.algorithms import algorithm, ALGORITHMS
+from empirics.algorithms.contrast import Decorrelated
+from empirics.algorithms.fedgen import layers
+from empirics.algorithms.virtual import virtual_samples
+from empirics.errors import EmpiricsError
+from empirics.models.network import Network
+from empirics.streams import stream
 from empirics.training.engines import ClientLoop
-from empirics.training.engines.graphs import Graphs
 from empirics.training.rounds import rounds
 
-COG = "samples=6, steps=3"
+# ---- MOON ----
+
+
+def cosine(a, b):
+    return (a * b).sum() / ((a * a).sum() * (b * b).sum()) ** 0.5
+
+
+def moon_loss(mu, temperature):
+    def loss(w, now: Step):
+        terms = []
+        for x, y in now.batch:
+            z = hidden(w, x)
+            near = torch.exp(cosine(z, hidden(now.start, x)) / temperature)
+            far = torch.exp(cosine(z, hidden(now.last, x)) / temperature)
+            terms.append(cross_entropy(head(w, z), y) - mu * torch.log(near / (near + far)))
+        return mean(terms)
+
+    return loss
+
+
+def test_moons_contrast_is_without_force_in_a_clients_first_round():
+    """Both other models are the same then: FedAvg to the last bits; later it is not."""
+    full = replace(SETTING, cohort=5)
+    apart = (models("moon(mu=0.9)", full) - models("fedavg()", full)).abs().amax(-1)
+    assert apart[0] < 1e-14
+    assert apart[1] > 1e-4
+
+
+# ---- FedDecorr ----
+
+
+def decorr_loss(beta, code):
+    def loss(w, now: Step):
+        z = [hidden(w, x) for x, _ in now.batch]
+        n, d = len(z), len(z[0])
+        penalty = 0.0
+        if n > 1:
+            middle = mean(z)
+            spread = [sum((one[i] - middle[i]) ** 2 for one in z) / (n - 1) + 1e-8 for i in range(d)]
+            for i in range(d):
+                for j in range(d):
+                    covariance = sum((one[i] - middle[i]) * (one[j] - middle[j]) for one in z)
+                    r = covariance / (spread[i] * spread[j]) ** 0.5
+                    if not code:
+                        penalty = penalty + (r / (n - 1)) ** 2 / d**2
+                    elif i != j:
+                        penalty = penalty + r**2 / (d * (d - 1)) / n
+        return mean([cross_entropy(head(w, one), y) for one, (_, y) in zip(z, now.batch, strict=True)]) + beta * penalty
+
+    return loss
+
+
+@pytest.mark.parametrize("reading", ["intended", "code"])
+def test_padding_single_samples_and_dead_columns_correlate_with_nothing(reading):
+    """Batches of 4 and 5 samples of which 3 count, wider and narrower than they are many."""
+    measure = Decorrelated(1.0, reading).correlation
+    weight = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], dtype=torch.float64)
+    weight /= weight.sum(-1, keepdim=True)
+    for width in (2, 7):
+        z = torch.randn(2, 5, width, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+        both = measure(z, weight)
+        torch.testing.assert_close(both[0], measure(z[:1, :3], None)[0])
+        torch.testing.assert_close(both[1], measure(z[1:], None)[0])
+        assert abs(both[0] - both[1]) > 1e-3
+    z = torch.tensor([[[0.5, 0.0], [0.7, 0.0]]], requires_grad=True)
+    alone, dead = measure(z[:, :1], None), measure(z, None)
+    assert alone.item() == 0
+    assert dead.item() == pytest.approx(0.25 if reading == "intended" else 0.0, abs=1e-6)
+    assert torch.autograd.grad((alone + dead).sum(), z)[0].isfinite().all()
+
+
+# ---- VHL ----
+
+
+def vhl_loss(alpha, weight, epochs, size, per_class):
+    def loss(w, now: Step):
+        pool = virtual_samples(SEED, CLASSES, per_class, (FEATURES,)).double()
+        places = stream(SEED, "virtual batches", round=now.round, client=now.client).integers(
+            CLASSES * per_class, size=(SETTING.local_steps, size)
+        )[now.step]
+        made = [(pool[i], int(i) // per_class) for i in places]
+        both = [(hidden(w, x), y) for x, y in (*now.batch, *made)]
+        own = [cross_entropy(head(w, z), y) for z, y in both]
+        total = mean(own[: len(now.batch)]) + alpha * mean(own[len(now.batch) :])
+        if now.step < epochs * -(-sum(now.counts) // SETTING.batch):
+            total = total + weight * alignment(both)
+        return total
+
+    return loss
+
+
+def alignment(samples):
+    unit = [(z / (z * z).sum() ** 0.5, y) for z, y in samples]
+    total = 0.0
+    for i, (z, y) in enumerate(unit):
+        others = [(torch.exp((z * o).sum() / 0.07), label) for j, (o, label) in enumerate(unit) if j != i]
+        same = [-torch.log(e / sum(e for e, _ in others)) for e, label in others if label == y]
+        total = total + (mean(same) if same else 0.0)
+    return total / len(unit)
+
+
+def test_virtual_samples_are_gaussian_around_a_mean_of_their_class_and_images_come_from_a_coarse_grid():
+    pool = virtual_samples(3, 4, 500, (6,)).view(4, 500, 6)
+    means = pool.mean(1)
+    assert (pool.std(1) - 0.5).abs().max() < 0.08
+    assert (means[0] - means[1]).abs().max() > 0.3
+    assert torch.equal(virtual_samples(3, 4, 500, (6,)).view(4, 500, 6), pool)
+    assert not torch.equal(virtual_samples(4, 4, 500, (6,)).view(4, 500, 6), pool)
+    assert virtual_samples(3, 2, 5, (3, 32, 32)).shape == (10, 3, 8, 8)
+    assert virtual_samples(3, 2, 5, (1, 4, 6)).shape == (10, 1, 4, 6)
+    work = work_of("vhl()").part(slice(2, 3))
+    objective = algorithm("vhl(batch=7)").objective
+    objective.prepare(None, (torch.zeros(1, 2, 3, 16, 16), None, None), work)
+    made, labels = objective.drawn(work, (3, 16, 16))
+    assert (made.shape, labels.shape) == ((1, 7, 3, 16, 16), (1, 7))
+    assert made.std() > 0.3
+
+
+# ---- FedReg ----
+
+
+def fedreg_step(gamma, iterations, size, code):
+    def take(_, w, now: Step, eta):
+        low = min(float(x.min()) for x, _ in now.batch)
+        high = max(float(x.max()) for x, _ in now.batch)
+
+        def made(x, y, step):
+            for _ in range(iterations):
+                g = slope(lambda p: cross_entropy(logits(now.start, p), y), x)
+                x = x + step * g.sign() if code else torch.clamp(x - step * g.sign(), low, high)
+            return x
+
+        pseudo = [made(x, y, size) for x, y in now.batch]
+        soft = [(x, softmax(logits(now.start, x)).detach()) for x in pseudo]
+        perturbed = [(made(x, y, size / 100), y) for x, y in now.batch]
+        first = w - eta * slope(lambda p: plain_loss(p, now), gamma * w + (1 - gamma) * now.start)
+        near = (first + now.start) / 2
+        g2 = slope(lambda p: mean([kl(t, softmax(logits(p, x))) for x, t in soft]), near)  # an entropy away from CE
+        g3 = slope(lambda p: mean([cross_entropy(logits(p, x), y) for x, y in perturbed]), near)
+        delta = first - now.start
+        a = max(0.0, float((delta * g2).sum() / (g2 * g2).sum()))
+        b = max(0.0, float(((delta - a * g2) * g3).sum() / (g3 * g3).sum()))
+        return first - a * g2 - b * g3
+
+    return take
+
+
+def test_nothing_goes_back_down():
+    """Moved along (-1, 0), where both losses fall: the step stays what it was."""
+    work = work_of("fedreg()").part(slice(0, 1))
+    work = work._replace(state=work.state._replace(model=torch.zeros(2)), sizes=[0.5], step=0)
+
+    def gradient_at(point, objective=None):
+        return torch.tensor([[2.0, 0.0]]) if objective is None else torch.tensor([[3.0, 1.0]])
+
+    direction = algorithm("fedreg(gamma=0.3)").direction(work, torch.zeros(1, 2), torch.zeros(1, 2), gradient_at)
+    assert direction[0].tolist() == [2.0, 0.0]
+
+
+def test_an_uneven_step_size_is_divided_out():
+    """The second stage has no step size: under the harmonic rule the direction is divided by that of its own step."""
+    setting = replace(SETTING, step_size=3.0, step_size_rule="harmonic", rounds=2)
+    constant = replace(SETTING, step_size=0.3, rounds=2)
+    text = "fedreg(iterations=2, made_step_size=0.1)"
+    assert (models(text, setting) - models(text, constant)).abs().max() < 0.01
+
+
+# ---- FedGen ----
+
+NOISE, WIDE, STEPS, BATCH = 2, 5, 4, 3
+FEDGEN = f"fedgen(weight=2, batch={BATCH}, noise={NOISE}, hidden={WIDE}, generator_steps={STEPS})"
+
+
+def generated(v, noise, y):
+    """The generator, layer by layer: two dense layers with a normalisation over the hidden numbers between."""
+    x = torch.cat([noise, torch.eye(CLASSES, dtype=v.dtype)[y]])
+    n, at = len(x), WIDE * len(x)
+    first = [(v[n * i : n * i + n] * x).sum() + v[at + i] for i in range(WIDE)]
+    middle = mean(first)
+    spread = (mean([(h - middle) ** 2 for h in first]) + 1e-5) ** 0.5
+    gain, shift = v[at + WIDE : at + 2 * WIDE], v[at + 2 * WIDE : at + 3 * WIDE]
+    active = torch.stack([torch.relu((h - middle) / spread * gain[i] + shift[i]) for i, h in enumerate(first)])
+    last = v[at + 3 * WIDE :]
+    out = [(last[WIDE * j : WIDE * j + WIDE] * active).sum() + last[WIDE * HIDDEN + j] for j in range(HIDDEN)]
+    return torch.stack(out)
+
+
+def serve(round_, cohort, ends, kept):
+    """The server's part: Adam on the generator, from the heads of those who took part."""
+    if "generator" not in kept:
+        kept["generator"] = layers(NOISE + CLASSES, WIDE, HIDDEN, torch.float64).start(SEED)
+        kept["adam"] = Adam(3e-4, 0.9, ridge=0.01)
+    counts = {k: [int((FEDERATION.samples(k)[1] == c).sum()) for c in range(CLASSES)] for k in cohort}
+    totals = [sum(counts[k][c] for k in cohort) for c in range(CLASSES)]
+    held = [c for c in range(CLASSES) if totals[c]]
+    draws = stream(SEED, "generator", round=round_)
+    kept["adam"].eta = 3e-4 * 0.98**round_
+    for _ in range(STEPS):
+        labels = [held[i] for i in draws.integers(len(held), size=BATCH)]
+        noise = torch.tensor(draws.random((BATCH, NOISE)))
+
+        def loss(v, labels=labels, noise=noise):
+            z = [generated(v, e, y) for e, y in zip(noise, labels, strict=True)]
+            total = torch.zeros((), dtype=v.dtype)
+            for k, end in zip(cohort, ends, strict=True):
+                shares = [counts[k][y] / totals[y] for y in labels]
+                wrong = [cross_entropy(head(end, one), y) for one, y in zip(z, labels, strict=True)]
+                total = total + mean([share * one for share, one in zip(shares, wrong, strict=True)])
+            pairs = [
+                mean(list((noise[i] - noise[j]) ** 2)) * mean(list((z[i] - z[j]).abs()))
+                for i in range(BATCH)
+                for j in range(BATCH)
+            ]
+            return total + torch.exp(-mean(pairs))
+
+        kept["generator"] = kept["adam"](kept["generator"], slope(loss, kept["generator"]))
+
+
+def fedgen_loss(w, now: Step):
+    own = mean([cross_entropy(head(w, hidden(w, x)), y) for x, y in now.batch])
+    if now.round == 0:
+        return own
+    v, b = now.kept["generator"], SETTING.batch
+    draws = stream(SEED, "generated representations", round=now.round, client=now.client)
+    labels = draws.integers(CLASSES, size=(SETTING.local_steps, BATCH))[now.step]
+    noise = draws.random((SETTING.local_steps, b + BATCH, NOISE), dtype="float32")[now.step]
+    noise = torch.tensor(noise, dtype=torch.float64)
+    latent = mean(
+        [
+            kl(softmax(head(w, generated(v, noise[i], y))).detach(), softmax(head(w, hidden(w, x))))
+            for i, (x, y) in enumerate(now.batch)
+        ]
+    )
+    taught = mean([cross_entropy(head(w, generated(v, noise[b + i], int(y))), int(y)) for i, y in enumerate(labels)])
+    return own + 2 * 0.98**now.round * (BATCH / b * taught + latent)
+
+
+def test_labels_that_no_active_client_holds_are_not_drawn_and_shares_stay_finite():
+    """The fourth client has label 1 alone."""
+    setting = replace(SETTING, cohort=1, rounds=8)
+    states = list(rounds(NET, FEDERATION, algorithm(FEDGEN), setting, SEED))
+    assert all(state.model.isfinite().all() for state in states)
+    assert states[-1].server["generator"].isfinite().all()
+
+
+# ---- FedCOG ----
+
+SAMPLES, ADAM = 5, 3
+COG = f"disagreement=0.4, distillation=0.5, samples={SAMPLES}, steps={ADAM}"
+
+
+def allocated(counts, floors):
+    lack = [max(counts) - c for c in counts]
+    lack = lack if any(lack) else [1] * CLASSES
+    exact = [SAMPLES * n / sum(lack) for n in lack]
+    taken = [int(e) for e in exact]
+    while not floors and sum(taken) < SAMPLES:
+        taken[max(range(CLASSES), key=lambda c: (round(exact[c] - taken[c], 9), -c))] += 1
+    return [c for c in range(CLASSES) for _ in range(taken[c])]
+
+
+def made(now: Step, disagreement, code=False, shared=False):
+    """The generated inputs and target labels of a client, once a round."""
+    if (now.round, now.client) in now.kept:
+        return now.kept[now.round, now.client]
+    labels = allocated(now.counts, code)
+    noise = stream(SEED, "generated inputs", round=now.round, client=0 if shared else now.client)
+    x = torch.tensor(noise.standard_normal((SAMPLES, FEATURES), dtype="float32"), dtype=torch.float64)[: len(labels)]
+
+    def limited(p):
+        return torch.clamp(p, 0.01, 0.99) if code else p
+
+    def loss(x):
+        pairs = [[limited(softmax(logits(w, one))) for w in (now.start, now.last)] for one in x]
+        middles = [limited((p + q) / 2) for p, q in pairs]
+        if code:
+            js = mean([(kl(m, p) + kl(m, q)) / 2 for (p, q), m in zip(pairs, middles, strict=True)])
+        else:
+            js = mean([(kl(p, m) + kl(q, m)) / 2 for (p, q), m in zip(pairs, middles, strict=True)])
+        task = mean([cross_entropy(logits(now.start, one), y) for one, y in zip(x, labels, strict=True)])
+        return task + disagreement * (1 - js)
+
+    adam = Adam(1e-2, 0.5)
+    for _ in range(ADAM):
+        x = adam(x, slope(loss, x))
+    now.kept[now.round, now.client] = x, labels
+    return x, labels
+
+
+def cog_loss(disagreement=0.4, weight=0.5, after=0, code=False, shared=False, supervision="soft", base=plain_loss):
+    def loss(w, now: Step):
+        own = base(w, now)
+        if now.round < after:
+            return own
+        x, labels = made(now, disagreement, code, shared)
+        if supervision == "soft":
+            apart = mean([kl(softmax(logits(now.start, one)), softmax(logits(w, one))) for one in x])
+        else:
+            best = [int(logits(now.start, one).argmax()) for one in x]
+            wanted = labels if supervision == "target" else best
+            apart = mean([cross_entropy(logits(w, one), y) for one, y in zip(x, wanted, strict=True)])
+        if weight is not None:
+            return own + weight * apart
+        whole = CLASSES * max(now.counts)
+        return sum(now.counts) / whole * own + (whole - sum(now.counts)) / whole * apart
+
+    return loss
+
+
+def near_the_start(w, now: Step):
+    """FedProx's loss with a weight of 0.4."""
+    return plain_loss(w, now) + 0.2 * ((w - now.start) ** 2).sum()
+
+
+TWINS = {
+    "moon(mu=0.7, temperature=0.4)": Twin(moon_loss(0.7, 0.4)),
+    "feddecorr(beta=0.3)": Twin(decorr_loss(0.3, False)),
+    "feddecorr(beta=0.3, reading='code')": Twin(decorr_loss(0.3, True)),
+    # one pass is two or three of the four steps: clients leave the alignment at times of their own
+    "vhl(alpha=0.6, weight=0.3, epochs=0, batch=3, per_class=2)": Twin(vhl_loss(0.6, 0.3, 0, 3, 2)),
+    "vhl(alpha=0.6, weight=0.3, epochs=1, batch=3, per_class=2)": Twin(vhl_loss(0.6, 0.3, 1, 3, 2)),
+    # three signed steps of 0.3 reach the range's limits; a batch's range leaves out its padding
+    "fedreg(gamma=0.5, iterations=3, made_step_size=0.3)": Twin(take=fedreg_step(0.5, 3, 0.3, False)),
+    "fedreg(gamma=0.7, iterations=3, made_step_size=0.3, reading='code')": Twin(take=fedreg_step(0.7, 3, 0.3, True)),
+    "fedreg(gamma=1.0, iterations=3, made_step_size=0.05)": Twin(take=fedreg_step(1.0, 3, 0.05, False)),
+    FEDGEN: Twin(fedgen_loss, serve=serve),
+    f"fedcog({COG}, after=0)": Twin(cog_loss()),
+    f"fedcog({COG}, after=1, reading='code')": Twin(cog_loss(after=1, code=True)),
+    f"fedcog({COG.replace('0.5', 'None')}, after=0, supervision='predicted')": Twin(
+        cog_loss(weight=None, supervision="predicted")
+    ),
+    f"fedcog({COG.replace('0.4', '0')}, after=0, shared=True, supervision='target')": Twin(
+        cog_loss(disagreement=0.0, shared=True, supervision="target")
+    ),
+    f"with_consensus_data(fedprox(mu=0.4), {COG})": Twin(cog_loss(base=near_the_start)),
+}
+
+
+@each(TWINS, lambda text: {"text": text})
+def test_every_method_equals_plain_loops(text):
+    agree(text, TWINS[text])
+
+
+# ---- what all of them keep ----
+
 METHODS = [
     "moon(mu=0.5)",
     "feddecorr(beta=0.4)",
     "vhl(batch=3, epochs=1)",
     "fedreg(made_step_size=0.1, iterations=2)",
     "fedgen(batch=3, noise=2, hidden=5, generator_steps=3)",
-    f"fedcog({COG}, after=1, distillation=0.5)",
-    f"fedcog({COG}, after=0, distillation=None, batch=4, reading='code')",
-    f"with_consensus_data(scaffold(), {COG}, distillation=0.5)",
-    f"with_consensus_data(moon(mu=0.5), {COG}, distillation=0.5)",
-    f"with_consensus_data(fedreg(iterations=2), {COG}, distillation=0.5)",
+    "fedcog(samples=6, steps=3, after=1, distillation=0.5)",
+    "fedcog(samples=6, steps=3, after=0, distillation=None, batch=4, reading='code')",
+    "with_consensus_data(scaffold(), samples=6, steps=3, distillation=0.5)",
+    "with_consensus_data(moon(mu=0.5), samples=6, steps=3, distillation=0.5)",
+    "with_consensus_data(fedreg(iterations=2), samples=6, steps=3, distillation=0.5)",
     "ditto(moon(), weight=0.2)",
     "relaxed(fedgen(batch=3, noise=2, hidden=5, generator_steps=3), beta=0.1)",
     "scheduled(vhl(batch=3), 'k_rounds')",
@@ -51,34 +426,15 @@ def test_workers_find_the_numbers_of_the_loop_and_hooks_pickle_after_use(two):
             assert torch.equal(vector, shared.server[name]), (text, name)
 
 
-@pytest.mark.parametrize("text", METHODS)
-def test_a_clients_numbers_do_not_depend_on_who_else_trains(text):
-    """Its end in a round of three and in a round of all, from the same state and history."""
-    built, ends = algorithm(text), []
-    for cohort in (3, 5):
-        setting = replace(RAGGED, cohort=cohort, rounds=2)
-        seen = {}
-        for _ in rounds(NET, FEDERATION, built, setting, 4, watch=lambda work, e, _, s=seen: s.update(here(work, e))):
-            pass
-        ends.append(seen)
-    both = [key for key in ends[0] if key[0] == 0 and key in ends[1]]
-    assert len(both) == 3
-    assert all(torch.equal(ends[0][key], ends[1][key]) for key in both)
-
-
-def here(work, ends):
-    return {(work.state.round, int(k)): end.clone() for k, end in zip(work.clients, ends, strict=True)}
-
-
-@pytest.mark.parametrize("text", METHODS)
-def test_recordings_are_right_or_refused(text):
-    """On a CPU recordings are runs on the same buffers; what cannot be replayed runs as it is."""
-    single = NET_32
-    data = replace(FEDERATION, inputs=FEDERATION.inputs.float())
-    setting = replace(SETTING, cohort=4, rounds=3)
-    found = models(text, setting, single, data, engine=Graphs())
-    expected = models(text, setting, single, data, engine=ClientLoop())
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
-
-
-NET_32 = replace(NET, dtype=torch.float32)
+def test_networks_and_inputs_that_a_method_cannot_take_are_refused():
+    softmax, federation = many_classes((5, 6))
+    headless = Network("headless", lambda: nn.Sequential(nn.Linear(3, 3)), dtype=torch.float64)
+    tokens = replace(FEDERATION, inputs=FEDERATION.inputs.long())
+    for text, named, given in (
+        ("moon()", "moon .*Softmax", {"net": softmax, "data": federation}),
+        ("feddecorr()", "feddecorr .*Softmax", {"net": softmax, "data": federation}),
+        ("fedgen()", "fedgen .*dense", {"net": headless}),
+        ("vhl()", "vhl .*int64", {"data": tokens}),
+    ):
+        with pytest.raises(EmpiricsError, match=named):
+            models(text, replace(SETTING, cohort=2, rounds=1), **given)

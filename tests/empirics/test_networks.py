@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
-import re
+from functools import partial
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from network_samples import samples
+from loops import each
+from network_toys import samples
 from torch import Tensor
 
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
-from empirics.models.networks import Generator, network, NETWORKS
+from empirics.models.losses import CrossEntropy, IGNORED, MultiLabel, next_tokens, NextToken
+from empirics.models.networks import Generator, network, NETWORKS, pooling
+from empirics.models.networks.decoder import BYTE_TOKENS, byte_tokens, END, released_names
+from empirics.models.networks.parts import ConvPool
+from empirics.models.networks.pooling import relu_pool
 
 COUNTS = {
     "fedcog_cnn": 62_006,
@@ -53,15 +60,17 @@ SMALL = {
 """Network and batch size: enough samples for the small CNNs to pool by pairwise maxima."""
 
 
-@pytest.mark.parametrize(("text", "count"), COUNTS.items())
-def test_numbers_of_parameters_are_those_of_the_papers(text, count):
+LAYERS = {"resnet20": 20, "resnet18": 18, "vgg11(dense=(512, 512))": 11, "fedcog_cnn": 5, "shakespeare_gru": 4}
+
+
+def test_numbers_of_parameters_and_layers_are_those_of_the_papers():
     with torch.device("meta"):
-        module = network(text).build()
-    assert sum(p.numel() for p in module.parameters()) == count
+        assert {text: sum(p.numel() for p in network(text).build().parameters()) for text in COUNTS} == COUNTS
+        assert {text: len(network(text).weight_layers) for text in LAYERS} == LAYERS
 
 
-@pytest.mark.parametrize(("text", "batch"), SMALL.items())
-def test_output_is_the_head_of_the_features(text, batch):
+@each(SMALL, lambda text: {"text": text, "batch": SMALL[text]})
+def test_output_is_the_head_of_the_features_whose_layers_tile_the_row(text, batch):
     net = network(text)
     w, x = net.start(2).unsqueeze(0), samples(net, batch)
     output = net.output(w, x)
@@ -69,33 +78,21 @@ def test_output_is_the_head_of_the_features(text, batch):
     assert output.shape == (1, batch, *positions, net.build.classes)
     assert torch.equal(net.head(w, net.features(w, x)), output)
     assert output.std() > 0
-
-
-@pytest.mark.parametrize("text", SMALL)
-def test_the_head_comes_last_and_layers_tile_the_row(text):
-    net = network(text)
     for ranges in (net.layers, net.weight_layers):
         columns = list(ranges.values())
-        assert columns[0].start == 0
-        assert columns[-1].stop == net.dim
+        assert (columns[0].start, columns[-1].stop) == (0, net.dim)
         assert all(a.stop == b.start for a, b in pairwise(columns))
     names = [name.split(".")[0] for name in net.layers]
     assert set(names) <= {"features", "head"}
     assert names == sorted(names)
     assert names[-1] == "head"
+    again = network(net.name)
+    assert (again.build, again.name) == (net.build, net.name)
 
 
 def test_every_network_is_tried():
     assert {text.split("(")[0] for text in SMALL} == set(NETWORKS)
     assert {text.split("(")[0] for text in COUNTS} == set(NETWORKS)
-
-
-@pytest.mark.parametrize(
-    ("text", "layers"),
-    [("resnet20", 20), ("resnet18", 18), ("vgg11(dense=(512, 512))", 11), ("fedcog_cnn", 5), ("shakespeare_gru", 4)],
-)
-def test_weight_layers_are_those_of_the_name(text, layers):
-    assert len(network(text).weight_layers) == layers
 
 
 def test_first_layers_of_resnet20_for_table_3_of_fedals():
@@ -110,15 +107,16 @@ def test_first_layers_of_resnet20_for_table_3_of_fedals():
     assert net.first(14).stop == net.dim - tail - rest_of_seventh
 
 
-@pytest.mark.parametrize("count", [1, 4, 8, 12, 16, 20])
-def test_extractor_renames_exactly_the_layers_behind_the_border(count):
-    plain, net = network("resnet20"), network("resnet20", extractor=count)
-    head = [c for name, c in net.layers.items() if name.startswith("head")]
-    assert sum(c.stop - c.start for c in head) == net.dim - plain.first(count).stop
-    assert list(net.layers.values()) == list(plain.layers.values())
-    x = samples(net, 2)
-    w = net.start(1).unsqueeze(0)
-    assert torch.equal(net.output(w, x), plain.output(w, x))
+def test_extractor_renames_exactly_the_layers_behind_the_border():
+    plain = network("resnet20(side=8)")
+    x, w = samples(plain, 2), plain.start(1).unsqueeze(0)
+    output = plain.output(w, x)
+    for count in (1, 4, 12, 20):
+        net = network("resnet20(side=8)", extractor=count)
+        head = [c for name, c in net.layers.items() if name.startswith("head")]
+        assert sum(c.stop - c.start for c in head) == net.dim - plain.first(count).stop
+        assert list(net.layers.values()) == list(plain.layers.values())
+        assert torch.equal(net.output(w, x), output)
 
 
 def test_opt_layers_are_attention_layers_with_embedding_and_last_norm_at_the_ends():
@@ -148,22 +146,6 @@ def plain_cnn(parameters: list[Tensor], x: Tensor, convolutions: int) -> Tensor:
     return F.linear(x, weights[-1], biases[-1])
 
 
-@pytest.mark.parametrize(
-    ("text", "convolutions"),
-    [("fedcog_cnn", 2), ("fedcog_cifar100_cnn", 3), ("decaying_k_cnn", 2), ("femnist_dnn", 0), ("sent140_linear", 0)],
-)
-def test_small_networks_are_relu_then_pooling_then_dense_layers(text, convolutions):
-    net = network(text, precision="float64")
-    w, x = net.start(4).unsqueeze(0).requires_grad_(), samples(net, 16)
-    expected = plain_cnn(pieces(net, w), x[0], convolutions)
-    output = net.output(w, x)[0]
-    torch.testing.assert_close(output, expected, rtol=1e-12, atol=1e-12)
-    pull = torch.randn_like(expected)
-    (wanted,) = torch.autograd.grad(expected, w, pull)
-    (gradient,) = torch.autograd.grad(output, w, pull)
-    torch.testing.assert_close(gradient, wanted, rtol=1e-10, atol=1e-11)
-
-
 def plain_vgg(parameters: list[Tensor], x: Tensor) -> Tensor:
     weights, biases = parameters[0::2], parameters[1::2]
     for place, (weight, bias) in enumerate(zip(weights[:8], biases[:8], strict=True)):
@@ -172,12 +154,6 @@ def plain_vgg(parameters: list[Tensor], x: Tensor) -> Tensor:
             x = F.max_pool2d(x, 2)
     hidden = F.relu(F.linear(x.flatten(1), weights[8], biases[8]))
     return F.linear(hidden, weights[9], biases[9])
-
-
-def test_vgg11_is_eight_convolutions_with_five_poolings():
-    net = network("vgg11(dense=(30,), precision='float64')")
-    w, x = net.start(4).unsqueeze(0), samples(net, 2)
-    torch.testing.assert_close(net.output(w, x)[0], plain_vgg(pieces(net, w), x[0]), rtol=1e-10, atol=1e-12)
 
 
 def plain_resnet(parameters: list[Tensor], x: Tensor, stages: list[tuple[int, int]], kind: str, groups: int) -> Tensor:
@@ -212,21 +188,33 @@ RESNET20 = [(16, 1)] * 3 + [(32, 2), (32, 1), (32, 1), (64, 2), (64, 1), (64, 1)
 RESNET18 = [(64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1)]
 
 
-@pytest.mark.parametrize(
-    ("text", "stages", "kind", "groups"),
-    [
-        ("resnet20(side=8, groups=4)", RESNET20, "conv3", 4),
-        ("resnet20(side=8, shortcut='conv1')", RESNET20, "conv1", 2),
-        ("resnet20(side=8, shortcut='pad')", RESNET20, "pad", 2),
-        ("resnet18(side=8, stem='cifar')", RESNET18, "conv1", 2),
-    ],
-)
-def test_residual_networks_equal_plain_functions(text, stages, kind, groups):
+PLAIN = {
+    "fedcog_cnn": partial(plain_cnn, convolutions=2),
+    "fedcog_cifar100_cnn": partial(plain_cnn, convolutions=3),
+    "decaying_k_cnn": partial(plain_cnn, convolutions=2),
+    "femnist_dnn": partial(plain_cnn, convolutions=0),
+    "sent140_linear": partial(plain_cnn, convolutions=0),
+    "vgg11(dense=(30,))": plain_vgg,
+    "resnet20(side=8, groups=4)": partial(plain_resnet, stages=RESNET20, kind="conv3", groups=4),
+    "resnet20(side=8, shortcut='conv1')": partial(plain_resnet, stages=RESNET20, kind="conv1", groups=2),
+    "resnet20(side=8, shortcut='pad')": partial(plain_resnet, stages=RESNET20, kind="pad", groups=2),
+    "resnet18(side=8, stem='cifar')": partial(plain_resnet, stages=RESNET18, kind="conv1", groups=2),
+}
+
+
+@each(PLAIN, lambda text: {"text": text})
+def test_networks_and_gradients_of_small_ones_equal_plain_functions(text):
     net = network(text, precision="float64")
-    w, x = net.start(4).unsqueeze(0), samples(net, 2)
+    small = net.dim < 2_000_000
+    w, x = net.start(4).unsqueeze(0), samples(net, 16 if small and "resnet" not in text else 2)
     w = w + 0.01 * torch.randn(w.shape, dtype=w.dtype, generator=torch.Generator().manual_seed(1))  # norms not 1 and 0
-    expected = plain_resnet(pieces(net, w), x[0], stages, kind, groups)
-    torch.testing.assert_close(net.output(w, x)[0], expected, rtol=1e-10, atol=1e-10)
+    w.requires_grad_(small)
+    expected, output = PLAIN[text](pieces(net, w), x[0]), net.output(w, x)[0]
+    torch.testing.assert_close(output, expected, rtol=1e-10, atol=1e-10)
+    if small:
+        pull = torch.randn(expected.shape, dtype=expected.dtype, generator=torch.Generator().manual_seed(2))
+        wanted, gradient = (torch.autograd.grad(made, w, pull)[0] for made in (expected, output))
+        torch.testing.assert_close(gradient, wanted, rtol=1e-9, atol=1e-10)
 
 
 def test_the_imagenet_stem_quarters_the_image_before_the_blocks():
@@ -255,13 +243,6 @@ def test_generator_makes_images_and_counts_as_derived_from_the_released_sizes():
 # ---- written as calls ----
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_every_name_reads_back(name):
-    net = network(name)
-    assert network(net.name).build == net.build
-    assert network(net.name).name == net.name
-
-
 def test_networks_pickle_without_their_work_module():
     net = network("femnist_dnn")
     w, x = net.start(6).unsqueeze(0), samples(net, 3)
@@ -271,36 +252,335 @@ def test_networks_pickle_without_their_work_module():
     assert torch.equal(pickle.loads(packed).output(w, x), output)
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("resnet_20", "did you mean"),
-        ("resnet20(shortcut='conv2')", "shortcut must be one of pad, conv1, conv3; got 'conv2'"),
-        ("resnet20(classes=0)", "classes must be a whole number >= 1; got 0"),
-        ("resnet20(classes='ten')", "classes must be a whole number"),
-        ("resnet20(depth=3)", "depth"),
-        ("resnet20(loss='next_token')", "loss must be one of"),
-        ("resnet20(precision='half')", "precision must be one of"),
-        ("resnet18(stem='none')", "stem must be one of"),
-        ("vgg11(side=16)", "side must be a whole number >= 32; got 16"),
-        ("opt(heads=5)", "heads must divide width"),
-        ("opt(head_layers=13)", "head_layers must be <= depth = 12"),
-        ("opt(length=3000)", "length must be <= positions"),
-        ("opt(", "must be a name or a call"),
-    ],
-)
-def test_wrong_options_get_one_clear_line(text, complaint):
-    with pytest.raises((EmpiricsError, BoundsError), match=re.escape(complaint)) as caught:
-        network(text)
+WRONG = {
+    "resnet_20": "resnet20",
+    "resnet20(shortcut='conv2')": "shortcut .*'conv2'",
+    "resnet20(classes=0)": "classes .*0",
+    "resnet20(classes='ten')": "classes .*ten",
+    "resnet20(width=3)": "width",
+    "resnet20(loss='next_token')": "loss ",
+    "resnet20(precision='half')": "precision ",
+    "resnet18(stem='none')": "stem ",
+    "resnet18(norm='layer')": "norm ",
+    "resnet20(norm='batch_local', groups=4)": "group norm",
+    "vgg11(side=16)": "side .*32.*16",
+    "opt(heads=5)": "heads .*width",
+    "opt(head_layers=13)": "head_layers .*12",
+    "opt(length=3000)": "length .*positions",
+    "opt(": "call",
+    "fedcog_cnn(side=8)": "side_after_pooling",
+    "resnet20(groups=3)": "groups ",
+    "resnet20(extractor=21)": "extractor .*20",
+}
+
+
+@each(WRONG, lambda text: {"text": text})
+def test_wrong_options_get_one_clear_line(text):
+    """When they are read, or sizes that cannot be built when the network is built."""
+    with pytest.raises((EmpiricsError, BoundsError), match=WRONG[text]) as caught:
+        _ = network(text).layers
     assert "\n" not in str(caught.value)
 
 
-def test_sizes_that_cannot_be_built_are_refused_when_building():
-    with pytest.raises(EmpiricsError, match="side_after_pooling"):
-        _ = network("fedcog_cnn(side=8)").dim
-    with pytest.raises(EmpiricsError, match="groups must divide"):
-        _ = network("resnet20(groups=3)").dim
-    with pytest.raises(EmpiricsError, match="from 1 to the 20 layers"):
-        _ = network("resnet20(extractor=21)").layers
-    with pytest.raises(BoundsError, match="unknown option of resnet20 'width'"):
-        network("resnet20", width=3)
+# ---- the fused pooling against torch's, in double precision ----
+
+
+def random(shape: tuple[int, ...], seed: int, requires_grad: bool = True) -> Tensor:
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return x.requires_grad_(requires_grad)
+
+
+def plain(x: Tensor, bias: Tensor | None) -> Tensor:
+    return F.max_pool2d(F.relu(x if bias is None else x + bias.view(-1, 1, 1)), 2)
+
+
+@pytest.fixture
+def at_any_size(monkeypatch):
+    monkeypatch.setattr(pooling, "SMALLEST", 1)
+
+
+@pytest.mark.parametrize("shape", [(32, 6, 24, 24), (3, 2, 8, 6), (5, 4, 2, 2), (1, 1, 4, 50)])
+def test_values_and_gradients_are_exactly_torch_s(shape, at_any_size):
+    for wanted in ((0,), (1,), (0, 1)):  # of the input, of the bias, of both
+        x, bias = random(shape, 1, 0 in wanted), random(shape[1:2], 2, 1 in wanted)
+        assert pooling._suits(x)
+        out, expected = relu_pool(x, bias), plain(x, bias)
+        assert torch.equal(out, expected)
+        asked = [(x, bias)[place] for place in wanted]
+        pull = random(out.shape, 3, requires_grad=False)
+        gradients, torchs = (torch.autograd.grad(made, asked, pull) for made in (out, expected))
+        if 0 in wanted:
+            assert torch.equal(gradients[0], torchs[0])
+            assert 0 < (gradients[0] != 0).double().mean() <= 0.25
+        torch.testing.assert_close(gradients[-1], torchs[-1], rtol=1e-13, atol=1e-13)  # a bias: in another order
+    alone = random(shape, 1)
+    assert torch.equal(relu_pool(alone), plain(alone, None))
+
+
+def test_ties_send_the_gradient_to_exactly_one_of_the_largest(at_any_size):
+    x = torch.tensor([[1.5, 1.5, 0.2, 0.3], [1.5, 0.7, 0.9, 0.9]], dtype=torch.float64).view(1, 1, 2, 4)
+    x.requires_grad_()
+    (gradient,) = torch.autograd.grad(relu_pool(x).sum(), x)
+    for columns, largest in ((slice(0, 2), 1.5), (slice(2, 4), 0.9)):
+        given, found = x.detach()[0, 0, :, columns], gradient[0, 0, :, columns]
+        assert found.sum() == 1
+        assert (found * (given == largest)).sum() == 1
+
+
+def test_negative_squares_have_value_and_gradient_zero_and_nan_stays_nan(at_any_size):
+    x = torch.tensor([[-1.5, -0.5, 0.5, float("nan")], [-2.5, -0.25, 0.2, 0.1]]).view(1, 1, 2, 4).requires_grad_()
+    out = relu_pool(x)
+    assert out[0, 0, 0, 0] == 0
+    assert out[0, 0, 0, 1].isnan()
+    (gradient,) = torch.autograd.grad(out[0, 0, 0, 0], x)
+    assert not gradient.any()
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch.func.jvp uses it itself
+def test_second_derivatives_and_function_transforms_agree_with_torch(at_any_size):
+    x, direction = random((2, 3, 4, 6), 6), random((2, 3, 4, 6), 7, requires_grad=False)
+
+    def curved(pool, x):
+        return (pool(x, None) ** 3).sum()
+
+    products = []
+    for pool in (relu_pool, plain):
+        (gradient,) = torch.autograd.grad(curved(pool, x), x, create_graph=True)
+        products.append(torch.autograd.grad(gradient, x, direction)[0])
+        grad = torch.func.grad(lambda x, pool=pool: curved(pool, x))
+        products.append(torch.func.jvp(grad, (x.detach(),), (direction,))[1])
+    for product in products[1:]:
+        torch.testing.assert_close(product, products[0], rtol=1e-12, atol=1e-12)
+    assert products[0].any()
+
+
+@pytest.mark.parametrize("shape", [(4, 3, 7, 6), (4, 3, 6, 7), (1, 1, 2, 2)])
+def test_odd_and_small_inputs_fall_back_on_torch(shape):
+    x, bias = random(shape, 1), random(shape[1:2], 2)
+    assert not pooling._suits(x)
+    assert torch.equal(relu_pool(x, bias), plain(x, bias))
+    assert not pooling._suits(random((64, 6, 24, 24), 1).bfloat16())
+
+
+@pytest.mark.parametrize(("side", "kernel", "padding"), [(12, 5, 0), (13, 3, 0), (12, 3, 1), (13, 3, 1)])
+def test_convolution_with_pooling_equals_the_plain_order(side, kernel, padding, at_any_size):
+    torch.manual_seed(3)
+    layer, x = ConvPool(3, 4, kernel, padding=padding).double(), random((5, 3, side, side), 8)
+    out, inputs = layer(x), [x, layer.weight, layer.bias]
+    expected = F.max_pool2d(F.relu(F.conv2d(x, layer.weight, layer.bias, padding=padding)), 2)
+    torch.testing.assert_close(out, expected, rtol=1e-13, atol=1e-13)
+    gradients, torchs = (torch.autograd.grad(made.sin().sum(), inputs) for made in (out, expected))
+    for got, wanted in zip(gradients, torchs, strict=True):
+        torch.testing.assert_close(got, wanted, rtol=1e-11, atol=1e-12)
+
+
+# ---- networks over tokens: causality and slow twins ----
+
+TINY = "opt(classes=31, width=12, depth=3, heads=4, hidden=20, positions=16, length=9, precision='float64')"
+GRU = "shakespeare_gru(classes=11, embedding=3, width=5, length=7, loss='next_token', precision='float64')"
+
+
+def numbered(net, row: Tensor) -> dict[str, np.ndarray]:
+    return {name: row[net.parameters[name]].view(shape).numpy() for name, shape in net.work.shapes.items()}
+
+
+def generic(net, seed: int) -> Tensor:
+    """A row away from the special values of a fresh start (zero biases, unit norms)."""
+    generator = torch.Generator().manual_seed(seed)
+    return net.start(seed) + 0.2 * torch.randn(net.dim, generator=generator, dtype=net.dtype)
+
+
+def some_tokens(net, batch: int, length: int) -> Tensor:
+    return torch.randint(0, net.build.classes, (1, batch, length), generator=torch.Generator().manual_seed(3))
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def slow_gru(p: dict[str, np.ndarray], tokens: np.ndarray) -> np.ndarray:
+    """States of the upper of two GRU layers, a position and a gate at a time."""
+    states = [p["features.embedding.weight"][t] for t in tokens]
+    for layer in (0, 1):
+        w, u = p[f"features.gru.weight_ih_l{layer}"], p[f"features.gru.weight_hh_l{layer}"]
+        a, b = p[f"features.gru.bias_ih_l{layer}"], p[f"features.gru.bias_hh_l{layer}"]
+        h, size, out = np.zeros(u.shape[1]), u.shape[1], []
+        for x in states:
+            inner, outer = np.split(w @ x + a, 3), np.split(u @ h + b, 3)
+            reset, update = sigmoid(inner[0] + outer[0]), sigmoid(inner[1] + outer[1])
+            new = np.tanh(inner[2] + reset * outer[2])
+            h = (1 - update) * new + update * h
+            out.append(h)
+        states = out
+        assert len(h) == size
+    return np.array(states)
+
+
+def test_gru_equals_gates_written_out_and_the_last_state_predicts_the_next_character():
+    every = network(GRU)
+    last = network(GRU, loss="cross_entropy")
+    row, tokens = generic(every, 2), some_tokens(every, 2, 7)
+    p = numbered(every, row)
+    expected = np.stack([slow_gru(p, t.numpy()) for t in tokens[0]])
+    np.testing.assert_allclose(every.features(row.unsqueeze(0), tokens)[0].detach(), expected, rtol=1e-11)
+    logits = expected @ p["head.weight"].T + p["head.bias"]
+    np.testing.assert_allclose(every.output(row.unsqueeze(0), tokens)[0].detach(), logits, rtol=1e-10)
+    np.testing.assert_allclose(last.output(row.unsqueeze(0), tokens)[0].detach(), logits[:, -1], rtol=1e-10)
+
+
+def normed(x: np.ndarray, p: dict[str, np.ndarray], name: str) -> np.ndarray:
+    mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+    return (x - mean) / np.sqrt(variance + 1e-5) * p[f"{name}.weight"] + p[f"{name}.bias"]
+
+
+def dense(x: np.ndarray, p: dict[str, np.ndarray], name: str) -> np.ndarray:
+    return x @ p[f"{name}.weight"].T + p[f"{name}.bias"]
+
+
+def slow_opt(p: dict[str, np.ndarray], tokens: np.ndarray, heads: int, depth: int) -> np.ndarray:
+    """Logits of an OPT decoder under the names of its released checkpoints, a head and a position at a time."""
+    x = p["embed_tokens.weight"][tokens] + p["embed_positions.weight"][2 : 2 + len(tokens)]
+    for i in range(depth):
+        layer = f"layers.{i}"
+        y = normed(x, p, f"{layer}.self_attn_layer_norm")
+        q, k, v = (dense(y, p, f"{layer}.self_attn.{part}_proj") for part in "qkv")
+        size = q.shape[1] // heads
+        mixed = np.zeros_like(q)
+        for head in range(heads):
+            columns = slice(head * size, (head + 1) * size)
+            for position in range(len(tokens)):
+                scores = k[: position + 1, columns] @ q[position, columns] / math.sqrt(size)
+                shares = np.exp(scores - scores.max())
+                mixed[position, columns] = shares / shares.sum() @ v[: position + 1, columns]
+        x = x + dense(mixed, p, f"{layer}.self_attn.out_proj")
+        hidden = np.maximum(dense(normed(x, p, f"{layer}.final_layer_norm"), p, f"{layer}.fc1"), 0)
+        x = x + dense(hidden, p, f"{layer}.fc2")
+    return normed(x, p, "final_layer_norm") @ p["embed_tokens.weight"].T
+
+
+@pytest.mark.parametrize("head_layers", [1, 2, 3])
+def test_decoder_equals_loops_over_heads_and_positions(head_layers):
+    net = network(TINY, head_layers=head_layers)
+    row, tokens = generic(net, 4), some_tokens(net, 2, 9)
+    ours = numbered(net, row)
+    theirs = {theirs: ours[name] for name, theirs in released_names(3, 3 - head_layers).items()}
+    expected = np.stack([slow_opt(theirs, t.numpy(), heads=4, depth=3) for t in tokens[0]])
+    np.testing.assert_allclose(net.output(row.unsqueeze(0), tokens)[0].detach(), expected, rtol=1e-9, atol=1e-11)
+
+
+def test_decoder_starts_at_random_with_the_deviation_of_opt():
+    net = network("opt(width=48, depth=2, heads=4, hidden=64, positions=40, length=9)")
+    row = net.start(1)
+    weights = [row[c] for name, c in net.parameters.items() if name.endswith("weight") and "norm" not in name]
+    assert torch.cat(weights).std().item() == pytest.approx(0.02, rel=0.02)
+    biases = [row[c] for name, c in net.parameters.items() if name.endswith("bias")]
+    assert not torch.cat(biases).any()
+
+
+# ---- released weights ----
+
+
+def checkpoint(net, row: Tensor, prefix: str = "model.decoder.") -> dict[str, Tensor]:
+    ours = {name: row[net.parameters[name]].view(shape).clone() for name, shape in net.work.shapes.items()}
+    stored = {prefix + theirs: ours[name] for name, theirs in released_names(3, 1).items()}
+    return stored | {"lm_head.weight": stored[f"{prefix}embed_tokens.weight"]}
+
+
+def safetensors(tensors: dict[str, Tensor]) -> bytes:
+    header, blob = {"__metadata__": {"format": "pt"}}, b""
+    for name, tensor in tensors.items():
+        data = tensor.float().numpy().tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [len(blob), len(blob) + len(data)]}
+        blob += data
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + blob
+
+
+@pytest.mark.parametrize(
+    ("suffix", "prefix"), [(".bin", "model.decoder."), (".pt", "decoder."), (".safetensors", "model.decoder.")]
+)
+def test_released_weights_are_the_start(suffix, prefix, tmp_path):
+    net = network(TINY)
+    row, path = generic(net, 6), tmp_path / f"opt{suffix}"
+    stored = checkpoint(net, row, prefix)
+    if suffix == ".safetensors":
+        path.write_bytes(safetensors(stored))
+    else:
+        torch.save(stored, path)
+    loaded = network(TINY, weights=str(path))
+    torch.testing.assert_close(loaded.start(3), row, rtol=0, atol=1e-7)
+    assert torch.equal(loaded.start(3), loaded.start(4))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        ("missing", "weights.bin"),
+        ("cut", "weights.bin"),
+        ("cut safetensors", "weights.safetensors"),
+        ("a list", "weights.bin"),
+        ("a weight is gone", "layers.0.fc1.weight"),
+        ("another size", r"embed_tokens.weight .*\(31, 12\).*\(30, 12\)"),
+    ],
+)
+def test_weights_that_do_not_fit_get_one_clear_line(spoil, named, tmp_path):
+    net = network(TINY)
+    stored = checkpoint(net, generic(net, 6))
+    path = tmp_path / ("weights.safetensors" if "safetensors" in spoil else "weights.bin")
+    if "safetensors" in spoil:
+        path.write_bytes(safetensors(stored)[:-50])
+    elif spoil != "missing":
+        torch.save({"a list": [1, 2], "a weight is gone": without(stored, "fc1")}.get(spoil, stored), path)
+    if spoil == "cut":
+        path.write_bytes(path.read_bytes()[:-400])
+    with pytest.raises(EmpiricsError, match=named) as caught:
+        network(TINY, weights=str(path), **({"classes": 30} if spoil == "another size" else {})).start(0)
+    assert "\n" not in str(caught.value)
+
+
+def without(stored, word):
+    return {name: tensor for name, tensor in stored.items() if word not in name}
+
+
+# ---- tokens and losses ----
+
+
+def test_bytes_are_cut_and_padded_and_targets_are_the_tokens_that_follow():
+    tokens = byte_tokens(["to be", "ümlaut", ""], 6)
+    assert tokens.dtype == torch.int16
+    assert tokens[0].tolist() == [*b"to be", END]
+    assert bytes(tokens[1].tolist()) == "ümlaut".encode()[:6]
+    assert tokens[2].tolist() == [END] * 6
+    assert tokens.max() < BYTE_TOKENS
+    tokens = torch.tensor([[5, 6, 9, 9, 9], [5, 6, 7, 8, 4]])
+    assert next_tokens(tokens).tolist() == [[6, 9, 9, 9, IGNORED], [6, 7, 8, 4, IGNORED]]
+    assert next_tokens(tokens, padding=9).tolist() == [[6, 9, IGNORED, IGNORED, IGNORED], [6, 7, 8, 4, IGNORED]]
+
+
+def surprise(logits: list[float], target: int) -> float:
+    return math.log(sum(math.exp(x) for x in logits)) - logits[target]
+
+
+def test_losses_are_plain_means_and_count_what_is_right():
+    logits = [[0.3, -1.2, 0.7], [1.1, 0.4, -0.6], [0.2, 0.9, 0.5]]
+    output = torch.tensor([logits, logits, logits], dtype=torch.float64)
+    targets = torch.tensor([[2, 1, IGNORED], [0, 0, 1], [IGNORED] * 3])
+    expected = [
+        (surprise(logits[0], 2) + surprise(logits[1], 1)) / 2,
+        (surprise(logits[0], 0) + surprise(logits[1], 0) + surprise(logits[2], 1)) / 3,
+        0.0,
+    ]
+    assert NextToken().losses(output, targets).tolist() == pytest.approx(expected, rel=1e-12)
+    assert NextToken().correct(output, targets).tolist() == pytest.approx([1 / 2, 2 / 3, 0])
+    for kind in (torch.uint8, torch.int16, torch.int64):
+        classes = torch.tensor([2, 1, 2], dtype=kind)
+        expected = [surprise(logits[0], 2), surprise(logits[1], 1), surprise(logits[2], 2)]
+        assert CrossEntropy().losses(output[0], classes).tolist() == pytest.approx(expected, rel=1e-12)
+        assert CrossEntropy().correct(output[0], classes).tolist() == [True, False, False]
+    labels = torch.tensor([[1, 0, 0], [1, 1, 0], [0, 1, 1]])
+    expected = [
+        sum(math.log1p(math.exp(-x if one else x)) for x, one in zip(row, some, strict=True)) / 3
+        for row, some in zip(logits, labels.tolist(), strict=True)
+    ]
+    assert MultiLabel().losses(output[0], labels).tolist() == pytest.approx(expected, rel=1e-12)
+    assert MultiLabel().correct(output[0], labels).tolist() == pytest.approx([2 / 3, 1, 2 / 3])

@@ -14,11 +14,6 @@ from empirics.problems.tasks import task, TASKS
 POOL = Dataset("three points", np.array([[0.2, -0.6], [0.9, 0.1], [-0.3, 0.5]]), np.array([0, 1, 1]), 2)
 
 
-def of_three_points(model: str, regularisation: float, partition: str, clients: int) -> Pool:
-    """Two samples for each of the clients, of a pool small enough to list all draws."""
-    return TASKS[model](POOL, regularisation).pool(partition, clients, samples=2)
-
-
 def everything(problem: Pool, counts: tuple[int, ...]) -> dict[str, np.ndarray]:
     """Exact expectations: every possible draw of all clients, weighted by its probability."""
     measurement = OneRound(problem, counts)
@@ -67,15 +62,21 @@ def test_a_draw_equals_plain_loops():
     gap, _, excess = plain_ridge_round(problem, drawn[:2])
     assert found["generalization_gap"][0] == pytest.approx(gap, rel=1e-10)
     np.testing.assert_allclose(found["non_iidness"][0], [*excess, np.nan], rtol=1e-10)
+    assert OneRound(problem, (1,)).of(drawn)["non_iidness"][0, 0] == 0
 
 
 @pytest.mark.parametrize(
-    ("model", "regularisation"), [("ridge", 0.3), ("softmax", 0.2), ("logistic", 0.4), ("svm", 0.35)]
+    ("model", "regularisation", "partition"),
+    [
+        ("ridge", 0.3, "iid"),
+        ("softmax", 0.2, "dirichlet_replaced(0.8)"),
+        ("logistic", 0.4, "dirichlet_replaced(0.8)"),
+        ("svm", 0.35, "iid"),
+    ],
 )
-@pytest.mark.parametrize("partition", ["iid", "dirichlet_replaced(0.8)"])
 def test_expectations_over_all_draws(model, regularisation, partition):
     """The control variates have mean exactly zero, the theorem holds, and its quantities are what they should be."""
-    problem = of_three_points(model, regularisation, partition, clients=2)
+    problem = TASKS[model](POOL, regularisation).pool(partition, 2, samples=2)
     exact = everything(problem, (1, 2))
     np.testing.assert_allclose(exact["generalization_gap_control"], 0, atol=1e-14)
     np.testing.assert_allclose(exact["local_gap_control"], 0, atol=1e-14)
@@ -97,9 +98,3 @@ def test_the_control_variate_cuts_the_error_where_many_clients_average():
     plain = np.array([d["generalization_gap"][0] for d in draws])
     controlled = plain - [d["generalization_gap_control"][0] for d in draws]
     assert controlled.var() < plain.var() / 5
-
-
-def test_one_client_alone_has_no_non_iidness():
-    draw = OneRound(task("softmax(digits, regularisation=0.5)").pool("iid", clients=2, samples=5), (1, 2))(4)
-    assert draw["non_iidness"][0, 0] == 0
-    assert (draw["non_iidness"][1] > 0).all()

@@ -15,7 +15,7 @@ from empirics.problems.quadratics import (
     Quadratics,
     random_quadratics,
 )
-from empirics.training.rounds import play
+from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 WEIGHTS = np.array([0.17, 0.31, 0.23, 0.29])
@@ -47,20 +47,14 @@ def test_losses_gradients_and_minimisers_are_those_of_the_sums_by_hand(problem):
     assert problem.optimal_loss == pytest.approx(found.fun, rel=1e-10)
 
 
-def test_smoothness_and_strong_convexity_are_the_extreme_slopes_of_the_gradients(problem):
-    draws = np.random.default_rng(5)
-    moves = draws.standard_normal((20_000, 3))
+def test_smoothness_convexity_and_the_pl_constant_are_extreme_slopes_and_ratios(problem):
+    moves = np.random.default_rng(5).standard_normal((20_000, 3))
+    far = problem.minimiser + moves
     moves /= np.linalg.norm(moves, axis=1, keepdims=True)
-    base = problem.client_gradients(np.zeros(3))
-    slopes = problem.client_gradients(moves) - base
+    slopes = problem.client_gradients(moves) - problem.client_gradients(np.zeros(3))
     along = np.einsum("nkd,nd->nk", slopes, moves)
-    assert np.linalg.norm(slopes, axis=2).max() <= problem.smoothness * (1 + 1e-12)
-    assert np.linalg.norm(slopes, axis=2).max() >= 0.99 * problem.smoothness
+    assert 0.99 * problem.smoothness <= np.linalg.norm(slopes, axis=2).max() <= problem.smoothness * (1 + 1e-12)
     assert problem.strong_convexity * (1 - 1e-12) <= along.min() <= 1.01 * problem.strong_convexity
-
-
-def test_pl_constant_is_the_smallest_ratio(problem):
-    far = problem.minimiser + np.random.default_rng(6).standard_normal((20_000, 3))
     ratio = (problem.gradient(far) ** 2).sum(1) / (2 * (problem.loss(far) - problem.optimal_loss))
     assert problem.pl_constant * (1 - 1e-9) <= ratio.min() <= 1.01 * problem.pl_constant
     assert problem.strong_convexity < problem.pl_constant < problem.smoothness
@@ -80,10 +74,10 @@ def searched_offset(problem, factor):
     return max(-optimize.minimize(excess, s, tol=1e-13).fun for s in np.random.default_rng(3).standard_normal((4, 3)))
 
 
-@pytest.mark.parametrize("over", [1.07, 1.9])
-def test_smallest_offset_is_the_maximum_a_search_finds(problem, over):
-    factor = over * problem.smallest_dissimilarity_factor
-    assert problem.dissimilarity_offset_for(factor) == pytest.approx(searched_offset(problem, factor), rel=1e-6)
+def test_smallest_offset_is_the_maximum_a_search_finds(problem):
+    for over in (1.07, 1.9):
+        factor = over * problem.smallest_dissimilarity_factor
+        assert problem.dissimilarity_offset_for(factor) == pytest.approx(searched_offset(problem, factor), rel=1e-6)
 
 
 def test_no_offset_serves_below_the_generalised_eigenvalue(problem):
@@ -118,19 +112,19 @@ def test_assumption_predicates_read_the_problem(problem):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "named"),
     [
-        ({"curvatures": np.eye(2)[None]}, r"curvatures must have shape \(2, 2, 2\)"),
-        ({"curvatures": np.array([np.eye(2), -np.eye(2)])}, "curvatures must be symmetric and positive semidefinite"),
-        ({"noise": np.array([np.eye(2), [[1, 0.5], [0.2, 1]]])}, "noise must be symmetric"),
-        ({"weights": [0.4, 0.7]}, "weights must be >= 0 and sum to 1"),
-        ({"start": [np.nan, 1.0]}, "start must be finite"),
-        ({"curvatures": np.array([np.diag([1.0, 0.0])] * 2)}, "mean curvature must be positive definite"),
+        ({"curvatures": np.eye(2)[None]}, r"curvatures .*\(2, 2, 2\)"),
+        ({"curvatures": np.array([np.eye(2), -np.eye(2)])}, "curvatures "),
+        ({"noise": np.array([np.eye(2), [[1, 0.5], [0.2, 1]]])}, "noise "),
+        ({"weights": [0.4, 0.7]}, "weights .*1"),
+        ({"start": [np.nan, 1.0]}, "start "),
+        ({"curvatures": np.array([np.diag([1.0, 0.0])] * 2)}, "mean curvature "),
     ],
 )
-def test_senseless_federations_are_refused(change, message):
+def test_senseless_federations_are_refused(change, named):
     values = {"curvatures": np.array([np.eye(2), 2 * np.eye(2)]), "minima": np.ones((2, 2)), **change}
-    with pytest.raises(EmpiricsError, match=message):
+    with pytest.raises(EmpiricsError, match=named):
         Quadratics(**values)
 
 
@@ -169,11 +163,8 @@ def test_noise_belongs_to_seed_round_and_client_alone(problem):
 
 def test_local_epochs_are_refused(problem):
     setting = Setting(rounds=1, cohort=2, local_epochs=2)
-    from empirics.training.engines import Stacked
-
-    state = algorithm("fedavg").begin(QuadraticModel(problem).start(0), 4)
-    with pytest.raises(EmpiricsError, match="give local_steps"):
-        play(QuadraticModel(problem), QuadraticFederation(problem), algorithm("fedavg"), setting, 0, Stacked(), state)
+    with pytest.raises(EmpiricsError, match="local_steps"):
+        list(rounds(QuadraticModel(problem), QuadraticFederation(problem), algorithm("fedavg"), setting, 0))
 
 
 # ---- estimating a Gaussian mean ----
@@ -182,19 +173,16 @@ MEANS = np.array([[0.4, -1.3], [2.2, 0.9], [-0.8, 1.7]])
 GAUSS = GaussianMean(MEANS, variance=0.7, samples=5)
 
 
-def test_training_risk_is_the_mean_over_the_points():
+def test_risks_are_means_over_the_points_and_over_fresh_ones():
     drawn, w = GAUSS.draw(3), np.array([0.6, -0.2])
     risks = [np.mean([0.5 * ((w - z) ** 2).sum() for z in points]) for points in drawn]
     assert GAUSS.training(drawn).client_losses(w) == pytest.approx(risks, rel=1e-12)
     assert GAUSS.training(drawn).noise[1] == pytest.approx(np.cov(drawn[1].T, bias=True), rel=1e-12)
-
-
-def test_population_risk_is_what_fresh_points_cost():
-    w = np.array([0.6, -0.2])
-    points = GaussianMean(MEANS, 0.7, samples=40_000).draw(8)
-    losses = 0.5 * ((w - points) ** 2).sum(-1)
+    losses = 0.5 * ((w - GaussianMean(MEANS, 0.7, samples=40_000).draw(8)) ** 2).sum(-1)
     error = losses.std(1) / np.sqrt(losses.shape[1])
     assert (np.abs(losses.mean(1) - GAUSS.population.client_losses(w)) < 4.5 * error).all()
+    with pytest.raises(EmpiricsError, match="variance "):
+        GaussianMean(MEANS, -0.1, samples=3)
 
 
 def test_constants_are_those_of_unit_curvature():
@@ -205,8 +193,3 @@ def test_constants_are_those_of_unit_curvature():
     assert population.heterogeneity == pytest.approx(spread / 2)
     assert population.dissimilarity_offset == pytest.approx(spread)
     assert population.optimal_loss == pytest.approx(spread / 2 + 2 * 0.7 / 2)
-
-
-def test_senseless_numbers_are_refused():
-    with pytest.raises(EmpiricsError, match="variance must be >= 0"):
-        GaussianMean(MEANS, -0.1, samples=3)
