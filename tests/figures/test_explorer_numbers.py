@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from explorer_node import answer, needs_node
+from explorer_node import answer, needs_node, unpacked
 from explorer_points import drawn, python_terms
 
 import fedbounds
@@ -18,6 +18,8 @@ from bounds import BOUNDS
 from bounds.scenario import Scenario
 from bounds.showing.printing import escaped
 from figures.explorer import atlas, federations
+from figures.explorer.command import entries
+from figures.explorer.page import page
 from paper_checks.comparing.compare import compare
 from paper_checks.comparing.compare_rows import RANKED, WORST
 from paper_checks.worst_cases.tables import committed
@@ -27,9 +29,25 @@ POINTS = 200
 CLOSE = 1e-12
 
 
+FEW = ["fedals.one_round", "decaying_k.per_second", "fedcog.theorem", "fedals.gaussian_mean_local_gap"]
+
+
+@pytest.fixture(scope="module", params=["few", pytest.param("all", marks=pytest.mark.slow)])
+def html(request):
+    """A page of a few bounds, quickly made, and that of the whole catalogue."""
+    if request.param == "few":
+        return page(entries(FEW))
+    return request.getfixturevalue("file").read_text(encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
-def html(file):
+def every(file):
+    """The page of the whole catalogue, which has federations too."""
     return file.read_text(encoding="utf-8")
+
+
+def bounds_of(html):
+    return {bound["name"]: BOUNDS[bound["name"]] for bound in unpacked(html)["bounds"]}
 
 
 def printed(act, *arguments):
@@ -47,18 +65,18 @@ return GIVEN.jobs.map(([name, points, entries]) => points.map(([v, n]) => Array.
 """
 
 
-@pytest.mark.slow
 def test_every_bound_is_computed_as_in_python(html):
-    points = {name: drawn(bound, POINTS) for name, bound in BOUNDS.items()}
-    entries = {name: points[name][2] if bound.target.card.axis else 1 for name, bound in BOUNDS.items()}
-    jobs = [(name, points[name][1], entries[name]) for name in BOUNDS]
+    bounds = bounds_of(html)
+    points = {name: drawn(bound, POINTS) for name, bound in bounds.items()}
+    entries_ = {name: points[name][2] if bound.target.card.axis else 1 for name, bound in bounds.items()}
+    jobs = [(name, points[name][1], entries_[name]) for name in bounds]
     wrong = []
-    for (name, bound), found in zip(BOUNDS.items(), answer(html, EVALUATE, jobs=jobs), strict=True):
+    for (name, bound), found in zip(bounds.items(), answer(html, EVALUATE, jobs=jobs), strict=True):
         values, _, length = points[name]
         terms, scales, holds = python_terms(bound, values, POINTS, length)
         js = np.array([[[float(x) for x in entry[0]] for entry in point] for point in found])
         for k, label in enumerate(bound.terms):
-            ours, theirs, scale = terms[label][:, : entries[name]], js[:, :, k], scales[label][:, : entries[name]]
+            ours, theirs, scale = terms[label][:, : entries_[name]], js[:, :, k], scales[label][:, : entries_[name]]
             same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
             same |= (theirs == 0) & (np.abs(ours) < np.finfo(float).tiny)  # Python tells underflow from 0
             with np.errstate(invalid="ignore"):
@@ -69,7 +87,7 @@ def test_every_bound_is_computed_as_in_python(html):
 
 
 COPY = """
-return GIVEN.names.map((name) => {
+return [...bounds.keys()].map((name) => {
   state = fresh(name);
   return [name, String(explorer.value()), COPIES.python(), COPIES.shell(), COPIES.latex()];
 });
@@ -78,7 +96,7 @@ return GIVEN.names.map((name) => {
 
 def test_what_is_copied_gives_the_value_of_the_page_and_its_conditions(html):
     wrong = []
-    for name, shown, python, shell, latex in answer(html, COPY, names=list(BOUNDS)):
+    for name, shown, python, shell, latex in answer(html, COPY):
         value, words = pytest.approx(float(shown), rel=1e-9, nan_ok=True), shlex.split(shell)
         by_python = float(printed(exec, python, {}))
         by_shell = np.ravel(json.loads(printed(fedbounds.main, [*words[1:], "--json"]))["value"])[0]
@@ -111,7 +129,6 @@ return [...bounds.keys()].flatMap((name) => {
 """
 
 
-@pytest.mark.slow
 def test_nothing_but_numbers_is_drawn_at_the_ends_of_every_slider(html):
     assert answer(html, ENDS) == []
 
@@ -169,7 +186,7 @@ const read = (text) => attempt(() => ({ ...restored(mended(`#${text}`)).values }
 return {
   link, signed: GIVEN.said.map((said) => read(signed(`v=1&b=fedals.one_round&${said}`))),
   changed: GIVEN.changed.map(([whole, now]) => link.includes(whole) ? read(link.replace(whole, now)) : "not in it"),
-  nonsense: GIVEN.nonsense.map(read), federations: GIVEN.federations.map((text) => attempt(() => federationOf(text))),
+  nonsense: GIVEN.nonsense.map(read),
 };
 """
 IMPOSSIBLE = {
@@ -185,7 +202,6 @@ CHANGED = (
     ("b=fedals.one_round", "b=fedals.none"),
 )  # fmt: skip
 NONSENSE = ("nonsense", "v=1&b=fedals.one_round&x=clients", "%E0%A4%A", "x", "v=3", "v=1", "v=1&b=nobody")
-LOST = ("v=2&p.local_steps=7", "v=2&f=mine.json")
 HARMED = (
     lambda link: f"{link}.", lambda link: f"{link}%3E)", lambda link: f"{link}&utm_source=mail",
     lambda link: link.replace("&", "&amp;") + ").", quote, lambda link: f"{link[:9]}%20{link[9:]}",
@@ -193,12 +209,12 @@ HARMED = (
 
 
 def test_links_that_were_damaged_are_refused_and_what_happens_on_their_way_is_undone(html):
-    asked = {"said": list(IMPOSSIBLE), "changed": CHANGED, "nonsense": NONSENSE, "federations": LOST}
+    asked = {"said": list(IMPOSSIBLE), "changed": CHANGED, "nonsense": NONSENSE}
     found = answer(html, DAMAGED, **asked)
     accepted = {said: why for (said, named), why in zip(IMPOSSIBLE.items(), found["signed"], strict=True)
                 if not isinstance(why, str) or named not in why}  # fmt: skip
     assert accepted == {}
-    for kind in ("changed", "nonsense", "federations"):
+    for kind in ("changed", "nonsense"):
         assert all(isinstance(why, str) and why != "not in it" for why in found[kind]), found[kind]
     harmed = [harm(found["link"]) for harm in HARMED]
     mended = answer(html, DAMAGED, **{**asked, "nonsense": [*harmed, "v=1&b=fedcog.theorem"]})["nonsense"]
@@ -276,10 +292,10 @@ def agrees(ours, theirs):
 
 
 @pytest.mark.slow
-def test_the_page_says_of_a_federation_what_compare_says(html):
+def test_the_page_says_of_a_federation_what_compare_says(every):
     """Rows that are composed of others too, of one client, of what is not known, and of what is learned of samples."""
     jobs, wrong, seen, trusted = list(cases()), [], set(), set()
-    for (place, target, given, up_to), found in zip(jobs, answer(html, ROWS, jobs=jobs), strict=True):
+    for (place, target, given, up_to), found in zip(jobs, answer(every, ROWS, jobs=jobs), strict=True):
         rows = compare(Scenario.of({**given, "_up_to": up_to}), target).rows
         theirs = {key(r.bound, r.state, str(r.kind)): r for r in rows if r.state in TOLD}
         ours = {key(r["bound"], r["state"], r["kind"]): r for r in found if r["state"] in TOLD}
@@ -326,10 +342,10 @@ KNOWN = (
 
 
 @pytest.mark.slow
-def test_worst_cases_on_the_page_are_those_of_compare(html):
+def test_worst_cases_on_the_page_are_those_of_compare(every):
     start = {**WORST_CASES["given"], **WORST_CASES["plan"]}
     jobs = [(1, target, {**start, **changed}, {}) for target, changed, _ in KNOWN]
-    for (_, target, given, _), (*_, known), found in zip(jobs, KNOWN, answer(html, ROWS, jobs=jobs), strict=True):
+    for (_, target, given, _), (*_, known), found in zip(jobs, KNOWN, answer(every, ROWS, jobs=jobs), strict=True):
         rows = compare(Scenario.of(given), target, worst_case=0).rows
         theirs = {(r.bound, str(r.kind)): r.evidence[WORST] for r in rows if WORST in r.evidence}
         ours = {(r["bound"], r["kind"]): one for r in found for one in r["evidence"] if one["kind"] == "worst"}
@@ -372,10 +388,10 @@ return [spoken, cells.length, wrong];
 
 
 @pytest.mark.slow
-def test_the_plane_shows_what_the_rows_say(html):
+def test_the_plane_shows_what_the_rows_say(every):
     """Levels up to their edges: FedInit chooses a pair and a contraction, a quick search errs at one cell of twenty."""
     cells = {"coarse": [(i * 2713) % 4096 for i in range(1, 30)], "fine": list(range(3, 4096, 11))}
-    spoken, fine, wrong = answer(html, AT_CELLS, **cells)
+    spoken, fine, wrong = answer(every, AT_CELLS, **cells)
     assert wrong == []
     assert (spoken > 50, fine > 50) == (True, True)
 
@@ -396,14 +412,15 @@ return [found, given, FEDERATION_COPIES.shell(), FEDERATION_COPIES.python(), row
 """
 
 
-def test_numbers_move_together_and_the_copied_commands_say_the_rows_of_the_page(html):
+@pytest.mark.slow
+def test_numbers_move_together_and_the_copied_commands_say_the_rows_of_the_page(every):
     """The gap beside both losses, a pair (G^2, B^2) beside the differences it comes of, the PL constant below L."""
     start = QUADRATIC["given"]
     gap, apart = start["initial_loss"] - start["optimal_loss"], start["optimum_dissimilarity"]
     file = {**start, "_up_to": QUADRATIC["up_to"], "initial_gap": gap, "dissimilarity_offset": 2 * apart,
             "dissimilarity_factor": 9.0, **QUADRATIC["plan"]}  # fmt: skip
     words = {"initial_gap": 3 * gap, "optimum_dissimilarity": 4 * apart}
-    moved, given, shell, python, rows = answer(html, MOVED, file=json.dumps(file), words=words)
+    moved, given, shell, python, rows = answer(every, MOVED, file=json.dumps(file), words=words)
     assert moved["0.9"][1:] == [0.9, 0.9]
     assert moved["1.9"][1:] == [1.9, moved["1.9"][0]]
     assert (given["initial_gap"], given["initial_loss"] - given["optimal_loss"]) == pytest.approx((3 * gap, 3 * gap))
@@ -461,10 +478,11 @@ UNFIT = (
 START_GAP = QUADRATIC["given"]["initial_loss"] - QUADRATIC["given"]["optimal_loss"]
 
 
-def test_runs_stand_beside_the_rows_of_their_plan_with_their_standard_error_or_are_refused(html):
+@pytest.mark.slow
+def test_runs_stand_beside_the_rows_of_their_plan_with_their_standard_error_or_are_refused(every):
     text, gaps = runs(START_GAP)
     texts = [text, *(change(text) for change in ENDINGS), *(change(text) for change, _ in UNFIT)]
-    read, rows, away = answer(html, READ, texts=texts)
+    read, rows, away = answer(every, READ, texts=texts)
     assert read[: 1 + len(ENDINGS)] == [2] * (1 + len(ENDINGS))
     for why, (_, named) in zip(read[1 + len(ENDINGS) :], UNFIT, strict=True):
         assert named in str(why)

@@ -57,6 +57,7 @@ def own(tmp_path, monkeypatch):
 # ---- one page ----
 
 
+@pytest.mark.slow
 def test_the_page_is_small_whole_and_closed_off_from_the_network(file):
     html = file.read_text(encoding="utf-8")
     assert len(html.encode()) < 600_000
@@ -98,6 +99,7 @@ def test_a_record_agrees_with_its_code_and_starts_inside_the_theorem(name):
         assert not log or low > 0
 
 
+@pytest.mark.slow
 def test_minimisers_trivial_values_and_claims_stand_beside_their_bounds(file):
     per_second, data = BOUNDS["decaying_k.per_second"], unpacked(file.read_text(encoding="utf-8"))
     found = optima.stated(per_second)
