@@ -177,10 +177,16 @@ def by_python(page: Page, capsys: Any) -> float:
     return float(capsys.readouterr().out)
 
 
-def settled(whole):
-    """Until the plane of the last change is drawn."""
+def settled(whole: Page) -> None:
+    """Wait until the plane of the last change is drawn."""
     for _ in range(400):
         if whole.js("return explorer.drawn() && !explorer.drawn().stale && !explorer.busy()"):
             return whole.settle()
         time.sleep(0.02)
     raise AssertionError("no plane was drawn")
+
+
+def rest(whole: Page) -> None:
+    """Wait until a change is a step of the back button, however busy the machine is."""
+    settled(whole)
+    time.sleep(0.7)

@@ -1,20 +1,18 @@
-"""An empty store; the page of the explorer with every bound, in a browser that the tests of a file share."""
+"""An empty store; the page of the explorer with every bound, in a browser that all tests share."""
 
 import os
 
 import pytest
-from explorer_browser import browser, SINGLE
+from explorer_browser import browser, settled, SINGLE
+from figure_toys import MemoryStore
 
-from empirics.experiments import Store
-from figures.explorer.command import entries
-from figures.explorer.page import page as made
 from figures.regimes import Regime
 
 
 @pytest.fixture
-def store(tmp_path):
-    """An empty store of runs."""
-    return Store(tmp_path / "store")
+def store():
+    """An empty store of runs, in memory."""
+    return MemoryStore()
 
 
 @pytest.fixture
@@ -28,6 +26,9 @@ def file(tmp_path_factory):
     """The page of the whole catalogue, made once in a run of the suite, whichever process asks first."""
     from filelock import FileLock
 
+    from figures.explorer.command import entries
+    from figures.explorer.page import page as made
+
     folder = tmp_path_factory.getbasetemp()
     path = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "explorer.html"
     with FileLock(f"{path}.lock"):
@@ -36,22 +37,12 @@ def file(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared():
     """A browser, with whatever the test before left in it."""
     with browser() as page:
         page.driver.set_script_timeout(300)  # a script draws thousands of times, on a busy machine too
         yield page
-
-
-@pytest.fixture
-def used(shared, file):
-    """The page as the test before left it, complaining of nothing: for tests that choose a bound, and so begin anew."""
-    if not shared.driver.current_url.startswith(file.as_uri()):
-        shared.open(file, SINGLE)
-    shared.complaints()
-    yield shared
-    assert not shared.complaints()
 
 
 @pytest.fixture
@@ -61,4 +52,14 @@ def page(shared, file):
     shared.complaints(), shared.requests()
     yield shared
     assert not shared.complaints()
-    assert not [url for url in shared.requests() if not url.startswith((file.as_uri(), "data:", "about:"))]
+    assert not [url for url in shared.requests() if not url.startswith((file.as_uri(), "data:", "about:", "blob:"))]
+
+
+@pytest.fixture
+def whole(shared, file):
+    """The page of one federation, just opened, its plane drawn; it complains of nothing."""
+    shared.open(file)
+    settled(shared)
+    shared.complaints()
+    yield shared
+    assert not shared.complaints()

@@ -70,43 +70,35 @@ def test_further_sweeps_give_a_curve_each():
     assert list(shown.curves[1].failed)[-1] == "a gap below 90"
 
 
-def test_bounds_that_do_not_use_x_are_level():
+def test_bounds_share_what_they_use_and_are_level_along_what_they_do_not():
     first, second = picture(bowl, flat).curves
-    assert (first.label, second.label) == ("test.bowl", "test.flat\n(up to a constant)")
+    assert (first.label, second.label.splitlines()[0]) == ("test.bowl", "test.flat")
     np.testing.assert_allclose(second.formula, np.full(30, 0.9))
-    assert len(picture(flat, bowl).curves) == 2
-
-
-def test_values_that_only_some_bounds_use_are_left_to_these():
     other = Bound(name="test.other", target=target, terms={"all": initial_gap * step_size * smoothness}, source=SOURCE)
     words = ("initial_gap=1:5:5", "local_steps=4", "step_size=.3", "smoothness=.7")
     shown = picture(bowl, other, x="initial_gap", words=words)
     np.testing.assert_allclose(shown.curves[1].formula, np.arange(1, 6) * 0.21)
     with pytest.raises(UnknownNameError, match=r"test\.bowl or test\.other 'rounds'"):
         picture(bowl, other, x="initial_gap", words=(*words, "rounds=3"))
-
-
-def test_the_number_of_clients_can_be_the_axis():
-    words = ("clients=2:10:9", "client_weight=uniform", "local_gap=3")
-    shown = picture(weighed, x="clients", words=words)
+    shown = picture(weighed, x="clients", words=("clients=2:10:9", "client_weight=uniform", "local_gap=3"))
     assert shown.quantity.name == "clients"
     np.testing.assert_allclose(shown.curves[0].formula, 3 / np.arange(2, 11))
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("local_steps=3", "initial_gap=2"), "two or more different points"),
-        (("local_steps=2.7:3.4:5", "initial_gap=2"), "two or more different points"),
-        (("local_steps=1:9:3", "initial_gap=1:9:9"), "9 curves are too many"),
-        (("local_steps=1:1e140:3:log", "initial_gap=2"), "e\\+277 cannot be drawn on one axis"),
+def test_what_cannot_be_a_picture_is_refused(tmp_path):
+    for words, named in (
+        (("local_steps=3", "initial_gap=2"), "local_steps"),
+        (("local_steps=2.7:3.4:5", "initial_gap=2"), "local_steps"),
+        (("local_steps=1:9:3", "initial_gap=1:9:9"), "9 curves"),
+        (("local_steps=1:1e140:3:log", "initial_gap=2"), r"e\+277"),
         (("local_steps=1:9:3",), "needs initial_gap"),
-        (("local_steps=[[1,2],[3,4]]", "initial_gap=2.7"), "cannot be a list of lists"),
-    ],
-)
-def test_what_cannot_be_a_picture_is_refused(words, said):
-    with pytest.raises(BoundsError, match=said):
-        picture(bowl, words=words)
+        (("local_steps=[[1,2],[3,4]]", "initial_gap=2.7"), "local_steps"),
+    ):
+        with pytest.raises(BoundsError, match=named):
+            picture(bowl, words=words)
+    for path, named in ((tmp_path, tmp_path.name), (tmp_path / "a.csv", r"'\.csv'")):
+        with pytest.raises(BoundsError, match=named):
+            curves.write(picture(bowl), path)
 
 
 def test_stretches_end_half_way_and_runs_at_the_points():
@@ -118,12 +110,11 @@ def test_stretches_end_half_way_and_runs_at_the_points():
 
 
 def test_notes_tell_where_which_condition_fails():
-    said = curves.notes(picture(bowl), outside=False)
-    assert sorted(said) == [
-        "silent at 1; not met: more than one step",
-        "silent at the points from 21 to 30; not met: at most 20 steps",
-    ]
-    assert curves.notes(picture(bowl, flat), outside=True)[0].startswith("test.bowl: OUTSIDE (dashed) ")
+    few, many = sorted(curves.notes(picture(bowl), outside=False))
+    assert ("at 1;" in few, "more than one step" in few) == (True, True)
+    assert all(words in many for words in ("from 21 to 30", "at most 20 steps"))
+    outside = curves.notes(picture(bowl, flat), outside=True)[0]
+    assert ("test.bowl" in outside, "OUTSIDE" in outside) == (True, True)
 
 
 def test_the_table_holds_every_number_of_the_picture():
@@ -146,20 +137,17 @@ def drawn(shown, **options):
     return ax, boxes
 
 
-@pytest.mark.parametrize("options", [{}, {"outside": True}])
-def test_labels_at_the_right_end_do_not_touch(options):
-    ax, boxes = drawn(picture(bowl), **options)
-    edge = ax.get_window_extent().x1
-    right = sorted((b for b in boxes.values() if b.x0 > edge), key=lambda b: b.y0)
-    assert len(right) == 3
-    assert all(low.y1 <= high.y0 for low, high in pairwise(right))
-
-
-def test_many_curves_that_end_at_one_height_keep_their_labels_apart():
-    _, boxes = drawn(picture(bowl, words=("initial_gap=2.70:2.77:8", "local_steps=2:12:11")))
-    ordered = sorted(boxes.values(), key=lambda b: b.y0)
-    assert len(ordered) == 8
-    assert all(low.y1 <= high.y0 for low, high in pairwise(ordered))
+def test_labels_at_the_right_end_do_not_touch():
+    for shown, options, count in (
+        (picture(bowl), {}, 3),
+        (picture(bowl), {"outside": True}, 3),
+        (picture(bowl, words=("initial_gap=2.70:2.77:8", "local_steps=2:12:11")), {}, 8),
+    ):
+        ax, boxes = drawn(shown, **options)
+        edge = ax.get_window_extent().x1
+        right = sorted((b for b in boxes.values() if b.x0 > edge), key=lambda b: b.y0)
+        assert len(right) == count
+        assert all(low.y1 <= high.y0 for low, high in pairwise(right))
 
 
 def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
@@ -170,15 +158,12 @@ def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
     assert all(np.isnan(line.get_ydata()[20:]).all() for line in solid)
     ax, boxes = drawn(picture(bowl), outside=True)
     assert "OUTSIDE" in boxes
+    silent = drawn(picture(bowl, words=("local_steps=40:60:5", "initial_gap=2")))[1]
+    assert any("test.bowl" in text and "silent" in text for text in silent)
     dashed = [line for line in ax.lines if line.is_dashed() and len(line.get_xdata()) == 30]
     np.testing.assert_allclose(
         dashed[0].get_ydata()[20:], (2.7 / np.arange(21, 31)) + 2.7 * np.arange(21, 31) ** 2 / 500
     )
-
-
-def test_a_bound_that_is_silent_everywhere_says_so():
-    _, boxes = drawn(picture(bowl, words=("local_steps=40:60:5", "initial_gap=2")))
-    assert "test.bowl\n(silent here)" in boxes
 
 
 def test_a_terminal_shows_the_curves_as_bars_on_one_scale():
@@ -188,14 +173,13 @@ def test_a_terminal_shows_the_curves_as_bars_on_one_scale():
     low, high = min(values.min(), 0.9), max(values.max(), 0.9)
     heights = "".join("▁▂▃▄▅▆▇█"[round(7 * (value - low) / (high - low))] for value in values)
     assert first.split("   ")[0] == f" {heights}"
-    assert first.endswith("   1.372 at local_steps = 2 to 2.295 at 20")
-    assert "   test.flat (up to a constant)   0.9 at local_steps = 1 to 0.9 at 24" in second
+    assert all(number in first for number in ("1.372", " = 2 ", "2.295", " 20"))
+    assert all(number in second for number in ("test.flat", "0.9", " = 1 ", " 24"))
     assert len(set(second.split()[0])) == 1
     assert "silent here" in curves.sparklines(picture(bowl, words=("local_steps=40:60:5", "initial_gap=2")))[0]
     assert len(curves.sparklines(picture(bowl), outside=True)[0].split()[0]) == 30
     wide = curves.sparklines(picture(flat, x="initial_gap", words=("initial_gap=1e-3:10:8:log",)))
     assert wide[0].startswith("▁▂▃▄▅▆▇█   test.flat")
-    assert wide[0].endswith("logarithmic")
 
 
 def test_bars_are_for_terminals_alone(monkeypatch, tmp_path, capsys):
@@ -219,22 +203,19 @@ def test_values_over_several_decades_get_a_log_axis():
     assert ax.get_yscale() == "linear"
     ax, _ = drawn(picture(flat, x="initial_gap", words=("initial_gap=1e-3:10:9:log",)))
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    below_zero = picture(below, x="level", words=("level=-9:-1:5:log",))
+    assert drawn(below_zero)[0].get_xscale() == "linear"
 
 
-@pytest.mark.parametrize("ends", ["1e-2:.7", "1:70", "3:1000", "0.1:0.3", "20:21", "1e4:1e6"])
-def test_words_along_a_log_axis_do_not_touch(ends):
-    ax, _ = drawn(picture(flat, x="initial_gap", words=(f"initial_gap={ends}:40:log",)))
-    ticks = [*ax.xaxis.get_major_ticks(), *ax.xaxis.get_minor_ticks()]
-    left, right = ax.get_window_extent().intervalx
-    shown = [t.label1 for t in ticks if t.label1.get_text() and left - 1 <= t.label1.get_window_extent().x0 <= right]
-    boxes = sorted((label.get_window_extent() for label in shown), key=lambda b: b.x0)
-    assert len(boxes) > 1
-    assert all(low.x1 < high.x0 for low, high in pairwise(boxes))
-
-
-def test_a_log_range_of_negative_numbers_has_a_linear_axis():
-    shown = picture(below, x="level", words=("level=-9:-1:5:log",))
-    assert drawn(shown)[0].get_xscale() == "linear"
+def test_words_along_a_log_axis_do_not_touch():
+    for ends in ("1e-2:.7", "1:70", "3:1000", "0.1:0.3", "20:21", "1e4:1e6"):
+        ax, _ = drawn(picture(flat, x="initial_gap", words=(f"initial_gap={ends}:40:log",)))
+        left, right = ax.get_window_extent().intervalx
+        shown = [t.label1 for t in (*ax.xaxis.get_major_ticks(), *ax.xaxis.get_minor_ticks()) if t.label1.get_text()]
+        boxes = [label.get_window_extent() for label in shown]
+        boxes = sorted((b for b in boxes if left - 1 <= b.x0 <= right), key=lambda b: b.x0)
+        assert len(boxes) > 1, ends
+        assert all(low.x1 < high.x0 for low, high in pairwise(boxes)), ends
 
 
 def test_dollar_signs_in_names_are_words(tmp_path):
@@ -243,17 +224,16 @@ def test_dollar_signs_in_names_are_words(tmp_path):
     assert path.stat().st_size > 1000
 
 
-def test_the_label_of_a_curve_that_is_not_drawn_stands_at_the_top_without_a_line():
+def test_labels_stand_at_their_curves_led_there_from_afar_or_at_the_top_without_one():
     with matplotlib.rc_context(STYLE):
         _, ax = figure()
-        ax.set_ylim(0, 1)
+        ax.set(xlim=(0, 1), ylim=(0, 1))
         label_ends(ax, [Label("nowhere", 1.0, np.nan, "k"), Label("low", 1.0, 0.2, "k")])
-    assert {t.get_text(): t.get_position()[1] for t in ax.texts} == {"nowhere": 1.0, "low": pytest.approx(0.2)}
-
-
-def test_a_folder_is_no_file_for_a_picture(tmp_path):
-    with pytest.raises(BoundsError, match="is a folder; name a file, such as"):
-        curves.write(picture(bowl), tmp_path)
+        assert {t.get_text(): t.get_position()[1] for t in ax.texts} == {"nowhere": 1.0, "low": pytest.approx(0.2)}
+        _, ax = figure()
+        ax.set(xlim=(0, 1), ylim=(0, 1))
+        label_ends(ax, [Label("low", 1.0, 0.2, "k"), Label("early", 0.4, 0.8, "k")])
+    assert sorted(t.get_text() for t in ax.texts) == ["", "early", "low"]
 
 
 def test_the_same_numbers_give_the_same_file(tmp_path):
@@ -262,8 +242,6 @@ def test_the_same_numbers_give_the_same_file(tmp_path):
     assert second.name == "b.svg"
     assert first.read_bytes() == second.read_bytes()
     assert beside.read_text().startswith("bound,curve,part,local_steps,value,holds,failed")
-    with pytest.raises(UnknownNameError, match="unknown picture format"):
-        curves.write(picture(bowl), tmp_path / "a.csv")
 
 
 def test_spread_moves_boxes_only_where_they_touch_and_no_further_than_needed():
@@ -273,12 +251,3 @@ def test_spread_moves_boxes_only_where_they_touch_and_no_further_than_needed():
     crowded = spread([0.3, 0.31, 0.32, 0.33], [0.1] * 4)
     assert np.diff(crowded) == pytest.approx([0.1] * 3)
     assert np.mean(crowded) == pytest.approx(0.315)
-
-
-def test_a_label_far_from_its_curve_is_led_to_it():
-    with matplotlib.rc_context(STYLE):
-        _, ax = figure()
-        ax.set_xlim(0, 1)
-        ax.set_ylim(0, 1)
-        label_ends(ax, [Label("low", 1.0, 0.2, "k"), Label("early", 0.4, 0.8, "k")])
-    assert sorted(t.get_text() for t in ax.texts) == ["", "early", "low"]

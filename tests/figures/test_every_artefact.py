@@ -4,6 +4,7 @@ import json
 
 import pytest
 from figure_toys import OPEN, verdicts
+from loops import each
 
 from bounds.papers import PAPERS
 from empirics.experiments import Cell, Store
@@ -23,7 +24,7 @@ LAPTOP = {"fedals": 22, "fedinit": 40, "decaying_k": 28, "fedcog": 76, "ours": 1
 """Minutes of one core that a paper's figures may take there."""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each(NAMES, lambda name: {"name": name})
 def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
     made = artefact(name)
     assert isinstance(made, Artefact)
@@ -36,18 +37,18 @@ def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_without_a_single_run_it_still_says_what_it_is(name, tmp_path):
-    made = artefact(name)
-    paths = next(make([made], "smoke", Store(tmp_path / "none"), tmp_path))
-    card = json.loads((tmp_path / f"{name}.json").read_text())
-    kinds = {".csv", *PICTURES, ".md", ".tex"} if made.draw and not card["unavailable"] else set()
-    kinds |= set() if made.draw else {".csv", ".md", ".tex"}
-    assert {p.suffix for p in paths} == {".json", *kinds}
-    assert card["caption"]
-    assert card["title"]
-    unjudged = {"undecided", "not judged: regime"}
-    assert {j["verdict"] for j in card["conclusions"]} <= unjudged or not made.cells("smoke")
+def test_without_a_single_run_it_still_says_what_it_is(tmp_path):
+    unjudged, wrong = {"undecided", "not judged: regime"}, []
+    for name in NAMES:
+        made = artefact(name)
+        paths = next(make([made], "smoke", Store(tmp_path / "none"), tmp_path))
+        card = json.loads((tmp_path / f"{name}.json").read_text())
+        kinds = {".csv", *PICTURES, ".md", ".tex"} if made.draw and not card["unavailable"] else set()
+        kinds |= set() if made.draw else {".csv", ".md", ".tex"}
+        judged = {j["verdict"] for j in card["conclusions"]} - unjudged if made.cells("smoke") else set()
+        wrong += [] if {p.suffix for p in paths} == {".json", *kinds} and not judged else [name]
+        wrong += [] if card["caption"] and card["title"] else [f"{name}: no caption"]
+    assert wrong == []
 
 
 def test_without_data_only_what_needs_none_is_run_and_each_says_what_is_missing(monkeypatch, store):
@@ -60,32 +61,21 @@ def test_without_data_only_what_needs_none_is_run_and_each_says_what_is_missing(
         assert set(verdicts(shown)) <= {OPEN} or not made.cells("smoke")
 
 
-@pytest.fixture
-def disk(monkeypatch):
-    """Data sets as on a machine that has had a few of them downloaded."""
+def test_the_whole_set_and_every_paper_keep_to_their_time_by_the_written_budgets(monkeypatch):
+    """With the data sets of a machine that has had a few of them downloaded."""
     monkeypatch.setattr(stand_ins, "present", lambda name: name in HERE)
-
-
-@pytest.mark.parametrize("scale", MINUTES)
-def test_the_whole_set_keeps_to_its_time_by_the_written_budgets(disk, scale):
     everything = chosen(["all"])
-    assert budget(everything, scale, cells(everything, scale)) <= CORES * MINUTES[scale]
-
-
-def test_the_words_of_the_laptop_scale_tell_its_budget():
-    assert f"budgeted to {MINUTES['laptop']} minutes on two cores" in SCALES["laptop"]
-
-
-@pytest.mark.parametrize("paper", FILES)
-def test_every_paper_keeps_to_its_share_of_the_time(disk, paper):
-    everything = chosen([paper])
-    found = cells(everything, "laptop")
-    assert len({c.key for c in found}) == len(found) > 20
-    assert 0.1 * LAPTOP[paper] < budget(everything, "laptop", found) <= LAPTOP[paper]
+    for scale, minutes in MINUTES.items():
+        assert budget(everything, scale, cells(everything, scale)) <= CORES * minutes, scale
+    assert f" {MINUTES['laptop']} minutes" in SCALES["laptop"]
+    for paper, most in LAPTOP.items():
+        found = cells(chosen([paper]), "laptop")
+        assert len({c.key for c in found}) == len(found) > 20, paper
+        assert 0.1 * most < budget(chosen([paper]), "laptop", found) <= most, paper
 
 
 def test_names_are_those_of_papers_or_ours():
-    assert set(FILES) == {*(key for key, paper in PAPERS.items() if not paper.works), "ours"}
+    assert set(FILES) == set(LAPTOP) == {*(key for key, paper in PAPERS.items() if not paper.works), "ours"}
 
 
 @pytest.mark.slow

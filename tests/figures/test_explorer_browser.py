@@ -1,68 +1,46 @@
-"""The explorer in a real browser: numbers against Python, keyboard, overlay, dark mode, phones."""
+"""The page of one bound in a real browser: hands, links, copies, looks, a notebook."""
 
 import time
+from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from math import log
+from pathlib import Path
+from threading import Thread
 
-import numpy as np
 import pytest
-from explorer_browser import by_python, by_shell, focused, narrow, press, SINGLE
-from explorer_points import drawn, python_terms
+from explorer_browser import by_python, by_shell, FAINT, focused, narrow, press, SINGLE
 
-from bounds import BOUNDS
+import fedbounds
+from bounds import BOUNDS, Source
+from empirics.experiments import Outcome, Store
+from fedbounds import explore
+from figures.explorer.command import entries
+from figures.explorer.page import page as made
+from figures.ours.grid import exact
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
-POINTS = 1000
-CLOSE = 1e-12
-EVALUATE = """
-const [name, points, entries] = arguments;
-return points.map(([v, n]) => Array.from({length: entries}, (_, i) => explorer.evaluated(name, v, n, i))
-  .map(({terms, failed}) => [terms.map(String), failed.length === 0]));
-"""
+EXAMPLE = "return Object.fromEntries(explorer.bounds().get(arguments[0]).quantities.map((q) => [q.name, q.value]));"
 CELLS = """
 return [...document.querySelectorAll(arguments[0])].map((row) => [...row.cells].map((cell) => cell.textContent));
 """
-REACHABLE = """
-return [...document.querySelectorAll("input, select, button, .scroll[tabindex]")]
-  .filter((node) => node.getClientRects().length && !node.disabled && !node.closest("details:not([open])"))
-  .map((node) => node.id || node.dataset.copy).filter(Boolean);
-"""
-EXAMPLE = "return Object.fromEntries(explorer.bounds().get(arguments[0]).quantities.map((q) => [q.name, q.value]));"
 
 
-# ---- numbers ----
-
-
-@pytest.mark.parametrize("name", BOUNDS)
-def test_the_page_computes_what_python_computes(name, used):
-    bound = BOUNDS[name]
-    values, points, length = drawn(bound, POINTS)
-    entries_ = length if bound.target.card.axis else 1
-    found = used.js(EVALUATE, name, points, entries_)
-    terms, scales, holds = python_terms(bound, values, POINTS, length)
-    js = np.array([[[float(x) for x in entry[0]] for entry in point] for point in found])
-    for k, label in enumerate(bound.terms):
-        ours, theirs, scale = terms[label][:, :entries_], js[:, :, k], scales[label][:, :entries_]
-        same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
-        same |= (theirs == 0) & (np.abs(ours) < np.finfo(float).tiny)  # Python tells underflow from 0
-        with np.errstate(invalid="ignore"):
-            assert np.all(same | (np.abs(ours - theirs) <= CLOSE * np.maximum(np.abs(ours), scale))), label
-    assert [point[0][1] for point in found] == holds.tolist()
+def property_of(page, selector, name="value"):
+    return page.find(selector).get_property(name)
 
 
 # ---- choosing ----
 
 
 def test_a_slider_moves_by_keyboard_and_the_value_is_said(page):
-    from selenium.webdriver.common.keys import Keys
-
-    slider = page.find("#s-smoothness")
-    before, words = float(page.find("#q-smoothness").get_property("value")), page.text("#readout")
-    slider.send_keys(Keys.ARROW_RIGHT)
-    page.settle()
-    after = float(page.find("#q-smoothness").get_property("value"))
-    assert after > before
+    before, words = float(property_of(page, "#q-smoothness")), page.text("#readout")
+    page.find("#s-smoothness").click()
+    press(page, "ARROW_RIGHT")
+    after = float(property_of(page, "#q-smoothness"))
+    assert after != before
     assert page.text("#readout") != words
-    assert slider.get_attribute("aria-valuetext") == f"{after:g}"
+    assert page.find("#s-smoothness").get_attribute("aria-valuetext") == f"{after:g}"
     assert page.state()["values"] == {"smoothness": after}
 
 
@@ -81,88 +59,121 @@ FIVE = log(5 / 2) / log(11 / 2)
 def test_a_pointer_reads_the_chart_and_takes_the_axis_along(page):
     page.choose("from", "2", "input")
     page.choose("to", "11", "input")
-    before = page.state()
+    before, words = page.state(), page.text("#readout")
     page.js(POINTED, "pointermove", FIVE)
     place, value = page.text("#chart-pointer").split(": ")
-    assert place == "5"
-    assert page.state() == before, "nothing is chosen by looking"
-    page.js(POINTED, "pointerdown", FIVE)
-    page.settle()
-    assert page.text("#readout").startswith(f"At clients = 5: generalization gap ≤ {value} (")
-    page.js(POINTED, "pointermove", 0.99)
-    page.settle()
-    assert page.text("#readout").startswith("At clients = 11: ")
-    page.js(POINTED, "pointerup", 0.99)
+    assert (place, page.state(), page.text("#readout")) == ("5", before, words), "nothing is chosen by looking"
+    for kind, share, clients in (("pointerdown", FIVE, 5), ("pointermove", 0.99, 11), ("pointerup", 0.99, 11)):
+        page.js(POINTED, kind, share)
+        page.settle()
+        assert page.text("#readout").startswith(f"At clients = {clients}: ")
+        assert value in page.text("#readout") or clients != 5
     page.js(POINTED, "pointermove", FIVE)
-    assert page.text("#chart-pointer") == f"5: {value}"
     assert page.text("#readout").startswith("At clients = 11: "), "it was let go"
 
 
-def test_every_control_can_be_reached_and_has_a_name(page):
-    unnamed = page.js(
-        """return [...document.querySelectorAll("input, select, button, textarea")].filter((c) =>
-        !c.labels?.length && !c.getAttribute("aria-label") && !c.textContent.trim()).map((c) => c.id)"""
-    )
-    assert not unnamed
+REACHABLE = """
+return [...document.querySelectorAll("input, select, button, .scroll[tabindex]")]
+  .filter((node) => node.getClientRects().length && !node.disabled && !node.closest("details:not([open])"))
+  .map((node) => node.id || node.dataset.copy).filter(Boolean);
+"""
+
+
+def test_the_tabulator_comes_round_through_the_whole_page(page):
+    for key in ("TAB", "SHIFT+TAB"):
+        wanted, seen, rounds = set(page.js(REACHABLE)), set(), 0
+        for _ in range(2 * len(wanted) + 20):
+            press(page, key)
+            seen.add(focused(page))
+            rounds += focused(page) == "theme"
+        assert wanted <= seen, key
+        assert rounds >= 2, "no control keeps the focus"
     assert not page.js("return [...document.querySelectorAll('[tabindex]')].filter((e) => e.tabIndex > 0).length")
 
 
-@pytest.mark.parametrize("key", ["TAB", "SHIFT+TAB"])
-def test_the_tabulator_comes_round_through_the_whole_page(key, page):
-    wanted = set(page.js(REACHABLE))
-    rounds, seen = 0, []
-    for _ in range(2 * len(wanted) + 20):
-        press(page, key)
-        seen.append(focused(page))
-        rounds += seen[-1] == "theme"
-    assert wanted <= set(seen)
-    assert rounds >= 2, "no control keeps the focus"
-
-
-def test_after_a_list_the_focus_goes_on_to_the_next_control(page):
+def test_a_list_sets_the_number_of_clients_and_the_focus_goes_on(page):
     page.js("document.querySelectorAll('.control details').forEach((box) => { box.open = true; })")
     field = page.find("#l-local_gap")
     field.click()
     field.send_keys("0.1, 0.2")
     press(page, "TAB")
     assert focused(page) == "q-non_iidness"
-    assert page.find("#q-clients").get_property("value") == "2"
+    assert page.state()["lists"]["local_gap"] == [0.1, 0.2]
+    assert (property_of(page, "#q-clients"), property_of(page, "#q-clients", "disabled")) == ("2", True)
     press(page, "SHIFT+TAB")
     assert focused(page) == "l-local_gap"
     page.choose("l-local_gap", "")
-    assert page.find("#q-clients").get_property("value") == "3", "their number is the chosen one again"
-    assert not page.find("#q-clients").get_property("disabled")
+    assert property_of(page, "#q-clients") == "3", "their number is the chosen one again"
+    assert not property_of(page, "#q-clients", "disabled")
 
 
-def test_a_value_outside_the_domain_is_refused_in_words(page):
-    page.choose("q-smoothness", "-3", "input")
-    assert page.text("#e-smoothness") == "must be > 0"
-    assert page.find("#q-smoothness").get_attribute("aria-invalid") == "true"
-    assert page.state()["values"] == {}
+REFUSED = (
+    ("q-smoothness", "-3", "input", "e-smoothness", "> 0"),
+    ("q-clients", "10001", "input", "e-clients", "10000"),
+    ("q-clients", "1e300", "input", "e-clients", "10000"),
+    ("from", "-3", "input", "e-choices", "-3"),
+    ("to", "many", "input", "e-choices", "many"),
+    ("from", "9", "input", "e-choices", "8"),
+    ("vacuous", "1//2", "input", "e-choices", "1//2"),
+    ("l-client_weight", "0.5, 0.6", "change", "e-client_weight", "1.1"),
+    ("l-local_gap", ",".join(["1"] * 10001), "change", "e-local_gap", "10001"),
+    ("l-non_iidness", "0.1, 0.2, 0.3", "change", "e-non_iidness", "local gap"),
+)
+"""Control, what is typed, its event, where it is refused, and what is named there."""
 
 
-def test_search_leaves_what_fits(page):
+def test_a_wrong_choice_is_said_and_the_last_good_one_stays(page):
+    page.choose("to", "8", "input")
+    page.choose("vacuous", "0.1", "input")
+    chart = "return document.querySelector('#chart svg').outerHTML"
+    for control, value, kind, error, named in REFUSED:
+        if control == "l-non_iidness":
+            page.choose("l-local_gap", "0.1, 0.2")
+        good, before, drawn = property_of(page, f"#{control}"), page.state(), page.js(chart)
+        page.choose(control, value, kind)
+        assert named in page.text(f"#{error}"), control
+        assert page.find(f"#{control}").get_attribute("aria-invalid") == "true", control
+        assert (page.state(), page.js(chart)) == (before, drawn), control
+        page.choose(control, good, kind)
+        assert page.text(f"#{error}") == "", control
+        assert page.find(f"#{control}").get_attribute("aria-invalid") == "false", control
+
+
+def test_ranges_move_one_end_after_the_other_up_to_the_largest_number_of_clients(page):
+    page.choose("to", "8", "input")
+    page.choose("from", "20", "input")
+    assert "8" in page.text("#e-choices")
+    page.choose("to", "10000", "input")
+    assert page.text("#e-choices") == ""
+    page.choose("q-clients", "10000", "input")
+    assert page.text("#readout").startswith("At clients = 10000: ")
     page.choose("search", "decaying_k star", "input")
     names = page.js("return [...document.getElementById('bound').options].map((o) => o.value)")
     assert "decaying_k.k_star_printed" in names
     assert all(name.startswith("decaying_k") for name in names)
 
 
-def test_overlay_shares_the_values_of_one_name(page):
+def test_an_overlay_shares_the_values_of_one_name_and_its_range_ends_with_it(page, file):
     page.choose("bound", "decaying_k.per_rounds")
     page.choose("overlay", "decaying_k.per_second")
     page.choose("q-smoothness", "2.9", "input")
     assert page.js("return document.querySelectorAll('#chart path.second').length") > 0
-    value = float(page.js("return explorer.texts.python()").split("smoothness=")[1].split(",")[0])
-    assert value == 2.9
+    assert "smoothness=2.9," in page.js("return explorer.texts.python()")
     assert page.js("return Boolean(document.getElementById('q-runtime'))"), "a quantity of the second bound alone"
+    page.choose("bound", "fedals.one_round")
+    page.choose("overlay", "fedinit.lemma_5")
+    page.choose("x", "samples")
+    page.choose("from", "5000", "input")
+    page.choose("overlay", "fedals.gaussian_mean_local_gap")
+    assert (page.state()["x"], page.state()["from"]) == ("samples", ""), "its slider ends before"
+    page.around(file)
+    assert property_of(page, "#notice", "hidden"), page.text("#notice")
 
 
 def test_printed_and_derived_minimisers_stand_side_by_side(page):
     page.choose("bound", "decaying_k.per_second")
     page.choose("x", "local_steps")
-    rows = page.js(CELLS, "#minimum tbody tr")
-    found = {row[0]: float(row[2]) for row in rows}
+    found = {row[0]: float(row[2]) for row in page.js(CELLS, "#minimum tbody tr")}
     values = page.js(EXAMPLE, "decaying_k.per_second")
     for name in ("decaying_k.k_star", "decaying_k.k_star_printed"):
         words = {q.name: values[q.name] for q in BOUNDS[name].quantities}
@@ -170,65 +181,152 @@ def test_printed_and_derived_minimisers_stand_side_by_side(page):
     assert found["derived here"] == found["decaying_k.k_star"] != found["decaying_k.k_star_printed"]
 
 
-def test_failing_conditions_are_hatched_and_said_in_words(page):
-    page.choose("bound", "decaying_k.per_rounds")
-    page.choose("x", "step_size")
-    assert page.js("return document.querySelectorAll('#chart rect.silent').length") > 0
-    assert "fails: the step size is at most 1/(4L)" in page.text("#chart")
-    page.choose("q-step_size", "5", "input")
-    assert "outside: the step size is at most 1/(4L)" in page.text("#readout")
-    assert page.text("#conditions .fails").startswith("fails the step size")
-
-
-def test_the_table_holds_the_curve(page):
+def test_the_chart_its_table_and_words_say_where_a_bound_is_silent_or_vacuous(page):
+    page.choose("vacuous", "0.01", "input")
+    assert "vacuous above 0.01" in page.text("#chart")
+    assert "vacuous" in page.text("#readout")
     page.js("document.getElementById('table').open = true")
     time.sleep(0.1)
     page.settle()
     rows = page.js(CELLS, "#values tbody tr")
-    clients = int(rows[0][0])
-    values = page.js(EXAMPLE, "fedals.one_round")
+    clients, values = int(rows[0][0]), page.js(EXAMPLE, "fedals.one_round")
     told = {q.name: values[q.name] for q in BOUNDS["fedals.one_round"].quantities}
     wanted = BOUNDS["fedals.one_round"](**{**told, "client_weight": [1 / clients] * clients})
     assert float(rows[0][-2]) == pytest.approx(float(wanted), rel=1e-5)
-
-
-def test_a_vacuous_value_is_drawn_and_said(page):
-    page.choose("vacuous", "0.01", "input")
-    assert "vacuous above 0.01" in page.text("#chart")
-    assert "vacuous: above the trivial value" in page.text("#readout")
-
-
-def test_a_list_over_the_clients_sets_their_number(page):
-    page.choose("l-local_gap", "0.1, 0.2")
-    assert page.state()["lists"]["local_gap"] == [0.1, 0.2]
-    assert page.find("#q-clients").get_property("disabled")
-    page.choose("l-non_iidness", "0.1, 0.2, 0.3")
-    assert "has 3 numbers; local gap has 2" in page.text("#e-non_iidness")
-    page.choose("l-client_weight", "0.5, 0.6")
-    assert "must sum to 1" in page.text("#e-client_weight")
-
-
-# ---- one client of many ----
+    page.choose("bound", "decaying_k.per_rounds")
+    page.choose("x", "step_size")
+    assert page.js("return document.querySelectorAll('#chart rect.silent').length") > 0
+    (condition,) = (c.words for c in BOUNDS["decaying_k.per_rounds"].conditions if "1/(4L)" in c.words)
+    assert condition in page.text("#chart")
+    page.choose("q-step_size", "5", "input")
+    assert condition in page.text("#readout")
+    assert condition in page.text("#conditions .fails")
 
 
 def test_a_target_per_client_is_shown_of_the_client_that_is_chosen(page, file, capsys):
     page.choose("bound", "fedals.gaussian_mean_local_gap")
-    assert page.find("#member-choice").get_property("hidden"), "all clients are alike"
-    assert "local gap of every client" in page.text("#readout")
+    assert property_of(page, "#member-choice", "hidden"), "all clients are alike"
     page.choose("l-client_gradient_variance", "0.4, 0.8, 1.6")
     first = page.js("return explorer.value()")
     page.choose("member", "3")
     assert page.js("return explorer.value()") == pytest.approx(4 * first)
-    assert "local gap of client 3" in page.text("#readout")
-    assert "of client 3" in page.text("#chart")
+    assert all("client 3" in page.text(place) for place in ("#readout", "#chart"))
     assert by_python(page, capsys) == pytest.approx(4 * first)
     assert by_shell(page, capsys)[2] == pytest.approx(4 * first)
     before = page.state()
     page.around(file)
-    assert page.state() == before
-    assert page.find("#member").get_property("value") == "3"
+    assert (page.state(), property_of(page, "#member")) == (before, "3")
     page.choose("l-client_gradient_variance", "0.4, 0.8")
     assert page.state()["member"] == "2", "there is no third client any more"
+
+
+# ---- links ----
+
+
+def test_the_state_goes_around_through_the_address_and_a_damaged_one_opens_the_defaults(page, file):
+    page.choose("bound", "decaying_k.per_rounds")
+    page.choose("overlay", "fedcog.theorem")
+    page.choose("x", "step_size")
+    page.choose("q-rounds", "123", "input")
+    page.choose("terms", "stacked", "input")
+    link = page.js("return explorer.texts.link()").split("#")[1]
+    before, words = page.state(), page.text("#readout")
+    page.open(file, f"#{link}.")
+    assert (page.state(), page.text("#readout")) == (before, words)
+    assert len(link) < 200
+    page.js("history.replaceState(null, '', '#'); location.hash = arguments[0]", SINGLE)
+    page.settle()
+    assert page.state()["bound"] == "fedals.one_round"
+    for damaged in (link.replace("123", "124"), "nonsense", "v=2&p.local_steps=7"):
+        page.open(file, f"#{damaged}")
+        assert "damaged" in page.text("#notice"), damaged
+        assert page.state() in ({}, page.js("return explorer.fresh('fedals.one_round')")), damaged
+
+
+def test_a_run_of_a_store_is_drawn_and_goes_around(shared, tmp_path):
+    store, file = Store(tmp_path / "store"), tmp_path / "page.html"
+    table = {"rounds": [1, 2, 3], "measured": [0.5, 0.4, 0.3], "error": [0.1, 0.1, 0.1]}
+    names = ["fedcog.theorem", "decaying_k.theorem_1_appendix"]
+    for name in names:
+        store.keep(exact("smoke", name, 0), Outcome({**table, "exact": [0.6, 0.3, 0.2]}, {"step_size": 0.05}), 0.1)
+    file.write_text(made(entries(names), store.folder), encoding="utf-8")
+    shared.open(file)
+    shared.choose("x", "smoothness")
+    shared.choose("from", "0.5", "input")
+    shared.choose("runs", "0")
+    assert (shared.state()["x"], shared.state()["from"]) == ("rounds", ""), "what was another axis's start is gone"
+    drawn = "return ['measured', 'exact'].map((kind) => document.querySelectorAll(`#chart .${kind}`).length)"
+    assert shared.js(drawn) == [3, 3]
+    words, link = shared.text("#run-words"), shared.js("return explorer.texts.link()").split("#")[1]
+    shared.choose("q-smoothness", "3", "input")
+    assert shared.text("#run-words") != words
+    shared.open(file, "#" + link)
+    assert shared.text("#run-words") == words != ""
+    shared.choose("bound", names[1])
+    assert shared.text("#run-words") == "", "what another bound's run told is gone"
+    shared.choose("runs", "0")
+    before = shared.state()
+    assert {len(numbers) for numbers in before["lists"].values()} == {0, 4}, "none is left of the example's three"
+    shared.around(file)
+    assert shared.state() == before
+    assert property_of(shared, "#notice", "hidden"), shared.text("#notice")
+    assert not shared.complaints()
+
+
+# ---- copies ----
+
+
+def test_copying_with_a_clipboard_without_one_and_where_it_is_refused(page):
+    page.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
+    for kind in ("latex", "python", "shell", "link"):
+        page.find(f"[data-copy={kind}]").click()
+        time.sleep(0.2)
+        assert page.text("#copied") == f"{kind} copied"
+        copied = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+        assert copied == page.js(f"return explorer.texts.{kind}()")
+    permission = {"permission": {"name": "clipboard-write"}, "setting": "denied"}
+    page.driver.execute_cdp_cmd("Browser.setPermission", permission)
+    try:
+        page.js("document.querySelector('[data-copy=shell]').focus()")
+        press(page, "ENTER")
+        time.sleep(0.2)
+        assert (page.text("#copied"), focused(page)) == ("shell copied", "shell")
+        page.js("document.getElementById('search').focus()")
+        page.find("#search").send_keys("\ue009v")  # Ctrl+V
+        assert property_of(page, "#search") == page.js("return explorer.texts.shell()")
+    finally:
+        page.driver.execute_cdp_cmd("Browser.resetPermissions", {})
+    page.js("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
+    page.js("document.execCommand = () => false")
+    page.find("[data-copy=latex]").click()
+    time.sleep(0.2)
+    assert "Ctrl+C" in page.text("#copied")
+    assert BOUNDS["fedals.one_round"].latex() in property_of(page, "#manual")
+
+
+def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shared, tmp_path, capsys, monkeypatch):
+    fixed = BOUNDS["fedals.one_round"].fix(smoothness=2.5, client_weight=[0.5, 0.3, 0.2])
+    mine = replace(BOUNDS["fedals.one_round"], name="mine.other", source=Source("my notes", "Lemma 1"))
+    file, name = tmp_path / "page.html", "examples/my_bound.py:my_bound"
+    explore(fixed, mine).save(file)
+    shared.open(file)
+    value = pytest.approx(shared.js("return explorer.value()"))
+    assert (by_python(shared, capsys), by_shell(shared, capsys)) == (value, value)
+    assert not any(shared.js("return [...document.getElementById('x').options].map((o) => o.value === 'clients')"))
+    shared.choose("bound", "mine.other")
+    assert property_of(shared, "[data-copy=shell]", "hidden"), "no command line knows this bound"
+    monkeypatch.chdir(Path(__file__).parents[2])
+    file.write_text(made(entries(["fedals.one_round", name])), encoding="utf-8")
+    shared.open(file)
+    shared.choose("bound", name)
+    shared.choose("q-kept", "0.3", "input")
+    before = shared.state()
+    shared.around(file)
+    assert shared.state() == before
+    assert property_of(shared, "#notice", "hidden")
+    value = pytest.approx(shared.js("return explorer.value()"))
+    assert (by_python(shared, capsys), by_shell(shared, capsys)) == (value, value)
+    assert not shared.complaints()
 
 
 # ---- looks ----
@@ -238,92 +336,112 @@ def background(page):
     return page.js("return getComputedStyle(document.body).backgroundColor")
 
 
-def test_dark_mode_by_the_system_and_by_the_button(page):
+def test_dark_mode_by_the_system_and_by_the_button_is_kept(page, file):
     light = background(page)
-    page.find("#theme").click()
-    assert background(page) != light
-    page.find("#theme").click()
-    assert background(page) == light
-    page.js("localStorage.clear()")
-    features = [{"name": "prefers-color-scheme", "value": "dark"}]
-    page.js("delete document.documentElement.dataset.theme")
-    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    assert background(page) != light
-    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
-def test_the_theme_that_was_chosen_is_kept(page, file):
-    light = background(page)
-    page.find("#theme").click()
-    dark = background(page)
     try:
+        page.find("#theme").click()
+        dark = background(page)
         page.open(file, SINGLE)
         assert background(page) == dark != light
         page.find("#theme").click()
         page.open(file, SINGLE)
         assert background(page) == light
+        page.js("localStorage.clear(); delete document.documentElement.dataset.theme")
+        features = [{"name": "prefers-color-scheme", "value": "dark"}]
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        assert background(page) == dark
     finally:
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         page.js("localStorage.clear()")
 
 
-@pytest.mark.parametrize("name", ["fedals.one_round", "fedinit.theorem_5", "decaying_k.per_second"])
-def test_a_phone_shows_everything_without_scrolling_sideways(name, page):
-    with narrow(page, 360):
-        page.choose("bound", name)
-        assert page.js("return document.documentElement.scrollWidth") <= 360
-        boxes = page.js(
-            """return [...document.querySelectorAll("button, input, select, #chart svg")]
-            .map((e) => e.getBoundingClientRect()).filter((r) => r.width && (r.right > 361 || r.left < 0)).length"""
-        )
-        assert boxes == 0
-
-
-IN_SIGHT = """
-const inside = (node) => {
-  const box = node.getBoundingClientRect();
-  return box.top >= -1 && box.bottom <= innerHeight + 1 && box.height > 0;
-};
-return [...document.querySelectorAll("#sliders input:not([id^=l-])")].filter((node) => {
-  node.scrollIntoView({block: "nearest"});
-  const [a, b] = [document.querySelector("#chart svg"), node].map((n) => n.getBoundingClientRect());
-  const covered = a.bottom > b.top && a.top < b.bottom && a.right > b.left && a.left < b.right;
-  return !inside(node) || !inside(document.querySelector("#chart svg")) || covered;
-}).map((node) => node.id);
+UNNAMED = """
+return [...document.querySelectorAll("input, select, button, textarea")].filter((c) =>
+  !c.labels?.length && !c.getAttribute("aria-label") && !c.textContent.trim()).map((c) => c.id);
 """
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
-@pytest.mark.parametrize("name", ["fedals.one_round", "fedinit.theorem_1", "decaying_k.per_second"])
-def test_the_chart_stays_in_sight_beside_whatever_control_is_used(name, width, height, page):
-    with narrow(page, width, height):
-        page.choose("bound", name)
-        page.js("document.getElementById('picture').scrollIntoView({block: 'start'})")
-        assert page.js("return document.querySelectorAll('#sliders input').length") > 5
-        assert not page.js(IN_SIGHT)
+def test_every_text_can_be_told_from_what_is_behind_it_and_every_control_has_a_name(page):
+    for theme in ("light", "dark"):
+        page.js("document.documentElement.dataset.theme = arguments[0]", theme)
+        for name in ("fedals.one_round", "fedcog.theorem", "decaying_k.per_second", "fedinit.theorem_5"):
+            page.choose("bound", name)
+            page.choose("from", "nothing", "input")
+            page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+            page.settle()
+            assert not page.js(FAINT), (theme, name)
+            assert not page.js(UNNAMED), name
 
 
-def test_what_a_run_chooses_stands_apart_with_local_steps_and_step_size_first(page):
-    page.choose("bound", "fedinit.theorem_1")
-    told = page.js(
-        "return [...document.querySelectorAll('#sliders h4, #sliders .control')].map((e) => e.id || e.textContent)"
-    )
-    problem = told.index("The problem")
-    assert told[:4] == ["You choose", "c-local_steps", "c-step_size", "c-cohort"]
-    assert "c-relaxation" in told[:problem]
-    assert {"c-smoothness", "c-clients", "c-gradient_variance"} <= set(told[problem:])
-
-
-TICKS = """
-return [...document.querySelectorAll("#chart text.tick")].map((t) => t.getBoundingClientRect())
-  .map((r) => [r.left, r.right, r.top, r.bottom]);
-"""
-
-
-def test_every_bound_opens_without_a_complaint_and_without_overlapping_ticks(page):
+def test_at_any_width_nothing_goes_sideways_and_every_bound_opens_without_a_complaint(page):
+    for width in (1440, 360):
+        with narrow(page, width):
+            for name in ("fedals.one_round", "fedinit.theorem_5", "decaying_k.per_second"):
+                page.choose("bound", name)
+                assert page.js("return document.documentElement.scrollWidth - innerWidth") <= 0, (width, name)
     for name in BOUNDS:
         page.choose("bound", name)
-        boxes = page.js(TICKS)
-        for i, a in enumerate(boxes):
-            for b in boxes[:i]:
-                assert min(a[1], b[1]) <= max(a[0], b[0]) or min(a[3], b[3]) <= max(a[2], b[2]), name
         assert "NaN" not in page.js("return document.getElementById('chart').innerHTML"), name
+
+
+# ---- a notebook ----
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    """A page that holds two outputs as a notebook shows them, from a server as notebooks come from."""
+    outputs = [fedbounds.explore(name)._repr_html_() for name in ("fedals.one_round", "fedcog.theorem")]
+    cells = "".join(f'<div class="jp-OutputArea-output jp-RenderedHTMLCommon">{output}</div>' for output in outputs)
+    text = f"<!doctype html><meta charset=utf-8><link rel=icon href='data:,'><body style='width:900px'>{cells}"
+    (tmp_path / "notebook.html").write_text(text, encoding="utf-8")
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/notebook.html"
+        server.shutdown()
+
+
+def inside(page, index):
+    page.driver.switch_to.default_content()
+    frame = page.driver.find_elements("css selector", "iframe")[index]
+    page.js("arguments[0].scrollIntoView()", frame)  # a browser draws no frame that is out of sight
+    page.driver.switch_to.frame(frame)
+    page.settle()
+
+
+def test_two_frames_of_a_notebook_work_beside_each_other_and_copy(shared, notebook):
+    shared.driver.execute_cdp_cmd("Browser.resetPermissions", {})  # leave to write must be the frame's own
+    shared.driver.get(notebook)
+    try:
+        sizes = shared.js("return [...document.querySelectorAll('iframe')].map((f) => [f.clientWidth, f.clientHeight])")
+        assert all(width == 900 and height >= 700 for width, height in sizes)
+        for index, (name, quantity) in enumerate([("fedals.one_round", "smoothness"), ("fedcog.theorem", "rounds")]):
+            inside(shared, index)
+            assert shared.text("#name") == name
+            assert shared.js("return document.documentElement.scrollWidth - innerWidth") <= 0
+            beside = "return document.getElementById('controls').getBoundingClientRect().top < innerHeight / 2"
+            assert shared.js(beside), "the sliders can be seen together with the chart"
+            words = shared.text("#readout")
+            shared.choose(f"s-{quantity}", "200", "input")
+            assert shared.text("#readout") != words
+            assert set(shared.state()["values"]) == {quantity}
+        assert not shared.js("return document.querySelector('[data-copy=link]').offsetParent")
+        shared.js("document.execCommand = () => false")
+        shared.find("[data-copy=latex]").click()
+        time.sleep(0.3)
+        assert shared.text("#copied") == "latex copied"
+        inside(shared, 0)
+        assert set(shared.state()["values"]) == {"smoothness"}, "the second frame moved nothing here"
+        assert not shared.complaints()
+        shared.driver.switch_to.default_content()
+        shared.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
+        shared.js("window.focus()")
+        copied = shared.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+        assert BOUNDS["fedcog.theorem"].latex() in copied
+    finally:
+        shared.driver.switch_to.default_content()
+        shared.driver.execute_cdp_cmd("Browser.resetPermissions", {})

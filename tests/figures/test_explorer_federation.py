@@ -1,273 +1,33 @@
-"""The page of one federation: its rows against ``compare``, the plane, the point, links and files, and its G^2."""
+"""The page of one federation in a real browser: hands, steps back, links, files, looks, pictures for a paper."""
 
 import json
+import re
 import time
-from random import Random
 
-import numpy as np
 import pytest
-from explorer_browser import narrow, press
+from explorer_browser import FAINT, focused, narrow, press, rest, settled
 
-from bounds.scenario import Scenario
-from bounds.ties import evaluated
-from empirics.problems.quadratics import random_quadratics
-from figures.explorer import atlas, federations
-from paper_checks.comparing.compare import compare
-from paper_checks.comparing.compare_rows import RANKED
+from figures.explorer import atlas, committed, federations
 
-CLOSE = 1e-12
-TOLD = (*RANKED, "silent", "missing")
-SILENCED = {"uniform_dissimilarity": 0.0, "optimum_dissimilarity": 0.0, "heterogeneity": 0.0}
-NOISELESS = {"client_gradient_variance": [0.0] * 10, "gradient_variance": 0.0}
-PLANS = (
-    {"local_steps": 1, "step_size": 0.07},
-    {"local_steps": 1, "step_size": 0.02, "rounds": 37},
-    {"local_steps": 5, "step_size": 3e-4, "cohort": 4, "rounds": 20000},
-    {"local_steps": 40, "step_size": 0.9},
-    {"local_steps": 7, "step_size": 2e-4, "relaxation": 0.07},
-    {"local_steps": 3, "step_size": 0.003, "runtime": 512.5},
-    {"local_steps": 2, "step_size": 0.2, **NOISELESS},
-    {"local_steps": 6, "step_size": 0.005, "rounds": 300, **SILENCED},
-)
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+EMBEDDED = atlas.embedded()
+MEASURED = {one["name"]: one for one in committed.read()["federations"]}
+QUADRATIC, TRAINED = MEASURED["4 quadratics, measured"], MEASURED["phishing, measured"]
+EXACT = committed.read()["exact"]
 
 
-# ---- the federation that a page starts from ----
+def plan(whole):
+    told = whole.js("return explorer.federation().plan")
+    return told["local_steps"], told["step_size"]
 
 
-def largest_second_moment(problem, steps, size, rounds):
-    """Of all stochastic gradients of a run in which all clients take part: exact moments of affine steps."""
-    bend = problem.curvatures[0]
-    step = np.eye(problem.dim) - size * bend
-    mean, spread, most = problem.start, np.zeros((problem.dim, problem.dim)), 0.0
-    for _ in range(rounds):
-        means, spreads = [mean] * problem.clients, [spread] * problem.clients
-        own = [np.zeros_like(spread)] * problem.clients
-        for _ in range(steps):
-            for k in range(problem.clients):
-                slope = bend @ (means[k] - problem.minima[k])
-                noise = problem.noise[k]
-                most = max(most, slope @ slope + np.trace(bend @ spreads[k] @ bend) + np.trace(noise))
-                means[k] = means[k] - size * slope
-                spreads[k] = step @ spreads[k] @ step + size**2 * noise
-                own[k] = step @ own[k] @ step + size**2 * noise
-        power = np.linalg.matrix_power(step, steps)
-        mean = problem.weights @ np.array(means)
-        spread = power @ spread @ power + np.einsum("k,kij->ij", problem.weights**2, np.array(own))
-    return most
+def rounds(whole):
+    return whole.js("return explorer.federation().plan.rounds")
 
 
-def capped(problem, **changed):
-    expression, limits = federations.FOLLOWS["grad_cap_sq"]
-    words = {q.name for q in expression.free_symbols}
-    away = problem.start - problem.minimiser
-    known = {w: getattr(problem, w) for w in words if hasattr(problem, w)} | {"initial_distance_sq": away @ away}
-    return float(evaluated(expression, known | changed)), float(evaluated(limits["step_size"], known))
+# ---- the point, links and steps back ----
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_second_moment_along_runs_stays_below_its_cap(seed):
-    draws = Random(seed)
-    problem = random_quadratics(
-        seed, 3, 2, spread=draws.uniform(0.2, 2), noise=draws.uniform(0.1, 3), same_curvature=True
-    )
-    cap, largest = capped(problem)
-    found = max(largest_second_moment(problem, steps, largest * share, 30) for steps, share in [(2, 1.0), (9, 0.3)])
-    assert found <= cap
-    without = (problem.smoothness * np.linalg.norm(problem.start - problem.minimiser)) ** 2
-    assert found > without, "the start alone would be too small a cap"
-
-
-def test_every_part_of_the_atlas_refers_to_what_is_there():
-    from figures.explorer.command import entries
-
-    made = atlas.atlas(entries(["classics.field_guide_theorem_1", "decaying_k.theorem_1", "fedals.optimization_rate"]))
-    data = json.loads(json.dumps(made.data))
-    assert set(data["bounds"]) == {"classics.field_guide_theorem_1", "decaying_k.theorem_1", "fedals.optimization_rate"}
-    for places in data["ways"].values():
-        assert len(places) == len(data["situations"])
-        assert max(places) < len(data["reached"])
-    factors = made.code.split("const SIDES")[0].split("const FACTORS")[1].count("(v,n,i)=>")
-    ways = [
-        way for by_target in data["reached"] for found in by_target.values() if isinstance(found, list) for way in found
-    ]
-    assert {way[2] for way in ways} == set(range(factors))
-    assert all(len(answers) == len(data["situations"]) for answers in data["assumptions"])
-
-
-# ---- numbers in the browser ----
-
-
-@pytest.fixture
-def whole(shared, file):
-    """The page of one federation, just opened, its plane drawn."""
-    shared.open(file)
-    wait(shared)
-    shared.complaints()
-    yield shared
-    assert not shared.complaints()
-
-
-def wait(page):
-    """Until the plane of the last change is drawn."""
-    for _ in range(400):
-        if page.js("return explorer.drawn() && !explorer.drawn().stale"):
-            return page.settle()
-        time.sleep(0.02)
-    raise AssertionError("no plane was drawn")
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-@pytest.mark.parametrize(
-    "target", ["optimality_gap", "grad_norm_sq", "distance_sq", "divergence", "consensus_distance"]
-)
-def test_the_page_says_what_compare_says(target, whole):
-    """Every row, those too that are composed of others."""
-    told = whole.js("return explorer.told()")
-    seen = set()
-    for plan in PLANS if target == "optimality_gap" else PLANS[2::2]:
-        given = {**told["given"], **plan}
-        if "runtime" in plan:
-            del given["rounds"]
-        rows = compare(Scenario.of({**given, "_up_to": told["upTo"]}), target).rows
-        theirs = {key(r.bound, r.state, str(r.kind)): r for r in rows if r.state in TOLD}
-        found = whole.js("return explorer.rows(...arguments)", target, given, told["upTo"])
-        ours = {key(r["bound"], r["state"], r["kind"]): r for r in found if r["state"] in TOLD}
-        assert ours.keys() == theirs.keys(), plan
-        for k in ours:
-            agrees(ours[k], theirs[k])
-            seen.add(theirs[k].state)
-    assert "silent" in seen
-    assert seen & set(RANKED)
-
-
-def key(bound, state, kind):
-    return bound, state, kind if state in RANKED else ""
-
-
-def agrees(ours, theirs):
-    if theirs.state == "silent":
-        assert set(ours["failed"]) == {failed.words for failed in theirs.failed}
-    if theirs.state not in RANKED:
-        return
-    for js, py in [(ours["value"], theirs.value), *zip(ours["terms"], theirs.terms.values(), strict=True)]:
-        assert float(js) == pytest.approx(py, rel=CLOSE, abs=0), theirs.bound
-    assert tuple(ours["conversions"]) == theirs.conversions
-    assert set(ours["trusted"]) == set(theirs.trusted)
-    assert set(ours["alias"]) == set(theirs.alias)
-
-
-ALONE = {"clients": 1, "cohort": 1, "smoothness": 2.2, "strong_convexity": 0.3, "pl_constant": 0.3,
-         "gradient_variance": 0.4, "client_gradient_variance": [0.4], "client_weight": [1.0], "optimal_loss": 0.3,
-         "initial_loss": 1.4, "initial_distance_sq": 1.7, "initial_grad_norm_sq": 3.1, "grad_cap_sq": 30.0}  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-@pytest.mark.parametrize("target", ["optimality_gap", "grad_norm_sq"])
-def test_a_federation_of_one_client_is_compared_too(target, whole):
-    spoke = 0
-    for plan in ({"local_steps": 1, "step_size": 0.03}, {"local_steps": 6, "step_size": 0.002}):
-        given = {**ALONE, **plan, "rounds": 400}
-        theirs = {key(r.bound, r.state, str(r.kind)): r for r in compare(Scenario.of(given), target).rows}
-        ours = {
-            key(r["bound"], r["state"], r["kind"]): r
-            for r in whole.js("return explorer.rows(...arguments)", target, given, {})
-        }
-        told = [{k for k in rows if k[1] in TOLD} for rows in (ours, theirs)]
-        assert told[0] == told[1], plan
-        for k in told[0]:
-            agrees(ours[k], theirs[k])
-            spoke += k[1] in RANKED
-    assert spoke > 5
-
-
-UNSAID = ({}, {"gradient_variance": None, "client_gradient_variance": None}, {"uniform_dissimilarity": 0.3})
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-@pytest.mark.parametrize("target", ["optimality_gap", "distance_sq"])
-def test_what_a_federation_does_not_say_is_taken_on_trust(target, whole):
-    """Not known to be alike is not known to differ; and what is derived alone is no start of one machine either."""
-    whole.choose("federations", "2")
-    told, trusted = whole.js("return explorer.told().given"), set()
-    for changed in UNSAID:
-        for plan in ({}, {"local_steps": 1, "step_size": 0.0184, "rounds": 2}):
-            given = {word: x for word, x in {**told, **plan, **changed}.items() if x is not None}
-            theirs = {key(r.bound, r.state, str(r.kind)): r for r in compare(Scenario.of(given), target).rows}
-            ours = {
-                key(r["bound"], r["state"], r["kind"]): r
-                for r in whole.js("return explorer.rows(...arguments)", target, given, {})
-            }
-            asked = [{k for k in rows if k[1] in TOLD} for rows in (ours, theirs)]
-            assert asked[0] == asked[1], (changed, plan)
-            for k in asked[0]:
-                if k[1] in RANKED:
-                    agrees(ours[k], theirs[k])
-                    trusted |= set(theirs[k].trusted)
-    assert {"all clients have the same loss", "every client computes exact gradients"} & trusted
-
-
-SAMPLED = ({"local_steps": 3, "step_size": 0.07}, {"local_steps": 20, "step_size": 0.02, "rounds": 37},
-           {"local_steps": 5, "step_size": 4.5}, {})  # fmt: skip
-"""Plans, the last the one that a federation starts from."""
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-@pytest.mark.parametrize(("place", "spoken"), [(2, {"generalization_gap"}), (3, set(atlas.TARGETS[-3:]))])
-def test_what_is_learned_of_samples_is_ranked_as_compare_ranks_it(place, spoken, whole):
-    """By class: a gap to new samples, a stability and an excess risk stand on ladders of their own."""
-    whole.choose("federations", str(place))
-    given, spoke = whole.js("return explorer.told().given"), set()
-    for target in atlas.TARGETS[-3:]:
-        for plan in SAMPLED:
-            rows = compare(Scenario.of({**given, **plan}), target).rows
-            found = whole.js("return explorer.rows(...arguments)", target, {**given, **plan}, {})
-            theirs = {key(r.bound, r.state, str(r.kind)): r for r in rows if r.state in TOLD}
-            ours = {key(r["bound"], r["state"], r["kind"]): r for r in found if r["state"] in TOLD}
-            assert ours.keys() == theirs.keys(), (target, plan)
-            for k in ours:
-                agrees(ours[k], theirs[k])
-                spoke |= {target} if k[1] in RANKED else set()
-                assert k[1] not in RANKED or theirs[k].kind.target == target
-    assert spoke == spoken
-
-
-AT_CELLS = """
-const {given, upTo} = explorer.told(), grid = explorer.drawn(), wrong = [];
-let spoken = 0;
-for (const at of arguments[0]) {
-  const steps = Math.max(1, Math.round(1024 ** ((Math.floor(at / 64) + 0.5) / 64)));
-  const rows = explorer.rows(grid.target, {...given, local_steps: steps, step_size: grid.sizes[at % 64]}, upTo);
-  for (const [name, {value}] of grid.found) {
-    const found = rows.filter((r) => r.value !== "undefined" && (r.bound === name || r.alias.includes(name)));
-    const least = Math.min(...found.map((r) => Number(r.value)));
-    spoken += found.length > 0;
-    const exact = !name.startsWith("fedinit") && !name.startsWith("fedcog");
-    if (Number.isNaN(value[at]) !== (least === Infinity)) wrong.push([name, steps, "silent"]);
-    const [low, high] = [least * (1 - 1e-12), least * (exact ? 1 + 1e-12 : 10)];
-    if (least < Infinity && !(value[at] >= low && value[at] <= high)) wrong.push([name, steps, value[at], least]);
-  }
-}
-return [spoken, wrong];
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-def test_the_plane_shows_what_the_rows_say(whole):
-    spoken, wrong = whole.js(AT_CELLS, [(i * 2713) % 4096 for i in range(1, 30)])
-    assert wrong == []
-    assert spoken > 50
-
-
-# ---- hands ----
-
-
-@pytest.mark.slow
-@pytest.mark.browser
 def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_the_link(whole, file):
     before = whole.text("#sentence")
     whole.js("document.getElementById('plane').focus()")
@@ -281,39 +41,362 @@ def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_t
     assert whole.find("#f-rounds").get_attribute("aria-invalid") == "true"
     whole.choose("f-rounds", "20000", "input")
     whole.choose("number", "grad_norm_sq")
-    wait(whole)
+    settled(whole)
     assert whole.text("#sentence") != before
     whole.find("#run-table button").click()
-    wait(whole)
-    time.sleep(0.7)  # until the address is kept
+    rest(whole)
     state, said = whole.js("return explorer.federation()"), whole.text("#sentence")
     fragment = whole.js("return location.hash")
     whole.open(file, fragment)
-    wait(whole)
-    assert whole.js("return explorer.federation()") == state
-    assert whole.text("#sentence") == said
+    settled(whole)
+    assert (whole.js("return explorer.federation()"), whole.text("#sentence")) == (state, said)
     whole.open(file, fragment.replace("rounds=20000", "rounds=2000"))
-    assert "The link is damaged" in whole.text("#notice")
+    assert "damaged" in whole.text("#notice")
     whole.open(file, fragment)
     whole.find("#open-bound").click()
     whole.settle()
     assert whole.text("#name") == state["theorem"]
     whole.driver.back()
-    wait(whole)
+    settled(whole)
     assert whole.js("return explorer.federation()") == state
 
 
-@pytest.mark.slow
-@pytest.mark.browser
-def test_a_file_of_constants_is_taken_and_a_wrong_one_refused(whole):
-    told = whole.js("return explorer.told()")["given"]
-    file = {**{w: v for w, v in told.items() if w not in federations.PLAN}, "smoothness": 1.7, "_up_to": {}}
-    file["_interval"] = {"smoothness": [1.7, 1.9]}
-    whole.js("explorer.take('mine.json', JSON.stringify(arguments[0]))", file)
-    wait(whole)
-    assert whole.js("return explorer.told().given.smoothness") == 1.9, "the end that is safe"
-    whole.js("explorer.take('mine.json', '{\"clients\": 3}')")
-    assert whole.text("#notice").startswith("mine.json is no federation: it tells no smoothness")
+THREE = """
+const field = document.getElementById("f-rounds");
+for (const rounds of ["900", "901", "902"]) {
+  field.value = rounds;
+  field.dispatchEvent(new Event("input", {bubbles: true}));
+}
+"""
+"""At once: a loaded machine lets each of three commands to the browser come to rest."""
+
+
+def test_every_change_that_comes_to_rest_is_one_step_back_and_views_link_to_each_other(whole):
+    rest(whole)
+    steps = whole.js("return history.length")
+    whole.js(THREE)
+    rest(whole)
+    assert whole.js("return history.length") == steps + 1, "three in a row are one"
+    whole.js("document.getElementById('plane').focus()")
+    press(whole, "ARROW_RIGHT", "ARROW_RIGHT")
+    rest(whole)
+    assert plan(whole) == (10, 0.01)
+    whole.driver.back()
+    rest(whole)
+    assert (plan(whole), whole.find("#f-local_steps").get_property("value")) == ((8, 0.01), "8")
+    whole.driver.back()
+    rest(whole)
+    assert rounds(whole) == 1000
+    whole.driver.forward()
+    rest(whole)
+    assert rounds(whole) == 902
+    whole.find("#view-bound").click()
+    whole.settle()
+    whole.find("#view-federation").click()
+    rest(whole)
+    assert rounds(whole) == 902
+
+
+def test_keys_stay_on_the_plane_and_a_plan_beyond_it_is_said(whole):
+    whole.js("document.getElementById('plane').focus()")
+    press(whole, *["SHIFT+ARROW_UP"] * 12)
+    assert plan(whole)[1] == 10
+    press(whole, *["SHIFT+ARROW_RIGHT"] * 14)
+    assert (plan(whole)[0], focused(whole)) == (1024, "plane")
+    assert "2000" not in whole.text("#plane-stars")
+    whole.choose("f-local_steps", "2000", "input")
+    assert "2000" in whole.text("#plane-stars")
+
+
+def test_the_focus_stays_on_a_name_that_was_chosen_and_on_next_through_a_story(whole):
+    third = "const b = [...document.querySelectorAll(`#${arguments[0]} button`)][3]; b.focus(); return b.textContent"
+    for box in ("ladder", "quiet"):
+        name = whole.js(third, box)
+        press(whole, "ENTER")
+        rest(whole)
+        assert whole.js("return explorer.federation().theorem") == name
+        assert whole.js("return document.activeElement.textContent") == name
+    whole.choose("stories", "0")
+    whole.js("[...document.querySelectorAll('#story button')][1].focus()")
+    for expected in ("next", "next", "next", "back"):  # there is no next at the end
+        press(whole, "ENTER")
+        assert whole.js("return document.activeElement.textContent") == expected
+
+
+def test_a_story_keeps_one_axis_and_gives_the_plan_back(whole):
+    whole.choose("federations", "1")
+    whole.choose("f-local_steps", "13", "input")
+    rest(whole)
+    now = "return [explorer.federation(), document.getElementById('federations').value]"
+    axis = "return [...document.querySelectorAll('#ladder .rule path')].map((p) => p.outerHTML).join()"
+    before, axes, bars = whole.js(now), set(), []
+    whole.choose("stories", "2")
+    for _ in range(3):
+        rest(whole)
+        axes.add(whole.js(axis))
+        bars.append(float(whole.find("#ladder .row .length").get_attribute("width")))
+        whole.js("document.querySelectorAll('#story button')[1].click()")
+    assert len(axes) == 1
+    assert bars == sorted(set(bars)), "the bounds grow in beta, and so do their bars"
+    whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
+    assert whole.js(now) == before
+
+
+def test_steps_back_lead_through_a_story_and_out_of_it(whole):
+    whole.choose("f-rounds", "900", "input")
+    rest(whole)
+    whole.choose("stories", "0")
+    rest(whole)
+    whole.js("document.querySelectorAll('#story button')[1].click()")
+    rest(whole)
+    second = whole.text("#story")
+    assert ("2 of 5" in second, rounds(whole)) == (True, 100)
+    whole.driver.back()
+    rest(whole)
+    assert ("1 of 5" in whole.text("#story"), rounds(whole)) == (True, 10)
+    whole.driver.back()
+    rest(whole)
+    assert (whole.find("#story").get_property("hidden"), rounds(whole)) == (True, 900)
+    whole.driver.forward()
+    whole.driver.forward()
+    rest(whole)
+    assert whole.text("#story") == second
+    whole.driver.refresh()
+    whole.settle()
+    rest(whole)
+    assert whole.text("#story") == second
+    whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
+    assert rounds(whole) == 900, "what was there before the story"
+
+
+# ---- what is shown ----
+
+HOVER = """
+const plane = document.getElementById("plane"), box = plane.firstElementChild.getBoundingClientRect();
+const {left, top, width, height} = box;
+const at = {clientX: left + 58 + 0.1 * (width - 76), clientY: top + 8 + 0.64 * (height - 50)};  // K = 2, a small step
+plane.dispatchEvent(new PointerEvent("pointermove", at));
+const shown = document.getElementById("plane-hover").textContent.match(/K = (\\d+), η = ([\\d.]+): ([\\d.]+)/);
+const [K, size, said] = shown.slice(1).map(Number);
+const {given, upTo} = explorer.told(), {target, theorem} = explorer.federation();
+const rows = explorer.rows(target, {...given, local_steps: K, step_size: size}, upTo);
+return [said, rows.filter((r) => r.bound === theorem || r.alias.includes(theorem)).map((r) => Number(r.value))];
+"""
+
+
+def test_the_pointer_reads_what_the_theorem_says_at_its_very_plan(whole):
+    """Cells of the plane are 1.2 times apart, and of theorems with constants to choose looked at quickly."""
+    for theorem in ("decaying_k.theorem_1_repaired", "fedinit.theorem_1"):
+        whole.choose("theorem", theorem)
+        said, rows = whole.js(HOVER)
+        assert said == pytest.approx(min(rows), rel=0.006)
+
+
+def test_the_headline_counts_what_the_lists_show_and_conversions_are_explained(whole):
+    whole.choose("federations", "1")
+    settled(whole)
+    said, bars = whole.text("#sentence"), whole.js("return document.querySelectorAll('#ladder li.row').length")
+    assert re.search(rf"\b{bars} bars", said)
+    quiet = whole.js("return [...document.querySelectorAll('#quiet summary')].map((s) => s.textContent)")
+    assert all(title.lower() in said for title in quiet)
+    named = whole.js("return [...document.querySelectorAll('#ladder .bars')].map((b) => b.title).join()")
+    conversions = set(re.findall(r"\bC\d+(?=:)", named))
+    assert conversions
+    assert all(f"{name}: " in whole.text("#ladder-via") for name in conversions)
+
+
+def test_numbers_of_any_size_are_drawn_or_refused(whole):
+    for word in ("smoothness", "initial_gap", "rounds", "local_steps", "step_size", "grad_cap_sq"):
+        good = whole.find(f"#f-{word}").get_property("value")
+        for value in ("1e-100", "1e100", "1e15", "1e-7"):
+            whole.choose(f"f-{word}", value, "input")
+            time.sleep(0.1)
+            drawn = whole.js("return [...document.querySelectorAll('#federation svg')].map((s) => s.outerHTML).join()")
+            assert not re.search("NaN|Infinity|undefined", drawn), (word, value)
+        whole.choose(f"f-{word}", "1e101", "input")
+        assert whole.text(f"#fe-{word}"), word
+        whole.choose(f"f-{word}", good, "input")
+        assert not whole.text(f"#fe-{word}"), word
+
+
+def test_going_to_a_plan_draws_the_plane_of_its_theorem_at_the_exact_step_size(whole):
+    cells = "return document.querySelector('#plane svg g').outerHTML"
+    for row in (0, 3):
+        whole.js("document.querySelectorAll('#run-table button')[arguments[0]].click()", row)
+        settled(whole)
+        name, at = whole.text("#theorem-name"), plan(whole)
+        best = whole.js("return [...explorer.drawn().best.values()].map((b) => [b.name, b.steps, b.size])")
+        assert [name, *at] in best
+        drawn = whole.js(cells)
+        whole.choose("theorem", whole.js("return [...document.getElementById('theorem').options].at(-1).value"))
+        settled(whole)
+        assert whole.js(cells) != drawn, "planes of two theorems differ"
+        whole.choose("theorem", name)
+        settled(whole)
+        assert whole.js(cells) == drawn
+
+
+def test_why_a_theorem_is_silent_is_said_in_numbers_that_can_be_typed(whole):
+    tau, total = 8, 1000
+    asked = f"{(tau * total) ** -0.5:.12g}"
+    whole.choose("theorem", "fedcog.corollary")
+    whole.choose("f-step_size", "0.0112", "input")
+    settled(whole)
+    assert f"0.0112 is not {asked}" in whole.text("#plane-terms")
+    assert asked in whole.text("#plane-marks")
+    whole.choose("f-step_size", asked, "input")
+    assert "is not" not in whole.text("#plane-terms")
+    whole.choose("theorem", "fedcog.theorem")
+    whole.choose("f-step_size", "0.3", "input")
+    settled(whole)
+    failing = f"{2 * tau * 0.3 * whole.js('return explorer.told().given.smoothness'):.3g} > 1"
+    assert all(failing in whole.text(place) for place in ("#plane-terms", "#quiet"))
+
+
+SAME_PLANE = """
+const {found} = explorer.drawn();
+return [...found].map(([name, {value, level}]) => [name, [...value].map(String).join(), [...level].join()]);
+"""
+
+
+def test_the_plane_comes_out_of_a_thread_and_without_one_is_the_same(whole):
+    assert whole.js("return explorer.threaded()"), "a page from disk may start one"
+    whole.choose("f-rounds", "321", "input")
+    settled(whole)
+    theirs = {name: numbers for name, *numbers in whole.js(SAME_PLANE)}
+    shown = whole.js("return explorer.federation().theorem")
+    whole.js("explorer.dropThread()")
+    whole.choose("f-rounds", "322", "input")
+    whole.choose("f-rounds", "321", "input")
+    settled(whole)
+    assert not whole.js("return explorer.threaded()")
+    ours = {name: numbers for name, *numbers in whole.js(SAME_PLANE)}
+    assert ours.keys() == theirs.keys()
+    assert {name for name in ours if ours[name] != theirs[name]} <= {shown}, "that one is looked at closely"
+
+
+# ---- numbers beside the rows ----
+
+BESIDE = """
+return [...document.querySelectorAll("#ladder li.row")].map((row) => [row.querySelector("button").textContent,
+  row.closest("section").querySelector("h4").textContent,
+  [...row.querySelectorAll(".beside")].map((e) => e.textContent)]);
+"""
+
+
+def test_committed_numbers_stand_beside_their_class_alone(whole):
+    for place, one in (("4", QUADRATIC), ("5", TRAINED)):
+        whole.choose("federations", place)
+        settled(whole)
+        number = next(m for m in one["measured"] if m["plan"] == {**one["plan"], "relaxation": 0})
+        exact = {(name, kind) for name, kind, *_ in EXACT[one["name"]][one["target"]]}
+        seen = 0
+        for name, kind, besides in whole.js(BESIDE):
+            assert any(b.startswith("● measured") for b in besides) is (kind == number["kind"]), name
+            assert any(b.startswith("■ exact") for b in besides) is ((name, kind) in exact), name
+            seen += len(besides)
+        assert seen > 8
+        whole.js("[...document.querySelectorAll('#measured-plans button')].at(-1).click()")
+        settled(whole)
+        assert "● measured" in whole.text("#ladder")
+        assert "■ exact" not in whole.text("#ladder"), "exact numbers are of the plan it starts from"
+        whole.choose("f-smoothness", str(1.1 * one["given"]["smoothness"]), "input")
+        settled(whole)
+        assert "● measured" not in whole.text("#ladder"), "no federation with another L was run"
+    whole.choose("federations", "0")
+    assert whole.js("return document.querySelectorAll('.worst').length") == 0
+    whole.choose("federations", "1")
+    settled(whole)
+    whole.choose("theorem", federations.SHOWN)
+    titles = whole.js("return [...document.querySelectorAll('#plane g title')].map((t) => t.textContent)")
+    assert sum("exact worst case" in title for title in titles) == 6
+    assert sum(title.startswith("the least of these") for title in titles) == 1
+    assert whole.text("#ladder").count("◆ ") == 3
+
+
+# ---- files ----
+
+
+def constants(**changed):
+    """A file that is right but for what is changed."""
+    start = federations.of_quadratics()
+    return json.dumps({**start["given"], "_up_to": start["up_to"], **changed})
+
+
+TAKEN = (
+    {},
+    {"gradient_variance": 0, "client_gradient_variance": [0] * 10},
+    {"sampling": "without_replacement", "algorithm": "fedavg"},
+    {"constructor": 3, "_about": {"not": "words"}},
+)
+WRONG = (
+    (constants(local_steps=2.5), "2.5"),
+    (constants(cohort=20), "20"),
+    (constants(gradient_variance=-1), "-1"),
+    (constants(strong_convexity=2), "μ"),
+    (constants(pl_constant=2), "pl constant"),
+    (constants(smoothness=-2), "-2"),
+    (constants(client_gradient_variance=[-0.1] * 10), "-0.1"),
+    (constants(client_gradient_variance=[0.1, 0.2, 0.3]), "10 clients"),
+    (constants(client_weight=[0.3] * 10), "client weight"),
+    (constants(clients=2.5), "2.5"),
+    (constants(initial_loss="two"), "initial loss"),
+    (constants(smoothness={"low": 1}), "smoothness"),
+    (constants(initial_distance_sq=[0.1] * 10), "initial distance sq"),
+    (constants(sampling="with_replacement"), "with_replacement"),
+    (constants(algorithm="scaffold"), "scaffold"),
+    (constants(_up_to={"grad_cap_sq": None}), "grad cap sq"),
+    (constants(_up_to={"grad_cap_sq": {"step_size": "far"}}), "grad cap sq"),
+    (constants(_interval={"smoothness": 3}), "smoothness"),
+    *((text, "wrong.json") for text in ("[1, 2]", "null", "{")),
+    ('{"clients": 3}', "smoothness"),
+)
+TAKE = "explorer.take(arguments[0], arguments[1])"
+
+
+def test_a_file_of_constants_is_taken_and_a_wrong_one_refused_whole(whole):
+    before = whole.js("return [explorer.told(), explorer.federation()]")
+    for text, named in WRONG:
+        whole.js(TAKE, "wrong.json", text)
+        said = whole.text("#notice")
+        assert (said.startswith("wrong.json"), named in said, "\n" in said) == (True, True, False), said
+        assert whole.js("return [explorer.told(), explorer.federation()]") == before
+    assert whole.js("return document.querySelectorAll('#federations option').length") == len(EMBEDDED)
+    for count, changed in enumerate(TAKEN, len(EMBEDDED)):
+        whole.js(TAKE, "mine.json", constants(**changed))
+        assert whole.find("#notice").get_property("hidden"), changed
+        assert whole.find("#federations").get_property("value") == str(count)
+        assert "mine.json" in whole.text("#federation-words")
+    whole.js(TAKE, "10 quadratics", constants(smoothness=1.9, sample_smoothness=1.9))
+    rest(whole)
+    whole.js(TAKE, "10 quadratics", constants(_interval={"smoothness": [1.7, 2.3]}, sample_smoothness=2.3))
+    rest(whole)
+    shown = "return document.getElementById('federations').selectedOptions[0].textContent"
+    assert whole.js(shown) == "10 quadratics (3)"
+    assert whole.js("return explorer.told().given.smoothness") == 2.3, "the end that is safe"
+    whole.driver.back()
+    rest(whole)
+    assert whole.js(shown) == "10 quadratics (2)"
+    assert whole.js("return explorer.told().given.smoothness") == 1.9
+
+
+def test_a_log_of_runs_is_taken_or_refused_and_drawn(whole):
+    given = whole.js("return explorer.told().given")
+    start = given["initial_loss"] - given["optimal_loss"]
+    head = "algorithm,cohort,local_steps,step_size,seed,round,quantity,value\n"
+    lines = [f"fedavg(),10,8,0.01,{s},{r},optimality_gap,{start / (1 + r * s)}\n" for s in (3, 11) for r in range(8)]
+    whole.choose("f-rounds", "7", "input")
+    for name, log in (("wrong.csv", lines[:-1]), ("mine.csv", lines)):
+        whole.js("explorer.takeRuns(arguments[0], arguments[1])", name, head + "".join(log))
+        settled(whole)
+        right = name == "mine.csv"
+        assert (name in whole.text("#runs-told"), name in whole.text("#notice")) == (right, not right)
+    titles = whole.js("return [...document.querySelectorAll('#plane g title')].map((t) => t.textContent)")
+    assert sum("measured" in title for title in titles) == 1
+    assert "● measured" in whole.text("#ladder")
+
+
+# ---- looks ----
 
 
 UNNAMED = """
@@ -323,72 +406,59 @@ return all.filter((e) => !named(e)).map((e) => e.id);
 """
 
 
-@pytest.mark.slow
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1024, 1440])
-def test_nothing_goes_sideways_and_every_control_has_a_name(width, whole):
-    with narrow(whole, width, 900):
-        assert whole.js("return document.documentElement.scrollWidth - innerWidth") <= 0
-        assert whole.js(UNNAMED) == []
+def test_at_any_width_nothing_goes_sideways_and_every_control_has_a_name(whole):
+    for width, height in ((1440, 900), (768, 700), (390, 844), (320, 700)):
+        with narrow(whole, width, height):
+            settled(whole)
+            assert whole.js("return document.documentElement.scrollWidth - innerWidth") <= 0, width
+            assert whole.js(UNNAMED) == []
+    with narrow(whole, 360, 640):
+        assert not whole.find("#f-cohort").is_displayed()
+        whole.find("#more-choices").click()
+        assert whole.find("#f-cohort").is_displayed()
+        assert whole.text("#brief").startswith(whole.text("#ladder .row .plain[aria-pressed=true] + strong"))
 
 
-# ---- the thread ----
-
-LEVELS_NEAR = """
-const [cells, name, start] = arguments, {given, upTo} = explorer.told(), grid = explorer.drawn(), wrong = [];
-const {value, level} = grid.found.get(name);
-const below = (x) => (x < start ? Math.min(3, Math.floor(Math.log10(start / x))) : -1);
-let seen = 0;
-for (const at of cells.filter((k) => !Number.isNaN(value[k]))) {
-  const steps = Math.max(1, Math.round(1024 ** ((Math.floor(at / 64) + 0.5) / 64)));
-  const rows = explorer.rows(grid.target, {...given, local_steps: steps, step_size: grid.sizes[at % 64]}, upTo);
-  const found = rows.filter((r) => r.value !== "undefined" && (r.bound === name || r.alias.includes(name)));
-  const least = Math.min(...found.map((r) => Number(r.value)));
-  seen += 1;
-  if (below(least) !== Math.max(level[at] - 5, -1)) wrong.push([steps, grid.sizes[at % 64], least, level[at]]);
-}
-return [seen, wrong];
-"""
+def test_every_word_of_the_federation_can_be_told_from_what_is_behind_it(whole):
+    for theme in ("light", "dark"):
+        whole.js("document.documentElement.dataset.theme = arguments[0]", theme)
+        for federation in ("0", "1"):
+            whole.choose("federations", federation)
+            settled(whole)
+            whole.choose("f-step_size", "nothing", "input")
+            whole.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+            assert not whole.js(FAINT), (theme, federation)
 
 
-@pytest.mark.slow
-@pytest.mark.browser
-def test_the_levels_of_the_shown_theorem_are_those_of_its_rows_up_to_the_edge(whole):
-    """FedInit chooses a pair and a contraction: a quick search alone is wrong at one cell of twenty here."""
-    whole.choose("f-rounds", "30000", "input")
-    wait(whole)
-    whole.choose("theorem", "fedinit.theorem_1")
-    for _ in range(2000):
-        if not whole.js("return explorer.busy()"):
-            break
-        time.sleep(0.01)
-    given = whole.js("return explorer.told().given")
-    seen, wrong = whole.js(
-        LEVELS_NEAR, list(range(3, 4096, 11)), "fedinit.theorem_1", given["initial_loss"] - given["optimal_loss"]
-    )
-    assert seen > 50
-    assert wrong == []
+# ---- pictures for a paper ----
 
 
-SAME_PLANE = """
-const {found} = explorer.drawn();
-return [...found].map(([name, {value, level}]) => [name, [...value].map(String).join(), [...level].join()]);
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-def test_the_plane_comes_out_of_a_thread_and_without_one_is_the_same(whole):
-    assert whole.js("return explorer.threaded()"), "a page from disk may start one"
-    whole.choose("f-rounds", "321", "input")
-    wait(whole)
-    theirs = dict((row[0], row[1:]) for row in whole.js(SAME_PLANE))
-    shown = whole.js("return explorer.federation().theorem")
-    whole.js("explorer.dropThread()")
-    whole.choose("f-rounds", "322", "input")
-    whole.choose("f-rounds", "321", "input")
-    wait(whole)
-    assert not whole.js("return explorer.threaded()")
-    ours = dict((row[0], row[1:]) for row in whole.js(SAME_PLANE))
-    assert ours.keys() == theirs.keys()
-    assert {name for name in ours if ours[name] != theirs[name]} <= {shown}, "that one is looked at closely"
+def test_pictures_become_tikz_with_every_shape_and_word(whole):
+    whole.choose("federations", "1")
+    settled(whole)
+    for what in ("plane", "ladder"):
+        svg, tex = (whole.js(f"return explorer.exported['{what}.{kind}']()") for kind in ("svg", "tex"))
+        head, begin, body = tex.partition(r"\begin{tikzpicture}")
+        drawn = re.sub(r"<defs.*?</defs>", "", svg, flags=re.DOTALL)
+        shapes = [body.count(word) for word in (r"\node", " rectangle ", "circle[")]
+        assert shapes == [drawn.count(word) for word in ("<text", "<rect", "<circle")]
+        assert set(re.findall(r"\bfb[a-z]{2}\b", body)) == set(
+            re.findall(r"\\definecolor\{(fb[a-z]{2})\}\{RGB\}", head)
+        )
+        lines = body.splitlines()[1:-1]
+        assert all(re.fullmatch(r"\\(path|node)\[.*\] .*;", line) for line in lines)
+        assert all(line.count("$") % 2 == 0 for line in lines)
+        plain = re.sub(r"\\[{}]", "", tex)
+        assert (begin != "", plain.count("{"), tex.isascii()) == (True, plain.count("}"), True)
+        assert not re.search("NaN|undefined|Infinity", tex)
+    tex = whole.js("return explorer.exported['plane.tex']()")
+    corners = [re.findall(r"\(([\d.]+),([\d.]+)\)", line) for line in tex.splitlines() if line.endswith("cycle;")]
+    diamonds = [[(float(x), float(y)) for x, y in found] for found in corners if len(found) == 4]
+    assert diamonds  # a path of relative steps: the smallest value is 7 away from its middle to every side
+    for (x0, y0), (x1, y1), (x2, y2), (x3, y3) in diamonds:
+        assert (x1 - x0, y2 - y1, x0 - x3) == pytest.approx((y1 - y0, x1 - x2, x1 - x0), abs=0.02)
+        assert (x2, y3) == pytest.approx((x0, y1), abs=0.02)
+    whole.js("navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }")
+    whole.find("[data-told=link]").click()
+    time.sleep(0.2)
+    assert (whole.text("#fed-copied"), "#v=2&f=two" in whole.js("return globalThis.copied")) == ("link copied", True)

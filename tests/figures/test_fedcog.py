@@ -25,11 +25,10 @@ from figures.fedcog import (
     settings,
 )
 
-from figures.fedcog import table_1, table_2, table_3, table_11  # isort: skip
+from figures.fedcog import table_1, table_3, table_11  # isort: skip
 from figures.fedcog.settings import FEDCOG, KINDS
 from figures.regimes import Regime
 from figures.runs import Runs
-from paper_checks.reported import table
 
 SEEDS = range(grid.PLANS["smoke"].seeds)
 FIRST = grid.PLANS["smoke"].counts["first"]
@@ -87,12 +86,12 @@ def test_table_1_shows_last_accuracies_beside_the_printed(store):
     assert math.isnan(at["FedCOG", "Avg."]["ours"])
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(2.0, YES), (-2.0, NOT)])
-def test_that_fedcog_is_best_is_seen_or_denied(unguarded, store, gain, verdict):
-    fill(store, table_1.places("smoke"), lambda row, c, seed: 40 + 0.01 * seed * len(row) + gain * (row == FEDCOG))
-    best, *_ = table_1.data(Runs(store), "smoke").conclusions
-    assert best.verdict == verdict
-    assert "of 6 comparisons" in best.why  # two settings, three others
+def test_that_fedcog_is_best_is_seen_or_denied(unguarded, store):
+    for gain, verdict in ((2.0, YES), (-2.0, NOT)):
+        fill(store, table_1.places("smoke"), lambda row, c, seed: 40 + 0.01 * seed * len(row) + gain * (row == FEDCOG))  # noqa: B023
+        best, *_ = table_1.data(Runs(store), "smoke").conclusions
+        assert best.verdict == verdict
+        assert "of 6 comparisons" in best.why  # two settings, three others
 
 
 def test_table_3_compares_a_round_after_the_change(unguarded, store):
@@ -121,16 +120,16 @@ def fill_one_round(store, better):
             put(store, one_round.runs_of("smoke", method)[seed], 60 + gain, own)
 
 
-@pytest.mark.parametrize(("better", "verdict"), [(1.0, YES), (-1.0, NOT)])
-def test_figure_2_shows_means_over_clients(unguarded, store, better, verdict):
-    fill_one_round(store, better)
-    shown = one_round.figure(Runs(store), "smoke")
-    assert set(verdicts(shown)) == {verdict}
-    at = {(r["panel"], r["curve"]): r for r in shown.rows}
-    distance, common, own = one_round.MEASURES.values()
-    assert at[distance, "FedAvg"]["y"] == pytest.approx(3.005)
-    assert at[common, FEDCOG]["y"] == pytest.approx(35 + better)
-    assert at[own, FEDCOG]["error"] == pytest.approx(0.05 / 2)
+def test_figure_2_shows_means_over_clients(unguarded, store):
+    for better, verdict in ((1.0, YES), (-1.0, NOT)):
+        fill_one_round(store, better)
+        shown = one_round.figure(Runs(store), "smoke")
+        assert set(verdicts(shown)) == {verdict}
+        at = {(r["panel"], r["curve"]): r for r in shown.rows}
+        distance, common, own = one_round.MEASURES.values()
+        assert at[distance, "FedAvg"]["y"] == pytest.approx(3.005)
+        assert at[common, FEDCOG]["y"] == pytest.approx(35 + better)
+        assert at[own, FEDCOG]["error"] == pytest.approx(0.05 / 2)
 
 
 def test_table_4_takes_the_time_of_all_rounds(unguarded, store):
@@ -147,12 +146,13 @@ def test_table_4_takes_the_time_of_all_rounds(unguarded, store):
     assert verdicts(shown) == [YES, YES]
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(3.0, YES), (-3.0, NOT)])
-def test_ablations_of_table_5(unguarded, store, gain, verdict):
-    fill(store, accuracies.parts("smoke"), lambda row, column, seed: 50 + 0.1 * seed + gain * (row == accuracies.FULL))
-    plain = {("FedAvg", kind): each for kind, each in accuracies.plain("smoke").items()}
-    fill(store, plain, lambda row, column, seed: 50 + gain + 0.1 * seed)
-    assert verdicts(artefact("fedcog.table_5").data(Runs(store), "smoke")) == [verdict, verdict]
+def test_ablations_of_table_5(unguarded, store):
+    for gain, verdict in ((3.0, YES), (-3.0, NOT)):
+        level = lambda row, c, seed: 50 + 0.1 * seed + gain * (row == accuracies.FULL)  # noqa: B023, E731
+        fill(store, accuracies.parts("smoke"), level)
+        plain = {("FedAvg", kind): each for kind, each in accuracies.plain("smoke").items()}
+        fill(store, plain, lambda row, c, seed: 50 + gain + 0.1 * seed)  # noqa: B023
+        assert verdicts(artefact("fedcog.table_5").data(Runs(store), "smoke")) == [verdict, verdict]
 
 
 def test_diverged_runs_count_as_nothing_right(store):
@@ -182,13 +182,6 @@ def test_table_11_divides_by_the_fewest_samples(unguarded, store):
     assert at["64"]["ours"] == pytest.approx((1 + 0.256) / (1 + 0.064))
     assert at["1024"]["reported"] == pytest.approx(1.27 / 0.72)
     assert verdicts(shown) == [YES, NOT]
-
-
-def test_table_2_has_the_reported_numbers_alone(store):
-    shown = table_2.data(Runs(store), "paper")
-    assert len(shown.rows) == len(table("fedcog", "2"))
-    assert all(math.isnan(r["ours"]) for r in shown.rows)
-    assert shown.unavailable == "FLAIR: data not available"
 
 
 # ---- figures ----
@@ -261,16 +254,13 @@ def test_the_papers_scale_is_the_papers_setting(everything_here):
     assert labels.arguments["problem"] == "fedcog_cifar100_cnn(cifar100)"
 
 
-def test_scaffold_has_the_momentum_of_the_others_where_it_is_trained_as_in_the_papers_code(everything_here):
-    for scale in ("overnight", "paper"):
+def test_what_a_plan_tunes_is_run(everything_here):
+    for scale in ("overnight", "paper"):  # as in the paper's code
         others, ours = (grid.runs(scale, m)[0].arguments for m in ("FedProx", "SCAFFOLD"))
         assert {ours[name] == others[name] for name in ("momentum", "step_size", "weight_decay")} == {True}
         assert ours["algorithm"] == "scaffold(reading='code')"
     plain = grid.runs("laptop", "SCAFFOLD")[0].arguments
     assert (plain["momentum"], plain["algorithm"]) == (0, "scaffold(reading='printed')")
-
-
-def test_what_a_plan_tunes_is_run_and_said(everything_here):
     for text, size in (("SCAFFOLD", 0.05), (grid.consensus("laptop", "scaffold()"), 0.05), ("FedGen", 0.003)):
         assert grid.runs("laptop", text)[0].arguments["step_size"] == size
     assert "distillation=1," in grid.runs("laptop", FEDCOG)[0].arguments["algorithm"]
@@ -278,11 +268,6 @@ def test_what_a_plan_tunes_is_run_and_said(everything_here):
     assert "distillation=0.01," in grid.runs("paper", FEDCOG)[0].arguments["algorithm"]
 
 
-WORDS = (
-    ("batch", "batch {}"), ("step_size", "step size {:g}"), ("momentum", "momentum {:g}"),
-    ("weight_decay", "weight decay {:g}"), ("local_steps", "rounds of {} local steps"), ("rounds", "{} rounds of"),
-    ("after", "FedCOG: {} rounds of FedAvg"), ("clients", "{} clients"),
-)  # fmt: skip
 OPTIONS = {
     "samples": "{} images",
     "steps": "in {} steps",
@@ -291,22 +276,20 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("scale", ["smoke", "laptop", "overnight", "paper"])
-def test_captions_are_what_the_cells_run(everything_here, scale):
-    """Whatever a caption says of optimiser, rounds and generation stands in the cells; what differs is named."""
-    said = reading.caption(scale)
-    plain, ours = (grid.runs(scale, m)[0].arguments for m in ("FedAvg", FEDCOG))
-    for name, words in WORDS:
-        assert (words.format(plain[name]) in said) if name in plain else (words.partition(" {")[0] not in said)
-    options = dict(re.findall(r"(\w+)=([\d.]+)", ours["algorithm"]))
-    for name, words in OPTIONS.items():
-        assert (words.format(options[name]) in said) if name in options else ("local step," not in said)
-    assert ("crops" in said) is ("augment" in plain)
-    ran = {m: each for (m, column), each in table_1.places(scale).items() if column.endswith("NIID-1")}
-    other = {m for m, (cell, *_) in ran.items() if cell.arguments["step_size"] != plain["step_size"]}
-    told = grid.tuned(ran)
-    assert {m for m in ran if f"{m} " in told} == other
-    assert ("momentum of SCAFFOLD 0" in told) is (ran["SCAFFOLD"][0].arguments["momentum"] == 0)
+def test_captions_say_what_is_generated_and_tuned(everything_here):
+    """Whatever else they say of optimiser and rounds is held against the cells in test_names.py."""
+    for scale in ("smoke", "laptop", "overnight", "paper"):
+        said = reading.caption(scale)
+        plain, ours = (grid.runs(scale, m)[0].arguments for m in ("FedAvg", FEDCOG))
+        options = dict(re.findall(r"(\w+)=([\d.]+)", ours["algorithm"]))
+        for name, words in OPTIONS.items():
+            assert (words.format(options[name]) in said) if name in options else ("local step," not in said)
+        assert ("crops" in said) is ("augment" in plain)
+        ran = {m: each for (m, column), each in table_1.places(scale).items() if column.endswith("NIID-1")}
+        other = {m for m, (cell, *_) in ran.items() if cell.arguments["step_size"] != plain["step_size"]}
+        told = grid.tuned(ran)
+        assert {m for m in ran if f"{m} " in told} == other
+        assert ("momentum of SCAFFOLD 0" in told) is (ran["SCAFFOLD"][0].arguments["momentum"] == 0)
 
 
 def test_what_is_left_out_is_said_with_its_cost(everything_here):
@@ -350,39 +333,30 @@ def test_planted_runs_in_the_papers_regime_are_judged(store, everything_here):
     assert judged(store) == ([YES] * 3, [""] * 3)
 
 
-@pytest.mark.parametrize(
-    ("planted", "words", "judged_still"),
-    [
+def test_findings_outside_their_regime_are_not_judged(store, everything_here):
+    for planted, words, judged_still in (
         ({"harm": 64.3}, "loses to non-iid clients", [1]),  # nothing that FedCOG could cure
         ({"shift": -7.0}, "points between FedAvg here (57", []),
         ({"shift": 8.0}, "points by which the task is easier", []),
-    ],
-)
-def test_findings_outside_their_regime_are_not_judged(store, everything_here, planted, words, judged_still):
-    plant(store, **planted)
-    verdicts_, missed = judged(store)
-    assert [i for i, v in enumerate(verdicts_) if v != "not judged: regime"] == judged_still
-    assert any(words in one for one in missed)
+    ):
+        plant(store, **planted)
+        found, missed = judged(store)
+        assert [i for i, v in enumerate(found) if v != "not judged: regime"] == judged_still, words
+        assert any(words in one for one in missed), words
 
 
-@pytest.mark.parametrize(
-    ("change", "words", "not_judged"),
-    [
-        (
-            {"rounds": {"": 20}, "counts": grid._counts(15, 256, 100, batch=64)},
-            "share of the paper's local work",
-            [0, 1, 2],
-        ),
+def test_short_or_unlike_runs_judge_nothing(store, everything_here, monkeypatch):
+    overnight = grid.PLANS["overnight"]
+    for change, words, not_judged in (
+        ({"rounds": {"": 20}, "counts": grid._counts(15, 256, 100, batch=64)}, "paper's local work", [0, 1, 2]),
         ({"own": {"scaffold": {"momentum": 0.0, "step_size": 0.1}}}, "momentum, step_size", [0, 1]),
         ({"own": {FEDCOG: {"distillation": 1.0}}}, "weight 1 for the paper's 0.01", [0, 2]),
-    ],
-)
-def test_short_or_unlike_runs_judge_nothing(store, everything_here, monkeypatch, change, words, not_judged):
-    monkeypatch.setitem(grid.PLANS, "overnight", replace(grid.PLANS["overnight"], **change))
-    plant(store, rise=9.0)
-    verdicts_, missed = judged(store)
-    assert [i for i, v in enumerate(verdicts_) if v == "not judged: regime"] == not_judged
-    assert {words in missed[i] for i in not_judged} == {True}
+    ):
+        monkeypatch.setitem(grid.PLANS, "overnight", replace(overnight, **change))
+        plant(store, rise=9.0)
+        found, missed = judged(store)
+        assert [i for i, v in enumerate(found) if v == "not judged: regime"] == not_judged, words
+        assert {words in missed[i] for i in not_judged} == {True}, words
 
 
 def told(store, name, scale, *words):
@@ -392,23 +366,23 @@ def told(store, name, scale, *words):
     return {r.words: r.missed for r in found.regimes}
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "guard", "missed"),
-    [
-        ("fedcog.figure_3", "0.01 is the best", "unlike treatment: batch, augment", (True, False)),
-        ("fedcog.table_10", "default number of generation steps", "unlike treatment: batch, augment", (True, False)),
-        ("fedcog.table_9", "personalises best", "local steps of FedRep", (True, False)),
-        ("fedcog.table_4", "less local time", "seconds of one core for the paper's seconds of a GPU", (True, True)),
-        ("fedcog.table_11", "less than twice", "seconds of one core for the paper's seconds of a GPU", (True, True)),
-        ("fedcog.table_3", "Every method gains", "FedCOG distils with weight", (True, False)),
-        ("fedcog.table_6", "twice the default", "share of the paper's local work", (True, False)),
-        ("fedcog.figure_2", "nearest", "share of the paper's local work", (True, False)),
-    ],
+GUARDS = (
+    ("fedcog.figure_3", "0.01 is the best", "unlike treatment: batch, augment", (True, False)),
+    ("fedcog.table_10", "default number of generation steps", "unlike treatment: batch, augment", (True, False)),
+    ("fedcog.table_9", "personalises best", "local steps of FedRep", (True, False)),
+    ("fedcog.table_4", "less local time", "seconds of one core for the paper's seconds of a GPU", (True, True)),
+    ("fedcog.table_11", "less than twice", "seconds of one core for the paper's seconds of a GPU", (True, True)),
+    ("fedcog.table_3", "Every method gains", "FedCOG distils with weight", (True, False)),
+    ("fedcog.table_6", "twice the default", "share of the paper's local work", (True, False)),
+    ("fedcog.figure_2", "nearest", "share of the paper's local work", (True, False)),
 )
-def test_guards_of_findings_at_both_scales(store, everything_here, name, words, guard, missed):
-    for scale, wanted in zip(("laptop", "overnight"), missed, strict=True):
-        found = told(store, name, scale, words)
-        assert any(bad for said, bad in found.items() if guard in said) is wanted, (scale, found)
+
+
+def test_guards_of_findings_at_both_scales(store, everything_here):
+    for name, words, guard, missed in GUARDS:
+        for scale, wanted in zip(("laptop", "overnight"), missed, strict=True):
+            found = told(store, name, scale, words)
+            assert any(bad for said, bad in found.items() if guard in said) is wanted, (name, scale, found)
 
 
 def test_figure_4_shows_who_holds_what(store, everything_here):

@@ -4,15 +4,19 @@ import math
 
 import numpy as np
 import pytest
-from figure_toys import columns, keep, NOT, outcome, places, verdicts, YES
+from figure_toys import columns, keep, MemoryStore, NOT, outcome, places, verdicts, YES
 
-from empirics.experiments import Outcome, Store
+from empirics.experiments import Outcome
 from empirics.experiments.jobs import BLOCKS
-from figures.catalogue import artefact, FILES
-from figures.fedinit import grid, listing, reading, settings, table_1, table_2, table_3, table_10, table_11
+from empirics.experiments.jobs.wall import seconds
+from figures.catalogue import artefact, chosen, FILES
+from figures.fedinit import costs, grid, listing, reading, settings, table_1, table_2, table_3
+
+from figures.fedinit import table_8, table_10, table_11  # isort: skip
 from figures.fedinit.settings import CIFAR10, HOME, METHODS, Setup
 from figures.ran import Setting
 from figures.runs import Runs
+from paper_checks.reported import table
 
 FIGURES = {name: artefact(f"fedinit.{name}") for name in FILES["fedinit"] if name.startswith("figure")}
 NETWORK = "softmax regression for ResNet-18-GN"
@@ -53,12 +57,16 @@ def test_table_1_shows_the_last_accuracies_beside_the_printed(store):
     assert [a.column for a in shown.agreement] == [grid.column("smoke", s) for s in CIFAR10]
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(2.0, YES), (-3.0, NOT)])
-def test_that_fedinit_is_best_is_seen_or_denied(store, gain, verdict):
-    fill_table_1(store, gain)
-    best, better, _ = table_1.data(Runs(store), "smoke").conclusions
-    assert (best.verdict, better.verdict) == (verdict, verdict)
-    assert "of 24 comparisons" in best.why
+def test_that_fedinit_is_best_is_seen_or_denied(store):
+    for gain, verdict in ((3.0, YES), (-3.0, NOT)):
+        fill_table_1(store, gain)
+        best, better, _ = table_1.data(Runs(store), "smoke").conclusions
+        assert (best.verdict, better.verdict) == (verdict, verdict)
+        assert "of 24 comparisons" in best.why
+        for name in ("figure_2", "figure_3"):  # they compare the ends
+            shown = FIGURES[name].data(Runs(store), "smoke")
+            assert verdicts(shown) == [verdict]
+            assert len({r["panel"] for r in shown.rows}) == 4
 
 
 def test_a_steadier_method_loses_less_with_fewer_participants(store):
@@ -70,16 +78,16 @@ def test_a_steadier_method_loses_less_with_fewer_participants(store):
     assert "+5" in told.why
 
 
-@pytest.mark.parametrize(("start", "verdict"), [(3.4, YES), (-1.2, NOT)])
-def test_what_the_relaxed_start_adds(store, start, verdict):
-    for i, method in enumerate(settings.BASELINES):
-        for seed in SEEDS:
-            put(store, grid.runs("smoke", HOME, method, 0.0)[seed], 30 + i)
-            put(store, grid.runs("smoke", HOME, method, 0.1)[seed], 30 + i + start + 0.01 * i * seed)
-    shown = table_2.data(Runs(store), "smoke")
-    assert set(verdicts(shown)) == {verdict}
-    sheet = {row[0]: row[2] for row in shown.sheet}
-    assert sheet["SCAFFOLD/vanilla"].startswith("75.06 / 33.00")
+def test_what_the_relaxed_start_adds(store):
+    for start, verdict in ((3.4, YES), (-1.2, NOT)):
+        for i, method in enumerate(settings.BASELINES):
+            for seed in SEEDS:
+                put(store, grid.runs("smoke", HOME, method, 0.0)[seed], 30 + i)
+                put(store, grid.runs("smoke", HOME, method, 0.1)[seed], 30 + i + start + 0.01 * i * seed)
+        shown = table_2.data(Runs(store), "smoke")
+        assert set(verdicts(shown)) == {verdict}
+        sheet = {row[0]: row[2] for row in shown.sheet}
+        assert sheet["SCAFFOLD/vanilla"].startswith("75.06 / 33.00")
 
 
 def fill_table_3(store, levels):
@@ -129,29 +137,18 @@ def test_curves_are_means_over_seeds_smoothed_and_in_percent(store):
     assert at[-1] == 9
 
 
-@pytest.mark.parametrize(("gain", "verdict"), [(4.0, YES), (-4.0, NOT)])
-def test_figures_2_and_3_compare_the_ends(store, gain, verdict):
-    fill_table_1(store, gain)
-    for name in ("figure_2", "figure_3"):
+def test_divergence_and_accuracy_by_beta(store):
+    for name, method in (("figure_6", "FedAvg"), ("figure_7", "SCAFFOLD")):
+        for beta, level in ((0.0, 20.0), (0.02, 21.0), (0.05, 22.0), (0.1, 25.0)):
+            for seed in SEEDS:
+                put(store, grid.runs("smoke", HOME, method, beta)[seed], level + 0.1 * seed * beta)
         shown = FIGURES[name].data(Runs(store), "smoke")
-        assert verdicts(shown) == [verdict]
-        assert len({r["panel"] for r in shown.rows}) == 4
-
-
-@pytest.mark.parametrize(("name", "method"), [("figure_6", "FedAvg"), ("figure_7", "SCAFFOLD")])
-def test_divergence_and_accuracy_by_beta(store, name, method):
-    for beta, level in ((0.0, 20.0), (0.02, 21.0), (0.05, 22.0), (0.1, 25.0)):
-        for seed in SEEDS:
-            put(store, grid.runs("smoke", HOME, method, beta)[seed], level + 0.1 * seed * beta)
-    shown = FIGURES[name].data(Runs(store), "smoke")
-    assert verdicts(shown) == [YES, YES]
-    assert {(r["panel"], r["curve"]) for r in shown.rows} == {
-        (p, f"beta = {b:g}") for p in ("divergence (parameters²)", "test accuracy (%)") for b in (0, 0.02, 0.05, 0.1)
-    }
+        assert verdicts(shown) == [YES, YES]
+        assert {r["curve"] for r in shown.rows} == {f"beta = {b:g}" for b in (0, 0.02, 0.05, 0.1)}
 
 
 def test_what_is_not_run_is_said():
-    shown = FIGURES["figure_4"].data(Runs(Store("nowhere")), "smoke")
+    shown = FIGURES["figure_4"].data(Runs(MemoryStore()), "smoke")
     assert shown.unavailable == "CIFAR-100: not run at this scale"
     assert not shown.conclusions
 
@@ -184,16 +181,16 @@ def keep_seconds(store, share, by_method):
     store.keep(made, Outcome(columns(("algorithm", "block", "round", "seconds"), rows)), 0.01)
 
 
-@pytest.mark.parametrize(("mine", "verdict"), [(2.04, YES), (3.9, NOT)])
-def test_table_10_takes_medians_block_by_block(store, mine, verdict):
-    taken = dict(zip(METHODS, (2.0, 2.3, 4.1, 2.6, 2.5, 2.4, mine), strict=True))
-    for share in settings.SHARES:
-        keep_seconds(store, share, taken)
-    shown = table_10.data(Runs(store), "smoke")
-    at = places(shown)
-    assert at["FedSAM", "2 of 20 for 10 of 100 clients, wall-clock"]["ours"] == pytest.approx(4.1 * 1.1 + 0.001)
-    assert at["FedSAM", "2 of 40 for 10 of 200 clients, ratio"]["ours"] == pytest.approx(2.05, abs=1e-3)
-    assert verdicts(shown) == [verdict, verdict, YES]
+def test_table_10_takes_medians_block_by_block(store):
+    for mine, verdict in ((2.04, YES), (3.9, NOT)):
+        taken = dict(zip(METHODS, (2.0, 2.3, 4.1, 2.6, 2.5, 2.4, mine), strict=True))
+        for share in settings.SHARES:
+            keep_seconds(store, share, taken)
+        shown = table_10.data(Runs(store), "smoke")
+        at = places(shown)
+        assert at["FedSAM", "2 of 20 for 10 of 100 clients, wall-clock"]["ours"] == pytest.approx(4.1 * 1.1 + 0.001)
+        assert at["FedSAM", "2 of 40 for 10 of 200 clients, ratio"]["ours"] == pytest.approx(2.05, abs=1e-3)
+        assert verdicts(shown) == [verdict, verdict, YES]
 
 
 # ---- rounds to a target ----
@@ -228,15 +225,6 @@ def test_table_11_takes_fedavgs_end_as_target(store, mine, verdict):
     assert math.isnan(at["FedAdam", "rounds"]["ours"])
 
 
-def test_table_9_reads_where_the_runs_were_made(store):
-    put(store, grid.runs("smoke", HOME, "FedAvg")[0], 30.0)
-    rows = {row["row"]: row for row in listing.hardware(Runs(store), "smoke").rows}
-    assert rows["GPU"]["reported"].startswith("Tesla")
-    assert "PyTorch-" in rows["Platform"]["ours"]
-    nothing = listing.hardware(Runs(Store(store.folder / "none")), "smoke").rows
-    assert {row["ours"] for row in nothing} == {"", "not measured"}
-
-
 # ---- guards ----
 
 
@@ -267,3 +255,99 @@ def test_a_finding_on_the_relaxed_start_needs_drift_length_room_and_like_methods
     assert plateau.value == pytest.approx(1.1)
     (ceiling,) = guarded(90.0, 78.0, 0.6)
     assert ceiling.value == pytest.approx(78 - 72.53)
+
+
+ALL = chosen(["fedinit"])
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """CIFAR-10 on disk, Omniglot in place of CIFAR-100."""
+    monkeypatch.setattr(grid, "found", lambda name: {"cifar10": "cifar10", "cifar100": "omniglot"}[name])
+
+
+# ---- the grid ----
+
+
+def test_tables_and_figures_read_the_same_runs(here):
+    for scale in ("laptop", "overnight", "paper"):
+        keys = {a.name: {c.key for c in a.cells(scale)} for a in ALL}
+        accuracy = keys["fedinit.table_1"]
+        for name in ("figure_2", "figure_3", "table_9"):
+            assert keys[f"fedinit.{name}"] <= accuracy
+        assert keys["fedinit.figure_1b"] == keys["fedinit.table_3"]
+        assert len(keys["fedinit.table_11"] - accuracy) == 1
+        assert keys["fedinit.figure_6"] <= keys["fedinit.table_3"]
+        assert keys["fedinit.table_3"] & accuracy
+        assert keys["fedinit.figure_7"] & keys["fedinit.table_2"]
+
+
+def test_the_papers_scale_is_the_papers_setting(here):
+    given = grid.runs("paper", Setup(share="5%-200", split="0.6"), "FedInit")[2].arguments
+    printed = {
+        "clients": 200, "cohort": 10, "rounds": 500, "local_epochs": 5, "batch": 50, "step_size": 0.1, "seed": 2,
+        "weight_decay": 1e-3, "step_size_decay": 0.998, "clip": 10, "partition": "dirichlet_replaced(0.6)",
+        "augment": "fedinit", "problem": "resnet18(cifar10)",
+    }  # fmt: skip
+    assert {k: given[k] for k in printed} == printed
+    assert grid.runs("paper", Setup(data="CIFAR-100"), "FedDyn")[0].arguments["rounds"] == 800
+    assert grid.runs("paper", HOME, "FedDyn")[0].arguments["step_size_decay"] == 0.999
+    assert grid.PLANS["paper"].seeds == 3
+    assert len(table_1.cells("paper")) == 2 * 8 * 7 * 3
+
+
+def test_methods_are_written_with_the_coefficients_of_table_7():
+    fewer, other = Setup(share="5%-200"), Setup(data="CIFAR-100")
+    assert [settings.written(m, HOME) for m in METHODS] == [
+        "fedavg()", "fedadam(server_step_size=0.1)", "fedsam(rho=0.1)", "scaffold()", "feddyn(alpha=0.1)",
+        "fedcm(alpha=0.1)", "fedinit(beta=0.1)",
+    ]  # fmt: skip
+    assert settings.written("FedSAM", fewer) == "fedsam(rho=0.01)"
+    assert settings.written("FedDyn", other) == "feddyn(alpha=0.01)"
+    assert settings.written("FedInit", fewer) == "fedinit(beta=0.05)"
+    assert settings.written("SCAFFOLD", HOME, 0.02) == "relaxed(scaffold(), beta=0.02)"
+    assert settings.written("FedInit", HOME, 0.0) == "fedavg()"
+
+
+def test_the_settings_tables_say_what_the_grid_runs(here):
+    shown = listing.hyperparameters(None, "laptop")
+    at = {row["row"]: row for row in shown.rows}
+    given = grid.runs("laptop", HOME, "FedAvg")[0].arguments
+    for row, word in (("minibatch", "batch"), ("weight decay", "weight_decay"), ("local learning rate", "step_size")):
+        assert float(at[f"CIFAR-10, {row}"]["ours, laptop"]) == given[word]
+        assert float(at[f"CIFAR-10, {row}"]["ours, paper"]) == settings.chosen("CIFAR-10", row)
+    assert at["CIFAR-10, communication round T"]["ours, laptop"] == str(given["rounds"])
+    assert at["CIFAR-10, local interval K"]["ours, paper"] == "5 epochs"
+    assert at["CIFAR-100, minibatch"]["ours, laptop"] == "not run"
+    own = {row["row"]: row for row in listing.coefficients(None, "laptop").rows}
+    for method, (_, row) in settings.TABLE_7.items():
+        assert f"{settings.coefficient(method, HOME):g}" in own[row.replace("/", ", ")]["best"]
+
+
+# ---- costs ----
+
+
+def test_costs_are_counted_off_the_methods():
+    found = {m: costs.costs(settings.written(m, HOME)) for m in METHODS}
+    assert {m: c.gradients for m, c in found.items()} == {m: 2 if m == "FedSAM" else 1 for m in METHODS}
+    assert (found["SCAFFOLD"].communication, found["FedCM"].communication) == (2, 1.5)
+    assert [found[m].vectors for m in METHODS] == [1, 1, 1, 3, 2, 2, 2]
+    assert [found[m].kept for m in METHODS] == [0, 0, 0, 1, 1, 0, 1]
+
+
+def test_table_8_has_the_printed_multiples_by_the_cost_model():
+    printed = table("fedinit", "Table 8")
+    for (method, column), at in printed.items():
+        cost = next(k for k, words in table_8.COLUMNS.items() if words == column)
+        first = at.value[0]
+        assert table_8.modelled(method, cost) == (int(first) if first.isdigit() else 1)
+    assert [str(j.verdict) for j in table_8.data(None, "smoke").conclusions] == [
+        "reproduced", "contradicted", "reproduced", "contradicted",
+    ]  # fmt: skip
+
+
+def test_rounds_of_all_methods_take_turns():
+    found = seconds("softmax(held_out(digits))", ["fedavg()", "scaffold()"], 2, 0, "iid", 6, 2, local_steps=1)
+    assert found.columns["algorithm"] == ["fedavg()", "scaffold()"] * (2 * BLOCKS)
+    assert found.columns["block"] == [b for b in range(BLOCKS) for _ in range(4)]
+    assert min(found.columns["seconds"]) > 0

@@ -10,6 +10,7 @@ import matplotlib
 import numpy as np
 import pytest
 from figure_toys import keep
+from matplotlib.image import imread
 
 from bounds.errors import BoundsError
 from bounds.showing.files import whole
@@ -70,14 +71,27 @@ CURVES = Artefact(
 )  # fmt: skip
 
 
-@pytest.fixture
-def store(tmp_path):
-    made = Store(tmp_path / "store")
+def filled(folder):
+    """A store with nine runs."""
+    made = Store(folder)
     for i, beta in enumerate(BETAS):
         for seed in range(3):
             last = 0.41 + 0.07 * i + 0.003 * seed
             keep(made, cell(beta, seed), {"test_accuracy": [0.1, last - 0.05, last], ("spread", "conv"): [0.3, 0.2]})
     return made
+
+
+@pytest.fixture
+def store(tmp_path):
+    return filled(tmp_path / "store")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a table and a picture of the runs; what a test wrote is not to be changed."""
+    folder = tmp_path_factory.mktemp("made")
+    list(making.make([TABLE, CURVES], "laptop", filled(folder / "store"), folder / "out"))
+    return folder / "out"
 
 
 # ---- reading ----
@@ -94,20 +108,14 @@ def test_runs_read_curves_layers_and_the_mean_of_the_last_values(store):
     assert set(runs.used) == {cell("beta=0.05", 1).key}
 
 
-def test_missing_and_diverged_runs_are_told_apart(store):
-    runs, gone, burst = Runs(store), cell("beta=0.7", 0), cell("beta=0.9", 0)
+def test_missing_failed_and_diverged_runs_are_told_apart(store):
+    runs, gone, burst, broken = (Runs(store), *(cell(f"beta={beta}", 0) for beta in (0.7, 0.9, 0.8)))
     keep(store, burst, {"test_accuracy": [0.1, 0.3]}, status="diverged")
-    assert not runs.has(gone)
+    store.fail(broken, "ValueError: no", 0.1)
+    assert (runs.has(gone), runs.has(broken), runs.diverged(burst)) == (False, False, True)
     assert math.isnan(runs.last(gone, "test_accuracy", diverged=0.0))
     assert len(runs.curve(gone, "test_accuracy")[0]) == 0
-    assert runs.diverged(burst)
     assert runs.last(burst, "test_accuracy", diverged=0.0) == 0.0
-
-
-def test_a_failed_run_is_a_missing_one(store):
-    broken = cell("beta=0.8", 0)
-    store.fail(broken, "ValueError: no", 0.1)
-    assert not Runs(store).has(broken)
 
 
 def test_mean_curves_average_what_is_there():
@@ -121,86 +129,84 @@ def test_mean_curves_average_what_is_there():
 # ---- writing ----
 
 
-def test_a_table_says_reported_and_ours_and_judges_them(store, tmp_path):
-    paths = next(making.make([TABLE], "laptop", store, tmp_path / "out"))
-    assert {p.suffix for p in paths} == {".csv", ".json", ".md", ".tex", ".xz"}
-    words = (tmp_path / "out" / "fedinit.table_3.md").read_text()
-    assert "| beta=0.1 | 75.95 / 55.30 ± 0.17 |" in words
-    assert "- **reproduced**: beta = 0.1 is best" in words
-    assert "+1.00 [+1.00, +1.00] over 3" in words
-    tex = (tmp_path / "out" / "fedinit.table_3.tex").read_text()
+def test_a_table_and_its_card_say_reported_and_ours_and_judge_them(made):
+    words, tex = ((made / f"fedinit.table_3.{kind}").read_text() for kind in ("md", "tex"))
+    for said in (
+        "| beta=0.1 | 75.95 / 55.30 ± 0.17 |",
+        "- **reproduced**: beta = 0.1 is best",
+        "+1.00 [+1.00, +1.00] over 3",
+    ):
+        assert said in words
     assert r"beta=0.1 & 75.95 / 55.30 $\pm$ 0.17 \\" in tex
     assert r"toy runs \& 3 seeds" in tex
-    with (tmp_path / "out" / "fedinit.table_3.csv").open() as file:
+    with (made / "fedinit.table_3.csv").open() as file:
         row = list(csv.DictReader(file))[2]
     assert float(row["ours"]) == pytest.approx(100 * (0.55 + 0.003))
     assert (row["reported"], row["reported_std"], row["seeds"]) == ("75.95", "", "3")
-
-
-def test_a_card_says_where_the_numbers_come_from(store, tmp_path):
-    next(making.make([TABLE], "laptop", store, tmp_path))
-    card = json.loads((tmp_path / "fedinit.table_3.json").read_text())
+    card = json.loads((made / "fedinit.table_3.json").read_text())
     assert card["runs"] == {"wanted": 9, "there": 9, "done": 9}
     assert card["seeds"] == [0, 1, 2]
     assert list(card["keys"]) == sorted(c.key for c in all_cells(""))
-    assert card["minutes"] == pytest.approx(0.09)
     assert card["versions"]["numpy"] == [np.__version__]
 
 
-def test_the_same_store_gives_the_same_bytes(store, tmp_path):
-    one, two = tmp_path / "one", tmp_path / "two"
-    for folder in (one, two):
-        list(making.make([TABLE, CURVES], "laptop", store, folder))
-    names = {p.relative_to(one) for p in one.rglob("*.*")}
+def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
+    list(making.make([TABLE, CURVES], "laptop", filled(tmp_path / "store"), tmp_path / "out"))
+    names = {p.relative_to(made) for p in made.rglob("*.*")}
     assert {p.suffix for p in names} == {".csv", ".json", ".md", ".tex", ".pdf", ".svg", ".png", ".xz"}
-    assert names == {p.relative_to(two) for p in two.rglob("*.*")}
-    assert not [n for n in names if (one / n).read_bytes() != (two / n).read_bytes()]
+    assert names == {p.relative_to(tmp_path / "out") for p in (tmp_path / "out").rglob("*.*")}
+    assert not [n for n in names if (made / n).read_bytes() != (tmp_path / "out" / n).read_bytes()]
+    text, cards = (made / "REPORT.md").read_text(), report.read(made)
+    assert "| conclusions on | reproduced |\n|---|--:|\n| the papers' experiments | 1 |" in text
+    assert "2 artefacts from 9 runs" in text
+    assert "[FedInit, Table 3](./fedinit.table_3.md)" in text
+    assert text == report.text(cards)
+    assert [c["name"] for c in cards] == [n for n in NAMES if n in {TABLE.name, CURVES.name}]
+    assert sum(c["minutes"] for c in cards) == pytest.approx(0.18)
+    assert report.minutes(cards) == pytest.approx(0.09), "those of shared runs count once"
 
 
-def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(store, tmp_path):
-    from matplotlib.image import imread
-
-    list(making.make([CURVES], "laptop", store, tmp_path))
-    assert imread(tmp_path / "fedinit.figure_6.png").shape[1] / 200 == pytest.approx(3.4, abs=0.15)
-    pdf = (tmp_path / "fedinit.figure_6.pdf").read_bytes()
+def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(made):
+    assert imread(made / "fedinit.figure_6.png").shape[1] / 200 == pytest.approx(3.4, abs=0.15)
+    pdf = (made / "fedinit.figure_6.pdf").read_bytes()
     assert b"/Type42" in pdf.replace(b" ", b"") or b"CIDFontType2" in pdf
     assert b"/Type3" not in pdf.replace(b" ", b"")
 
 
-@pytest.mark.parametrize("words", ["FedALS, rounds, (57) repaired", "the longest of all the names beside an axis"])
-def test_the_box_of_a_picture_holds_every_word_as_it_is_saved(words):
-    with matplotlib.rc_context(STYLE):
-        made, axes = canvas(1, 1)
-        axes[0, 0].set_yticks([0, 1], [words, "short"], fontsize=6)
-        box = settled(made)
-        made.set_dpi(STYLE["savefig.dpi"])
-        assert box.x0 <= made.get_tightbbox().x0
+def test_the_box_of_a_picture_holds_every_word_as_it_is_saved():
+    for words in ("FedALS, rounds, (57) repaired", "the longest of all the names beside an axis"):
+        with matplotlib.rc_context(STYLE):
+            made, axes = canvas(1, 1)
+            axes[0, 0].set_yticks([0, 1], [words, "short"], fontsize=6)
+            box = settled(made)
+            made.set_dpi(STYLE["savefig.dpi"])
+            assert box.x0 <= made.get_tightbbox().x0
 
 
-@pytest.mark.parametrize(
-    ("words", "drawn"),
-    [
-        ("K_r-rounds", r"$K_r$-rounds"),
-        ("Kη-fixed and η_r-step", r"$K\eta$-fixed and $\eta_r$-step"),
-        ("beta = 0.1, alphabet", r"$\beta$ = 0.1, alphabet"),
-        ("1/K^2 or 1/K", "$1/K^2$ or $1/K$"),
-        ("K* printed, (10)", "$K^*$ printed, (10)"),
-        ("floor / zeta^2", r"floor / $\zeta^2$"),
-        ("L / mu", r"$L / $$\mu$"),
-        ("step size times L", "step size times $L$"),
-        ("costs $5 and beta", "costs $5 and beta"),
-        ("Decaying-K, Theorem 1", "Decaying-K, Theorem 1"),
-    ],
-)
-def test_symbols_are_set_as_mathematics(words, drawn):
-    assert symbols(words) == drawn
-    with matplotlib.rc_context(STYLE):
-        made, axes = canvas(1, 1)
-        axes[0, 0].set_title(words, loc="left", parse_math=False)
-        axes[0, 0].set_yticks([0, 1], [words, "short"])
-        typeset(made)
-        made.draw_without_rendering()
-        assert axes[0, 0].get_title(loc="left") == axes[0, 0].get_yticklabels()[0].get_text() == drawn
+SET = {
+    "K_r-rounds": r"$K_r$-rounds",
+    "Kη-fixed and η_r-step": r"$K\eta$-fixed and $\eta_r$-step",
+    "beta = 0.1, alphabet": r"$\beta$ = 0.1, alphabet",
+    "1/K^2 or 1/K": "$1/K^2$ or $1/K$",
+    "K* printed, (10)": "$K^*$ printed, (10)",
+    "floor / zeta^2": r"floor / $\zeta^2$",
+    "L / mu": r"$L / $$\mu$",
+    "step size times L": "step size times $L$",
+    "costs $5 and beta": "costs $5 and beta",
+    "Decaying-K, Theorem 1": "Decaying-K, Theorem 1",
+}
+
+
+def test_symbols_are_set_as_mathematics():
+    for words, drawn in SET.items():
+        assert symbols(words) == drawn
+        with matplotlib.rc_context(STYLE):
+            made, axes = canvas(1, 1)
+            axes[0, 0].set_title(words, loc="left", parse_math=False)
+            axes[0, 0].set_yticks([0, 1], [words, "short"])
+            typeset(made)
+            made.draw_without_rendering()
+            assert axes[0, 0].get_title(loc="left") == axes[0, 0].get_yticklabels()[0].get_text() == drawn
 
 
 def test_what_is_not_available_is_said_not_drawn(tmp_path):
@@ -238,19 +244,17 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     assert "| a \\| b c |" in row
 
 
-@pytest.mark.parametrize(
-    ("why", "verdict", "hours"),
-    [
-        ("0 of 2 surely so; least: a over b +0.5 ± 1.5", "undecided", 8 * 1.5),
-        ("0 of 2 surely so; least: a over b -3e-05 ± 6e-05", "undecided", 3 * 1.5),
-        ("0 of 2 surely so; least: a over b +0 ± 1.5", "undecided", float("inf")),
+def test_the_report_says_how_much_longer_a_question_would_take():
+    card, least = {"keys": {"one": 60.0, "two": 30.0}}, "0 of 2 surely so; least: a over b"
+    for why, verdict, hours in (
+        (f"{least} +0.5 ± 1.5", "undecided", 8 * 1.5),
+        (f"{least} -3e-05 ± 6e-05", "undecided", 3 * 1.5),
+        (f"{least} +0 ± 1.5", "undecided", math.inf),
         ("not measured: everything", "undecided", None),
-        ("1 of 2 surely so; least: a over b +0.5 ± 1.5", "contradicted", None),
-    ],
-)
-def test_the_report_says_how_much_longer_a_question_would_take(why, verdict, hours):
-    card = {"keys": {"one": 60.0, "two": 30.0}}
-    assert report.Conclusion("fedals", "it is so", verdict, False, (card,), (why,)).more == pytest.approx(hours)
+        (f"{least} +0.5 ± 1.5", "contradicted", None),
+    ):
+        found = report.Conclusion("fedals", "it is so", verdict, False, (card,), (why,)).more
+        assert found == pytest.approx(hours), why
 
 
 # ---- what can go wrong with files ----
@@ -272,33 +276,25 @@ def test_half_a_file_never_takes_the_place_of_a_whole_one(tmp_path):
     assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"a.csv": "whole"}
 
 
-@pytest.mark.parametrize("name", [f"{TABLE.name}.csv", f"{TABLE.name}.md", f"{CURVES.name}.svg", "REPORT.md"])
-def test_a_file_that_cannot_be_written_is_named(store, tmp_path, name):
-    (tmp_path / name / "taken").mkdir(parents=True)
-    with pytest.raises(BoundsError, match=rf"{name}: "):
-        list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
-    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+def test_a_file_that_cannot_be_written_is_named(store, tmp_path):
+    for name in (f"{TABLE.name}.csv", f"{TABLE.name}.md", f"{CURVES.name}.svg", "REPORT.md"):
+        folder = tmp_path / name
+        (folder / name / "taken").mkdir(parents=True)
+        with pytest.raises(BoundsError, match=rf"{name}: "):
+            list(making.make([TABLE, CURVES], "laptop", store, folder))
+        assert not [p for p in folder.iterdir() if p.name.startswith(".")]
 
 
-@pytest.mark.parametrize("content", ["{bad", "{}", "[]", "[" * 100_000, '{"name": "fedinit.table_1"}'])
-def test_a_card_that_is_none_is_left_out_of_the_report_and_named(store, tmp_path, content):
-    (tmp_path / "fedinit.table_1.json").write_text(content)
-    (tmp_path / "package.json").write_text("{not ours")
-    with pytest.warns(UserWarning, match=r"fedinit.table_1.json is not the card of a figure"):
-        list(making.make([TABLE], "laptop", store, tmp_path))
-    assert "1 artefacts from 9 runs" in (tmp_path / "REPORT.md").read_text()
+def test_a_card_that_is_none_is_left_out_of_the_report_and_named(store, tmp_path):
+    for content in ("{bad", "{}", "[]", "[" * 100_000, '{"name": "fedinit.table_1"}'):
+        (tmp_path / "fedinit.table_1.json").write_text(content)
+        (tmp_path / "package.json").write_text("{not ours")
+        with pytest.warns(UserWarning, match=r"fedinit.table_1.json"):
+            list(making.make([TABLE], "laptop", store, tmp_path))
+        assert "1 artefacts from 9 runs" in (tmp_path / "REPORT.md").read_text()
 
 
 # ---- the report ----
-
-
-def test_the_report_counts_what_is_reproduced_and_links_the_files(store, tmp_path):
-    list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
-    text = (tmp_path / "REPORT.md").read_text()
-    assert "| conclusions on | reproduced |\n|---|--:|\n| the papers' experiments | 1 |" in text
-    assert "2 artefacts from 9 runs" in text
-    assert "[FedInit, Table 3](./fedinit.table_3.md)" in text
-    assert text == report.text(report.read(tmp_path))
 
 
 def test_a_card_and_the_report_say_what_ran(store, tmp_path):
@@ -340,14 +336,6 @@ def test_the_report_beside_the_audit_counts_its_claims():
     assert found["fedcog.table_1"] == sum(n.startswith("fedcog.table_1.") for n in CLAIMS)
     assert found["fedcog.table_10"] == sum(n.startswith("fedcog.table_10") for n in CLAIMS)
     assert "fedinit.figure_4" not in found
-
-
-def test_the_report_counts_shared_minutes_once(store, tmp_path):
-    list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
-    cards = report.read(tmp_path)
-    assert [c["name"] for c in cards] == [n for n in NAMES if n in {TABLE.name, CURVES.name}]
-    assert sum(c["minutes"] for c in cards) == pytest.approx(0.18)
-    assert report.minutes(cards) == pytest.approx(0.09)
 
 
 # ---- packed runs ----
@@ -396,7 +384,7 @@ def test_the_report_has_the_longest_runs_that_are_whole(store, tmp_path):
     assert card["runs"]["there"] < card["runs"]["wanted"]
 
 
-@pytest.mark.parametrize("content", [b"", b"nothing", lzma.compress(b"{}\n"), lzma.compress(b'{"key": 3')])
-def test_a_damaged_pack_is_one_line(content):
-    with pytest.raises(EmpiricsError, match=r"a\.jsonl\.xz: not packed results"):
-        list(unpacked(content, "a.jsonl.xz"))
+def test_a_damaged_pack_is_named():
+    for content in (b"", b"nothing", lzma.compress(b"{}\n"), lzma.compress(b'{"key": 3')):
+        with pytest.raises(EmpiricsError, match=r"a\.jsonl\.xz"):
+            list(unpacked(content, "a.jsonl.xz"))

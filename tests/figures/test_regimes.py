@@ -24,21 +24,18 @@ def curve(gains, seed, length=30):
     return np.arange(length) * 7.0, rise + noise
 
 
-@pytest.mark.parametrize(
-    ("iid", "apart", "printed", "missed"),
-    [
+def test_a_remedy_needs_the_problem_it_cures_significantly_and_half_as_large():
+    for iid, apart, printed, missed in (
         ([70.5, 71.5, 70.9], [48.2, 50.1, 49.0], 41.0, False),  # 21.9 of 41 points
         ([70.5, 71.5, 70.9], [52.2, 54.1, 53.0], 41.0, True),  # 17.9 of 41
         ([70.5, 75.5, 60.9], [70.1, 60.2, 69.5], NAN, True),  # not significant
         ([70.5, 71.5, 70.9], [69.2, 70.1, 69.5], NAN, False),
         ([71.0], [20.0], 41.0, True),  # one seed tells no significance
         ([NAN, 36.5, NAN, 35.5], [36.25, 36.75, 36.0], 0.5, True),
-    ],
-)
-def test_a_remedy_needs_the_problem_it_cures_significantly_and_half_as_large(iid, apart, printed, missed):
-    guard = drift("CIFAR-10", iid, apart, printed)
-    assert guard.missed is missed
-    assert guard.value == effect("", iid, apart, printed).value
+    ):
+        guard = drift("CIFAR-10", iid, apart, printed)
+        assert guard.missed is missed, (iid, apart)
+        assert guard.value == effect("", iid, apart, printed).value
 
 
 def test_runs_are_half_as_long_as_the_papers_or_have_ended():

@@ -19,16 +19,11 @@ BUDGET = Budget(
 SETTING = {"problem": "softmax(digits)", "rounds": 12, "local_steps": 7, "clients": 9, "cohort": 4, "every": 3}
 
 
-@pytest.mark.parametrize("paper", FILES)
-def test_every_paper_has_one_plan_of_one_kind_for_every_scale(paper):
-    plans = import_module(f"figures.{paper}.grid").PLANS
-    assert set(plans) == set(SCALES)
-    assert {type(plan) for plan in plans.values()} == {Plan}
-
-
-def test_a_plan_takes_words_only_and_makes_a_cell_for_every_seed():
-    with pytest.raises(TypeError):
-        Plan(3, BUDGET)
+def test_every_paper_has_one_plan_of_one_kind_for_every_scale_and_a_cell_for_every_seed():
+    for paper in FILES:
+        plans = import_module(f"figures.{paper}.grid").PLANS
+        assert set(plans) == set(SCALES), paper
+        assert {type(plan) for plan in plans.values()} == {Plan}, paper
     cells = Plan(seeds=3, budget=BUDGET).cells("train", algorithm="fedavg()", **SETTING)
     assert [cell.arguments["seed"] for cell in cells] == [0, 1, 2]
     assert len({cell.key for cell in cells}) == 3
