@@ -9,7 +9,8 @@ import numpy as np
 import sympy as sp
 
 from bounds.core import Bound
-from bounds.numerics.codegen import generate
+from bounds.numerics.floats import Floats
+from bounds.numerics.tape import Tape
 from bounds.operators import write_out_means
 from bounds.points import POINTS
 from bounds.quantities import Quantity
@@ -78,8 +79,10 @@ def _scale(term: sp.Expr, values: Arrays) -> np.ndarray:
 
     So much do relative roundings of the summands weigh.
     """
-    code = generate(tuple(values), [_positive(write_out_means(term))])
-    return np.asarray(code(*(a.T for a in values.values()))[0], dtype=float).T
+    tape = Tape([_positive(write_out_means(term))])
+    width = max(a.shape[1] for a in values.values())
+    held = tape.run(Floats(width), {name: a.T for name, a in values.items()})
+    return np.asarray(held[tape.outputs[0]], dtype=float).T
 
 
 def _positive(e: sp.Basic) -> sp.Basic:
