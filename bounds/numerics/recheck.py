@@ -26,6 +26,8 @@ CLOSE = 1e-10
 """The relative error up to which a float is as good as its formula."""
 MOST = 20_000
 """Points computed again in one call: some seconds."""
+NUMBERS = 2**24
+"""Given numbers of points that are looked at again: 128 MiB."""
 TINY = float(np.finfo(float).tiny)
 Arrays = dict[str, np.ndarray]
 Block = tuple[Any, ...]
@@ -185,6 +187,8 @@ class Formulas:
         """The different points among the first ``MOST`` ones, for each of these which one it is, and their number."""
         lead = shape[:-1] if self.axis else shape
         names = [q.name for q in tape.leaves.values()]
+        columns = sum(np.shape(arrays[name])[-1] if self.axis else 1 for name in names)
+        points = points[: max(1, NUMBERS // max(1, columns))]
         parts = []
         for name in names:
             full = np.asarray(arrays[name]) if self.axis else np.asarray(arrays[name])[..., None]
