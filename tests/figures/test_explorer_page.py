@@ -42,8 +42,8 @@ from bounds import Bound, quantity, Source
 x = quantity("x", "x", "a number")
 y = quantity("y", "y", "another")
 mine = Bound("mine", y, {"all": x**2 + x}, Source("my notes", "Lemma 1"))
-strange = Bound("strange", y, {"all": sp.KroneckerDelta(x, 2)}, Source("my notes", "Lemma 2"))
 """
+STRANGE = OWN.replace("x**2 + x", "sp.KroneckerDelta(x, 2)")
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     Path("own.py").write_text(OWN)
+    Path("strange.py").write_text(STRANGE)
 
 
 # ---- one page ----
@@ -164,7 +165,7 @@ def test_mistakes_are_one_line_and_write_nothing(own, refused):
     for words, named in (
         (["explore", "fedals.one_rund"], "'fedals.one_round'"),
         (["explore", "nowhere.py:x"], "nowhere.py"),
-        (["explore", "own.py:strange", "-o", "x.html"], "KroneckerDelta"),
+        (["explore", "strange.py:mine", "-o", "x.html"], "KroneckerDelta"),
         (["explore", "fedals.one_round", "-o", "no/such/folder.html"], "no/such/folder.html"),
         (["explore", "fedals.one_round", "-o", "."], "-o"),
         (["explore", "fedals.one_round", "-o", ""], "-o"),
@@ -176,7 +177,7 @@ def test_mistakes_are_one_line_and_write_nothing(own, refused):
         (["open", "fedals.one_rund"], "'fedals.one_round'"),
     ):
         assert named in refused(*words), words
-    assert {path.name for path in Path().iterdir()} <= {"own.py", "__pycache__"}
+    assert {path.name for path in Path().iterdir()} <= {"own.py", "strange.py", "__pycache__"}
     one = BOUNDS["fedals.one_round"]
     for arguments, store, named in (
         ([5], None, "5"), ([["fedals.one_round"]], None, "list"), ([None], None, "None"),
