@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import sympy as sp
 import test_every_bound as contract
-from loops import each, refusals
+from loops import each
+from refusals import refusals
 
 from bounds import BOUNDS, Condition
 from bounds.core import MIXED

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from loops import refusals
+from refusals import refusals
 
 import fedbounds
 from bounds import BOUNDS

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
-from loops import refusals
+from refusals import refusals
 
 from bounds import About, Bound, ClassSum, ClientMean, Condition, quantity, Source, Statistic
 from bounds.assumptions import SMOOTH

@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 import torch
 from hypothesis import given, strategies as st
-from loops import refusals
+from refusals import refusals
 
 from bounds import Bound, BOUNDS, ClientMean, Condition, get, quantity, Source
 from bounds.domains import REAL

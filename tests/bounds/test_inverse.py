@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from hypothesis import given, settings, strategies as st
-from loops import refusals
+from refusals import refusals
 from toys import a, b, below, c, capped, k, part, share, toy, valley, x, y, z
 
 from bounds import BOUNDS, ClientMean, quantity

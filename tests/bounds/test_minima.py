@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from loops import refusals
+from refusals import refusals
 from toys import a, b, c, k, part, share, toy, valley, x, y, z
 
 from bounds import Bound, ClientMean

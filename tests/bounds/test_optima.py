@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from loops import refusals
+from refusals import refusals
 from toys import a, b, below, c, capped, k, part, share, SOURCE, toy, x, y
 
 from bounds import Bound, ClientSum, Condition

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from loops import refusals
+from refusals import refusals
 
 from bounds import Bound, BOUNDS, Condition, Source
 from bounds.core import About, Statistic

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from hypothesis import given, strategies as st
-from loops import refusals
+from refusals import refusals
 from twins import TWINS
 
 from bounds import BOUNDS

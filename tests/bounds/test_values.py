@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from loops import refusals
+from refusals import refusals
 
 from bounds import Bound, ClientMean, Condition, get, quantity, Source
 from bounds.errors import BoundsError, DomainError
