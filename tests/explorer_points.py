@@ -80,7 +80,7 @@ def _scale(term: sp.Expr, values: Arrays) -> np.ndarray:
     So much do relative roundings of the summands weigh.
     """
     tape = Tape([_positive(write_out_means(term))])
-    width = max(a.shape[1] for a in values.values())
+    width = max((a.shape[1] for a in values.values()), default=1)
     held = tape.run(Floats(width), {name: a.T for name, a in values.items()})
     return np.asarray(held[tape.outputs[0]], dtype=float).T
 
