@@ -40,6 +40,8 @@ def unfinished(expression: sp.Basic) -> str:
             for kind, remedy in INSTEAD.items():
                 if isinstance(part, kind):
                     return f"holds {part}, which is not computed: {remedy}"
+    if strange := expression.atoms(sp.NumberSymbol) - {sp.pi, sp.E}:
+        return f"holds {strange.pop()}, which is not computed: write it as a decimal number"
     for function in expression.atoms(sp.Function, BooleanFunction):
         if not isinstance(function, (*COMPUTED, *JOINING)):
             known = ", ".join(sorted(kind.__name__ for kind in COMPUTED[:-1]))

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from .floats import Floats
+from .floats import COMPARISONS, Floats
 
 ROUNDING = 1.25 * 2.0**-53
-"""Relative error of one operation (of an exponential, logarithm or power a few of them), with room."""
+"""An upper bound on the relative error of one operation; an exponential, logarithm or power counts as two to four."""
 WHOLE = 2.0**53
 TINY, HUGE = float(np.finfo(float).tiny), float(np.finfo(float).max)
 
@@ -109,8 +109,8 @@ class Approximations:
     def subtract(self, a: Approximate, b: Approximate) -> Approximate:
         return _whole(self._sum(a, b, a.value - b.value, a.sign * b.sign < 0), a, b)
 
-    def _sum(self, a: Approximate, b: Approximate, value: Any, alike: bool) -> Approximate:
-        if alike:
+    def _sum(self, a: Approximate, b: Approximate, value: Any, same_sign: bool) -> Approximate:
+        if same_sign:
             found = Approximate(value, _larger(a.error, b.error) + ROUNDING)
             return found if found.ends[1] <= HUGE and found.ends[0] >= -HUGE else _checked(value, found.error, a, b)
         lost = np.abs(a.value) * a.error + np.abs(b.value) * b.error
@@ -179,9 +179,8 @@ class Approximations:
         else:
             lost = self.floats.total(np.abs(x.value) * (x.error + self.width * ROUNDING))
             error = np.where(lost == 0, 0.0, lost / np.abs(value))
-        return _checked(
-            value, error + self.width * ROUNDING, Approximate(np.isfinite(self.floats.total(x.value)) * 1.0)
-        )
+        overflown = ~np.isfinite(value) & np.isfinite(self.floats.largest(np.abs(x.value)))
+        return Approximate(value, np.where(overflown, np.inf, error + self.width * ROUNDING))
 
     def largest(self, x: Approximate) -> Approximate:
         error = np.max(x.error, axis=0, keepdims=True) if np.ndim(x.error) else x.error
@@ -202,9 +201,7 @@ class Approximations:
 
     def compare(self, a: Approximate, b: Approximate, relation: str, given: bool) -> Truth:
         """No comparison with a pole or an undefined number is met."""
-        holds = self.floats.exactly(a.value, b.value, relation)
-        if not (min(a.ends[0], b.ends[0]) >= -HUGE and max(a.ends[1], b.ends[1]) <= HUGE):
-            holds = holds & np.isfinite(a.value) & np.isfinite(b.value)
+        holds = COMPARISONS[relation](a.value, b.value)
         if not (min(a.ends[0], b.ends[0]) >= -HUGE and max(a.ends[1], b.ends[1]) <= HUGE):
             holds = holds & np.isfinite(a.value) & np.isfinite(b.value)
         return Truth(holds, not given and self._near(a, b))
@@ -217,8 +214,8 @@ class Approximations:
         most = a.size * a.worst + b.size * b.worst
         if max(a.ends[0] - b.ends[1], b.ends[0] - a.ends[1]) > most:
             return False
-        room = np.abs(a.value) * a.error + np.abs(b.value) * b.error
-        near = ~(np.abs(a.value - b.value) > room)
+        uncertainty = np.abs(a.value) * a.error + np.abs(b.value) * b.error
+        near = ~(np.abs(a.value - b.value) > uncertainty)
         poles = ~(np.isfinite(a.value) & np.isfinite(b.value)) & np.isfinite(a.error) & np.isfinite(b.error)
         return near & ~poles
 

@@ -76,9 +76,9 @@ class Evaluator:
         if alike.applies(self.bound, values):
             return self.special.parts(self.for_special(values), outside)
         arrays, shape = self.prepare(values)
-        speaks = None if outside else self._whole.met(arrays, shape).speaks
-        settled = self._terms.values(arrays, shape, wanted=speaks)
-        outs = settled.arrays if speaks is None else [np.where(speaks, out, np.nan) for out in settled.arrays]
+        applies = None if outside else self._whole.met(arrays, shape).applies
+        settled = self._terms.values(arrays, shape, wanted=applies)
+        outs = settled.arrays if applies is None else [np.where(applies, out, np.nan) for out in settled.arrays]
         if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
             warnings.warn(f"{self.bound.name}: infinite in {', '.join(guilty)}", TermOverflowWarning, stacklevel=3)
         self._warn_of(settled)
@@ -90,7 +90,7 @@ class Evaluator:
         arrays, shape = self.prepare(values)
         settled = self._whole.met(arrays, shape)
         self._warn_of(settled)
-        return self._finish(settled.speaks)
+        return self._finish(settled.applies)
 
     def failed(self, values: Mapping[str, Any]) -> tuple[Condition, ...]:
         if alike.applies(self.bound, values):
@@ -277,7 +277,7 @@ class Evaluator:
         if infinite.any():
             guilty = self._terms_that_are(np.isinf, arrays, shape)
             warnings.warn(f"{self.bound.name}: infinite in {guilty}", TermOverflowWarning, stacklevel=4)
-        elif (silent & settled.speaks).any():
+        elif (silent & settled.applies).any():
             guilty = self._terms_that_are(np.isnan, arrays, shape)
             said = f"{self.bound.name} has no real value in {guilty}, though its conditions hold there"
             warnings.warn(said, UndefinedValueWarning, stacklevel=4)

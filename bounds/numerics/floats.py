@@ -24,11 +24,11 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 MARGIN = 2.0**-48
-"""Sides of a comparison that are nearer than this, relatively, are equal where nobody looks at them again."""
+"""In compiled functions, sides of a comparison that are nearer than this, relatively, count as equal."""
 
 
 class Floats:
-    """Operations on arrays whose first axis has ``width`` entries, or one where they are all alike.
+    """Operations on arrays whose first axis has ``width`` entries, or one if all are equal.
 
     Comparisons and roundings treat numbers as equal that rounding alone may keep apart; if ``cautious`` those that are
     not strict are what floats make of them: a search for the largest number that meets a cap is to end at the cap.
@@ -90,10 +90,6 @@ class Floats:
     @staticmethod
     def floor(x: Any) -> Any:
         return np.floor(x + MARGIN * np.abs(x))
-
-    @staticmethod
-    def exactly(left: Any, right: Any, relation: str) -> Any:
-        return COMPARISONS[relation](left, right)
 
     def compare(self, left: Any, right: Any, relation: str, given: bool) -> Any:
         """Sides that are ``given`` are compared as they are."""

@@ -38,7 +38,7 @@ class Checked(NamedTuple):
     the digits of a float, and at how many points floating point was left to decide although it may be wrong."""
 
     arrays: list[np.ndarray]
-    speaks: np.ndarray
+    applies: np.ndarray
     tiny: bool = False
     unsettled: int = 0
 
@@ -107,22 +107,22 @@ class Formulas:
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
         near = np.zeros(self._shape(shape), dtype=bool)
         met, left = self._run(self.joint if masked else self.value_tape, arrays, shape, outs, near, masked)
-        speaks = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
+        applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
         tiny = False
         if near.any():
-            points = np.flatnonzero(near & speaks if wanted is None else near & speaks & wanted)
+            points = np.flatnonzero(near & applies if wanted is None else near & applies & wanted)
             tiny, more = self._again(outs, points, arrays, shape)
             left += more
         if met:
             for out in outs:
-                np.copyto(out, np.nan, where=~speaks)
-        return Checked(outs, speaks, tiny, left)
+                np.copyto(out, np.nan, where=~applies)
+        return Checked(outs, applies, tiny, left)
 
     def met(self, arrays: Arrays, shape: tuple[int, ...]) -> Checked:
         """Where each relation holds, as ``balls`` decides it."""
         met, left = self._run(self.relations, arrays, shape, [], np.zeros(0), bool(self.conditions))
-        speaks = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
-        return Checked(met, speaks, unsettled=left)
+        applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
+        return Checked(met, applies, unsettled=left)
 
     def _run(
         self, tape: Tape, arrays: Arrays, shape: tuple[int, ...], outs: list[np.ndarray], near: np.ndarray, judged: bool

@@ -107,6 +107,7 @@ test_a_term_that_no_array_function_computes_is_refused_when_it_is_declared = ref
         (L + sp.Piecewise((sp.oo, L < 2), (L, True)), "'odd' oo"),
         (L + sp.factorial(K), "'odd' factorial(local_steps)"),
         (L * sp.erf(eta), "'odd' erf(step_size)"),
+        (L * sp.EulerGamma, "'odd' EulerGamma"),
         (sp.Le(L, 2 * mu), "'odd'"),
     ],
     lambda term: make(terms={"steps": K * ClientMean(Delta), "odd": term}),
