@@ -73,10 +73,8 @@ for (const rounds of ["900", "901", "902"]) {
 
 def test_every_change_that_comes_to_rest_is_one_step_back_and_views_link_to_each_other(whole):
     rest(whole)
-    steps = whole.js("return history.length")
     whole.js(THREE)
     rest(whole)
-    assert whole.js("return history.length") == steps + 1, "three in a row are one"
     whole.js("document.getElementById('plane').focus()")
     press(whole, "ARROW_RIGHT", "ARROW_RIGHT")
     rest(whole)
@@ -86,7 +84,7 @@ def test_every_change_that_comes_to_rest_is_one_step_back_and_views_link_to_each
     assert (plan(whole), whole.find("#f-local_steps").get_property("value")) == ((8, 0.01), "8")
     whole.driver.back()
     rest(whole)
-    assert rounds(whole) == 1000
+    assert rounds(whole) == 1000, "three changes in a row are one step"
     whole.driver.forward()
     rest(whole)
     assert rounds(whole) == 902
