@@ -10,8 +10,8 @@ from typing import Any
 from bounds.core import Bound
 from paper_checks.comparing.worst_evidence import ALIKE, MOST_CLIENTS, powers, SAME_NUMBER
 from paper_checks.runs import schedules
-from paper_checks.worst_cases.places import moot, Place
-from paper_checks.worst_cases.tables import committed, has_table
+from paper_checks.worst_case.grid_point import moot, Place
+from paper_checks.worst_case.tightness_table import committed, has_table
 
 Record = dict[str, Any]
 MOVED = ("condition_number", "heterogeneity", "grad_cap_sq", "dissimilarity_factor", "relaxation")

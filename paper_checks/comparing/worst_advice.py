@@ -24,10 +24,10 @@ from empirics.errors import EmpiricsError
 from empirics.progress import Progress
 from empirics.training.setting import Setting
 
-from ..worst_cases.assumptions import WORDS
-from ..worst_cases.proofs import rounded
-from ..worst_cases.sizes import proof_time
-from ..worst_cases.worst import answer, Question, taking, WorstCase
+from ..worst_case.constraints import WORDS
+from ..worst_case.proof_archive import rounded
+from ..worst_case.solve import answer, Question, taking, WorstCase
+from ..worst_case.work_estimate import proof_time
 from .goals import Goal, Point
 
 GRADIENTS = 16

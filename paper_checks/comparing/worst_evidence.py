@@ -19,12 +19,12 @@ from empirics.errors import EmpiricsError
 
 from ..runs.can import can
 from ..runs.words import WORST as SOLVED
-from ..tightness_options import NAMES
-from ..worst_cases.places import moot, Place, question, values, word_of
-from ..worst_cases.program import WorstCaseError
-from ..worst_cases.sizes import least_time
-from ..worst_cases.tables import committed, has_table
-from ..worst_cases.worst import answer
+from ..worst_case.grid_point import moot, Place, question, values, word_of
+from ..worst_case.program import WorstCaseError
+from ..worst_case.solve import answer
+from ..worst_case.tightness_options import NAMES
+from ..worst_case.tightness_table import committed, has_table
+from ..worst_case.work_estimate import least_time
 from .compare_rows import Evidence, RANKED, Row, WORST
 from .evidence import Found, further
 

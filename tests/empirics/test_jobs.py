@@ -16,7 +16,7 @@ from empirics.experiments import Cell, Outcome, registry as jobs, Store
 from empirics.experiments.sources import digests, own_files, source_digest
 from empirics.experiments.store import _digest
 from empirics.training.setting import Setting
-from paper_checks.worst_cases.places import Place
+from paper_checks.worst_case.grid_point import Place
 
 RUN = {"algorithm": "fedavg()", "problem": "softmax(digits)", "seed": 3, "measure": ["train_loss"]}
 

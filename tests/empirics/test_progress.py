@@ -124,7 +124,7 @@ def test_the_verbs_of_one_bound_say_what_takes_long(said_there, work, line, soon
     [
         ("empirics.command", "train"),
         ("paper_checks.validation", "validate"),
-        ("paper_checks.worst_cases.command", "tightness"),
+        ("paper_checks.worst_case.tightness_work", "tightness"),
         ("paper_checks.falsifier.command", "falsify"),
     ],
 )

@@ -25,16 +25,15 @@ from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
-from paper_checks.worst_cases import central, proofs, worst_case, WorstCaseError
-from paper_checks.worst_cases.central import followed
-from paper_checks.worst_cases.certificates import verify
-from paper_checks.worst_cases.certificates.certify import certify, claimed, ExactProgram
-from paper_checks.worst_cases.certificates.definite import factored
-from paper_checks.worst_cases.certificates.exact import fraction, played
-from paper_checks.worst_cases.conditioning import normalised
-from paper_checks.worst_cases.places import Place, question
-from paper_checks.worst_cases.tables import committed, FOLDER
-from paper_checks.worst_cases.worst import Question
+from paper_checks.worst_case import interior_point as central, proof_archive as proofs, verify
+from paper_checks.worst_case.conditioning import normalised
+from paper_checks.worst_case.grid_point import Place, question
+from paper_checks.worst_case.interior_point import followed
+from paper_checks.worst_case.rational_run import fraction, played
+from paper_checks.worst_case.solve import Question, worst_case, WorstCaseError
+from paper_checks.worst_case.sum_of_squares import factored
+from paper_checks.worst_case.tightness_table import committed, FOLDER
+from paper_checks.worst_case.worst_case_proof import certify, claimed, ExactProgram
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
 CONVEX = {**STRONG, "strong_convexity": 0.0}
@@ -656,7 +655,7 @@ def test_the_command_proves_the_places_that_patience_allows(tmp_path, run, capsy
 
 
 def test_archives_of_somebody_else_are_refused_before_the_work_and_stay(tmp_path, refused, monkeypatch):
-    monkeypatch.setattr("paper_checks.worst_cases.command._certified", lambda *_: pytest.fail("worked"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work._certified", lambda *_: pytest.fail("worked"))
     contents = (b"mine", lzma.compress(b"mine\n"), None)
     for i, (name, content) in enumerate(product(("fedcog.theorem.proofs.xz", "other.proofs.xz"), contents)):
         theirs = tmp_path / str(i) / name

@@ -18,9 +18,9 @@ from paper_checks.falsifier import falsify
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.witness import load_witness
-from paper_checks.worst_cases import answer, Question, worst_case
-from paper_checks.worst_cases.places import Place, question
-from paper_checks.worst_cases.tables import committed, has_table
+from paper_checks.worst_case.grid_point import Place, question
+from paper_checks.worst_case.solve import answer, Question, worst_case
+from paper_checks.worst_case.tightness_table import committed, has_table
 
 FOLDER = Path(paper_checks.__file__).parent / "counterexamples"
 HITS = {path.stem: load_witness(path) for path in sorted(FOLDER.glob("*.json"))}

@@ -16,15 +16,14 @@ from bounds.vocabulary import strong_convexity
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.training.setting import Setting
-from paper_checks.rates import published as home
-from paper_checks.rates.instances import slowest
-from paper_checks.rates.lyapunov import Lyapunov, NotCertified
-from paper_checks.rates.one_round import Cohort, one_round
-from paper_checks.rates.published import published
-from paper_checks.rates.rounds import after, Begun, quadratics
-from paper_checks.rates.search import above, Case, certified, Statement
-from paper_checks.worst_cases import worst_case, WorstCaseError
-from paper_checks.worst_cases.certificates import verify
+from paper_checks.worst_case import theorem_rates as home, verify
+from paper_checks.worst_case.after_rounds import after, Begun, quadratics
+from paper_checks.worst_case.lyapunov import Lyapunov, NotCertified
+from paper_checks.worst_case.one_round import Cohort, one_round
+from paper_checks.worst_case.rate_search import above, Case, certified, Statement
+from paper_checks.worst_case.solve import worst_case, WorstCaseError
+from paper_checks.worst_case.theorem_rates import published
+from paper_checks.worst_case.two_quadratics import slowest
 
 L, MU, SIZE = 1.4, 0.3, 0.17
 KNOWN = {  # (method, K): smallest contraction, least floor, found by an independent prototype at eta = 1/(2K), mu = 0.1
@@ -101,7 +100,7 @@ def test_exact_worst_cases_are_just_below():
 def test_neighbouring_points_lose_nothing(monkeypatch):
     case = Case(algorithm("fedprox(mu=0.4)"), 6, 0.11, 1.0, 0.15)
     few = case.program.solve(0.93, case.weights)
-    monkeypatch.setattr("paper_checks.rates.lyapunov.ALL_PAIRS", 9)
+    monkeypatch.setattr("paper_checks.worst_case.lyapunov.ALL_PAIRS", 9)
     program = Lyapunov(case.round, 1.0, 0.15)
     assert len(program.pairs) > len(case.program.pairs)
     assert program.solve(0.93, case.weights).floor == pytest.approx(few.floor, rel=1e-5)
@@ -181,8 +180,8 @@ def test_the_map_on_two_quadratics_is_the_method():
 
     from empirics.exact.maps import Tracing
     from empirics.training.rounds import play
-    from paper_checks.rates.instances import round_map
-    from paper_checks.worst_cases.recording import Members, Oracle
+    from paper_checks.worst_case.symbolic_run import Members, Oracle
+    from paper_checks.worst_case.two_quadratics import round_map
 
     curvature = np.array([0.3, 1.1])
 
@@ -272,7 +271,7 @@ def test_a_file_that_is_read_or_is_somebody_elses_is_not_replaced(tmp_path, monk
     read.write_text('{"smoothness": 1.4, "strong_convexity": 0.3}')
     foreign.write_text('{"theirs": 1}')
     there = {path: path.read_bytes() for path in (read, foreign)}
-    monkeypatch.setattr("paper_checks.rates.asked.place", None)
+    monkeypatch.setattr("paper_checks.worst_case.rate.place", None)
     rest = ["local_steps=2", "step_size=0.2"]
     assert read.name in refused("rate", "fedavg()", *rest, f"@{read.name}", "-o", "dd.json")
     assert foreign.name in refused(

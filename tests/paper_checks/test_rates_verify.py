@@ -11,8 +11,8 @@ from itertools import product
 import pytest
 
 from empirics.algorithms import algorithm
-from paper_checks.rates.search import Case, certified
-from paper_checks.worst_cases.certificates import verify
+from paper_checks.worst_case import verify
+from paper_checks.worst_case.rate_search import Case, certified
 
 METHODS = (
     "fedavg()", "fedprox(mu=0.4)", "fedinit(beta=0.15)", "scaffold()", "fedavgm(momentum=0.3)", "fedcm(alpha=0.6)",

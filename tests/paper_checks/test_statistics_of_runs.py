@@ -52,11 +52,11 @@ from paper_checks.runs.can import can
 from paper_checks.runs.readings import target
 from paper_checks.runs.words import CURVES, EXACT, QUADRATICS, RUNS, WORST
 from paper_checks.validation import Options, validate, Verdict
-from paper_checks.worst_cases.certificates.certify import certify
-from paper_checks.worst_cases.instances import question_of_json, question_to_json
-from paper_checks.worst_cases.places import Place, question, values
-from paper_checks.worst_cases.program import WorstCaseError
-from paper_checks.worst_cases.worst import answer
+from paper_checks.worst_case.federation import question_of_json, question_to_json
+from paper_checks.worst_case.grid_point import Place, question, values
+from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.solve import answer
+from paper_checks.worst_case.worst_case_proof import certify
 
 BOTH = Weights(growth=1.3, offset=2.5, power=2)
 RAW = [1.3**t * (2.5 + t) ** 2 for t in range(12)]

@@ -22,13 +22,13 @@ from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.can import can
 from paper_checks.runs.words import WORST
-from paper_checks.tightness_options import NAMES
-from paper_checks.worst_cases import answer, worst_case, WorstCaseError
-from paper_checks.worst_cases.constants import constants, SLACK, WHOLE
-from paper_checks.worst_cases.jobs import terms, tightness
-from paper_checks.worst_cases.places import moot, Place, question, undrawn, values, word_of
-from paper_checks.worst_cases.sizes import proof_time
-from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, places, smallest_factors, write
+from paper_checks.worst_case.constants import constants, SLACK, WHOLE
+from paper_checks.worst_case.grid_point import moot, Place, question, undrawn, values, word_of
+from paper_checks.worst_case.jobs import terms, tightness
+from paper_checks.worst_case.solve import answer, worst_case, WorstCaseError
+from paper_checks.worst_case.tightness_options import NAMES
+from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDER, places, smallest_factors, write
+from paper_checks.worst_case.work_estimate import proof_time
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
 TABLED = [name for name in REACHED if BOUNDS[name].source.paper != "classics"]
@@ -127,7 +127,7 @@ def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
 
 def test_a_file_of_somebody_else_is_not_replaced(tmp_path, tight, monkeypatch):
     """Nobody typed its name: it is refused before anything is computed. Files of ours, as of a run before, are not."""
-    monkeypatch.setattr("paper_checks.worst_cases.command._computed", lambda *_: ([], ["not computed"]))
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work._computed", lambda *_: ([], ["not computed"]))
     words = ("fedcog.theorem", "rounds=1,2", "local_steps=1", "heterogeneity=0.4", "--workers", "0", "--certify")
     for name, begin in (
         ("fedcog.theorem.csv", "clients,rounds,local_steps\n"),
@@ -233,7 +233,7 @@ def test_the_checker_catches_a_bound_below_the_exact_worst_case(monkeypatch):
         assert checked(below / least).status is status
     rows = [{k: x for k, x in row.items() if k not in ("proved", "attained")} for row in committed(name)]
     with monkeypatch.context() as patch:
-        patch.setattr("paper_checks.worst_cases.tables.committed", lambda _: rows)
+        patch.setattr("paper_checks.worst_case.tightness_table.committed", lambda _: rows)
         for below, status in ((0.9998, Status.FAILS), (0.99995, Status.HOLDS)):  # in floats known to 1e-4
             assert checked(below / least).status is status
         assert not checked(1.1).as_audited
@@ -266,8 +266,8 @@ def test_the_command_prints_writes_and_goes_on(tight, tmp_path):
 
 
 def test_a_bound_with_a_table_answers_with_it_without_a_solver(tight, monkeypatch, tmp_path):
-    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: pytest.fail("computed"))
-    monkeypatch.setattr("paper_checks.worst_cases.program.solver", lambda: pytest.fail("solved"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.program.solver", lambda: pytest.fail("solved"))
     _, asked_for, silent = tight("decaying_k.theorem_1", "--committed")
     status, out, err = tight("decaying_k.theorem_1", "-o", tmp_path)
     assert (status, silent) == (0, "")
@@ -285,14 +285,14 @@ def test_long_work_says_beforehand_how_long_it_takes(tight, monkeypatch, tmp_pat
         raise KeyboardInterrupt
 
     store = ("--store", tmp_path / "s", "--workers", "1")
-    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", stops)
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", stops)
     status, out, err = tight("decaying_k.theorem_1", "rounds=2,4", *store)
     assert (status, out) == (130, "")
     told, stopped = err.splitlines()
     assert "16 places to compute, about " in told
     assert "1 of 16" in stopped
     assert str(tmp_path / "s") in stopped
-    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: [])
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: [])
     _, _, err = tight("decaying_k.lemma_1", "--committed", "--certify", *store)
     assert "72 places to prove, about " in err.splitlines()[0]
     assert proof_time(13) > 2 * proof_time(4) > 0.4
@@ -304,7 +304,7 @@ def test_proofs_that_are_refused_or_fail_say_why(tight, monkeypatch, tmp_path):
     words = ("decaying_k.lemma_1", "rounds=1", "local_steps=2", "heterogeneity=0.4", "--certify", "--workers", "0")
     status, _, err = tight(*words, "clients=1", "--store", tmp_path / "s")
     assert (status, err.count("\n"), "1 place" in err, "single client" in err) == (1, 1, True, True)
-    monkeypatch.setattr("paper_checks.worst_cases.certificates.certify.certify", lambda *_: {}["no proof"])
+    monkeypatch.setattr("paper_checks.worst_case.worst_case_proof.certify", lambda *_: {}["no proof"])
     status, _, err = tight(*words, "--store", tmp_path / "s")
     assert (status, "KeyError: 'no proof'" in err) == (1, True)
 
@@ -352,7 +352,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     ([THEOREM, "--committed", "rounds=2"], "--committed"),
     ([THEOREM, "--workers", "30000"], "--workers", "1024"),
     (["fedals.one_round", "--committed"], "fedals.one_round"),
-    (["../../worst_cases/tables/fedcog.theorem", "--committed"], "'../../worst_cases/tables/"),
+    (["../../worst_case/tables/fedcog.theorem", "--committed"], "'../../worst_case/tables/"),
     ([THEOREM, *SMALL, "-o", "/proc/nothing"], "-o /proc/nothing"),
     ([THEOREM, *SMALL, "--store", "/proc/none"], "--store /proc/none"),
     (["decaying_k.lemma_1", "rounds=1", "--constants"], "--certify"),
@@ -368,7 +368,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
 
 
 def test_mistakes_are_one_line(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: pytest.fail("computed"))
     for words, *named in MISTAKES:
         stored = ["--store", tmp_path] if any("=" in word for word in words) and "--store" not in words else []
         said = refused("tightness", *words, *stored)

@@ -9,10 +9,10 @@ from itertools import product
 import pytest
 
 from empirics.algorithms import algorithm
-from paper_checks.rates.rounds import after, Begun
-from paper_checks.rates.search import Case, certified
-from paper_checks.worst_cases.certificates import verify
-from paper_checks.worst_cases.tables import FOLDER
+from paper_checks.worst_case import verify
+from paper_checks.worst_case.after_rounds import after, Begun
+from paper_checks.worst_case.rate_search import Case, certified
+from paper_checks.worst_case.tightness_table import FOLDER
 
 MUTANTS = 2000
 ARCHIVES = (

@@ -23,7 +23,7 @@ from paper_checks.runs.readings import iterated, of_plan, target
 from paper_checks.runs.statistics import folded, MADE
 from paper_checks.runs.words import along, giver, readable, WORDS
 from paper_checks.validation.exact import compare
-from paper_checks.worst_cases import metrics
+from paper_checks.worst_case.solve import metrics
 
 # ---- words ----
 

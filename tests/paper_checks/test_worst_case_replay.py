@@ -11,11 +11,11 @@ from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
-from paper_checks.worst_cases import worst_case, WorstCaseError
-from paper_checks.worst_cases.instances import Instance, simplex
-from paper_checks.worst_cases.interpolants import Interpolant
-from paper_checks.worst_cases.program import _answer
-from paper_checks.worst_cases.replaying import ACCURACY, METRICS, replay
+from paper_checks.worst_case.federation import Instance, simplex
+from paper_checks.worst_case.interpolants import Interpolant
+from paper_checks.worst_case.program import _answer
+from paper_checks.worst_case.replay import ACCURACY, METRICS, replay
+from paper_checks.worst_case.solve import worst_case, WorstCaseError
 
 START = {"smoothness": 1.0, "initial_distance_sq": 1.0}
 STRONG = {**START, "strong_convexity": 0.1, "optimum_dissimilarity": 1.0}
@@ -212,7 +212,7 @@ def instance():
 def test_a_file_replays_without_a_solver(instance, tmp_path, monkeypatch):
     cases = (STEEP, "loss_change"), (SMOOTH, "optimality_gap")  # of the last two no minimum is known
     instances = [instance, *(worst_case("fedavg()", setting(2, 2, 2), *case).instance() for case in cases)]
-    monkeypatch.setattr("paper_checks.worst_cases.program.solver", lambda: pytest.fail("no solver is needed"))
+    monkeypatch.setattr("paper_checks.worst_case.program.solver", lambda: pytest.fail("no solver is needed"))
     for kept in instances:
         kept.save(tmp_path / "kept.json")
         loaded = Instance.load(tmp_path / "kept.json")

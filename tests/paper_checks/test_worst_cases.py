@@ -15,13 +15,13 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
-from paper_checks.rates.search import Case, certified
-from paper_checks.worst_cases import orbits, program as programs, refining, worst_case, WorstCaseError
-from paper_checks.worst_cases.drawing import draw
-from paper_checks.worst_cases.formulation import Formulation
-from paper_checks.worst_cases.instances import Instance, question_of_json, question_to_json
-from paper_checks.worst_cases.replaying import replay
-from paper_checks.worst_cases.worst import answer, moved, Question
+from paper_checks.worst_case import program as programs, refining, symmetry as orbits
+from paper_checks.worst_case.cohort_tree import draw
+from paper_checks.worst_case.federation import Instance, question_of_json, question_to_json
+from paper_checks.worst_case.formulation import Formulation
+from paper_checks.worst_case.rate_search import Case, certified
+from paper_checks.worst_case.replay import replay
+from paper_checks.worst_case.solve import answer, moved, Question, worst_case, WorstCaseError
 
 L, MU = 1.7, 0.23
 STRONG = {"smoothness": L, "strong_convexity": MU, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}

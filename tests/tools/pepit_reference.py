@@ -16,8 +16,8 @@ import PEPit.functions
 
 from empirics.algorithms import algorithm as named
 from empirics.training.setting import Setting
-from paper_checks.worst_cases.program import WorstCaseError
-from paper_checks.worst_cases.worst import Question
+from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.solve import Question
 
 Models = list[Any]
 """One PEPit point per client."""

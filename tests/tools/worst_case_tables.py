@@ -1,6 +1,6 @@
 """Tables of worst cases that come with the project, anew: ``python tests/tools/worst_case_tables.py NAME``.
 
-Options are those of ``fedbounds tightness``: ``-o paper_checks/worst_cases/tables --certify`` renews a table with its
+Options are those of ``fedbounds tightness``: ``-o paper_checks/worst_case/tables --certify`` renews a table with its
 proofs.
 """
 
@@ -17,10 +17,10 @@ from bounds.catalog import get
 from bounds.core import Bound
 from paper_checks.runs.methods import takes
 from paper_checks.runs.words import along
-from paper_checks.tightness_options import parser
-from paper_checks.worst_cases.command import run
-from paper_checks.worst_cases.places import Place
-from paper_checks.worst_cases.tables import places
+from paper_checks.worst_case.grid_point import Place
+from paper_checks.worst_case.tightness_options import parser
+from paper_checks.worst_case.tightness_table import places
+from paper_checks.worst_case.tightness_work import run
 
 
 def full(bound: Bound) -> list[Place]:
