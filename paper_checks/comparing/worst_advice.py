@@ -25,9 +25,10 @@ from empirics.progress import Progress
 from empirics.training.setting import Setting
 
 from ..worst_case.constraints import WORDS
-from ..worst_case.proof_archive import rounded
-from ..worst_case.solve import answer, Question, taking, WorstCase
-from ..worst_case.work_estimate import proof_time
+from ..worst_case.jobs import proof_time
+from ..worst_case.question import Question
+from ..worst_case.solve import answer, taking, WorstCase
+from ..worst_case.tightness_table import rounded
 from .goals import Goal, Point
 
 GRADIENTS = 16

@@ -27,8 +27,8 @@ from empirics.training.setting import Setting
 
 from . import verify
 from .lyapunov import NotCertified
+from .methods import fraction
 from .rate_search import above, Case, Rate, sharpest, Statement
-from .rational_run import fraction
 from .solve import taking, worst_case
 
 PATIENCE = 3.0
@@ -106,7 +106,6 @@ def _stating(said: Statement, begun: Begun, bound: float) -> Statement:
     if said.proof is None:
         return said
     content = {**said.proof, "after": {**_words(begun), "bound": str(Fraction(repr(bound)))}}
-    content["statement"] = verify.said(content)
     return replace(said, proof=content)
 
 

@@ -89,7 +89,7 @@ def _uniform(f: Formulation, values: Values) -> list[Constraint]:
     """Every client's gradient beside the global one, where all are at one model."""
     found = []
     for e in common(f):
-        apart = [g - f.space.mean(e.gradients) for g in e.gradients]
+        apart = [g - mean for g, mean in zip(e.gradients, f.mean(e.gradients), strict=True)]
         found += [
             Constraint("uniform_dissimilarity", f.of_member(k, g, g), values["uniform_dissimilarity"], of=(e.name,))
             for k, g in enumerate(apart)

@@ -1,4 +1,4 @@
-"""One place of a tightness table: how a bound's quantities and the federations it speaks of are set there.
+"""One point of a tightness table: how a bound's quantities and the federations it speaks of are set there.
 
 Everything is measured in units in which L = 1; the start is a unit away (initial loss or squared distance), so that
 ``heterogeneity`` says how large the quantity is by which the bound's clients may differ (G^2, Gamma), relative to it.
@@ -7,7 +7,7 @@ Everything is measured in units in which L = 1; the start is a unit away (initia
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bounds.assumptions import (
@@ -33,7 +33,8 @@ from ..runs.words import ITERATION, WORDS as READ, WORST
 from .constraints import WORDS
 from .objectives import DRAWN, looked_at
 from .program import WorstCaseError
-from .solve import each, Question
+from .question import each, Question
+from .words import GRID_POINT as NAMES
 
 FREE = 10.0
 """A step size, in units of 1/L, no bound of the catalogue allows."""
@@ -46,12 +47,8 @@ CLIENTS = 100
 """Two stand for any number of clients that are alike; more are for those who want to see it."""
 
 
-LATER = ("step_offset", "initial_distance_sq", "step_sizes", "cohort")
-"""Words that rows have only where they are not at their defaults."""
-
-
 @dataclass(frozen=True)
-class Place:
+class GridPoint:
     """Clients, rounds, local steps; the step size as a share of the largest that the bound's conditions allow.
 
     A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share, a positive ``step_offset`` that of
@@ -105,20 +102,13 @@ class Place:
         return self.clients * self.rounds * self.local_steps
 
     def as_row(self) -> dict[str, Any]:
-        """By name; without the words that came later where they are at their defaults, as older rows have it."""
-        row = {f.name: getattr(self, f.name) for f in fields(self)}
-        row["step_sizes"] = " ".join(map(repr, self.step_sizes)) or ()
-        return {f.name: row[f.name] for f in fields(self) if f.name not in LATER or row[f.name] != f.default}
+        """By name; step sizes as text."""
+        return {name: getattr(self, name) for name in NAMES} | {"step_sizes": " ".join(map(repr, self.step_sizes))}
 
     @classmethod
-    def of_row(cls, row: Mapping[str, Any]) -> Place:
-        """The place of a row of a table; a word that the row is older than has its default."""
-        return cls(**{field.name: row[field.name] for field in fields(cls) if field.name in row})
-
-
-def word_of(row: Mapping[str, Any], name: str) -> Any:
-    """A word of a row's place, by its default where the row has none."""
-    return row[name] if name in row else next((f.default or 0.0 for f in fields(Place) if f.name == name), None)
+    def of_row(cls, row: Mapping[str, Any]) -> GridPoint:
+        """The point of a row of a table."""
+        return cls(**{name: row[name] for name in NAMES})
 
 
 def _rule(name: str, value: float, rule: str, good: Any) -> None:
@@ -126,57 +116,57 @@ def _rule(name: str, value: float, rule: str, good: Any) -> None:
         raise WorstCaseError(f"{name} must be {rule}; got {value:g}")
 
 
-def _known(place: Place, step_size: float, offset: float | None = None) -> dict[str, Any]:
-    """Every quantity a place gives a value to, by word."""
-    n, mu = place.clients, 1 / place.condition_number
-    cohort = place.cohort or n
-    plan = of_plan(cohort, place.local_steps, place.rounds, step_size, place.relaxation, offset)
+def _known(point: GridPoint, step_size: float, offset: float | None = None) -> dict[str, Any]:
+    """Every quantity a point gives a value to, by word."""
+    n, mu = point.clients, 1 / point.condition_number
+    cohort = point.cohort or n
+    plan = of_plan(cohort, point.local_steps, point.rounds, step_size, point.relaxation, offset)
     return {
-        **plan, **of_losses(1.0, 0.0), **UNBIASED, "initial_distance_sq": place.initial_distance_sq,
+        **plan, **of_losses(1.0, 0.0), **UNBIASED, "initial_distance_sq": point.initial_distance_sq,
         "clients": n, "client_weight": [1 / n] * n, "takes_part": [cohort / n] * n,
-        "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu, "condition_number": place.condition_number,
+        "smoothness": 1.0, "strong_convexity": mu, "pl_constant": mu, "condition_number": point.condition_number,
         "gradient_variance": 0.0, "client_gradient_variance": [0.0] * n, "distance_sq": 1.0,
-        "grad_cap_sq": place.grad_cap_sq, "heterogeneity": place.heterogeneity,
-        "optimum_dissimilarity": place.heterogeneity, "control_error": place.heterogeneity,
-        "uniform_dissimilarity": place.heterogeneity,
-        "dissimilarity_offset": place.heterogeneity, "dissimilarity_factor": place.dissimilarity_factor,
-        "contraction": TINY, "divergence": place.divergence if place.rounds > 1 else 0.0, "initial_divergence": 0.0,
-        "final_divergence": 0.0, "grad_norm_sq": place.grad_norm_sq,
-        **({"squared_step_sizes": sum(size**2 for size in _each(place))} if place.step_sizes else {}),
+        "grad_cap_sq": point.grad_cap_sq, "heterogeneity": point.heterogeneity,
+        "optimum_dissimilarity": point.heterogeneity, "control_error": point.heterogeneity,
+        "uniform_dissimilarity": point.heterogeneity,
+        "dissimilarity_offset": point.heterogeneity, "dissimilarity_factor": point.dissimilarity_factor,
+        "contraction": TINY, "divergence": point.divergence if point.rounds > 1 else 0.0, "initial_divergence": 0.0,
+        "final_divergence": 0.0, "grad_norm_sq": point.grad_norm_sq,
+        **({"squared_step_sizes": sum(size**2 for size in _each(point))} if point.step_sizes else {}),
     }  # fmt: skip
 
 
-def _each(place: Place) -> tuple[float, ...]:
+def _each(point: GridPoint) -> tuple[float, ...]:
     """The step size of every local step."""
-    return each(place.step_sizes, (place.local_steps,) * place.rounds)
+    return each(point.step_sizes, (point.local_steps,) * point.rounds)
 
 
-def values(bound: Bound, place: Place) -> dict[str, Any]:
-    """The bound's quantities at a place: the share of the largest allowed step size, then the best contraction."""
+def values(bound: Bound, point: GridPoint) -> dict[str, Any]:
+    """The bound's quantities at a point: the share of the largest allowed step size, then the best contraction."""
     asked = [q.name for q in bound.quantities]
-    if place.step_sizes:
-        return at_step(bound, place, place.step_sizes[0])
-    offset = _offset(bound, place)
+    if point.step_sizes:
+        return at_step(bound, point, point.step_sizes[0])
+    offset = _offset(bound, point)
     if {schedules.SCALE, schedules.FIRST} & set(schedules.pinned(bound)):
-        return at_step(bound, place, schedules.chosen(bound, _known(place, TINY, offset))[schedules.FIRST])
+        return at_step(bound, point, schedules.chosen(bound, _known(point, TINY, offset))[schedules.FIRST])
     if offset is not None and schedules.SCALE in asked:
-        most = inside(bound, _plain(_known(place, TINY, offset)), schedules.SCALE, FREE * offset) / offset
+        most = inside(bound, _plain(_known(point, TINY, offset)), schedules.SCALE, FREE * offset) / offset
     else:
-        most = largest(bound, _plain(_known(place, TINY, offset)), schedules.FIRST, FREE)
+        most = largest(bound, _plain(_known(point, TINY, offset)), schedules.FIRST, FREE)
     if not {schedules.FIRST, schedules.SCALE} & set(asked) or most == FREE:
         most = 1.0  # no condition limits it: 1/L
     if not most:
-        raise WorstCaseError(f"the conditions of {bound.name} allow no step size at this place")
-    return at_step(bound, place, place.fixed_step_size or place.step_share * most)
+        raise WorstCaseError(f"the conditions of {bound.name} allow no step size at this point")
+    return at_step(bound, point, point.fixed_step_size or point.step_share * most)
 
 
-def _offset(bound: Bound, place: Place) -> float | None:
-    """The offset of a step size that falls: what the bound says it is, or the place's, or the usual."""
+def _offset(bound: Bound, point: GridPoint) -> float | None:
+    """The offset of a step size that falls: what the bound says it is, or the point's, or the usual."""
     if not schedules.harmonic(bound):
         return None
-    told: float = place.step_offset
+    told: float = point.step_offset
     for offset in (told,) if told else OFFSETS:
-        known = _known(place, TINY, offset)
+        known = _known(point, TINY, offset)
         told = schedules.chosen(bound, known)[schedules.OFFSET]
         if schedules.SCALE not in {q.name for q in bound.quantities} or inside(
             bound, _plain(known), schedules.SCALE, FREE * told
@@ -185,17 +175,17 @@ def _offset(bound: Bound, place: Place) -> float | None:
     return told
 
 
-def at_step(bound: Bound, place: Place, step_size: float) -> dict[str, Any]:
-    """The bound's quantities at a place and a step size, with the best contraction they allow."""
-    offset = _offset(bound, place)
-    known = _known(place, step_size, offset)
+def at_step(bound: Bound, point: GridPoint, step_size: float) -> dict[str, Any]:
+    """The bound's quantities at a point and a step size, with the best contraction they allow."""
+    offset = _offset(bound, point)
+    known = _known(point, step_size, offset)
     asked = [q.name for q in bound.quantities]
     if "contraction" in asked:
         known["contraction"] = largest(bound, _plain(known), "contraction", 1.0)
         if not 0 < known["contraction"] < 1:
             raise WorstCaseError(
                 f"the conditions of {bound.name} leave no contraction (lambda) at step size {step_size:.3g} and "
-                f"relaxation {place.relaxation:g}: take smaller ones"
+                f"relaxation {point.relaxation:g}: take smaller ones"
             )
     return {name: known[name] for name in asked} | {"step_size": step_size}
 
@@ -204,31 +194,31 @@ def _plain(known: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in known.items() if not isinstance(value, list)}
 
 
-def fitted(bound: Bound, place: Place) -> Place:
-    """The place with as many clients and local steps as the assumptions of the bound have it."""
-    if place.cohort and (reason := undrawn(bound)):
+def fitted(bound: Bound, point: GridPoint) -> GridPoint:
+    """The point with as many clients and local steps as the assumptions of the bound have it."""
+    if point.cohort and (reason := undrawn(bound)):
         raise WorstCaseError(f"{bound.name} takes no cohort: {reason}")
     asked = demands(bound)
-    return replace(place, **{name: one for name, one in asked.plan.items() if name != "cohort"})
+    return replace(point, **{name: one for name, one in asked.plan.items() if name != "cohort"})
 
 
-def question(bound: Bound, place: Place) -> Question:
-    """The worst case over all federations that the bound speaks of, with this place's numbers."""
+def question(bound: Bound, point: GridPoint) -> Question:
+    """The worst case over all federations that the bound speaks of, with this point's numbers."""
     if reason := can(bound, WORST):
         raise WorstCaseError(f"{bound.name} has no exact worst case: {reason}")
-    if place.step_sizes and not several(bound):
+    if point.step_sizes and not several(bound):
         raise WorstCaseError(
             f"{bound.name} speaks of one step size, or says what it is: step_sizes are for bounds that speak of "
             "squared_step_sizes alone; give step_share or fixed_step_size"
         )
-    place, offset = fitted(bound, place), _offset(bound, place)
-    known = {**_known(place, 0.0), **values(bound, place)}
+    point, offset = fitted(bound, point), _offset(bound, point)
+    known = {**_known(point, 0.0), **values(bound, point)}
     assumed = {c.assumption for c in bound.conditions if c.assumption is not None}
     given = {"smoothness": known["smoothness"]}
     if {STRONGLY_CONVEX, CONVEX} & assumed:
         given["strong_convexity"] = known["strong_convexity"] if STRONGLY_CONVEX in assumed else 0.0
     if GLOBALLY_STRONGLY_CONVEX in assumed:  # which implies it, and of a single client's loss is all there is
-        given["strong_convexity" if place.clients == 1 else "pl_constant"] = known["strong_convexity"]
+        given["strong_convexity" if point.clients == 1 else "pl_constant"] = known["strong_convexity"]
     if POLYAK_LOJASIEWICZ in assumed and "strong_convexity" not in given:
         given["pl_constant"] = known["pl_constant"]
     if DISSIMILARITY in assumed:
@@ -240,14 +230,14 @@ def question(bound: Bound, place: Place) -> Question:
         asked.add("optimum_dissimilarity")
     given |= {word: known[word] for word in WORDS if word in asked and word not in ("pl_constant", bound.target.name)}
     _check_convex(bound, given, "strong_convexity" in asked)
-    members = 1 if demands(bound).identical else place.cohort or place.clients  # without noise all do the same
-    plan = Setting(place.rounds, members, local_steps=place.local_steps, step_size=known["step_size"])
+    members = 1 if demands(bound).identical else point.cohort or point.clients  # without noise all do the same
+    plan = Setting(point.rounds, members, local_steps=point.local_steps, step_size=known["step_size"])
     setting = replace(plan, step_offset=offset)
     at = bound.statistic or Statistic("last", "rounds")
     at = replace(at, weights=schedules.weights(at, known))
-    sizes = _each(place) if place.step_sizes else None
-    played = method(bound.about, data=False, relaxation=place.relaxation)
-    clients = place.clients if place.cohort else None
+    sizes = _each(point) if point.step_sizes else None
+    played = method(bound.about, data=False, relaxation=point.relaxation)
+    clients = point.clients if point.cohort else None
     return Question(played, setting, given, bound.target.name, at, step_sizes=sizes, clients=clients)
 
 
@@ -283,18 +273,18 @@ def _check_convex(bound: Bound, given: Mapping[str, float], curved: bool) -> Non
         )
 
 
-def moot(bound: Bound, place: Place, names: Iterable[str]) -> list[str]:
-    """Which of these quantities of a place change nothing there: neither the bound nor the worst case asks for them."""
-    here = question(bound, place), values(bound, place)
+def moot(bound: Bound, point: GridPoint, names: Iterable[str]) -> list[str]:
+    """Which of these quantities of a point change nothing there: neither the bound nor the worst case asks for them."""
+    here = question(bound, point), values(bound, point)
 
     def idle(name: str) -> bool:
         if name == "step_sizes":
             return not several(bound)
         if name == "cohort":
             return bool(undrawn(bound))
-        value = getattr(place, name)
+        value = getattr(point, name)
         other: Any = value + 1 if isinstance(value, int) else 1.01 * value or TINY
-        moved = replace(place, **{name: other})
+        moved = replace(point, **{name: other})
         try:
             return (question(bound, moved), values(bound, moved)) == here
         except BoundsError:

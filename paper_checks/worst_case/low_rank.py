@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .coordinates import Array, pack, unpack
-from .program import attempted, Constraint, Program, Solved, WorstCaseError
+from .program import Constraint, Program, Solved, WorstCaseError
+from .solver import attempted
 
 KEPT = 2e-5
 """How much of the value a lower rank may cost, relative to it (and at least to 1e-3)."""

@@ -24,7 +24,8 @@ from scipy import sparse
 
 from .coordinates import integers, pack, triangle, unpack, zeros
 from .one_round import Array, Cohort, OneRound
-from .program import solver, WorstCaseError
+from .program import WorstCaseError
+from .solver import solver
 
 STEADY = 1e-9
 ALL_PAIRS = 4

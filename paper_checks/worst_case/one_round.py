@@ -114,6 +114,13 @@ class OneRound:
             self.memory,
         )
 
+    def in_floats(self) -> OneRound:
+        """The same round in floats."""
+        r = self.renewed
+        renewed = None if r is None else Renewed(float(r.share), *(a.astype(float) for a in r.arrays()))
+        start, means, points, apart, away = (a.astype(float) for a in self.arrays())
+        return OneRound(self.means, self.apart, start, means, points, apart, away, self.memory, renewed)
+
     def arrays(self) -> tuple[Array, ...]:
         return self.start, self.mean_next, self.mean_points, self.apart_next, self.apart_points
 

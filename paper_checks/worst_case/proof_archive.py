@@ -1,4 +1,4 @@
-"""Proofs of a table's places: made as cells of a store, kept in one archive per table, told in columns of its rows."""
+"""Proofs of a table's grid points: kept in one archive per table, and told in columns of its rows."""
 
 from __future__ import annotations
 
@@ -6,61 +6,37 @@ import hashlib
 import json
 import lzma
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from math import nan
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bounds.core import Bound
 from bounds.errors import BoundsError
-from bounds.showing.files import whole, write_whole
+from bounds.showing.files import whole
 from empirics.experiments import Cell, Store
 
 from . import verify
-from .federation import question_to_json
-from .grid_point import Place, question
-from .solve import Question
-from .work_estimate import least_time
+from .tightness_table import rounded, Row
 
-JOB = "certificate"
 ARCHIVE = ".proofs.xz"
 ARCHIVE_BEGINS = b"\xfd7zXZ\x00"
-DIGITS = 9
-"""Of a number in a table: those of a proof are rounded to the safe side."""
 NOT_YET = "not yet"
-COLUMNS = ("proved", "excess", "attained", "width", "proof")
 Content = Mapping[str, Any]
 
 
-def cell(asked: Question, about: float) -> Cell:
-    """The proof of a question whose worst case is about so large: two digits of it are enough, and make fewer cells."""
-    return Cell(JOB, {"question": question_to_json(asked), "about": float(f"{about:.2g}")})
-
-
-def cells(bound: Bound, rows: Sequence[Mapping[str, Any]], patience: float) -> list[Cell | None]:
-    """The proof of every row's worst case; None where it would take longer than ``patience`` seconds."""
-    places = [Place.of_row(row) for row in rows]
-    within = [least_time(place) <= patience for place in places]
-    return [
-        cell(question(bound, place), row["worst_case"]) if k else None
-        for place, row, k in zip(places, rows, within, strict=True)
-    ]
-
-
-def columns(row: Mapping[str, Any], wanted: Cell | None, store: Store) -> tuple[dict[str, Any], Content | None]:
-    """What is proved of a row's worst case, and the proof."""
+def columns(row: Row, wanted: Cell | None, store: Store) -> tuple[dict[str, Any], Content | None]:
+    """What is proved of a row's worst case, rounded to the safe side, and the proof."""
     kept = None if wanted is None else store.get(wanted)
-    if kept is None or kept.status != "done":
-        return _unproved(NOT_YET), None
-    facts = kept.card["facts"]
-    if "refused" in facts:
-        return _unproved(f"refused: {facts['refused']}"), None
-    content = facts["certificate"]
+    done = kept is not None and kept.status == "done"
+    facts = kept.card["facts"] if kept is not None and done else {}
+    if "certificate" not in facts:
+        why = f"refused: {facts['refused']}" if facts else NOT_YET
+        return {"proved": nan, "excess": nan, "attained": nan, "width": nan, "proof": why}, None
+    content, worst = facts["certificate"], row["worst_case"]
     proved = rounded(Fraction(content["bound"]), ROUND_CEILING)
     attained = rounded(Fraction(content["attained"]["value"]), ROUND_FLOOR) if "attained" in content else nan
-    worst = row["worst_case"]
     found = {
         "proved": proved,
         "excess": proved / worst - 1 if worst else proved,
@@ -71,14 +47,9 @@ def columns(row: Mapping[str, Any], wanted: Cell | None, store: Store) -> tuple[
     return found, content
 
 
-def _unproved(why: str) -> dict[str, Any]:
-    return {"proved": nan, "excess": nan, "attained": nan, "width": nan, "proof": why}
-
-
-def rounded(x: Fraction, way: str, digits: int = DIGITS) -> float:
-    """A fraction as a number of the digits that tables show, rounded up or down for good."""
-    context = Context(prec=digits, rounding=way)
-    return float(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
+def as_line(content: Content) -> str:
+    """A proof as a file holds it."""
+    return json.dumps(content, separators=(",", ":")) + "\n"
 
 
 def digest(content: Content) -> str:
@@ -115,7 +86,7 @@ def keep(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
         else:
             others |= held.keys()
     mine |= {digest(content): content for content in contents}
-    lines = [json.dumps(mine[key], separators=(",", ":")) + "\n" for key in mine if key not in others]
+    lines = [as_line(mine[key]) for key in mine if key not in others]
     if not lines:
         return None
     with whole(archive(name, folder)) as beside:
@@ -123,19 +94,13 @@ def keep(contents: Iterable[Content], name: str, folder: Path) -> Path | None:
     return archive(name, folder)
 
 
-def keep_one(content: Content, path: Path) -> Path:
-    """Write a proof as a file of its own."""
-    return write_whole(path, json.dumps(content, separators=(",", ":")) + "\n")
-
-
 # ---- what the tables say ----
 
 
-def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How many places of a table are proved from both sides or from above alone, refused, not yet tried; how well."""
+def summary(rows: Sequence[Row]) -> dict[str, Any]:
+    """How many points of a table are proved from both sides or from above alone, refused, not yet tried; how well."""
     proved = [row for row in rows if row["proved"] == row["proved"]]
     widths = sorted(row["width"] for row in proved if row["attained"] == row["attained"])
-    excesses = [row["excess"] for row in proved]
     return {
         "places": len(rows),
         "both sides": len(widths),
@@ -144,5 +109,5 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "not yet": sum(row["proof"] == NOT_YET for row in rows),
         "median width": median(widths) if widths else nan,
         "largest width": max(widths, default=nan),
-        "largest excess": max(excesses, default=nan),
+        "largest excess": max((row["excess"] for row in proved), default=nan),
     }

@@ -12,11 +12,10 @@ from empirics.algorithms.algorithm import Algorithm
 
 from . import verify
 from .lyapunov import Lyapunov, Noise, noise_cost, Sought
+from .methods import fraction, named, named_round, rational_round
 from .one_round import Array, Cohort, OneRound
 from .program import WorstCaseError
-from .rational_round import declared_alone, drawn, listed, named
-from .rational_run import fraction
-from .sum_of_squares import BITS, Factor, factored
+from .sum_of_squares import factored
 
 DIGITS = 55
 """Binary digits of a rounded number, relative to the largest of its kind."""
@@ -34,10 +33,7 @@ def proved(
     What comes back has been accepted by the verifier, which shares no code with what makes it.
     """
     kept = like.renewed is not None
-    if kept and cohort is not None:
-        round_ = drawn(algorithm, like.gradients, step_size, cohort)
-    else:
-        round_ = listed(algorithm, like, step_size)
+    round_ = rational_round(algorithm, like, step_size, cohort if kept else None)
     exact = Lyapunov(round_, fraction(smoothness), fraction(strong_convexity), noise, cohort)
     some, many = exact.cohort, exact.cohort or noise
     rho = fraction(sought.rho)
@@ -52,9 +48,8 @@ def proved(
     unheard = _rounded(sought.unheard[0] / unit), _rounded(sought.unheard[1] / unit)
     left = exact.left(rho, means, apart, gamma * exact.unit**2, multipliers, noises * exact.unit**2, unheard)
     units = [_column_units(exact, which) for which in (0, 1)]
-    blocks = [
-        _block(S / u[:, None] / u[None, :], names) for S, u, names in zip(left, units, _names(exact), strict=True)
-    ]
+    parts = zip(left, units, _names(exact), strict=True)
+    blocks = [factored(S / u[:, None] / u[None, :]).entry(names) for S, u, names in parts]
     raw = [exact.unscaled(P, which) for which, P in enumerate((means, apart))]
     products = [
         [[own[i], own[j], str(x / u[i] / u[j])] for (i, j), x in zip(free, values, strict=True) if x]
@@ -63,7 +58,7 @@ def proved(
     above = raw[0].copy()
     above[0, 0] -= 1
     distance, dissimilarity = exact.start(means, apart, potential)
-    name, parameter = declared_alone(algorithm) if kept else named(algorithm, round_.gradients)
+    name, parameter = named(algorithm) if kept else named_round(algorithm, round_.gradients)
     content = {
         "kind": verify.RATE,
         "claim": {
@@ -81,7 +76,6 @@ def proved(
             "floor": str(gamma / (1 - rho)),
             "noise_floor": None if noise is None else str(noise_cost(noises, noise.clients) / (1 - rho)),
         },
-        "statement": "",
         "change": str(exact.change),
         "rest": not exact.floored,
         "potential": str(potential),
@@ -90,11 +84,10 @@ def proved(
         "multipliers": [[a, b, str(multipliers[a, b])] for a, b in exact.pairs if multipliers[a, b]],
         "noises": [[str(x) for x in row] for row in noises],
         "unheard": products,
-        "above_distance": _block(above, round_.means),
-        "above_nothing": _block(raw[1], round_.apart),
+        "above_distance": factored(above).entry(round_.means),
+        "above_nothing": factored(raw[1]).entry(round_.apart),
         "blocks": blocks,
     }
-    content["statement"] = verify.said(content)
     try:
         verify.check(content)
     except verify.Refused as error:
@@ -133,13 +126,3 @@ def _names(exact: Lyapunov) -> tuple[list[str], list[str]]:
 def _column_units(exact: Lyapunov, which: int) -> Array:
     rest = exact.blocks[which].width - len(exact.units(which))
     return np.concatenate([exact.units(which), np.full(rest, exact.unit, dtype=object)])
-
-
-def _block(matrix: Array, names: Any) -> dict[str, Any]:
-    factor = factored(matrix) if len(matrix) else Factor((), (), (), 1.0)
-    return {
-        "vectors": [names[i] for i in factor.kept],
-        "bits": BITS,
-        "scale": list(factor.scale),
-        "factor": [list(row) for row in factor.rows],
-    }

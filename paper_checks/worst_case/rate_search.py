@@ -17,10 +17,10 @@ from empirics.algorithms.algorithm import Algorithm, Rows, ServerStart
 from empirics.algorithms.relaxed import RelaxedStart
 
 from .lyapunov import Lyapunov, Noise, NotCertified, Sought, Weights
+from .methods import check_averaged, drawn_round, NoListing
 from .one_round import Cohort, one_round, OneRound
 from .program import WorstCaseError
 from .rate_proof import proved
-from .rational_round import check_averaged, drawn, in_floats, NoListing
 from .two_quadratics import slowest
 
 NEAR = 1e-6
@@ -101,7 +101,7 @@ class Case:
             check_averaged(found, self.played, self.step_size)
             return found
         try:
-            return in_floats(drawn(self.played, self.local_steps, self.step_size, self.drawn))
+            return drawn_round(self.played, self.local_steps, self.step_size, self.drawn).in_floats()
         except NoListing:  # the program says which methods there are
             return found
 

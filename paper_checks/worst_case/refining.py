@@ -18,7 +18,8 @@ import numpy as np
 from .conditioning import normalised, recast, restored
 from .coordinates import Array, unpack
 from .interior_point import followed
-from .program import attempted, NoLimitError, Program, Solved, WorstCaseError
+from .program import Program, Solved, WorstCaseError
+from .solver import attempted, NoLimitError
 
 SMALL = 150
 """Constraints up to which the solver answers first."""

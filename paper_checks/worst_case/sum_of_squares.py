@@ -32,24 +32,33 @@ class Factor:
     """The smallest eigenvalue of the scaled matrix, whose diagonal is about 1."""
     bits: int = BITS
 
+    def entry(self, names: Sequence[str]) -> dict[str, Any]:
+        """The factor as a proof holds it; ``names`` are those of the matrix's rows."""
+        rows = [list(row) for row in self.rows]
+        return {"vectors": [names[i] for i in self.kept], "bits": self.bits, "scale": list(self.scale), "factor": rows}
+
 
 def factored(matrix: Array, bits: int = BITS) -> Factor:
     """The factor of a symmetric matrix of fractions; ``WorstCaseError`` where it has none of so many binary digits."""
     kept = [i for i in range(len(matrix)) if any(matrix[i])]
+    if not kept:
+        return Factor((), (), (), 1.0, bits)
     inner = matrix[np.ix_(kept, kept)]
     if any(inner[i, i] <= 0 for i in range(len(kept))):
-        raise WorstCaseError("what is left of the inequalities is no sum of squares")
+        raise WorstCaseError("the residual of the inequalities is not a sum of squares")
     scale = [round(frexp(float(inner[i, i]))[1] / 2) for i in range(len(kept))]
     powers = [Fraction(2) ** -e for e in scale]
     scaled = np.array([[powers[i] * x * powers[j] for j, x in enumerate(row)] for i, row in enumerate(inner)], object)
-    floats = scaled.astype(float).reshape(len(kept), len(kept))
-    spare = float(np.linalg.eigvalsh(floats)[0]) if kept else 1.0
+    floats = scaled.astype(float)
+    spare = float(np.linalg.eigvalsh(floats)[0])
     if spare <= 0:
-        raise WorstCaseError(f"what is left of the inequalities is no sum of squares: eigenvalue {spare:.2g}")
-    root = np.linalg.cholesky(floats - spare / 2 * np.eye(len(kept))) if kept else np.zeros((0, 0))
+        raise WorstCaseError(f"the residual of the inequalities is not a sum of squares: eigenvalue {spare:.2g}")
+    root = np.linalg.cholesky(floats - spare / 2 * np.eye(len(kept)))
     rows = tuple(tuple(int(x) for x in np.rint(row[: i + 1] * 2.0**bits)) for i, row in enumerate(root))
     if not _dominant(scaled, rows, bits):
-        raise WorstCaseError(f"what is left of the inequalities is too near to no sum of squares ({spare:.2g})")
+        raise WorstCaseError(
+            f"the residual of the inequalities is too close to not being a sum of squares ({spare:.2g})"
+        )
     return Factor(tuple(kept), tuple(scale), rows, spare, bits)
 
 

@@ -17,11 +17,11 @@ from math import factorial
 
 import numpy as np
 
-from .cohort_tree import Drawn
 from .conditioning import turned
 from .coordinates import Array, pack
 from .formulation import Formulation
 from .program import Constraint, Program, Solved, WorstCaseError
+from .symbolic_run import Drawn
 
 APART, ALIKE = 1e-8, 1e-9
 """Eigenvalues, relative to the largest, of different parts; what may be off of what is checked."""

@@ -20,7 +20,7 @@ from ..runs import schedules
 from ..runs.can import can
 from ..runs.methods import method
 from ..runs.words import WORST
-from .grid_point import at_step, fitted, LARGEST, Place
+from .grid_point import at_step, fitted, GridPoint, LARGEST
 from .rate_search import Case
 
 LATE = 10**8
@@ -83,7 +83,7 @@ def _values(bound: Bound, case: Case, rounds: int, relaxation: float) -> dict[st
     """The bound's quantities after so many rounds, in units of L = 1; None where it speaks of other plans."""
     if case.local_steps * rounds > LARGEST:
         raise BoundsError(f"local_steps must be at most {LARGEST / rounds:g}; got {case.local_steps}")
-    place = Place(
+    place = GridPoint(
         clients=case.clients or FEWEST, rounds=rounds, local_steps=case.local_steps,
         fixed_step_size=case.step_size * case.smoothness,
         condition_number=case.smoothness / case.strong_convexity, relaxation=relaxation,

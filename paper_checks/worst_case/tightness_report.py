@@ -8,11 +8,9 @@ from typing import Any
 from bounds.showing.tables import aligned, to_json
 from bounds.showing.terminal import print_lines
 
-from .constants import Constant
-from .grid_point import word_of
 from .refining import DOUBT
-from .tightness_options import NAMES
-from .tightness_table import Best, best_steps, Row, smallest_factors
+from .tightness_table import Best, best_steps, Constant, Row, smallest_factors
+from .words import GRID_POINT as NAMES
 
 FINE, FINDING = 0, 1
 SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
@@ -41,7 +39,7 @@ def tell(
 
 
 def _table(rows: Sequence[Row]) -> list[str]:
-    varied = [name for name in NAMES if len({word_of(row, name) for row in rows}) > 1]
+    varied = [name for name in NAMES if len({row[name] for row in rows}) > 1]
     head = [*varied, *SHOWN, *(("proved", "excess", "width") if "proved" in rows[0] else ())] if rows else []
     body = [[_cell(row, c) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
     return aligned([head, *body]) if rows else []
@@ -56,7 +54,7 @@ def _violated(rows: Sequence[Row], broken: Sequence[Row]) -> list[str]:
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:
-    value = word_of(row, name)
+    value = row[name]
     return _short(value) if value or name != "cohort" else "all"
 
 
@@ -115,7 +113,7 @@ def _remarks(rows: Sequence[Row], card: Mapping[str, Any]) -> list[str]:
     told = []
     if any(not row["inside"] for row in rows):
         told.append("* outside the bound's conditions: the formula, not the theorem")
-    if any(word_of(row, "cohort") for row in rows):
+    if any(row["cohort"] for row in rows):
         told.append("where a cohort is drawn from the clients in every round, the mean over all draws")
     if rows and not all(row["exact"] for row in rows):
         told += ["upper estimates of the worst case, so that ratios are at least as large as shown:"]

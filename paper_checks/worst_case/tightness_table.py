@@ -1,41 +1,48 @@
-"""Tables of tightness: the places of a grid, what is read off them, and the committed ones with their cards."""
+"""Tables of tightness: the points of a grid, what is read off them, and the committed ones with their cards."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
 from itertools import product
+from math import nan
 from pathlib import Path
 from typing import Any
 
-from bounds.showing.files import whole, write_whole
-from empirics.experiments import Cell
+import sympy as sp
 
-from .grid_point import LATER, Place, word_of
+from bounds.core import Bound
+from bounds.showing.files import whole, write_whole
+
+from .grid_point import GridPoint
 from .jobs import TERM
 from .program import WorstCaseError
-from .tightness_options import NAMES
+from .words import GRID_POINT as NAMES
 
 FOLDER = Path(__file__).parent / "tables"
-JOB = "tightness"
-WHOLE = ("clients", "rounds", "local_steps", "cohort")
-WORDS = ("dominating_term", "dominating_assumption", "proof", "step_sizes")
+INTEGERS = ("clients", "rounds", "local_steps", "cohort")
+TEXTS = ("dominating_term", "dominating_assumption", "proof", "step_sizes")
 FLAGS = ("inside", "exact")
+WHOLE = "whole bound"
+SLACK = 2e-9
+"""Half a unit in the ninth digit of the bound and its terms, with room: what a table's numbers may be off."""
+DIGITS = 6
+"""Of a best constant; it is rounded to the safe side."""
 Row = Mapping[str, Any]
 
 
-def places(spans: Mapping[str, Sequence[float]]) -> list[Place]:
+def grid(spans: Mapping[str, Sequence[Any]]) -> list[GridPoint]:
     """Every combination of the values; what is not given stays at its default."""
-    names = list(spans)
-    whole: list[list[Any]] = [[int(v) if n in WHOLE and float(v).is_integer() else v for v in spans[n]] for n in names]
-    return [Place(**dict(zip(names, chosen, strict=True))) for chosen in product(*whole)]
 
+    def value(name: str, given: Any) -> Any:
+        return int(given) if name in INTEGERS and float(given).is_integer() else given
 
-def cells(bound: str, at: Iterable[Place]) -> list[Cell]:
-    """One cell per place."""
-    return [Cell(JOB, {"bound": bound, **place.as_row()}) for place in at]
+    each = [[value(name, given) for given in values] for name, values in spans.items()]
+    return [GridPoint(**dict(zip(spans, chosen, strict=True))) for chosen in product(*each)]
 
 
 # ---- what a table says ----
@@ -43,7 +50,7 @@ def cells(bound: str, at: Iterable[Place]) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Best:
-    """Local steps at one place: those the bound recommends, those that are really best, and what the first cost."""
+    """Local steps at one point: those the bound recommends, those that are really best, and what the first cost."""
 
     where: Mapping[str, float]
     by_bound: int
@@ -53,20 +60,20 @@ class Best:
 
 
 def best_steps(rows: Sequence[Row]) -> list[Best]:
-    """For every place but for the local steps: K* by the bound and by the worst case."""
+    """For every point but for the local steps: K* by the bound and by the worst case."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     others = [name for name in NAMES if name != "local_steps"]
     for row in rows:
         if row["inside"] and row["worst_case"] > 0:
-            groups.setdefault(tuple(word_of(row, name) for name in others), []).append(row)
+            groups.setdefault(tuple(row[name] for name in others), []).append(row)
     found = []
     for key, mine in groups.items():
-        if len(mine) < 2:
-            continue
-        said = min(mine, key=lambda row: row["bound"])
-        best = min(mine, key=lambda row: row["worst_case"])
-        regret = said["worst_case"] / best["worst_case"] - 1
-        found.append(Best(dict(zip(others, key, strict=True)), said["local_steps"], best["local_steps"], regret))
+        if len(mine) > 1:
+            by_bound = min(mine, key=lambda row: row["bound"])
+            best = min(mine, key=lambda row: row["worst_case"])
+            regret = by_bound["worst_case"] / best["worst_case"] - 1
+            where = dict(zip(others, key, strict=True))
+            found.append(Best(where, by_bound["local_steps"], best["local_steps"], regret))
     return found
 
 
@@ -86,6 +93,69 @@ def smallest_factors(rows: Sequence[Row]) -> dict[str, float]:
             missing = max((row["worst_case"] - (row["bound"] - row[column])) / row[column] for row in shown)
             found[column.removeprefix(TERM)] = max(missing, 0.0)
     return found
+
+
+# ---- the best constants, with proofs ----
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A factor of the bound or of one of its terms, over the points inside of the conditions.
+
+    ``not_below`` is proved by a federation at ``where``: no smaller factor is true. ``suffices`` is proved by
+    certificates at the ``proved`` points. NaN is no proof. ``printed`` is the number in front of the term, if it has
+    one: it could be ``printed * suffices`` there. Away from the points nothing is said.
+    """
+
+    term: str
+    printed: float
+    not_below: float
+    suffices: float
+    where: Mapping[str, float]
+    proved: int
+    places: int
+
+
+def constants(bound: Bound, rows: Sequence[Row]) -> list[Constant]:
+    """The factors of the whole bound and of every term that is not 0 at all points.
+
+    Rows without the columns of proofs are a ``WorstCaseError``.
+    """
+    if any("proved" not in row for row in rows):
+        raise WorstCaseError("constants are proved: --certify proves the places that are given")
+    inside = [row for row in rows if row["inside"] and row["bound"] > 0]
+    found = [_constant(bound, name, inside) for name in (WHOLE, *bound.terms)]
+    return [one for one in found if one.places]
+
+
+def _constant(bound: Bound, name: str, inside: Sequence[Row]) -> Constant:
+    column = "bound" if name == WHOLE else TERM + name
+    mine = [row for row in inside if row[column] > 0]
+    above = [row for row in mine if row["proved"] == row["proved"]]
+    below = [row for row in mine if row["exact"] and row["attained"] == row["attained"]]
+    nothing: tuple[float, Row] = nan, {}
+    least = max(((_factor(r, column, "attained", -1), r) for r in below), key=lambda found: found[0], default=nothing)
+    enough = max(((_factor(r, column, "proved", 1), r) for r in above), key=lambda found: found[0], default=nothing)
+    at = least[1] if least[0] > 0 else enough[1]
+    where = {word: at[word] for word in NAMES if at and len({row[word] for row in inside}) > 1}
+    printed, rest = (sp.Integer(0), sp.Integer(1)) if name == WHOLE else sp.sympify(bound.terms[name]).as_coeff_Mul()
+    alone = rest == 1 or isinstance(rest, sp.Add)  # no number stands in front of the term
+    return Constant(name, nan if alone else float(printed), least[0], enough[0], where, len(above), len(mine))
+
+
+def _factor(row: Row, column: str, end: str, side: int) -> float:
+    """The factor with which the bound equals this end of the worst case, rounded to the safe ``side``; at least 0."""
+    term = Fraction(row[column])
+    rest = Fraction(row["bound"]) - term if column != "bound" else Fraction(0)
+    slack = side * Fraction(SLACK) * (Fraction(row["bound"]) + Fraction(row[end]))
+    exact = max((Fraction(row[end]) - rest + slack) / term, Fraction(0))
+    return rounded(exact, ROUND_CEILING if side > 0 else ROUND_FLOOR, DIGITS)
+
+
+def rounded(x: Fraction, way: str, digits: int = 9) -> float:
+    """A fraction as a number of the digits that tables show, rounded up or down for good."""
+    context = Context(prec=digits, rounding=way)
+    return float(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
 
 
 # ---- on disk ----
@@ -116,15 +186,11 @@ def has_table(name: str, folder: Path = FOLDER) -> bool:
 
 def committed(name: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
     """The rows of a committed table."""
-    path = folder / f"{name}.csv"
     if not has_table(name, folder):
         known = ", ".join(sorted(p.stem for p in folder.glob("*.csv"))) or "none"
         raise WorstCaseError(f"there is no table of {name}; those there are: {known}")
-    with path.open(newline="", encoding="utf-8") as file:
-        return [
-            {column: _read(column, text) for column, text in row.items() if text or column not in LATER}
-            for row in csv.DictReader(file)
-        ]
+    with (folder / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return [{column: _read(column, text) for column, text in row.items()} for row in csv.DictReader(file)]
 
 
 def card(name: str, folder: Path = FOLDER) -> dict[str, Any]:
@@ -134,8 +200,8 @@ def card(name: str, folder: Path = FOLDER) -> dict[str, Any]:
 
 
 def _read(column: str, text: str) -> Any:
-    if column in WORDS:
+    if column in TEXTS:
         return text
     if column in FLAGS:
         return text == "True"
-    return int(text) if column in WHOLE else float(text or "nan")
+    return int(text) if column in INTEGERS else float(text or "nan")

@@ -1,4 +1,4 @@
-"""``fedbounds tightness``: a bound beside its exact worst case over a grid, and what follows for K*."""
+"""What ``fedbounds tightness`` does: a bound beside its exact worst case over a grid, computed, proved, written."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import unknown
-from bounds.showing.files import to_write
+from bounds.showing.files import to_write, write_whole
 from bounds.showing.loading import load
 from bounds.showing.tables import to_json
 from bounds.showing.terminal import print_lines
-from bounds.showing.usage import refuse_idle, UsageError, writable_folder
+from bounds.showing.usage import Parser, refuse_idle, UsageError, writable_folder
 from bounds.showing.values import read
-from empirics.experiments import Store
+from empirics.experiments import Cell, Store
 from empirics.experiments.command import folder
 from empirics.experiments.running import sweep
 from empirics.experiments.stopping import stopped
-from empirics.progress import lasting, Progress, progress
+from empirics.progress import lasting, progress
 
 from ..runs.can import can
 from ..runs.words import WORST
-from . import proof_archive as proofs
-from .constants import constants
-from .grid_point import fitted, moot, Place, question
+from . import proof_archive
+from .grid_point import fitted, GridPoint, moot, question
+from .jobs import expected, least_time, proof_cell, proof_time, refuse_many, worst_case_cell
 from .program import WorstCaseError
-from .tightness_options import NAMES, parser
 from .tightness_report import FINDING, FINE, tell
-from .tightness_table import card, cells, committed, has_table, places, Row, write
-from .work_estimate import expected, proof_time, refuse_many
+from .tightness_table import card, committed, constants, grid, has_table, Row, write
+from .words import GRID_POINT as NAMES
 
-GRID = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
+SPANS: dict[str, list[Any]] = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
+"""The grid where nothing else is given."""
 UNITS = {
     "smoothness": "it is 1, the unit of everything",
     "strong_convexity": "it is 1/condition_number: give that",
@@ -55,35 +55,40 @@ LONG = 10.0
 """Seconds of a table, or of its proofs, above which they are said before it is begun."""
 
 
-def run(args: argparse.Namespace, grid: Sequence[Place] = (), made_by: str = "fedbounds tightness") -> int:
-    """What the words ask for; 1 when a worst case exceeds its bound, or a place could not be computed.
+def run(
+    args: argparse.Namespace, options: Parser, points: Sequence[GridPoint] = (), made_by: str = "fedbounds tightness"
+) -> int:
+    """What the words ask for; 1 when a worst case exceeds its bound, or a point could not be computed.
 
-    ``grid`` are the places in place of those that the words span, ``made_by`` the command that its card names.
+    ``points`` take the place of those that the words span, ``made_by`` is the command that the card names.
     """
     if args.name is None:
-        refuse_idle(
-            parser(), args, vars(args).keys() - {"json"}, "without the name of a bound those in reach are listed"
-        )
+        why = "without the name of a bound those in reach are listed"
+        refuse_idle(options, args, vars(args).keys() - {"json"}, why)
         return _list(args.json)
     if args.words and args.committed:
         raise UsageError("--committed has a grid of its own: give no quantity=value with it")
-    if args.committed or (not (grid or args.words) and has_table(args.name)):
+    if args.committed or (not (points or args.words) and has_table(args.name)):
         if not (args.committed and args.certify):
             why = "the table that comes with the project is shown, quantity=value computes"
-            refuse_idle(parser(), args, ("store", "workers", "patience", "certify"), why)
+            refuse_idle(options, args, ("store", "workers", "patience", "certify"), why)
         return _committed(args)
     if args.constants and not args.certify:
         table = ", or give no quantity=value for those of the table that comes with the project"
         raise UsageError(f"constants are proved: add --certify{table if has_table(args.name) else ''}")
     bound, given = load(args.name), _spans(args.words)
-    spans = {**GRID, **given}
+    spans = SPANS | given
     refuse_many(spans)
-    at = list(dict.fromkeys(fitted(bound, place) for place in (grid or places(spans))))
-    with progress(f"worst cases of {args.name}") as bar:
+    at = list(dict.fromkeys(fitted(bound, point) for point in (points or grid(spans))))
+    with progress(f"worst cases of {args.name}"):
         seconds = expected(bound, at, args.patience)
-        _refuse_moot(bound, max(at, key=lambda place: place.work), given)
+        _refuse_moot(bound, max(at, key=lambda point: point.work), given)
         _refuse_files(args, bound.name, len(at))
-        rows, failed = _computed(args, at, seconds / len(at), bar)
+    store, wanted = Store(folder(args.store)), [worst_case_cell(args.name, point) for point in at]
+    errors = _swept(args, store, wanted, ("compute", "worst cases"), lambda missing: missing * seconds / len(at))
+    kept = [store.get(cell) for cell in wanted]
+    rows = [{n: values[0] for n, values in k.columns().items()} for k in kept if k is not None and k.status == "done"]
+    failed = list(errors.values())
     about = _card(args, bound, at[0], rows, made_by) | {"refused": len(failed)}
     unproved = _certified(args, bound, rows, about) if args.certify else []
     for row in rows:
@@ -96,54 +101,76 @@ def run(args: argparse.Namespace, grid: Sequence[Place] = (), made_by: str = "fe
     return FINDING if failed or unproved else status
 
 
+def _swept(
+    args: Any, store: Store, wanted: Sequence[Cell], what: tuple[str, str], takes: Callable[[int], float]
+) -> dict[str, str]:
+    """Computes what the store lacks, and returns the errors by cell; ``takes`` seconds of one core, said beforehand."""
+    missing = sum(not store.has(cell) for cell in wanted)
+    if missing:
+        writable_folder("--store", store.folder)
+    cores = min(os.cpu_count() or 1 if args.workers is None else max(1, args.workers), max(1, missing))
+    if (seconds := takes(missing) / cores) > LONG:
+        on = "one core" if cores == 1 else f"{cores} cores"
+        _remark(f"{missing} places to {what[0]}, about {lasting(seconds)} on {on}; what is done is kept")
+    failed: dict[str, str] = {}
+    with progress(what[1]) as bar:
+        bar.start(len(wanted))
+
+        def heard(done: Any) -> None:
+            if done.how == "failed":
+                failed[done.cell.key] = done.error
+            bar.step()
+
+        try:
+            sweep(wanted, store, args.workers, heard=heard)
+        except KeyboardInterrupt:
+            raise stopped(store, wanted, what[1]) from None
+    return failed
+
+
 def _certified(args: Any, bound: Bound, rows: Sequence[dict[str, Any]], about: dict[str, Any]) -> list[str]:
     """Adds to every row what is proved of its worst case, and writes the proofs; returns what has none, in words.
 
-    A grid's proofs go into one archive, those of places that were typed into a file each.
+    A grid's proofs go into one archive, those of points that were typed into a file each.
     """
-    store, wanted = Store(folder(args.store)), proofs.cells(bound, rows, args.patience)
-    cheapest = sorted((w for w in zip(map(Place.of_row, rows), wanted, strict=True) if w[1]), key=lambda w: w[0].work)
-    todo = [cell for _, cell in cheapest if cell is not None]
-    if missing := [place for place, cell in cheapest if cell is not None and not store.has(cell)]:
-        writable_folder("--store", store.folder)
-    takes = sum(proof_time(place.rounds * place.local_steps) for place in missing)
-    _tell_long(f"{len(missing)} places to prove", len(missing), takes, args.workers)
-    with progress("proving") as bar:
-        bar.start(len(todo))
-        try:
-            swept = sweep(todo, store, args.workers, heard=lambda done: bar.step())
-        except KeyboardInterrupt:
-            raise stopped(store, todo, "proofs") from None
-    broken = {done.cell.key: done.error for done in swept if done.how == "failed"}
+    store, points = Store(folder(args.store)), [GridPoint.of_row(row) for row in rows]
+    wanted = [
+        proof_cell(args.name, point, row["worst_case"]) if least_time(point) <= args.patience else None
+        for point, row in zip(points, rows, strict=True)
+    ]
+    todo = sorted((w for w in zip(points, wanted, strict=True) if w[1]), key=lambda w: w[0].work)  # the cheapest first
+    times = [proof_time(p.rounds * p.local_steps) for p, cell in todo if cell is not None and not store.has(cell)]
+    cells = [cell for _, cell in todo if cell is not None]
+    broken = _swept(args, store, cells, ("prove", "proofs"), lambda missing: sum(times))
     contents, failed = [], []
     for number, (row, cell) in enumerate(zip(rows, wanted, strict=True), 1):
-        columns, content = proofs.columns(row, cell, store)
+        columns, content = proof_archive.columns(row, cell, store)
         row |= columns
         if content is None:
             failed.append(broken.get("" if cell is None else cell.key, columns["proof"]))
         else:
             contents.append(content)
             if args.output is not None and args.words:
-                proofs.keep_one(content, args.output / f"{bound.name}-{number}.json")
-    grid = args.output is not None and not args.words
-    if grid and (archive := proofs.keep(contents, bound.name, args.output)):
+                write_whole(args.output / f"{bound.name}-{number}.json", proof_archive.as_line(content))
+    many = args.output is not None and not args.words
+    if many and (archive := proof_archive.keep(contents, bound.name, args.output)):
         _remark(f"wrote {archive}")
     about["proofs"] = {"proved": len(contents), **Counter(failed)}
     return failed
 
 
-def _refuse_files(args: Any, name: str, places: int) -> None:
+def _refuse_files(args: Any, name: str, points: int) -> None:
     """Refuse, before the work, to write in the place of files that are not ours or that the command has read."""
     if args.output is None:
         return
     files: dict[str, str | bytes] = {f"{name}.csv": TABLE_BEGINS, f"{name}.json": CARD_BEGINS}
     if args.certify:
-        files |= {f"{name}-{number}.json": PROOF_BEGINS for number in range(1, places * bool(args.words) + 1)}
-    if grid := args.certify and not args.words:
-        files |= {f"{name}{proofs.ARCHIVE}": proofs.ARCHIVE_BEGINS}
+        files |= {f"{name}-{number}.json": PROOF_BEGINS for number in range(1, points * bool(args.words) + 1)}
+    if many := args.certify and not args.words:
+        files |= {f"{name}{proof_archive.ARCHIVE}": proof_archive.ARCHIVE_BEGINS}
     writable_folder("-o", args.output, files)
-    if grid:
-        proofs.refuse_unread(args.output)
+    if many:
+        proof_archive.refuse_unread(args.output)
     for file in files:
         to_write(args.output / file)
 
@@ -193,7 +220,7 @@ def _list(as_json: bool) -> int:
     return FINE
 
 
-def _spans(words: Sequence[str]) -> dict[str, list[float]]:
+def _spans(words: Sequence[str]) -> dict[str, list[Any]]:
     found = {}
     for name, value in read(words).items():
         if name not in NAMES:
@@ -211,54 +238,18 @@ def _spans(words: Sequence[str]) -> dict[str, list[float]]:
     return found
 
 
-def _refuse_moot(bound: Bound, place: Place, given: Iterable[str]) -> None:
+def _refuse_moot(bound: Bound, point: GridPoint, given: Iterable[str]) -> None:
     """A quantity that changes nothing was meant for another bound, whether it is typed or in a file."""
-    if idle := moot(bound, place, given):
-        use = [name for name in NAMES if name not in moot(bound, place, NAMES)]
+    if idle := moot(bound, point, given):
+        use = [name for name in NAMES if name not in moot(bound, point, NAMES)]
         raise WorstCaseError(
             f"{', '.join(idle)} would change nothing: neither {bound.name} nor its worst case asks for it here; "
             f"what they ask for: {', '.join(use)}"
         )
 
 
-def _computed(args: Any, at: Sequence[Place], seconds: float, bar: Progress) -> tuple[list[dict[str, Any]], list[str]]:
-    """Rows of the places, in order, and the errors of those that have none; a place takes about ``seconds``."""
-    store, wanted = Store(folder(args.store)), cells(args.name, at)
-    missing = sum(not store.has(cell) for cell in wanted)
-    if missing:
-        writable_folder("--store", store.folder)
-    _tell_long(f"{missing} places to compute", missing, missing * seconds, args.workers)
-    failed: list[str] = []
-    bar.start(len(wanted))
-
-    def heard(done: Any) -> None:
-        if done.how == "failed":
-            failed.append(done.error)
-        bar.step()
-
-    try:
-        sweep(wanted, store, args.workers, heard=heard)
-    except KeyboardInterrupt:
-        raise stopped(store, wanted, "worst cases") from None
-    rows: list[dict[str, Any]] = []
-    for cell in wanted:
-        kept = store.get(cell)
-        if kept is not None and kept.status == "done":
-            columns = kept.columns()
-            rows.append({name: values[0] for name, values in columns.items()})
-    return rows, failed
-
-
-def _tell_long(what: str, count: int, seconds: float, workers: int | None) -> None:
-    """Say how long it takes before it is begun, where it takes long; ``seconds`` are those of one core."""
-    cores = min(os.cpu_count() or 1 if workers is None else max(1, workers), max(1, count))
-    if (takes := seconds / cores) > LONG:
-        on = "one core" if cores == 1 else f"{cores} cores"
-        _remark(f"{what}, about {lasting(takes)} on {on}; what is done is kept")
-
-
-def _card(args: Any, bound: Bound, place: Place, rows: Sequence[Row], made_by: str) -> dict[str, Any]:
-    asked = question(bound, place)
+def _card(args: Any, bound: Bound, point: GridPoint, rows: Sequence[Row], made_by: str) -> dict[str, Any]:
+    asked = question(bound, point)
     return {
         "bound": bound.name,
         "command": shlex.join([*made_by.split(), args.name, *args.words]),

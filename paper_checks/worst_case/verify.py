@@ -1,9 +1,8 @@
-"""Check proofs: ``python verify.py FILE ...`` needs Python's standard library, and nothing of fedbounds.
+"""Check proofs: ``python -I verify.py FILE ...`` needs Python's standard library, and nothing of fedbounds.
 
-The ``kind`` of a file says what it proves; a file without one is of a worst case. In both the method is played in
-fractions and inequalities that every federation of the class meets are added up, with multipliers >= 0; what is then
-left above the claim must be a sum of squares, ``S = D (T T' / 4^bits + E) D`` with integers T, powers of two D and E
-diagonally dominant.
+The ``kind`` of a file says what it proves. In both kinds the method is played in fractions and inequalities that every
+federation of the class meets are added up, with multipliers >= 0; what is then left above the claim must be a sum of
+squares, ``S = D (T T' / 4^bits + E) D`` with integers T, powers of two D and E diagonally dominant.
 
 *worst case*: ``metric <= bound`` for every federation of the class: any number of clients that all take part, with full
 gradients. A federation that attains a value may stand beside it.
@@ -31,7 +30,7 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction as Q
 from functools import cache, partial
 from itertools import permutations
@@ -56,41 +55,38 @@ LONGEST, MOST_WORK = 1000, 400_000
 
 WORST_CASE, RATE = "worst case", "rate"
 FILE = {
-    WORST_CASE: {"claim", "bound", "change", "near", "weights", "unit", "multipliers", "blocks"},
-    RATE: {"claim", "statement", "change", "rest", "potential", "means", "apart", "multipliers", "noises", "unheard",
+    WORST_CASE: {"kind", "claim", "bound", "change", "near", "weights", "unit", "multipliers", "blocks"},
+    RATE: {"kind", "claim", "change", "rest", "potential", "means", "apart", "multipliers", "noises", "unheard",
            "above_distance", "above_nothing", "blocks"},
 }  # fmt: skip
 """The names in a file: one that is not read would claim something that is not checked."""
+PLAN = ("method", "parameter", "local_steps", "step_size", "smoothness", "strong_convexity")
+RATE_NUMBERS = ("contraction", "start_distance", "start_dissimilarity", "floor", "noise_floor")
 CLAIM = {
-    WORST_CASE: {"method", "parameter", "local_steps", "step_size", "smoothness", "strong_convexity", "given", "metric",
-                 "statistic", "over"},
-    RATE: {"method", "parameter", "local_steps", "step_size", "smoothness", "strong_convexity", "clients", "cohort",
-           "contraction", "start_distance", "start_dissimilarity", "floor", "noise_floor"},
-}  # fmt: skip
+    WORST_CASE: (*PLAN, "given", "metric", "statistic", "over"),
+    RATE: (*PLAN, *RATE_NUMBERS, "clients", "cohort"),
+}
 ATTAINED = {"value", "bits", "dimensions", "vectors", "values"}
 BLOCK = {"vectors", "scale", "factor", "bits"}
-BEGUN = ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance")
+START = ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance")
 """What a start is described by, where a rate is stated for a number of rounds."""
 
 METHODS = {
-    WORST_CASE: ["fedavg", "fedprox", "fedinit", "scaffold"],
-    RATE: ["fedavg", "fedprox", "fedinit", "scaffold", "fedavgm", "fedcm"],
+    "fedavg": ([], []),
+    "fedprox": ([], []),
+    "fedinit": ([], ["last"]),
+    "scaffold": ([], ["control"]),
+    "fedavgm": (["velocity"], []),
+    "fedcm": (["direction"], []),
 }
-GIVEN = {
-    "pl_constant": True, "initial_distance_sq": False, "initial_gap": False, "optimum_dissimilarity": False,
-    "heterogeneity": False, "dissimilarity_offset": True, "dissimilarity_factor": True, "uniform_dissimilarity": True,
-    "grad_cap_sq": False, "grad_norm_sq": False, "distance_sq": False, "divergence": False,
-}  # fmt: skip
-"""What may be assumed, and whether of all models: a federation that attains a value meets that at those visited."""
-LATE = dict.fromkeys(("grad_norm_sq", "divergence"), " as the last round begins")
-LATE["distance_sq"] = " before the last local step"
-"""When what is assumed holds, where that is not from the start on."""
-OF_A_MINIMISER = {"initial_distance_sq", "distance_sq", "optimum_dissimilarity", "heterogeneity"}
-EVERYWHERE = {"dissimilarity_offset", "uniform_dissimilarity", "pl_constant"}
-PLACES = {"class": 2} | dict.fromkeys((*EVERYWHERE, "lower", "grad_cap_sq"), 1)
-"""How many models an inequality is about, where it is about any."""
-OF_A_ROUND = {"local_drift", "global_step", "loss_change", "mean_gradient_drift"}
-OF_A_RUN = {"mean_gap", "average_gap", "weighted_grad_norm_sq"}
+"""What the server and what every client keeps from round to round beside the model: 0 at first, ``last`` the model."""
+EVERYWHERE = ("dissimilarity_offset", "dissimilarity_factor", "uniform_dissimilarity", "pl_constant")
+"""What is assumed of all models: a federation that attains a value meets that at those visited."""
+OF_A_MINIMISER = ("initial_distance_sq", "distance_sq", "optimum_dissimilarity", "heterogeneity")
+GIVEN = {*EVERYWHERE, *OF_A_MINIMISER, "initial_gap", "grad_cap_sq", "grad_norm_sq", "divergence"}
+"""What may be assumed; of the last two, where the last round begins, and of ``distance_sq`` before its last step."""
+OF_A_ROUND = ("local_drift", "global_step", "loss_change", "mean_gradient_drift")
+OF_A_RUN = ("mean_gap", "average_gap", "weighted_grad_norm_sq")
 """Metrics that have one number for every round, for the whole run."""
 
 
@@ -99,7 +95,7 @@ class Refused(Exception):
 
 
 KNOWN = (Refused, ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RecursionError,
-         StopIteration, TypeError, ValueError, lzma.LZMAError)  # fmt: skip
+         TypeError, ValueError, lzma.LZMAError)  # fmt: skip
 """What a file that is no proof may raise."""
 
 
@@ -120,10 +116,10 @@ def count(said: Any, least: int, most: int, what: str) -> int:
     return int(said)
 
 
-def named(item: Any, names: set[str], what: str, perhaps: Iterable[str] = ()) -> Any:
+def named(item: Any, names: Iterable[str], what: str, perhaps: Iterable[str] = ()) -> Any:
     """An object of these names, and of nothing else."""
-    need(isinstance(item, dict) and names <= set(item), f"{what} says {', '.join(sorted(names))}, each of them")
-    unknown = ", ".join(sorted(set(item) - names - set(perhaps)))
+    need(isinstance(item, dict) and set(names) <= set(item), f"{what} says {', '.join(sorted(names))}, each of them")
+    unknown = ", ".join(sorted(set(item) - set(names) - set(perhaps)))
     need(not unknown, f"{what} has names that are not read: {unknown:.60}")
     return item
 
@@ -146,6 +142,17 @@ def average(vector: Vector) -> Vector:
     return (vector[0], {})
 
 
+def apart(vector: Vector) -> Vector:
+    """The deviations alone."""
+    return ({}, vector[1])
+
+
+def gradient(letter: str, number: int, change: Q) -> Vector:
+    """The first gradient plus changes, each a new unknown vector."""
+    own = {f"{letter}{i}": change if i > 1 else Q(1) for i in range(1, number + 1)}
+    return own, dict(own)
+
+
 def whole(parts: list[Part]) -> tuple[list[dict[str, int]], int]:
     """Whole numbers over one denominator, and that: their products take a twentieth of the time of fractions."""
     d = lcm(*(x.denominator for part in parts for x in part.values()))
@@ -155,8 +162,13 @@ def whole(parts: list[Part]) -> tuple[list[dict[str, int]], int]:
 class Sums:
     """Inequalities added up: inner products of named vectors, and function values by the name of their point."""
 
-    def __init__(self, smoothness: Q, strong_convexity: Q) -> None:
-        self.L, self.mu = smoothness, strong_convexity
+    def __init__(self, proof: Any) -> None:
+        claim = named(proof["claim"], CLAIM[proof["kind"]], "a claim")
+        self.claim, self.change, self.convex = claim, number(proof["change"]), claim["strong_convexity"] is not None
+        self.L = number(claim["smoothness"])
+        self.mu = number(claim["strong_convexity"]) if self.convex else -self.L
+        need(self.L > 0 and self.mu < self.L and (self.mu >= 0 or not self.convex), "there are no such functions")
+        need(self.change != 0, "the change of gradients is 0, and gradients that do not change are not all there are")
         self.points: dict[Any, Vector] = {}
         self.gradients: dict[Any, Vector] = {}
         self.models: dict[Any, Vector] = {}
@@ -213,6 +225,7 @@ def squares(block: Any, matrix: Matrix) -> None:
     """Whether a symmetric matrix is a sum of squares, by its integer factor."""
     named(block, BLOCK, "a factor")
     names, scale, factor, bits = (block[word] for word in ("vectors", "scale", "factor", "bits"))
+    need(max(map(len, (names, scale, factor))) <= MOST_VECTORS, f"a factor is of at most {MOST_VECTORS} vectors")
     need({a for (a, _), x in matrix.items() if x} == set(names), "the factor is of other vectors")
     need(len(names) == len(scale) == len(factor) == len(set(names)), "the factor has another size")
     need(all(len(row) <= i for i, row in enumerate(factor, 1)), "the factor is no lower triangle")
@@ -220,54 +233,65 @@ def squares(block: Any, matrix: Matrix) -> None:
     need(integers and bits >= 0, "the factor is not of integers")
     need(max(bits, *map(abs, scale), 0) <= MOST_BITS, f"a power of two here has at most {MOST_BITS} binary digits")
     for i, a in enumerate(names):
-        apart = []
+        left = []
         for j, b in enumerate(names):
             both = sum(x * y for x, y in zip(factor[i], factor[j], strict=False))
-            apart.append(matrix.get((a, b), Q(0)) / Q(2) ** (scale[i] + scale[j]) - Q(both, 4**bits))
-        need(apart[i] >= sum(abs(x) for x in apart[:i] + apart[i + 1 :]), f"no sum of squares: row {a}")
+            left.append(matrix.get((a, b), Q(0)) / Q(2) ** (scale[i] + scale[j]) - Q(both, 4**bits))
+        need(left[i] >= sum(abs(x) for x in left[:i] + left[i + 1 :]), f"no sum of squares: row {a}")
 
 
 # ---- methods ----
 
 
-def step_sizes(claim: Any, local_steps: list[int]) -> list[Q]:
-    """Of every local step of the run: one number for all, or one for each; refused where the run is too long."""
+def checked_plan(claim: Any, local_steps: list[int]) -> tuple[Q, list[Q]]:
+    """The method's parameter and the step size of every local step; refused where the run is too long.
+
+    The step size is one number for all steps, or one for each.
+    """
+    method, p, said = claim["method"], number(claim["parameter"]), claim["step_size"]
+    need(method in METHODS, f"the method {method!r:.60} is not known here")
+    need(p >= 0 and (p == 0 or method not in ("fedavg", "scaffold")), f"{method} has no parameter {p}")
     count(len(local_steps), 1, MOST_STEPS, "rounds")
     for steps in local_steps:
         count(steps, 1, MOST_STEPS, "local steps of a round")
-    steps, said = count(sum(local_steps), 1, MOST_STEPS, "local steps"), claim["step_size"]
+    steps = count(sum(local_steps), 1, MOST_STEPS, "local steps")
     need(isinstance(said, (str, list)), "a step size is a text, those of all local steps are a list")
     each = [said] * steps if isinstance(said, str) else said
     digits = sum(len(str(x)) + len(str(claim["parameter"])) for x in each)
     need(steps * digits <= MOST_WORK, "the numbers of so many local steps are too long")
     sizes = [number(x) for x in each]
     need(len(sizes) == steps and all(x > 0 for x in sizes), "every local step needs a step size > 0")
-    return sizes
+    return p, sizes
 
 
-def parameter(claim: Any, kind: str) -> Q:
-    method, p = claim["method"], number(claim["parameter"])
-    need(method in METHODS[kind], f"the method {method!r:.60} is not known here")
-    need(p >= 0 and (p == 0 or method not in ("fedavg", "scaffold")), f"{method} has no parameter {p}")
-    return p
+def one_round(
+    method: str, p: Q, sizes: Sequence[Q], before: dict[str, Vector], ask: Callable[[Vector], Vector]
+) -> tuple[list[Vector], dict[str, Vector]]:
+    """A client's models before every local step and after the last one, and what is kept after the round.
 
-
-def local(method: str, p: Q, sizes: Iterable[Q], x: Vector, w: Vector, held: Vector, gradient: Any) -> list[Vector]:
-    """A client's models, before every local step and after the last one, from x on in a round that begins at w.
-
-    ``held``: the correction of SCAFFOLD, the direction of FedCM.
+    Of what the server keeps, the means count; deviations are what a single client adds to it.
     """
-    path = [x]
+    w, control = before["model"], before.get("control", ZERO)
+    path = [combine((1 + p, w), (-p, before["last"])) if method == "fedinit" else w]
     for eta in sizes:
-        way = [(p if method == "fedcm" else 1, gradient(path[-1]))]
+        x = path[-1]
+        way = [(p if method == "fedcm" else Q(1), ask(x))]
         if method == "fedprox":
-            way += [(p, path[-1]), (-p, w)]
+            way += [(p, x), (-p, w)]
         elif method == "scaffold":
-            way.append((1, held))
+            way += [(Q(1), average(control)), (Q(-1), control)]
         elif method == "fedcm":
-            way.append((1 - p, held))
-        path.append(combine((1, path[-1]), *((-eta * c, v) for c, v in way)))
-    return path
+            way.append((1 - p, before["direction"]))
+        path.append(combine((1, x), *((-eta * c, v) for c, v in way)))
+    moved = combine((1, path[0]), (-1, path[-1]))
+    slope = combine((1 / sum(sizes), moved))
+    after = {"model": path[-1], "last": path[-1], "direction": slope}
+    if method == "scaffold":
+        after["control"] = combine((1, control), (1, slope), (-1, average(control)))
+    elif method == "fedavgm":
+        after["velocity"] = combine((p, before["velocity"]), (1, moved))
+        after["model"] = combine((1, w), (-1, after["velocity"]))
+    return path, after
 
 
 # ---- worst cases ----
@@ -280,50 +304,43 @@ class Run(Sums):
     change, as the file says.
     """
 
-    def __init__(self, certificate: Any) -> None:
-        claim = named(certificate["claim"], CLAIM[WORST_CASE], "a claim")
-        self.claim, self.step, self.near = claim, number(certificate["change"]), certificate["near"]
-        self.convex = claim["strong_convexity"] is not None
-        L = number(claim["smoothness"])
-        super().__init__(L, number(claim["strong_convexity"]) if self.convex else -L)
-        need(L > 0 and self.mu < L and (self.mu >= 0 or not self.convex), "there are no such functions")
-        need(self.step != 0, "gradients that do not change are not all there are")
-        self.given = {word: number(x) for word, x in named(claim["given"], set(), "what is assumed", GIVEN).items()}
+    def __init__(self, proof: Any) -> None:
+        super().__init__(proof)
+        claim, self.near = self.claim, proof["near"]
+        self.given = {word: number(x) for word, x in named(claim["given"], (), "what is assumed", GIVEN).items()}
         low = sorted(word for word, x in self.given.items() if x < (word == "dissimilarity_factor"))
         need(not low, f"cannot be so small: {', '.join(low)}")
-        need(self.given.get("pl_constant", L) <= L, "the constant of Polyak and Lojasiewicz is at most the smoothness")
-        without = sorted(OF_A_MINIMISER & set(self.given)) if not self.convex else []
+        need(
+            self.given.get("pl_constant", self.L) <= self.L,
+            "the constant of Polyak and Lojasiewicz is at most the smoothness",
+        )
+        without = sorted(set(OF_A_MINIMISER) & set(self.given)) if not self.convex else []
         need(not without, f"without convexity there is no minimiser for {', '.join(without)} to speak of")
         needs_offset = "dissimilarity_factor" in self.given and "dissimilarity_offset" not in self.given
         need(not needs_offset, "a factor of dissimilarity needs its offset")
         over, metric = claim["over"], claim["metric"]
         need(over in ("rounds", "iterations"), "the metric is over rounds or iterations")
-        need(over == "rounds" or metric not in OF_A_ROUND | {"divergence"}, f"{metric} is over rounds")
+        need(over == "rounds" or metric not in (*OF_A_ROUND, "divergence"), f"{metric} is over rounds")
         need(over == "iterations" or metric != "consensus_distance", f"{metric} is over iterations")
         if self.convex:
             self.place("*", ZERO, REST)
-        self.sizes = step_sizes(claim, claim["local_steps"])
+        p, self.sizes = checked_plan(claim, claim["local_steps"])
+        start: Vector = ({"start": Q(1)}, {}) if self.convex else ZERO
         self.paths: list[list[Vector]] = []
-        self.servers: list[Vector] = [({"start": Q(1)}, {}) if self.convex else ZERO]
-        self.play(claim["method"], parameter(claim, WORST_CASE))
+        self.servers = [start]
+        state = {"model": start, "last": start, "control": ZERO, "velocity": ZERO, "direction": ZERO}
+        sizes = iter(self.sizes)
+        for steps in claim["local_steps"]:
+            path, after = one_round(claim["method"], p, [next(sizes) for _ in range(steps)], state, self.ask)
+            state |= {name: x if name in ("last", "control") else average(x) for name, x in after.items()}
+            self.paths.append(path)
+            self.servers.append(state["model"])
         self.averages = [average(x) for path in self.paths for x in path[:-1]] + [self.servers[-1]]
         self.models = {f"w{i}": x for i, x in enumerate(self.servers)}
         self.models |= {f"v{i}": x for i, x in enumerate(self.averages)}
+        self.models |= {(r, j): x for r, path in enumerate(self.paths) for j, x in enumerate(path)}
         self.models["mean"] = combine(*((Q(1, len(self.averages) - 1), x) for x in self.averages[:-1]))
-        named(self.near, set(), "near", self.models)
-
-    def play(self, method: str, p: Q) -> None:
-        last, own, shared, sizes = self.servers[0], ZERO, ZERO, iter(self.sizes)
-        for steps in self.claim["local_steps"]:
-            w, now = self.servers[-1], [next(sizes) for _ in range(steps)]
-            first = combine((1 + p, w), (-p, last)) if method == "fedinit" else w
-            path = local(method, p, now, first, w, combine((-1, own), (1, shared)), self.ask)
-            if method == "scaffold":
-                change = combine((1 / sum(now), path[0]), (-1 / sum(now), path[-1]), (-1, shared))
-                own, shared = combine((1, own), (1, change)), combine((1, shared), (1, average(change)))
-            last = path[-1]
-            self.paths.append(path)
-            self.servers.append(average(last))
+        named(self.near, (), "near", self.models)
 
     def place(self, name: str, point: Vector, gradient: Vector) -> Vector:
         self.points[name], self.gradients[name] = point, gradient
@@ -333,8 +350,7 @@ class Run(Sums):
         """The gradient at a model of the run; where the model is known, the one there."""
         same = next((name for name in self.points if name != "*" and self.points[name] == point), None)
         number = 1 + sum(name[0] == "g" for name in self.points)
-        own = {f"g{i}": self.step if i > 1 else Q(1) for i in range(1, number + 1)}
-        return self.gradients[same] if same else self.place(f"g{number}", point, (own, own))
+        return self.gradients[same] if same else self.place(f"g{number}", point, gradient("g", number, self.change))
 
     def at(self, name: str) -> str:
         """The functions at a model, at the minimiser of all (``*``) or at their own (``own``)."""
@@ -343,15 +359,14 @@ class Run(Sums):
         need(name in self.points or name in self.models, f"{name} is no model of this run")
         if name not in self.points:
             name = next(n for n, x in self.models.items() if x == self.models[name])
-        if name not in self.points:
-            apart = ("*", "own")
-            same = next((n for n in self.points if n not in apart and self.points[n] == self.models[name]), None)
-            if same:
-                return same
+        if name in self.points:
+            return name
+        same = next((n for n, x in self.points.items() if n not in ("*", "own") and x == self.models[name]), "")
+        if not same:
             own = ({name: Q(1)}, {name: Q(1)})
             other = self.gradients[self.near[name]]
-            self.place(name, self.models[name], combine((1, other), (self.step, own)))
-        return name
+            self.place(name, self.models[name], combine((1, other), (self.change, own)))
+        return same or name
 
     def shared(self, name: str) -> str:
         need(self.points[self.at(name)][1] == {} and name != "own", f"at {name} clients are at models of their own")
@@ -362,13 +377,10 @@ class Run(Sums):
         self.values[self.at(name)] += c
         self.values["floor"] -= Q(0) if self.convex else c
 
-    def vector(self, kind: str, name: Any) -> Vector:
-        """Also ``p``: the clients' local models, by round and step."""
-        return self.paths[name[0]][name[1]] if kind == "p" else super().vector(kind, name)
-
     def inequality(self, c: Q, kind: str, names: Any) -> Q:
         """Adds c times the left side of ``left side <= right side``, and returns c times the right side."""
-        need(len(names) == PLACES.get(kind, 0), f"{kind} is about another number of models")
+        several = 2 if kind == "class" else int(kind in (*EVERYWHERE, "lower", "grad_cap_sq"))
+        need(len(names) == several, f"{kind} is about another number of models")
         if kind == "class":
             self.smooth(c, *map(self.at, names))
             return Q(0)
@@ -404,15 +416,15 @@ class Run(Sums):
         elif kind == "distance_sq":
             self.square(c, (1, ("m", f"v{len(self.averages) - 2}")))
         elif kind == "divergence":
-            self.apart(c, last)
+            self.divergence(c, last)
         else:  # a factor, which counts with its offset
             raise Refused(f"{kind} is no inequality")
         return c * self.given[kind]
 
-    def apart(self, c: Q, i: int) -> None:
-        """Adds c times the clients' divergence after i rounds."""
+    def divergence(self, c: Q, i: int) -> None:
+        """Adds c times that of the clients after i rounds."""
         if i:
-            self.square(c, (1, ("p", (i - 1, -1))), (-1, ("m", f"w{i}")))
+            self.square(c, (1, ("m", (i - 1, len(self.paths[i - 1]) - 1))), (-1, ("m", f"w{i}")))
 
     def counted(self) -> list[int]:
         """The server models, rounds or iterations that the claim's statistic looks at."""
@@ -421,19 +433,19 @@ class Run(Sums):
         if metric in OF_A_RUN:
             need(kind == "whole", f"{metric} is one number of a whole run")
             return [0]
+        need(kind in ("last", "min", "mean"), f"the statistic {kind} is not known here")
         if metric in OF_A_ROUND:
-            every = list(range(1, rounds + 1))
+            every = range(1, rounds + 1)
         elif metric == "consensus_distance":
-            every = list(range(steps))
+            every = range(steps)
         else:
             last = steps if iterated else rounds
-            every = list(range(last + 1)) if kind == "last" or (kind == "min" and iterated) else list(range(last))
-        need(kind in ("last", "min", "mean"), f"the statistic {kind} is not known here")
-        return every[-1:] if kind == "last" else every
+            every = range(last + (kind == "last" or (kind == "min" and iterated)))
+        return [*every][-1:] if kind == "last" else [*every]
 
     def metric(self, c: Q, i: int) -> None:
         """Adds c times the metric at server model, round or iteration i."""
-        word = self.claim["metric"]
+        word, before = self.claim["metric"], f"w{i - 1}"
         model = f"{'v' if self.claim['over'] == 'iterations' else 'w'}{i}"
         if word == "distance_sq":
             need(self.convex, "without convexity there is no minimiser to be away from")
@@ -443,300 +455,269 @@ class Run(Sums):
         elif word == "grad_norm_sq":
             self.square(c, (1, ("G", self.at(model))))
         elif word == "divergence":
-            self.apart(c, i)
+            self.divergence(c, i)
         elif word == "average_gap":
             self.value(c, "mean")
         elif word == "mean_gap":
             for j in range(1, len(self.averages)):
                 self.value(c / (len(self.averages) - 1), f"v{j}")
         elif word == "weighted_grad_norm_sq":
-            for j in range(len(self.averages) - 1):
-                self.square(c * self.sizes[j], (1, ("G", self.at(f"v{j}"))))
+            for j, size in enumerate(self.sizes):
+                self.square(c * size, (1, ("G", self.at(f"v{j}"))))
         elif word == "global_step":
-            self.square(c, (1, ("m", f"w{i}")), (-1, ("m", f"w{i - 1}")))
+            self.square(c, (1, ("m", model)), (-1, ("m", before)))
         elif word == "loss_change":
-            self.values[self.at(f"w{i}")] += c
-            self.values[self.at(f"w{i - 1}")] -= c
+            self.values[self.at(model)] += c
+            self.values[self.at(before)] -= c
         elif word == "local_drift":
             for j in range(len(self.paths[i - 1]) - 1):
-                self.square(c, (1, ("p", (i - 1, j))), (-1, ("m", f"w{i - 1}")))
+                self.square(c, (1, ("m", (i - 1, j))), (-1, ("m", before)))
         elif word == "consensus_distance":
             steps = [(r, j) for r, path in enumerate(self.paths) for j in range(len(path) - 1)]
-            self.square(c, (1, ("p", steps[i])), (-1, ("m", f"v{i}")))
+            self.square(c, (1, ("m", steps[i])), (-1, ("m", model)))
         elif word == "mean_gradient_drift":
             walked = [next(n for n in self.points if n != "*" and self.points[n] == x) for x in self.paths[i - 1][:-1]]
-            begin = self.at(f"w{i - 1}")
-            self.square(c, (1, ("g", begin)), *((Q(-1, len(walked)), ("g", name)) for name in walked))
+            self.square(c, (1, ("g", self.at(before))), *((Q(-1, len(walked)), ("g", name)) for name in walked))
         else:
             raise Refused(f"the metric {word!r:.60} is not known here")
 
 
-def check_worst_case(certificate: Any) -> None:
+def check_worst_case(proof: Any) -> None:
     """``Refused`` unless the multipliers prove the bound, and the federation attains what is said of it."""
-    run = Run(certificate)
-    bound, unit = Q(0), number(certificate["unit"])
-    for kind, *names, said in certificate["multipliers"]:
+    run = Run(proof)
+    bound, unit = Q(0), number(proof["unit"])
+    for kind, *names, said in proof["multipliers"]:
         multiplier = number(said) * (unit if isinstance(said, int) else 1)
         need(multiplier >= 0, f"the multiplier of {kind} {names} is negative")
         bound += run.inequality(multiplier, kind, names)
-    need(bound <= number(certificate["bound"]), f"the multipliers prove {float(bound):.12g} only")
+    need(bound <= number(proof["bound"]), f"the multipliers prove {float(bound):.12g} only")
 
-    counted, weights = run.counted(), certificate["weights"]
-    places = {str(i): i for i in counted}
-    need(set(weights) <= set(places), "the metric is taken where the claim does not speak of it")
-    weights = {places[i]: number(x) for i, x in weights.items()}
+    places = {str(i): i for i in run.counted()}
+    named(proof["weights"], (), "the metric", places)
+    weights = {places[i]: number(x) for i, x in proof["weights"].items()}
     need(sum(weights.values()) == 1 and min(weights.values()) >= 0, "the weights of the metric are no average")
     if run.claim["statistic"] == "mean":
-        need(all(weights.get(i) == Q(1, len(counted)) for i in counted), "a mean has equal weights")
+        need(len(weights) == len(places) and len(set(weights.values())) == 1, "a mean has equal weights")
     for i, weight in weights.items():
         run.metric(-weight, i)
 
     zero = "*" if run.convex else run.at("w0")
     left = [name for name, x in run.values.items() if x and name != zero]
     need(not left, f"function values are left over: {', '.join(left)}")
-    for which, block in zip((0, 1), certificate["blocks"], strict=True):
+    for which, block in zip((0, 1), proof["blocks"], strict=True):
         squares(block, run.matrix(which))
-    if "attained" in certificate:
-        value = number(certificate["attained"]["value"])
-        need(reached(certificate) >= value, "the federation does not attain what is said")
+    if "attained" in proof:
+        need(reached(proof) >= number(proof["attained"]["value"]), "the federation does not attain what is said")
 
 
-def reached(certificate: Any) -> Q:
-    """The metric of the certificate's federation; ``Refused`` unless it meets every inequality of the claim.
+class Numbers:
+    """The vectors of a run as those of two clients in coordinates: at their mean plus and minus the deviation."""
 
-    Its points, gradients and values are numbers: those of two clients, at their mean plus and minus the deviation.
-    """
-    run = Run(certificate)
-    held = named(certificate["attained"], ATTAINED, "what is attained")
-    unit, vectors = Q(1, 2 ** count(held["bits"], 0, MOST_BITS, "bits")), held["vectors"]
-    sizes = [count(n, 0, min(len(vectors), MOST_VECTORS), "dimensions") for n in held["dimensions"]]
-    need(len(sizes) == 2, "dimensions are those of the means and of the deviations")
-    whole_ones = all(type(x) is int for parts in vectors.values() for part in parts for x in part)
-    need(whole_ones and all(len(parts) == 2 for parts in vectors.values()), "a vector is two lists of whole numbers")
-    values = {name: number(x) for name, x in held["values"].items()} | {"*" if run.convex else run.at("w0"): Q(0)}
-    numbers: dict[Any, tuple[list[list[int]], int]] = {}
+    def __init__(self, run: Run, held: Any) -> None:
+        self.run, self.vectors = run, held["vectors"]
+        self.unit = Q(1, 4 ** count(held["bits"], 0, MOST_BITS, "bits"))
+        self.sizes = [count(n, 0, min(len(self.vectors), MOST_VECTORS), "dimensions") for n in held["dimensions"]]
+        need(len(self.sizes) == 2, "dimensions are those of the means and of the deviations")
+        for parts in self.vectors.values():
+            integers = all(type(x) is int for part in parts for x in part)
+            need(integers and len(parts) == 2, "a vector is two lists of whole numbers")
+        self.inner = cache(self._inner)
+        self.coordinates = cache(self._coordinates)
+        zero = "*" if run.convex else run.at("w0")
+        self.values = {name: number(x) for name, x in held["values"].items()} | {zero: Q(0)}
 
-    def coordinates(key: Any) -> tuple[list[list[int]], int]:
-        if key not in numbers:
-            parts, denominator = whole(list(run.vector(*key)))
-            found = []
-            for b, part in enumerate(parts):
-                rows = [(x, vectors[name][b]) for name, x in part.items() if name in vectors]
-                found.append([sum(x * row[d] for x, row in rows if d < len(row)) for d in range(sizes[b])])
-            numbers[key] = found, denominator
-        return numbers[key]
+    def _coordinates(self, key: Any) -> tuple[list[list[int]], int]:
+        parts, denominator = whole(list(self.run.vector(*key)))
+        found = []
+        for b, part in enumerate(parts):
+            rows = [(x, self.vectors[name][b]) for name, x in part.items() if name in self.vectors]
+            found.append([sum(x * row[d] for x, row in rows if d < len(row)) for d in range(self.sizes[b])])
+        return found, denominator
 
-    @cache
-    def inner(u: Any, v: Any) -> Q:
-        (one, m), (other, n) = coordinates(u), coordinates(v)
-        return Q(sum(sum(map(mul, a, b)) for a, b in zip(one, other, strict=True)), m * n) * unit**2
+    def _inner(self, u: Any, v: Any) -> Q:
+        (one, m), (other, n) = self.coordinates(u), self.coordinates(v)
+        return Q(sum(sum(map(mul, a, b)) for a, b in zip(one, other, strict=True)), m * n) * self.unit
 
-    def total() -> Q:
-        """What has been added up, at the federation's numbers; and from 0 on."""
-        missing = [name for name, c in run.values.items() if c and name not in values]
+    def total(self) -> Q:
+        """What the run has added up, in these numbers; then it adds up from 0 on."""
+        run = self.run
+        missing = [name for name, c in run.values.items() if c and name not in self.values]
         need(not missing, f"the federation has no value at {', '.join(missing)}")
-        found = sum((c * values[name] for name, c in run.values.items() if c), Q(0))
-        found += sum((c * inner(u, v) for (u, v), c in run.products.items() if c), Q(0))
+        found = sum((c * self.values[name] for name, c in run.values.items() if c), Q(0))
+        found += sum((c * self.inner(u, v) for (u, v), c in run.products.items() if c), Q(0))
         run.clear()
         return found
 
+
+def reached(proof: Any) -> Q:
+    """The metric of the proof's federation; ``Refused`` unless it meets every inequality of the claim."""
+    run = Run(proof)
+    numbers = Numbers(run, named(proof["attained"], ATTAINED, "what is attained"))
     read = []
     for i in run.counted():
         run.metric(Q(1), i)
-        read.append(total())
-    if EVERYWHERE & set(run.given) or "floor" in values:
+        read.append(numbers.total())
+    if set(EVERYWHERE) & set(run.given) or "floor" in numbers.values:
         for i in range(len(run.servers)):
             run.at(f"w{i}")
-    common = [(n,) for n, x in run.points.items() if x[1] == {} and n != "own"]
-    capped = [(n,) for n in run.points if n[0] == "g"]
-    required: list[tuple[str, tuple[str, ...]]] = []
-    for word in run.given:
-        if word != "dissimilarity_factor":
-            places = common if word in EVERYWHERE else capped if word == "grad_cap_sq" else [()]
-            required += [(word, names) for names in places]
-    required += [("lower", n) for n in common] if "floor" in values else []
-    for kind, names in required:
-        limit = run.inequality(Q(1), kind, names)
-        need(total() <= limit, f"the federation breaks {kind} {' '.join(names)}")
+    common = [n for n, x in run.points.items() if x[1] == {} and n != "own"]
+    places = {word: common for word in (*EVERYWHERE, "lower")} | {"grad_cap_sq": [n for n in run.points if n[0] == "g"]}
+    words = [word for word in run.given if word != "dissimilarity_factor"]
+    for kind in [*words, "lower"] if "floor" in numbers.values else words:
+        for names in [(n,) for n in places[kind]] if kind in places else [()]:
+            limit = run.inequality(Q(1), kind, names)
+            need(numbers.total() <= limit, f"the federation breaks {kind} {' '.join(names)}")
     for pair in permutations(list(run.points), 2):
         run.smooth(Q(1), *pair)
-        need(total() <= 0, f"the federation is not of the class: {' '.join(pair)}")
+        need(numbers.total() <= 0, f"the federation is not of the class: {' '.join(pair)}")
     known = {*run.points, *run.models, "start", "*", "own", "floor"}
-    need(set(values) | set(vectors) <= known, "the federation has more than the run")
+    need(set(numbers.values) | set(numbers.vectors) <= known, "the federation has more than the run")
     kind = run.claim["statistic"]
     return min(read) if kind == "min" else sum(read, Q(0)) / len(read)
 
 
 # ---- rates ----
 
-KEPT = {
-    "fedavg": (["model"], []), "fedprox": (["model"], []), "fedinit": (["model"], ["last"]),
-    "scaffold": (["model"], ["control"]), "fedavgm": (["model", "velocity"], []), "fedcm": (["model", "direction"], []),
-}  # fmt: skip
-"""What means and deviations keep from round to round. SCAFFOLD's controls count relative to ``REST``. What clients keep
-while others are drawn has a mean over all clients that counts too."""
-
-
-def drawn(claim: Any) -> bool:
-    """Whether clients that keep something rest while others are drawn."""
-    return claim["cohort"] is not None and bool(KEPT[claim["method"]][1])
-
-
-def play(claim: Any, gradients: Iterator[Vector]) -> tuple[list[Vector], dict[str, Vector], dict[str, Vector]]:
-    """The models that gradients are asked at, and what is kept before and after the round.
-
-    Of what means keep afterwards, the deviations are what every client adds to it.
-    """
-    method, p, sizes = claim["method"], parameter(claim, RATE), step_sizes(claim, [claim["local_steps"]])
-    means, apart = KEPT[method]
-    before: dict[str, Vector] = {name: ({name: Q(1)}, {}) for name in means}
-    before |= {name: ({}, {name: Q(1)}) for name in apart}
-    own: Vector = ({name: Q(1) for name in apart if drawn(claim)}, {name: Q(1) for name in apart})
-    w = first = before["model"]
-    if method == "fedinit":  # when all take part, the mean of the last models is w
-        first = combine((1 + p * drawn(claim), w), (-p, own))
-    held = combine((-1, before["control"]), (-1, REST)) if method == "scaffold" else before.get("direction", ZERO)
-    path = local(method, p, sizes, first, w, held, lambda _: next(gradients))
-    x, moved = path[-1], combine((1, path[-1]), (-1, first))
-    slope = combine((-1 / sum(sizes), moved))
-    after: dict[str, Vector] = {"model": x, "last": ({}, x[1]), "direction": slope}
-    if method == "scaffold":
-        after["control"] = combine((1, before["control"]), (1, ({}, slope[1])))
-    elif method == "fedavgm":
-        after["velocity"] = combine((p, before["velocity"]), (-1, moved))
-        after["model"] = combine((1, w), (-1, after["velocity"]))
-    if drawn(claim):  # how far a client that is drawn moves what it keeps
-        after["moved"] = combine((1, slope), (-1, average(own))) if method == "scaffold" else combine((1, x), (-1, own))
-    return path[:-1], before, after
-
 
 def check_rate(proof: Any) -> None:
     """``Refused`` unless V contracts as the claim says, from the start that it says."""
-    claim, rest = named(proof["claim"], CLAIM[RATE], "a claim"), proof["rest"]
-    texts = ("smoothness", "strong_convexity", "contraction", "start_distance", "start_dissimilarity", "floor")
-    L, mu, rho, start_distance, start_dissimilarity, floor = (number(claim[word]) for word in texts)
-    potential, change, gamma = number(proof["potential"]), number(proof["change"]), floor * (1 - rho)
-    N, C, noisy, spread = claim["clients"], claim["cohort"], claim["noise_floor"] is not None, Q(0)
-    noise_floor, steps = number(claim["noise_floor"]) if noisy else Q(0), claim["local_steps"]
-    need(0 <= mu < L, "there are no such functions")
+    sums, rest = Sums(proof), bool(proof["rest"])
+    claim, change, potential = sums.claim, sums.change, number(proof["potential"])
+    rho, start_distance, start_dissimilarity, floor = (number(claim[word]) for word in RATE_NUMBERS[:4])
+    N, C, noisy = claim["clients"], claim["cohort"], claim["noise_floor"] is not None
+    noise_floor, spread = number(claim["noise_floor"]) if noisy else Q(0), Q(0)
+    need(sums.convex, "without convexity there is no minimiser")
     need(0 < rho < 1, "a contraction is between 0 and 1")
     need(min(start_distance, start_dissimilarity, floor, noise_floor, potential) >= 0, "a weight is negative")
-    need(change != 0, "gradients that do not change are not all there are")
     need(isinstance(claim["step_size"], str), "a round has one step size")
-    need(type(rest) is bool, "gradients are relative to something else")  # or to those at the minimiser
-    need(N is None or (type(N) is int and N > 0), "clients are a whole number")
+    if N is not None:
+        count(N, 1, 10**LONGEST, "clients")
     if C is not None:  # the mean of so many, drawn without replacement: what deviations add to squares of it
-        need(type(C) is int and N is not None and 0 < C <= N and not noisy, "a cohort is of so many clients, no noise")
+        count(C, 1, N or 0, "clients of a cohort")
         spread = Q(N - C, C * (N - 1)) if N > 1 else Q(0)
-    need(not noisy or N is not None, "noise is that of so many clients")
-    if "after" in proof:
-        remains = remaining(claim, named(proof["after"], {*BEGUN, "rounds", "bound"}, "what is left after rounds"))
-        need(remains <= number(proof["after"]["bound"]), "after these rounds more is left than is claimed")
+    need(not noisy or (N is not None and C is None), "noise is that of so many clients, all of which take part")
+    p, sizes = checked_plan(claim, [claim["local_steps"]])
+    names, clients = METHODS[claim["method"]]
+    means, drawn, asked = ["model", *names], C is not None and bool(clients), list[Vector]()
 
-    def gradient(j: int) -> Vector:
-        own = {f"v{i}": change if i > 1 else Q(1) for i in range(1, j + 1)}
-        return own, dict(own)
+    def ask(model: Vector) -> Vector:
+        asked.append(model)
+        heard = {f"n{len(asked)}": Q(noisy)}
+        return combine((1, gradient("v", len(asked), change)), (int(rest), REST), (1, (heard, heard)))
 
-    def heard() -> Iterator[Vector]:
-        for j in range(1, steps + 1):
-            own = {f"n{j}": Q(noisy)}
-            yield combine((1, gradient(j)), (1 * rest, REST), (1, (own, own)))
-
-    asked, before, after = play(claim, heard())
-    need(proof["statement"] == said(proof), "the statement in words is another one")
+    before: dict[str, Vector] = {name: ({name: Q(1)}, {}) for name in means}
+    state = dict(before)
+    for name in clients:  # controls count relative to REST; when all take part, the mean of the last models is w
+        mean = {name: Q(1)} if drawn else {"model": Q(1)} if name == "last" else {}
+        state[name] = combine((1, (mean, {name: Q(1)})), (int(name == "control"), REST))
+    _, after = one_round(claim["method"], p, sizes, state, ask)
     # relative to their gradients at the minimiser clients have other values, but the same mean at the server model
-    sums = Sums(L, mu)
     sums.points = dict(enumerate([ZERO, *asked]))
-    sums.gradients = {0: ZERO if rest else REST} | {j: gradient(j) for j in range(1, len(asked) + 1)}
-    if asked[0] == before["model"]:
-        sums.points[steps + 1], sums.gradients[steps + 1] = average(after["model"]), gradient(steps + 1)
-    need(potential == 0 or asked[0] == before["model"], "the first gradient is not that of the server model")
-    need(potential == 0 or spread == 0, "the model of a cohort is no point of the proof")
+    sums.gradients = {j: gradient("v", j, change) for j in sums.points} | {0: ZERO if rest else REST}
+    at_server = asked[0] == before["model"]
+    if at_server:
+        last = len(sums.points)
+        sums.points[last], sums.gradients[last] = average(after["model"]), gradient("v", last, change)
+    need(potential == 0 or (at_server and spread == 0), "the loss of a server model that is no point of the proof")
     sums.values[1] += rho * potential
     sums.values[len(sums.points) - 1] -= potential
 
-    def both(c: Q, one: Vector, other: Vector) -> None:
-        """Adds ``c <one, other>``."""
-        place = len(sums.models)
-        sums.models |= {place: one, place + 1: other}
-        sums.product(c, [(1, ("m", place))], [(1, ("m", place + 1))])
-
-    means, apart = KEPT[claim["method"]]
-    ends: dict[str, Vector] = {name: ({}, after[name][1]) for name in means}
-    kept_apart: Vector = ZERO
-    renewed: list[tuple[Q, Vector]] = []
-    if drawn(claim):
-        kept, share, moved = apart[0], Q(C, N), after["moved"]
-        means, kept_apart = [*means, kept], ({}, {kept: Q(1)})
-        ends[kept] = ({}, combine((share, moved))[1])
-        before |= {name: ({name: Q(1)}, {}) for name in means}
-        after[kept] = combine((1, before[kept]), (share, average(moved)))
-        away: Vector = ({}, moved[1])
-        renewed = [(share * (1 - share), average(moved)), (1 - share, kept_apart),
-                   (share, combine((1, kept_apart), (1, away))), (-(share**2) * spread, away)]  # fmt: skip
-    after |= {name: average(after[name]) for name in means}
-    for names, rows, least in ((means, proof["means"], "above_distance"), (apart, proof["apart"], "above_nothing")):
-        P = [[number(x) for x in row] for row in rows]
-        need(len(P) == len(names) and all(len(row) == len(P) for row in P), "the quadratic has another size")
-        need(all(P[i][j] == P[j][i] for i in range(len(P)) for j in range(i)), "the quadratic is not symmetric")
-        if drawn(claim) and names is apart:
-            both(rho * P[0][0], kept_apart, kept_apart)
-            for c, vector in renewed:
-                both(-c * P[0][0], vector, vector)
-        else:
-            for i, a in enumerate(names):
-                for j, b in enumerate(names):
-                    both(rho * P[i][j], before[a], before[b])
-                    both(-P[i][j], after[a], after[b])
-                    if names is means:
-                        both(-P[i][j] * spread, ends[a], ends[b])
-        own = {(a, b): P[i][j] - (a == b == "model") for i, a in enumerate(names) for j, b in enumerate(names)}
-        squares(proof[least], own)
+    then: list[tuple[Q, list[Vector]]] = [(Q(1), [average(after[name]) for name in means])]
+    ends = [apart(after[name]) for name in means]
+    of_clients = [combine((1, apart(after[name])), (-int(name == "control"), REST)) for name in clients]
+    kept: list[tuple[Q, list[Vector]]] = [(Q(1), of_clients)]
+    if drawn:  # what clients keep has a mean over all of them that counts too, and moves for some of them alone
+        name, share = clients[0], Q(C, N)
+        means, before[name] = [*means, name], ({name: Q(1)}, {})
+        own: Vector = ({}, {name: Q(1)})
+        moved = combine((1, after[name]), (-1, state[name]))
+        then[0][1].append(combine((1, before[name]), (share, average(moved))))
+        ends.append(combine((share, apart(moved))))
+        kept = [(share * (1 - share), [average(moved)]), (1 - share, [own]),
+                (share, [combine((1, own), (1, apart(moved)))]), (-(share**2) * spread, [apart(moved)])]  # fmt: skip
+    now: tuple[list[Vector], list[Vector]] = [before[n] for n in means], [({}, {n: Q(1)}) for n in clients]
+    later = [*then, (spread, ends)], kept
+    P = (
+        quadratic(proof["means"], means, proof["above_distance"]),
+        quadratic(proof["apart"], clients, proof["above_nothing"]),
+    )
+    for which in (0, 1):
+        for c, vectors in ((rho, now[which]), *((-factor, vectors) for factor, vectors in later[which])):
+            add_quadratic(sums, c, P[which], vectors)
     for a, b, multiplier in proof["multipliers"]:
         c = number(multiplier)
         need(c >= 0, f"the multiplier of {a}, {b} is negative")
         need(type(a) is int and type(b) is int and {a, b} <= set(sums.points), "there is no such point")
         sums.smooth(c, a, b)
     need(not any(x for name, x in sums.values.items() if name), "function values are left over")
-    forms = [sums.matrix(0), sums.matrix(1)]
-    forms[1]["*", "*"] += gamma
-    noises = [[number(x) for x in row] for row in proof["noises"]]
-    need([len(row) for row in noises] == [steps * noisy] * 2, "noise counts once for every step, in both blocks")
-    need(all(x >= 0 for row in noises for x in row), "noise has a negative weight")
-    for form, row, unheard in zip(forms, noises, proof["unheard"], strict=True):
-        for j, cost in enumerate(row, 1):
-            mine, later = f"n{j}", {f"v{i}" for i in range(j + 1, steps + 2)}
-            alone = {(u, v) for u, v in form if mine in (u, v) and not later & {u, v}} - {(mine, mine)}
-            form.update(dict.fromkeys(alone, Q(0)))  # in the mean nothing but later gradients goes along with it
-            form[mine, mine] += cost
-        for u, v, value in unheard:
-            early, late = (int(x[1:]) if re.fullmatch("[vn][0-9]{1,6}", x) else 0 for x in (u, v))
-            of_it = v in {f"n{j + 1}" for j in range(len(row))} and u != v and (u[0] == "n" or early <= late)
-            need(of_it, f"{v!r:.60} goes along with {u!r:.60}")
-            form[u, v] = form[v, u] = number(value)
+    forms = sums.matrix(0), sums.matrix(1)
+    forms[1]["*", "*"] += floor * (1 - rho)
+    noise = [count_noise(form, proof, which, len(sizes) * noisy) for which, form in enumerate(forms)]
     if noisy:
-        added = sum(noises[0], Q(0)) / N + sum(noises[1], Q(0)) * Q(N - 1, N)
+        added = noise[0] / N + noise[1] * Q(N - 1, N)
         need(added <= noise_floor * (1 - rho), "noise leaves more than is claimed")
     for block, form in zip(proof["blocks"], forms, strict=True):
         squares(block, form)
-    begun = 2 if drawn(claim) and claim["method"] == "fedinit" else 1  # the last models are the first one
-    distance = sum((number(x) for row in proof["means"][:begun] for x in row[:begun]), potential * L / 2)
-    dissimilarity = number(proof["apart"][0][0]) if claim["method"] == "scaffold" else Q(0)  # controls begin with 0
+    first = 2 if drawn and claim["method"] == "fedinit" else 1  # the last models are the first one
+    distance = sum((x for row in P[0][:first] for x in row[:first]), potential * sums.L / 2)
     need(distance <= start_distance, "the start counts for more than is claimed")
+    dissimilarity = P[1][0][0] if claim["method"] == "scaffold" else Q(0)  # controls begin with 0
     need(dissimilarity <= start_dissimilarity, "heterogeneity at the start counts for more than is claimed")
+    if "after" in proof:
+        remains = remaining(claim, named(proof["after"], {*START, "rounds", "bound"}, "what is left after rounds"))
+        need(remains <= number(proof["after"]["bound"]), "after these rounds more is left than is claimed")
+
+
+def quadratic(rows: Any, names: list[str], above: Any) -> list[list[Q]]:
+    """A symmetric matrix that is a sum of squares, without the square of the model's distance."""
+    P = [[number(x) for x in row] for row in rows]
+    need([len(row) for row in P] == [len(names)] * len(names), "the quadratic has another size")
+    need(all(P[i][j] == P[j][i] for i in range(len(P)) for j in range(i)), "the quadratic is not symmetric")
+    squares(above, {(a, b): P[i][j] - (a == b == "model") for i, a in enumerate(names) for j, b in enumerate(names)})
+    return P
+
+
+def add_quadratic(sums: Sums, c: Q, P: list[list[Q]], vectors: list[Vector]) -> None:
+    """Adds c times the quadratic P of these vectors."""
+    place = len(sums.models)
+    sums.models |= {place + i: vector for i, vector in enumerate(vectors)}
+    for i, row in enumerate(P):
+        for j, x in enumerate(row):
+            sums.product(c * x, [(1, ("m", place + i))], [(1, ("m", place + j))])
+
+
+def count_noise(form: Matrix, proof: Any, which: int, steps: int) -> Q:
+    """Counts every step's noise in means (0) or deviations (1) for what the proof says, and returns the sum of that.
+
+    In the mean nothing but later gradients goes along with it: products with the rest count for what the proof says.
+    """
+    costs = [number(x) for x in proof["noises"][which]]
+    need(len(costs) == steps, "noise counts once for every step, in both blocks")
+    need(all(x >= 0 for x in costs), "noise has a negative weight")
+    for j, cost in enumerate(costs, 1):
+        mine, later = f"n{j}", {f"v{i}" for i in range(j + 1, steps + 2)}
+        alone = {(u, v) for u, v in form if mine in (u, v) and not later & {u, v}} - {(mine, mine)}
+        form.update(dict.fromkeys(alone, Q(0)))
+        form[mine, mine] += cost
+    for u, v, value in proof["unheard"][which]:
+        early, late = (int(x[1:]) if re.fullmatch("[vn][0-9]{1,6}", x) else 0 for x in (u, v))
+        of_it = v in {f"n{j + 1}" for j in range(steps)} and u != v and (u[0] == "n" or early <= late)
+        need(of_it, f"{v!r:.60} goes along with {u!r:.60}")
+        form[u, v] = form[v, u] = number(value)
+    return sum(costs, Q(0))
 
 
 def remaining(claim: Any, after: Any) -> Q:
     """What ``V_next <= contraction V + (1 - contraction) floors`` leaves after so many rounds from such a start."""
-    rounds, begun = after["rounds"], [number(after[word]) for word in BEGUN]
+    rounds, start = after["rounds"], [number(after[word]) for word in START]
     need(type(rounds) is int and rounds >= 0, "rounds are a whole number")
-    need(min(begun) >= 0, "a squared length is negative")
-    need(claim["noise_floor"] is not None or begun[2] == 0, "nothing is proved of noise")
+    need(min(start) >= 0, "a squared length is negative")
+    need(claim["noise_floor"] is not None or start[2] == 0, "nothing is proved of noise")
     rho = Q(claim["contraction"])
     many = min(20_000, 2**20 // rho.denominator.bit_length())  # fewer rounds leave more of the start
     past = rho ** min(rounds, many)
-    first = Q(claim["start_distance"]) * begun[0] + Q(claim["start_dissimilarity"]) * begun[1]
-    last = Q(claim["floor"]) * begun[1] + Q(claim["noise_floor"] or 0) * begun[2]
+    first = Q(claim["start_distance"]) * start[0] + Q(claim["start_dissimilarity"]) * start[1]
+    last = Q(claim["floor"]) * start[1] + Q(claim["noise_floor"] or 0) * start[2]
     return past * first + (1 if rounds > many else 1 - past) * last
 
 
@@ -752,60 +733,22 @@ def rounded(text: str, digits: int = 10, *, up: bool = True) -> str:
 
 def said(proof: Any) -> str:
     """The claim in words."""
-    return _rate_in_words(proof) if proof.get("kind") == RATE else _worst_case_in_words(proof)
-
-
-def _worst_case_in_words(certificate: Any) -> str:
-    claim = certificate["claim"]
-    p = f" with {claim['parameter']}" if claim["method"] in ("fedprox", "fedinit") else ""
-    mu, size = claim["strong_convexity"], claim["step_size"]
-    kind = f"{claim['smoothness']}-smooth" + ("" if mu is None else f", {mu}-strongly convex")
-    given = ", ".join(f"{word} {x}{LATE.get(word, '')}" for word, x in claim["given"].items())
-    of = size if isinstance(size, str) else ", ".join(map(str, size))
-    begin = {"scaffold": ", controls that begin with 0", "fedinit": ", clients that begin at the server's model"}
-    lower = ""
-    if "attained" in certificate:
-        visited = any(GIVEN[word] for word in claim["given"]) or mu is None
-        held = ", what is assumed of all models being met at those visited" if visited else ""
-        lower = f"; attained by two clients{held}: {rounded(certificate['attained']['value'], up=False)}"
-    return (
-        f"{claim['metric']} ({claim['statistic']} over {claim['over']}) <= {rounded(certificate['bound'])} after "
-        f"rounds of {claim['local_steps']} steps of {of} by {claim['method']}{p}, any number of {kind} "
-        f"clients of the same weight that all take part{begin.get(claim['method'], '')}, {given}{lower}"
-    )
-
-
-def _rate_in_words(proof: Any) -> str:
-    c, above = proof["claim"], partial(rounded, digits=6)
-    p = f" with {c['parameter']}" if Q(c["parameter"]) else ""
-    bound = f"{above(c['contraction'])}^T ({above(c['start_distance'])} |w_0 - w*|^2"
-    bound += f" + {above(c['start_dissimilarity'])} zeta^2)" if Q(c["start_dissimilarity"]) else ")"
-    bound += f" + {above(c['floor'])} zeta^2" if Q(c["floor"]) else ""
-    noisy, mean = c["noise_floor"] is not None, c["noise_floor"] is not None or c["cohort"]
-    who = f"{c['cohort']} drawn every round" if c["cohort"] else "all taking part"
-    bound += f" + {above(c['noise_floor'])} sigma^2" if noisy and Q(c["noise_floor"]) else ""
-    gradients = "gradients with independent noise of mean 0 and variance at most sigma^2" if noisy else "full gradients"
-    begin = {"scaffold": ", controls that begin with 0", "fedinit": ", clients that begin at w_0",
-             "fedavgm": ", no velocity before", "fedcm": ", no direction before"}  # fmt: skip
-    return (
-        f"{'E' if mean else ''}|w_T - w*|^2 <= {bound} after every number T of rounds of {c['local_steps']} steps of "
-        f"{c['step_size']} by {c['method']}{p}, {c['clients'] or 'any number of'} {c['smoothness']}-smooth, "
-        f"{c['strong_convexity']}-strongly convex clients, {who} and weighing the same, "
-        f"{gradients}{begin.get(c['method'], '')}; w* minimises the mean of their losses, "
-        f"zeta^2 is their mean squared gradient there{_later(proof)}"
-    )
-
-
-def _later(proof: Any) -> str:
-    """What is claimed of a number of rounds, in words."""
-    if "after" not in proof:
-        return ""
-    after = proof["after"]
-    noise = f", sigma^2 {after['gradient_variance']}" if Q(after["gradient_variance"]) else ""
-    return (
-        f"; from |w_0 - w*|^2 {after['initial_distance_sq']}, zeta^2 {after['optimum_dissimilarity']}{noise} at most "
-        f"{rounded(after['bound'], 6)} after {after['rounds']} rounds"
-    )
+    claim, up = proof["claim"], partial(rounded, digits=6)
+    if proof["kind"] == WORST_CASE:
+        words = f"{claim['metric']} ({claim['statistic']} over {claim['over']}) <= {rounded(proof['bound'])}"
+        if "attained" in proof:
+            words += f", attained by two clients: {rounded(proof['attained']['value'], up=False)}"
+        words += ", any number of clients"
+    else:
+        rho, start, more, floor, noise = (up(claim[word] or "0") for word in RATE_NUMBERS)
+        words = f"{'E' if claim['noise_floor'] or claim['cohort'] else ''}|w_T - w*|^2 <= {rho}^T ({start} |w_0 - w*|^2"
+        words += f" + {more} zeta^2)" * (more != "0") + ")" * (more == "0")
+        words += f" + {floor} zeta^2" * (floor != "0") + f" + {noise} sigma^2" * (noise != "0")
+        words += f" after every number T of rounds, {claim['clients'] or 'any number of'} clients"
+    plan = {word: claim[word] for word in (*PLAN, "cohort", "given") if claim.get(word) is not None}
+    later = f"; after {proof['after']['rounds']} rounds <= {up(proof['after']['bound'])}" if "after" in proof else ""
+    told = plan | {word: x for word, x in proof.get("after", {}).items() if word in START}
+    return f"{words}{later}: {', '.join(f'{word}={x}' for word, x in told.items())}".replace("'", "")
 
 
 # ---- files ----
@@ -813,16 +756,10 @@ def _later(proof: Any) -> str:
 
 def check(proof: Any) -> None:
     """Raise ``Refused`` unless the file proves what it claims."""
-    kind = proof.get("kind", WORST_CASE)
+    kind = proof["kind"]
     need(kind in (WORST_CASE, RATE), f"a proof is of the kind {WORST_CASE} or {RATE}; got {kind!r:.60}")
-    named(proof, FILE[kind], f"a proof of a {kind}", ("kind", "attained" if kind == WORST_CASE else "after"))
-    above_them = [proof[word] for word in ("above_distance", "above_nothing") if kind == RATE]
-    largest = max(len(block[word]) for block in (*proof["blocks"], *above_them) for word in BLOCK - {"bits"})
-    need(largest <= MOST_VECTORS, f"a factor is of at most {MOST_VECTORS} vectors")
-    if kind == RATE:
-        check_rate(proof)
-    else:
-        check_worst_case(proof)
+    named(proof, FILE[kind], f"a proof of a {kind}", ["attained" if kind == WORST_CASE else "after"])
+    (check_rate if kind == RATE else check_worst_case)(proof)
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -850,8 +787,9 @@ def lines(file: str) -> list[bytes]:
         data = stream.decompress(data, MOST_BYTES + 1)
         need(len(data) > MOST_BYTES or (stream.eof and not stream.unused_data), "the archive is torn, or goes on")
     need(len(data) <= MOST_BYTES, f"a file has at most {MOST_BYTES} bytes, unpacked")
-    need(data.count(b"\n") <= MOST_PROOFS, f"a file has at most {MOST_PROOFS} lines")
-    return data.splitlines() if file.endswith(".xz") else [data]
+    found = data.splitlines() if file.endswith(".xz") else [data]
+    need(0 < len(found) <= MOST_PROOFS, f"a file has from 1 to {MOST_PROOFS} lines")
+    return found
 
 
 def read(file: str) -> list[Any]:
@@ -859,39 +797,38 @@ def read(file: str) -> list[Any]:
     return [loads(line) for line in lines(file)]
 
 
-def judged(line: bytes) -> str:
-    """The proof in words; raises one of ``KNOWN`` where it is none."""
-    proof = loads(line)
-    check(proof)
-    return said(proof)
+def judged(line: bytes | Exception) -> tuple[bool, str]:
+    """Whether a proof is accepted, and it in words or why not."""
+    try:
+        if isinstance(line, Exception):
+            raise line
+        proof = loads(line)
+        check(proof)
+        return True, f"proved: {said(proof)}"
+    except KNOWN as error:
+        why = str(error) if isinstance(error, (Refused, OSError)) else f"{type(error).__name__}: {error}"
+        return False, f"REFUSED: {why}"
 
 
 def main(files: list[str]) -> int:
-    tried = accepted = 0
-    begun = time.perf_counter()
+    accepted, begun = [], time.perf_counter()
     for file in files:
         try:
-            found: list[Any] = lines(file) or [Refused("no proofs")]
+            found: Sequence[bytes | Exception] = lines(file)
         except KNOWN as error:
             found = [error]
         for place, line in enumerate(found, 1):
-            tried += 1
+            fine, verdict = judged(line)
+            accepted.append(fine)
             name = f"{file}:{place}" if isinstance(line, bytes) and file.endswith(".xz") else file
-            try:
-                if not isinstance(line, bytes):
-                    raise line
-                verdict = f"proved: {judged(line)}"
-                accepted += 1
-            except KNOWN as error:
-                why = str(error) if isinstance(error, (Refused, OSError)) else f"{type(error).__name__}: {error}"
-                verdict = f"REFUSED: {why}"
             one_line = "".join(c if c.isprintable() else "?" for c in f"{name}: {verdict}")
             print(one_line.encode("ascii", "backslashreplace").decode(), flush=True)
     if not files:
         print("REFUSED: no files: python verify.py FILE ...")
-    elif tried > 1:
-        print(f"{tried} proofs, {accepted} accepted, {time.perf_counter() - begun:.0f} seconds")
-    return 0 if tried == accepted > 0 else 1
+    elif len(accepted) > 1:
+        seconds = time.perf_counter() - begun
+        print(f"{len(accepted)} proofs, {sum(accepted)} accepted, {seconds:.0f} seconds")
+    return 0 if accepted and all(accepted) else 1
 
 
 if __name__ == "__main__":

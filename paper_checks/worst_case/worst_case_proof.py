@@ -6,31 +6,26 @@ a sum of squares by integers. Rounding does not lose definiteness: multipliers c
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from bounds.showing.files import write_whole
 
 from ..runs.words import ITERATION, ROUND
 from . import verify
 from .coordinates import Array, triangle
 from .formulation import Formulation
 from .interior_point import alone, Followed, followed
+from .methods import fraction, rational_run, RationalRun
 from .objectives import looked_at
-from .program import Program, Solved, WorstCaseError
+from .program import Program, Solved, spoken, trimmed, WorstCaseError
+from .question import Question
 from .rational_federation import Inside
-from .rational_run import fraction, played, Run
 from .refining import refined
-from .solve import Question, spoken, trimmed
 from .sum_of_squares import Factor, factored
-from .symbolic_run import Recorded
 
 WHOLE = ("mean_gap", "average_gap", "weighted_grad_norm_sq")
 """Metrics that are one number of a whole run."""
@@ -83,9 +78,6 @@ class Certificate:
     def statement(self) -> str:
         return verify.said(self.content)
 
-    def write(self, path: Path) -> None:
-        write_whole(path, json.dumps(self.content, separators=(",", ":")) + "\n")
-
 
 def certify(question: Question, value: float) -> Certificate:
     """A proof of the worst case whose value in floats is known; ``WorstCaseError`` says why there is none.
@@ -100,8 +92,7 @@ def certify(question: Question, value: float) -> Certificate:
         raise WorstCaseError("certificates are made of means in which all rounds count alike, not of weighted ones")
     if question.setting.cohort == 1:
         raise WorstCaseError("a single client has no certificate: ask for two, whose mean is any such loss")
-    run = played(question.method, question.recorded, tuple(path.shape[1] - 1 for path in question.recorded.path))
-    exact = ExactProgram(question, run)
+    exact = ExactProgram(question, rational_run(question.method, question.recorded))
     said: Exception | None = None
     for solve in _solvers(value):
         try:
@@ -129,11 +120,11 @@ class ExactProgram:
     Constraints are those of the pairs of points, then ``limits``, in one order in both.
     """
 
-    def __init__(self, question: Question, run: Run) -> None:
+    def __init__(self, question: Question, run: RationalRun) -> None:
         self.question, self.run = question, run
         self.given: dict[str, Any] = {word: fraction(x) for word, x in question.assumptions.items()}
-        recorded = _recorded(run, question.recorded)
-        self.formulation, self.program = replace(question, assumptions=self.given, exactly=recorded).stated()
+        rational = replace(question, assumptions=self.given, exactly=run.recorded)
+        self.formulation, self.program = rational.stated()
         self.pairs = self.formulation.pairs()
         self.limits = self.program.constraints
         formulation, whole = question.stated()
@@ -261,23 +252,15 @@ class ExactProgram:
                 for c, m in zip(self.floats.constraints, multipliers, strict=True)
                 if m
             ],
-            "blocks": [
-                {
-                    "vectors": [names[i] for i in factor.kept],
-                    "bits": factor.bits,
-                    "scale": list(factor.scale),
-                    "factor": [list(row) for row in factor.rows],
-                }
-                for names, factor in zip(_names(f), factors, strict=True)
-            ],
+            "blocks": [factor.entry(names) for names, factor in zip(_names(f), factors, strict=True)],
         }
 
 
-def claimed(question: Question, run: Run) -> dict[str, Any]:
+def claimed(question: Question, run: RationalRun) -> dict[str, Any]:
     """What a proof of a question proves, in the verifier's words; ``run`` is the question's method in fractions."""
     metric, per = looked_at(question.metric, question.statistic)
     given = {word: str(fraction(x)) for word, x in question.assumptions.items()}
-    sizes = run.step_sizes
+    sizes = run.recorded.step_sizes
     kind = "last" if question.statistic.kind == "every" else question.statistic.kind
     return {
         "method": run.method,
@@ -324,25 +307,6 @@ def _names(f: Formulation) -> tuple[list[str], list[str]]:
     """The unknown vectors of both blocks, in the order of their columns."""
     own = [f"g{j + 1}" for j in range(f.recorded.gradients)] + f.labels
     return ["start", *own], own
-
-
-def _recorded(run: Run, like: Recorded) -> Recorded:
-    """The run in fractions in the recorder's form, for as many clients."""
-    n, m = like.clients, like.gradients
-
-    def row(vector: Any, client: int) -> Array:
-        found = np.full(1 + n * m, Fraction(0), dtype=object)
-        found[0] = vector.own[0] + vector.mean[0]
-        for k in range(n):
-            found[1 + k * m : 1 + (k + 1) * m] = vector.mean[1:] / n + (vector.own[1:] if k == client else 0)
-        return found
-
-    def rows(vectors: Sequence[Any]) -> Array:
-        return np.array([[row(v, k) for v in vectors] for k in range(n)], dtype=object)
-
-    server = np.array([row(v, 0) for v in run.servers], dtype=object)
-    sizes: Any = run.step_sizes
-    return Recorded(rows(run.asked), server, tuple(rows(path) for path in run.paths), sizes)
 
 
 def _average(weights: Array, count: int) -> list[Fraction]:

@@ -27,10 +27,12 @@ from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
 from paper_checks.worst_case import interior_point as central, proof_archive as proofs, verify
 from paper_checks.worst_case.conditioning import normalised
-from paper_checks.worst_case.grid_point import Place, question
+from paper_checks.worst_case.grid_point import GridPoint, question
 from paper_checks.worst_case.interior_point import followed
-from paper_checks.worst_case.rational_run import fraction, played
-from paper_checks.worst_case.solve import Question, worst_case, WorstCaseError
+from paper_checks.worst_case.methods import fraction, played
+from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.question import Question
+from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.sum_of_squares import factored
 from paper_checks.worst_case.tightness_table import committed, FOLDER
 from paper_checks.worst_case.worst_case_proof import certify, claimed, ExactProgram
@@ -582,7 +584,7 @@ def test_every_row_says_what_is_proved_of_it(name):
             assert all(row[column] != row[column] for column in ("proved", "excess", "attained", "width"))
             continue
         if number % 3 == len(name) % 3:  # what takes long of a third of them
-            asked = question(get(name), Place.of_row(row))
+            asked = question(get(name), GridPoint.of_row(row))
             run = played(asked.method, asked.recorded, tuple(path.shape[1] - 1 for path in asked.recorded.path))
             assert same(content["claim"], claimed(asked, run)), row
         bound = Fraction(content["bound"])

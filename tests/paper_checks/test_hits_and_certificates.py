@@ -18,8 +18,9 @@ from paper_checks.falsifier import falsify
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.witness import load_witness
-from paper_checks.worst_case.grid_point import Place, question
-from paper_checks.worst_case.solve import answer, Question, worst_case
+from paper_checks.worst_case.grid_point import GridPoint, question
+from paper_checks.worst_case.question import Question
+from paper_checks.worst_case.solve import answer, worst_case
 from paper_checks.worst_case.tightness_table import committed, has_table
 
 FOLDER = Path(paper_checks.__file__).parent / "counterexamples"
@@ -139,7 +140,7 @@ def test_the_worst_case_is_above_the_best_instance_found(name):
     found = falsify(bound, 60, 2, "quadratics", pins={n: x for n, x in pins.items() if n in known})
     table = dict(found.instance)
     assert (table["local_steps"], table["rounds"]) == (2, 2)
-    place = Place(clients=table["clients"], rounds=2, local_steps=2, relaxation=float(table.get("relaxation", 0.0)))
+    place = GridPoint(clients=table["clients"], rounds=2, local_steps=2, relaxation=float(table.get("relaxation", 0.0)))
     asked = question(bound, place)
     setting = Setting(2, table["clients"], local_steps=2, step_size=float(table["step_size"]))
     own = _own(tables.problem(table), table, asked.assumptions)

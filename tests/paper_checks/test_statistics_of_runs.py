@@ -11,6 +11,7 @@ import torch
 from falsifier_tables import averaging, CURVE
 from loops import cases
 from measuring_toys import INPUTS, logistic, mean_loss, NUMBERS, PARTS, rows_of, series, SETTING, slope
+from paper_checks.worst_case.federation import question_of_json, question_to_json
 
 from bounds.assumptions import CONVEX, FIXED_STEP_SIZE, LOCAL_SGD, ONE_CLIENT, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
@@ -52,8 +53,7 @@ from paper_checks.runs.can import can
 from paper_checks.runs.readings import target
 from paper_checks.runs.words import CURVES, EXACT, QUADRATICS, RUNS, WORST
 from paper_checks.validation import Options, validate, Verdict
-from paper_checks.worst_case.federation import question_of_json, question_to_json
-from paper_checks.worst_case.grid_point import Place, question, values
+from paper_checks.worst_case.grid_point import GridPoint, question, values
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.solve import answer
 from paper_checks.worst_case.worst_case_proof import certify
@@ -210,7 +210,7 @@ def test_scaffolds_theorems_are_held_and_have_worst_cases(name):
     bound = get(f"classics.{name}")
     assert [can(bound, evidence) for evidence in (RUNS, EXACT, QUADRATICS, WORST)] == [""] * 4
     assert can(get("classics.scaffold_nonconvex"), EXACT)  # where controls start warm
-    place = Place(rounds=2, local_steps=2)
+    place = GridPoint(rounds=2, local_steps=2)
     worst = answer(question(bound, place))
     assert worst.replay().agrees
     known = values(bound, place)
@@ -266,7 +266,7 @@ def test_a_bound_of_ones_own_is_held_against_every_kind_of_evidence(bound, plant
     assert not any(line.startswith("NOT met") for line in found.standing)
     assert falsify(bound, evaluations=40).witness is None
     assert falsify(planted, evaluations=400).witness.ratio > 1
-    place = Place(clients=2, rounds=2, local_steps=2)
+    place = GridPoint(clients=2, rounds=2, local_steps=2)
     worst = answer(question(bound, place))
     assert worst.replay().agrees
     known = values(bound, place)

@@ -22,13 +22,22 @@ from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.can import can
 from paper_checks.runs.words import WORST
-from paper_checks.worst_case.constants import constants, SLACK, WHOLE
-from paper_checks.worst_case.grid_point import moot, Place, question, undrawn, values, word_of
-from paper_checks.worst_case.jobs import terms, tightness
-from paper_checks.worst_case.solve import answer, worst_case, WorstCaseError
-from paper_checks.worst_case.tightness_options import NAMES
-from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDER, places, smallest_factors, write
-from paper_checks.worst_case.work_estimate import proof_time
+from paper_checks.worst_case.grid_point import GridPoint, moot, question, undrawn, values
+from paper_checks.worst_case.jobs import proof_time, terms, tightness
+from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.solve import answer, worst_case
+from paper_checks.worst_case.tightness_table import (
+    best_steps,
+    committed,
+    constants,
+    FOLDER,
+    places,
+    SLACK,
+    smallest_factors,
+    WHOLE,
+    write,
+)
+from paper_checks.worst_case.words import GRID_POINT as NAMES
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
 TABLED = [name for name in REACHED if BOUNDS[name].source.paper != "classics"]
@@ -45,7 +54,7 @@ def tight(run):
 
 def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
     """With K = 2 and no divergence V_1 = eta^2 mean |g_k|^2 <= eta^2 (G^2 + B^2 |g|^2); (24) has 12 K^3 = 96 of it."""
-    bound, place = BOUNDS["fedinit.lemma_2"], Place(rounds=1, local_steps=2, heterogeneity=0.7, grad_norm_sq=1.3)
+    bound, place = BOUNDS["fedinit.lemma_2"], GridPoint(rounds=1, local_steps=2, heterogeneity=0.7, grad_norm_sq=1.3)
     asked = question(bound, place)
     step = asked.setting.step_size
     worst = answer(asked)
@@ -57,7 +66,7 @@ def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
 
 def test_a_single_step_of_lemma_1_contracts_by_the_class():
     """K = 1: gradient descent, |x - x*|^2 shrinks by (1 - eta mu)^2 whatever the heterogeneity."""
-    place = Place(rounds=1, local_steps=1, heterogeneity=0.3, condition_number=7.0, grad_cap_sq=50.0)
+    place = GridPoint(rounds=1, local_steps=1, heterogeneity=0.3, condition_number=7.0, grad_cap_sq=50.0)
     asked = question(BOUNDS["decaying_k.lemma_1"], place)
     assert answer(asked).value == pytest.approx((1 - asked.setting.step_size / 7) ** 2, rel=1e-6)
 
@@ -76,7 +85,7 @@ def test_what_is_out_of_reach_is_said(tight):
                       ("fedinit.descent", "loss_decrease")):  # fmt: skip
         assert why in can(BOUNDS[name], WORST)
     with pytest.raises(WorstCaseError, match=r"fedals\.one_round"):
-        question(BOUNDS["fedals.one_round"], Place())
+        question(BOUNDS["fedals.one_round"], GridPoint())
     status, out, _ = tight()
     assert (status, [line.split()[0] for line in out.splitlines()]) == (0, REACHED)
 
@@ -91,11 +100,11 @@ DRAWN = [
 
 def test_bounds_on_drawn_clients_take_a_cohort():
     assert [name for name in REACHED if not undrawn(BOUNDS[name])] == DRAWN
-    place = Place(clients=3, cohort=2, rounds=1, local_steps=2, heterogeneity=0.3)
+    place = GridPoint(clients=3, cohort=2, rounds=1, local_steps=2, heterogeneity=0.3)
     asked = question(BOUNDS["classics.li_theorem_3"], place)
     assert (asked.clients, asked.setting.cohort, asked.drawn) == (3, 2, True)
     assert values(BOUNDS["classics.li_theorem_3"], place)["cohort"] == 2
-    assert Place.of_row(place.as_row()) == place
+    assert GridPoint.of_row(place.as_row()) == place
     assert replace(place, cohort=3) == replace(place, cohort=0)
     assert "cohort" not in replace(place, cohort=3).as_row()
 
@@ -104,7 +113,7 @@ def test_bounds_on_drawn_clients_take_a_cohort():
 def test_a_bound_on_drawn_clients_is_above_the_worst_case_in_the_mean(name):
     place = {"clients": 2, "cohort": 1, "rounds": 2, "local_steps": 1, "heterogeneity": 0.6, "relaxation": 0.01}
     drawn = tightness(name, **place).columns
-    asked = question(BOUNDS[name], Place(**place))
+    asked = question(BOUNDS[name], GridPoint(**place))
     again = worst_case(
         asked.algorithm, asked.setting, asked.assumptions, asked.metric, asked.statistic, clients=2, symmetric=False
     )
@@ -120,7 +129,7 @@ def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
     head, *body = (line.split() for line in out.splitlines()[:3])
     assert [row[head.index("cohort")] for row in body] == ["1", "all"]
     assert float(body[0][head.index("worst_case")]) > float(body[1][head.index("worst_case")])
-    assert [word_of(row, "cohort") for row in committed("classics.li_theorem_3", tmp_path)] == [1, 0]
+    assert [row["cohort"] for row in committed("classics.li_theorem_3", tmp_path)] == [1, 0]
     status, _, err = tight(*words, "cohort=1", "--certify", *where)
     assert (status, "all clients take part" in err) == (1, True)
 
@@ -150,7 +159,7 @@ def test_a_file_of_somebody_else_is_not_replaced(tmp_path, tight, monkeypatch):
 
 def _row(k, bound, worst, **terms_):
     return {
-        **Place(local_steps=k).as_row(),
+        **GridPoint(local_steps=k).as_row(),
         "bound": bound,
         "worst_case": worst,
         "inside": True,
@@ -310,7 +319,7 @@ def test_proofs_that_are_refused_or_fail_say_why(tight, monkeypatch, tmp_path):
 
 
 def test_a_quantity_is_moot_where_neither_side_asks_for_it():
-    place = Place(rounds=3, local_steps=2, heterogeneity=0.7)
+    place = GridPoint(rounds=3, local_steps=2, heterogeneity=0.7)
     assert moot(BOUNDS["decaying_k.lemma_1"], place, NAMES) == [
         "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset", "initial_distance_sq",
         "step_sizes", "cohort",
@@ -393,11 +402,11 @@ def test_a_bound_of_ones_own(tight, tmp_path):
 
 
 def test_tables_are_read_as_they_were_written(tmp_path):
-    rows = [{**Place().as_row(), "bound": 1.5, "inside": True, "exact": False, "dominating_term": "a b"}]
+    rows = [{**GridPoint().as_row(), "bound": 1.5, "inside": True, "exact": False, "dominating_term": "a b"}]
     write(rows, {}, "x", tmp_path)
     assert committed("x", tmp_path) == rows
     assert len(places({"rounds": (1.0, 2.0), "heterogeneity": (0.1,)})) == 2
-    assert tuple(field.name for field in fields(Place)) == NAMES
+    assert tuple(field.name for field in fields(GridPoint)) == NAMES
 
 
 # ---- step sizes of their own, and starts that are bounded twice ----
@@ -407,7 +416,7 @@ def test_a_list_of_step_sizes_is_a_run_and_lists_of_lists_are_several(tight, tmp
     words = ("decaying_k.lemma_2", *TWO, "heterogeneity=0.3", "--workers", "0", "--store", tmp_path / "s", "--json")
     rows = json.loads(tight(*words, "step_sizes=[[0.3,0.1],[0.2,0.15]]", "-o", tmp_path)[1])["rows"]
     assert [row["step_sizes"] for row in rows] == ["0.3 0.1", "0.2 0.15"]
-    asked = question(BOUNDS["decaying_k.lemma_2"], Place.of_row(rows[1]))
+    asked = question(BOUNDS["decaying_k.lemma_2"], GridPoint.of_row(rows[1]))
     assert asked.step_sizes == (0.2, 0.2, 0.15, 0.15)
     assert rows[1]["worst_case"] == pytest.approx(answer(asked).value, rel=1e-6)
     (alone,) = json.loads(tight(*words, "step_sizes=0.2,0.2,0.15,0.15")[1])["rows"]
@@ -415,7 +424,7 @@ def test_a_list_of_step_sizes_is_a_run_and_lists_of_lists_are_several(tight, tmp
     drift = rows[1]["term: drift"] / rows[0]["term: drift"]
     assert drift == pytest.approx((0.2**2 + 0.15**2) / (0.3**2 + 0.1**2))
     kept = committed("decaying_k.lemma_2", tmp_path)
-    assert [Place.of_row(row).step_sizes for row in kept] == [(0.3, 0.1), (0.2, 0.15)]
+    assert [GridPoint.of_row(row).step_sizes for row in kept] == [(0.3, 0.1), (0.2, 0.15)]
 
 
 START = {"gap": v.initial_gap / v.rounds, "drift": v.step_size * v.optimum_dissimilarity}
@@ -434,13 +443,13 @@ def own(terms, *assumed, target=v.optimality_gap):
 def test_the_distance_of_the_start_is_a_quantity_beside_its_gap():
     values = []
     for distance in (0.7, 1.9, 90.0):
-        place = Place(rounds=2, local_steps=2, heterogeneity=0.3, initial_distance_sq=distance)
+        place = GridPoint(rounds=2, local_steps=2, heterogeneity=0.3, initial_distance_sq=distance)
         asked = question(own(AWAY, "convex"), place)
         assert (asked.assumptions["initial_distance_sq"], asked.assumptions["initial_gap"]) == (distance, 1.0)
-        assert Place.of_row(place.as_row()) == place
+        assert GridPoint.of_row(place.as_row()) == place
         values.append(answer(asked).value)
     assert values[0] < values[1] < values[2]
-    assert "initial_distance_sq" not in Place().as_row()
+    assert "initial_distance_sq" not in GridPoint().as_row()
     far = replace(asked, assumptions={w: x for w, x in asked.assumptions.items() if w != "initial_gap"})
     assert answer(far).value > 3 * values[2]  # the gap is what holds the last one
 
@@ -452,8 +461,8 @@ def test_a_bound_that_speaks_of_a_minimiser_is_told_what_to_assume():
         ({"gap": v.initial_gap * (1 - v.step_size * v.strong_convexity)}, v.optimality_gap),
     ):
         with pytest.raises(WorstCaseError, match=r'ASSUMPTIONS\["strongly_convex"\]'):
-            question(own(said, target=target), Place())
-        assert question(own(said, "strongly_convex", target=target), Place()).assumptions["strong_convexity"] == 0.1
+            question(own(said, target=target), GridPoint())
+        assert question(own(said, "strongly_convex", target=target), GridPoint()).assumptions["strong_convexity"] == 0.1
 
 
 # ---- the best constants, beside plain arithmetic on the written numbers ----

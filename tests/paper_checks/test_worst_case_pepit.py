@@ -9,7 +9,8 @@ from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
-from paper_checks.worst_case.solve import answer, Question
+from paper_checks.worst_case.question import Question
+from paper_checks.worst_case.solve import answer
 
 STRONG = {"smoothness": 1.7, "strong_convexity": 0.23, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
 CONVEX = {**STRONG, "strong_convexity": 0.0}

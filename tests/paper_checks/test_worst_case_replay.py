@@ -6,16 +6,17 @@ from itertools import cycle, permutations, product
 import numpy as np
 import pytest
 from loops import each
+from paper_checks.worst_case.federation import Instance, simplex
 
 from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
-from paper_checks.worst_case.federation import Instance, simplex
 from paper_checks.worst_case.interpolants import Interpolant
-from paper_checks.worst_case.program import _answer
+from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.replay import ACCURACY, METRICS, replay
-from paper_checks.worst_case.solve import worst_case, WorstCaseError
+from paper_checks.worst_case.solve import worst_case
+from paper_checks.worst_case.solver import _answer
 
 START = {"smoothness": 1.0, "initial_distance_sq": 1.0}
 STRONG = {**START, "strong_convexity": 0.1, "optimum_dissimilarity": 1.0}

@@ -8,6 +8,7 @@ from math import inf
 import numpy as np
 import pytest
 from loops import each
+from paper_checks.worst_case.federation import Instance, question_of_json, question_to_json
 
 from bounds.core import Statistic
 from bounds.errors import BoundsError
@@ -16,12 +17,13 @@ from empirics.algorithms.algorithm import renamed
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.worst_case import program as programs, refining, symmetry as orbits
-from paper_checks.worst_case.cohort_tree import draw
-from paper_checks.worst_case.federation import Instance, question_of_json, question_to_json
 from paper_checks.worst_case.formulation import Formulation
+from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.question import Question
 from paper_checks.worst_case.rate_search import Case, certified
 from paper_checks.worst_case.replay import replay
-from paper_checks.worst_case.solve import answer, moved, Question, worst_case, WorstCaseError
+from paper_checks.worst_case.solve import answer, moved, worst_case
+from paper_checks.worst_case.symbolic_run import draw
 
 L, MU = 1.7, 0.23
 STRONG = {"smoothness": L, "strong_convexity": MU, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}

@@ -17,7 +17,7 @@ import PEPit.functions
 from empirics.algorithms import algorithm as named
 from empirics.training.setting import Setting
 from paper_checks.worst_case.program import WorstCaseError
-from paper_checks.worst_case.solve import Question
+from paper_checks.worst_case.question import Question
 
 Models = list[Any]
 """One PEPit point per client."""
