@@ -29,6 +29,7 @@ from ..worst_case.jobs import proof_time
 from ..worst_case.question import Question
 from ..worst_case.solve import answer, taking, WorstCase
 from ..worst_case.tightness_table import rounded
+from ..worst_case.worst_case_proof import certify
 from .goals import Goal, Point
 
 GRADIENTS = 16
@@ -307,7 +308,7 @@ def _proved(chosen: _Found, told: Worst, until: float, bar: Progress) -> Worst:
         return replace(told, unproved="no time was left for a proof")
     bar.doing("proving the best of them")
     try:
-        proof = chosen.worst.certificate()
+        proof = certify(chosen.worst.question, chosen.worst.value)
     except (BoundsError, EmpiricsError) as error:
         return replace(told, unproved=str(error).partition(":")[0])
     lower = math.nan if proof.attained is None else rounded(proof.attained, ROUND_FLOOR)

@@ -186,8 +186,9 @@ class InstanceModel:
 
 
 class Evaluated(NamedTuple):
-    """All clients' functions, each at a point of its own: gradients ``(N, d)`` and values ``(N,)``."""
+    """All clients' functions, each at a point of its own: points and gradients ``(N, d)``, values ``(N,)``."""
 
+    points: Array
     gradients: Array
     values: Array
     shared: bool
@@ -208,7 +209,7 @@ class RunOnInstance:
         self.recorded = SimpleNamespace(server=self.ran.server, after=after, path=path, step_sizes=sizes)
         means = [model for local in path for model in local.mean(0)[:-1]]
         self.averages = (*means, self.ran.server[-1])
-        self.walked = [Evaluated(gradient[None], np.zeros(1), False, "g") for gradient in model.asked]
+        self.walked = [Evaluated(gradient[None], gradient[None], np.zeros(1), False) for gradient in model.asked]
         self.known: dict[bytes, Evaluated] = {}
 
     @property
@@ -226,7 +227,8 @@ class RunOnInstance:
         for f in self.instance.functions:
             flat = np.flatnonzero(~f.gradients.any(axis=1))
             lowest.append(min(f.value(f.points[j]) for j in flat))
-        return Evaluated(0 * self.instance.points[:, 0], np.array(lowest), False, "own")
+        zero = 0 * self.instance.points[:, 0]
+        return Evaluated(zero, zero, np.array(lowest), False)
 
     def points(self, models: Array) -> Array:
         """One model for all clients, or one for each, as ``(N, d)``."""
@@ -235,11 +237,10 @@ class RunOnInstance:
     def at(self, models: Array) -> Evaluated:
         rows = np.ascontiguousarray(self.points(models))
         if rows.tobytes() not in self.known:
-            told = [f.at(x) for f, x in zip(self.instance.functions, rows, strict=True)]
+            found = [f.at(x) for f, x in zip(self.instance.functions, rows, strict=True)]
+            values, gradients = np.array([v for v, _ in found]), np.array([g for _, g in found])
             shared = bool(np.abs(rows - rows[0]).max(initial=0) <= ALIKE * np.abs(rows).max(initial=1))
-            self.known[rows.tobytes()] = Evaluated(
-                np.array([g for _, g in told]), np.array([v for v, _ in told]), shared
-            )
+            self.known[rows.tobytes()] = Evaluated(rows, gradients, values, shared)
         return self.known[rows.tobytes()]
 
     def server(self, round_: int) -> Evaluated:

@@ -48,10 +48,14 @@ def plan(rounds=2, steps=2, size=0.13):
     return Setting(rounds=rounds, cohort=2, local_steps=steps, step_size=size)
 
 
+def proof(worst):
+    return certify(worst.question, worst.value)
+
+
 @cache
 def _proved(method, given, metric, kind, over, more):
     worst = worst_case(method, plan(**dict(more)), dict(given), metric, Statistic(kind, over))
-    return worst, worst.certificate()
+    return worst, proof(worst)
 
 
 def proved(method="fedavg()", given=STRONG, metric="optimality_gap", kind="last", over="rounds", **more):
@@ -131,7 +135,7 @@ def test_models_that_rounding_tells_apart_and_steps_of_a_ten_thousandth_are_prov
     """The average of five relaxed starts is the server model, but for the last bit."""
     setting = Setting(rounds=2, cohort=5, local_steps=2, step_size=0.03)
     worst = worst_case("fedinit(beta=0.1)", setting, STRONG, "grad_norm_sq", Statistic("mean", "iterations"))
-    assert worst.certificate().width < 1e-5
+    assert proof(worst).width < 1e-5
     _, found = proved("scaffold()", size=1e-4)
     assert found.excess < 1e-5
 
@@ -139,7 +143,7 @@ def test_models_that_rounding_tells_apart_and_steps_of_a_ten_thousandth_are_prov
 def test_every_iteration_may_have_a_step_size_of_its_own():
     for method in ("fedavg()", "scaffold()"):
         setting = Setting(rounds=2, cohort=2, local_steps=2, step_size=0.21, step_offset=3.0)
-        found = worst_case(method, setting, STRONG, "distance_sq").certificate()
+        found = proof(worst_case(method, setting, STRONG, "distance_sq"))
         assert [float(Fraction(x)) for x in found.content["claim"]["step_size"]] == pytest.approx(
             [0.21 * 3 / (3 + t) for t in range(4)]
         )
@@ -383,10 +387,10 @@ def test_smooth_clients_have_no_minimiser_to_speak_of():
 
 def test_what_is_said_names_every_step_size_and_when_an_assumption_holds():
     worst = worst_case("fedavg()", plan(1, 3), STRONG, "distance_sq", step_sizes=(0.2, 0.7, 0.2))
-    assert "1/5, 7/10, 1/5" in worst.certificate().statement
+    assert "1/5, 7/10, 1/5" in proof(worst).statement
     given = {"smoothness": 1.7, "strong_convexity": 0.23, "distance_sq": 2.3, "heterogeneity": 0.4}
     worst = worst_case("fedavg()", plan(1, 2), given, "distance_sq", Statistic("last", "iterations"))
-    assert "distance_sq 23/10 before the last local step" in worst.certificate().statement
+    assert "distance_sq 23/10 before the last local step" in proof(worst).statement
 
 
 def test_a_proof_from_premises_that_no_federation_meets_is_refused():
@@ -544,7 +548,7 @@ def test_a_typed_number_is_the_short_fraction_and_what_is_no_sum_of_squares_has_
 def test_a_method_without_a_listing_and_one_that_is_not_its_listing_are_refused():
     worst = worst_case("fedavgm(momentum=0.3)", plan(), STRONG, "optimality_gap")
     with pytest.raises(WorstCaseError, match="fedavgm"):
-        worst.certificate()
+        proof(worst)
     mislabelled = renamed(algorithm("scaffold()"), "fedavg()")
     with pytest.raises(WorstCaseError, match="listing"):
         certify(Question(mislabelled, plan(), STRONG, "optimality_gap"), 0.1)

@@ -22,6 +22,7 @@ from paper_checks.worst_case.grid_point import GridPoint, question
 from paper_checks.worst_case.question import Question
 from paper_checks.worst_case.solve import answer, worst_case
 from paper_checks.worst_case.tightness_table import committed, has_table
+from paper_checks.worst_case.worst_case_proof import certify
 
 FOLDER = Path(paper_checks.__file__).parent / "counterexamples"
 HITS = {path.stem: load_witness(path) for path in sorted(FOLDER.glob("*.json"))}
@@ -61,7 +62,8 @@ def proved(hit):
         table["rounds"], table["clients"], local_steps=table["local_steps"], step_size=float(table["step_size"])
     )
     at = bound.statistic or Statistic("last", "rounds")
-    return worst_case("fedavg()", plan, given, bound.target.name, at).certificate()
+    worst = worst_case("fedavg()", plan, given, bound.target.name, at)
+    return certify(worst.question, worst.value)
 
 
 @each([name for name, hit in HITS.items() if not outside(hit)], lambda name: {"name": name})
