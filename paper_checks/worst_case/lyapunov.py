@@ -259,35 +259,23 @@ class Lyapunov:
         total: Array = (cross + cross.T) / 2 + mu / 2 * _product(x, around, x) + weight * _product(bent, around, bent)
         return total
 
-    @cached_property
-    def rows(self) -> tuple[Array, Array]:
-        """The matrices of all pairs in both blocks, in floats, ``(pairs, width, width)``, per unit of gradients."""
-        found = []
-        L, mu, unit = float(self.smoothness), float(self.strong_convexity), float(self.unit)
-        a, b = np.array(self.pairs).T
-        for block in self.blocks:
-            x, g = block.points.astype(float), block.gradients.astype(float)
-            apart = x[a] - x[b]
-            bent = g[a] - g[b] - mu * apart
-            cross = np.einsum("pi,pj->pij", g[b], apart)
-            matrix = (cross + cross.transpose(0, 2, 1)) / 2 + mu / 2 * np.einsum("pi,pj->pij", apart, apart)
-            found.append((matrix + np.einsum("pi,pj->pij", bent, bent) / (2 * (L - mu))) / unit)
-        return found[0], found[1]
+    def flow(self, rho: Any, potential: Any, multipliers: Array) -> Array:
+        """What is left of every function value; the minimiser's, the first, is 0."""
+        found: Array = multipliers.sum(0) - multipliers.sum(1)
+        if self.ends:
+            found[1] += rho * potential
+            found[-1] -= potential
+        return found
 
-    def left(
-        self, rho: Any, means: Array, apart: Array, gamma: Any, multipliers: Array, noises: Array,
-        unheard: tuple[Array, Array],
-    ) -> list[Array]:  # fmt: skip
-        """What must be a sum of squares: both blocks of the inequality above (``gamma`` per unit of gradients).
-
-        ``noises`` and ``unheard`` are those of ``Sought``, the former per unit of gradients.
-        """
+    def summed(
+        self, rho: Any, means: Array, apart: Array, gamma: Any, multipliers: Array, noises: Array
+    ) -> list[Array]:
+        """Both blocks of the inequality above; ``gamma`` and ``noises`` are per unit of gradients."""
         found = []
         for which, P in enumerate((means, apart)):
             block = self.blocks[which]
-            now = zeros(block.after.shape, self.round.start)
-            now[range(len(P)), range(len(P))] += 1
-            total = rho * (now.T @ P @ now) + self.combined(multipliers, which)
+            total = self.combined(multipliers, which)
+            total[: len(P), : len(P)] += rho * P
             for factor, rows, whose in self.next[which]:
                 total = total - factor * (rows.T @ self.unscaled((means, apart)[whose], whose) @ rows)
             if which and self.floored:
@@ -295,9 +283,18 @@ class Lyapunov:
                 total[column, column] += gamma
             for column, cost in zip(block.noise, noises[which], strict=True):
                 total[column, column] += cost
-            for (i, j), x in zip(self.free[which], unheard[which], strict=True):
-                total[i, j] = total[j, i] = x
             found.append(total)
+        return found
+
+    def left(
+        self, rho: Any, means: Array, apart: Array, gamma: Any, multipliers: Array, noises: Array,
+        unheard: tuple[Array, Array],
+    ) -> list[Array]:  # fmt: skip
+        """What must be a sum of squares: the same, with ``unheard`` where noise makes the mean 0."""
+        found = self.summed(rho, means, apart, gamma, multipliers, noises)
+        for total, places, values in zip(found, self.free, unheard, strict=True):
+            for (i, j), x in zip(places, values, strict=True):
+                total[i, j] = total[j, i] = x
         return found
 
     def unscaled(self, P: Array, which: int) -> Array:
@@ -312,11 +309,6 @@ class Lyapunov:
     # ---- the program in floats ----
 
     @cached_property
-    def _sizes(self) -> tuple[int, int]:
-        n, k = len(self.round.means), len(self.round.apart)
-        return n * (n + 1) // 2, k * (k + 1) // 2
-
-    @cached_property
     def free(self) -> list[list[tuple[int, int]]]:
         """The entries of both blocks that noise makes 0 in the mean."""
         return [
@@ -325,61 +317,50 @@ class Lyapunov:
         ]
 
     @cached_property
-    def _parts(self) -> tuple[list[Array], list[Array]]:
-        """By block, the packed derivatives of what is left: that part which rho multiplies, and the rest."""
-        scaled, plain = [], []
-        p0, p1 = self._sizes
-        noises = len(self.blocks[0].noise)
-        free = self.free
-        width = p0 + p1 + 2 + len(self.pairs) + 2 * noises + len(free[0]) + len(free[1])
-        for which, block in enumerate(self.blocks):
-            rows = block.width * (block.width + 1) // 2
-            times, alone = np.zeros((rows, width)), np.zeros((rows, width))
-            for column, (i, j) in enumerate(zip(*triangle(len(block.after)), strict=True)):
-                now = np.zeros((block.width, block.width))
-                now[i, j] = now[j, i] = 1.0
-                times[:, p0 * which + column] = pack(now)
-            for factor, own, whose in self.next[which]:
-                after = own.astype(float) / self.units(whose).astype(float)[:, None]
-                for column, (i, j) in enumerate(zip(*triangle(len(after)), strict=True)):
-                    later = np.outer(after[i], after[j])
-                    later = later + later.T if i != j else later
-                    alone[:, p0 * whose + column] -= float(factor) * pack(later)
-            if which and self.floored:
-                at = np.zeros((block.width, block.width))
-                at[self._floor_column, self._floor_column] = 1.0
-                alone[:, p0 + p1 + 1] = pack(at)
-            begin = p0 + p1 + 2
-            i, j = triangle(block.width)
-            alone[:, begin : begin + len(self.pairs)] = (self.rows[which][:, i, j] * np.where(i == j, 1.0, 2**0.5)).T
-            begin += len(self.pairs) + which * noises
-            for k, column in enumerate(block.noise):
-                at = np.zeros((block.width, block.width))
-                at[column, column] = 1.0
-                alone[:, begin + k] = pack(at)
-            begin = p0 + p1 + 2 + len(self.pairs) + 2 * noises + which * len(free[0])
-            for k, (i, j) in enumerate(free[which]):
-                at = np.zeros((block.width, block.width))
-                at[i, j] = at[j, i] = 1.0
-                alone[:, begin + k] = pack(at)
-            scaled.append(times)
-            plain.append(alone)
-        return scaled, plain
+    def _places(self) -> list[slice]:
+        """Where the unknowns stand: both quadratics, the loss's weight, gamma, multipliers, what noise costs, the rest.
+
+        They are in units of gradients; those from the loss's weight to noise are at least 0.
+        """
+        n, k, noises = len(self.round.means), len(self.round.apart), len(self.blocks[0].noise)
+        counts = [n * (n + 1) // 2, k * (k + 1) // 2, 1, 1, len(self.pairs), 2 * noises, *map(len, self.free)]
+        ends = np.cumsum(counts)
+        return [slice(end - count, end) for end, count in zip(ends.tolist(), counts, strict=True)]
+
+    def _unpacked(self, y: Array) -> tuple[Array, Array, Any, Any, Array, Array]:
+        """Both quadratics, the loss's weight, gamma, the multipliers and what noise costs."""
+        P0, P1, potential, gamma, pairs, noises = (y[place] for place in self._places[:6])
+        lam = np.zeros((self.evaluations, self.evaluations))
+        if self.pairs:
+            lam[tuple(np.array(self.pairs).T)] = pairs
+        means, apart = _symmetric(P0, len(self.round.means)), _symmetric(P1, len(self.round.apart))
+        return means, apart, potential[0], gamma[0], lam, noises.reshape(2, -1)
 
     @cached_property
-    def _values(self) -> tuple[Array, Array]:
-        """Rows of what is left of every function value but the minimiser's: the part that rho multiplies, the rest."""
-        p0, p1 = self._sizes
-        width = self._parts[0][0].shape[1]
-        times, alone = np.zeros((self.evaluations - 1, width)), np.zeros((self.evaluations - 1, width))
-        for k, (a, b) in enumerate(self.pairs):
-            if b:
-                alone[b - 1, p0 + p1 + 2 + k] += 1
-            if a:
-                alone[a - 1, p0 + p1 + 2 + k] -= 1
-        if self.ends:
-            times[0, p0 + p1] = 1
-            alone[-1, p0 + p1] = -1
+    def _linear(self) -> tuple[list[Array], list[Array]]:
+        """The function values, then by block what is left packed, as matrices over the unknowns.
+
+        First the part that rho multiplies, then the rest.
+        """
+        width, bounded = self._places[-1].stop, self._places[5].stop
+        several = [self._unpacked(row) for row in np.eye(bounded)]
+        found: list[list[Array]] = []
+        for rho in (0.0, 1.0):
+            columns: list[list[Array]] = [[], [], []]
+            for means, apart, potential, gamma, lam, noises in several:
+                blocks = self.summed(rho, means, apart, gamma, lam / float(self.unit), noises)
+                for column, part in zip(columns, (self.flow(rho, potential, lam)[1:], *map(pack, blocks)), strict=True):
+                    column.append(part)
+            found.append([np.array(column).T for column in columns])
+        for part in found:
+            for which in range(3):
+                part[which] = np.pad(part[which], ((0, 0), (0, width - bounded)))
+        alone, times = found[0], [one - none for none, one in zip(*found, strict=True)]
+        for which, (block, places) in enumerate(zip(self.blocks, self.free, strict=True)):
+            i, j = triangle(block.width)
+            at = {place: row for row, place in enumerate(zip(i.tolist(), j.tolist(), strict=True))}
+            for column, (a, b) in enumerate(places, self._places[6 + which].start):
+                alone[1 + which][at[min(a, b), max(a, b)], column] = 1.0 if a == b else 2**0.5
         return times, alone
 
     def solve(self, rho: float, weights: Weights, margin: float = 0.0) -> Sought:
@@ -388,22 +369,20 @@ class Lyapunov:
         ``margin`` is how far all that must be a sum of squares stays from having none.
         """
         clarabel = solver()
-        times, alone = self._values
-        width, fields = times.shape[1], self._upright
-        parts: list[Any] = [sparse.csc_matrix(rho * times + alone), _unit(fields, width)]
-        right = [np.zeros(len(times) + len(fields))]
-        cones: list[Any] = [clarabel.ZeroConeT(len(times)), clarabel.NonnegativeConeT(len(fields))]
-        for block, one, other in zip(self.blocks, *self._parts, strict=True):
-            parts.append(sparse.csc_matrix(-(rho * one + other)))
+        (flows, *blocks), upright = self._at(rho), range(self._places[2].start, self._places[5].stop)
+        width = flows.shape[1]
+        parts: list[Any] = [sparse.csc_matrix(flows), _unit(upright, width)]
+        right = [np.zeros(len(flows) + len(upright))]
+        cones: list[Any] = [clarabel.ZeroConeT(len(flows)), clarabel.NonnegativeConeT(len(upright))]
+        for block, rows in zip(self.blocks, blocks, strict=True):
+            parts.append(sparse.csc_matrix(-rows))
             right.append(-margin * pack(np.eye(block.width)))
             cones.append(clarabel.PSDTriangleConeT(block.width))
-        for which, (size, count) in enumerate(
-            zip((len(self.round.means), len(self.round.apart)), self._sizes, strict=True)
-        ):
+        for which, size in enumerate((len(self.round.means), len(self.round.apart))):
             if size:  # the quadratics themselves, that of means above the squared distance
                 i, j = triangle(size)
-                at = range(which * self._sizes[0], which * self._sizes[0] + count)
-                parts.append(_unit(at, width, np.where(i == j, 1.0, 2**0.5)))
+                place = self._places[which]
+                parts.append(_unit(range(place.start, place.stop), width, np.where(i == j, 1.0, 2**0.5)))
                 least = margin * np.eye(size)
                 least[0, 0] += which == 0
                 right.append(-pack(least))
@@ -425,48 +404,36 @@ class Lyapunov:
             raise NotCertified(f"nothing is certified at contraction {rho:.6g} (status {found.status})")
         return self._read(rho, np.array(found.x))
 
-    @property
-    def _upright(self) -> range:
-        """The unknowns that are at least 0: the loss's weight, gamma, multipliers, what noise costs."""
-        first = sum(self._sizes)
-        return range(first, first + 2 + len(self.pairs) + 2 * len(self.blocks[0].noise))
+    def _at(self, rho: float) -> list[Array]:
+        """The rows of function values and of both blocks at a contraction."""
+        return [rho * times + alone for times, alone in zip(*self._linear, strict=True)]
 
     def _cost(self, rho: float, weights: Weights) -> Array:
-        (p0, p1), unit = self._sizes, float(self.unit)
-        cost = np.zeros(self._values[0].shape[1])
+        means, apart, potential, gamma, _, noises = self._places[:6]
+        cost, unit = np.zeros(self._places[-1].stop), float(self.unit)
         begin = self.round.start.astype(float) / self.units(0).astype(float)
-        cost[:p0] = weights[0] * _twice(begin)
-        if self.steady is not None and p1:
-            cost[p0 : p0 + p1] = weights[1] * _twice(self.steady.astype(float) / self.units(1).astype(float))
-        cost[p0 + p1] = weights[0] * float(self.smoothness) / 2 / unit
-        cost[p0 + p1 + 1] = weights[2] / unit**2 / (1 - rho) if self.floored else 1.0
+        cost[means] = weights[0] * _twice(begin)
+        if self.steady is not None and len(self.round.apart):
+            cost[apart] = weights[1] * _twice(self.steady.astype(float) / self.units(1).astype(float))
+        cost[potential] = weights[0] * float(self.smoothness) / 2 / unit
+        cost[gamma] = weights[2] / unit**2 / (1 - rho) if self.floored else 1.0
         if self.noise is not None:
-            first, count = p0 + p1 + 2 + len(self.pairs), len(self.blocks[0].noise)
-            share = weights[3] / unit**2 / (1 - rho)
-            cost[first : first + count] = share / self.noise.clients
-            cost[first + count : first + 2 * count] = share * (1 - 1 / self.noise.clients) + COST_OF_NONE
+            share, clients = weights[3] / unit**2 / (1 - rho), self.noise.clients
+            of_each = [share / clients, share * (1 - 1 / clients) + COST_OF_NONE]
+            cost[noises] = np.repeat(of_each, len(self.blocks[0].noise))
         return cost
 
     def _read(self, rho: float, y: Array) -> Sought:
-        (p0, p1), (n, k) = self._sizes, (len(self.round.means), len(self.round.apart))
         unit = float(self.unit)
-        means, apart = _symmetric(y[:p0], n), _symmetric(y[p0 : p0 + p1], k)
-        lam = np.zeros((self.evaluations, self.evaluations))
-        for (a, b), x in zip(self.pairs, y[p0 + p1 + 2 :], strict=False):
-            lam[a, b] = x
-        noises = len(self.blocks[0].noise)
-        begin = p0 + p1 + 2 + len(self.pairs)
-        times, alone = self._parts
-        blocks = [
-            unpack((rho * one + other) @ y, b.width) for b, one, other in zip(self.blocks, times, alone, strict=True)
-        ]
+        means, apart, potential, gamma, lam, noises = self._unpacked(y)
+        blocks = [unpack(rows @ y, b.width) for b, rows in zip(self.blocks, self._at(rho)[1:], strict=True)]
         spare = min(float(np.linalg.eigvalsh(block)[0]) for block in blocks if len(block))
         unheard = [np.array([b[at] for at in own]) for b, own in zip(blocks, self.free, strict=True)]
-        distance, dissimilarity = self.start(means, apart, y[p0 + p1] / unit)
+        distance, dissimilarity = self.start(means, apart, potential / unit)
         return Sought(
-            rho, means, apart, y[p0 + p1] / unit, y[p0 + p1 + 1] / unit**2, lam / unit, float(distance),
-            float(dissimilarity), y[begin : begin + 2 * noises].reshape(2, noises) / unit**2, (unheard[0], unheard[1]),
-            self.noise.clients if self.noise else 1, spare, max(float(np.abs(b).max()) for b in blocks),
+            rho, means, apart, float(potential) / unit, float(gamma) / unit**2, lam / unit, float(distance),
+            float(dissimilarity), noises / unit**2, (unheard[0], unheard[1]), self.noise.clients if self.noise else 1,
+            spare, max(float(np.abs(b).max()) for b in blocks),
         )  # fmt: skip
 
     def start(self, means: Array, apart: Array, potential: Any) -> tuple[Any, Any]:

@@ -43,7 +43,7 @@ def proved(
     counts = exact.ends and sought.potential * smoothness > LEFT_OUT
     potential = _rounded(np.array([sought.potential / unit]))[0] if counts else Fraction(0)
     gamma = max(_rounded(np.array([sought.gamma / unit]))[0], Fraction(0)) if exact.floored else Fraction(0)
-    _repair(multipliers, rho, potential)
+    _repair(multipliers, exact.flow(rho, potential, multipliers))
     noises: Array = np.maximum(_rounded(sought.noises / unit), np.array(Fraction(0), dtype=object))
     unheard = _rounded(sought.unheard[0] / unit), _rounded(sought.unheard[1] / unit)
     left = exact.left(rho, means, apart, gamma * exact.unit**2, multipliers, noises * exact.unit**2, unheard)
@@ -103,11 +103,8 @@ def _rounded(numbers: Array) -> Array:
     return np.array([*flat, None], dtype=object)[:-1].reshape(numbers.shape)
 
 
-def _repair(multipliers: Array, rho: Fraction, potential: Fraction) -> None:
+def _repair(multipliers: Array, left: Array) -> None:
     """Makes the function values cancel exactly: every value stands beside the minimiser's, which is 0."""
-    left = multipliers.sum(0) - multipliers.sum(1)
-    left[1] += rho * potential
-    left[-1] -= potential
     for a in range(1, len(left)):
         if left[a] > 0:
             multipliers[a, 0] += left[a]

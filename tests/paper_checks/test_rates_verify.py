@@ -4,7 +4,6 @@ import copy
 import json
 import math
 import random
-from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 
@@ -45,21 +44,18 @@ def numbers(item, path=()):
         for i, value in enumerate(item):
             yield from numbers(value, (*path, i))
     elif (isinstance(item, int) and not isinstance(item, bool)) or (
-        isinstance(item, str) and path[-1] not in ("method", "statement") and "vectors" not in path
+        isinstance(item, str) and path[-1] not in ("method", "kind") and "vectors" not in path
     ):
         yield path
 
 
 def put(proof, path, value):
-    """The file with another value there, and the sentence of the claim that it has then, if it has one."""
+    """The file with another value there."""
     other = copy.deepcopy(proof)
     at = other
     for key in path[:-1]:
         at = at[key]
     at[path[-1]] = value(at[path[-1]]) if callable(value) else value
-    with suppress(ArithmeticError, LookupError, TypeError, ValueError):
-        if path != ("statement",) and "e99" not in str(value):
-            other["statement"] = verify.said(other)
     return other
 
 
@@ -135,10 +131,10 @@ def test_of_many_tampered_files_none_is_taken_for_the_old_claim(proofs):
 
 
 FORGED = [
-    (("claim", "method"), "scaffold"), (("statement",), "at once"), (("rest",), 7),
+    (("claim", "method"), "scaffold"),
     (("claim", "step_size"), 0.13), (("claim", "smoothness"), "17e-1"), (("claim", "floor"), "1_0"),
     (("claim", "start_distance"), True), (("claim", "strong_convexity"), " 1/5\n"), (("potential",), 2.5),
-    (("claim", "local_steps"), True), (("claim", "local_steps"), 10**12), (("rest",), 1.0), (("rest",), 0),
+    (("claim", "local_steps"), True), (("claim", "local_steps"), 10**12),
     (("change",), "1e999999999"), (("blocks", 0, "bits"), 10**15), (("blocks", 0, "scale", 0), -(10**15)),
     (("claim", "method"), "\nfedavg.json: proved: all"), (("claim", "method"), "\ud800"),
 ]  # fmt: skip
