@@ -82,7 +82,8 @@ class Formulation:
         cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool, change: Any = None
     ) -> Formulation:
         """One with more room than any statement takes, to find out how much this one takes."""
-        return cls(recorded, smoothness, lower, convex, symmetric, (2 * recorded.gradients + 10, 0), change)
+        extra = 2 * recorded.gradients + len(recorded.server) + 10
+        return cls(recorded, smoothness, lower, convex, symmetric, (extra, 0), change)
 
     @property
     def taken(self) -> tuple[int, int]:

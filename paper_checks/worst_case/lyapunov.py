@@ -233,10 +233,11 @@ class Lyapunov:
         if self.cohort is None:
             return now, [(1, apart.after, 1)]
         n, k, r = len(self.round.means), len(self.round.apart), self.round.renewed
+        spread = self.cohort.spread if self.exact else float(self.cohort.spread)
         if r is None:
             more = self.round.mean_next[:, n:] @ apart.heard[k:]
-            return now, [(1, apart.after, 1), (self.cohort.spread, more, 0)]
-        share, spread, moved = r.share, self.cohort.spread, r.apart @ apart.heard
+            return now, [(1, apart.after, 1), (spread, more, 0)]
+        share, moved = r.share, r.apart @ apart.heard
         return [*now, (share * (1 - share), r.means @ means.heard, 1)], [
             (1 - share, apart.heard[:k], 1),
             (share, apart.after, 1),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -24,9 +24,8 @@ from empirics.exact.maps import Tracing
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
 
-from .symbolic_run import LINEAR, Members, Oracle, refuse
+from .symbolic_run import Array, counted, LINEAR, Members, Oracle, refuse
 
-Array = np.ndarray[Any, Any]
 ROUNDS = (1, 2, 7)
 """Finished rounds before the rounds that must all be the same map."""
 MOST_STEPS = 60
@@ -142,49 +141,50 @@ def _same(one: OneRound, other: OneRound) -> bool:
 
 
 class _Played:
-    """A round of so many clients, over the columns model, gradients, server vectors, memories."""
+    """A round of so many clients, over the columns of means (model, server vectors, memories, gradients), then those of
+    deviations (memories, gradients).
+
+    The first client deviates by 1 and the others by what makes the sum 0, so that its rows are both maps at once.
+    """
 
     def __init__(self, algorithm: Algorithm, clients: int, local_steps: int, step_size: float) -> None:
         self.algorithm, self.clients = algorithm, clients
+        self.deviations = torch.tensor([1.0, *[-1 / (clients - 1)] * (clients - 1)], dtype=torch.float64)[:, None]
         self.setting = Setting(rounds=9, cohort=clients, local_steps=local_steps, step_size=step_size)
         refuse(algorithm, self.setting)
         if algorithm.also is not None or algorithm.personal:
             raise EmpiricsError(f"{algorithm} trains models of the clients' own: no rate of the server model's error")
         begun = algorithm.begin(torch.zeros(1, dtype=torch.float64), clients)
-        self.gradients = 0
-        after, oracle = self._round(torch.zeros(1, 1, dtype=torch.float64), begun)
-        counts = {len(asked) for asked in oracle.asked}
-        if len(counts) != 1:
-            raise EmpiricsError(f"{algorithm}: all clients must ask for as many gradients; got {sorted(counts)}")
+        after, oracle = self._round(torch.zeros(1, 1, dtype=torch.float64), begun, 0)
+        self.gradients = counted(oracle, algorithm)
         self.shared, self.own = tuple(after.server), tuple(after.memory)
-        self.gradients = counts.pop()
-        self.size = 1 + clients * (self.gradients + len(self.own)) + len(self.shared)
+        self.means = 1 + len(self.shared) + len(self.own)
+        self.size = self.means + len(self.own) + 2 * self.gradients
 
-    def _round(self, vectors: Tensor, state: State) -> tuple[State, Oracle]:
-        oracle = Oracle(self.clients, vectors, self.gradients)
-        engine, model, federation = Tracing(), _any(oracle), _any(Members(self.clients))  # whose batches are questions
+    def _round(self, vectors: Tensor, state: State, gradients: int) -> tuple[State, Oracle]:
+        oracle, members = Oracle(self.clients, vectors, gradients), Members(self.clients)
         everyone = np.arange(self.clients), np.ones(self.clients)
-        after = play(model, federation, self.algorithm, self.setting, 0, engine, state, cohort=everyone)
+        model, federation = cast(Any, oracle), cast(Any, members)  # whose batches are questions
+        after = play(model, federation, self.algorithm, self.setting, 0, Tracing(), state, cohort=everyone)
         return after, oracle
 
-    def _state(self, vectors: Tensor, round_: int) -> State:
-        """Any state: one vector for each of its parts."""
-        first = 1 + self.clients * self.gradients
-        server = {name: vectors[first + i].clone() for i, name in enumerate(self.shared)}
-        first += len(self.shared)
-        each = range(0, self.clients * len(self.own), self.clients)
-        memory = {name: vectors[first + i : first + i + self.clients].clone()
-                  for i, name in zip(each, self.own, strict=True)}  # fmt: skip
-        return State(round_, vectors[0].clone(), memory, server)
+    def _state(self, columns: Tensor, round_: int) -> State:
+        """Any state: the vectors ``(size, d)`` of all columns."""
+        server = {name: columns[1 + i].clone() for i, name in enumerate(self.shared)}
+        first, apart = 1 + len(self.shared), self.means + self.gradients
+        memory = {name: columns[first + i] + self.deviations * columns[apart + i] for i, name in enumerate(self.own)}
+        return State(round_, columns[0].clone(), memory, server)
 
-    def _rows(self, vectors: Tensor, state: State) -> Mapping[str, Array]:
-        """What a round makes of a state: ``(clients, n)`` by name, and the models asked at ``(clients, m, n)``."""
-        after, oracle = self._round(vectors, state)
+    def _rows(self, columns: Tensor, state: State) -> dict[str, Array]:
+        """What a round makes of a state: ``(clients, d)`` by name, and the models asked at ``(clients, m, d)``."""
+        m = self.gradients
+        mean, apart = columns[self.means : self.means + m], columns[self.size - m :]
+        each = [mean + deviation * apart for deviation in self.deviations]
+        after, oracle = self._round(torch.cat([columns[:1], *each]), state, m)
         server = {"model": after.model} | {f"server {k}": after.server[k] for k in self.shared}
         rows = {name: np.repeat(vector.numpy()[None], self.clients, 0) for name, vector in server.items()}
         rows |= {f"client {k}": after.memory[k].numpy().copy() for k in self.own}
-        rows["asked"] = np.stack([torch.stack(asked).numpy() for asked in oracle.asked])
-        return rows
+        return rows | {"asked": oracle.questions}
 
     def reduced(self) -> OneRound:
         """The two maps, on the states that a run reaches."""
@@ -194,13 +194,11 @@ class _Played:
             self._compare(rows, self._rows(unit, self._state(unit, round_)), "its rounds are not all alike")
         self._check_linear(rows)
         start = self._started(unit, rows)
+        cut, m = self.means + self.gradients, self.gradients
         names = [name for name in rows if name != "asked"]
-        mean = np.array([self._mean(rows[name]) for name in names])
-        asked = np.array([self._mean(rows["asked"][:, j]) for j in range(self.gradients)])
         held = names[1 + len(self.shared) :]
-        other = np.array([self._apart(rows[name]) for name in held]).reshape(len(held), len(held) + self.gradients)
-        far = np.array([self._apart(rows["asked"][:, j]) for j in range(self.gradients)])
-        m = self.gradients
+        mean, asked = np.array([rows[name][0][:cut] for name in names]), rows["asked"][0][:, :cut]
+        other = np.array([rows[name][0][cut:] for name in held]).reshape(len(held), self.size - cut)
         kept, into = _reached(start, mean[:, :-m], mean[:, -m:])
         away, onto = _reached(np.zeros(len(held)), other[:, : len(held)], other[:, len(held) :])
         found = OneRound(
@@ -210,7 +208,7 @@ class _Played:
             _onto(mean[kept], into, m),
             _onto(asked, into, m),
             _onto(other[away], onto, m),
-            _onto(far, onto, m),
+            _onto(rows["asked"][0][:, cut:], onto, m),
             self.own,
         )
         self._check_moved(found, start[kept])
@@ -223,14 +221,9 @@ class _Played:
         start = [0.0 if x is None else float(x[0]) for x in named.values()]
         start += [float(begun.memory[k][0][0]) for k in self.own]
         first = self._rows(unit, begun._replace(memory={k: v.clone() for k, v in begun.memory.items()}))
-        filled = np.zeros((self.size, self.size))
-        filled[:, : 1 + self.clients * self.gradients] = np.eye(self.size)[:, : 1 + self.clients * self.gradients]
-        place = 1 + self.clients * self.gradients
-        for i in range(len(self.shared)):
-            filled[place + i, 0] = start[1 + i]
-        place += len(self.shared)
-        for i in range(len(self.own)):
-            filled[place + i * self.clients : place + (i + 1) * self.clients, 0] = start[1 + len(self.shared) + i]
+        filled, m = np.eye(self.size), self.gradients
+        filled[: self.means], filled[self.means + m : self.size - m] = 0.0, 0.0
+        filled[: self.means, 0] = start
         self._compare({k: v @ filled for k, v in rows.items()}, first, "its first round is unlike the others")
         return np.array(start)
 
@@ -242,9 +235,9 @@ class _Played:
     def _check_linear(self, rows: Mapping[str, Array]) -> None:
         draws = np.random.default_rng(2025)
         for scale in (1e-2, 1e3):
-            vectors = scale * draws.standard_normal((self.size, 3))
-            seen = self._rows(torch.from_numpy(vectors), self._state(torch.from_numpy(vectors), ROUNDS[0]))
-            off = max(np.abs(seen[k] - rows[k] @ vectors).max(initial=0) for k in rows)
+            vectors = torch.from_numpy(scale * draws.standard_normal((self.size, 3)))
+            seen = self._rows(vectors, self._state(vectors, ROUNDS[0]))
+            off = max(np.abs(seen[k] - rows[k] @ vectors.numpy()).max(initial=0) for k in rows)
             if not off <= LINEAR * scale * (1 + max(np.abs(x).max(initial=0) for x in rows.values())):
                 raise EmpiricsError(
                     f"{self.algorithm} does not add and scale its gradients only (off by {off:.2g} at size {scale:g}): "
@@ -258,29 +251,6 @@ class _Played:
         asks = np.abs(found.mean_points[:, :n] @ start - 1).max()
         if max(stays, asks) > LINEAR:
             raise EmpiricsError(f"{self.algorithm} pulls to the origin: its error has no rate on all smooth functions")
-
-    # ---- means and deviations ----
-
-    def _columns(self, row: Array, client: int, others: bool) -> Array:
-        """The coefficients of a client's own columns, or of another client's: memories, then gradients."""
-        N, m = self.clients, self.gradients
-        whose = (client + others) % N
-        first = 1 + N * m + len(self.shared)
-        memories = [row[first + i * N + whose] for i in range(len(self.own))]
-        return np.array([*memories, *row[1 + whose * m : 1 + (whose + 1) * m]])
-
-    def _mean(self, rows: Array) -> Array:
-        N, m = self.clients, self.gradients
-        own, other = self._columns(rows[0], 0, False), self._columns(rows[0], 0, True)
-        first = 1 + N * m
-        return np.concatenate([rows[0][:1], rows[0][first : first + len(self.shared)], own + (N - 1) * other])
-
-    def _apart(self, rows: Array) -> Array:
-        return self._columns(rows[0], 0, False) - self._columns(rows[0], 0, True)
-
-
-def _any(thing: Any) -> Any:
-    return thing
 
 
 def _reached(start: Array, linear: Array, gradients: Array) -> tuple[list[int], Array]:
