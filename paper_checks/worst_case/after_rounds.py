@@ -28,7 +28,8 @@ from empirics.training.setting import Setting
 from . import verify
 from .lyapunov import NotCertified
 from .methods import fraction
-from .rate_search import above, Case, Rate, sharpest, Statement
+from .rate_case import Case
+from .rate_search import above, Rate, sharpest, Statement
 from .solve import taking, worst_case
 
 PATIENCE = 3.0

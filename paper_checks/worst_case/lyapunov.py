@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .coordinates import integers, pack, triangle, unpack, zeros
-from .one_round import Array, Cohort, OneRound
+from .coordinates import Array, integers, pack, triangle, unpack, zeros
+from .one_round import Cohort, OneRound
 from .program import WorstCaseError
 from .solver import solver
 
@@ -42,13 +42,6 @@ Weights = tuple[float, float, float, float]
 
 class NotCertified(WorstCaseError):
     """There is no such quadratic at this contraction, or the solver found none."""
-
-
-@dataclass(frozen=True)
-class Noise:
-    """Gradients with independent noise of variance ``sigma^2`` for each client, of so many clients."""
-
-    clients: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +109,13 @@ class Sought:
 class Lyapunov:
     """The program of one round over L-smooth, mu-strongly convex clients; ``solve`` it for any contraction.
 
+    ``noise``: of how many clients gradients have independent noise of variance ``sigma^2``, if they have.
     Arrays of floats or of fractions, as the round's are. Unknown vectors are in powers of two of their own size: the
     state, the first gradient, its changes from step to step; ``unit`` is that of gradients.
     """
 
     def __init__(
-        self, round_: OneRound, smoothness: Any, strong_convexity: Any, noise: Noise | None = None,
+        self, round_: OneRound, smoothness: Any, strong_convexity: Any, noise: int | None = None,
         cohort: Cohort | None = None,
     ) -> None:  # fmt: skip
         self.round, self.smoothness, self.strong_convexity = round_, smoothness, strong_convexity
@@ -345,23 +339,20 @@ class Lyapunov:
         """
         width, bounded = self._places[-1].stop, self._places[5].stop
         several = [self._unpacked(row) for row in np.eye(bounded)]
-        found: list[list[Array]] = []
-        for rho in (0.0, 1.0):
-            columns: list[list[Array]] = [[], [], []]
+
+        def rows(rho: float) -> list[Array]:
+            columns = []
             for means, apart, potential, gamma, lam, noises in several:
                 blocks = self.summed(rho, means, apart, gamma, lam / float(self.unit), noises)
-                for column, part in zip(columns, (self.flow(rho, potential, lam)[1:], *map(pack, blocks)), strict=True):
-                    column.append(part)
-            found.append([np.array(column).T for column in columns])
-        for part in found:
-            for which in range(3):
-                part[which] = np.pad(part[which], ((0, 0), (0, width - bounded)))
-        alone, times = found[0], [one - none for none, one in zip(*found, strict=True)]
-        for which, (block, places) in enumerate(zip(self.blocks, self.free, strict=True)):
-            i, j = triangle(block.width)
-            at = {place: row for row, place in enumerate(zip(i.tolist(), j.tolist(), strict=True))}
-            for column, (a, b) in enumerate(places, self._places[6 + which].start):
-                alone[1 + which][at[min(a, b), max(a, b)], column] = 1.0 if a == b else 2**0.5
+                columns.append((self.flow(rho, potential, lam)[1:], *map(pack, blocks)))
+            found = [np.array(parts).T for parts in zip(*columns, strict=True)]
+            return [np.pad(part, ((0, 0), (0, width - bounded))) for part in found]
+
+        alone = rows(0.0)
+        times = [one - none for one, none in zip(rows(1.0), alone, strict=True)]
+        for which, places in enumerate(self.free):  # entries that are anything; the known columns are earlier
+            for column, (i, j) in enumerate(places, self._places[6 + which].start):
+                alone[1 + which][j * (j + 1) // 2 + i, column] = 2**0.5
         return times, alone
 
     def solve(self, rho: float, weights: Weights, margin: float = 0.0) -> Sought:
@@ -419,7 +410,7 @@ class Lyapunov:
         cost[potential] = weights[0] * float(self.smoothness) / 2 / unit
         cost[gamma] = weights[2] / unit**2 / (1 - rho) if self.floored else 1.0
         if self.noise is not None:
-            share, clients = weights[3] / unit**2 / (1 - rho), self.noise.clients
+            share, clients = weights[3] / unit**2 / (1 - rho), self.noise
             of_each = [share / clients, share * (1 - 1 / clients) + COST_OF_NONE]
             cost[noises] = np.repeat(of_each, len(self.blocks[0].noise))
         return cost
@@ -433,7 +424,7 @@ class Lyapunov:
         distance, dissimilarity = self.start(means, apart, potential / unit)
         return Sought(
             rho, means, apart, float(potential) / unit, float(gamma) / unit**2, lam / unit, float(distance),
-            float(dissimilarity), noises / unit**2, (unheard[0], unheard[1]), self.noise.clients if self.noise else 1,
+            float(dissimilarity), noises / unit**2, (unheard[0], unheard[1]), self.noise or 1,
             spare, max(float(np.abs(b).max()) for b in blocks),
         )  # fmt: skip
 

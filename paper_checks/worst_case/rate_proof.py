@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from empirics.algorithms.algorithm import Algorithm
-
 from . import verify
-from .lyapunov import Lyapunov, Noise, noise_cost, Sought
+from .coordinates import Array
+from .lyapunov import Lyapunov, noise_cost, Sought
 from .methods import fraction, named, named_round, rational_round
-from .one_round import Array, Cohort, OneRound
 from .program import WorstCaseError
+from .rate_case import Case
 from .sum_of_squares import factored
 
 DIGITS = 55
@@ -24,23 +23,20 @@ LEFT_OUT = 1e-6
 """A weight of the loss gap, times L, below which it is left out: it would count at the start, and nowhere else."""
 
 
-def proved(
-    algorithm: Algorithm, like: OneRound, step_size: float, smoothness: float, strong_convexity: float, sought: Sought,
-    noise: Noise | None = None, cohort: Cohort | None = None,
-) -> dict[str, Any]:  # fmt: skip
+def proved(case: Case, sought: Sought) -> dict[str, Any]:
     """The file that proves what ``sought`` says in floats; ``WorstCaseError`` where it does not become a proof.
 
     What comes back has been accepted by the verifier, which shares no code with what makes it.
     """
-    kept = like.renewed is not None
-    round_ = rational_round(algorithm, like, step_size, cohort if kept else None)
-    exact = Lyapunov(round_, fraction(smoothness), fraction(strong_convexity), noise, cohort)
-    some, many = exact.cohort, exact.cohort or noise
+    kept, algorithm = case.round.renewed is not None, case.played
+    round_ = rational_round(algorithm, case.round, case.step_size, case.drawn if kept else None)
+    exact = Lyapunov(round_, fraction(case.smoothness), fraction(case.strong_convexity), case.noise, case.drawn)
+    some = exact.cohort
     rho = fraction(sought.rho)
     unit = sought.means[0, 0] if len(sought.means) == 1 else 1.0  # of the model alone V may be 1 |w - w*|^2 exactly
     means, apart = _rounded(sought.means / unit), _rounded(sought.apart / unit)
     multipliers: Array = np.maximum(_rounded(sought.multipliers / unit), np.array(Fraction(0), dtype=object))
-    counts = exact.ends and sought.potential * smoothness > LEFT_OUT
+    counts = exact.ends and sought.potential * case.smoothness > LEFT_OUT
     potential = _rounded(np.array([sought.potential / unit]))[0] if counts else Fraction(0)
     gamma = max(_rounded(np.array([sought.gamma / unit]))[0], Fraction(0)) if exact.floored else Fraction(0)
     _repair(multipliers, exact.flow(rho, potential, multipliers))
@@ -65,16 +61,16 @@ def proved(
             "method": name,
             "parameter": str(parameter),
             "local_steps": round_.gradients,
-            "step_size": str(fraction(step_size)),
+            "step_size": str(fraction(case.step_size)),
             "smoothness": str(exact.smoothness),
             "strong_convexity": str(exact.strong_convexity),
-            "clients": None if many is None else many.clients,
+            "clients": some.clients if some else case.noise,
             "cohort": None if some is None else some.cohort,
             "contraction": str(rho),
             "start_distance": str(distance),
             "start_dissimilarity": str(dissimilarity),
             "floor": str(gamma / (1 - rho)),
-            "noise_floor": None if noise is None else str(noise_cost(noises, noise.clients) / (1 - rho)),
+            "noise_floor": None if case.noise is None else str(noise_cost(noises, case.noise) / (1 - rho)),
         },
         "change": str(exact.change),
         "rest": not exact.floored,

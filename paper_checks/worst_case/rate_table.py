@@ -22,7 +22,8 @@ from empirics.progress import progress
 
 from .after_rounds import After, after, Begun
 from .lyapunov import NotCertified
-from .rate_search import above, Case, certified, Rate, Statement
+from .rate_case import Case
+from .rate_search import above, certified, Rate, Statement
 from .solver import solver
 from .theorem_rates import Published, published
 from .words import RATE as WORDS

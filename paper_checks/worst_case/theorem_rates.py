@@ -21,7 +21,7 @@ from ..runs.can import can
 from ..runs.methods import method
 from ..runs.words import WORST
 from .grid_point import at_step, fitted, GridPoint, LARGEST
-from .rate_search import Case
+from .rate_case import Case
 
 LATE = 10**8
 """The round at which rates are read off: by then what fades faster has faded."""

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .one_round import Array, OneRound
+from .coordinates import Array
+from .one_round import OneRound
 
 CURVATURES = 9
 """Curvatures of a client that are tried, from mu to L."""

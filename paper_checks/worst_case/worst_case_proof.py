@@ -6,7 +6,7 @@ a sum of squares by integers. Rounding does not lose definiteness: multipliers c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runs.words import ITERATION, ROUND
+from ..runs.words import ITERATION
 from . import verify
 from .coordinates import Array, triangle
 from .formulation import Formulation
@@ -27,16 +27,12 @@ from .rational_federation import Inside
 from .refining import refined
 from .sum_of_squares import Factor, factored
 
-WHOLE = ("mean_gap", "average_gap", "weighted_grad_norm_sq")
-"""Metrics that are one number of a whole run."""
 GAPS = (3e-8, 1e-6, 1e-5)
 """How near to the worst case multipliers are sought, relative to it: the first from which a proof is made."""
 DIGITS = 60
 """Binary digits after the point of a multiplier, relative to the largest."""
 FEW = 38
 """Binary digits of a factor, where they suffice."""
-
-
 NEAR = 1e-6
 """Width of the interval above which its lower end is looked for with more care."""
 TURNS = 4
@@ -234,18 +230,12 @@ class ExactProgram:
         factors: Sequence[Factor],
     ) -> dict[str, Any]:
         f = self.formulation
-        claim = claimed(self.question, self.run)
-        _, per = looked_at(self.question.metric, self.question.statistic)
-        counted = _counted(claim, per, len(f.recorded.server) - 1, len(f.averages) - 1)
-        first = counted[-1] if claim["statistic"] == "last" else counted[0]
-        spread = weights if claim["statistic"] != "mean" else [Fraction(1, len(counted))] * len(counted)
-        return {
+        content: dict[str, Any] = {
             "kind": verify.WORST_CASE,
-            "claim": claim,
+            "claim": claimed(self.question, self.run),
             "bound": str(bound),
             "change": str(f.space.change),
             "near": f.near,
-            "weights": {str(first + i): str(w) for i, w in enumerate(spread)},
             "unit": str(unit),
             "multipliers": [
                 ["lower" if c.name == "class" and len(c.of) == 1 else c.name, *c.of, _in_units(m, unit)]
@@ -254,6 +244,9 @@ class ExactProgram:
             ],
             "blocks": [factor.entry(names) for names, factor in zip(_names(f), factors, strict=True)],
         }
+        counted = verify.Run(content).counted()
+        spread = weights if content["claim"]["statistic"] != "mean" else [Fraction(1, len(counted))] * len(counted)
+        return content | {"weights": {str(i): str(w) for i, w in zip(counted, spread, strict=True)}}
 
 
 def claimed(question: Question, run: RationalRun) -> dict[str, Any]:
@@ -271,22 +264,9 @@ def claimed(question: Question, run: RationalRun) -> dict[str, Any]:
         "strong_convexity": given["strong_convexity"] if question.convex else None,
         "given": {w: x for w, x in given.items() if w not in ("smoothness", "strong_convexity")},
         "metric": metric,
-        "statistic": "whole" if metric in WHOLE else kind,
+        "statistic": "whole" if metric in verify.OF_A_RUN else kind,
         "over": "iterations" if per == ITERATION or metric == "consensus_distance" else "rounds",
     }
-
-
-def _counted(claim: Mapping[str, Any], per: str, rounds: int, steps: int) -> list[int]:
-    """The rounds or iterations that a claim's statistic is over, of a series with one number ``per`` so much."""
-    if claim["metric"] in WHOLE:
-        return [0]
-    if claim["metric"] == "consensus_distance":
-        return list(range(steps))
-    if per == ROUND:
-        return list(range(1, rounds + 1))
-    local = claim["over"] == "iterations"
-    last = steps if local else rounds
-    return list(range(last + (claim["statistic"] == "last" or (claim["statistic"] == "min" and local))))
 
 
 def _in_units(m: Fraction, unit: Fraction) -> int | str:

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tracemalloc
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
@@ -234,17 +233,6 @@ def test_the_verifier_needs_nothing_but_python(tmp_path):
 # ---- what is changed is refused ----
 
 
-def numbers(content):
-    """Every place of a number in a certificate, as a path of keys."""
-    claim = content["claim"]
-    yield from (("claim", word) for word in ("parameter", "step_size", "smoothness", "strong_convexity"))
-    yield from (("claim", "given", word) for word in claim["given"])
-    yield from (("weights", i) for i in content["weights"])
-    yield from (("multipliers", i, -1) for i in range(len(content["multipliers"])))
-    for b, block in enumerate(content["blocks"]):
-        yield from (("blocks", b, "factor", i, i) for i in range(len(block["factor"])))
-
-
 def changed(content, path, by):
     found = deepcopy(content)
     *way, last = path
@@ -254,38 +242,6 @@ def changed(content, path, by):
     old = inner[last]
     inner[last] = int(by(old)) if isinstance(old, int) else str(by(Fraction(old)))
     return found
-
-
-def test_a_hundred_changes_are_refused():
-    """More than a hundred certificates with one thing changed, which makes the claim stronger or breaks it."""
-    made = []
-    for content in (proved(FEDINIT, SMOOTH, "grad_norm_sq", "min")[1].content, proved("scaffold()")[1].content):
-        for path in numbers(content):
-            of_none = content["claim"]["strong_convexity"] is None and path[1] == "strong_convexity"
-            if path[0] == "claim" and (content["claim"][path[1]] == "0" or of_none):
-                continue  # it has none
-            weaker = path[:2] == ("claim", "strong_convexity")
-            if path[0] == "blocks":
-                made.append((path, changed(content, path, lambda x: 3 * x + 2**40)))
-            elif weaker:
-                made.append((path, changed(content, path, lambda x: x * Fraction(9, 10))))
-            else:
-                made.append((path, changed(content, path, lambda x: x * Fraction(1001, 1000))))
-        sizes = [Fraction(m[-1]) for m in content["multipliers"]]
-        for i in (i for i, m in enumerate(sizes) if m > max(sizes) / 1000):  # smaller ones may hardly be needed
-            rest = content["multipliers"][:i] + content["multipliers"][i + 1 :]
-            made.append((("without", i), {**content, "multipliers": rest}))
-        made.append((("more steps",), {**content, "claim": {**content["claim"], "local_steps": [2, 3]}}))
-        made.append((("fedavg",), {**content, "claim": {**content["claim"], "method": "fedavg", "parameter": "0"}}))
-        made.append((("negative",), changed(content, ("multipliers", 0, -1), lambda x: -x)))
-        made.append((("block",), {**content, "blocks": content["blocks"][::-1]}))
-    assert len(made) > 100
-    passed = []
-    for path, content in made:
-        with suppress(*verify.KNOWN):
-            verify.check(content)
-            passed.append(path)
-    assert passed == []
 
 
 def of(*path):
@@ -611,15 +567,6 @@ def test_no_proof_lies_there_twice_or_for_nothing_and_some_are_accepted():
     cheap = [content for content in archived().values() if sum(content["claim"]["local_steps"]) <= 4]
     for content in cheap[:: max(1, len(cheap) // 40)]:
         verify.check(content)
-
-
-def test_a_proof_of_another_question_is_seen():
-    claim = next(c["claim"] for c in archived().values() if len(c["claim"]["given"]) > 2)
-    assert same(claim, {**claim})
-    for part in ("method", "step_size", "given", "metric", "statistic", "over", "local_steps"):
-        held = claim[part]
-        other = held + "x" if isinstance(held, str) else dict(list(held.items())[1:]) if part == "given" else [*held, 3]
-        assert not same(claim, {**claim, part: other})
 
 
 @pytest.mark.slow

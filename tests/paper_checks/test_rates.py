@@ -21,7 +21,8 @@ from paper_checks.worst_case.after_rounds import after, Begun, quadratics
 from paper_checks.worst_case.lyapunov import Lyapunov, NotCertified
 from paper_checks.worst_case.one_round import Cohort, one_round
 from paper_checks.worst_case.program import WorstCaseError
-from paper_checks.worst_case.rate_search import above, Case, certified, Statement
+from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_search import above, certified, Statement
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.theorem_rates import published
 from paper_checks.worst_case.two_quadratics import slowest

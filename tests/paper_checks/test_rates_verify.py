@@ -3,7 +3,6 @@
 import copy
 import json
 import math
-import random
 from fractions import Fraction
 from itertools import product
 
@@ -11,15 +10,12 @@ import pytest
 
 from empirics.algorithms import algorithm
 from paper_checks.worst_case import verify
-from paper_checks.worst_case.rate_search import Case, certified
+from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_search import certified
 
 METHODS = (
     "fedavg()", "fedprox(mu=0.4)", "fedinit(beta=0.15)", "scaffold()", "fedavgm(momentum=0.3)", "fedcm(alpha=0.6)",
 )  # fmt: skip
-
-READ = ("change", "potential", "means", "apart", "multipliers")
-"""Parts of a file beside the claim. A factor's scale and bits are not: what is left may be dominant without it, or at
-another scale."""
 
 
 @pytest.fixture(scope="module")
@@ -33,20 +29,6 @@ def random_ones():
     noisy = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 5, noisy=True) for m in (*METHODS[2:4], "fedavgm(momentum=0.3)")]
     cohorts = [Case(algorithm(m), 3, 0.13, 1.7, 0.2, 7, cohort=2) for m in (*METHODS[:2], *METHODS[4:])]
     return [certified(case).fastest.proof for case in (*noisy, *cohorts)]
-
-
-def numbers(item, path=()):
-    """Where a file says a number, as text or as a whole number."""
-    if isinstance(item, dict):
-        for key, value in item.items():
-            yield from numbers(value, (*path, key))
-    elif isinstance(item, list):
-        for i, value in enumerate(item):
-            yield from numbers(value, (*path, i))
-    elif (isinstance(item, int) and not isinstance(item, bool)) or (
-        isinstance(item, str) and path[-1] not in ("method", "kind") and "vectors" not in path
-    ):
-        yield path
 
 
 def put(proof, path, value):
@@ -118,16 +100,6 @@ def test_what_noise_goes_along_with_is_refused(random_ones):
             assert refused(other), (later, noise)
         assert refused(put(proof, ("noises", 0, 1), lambda x: str(Fraction(x) / -2)))
         assert refused(put(proof, ("noises", 1, 0), lambda x: str(Fraction(x) * Fraction(9, 10))))
-
-
-def test_of_many_tampered_files_none_is_taken_for_the_old_claim(proofs):
-    draws, passed = random.Random(4), []
-    for proof in proofs:
-        places = [p for p in numbers(proof) if p[0] in READ or (p[0] == "blocks" and "factor" in p)]
-        for path in draws.sample(places, 12):
-            other = put(proof, path, lambda x: x * 2 + 1 if isinstance(x, int) else str(Fraction(x) * Fraction(-7, 5)))
-            passed += [] if refused(other) else [path]
-    assert not passed
 
 
 FORGED = [

@@ -1,9 +1,12 @@
 """Exact worst cases: closed forms, finite differences, other units, random federations, step sizes, refusals."""
 
+import ast
+import re
 import sys
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,11 +18,13 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
+from paper_checks import worst_case as worst_case_package
 from paper_checks.worst_case import program as programs, refining, symmetry as orbits
 from paper_checks.worst_case.formulation import Formulation
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.question import Question
-from paper_checks.worst_case.rate_search import Case, certified
+from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_search import certified
 from paper_checks.worst_case.replay import attained, replay
 from paper_checks.worst_case.solve import answer, moved, worst_case
 from paper_checks.worst_case.symbolic_run import draw
@@ -556,3 +561,21 @@ def test_what_is_refused_where_clients_are_drawn():
             )  # fmt: skip
         assert "\n" not in str(error.value)
         assert [name for name in named if name not in str(error.value)] == [], error.value
+
+
+# ---- layers ----
+
+
+def test_every_module_imports_from_those_before_it():
+    home = Path(worst_case_package.__file__).parent
+    order = re.findall(r"``(\w+)``", worst_case_package.__doc__)
+    assert sorted(order) == sorted(path.stem for path in home.glob("*.py") if path.stem != "__init__")
+    upwards = []
+    for place, name in enumerate(order):
+        tree = ast.parse((home / f"{name}.py").read_text(encoding="utf-8"))
+        for node in (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level == 1):
+            named = [node.module] if node.module else [alias.name for alias in node.names]
+            upwards += [(name, other) for other in named if other not in order[:place]]
+    assert not upwards
+    verifier = ast.parse((home / "verify.py").read_text(encoding="utf-8"))
+    assert {a.name for n in ast.walk(verifier) if isinstance(n, ast.Import) for a in n.names} <= sys.stdlib_module_names
