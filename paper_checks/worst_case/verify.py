@@ -83,8 +83,17 @@ METHODS = {
 EVERYWHERE = ("dissimilarity_offset", "dissimilarity_factor", "uniform_dissimilarity", "pl_constant")
 """What is assumed of all models: a federation that attains a value meets that at those visited."""
 OF_A_MINIMISER = ("initial_distance_sq", "distance_sq", "optimum_dissimilarity", "heterogeneity")
-GIVEN = {*EVERYWHERE, *OF_A_MINIMISER, "initial_gap", "grad_cap_sq", "grad_norm_sq", "divergence"}
-"""What may be assumed; of the last two, where the last round begins, and of ``distance_sq`` before its last step."""
+OF_A_MODEL = {
+    "initial_distance_sq": ("distance_sq", "w", "first"),
+    "initial_gap": ("optimality_gap", "w", "first"),
+    "grad_norm_sq": ("grad_norm_sq", "w", "late"),
+    "divergence": ("divergence", "w", "late"),
+    "distance_sq": ("distance_sq", "v", "step"),
+}
+"""What is assumed of one model: a metric there, of the first server model, of the one before the last round, or of the
+virtual average before the last step."""
+GIVEN = {*EVERYWHERE, *OF_A_MINIMISER, *OF_A_MODEL, "grad_cap_sq"}
+"""What may be assumed."""
 OF_A_ROUND = ("local_drift", "global_step", "loss_change", "mean_gradient_drift")
 OF_A_RUN = ("mean_gap", "average_gap", "weighted_grad_norm_sq")
 """Metrics that have one number for every round, for the whole run."""
@@ -395,11 +404,7 @@ class Run(Sums):
             self.square(-c, (1, ("G", place)))
             self.value(2 * c * self.given[kind], place)
             return Q(0)
-        if kind == "initial_distance_sq":
-            self.square(c, (1, ("m", "w0")))
-        elif kind == "initial_gap":
-            self.value(c, "w0")
-        elif kind == "optimum_dissimilarity":
+        if kind == "optimum_dissimilarity":
             self.square(c, (1, ("g", "*")))
         elif kind == "heterogeneity":
             self.value(-c, "own")
@@ -411,20 +416,25 @@ class Run(Sums):
         elif kind == "grad_cap_sq":
             need(names[0][0] == "g", "only gradients of local steps are capped")
             self.square(c, (1, ("g", self.at(names[0]))))
-        elif kind == "grad_norm_sq":  # this and the next two: where the last round, or iteration, begins
-            self.square(c, (1, ("G", self.at(f"w{last}"))))
-        elif kind == "distance_sq":
-            self.square(c, (1, ("m", f"v{len(self.averages) - 2}")))
-        elif kind == "divergence":
-            self.divergence(c, last)
+        elif kind in OF_A_MODEL:
+            word, over, when = OF_A_MODEL[kind]
+            self.of_model(c, word, over, {"first": 0, "late": last, "step": len(self.averages) - 2}[when])
         else:  # a factor, which counts with its offset
             raise Refused(f"{kind} is no inequality")
         return c * self.given[kind]
 
-    def divergence(self, c: Q, i: int) -> None:
-        """Adds c times that of the clients after i rounds."""
-        if i:
-            self.square(c, (1, ("m", (i - 1, len(self.paths[i - 1]) - 1))), (-1, ("m", f"w{i}")))
+    def of_model(self, c: Q, word: str, letter: str, i: int) -> None:
+        """Adds c times a metric at the i-th server model (w) or virtual average (v)."""
+        model = f"{letter}{i}"
+        if word == "distance_sq":
+            need(self.convex, "without convexity there is no minimiser to be away from")
+            self.square(c, (1, ("m", model)))
+        elif word == "optimality_gap":
+            self.value(c, model)
+        elif word == "grad_norm_sq":
+            self.square(c, (1, ("G", self.at(model))))
+        elif i:  # divergence: of the clients after i rounds
+            self.square(c, (1, ("m", (i - 1, len(self.paths[i - 1]) - 1))), (-1, ("m", model)))
 
     def counted(self) -> list[int]:
         """The server models, rounds or iterations that the claim's statistic looks at."""
@@ -445,17 +455,10 @@ class Run(Sums):
 
     def metric(self, c: Q, i: int) -> None:
         """Adds c times the metric at server model, round or iteration i."""
-        word, before = self.claim["metric"], f"w{i - 1}"
-        model = f"{'v' if self.claim['over'] == 'iterations' else 'w'}{i}"
-        if word == "distance_sq":
-            need(self.convex, "without convexity there is no minimiser to be away from")
-            self.square(c, (1, ("m", model)))
-        elif word == "optimality_gap":
-            self.value(c, model)
-        elif word == "grad_norm_sq":
-            self.square(c, (1, ("G", self.at(model))))
-        elif word == "divergence":
-            self.divergence(c, i)
+        word, before, letter = self.claim["metric"], f"w{i - 1}", "v" if self.claim["over"] == "iterations" else "w"
+        model = f"{letter}{i}"
+        if word in ("distance_sq", "optimality_gap", "grad_norm_sq", "divergence"):
+            self.of_model(c, word, letter, i)
         elif word == "average_gap":
             self.value(c, "mean")
         elif word == "mean_gap":

@@ -16,7 +16,6 @@ from bounds.core import Statistic
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
-from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
 from paper_checks import worst_case as worst_case_package
 from paper_checks.worst_case import program as programs, refining, symmetry as orbits
@@ -240,54 +239,6 @@ def test_the_central_path_gives_the_same_as_the_solver(monkeypatch):
         followed = answer(question)
         assert followed.value == near(one.value, 1e-6)
         assert followed.multipliers == {word: near(m, 1e-3) for word, m in one.multipliers.items()}
-
-
-# ---- from below: no federation does worse ----
-
-
-def walked(problem, start, plan, name):
-    """The server models of FedAvg or SCAFFOLD on quadratics, in plain loops."""
-    models, clients = [start], problem.clients
-    controls = np.zeros((clients, problem.dim))
-    for _ in range(plan.rounds):
-        ends = np.tile(models[-1], (clients, 1))
-        for _ in range(plan.local_steps):
-            gradients = np.array([problem.curvatures[i] @ (ends[i] - problem.minima[i]) for i in range(clients)])
-            if name == "scaffold":
-                gradients += controls.mean(0) - controls
-            ends = ends - plan.step_size * gradients
-        controls = controls - controls.mean(0) + (models[-1] - ends) / (plan.local_steps * plan.step_size)
-        models.append(ends.mean(0))
-    return models
-
-
-def scaled(problem, limit):
-    """The same curvatures, the minima pulled together until the clients' gradients at the minimiser meet the limit."""
-    centre = problem.minimiser
-    unlike = (problem.client_gradients(centre) ** 2).sum(-1).mean()
-    return replace(problem, minima=centre + (problem.minima - centre) * np.sqrt(limit / unlike))
-
-
-def reached(seed, plan, name, given):
-    """The distance and the gap that a random federation of the class ends at."""
-    lowest = max(given["strong_convexity"], 1e-3)
-    problem = scaled(random_quadratics(seed, plan.cohort, 2, (lowest, L)), given["optimum_dissimilarity"])
-    away = np.random.default_rng(seed).standard_normal(2)
-    start = problem.minimiser + away * np.sqrt(given["initial_distance_sq"]) / np.linalg.norm(away)
-    last = walked(problem, start, plan, name)[-1]
-    return ((last - problem.minimiser) ** 2).sum(), problem.loss(last) - problem.optimal_loss
-
-
-def test_no_quadratic_federation_does_worse_and_one_comes_near():
-    for name, given in product(("fedavg", "scaffold"), (STRONG, CONVEX)):
-        worst = [
-            worst_case(KNOWN[name], plan(3, 3), given, metric).value for metric in ("distance_sq", "optimality_gap")
-        ]
-        found = np.array([reached(seed, plan(3, 3, 2 + seed % 2), name, given) for seed in range(60)])
-        assert (found <= np.array(worst) * (1 + 1e-9)).all()
-    # The slowest quadratic attains it with one local step; four hundred drawn ones come within a tenth.
-    worst = worst_case("fedavg()", plan(3, 1), STRONG, "distance_sq").value
-    assert max(reached(seed, plan(3, 1), "fedavg", STRONG)[0] for seed in range(400)) > 0.9 * worst
 
 
 # ---- errors planted in the statement are seen ----
