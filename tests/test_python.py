@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from refusals import refusals
+from refusals import all_refused
 
 import fedbounds
 from bounds import BOUNDS
@@ -81,8 +81,14 @@ MISTAKES = [
     ({"problem": "ridge(iris)", "clients": 3, "batch": "8"}, "batch >= 1 '8'"),
     ({"problem": "ridge(iris)", "clients": 2.5}, "clients >= 1 2.5"),
 ]
-test_a_mistake_in_training_is_named = refusals(BoundsError, MISTAKES, lambda told: fedbounds.train(**told))
-test_a_mistake_in_constants_is_named = refusals(BoundsError, MISTAKES, lambda told: fedbounds.constants(**told))
+
+
+def test_a_mistake_in_training_is_named():
+    all_refused(MISTAKES, lambda told: fedbounds.train(**told))
+
+
+def test_a_mistake_in_constants_is_named():
+    all_refused(MISTAKES, lambda told: fedbounds.constants(**told))
 
 
 # ---- compare, advise, validate ----

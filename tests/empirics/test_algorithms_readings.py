@@ -7,7 +7,7 @@ import network_toys as networks
 import numpy as np
 import pytest
 import torch
-from loops import each
+from loops import cases
 from training_toys import SplitLogistic, two_classes
 from twins import training as slow, training_layers as layers
 
@@ -112,7 +112,7 @@ ONE = {
 """Methods that are one, and how far apart they may be."""
 
 
-@each(ONE, lambda text: {"text": text, "other": ONE[text][0], "off": ONE[text][1]})
+@cases("text other off", [(text, ONE[text][0], ONE[text][1]) for text in ONE])
 def test_a_method_that_is_switched_off_is_the_other_method(text, other, off):
     """On a linear model where the method takes one, else on a network."""
     train = networks.models if needs_a_network(text) else models
@@ -162,7 +162,7 @@ COMPOSED = {
 """Compositions without a twin in plain loops, each with what is left when one of its parts is taken away."""
 
 
-@each(COMPOSED, lambda text: {"text": text})
+@cases("text", COMPOSED)
 def test_every_part_of_a_composition_does_something(text):
     found = models(text)
     assert torch.isfinite(found).all()
@@ -192,7 +192,7 @@ REFUSED = {
 }
 
 
-@each(REFUSED, lambda text: {"text": text})
+@cases("text", REFUSED)
 def test_what_does_not_compose_says_so(text):
     with pytest.raises(EmpiricsError, match=REFUSED[text]):
         models(text)
@@ -312,7 +312,7 @@ def trained(text: str, setting: Setting):
     return np.array([state.model.tolist() for state in states[1:]]), states[-1]
 
 
-@each(TWINS, lambda text: {"text": text})
+@cases("text", TWINS)
 def test_server_models_equal_those_of_plain_loops(text):
     for setting in SETTINGS.values():
         found, _ = trained(text, setting)
@@ -329,7 +329,7 @@ PERSONAL = {
 }
 
 
-@each(PERSONAL, lambda text: {"text": text})
+@cases("text", PERSONAL)
 def test_server_and_personal_models_equal_those_of_plain_loops(text):
     for setting in SETTINGS.values():
         found, last = trained(text, setting)

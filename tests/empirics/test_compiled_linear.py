@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
-from loops import each
+from loops import cases
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
@@ -120,7 +120,7 @@ ADAMW = {"optimizer": "adamw", "weight_decay": 0.02}
 RUNS = {"fedavg": {}, "fedsam": MOMENTUM, "scaffold": ADAMW, "fedprox(mu=0.1)": MOMENTUM, "feddyn": {}}
 
 
-@each(RUNS, lambda method: {"method": method})
+@cases("method", RUNS)
 def test_training_ends_where_that_on_torch_does(method):
     setting = replace(SETTING, **RUNS[method])
     for model in MODELS:

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from loops import each
+from loops import cases
 from measuring_toys import INPUTS, logistic, PARTS, PENALTY, ridge, SETTING, slope
 from torch import nn
 
@@ -390,7 +390,7 @@ def numbers(problem: FederatedProblem, w: np.ndarray) -> tuple[float, float]:
     return float(p @ (gradients**2).sum(1)), float(mean @ mean)
 
 
-@each(map(str, range(18)), lambda seed: {"seed": int(seed)})
+@cases("seed", range(18))
 def test_the_pairs_of_convexity_hold_at_every_model(seed):
     problem, draws = drawn(seed), np.random.default_rng(1000 + seed)
     e = excess(problem.smoothness, problem.strong_convexity)

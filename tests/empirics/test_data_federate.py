@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from refusals import calls_refused
+from refusals import all_refused
 from torch import nn
 
 from empirics.algorithms.algorithm import fedavg
@@ -193,18 +193,20 @@ def test_small_sets_can_be_named_and_mistakes_are_one_clear_line():
     built = federate("iris", "classes_per_client(1)", 3, seed=1, local_test="held_out")
     assert [set(built.train.samples(k)[1].tolist()) for k in range(3)] == [{0}, {1}, {2}]
     rows, pictures, held = table(), images(), {"local_test": "held_out"}
-    calls_refused(
-        (lambda: federate(rows, "iid"), "iid() by_group()"),
-        (lambda: federate(rows, "dirichlet(0.1)", 4), "table regression"),
-        (lambda: federate(rows, "iid", 4, local_test="own"), "none held_out matched groups 'own'"),
-        (lambda: federate(rows, "iid", 4, local_test="matched"), "table matched local_test='held_out'"),
-        (lambda: federate(rows, "iid", 4, test_share=1.0, **held), "test_share 0 1"),
-        (lambda: federate(rows, "iid", 4, test_share=0.0, **held), "test_share 0 1"),
-        (lambda: federate(rows, "iid", 50, **held), "0 1 0.2"),
-        (lambda: federate(rows, "iid", 4, augment=CropFlip()), "table (4,)"),
-        (lambda: federate(pictures, "iid", 4, augment="flips"), "'flips'"),
-        (lambda: federate(pictures, "iid", 4, local_test="groups"), "by_group() iid()"),
-        (lambda: federate(pictures, "iid", 4, standardise=True), "pictures uint8"),
-        (lambda: federate(images(test=2), "by_group", 4, local_test="groups"), "2 pictures"),
-        (lambda: federate(images(test=1), "iid", 4, local_test="matched"), "pictures class"),
+    all_refused(
+        [
+            (lambda: federate(rows, "iid"), "iid() by_group()"),
+            (lambda: federate(rows, "dirichlet(0.1)", 4), "table regression"),
+            (lambda: federate(rows, "iid", 4, local_test="own"), "none held_out matched groups 'own'"),
+            (lambda: federate(rows, "iid", 4, local_test="matched"), "table matched local_test='held_out'"),
+            (lambda: federate(rows, "iid", 4, test_share=1.0, **held), "test_share 0 1"),
+            (lambda: federate(rows, "iid", 4, test_share=0.0, **held), "test_share 0 1"),
+            (lambda: federate(rows, "iid", 50, **held), "0 1 0.2"),
+            (lambda: federate(rows, "iid", 4, augment=CropFlip()), "table (4,)"),
+            (lambda: federate(pictures, "iid", 4, augment="flips"), "'flips'"),
+            (lambda: federate(pictures, "iid", 4, local_test="groups"), "by_group() iid()"),
+            (lambda: federate(pictures, "iid", 4, standardise=True), "pictures uint8"),
+            (lambda: federate(images(test=2), "by_group", 4, local_test="groups"), "2 pictures"),
+            (lambda: federate(images(test=1), "iid", 4, local_test="matched"), "pictures class"),
+        ]
     )

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pandas
 import pytest
-from refusals import all_refused, calls_refused, refusal
+from refusals import all_refused, refusal
 
 from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset
@@ -145,18 +145,20 @@ def test_columns_that_are_not_there_and_files_that_are_no_tables_are_refused(peo
         (tmp_path / "odd.csv").write_bytes(content)
         return lambda: table(str(tmp_path / "odd.csv"), "y")
 
-    calls_refused(
-        (lambda: table(str(people), "color"), "'color' 'colour'"),
-        (lambda: table(str(people), "colour", leave_out="scores"), "'scores' 'score'"),
-        (lambda: table(str(people), "colour", "whom"), "'whom' 'who'"),
-        (lambda: table(str(people), "colour", kind="class"), "'class' 'classes'"),
-        (lambda: table(str(people), "colour", leave_out="who height weight score"), "people.csv who height"),
-        (lambda: table(str(tmp_path / "none.csv"), "y"), "none.csv"),
-        (lambda: from_frame({"x": [1.5]}, "x"), "DataFrame dict"),
-        (lambda: from_frame(pandas.DataFrame({"x": []}), "x"), "(0, 1)"),
+    all_refused(
+        [
+            (lambda: table(str(people), "color"), "'color' 'colour'"),
+            (lambda: table(str(people), "colour", leave_out="scores"), "'scores' 'score'"),
+            (lambda: table(str(people), "colour", "whom"), "'whom' 'who'"),
+            (lambda: table(str(people), "colour", kind="class"), "'class' 'classes'"),
+            (lambda: table(str(people), "colour", leave_out="who height weight score"), "people.csv who height"),
+            (lambda: table(str(tmp_path / "none.csv"), "y"), "none.csv"),
+            (lambda: from_frame({"x": [1.5]}, "x"), "DataFrame dict"),
+            (lambda: from_frame(pandas.DataFrame({"x": []}), "x"), "(0, 1)"),
+        ]
     )
     for content, word in ((b"", "CSV"), (b"a,b\n", "sample"), (b"\xff\xfe,\n", "UTF-8")):
-        calls_refused((written(content), f"odd.csv {word}"))
+        all_refused([(written(content), f"odd.csv {word}")])
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero", tmp_path):  # found before they are opened
         all_refused({path: f"{path} file"}, lambda path: refused("train", "--csv", path, "--target", "y"))
@@ -182,7 +184,7 @@ def test_lines_are_counted_with_blank_ones_and_breaks_inside_quotes(tmp_path):
         ('note,dose,y\n"two\nlines",0.5,3.5\n\nok,0,75,4.5\n', "5 4 3 0.5 0,5"),
     ):
         path.write_text(text)
-        calls_refused((lambda: table(str(path), "y", leave_out="note"), words))
+        all_refused([(lambda: table(str(path), "y", leave_out="note"), words)])
 
 
 # ---- columns and frames ----
@@ -260,10 +262,8 @@ def test_what_is_no_number_in_a_frame_is_refused_by_its_column(frame):
         ({"cost": 3}, "cost '3'"),
     ]
     rest = frame.drop(columns="ill")
-    calls_refused(
-        *((lambda change=change: own_problem(rest.assign(**change), "cost", "site"), f"frame {words}")
-          for change, words in changes)
-    )  # fmt: skip
+    all_refused(((lambda change=change: own_problem(rest.assign(**change), "cost", "site"), f"frame {words}")
+          for change, words in changes))  # fmt: skip
 
 
 # ---- problems ----
@@ -342,7 +342,7 @@ def test_a_model_a_penalty_and_a_kind_of_ones_choice(file, frame):
     assert "kind='numbers'" in own_problem(file, "stage", "site", "ill cost", "ridge").problem
     text = own_problem(file, "stage", "site", "ill cost", "ridge", kind="classes").problem
     assert task(text).deal("by_group()", None, 0).model.dim == 9
-    calls_refused((lambda: own_problem(file, "ill", "site", "cost", "ridge"), "ill line 2"))
+    all_refused([(lambda: own_problem(file, "ill", "site", "cost", "ridge"), "ill line 2")])
 
 
 def test_options_that_do_not_go_together_are_one_clear_line_and_other_lines_stay_as_they_are(file, run):

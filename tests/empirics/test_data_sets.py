@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 import sklearn.datasets
 from data_toys import all_damaged, mat, put, refused
-from loops import each
+from loops import cases
 from PIL import Image
-from refusals import all_refused, calls_refused, refusal
+from refusals import all_refused, refusal
 
 from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset, numbered
@@ -283,7 +283,7 @@ EMBEDDED = {
 }
 
 
-@each(EMBEDDED, lambda name: {"name": name})
+@cases("name", EMBEDDED)
 def test_embedded_sets(name):
     data, (samples, features, classes, kind) = dataset(name), EMBEDDED[name]
     assert data.inputs.shape == (samples, features)
@@ -415,14 +415,16 @@ def test_labels_of_every_kind():
     assert toy().labels.tolist() == toy().as_signs().labels.tolist() == [0, 1, 0]
     assert toy().as_signs().targets.tolist() == [-1, 1, -1]
     assert toy().as_signs().as_classes().targets.tolist() == [0, 1, 0]
-    calls_refused(
-        (lambda: toy(classes=3).as_signs(), "toy 3"),
-        (lambda: toy(kind="regression").labels, "toy regression"),
-        (lambda: toy(kind="multilabel").labels, "toy multilabel"),
-        (lambda: toy(inputs=np.zeros((3, 2), np.uint8)).standardised(), "toy uint8"),
-        (lambda: toy(kind="guess"), "classification 'guess'"),
-        (lambda: toy(targets=np.zeros(2)), "toy 3 2"),
-        (lambda: toy(groups=np.zeros(4, int)), "toy 3 4"),
+    all_refused(
+        [
+            (lambda: toy(classes=3).as_signs(), "toy 3"),
+            (lambda: toy(kind="regression").labels, "toy regression"),
+            (lambda: toy(kind="multilabel").labels, "toy multilabel"),
+            (lambda: toy(inputs=np.zeros((3, 2), np.uint8)).standardised(), "toy uint8"),
+            (lambda: toy(kind="guess"), "classification 'guess'"),
+            (lambda: toy(targets=np.zeros(2)), "toy 3 2"),
+            (lambda: toy(groups=np.zeros(4, int)), "toy 3 4"),
+        ]
     )
 
 

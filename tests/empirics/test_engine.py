@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
-from loops import each
+from loops import cases
 from training_toys import many_classes, SplitLogistic, two_classes
 
 from empirics.algorithms import algorithm
@@ -111,7 +111,7 @@ OPTIMISERS = {
 }
 
 
-@each(OPTIMISERS, lambda name: {"name": name})
+@cases("name", OPTIMISERS)
 def test_local_steps_are_those_of_pytorch(name):
     ours, theirs = OPTIMISERS[name]
     model, federation = problem("logistic", RAGGED)
@@ -274,7 +274,7 @@ ORDERLY = [
 ]
 
 
-@each(ORDERLY, lambda text: {"text": text})
+@cases("text", ORDERLY)
 def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
     """A client who read what another has just written would tell: memories are rewritten between rounds only."""
     built, setting = algorithm(text), replace(SETTING, local_steps=None, client_weight="samples", local_epochs=1)
@@ -290,7 +290,7 @@ def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
         torch.testing.assert_close(one[name], other[name], rtol=0, atol=1e-12)
 
 
-@each(ORDERLY, lambda text: {"text": text})
+@cases("text", ORDERLY)
 def test_same_seed_same_bits_in_every_chunk_and_another_seed_others(text):
     built, setting = algorithm(text), replace(SETTING, local_steps=None, local_epochs=1, momentum=0.6)
     runs = [list(rounds(MODEL, FEDERATION, built, setting, 8, engine=Stacked(chunk))) for chunk in (1, 256)]
@@ -375,7 +375,7 @@ MISTAKES = [
 ]
 
 
-@each(map(str, range(len(MISTAKES))), lambda place: {"options": MISTAKES[int(place)]})
+@cases("options", MISTAKES)
 def test_a_setting_that_makes_no_sense_names_the_first_of_its_options(options):
     with pytest.raises(EmpiricsError, match=next(iter(options))):
         replace(SETTING, **options)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, strategies as st
-from refusals import calls_refused
+from refusals import all_refused
 from scipy.stats import chi2
 
 from empirics.federation.federation import Federation
@@ -84,7 +84,7 @@ def test_the_batch_of_a_client_with_fewer_samples_is_all_it_holds_and_none_has_n
     assert [int((w > 0).sum()) for w in drawn.weight[1]] == [6, 1]  # a pass of seven: six and the last one
     assert federation.draw(5, 2, np.arange(3), np.array([2, 2, 2]), 10**9).index.shape == (3, 2, 7)
     parts = [np.array([0]), np.array([], dtype=int), np.array([1])]
-    calls_refused((lambda: Federation.of(torch.zeros(4), torch.zeros(4), parts), "client 1 3"))
+    all_refused([(lambda: Federation.of(torch.zeros(4), torch.zeros(4), parts), "client 1 3")])
 
 
 # ---- shuffles ----

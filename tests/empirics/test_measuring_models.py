@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from loops import each
+from loops import cases
 from measuring_toys import (
     by_hand,
     INPUTS,
@@ -276,7 +276,7 @@ def test_how_honest_a_number_is():
         assert measurement(name).exactness(ridge(**options), fedavg, SETTING) is expected
 
 
-@each(MEASUREMENTS, lambda name: {"name": name})
+@cases("name", MEASUREMENTS)
 def test_without_test_samples_it_is_refused_before_training_or_measured_to_the_end(name):
     try:
         made, said = rows_of(ridge(), [name]), "no need of test samples"

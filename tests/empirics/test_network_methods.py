@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from loops import each
+from loops import cases
 from network_toys import (
     Adam,
     agree,
@@ -381,7 +381,7 @@ TWINS = {
 }
 
 
-@each(TWINS, lambda text: {"text": text})
+@cases("text", TWINS)
 def test_every_method_equals_plain_loops(text):
     agree(text, TWINS[text])
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from loops import each
+from loops import cases
 from network_toys import samples
 from torch import Tensor
 
@@ -69,7 +69,7 @@ def test_numbers_of_parameters_and_layers_are_those_of_the_papers():
         assert {text: len(network(text).weight_layers) for text in LAYERS} == LAYERS
 
 
-@each(SMALL, lambda text: {"text": text, "batch": SMALL[text]})
+@cases("text batch", SMALL.items())
 def test_output_is_the_head_of_the_features_whose_layers_tile_the_row(text, batch):
     net = network(text)
     w, x = net.start(2).unsqueeze(0), samples(net, batch)
@@ -202,7 +202,7 @@ PLAIN = {
 }
 
 
-@each(PLAIN, lambda text: {"text": text})
+@cases("text", PLAIN)
 def test_networks_and_gradients_of_small_ones_equal_plain_functions(text):
     net = network(text, precision="float64")
     small = net.dim < 2_000_000
@@ -274,7 +274,7 @@ WRONG = {
 }
 
 
-@each(WRONG, lambda text: {"text": text})
+@cases("text", WRONG)
 def test_wrong_options_get_one_clear_line(text):
     """When they are read, or sizes that cannot be built when the network is built."""
     with pytest.raises((EmpiricsError, BoundsError), match=WRONG[text]) as caught:

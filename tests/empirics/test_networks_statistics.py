@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from loops import each
+from loops import cases
 from torch import nn
 
 from empirics.algorithms import algorithm
@@ -104,7 +104,7 @@ RUNS = [
 ]
 
 
-@each(map(str, range(len(RUNS))), lambda place: dict(zip(("name", "kept"), RUNS[int(place)], strict=True)))
+@cases("name kept", RUNS)
 def test_whose_statistics_a_round_begins_with_and_where_they_end(name, kept):
     net, held, method = small(kept), federation(), algorithm(name)
     states, seen = [], []

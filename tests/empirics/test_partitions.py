@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from loops import each
-from refusals import all_refused, calls_refused, refusal
+from loops import cases
+from refusals import all_refused, refusal
 
 from empirics.data.catalogue import digits
 from empirics.data.dataset import Dataset
@@ -74,7 +74,7 @@ def unlabelled(samples):
 # ---- every split ----
 
 
-@each(SPLITS, lambda name: {"split": SPLITS[name], "data": NESTED if name.startswith("pachinko") else POOL})
+@cases("split data", [(SPLITS[name], NESTED if name.startswith("pachinko") else POOL) for name in SPLITS])
 def test_a_split_deals_to_every_client_and_no_sample_twice_and_repeats_itself(split, data):
     assert partition(str(split)) == split
     for clients in (1, 7, 20):
@@ -89,10 +89,12 @@ def test_a_split_deals_to_every_client_and_no_sample_twice_and_repeats_itself(sp
     assert first == again != other
     few = POOL.part(np.arange(12))
     if not isinstance(split, ByGroup):
-        calls_refused(
-            (lambda: split(few, 13, seed=0), "clients 12 13"),
-            (lambda: split(few, 0, seed=0), "clients 1 0"),
-            (lambda: split(few, -3, seed=0), "clients 1 -3"),
+        all_refused(
+            [
+                (lambda: split(few, 13, seed=0), "clients 12 13"),
+                (lambda: split(few, 0, seed=0), "clients 1 0"),
+                (lambda: split(few, -3, seed=0), "clients 1 -3"),
+            ]
         )
 
 
@@ -135,21 +137,23 @@ def test_arguments_are_taken_up_to_their_limits_and_refused_from_there():
 def test_what_a_split_cannot_deal_of_its_data_is_refused():
     small = Dataset("small", np.zeros((7, 1)), np.array([0, 1, 1, 1, 1, 1, 1]), 2)
     gap = POOL.part(np.flatnonzero(POOL.labels != 4))
-    calls_refused(
-        (lambda: LogNormalSizes(40.0, least=3)(POOL, 500, seed=0), "500 3 1237 pool"),
-        (lambda: Sorted("group")(NOBODY, 5, seed=2), "nobody groups"),
-        (lambda: ClassesPerClient(11)(POOL, 4, seed=0), "10 pool 11"),
-        (lambda: ClassesPerClient(3)(POOL, 4, seed=0), "10 3"),
-        (lambda: ClassesPerClient(2)(small, 3, seed=0), "0 small 1 3"),
-        (lambda: ClassesPerClient(10)(gap, 5, seed=2), "4 pool 0 5"),
-        (lambda: Shards(130)(POOL, 10, seed=0), "1237 pool 1300"),
-        (lambda: Dirichlet(0.1)(POOL, 124, seed=0), "1237 pool 1240"),
-        (lambda: Dirichlet(1e-6)(POOL, 20, seed=0), "pool 20 Dirichlet(1e-06)"),
-        (lambda: ByGroup()(NOBODY, 2, seed=0), "nobody"),
-        (lambda: ByGroup()(POOL, 24, seed=0), "clients 23 pool 24"),
-        (lambda: Pachinko()(POOL, 5, seed=0), "pool class 0"),
-        (lambda: Pachinko()(NOBODY, 5, seed=0), "nobody dirichlet"),
-        (lambda: Shards(3).shares(POOL.labels, 4, seed=1), "shards(per_client=3)"),
+    all_refused(
+        [
+            (lambda: LogNormalSizes(40.0, least=3)(POOL, 500, seed=0), "500 3 1237 pool"),
+            (lambda: Sorted("group")(NOBODY, 5, seed=2), "nobody groups"),
+            (lambda: ClassesPerClient(11)(POOL, 4, seed=0), "10 pool 11"),
+            (lambda: ClassesPerClient(3)(POOL, 4, seed=0), "10 3"),
+            (lambda: ClassesPerClient(2)(small, 3, seed=0), "0 small 1 3"),
+            (lambda: ClassesPerClient(10)(gap, 5, seed=2), "4 pool 0 5"),
+            (lambda: Shards(130)(POOL, 10, seed=0), "1237 pool 1300"),
+            (lambda: Dirichlet(0.1)(POOL, 124, seed=0), "1237 pool 1240"),
+            (lambda: Dirichlet(1e-6)(POOL, 20, seed=0), "pool 20 Dirichlet(1e-06)"),
+            (lambda: ByGroup()(NOBODY, 2, seed=0), "nobody"),
+            (lambda: ByGroup()(POOL, 24, seed=0), "clients 23 pool 24"),
+            (lambda: Pachinko()(POOL, 5, seed=0), "pool class 0"),
+            (lambda: Pachinko()(NOBODY, 5, seed=0), "nobody dirichlet"),
+            (lambda: Shards(3).shares(POOL.labels, 4, seed=1), "shards(per_client=3)"),
+        ]
     )
 
 
@@ -176,7 +180,7 @@ def test_what_a_split_of_ones_own_deals_is_looked_at():
         ([np.arange(SAMPLES) % 2 == 0, odd], "client 0 'bool'"),
         (None, "2 NoneType"),
     ]
-    calls_refused(*((lambda parts=parts: Deals(parts)(POOL, 2, 0), f"deals() {words}") for parts, words in wrong))
+    all_refused(((lambda parts=parts: Deals(parts)(POOL, 2, 0), f"deals() {words}") for parts, words in wrong))
     for parts in ([even, odd], [even.tolist(), odd.astype(np.uint16)]):
         assert [part.tolist() for part in Deals(parts)(POOL, 2, 0)] == [even.tolist(), odd.tolist()]
 
@@ -284,7 +288,7 @@ def test_dirichlet_draws_again_until_everyone_has_the_least_or_it_is_hopeless(mo
     assert min(len(p) for seed in range(6) for p in Dirichlet(0.2, least=1)(POOL, 10, seed)) < 45
     drawn, plain = [], Dirichlet._try
     monkeypatch.setattr(Dirichlet, "_try", lambda *given: drawn.append(1) or plain(*given))
-    calls_refused((lambda: Dirichlet(0.2, least=1)(unlabelled(10_000), 2000, 3), "2000 Dirichlet(0.2)"))
+    all_refused([(lambda: Dirichlet(0.2, least=1)(unlabelled(10_000), 2000, 3), "2000 Dirichlet(0.2)")])
     assert len(drawn) <= 5
     drawn.clear()
     parts = Dirichlet(0.2, least=12)(unlabelled(900), 30, 3)
@@ -345,7 +349,7 @@ def test_a_client_is_a_group_and_few_clients_are_drawn_groups_with_enough_sample
         np.testing.assert_array_equal(part, np.flatnonzero(POOL.groups == g))
         assert len(part) >= least
     assert len({tuple(split.chosen(POOL, 5, seed=s)) for s in range(5)}) > 1
-    calls_refused((lambda: split(POOL, many + 1, seed=0), f"clients {many} pool {least}"))
+    all_refused([(lambda: split(POOL, many + 1, seed=0), f"clients {many} pool {least}")])
 
 
 # ---- coarse classes ----

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from loops import each
+from loops import cases
 from measuring_toys import INPUTS, logistic, loss, PARTS, ridge, slope
 
 from bounds.assumptions import ASSUMPTIONS
@@ -142,7 +142,7 @@ def made(name):
     return PROBLEMS[name]()
 
 
-every_problem = each(PROBLEMS, lambda name: {"problem": made(name)})
+every_problem = cases("name problem", [(name, made(name)) for name in PROBLEMS])
 
 
 def numbers(array):

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from loops import each
-from refusals import calls_refused
+from loops import cases
+from refusals import all_refused
 from scipy.optimize import minimize
 
 from empirics.data.catalogue import Dataset
@@ -18,7 +18,7 @@ from empirics.problems.tasks import LinearTask, task, TASKS
 
 MANY, TWO = ("ridge", "softmax"), ("logistic", "svm")
 ALL = (*MANY, *TWO)
-every_loss = each(ALL, lambda word: {"word": word})
+every_loss = cases("word", ALL)
 PENALTY = {"ridge": 0.37, "softmax": 0.23, "logistic": 0.31, "svm": 0.29}
 
 
@@ -199,10 +199,12 @@ def test_slope_and_curvature_are_never_exceeded_and_nearly_reached(word):
 
 
 def test_a_pool_needs_a_linear_model_clients_and_samples():
-    calls_refused(
-        (lambda: task("femnist_dnn(digits)").pool("iid", clients=2, samples=3), "femnist_dnn"),
-        (lambda: on_digits("ridge", clients=0, samples=4), "clients 1 0"),
-        (lambda: on_digits("ridge", clients=3, samples=-2), "samples 1 -2"),
+    all_refused(
+        [
+            (lambda: task("femnist_dnn(digits)").pool("iid", clients=2, samples=3), "femnist_dnn"),
+            (lambda: on_digits("ridge", clients=0, samples=4), "clients 1 0"),
+            (lambda: on_digits("ridge", clients=3, samples=-2), "samples 1 -2"),
+        ]
     )
 
 
@@ -271,4 +273,4 @@ def test_a_wrong_gradient_is_reported():
 def test_least_squares_without_a_single_minimiser_say_so():
     inputs = torch.tensor([[[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]], dtype=torch.float64)
     targets = torch.tensor([[0.4, 0.7, 0.1]], dtype=torch.float64)
-    calls_refused((lambda: LeastSquares(2, 1, 1e-320).minimise((inputs, targets, None), 1e-10), "penalty"))
+    all_refused([(lambda: LeastSquares(2, 1, 1e-320).minimise((inputs, targets, None), 1e-10), "penalty")])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from refusals import all_refused, calls_refused
+from refusals import all_refused
 
 from empirics.algorithms.algorithm import fedavg
 from empirics.data.catalogue import dataset
@@ -153,20 +153,24 @@ def test_data_that_no_model_can_learn_are_refused():
         ({"groups": [0, 2] * 3, "group_names": ("a", "b")}, "group_names 3"),
         ({"groups": [0, 1] * 3, "group_names": ("a", "a")}, "group_names 2"),
     ]
-    calls_refused(*((lambda changes=changes: made(**changes), f"own {words}") for changes, words in wrong))
+    all_refused(((lambda changes=changes: made(**changes), f"own {words}") for changes, words in wrong))
     for name in (None, "my\nown"):
-        calls_refused((lambda name=name: made(name=name), f"name {name!r}"))
-    calls_refused(
-        (lambda: trained(made(inputs=TABLE * [1, 1e200])), "own 1 9e+200"),
-        (lambda: stream(-3, "anything"), "seed 0 -3"),
+        all_refused([(lambda name=name: made(name=name), f"name {name!r}")])
+    all_refused(
+        [
+            (lambda: trained(made(inputs=TABLE * [1, 1e200])), "own 1 9e+200"),
+            (lambda: stream(-3, "anything"), "seed 0 -3"),
+        ]
     )
 
 
 def test_hooks_that_cannot_be_called_that_no_seed_reaches_or_that_work_elsewhere_are_refused():
-    calls_refused(
-        (lambda: replace(fedavg, name="own", direction=torch.sign), "own direction sign"),
-        (lambda: replace(fedavg, name="own", combine=torch.mean), "own combine mean"),
-        (lambda: replace(fedavg, name="own", objective=torch.nn.MSELoss()), "own objective MSELoss"),
+    all_refused(
+        [
+            (lambda: replace(fedavg, name="own", direction=torch.sign), "own direction sign"),
+            (lambda: replace(fedavg, name="own", combine=torch.mean), "own combine mean"),
+            (lambda: replace(fedavg, name="own", objective=torch.nn.MSELoss()), "own objective MSELoss"),
+        ]
     )
     problem = TASKS["softmax"](made(), regularisation=0.3).deal("iid", 2, 0)
 
@@ -174,12 +178,14 @@ def test_hooks_that_cannot_be_called_that_no_seed_reaches_or_that_work_elsewhere
         own = replace(fedavg, name="own", direction=direction)
         return list(rounds(problem.model, problem.federation, own, SETTING, seed=5))
 
-    calls_refused(
-        (lambda: play(lambda work, w, g, at: g + torch.randn_like(g)), "own empirics.streams.stream(work.seed"),
-        (lambda: play(lambda work, w, g, at: g * np.random.rand()), "own empirics.streams.stream(work.seed"),  # noqa: NPY002
-        (lambda: play(lambda work, w, g, at: (w.add_(1), g)[1]), "own change models"),
-        (lambda: play(lambda work, w, g, at: g.to("meta")), "own direction tensor"),
-        (lambda: play(lambda work, w, g, at: g.long()), "own direction tensor"),
+    all_refused(
+        [
+            (lambda: play(lambda work, w, g, at: g + torch.randn_like(g)), "own empirics.streams.stream(work.seed"),
+            (lambda: play(lambda work, w, g, at: g * np.random.rand()), "own empirics.streams.stream(work.seed"),  # noqa: NPY002
+            (lambda: play(lambda work, w, g, at: (w.add_(1), g)[1]), "own change models"),
+            (lambda: play(lambda work, w, g, at: g.to("meta")), "own direction tensor"),
+            (lambda: play(lambda work, w, g, at: g.long()), "own direction tensor"),
+        ]
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from empirics_toys import Dies, directed, Fails, ragged, small
-from refusals import calls_refused, refusal
+from refusals import all_refused, refusal
 
 from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.local import scaffold
@@ -241,13 +241,13 @@ def test_what_is_chosen(monkeypatch):
     assert type(choose(small(), "cuda")).__name__ == "Graphs"
     monkeypatch.setattr("empirics.training.engines.cores", lambda: 1)
     assert isinstance(choose(small()), ClientLoop)
-    calls_refused((lambda: choose(small(), workers=0), "workers 1 0"), (lambda: Workers(-2), "workers 1 -2"))
+    all_refused([(lambda: choose(small(), workers=0), "workers 1 0"), (lambda: Workers(-2), "workers 1 -2")])
 
 
 def test_devices_by_name(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert device_named("auto") == device_named("cpu") == torch.device("cpu")
-    calls_refused((lambda: device_named("cuda"), "cuda GPU"), (lambda: device_named("coda"), "auto cpu 'coda'"))
+    all_refused([(lambda: device_named("cuda"), "cuda GPU"), (lambda: device_named("coda"), "auto cpu 'coda'")])
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert device_named("auto") == torch.device("cuda")
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from loops import each
+from loops import cases
 
 from empirics.experiments import Store
 from empirics.experiments.packing import SUFFIX
@@ -34,7 +34,7 @@ def empty(name):
     return bool(artefact(name).draw and card(name)["unavailable"])
 
 
-@each(NAMES, lambda name: {"name": name})
+@cases("name", NAMES)
 def test_every_artefact_is_there_with_its_numbers_and_its_card(name):
     shown = card(name)
     assert shown["scale"] == "laptop"

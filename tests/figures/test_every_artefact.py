@@ -4,7 +4,7 @@ import json
 
 import pytest
 from figure_toys import OPEN, verdicts
-from loops import each
+from loops import cases
 
 from bounds.papers import PAPERS
 from empirics.experiments import Cell, Store
@@ -24,7 +24,7 @@ LAPTOP = {"fedals": 22, "fedinit": 40, "decaying_k": 28, "fedcog": 76, "ours": 1
 """Minutes of one core that a paper's figures may take there."""
 
 
-@each(NAMES, lambda name: {"name": name})
+@cases("name", NAMES)
 def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
     made = artefact(name)
     assert isinstance(made, Artefact)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from explorer_node import code_of, unpacked
-from loops import each
+from loops import cases
 
 import fedbounds
 from bounds import BOUNDS
@@ -75,7 +75,7 @@ def test_the_page_is_small_whole_and_closed_off_from_the_network(file):
     assert "http" not in html.replace("http-equiv", "")
 
 
-@each(BOUNDS, lambda name: {"name": name})
+@cases("name", BOUNDS)
 def test_a_record_agrees_with_its_code_and_starts_inside_the_theorem(name):
     bound, (entry,) = BOUNDS[name], entries([name])
     record, code = records.record(entry), records.code(entry)
