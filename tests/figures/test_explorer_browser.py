@@ -139,20 +139,6 @@ def test_a_wrong_choice_is_said_and_the_last_good_one_stays(page):
         assert page.find(f"#{control}").get_attribute("aria-invalid") == "false", control
 
 
-def test_ranges_move_one_end_after_the_other_up_to_the_largest_number_of_clients(page):
-    page.choose("to", "8", "input")
-    page.choose("from", "20", "input")
-    assert "8" in page.text("#e-choices")
-    page.choose("to", "10000", "input")
-    assert page.text("#e-choices") == ""
-    page.choose("q-clients", "10000", "input")
-    assert page.text("#readout").startswith("At clients = 10000: ")
-    page.choose("search", "decaying_k star", "input")
-    names = page.js("return [...document.getElementById('bound').options].map((o) => o.value)")
-    assert "decaying_k.k_star_printed" in names
-    assert all(name.startswith("decaying_k") for name in names)
-
-
 def test_an_overlay_shares_the_values_of_one_name_and_its_range_ends_with_it(page, file):
     page.choose("bound", "decaying_k.per_rounds")
     page.choose("overlay", "decaying_k.per_second")
@@ -330,29 +316,6 @@ def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shar
 
 
 # ---- looks ----
-
-
-def background(page):
-    return page.js("return getComputedStyle(document.body).backgroundColor")
-
-
-def test_dark_mode_by_the_system_and_by_the_button_is_kept(page, file):
-    light = background(page)
-    try:
-        page.find("#theme").click()
-        dark = background(page)
-        page.open(file, SINGLE)
-        assert background(page) == dark != light
-        page.find("#theme").click()
-        page.open(file, SINGLE)
-        assert background(page) == light
-        page.js("localStorage.clear(); delete document.documentElement.dataset.theme")
-        features = [{"name": "prefers-color-scheme", "value": "dark"}]
-        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        assert background(page) == dark
-    finally:
-        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-        page.js("localStorage.clear()")
 
 
 UNNAMED = """

@@ -232,9 +232,6 @@ def test_the_last_of_four_coins_breaks_theorem_4_3_with_constants_one():
     assert f"gap 0.7812, (9) {stated:.4g}" in claim("theorem_4_3.squared_distances").check(Book()).evidence
 
 
-# ---- Section 5: longer local phases ----
-
-
 # ---- Algorithms 1 to 4, and what SCAFFOLD sends ----
 
 
