@@ -5,15 +5,13 @@ import pickle
 import numpy as np
 import pytest
 from empirics_toys import needs_an_algorithm
-from hypothesis import given, strategies as st
 from refusals import all_refused, refusal
 
-from bounds.errors import BoundsError, UnknownNameError
+from bounds.errors import BoundsError
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.layerwise import layerwise
 from empirics.algorithms.local import fedprox
-from empirics.calls import parse, written
 from empirics.data.catalogue import dataset
 from empirics.federation.partitions import partition
 from empirics.measuring import measurement
@@ -47,13 +45,6 @@ def test_spaces_order_defaults_and_kinds_of_numbers_do_not_change_the_name():
     assert fedprox(np.float64(0.5)).name == "fedprox(mu=0.5)"
     assert layerwise(fedavg, np.int64(3)).name == "layerwise(fedavg(), alpha=3, head='head', reading='intended')"
     assert fedprox(-0.0).name == "fedprox(mu=0)"
-
-
-@given(st.floats(min_value=0, max_value=1e300))
-def test_numbers_lose_no_digit(mu):
-    built = fedprox(mu)
-    assert algorithm(built.name) == built
-    assert algorithm(built.name).direction.mu == mu
 
 
 def test_texts_are_read_not_evaluated(tmp_path):
@@ -151,17 +142,3 @@ def test_what_is_given_twice_is_refused_by_every_reader():
         "runtime(upload_rate=2, upload_rate=3)": measurement,
     }
     all_refused([(text, "twice") for text in twice], lambda text: refusal(twice[text], text))
-
-
-def test_other_registries_read_with_the_same_grammar_and_show_errors_of_their_makers():
-    made = parse("pair(4, label='x')", {"pair": lambda number, label="y": (number, label)}, "pairing")
-    assert made == (4, "x")
-    assert written("pair", 4, label="x") == "pair(4, label='x')"
-    with pytest.raises(UnknownNameError, match="pairing 'pear'"):
-        parse("pear", {"pair": tuple}, "pairing")
-
-    def broken(value=1):
-        raise TypeError("a bug")
-
-    with pytest.raises(TypeError, match="a bug"):
-        parse("broken", {"broken": broken}, "thing")

@@ -13,12 +13,10 @@ import torch
 from hypothesis import assume, given, settings, strategies as st
 from torch import nn
 
-from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell
-from empirics.experiments.jobs.train import meant
 from empirics.experiments.running import _equipped
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
@@ -344,15 +342,6 @@ def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key(job, wor
     assert (found.columns["value"] != theirs.columns["value"]) is (exact > 1e-6)
 
 
-def test_a_cell_names_an_engine_with_its_version_and_never_takes_torch_instead():
-    for engine in ("auto", "compiled", "compiled-0", 1):
-        with pytest.raises(BoundsError, match="engine"):
-            meant({**CELL, "engine": engine})
-    unserved = "femnist_dnn(digits, pixels=64, classes=10, precision='float64')"
-    with pytest.raises(EmpiricsError, match="float64"):
-        Cell("train", {**CELL, "problem": unserved, "engine": ENGINES[-1]}).run()
-
-
 # ---- what is not served ----
 
 
@@ -427,15 +416,3 @@ def test_a_cell_computes_on_its_share_of_the_cores(monkeypatch):
     assert in_process(net).count == cores() == 1
     monkeypatch.delenv(CORES)
     assert in_process(net).count == cores() >= 1
-
-
-def test_numba_is_not_loaded_before_it_is_asked_for_and_without_a_folder_code_stays_in_memory(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("no folder")
-    code = """import sys, empirics.training.engines, empirics.experiments.jobs.train
-print("numba" in sys.modules)
-from empirics.models.compiled import cache
-print(cache.folder())
-kernel = cache.kept_kernel(abs_ := eval("lambda x: x + 2.5"))
-print(kernel(3.25))"""
-    assert run(code, NUMBA_CACHE_DIR=str(blocked / "below")) == (0, "False\nNone\n5.75\n", "")

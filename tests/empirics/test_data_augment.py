@@ -7,9 +7,8 @@ import torch
 from refusals import all_refused
 
 from empirics.data.resident import CIFAR10_PIXELS, Codes, Frequencies, Pixels
-from empirics.federation.augment import CROP_FLIP, CropFlip, DECAYING_K, FEDINIT, noise, WORDS
+from empirics.federation.augment import CropFlip, DECAYING_K, FEDINIT, noise, WORDS
 from empirics.federation.prepared import Recipe
-from empirics.federation.shuffles import words
 
 ROWS, BATCH, SIDE = 3, 5, 9
 
@@ -49,14 +48,6 @@ def test_stacked_crops_equal_those_of_single_images():
         assert found.dtype == torch.uint8
 
 
-def test_the_centre_is_seen_at_test_time():
-    images = pictures()
-    np.testing.assert_array_equal(CROP_FLIP.centre(images), images)
-    assert (CROP_FLIP.padding, CROP_FLIP.crop_share, CROP_FLIP.flip_share) == (4, 1, 0.5)
-    np.testing.assert_array_equal(CropFlip(0, size=5).centre(images), images[..., 2:7, 2:7])
-    assert DECAYING_K.centre(torch.zeros(2, 3, 32, 32)).shape == (2, 3, 28, 28)
-
-
 def test_corners_flips_and_crops_are_drawn_as_often_as_they_should():
     drawn = noise(5, 0, np.arange(40), 10, 50).reshape(-1, WORDS)
     count = len(drawn)
@@ -68,16 +59,6 @@ def test_corners_flips_and_crops_are_drawn_as_often_as_they_should():
     assert np.abs(np.corrcoef(drawn.numpy().T) - np.eye(WORDS)).max() < 5 / np.sqrt(count)
     assert drawn.min() >= 0
     assert drawn.max() < 2**31
-
-
-def test_words_are_keyed_by_seed_round_and_client():
-    base = noise(1, 2, np.array([3, 4]), 6, 2)
-    np.testing.assert_array_equal(noise(1, 2, np.array([9, 4]), 6, 2)[1], base[1])
-    np.testing.assert_array_equal(noise(1, 2, np.array([3]), 3, 2)[0], base[0, :3])
-    for other in (noise(2, 2, np.array([3]), 6, 2), noise(1, 3, np.array([3]), 6, 2), base[1:]):
-        assert (other[0] != base[0]).all()
-    batches = (words(1, 2, np.array([3]), 1, 48) >> np.uint64(33)).astype(np.int64).ravel()  # not those of batches
-    assert not set(batches.tolist()) & set(base[0].ravel().tolist())
 
 
 def test_bad_augmentations_are_refused():
@@ -122,14 +103,3 @@ def test_padding_is_black_before_and_grey_after_normalisation():
     np.testing.assert_allclose(before[..., 4:, :5], after[..., 4:, :5], rtol=1e-6)
     inner = Recipe(CIFAR10_PIXELS, CropFlip(4)).train(images, drawn)
     np.testing.assert_allclose(inner, CIFAR10_PIXELS(CropFlip(4)(images, drawn)))
-
-
-def test_recipes_flatten_and_append_a_constant():
-    recipe = Recipe(Pixels((0.5,), (0.5,)), None, flat=True, intercept=True, dtype=torch.float64)
-    images = pictures(channels=1)
-    batch, pool = recipe.test(images, 2), recipe.test(images[0])
-    assert batch.shape == (ROWS, BATCH, SIDE * SIDE + 1)
-    assert (batch[..., -1] == 1).all()
-    assert batch.dtype == torch.float64
-    np.testing.assert_array_equal(pool, batch[0])
-    np.testing.assert_allclose(batch[1, 2, :-1], images[1, 2].flatten() / 127.5 - 1, rtol=1e-6, atol=1e-6)

@@ -9,9 +9,9 @@ from torch import nn
 from empirics.algorithms.algorithm import fedavg
 from empirics.data.dataset import Dataset
 from empirics.data.resident import Codes, Pixels
-from empirics.federation.augment import CropFlip, noise
+from empirics.federation.augment import CropFlip
 from empirics.federation.federate import federate, held_out, matched
-from empirics.federation.partitions import ByGroup, Dirichlet, Iid, Sorted
+from empirics.federation.partitions import ByGroup, Dirichlet, Sorted
 from empirics.federation.prepared import PreparedFederation
 from empirics.models.network import Network
 from empirics.training.engines.graphs import Graphs
@@ -49,22 +49,6 @@ def table(samples=50, kind="regression", classes=0):
     return Dataset("table", inputs, targets, classes, kind, groups=rng.integers(0, 3, samples))
 
 
-def test_real_features_are_ready_at_once():
-    data = table()
-    built = federate(data, "iid", 5, seed=2, intercept=True)
-    parts = Iid()(data, 5, 2)
-    for k, part in enumerate(parts):
-        inputs, targets = built.train.samples(k)
-        np.testing.assert_array_equal(inputs, np.c_[data.inputs[part], np.ones(len(part))])
-        np.testing.assert_array_equal(targets, data.targets[part])
-    assert inputs.dtype == targets.dtype == torch.float64
-    assert built.test is None
-    assert built.local_test is None
-    assert str(built) == "table, iid(), 5 clients, seed 2"
-    single = federate(data, "iid", 5, dtype=torch.float32).train
-    assert single.inputs.dtype == single.targets.dtype == torch.float32
-
-
 @pytest.mark.parametrize("batch", [5, 8])  # with 8 the last batch of a pass is short
 def test_batches_of_images_are_prepared_when_taken(batch):
     data = images()
@@ -84,28 +68,6 @@ def test_batches_of_images_are_prepared_when_taken(batch):
             assert weight.dtype == torch.float32
     alone = batches.part(slice(1, 2)).at(1, 2)
     np.testing.assert_array_equal(alone[0][0], batches.at(2, 2)[0][1])
-
-
-def test_augmentation_is_drawn_by_round_client_and_place():
-    data, augment = images(), CropFlip(2)
-    built = federate(data, "iid", 6, seed=1, augment=augment)
-    clients = np.array([4, 1])
-    batches = built.train.draw(3, 2, clients, np.array([3, 3]), 5)
-    words = noise(3, 2, clients, 3, 5)
-    for step in range(3):
-        raw = torch.from_numpy(data.inputs[batches.index[:, step].numpy()])
-        np.testing.assert_allclose(batches.at(2, step)[0], PIXELS(augment(raw, words[:, step])), rtol=1e-6)
-    part = batches.part(slice(1, 2))
-    np.testing.assert_array_equal(part.at(1, 1)[0][0], batches.at(2, 1)[0][1])
-    assert {"index", "words"} <= set(batches.along)  # what moves along rows and steps
-    for name, field in batches.along.items():
-        assert field.shape[:2] == (2, 3)
-        np.testing.assert_array_equal(part.along[name], field[1:2])
-    pool = built.test.samples(0)[0]  # never augmented
-    np.testing.assert_allclose(pool, PIXELS(torch.from_numpy(data.test.inputs)), rtol=1e-6)
-    smaller = federate(data, "iid", 6, augment=CropFlip(0, size=4))
-    assert smaller.test.samples(0)[0].shape == (40, 1, 4, 4)
-    assert smaller.train.draw(3, 2, clients, np.array([3, 3]), 5).at(2, 0)[0].shape == (2, 5, 1, 4, 4)
 
 
 def small_network():

@@ -9,7 +9,6 @@ import pytest
 from refusals import all_refused, refusal
 
 from empirics.data.catalogue import dataset
-from empirics.data.dataset import Dataset
 from empirics.data.own import from_frame, table
 from empirics.federation.federation import Federation
 from empirics.problems.own_problem import own_problem, spelled_out
@@ -55,15 +54,6 @@ def test_a_target_of_words_is_classes_and_one_of_numbers_regression_unless_class
     assert (found.kind, found.targets.tolist(), found.groups) == ("regression", [30.25, 41.5, 28, 33], None)
     classes = table(str(people), "score", leave_out="who, colour", kind="classes")
     assert (classes.kind, classes.classes, classes.targets.tolist()) == ("classification", 4, [1, 3, 0, 2])
-
-
-@pytest.mark.parametrize(("many", "kind"), [(20, "classification"), (21, "regression")])
-def test_few_whole_numbers_are_classes_in_their_order(tmp_path, many, kind):
-    path = tmp_path / "counts.csv"
-    path.write_text("x,y\n" + "".join(f"{i / 7},{(i * 11) % many}\n" for i in range(3 * many)))
-    found = table(str(path), "y")
-    assert found.kind == kind
-    assert found.targets.tolist() == [(i * 11) % many for i in range(3 * many)]
 
 
 @pytest.mark.parametrize(
@@ -177,16 +167,6 @@ def test_text_among_numbers_and_other_notations_do_not_become_classes_unless_the
         assert [found.classes for found in read(both(tmp_path, text, "y", kind="classes"))] == [4, 4]
 
 
-def test_lines_are_counted_with_blank_ones_and_breaks_inside_quotes(tmp_path):
-    path = tmp_path / "notes.csv"
-    for text, words in (
-        ('\nnote,dose,y\n\n"two\nlines",0.5,3.5\n\n\nok,1.5,x7\nok,2.5,4.5\n', "8 'x7' 4 '3.5'"),
-        ('note,dose,y\n"two\nlines",0.5,3.5\n\nok,0,75,4.5\n', "5 4 3 0.5 0,5"),
-    ):
-        path.write_text(text)
-        all_refused([(lambda: table(str(path), "y", leave_out="note"), words)])
-
-
 # ---- columns and frames ----
 
 
@@ -199,14 +179,6 @@ def test_an_index_that_was_saved_is_refused_and_columns_with_blanks_are_left_out
     path.write_text("first name,last name,dose,y\nAnn,Lee,1.5,2.5\nBo,Ray,3.5,4.5\n")
     assert table(str(path), "y", leave_out="first name, last name").inputs.tolist() == [[1.5], [3.5]]
     assert table(str(path), "y", "last name", leave_out="first name").group_names == ("Lee", "Ray")
-
-
-def test_a_constant_feature_becomes_zero_whatever_the_rounding_of_its_mean():
-    for number in (0.1, 0.7, 3.0, 1234.567, 1e-8, 1e17):
-        inputs = np.column_stack([np.full(37, number), np.linspace(-2.3, 4.1, 37)])
-        data = Dataset("own", inputs, np.arange(37) % 2, 2, source="none", licence="none").standardised()
-        assert not data.inputs[:, 0].any()
-        assert data.inputs[:, 1].std() == pytest.approx(1)
 
 
 SIZES = {"north": 13, "south": 7, "west": 4}
@@ -290,17 +262,6 @@ def kept(file, target):
     return np.array([*SIZES.values()]) - np.bincount(tests.groups, minlength=3)
 
 
-def test_what_is_held_out_and_short_of_a_batch_is_said(file, run):
-    own = ["--csv", file, "--target", "cost", "--group", "site", "--leave-out", "ill"]
-    status, _, said = run("train", *own, "--rounds", "1", "--batch", "9")
-    assert status == 0
-    left = kept(file, "cost")
-    counts = np.array([*SIZES.values()]) - left
-    assert f"5 of 24 lines, {counts.min()} to {counts.max()} of each site (which has 4 to 13); 3 clients\n" in said
-    assert f"{(left < 9).sum()} of 3 clients" in said
-    assert f"9 samples of a batch (the smallest {min(left)})" in said
-
-
 @pytest.mark.parametrize(
     "verb",
     [
@@ -327,22 +288,6 @@ def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
     found = own_problem(frame, "cost", "site", ["ill"])
     assert "site 'lone'" in found.remarks[-1]
     assert found.problem.deal("by_group()", None, 0).clients == 3
-
-
-def test_a_model_a_penalty_and_a_kind_of_ones_choice(file, frame):
-    text = own_problem(file, "ill", leave_out="site", model="svm", regularisation=0.3).problem
-    assert text == f"svm(held_out(table({str(file)!r}, target='ill', leave_out='site')), regularisation=0.3)"
-    text = own_problem(file, "ill", leave_out="site", model="femnist_dnn(precision='double')").problem
-    assert text.endswith("leave_out='site')), precision='double')")
-    for data in (file, frame):  # whole numbers are one output of ridge unless they are called classes
-        found = own_problem(data, "stage", "site", "ill cost", "ridge")
-        made = task(found.problem) if isinstance(found.problem, str) else found.problem
-        assert made.deal("by_group()", None, 0).model.dim == 3  # dose, age and the intercept
-        assert own_problem(data, "stage", "site", "ill cost", kind="numbers").problem is not None
-    assert "kind='numbers'" in own_problem(file, "stage", "site", "ill cost", "ridge").problem
-    text = own_problem(file, "stage", "site", "ill cost", "ridge", kind="classes").problem
-    assert task(text).deal("by_group()", None, 0).model.dim == 9
-    all_refused([(lambda: own_problem(file, "ill", "site", "cost", "ridge"), "ill line 2")])
 
 
 def test_options_that_do_not_go_together_are_one_clear_line_and_other_lines_stay_as_they_are(file, run):

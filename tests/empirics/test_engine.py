@@ -135,21 +135,6 @@ def test_local_steps_are_those_of_pytorch(name):
         torch.testing.assert_close(found, w.detach(), rtol=0, atol=1e-12)
 
 
-def test_the_harmonic_rule_divides_the_step_size_by_local_time():
-    """FedALS's language model: eta/(t/100 + 10), t counting on over rounds."""
-    model, federation = problem("least squares", EVEN)
-    built = algorithm("fedavg()")
-    setting = replace(WORK, local_steps=3, step_size=2.0, step_size_rule="harmonic")
-    state = start(model, federation, built)._replace(round=40)
-    found = ends(model, federation, built, setting, state, [2, 5], Stacked())[0]
-    w, batches = state.model.clone(), federation.draw(8, 40, np.array([2]), np.array([3]), 4)
-    for step in range(3):
-        inputs, targets, _ = batches.at(1, step)
-        gradient = ((inputs[0] @ w - targets[0]) @ inputs[0]) / 4 + 0.02 * w
-        w = w - 2.0 / ((40 * 3 + step) / 100 + 10) * gradient
-    torch.testing.assert_close(found, w, rtol=0, atol=1e-12)
-
-
 def test_scaffolds_controls_divide_by_the_length_of_the_walk():
     """In the first round the control is a client's mean direction, whatever the step sizes were."""
     model, federation = problem("least squares", EVEN)
@@ -233,22 +218,7 @@ def test_everyone_is_drawn_as_often_as_the_sampling_says(sampling, weight):
     assert (np.abs(total.mean(0) - expected) < 4.5 * total.std(0) / np.sqrt(2000)).all()
 
 
-def test_cohorts_depend_on_seed_and_round_alone():
-    other = replace(SETTING, batch=2, local_steps=9)
-    one = [draw_cohort(SETTING, FEDERATION, 3, r)[0].tolist() for r in range(8)]
-    again = [draw_cohort(other, FEDERATION, 3, r)[0].tolist() for r in reversed(range(8))]
-    assert one == again[::-1]
-    assert one != [draw_cohort(SETTING, FEDERATION, 4, r)[0].tolist() for r in range(8)]
-
-
 # ---- weights ----
-
-
-def test_a_client_drawn_twice_trains_once_and_counts_twice():
-    setting = replace(SETTING, sampling="with_replacement", client_weight="samples")
-    found = played(setting, [1, 4], [2, 1]).model
-    ends = local_ends([1, 4])
-    torch.testing.assert_close(found, (2 * ends[0] + ends[1]) / 3, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("average", ["renormalised", "unbiased"])
@@ -302,16 +272,6 @@ def test_same_seed_same_bits_in_every_chunk_and_another_seed_others(text):
     assert (runs[0][-1].model - other).abs().max() > 1e-4
 
 
-def test_earlier_server_models_are_not_overwritten():
-    text = "layerwise(scaffold(), alpha=2)"
-    states = list(rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8))
-    kept = [(s.model.clone(), {k: v.clone() for k, v in s.server.items()}) for s in states]
-    again = rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8)
-    for state, (model, server) in zip(again, kept, strict=True):
-        assert torch.equal(state.model, model)
-        assert all(torch.equal(state.server[k], server[k]) for k in server)
-
-
 def test_local_models_of_everyone_leave_the_state_alone():
     text = "layerwise(scaffold(), alpha=2)"
     states = rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8)
@@ -339,17 +299,6 @@ def test_a_diverging_run_says_when_who_and_how_large():
     assert (problem.algorithm, problem.round) == ("scaffold()", len(seen))
     assert problem.largest == max(seen) > 1e50
     assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
-
-
-def test_personal_models_and_losses_that_diverge_are_noticed():
-    """The server stays finite where personal models do not; schedules that follow the loss meet infinite ones."""
-    with pytest.raises(Diverged, match=r"ditto\(.*1e\+30"):
-        list(rounds(MODEL, FEDERATION, algorithm("ditto(weight=1e30)"), replace(SETTING, rounds=40), 8))
-    model, federation = many_classes(SIZES, dtype=torch.float32)
-    for schedule in ("k_error", "eta_error"):
-        built = algorithm(f"scheduled(fedavg(), '{schedule}', window=1)")
-        with pytest.raises(Diverged):
-            list(rounds(model, federation, built, replace(SETTING, step_size=1e18, rounds=20), 8))
 
 
 # ---- what makes no sense ----

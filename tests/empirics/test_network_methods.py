@@ -33,7 +33,7 @@ from network_toys import (
 from torch import nn
 from training_toys import many_classes
 
-from empirics.algorithms import algorithm, ALGORITHMS
+from empirics.algorithms import algorithm
 from empirics.algorithms.contrast import Decorrelated
 from empirics.algorithms.fedgen import layers
 from empirics.algorithms.virtual import virtual_samples
@@ -61,14 +61,6 @@ def moon_loss(mu, temperature):
         return mean(terms)
 
     return loss
-
-
-def test_moons_contrast_is_without_force_in_a_clients_first_round():
-    """Both other models are the same then: FedAvg to the last bits; later it is not."""
-    full = replace(SETTING, cohort=5)
-    apart = (models("moon(mu=0.9)", full) - models("fedavg()", full)).abs().amax(-1)
-    assert apart[0] < 1e-14
-    assert apart[1] > 1e-4
 
 
 # ---- FedDecorr ----
@@ -188,18 +180,6 @@ def fedreg_step(gamma, iterations, size, code):
         return first - a * g2 - b * g3
 
     return take
-
-
-def test_nothing_goes_back_down():
-    """Moved along (-1, 0), where both losses fall: the step stays what it was."""
-    work = work_of("fedreg()").part(slice(0, 1))
-    work = work._replace(state=work.state._replace(model=torch.zeros(2)), sizes=[0.5], step=0)
-
-    def gradient_at(point, objective=None):
-        return torch.tensor([[2.0, 0.0]]) if objective is None else torch.tensor([[3.0, 1.0]])
-
-    direction = algorithm("fedreg(gamma=0.3)").direction(work, torch.zeros(1, 2), torch.zeros(1, 2), gradient_at)
-    assert direction[0].tolist() == [2.0, 0.0]
 
 
 def test_an_uneven_step_size_is_divided_out():
@@ -405,13 +385,6 @@ METHODS = [
 ]
 RAGGED = replace(SETTING, local_steps=None, local_epochs=1, momentum=0.5)
 """Two or three local steps, as many as the client's samples fill batches."""
-
-
-def test_every_method_for_networks_is_here():
-    ours = "empirics.algorithms."
-    modules = {ours + name for name in ("contrast", "virtual", "fedreg", "fedgen", "consensus")}
-    names = {name for name, make in ALGORITHMS.items() if make.__module__ in modules}
-    assert names == {text.split("(")[0] for text in METHODS if not text.startswith(("ditto", "relaxed", "scheduled"))}
 
 
 def test_workers_find_the_numbers_of_the_loop_and_hooks_pickle_after_use(two):

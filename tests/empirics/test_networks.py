@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import pickle
 from functools import partial
 from itertools import pairwise
 
@@ -95,18 +94,6 @@ def test_every_network_is_tried():
     assert {text.split("(")[0] for text in COUNTS} == set(NETWORKS)
 
 
-def test_first_layers_of_resnet20_for_table_3_of_fedals():
-    net = network("resnet20")
-    first_block = 2 * (16 * 16 * 9 + 32)
-    sizes = [net.first(count).stop for count in (1, 3, 16, 19, 20)]
-    # 16 layers leave the last conv of the seventh block, both of the last two blocks and the dense layer to the head.
-    rest_of_seventh = 64 * 64 * 9 + 128 + (32 * 64 * 9 + 128)
-    tail = 4 * (64 * 64 * 9 + 128) + 650
-    assert sizes == [432 + 32, 464 + first_block, net.dim - tail + 64 * 64 * 9 + 128, net.dim - 650, net.dim]
-    assert net.first(15).stop == net.dim - tail
-    assert net.first(14).stop == net.dim - tail - rest_of_seventh
-
-
 def test_extractor_renames_exactly_the_layers_behind_the_border():
     plain = network("resnet20(side=8)")
     x, w = samples(plain, 2), plain.start(1).unsqueeze(0)
@@ -117,15 +104,6 @@ def test_extractor_renames_exactly_the_layers_behind_the_border():
         assert sum(c.stop - c.start for c in head) == net.dim - plain.first(count).stop
         assert list(net.layers.values()) == list(plain.layers.values())
         assert torch.equal(net.output(w, x), output)
-
-
-def test_opt_layers_are_attention_layers_with_embedding_and_last_norm_at_the_ends():
-    net = network("opt(width=12, depth=4, heads=2, hidden=20, positions=16, length=9, head_layers=1)")
-    layer = 4 * (12 * 12 + 12) + 2 * 24 + (12 * 20 + 20) + (20 * 12 + 12)
-    sizes = [c.stop - c.start for c in net.weight_layers.values()]
-    assert sizes == [257 * 12 + 18 * 12 + layer, layer, layer, layer + 24]
-    head = [c for name, c in net.layers.items() if name.startswith("head")]
-    assert sum(c.stop - c.start for c in head) == layer + 24  # the output weights are the embedding
 
 
 # ---- values against plain functions ----
@@ -243,15 +221,6 @@ def test_generator_makes_images_and_counts_as_derived_from_the_released_sizes():
 # ---- written as calls ----
 
 
-def test_networks_pickle_without_their_work_module():
-    net = network("femnist_dnn")
-    w, x = net.start(6).unsqueeze(0), samples(net, 3)
-    output = net.output(w.clone().requires_grad_(), x)
-    packed = pickle.dumps(net)
-    assert len(packed) < 2_000
-    assert torch.equal(pickle.loads(packed).output(w, x), output)
-
-
 WRONG = {
     "resnet_20": "resnet20",
     "resnet20(shortcut='conv2')": "shortcut .*'conv2'",
@@ -327,15 +296,6 @@ def test_ties_send_the_gradient_to_exactly_one_of_the_largest(at_any_size):
         assert (found * (given == largest)).sum() == 1
 
 
-def test_negative_squares_have_value_and_gradient_zero_and_nan_stays_nan(at_any_size):
-    x = torch.tensor([[-1.5, -0.5, 0.5, float("nan")], [-2.5, -0.25, 0.2, 0.1]]).view(1, 1, 2, 4).requires_grad_()
-    out = relu_pool(x)
-    assert out[0, 0, 0, 0] == 0
-    assert out[0, 0, 0, 1].isnan()
-    (gradient,) = torch.autograd.grad(out[0, 0, 0, 0], x)
-    assert not gradient.any()
-
-
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch.func.jvp uses it itself
 def test_second_derivatives_and_function_transforms_agree_with_torch(at_any_size):
     x, direction = random((2, 3, 4, 6), 6), random((2, 3, 4, 6), 7, requires_grad=False)
@@ -352,14 +312,6 @@ def test_second_derivatives_and_function_transforms_agree_with_torch(at_any_size
     for product in products[1:]:
         torch.testing.assert_close(product, products[0], rtol=1e-12, atol=1e-12)
     assert products[0].any()
-
-
-@pytest.mark.parametrize("shape", [(4, 3, 7, 6), (4, 3, 6, 7), (1, 1, 2, 2)])
-def test_odd_and_small_inputs_fall_back_on_torch(shape):
-    x, bias = random(shape, 1), random(shape[1:2], 2)
-    assert not pooling._suits(x)
-    assert torch.equal(relu_pool(x, bias), plain(x, bias))
-    assert not pooling._suits(random((64, 6, 24, 24), 1).bfloat16())
 
 
 @pytest.mark.parametrize(("side", "kernel", "padding"), [(12, 5, 0), (13, 3, 0), (12, 3, 1), (13, 3, 1)])
@@ -466,15 +418,6 @@ def test_decoder_equals_loops_over_heads_and_positions(head_layers):
     theirs = {theirs: ours[name] for name, theirs in released_names(3, 3 - head_layers).items()}
     expected = np.stack([slow_opt(theirs, t.numpy(), heads=4, depth=3) for t in tokens[0]])
     np.testing.assert_allclose(net.output(row.unsqueeze(0), tokens)[0].detach(), expected, rtol=1e-9, atol=1e-11)
-
-
-def test_decoder_starts_at_random_with_the_deviation_of_opt():
-    net = network("opt(width=48, depth=2, heads=4, hidden=64, positions=40, length=9)")
-    row = net.start(1)
-    weights = [row[c] for name, c in net.parameters.items() if name.endswith("weight") and "norm" not in name]
-    assert torch.cat(weights).std().item() == pytest.approx(0.02, rel=0.02)
-    biases = [row[c] for name, c in net.parameters.items() if name.endswith("bias")]
-    assert not torch.cat(biases).any()
 
 
 # ---- released weights ----

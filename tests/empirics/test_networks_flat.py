@@ -51,17 +51,6 @@ def test_columns_are_the_parameters_in_order_and_the_gradient_is_that_of_the_los
             assert torch.equal(found, net.gradient(w[None], (x, y, weight)))
 
 
-def test_same_seed_same_start_and_other_draws_untouched():
-    net = network("fedcog_cnn(side=16)")
-    torch.manual_seed(4)
-    before = torch.get_rng_state()
-    first, again, other = net.start(1), network("fedcog_cnn(side=16)").start(1), net.start(2)
-    _ = net.dim
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 class Tied(nn.Module):
     """Its one weight is used in two places, and another parameter in none."""
 

@@ -25,7 +25,6 @@ from empirics.federation.partitions import (
     Sorted,
     Split,
 )
-from empirics.federation.split import apportioned
 from empirics.problems.tasks import task
 from empirics.streams import stream
 
@@ -197,17 +196,6 @@ def test_iid_is_a_permutation_cut_in_even_sizes():
     assert [len(p) for p in Iid()(POOL.part(np.arange(12)), 12, seed=2)] == [1] * 12
 
 
-def test_apportioned_sizes_are_near_their_weights():
-    for least in (0, 3):
-        weights = np.array([0.2, 5.0, 1.7, 0.01])
-        sizes = apportioned(101, weights, least)
-        assert sizes.sum() == 101
-        assert (np.abs(sizes - least - (101 - 4 * least) * weights / weights.sum()) < 1).all()
-        assert sizes.min() >= least
-    assert apportioned(11, np.array([3.4, 2.1, 5.5])).tolist() == [3, 2, 6]  # the largest remainder gets the last one
-    assert apportioned(11, np.array([3.6, 2.1, 5.3])).tolist() == [4, 2, 5]
-
-
 def test_power_law_sizes_follow_their_ranks_and_log_normal_ones_the_normal_law():
     sizes = sorted((len(p) for p in PowerLawSizes(1.3)(POOL, 9, seed=1)), reverse=True)
     ranks = np.arange(1, 10) ** -1.3
@@ -217,16 +205,6 @@ def test_power_law_sizes_follow_their_ranks_and_log_normal_ones_the_normal_law()
     for sigma in (0.4, 1.6):
         sizes = np.concatenate([[len(p) for p in LogNormalSizes(sigma)(POOL, 12, seed=s)] for s in range(40)])
         assert np.log(sizes - 0.5).std() == pytest.approx(sigma, rel=0.2)
-
-
-def test_sizes_without_skew_are_even_and_extreme_skew_leaves_everyone_something():
-    for split in (LogNormalSizes(0.0), PowerLawSizes(0.0)):
-        assert {len(p) for p in split(POOL, 8, seed=2)} == {SAMPLES // 8, SAMPLES // 8 + 1}
-    for split in (LogNormalSizes(40.0, least=3), PowerLawSizes(45.0, least=3)):
-        sizes = sorted(len(p) for p in split(POOL, 30, seed=0))
-        assert sizes[0] == 3
-        assert sum(sizes) == SAMPLES
-        assert sizes[-1] > SAMPLES / 2
 
 
 # ---- classes ----
@@ -295,19 +273,6 @@ def test_dirichlet_draws_again_until_everyone_has_the_least_or_it_is_hopeless(mo
     assert len(drawn) > 5
     assert sorted(np.concatenate(parts).tolist()) == list(range(900))
     assert min(map(len, parts)) >= 12
-
-
-def test_dirichlet_becomes_even_as_alpha_grows():
-    spread = [counts_of(Dirichlet(a)(POOL, 10, seed=4)).std(0).mean() for a in (0.05, 1.0, 1e6)]
-    assert spread[0] > 1.5 * spread[1] > 10 * spread[2]
-
-
-def test_a_client_that_holds_its_share_gets_no_further_class():
-    # Once a client holds samples/clients, all later classes pass it by: at most one class carries it beyond.
-    for seed in range(8):
-        for counts in counts_of(Dirichlet(0.1)(POOL, 10, seed)):
-            before_last = counts.cumsum()[np.flatnonzero(counts)[-1] - 1] if np.flatnonzero(counts)[-1] else 0
-            assert before_last < SAMPLES / 10
 
 
 def test_replaced_dirichlet_has_equal_sizes_and_starts_a_class_again():
@@ -394,25 +359,9 @@ def test_coarse_classes_and_classes_within_one_are_as_concentrated_as_alpha_and_
     assert found.mean() == pytest.approx(square + (1 - square) / 80, abs=4 * found.std() / clients**0.5 + 1e-3)
 
 
-def test_a_used_up_class_is_left_out_and_the_others_take_its_share():
-    """Two coarse classes of two classes each, 1, 3, 5 and 7 samples; the only client takes them all."""
-    labels = np.repeat(np.arange(4), [1, 3, 5, 7])
-    data = Dataset("few", np.zeros((16, 1)), labels, 4, groups=labels // 2)
-    assert sorted(Pachinko(0.01, 0.01)(data, 1, seed=0)[0].tolist()) == list(range(16))
-
-
 # ---- distributions of their own ----
 
 digit_labels = digits().labels
-
-
-def test_rows_are_distributions_and_do_not_depend_on_the_number_of_clients():
-    for split in (Iid(), DirichletReplaced(0.3)):
-        shares = split.shares(digit_labels, 9, seed=4)
-        assert shares.shape == (9, len(digit_labels))
-        assert (shares >= 0).all()
-        np.testing.assert_allclose(shares.sum(1), 1)
-        np.testing.assert_array_equal(split.shares(digit_labels, 3, seed=4), shares[:3])
 
 
 def test_dirichlet_shares_are_a_class_prior_spread_evenly_over_the_class():

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from empirics.data.catalogue import Dataset
 from empirics.errors import NotConvergedError
-from empirics.models.linear import LeastSquares, Linear, Softmax
+from empirics.models.linear import LeastSquares, Linear
 from empirics.models.solvers import newton
 from empirics.problems.pool import Pool
 from empirics.problems.tasks import LinearTask, task, TASKS
@@ -208,12 +208,6 @@ def test_a_pool_needs_a_linear_model_clients_and_samples():
     )
 
 
-def test_features_beyond_one_are_standardised_before_they_are_drawn():
-    pool = task("softmax(iris)").pool("iid", clients=2, samples=3)
-    np.testing.assert_allclose(pool.inputs[0, :, :-1].mean(0), 0, atol=1e-12)
-    assert (pool.inputs[0, :, -1] == 1).all()
-
-
 # ---- the solver ----
 
 
@@ -238,24 +232,6 @@ class Hyperbola:
 
 def zeros(rows):
     return torch.zeros(rows, 1, dtype=torch.float64)
-
-
-def test_the_line_search_tames_newton():
-    centres = [3.0, -7.0, 0.2]
-    start = zeros(3)
-    step = -Hyperbola(centres).gradient(start) / Hyperbola(centres).hessian_at(start)(torch.ones_like(start))
-    assert abs(step[1, 0]) > 3 * 7  # the undamped step lands further away than it started
-    np.testing.assert_allclose(newton(Hyperbola(centres), start, 1e-11)[:, 0], centres, atol=1e-9)
-
-
-def test_clients_do_not_feel_who_shares_their_stack():
-    rng = np.random.default_rng(2)
-    inputs, targets = torch.from_numpy(rng.normal(size=(6, 5, 4))), torch.from_numpy(rng.integers(0, 3, (6, 5)))
-    weights = torch.full((6, 5), 0.2, dtype=torch.float64)
-    together = Softmax(4, 3, 0.1).minimise((inputs, targets, weights), 1e-11)
-    some = [4, 1]
-    alone = Softmax(4, 3, 0.1).minimise((inputs[some], targets[some], weights[some]), 1e-11)
-    np.testing.assert_array_equal(alone, together[some])
 
 
 class Uphill(Hyperbola):

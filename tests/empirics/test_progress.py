@@ -11,7 +11,7 @@ import pytest
 
 import fedbounds
 from empirics import progress as said
-from empirics.progress import lasting, progress
+from empirics.progress import progress
 
 
 @pytest.fixture
@@ -70,22 +70,6 @@ def test_progress_ends_where_the_work_fails_or_nobody_listens_any_more(soon, mon
     with pytest.raises(KeyboardInterrupt):
         stopped()
     assert threading.active_count() == before
-
-
-def test_work_that_is_over_soon_and_what_nobody_wants_to_hear_say_nothing(soon, monkeypatch, capsys):
-    monkeypatch.setenv(said.SILENCE, "none")
-    with progress("unwanted") as bar:
-        assert isinstance(bar, said.Silent)
-    monkeypatch.delenv(said.SILENCE)
-    monkeypatch.setattr(said, "FIRST", 1000.0)
-    with progress("short work") as bar:
-        bar.start(3)
-        bar.step()
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(sys, "stderr", None)
-    with progress() as bar:  # closed by the caller
-        bar.start(2)
-        bar.step()
 
 
 GAP = ["smoothness=1.1", "client_weight=.3,.7", "local_gap=0.03", "non_iidness=0.01"]
@@ -158,8 +142,3 @@ def test_a_terminal_gets_a_bar_and_one_that_cannot_move_its_cursor_or_brief_work
                 bar.start(5)
                 assert type(bar) is drawn
     os.close(above)
-
-
-def test_times_in_words():
-    for seconds, words in ((0.04, "0.04 s"), (37.4, "37 s"), (150, "2.5 min"), (7300, "2 h"), (3e9, "3.5e+04 d")):
-        assert lasting(seconds) == words

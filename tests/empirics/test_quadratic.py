@@ -5,7 +5,6 @@ import pytest
 import torch
 from scipy import optimize
 
-from bounds.assumptions import CONVEX, DISSIMILARITY, LIPSCHITZ, NONNEGATIVE_LOSS, SMOOTH, STRONGLY_CONVEX
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.problems.quadratics import (
@@ -91,24 +90,6 @@ def test_no_offset_serves_below_the_generalised_eigenvalue(problem):
     assert problem.dissimilarity_offset_at(far, 1.001 * threshold).max() <= problem.dissimilarity_offset_for(
         1.001 * threshold
     )
-
-
-def test_equal_curvatures_need_no_factor_and_leave_the_gradients_at_the_optimum():
-    problem = random_quadratics(8, 3, 2, same_curvature=True)
-    at_optimum = (problem.client_gradients(problem.minimiser) ** 2).sum(-1).mean()
-    assert problem.dissimilarity_factor == pytest.approx(1, abs=1e-9)
-    assert problem.dissimilarity_offset == pytest.approx(at_optimum, rel=1e-9)
-    assert problem.dissimilarity_offset_at(problem.start, 1.0) == pytest.approx(at_optimum, rel=1e-9)
-
-
-def test_assumption_predicates_read_the_problem(problem):
-    assert [a.holds(problem, None, None) for a in (SMOOTH, STRONGLY_CONVEX, CONVEX, DISSIMILARITY)] == [True] * 4
-    assert LIPSCHITZ.holds(problem, None, None) is False
-    assert NONNEGATIVE_LOSS.holds(problem, None, None) is True
-    flat = Quadratics(np.array([np.diag([2.0, 0.0]), np.diag([0.3, 1.1])]), np.ones((2, 2)), floors=[-0.2, 0.1])
-    assert STRONGLY_CONVEX.holds(flat, None, None) is False
-    assert NONNEGATIVE_LOSS.holds(flat, None, None) is False
-    assert flat.pl_constant == pytest.approx(0.55)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from refusals import all_refused
 from empirics.algorithms.algorithm import fedavg
 from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset
-from empirics.federation.partitions import Dirichlet, partition
 from empirics.problems.tasks import TASKS
 from empirics.streams import stream
 from empirics.training.rounds import rounds
@@ -207,21 +206,6 @@ def test_a_table_trains_as_its_numbers_whatever_array_holds_them():
     found = [trained(data, "ridge") for data in both]
     assert torch.equal(*found)
     assert found[0].shape == (6,)
-
-
-def test_counts_go_into_a_network():
-    counts = np.arange(48).reshape(6, 8) % 7
-    models = [TASKS["femnist_dnn"](made(inputs=inputs)) for inputs in (counts, counts.astype(float))]
-    inputs = [model.deal("iid", 2, 0).federation.inputs for model in models]
-    assert torch.equal(*inputs)
-    assert inputs[0].dtype == torch.float32
-
-
-def test_groups_may_be_flags_lists_or_large_numbers_and_options_numbers_of_numpy():
-    places = [0, 1, 1, 0, 1, 0]
-    for groups in (places, [4 * 10**14 + 3 * 10**14 * place for place in places], np.array(places, dtype=bool)):
-        assert [part.tolist() for part in partition("by_group()")(made(groups=groups), 2, 0)] == [[0, 3, 5], [1, 2, 4]]
-    assert str(Dirichlet(np.float64(0.5), np.int64(10))) == "dirichlet(alpha=0.5, least=10)"
 
 
 @pytest.mark.parametrize("text", ["fedavg()", "scaffold()"])

@@ -20,7 +20,6 @@ from empirics.models.linear import Softmax
 from empirics.training.engines import (
     choose,
     ClientLoop,
-    cores,
     device_named,
     LoopThenWorkers,
     Stacked,
@@ -82,12 +81,6 @@ def test_workers_and_loop_give_the_same_bits_and_losses(two):
         assert end.memory.keys() == plain_end.memory.keys()
         assert all(torch.equal(end.memory[name], plain_end.memory[name]) for name in plain_end.memory)
         assert len(set(end.losses)) == (SETTING.rounds if algorithm.steps.needs_loss else 0)
-
-
-@pytest.mark.slow
-def test_another_number_of_workers_gives_the_same_bits():
-    with Workers(3) as engine:
-        assert torch.equal(trained(engine, scaffold())[0], trained(ClientLoop(), scaffold())[0])
 
 
 def test_the_loop_does_not_depend_on_torch_threads_or_chunks():
@@ -304,13 +297,3 @@ def test_tensors_travel_by_place_and_lent_ones_are_shared():
     assert shared_buffers.ended == [number]
     ours.close()
     theirs.close()
-
-
-def test_cores_are_those_this_process_may_use():
-    before = os.sched_getaffinity(0)
-    try:
-        os.sched_setaffinity(0, {min(before)})
-        assert cores() == 1
-    finally:
-        os.sched_setaffinity(0, before)
-    assert cores() == len(before)

@@ -7,7 +7,6 @@ import pytest
 from loops import cases
 
 import fedbounds
-from bounds.errors import BoundsError
 from paper_checks.audit import command, running as audit_module
 from paper_checks.audit.running import CLAIMS, judge
 from paper_checks.claims.claim import ClaimError
@@ -129,16 +128,6 @@ def test_what_a_check_of_ones_own_raises_or_prints_stays_its_own(workers, own, c
     assert err == "thinking\n"
 
 
-def test_every_failing_statement_gets_a_file_with_what_shows_it(tmp_path, capsys):
-    assert check("decaying_k.eq_24", "--report", tmp_path) == 0
-    (path,) = (tmp_path / "evidence").iterdir()
-    told = json.loads(path.read_text(encoding="utf-8"))
-    assert path.name == "decaying_k.eq_24.json"
-    assert told["witness"]["local_steps"]
-    assert told["command"] == "fedbounds check decaying_k.eq_24"
-    assert told["repair_bound"] == "decaying_k.steps_slope"
-
-
 def test_the_committed_report_is_renewed_whole_and_in_a_checkout_only(few, committed):
     with pytest.raises(ClaimError, match="installed"):
         command.check(["--renew"])
@@ -173,16 +162,6 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, t
     assert not list((tmp_path / "r").iterdir())
 
 
-def test_a_report_made_again_is_the_same(few, tmp_path, capsys):
-    for folder, workers in (("a", 1), ("b", 2)):
-        assert check("--report", tmp_path / folder, "--workers", workers, "--json") == 0
-    assert "wrote" not in capsys.readouterr().out  # standard output is JSON alone
-    for name in ("REPORT.md", "report.json"):
-        first, second = ((tmp_path / folder / name).read_bytes() for folder in ("a", "b"))
-        assert first == second
-        assert first
-
-
 @cases(
     "words said",
     [
@@ -211,11 +190,3 @@ def test_mistakes_are_one_line_and_status_2_before_anything_runs(words, said, ow
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert said in err
-
-
-def test_names_that_leave_nothing_are_refused_and_help_is_no_mistake(capsys):
-    name = next(n for n in CLAIMS if n.startswith("fedals."))
-    with pytest.raises(BoundsError, match="fedcog"):
-        command.chosen([name], paper="fedcog")
-    assert check("--help") == 0
-    assert "fedbounds check" in capsys.readouterr().out

@@ -78,13 +78,6 @@ def test_a_number_rounds_to_the_printed_one(computed):
     all_are(FAILS, *(Prints({"a": printed}, {"a": computed}) for printed in wrong))
 
 
-def test_floating_point_sums_are_not_blamed_for_ties():
-    computed = 0.1 + 0.25 + 1e-16  # a little more than 0.35 by rounding alone
-    assert computed > 0.35
-    all_are(HOLDS, Prints({"a": "0.3"}, {"a": computed}))
-    all_are(FAILS, Prints({"a": "0.3"}, {"a": 0.3500001}))
-
-
 def test_the_wrong_entries_are_the_audited_ones_and_so_are_their_values():
     printed, computed = {"a": "1.0", "b": "2.0"}, {"a": 1.0, "b": 2.7}
     ways = [("b",), ("a",), {"b": "2.7"}, {"b": "2.8"}]
@@ -161,18 +154,6 @@ NOISY = {  # 8 runs: noise is 1.07 deviations where both have the same
 def test_an_order_of_measured_means_is_refuted_beyond_noise_only(pairs, status, significant):
     all_are(status, Ordered(NOISY, pairs, runs=8))
     all_are(significant, Ordered(NOISY, pairs, runs=8, significant=True))
-
-
-def test_an_order_says_of_how_many_runs_and_which_pairs_only_the_means_decide():
-    found = run(Ordered(NOISY, (("low", "high"), ("low", "middle")), runs=8))
-    assert found.grade is Grade.SAMPLED
-    assert "8 runs" in found.evidence
-    assert "low < middle" in found.evidence
-    assert "low < high" not in found.evidence
-    assert "runs" not in run(Ordered({"a": "1.1", "b": "1.3"}, (("a", "b"),), runs=8)).evidence
-    three = run(Ordered(NOISY, (("low", "high"), ("bare", "other"), ("low", "other")), runs=8)).evidence
-    assert three.startswith("3 pairs, 2 in order")  # the pair without deviations is not counted as beyond noise
-    assert "; 1 in order" in three
 
 
 def test_a_difference_has_the_noise_of_all_its_means():
@@ -571,9 +552,3 @@ def test_a_bound_cut_to_pieces_is_broken_and_its_witness_replays(tmp_path, monke
     for name in ("cut.json", "no_such.json"):  # of another formula, and none
         with pytest.raises(WitnessError):
             Broken(NAME, name)(Book())
-
-
-def test_both_sides_are_shown_in_digits_that_tell_them_apart():
-    assert instances._beside("25/4", "-25/4") == "exact value 6.25 against bound -6.25"
-    assert "771367000001 against bound 771367000000" in instances._beside("771367000001", "771367000000")
-    assert "(+1e-20)" in instances._beside("1.00000000000000000001", "1")

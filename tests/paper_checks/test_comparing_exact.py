@@ -195,18 +195,6 @@ def test_conversions_that_need_the_plan_are_refused_without_it():
     assert ("grad_norm_sq", "last", "rounds", SERVER) not in {way.to.place for way in reached}
 
 
-def test_with_relaxed_starts_the_least_of_the_average_may_be_above_that_of_the_server():
-    """Why C4 asks that every client starts a round at the server model."""
-    problem = random_quadratics(3, 3, 2, noise=0.0, spread=0.3)
-    plan = Setting(cohort=1, local_steps=1, rounds=5, step_size=0.3 / problem.smoothness)
-    least = {}
-    for beta in (0.0, 0.3):
-        run = ExactRun(problem, algorithm(f"fedinit(beta={beta})"), plan).run()
-        least[beta] = run.iterations("grad_norm_sq")[:-1].min(), run.server["grad_norm_sq"][:-1].min()
-    assert least[0.0][0] <= least[0.0][1] * (1 + CLOSE)
-    assert least[0.3][0] > least[0.3][1] * 1.05
-
-
 @cases("name", ("C13", "C14"))
 def test_a_class_has_another_name_where_all_take_part_and_is_another_one_elsewhere(name):
     """After a round the average of all clients is the server's model; with single local steps there is no other."""

@@ -309,22 +309,6 @@ def test_a_row_that_sums_up_all_runs_is_no_further_run(judge):
     assert told(["A", "été", "calm_otter"]) == told(["Summer", "Alma", "Mina"]) == (0, "")
 
 
-def test_a_verdict_does_not_depend_on_the_unit(judge):
-    """Of a bound that no run here measures."""
-    for size in (1e-170, 1.0, 1e170):
-        for gaps, verdict in (((0.3, 1.7, 0.1), "undecided"), ((0.11, 0.12, 0.1), "holds here")):
-            rows = "".join(f"{seed},{gap * size!r},{0.5 * size!r}\n" for seed, gap in enumerate(gaps))
-            status, out, _ = judge(f"seed,generalization_gap,stability\n{rows}", name="fedinit.lemma_1")
-            assert (status, f"1 x {verdict}" in out) == (0, True)
-
-
-def test_the_table_of_a_comparison_does_not_take_the_place_of_the_log(tmp_path, refused):
-    log = tmp_path / f"{THEOREM}.csv"
-    log.write_text(norms(), encoding="utf-8")
-    assert str(log) in refused("validate", THEOREM, "--measured", log, "-o", tmp_path, *PLAN, "clients=7")
-    assert log.read_text(encoding="utf-8") == norms()
-
-
 def test_rows_of_one_run_at_several_moments_are_no_runs(judge):
     rows = [row.split(",") for row in log(0.6).splitlines()[1::2]]
     for moment in ("epoch", "step", "t"):
@@ -350,25 +334,6 @@ def test_what_is_left_out_is_one_seed_of_those_that_have_a_value():
         warnings.simplefilter("ignore")  # means of nothing
         means = np.stack([np.nanmean(rest, 0) for rest in wanted])
     np.testing.assert_allclose(judging._but_one(values), means, rtol=1e-13)
-
-
-def test_a_bound_is_evaluated_as_often_for_many_seeds_as_for_few(judge, monkeypatch):
-    """Else a log takes as long as the square of its rows."""
-    counts = []
-
-    def counted(*words):
-        counts.append(words)
-        return evaluate(*words)
-
-    evaluate = judging.evaluate
-    monkeypatch.setattr(judging, "evaluate", counted)
-    lines = log(0.4).splitlines()
-    judge("\n".join(lines), *WORDS)
-    few = len(counts)
-    more = [f"{place + 10}{row[1:]}" for place, row in enumerate(lines[1:] * 9) if row.split(",")[1] == "0"]
-    status, out, _ = judge("\n".join([lines[0], *more]), *WORDS)
-    assert (status, f"{len(more)} seeds" in out) == (0, True)
-    assert len(counts) == 2 * few
 
 
 GIVEN = {
