@@ -16,7 +16,6 @@ import pytest
 
 import fedbounds
 from bounds.errors import BoundsError
-from empirics.experiments.processes import _remove_left_over, SCRATCH
 
 ROOT = Path(__file__).parents[1]
 IRIS = ["--problem", "softmax(iris)", "--clients", "3"]
@@ -140,27 +139,6 @@ def test_what_steers_a_terminal_is_spelled_out_on_it_and_colours_stay():
 
 
 # ---- threads, workers, folders ----
-
-
-def test_folders_of_dead_drivers_are_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    child = subprocess.Popen(["true"])
-    child.wait()
-    for process in (child.pid, os.getpid()):
-        (tmp_path / f"{SCRATCH}{process}-abc").mkdir()
-    _remove_left_over()
-    assert [p.name for p in tmp_path.iterdir()] == [f"{SCRATCH}{os.getpid()}-abc"]
-
-
-def test_a_thread_that_a_file_leaves_running_is_named(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(
-        "import threading, time\nfrom bounds import get\nmine = get('fedals.one_round')\n"
-        "threading.Thread(target=lambda: time.sleep(0.7)).start()\n"
-        "threading.Thread(target=lambda: time.sleep(600), daemon=True).start()\n"
-    )
-    status, _, err = python("-m", "fedbounds", "show", f"{path}:mine")
-    assert (status, err.count("\n"), f"{path}, line 4: " in err) == (0, 1, True)
 
 
 @pytest.mark.slow

@@ -19,7 +19,6 @@ from sessions import blocks, loaded, python_differences, run_session, shell_diff
 import bounds
 import fedbounds
 from bounds import BOUNDS, PAPERS
-from bounds.showing.cards import letters_of
 from bounds.showing.usage import VERBS
 from docs.making import (
     committed,
@@ -27,7 +26,6 @@ from docs.making import (
     offline,
     python_pages,
     reference,
-    symbol_pages,  # fmt: skip
     text,
 )
 from empirics.algorithms import ALGORITHMS
@@ -186,44 +184,6 @@ def test_the_first_page_counts_what_the_report_counts(written):
     assert all(f"- {paper.short}: “" in found for paper in PAPERS.values() if not paper.works)
     included = set(re.findall(r"\{include\} reference/parts/([\w.]+)", PAGES["index.md"]))
     assert included == {path.name for path in (written / "parts").iterdir()}
-
-
-def test_every_word_of_a_bound_is_in_one_table_of_symbols(written):
-    words = [
-        word
-        for file in symbol_pages.GROUPS
-        for word in re.findall(r"^\| `(\w+)`", (written / "symbols" / f"{file}.md").read_text(encoding="utf-8"), re.M)
-    ]
-    assert sorted(words) == sorted({q.name for b in BOUNDS.values() for q in letters_of(b)})
-    clashes = (written / "symbols" / "index.md").read_text(encoding="utf-8")
-    line = next(line for line in clashes.splitlines() if line.startswith("| $K$ |"))
-    assert "`clients` in FedALS" in line
-    assert "`local_steps` in FedInit, Decaying-K" in line
-
-
-def test_matrices_say_of_every_bound_what_it_assumes_and_which_verbs_serve_it_or_why_not(written):
-    page = (written / "assumptions" / "fedcog.md").read_text(encoding="utf-8")
-    row = next(line for line in page.splitlines() if line.endswith("</tr>") and ">theorem</a>" in line)
-    assert row.count("●") == sum(c.assumption is not None for c in BOUNDS["fedcog.theorem"].conditions)
-    page = (written / "evidence" / "classics.md").read_text(encoding="utf-8")
-    rows = [line for line in page.splitlines() if line.startswith("<tr><th><a")]
-    assert len(rows) == sum(b.source.paper == "classics" for b in BOUNDS.values())
-    of = {re.search(r">([\w]+)</a>", row)[1]: re.findall(r"<td[^>]*>([^<]+)</td>", row) for row in rows}
-    assert of["scaffold_convex"] == ["●"] * 5
-    reasons = dict(re.findall(r"^(\d+)\. (.+)$", page, re.M))
-    assert set(reasons) == {cell for cells in of.values() for cell in cells if cell != "●"}
-
-
-def test_theorems_are_found_by_their_assumptions_and_the_best_k_is_one_search_away(written):
-    page = (written / "which.md").read_text(encoding="utf-8")
-    for name in ("fedcog.theorem", "decaying_k.theorem_1_repaired", "classics.scaffold_nonconvex"):
-        row = next(line for line in page.splitlines() if f">{name}</a>" in line)
-        asked = {c.assumption.name for c in BOUNDS[name].conditions if c.assumption is not None}
-        assert set(re.findall(r'data-name="(\w+)"', row)) == asked
-        assert all(f'type="checkbox" value="{one}"' in page for one in asked)
-    page = (written / "best.md").read_text(encoding="utf-8").partition("## The best step size")[0]
-    for name in ("k_star", "k_star_printed", "k_star_rounds", "k_star_rounds_printed", "per_rounds"):
-        assert f"[decaying_k.{name}](bounds/decaying_k/{name}.md)" in page
 
 
 # ---- nothing from elsewhere ----

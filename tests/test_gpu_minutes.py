@@ -240,16 +240,6 @@ def test_a_run_that_the_time_cuts_off_goes_on_to_the_same_numbers(job, share, tm
     assert (tmp_path / STATE).exists() is (job == "continued")
 
 
-def test_only_what_fits_by_the_measured_rate_is_started(tmp_path):
-    """70 rounds of 10 clients with 400 steps of .1 ms are 28 s, and 3 s go before; a spare of 15 %."""
-    one = gpu_training.ranked()[0]
-    assert one.network == "fedcog_cnn"
-    for left, fits in ((34.0, False), (37.0, True)):
-        assert trainer(tmp_path, left, {"fedcog_cnn": 1e-4})._fits(one) is fits
-    assert not trainer(tmp_path, 1e6, {"resnet20": 1e-4})._fits(one)
-    assert trainer(tmp_path, 37.0, {"fedcog_cnn": 1e-3, one.method: 280000 * 1e-4 / one.assumed})._fits(one)
-
-
 # ---- the folder and the data ----
 
 

@@ -10,7 +10,6 @@ from refusals import all_refused
 
 import fedbounds
 from bounds import BOUNDS
-from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
 from empirics import command, verbs
@@ -136,17 +135,3 @@ def test_every_name_is_loaded_when_asked_for_and_documented():
         if name in ("train", "constants", "validate", "compare", "advise"):
             for parameter in inspect.signature(found).parameters:
                 assert f"\n    {parameter}: " in described.partition("Args:")[2], (name, parameter)
-
-
-# ---- bounds that complete ----
-
-
-def test_the_signature_of_a_bound_are_its_quantities():
-    found = inspect.signature(BOUNDS["fedcog.theorem"].fix(step_size=0.031))
-    assert list(found.parameters) == [q.name for q in BOUNDS["fedcog.theorem"].quantities if q.name != "step_size"]
-    kinds = {name: str(p.annotation) for name, p in found.parameters.items()}
-    assert kinds["rounds"].startswith("int |")
-    assert kinds["smoothness"].startswith("float |")
-    assert "Sequence[float]" in kinds["client_weight"]
-    assert {p.kind for p in found.parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
-    assert "terms" in inspect.signature(Bound).parameters  # of the class: how one is made

@@ -113,40 +113,7 @@ def needs_a_network(text: str) -> bool:
     return any(word in text for word in ("fedcog", "feddecorr", "fedgen", "moon", "vhl", "with_consensus_data"))
 
 
-# ---- readings ----
-
-
 # ---- compositions ----
-
-COMPOSED = {
-    "relaxed(feddyn(alpha=0.2), beta=0.05)": ("feddyn(alpha=0.2)", "relaxed(fedavg(), beta=0.05)"),
-    "layerwise(scheduled(fedavg(), 'k_rounds'), alpha=2, reading='code')": (
-        "scheduled(fedavg(), 'k_rounds')",
-        "fedals(alpha=2, reading='code')",
-        "layerwise(scheduled(fedavg(), 'k_rounds'), alpha=2)",
-    ),
-    "scheduled(relaxed(fedprox(mu=0.3), beta=0.1), 'k_rounds')": (
-        "relaxed(fedprox(mu=0.3), beta=0.1)",
-        "scheduled(fedprox(mu=0.3), 'k_rounds')",
-        "scheduled(relaxed(fedavg(), beta=0.1), 'k_rounds')",
-    ),
-    "scheduled(layerwise(scaffold(), alpha=2), 'eta_rounds')": (
-        "layerwise(scaffold(), alpha=2)",
-        "scheduled(scaffold(), 'eta_rounds')",
-        "scheduled(fedals(alpha=2), 'eta_rounds')",
-    ),
-    "finetuned(layerwise(scaffold(), alpha=2))": ("finetuned(scaffold())", "finetuned(fedals(alpha=2))"),
-    "ditto(relaxed(fedprox(mu=0.3), beta=0.1))": ("ditto(relaxed(fedavg(), beta=0.1))", "ditto(fedprox(mu=0.3))"),
-}
-"""Compositions without a twin in plain loops, each with what is left when one of its parts is taken away."""
-
-
-@cases("text", COMPOSED)
-def test_every_part_of_a_composition_does_something(text):
-    found = models(text)
-    assert torch.isfinite(found).all()
-    for left in COMPOSED[text]:
-        assert (found - models(left)).abs().max() > 1e-4, left
 
 
 REFUSED = {

@@ -24,8 +24,7 @@ from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
 from empirics.models.networks.parts import ConvPool, ConvReLU, DenseReLU, Split
-from empirics.sizes import CORES, cores
-from empirics.training.engines import choose, ClientLoop, in_process, Threads
+from empirics.training.engines import choose, ClientLoop, Threads
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -408,11 +407,3 @@ def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba():
     cells = [Cell("train", {**CELL, "engine": ENGINES[-1]})]
     with pytest.raises(EmpiricsError, match="no cell was started, for on tls://there:2 numba cannot be loaded"):
         _equipped(cells, Cluster())
-
-
-def test_a_cell_computes_on_its_share_of_the_cores(monkeypatch):
-    net = compiled(network(PAPERS[0]))
-    monkeypatch.setenv(CORES, "1")
-    assert in_process(net).count == cores() == 1
-    monkeypatch.delenv(CORES)
-    assert in_process(net).count == cores() >= 1

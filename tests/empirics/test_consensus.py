@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from network_toys import FEATURES, FEDERATION, models, NET, work_of
+from network_toys import FEDERATION, models
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from empirics.algorithms import algorithm
-from empirics.algorithms.consensus import Generate, GENERATED
+from empirics.algorithms.consensus import Generate
 from empirics.algorithms.pictures import LearnedGenerator, network
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
@@ -20,39 +20,10 @@ from empirics.models.network import Network
 from empirics.models.networks.generator import Generator
 from empirics.models.networks.parts import Split
 from empirics.streams import stream
-from empirics.training.rounds import plan, rounds
+from empirics.training.rounds import plan
 from empirics.training.setting import Setting
 
-BASE = "disagreement=0.4, distillation=0.5, samples=5, steps=3"
-
-
-# ---- by hand ----
-
-
-def test_a_generated_batch_goes_through_all_samples_before_any_comes_again():
-    built = algorithm(f"fedcog({BASE.replace('samples=5', 'samples=6')}, after=0, batch=3)")
-    work = work_of(built.name).part(slice(0, 1))
-    built.objective.prepare(NET, (torch.zeros(1, 4, FEATURES), None, None), work)
-    seen = [built.objective._now(work._replace(step=s)) for s in range(4)]
-    for first in (0, 2):
-        both = torch.cat([seen[first][0], seen[first + 1][0]], 1)[0]
-        assert sorted(both[:, 0].tolist()) == sorted(work.recalled[GENERATED][0, :, 0].tolist())
-    assert all(shares.tolist() == [pytest.approx([1 / 3] * 3)] for _, _, shares in seen)
-    assert not torch.equal(seen[0][0], seen[2][0])
-
-
 # ---- plug-ins, other models and engines ----
-
-
-@pytest.mark.parametrize("inner", ["scaffold()", "moon(mu=0.8)", "fedavgm(momentum=0.5)"])
-def test_a_plug_in_keeps_its_method_and_adds_to_it(inner):
-    both = models(f"with_consensus_data({inner}, {BASE})")
-    assert (both - models(inner)).abs().max() > 1e-4
-    assert (both - models(f"fedcog({BASE}, after=0)")).abs().max() > 1e-4
-    outer, built = algorithm(f"with_consensus_data({inner})"), algorithm(inner)
-    assert (outer.direction, outer.combine, outer.start) == (built.direction, built.combine, built.start)
-    assert (outer.uploads, outer.downloads) == (built.uploads, built.downloads)
-    assert len(set(outer.remember)) == len(outer.remember)
 
 
 def test_what_is_no_number_no_class_no_image_and_no_switch_is_refused():
@@ -127,17 +98,3 @@ def test_its_steps_are_those_of_adam_on_a_fresh_generator_and_noise(steps):
         torch.testing.assert_close(images[0], module(noise).detach(), rtol=0, atol=1e-10)
         moved = parameters_to_vector(module.parameters()) - parameters_to_vector(fresh.parameters())
         assert steps * 0.4e-2 <= moved.abs().max() <= 1.1e-2 * steps
-
-
-def test_in_training_it_is_a_method_of_its_own_and_off_by_default(monkeypatch):
-    monkeypatch.setattr("empirics.algorithms.consensus.LearnedGenerator", lambda shared: replace(SMALL, shared=shared))
-
-    def trained(text):
-        return list(rounds(IMAGES, pictures(), algorithm(text), PLAN, SEED))[-1].model
-
-    base = "disagreement=0.4, distillation=0.5, samples=6, steps=2, after=0"
-    learnt, pixels = trained(f"fedcog({base}, generator=True)"), trained(f"fedcog({base})")
-    assert learnt.isfinite().all()
-    assert (learnt - pixels).abs().max() > 1e-4
-    assert torch.equal(pixels, trained(f"fedcog({base}, generator=False)"))
-    assert (learnt - trained(f"fedcog({base}, generator=True, shared=True)")).abs().max() > 1e-6

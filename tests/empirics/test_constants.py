@@ -94,18 +94,6 @@ def test_noise_of_single_samples_equals_the_plain_variance():
                 assert found.error[client] == pytest.approx(0, abs=1e-12)
 
 
-def test_noise_from_some_samples_says_how_sure_it_is(monkeypatch):
-    generator = torch.Generator().manual_seed(1)
-    x, y = torch.randn(400, 2, dtype=torch.float64, generator=generator), torch.arange(400) % 3
-    problem = replace(network(), federation=Federation.of(x, y, [np.arange(400)]))
-    w = problem.model.start(5)
-    estimate = sample_noise(problem, w)
-    monkeypatch.setattr("empirics.measuring.constants.noise.MOST_SAMPLES", 400)
-    exact = sample_noise(problem, w)
-    assert exact.error[0] == pytest.approx(0, abs=1e-12)
-    assert 0 < abs(estimate.variance[0] - exact.variance[0]) < 4 * estimate.error[0]
-
-
 def test_batches_without_repetition_vary_as_enumeration_says():
     gradients = np.array([1.3, -0.4, 2.2, 0.1, -1.7])
     variance = np.array([gradients.var()])
@@ -165,38 +153,6 @@ def test_constants_of_ridge_are_closed_forms_and_hold_along_the_run():
         found["gradient_variance"].value,
         math.inf,
     )
-
-
-def test_what_is_counted_or_follows_from_other_constants():
-    found = constants(network(12), 2)
-    assert (found["clients"].value, found["parameters"].value) == (2, 75)
-    assert found["model_size"].value == pytest.approx(75 * 32 * 1e-6, rel=1e-12)  # in megabits
-    even = replace(ridge(), federation=Federation.of(INPUTS, ridge().federation.targets, [[0, 1, 4], [2, 3, 5]]))
-    found = constants(even, 2)
-    at_zero = float((even.federation.targets[:6] ** 2).mean()) / 2
-    assert (found["samples"].value, found["pl_constant"].value) == (3, PENALTY)
-    assert found["condition_number"].value == pytest.approx(even.smoothness / PENALTY, rel=1e-12)
-    assert found["initial_loss"].value == pytest.approx(at_zero, rel=1e-9)
-
-
-def test_a_chosen_factor_takes_the_pair_that_serves_or_what_bounds_every_gradient():
-    problem = logistic()
-    along, pair = gradients_along(problem, PATH), closed_forms(problem, 2)
-    found = constants(problem, 2, PATH, factor=1.0)
-    offset = found["dissimilarity_offset"]
-    differ = max((along.clients - along.together).max(), found["optimum_dissimilarity"].value)
-    assert offset.low == pytest.approx(differ, rel=1e-12)
-    assert offset.value == offset.high == found["grad_cap_sq"].value
-    assert found["dissimilarity_factor"].provenance == "chosen"
-    least = pair["dissimilarity_factor"].value
-    larger, smaller = (constants(problem, 2, factor=f)["dissimilarity_offset"] for f in (1.5 * least, (least + 1) / 2))
-    assert larger.high < pair["dissimilarity_offset"].value
-    assert smaller.high == pair["grad_cap_sq"].value  # where the pair ends
-    flat = replace(problem, model=Logistic(2, 1, 1e-320))
-    assert flat.dissimilarity_factor is None
-    assert "dissimilarity_factor" not in closed_forms(flat, 1)
-    steep = replace(problem, model=Logistic(2, 1, 1e200))  # its square is no number
-    assert steep.dissimilarity_factor == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("step_size", [0.3, 2.0])

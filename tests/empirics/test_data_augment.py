@@ -6,9 +6,8 @@ import numpy as np
 import torch
 from refusals import all_refused
 
-from empirics.data.resident import CIFAR10_PIXELS, Codes, Frequencies, Pixels
-from empirics.federation.augment import CropFlip, DECAYING_K, FEDINIT, noise, WORDS
-from empirics.federation.prepared import Recipe
+from empirics.data.resident import Codes, Frequencies
+from empirics.federation.augment import CropFlip, DECAYING_K, noise, WORDS
 
 ROWS, BATCH, SIDE = 3, 5, 9
 
@@ -76,30 +75,7 @@ def test_bad_augmentations_are_refused():
 # ---- preparation ----
 
 
-def test_pixels_are_normalised_per_channel():
-    images = pictures()
-    found = CIFAR10_PIXELS(images)
-    mean, std = (np.array(v)[:, None, None] for v in (CIFAR10_PIXELS.mean, CIFAR10_PIXELS.std))
-    np.testing.assert_allclose(found.numpy(), (images.numpy() / 255 - mean) / std, rtol=1e-5, atol=1e-6)
-    assert found.dtype == torch.float32
-    assert images.dtype == torch.uint8
-    assert Pixels((0.5,), (0.25,)).padding(0) == -2
-
-
 def test_frequencies_are_shares_of_known_words():
     counts = torch.tensor([[2, 0, 6], [0, 0, 0]], dtype=torch.uint8)
     np.testing.assert_array_equal(Frequencies()(counts), [[0.25, 0, 0.75], [0, 0, 0]])
     assert Codes()(counts).dtype == torch.int64
-
-
-def test_padding_is_black_before_and_grey_after_normalisation():
-    images, drawn = pictures(), some_words()
-    corner = torch.zeros_like(drawn)  # words of zero: the crop at the corner, mirrored
-    before = Recipe(CIFAR10_PIXELS, CropFlip(4)).train(images, corner)
-    after = Recipe(CIFAR10_PIXELS, FEDINIT).train(images, corner)
-    for channel in range(3):
-        np.testing.assert_allclose(before[:, :, channel, :4], CIFAR10_PIXELS.padding(channel), rtol=1e-5)
-        assert (after[:, :, channel, :4] == 0).all()
-    np.testing.assert_allclose(before[..., 4:, :5], after[..., 4:, :5], rtol=1e-6)
-    inner = Recipe(CIFAR10_PIXELS, CropFlip(4)).train(images, drawn)
-    np.testing.assert_allclose(inner, CIFAR10_PIXELS(CropFlip(4)(images, drawn)))

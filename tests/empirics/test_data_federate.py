@@ -12,7 +12,6 @@ from empirics.data.resident import Codes, Pixels
 from empirics.federation.augment import CropFlip
 from empirics.federation.federate import federate, held_out, matched
 from empirics.federation.partitions import ByGroup, Dirichlet, Sorted
-from empirics.federation.prepared import PreparedFederation
 from empirics.models.network import Network
 from empirics.training.engines.graphs import Graphs
 from empirics.training.engines.loop import ClientLoop
@@ -47,27 +46,6 @@ def table(samples=50, kind="regression", classes=0):
     targets = rng.normal(size=samples) if kind == "regression" else np.where(rng.random(samples) < 0.5, -1.0, 1.0)
     inputs = rng.normal(3, 2, size=(samples, 4))
     return Dataset("table", inputs, targets, classes, kind, groups=rng.integers(0, 3, samples))
-
-
-@pytest.mark.parametrize("batch", [5, 8])  # with 8 the last batch of a pass is short
-def test_batches_of_images_are_prepared_when_taken(batch):
-    data = images()
-    train = federate(data, Sorted(), 6, seed=1, flat=True, intercept=True).train
-    assert isinstance(train, PreparedFederation)
-    assert train.inputs.dtype == torch.uint8
-    batches = train.draw(3, 2, np.array([4, 1]), np.array([3, 3]), batch)
-    for step in range(3):
-        inputs, targets, weight = batches.at(2, step)
-        pick = batches.index[:, step]
-        pixels = (data.inputs[pick.numpy()].reshape(2, batch, -1) / 255 - 0.3) / 0.4
-        np.testing.assert_allclose(inputs[..., :-1], pixels, rtol=1e-5, atol=1e-6)
-        assert (inputs[..., -1] == 1).all()
-        np.testing.assert_array_equal(targets, data.targets[pick.numpy()])
-        if weight is not None:
-            np.testing.assert_allclose(weight.sum(-1), 1, rtol=1e-6)
-            assert weight.dtype == torch.float32
-    alone = batches.part(slice(1, 2)).at(1, 2)
-    np.testing.assert_array_equal(alone[0][0], batches.at(2, 2)[0][1])
 
 
 def small_network():

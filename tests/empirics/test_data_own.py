@@ -12,7 +12,6 @@ from empirics.data.catalogue import dataset
 from empirics.data.own import from_frame, table
 from empirics.federation.federation import Federation
 from empirics.problems.own_problem import own_problem, spelled_out
-from empirics.problems.tasks import task
 
 ROWS = [("b", 1.5, -2, "red", 30.25), ("a", 0.25, 7, "blue", 41.5), ("b", -3, 0.125, "red", 28), ("c", 4, 5, "red", 33)]
 HEAD = "who,height,weight,colour,score"
@@ -54,36 +53,6 @@ def test_a_target_of_words_is_classes_and_one_of_numbers_regression_unless_class
     assert (found.kind, found.targets.tolist(), found.groups) == ("regression", [30.25, 41.5, 28, 33], None)
     classes = table(str(people), "score", leave_out="who, colour", kind="classes")
     assert (classes.kind, classes.classes, classes.targets.tolist()) == ("classification", 4, [1, 3, 0, 2])
-
-
-@pytest.mark.parametrize(
-    ("cells", "names"),
-    [
-        (["1", "1.0", "01", "+1", "1e0", "2.50", "2.5"], ("1", "2.5")),
-        (["-0", "0.0", "0", "00", "0e7", "0e-999999999", "-3", "-3.0"], ("-3", "0")),
-        (["9007199254740993", "9007199254740992", "9007199254740993.0", "12", "12.", "1.2e1", "012"],
-         ("12", "9007199254740992", "9007199254740993")),
-        (["2024-01", "2024-02", "10.0.0.1", "10.0.0.1", "b 2", "3/4", "2024-01"],
-         ("10.0.0.1", "2024-01", "2024-02", "3/4", "b 2")),
-    ],
-)  # fmt: skip
-def test_numbers_that_are_equal_are_one_label_and_others_are_not(cells, names, tmp_path):
-    text = "\n".join(["site,dose,y", *(f"{cell},{0.3 * i},{i % 2}" for i, cell in enumerate(cells))])
-    assert [found.group_names for found in read(both(tmp_path, text, "y", "site"))] == [names, names]
-    for found in read(both(tmp_path, text, "site", leave_out="y", kind="classes")):
-        assert found.class_names == names
-        assert len(set(found.targets.tolist())) == found.classes == len(names)
-
-
-def test_whole_numbers_of_64_bits_make_as_many_clients_as_they_are(tmp_path):
-    ids = [2**60 + 1, 2**60, 2**60 + 1, 2**60 + 3]
-    frame = pandas.DataFrame({"id": ids, "dose": [0.5, 1.5, -2.25, 0.125], "ok": [True, False, True, True]})
-    frame.to_csv(tmp_path / "ids.csv", index=False)
-    for found in (from_frame(frame, "dose", "id"), table(str(tmp_path / "ids.csv"), "dose", "id")):
-        assert found.group_names == (str(2**60), str(2**60 + 1), str(2**60 + 3))
-        assert found.groups.tolist() == [1, 0, 1, 2]
-        assert found.inputs.tolist() == [[1], [0], [1], [1]]
-    assert from_frame(frame.astype({"id": "Int64"}), "dose", "id").groups.tolist() == [1, 0, 1, 2]
 
 
 # ---- what is wrong with a table ----
@@ -254,31 +223,6 @@ def test_the_model_is_that_of_the_target_and_the_long_line_prints_the_same(targe
     assert run("train", "--problem", text, "--partition", "by_group()", *rest)[:2] == (0, short)
     again = dataset(dataset(whole).name)  # its name reads back
     assert np.array_equal(again.inputs, dataset(whole).inputs)
-
-
-def kept(file, target):
-    """How many lines of every site are not held out."""
-    tests = task(f"ridge(held_out(table({str(file)!r}, target={target!r}, group='site', leave_out='ill')))").data.test
-    return np.array([*SIZES.values()]) - np.bincount(tests.groups, minlength=3)
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [
-        ["train", "--rounds", "1"],
-        ["constants"],
-        ["validate", "fedinit.lemma_2", "--rounds", "1", "--seeds", "2", "-o", "OUT"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_every_run_says_features_classes_clients_and_weights(verb, file, tmp_path, run):
-    own = ["--csv", file, "--target", "stage", "--group", "site", "--leave-out", "ill", "--batch", "2"]
-    status, _, err = run(*(word.replace("OUT", str(tmp_path)) for word in verb), *own, "--client-weight", "samples")
-    assert status in (0, 1)
-    (line,) = [line for line in err.splitlines() if "features, " in line]
-    left = kept(file, "stage")
-    assert "3 features, 3 classes ('0', '1', '2'); 3 clients" in line
-    assert f"{left.min()} to {left.max()} training samples" in line
 
 
 def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):

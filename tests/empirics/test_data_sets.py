@@ -255,9 +255,6 @@ def test_damaged_flair_is_refused(root):
     all_damaged(root, "flair", "flair/labels_and_metadata.json", *cards)
 
 
-# ---- embedded ----
-
-
 # ---- LIBSVM ----
 
 
@@ -655,26 +652,6 @@ def test_sets_have_their_published_sizes_and_classes(name, samples, tests, class
         assert np.bincount(found.test.targets).tolist() == test
     if name == "cifar10":
         np.testing.assert_allclose(found.inputs[::10].mean((0, 2, 3)) / 255, found.prepare.mean, atol=4e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "samples", "features", "nonzero", "positive"),
-    [
-        told("a9a", 32_561, 123, 451_592, 7_841),
-        told("w8a", 49_749, 300, 579_586, 1_479),
-        told("mushrooms", 8_124, 112, None, 4_208),
-        told("phishing", 11_055, 68, None, 6_157),
-        told("german", 1_000, 24, None, 700),
-    ],
-)
-def test_libsvm_sets(name, samples, features, nonzero, positive):
-    found = dataset(name)
-    assert found.inputs.shape == (samples, features)
-    assert nonzero in (None, np.count_nonzero(found.inputs))
-    assert {int((found.targets == 1).sum()), int((found.targets == -1).sum())} == {positive, samples - positive}
-    if name == "a9a":
-        assert (len(found.test), np.count_nonzero(found.test.inputs)) == (16_281, 225_731)
-        assert (found.test.targets == 1).sum() == 3_846
 
 
 @pytest.mark.slow

@@ -135,19 +135,6 @@ def test_local_steps_are_those_of_pytorch(name):
         torch.testing.assert_close(found, w.detach(), rtol=0, atol=1e-12)
 
 
-def test_scaffolds_controls_divide_by_the_length_of_the_walk():
-    """In the first round the control is a client's mean direction, whatever the step sizes were."""
-    model, federation = problem("least squares", EVEN)
-    built = algorithm("scaffold()")
-    setting = replace(WORK, local_steps=3, step_size=2.0, step_size_rule="harmonic")
-    state = start(model, federation, built)
-    after = play(model, federation, built, setting, 8, Stacked(), state)
-    length = sum(2.0 / (t / 100 + 10) for t in range(3))
-    first = start(model, federation, algorithm("fedavg()"))
-    local = ends(model, federation, algorithm("fedavg()"), setting, first, range(7), Stacked())
-    torch.testing.assert_close(after.memory["control"], (state.model - local) / length, rtol=0, atol=1e-12)
-
-
 def test_epochs_give_every_client_its_own_number_of_steps_which_methods_may_change():
     model, federation = problem("softmax", RAGGED)
     setting = replace(WORK, local_steps=None, local_epochs=2)
@@ -258,18 +245,6 @@ def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
     one, other = results
     for name in one:
         torch.testing.assert_close(one[name], other[name], rtol=0, atol=1e-12)
-
-
-@cases("text", ORDERLY)
-def test_same_seed_same_bits_in_every_chunk_and_another_seed_others(text):
-    built, setting = algorithm(text), replace(SETTING, local_steps=None, local_epochs=1, momentum=0.6)
-    runs = [list(rounds(MODEL, FEDERATION, built, setting, 8, engine=Stacked(chunk))) for chunk in (1, 256)]
-    for one, again in zip(*runs, strict=True):
-        assert torch.equal(one.model, again.model)
-        assert all(torch.equal(one.server[k], again.server[k]) for k in one.server)
-    assert torch.equal(built.own_models(runs[0][-1]), built.own_models(runs[1][-1]))
-    other = list(rounds(MODEL, FEDERATION, built, setting, 9))[-1].model
-    assert (runs[0][-1].model - other).abs().max() > 1e-4
 
 
 def test_local_models_of_everyone_leave_the_state_alone():

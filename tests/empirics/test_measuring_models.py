@@ -346,17 +346,6 @@ def test_rows_of_a_run_are_means_over_its_pairs_and_clients():
     assert {row.quantity for row in rows} == {"swap_gap", "stability", "separation"}
 
 
-def test_swaps_follow_the_clients_distribution():
-    problem = ridge(population=True)
-    drawn = swaps(problem, seed=2, pairs=4000)
-    for client in (0, 1):
-        new = [s.inputs[0] for s in drawn if s.client == client]
-        counts = np.array([sum(torch.equal(x, INPUTS[j]) for x in new) for j in range(6)])
-        expected = SHARES[client].numpy() * len(new)
-        assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
-        assert {int(s.places[0]) for s in drawn if s.client == client} == set(range(2 + client))
-
-
 def test_mistakes_are_named():
     with pytest.raises(EmpiricsError, match="population or test samples"):
         swaps(ridge(), 1, 2)

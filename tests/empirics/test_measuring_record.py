@@ -4,17 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from measuring_toys import logistic, PARTS, ridge, rows_of, series, SETTING
+from measuring_toys import PARTS, ridge, rows_of, series, SETTING
 from network_toys import FEDERATION, NET
 
-from bounds import vocabulary
 from bounds.catalog import get
-from bounds.quantities import Quantity
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
-from empirics.measuring import measurement, MEASUREMENTS, read, Row, Run, write
+from empirics.measuring import measurement, read, Row, Run, write
 from empirics.measuring.costs import Devices
 from empirics.measuring.estimates import jackknife
 from empirics.measuring.record import MOST_PATH
@@ -22,19 +20,6 @@ from empirics.problems.problem import FederatedProblem
 from empirics.training.seeds import over_seeds
 from empirics.training.setting import Setting
 from empirics.verbs import train
-
-
-def test_measurements_are_words_of_the_vocabulary_and_read_finite_numbers():
-    for name in MEASUREMENTS:
-        made = measurement(name)
-        word = getattr(vocabulary, made.word)
-        assert isinstance(word, Quantity)
-        assert word.card.per_client == made.by_client
-        assert made.name.split("(")[0] == name
-    names = [n for n in MEASUREMENTS if "accuracy" not in n]
-    rows = rows_of(logistic(population=True, tests=True), [*names, "train_accuracy", "local_accuracy_common"])
-    assert {measurement(n).word for n in names} <= {r.quantity for r in rows}
-    assert all(np.isfinite(r.value) for r in rows)
 
 
 def test_rows_say_where_they_come_from_and_start_and_last_round_are_always_measured():

@@ -28,7 +28,6 @@ from network_toys import (
     softmax,
     Step,
     Twin,
-    work_of,
 )
 from torch import nn
 from training_toys import many_classes
@@ -134,23 +133,6 @@ def alignment(samples):
         same = [-torch.log(e / sum(e for e, _ in others)) for e, label in others if label == y]
         total = total + (mean(same) if same else 0.0)
     return total / len(unit)
-
-
-def test_virtual_samples_are_gaussian_around_a_mean_of_their_class_and_images_come_from_a_coarse_grid():
-    pool = virtual_samples(3, 4, 500, (6,)).view(4, 500, 6)
-    means = pool.mean(1)
-    assert (pool.std(1) - 0.5).abs().max() < 0.08
-    assert (means[0] - means[1]).abs().max() > 0.3
-    assert torch.equal(virtual_samples(3, 4, 500, (6,)).view(4, 500, 6), pool)
-    assert not torch.equal(virtual_samples(4, 4, 500, (6,)).view(4, 500, 6), pool)
-    assert virtual_samples(3, 2, 5, (3, 32, 32)).shape == (10, 3, 8, 8)
-    assert virtual_samples(3, 2, 5, (1, 4, 6)).shape == (10, 1, 4, 6)
-    work = work_of("vhl()").part(slice(2, 3))
-    objective = algorithm("vhl(batch=7)").objective
-    objective.prepare(None, (torch.zeros(1, 2, 3, 16, 16), None, None), work)
-    made, labels = objective.drawn(work, (3, 16, 16))
-    assert (made.shape, labels.shape) == ((1, 7, 3, 16, 16), (1, 7))
-    assert made.std() > 0.3
 
 
 # ---- FedReg ----

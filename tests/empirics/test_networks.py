@@ -20,7 +20,6 @@ from empirics.errors import EmpiricsError
 from empirics.models.losses import CrossEntropy, IGNORED, MultiLabel, next_tokens, NextToken
 from empirics.models.networks import Generator, network, NETWORKS, pooling
 from empirics.models.networks.decoder import BYTE_TOKENS, byte_tokens, END, released_names
-from empirics.models.networks.parts import ConvPool
 from empirics.models.networks.pooling import relu_pool
 
 COUNTS = {
@@ -195,17 +194,6 @@ def test_networks_and_gradients_of_small_ones_equal_plain_functions(text):
         torch.testing.assert_close(gradient, wanted, rtol=1e-9, atol=1e-10)
 
 
-def test_the_imagenet_stem_quarters_the_image_before_the_blocks():
-    net = network("resnet18(side=33)")
-    w, x = net.start(4).unsqueeze(0), samples(net, 2)
-    net.bind(w[0])
-    stem = net.work.module.features[:4](x[0])
-    assert stem.shape == (2, 64, math.ceil(math.ceil(33 / 2) / 2), 9)
-    with torch.no_grad():
-        weight = w[0, : 64 * 3 * 49].view(64, 3, 7, 7)
-        assert weight.std().item() == pytest.approx(math.sqrt(2 / (64 * 49)), rel=0.02)
-
-
 def test_generator_makes_images_and_counts_as_derived_from_the_released_sizes():
     module = Generator()()
     dense, convolutions = 256 * 8192 + 8192, 9 * (128 * 128 + 128 * 64 + 64 * 3) + 3
@@ -312,18 +300,6 @@ def test_second_derivatives_and_function_transforms_agree_with_torch(at_any_size
     for product in products[1:]:
         torch.testing.assert_close(product, products[0], rtol=1e-12, atol=1e-12)
     assert products[0].any()
-
-
-@pytest.mark.parametrize(("side", "kernel", "padding"), [(12, 5, 0), (13, 3, 0), (12, 3, 1), (13, 3, 1)])
-def test_convolution_with_pooling_equals_the_plain_order(side, kernel, padding, at_any_size):
-    torch.manual_seed(3)
-    layer, x = ConvPool(3, 4, kernel, padding=padding).double(), random((5, 3, side, side), 8)
-    out, inputs = layer(x), [x, layer.weight, layer.bias]
-    expected = F.max_pool2d(F.relu(F.conv2d(x, layer.weight, layer.bias, padding=padding)), 2)
-    torch.testing.assert_close(out, expected, rtol=1e-13, atol=1e-13)
-    gradients, torchs = (torch.autograd.grad(made.sin().sum(), inputs) for made in (out, expected))
-    for got, wanted in zip(gradients, torchs, strict=True):
-        torch.testing.assert_close(got, wanted, rtol=1e-11, atol=1e-12)
 
 
 # ---- networks over tokens: causality and slow twins ----

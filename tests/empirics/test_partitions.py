@@ -196,17 +196,6 @@ def test_iid_is_a_permutation_cut_in_even_sizes():
     assert [len(p) for p in Iid()(POOL.part(np.arange(12)), 12, seed=2)] == [1] * 12
 
 
-def test_power_law_sizes_follow_their_ranks_and_log_normal_ones_the_normal_law():
-    sizes = sorted((len(p) for p in PowerLawSizes(1.3)(POOL, 9, seed=1)), reverse=True)
-    ranks = np.arange(1, 10) ** -1.3
-    np.testing.assert_allclose(sizes, 1 + (SAMPLES - 9) * ranks / ranks.sum(), atol=1)
-    order = [np.argsort([len(p) for p in PowerLawSizes(1.3)(POOL, 9, seed=s)]).tolist() for s in range(4)]
-    assert len({tuple(o) for o in order}) > 1
-    for sigma in (0.4, 1.6):
-        sizes = np.concatenate([[len(p) for p in LogNormalSizes(sigma)(POOL, 12, seed=s)] for s in range(40)])
-        assert np.log(sizes - 0.5).std() == pytest.approx(sigma, rel=0.2)
-
-
 # ---- classes ----
 
 
@@ -362,17 +351,6 @@ def test_coarse_classes_and_classes_within_one_are_as_concentrated_as_alpha_and_
 # ---- distributions of their own ----
 
 digit_labels = digits().labels
-
-
-def test_dirichlet_shares_are_a_class_prior_spread_evenly_over_the_class():
-    shares = DirichletReplaced(0.3).shares(digit_labels, 6, seed=4)
-    for k, row in enumerate(shares):
-        prior = [row[digit_labels == c].sum() for c in range(10)]
-        np.testing.assert_allclose(prior, stream(4, "class prior", client=k).dirichlet(np.full(10, 0.3)), rtol=1e-10)
-        for c in range(10):
-            assert np.ptp(row[digit_labels == c]) == 0
-    assert np.abs(shares[0] - shares[1]).sum() > 0.1
-    assert np.abs(DirichletReplaced(0.3).shares(digit_labels, 6, seed=5) - shares).sum() > 0.1
 
 
 def test_draws_follow_the_shares_and_are_keyed_by_seed_purpose_and_client():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from loops import cases
-from measuring_toys import INPUTS, logistic, loss, PARTS, ridge, slope
+from measuring_toys import logistic, PARTS, ridge, slope
 
 from bounds.assumptions import ASSUMPTIONS
 from empirics.errors import EmpiricsError
@@ -76,17 +76,6 @@ def test_assumptions_read_what_the_problem_states():
         _ = network.minimiser
 
 
-def test_replacing_a_sample_moves_nothing_else():
-    problem = ridge()
-    twin = problem.replacing(1, np.array([0]), torch.tensor([[9.0, -9.0]]), torch.tensor([2.5]))
-    assert twin.federation.samples(1)[0].tolist() == [[9.0, -9.0], *INPUTS[[3, 4]].tolist()]
-    assert twin.federation.samples(1)[1].tolist() == [2.5, 1.9, -0.4]
-    assert torch.equal(twin.federation.samples(0)[0], problem.federation.samples(0)[0])
-    drawn = [each.federation.draw(1, 0, np.arange(2), np.array([2, 2]), 1).index.tolist() for each in (problem, twin)]
-    assert [[[6 if j == 2 else j for j in b] for b in row] for row in drawn[0]] == drawn[1]
-    assert loss(problem, (0.3, 0.1), 2) != loss(problem, (0.3, 0.1), 3)
-
-
 # ---- what problems say of themselves, of data and of quadratics alike ----
 
 WEIGHTS = np.array([0.37, 0.21, 0.42])
@@ -121,13 +110,6 @@ def at(problem, seed, size=1.0):
     """A generic model, in the problem's own kind of array."""
     w = size * np.random.default_rng(seed).standard_normal(len(problem.minimiser))
     return torch.from_numpy(w) if isinstance(problem.minimiser, torch.Tensor) else w
-
-
-@every_problem
-def test_gradients_are_those_of_the_losses(problem):
-    w, step = at(problem, 1), at(problem, 2)
-    rise = numbers(problem.client_losses(w + 1e-5 * step)) - numbers(problem.client_losses(w - 1e-5 * step))
-    np.testing.assert_allclose(numbers(problem.client_gradients(w)) @ numbers(step), rise / 2e-5, rtol=1e-6, atol=1e-7)
 
 
 @every_problem

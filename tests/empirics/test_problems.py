@@ -71,18 +71,6 @@ def hessian_in_outputs(model: Linear, scores: np.ndarray, target: torch.Tensor) 
 
 
 @every_loss
-def test_losses_on_a_shared_pool_equal_plain_sums(word):
-    problem = problem_of(word, "dirichlet_replaced(0.4)", clients=7)
-    models = torch.from_numpy(np.random.default_rng(1).normal(size=(7, problem.model.dim)))
-    x, y = points_of(problem)
-    by_hand = [[plain_loss(word, m.reshape(-1, 5), x[j], y[j]) for j in range(11)] for m in models.numpy()]
-    np.testing.assert_allclose(problem.losses(models), by_hand, rtol=1e-12)
-    for rows in (1, 3, 7):  # shared by several models or held by each: the same
-        own = problem.inputs.expand(rows, -1, -1).contiguous(), problem.targets.expand(rows, -1).contiguous()
-        np.testing.assert_allclose(problem.model.sample_losses(models[:rows], *own), by_hand[:rows], rtol=1e-12)
-
-
-@every_loss
 def test_derivatives_equal_finite_differences(word):
     problem = problem_of(word)
     model, rng = problem.model, np.random.default_rng(3)
@@ -139,17 +127,6 @@ def test_ridge_solves_what_newton_solves(samples):
     batch = problem.inputs[0][drawn], problem.targets[0][drawn], weights
     general = Linear.minimise(problem.model, batch, 1e-12)
     np.testing.assert_allclose(problem.model.minimise(batch, 1e-12), general, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("word", ["softmax", "svm"])
-def test_population_minimiser_has_no_descent(word):
-    problem = problem_of(word, "dirichlet_replaced(0.5)", clients=7)
-    models = problem.population_minimisers()
-    risk = (problem.shares * problem.losses(models)).sum(1)
-    rng = np.random.default_rng(4)
-    for _ in range(20):
-        nearby = models + 1e-3 * torch.from_numpy(rng.normal(size=models.shape))
-        assert ((problem.shares * problem.losses(nearby)).sum(1) > risk).all()
 
 
 class NearMiss(LeastSquares):

@@ -1,8 +1,6 @@
 """How far long work is: a bar on a terminal, plain lines on a pipe, nothing where nobody listens."""
 
-import os
 import pkgutil
-import pty
 import sys
 import threading
 from types import SimpleNamespace
@@ -125,20 +123,3 @@ def test_libraries_that_load_slowly_are_said(module, verb, soon, monkeypatch):
     monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setattr(sys, "meta_path", [Slow(), *sys.meta_path])
     assert fedbounds.main([verb, ONE]) == fedbounds.INTERRUPTED
-
-
-def test_a_terminal_gets_a_bar_and_one_that_cannot_move_its_cursor_or_brief_work_lines(monkeypatch):
-    monkeypatch.delenv(said.SILENCE, raising=False)
-    above, below = pty.openpty()
-    with open(below, "w") as terminal:  # noqa: PTH123
-        monkeypatch.setattr(sys, "stderr", terminal)
-        for kind, brief, drawn in (
-            ("xterm", False, said._Bar),
-            ("dumb", False, said._Lines),
-            ("xterm", True, said._Lines),
-        ):
-            monkeypatch.setenv("TERM", kind)
-            with progress("drawn", brief=brief) as bar:
-                bar.start(5)
-                assert type(bar) is drawn
-    os.close(above)

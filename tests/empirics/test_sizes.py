@@ -2,17 +2,13 @@
 
 import math
 import os
-from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pytest
 from refusals import all_refused
 
-import fedbounds
-from empirics import command, sizes
+from empirics import sizes
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
-from empirics.problems import tasks
 from empirics.problems.quadratics import random_quadratics
 from empirics.sizes import in_words, memory, refuse_beyond_memory
 from empirics.training.setting import Setting
@@ -80,24 +76,3 @@ def test_the_memory_of_this_machine_is_that_of_the_system(monkeypatch):
     if hasattr(os, "sysconf"):
         monkeypatch.delattr(os, "sysconf")
     assert memory() == math.inf
-
-
-@pytest.mark.parametrize("verb", ["train", "constants"])
-def test_progress_is_told_before_the_data_are_read(verb, monkeypatch, capsys):
-    heard = []
-
-    @contextmanager
-    def told():
-        yield SimpleNamespace(start=heard.append, doing=heard.append, step=lambda: heard.append("step"))
-        heard.append("over")
-
-    monkeypatch.setattr(command, "progress", told)
-    read = tasks.task
-    monkeypatch.setattr(tasks, "task", lambda text: heard.append("read") or read(text))
-    run = ["--rounds", "2", "--seeds", "2", "--measure", "train_loss"] if verb == "train" else []
-    assert fedbounds.main([verb, *IRIS, "--batch", "10", *run]) == 0
-    capsys.readouterr()
-    assert heard[:2] == [f"reading {IRIS[1]}", "read"]
-    assert heard[-1] == "over"
-    if verb == "train":
-        assert (heard[2], heard.count("step")) == (4, 4)

@@ -11,7 +11,6 @@ from bounds.showing.values import read
 from bounds.units import LOSS
 from bounds.vocabulary import client_weight, initial_gap, local_gap, local_steps, smoothness, step_size
 from figures import curves
-from figures.curve_data import runs, stretches
 from figures.style import figure, STYLE
 
 target = quantity("test_loss", "t", "what is bounded", LOSS)
@@ -96,14 +95,6 @@ def test_what_cannot_be_a_picture_is_refused(tmp_path):
             curves.write(picture(bowl), path)
 
 
-def test_stretches_end_half_way_and_runs_at_the_points():
-    x = np.array([1.0, 2.0, 4.0, 8.0])
-    where = np.array([True, False, True, True])
-    assert stretches(x, where) == [(1.0, 1.5), (3.0, 8.0)]
-    assert runs(x, where) == [(1.0, 1.0), (4.0, 8.0)]
-    assert stretches(x, ~where & where) == []
-
-
 def test_notes_tell_where_which_condition_fails():
     few, many = sorted(curves.notes(picture(bowl), outside=False))
     assert ("at 1;" in few, "more than one step" in few) == (True, True)
@@ -146,22 +137,6 @@ def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
     np.testing.assert_allclose(
         dashed[0].get_ydata()[20:], (2.7 / np.arange(21, 31)) + 2.7 * np.arange(21, 31) ** 2 / 500
     )
-
-
-def test_a_terminal_shows_the_curves_as_bars_on_one_scale():
-    first, second = curves.sparklines(picture(bowl, flat, words=("local_steps=1:24:24", "initial_gap=2.7")))
-    x = np.arange(2, 21)
-    values = 2.7 / x + 2.7 * x**2 / 500
-    low, high = min(values.min(), 0.9), max(values.max(), 0.9)
-    heights = "".join("▁▂▃▄▅▆▇█"[round(7 * (value - low) / (high - low))] for value in values)
-    assert first.split("   ")[0] == f" {heights}"
-    assert all(number in first for number in ("1.372", " = 2 ", "2.295", " 20"))
-    assert all(number in second for number in ("test.flat", "0.9", " = 1 ", " 24"))
-    assert len(set(second.split()[0])) == 1
-    assert "silent here" in curves.sparklines(picture(bowl, words=("local_steps=40:60:5", "initial_gap=2")))[0]
-    assert len(curves.sparklines(picture(bowl), outside=True)[0].split()[0]) == 30
-    wide = curves.sparklines(picture(flat, x="initial_gap", words=("initial_gap=1e-3:10:8:log",)))
-    assert wide[0].startswith("▁▂▃▄▅▆▇█   test.flat")
 
 
 def test_the_same_numbers_give_the_same_file(tmp_path):

@@ -9,20 +9,13 @@ from figure_toys import one, outcome, places, verdicts, YES
 from empirics.experiments import Cell
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
-from figures.decaying_k import findings, grid, table_1, table_3, table_4
+from figures.decaying_k import findings, grid, table_3, table_4
 from figures.decaying_k.settings import CURVES, in_paper, PRINTED, TASKS, TITLES
-from figures.making import minutes
 from figures.runs import Runs
 from figures.stand_ins import CLASSES
 
-STANDING_IN = {"sent140": "sent140_users", "femnist": "mnist", "cifar10": "cifar10", "shakespeare": "shakespeare"}
 POINTS = grid.PLANS["smoke"].counts["points"]
 FIGURE_1, FIGURE_2 = artefact("decaying_k.figure_1"), artefact("decaying_k.figure_2")
-
-
-@pytest.fixture
-def here(monkeypatch):
-    monkeypatch.setattr(grid, "found", STANDING_IN.get)
 
 
 def _outcome(at, losses, accuracies, facts=None, status="done"):
@@ -66,23 +59,6 @@ def test_the_papers_scale_is_the_papers_setting():
     assert [PRINTED[task].local_steps for task in ("FEMNIST", "Shakespeare")] == [80, 80]
 
 
-def test_table_1_shows_both_sides_and_a_task_without_data_has_no_runs(here, monkeypatch, store):
-    shown = table_1.data(None, "laptop")
-    head, *body = shown.sheet
-    names = ["Sent140 (part) for Sent140", "MNIST for FEMNIST", "CIFAR-10 for CIFAR100", "Shakespeare"]
-    assert [row[0] for row in body] == names
-    assert body[3][head.index("K0")] == "80 / 10"
-    assert body[3][head.index("rounds of Kη-fixed")] == "10000 / 60"
-    assert "MNIST for FEMNIST" in shown.caption
-    monkeypatch.setattr(grid, "found", {**STANDING_IN, "sent140": ""}.get)
-    assert grid.tasks("laptop") == ("FEMNIST", "CIFAR100", "Shakespeare")
-    shown = table_4.data(Runs(store), "laptop")
-    assert [bool(r["note"]) for r in shown.rows if r["row"] == "Sent140"] == [True] * 3
-    assert shown.sheet[1][1] == "0.21 / –"
-    for words in (shown.caption, table_1.data(None, "laptop").sheet[1][1]):
-        assert "data not available" in words
-
-
 # ---- the tables ----
 
 
@@ -95,18 +71,6 @@ def _steps(store, shares):
                 store.keep(
                     grid.runs("smoke", task, key)[seed], _outcome([0.0], [1.0], [0.5], {"local_steps": steps}), 0.1
                 )
-
-
-def test_a_schedule_that_has_not_decayed_yet_is_not_judged(within, store):
-    at, facts = [float(10 * j) for j in range(POINTS + 1)], {"local_steps": 700}
-    for task in TASKS:
-        for key in CURVES:
-            for seed in range(2):
-                outcome_ = _outcome(at, [1.5 - 0.01 * seed] * len(at), [0.5] * len(at), facts)
-                store.keep(grid.runs("smoke", task, key)[seed], outcome_, 0.1)
-    shown = FIGURE_2.data(Runs(store), "smoke")
-    assert one(shown, "every decay of K matches or beats Kη-fixed") == Reproduction.REGIME
-    assert one(shown, "dSGD has overtaken") != Reproduction.REGIME
 
 
 # ---- when a finding is judged ----
@@ -175,29 +139,6 @@ def test_other_guards_turn_findings_away(monkeypatch, within, store):
 
     monkeypatch.setattr(grid, "runs", other)
     assert "unlike treatment: momentum" in _missed(FIGURE_1.data(Runs(store), "smoke"), "after a ninth")
-
-
-def test_step_schedules_that_decay_by_the_loss_are_another_statistic(monkeypatch, within, store):
-    plan = grid.PLANS["smoke"]
-    counts = {name: count for name, count in plan.counts.items() if name != "validations"}
-    monkeypatch.setitem(grid.PLANS, "smoke", replace(plan, counts=counts))
-    shown = _planted(store)["accuracy"]
-    assert "plateau of the training loss" in _missed(shown, "every decay of K matches or beats Kη-fixed")
-    assert not _missed(shown, "K_r-rounds matches or beats Kη-fixed")
-
-
-def test_the_overnight_plan_keeps_to_the_papers_work_and_to_short_runs(here):
-    for task in ("Sent140", "FEMNIST"):
-        ran = grid.what_ran("overnight", task)
-        assert ran.ours.work >= 0.5 * ran.paper.work
-    assert grid.what_ran("overnight", "Shakespeare").ours.work >= 60 * 2500
-    for task in TASKS:
-        assert grid.PLANS["overnight"].own[task]["local_steps"] == PRINTED[task].local_steps
-    cells = FIGURE_1.cells("overnight")
-    assert max(minutes(FIGURE_1, "overnight", cells).values()) <= 22
-    stepped = [cell for cell in cells if "_step'" in cell.arguments["algorithm"]]
-    assert stepped
-    assert all(cell.arguments["validated"] for cell in stepped)
 
 
 # ---- shares of steps, seconds, schedules ----

@@ -187,21 +187,6 @@ def test_findings_outside_their_regime_are_not_judged(searched, monkeypatch):
     assert guard(shown, "points between") == pytest.approx([46.51 - 35])
 
 
-def test_a_short_run_counts_where_its_curve_has_ended(store, searched, monkeypatch):
-    planned(monkeypatch, rounds={"": 1900, grid.LAYERS: 40})
-    shown = table_1.data(filled(store, TABLE_1), "overnight")  # six equal points: too few at the end to tell
-    assert guard(shown, "share") == [0.475]
-    assert verdicts(shown) == [REGIME] * 5
-    assert verdicts(table_1.data(filled(store, TABLE_1, ends=30), "overnight")) == [YES, REGIME, YES, YES, REGIME]
-
-
-def test_step_sizes_that_were_not_searched_rank_nothing(store, searched):
-    del searched["cifar10", "fedals(", "sorted('label')"]
-    shown = table_1.data(filled(store, TABLE_1), "overnight")
-    assert guard(shown, "FedALS not searched") == [1]
-    assert verdicts(shown)[0] is REGIME
-
-
 # ---- figures ----
 
 
@@ -214,6 +199,3 @@ def test_figure_3_needs_its_data_and_the_papers_scale(store, disk):
     assert FIGURE_3.data(Runs(store), "laptop").unavailable == "MultiNLI (not run at this scale)"
     assert len(FIGURE_3.cells("paper")) == 5 * 20
     assert verdicts(FIGURE_3.data(filled(store, TABLE_1, "MultiNLI", "smoke"), "smoke")) == [REGIME] * 3
-
-
-LAYERS = ("features.1.weight", "features.2.weight", "head.weight")

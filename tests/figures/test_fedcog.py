@@ -1,6 +1,5 @@
 """FedCOG's figures and tables on hand-made runs."""
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -10,16 +9,13 @@ from empirics.experiments import Outcome
 from figures import stand_ins
 from figures.catalogue import artefact
 from figures.fedcog import (
-    accuracies,
     figure_3,
     figure_5,
     grid,
     guards,
-    reading,
-    settings,
 )
 
-from figures.fedcog import table_1, table_3  # isort: skip
+from figures.fedcog import table_1  # isort: skip
 from figures.fedcog.settings import FEDCOG
 from figures.runs import Runs
 
@@ -87,53 +83,6 @@ def test_the_papers_scale_is_the_papers_setting(everything_here):
     labels = grid.runs("paper", "FedAvg", table_1.setup_of("CIFAR-100 NIID-2"))[0]
     assert labels.arguments["partition"] == "classes_per_client(10)"
     assert labels.arguments["problem"] == "fedcog_cifar100_cnn(cifar100)"
-
-
-def test_what_a_plan_tunes_is_run(everything_here):
-    for scale in ("overnight", "paper"):  # as in the paper's code
-        others, ours = (grid.runs(scale, m)[0].arguments for m in ("FedProx", "SCAFFOLD"))
-        assert {ours[name] == others[name] for name in ("momentum", "step_size", "weight_decay")} == {True}
-        assert ours["algorithm"] == "scaffold(reading='code')"
-    plain = grid.runs("laptop", "SCAFFOLD")[0].arguments
-    assert (plain["momentum"], plain["algorithm"]) == (0, "scaffold(reading='printed')")
-    for text, size in (("SCAFFOLD", 0.05), (grid.consensus("laptop", "scaffold()"), 0.05), ("FedGen", 0.003)):
-        assert grid.runs("laptop", text)[0].arguments["step_size"] == size
-    assert "distillation=1," in grid.runs("laptop", FEDCOG)[0].arguments["algorithm"]
-    assert "distillation=0.01," in grid.runs("laptop", FEDCOG, distillation=0.01)[0].arguments["algorithm"]
-    assert "distillation=0.01," in grid.runs("paper", FEDCOG)[0].arguments["algorithm"]
-
-
-OPTIONS = {
-    "samples": "{} images",
-    "steps": "in {} steps",
-    "distillation": "weight {}",
-    "batch": "{} of them a local step",
-}
-
-
-def test_captions_say_what_is_generated_and_tuned(everything_here):
-    """Whatever else they say of optimiser and rounds is held against the cells in test_names.py."""
-    for scale in ("smoke", "laptop", "overnight", "paper"):
-        said = reading.caption(scale)
-        plain, ours = (grid.runs(scale, m)[0].arguments for m in ("FedAvg", FEDCOG))
-        options = dict(re.findall(r"(\w+)=([\d.]+)", ours["algorithm"]))
-        for name, words in OPTIONS.items():
-            assert (words.format(options[name]) in said) if name in options else ("local step," not in said)
-        assert ("crops" in said) is ("augment" in plain)
-        ran = {m: each for (m, column), each in table_1.places(scale).items() if column.endswith("NIID-1")}
-        other = {m for m, (cell, *_) in ran.items() if cell.arguments["step_size"] != plain["step_size"]}
-        told = grid.tuned(ran)
-        assert {m for m in ran if f"{m} " in told} == other
-        assert ("momentum of SCAFFOLD 0" in told) is (ran["SCAFFOLD"][0].arguments["momentum"] == 0)
-
-
-def test_what_is_left_out_is_said_with_its_cost(everything_here):
-    assert "FedReg (15 times FedAvg's time)" in grid.left_out("laptop", ("methods", tuple(settings.METHODS)))
-    assert grid.left_out("overnight", ("rates", settings.columns("7"))) == "left out for their time: 0.3, 0.4"
-    for number, axis in (("6", "taus"), ("7", "rates"), ("8", "clients"), ("10", "steps")):
-        assert not grid.left_out("paper", (axis, settings.columns(number)))
-    assert not grid.left_out("paper", ("swept", settings.COMPARED))
-    assert {c.arguments["clients"] for c in artefact("fedcog.table_8").cells("paper")} == {5, 10, 20, 30}
 
 
 # ---- guards: planted runs at the paper's own length ----
@@ -218,10 +167,3 @@ def test_guards_of_findings_at_both_scales(store, everything_here):
         for scale, wanted in zip(("laptop", "overnight"), missed, strict=True):
             found = told(store, name, scale, words)
             assert any(bad for said, bad in found.items() if guard in said) is wanted, (name, scale, found)
-
-
-def test_settings_name_every_printed_row():
-    assert (*settings.METHODS, FEDCOG) == settings.rows("1")
-    assert set(settings.COMPARED) == set(settings.rows("4")) == set(settings.rows("6"))
-    assert {f"{m} {w}" for m in settings.PLUGGED for w in (table_3.WITH, table_3.WITHOUT)} == set(settings.columns("3"))
-    assert settings.rows("5") == tuple(accuracies.VARIANTS)

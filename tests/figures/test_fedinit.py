@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from figure_toys import columns, keep, MemoryStore, NOT, outcome, YES
+from figure_toys import keep, MemoryStore
 
-from empirics.experiments import Outcome
 from empirics.experiments.jobs import BLOCKS
 from empirics.experiments.jobs.wall import seconds
-from figures.catalogue import artefact, chosen, FILES
-from figures.fedinit import costs, grid, listing, reading, settings, table_1
+from figures.catalogue import artefact, FILES
+from figures.fedinit import costs, grid, reading, settings, table_1
 
 from figures.fedinit import table_8, table_11  # isort: skip
 from figures.fedinit.settings import HOME, METHODS, Setup
@@ -20,7 +19,6 @@ from paper_checks.reported import table
 
 FIGURES = {name: artefact(f"fedinit.{name}") for name in FILES["fedinit"] if name.startswith("figure")}
 pytestmark = pytest.mark.usefixtures("in_regime")
-SEEDS = range(grid.PLANS["smoke"].seeds)
 
 
 def put(store, made, accuracies, **more):
@@ -40,21 +38,6 @@ def test_what_is_not_run_is_said():
     assert not shown.conclusions
 
 
-# ---- seconds ----
-
-
-def keep_seconds(store, share, by_method):
-    """A timing in which block b's rounds take these seconds and a tenth of b."""
-    (made,) = grid.timing("smoke", share)
-    rows = [
-        (name, block, 3 * block + i, by_method[method] * (1 + 0.1 * block) + extra)
-        for block in range(BLOCKS)
-        for name, method in zip(made.arguments["algorithms"], METHODS, strict=True)
-        for i, extra in enumerate((0.0, 0.001, 7.0))
-    ]
-    store.keep(made, Outcome(columns(("algorithm", "block", "round", "seconds"), rows)), 0.01)
-
-
 # ---- rounds to a target ----
 
 
@@ -64,27 +47,6 @@ def test_the_first_round_at_which_the_running_mean_is_there():
     assert table_11.first(at, accuracy, 40.0, 2) == 20
     assert table_11.first(at, accuracy, 61.0, 1) == math.inf
     assert table_11.first(at, accuracy, 60.0 + 1e-12, 1) == 20
-
-
-@pytest.mark.parametrize(("mine", "verdict"), [(1, YES), (None, NOT)])
-def test_table_11_takes_fedavgs_end_as_target(store, mine, verdict):
-    end = 4
-    when = {"FedAvg": end, "FedAdam": None, "FedSAM": end, "SCAFFOLD": 3, "FedDyn": 2, "FedCM": 2, "FedInit": mine}
-    for method, first in when.items():
-        for seed in SEEDS:
-            there = (0.3 + 0.1 * seed, 0.5 + 0.1 * seed)
-            curve = [there[first is not None and at >= first] for at in range(end + 1)]
-            store.keep(grid.runs("smoke", HOME, method)[seed], outcome({"test_accuracy": curve}), 0.01)
-    keep_seconds(store, HOME.share, {m: 1 + 0.1 * i for i, m in enumerate(METHODS)})
-    shown = table_11.data(Runs(store), "smoke")
-    on = "digits for CIFAR-10, the end of FedAvg for >70%, "
-    at = {(row["row"], row["column"].removeprefix(on)): row for row in shown.rows if row["column"].startswith(on)}
-    assert at["FedDyn", "rounds"]["ours"] == 2
-    assert at["FedDyn", "rounds speed ratio"]["ours"] == 2
-    assert at["FedDyn", "time"]["ours"] == pytest.approx(2 * (1.4 * 1.1 + 0.001))
-    assert at["FedAdam", "rounds speed ratio"]["ours"] == 0
-    assert at["FedAdam", "rounds"]["note"] == "reached by 0 of 2"
-    assert math.isnan(at["FedAdam", "rounds"]["ours"])
 
 
 # ---- guards ----
@@ -119,9 +81,6 @@ def test_a_finding_on_the_relaxed_start_needs_drift_length_room_and_like_methods
     assert ceiling.value == pytest.approx(78 - 72.53)
 
 
-ALL = chosen(["fedinit"])
-
-
 @pytest.fixture
 def here(monkeypatch):
     """CIFAR-10 on disk, Omniglot in place of CIFAR-100."""
@@ -129,19 +88,6 @@ def here(monkeypatch):
 
 
 # ---- the grid ----
-
-
-def test_tables_and_figures_read_the_same_runs(here):
-    for scale in ("laptop", "overnight", "paper"):
-        keys = {a.name: {c.key for c in a.cells(scale)} for a in ALL}
-        accuracy = keys["fedinit.table_1"]
-        for name in ("figure_2", "figure_3", "table_9"):
-            assert keys[f"fedinit.{name}"] <= accuracy
-        assert keys["fedinit.figure_1b"] == keys["fedinit.table_3"]
-        assert len(keys["fedinit.table_11"] - accuracy) == 1
-        assert keys["fedinit.figure_6"] <= keys["fedinit.table_3"]
-        assert keys["fedinit.table_3"] & accuracy
-        assert keys["fedinit.figure_7"] & keys["fedinit.table_2"]
 
 
 def test_the_papers_scale_is_the_papers_setting(here):
@@ -169,21 +115,6 @@ def test_methods_are_written_with_the_coefficients_of_table_7():
     assert settings.written("FedInit", fewer) == "fedinit(beta=0.05)"
     assert settings.written("SCAFFOLD", HOME, 0.02) == "relaxed(scaffold(), beta=0.02)"
     assert settings.written("FedInit", HOME, 0.0) == "fedavg()"
-
-
-def test_the_settings_tables_say_what_the_grid_runs(here):
-    shown = listing.hyperparameters(None, "laptop")
-    at = {row["row"]: row for row in shown.rows}
-    given = grid.runs("laptop", HOME, "FedAvg")[0].arguments
-    for row, word in (("minibatch", "batch"), ("weight decay", "weight_decay"), ("local learning rate", "step_size")):
-        assert float(at[f"CIFAR-10, {row}"]["ours, laptop"]) == given[word]
-        assert float(at[f"CIFAR-10, {row}"]["ours, paper"]) == settings.chosen("CIFAR-10", row)
-    assert at["CIFAR-10, communication round T"]["ours, laptop"] == str(given["rounds"])
-    assert at["CIFAR-10, local interval K"]["ours, paper"] == "5 epochs"
-    assert at["CIFAR-100, minibatch"]["ours, laptop"] == "not run"
-    own = {row["row"]: row for row in listing.coefficients(None, "laptop").rows}
-    for method, (_, row) in settings.TABLE_7.items():
-        assert f"{settings.coefficient(method, HOME):g}" in own[row.replace("/", ", ")]["best"]
 
 
 # ---- costs ----

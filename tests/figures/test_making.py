@@ -269,18 +269,6 @@ def test_the_finished_runs_of_an_unfinished_figure_are_packed(store, tmp_path):
     assert {card["key"] for card, _ in unpacked(pack.read_bytes(), pack.name)} == {cell.key for cell in there}
 
 
-def test_the_report_has_the_longest_runs_that_are_whole(store, tmp_path):
-    whole, part = tmp_path / "whole", tmp_path / "part"
-    list(making.make([TABLE], "smoke", store, whole))
-    store.set_aside(all_cells("smoke")[0])
-    list(making.make([TABLE], "smoke", store, part))
-    for folders in ((whole, part), (part, whole)):
-        (card,) = report.read(*folders)
-        assert card["runs"]["there"] == card["runs"]["wanted"]
-    (card,) = report.read(part)
-    assert card["runs"]["there"] < card["runs"]["wanted"]
-
-
 def test_a_damaged_pack_is_named():
     for content in (b"", b"nothing", lzma.compress(b"{}\n"), lzma.compress(b'{"key": 3')):
         with pytest.raises(EmpiricsError, match=r"a\.jsonl\.xz"):

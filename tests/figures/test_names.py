@@ -10,7 +10,7 @@ from empirics.experiments import Cell
 from figures import report, stand_ins, writing
 from figures.catalogue import artefact, NAMES
 from figures.making import COMMITTED, kept_with_code
-from figures.ran import beside, data_of, flat, of, partition_words, problem_words, Setting
+from figures.ran import beside, data_of, flat, of, partition_words, problem_words
 from figures.runs import Runs
 
 HERE = ("cifar10", "mnist", "fashion_mnist", "omniglot", "sent140_users", "shakespeare")
@@ -197,21 +197,6 @@ def test_a_caption_that_differs_from_the_runs_is_noticed():
 
 
 # ---- reading cells ----
-
-
-def test_what_ran_is_read_off_the_cells():
-    told = {
-        "problem": "fedcog_cnn(fewer(held_out(omniglot(size=32)), test=70), extractor=2)",
-        "rounds": 12,
-        "clients": 9,
-    }
-    ran = of([Cell("train", {**told, "cohort": 4})], Setting("CIFAR-100", "ResNet-20", "90", "40", "700"))
-    assert str(ran) == (
-        "Omniglot for CIFAR-100, small CNN for ResNet-20, 4 of 9 for 40 of 90 clients, 12 for 700 rounds"
-    )
-    assert list(ran.columns().values()) == ["Omniglot", "CIFAR-100", "small CNN", "9", "4", "12"]
-    assert of([]) is None
-    assert of([Cell("train", told)]).ours.taking_part == "9"
 
 
 def test_the_rounds_of_a_run_for_a_simulated_time_are_those_of_all_local_steps():

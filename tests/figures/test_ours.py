@@ -47,18 +47,6 @@ def test_what_was_only_measured_counts_by_its_test():
     assert found == [YES, NOT, OPEN]
 
 
-def test_tightness_divides_the_bound_by_what_it_bounds(store):
-    name = COMPARED["fedcog"][0]
-    store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [3.0, 5.0]), 0.0)
-    shown = ratios.over_runs(Runs(store), "smoke")
-    assert [row["ratio"] for row in shown.rows] == [1.5, 10.0]
-    assert verdicts(shown) == [YES]
-    store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0]), 0.0)
-    assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [NOT]
-    store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0], outside=True), 0.0)
-    assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [OPEN]
-
-
 def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(store):
     counts = [3, 7]
     kept = columns(("clients", "value", "error"), [(count, 0.9 / count, 0.01) for count in counts])

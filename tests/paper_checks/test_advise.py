@@ -24,8 +24,6 @@ from bounds.vocabulary import (
 )
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
-from empirics.exact import Averaging
-from empirics.problems.quadratics import random_quadratics
 from empirics.problems.tasks import task
 from empirics.progress import Silent
 from empirics.training.rounds import rounds as trained_rounds
@@ -381,22 +379,6 @@ def test_the_joint_plan_is_the_best_of_all_cohorts(problem, monkeypatch):
 
 
 # ---- schedules ----
-
-
-def test_a_replay_of_changing_plans_is_that_of_gradient_descent():
-    p = random_quadratics(2, clients=4, dim=3, noise=0.0)
-    walk = Averaging(p, 4).replay()
-    next(walk)
-    w, plans = p.start.copy(), [(5, 0.09), (5, 0.05), (2, 0.05), (1, 0.11)]
-    for steps, size in plans:
-        ends = np.tile(w, (4, 1))
-        for _ in range(steps):
-            ends -= size * np.einsum("kde,ke->kd", p.curvatures, ends - p.minima)
-        w = p.weights @ ends
-        read = walk.send((steps, size))
-    away = w - p.minimiser
-    assert read[2] == pytest.approx(away @ away)
-    assert read[0] == pytest.approx(away @ p.curvature @ away / 2)
 
 
 def test_a_schedule_spends_the_budget_and_no_more(problem):

@@ -15,8 +15,6 @@ from checker_toys import (
     cost,
     delay,
     depth,
-    inner,
-    limited,
     offset,
     place,
     portion,
@@ -58,7 +56,7 @@ from paper_checks.claims.checkers import (
     sums_to,
     TrendReproduces,
 )
-from paper_checks.claims.checkers.clouds import _Axis, Cloud, logs
+from paper_checks.claims.checkers.clouds import Cloud, logs
 from paper_checks.claims.checkers.points import excess, near, points, shown, true_at, value
 from paper_checks.claims.claim import Book, ClaimError, Finding, Grade, Status
 from paper_checks.falsifier import falsify, WitnessError
@@ -395,34 +393,6 @@ def test_the_bound_comes_from_the_book():
 
 # ---- the points that checkers look at ----
 
-EVERY = (speed, offset, place, repeats, portion, inner, limited)
-
-
-def test_points_are_rational_inside_the_domains_repeat_and_cover_small_large_and_the_ends():
-    edges, drawn = list(points(EVERY, 100, edges=0.4)), list(points(EVERY, 200))
-    assert edges == list(points(EVERY, 100, edges=0.4))
-    for point in (*edges, *drawn):
-        assert all(v.is_Rational for v in point.values())
-        assert point[repeats] >= 1
-        assert point[repeats].is_Integer
-        assert 0 < point[portion] <= 1
-        assert 0 < point[inner] < 1
-        assert 0 < point[limited] <= point[speed]
-        assert point[offset] >= 0
-    speeds, counts = ([float(p[q]) for p in drawn] for q in (speed, repeats))
-    assert min(speeds) < 0.01
-    assert max(speeds) > 100
-    assert sum(0.3 < s < 3.2 for s in speeds) > 80
-    assert max(counts) > 500
-    assert sum(c <= 31 for c in counts) > 120
-    assert {float(p[place]) > 0 for p in drawn} == {True, False}
-    for q, end in ((repeats, 1), (offset, 0), (portion, 1)):
-        assert any(p[q] == end for p in edges)
-    assert any(p[limited] == p[speed] for p in edges)
-    counts = [int(p[repeats]) for p in points([repeats], 200, within={repeats: (1, 10**6)})]
-    assert max(counts) > 10**5
-    assert min(counts) < 100
-
 
 def test_clients_vary_in_number_and_their_weights_sum_to_one():
     drawn = list(points([ClientMean(local_gap) * clients], 60, edges=0.3))
@@ -481,37 +451,6 @@ def test_the_cloud_only_names_points_that_meet_the_conditions_and_reaches_the_co
 
 lean = quantity("lean", "l", "between -1 and 1", domain=RELAXATION)
 switch = quantity("switch", "b", "0 or 1", domain=FLAG)
-SHARES = [10**1.2, 10**2.48, 10**0.36]
-
-
-@cases(
-    "q cloud u values",
-    [
-        (speed, {}, [0.71, 0.23], [10 ** (9 * 0.42), 10 ** (-9 * 0.54)]),
-        (speed, {"far": 4.0}, [0.71], [10 ** (4 * 0.42)]),
-        (speed, {"within": {speed: (0.3, 700.0)}}, [0.41], [0.3 * (700 / 0.3) ** 0.41]),
-        (speed, {"within": {speed: (0.3, 2.1)}}, [0.41], [0.3 + 1.8 * 0.41]),
-        (offset, {}, [0.013, 0.31], [0, 10 ** (-9 * 0.38)]),
-        (place, {}, [0.91, 0.23], [10 ** (9 * 0.64), -(10 ** (9 * 0.08))]),
-        (repeats, {}, [0.37, 1.0], [165, 10**6]),
-        (repeats, {"far": 3.0}, [0.21, 0.9], [18, 100]),
-        (repeats, {"within": {repeats: (3, 17)}}, [0.29], [7]),
-        (switch, {}, [0.41, 0.57], [0, 1]),
-        (portion, {}, [0.0, 0.37, 1.0], [1e-9, 10 ** (-9 * 0.63), 1]),
-        (inner, {}, [0.0, 0.37, 1.0], [1e-9, 10 ** (-9 * 0.63), 1 - 1e-9]),
-        (lean, {}, [0.0, 0.37, 1.0], [-1 + 2e-9, -0.26 * (1 - 2e-9), 1 - 2e-9]),
-        (local_gap, {}, [[0.71, 0.23, 0.91]], [[10 ** (-9 * 0.16), -(10 ** (9 * 0.08)), 10 ** (9 * 0.64)]]),
-        (client_weight, {}, [[0.3, 0.62, 0.09]], [[s / sum(SHARES) for s in SHARES]]),
-    ],
-)
-def test_a_coordinate_stands_for_this_value(q, cloud, u, values):
-    axis = _Axis.of(q, Cloud((), sum, **cloud))
-    np.testing.assert_allclose(axis.numbers(np.array(u)), values, rtol=1e-11, atol=1e-12)
-    for row in values if q.card.axis else np.array(values)[:, None]:
-        back = axis.back(tuple(row))
-        np.testing.assert_allclose(axis.numbers(back[None])[0], row, rtol=1e-8, atol=1e-12)
-        written = axis.rational(back, 17)
-        np.testing.assert_allclose(np.array(written, dtype=float), np.squeeze(row), rtol=1e-8, atol=1e-12)
 
 
 # ---- exact searches: a bound that they cannot break, one that they break, and stored witnesses ----

@@ -111,19 +111,6 @@ def test_every_number_is_that_of_the_bound_alone_times_the_factor_and_rows_are_i
     assert {row.state for row in table().rows if row.values} == {"vacuous", "silent"}
 
 
-def test_a_class_holds_one_kind_of_number():
-    rows = [row for row in table("everyone").rows if row.state in RANKED]
-    for row in rows:
-        start = ClassOf.of(BOUNDS[row.bound])
-        assert (row.kind.reading, row.kind.algorithm) == ("intended", "fedavg")
-        moved = [name for name in ("statistic", "over", "at", "algorithm", "reading", "target")
-                 if getattr(start, name) != getattr(row.kind, name)]  # fmt: skip
-        assert bool(moved) == bool(row.conversions)
-    assert len({row.kind for row in rows}) == 5
-    apart = {row.kind.over: row.bound for row in rows if row.kind.statistic == "mean" and row.kind.at == VIRTUAL}
-    assert apart[AFTER] == "classics.field_guide_theorem_1" != apart["iterations"]
-
-
 def test_the_sites_have_the_numbers_of_the_theorems_by_hand():
     rows = {(r.bound, r.kind.statistic): r for r in table().rows}
     theorem = rows["decaying_k.theorem_1_repaired", "min"]
@@ -429,25 +416,6 @@ def test_a_bound_that_falls_in_what_a_run_gives_is_not_filled_with_an_upper_boun
     ):
         bound = replace(own("sum", term, about=About("fedinit")), signed=("a",))
         assert bool(filled(bound, sites("relaxed"), lambda word: ranked)[1]) is takes
-
-
-def test_of_the_sites_every_bound_of_a_target_appears_with_a_reason():
-    found = {}
-    for target in ("generalization_gap", "excess_risk", "stability", "divergence", "consensus_distance", "distance_sq"):
-        rows = table("sites", target).rows
-        found[target] = {row.bound: row for row in rows}
-        shown = {name for row in rows for name in (row.bound, *row.alias)}
-        assert {name for name, bound in BOUNDS.items() if ClassOf.of(bound).target == target} <= shown
-        for row in rows:
-            assert math.isfinite(row.value) if row.state in RANKED else row.failed or row.why
-            assert row.state != "silent" or row.failed
-    gaps, apart = found["generalization_gap"], found["divergence"]
-    assert gaps["fedals.participation_case1_counted"].state == "unlike"
-    assert "stability=NUMBER" in gaps["fedinit.lemma_1"].why
-    assert "C12" in apart["fedinit.theorem_4"].why
-    assert {name: row.state for name, row in found["excess_risk"].items()} == {
-        "fedinit.excess_risk_split": "missing", "fedinit.theorem_6": "order", "classics.hardt_5_4": "missing",
-    }  # fmt: skip
 
 
 SMALL = {

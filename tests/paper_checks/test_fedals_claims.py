@@ -236,21 +236,6 @@ def test_the_listing_of_algorithm_2_is_powers_of_affine_maps():
     assert [float(x) for x in listings.fedavg(6, 3)] == pytest.approx(list(theta), rel=1e-12)
 
 
-def test_head_and_extractor_are_sent_as_often_as_the_formula_says():
-    bound = get("fedals.communicated_parameters")
-    for steps, alpha, periods in ((3, 2, 4), (5, 4, 3), (2, 7, 2)):
-        run = algorithms.version_2(tau=steps, alpha=alpha)
-        run.run(alpha * periods)
-        counted = 650 * len(run.sent[listings.HEAD]) + 292_304 * len(run.sent[listings.PHI])
-        assert counted == bound(
-            adaptation=alpha,
-            local_steps=steps,
-            iterations=steps * alpha * periods,
-            extractor_size=292_304,
-            head_size=650,
-        )
-
-
 def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_do():
     rounds, period, alpha = 6, algorithms.TAU, algorithms.ALPHA
     whole = [s for s in range(1, rounds * period + 1) if s % (alpha * period) == 0]
@@ -264,9 +249,6 @@ def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_d
         if reading in runs:
             runs[reading].run(rounds)
         assert due == (runs[reading].sent[listings.PHI] if reading in runs else whole)
-
-
-# ---- rounds, constants, settings ----
 
 
 # ---- Theorem 4.1, read otherwise than its proof ----

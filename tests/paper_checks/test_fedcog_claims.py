@@ -16,15 +16,9 @@ from paper_checks.audit.running import judge
 from paper_checks.claims.checkers import EdgeIs
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.fedcog import CLAIMS
-from paper_checks.reported import reported
 from paper_checks.worst_cases.tables import committed
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}
-
-
-def cell(table: str, row: str, column: str) -> float:
-    (found,) = [float(r.value) for r in reported("fedcog") if (r.table, r.row, r.column) == (table, row, column)]
-    return found
 
 
 def known(name: str) -> Status:
@@ -147,31 +141,6 @@ def test_local_momentum_comes_to_rest_above_the_theorem(momentum, ratio):
     bound = BOUNDS["fedcog.theorem"](**at, dissimilarity_factor=5.0)
     assert mean_[0] ** 2 / bound == pytest.approx(ratio, rel=0.01)
     assert known("fedcog.theorem.momentum") is Status.FAILS
-
-
-# ---- tables ----
-
-
-def test_averages_of_table_1():
-    settings = [f"{d} {k}" for d in ("Fashion-MNIST", "CIFAR-10", "CIFAR-100") for k in ("NIID-1", "NIID-2")]
-    off = {
-        row
-        for row in {r.row for r in reported("fedcog") if r.table == "1"}
-        if abs(mean(cell("1", row, s) for s in settings) - cell("1", row, "Avg.")) > 0.0101
-    }
-    assert off == {"FedReg"}
-
-
-def test_fedcog_is_best_in_table_1_beyond_noise_in_56_pairs_of_66():
-    entries = {(r.row, r.column): r for r in reported("fedcog") if r.table == "1" and r.column != "Avg."}
-    best = {column: r for (row, column), r in entries.items() if row == "FedCOG"}
-    pairs = [
-        (float(best[c].value) - float(r.value), best[c].std, r.std)
-        for (row, c), r in entries.items()
-        if row != "FedCOG"
-    ]
-    noisy = [by for by, *stds in pairs if by <= 1.96 * math.hypot(*map(float, stds))]
-    assert (len(pairs), len(noisy), min(by for by, *_ in pairs) > 0) == (66, 10, True)
 
 
 # ---- the local checkers ----

@@ -1,30 +1,17 @@
 """FedInit's main findings by independent arithmetic: formulas and numbers typed from the paper, plain loops."""
 
-import csv
 import itertools
 import math
 from fractions import Fraction as Q
-from pathlib import Path
 
 import numpy as np
 import pytest
 from loops import cases
 
-import paper_checks
 from bounds import BOUNDS
 from paper_checks.audit.running import claim
 from paper_checks.claims.claim import Book
 from paper_checks.claims.fedinit.by_hand.absent import EqualParabolas, rounds
-
-REPORTED = Path(paper_checks.__file__).parent / "reported" / "fedinit.csv"
-
-
-@pytest.fixture(scope="module")
-def cells():
-    """Printed text by (table, row, column)."""
-    with REPORTED.open(newline="", encoding="utf-8") as file:
-        return {(r["table"], r["row"], r["column"]): r["value"] for r in csv.DictReader(file)}
-
 
 # ---- Theorem 3 ----
 
@@ -67,17 +54,6 @@ def test_the_divergence_part_of_theorem_3_falls_with_the_samples():
         assert printed["client drift"] == pytest.approx(drift(samples, 0.6), rel=1e-12)
     assert drift(300, 0.6) > 2.6 * drift(90_000, 0.6)
     assert drift(300, 0.0) == drift(90_000, 0.0)
-
-
-# ---- tables ----
-
-
-def test_seconds_of_table_11_are_products(cells):
-    for (table, method, column), seconds in cells.items():
-        if table == "Table 11" and column.endswith("/time"):
-            rounds = cells[table, method, column.replace("/time", "/rounds")]
-            rate = cells["Table 10", method, "10%-100/wall-clock"]
-            assert int(seconds) == math.floor(int(rounds) * round(100 * float(rate)) / 100)
 
 
 # ---- absent clients ----

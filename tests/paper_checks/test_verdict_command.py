@@ -1,8 +1,6 @@
 """The verb ``verdict``: a paper's page as committed, that of a file of one's own, and the erratum."""
 
-import json
 import re
-import shlex
 import shutil
 import subprocess
 
@@ -141,22 +139,6 @@ def test_what_a_file_declares_wrongly_is_one_line(own, capsys, tmp_path, verb, w
     assert fedbounds.main([verb, str(own), "--workers", "1", *more]) == 2
     err = capsys.readouterr().err
     assert (err.count("\n"), said in err) == (1, True), err
-
-
-def test_what_is_printed_to_run_a_claim_again_runs_it(own, tmp_path, capsys):
-    there = tmp_path / "a folder" / "my paper.py"
-    there.parent.mkdir()
-    there.write_text(OWN + '\nmore = [Claim("mine.listed", "Too.", Kind.REMARK.at("line 3"), Same(K, K))]\n')
-    assert fedbounds.main(["check", str(there), "--json", "--workers", "1"]) == 0
-    commands = {told["name"]: told["command"] for told in json.loads(capsys.readouterr().out)}
-    assert len(commands) == 3
-    for name, line in commands.items():
-        program, *words = shlex.split(line)
-        assert program == "fedbounds"
-        assert fedbounds.main([*words, "--workers", "1"]) == 0
-        assert name in capsys.readouterr().out
-    status, out, _ = run(capsys, there, "--erratum", "--workers", "1")
-    assert (status, "my paper.py:lost" in out.replace(r"\allowbreak{}", "")) == (0, True)
 
 
 CORRECTED = [("THEOREM", "", 1), ("ASSUMPTION", "", 1), ("ALGORITHM", "", 1), ("DEFINITION", "", 1), ("TABLE", "", 0),
