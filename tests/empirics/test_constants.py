@@ -194,6 +194,18 @@ def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone()
     assert not set(closed_forms(ridge(), 1)) & {"grad_cap_sq", "gradient_variance"}  # slopes have no bound
 
 
+def test_what_is_counted_or_follows_from_other_constants():
+    found = constants(network(12), 2)
+    assert (found["clients"].value, found["parameters"].value) == (2, 75)
+    assert found["model_size"].value == pytest.approx(75 * 32 * 1e-6, rel=1e-12)  # in megabits
+    even = replace(ridge(), federation=Federation.of(INPUTS, ridge().federation.targets, [[0, 1, 4], [2, 3, 5]]))
+    found = constants(even, 2)
+    at_zero = float((even.federation.targets[:6] ** 2).mean()) / 2
+    assert (found["samples"].value, found["pl_constant"].value) == (3, PENALTY)
+    assert found["condition_number"].value == pytest.approx(even.smoothness / PENALTY, rel=1e-12)
+    assert found["initial_loss"].value == pytest.approx(at_zero, rel=1e-9)
+
+
 def test_constants_of_a_network_are_lower_estimates():
     problem = network()
     path = torch.stack([problem.model.start(1), problem.model.start(2) * 2])
@@ -212,6 +224,7 @@ def test_constants_of_a_network_are_lower_estimates():
     assert quick.value <= together * (1 + 1e-12) < steep
     assert quick.high == math.inf
     losses = [problem.loss(w) for w in path]
+    assert found["initial_loss"].value == losses[0]
     assert found["optimal_loss"].high == min(losses)
     assert found["optimal_loss"].low == 0
     assert found["initial_gap"].low == losses[0] - min(losses)
