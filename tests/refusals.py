@@ -48,35 +48,3 @@ def all_refused(
         if lacks or "\n" in line.strip():
             failed.append(f"case {i} {case!r}: without {lacks} in {line!r}")
     assert not failed, f"{len(failed)} fail:\n" + "\n".join(failed)
-
-
-def calls_refused(*cases):
-    """Every call, a function without arguments, is refused in one line with the words beside it."""
-    all_refused([(place, words) for place, (_, words) in enumerate(cases)], lambda place: refusal(cases[place][0]))
-
-
-def refusals(
-    kind: type[Exception] | tuple[type[Exception], ...],
-    cases: Iterable[tuple[Any, str]],
-    call: Callable[[Any], Any] = lambda case: case(),
-) -> Callable[[], None]:
-    """Make a test that ``call`` refuses every case with this error, in one line that has the names and numbers given.
-
-    They are given as one text, split at spaces. A case without a ``call`` is a function to be called.
-    """
-
-    def test() -> None:
-        failed = []
-        for i, (case, names) in enumerate(cases):
-            what = f"case {i} ({names}): {'' if callable(case) else case!r}"[:300]
-            try:
-                found = call(case)
-            except Exception as error:
-                said = str(error)
-                if not isinstance(error, kind) or "\n" in said or any(name not in said for name in names.split()):
-                    failed.append(f"{what} raises {type(error).__name__}: {said}")
-            else:
-                failed.append(f"{what} is accepted: {found!r}"[:500])
-        assert not failed, f"{len(failed)} fail:\n" + "\n".join(failed)
-
-    return test
