@@ -17,7 +17,6 @@ from bounds.errors import BoundsError
 from bounds.showing import files
 from bounds.showing.completion import options, script
 from bounds.showing.usage import VERBS
-from empirics.experiments import Cell, Outcome, Store
 from figures import bundle
 from paper_checks.falsifier import load_witness
 
@@ -298,28 +297,6 @@ def test_validate_lists_what_there_is_and_passes_the_rest_of_the_line_on(run, mo
 
 
 # ---- results ----
-
-
-def test_results_are_filtered_by_arguments_left_at_their_default_and_by_numbers_as_printed(run, folder):
-    store, values = Store(folder / "a"), {3: 0.744109876, 4: 0.744112345, 5: 0.471588249}
-    for seed, more in ((3, {}), (4, {"step_size": 0.05}), (5, {"step_size": 0.2}), (6, {"local_epochs": 2})):
-        cell = Cell("train", {"problem": "softmax(iris)", "rounds": 2, "seed": seed, **more})
-        store.keep(cell, Outcome({}, {"minutes": 0.5 + seed}), 0.1)
-    out = run("results", "--store", "a", "--columns", "seed", "step_size", "--csv", "step_size=.05")[1]
-    assert out.splitlines() == ["seed,step_size", "3,0.05", "4,0.05", "6,0.05"]
-    for seed, value in values.items():
-        cell = Cell("train", {"problem": "softmax(iris)", "seed": seed})
-        Store(folder / "b").keep(cell, Outcome({}, {"loss": value}), 0.1)
-    words = ["results", "--store", "b", "--columns", "seed", "value"]
-    for seed, value in values.items():
-        for text in (f"{value:.6g}", repr(value)):
-            assert [row.split()[0] for row in run(*words, "--", f"value={text}")[1].splitlines()[1:]] == [str(seed)]
-    status, _, err = run(*words, "--", "value=0.5")
-    assert status == 2
-    assert all(near in err for near in ("0.471588", "0.74411", "0.744112"))
-    csv_ = run(*words, "--csv")[1].splitlines()[1:]
-    assert sorted(float(row.split(",")[1]) for row in csv_) == sorted(values.values())  # every digit
-    assert "seed" in run("results", "--store", "b", "--columns", "seed", "seed")[2]
 
 
 # ---- constants of a file, and their intervals ----

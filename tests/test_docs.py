@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -170,20 +169,6 @@ def test_every_public_name_of_python_has_a_page_and_a_word(written):
 
 
 # ---- what leads to a theorem ----
-
-
-def test_the_first_page_counts_what_the_report_counts(written):
-    told = (written / "parts" / "counted.md").read_text(encoding="utf-8")
-    entries = [entry for key in PAPERS for entry in committed.entries(key).values()]
-    assert f"{len(BOUNDS)} bounds" in told
-    for ours in (False, True):
-        verdicts = Counter(entry.verdict for entry in entries if entry.ours is ours)
-        assert f" {verdicts.total()} {'cross-checks' if ours else 'sentences'}" in told
-        assert f"{verdicts['HOLDS']} hold, {verdicts['REPAIRED']} fail and are repaired" in told
-    found = (written / "parts" / "found.md").read_text(encoding="utf-8")
-    assert all(f"- {paper.short}: “" in found for paper in PAPERS.values() if not paper.works)
-    included = set(re.findall(r"\{include\} reference/parts/([\w.]+)", PAGES["index.md"]))
-    assert included == {path.name for path in (written / "parts").iterdir()}
 
 
 # ---- nothing from elsewhere ----

@@ -331,3 +331,14 @@ def test_nothing_smaller_serves_all_convex_clients():
             caught["offset"] += exact > (1 + 0.9 / s) * at_best * (1 + 1e-8)
     assert largest == pytest.approx(1, rel=1e-9)
     assert min(caught.values()) > 15
+
+
+def test_equal_parabolas_need_no_more_than_the_dissimilarity_at_the_minimiser():
+    """With L = mu the gradients differ by the same at every model."""
+    x = torch.tensor([[1e-30, 2e-30], [3e-30, 1e-30], [2e-30, 5e-30]], dtype=torch.float64)
+    y = torch.tensor([1.0, -1.0, 1.0], dtype=torch.float64)
+    alike = FederatedProblem(Logistic(2, 1, 0.4), Federation.of(x, y, [np.array([0]), np.array([1, 2])]))
+    assert alike.smoothness == alike.strong_convexity == 0.4
+    assert alike.dissimilarity_offset_for(1.0) == alike.optimum_dissimilarity
+    assert alike.dissimilarity_offset_for(0.97) == np.inf
+    assert alike.dissimilarity_offset == alike.optimum_dissimilarity

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from refusals import all_refused
 
-from empirics.data.resident import Codes, Frequencies
-from empirics.federation.augment import CropFlip, DECAYING_K, noise, WORDS
+from empirics.data.resident import CIFAR10_PIXELS, Codes, Frequencies
+from empirics.federation.augment import CROP_FLIP, CropFlip, DECAYING_K, FEDINIT, noise, WORDS
+from empirics.federation.prepared import Recipe
 
 ROWS, BATCH, SIDE = 3, 5, 9
 
@@ -47,6 +48,14 @@ def test_stacked_crops_equal_those_of_single_images():
         assert found.dtype == torch.uint8
 
 
+def test_the_centre_is_seen_at_test_time():
+    images = pictures()
+    np.testing.assert_array_equal(CROP_FLIP.centre(images), images)
+    assert (CROP_FLIP.padding, CROP_FLIP.crop_share, CROP_FLIP.flip_share) == (4, 1, 0.5)
+    np.testing.assert_array_equal(CropFlip(0, size=5).centre(images), images[..., 2:7, 2:7])
+    assert DECAYING_K.centre(torch.zeros(2, 3, 32, 32)).shape == (2, 3, 28, 28)
+
+
 def test_corners_flips_and_crops_are_drawn_as_often_as_they_should():
     drawn = noise(5, 0, np.arange(40), 10, 50).reshape(-1, WORDS)
     count = len(drawn)
@@ -79,3 +88,16 @@ def test_frequencies_are_shares_of_known_words():
     counts = torch.tensor([[2, 0, 6], [0, 0, 0]], dtype=torch.uint8)
     np.testing.assert_array_equal(Frequencies()(counts), [[0.25, 0, 0.75], [0, 0, 0]])
     assert Codes()(counts).dtype == torch.int64
+
+
+def test_padding_is_black_before_and_grey_after_normalisation():
+    images, drawn = pictures(), some_words()
+    corner = torch.zeros_like(drawn)  # words of zero: the crop at the corner, mirrored
+    before = Recipe(CIFAR10_PIXELS, CropFlip(4)).train(images, corner)
+    after = Recipe(CIFAR10_PIXELS, FEDINIT).train(images, corner)
+    for channel in range(3):
+        np.testing.assert_allclose(before[:, :, channel, :4], CIFAR10_PIXELS.padding(channel), rtol=1e-5)
+        assert (after[:, :, channel, :4] == 0).all()
+    np.testing.assert_allclose(before[..., 4:, :5], after[..., 4:, :5], rtol=1e-6)
+    inner = Recipe(CIFAR10_PIXELS, CropFlip(4)).train(images, drawn)
+    np.testing.assert_allclose(inner, CIFAR10_PIXELS(CropFlip(4)(images, drawn)))

@@ -475,6 +475,17 @@ def test_sent140_sample_and_airline_from_csv(root):
     all_damaged(root, "airline", "tweets/twitter_us_airline.csv.gz", rows(head, ["u1", "X", "furious", 1, "nice"]))
 
 
+def test_sent140_from_the_original_csv_in_latin_1(root):
+    text = rows(["4", "11", "Mon", "NO_QUERY", "josé", "olé olé"], ["0", "12", "Mon", "NO_QUERY", "ann", "no"])
+    name = "tweets/training.1600000.processed.noemoticon.csv"
+    put(root, name, text, "latin-1")
+    data = dataset("sent140_csv")
+    assert data.inputs.tolist() == [[2, 0], [0, 1]]
+    assert data.targets.tolist() == [1, 0]
+    assert users(data) == ["josé", "ann"]
+    all_damaged(root, "sent140_csv", name, rows(["2", "11", "Mon", "Q", "ann", "neither"]), rows(["4", "11", "Mon"]))
+
+
 def test_sent140_from_leaf_keeps_the_words_of_training(root):
     posts = [
         ["1", "Mon", "Q", "ann", "so sad", "x"],

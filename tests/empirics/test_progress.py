@@ -99,27 +99,3 @@ def test_the_verbs_of_one_bound_say_what_takes_long(said_there, work, line, soon
     monkeypatch.setattr(owner, name, slow)
     monkeypatch.setattr(sys, "stderr", heard)
     assert fedbounds.main(list(line)) == 0
-
-
-@pytest.mark.parametrize(
-    ("module", "verb"),
-    [
-        ("empirics.command", "train"),
-        ("paper_checks.validation", "validate"),
-        ("paper_checks.worst_cases.command", "tightness"),
-        ("paper_checks.falsifier.command", "falsify"),
-    ],
-)
-def test_libraries_that_load_slowly_are_said(module, verb, soon, monkeypatch):
-    heard = Heard("fedbounds: loading ...")
-
-    class Slow:
-        def find_spec(self, name, path, target=None):
-            if name == module:
-                monkeypatch.setattr(sys, "stderr", heard)
-                assert heard.came.wait(30)
-                raise KeyboardInterrupt
-
-    monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setattr(sys, "meta_path", [Slow(), *sys.meta_path])
-    assert fedbounds.main([verb, ONE]) == fedbounds.INTERRUPTED

@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy import optimize
 
+from bounds.assumptions import CONVEX, DISSIMILARITY, LIPSCHITZ, NONNEGATIVE_LOSS, SMOOTH, STRONGLY_CONVEX
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.problems.quadratics import (
@@ -90,6 +91,16 @@ def test_no_offset_serves_below_the_generalised_eigenvalue(problem):
     assert problem.dissimilarity_offset_at(far, 1.001 * threshold).max() <= problem.dissimilarity_offset_for(
         1.001 * threshold
     )
+
+
+def test_assumption_predicates_read_the_problem(problem):
+    assert [a.holds(problem, None, None) for a in (SMOOTH, STRONGLY_CONVEX, CONVEX, DISSIMILARITY)] == [True] * 4
+    assert LIPSCHITZ.holds(problem, None, None) is False
+    assert NONNEGATIVE_LOSS.holds(problem, None, None) is True
+    flat = Quadratics(np.array([np.diag([2.0, 0.0]), np.diag([0.3, 1.1])]), np.ones((2, 2)), floors=[-0.2, 0.1])
+    assert STRONGLY_CONVEX.holds(flat, None, None) is False
+    assert NONNEGATIVE_LOSS.holds(flat, None, None) is False
+    assert flat.pl_constant == pytest.approx(0.55)
 
 
 @pytest.mark.parametrize(

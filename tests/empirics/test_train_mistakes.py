@@ -1,9 +1,11 @@
 """Mistakes in ``fedbounds train`` and ``constants``: one clear line and status 2; what was measured is kept."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from refusals import all_refused
 
 from empirics.algorithms.algorithm import fedavg
@@ -161,12 +163,49 @@ def test_data_that_no_model_can_learn_are_refused():
     )
 
 
+def test_hooks_that_cannot_be_called_that_no_seed_reaches_or_that_work_elsewhere_are_refused():
+    all_refused(
+        [
+            (lambda: replace(fedavg, name="own", direction=torch.sign), "own direction sign"),
+            (lambda: replace(fedavg, name="own", combine=torch.mean), "own combine mean"),
+            (lambda: replace(fedavg, name="own", objective=torch.nn.MSELoss()), "own objective MSELoss"),
+        ]
+    )
+    problem = TASKS["softmax"](made(), regularisation=0.3).deal("iid", 2, 0)
+
+    def play(direction):
+        own = replace(fedavg, name="own", direction=direction)
+        return list(rounds(problem.model, problem.federation, own, SETTING, seed=5))
+
+    all_refused(
+        [
+            (lambda: play(lambda work, w, g, at: g + torch.randn_like(g)), "own empirics.streams.stream(work.seed"),
+            (lambda: play(lambda work, w, g, at: g * np.random.rand()), "own empirics.streams.stream(work.seed"),  # noqa: NPY002
+            (lambda: play(lambda work, w, g, at: (w.add_(1), g)[1]), "own change models"),
+            (lambda: play(lambda work, w, g, at: g.to("meta")), "own direction tensor"),
+            (lambda: play(lambda work, w, g, at: g.long()), "own direction tensor"),
+        ]
+    )
+
+
 SETTING = Setting(rounds=2, cohort=2, batch=3, step_size=0.07, local_steps=2)
 
 
 def trained(data, word="softmax"):
     problem = TASKS[word](data, regularisation=0.3).deal("iid", 2, 0)
     return list(rounds(problem.model, problem.federation, fedavg, SETTING, seed=5))[-1].model
+
+
+def test_a_table_trains_as_its_numbers_whatever_array_holds_them():
+    kinds = [TABLE.astype(kind) for kind in ("int64", "int8", "uint8", "float16", ">f8", "longdouble")]
+    for inputs in (*kinds, TABLE.tolist(), torch.tensor(TABLE), np.ma.masked_array(TABLE)):
+        assert torch.equal(trained(made(inputs=inputs, test=made(inputs=inputs))), trained(made()))
+    flags = TABLE > 4
+    assert torch.equal(trained(made(inputs=flags)), trained(made(inputs=flags.astype(float))))
+    both = (made(targets=targets, kind="regression") for targets in (TABLE.astype(int), TABLE))
+    found = [trained(data, "ridge") for data in both]
+    assert torch.equal(*found)
+    assert found[0].shape == (6,)
 
 
 @pytest.mark.parametrize("text", ["fedavg()", "scaffold()"])

@@ -139,6 +139,15 @@ def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
     )
 
 
+def test_values_over_several_decades_get_a_log_axis():
+    ax, _ = drawn(picture(bowl, words=("local_steps=2:20:10", "initial_gap=2")))
+    assert ax.get_yscale() == "linear"
+    ax, _ = drawn(picture(flat, x="initial_gap", words=("initial_gap=1e-3:10:9:log",)))
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    below_zero = picture(below, x="level", words=("level=-9:-1:5:log",))
+    assert drawn(below_zero)[0].get_xscale() == "linear"
+
+
 def test_the_same_numbers_give_the_same_file(tmp_path):
     first, beside = curves.write(picture(bowl), tmp_path / "a.svg")
     second, _ = curves.write(picture(bowl), tmp_path / "b")

@@ -59,6 +59,13 @@ def test_the_papers_scale_is_the_papers_setting():
     assert [PRINTED[task].local_steps for task in ("FEMNIST", "Shakespeare")] == [80, 80]
 
 
+def test_a_diverged_run_counts_as_accuracy_zero(store):
+    _fill(store, lambda *_: [3.0, 2.0, 1.0], lambda *_: [0.1, 0.2, 0.3], "diverged")
+    runs = Runs(store)
+    assert findings.at(runs, "smoke", "FEMNIST", "dsgd", findings.ACCURACY) == [0.0, 0.0]
+    assert findings.at(runs, "smoke", "FEMNIST", "dsgd", findings.LOSS) == [3.0, 3.0]
+
+
 # ---- the tables ----
 
 

@@ -93,33 +93,6 @@ def test_every_change_that_comes_to_rest_is_one_step_back_and_views_link_to_each
     assert rounds(whole) == 902
 
 
-def test_steps_back_lead_through_a_story_and_out_of_it(whole):
-    whole.choose("f-rounds", "900", "input")
-    rest(whole)
-    whole.choose("stories", "0")
-    rest(whole)
-    whole.js("document.querySelectorAll('#story button')[1].click()")
-    rest(whole)
-    second = whole.text("#story")
-    assert ("2 of 5" in second, rounds(whole)) == (True, 100)
-    whole.driver.back()
-    rest(whole)
-    assert ("1 of 5" in whole.text("#story"), rounds(whole)) == (True, 10)
-    whole.driver.back()
-    rest(whole)
-    assert (whole.find("#story").get_property("hidden"), rounds(whole)) == (True, 900)
-    whole.driver.forward()
-    whole.driver.forward()
-    rest(whole)
-    assert whole.text("#story") == second
-    whole.driver.refresh()
-    whole.settle()
-    rest(whole)
-    assert whole.text("#story") == second
-    whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
-    assert rounds(whole) == 900, "what was there before the story"
-
-
 # ---- what is shown ----
 
 HOVER = """

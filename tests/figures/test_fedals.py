@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from figure_toys import keep, MemoryStore, verdicts, YES
+from figure_toys import keep, MemoryStore, NOT, OPEN, verdicts, YES
 
 from empirics.experiments import Store
 from figures import making
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
-from figures.fedals import grid, guards, listing, settings, table_1, table_3
+from figures.fedals import figure_1, grid, guards, listing, settings, table_1, table_3
 from figures.runs import Runs
 from paper_checks.reported import table
 
@@ -199,3 +199,30 @@ def test_figure_3_needs_its_data_and_the_papers_scale(store, disk):
     assert FIGURE_3.data(Runs(store), "laptop").unavailable == "MultiNLI (not run at this scale)"
     assert len(FIGURE_3.cells("paper")) == 5 * 20
     assert verdicts(FIGURE_3.data(filled(store, TABLE_1, "MultiNLI", "smoke"), "smoke")) == [REGIME] * 3
+
+
+SIZES = (64 * 200 + 200, 200 * 200 + 200, 200 * 10 + 10)
+
+
+LAYERS = ("features.1.weight", "features.2.weight", "head.weight")
+
+
+def _layers(store, distances, monkeypatch, rounds=20, rise=0.0):
+    """Distances of each layer over rounds, the last layer's rising by a power of ten in ``rise`` of these."""
+    monkeypatch.setitem(grid.PLANS, "smoke", replace(grid.PLANS["smoke"], seeds=3, rounds={"": 4, grid.LAYERS: rounds}))
+    for i, cell in enumerate(grid.example("smoke")):
+        curves = {
+            ("consensus_distance", name): [
+                (at, d * (3 + i + 1e-7 * i * n) * (10 ** (rise * at) if n == 2 else 1)) for at in range(1, rounds + 1)
+            ]
+            for n, (name, d) in enumerate(zip(LAYERS, distances, strict=True))
+        }
+        keep(store, cell, curves)
+    return figure_1.data(Runs(store), "smoke")
+
+
+def test_figure_1_whole_layers_and_single_parameters_may_disagree_and_one_layer_decides_nothing(store, monkeypatch):
+    assert verdicts(_layers(store, (900.0, 500.0, 30.0), monkeypatch)) == [NOT, OPEN]
+    shown = _layers(store, (3.0, 2.0, 2500.0), monkeypatch)
+    assert verdicts(shown) == [OPEN, OPEN]
+    assert "layer 3" in shown.conclusions[0].why

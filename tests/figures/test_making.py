@@ -2,7 +2,6 @@
 
 import csv
 import errno
-import json
 import lzma
 import math
 
@@ -123,27 +122,6 @@ def test_mean_curves_average_what_is_there():
 
 
 # ---- writing ----
-
-
-def test_a_table_and_its_card_say_reported_and_ours_and_judge_them(made):
-    words, tex = ((made / f"fedinit.table_3.{kind}").read_text() for kind in ("md", "tex"))
-    for said in (
-        "| beta=0.1 | 75.95 / 55.30 ± 0.17 |",
-        "- **reproduced**: beta = 0.1 is best",
-        "+1.00 [+1.00, +1.00] over 3",
-    ):
-        assert said in words
-    assert r"beta=0.1 & 75.95 / 55.30 $\pm$ 0.17 \\" in tex
-    assert r"toy runs \& 3 seeds" in tex
-    with (made / "fedinit.table_3.csv").open() as file:
-        row = list(csv.DictReader(file))[2]
-    assert float(row["ours"]) == pytest.approx(100 * (0.55 + 0.003))
-    assert (row["reported"], row["reported_std"], row["seeds"]) == ("75.95", "", "3")
-    card = json.loads((made / "fedinit.table_3.json").read_text())
-    assert card["runs"] == {"wanted": 9, "there": 9, "done": 9}
-    assert card["seeds"] == [0, 1, 2]
-    assert list(card["keys"]) == sorted(c.key for c in all_cells(""))
-    assert card["versions"]["numpy"] == [np.__version__]
 
 
 def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):

@@ -1,10 +1,15 @@
 """The one-round figure shows the numbers of the table, and draws."""
 
+from dataclasses import replace
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from bounds.catalog import get
-from figures.one_round import CURVES, data, FIRST, GAP, SECOND
+from figures import VALIDATION_FIGURES
+from figures.one_round import CURVES, data, FIRST, GAP, save, SECOND
+from paper_checks.validation import VALIDATIONS
 from paper_checks.validation.comparison import Comparison, Row
 
 COUNTS = (1, 4, 11)
@@ -39,3 +44,16 @@ def test_panels_hold_the_rows(result):
         terms = sum(at["softmax, label skew", curve, k]["y"] for curve in (FIRST, SECOND))
         assert bound["y"] == pytest.approx(terms) or k == 1
     assert np.isnan(at["ridge, iid", SECOND, 1]["y"])
+
+
+def test_it_draws_the_same_file_twice_of_one_number_of_clients_too(result, tmp_path):
+    svg, png = save(result, tmp_path)
+    assert (svg.name, png.name) == ("fedals.one_round.svg", "fedals.one_round.png")
+    once = svg.read_text()
+    assert save(result, tmp_path)[0].read_text() == once
+    assert once.count("<path") > 20
+    for count in (1, 11):
+        alone = replace(result, numbers=tuple(row for row in result.numbers if row.clients == count))
+        assert save(alone, tmp_path)[1].stat().st_size > 10_000
+    assert set(VALIDATION_FIGURES) <= set(VALIDATIONS)
+    assert all(callable(import_module(module).save) for module in VALIDATION_FIGURES.values())

@@ -402,6 +402,13 @@ def _gaps(twin, point):
     return [next(walk)[0], *(walk.send(plan)[0] for plan in point.replayed)]
 
 
+def test_training_follows_the_schedule(problem):
+    asked = Goal.of(free(iterations=20, cohort=3), "optimality_gap", None, 5)
+    plan = Plan(4, 0.2, 3, ((4, 0.2), (3, 0.15), (1, 0.1)))
+    assert Trials(problem, asked, Silent()).value(plan, 11) != Trials(problem, asked, Silent()).value((4, 0.2), 11)
+    assert [plan.of_round(r) for r in (0, 2, 7)] == [(4, 0.2), (1, 0.1), (1, 0.1)]
+
+
 # ---- on the way to a target ----
 
 

@@ -7,6 +7,7 @@ import pytest
 from loops import cases
 
 import fedbounds
+from bounds.errors import BoundsError
 from paper_checks.audit import command, running as audit_module
 from paper_checks.audit.running import CLAIMS, judge
 from paper_checks.claims.claim import ClaimError
@@ -190,3 +191,11 @@ def test_mistakes_are_one_line_and_status_2_before_anything_runs(words, said, ow
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert said in err
+
+
+def test_names_that_leave_nothing_are_refused_and_help_is_no_mistake(capsys):
+    name = next(n for n in CLAIMS if n.startswith("fedals."))
+    with pytest.raises(BoundsError, match="fedcog"):
+        command.chosen([name], paper="fedcog")
+    assert check("--help") == 0
+    assert "fedbounds check" in capsys.readouterr().out

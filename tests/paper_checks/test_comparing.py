@@ -49,7 +49,7 @@ from paper_checks.claims.claim import Status
 from paper_checks.comparing import compare
 from paper_checks.comparing.advise import advise
 from paper_checks.comparing.compare_rows import EXACT, Failed, MEASURED, RANKED, TWIN, WORST
-from paper_checks.comparing.compare_sections import failure
+from paper_checks.comparing.compare_sections import failure, power
 from paper_checks.comparing.composing import filled, identity
 from paper_checks.comparing.evidence import estimated
 from paper_checks.comparing.exact_evidence import _instances, speaks_of
@@ -165,6 +165,11 @@ def test_what_cannot_be_ranked_says_why():
     ):
         row, *_ = only(bound, sites())
         assert (row.state, why in row.why) == (state, True), bound.name
+
+
+def test_rounds_are_rounded_up():
+    shown = {3: "3", 25: "25", 99.2: "100", 101: "110", 12245: "1.3e4", 6e4: "6e4", np.inf: "never"}
+    assert [power(x) for x in shown] == list(shown.values())
 
 
 def test_unequal_weights_silence_a_repair_for_equal_ones():
@@ -476,6 +481,26 @@ def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
     assert max(found) <= row.evidence[EXACT].value * (1 + 1e-9)
 
 
+def test_theorems_on_one_machine_stand_beside_exact_runs_of_the_federation_that_is_one():
+    """Lists over one client and over all of them do not meet; each row's mark leads to its own instance."""
+    plan = {"cohort": 5, "local_steps": 1, "rounds": 70, "step_size": 0.02}
+    s = Scenario.of({**SMALL, **plan, "client_gradient_variance": [0.4, 0.1, 0.3, 0.2, 0.6]})
+    table = compare(s, "grad_norm_sq", exact=True, of="classics")
+    rows = [row for row in table.rows if EXACT in row.evidence and "C15" in row.conversions]
+    assert {"classics.bottou_4_6", "classics.bottou_4_8"} <= {row.bound for row in rows}
+    assert all(row.over(EXACT) >= 1 for row in rows)
+    noise = rows[0].values["gradient_variance"]
+    assert noise == pytest.approx((0.4 + 0.1 + 0.3 + 0.2 + 0.6) / 25)
+    one = next(one for one in _instances(s) if one.problem.gradient_variance)
+    assert one.machine.problem.gradient_variance == pytest.approx(noise)
+    lines = str(table).splitlines()
+    told = [line for line in lines if line.startswith("x exact")]
+    assert len(told) == len({row.evidence[EXACT].what for row in rows}) > 1
+    for row in rows:
+        mark = next(line.split()[2][:-1] for line in told if line.endswith(row.evidence[EXACT].what))
+        assert any(line.strip().startswith(row.bound) and f" {mark}  " in line for line in lines)
+
+
 def test_an_instance_outside_of_the_premises_is_no_evidence():
     s = Scenario.of(**SMALL)
     row = next(r for r in compare(s, "grad_norm_sq").rows if r.bound == "decaying_k.theorem_1_repaired")
@@ -653,6 +678,11 @@ def test_the_price_is_where_the_bound_begins_to_speak():
     there = s.at(local_steps=found.local_steps, step_size=found.step_size, rounds=found.rounds)
     assert row_of(compare(there, "grad_norm_sq", [one]), "own.sum").state == "speaks"
     assert row_of(compare(there.at(rounds=found.rounds // 2), "grad_norm_sq", [one]), "own.sum").state != "speaks"
+
+
+def test_a_theorem_for_all_clients_has_a_price_with_all():
+    found = price(BOUNDS["fedcog.corollary"], sites(), "grad_norm_sq")
+    assert (found.cohort, math.isfinite(found.rounds)) == (40, True)
 
 
 # ---- looks, and the verb ----

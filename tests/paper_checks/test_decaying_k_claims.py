@@ -193,3 +193,10 @@ def test_the_printed_step_size_is_above_the_limit_for_a_gradient_cap_that_strong
         Fraction(witness[n]) for n in ("grad_cap_sq", "strong_convexity", "current_loss", "optimal_loss")
     )
     assert cap >= 2 * mu * (loss - least)
+
+
+def test_the_ratio_to_the_worst_case_is_rounded_down():
+    """450.75 / 0.97149783 = 463.974... and 1.008125 / 0.997501564 = 1.01065... in the tables."""
+    for name, ratio in (("theorem_1", "463.9"), ("lemma_1_sharp", "1.01")):
+        said = BY_NAME[f"decaying_k.{name}.worst_case"].check(Book()).evidence
+        assert said.startswith(f"bound / exact worst case >= {ratio} at ")

@@ -14,10 +14,12 @@ from bounds.assumptions import SAMPLES_NOISE
 from bounds.catalog import get
 from empirics.algorithms.layers import LocalModels
 from empirics.algorithms.layerwise import EarlySteps, fedals
+from paper_checks.claims.checkers import Requires
 from paper_checks.claims.claim import Book, Claim, Status
 from paper_checks.claims.fedals import algorithms, CLAIMS, controls, needed
 from paper_checks.claims.fedals.by_hand import listings
 from paper_checks.claims.fedals.by_hand.walks import Walk
+from paper_checks.claims.fedals.common import NONNEGATIVE
 
 
 def claim(name: str) -> Claim:
@@ -130,6 +132,11 @@ def test_the_model_of_one_of_two_clients_is_better_for_that_client_than_for_both
     )
     assert stated == 0.0
     assert known("eq_73.bound") is known("eq_71") is Status.FAILS
+
+
+def test_a_lost_or_added_condition_is_noticed():
+    assert Requires("fedals.gaussian_mean_gap")(Book()).status is Status.FAILS
+    assert Requires("fedals.lemma_b1", NONNEGATIVE[:1])(Book()).status is Status.FAILS
 
 
 def test_a_step_twice_too_long_leaves_no_non_iidness_and_breaks_theorem_4_1():

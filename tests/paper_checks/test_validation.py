@@ -105,6 +105,11 @@ def test_fitted_exponents_are_those_of_the_rows(result):
             assert 0 < row.standard_error < 0.3
 
 
+def test_two_numbers_of_clients_are_too_few_for_a_fit():
+    found = validate(get(NAME), DRAWS, replace(SMALL, clients=(2, 5)))
+    assert not [row for row in found.numbers if "exponent" in row.quantity]
+
+
 def test_numbers_do_not_depend_on_the_number_of_workers(result):
     again = validate(get(NAME), DRAWS, replace(SMALL, workers=3))
     assert [row.value for row in again.rows()] == [row.value for row in result.rows()]
