@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loops import each
+from loops import cases
 
 import fedbounds
 from bounds.catalog import get
@@ -85,7 +85,7 @@ CASES = {
 }
 
 
-@each(CASES, lambda name: {"case": CASES[name]})
+@cases("case", CASES.values())
 def test_a_worst_case_is_proved_to_a_millionth(case):
     worst, found = proved(*case)
     verify.check(found.content)
@@ -546,7 +546,7 @@ def same(claim, other):
         return False
 
 
-@each(NAMES, lambda name: {"name": name})
+@cases("name", NAMES)
 def test_every_row_says_what_is_proved_of_it(name):
     for number, row in enumerate(committed(name)):
         content = archived().get(row["proof"])

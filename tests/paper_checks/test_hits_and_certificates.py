@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from loops import each
+from loops import cases
 
 import paper_checks
 from bounds.catalog import BOUNDS
@@ -66,7 +66,7 @@ def proved(hit):
     return certify(worst.question, worst.value)
 
 
-@each([name for name, hit in HITS.items() if not outside(hit)], lambda name: {"name": name})
+@cases("name", [name for name, hit in HITS.items() if not outside(hit)])
 def test_a_hit_is_below_what_is_proved_of_its_class(name):
     assert Fraction(HITS[name].measured) <= proved(HITS[name]).bound
 
@@ -133,7 +133,7 @@ def _cap(problem, table):
     return most
 
 
-@each(CASES, lambda name: {"name": name})
+@cases("name", CASES)
 def test_the_worst_case_is_above_the_best_instance_found(name):
     bound = BOUNDS[name]
     box = FAMILIES["quadratics"].box(bound)

@@ -10,7 +10,7 @@ from math import isnan
 from pathlib import Path
 
 import pytest
-from loops import each
+from loops import cases
 from tools.worst_case_tables import full
 
 import bounds.vocabulary as v
@@ -71,7 +71,7 @@ def test_a_single_step_of_lemma_1_contracts_by_the_class():
     assert answer(asked).value == pytest.approx((1 - asked.setting.step_size / 7) ** 2, rel=1e-6)
 
 
-@each(REACHED, lambda name: {"name": name})
+@cases("name", REACHED)
 def test_every_bound_within_reach_is_above_its_worst_case(name):
     table = tightness(name, rounds=2, local_steps=2, heterogeneity=0.6).columns
     assert table["ratio"][0] > 1 - 1e-6
@@ -108,7 +108,7 @@ def test_bounds_on_drawn_clients_take_a_cohort():
     assert replace(place, cohort=3) == replace(place, cohort=0)
 
 
-@each(DRAWN, lambda name: {"name": name})
+@cases("name", DRAWN)
 def test_a_bound_on_drawn_clients_is_above_the_worst_case_in_the_mean(name):
     place = {"clients": 2, "cohort": 1, "rounds": 2, "local_steps": 1, "heterogeneity": 0.6, "relaxation": 0.01}
     drawn = tightness(name, **place).columns
@@ -203,7 +203,7 @@ def test_every_bound_within_reach_has_a_table_with_its_card():
         assert (card["estimate"] == "exact") == all(row["exact"] for row in rows)
 
 
-@each(TABLED, lambda name: {"name": name})
+@cases("name", TABLED)
 def test_a_committed_table_is_computed_again(name):
     rows = [row for row in committed(name) if row["rounds"] * row["local_steps"] <= 4]
     for row in rows[:: max(1, len(rows) // 3)]:

@@ -1,7 +1,7 @@
 """Our worst cases against the same ones stated by hand in PEPit: all methods, classes, metrics and assumptions."""
 
 import pytest
-from loops import each
+from loops import cases
 from tools.pepit_reference import by_pepit
 
 from bounds.core import Statistic
@@ -52,16 +52,13 @@ def question(name, given, metric, kind="last", over="rounds", clients=2, steps=N
     return Question(algorithm(name), Setting(cohort=clients, **plan), given, metric, Statistic(kind, over), steps)
 
 
-def case(number):
-    name, given, metric, clients, more = CASES[int(number)]
-    return {"asked": question(name, given, *metric.split(), clients=clients, **more)}
-
-
-def agrees(asked):
+def agrees(number):
+    name, given, metric, clients, more = CASES[number]
+    asked = question(name, given, *metric.split(), clients=clients, **more)
     assert answer(asked).value == pytest.approx(by_pepit(asked), rel=1e-5)
 
 
-test_both_statements_agree = each(map(str, range(0, len(CASES), 3)), case)(agrees)
+test_both_statements_agree = cases("number", range(0, len(CASES), 3))(agrees)
 test_both_statements_agree_on_the_rest = pytest.mark.slow(
-    each((str(number) for number in range(len(CASES)) if number % 3), case)(agrees)
+    cases("number", (number for number in range(len(CASES)) if number % 3))(agrees)
 )

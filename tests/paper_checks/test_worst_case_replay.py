@@ -5,7 +5,7 @@ from itertools import cycle, permutations, product
 
 import numpy as np
 import pytest
-from loops import each
+from loops import cases
 
 from bounds.core import Statistic
 from empirics.algorithms import algorithm
@@ -179,7 +179,7 @@ LONG = {
 
 
 @pytest.mark.slow
-@each(LONG, lambda name: {"case": LONG[name]})
+@cases("case", LONG.values())
 def test_longer_runs(case):
     method, rounds, clients, steps, assumptions, metric, statistic = case
     checked(worst_case(method, setting(rounds, clients, steps), assumptions, metric, statistic))

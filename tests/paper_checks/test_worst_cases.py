@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loops import each
+from loops import cases
 
 from bounds.core import Statistic
 from bounds.errors import BoundsError
@@ -375,7 +375,7 @@ RENAMED = {
 }
 
 
-@each(RENAMED, lambda name: {"case": RENAMED[name]})
+@cases("case", RENAMED.values())
 def test_renaming_the_clients_loses_nothing(case):
     method, clients, cohort, steps, metric, given = case
     small = worst_case(method, drawing(cohort, steps=steps), given, metric, clients=clients)
