@@ -68,13 +68,13 @@ FLOORS = {
         "command", "verbs",
     ),
     "paper_checks": (
-        "reported", "forking", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "rates",
+        "reported", "forking", "falsify_options", "runs", "falsifier", "worst_case",
         "validation", "comparing", "claims", "audit",
     ),
 }  # fmt: skip
 """The rooms of a part from the ground up: each imports from those before it only, but for types and for what a verb
 loads once its words are read."""
-LATER = {("falsify_options", "falsifier"), ("tightness_options", "worst_cases")}
+LATER = {("falsify_options", "falsifier")}
 """Words of verbs, and the work that is loaded after they are read."""
 
 

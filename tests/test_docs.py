@@ -206,7 +206,7 @@ def test_the_site_builds_without_warnings_and_offline(tmp_path):
     shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("_build", "reference", "__pycache__"))
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
-    verifier = Path("paper_checks/worst_cases/certificates/verify.py")  # a page quotes it
+    verifier = Path("paper_checks/worst_case/verify.py")  # a page quotes it
     (tmp_path / verifier).parent.mkdir(parents=True)
     shutil.copy(ROOT / verifier, tmp_path / verifier)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(source), str(built)]

@@ -16,7 +16,7 @@ from empirics.experiments import Cell, Outcome, registry as jobs, Store
 from empirics.experiments.sources import digests, own_files, source_digest
 from empirics.experiments.store import _digest
 from empirics.training.setting import Setting
-from paper_checks.worst_cases.places import Place
+from paper_checks.worst_case.grid_point import GridPoint
 
 RUN = {"algorithm": "fedavg()", "problem": "softmax(digits)", "seed": 3, "measure": ["train_loss"]}
 
@@ -38,7 +38,7 @@ def test_words_of_a_setting_have_its_defaults():
     usual = {f.name: f.default for f in fields(Setting) if f.default is not MISSING} | Setting.USUAL
     assert len(usual) > 10
     assert usual.items() <= jobs.jobs()["round_times"].defaults.items()
-    assert {f.name: f.default for f in fields(Place)}.items() <= jobs.jobs()["tightness"].defaults.items()
+    assert {f.name: f.default for f in fields(GridPoint)}.items() <= jobs.jobs()["tightness"].defaults.items()
 
 
 def test_two_jobs_of_one_name_are_refused(monkeypatch):

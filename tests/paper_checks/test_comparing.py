@@ -57,7 +57,7 @@ from paper_checks.comparing.price import price
 from paper_checks.comparing.run_evidence import measured
 from paper_checks.comparing.standing import FAILS, HOLDS, STANDING
 from paper_checks.comparing.twin import twin
-from paper_checks.worst_cases.tables import committed
+from paper_checks.worst_case.tightness_table import committed
 
 ROOT = Path(__file__).resolve().parents[2]
 SITES = f"@{ROOT / 'examples' / 'sites.json'}"

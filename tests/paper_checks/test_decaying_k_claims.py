@@ -170,7 +170,7 @@ def test_every_failing_claim_says_why():
 
 
 def test_what_the_improved_theorem_is_above_is_an_upper_estimate_and_gradient_descent_attains_it():
-    from paper_checks.worst_cases.tables import committed
+    from paper_checks.worst_case.tightness_table import committed
 
     assert not any(row["exact"] for row in committed("decaying_k.theorem_1_sharp"))  # so 1.1 is a lower limit alone
     x, step, squares = 5.0, 1 / 3, []  # clients 3/2 (x - 2)^2: L = 3

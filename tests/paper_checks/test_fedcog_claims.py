@@ -16,7 +16,7 @@ from paper_checks.audit.running import judge
 from paper_checks.claims.checkers import EdgeIs
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.fedcog import CLAIMS
-from paper_checks.worst_cases.tables import committed
+from paper_checks.worst_case.tightness_table import committed
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}
 
