@@ -1,4 +1,4 @@
-"""The page of one federation in a real browser: hands, steps back, links, files, looks, pictures for a paper."""
+"""The page of one federation in a real browser: hands, steps back, links, files."""
 
 import json
 
