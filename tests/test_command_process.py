@@ -18,7 +18,6 @@ import pytest
 
 import fedbounds
 from bounds.errors import BoundsError
-from empirics.experiments.processes import _remove_left_over, SCRATCH
 
 ROOT = Path(__file__).parents[1]
 IRIS = ["--problem", "softmax(iris)", "--clients", "3"]
@@ -216,16 +215,6 @@ def test_a_backend_that_matplotlib_does_not_know_is_named(tmp_path):
 # ---- threads, workers, folders ----
 
 
-def test_folders_of_dead_drivers_are_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    child = subprocess.Popen(["true"])
-    child.wait()
-    for process in (child.pid, os.getpid()):
-        (tmp_path / f"{SCRATCH}{process}-abc").mkdir()
-    _remove_left_over()
-    assert [p.name for p in tmp_path.iterdir()] == [f"{SCRATCH}{os.getpid()}-abc"]
-
-
 def test_a_thread_that_a_file_leaves_running_is_named(tmp_path):
     path = tmp_path / "own.py"
     path.write_text(
@@ -330,7 +319,7 @@ def test_a_second_interrupt_while_threads_end_is_silent():
 WORKERS = """
 import os, signal, subprocess, sys, threading, time
 from bounds.showing.process import guarded
-from empirics.experiments.processes import own_cluster
+from empirics.experiments.processes import own_processes
 from paper_checks.forking import spread
 
 def working(*seconds):
@@ -351,7 +340,7 @@ ENDS = [
         for work, status in [
             ("subprocess.Popen(['sh', '-c', 'sleep 3; kill -INT 0']); working(600, 600, 600)", 130),
             (TERMINATED + "time.sleep(60)", 143),
-            (TERMINATED + "own_cluster(2).__enter__(); time.sleep(60)", 143),
+            (TERMINATED + "own_processes(2).__enter__(); time.sleep(60)", 143),
         ]
     ),
 ]

@@ -22,8 +22,7 @@ from bounds.showing.usage import refuse_idle, UsageError, writable_folder
 from bounds.showing.values import read
 from empirics.experiments import Store
 from empirics.experiments.command import folder
-from empirics.experiments.running import sweep
-from empirics.experiments.stopping import stopped
+from empirics.experiments.running import interrupted, sweep
 from empirics.progress import lasting, Progress, progress
 
 from ..runs.can import can
@@ -113,7 +112,7 @@ def _certified(args: Any, bound: Bound, rows: Sequence[dict[str, Any]], about: d
         try:
             swept = sweep(todo, store, args.workers, heard=lambda done: bar.step())
         except KeyboardInterrupt:
-            raise stopped(store, todo, "proofs") from None
+            raise interrupted(store, todo, "proofs") from None
     broken = {done.cell.key: done.error for done in swept if done.how == "failed"}
     contents, failed = [], []
     for number, (row, cell) in enumerate(zip(rows, wanted, strict=True), 1):
@@ -239,7 +238,7 @@ def _computed(args: Any, at: Sequence[Place], seconds: float, bar: Progress) -> 
     try:
         sweep(wanted, store, args.workers, heard=heard)
     except KeyboardInterrupt:
-        raise stopped(store, wanted, "worst cases") from None
+        raise interrupted(store, wanted, "worst cases") from None
     rows: list[dict[str, Any]] = []
     for cell in wanted:
         kept = store.get(cell)

@@ -117,7 +117,9 @@ def test_committed_names_and_captions_are_as_true():
         path, words = COMMITTED / f"{name}.csv", report.card(COMMITTED / f"{name}.json")["caption"]
         found = [what for row in (writing.rows(path) if path.exists() else []) for what in told(row)]
         given = (
-            [card["arguments"] for card, _ in kept_with_code("laptop", name)] if artefact(name).paper != "ours" else []
+            [kept.card["arguments"] for kept in kept_with_code("laptop", name)]
+            if artefact(name).paper != "ours"
+            else []
         )
         found += differing(words, given) if given else []
         picture = COMMITTED / f"{name}.svg"

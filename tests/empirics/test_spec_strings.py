@@ -13,12 +13,12 @@ from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.layerwise import layerwise
 from empirics.algorithms.local import fedprox
-from empirics.calls import parse, written
 from empirics.data.catalogue import dataset
 from empirics.federation.partitions import partition
 from empirics.measuring import measurement
 from empirics.models.networks import network
 from empirics.problems.tasks import task
+from empirics.spec_strings import parse, written
 
 TEXTS = [
     *(f"{name}(scaffold())" if needs_an_algorithm(name) else name for name in ALGORITHMS),
