@@ -135,10 +135,10 @@ def _grid(path: Path, found: dict[str, Any]) -> Grid:
     for word in found:
         if word not in WORDS:
             raise EmpiricsError(f"{path}: {unknown('word', word, WORDS)}")
-    for word, kind, said in (("fixed", dict, "a table"), ("vary", dict, "a table"), ("also", list, "a list of tables")):
-        if not isinstance(found.get(word, kind()), kind):
-            raise EmpiricsError(f"{path}: {word} must be {said}; got {short(found[word])}")
     if "fixed" not in found and "vary" not in found:
         raise EmpiricsError(f"{path}: a grid needs [fixed] or [vary] with the arguments of its runs")
+    also = found.get("also", [])
+    if not isinstance(also, list):
+        raise EmpiricsError(f"{path}: also must be a list of tables; got {short(also)}")
     name, job = found.get("name", path.stem), found.get("job", TRAIN)
-    return Grid(name, found.get("fixed", {}), found.get("vary", {}), job, tuple(found.get("also", ())))
+    return Grid(name, found.get("fixed", {}), found.get("vary", {}), job, tuple(also))

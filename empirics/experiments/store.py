@@ -35,8 +35,6 @@ COMMIT;
 """
 BUSY = 60.0
 """Seconds to wait for another process that writes."""
-MANY = 50
-"""Rows are read one by one for fewer keys than this, else all of them at once."""
 RESULTS = ("done", "diverged")
 
 
@@ -229,11 +227,10 @@ class Store:
 
 
 def _rows(database: sqlite3.Connection, keys: Collection[str] | None) -> list[tuple[str, str, bytes, str]]:
-    if keys is not None and len(keys) < MANY:
-        ask = "SELECT * FROM result WHERE key = ?"
-        return [row for key in keys for row in database.execute(ask, (key,)).fetchall()]
-    wanted = keys if keys is None else set(keys)
-    return [row for row in database.execute("SELECT * FROM result") if wanted is None or row[0] in wanted]
+    if keys is None:
+        return database.execute("SELECT * FROM result").fetchall()
+    ask = "SELECT * FROM result WHERE key = ?"
+    return [row for key in keys for row in database.execute(ask, (key,)).fetchall()]
 
 
 def _about(cell: Cell, status: str, minutes: float) -> dict[str, Any]:

@@ -114,14 +114,6 @@ def test_what_cannot_be_stored_leaves_the_store_as_it_was_and_other_files_are_re
     assert [k.cell for k in store] == [CELL]
 
 
-def test_many_are_looked_up_as_one_by_one(store):
-    cells = [Cell(f"{HERE}:square", {"number": n}) for n in range(120)]
-    for cell in cells[::3]:
-        store.keep(cell, OUTCOME, 0.1)
-    assert [kept is not None for kept, _ in store.look(cells)] == [n % 3 == 0 for n in range(120)]
-    assert [kept.cell for kept in store.of(cells[:9])] == cells[:9:3]
-
-
 def test_a_store_is_one_file_that_can_be_copied_and_read_where_nothing_can_be_written(store, tmp_path, run):
     store.keep(CELL, OUTCOME, 0.1)
     assert [path.name for path in store.folder.iterdir()] == [store.file.name]
