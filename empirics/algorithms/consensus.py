@@ -20,11 +20,11 @@ from torch import Tensor
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 from bounds.fedcog import labels as whole
 
-from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..federation.shuffles import orders
 from ..models.model import Batch, Model
 from ..numbers import checked
+from ..spec_strings import chosen, written
 from .algorithm import Algorithm, fedavg, plugged, renamed, Rows, TaskLoss, Work
 from .halves import adam, floating, log_sum, over, Probable, probable
 from .pictures import LearnedGenerator, Pixels

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from bounds.domains import NONNEGATIVE, POSITIVE
 
-from ..calls import chosen, written
 from ..models.model import Batch, Halved
 from ..numbers import checked
+from ..spec_strings import chosen, written
 from .algorithm import Algorithm, fedavg, renamed, Rows, Work
 from .halves import halves, over, represented
 

@@ -13,11 +13,11 @@ from torch import nn, Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE, POSITIVE
 
-from ..calls import written
 from ..errors import EmpiricsError
 from ..models.model import Batch, Halved, Trainable
 from ..models.network import Network
 from ..numbers import checked
+from ..spec_strings import written
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, renamed, Work
 from .halves import adam, over, probable

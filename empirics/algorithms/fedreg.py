@@ -9,9 +9,9 @@ from torch import Tensor
 
 from bounds.domains import POSITIVE, SHARE, WHOLE
 
-from ..calls import chosen, written
 from ..models.model import Batch, Halved
 from ..numbers import checked
+from ..spec_strings import chosen, written
 from .algorithm import Algorithm, fedavg, GradientAt, renamed, Work
 from .halves import floating, over, probable
 

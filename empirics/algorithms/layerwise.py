@@ -14,9 +14,9 @@ from torch import Tensor
 
 from bounds.domains import COUNT
 
-from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..numbers import checked
+from ..spec_strings import chosen, written
 from .algorithm import (
     Algorithm,
     Average,

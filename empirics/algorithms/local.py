@@ -11,8 +11,8 @@ from torch import Tensor
 
 from bounds.domains import NONNEGATIVE, POSITIVE, SHARE
 
-from ..calls import chosen, written
 from ..numbers import checked
+from ..spec_strings import chosen, written
 from .algorithm import Algorithm, fedavg, GradientAt, renamed, State, Work
 from .state import Remembered
 

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE
 
-from ..calls import written
 from ..errors import EmpiricsError
 from ..numbers import checked
+from ..spec_strings import written
 from .algorithm import Algorithm, fedavg, PlannedSteps, plugged, renamed, Rows, State, Work
 from .layers import head_columns, LocalModels, named_head, OwnStart
 from .local import Proximal

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from bounds.domains import RELAXATION
 
-from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..numbers import checked
+from ..spec_strings import chosen, written
 from .algorithm import Algorithm, Average, fedavg, plugged, renamed, Rows, ServerStart, State
 from .server import AddUpdate
 

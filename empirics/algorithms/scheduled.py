@@ -11,9 +11,9 @@ import numpy as np
 
 from bounds.domains import COUNT
 
-from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..numbers import checked
+from ..spec_strings import chosen, written
 from .algorithm import Algorithm, PlannedSteps, plugged, renamed, State
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from bounds.domains import Domain, POSITIVE
 
-from ..calls import chosen, written
 from ..numbers import checked
+from ..spec_strings import chosen, written
 from .algorithm import Algorithm, fedavg, renamed, Work
 
 READINGS = ("intended", "code")

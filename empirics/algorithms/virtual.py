@@ -12,9 +12,9 @@ from torch import Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 
-from ..calls import written
 from ..models.model import Batch, Halved
 from ..numbers import checked
+from ..spec_strings import written
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, renamed, Work
 from .halves import floating, halves, over

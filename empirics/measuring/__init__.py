@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..calls import parse
+from ..spec_strings import parse
 from .core import Exactness, Measurement, Reading, Snapshot
 from .costs import COSTS, runtime
 from .models import average_gap, MODELS

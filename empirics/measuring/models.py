@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bounds.weights import Weights
 
-from ..calls import written
+from ..spec_strings import written
 from ..training.statistics import border
 from .core import layers_of, Measurement, of_all_minima, of_everyone, one, per_client, Reading, Readings, Snapshot
 

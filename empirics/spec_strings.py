@@ -1,8 +1,7 @@
-"""How algorithms are written: a call with its arguments, such as ``relaxed(scaffold(), beta=0.05)``.
+"""Specification strings of algorithms, data, models and measurements, such as ``relaxed(scaffold(), beta=0.05)``.
 
-``written`` is the canonical form (defaults spelled out), ``parse`` reads one with a literal parser: names of a
-registry, numbers, strings and nested calls, nothing else is evaluated. The same string is used on the command line, in
-tables and in the hash of a result.
+``written`` makes the canonical form, with defaults; ``parse`` reads names of a registry, numbers, strings and nested
+calls, and evaluates nothing else. The same string is used on the command line, in tables and in the key of a result.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from .numbers import check_kind, shown
 
 CALL = re.compile(r"\w+\s*\(")
 LONGEST = 2**63 - 1
-"""Of whole numbers in a call: arrays hold no larger ones."""
+"""The largest integer in a call: arrays hold no larger ones."""
 
 
 def written(name: str, *arguments: Any, **options: Any) -> str:
-    """The canonical text of a call: ``written("fedprox", mu=0.01)`` is ``fedprox(mu=0.01)``."""
+    """Return the canonical text of a call: ``written("fedprox", mu=0.01)`` is ``fedprox(mu=0.01)``."""
     shown = [str(a) for a in arguments]
     shown += [f"{k}={v!r}" if isinstance(v, str) else f"{k}={_number(v)}" for k, v in options.items()]
     return f"{name}({', '.join(shown)})"
 
 
 def _number(value: Any) -> str:
-    """The shortest text that reads back to the same number; whole floats as whole numbers, minus zero as zero."""
+    """The shortest text that reads back to the same number; integral floats as integers, minus zero as zero."""
     if isinstance(value, (float, np.floating)):
         return repr(float(value) + 0.0).removesuffix(".0")
     return str(value)
@@ -48,7 +47,7 @@ def _number(value: Any) -> str:
 
 
 def chosen(kind: str, value: Any, known: Iterable[str]) -> str:
-    """``value`` if it is one of the ``known`` words."""
+    """Return ``value`` if it is one of the ``known`` names."""
     names = tuple(known)
     if not isinstance(value, str):
         raise EmpiricsError(f"{kind} must be one of {', '.join(names)}; got {shown(value)}")
@@ -58,16 +57,16 @@ def chosen(kind: str, value: Any, known: Iterable[str]) -> str:
 
 
 def refuse_twice(names: Iterable[str]) -> None:
-    """The same method twice would count as further seeds, the same measurement as further clients."""
+    """Refuse a name that is given twice: a method would count as further seeds, a measurement as further clients."""
     for name, times in Counter(names).items():
         if times > 1:
             raise EmpiricsError(f"{name} is given twice")
 
 
-def bound(
+def bind_arguments(
     who: str, kind: str, form: Signature, arguments: Sequence[Any], options: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """The arguments of a call by name; what does not fit its ``form`` is refused in words: ``kind`` is one by name."""
+    """Return the arguments of a call by name; refuse those that do not fit its ``form``."""
     named = [p for p in form.parameters.values() if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
     open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in form.parameters.values())
     for option in () if open_ended else options:
@@ -96,10 +95,10 @@ def parse(
     own: type[Any] | None = None,
     declared: bool = False,
 ) -> Any:
-    """The object a call names: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; a bare name is called empty.
+    """Return the object of a call: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; ``fedavg`` is ``fedavg()``.
 
-    ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not to be had).
-    ``declared``: numbers are held to the kinds that the makers declare, which then look at their sizes alone.
+    ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not allowed).
+    ``declared``: numbers must be of the kinds that the annotations of the called functions declare.
     """
     if own is not None and isinstance(text, str) and in_a_file(text):
         return from_file(text.strip(), own)
@@ -107,7 +106,7 @@ def parse(
 
 
 def tree(text: str, kind: str = "a call") -> ast.expr:
-    """The expression that a call is written as, its numbers as people write them; all else is refused."""
+    """Return the syntax tree of a call; refuse other expressions, and numbers in unusual spellings."""
     source = text.strip() if isinstance(text, str) else ""
     try:
         with warnings.catch_warnings():
@@ -135,7 +134,7 @@ def _no_call(kind: str, text: Any) -> EmpiricsError:
 
 
 def _check_spelling(kind: str, spelled: str, text: str) -> None:
-    """Refuse a number that Python reads and people do not write: 1_0, 0x1, or one that no float holds."""
+    """Refuse numbers such as 1_0 and 0x1, and those that no float holds."""
     try:
         if decimal(spelled) is None:
             raise ValueError("must be plain decimal numbers")
@@ -144,13 +143,13 @@ def _check_spelling(kind: str, spelled: str, text: str) -> None:
 
 
 def in_a_file(text: str) -> bool:
-    """Whether a text is written like ``path/file.py:variable``, or like a part of that."""
+    """Whether a text has the form ``path/file.py:variable``, or a part of it."""
     words = text.strip()
     return (words.endswith(".py") or words.rpartition(":")[0].endswith(".py")) and not CALL.match(words)
 
 
 class _Reading(NamedTuple):
-    """A text that is read as a call of something in a registry."""
+    """Reads one text as a call of an entry of a registry."""
 
     registry: Mapping[str, Callable[..., Any]]
     kind: str
@@ -178,7 +177,7 @@ class _Reading(NamedTuple):
     def call(self, name: str, arguments: list[Any], options: dict[str, Any]) -> Any:
         make = self.registry[name]
         form = signature(make)
-        given = bound(f"{self.kind} {name}", f"option of {name}", form, arguments, options)
+        given = bind_arguments(f"{self.kind} {name}", f"option of {name}", form, arguments, options)
         for option, value in given.items() if self.declared else ():
             check_kind(f"{name}: {option}", str(form.parameters[option].annotation), value)
         return make(*arguments, **options)
