@@ -26,9 +26,9 @@ from .units import ONE, Unit
 from .weights import Weights
 
 if TYPE_CHECKING:
-    from .numerics.inverse import Solution
-    from .numerics.minima import Minimum
-    from .numerics.optima import Optimum
+    from .numerics.closed import Optimum
+    from .numerics.minimize import Minimum
+    from .numerics.solve import Solution
 
 T = TypeVar("T")
 RELATIONS = ("<=", "=", ">=", "<~")
@@ -299,19 +299,19 @@ class Bound:
 
     def minimize(self, over: Quantity | str, **values: Any) -> Optimum | Minimum:
         """Where the bound is smallest in ``over``: a closed form without values, certified numbers with values."""
-        from .numerics.optima import minimize
+        from .numerics.minimize import minimize
 
         return minimize(self, over, values)
 
     def solve(self, for_: Quantity | str, *, target: float, side: str = "largest", **values: Any) -> Solution:
         """The largest (smallest) value of ``for_`` with the bound still at most ``target``, erring on the safe side."""
-        from .numerics.inverse import solve
+        from .numerics.solve import solve
 
         return solve(self, for_, target, side, values)
 
     def sensitivity(self, **values: Any) -> dict[str, Any]:
         """Elasticity of the value in each quantity: percent change of the bound per percent change of the quantity."""
-        from .numerics.sensitivity import elasticities
+        from .numerics.slopes import elasticities
 
         return elasticities(self, values)
 

@@ -58,16 +58,16 @@ class Balls:
     # ---- arithmetic ----
 
     def add(self, a: Members, b: Members) -> Members:
-        return _each(lambda x, y: x + y, a, b)
+        return each(lambda x, y: x + y, a, b)
 
     def subtract(self, a: Members, b: Members) -> Members:
-        return _each(lambda x, y: x - y, a, b)
+        return each(lambda x, y: x - y, a, b)
 
     def multiply(self, a: Members, b: Members) -> Members:
-        return _each(lambda x, y: x * y, a, b)
+        return each(lambda x, y: x * y, a, b)
 
     def divide(self, a: Members, b: Members) -> Members:
-        return _each(self._over, a, b)
+        return each(self._over, a, b)
 
     def _over(self, x: Any, y: Any) -> Any:
         if not y.is_zero():
@@ -75,30 +75,30 @@ class Balls:
         return self.infinite if x > 0 else -self.infinite if x < 0 else self.nan
 
     def whole_power(self, base: Members, exponent: int) -> Members:
-        return _each(lambda x: x**exponent, base)
+        return each(lambda x: x**exponent, base)
 
     def square_root(self, x: Members) -> Members:
-        return _each(lambda x: x.sqrt(), x)
+        return each(lambda x: x.sqrt(), x)
 
     def power(self, base: Members, exponent: Members) -> Members:
-        return _each(self._raised, base, exponent)
+        return each(self.raised, base, exponent)
 
-    def _raised(self, x: Any, y: Any) -> Any:
+    def raised(self, x: Any, y: Any) -> Any:
         if y.is_zero():
             return self.arb(1)
         if x.is_zero():
             return self.arb(0) if y > 0 else self.infinite if y < 0 else self.nan
         if x > 0:
-            return self._exp(y * x.log())
+            return self.exp(y * x.log())
         return x**y
 
     def growth(self, x: Members, exponent: Members) -> Members:
-        return _each(lambda a, n: self._exp(n * a.log1p()) if a > -1 else self._raised(1 + a, n), x, exponent)
+        return each(lambda a, n: self.exp(n * a.log1p()) if a > -1 else self.raised(1 + a, n), x, exponent)
 
     def exponential(self, x: Members) -> Members:
-        return _each(self._exp, x)
+        return each(self.exp, x)
 
-    def _exp(self, x: Any) -> Any:
+    def exp(self, x: Any) -> Any:
         """Beyond what Arb takes, ``2^n exp(r)`` with ``x = n log 2 + r``, where the precision tells ``n``."""
         if abs(x) > FAR:
             return self.infinite if x > 0 else self.arb(0)
@@ -111,19 +111,19 @@ class Balls:
         return self.nan if n is None else (x - n * log_2).exp() * self.arb((1, n))
 
     def logarithm(self, x: Members) -> Members:
-        return _each(lambda a: -self.infinite if a.is_zero() else a.log(), x)
+        return each(lambda a: -self.infinite if a.is_zero() else a.log(), x)
 
     def log_ratio(self, x: Members) -> Members:
-        return _each(lambda a: self.arb(1) if a.is_zero() else a.log1p() / a, x)
+        return each(lambda a: self.arb(1) if a.is_zero() else a.log1p() / a, x)
 
     def absolute(self, x: Members) -> Members:
-        return _each(abs, x)
+        return each(abs, x)
 
     def maximum(self, a: Members, b: Members) -> Members:
-        return _each(lambda x, y: x.max(y), a, b)
+        return each(lambda x, y: x.max(y), a, b)
 
     def minimum(self, a: Members, b: Members) -> Members:
-        return _each(lambda x, y: x.min(y), a, b)
+        return each(lambda x, y: x.min(y), a, b)
 
     def total(self, x: Members) -> Members:
         return [x[0] * self.width if len(x) == 1 else sum(x[1:], x[0])]
@@ -137,26 +137,26 @@ class Balls:
     # ---- jumps ----
 
     def ceiling(self, x: Members) -> Members:
-        return _each(lambda a: a.lower().ceil() if a.is_finite() else a, x)
+        return each(lambda a: a.lower().ceil() if a.is_finite() else a, x)
 
     def floor(self, x: Members) -> Members:
-        return _each(lambda a: a.upper().floor() if a.is_finite() else a, x)
+        return each(lambda a: a.upper().floor() if a.is_finite() else a, x)
 
     def compare(self, a: Members, b: Members, relation: str, given: bool) -> list[bool]:
         """Computed sides stand for all numbers that round to them; given ones are the floats that they are."""
         if given:
-            return _each(lambda x, y: COMPARISONS[relation](float(x.mid()), float(y.mid())), a, b)
+            return each(lambda x, y: COMPARISONS[relation](float(x.mid()), float(y.mid())), a, b)
         a, b = ([x if x.is_exact() else self.given(x) for x in side] for side in (a, b))
-        return _each(lambda x, y: x.is_finite() and y.is_finite() and DECIDED[relation](x, y), a, b)
+        return each(lambda x, y: x.is_finite() and y.is_finite() and DECIDED[relation](x, y), a, b)
 
     def negated(self, a: list[bool]) -> list[bool]:
         return [not x for x in a]
 
     def both(self, a: list[bool], b: list[bool]) -> list[bool]:
-        return _each(lambda x, y: x and y, a, b)
+        return each(lambda x, y: x and y, a, b)
 
     def either(self, a: list[bool], b: list[bool]) -> list[bool]:
-        return _each(lambda x, y: x or y, a, b)
+        return each(lambda x, y: x or y, a, b)
 
     def pieces(self, *parts: list[Any]) -> Members:
         count = len(parts) // 2
@@ -166,7 +166,7 @@ class Balls:
                 (value for holds, value in zip(entries[:count], entries[count:], strict=True) if holds), self.nan
             )
 
-        return _each(chosen, *parts)
+        return each(chosen, *parts)
 
 
 DECIDED: dict[str, Callable[[Any, Any], bool]] = {
@@ -180,7 +180,7 @@ DECIDED: dict[str, Callable[[Any, Any], bool]] = {
 """Comparisons of balls: see the module."""
 
 
-def _each(function: Callable[..., Any], *lists: list[Any]) -> list[Any]:
+def each(function: Callable[..., Any], *lists: list[Any]) -> list[Any]:
     length = max(map(len, lists))
     return [function(*(x[i if len(x) > 1 else 0] for x in lists)) for i in range(length)]
 
