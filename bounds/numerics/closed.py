@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -13,9 +13,7 @@ from ..errors import NoMinimumError
 from ..operators import LinearReduction
 from ..papers import Source
 from ..quantities import quantities_of, Quantity
-
-if TYPE_CHECKING:
-    from ..core import Bound, Condition
+from ..statement import Condition, spell, Statement
 
 PASS_VALUES = "pass values for the others to get a certified number"
 Powers = dict[sp.Expr, sp.Expr]
@@ -34,7 +32,7 @@ class Optimum:
     are not looked at; pass values to ``minimize`` for that.
     """
 
-    bound: Bound
+    bound: Statement
     over: Quantity
     at: sp.Expr
     value: sp.Expr
@@ -48,13 +46,11 @@ class Optimum:
         note: str = "",
         conditions_extra: tuple[Condition, ...] = (),
         **overrides: Any,
-    ) -> Bound:
+    ) -> Any:
         """The minimiser as a statement of its own, ``over = at``, with the conditions that do not speak of ``over``.
 
-        ``overrides`` are further fields of the new ``Bound`` (such as ``about``, ``letters`` or ``off_by``).
+        ``overrides`` are further fields of the new bound (such as ``about``, ``letters`` or ``off_by``).
         """
-        from ..core import Bound, Condition
-
         fields: dict[str, Any] = {
             "relation": "=",
             "terms": {"optimum": self.at},
@@ -63,7 +59,7 @@ class Optimum:
             **overrides,
         }
         needed = tuple(Condition(f"{r.lhs} > 0, so that the bound has a minimum", r) for r in self.requires)
-        result = Bound(
+        result = type(self.bound)(
             name=name,
             target=self.over,
             source=source,
@@ -75,8 +71,6 @@ class Optimum:
         return replace(result, given={k: v for k, v in self.bound.given.items() if k in used})
 
     def _inherited(self) -> tuple[Condition, ...]:
-        from ..core import spell
-
         spelled = (
             c if c.relation is None else replace(c, relation=spell(c.relation, self.bound.where))
             for c in self.bound.conditions
@@ -88,7 +82,7 @@ class Optimum:
         return f"{self.over.name} = {self.at}{needs}"
 
 
-def closed_form(bound: Bound, over: Quantity) -> Optimum:
+def closed_form(bound: Statement, over: Quantity) -> Optimum:
     """The minimiser of ``A over^a + B over^b + C`` with ``a < 0 < b``; a bound of another shape is refused."""
     powers = bound_powers(bound, over)
     constant = powers.pop(sp.S.Zero, sp.S.Zero)
@@ -103,7 +97,7 @@ def closed_form(bound: Bound, over: Quantity) -> Optimum:
     return Optimum(bound, over, at, value, requires)
 
 
-def bound_powers(bound: Bound, over: Quantity) -> Powers:
+def bound_powers(bound: Statement, over: Quantity) -> Powers:
     """The whole bound as a sum of powers of ``over`` (numbers that were fixed put in), equal exponents joined."""
     if not over.is_nonnegative:
         raise NoMinimumError(f"{bound.name}: no closed form, since {over.name} may be negative; {PASS_VALUES}")
@@ -120,7 +114,7 @@ def bound_powers(bound: Bound, over: Quantity) -> Powers:
     return {e: sp.factor_terms(c) if c.is_Add else c for e, c in total.items() if not c.is_zero}
 
 
-def _check_shape(bound: Bound, over: Quantity, falling: Powers, rising: Powers) -> None:
+def _check_shape(bound: Statement, over: Quantity, falling: Powers, rising: Powers) -> None:
     if not falling and not rising:
         raise NoMinimumError(f"{bound.name} does not depend on {over.name}")
     if len(falling) == len(rising) == 1:
@@ -137,7 +131,7 @@ def _check_shape(bound: Bound, over: Quantity, falling: Powers, rising: Powers) 
     )
 
 
-def _positive(bound: Bound, over: Quantity, coefficient: sp.Expr) -> sp.Basic:
+def _positive(bound: Statement, over: Quantity, coefficient: sp.Expr) -> sp.Basic:
     """What must hold for ``coefficient > 0``: only the factors whose sign is not known from the domains."""
     open_factors = [f for f in sp.Mul.make_args(coefficient) if not f.is_positive]
     rest = sp.Mul(*open_factors)

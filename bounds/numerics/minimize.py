@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, floor, isinf, isnan, nan
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
 
 from ..errors import BoundsError, NoMinimumError, NoSolutionError
 from ..quantities import Quantity
+from ..statement import Statement
 from .balls import as_float, Point
 from .closed import closed_form, Optimum
 from .objective import LARGEST, LARGEST_WHOLE, Objective, Objectives, SMALLEST
 from .search import lowest, sharpened_place, Valley
 from .tape import Tape
-
-if TYPE_CHECKING:
-    from ..core import Bound
 
 CLOSED, SEARCHED = "closed form", "interval branch and bound"
 WIDEST_GAP = 1e-6
@@ -44,7 +42,7 @@ class Minimum:
     where a point of a sweep has no minimum it is NaN, and ``binding`` the reason.
     """
 
-    bound: Bound
+    bound: Statement
     over: Quantity
     at: Any
     value: Any
@@ -74,7 +72,7 @@ class _One(NamedTuple):
     missing: str = ""
 
 
-def minimize(bound: Bound, over: Quantity | str, values: Mapping[str, Any]) -> Optimum | Minimum:
+def minimize(bound: Statement, over: Quantity | str, values: Mapping[str, Any]) -> Optimum | Minimum:
     """Where ``bound`` is smallest in ``over``: a closed form without values, certified numbers with values."""
     quantity = shared_quantity(bound, over, values)
     if not values and any(q != quantity for q in bound.quantities):
@@ -112,7 +110,7 @@ def minimize(bound: Bound, over: Quantity | str, values: Mapping[str, Any]) -> O
     )
 
 
-def shared_quantity(bound: Bound, chosen: Quantity | str, values: Mapping[str, Any]) -> Quantity:
+def shared_quantity(bound: Statement, chosen: Quantity | str, values: Mapping[str, Any]) -> Quantity:
     """The quantity to choose freely, by itself or by name: one number for all clients that is not given already."""
     name = chosen.name if isinstance(chosen, Quantity) else str(chosen)
     if name in bound.given or name in values:

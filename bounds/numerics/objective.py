@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from math import ceil, floor, inf, nextafter, sqrt
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -13,15 +13,13 @@ from flint import arb, ctx
 
 from ..errors import BoundsError
 from ..quantities import CLIENTS, Quantity
+from ..statement import Statement
 from ..vocabulary import clients
 from . import alike
-from .balls import as_float, LEVELS
+from .balls import as_float, DOWN, Enclosure, LEVELS, ONE, UP, ZERO
 from .closed import sharpened
-from .jets import DOWN, Enclosure, ONE, UP, ZERO
+from .evaluate import evaluator_of
 from .tape import Tape
-
-if TYPE_CHECKING:
-    from ..core import Bound
 
 SMALLEST, LARGEST = 1e-30, 1e30
 """How near to an open end at zero, and how far out, a search looks."""
@@ -54,7 +52,7 @@ class Objective:
     """``bound`` as a function of ``over`` with all else given, from ``low`` to ``high``; which of these ends is open,
     cut short or not in the domain itself."""
 
-    def __init__(self, bound: Bound, over: Quantity, given: Mapping[str, list[float]], width: int) -> None:
+    def __init__(self, bound: Statement, over: Quantity, given: Mapping[str, list[float]], width: int) -> None:
         self.bound, self.over, self.whole = bound, over, over.card.domain.whole
         self.tape, self.forms = _tape(bound, over)
         self.enclosure = Enclosure(self.tape, given, width)
@@ -132,7 +130,7 @@ class Objective:
 
 
 @lru_cache(maxsize=512)
-def _tape(bound: Bound, over: Quantity) -> tuple[Tape, int]:
+def _tape(bound: Statement, over: Quantity) -> tuple[Tape, int]:
     """The bound, written in one or two ways, and its conditions; and in how many ways it is written."""
     terms = tuple(bound.spelled_terms.values())
     shorter = sharpened(terms, over)
@@ -162,11 +160,11 @@ def centre(low: float, high: float) -> float:
 class Objectives:
     """The same function at every point of a sweep of the other quantities."""
 
-    def __init__(self, bound: Bound, over: Quantity, values: Mapping[str, Any]) -> None:
+    def __init__(self, bound: Statement, over: Quantity, values: Mapping[str, Any]) -> None:
         if alike.applies(bound, values):
-            values = bound._evaluator.for_special(values, over.name)
-            bound = bound._evaluator.special.bound
-        self.bound, self.over, self.evaluator = bound, over, bound._evaluator
+            values = evaluator_of(bound).for_special(values, over.name)
+            bound = evaluator_of(bound).special.bound
+        self.bound, self.over, self.evaluator = bound, over, evaluator_of(bound)
         if not self.evaluator.shared_target:
             raise BoundsError(f"{bound.name} bounds one number for each of the {bound.axis}, so it has no single value")
         if bound.axis == CLIENTS and over == clients:

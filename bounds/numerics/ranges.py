@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Mapping
 from itertools import islice, product
 from math import inf, isinf, isnan, log, nextafter
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -14,14 +14,12 @@ from flint import arb, ctx
 
 from ..errors import BoundsError
 from ..quantities import Quantity
+from ..statement import Statement
 from . import alike
-from .balls import as_float
-from .jets import Enclosure, Jet, ONE, ZERO
+from .balls import as_float, Enclosure, Jet, ONE, ZERO
+from .evaluate import evaluator_of
 from .objective import centre, rows
 from .tape import Tape
-
-if TYPE_CHECKING:
-    from ..core import Bound
 
 MOST = 10
 """Uncertain constants at once."""
@@ -54,7 +52,7 @@ class Range(NamedTuple):
     proven: bool
 
 
-def bound_range(bound: Bound, uncertain: Ends, outside: bool = False, **values: Any) -> Range:
+def bound_range(bound: Statement, uncertain: Ends, outside: bool = False, **values: Any) -> Range:
     """The interval of ``bound`` while every uncertain constant runs over its own; ``values`` are the others.
 
     Where the sign of a slope is known the constant is at an end of its interval, elsewhere boxes are split. An end that
@@ -72,7 +70,7 @@ def bound_range(bound: Bound, uncertain: Ends, outside: bool = False, **values: 
     typical = {name: _within(bound.quantity(name), *pair) for name, pair in ends.items()}
     given = {**values, **typical}
     if alike.applies(bound, given):
-        given, bound = bound._evaluator.for_special(given), bound._evaluator.special.bound
+        given, bound = evaluator_of(bound).for_special(given), evaluator_of(bound).special.bound
     box = _Uncertain(bound, ends, given, outside)
     (low, least), (high, most) = box.lowest(1), box.lowest(-1)
     if low == inf or high == inf:
@@ -81,7 +79,7 @@ def bound_range(bound: Bound, uncertain: Ends, outside: bool = False, **values: 
     return Range(least if proven[0] else low, -(most if proven[1] else high), all(proven))
 
 
-def combinations(bound: Bound, uncertain: Ends, most: int) -> list[dict[str, Any]]:
+def combinations(bound: Statement, uncertain: Ends, most: int) -> list[dict[str, Any]]:
     """Places in the intervals of the uncertain constants: their ends and, as long as these are few, their middles.
 
     A constant without an end is followed to a thousand times its known one.
@@ -118,8 +116,8 @@ def _within(q: Quantity, low: Any, high: Any) -> Any:
 class _Uncertain:
     """A bound as a function of its uncertain constants."""
 
-    def __init__(self, bound: Bound, ends: Ends, values: Mapping[str, Any], outside: bool) -> None:
-        arrays, shape = bound._evaluator.prepare(values)
+    def __init__(self, bound: Statement, ends: Ends, values: Mapping[str, Any], outside: bool) -> None:
+        arrays, shape = evaluator_of(bound).prepare(values)
         sweep, width = (shape[:-1], shape[-1]) if bound.axis else (shape, 1)
         (given,) = rows(arrays, sweep, bool(bound.axis))
         self.cards = {q.name: q for q in bound._all if q.name in ends}

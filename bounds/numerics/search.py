@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from flint import arb
 
-from .balls import as_float, LEVELS
-from .jets import UP
+from .balls import as_float, LEVELS, UP
 from .objective import Box, centre, narrow, Objective
 
 TOLERANCE = 1e-10

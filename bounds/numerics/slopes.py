@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from math import nan
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import sympy as sp
 from flint import arb
 
 from ..quantities import Quantity
+from ..statement import Statement
 from ..vocabulary import client_weight
 from . import alike
-from .balls import as_float, LEVELS
-from .jets import Enclosure, Jet
+from .balls import as_float, Enclosure, Jet, LEVELS
+from .evaluate import evaluator_of
 from .objective import rows
 from .tape import Tape
-
-if TYPE_CHECKING:
-    from ..core import Bound
 
 SHARP = 1e-6
 """Relative width up to which an interval of slopes counts as one number; a kink gives a wide one."""
 
 
-def elasticities(bound: Bound, values: Mapping[str, Any]) -> dict[str, Any]:
+def elasticities(bound: Statement, values: Mapping[str, Any]) -> dict[str, Any]:
     """``d log(bound) / d log(q)`` for every quantity ``q`` with a value, by forward differentiation.
 
     For a quantity with one value per client (or class) it is the elasticity for scaling all of them together.
@@ -36,10 +34,10 @@ def elasticities(bound: Bound, values: Mapping[str, Any]) -> dict[str, Any]:
     quantities inside a rounding to whole numbers. Entries have the shape of the bound's value.
     """
     if alike.applies(bound, values):
-        return elasticities(bound._evaluator.special.bound, bound._evaluator.for_special(values))
-    arrays, shape = bound._evaluator.prepare(values)
+        return elasticities(evaluator_of(bound).special.bound, evaluator_of(bound).for_special(values))
+    arrays, shape = evaluator_of(bound).prepare(values)
     sweep, width = (shape[:-1], shape[-1]) if bound.axis else (shape, 1)
-    silent = ~np.asarray(bound._evaluator.holds(values)).reshape(-1)
+    silent = ~np.asarray(evaluator_of(bound).holds(values)).reshape(-1)
     points = rows(arrays, sweep, bool(bound.axis))
     keeps = bool(bound.axis and bound.target.card.axis)
     result = {}
@@ -56,7 +54,7 @@ def elasticities(bound: Bound, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=512)
-def _tape(bound: Bound) -> tuple[Tape, frozenset[sp.Basic], frozenset[sp.Basic]]:
+def _tape(bound: Statement) -> tuple[Tape, frozenset[sp.Basic], frozenset[sp.Basic]]:
     """The bound, the quantities in it, and those inside of a rounding to whole numbers."""
     formula = sp.Add(*bound.spelled_terms.values())
     rounded = frozenset().union(*(step.free_symbols for step in formula.atoms(sp.ceiling, sp.floor)))
@@ -64,7 +62,7 @@ def _tape(bound: Bound) -> tuple[Tape, frozenset[sp.Basic], frozenset[sp.Basic]]
     return tape, frozenset(tape.leaves.values()), rounded
 
 
-def _elasticity(bound: Bound, q: Quantity, given: Mapping[str, list[float]], width: int) -> list[float]:
+def _elasticity(bound: Statement, q: Quantity, given: Mapping[str, list[float]], width: int) -> list[float]:
     """One elasticity, or one for each client where the bound has a value for each."""
     tape, used, rounded = _tape(bound)
     if q in rounded or q not in used:

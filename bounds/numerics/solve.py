@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isfinite, isinf, isnan, nan
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..errors import BoundsError, NoSolutionError, unknown
 from ..quantities import Quantity
+from ..statement import Statement
 from .minimize import binding, NUDGE, shared_quantity
 from .objective import Objective, Objectives
 from .search import Edge, farthest, lowest
-
-if TYPE_CHECKING:
-    from ..core import Bound
 
 SIDES = ("largest", "smallest")
 UNMET = "nothing meets the target"
@@ -38,7 +36,7 @@ class Solution:
     ``unbounded``, ``tolerance`` and ``binding`` are arrays, NaN where nothing meets the target.
     """
 
-    bound: Bound
+    bound: Statement
     for_: Quantity
     target: float
     side: str
@@ -59,7 +57,7 @@ class Solution:
         return "\n".join(words)
 
 
-def solve(bound: Bound, for_: Quantity | str, target: float, side: str, values: Mapping[str, Any]) -> Solution:
+def solve(bound: Statement, for_: Quantity | str, target: float, side: str, values: Mapping[str, Any]) -> Solution:
     """The largest (smallest) value of ``for_`` with the bound at most ``target``; ``NoSolutionError`` if there is none.
 
     The answer errs on the safe side: a call gives at most ``target`` there.

@@ -7,8 +7,8 @@ from flint import arb
 from toys import a, b, k, part, toy, x, y
 
 from bounds import ClientMax, ClientMean, ClientSum
+from bounds.numerics.balls import Enclosure, ONE, product
 from bounds.numerics.closed import expand_powers, sharpened
-from bounds.numerics.jets import Enclosure, ONE, product
 from bounds.numerics.objective import Objectives
 from bounds.numerics.tape import Tape
 
