@@ -59,8 +59,6 @@ def circles(graph):
             seen |= new
         reached[name] = seen
     return {frozenset(x for x in seen if name in reached[x]) for name, seen in reached.items() if name in seen}
-        frozenset(other for other in seen if name in reached[other]) for name, seen in reached.items() if name in seen
-    }
 
 
 def test_modules_of_bounds_import_each_other_one_way(tmp_path):

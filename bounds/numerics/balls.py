@@ -329,18 +329,14 @@ class Jets:
         return [whole]
 
     def ceiling(self, x: list[Jet]) -> list[Jet]:
-        if self.deciding:
-            return each(lambda a: constant(a[0].lower().ceil() if a[0].is_finite() else a[0]), x)
-        return each(lambda a: self._step(a, lambda end: (end - MARGIN * abs(end)).ceil()), x)
+        return each(lambda a: self._step(a, lambda end: end.lower().ceil()), x)
 
     def floor(self, x: list[Jet]) -> list[Jet]:
-        if self.deciding:
-            return each(lambda a: constant(a[1].upper().floor() if a[1].is_finite() else a[1]), x)
-        return each(lambda a: self._step(a, lambda end: (end + MARGIN * abs(end)).floor()), x)
+        return each(lambda a: self._step(a, lambda end: end.upper().floor()), x)
 
     @staticmethod
     def _step(a: Jet, function: Callable[[Any], Any]) -> Jet:
-        low, high = function(a[0].lower()), function(a[1].upper())
+        low, high = (function(end) if end.is_finite() else end for end in a[:2])
         if a[2] is None:
             return low, high, None, None
         return (low, high, ZERO, ZERO) if low == high else (low, high, DOWN, UP)

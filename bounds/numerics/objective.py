@@ -25,7 +25,7 @@ SMALLEST, LARGEST = 1e-30, 1e30
 """How near to an open end at zero, and how far out, a search looks."""
 LARGEST_WHOLE = 2.0**53
 """The largest count searched: beyond it not every whole number is a float."""
-KNOWN = 2.0**-58
+KNOWN = 2.0**-48
 """Relative width up to which the value at a point counts as known."""
 
 

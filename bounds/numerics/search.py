@@ -21,7 +21,7 @@ TOLERANCE = 1e-10
 """How near the certified lower bound comes to the smallest value, relatively."""
 LAST_DIGITS = 2.0**-51
 """How much above its target a value may be, relatively, as a call may round it to the target all the same."""
-MOST, PIECES = 2000, 500
+MOST, PIECES = 4000, 500
 """Boxes that are looked at, some tenths of a second; and how many of them a rather narrow one may become."""
 
 

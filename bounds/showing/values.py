@@ -210,7 +210,7 @@ def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> t
     swept = clients.name in free or (clients.name in given and given[clients.name].kind != "number")
     if not lists and (uniform or (swept and not weighted)):
         given.pop(client_weight.name, None)
-        alike = evaluator_of(bound).special.bound
+        alike: Any = evaluator_of(bound).special.bound
         return alike, given
     if uniform and weight is not None:
         size = max(lists.values())
