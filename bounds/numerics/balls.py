@@ -58,7 +58,7 @@ def _times(x: Any, y: Any) -> Any:
 def product(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
     """``[a, b] [c, d]``."""
     if a is b and c is d:
-        at = a * c
+        at = _times(a, c)
         return at, at
     if a >= 0 and c >= 0:
         return _times(a, c), _times(b, d)
@@ -145,6 +145,8 @@ class Jets:
     @staticmethod
     def _product(a: Jet, b: Jet) -> Jet:
         value = product(a[0], a[1], b[0], b[1])
+        if value[0].is_zero() and a[0] is a[1] and b[0] is b[1]:  # at a point zero times infinity is no number
+            value = (a[0] * b[0],) * 2
         if a[2] is None:
             return (*value, None, None) if b[2] is None else (*value, *product(a[0], a[1], b[2], b[3]))
         left = product(a[2], a[3], b[0], b[1])
