@@ -11,7 +11,7 @@ import numpy as np
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
-from bounds.numerics.optima import Optimum
+from bounds.numerics.closed import Optimum
 from bounds.operators import varies
 from bounds.papers import PAPERS
 from bounds.quantities import AXES, Quantity
