@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -22,12 +21,10 @@ from empirics.training.engines import (
     ClientLoop,
     cores,
     device_named,
-    LoopThenWorkers,
     Stacked,
     Workers,
     workers,
 )
-from empirics.training.engines.sharing import AttachedBuffers, SharedBuffers
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -146,7 +143,7 @@ def test_an_interrupt_ends_the_workers(two, monkeypatch):
     def interrupted(connections):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(workers, "_as_they_come", interrupted)
+    monkeypatch.setattr(workers, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         trained(two)
     assert await_end(old)
@@ -234,7 +231,7 @@ def test_workers_end_with_a_process_that_is_stopped(how):
 def test_what_is_chosen(monkeypatch):
     monkeypatch.setattr("empirics.training.engines.cores", lambda: 6)
     assert isinstance(choose(Softmax(3, 2)), Stacked)
-    assert isinstance(choose(small()), LoopThenWorkers)
+    assert choose(small()).pays > 0
     assert isinstance(choose(small(), workers=1), ClientLoop)
     assert isinstance(choose(small(), workers=2), Workers)
     assert choose(small(), workers=2) is choose(small(), workers=2)
@@ -254,17 +251,16 @@ def test_devices_by_name(monkeypatch):
 
 @pytest.mark.slow
 def test_workers_are_started_when_the_work_ahead_pays_and_the_numbers_stay(two, monkeypatch):
-    monkeypatch.setattr(workers, "shared_workers", lambda count: two)
     two.close()
-    engine = LoopThenWorkers(2, pays=1e9)
-    assert torch.equal(trained(engine)[0], trained(ClientLoop())[0])
+    monkeypatch.setattr(two, "pays", 1e9)
+    assert torch.equal(trained(two)[0], trained(ClientLoop())[0])
     assert not two.ready, "work of milliseconds is not worth processes"
-    engine = LoopThenWorkers(2, pays=-1.0)
+    monkeypatch.setattr(two, "pays", -1.0)
     used = []
-    monkeypatch.setattr(two, "local", lambda *a, local=two.local: used.append(1) or local(*a))
-    monkeypatch.setattr(LoopThenWorkers, "WORTH", 0.0)
+    monkeypatch.setattr(two, "_round", lambda work, run=two._round: used.append(1) or run(work))
+    monkeypatch.setattr(Workers, "WORTH", 0.0)
     model, run = small(), []
-    for state in rounds(model, ragged(), fedavg, Setting(rounds=40, cohort=4, batch=8), 3, engine):
+    for state in rounds(model, ragged(), fedavg, Setting(rounds=40, cohort=4, batch=8), 3, two):
         run.append(state.model)
         if len(run) == 4:
             while not two.ready:
@@ -272,38 +268,6 @@ def test_workers_are_started_when_the_work_ahead_pays_and_the_numbers_stay(two, 
     assert 30 < len(used) < 40, "the loop first, then the workers"
     plain = [s.model for s in rounds(model, ragged(), fedavg, Setting(rounds=40, cohort=4, batch=8), 3, ClientLoop())]
     assert all(torch.equal(a, b) for a, b in zip(run, plain, strict=True))
-
-
-# ---- shared memory ----
-
-
-def test_tensors_travel_by_place_and_lent_ones_are_shared():
-    ours, theirs = Pipe()
-    shared_buffers, attached = SharedBuffers(), AttachedBuffers(theirs)
-    lent, passing = torch.randn(3, 4, dtype=torch.float64), torch.arange(5)
-    wide, result = torch.randn(1, 6).expand(7, 6), torch.empty(2, 3, device="meta")
-    values = {"lent": lent, "passing": passing, "wide": wide, "words": ["a", 2], "none": torch.empty(0)}
-    message, (place,) = shared_buffers.passing(values, [lent], {"result": result})
-    shared_buffers.deliver([(ours, os.getpid())])
-    kind, files, ended = theirs.recv()
-    attached.receive(files, ended)
-    there, results = attached.passing(message)
-    assert kind == "buffers"
-    assert there["words"] == ["a", 2]
-    assert all(torch.equal(there[name], values[name]) for name in ("lent", "passing", "wide", "none"))
-    lent[1, 2] = 7.5
-    assert there["lent"][1, 2] == 7.5
-    passing[2] = 77
-    assert there["passing"][2] == 2
-    results["result"].copy_(torch.arange(6.0).view(2, 3))
-    assert torch.equal(place, torch.arange(6.0).view(2, 3))
-    assert sum(size for _, size in files) < 96 + 40 + 24 + 24 + 4 * 64 + 400, "a repeated row is kept once"
-    number = shared_buffers.lend(lent)
-    assert shared_buffers.lend(lent) == number
-    del lent, values
-    assert shared_buffers.ended == [number]
-    ours.close()
-    theirs.close()
 
 
 def test_cores_are_those_this_process_may_use():
