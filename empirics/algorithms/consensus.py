@@ -7,7 +7,7 @@ Every row has the planned number of generated samples; those beyond its own numb
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import log
 from typing import Any
@@ -20,18 +20,12 @@ from torch import Tensor
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 from bounds.fedcog import labels as whole
 
-from ..calls import chosen, written
-from ..errors import EmpiricsError
 from ..federation.shuffles import orders
 from ..models.model import Batch, Model
-from ..numbers import checked
-from .algorithm import Algorithm, fedavg, plugged, renamed, Rows, TaskLoss, Work
+from .algorithm import Algorithm, fedavg, method, Rows, Rule, TaskLoss, Work
 from .halves import adam, floating, log_sum, over, Probable, probable
 from .pictures import LearnedGenerator, Pixels
 
-READINGS = ("intended", "code")
-TARGETS = ("complementary", "uniform")
-SUPERVISION = ("soft", "target", "predicted")
 GENERATED, TEACHER, LOG_TEACHER = "generated", "teacher", "teacher's logarithms"
 SHARES, ORDER, READY = "generated shares", "generated order", "generation done"
 SHUFFLED = 0x67656E6572617465  # "generate": keeps these orders apart from those of the batches
@@ -194,6 +188,22 @@ class Distil:
         return have / balanced, (balanced - have) / balanced
 
 
+OPTIONS: dict[str, Rule] = {
+    "disagreement": NONNEGATIVE,
+    "distillation": NONNEGATIVE,
+    "samples": COUNT,
+    "steps": WHOLE,
+    "after": WHOLE,
+    "batch": COUNT,
+    "targets": ("complementary", "uniform"),
+    "supervision": ("soft", "target", "predicted"),
+    "shared": bool,
+    "generator": bool,
+    "reading": ("intended", "code"),
+}
+
+
+@method(**OPTIONS)
 def with_consensus_data(
     algorithm: Algorithm,
     disagreement: float = 0.1,
@@ -217,39 +227,19 @@ def with_consensus_data(
     start from the same noise, as the theorem supposes. ``generator`` learns a network from noise to images, and the
     noise, instead of the pixels (A.4.2); the network is thrown away after the round.
     """
-    name = "with_consensus_data"
-    if distillation is not None:
-        distillation = checked(f"{name}: distillation", distillation, NONNEGATIVE)
-    for word, value in {"shared": shared, "generator": generator}.items():
-        if not isinstance(value, bool):
-            raise EmpiricsError(f"{name}: {word} must be True or False; got {value!r}")
-    options = {
-        "disagreement": checked(f"{name}: disagreement", disagreement, NONNEGATIVE),
-        "distillation": distillation,
-        "samples": checked(f"{name}: samples", samples, COUNT),
-        "steps": checked(f"{name}: steps", steps, WHOLE),
-        "after": checked(f"{name}: after", after, WHOLE),
-        "batch": None if batch is None else checked(f"{name}: batch", batch, COUNT),
-        "targets": chosen(f"{name}: targets", targets, TARGETS),
-        "supervision": chosen(f"{name}: supervision", supervision, SUPERVISION),
-        "shared": shared,
-        "generator": generator,
-        "reading": chosen(f"{name}: reading", reading, READINGS),
-    }
-    inner = plugged(name, algorithm)
-    made = {key: options[key] for key in ("samples", "steps", "disagreement", "targets", "reading")}
     pictures = LearnedGenerator(shared) if generator else Pixels(shared)
-    keepers = inner.remember if Rows("last") in inner.remember else (*inner.remember, Rows("last"))
-    return renamed(
-        inner,
-        written(name, inner, **options),
-        objective=Distil(inner.objective, Generate(**made, pictures=pictures), distillation, after, batch, supervision),
+    generate = Generate(samples, steps, disagreement, targets=targets, pictures=pictures, reading=reading)
+    keepers = algorithm.remember if Rows("last") in algorithm.remember else (*algorithm.remember, Rows("last"))
+    return replace(
+        algorithm,
+        objective=Distil(algorithm.objective, generate, distillation, after, batch, supervision),
         remember=keepers,
         needs_labels=True,
         reading=reading,
     )
 
 
+@method(**OPTIONS)
 def fedcog(
     disagreement: float = 0.1,
     distillation: float | None = 0.01,
@@ -264,5 +254,4 @@ def fedcog(
     reading: str = "intended",
 ) -> Algorithm:
     """FedCOG, Algorithm 1: FedAvg, from round ``after`` on with generation and distillation (Section 6: after 50)."""
-    options = dict(locals())
-    return renamed(with_consensus_data(fedavg, **options), written("fedcog", **options))
+    return with_consensus_data(fedavg, **locals())
