@@ -123,30 +123,22 @@ class Work(NamedTuple):
 
     def part(self, chosen: slice) -> Work:
         """The same work for some of its rows: what one engine chunk or worker sees."""
-        return self._replace(
-            clients=self.clients[chosen],
-            rows=self.rows[chosen],
-            counts=self.counts[chosen],
-            weights=self.weights[chosen],
-            steps=self.steps[chosen],
-            starts=self.starts[chosen],
-            recalled={name: kept[chosen] for name, kept in self.recalled.items()},
-            labels=None if self.labels is None else self.labels[chosen],
-            shares=None if self.shares is None else self.shares[chosen],
-            net=None,
-        )
+        return self._rows(chosen, chosen, {name: kept[chosen] for name, kept in self.recalled.items()})
 
     def pick(self, order: np.ndarray) -> Work:
         """The same work with its rows in another order, or some of them repeated."""
-        rows = torch.from_numpy(order).to(self.rows.device)
+        return self._rows(order, torch.from_numpy(order).to(self.rows.device), {})
+
+    def _rows(self, chosen: Any, rows: Any, recalled: dict[str, Tensor]) -> Work:
+        """The work of the rows that are ``chosen`` from arrays and ``rows`` from tensors."""
         return self._replace(
-            clients=self.clients[order],
+            clients=self.clients[chosen],
             rows=self.rows[rows],
             counts=self.counts[rows],
             weights=self.weights[rows],
-            steps=self.steps[order],
+            steps=self.steps[chosen],
             starts=self.starts[rows],
-            recalled={},
+            recalled=recalled,
             labels=None if self.labels is None else self.labels[rows],
             shares=None if self.shares is None else self.shares[rows],
             net=None,
@@ -359,7 +351,7 @@ def method(*unwritten: str, **rules: Rule) -> Callable[[Callable[P, Algorithm]],
                 if name == "algorithm":
                     plugged(word, value)
                 elif value is not None or not optional:
-                    given.arguments[name] = _ruled(f"{word}: {name}", value, rules[name])
+                    given.arguments[name] = _ruled(word, name, value, rules[name])
             found = make(*given.args, **given.kwargs)
             spelled = dict(given.arguments)
             inner = [spelled.pop("algorithm")] if "algorithm" in spelled else []
@@ -373,15 +365,16 @@ def method(*unwritten: str, **rules: Rule) -> Callable[[Callable[P, Algorithm]],
     return decorated
 
 
-def _ruled(where: str, value: Any, rule: Rule) -> Any:
-    """The value of an option in its own kind, if it keeps its rule."""
+def _ruled(word: str, name: str, value: Any, rule: Rule) -> Any:
+    """The value of an option of the method ``word`` in its own kind, if it keeps its rule."""
+    where = f"{word}: {name}"
     if isinstance(rule, Domain):
         return checked(where, value, rule)
     if rule is bool:
         if not isinstance(value, bool):
             raise EmpiricsError(f"{where} must be True or False; got {value!r}")
         return value
-    return rule(where, value) if callable(rule) else chosen(where, value, rule)
+    return rule(where, value) if callable(rule) else chosen(f"{name} of {word}", value, rule)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import EmpiricsError
 from ..numbers import array_of_numbers, check_kind, check_name, shown
+from .store import Files
 
 KINDS = ("classification", "binary", "regression", "multilabel", "sequence")
 
@@ -206,10 +207,11 @@ Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 """Inputs, targets and groups."""
 
 
-def with_test(name: str, train: Part, test: Part | None, classes: int, **about: Any) -> Dataset:
-    """The data set of the first part with the second as its test set; both share everything else."""
-    held_out = None if test is None else Dataset(name, test[0], test[1], classes, groups=test[2], **about)
-    return Dataset(name, train[0], train[1], classes, groups=train[2], test=held_out, **about)
+def with_test(files: Files, train: Part, test: Part | None, classes: int, **about: Any) -> Dataset:
+    """The data set of the first part with the second as its test set; both share the name and source of ``files``."""
+    about = {"source": files.page, "licence": files.licence, **about}
+    held_out = None if test is None else Dataset(files.set, test[0], test[1], classes, groups=test[2], **about)
+    return Dataset(files.set, train[0], train[1], classes, groups=train[2], test=held_out, **about)
 
 
 def signs(labels: np.ndarray, name: str) -> np.ndarray:

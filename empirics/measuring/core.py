@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -46,6 +46,7 @@ class Reading(NamedTuple):
 
 
 Readings = Iterable[Reading]
+Reader = Callable[["Snapshot"], Readings]
 
 
 def one(value: float | Tensor) -> Readings:
@@ -205,10 +206,13 @@ def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Settin
     return Exactness.EXACT if everyone else Exactness.PROXY
 
 
-def of_all_minima(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
-    """The less honest of the minimum and of the average over all clients."""
-    both = of_everyone(problem, algorithm, setting), of_minimum(problem, algorithm, setting)
-    return max(both, key=list(Exactness).index)
+def least_honest(*grades: Grade) -> Grade:
+    """The least honest of several grades."""
+    return lambda *run: max((grade(*run) for grade in grades), key=list(Exactness).index)
+
+
+of_all_minima = least_honest(of_everyone, of_minimum)
+of_excess = least_honest(of_population, of_minimum)
 
 
 @dataclass(frozen=True)
@@ -225,7 +229,7 @@ class Measurement:
     """
 
     name: str
-    read: Callable[[Snapshot], Readings]
+    read: Reader
     grade: Grade = exact
     word: str = ""
     cost: float = 0.0
@@ -246,6 +250,21 @@ class Measurement:
 
     def exactness(self, problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
         return self.grade(problem, algorithm, setting)
+
+
+MEASURED: dict[str, Measurement] = {}
+"""The measurements without options, by name."""
+
+
+def measured(grade: Grade = exact, name: str = "", **about: Any) -> Callable[[Reader], Reader]:
+    """Make a measurement of a function of a snapshot, of its name unless another is given; ``about`` are its fields."""
+
+    def kept(read: Reader) -> Reader:
+        made = Measurement(name or read.__name__, read, grade, **about)
+        MEASURED[made.name] = made
+        return read
+
+    return kept
 
 
 def quantities(measurements: Iterable[Measurement]) -> dict[str, str]:

@@ -61,30 +61,18 @@ def constants(
     if factor is not None and factor < 1:
         raise EmpiricsError(f"the dissimilarity factor B^2 must be >= 1; got {factor:g}")
     with computing("float32", problem.device):
-        return _constants(problem, batch, path, factor, quick, bar, closed)
-
-
-def _constants(
-    problem: FederatedProblem,
-    batch: int,
-    path: Tensor | None,
-    factor: float | None,
-    quick: bool,
-    bar: Progress | None,
-    closed: Mapping[str, Constant] | None,
-) -> dict[str, Constant]:
-    start = problem.model.start(0).to(problem.device)
-    walked = start.unsqueeze(0) if path is None else path
-    where = "at the start" if path is None else f"maximum over {len(walked)} models of a run"
-    caps = closed_forms(problem, batch) if closed is None else closed
-    parts = (
-        _federation(problem),
-        _start(problem, start),
-        _convex(problem, start) if problem.convex else _network(problem, walked, where, quick, bar or Silent()),
-        _noise(problem, walked, where, batch, caps),
-        _dissimilarity(problem, walked, where, factor, caps),
-    )
-    return {c.quantity.name: c for part in parts for c in part}
+        start = problem.model.start(0).to(problem.device)
+        walked = start.unsqueeze(0) if path is None else path
+        where = "at the start" if path is None else f"maximum over {len(walked)} models of a run"
+        caps = closed_forms(problem, batch) if closed is None else closed
+        parts = (
+            _federation(problem),
+            _start(problem, start),
+            _convex(problem, start) if problem.convex else _network(problem, walked, where, quick, bar or Silent()),
+            _noise(problem, walked, where, batch, caps),
+            _dissimilarity(problem, walked, where, factor, caps),
+        )
+        return {c.quantity.name: c for part in parts for c in part}
 
 
 def _federation(problem: FederatedProblem) -> Iterator[Constant]:
