@@ -236,7 +236,7 @@ class Algorithm:
     remember: tuple[Memory, ...] = ()
     reading: str = "intended"
     everyone: bool = False
-    """All clients train in every round, only the drawn ones are averaged: what some proofs speak of."""
+    """All clients train in every round, only the drawn ones are averaged: what some proofs analyse."""
     uploads: float = 1.0
     downloads: float = 1.0
     local_sgd: bool = True

@@ -34,7 +34,7 @@ def relaxed(algorithm: Algorithm, beta: float = 0.1, reading: str = "intended") 
 
     ``intended`` and ``printed`` follow Algorithm 1: the server averages the models of the active clients. ``code`` is
     the released implementation: where the method averages models, the server adds the mean of the clients' moves
-    instead, so the relaxation offset is not averaged into the model. ``proof`` is what the lemmas speak of: all clients
+    instead, so the relaxation offset is not averaged into the model. ``proof`` is what the lemmas analyse: all clients
     train in every round (every last local model is one round old), only the drawn ones are averaged. With all clients
     in every round, and weights that do not change, the readings are the same method.
     """

@@ -1,4 +1,4 @@
-"""What a measurement is: a quantity of the vocabulary, how it is read off a run, and how honest the number is."""
+"""What a measurement is: a quantity of the vocabulary, how it is computed from a run, and how exact the number is."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Snapshot:
     @cached_property
     def local_train(self) -> Means:
         """Every active client's own model on its own training samples."""
-        return self.problem.own_losses(self.rows, self.active)
+        return evaluation.own(self.problem.model, self.rows, self.active, self.problem.samples)
 
     @cached_property
     def local_risks(self) -> Tensor:
@@ -175,7 +175,7 @@ def refuse_untested(problem: FederatedProblem, measurements: Iterable[Measuremen
             need_test(problem)
 
 
-# ---- how honest a number is ----
+# ---- how exact a number is ----
 
 Grade = Callable[[FederatedProblem, Algorithm, Setting], Exactness]
 
@@ -206,13 +206,13 @@ def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Settin
     return Exactness.EXACT if everyone else Exactness.PROXY
 
 
-def least_honest(*grades: Grade) -> Grade:
-    """The least honest of several grades."""
+def least_exact(*grades: Grade) -> Grade:
+    """The least exact of several grades."""
     return lambda *run: max((grade(*run) for grade in grades), key=list(Exactness).index)
 
 
-of_all_minima = least_honest(of_everyone, of_minimum)
-of_excess = least_honest(of_population, of_minimum)
+of_all_minima = least_exact(of_everyone, of_minimum)
+of_excess = least_exact(of_population, of_minimum)
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class Measurement:
     """A word of the vocabulary, read off a snapshot; ``name`` is how it is written, ``word`` where it is another.
 
     The quantity itself is a symbol of SymPy's, which takes longer to load than a short run takes to train.
-    ``cost`` counts forward passes over the training samples, where the moments may be chosen. ``local``: it speaks of
+    ``cost`` counts forward passes over the training samples, where the moments may be chosen. ``local``: it is about
     the round that has ended. ``path``, ``last``: it needs the local steps, every client's last model; ``average``: the
     average of the run's iterates by these weights. ``by_client``: it reads a number of every participant. ``over``
     folds readings into one: their ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"``

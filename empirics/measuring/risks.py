@@ -134,7 +134,7 @@ def round_averaged_gap(s: Snapshot) -> Readings:
     """One round's share of FedALS (8): the new server model, on the population and on the samples of the round.
 
     ``Z_{k,r}`` are the samples client k used, each counted once. The mean over clients is that of the participants. It
-    speaks of the theorem's quantity where each round's samples are new (``Fresh``).
+    equals the theorem's quantity where each round's samples are new (``Fresh``).
     """
     work, federation, batch = s.done, s.problem.federation, s.setting.batch
     clients = s.active

@@ -1,4 +1,4 @@
-"""The one training loop: a generator of states, one per round, for as long as someone listens."""
+"""The training loop: a generator of states, one per round."""
 
 from __future__ import annotations
 

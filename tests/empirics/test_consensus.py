@@ -15,8 +15,7 @@ from training_toys import many_classes
 
 from bounds.fedcog.labels import largest_remainder
 from empirics.algorithms import algorithm
-from empirics.algorithms.consensus import Generate, GENERATED, TEACHER
-from empirics.algorithms.pictures import LearnedGenerator, network
+from empirics.algorithms.consensus import Generate, GENERATED, LearnedGenerator, network, TEACHER
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.models.network import Network

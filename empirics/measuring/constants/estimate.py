@@ -48,12 +48,12 @@ def constants(
     bar: Progress | None = None,
     closed: Mapping[str, Constant] | None = None,
 ) -> dict[str, Constant]:
-    """What is known of ``problem``, by word; ``batch`` is the minibatch's size, all samples of clients that hold fewer.
+    """The constants of ``problem`` by name; ``batch`` is the minibatch's size, all samples of clients that hold fewer.
 
     ``path (T, dim)`` are models of a run (default: the start alone): maxima along it are lower estimates, said so.
     ``factor`` chooses the B^2 for which G^2 is given (default: that of the closed form, else 1). ``quick`` takes the
     curvature of a network from some of the samples of all clients together, which every L of the samples' losses
-    covers. ``bar`` hears how far it is. ``closed`` are the closed forms that take the place of estimates, which stay
+    covers. ``bar`` shows the progress. ``closed`` are the closed forms that take the place of estimates, which stay
     the low ends of their intervals (default: those of plain averaged SGD).
     """
     if batch < 1:

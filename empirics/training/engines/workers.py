@@ -138,7 +138,7 @@ class Workers:
             raise
 
     def _taking_over(self, setting: Setting, work: Work, model: Trainable) -> bool:
-        """Whether the workers can take this round; starts them when what they will save exceeds their price."""
+        """Whether the workers can take this round; starts them when they will save more seconds than ``pays``."""
         timed, seconds = self._timed
         helping = min(self.count, len(work.clients))
         if helping < 2 or timed is None or timed() is not model or seconds < self.WORTH:

@@ -1,14 +1,15 @@
-"""The small networks of FedCOG (Section 6) and Decaying-K (Section 5.2)."""
+"""The networks of FedCOG (Section 6) and Decaying-K (Section 5.2), and FedInit's VGG-11: layers one after another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
-from torch import nn
+from torch import nn, Tensor
 
-from .parts import Architecture, ConvPool, DenseReLU, ImageArchitecture, Split, whole
+from .parts import Architecture, ConvPool, ConvReLU, DenseReLU, ImageArchitecture, Split, whole
 
 
 def pooled_side(side: int, kernels: Sequence[int]) -> int:
@@ -102,3 +103,91 @@ class Sent140Linear(Architecture):
 
     def __call__(self) -> nn.Module:
         return Split(nn.Flatten(), nn.Linear(self.words, self.classes))
+
+
+# ---- Shakespeare ----
+
+
+class Recurrence(nn.Module):
+    """States of a GRU over embedded tokens: of all positions, or of the last one."""
+
+    def __init__(self, tokens: int, embedding: int, width: int, depth: int, every: bool) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(tokens, embedding)
+        self.gru = nn.GRU(embedding, width, depth, batch_first=True)
+        self.every = every
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        states: Tensor = self.gru(self.embedding(tokens.long()))[0]
+        return states if self.every else states[:, -1]
+
+
+@dataclass(frozen=True)
+class ShakespeareGru(Architecture):
+    """Decaying-K's network for Shakespeare (162,887 parameters): embedding 79 to 8, two GRU layers of 128, 79 classes.
+
+    Inputs are character numbers ``(length,)``. With ``loss="cross_entropy"`` the character after the sequence is
+    predicted, as in LEAF's task; with ``"next_token"`` that after every position.
+    """
+
+    classes: int = 79
+    embedding: int = 8
+    width: int = 128
+    depth: int = 2
+    length: int = 80
+
+    losses: ClassVar[tuple[str, ...]] = ("cross_entropy", "next_token")
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        return (self.length,)
+
+    def __call__(self) -> nn.Module:
+        every = self.loss == "next_token"
+        features = Recurrence(self.classes, self.embedding, self.width, self.depth, every)
+        return Split(features, nn.Linear(self.width, self.classes))
+
+    def begins(self, name: str, ndim: int) -> bool:
+        """The embedding, every GRU layer and the head."""
+        return ndim >= 2 and "weight_hh" not in name
+
+
+# ---- VGG-11, the second network of FedInit ----
+
+STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))  # maps; every stage ends in pooling
+
+
+def convolutions(channels: int, stages: Sequence[Sequence[int]]) -> list[nn.Module]:
+    """Padded 3x3 convolutions, stage after stage."""
+    layers: list[nn.Module] = []
+    for stage in stages:
+        *inner, last = pairwise((channels, *stage))
+        layers += [ConvReLU(a, b, 3, padding=1) for a, b in inner]
+        layers.append(ConvPool(*last, 3, padding=1))
+        channels = stage[-1]
+    return layers
+
+
+@dataclass(frozen=True)
+class Vgg11(ImageArchitecture):
+    """VGG-11 (configuration A of Simonyan and Zisserman), without norms: eight convolutions, then dense layers.
+
+    FedInit says no more than the name. The original has hidden dense layers of 4096 and 4096 for large images; on 32x32
+    images one pixel of 512 maps is left, and the default is a single dense layer (9,225,610 parameters for 10 classes);
+    ``dense=(512, 512)`` gives the eleven weight layers of the name.
+    """
+
+    dense: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(2 ** len(STAGES), side=self.side)
+        for width in self.dense:
+            whole(dense=width)
+
+    def __call__(self) -> nn.Module:
+        left = self.side // 2 ** len(STAGES)
+        sizes = [STAGES[-1][-1] * left**2, *self.dense]
+        hidden = [DenseReLU(a, b) for a, b in pairwise(sizes)]
+        features = nn.Sequential(*convolutions(self.channels, STAGES), nn.Flatten(), *hidden)
+        return Split(features, nn.Linear(sizes[-1], self.classes))
