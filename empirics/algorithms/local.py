@@ -16,19 +16,20 @@ from .state import Remembered
 
 
 @dataclass(frozen=True)
-class OneStep:
-    """A single local step, whatever was planned."""
+class FixedSteps:
+    """A number of local steps of its own, whatever was planned."""
 
+    local_steps: int
     needs_loss: ClassVar[bool] = False
 
     def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
-        return 1, step_size
+        return self.local_steps, step_size
 
 
 @method()
 def dsgd() -> Algorithm:
     """Distributed SGD: FedAvg with one local step a round (Decaying-K, Table 3)."""
-    return replace(fedavg, steps=OneStep())
+    return replace(fedavg, steps=FixedSteps(1))
 
 
 # ---- FedProx ----

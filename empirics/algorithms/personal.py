@@ -15,7 +15,7 @@ from bounds.domains import COUNT, NONNEGATIVE
 from ..errors import EmpiricsError
 from .algorithm import Algorithm, fedavg, method, PlannedSteps, renamed, Rows, State, Work
 from .layers import head_columns, LocalModels, named_head, OwnStart
-from .local import Proximal
+from .local import FixedSteps, Proximal
 
 OWN = "personal"
 
@@ -96,17 +96,6 @@ def fedrep(head: str = "head", head_steps: int = 5) -> Algorithm:
 
 
 # ---- Ditto ----
-
-
-@dataclass(frozen=True)
-class FixedSteps:
-    """A number of steps of its own, whatever was planned."""
-
-    local_steps: int
-    needs_loss: ClassVar[bool] = False
-
-    def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
-        return self.local_steps, step_size
 
 
 @method(weight=NONNEGATIVE, local_steps=COUNT)
