@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +15,7 @@ from ...algorithms.algorithm import Algorithm, Work
 from ...errors import EmpiricsError
 from ...federation.federation import Source
 from ...models.model import Trainable
+from ..seeds import on_threads
 from ..setting import Setting
 from .stacked import descend
 from .threads import one_thread
@@ -67,15 +68,9 @@ class ClientLoop:
             return alone.local(model, federation, algorithm, setting, work.part(slice(row, row + 1)))
 
         order = np.argsort(-work.steps, kind="stable").tolist()
-        tasks = {row: _pool(self.threads).submit(train, row) for row in order}
-        try:
-            done = [tasks[row].result() for row in range(len(order))]
-        finally:  # after an error or an interrupt: clients under way end, no other begins
-            for task in tasks.values():
-                task.cancel()
-            wait(tasks.values())
-        firsts = [first for _, first in done if first is not None]
-        return torch.cat([end for end, _ in done]), torch.cat(firsts) if firsts else None
+        trained = dict(zip(order, on_threads(_pool(self.threads), self.threads, train, order), strict=True))
+        ends, firsts = zip(*(trained[row] for row in range(len(order))), strict=True)
+        return torch.cat(ends), None if firsts[0] is None else torch.cat(firsts)
 
 
 @cache
