@@ -182,7 +182,7 @@ class Federation:
             local = order.reshape(len(clients), -1)[:, : most * batch].reshape(len(clients), most, batch)
             return Batches(self.inputs, self.targets, self._members(local + starts), None)
         local, real = _cut(order, sizes, most, batch)
-        # Whole numbers (pixels, codes) become floats only when a batch is prepared: weights cannot take their dtype.
+        # Integers (pixels, codes) become floats only when a batch is prepared: weights cannot take their dtype.
         dtype = self.inputs.dtype if self.inputs.is_floating_point() else torch.get_default_dtype()
         weight = torch.from_numpy(real / real.sum(-1, keepdims=True)).to(self.inputs.device, dtype)
         return Batches(self.inputs, self.targets, self._members(np.where(real, local, 0) + starts), weight)

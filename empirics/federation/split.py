@@ -126,7 +126,7 @@ def cut(samples: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
 
 
 def apportioned(total: int, weights: np.ndarray, least: int = 0) -> np.ndarray:
-    """Whole numbers that sum to ``total``, near ``total * weights``, none below ``least`` (largest remainders)."""
+    """Integers that sum to ``total``, near ``total * weights``, none below ``least`` (largest remainders)."""
     exact = least + (total - least * len(weights)) * weights / weights.sum()
     sizes = np.floor(exact).astype(np.int64)
     short = total - int(sizes.sum())

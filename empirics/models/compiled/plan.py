@@ -23,7 +23,7 @@ TOGETHER = 512
 
 @dataclass(frozen=True)
 class Buffer:
-    """Numbers ``(channels, rows, columns, width)`` in memory, with a rim of zeros round every picture."""
+    """Numbers ``(channels, rows, columns, width)`` in memory, with a rim of zeros round every image."""
 
     place: int
     width: int
@@ -187,7 +187,7 @@ class PassPlan:
         )  # fmt: skip
 
     def _window(self, number: int, layer: Layer, before: Buffer, rim: tuple[int, int]) -> Buffer:
-        """A convolution or a pooling layer: outputs where the whole window lies in the (padded) picture."""
+        """A convolution or a pooling layer: outputs where the whole window lies in the (padded) image."""
         made = self.made
         if layer.everywhere:
             layer = self.layers[number] = replace(layer, kernel=before.shape[1:], stride=before.shape[1:])

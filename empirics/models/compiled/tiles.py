@@ -273,7 +273,7 @@ def tile_turned(typing: Any, to: Any, to0: Any, to_pitch: Any, x: Any, x0: Any, 
 
 @intrinsic
 def power_of_two(typing: Any, exponent: Any) -> Any:
-    """Two to a power that is a whole number, in the float's own bits; anything for a NaN."""
+    """Two to a power that is an integer, in the float's own bits; anything for a NaN."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         whole = ir.IntType(32)
