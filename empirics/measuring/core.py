@@ -92,12 +92,6 @@ class Snapshot:
         return evaluation.each(self.problem.model, self.state.model.unsqueeze(0), need_test(self.problem))
 
     @cached_property
-    def own_test(self) -> Means:
-        """The server model on every client's own test samples."""
-        assert self.problem.own_tests is not None
-        return evaluation.shared(self.problem.model, self.state.model, self.problem.own_tests)
-
-    @cached_property
     def risks(self) -> Tensor:
         """Population risk of the server model under every client's distribution, or what stands for it.
 
@@ -106,7 +100,9 @@ class Snapshot:
         problem = self.problem
         if problem.population is not None:
             return problem.population.risks(problem.model, self.state.model.unsqueeze(0))[0]
-        return self.own_test.loss if problem.own_tests is not None else self.test.loss.expand(problem.clients)
+        if problem.own_tests is not None:
+            return evaluation.shared(problem.model, self.state.model, problem.own_tests).loss
+        return self.test.loss.expand(problem.clients)
 
     @cached_property
     def gradient(self) -> Tensor:

@@ -12,17 +12,11 @@ from torch import nn, Tensor
 from .parts import Architecture, ConvPool, ConvReLU, DenseReLU, ImageArchitecture, Split, whole
 
 
-def pooled_side(side: int, kernels: Sequence[int]) -> int:
-    """Side of the image after unpadded convolutions, each followed by 2x2 pooling."""
-    for kernel in kernels:
-        side = (side - kernel + 1) // 2
-    return side
-
-
 def cnn(image: tuple[int, int], channels: Sequence[int], kernel: int, dense: Sequence[int], classes: int) -> Split:
     """Unpadded convolutions with pooling on images of ``(channels, side)``, then dense layers; the last is the head."""
     inputs, side = image
-    side = pooled_side(side, [kernel] * len(channels))
+    for _ in channels:
+        side = (side - kernel + 1) // 2
     whole(side_after_pooling=side)
     widths = [inputs, *channels]
     convolutions = [ConvPool(a, b, kernel) for a, b in pairwise(widths)]
