@@ -80,6 +80,18 @@ def test_workers_and_loop_give_the_same_bits_and_losses(two):
         assert len(set(end.losses)) == (SETTING.rounds if algorithm.steps.needs_loss else 0)
 
 
+def test_shared_and_copied_tensors_give_the_same_bits(two, monkeypatch):
+    plain = trained(ClientLoop(), scaffold())[0]
+    monkeypatch.setattr(workers, "LARGE", 1)
+    assert torch.equal(trained(two, scaffold())[0], plain)
+
+    def full(tensor):
+        raise RuntimeError("unable to allocate shared memory")
+
+    monkeypatch.setattr(torch.Tensor, "share_memory_", full)
+    assert torch.equal(trained(two, scaffold())[0], plain)
+
+
 # ---- life and death ----
 
 
