@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from empirics.algorithms import algorithm
-from empirics.exact import ENGINES
+from empirics.exact import exact_run
 from paper_checks.falsifier.kinds import counts
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.moments import Moments
@@ -39,7 +39,7 @@ def averaging(falls: bool) -> tuple[Any, Any, Any]:
     """``FALLS``, or it with one step size, by the exact moments, in closed form and in fractions."""
     table = FALLS if falls else {name: value for name, value in FALLS.items() if name != "step_offset"}
     problem, setting = tables.problem(table), tables.setting(table)
-    exact = ENGINES["moments"](problem, algorithm("fedavg()"), setting)
+    exact = exact_run(problem, algorithm("fedavg()"), setting)
     base = Moments(problem, np.array(counts(table), dtype=float), tables.drawn(table, problem), table["local_steps"],
                    table["step_size"], table["rounds"], memory=False, averaging=True)  # fmt: skip
     sizes = np.reshape(schedules.sizes(table["step_size"], FALLS["step_offset"], 6), (2, 3))

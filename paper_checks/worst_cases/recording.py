@@ -18,7 +18,7 @@ from torch import Tensor
 
 from empirics.algorithms.algorithm import Algorithm, renamed, State
 from empirics.errors import EmpiricsError
-from empirics.exact.maps import Tracing
+from empirics.exact import Tracing
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from bounds.weights import Weights
 from empirics.errors import EmpiricsError
-from empirics.exact.maps import Tracing
+from empirics.exact import Tracing
 from empirics.training.rounds import play, rounds
 
 from ..runs.statistics import folded, weighed

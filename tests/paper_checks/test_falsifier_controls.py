@@ -15,7 +15,7 @@ from bounds.core import Condition
 from bounds.operators import ClientSum
 from bounds.vocabulary import average_gap, client_weight, global_step, grad_norm_sq, next_divergence, step_offset
 from empirics.algorithms import algorithm
-from empirics.exact import ENGINES
+from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics
 from paper_checks.falsifier import falsify
 from paper_checks.falsifier.families import FAMILIES
@@ -54,8 +54,8 @@ def test_controls_in_closed_form_and_in_fractions_are_those_of_training(cohort):
     table = {**TABLE, "cohort": cohort}
     kinds, whole = [0, 0, 0, 1], tables.problem(table)
     each = Quadratics(whole.curvatures[kinds], whole.minima[kinds], whole.noise[kinds], start=whole.start)
-    exact = ENGINES["moments"](each, algorithm("scaffold()"), tables.setting(table))
-    plain = ENGINES["moments"](each, algorithm("fedavg()"), tables.setting(table))
+    exact = exact_run(each, algorithm("scaffold()"), tables.setting(table))
+    plain = exact_run(each, algorithm("fedavg()"), tables.setting(table))
     found, rational = closed(table), fractions(table)
     assert isinstance(rational.server["optimality_gap"][-1], Fraction)
     for word in ("optimality_gap", "grad_norm_sq", "distance_sq"):

@@ -14,7 +14,7 @@ from tools.planted import LOOSE, TIGHT
 import paper_checks
 from bounds.catalog import get
 from empirics.algorithms import algorithm
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics
 from paper_checks.falsifier import load_witness
 from paper_checks.falsifier.curves.family import _impossible
@@ -55,7 +55,7 @@ def test_a_rational_table_stays_rational():
 def test_clients_drawn_with_replacement_by_weight():
     table = {**TABLE, "with_replacement": 1, "weight_1": 2.3, "relaxation": 0.0}
     problem = tables.problem(table)
-    slow = ExactRun(problem, algorithm("fedavg()"), tables.setting(table)).run()
+    slow = exact_run(problem, algorithm("fedavg()"), tables.setting(table))
     fast = MomentReadings(moments(table, "intended"))
     np.testing.assert_allclose(fast.server["grad_norm_sq"], slow.server["grad_norm_sq"], rtol=1e-9)
     np.testing.assert_allclose(fast.rounds["active_divergence"], slow.rounds["active_divergence"], rtol=1e-9)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from empirics.exact import AlikeRound, Work
+from empirics.exact.alike import AlikeRound, Work
 
 from .moments import Array, Moments
 from .plain import Form, Law, Number

@@ -116,8 +116,8 @@ def misweighted(bound: Bound, instance: Instance) -> str:
 
 def drawn(instance: Instance, federation: Quadratics) -> Draw:
     """Who takes part in a round."""
-    sizes = np.array(counts(instance), dtype=float)
-    return draw(setting(instance), sizes, federation.weights / sizes)
+    sizes, plan = counts(instance), setting(instance)
+    return draw(plan.sampling, plan.cohort, sizes, federation.weights / np.array(sizes, dtype=float))
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:

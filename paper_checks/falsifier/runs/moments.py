@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from empirics.exact import after, AlikeRound, Draw, listed, Work
+from empirics.exact import Draw
+from empirics.exact.alike import after, AlikeRound, listed, Work
 from empirics.problems.quadratics import Quadratics
 
 Array = np.ndarray[Any, Any]

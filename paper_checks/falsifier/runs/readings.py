@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 
 from bounds.weights import Weights
-from empirics.exact.readings import metric_of
 
 from .moments import ENDS, Moments
 
 Array = np.ndarray[Any, Any]
+
+
+def metric_of(curvature: Array, name: str) -> Array:
+    """The symmetric matrix M for which a word is the expected ``|M (w - w*)|^2``: squared gradient or distance, gap."""
+    if name == "optimality_gap":
+        values, axes = np.linalg.eigh(curvature)
+        root: Array = axes * np.sqrt(values / 2) @ axes.T
+        return root
+    return {"grad_norm_sq": curvature, "distance_sq": np.eye(len(curvature))}[name]
 
 
 @dataclass(frozen=True, eq=False)
