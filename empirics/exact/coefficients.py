@@ -84,7 +84,8 @@ class Forms:
 
     ``layer`` is the one that is followed: methods may treat layers in different ways. ``last``: whether the local model
     that a client made last belongs to its memory, where the method does not remember it itself. The first two rounds
-    are played at a second size, too, to see that the method is linear.
+    are played at a second size, too, to see that the method is linear, unless it is ``trusted`` to be, and to remember
+    from the beginning whatever it remembers later.
     """
 
     def __init__(
@@ -95,11 +96,12 @@ class Forms:
         layers: Sequence[str] = ("model",),
         layer: str = "model",
         last: bool = True,
+        trusted: bool = False,
     ) -> None:
         refuse(algorithm, setting)
         self.algorithm, self.setting, self.kind = exactly(algorithm, kind), setting, kind
         self.layers = {name: slice(0, None) if name == layer else slice(0, 0) for name in layers}
-        self.round = 0
+        self.round, self.trusted = 0, trusted
         try:
             one = vectors(kind.eye(1)[0])
             rows, server = dict[str, Any](), dict[str, Any](model=one)
@@ -113,9 +115,10 @@ class Forms:
             self.begun, self.server, self.memory = len(server), list(server), list(rows)
             self.first = np.array([*(value[0] for value in server.values()), *(row[0, 0] for row in rows.values())])
             self._values = self._generic(PROBES[0])
-            later = self._finished(self._work(1, None), self._unit(-3)[None], naming=True)[0]
-            self.server += [name for name in later if name not in server]
-            self.first = np.insert(self.first, self.begun, kind.zeros(len(self.server) - self.begun))
+            if not trusted:
+                later = self._finished(self._work(1, None), self._unit(-3)[None])[0]
+                self.server += [name for name in later if name not in server]
+                self.first = np.insert(self.first, self.begun, kind.zeros(len(self.server) - self.begun))
         except (AttributeError, TypeError, ValueError) as error:
             raise self._not_affine() from error
 
@@ -165,15 +168,15 @@ class Forms:
 
     # ---- a round ----
 
-    def next(self, clients: int, share: Any = None, trusted: bool = False) -> Coefficients:
+    def next(self, clients: int, share: Any = None) -> Coefficients:
         """The coefficients of the next round of so many ``clients``, one of which has a ``share`` of the loss.
 
-        ``share`` is None where all shares are equal. ``trusted``: the method is known to be linear.
+        ``share`` is None where all shares are equal.
         """
         try:
             self._values = self._generic(PROBES[0])
             found, exchanges = self._played(clients, share)
-            if self.round < 2 and not trusted:
+            if self.round < 2 and not self.trusted:
                 self._values = self._generic(PROBES[1])
                 other, _ = self._played(clients, share)
                 if not all(np.allclose(x.astype(float), y.astype(float), CLOSE, CLOSE) for x, y in zip(found, other)):  # noqa: B905
@@ -213,9 +216,7 @@ class Forms:
         none = self.kind.zeros(len(self._values) + 1)
         return np.array([np.broadcast_to(server.get(name, none), none.shape) for name in self.server])
 
-    def _finished(
-        self, work: Work, ends: Any, naming: bool = False
-    ) -> tuple[dict[str, Any], Array, dict[str, Exchange]]:
+    def _finished(self, work: Work, ends: Any) -> tuple[dict[str, Any], Array, dict[str, Exchange]]:
         """The server's vectors and the client's memory after a round that it ended at ``ends``."""
         memory = {name: rows.clone() for name, rows in work.state.memory.items()}
         exchanges = {n: Exchange(e.sent.clone(), e.written.clone()) for n, e in work.state.exchanges.items()}
@@ -226,7 +227,7 @@ class Forms:
             server |= keeper(work, ends, model)
         if LAST in memory:
             memory[LAST][work.rows] = ends
-        rows = np.array([rows[0] for rows in memory.values()]).reshape(len(memory), -1)
+        rows = np.array([rows[0] for rows in memory.values()]).reshape(len(memory), len(self._values) + 1)
         return server, rows, exchanges
 
 

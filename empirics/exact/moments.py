@@ -27,7 +27,8 @@ from .rounds import after, listed, Round, State
 
 ALL, MEAN, ENDS, LAST_ROUND = "all", "mean", "ends", "last"
 """Which states of a run are looked at: every one; their mean and the last; the first and the last two; the last two."""
-ROUNDING = 1e-12
+ROUNDING, CLOSE = 1e-12, 1e-40
+"""The share of a matrix's largest number that rounding makes of nothing, in floats and in digits."""
 FLAT = 20
 """Numbers of u up to which a quadratic form is written out as a matrix."""
 DRAWS_MATTER = ("global_step", "step_alignment", "mean_update_sq", "active_divergence")
@@ -85,17 +86,14 @@ class Run:
         names = list(self.layers or {"model": slice(None)})
         many = len(self.shares) if self.shares is not None else 1
         return [
-            [Forms(self.algorithm, self.setting, self.kind, names, name, self.last) for name in names]
+            [Forms(self.algorithm, self.setting, self.kind, names, name, self.last, self.trusted) for name in names]
             for _ in range(many)
         ]
 
     def _next(self) -> list[list[Coefficients]]:
         total = sum(int(size) for size in self.clients.sizes)
         shares: Sequence[Any] = [None] if self.shares is None else self.shares
-        return [
-            [form.next(total, share, self.trusted) for form in group]
-            for group, share in zip(self._forms, shares, strict=True)
-        ]
+        return [[form.next(total, share) for form in group] for group, share in zip(self._forms, shares, strict=True)]
 
     def _play(self, coefficients: Sequence[Sequence[Coefficients]]) -> Played:
         draw = self.draw.everyone() if self.algorithm.everyone else self.draw
@@ -113,15 +111,20 @@ class Run:
     @cached_property
     def played(self) -> list[Played]:
         """What happens in every round that is looked at; rounds that are the same share one object."""
-        if self.looked in (MEAN, ENDS, LAST_ROUND) or self.steady:
-            one = self._play(self._next())
-            return [one] * (self.setting.rounds if self.looked in ("", ALL) else 2 if self.looked == ENDS else 1)
+        if self.looked or self.steady:
+            every = self.setting.rounds if self.looked in ("", ALL) else 2 if self.looked == ENDS else 1
+            return [self.opening] * every
         found: list[Played] = []
         for _ in range(self.setting.rounds):
             coefficients = self._next()
             same = bool(found) and _same(coefficients, found[-1].coefficients)
             found.append(found[-1] if same else self._play(coefficients))
         return found
+
+    @cached_property
+    def opening(self) -> Played:
+        """The first round."""
+        return self._play(self._next())
 
     @cached_property
     def first(self) -> State:
@@ -140,10 +143,10 @@ class Run:
     def states(self) -> State:
         """The states that are looked at, stacked, in order: the last is that after the last round."""
         size, rounds = len(self.first.mean), self.setting.rounds
+        if self.looked:
+            return self._far(self.opening.round, rounds)
         what = f"the covariance of {size} numbers that clients and server remember"
         refuse_beyond_memory(NUMBER * size**2 * (rounds + 1), what, "take fewer clients, parameters or rounds")
-        if self.looked:
-            return self._far(self.played[0].round, rounds)
         found = [self.first]
         with np.errstate(over="ignore", invalid="ignore"):
             for played in self.played:
@@ -171,20 +174,21 @@ class Run:
     @cached_property
     def finite(self) -> bool:
         """Whether all moments that are looked at are finite numbers, and between them no larger ones."""
-        if self.kind.exact:
-            return True
-        return bool(np.isfinite(self.states.covariance).all()) and (self.looked != ENDS or self.settles)
+        finite = self.kind.exact or bool(np.isfinite(self.states.covariance).all())
+        return finite and (self.looked != ENDS or self.settles)
 
     @cached_property
     def settles(self) -> bool:
         """Whether every raw moment moves one way only, all squares the same: then the ends are extreme."""
-        one = self.played[0].round
+        one = self.opening.round
         linear = np.asarray(one.affine[0][1:, 1:], dtype=float)  # the constant's own square stays one
         own = np.diag(linear)
-        if (np.abs(linear - np.diag(own)) > ROUNDING * max(1.0, float(np.abs(own).max()))).any() or (own < 0).any():
+        none = CLOSE if self.kind.exact else ROUNDING
+        if (np.abs(linear - np.diag(own)) > none * max(1.0, float(np.abs(own).max()))).any() or (own < 0).any():
             return False
-        moved = np.diag(self.states.covariance[-1] - self.states.covariance[0])[1:]
-        return all(x >= 0 for x in moved) or all(x <= 0 for x in moved)
+        moved = np.asarray(np.diag(self.states.covariance[-1] - self.states.covariance[0])[1:], dtype=float)
+        none = CLOSE * float(np.abs(moved).max()) if self.kind.exact else 0.0
+        return bool((moved >= -none).all() or (moved <= none).all())
 
     def stationary(self) -> float:
         """The squared distance from the minimiser that rounds settle at, in expectation (without last models).
@@ -192,7 +196,7 @@ class Run:
         A run that starts there stays there, which is where bounds that fall with the number of rounds are hardest
         pressed.
         """
-        one = self.played[0].round
+        one = self.opening.round
         matrix, constant = one.affine
         size = len(constant)
         unit = np.eye(size)[0]  # the constant's own square stays one
@@ -202,7 +206,7 @@ class Run:
     @cached_property
     def radius(self) -> float:
         """The factor a round puts on whatever of the moments grows fastest: above 1 they grow for ever."""
-        matrix, _ = self.played[0].round.affine
+        matrix, _ = self.opening.round.affine
         return float(np.abs(np.linalg.eigvals(matrix[1:, 1:])).max()) if np.isfinite(matrix).all() else np.inf
 
     # ---- expected products ----
@@ -371,7 +375,7 @@ class Run:
 
     def _paths(self, played: Played) -> tuple[Array, Array]:
         """Local models after 0 to K steps, as maps of u and of dev ``(G, K + 1, d, ...)``."""
-        return played.round.whole(played.path), played.path[..., self._server(played) :]
+        return played.of_u, played.path[..., self._server(played) :]
 
     def _local_drift(self, played: Played, at: Any) -> Array:
         path, dev = self._paths(played)
@@ -389,8 +393,8 @@ class Run:
             largest = np.abs(self.states.covariance).max(0), np.abs(self.states.spread).max(0)
             flat = np.abs(maps.reshape(-1, maps.shape[-1]))
             norms = ((flat @ largest[0]) * flat).sum(-1).reshape(maps.shape[:-1]).sum(-1)
-            flat = np.abs(devs.reshape(len(devs), -1, devs.shape[-1]))
-            if flat.shape[-1]:
+            if devs.shape[-1]:
+                flat = np.abs(devs.reshape(len(devs), -1, devs.shape[-1]))
                 norms = norms + ((flat @ largest[1]) * flat).sum(-1).reshape(devs.shape[:-1]).sum(-1)
             return np.array([(norms + noise).max()] * len(self.played))
         return (self.square(maps, devs, at) + noise).max(axis=(1, 2))
@@ -481,7 +485,7 @@ class Run:
     def _average(self, played: Played, at: Any, name: str) -> Array:
         """A reading at the average of all clients after 0 to K local steps ``(R, K + 1)``."""
         c, metric = self.clients, self.metric(name)
-        maps = (c.weights[:, None, None, None] * played.round.whole(played.path)).sum(0)
+        maps = (c.weights[:, None, None, None] * played.of_u).sum(0)
         spread = ((c.weights**2 / c.number)[:, None, None, None] * played.path_noise).sum(0)
         maps = self._from_best(maps)
         found = self.inner(maps, metric @ maps, at=at) + (metric * spread).sum((-2, -1))
@@ -526,16 +530,16 @@ class Run:
                 "every round"
             )
         c, kind, d = self.clients, self.kind, self.clients.dim
-        played = [self._play(self.played[0].coefficients)] * self.setting.rounds if self.looked else self.played
-        ends = np.cumsum([0, *(p.steps for p in played)])
-        shares = (weights or Weights(growth=kind.make(1))).shares(int(ends[-1]))
+        ends = np.cumsum([0, *(p.steps for p in self.played)])
+        steps = int(ends[-1])
+        shares = [kind.make(1) / steps] * steps if weights is None else list(map(kind.make, weights.shares(steps)))
         n = len(self.first.mean)
         mean = np.concatenate([self.first.mean, kind.zeros(d)])
         covariance = kind.zeros(n + d, n + d)
         whole = kind.zeros(n + d, n + d)
-        for p, begin in zip(played, ends, strict=False):
-            here = [kind.make(share) for share in shares[begin : begin + p.steps]]
-            path = (c.weights[:, None, None, None] * p.round.whole(p.path)[:, :-1]).sum(0)
+        for p, begin in zip(self.played, ends, strict=False):
+            here = shares[begin : begin + p.steps]
+            path = (c.weights[:, None, None, None] * p.of_u[:, :-1]).sum(0)
             whole[:n, :n], whole[n:, n:] = p.round.mean, kind.eye(d)
             whole[n:, :n] = sum(share * step for share, step in zip(here, path, strict=True))
             mean, covariance = whole @ mean, whole @ covariance @ whole.T

@@ -16,13 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..errors import EmpiricsError
-
 Array = np.ndarray[Any, Any]
 
 BITS = 640
 """Bits of a ball: a run of 2^40 rounds leaves more than 60 right digits of it."""
-DIGITS_SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -83,20 +80,16 @@ def _rational(value: Any) -> Any:
 
     if isinstance(value, fmpq):
         return value
-    if hasattr(value, "man_exp") and not hasattr(value, "mid"):  # mpmath's
-        raise EmpiricsError(f"{value} is rounded: it is no fraction")
+    if hasattr(value, "_mpf_"):  # mpmath's, a whole number times a power of 2
+        sign, digits, power, _ = value._mpf_
+        return fmpq((-1) ** sign * int(digits)) * fmpq(2) ** int(power)
     return fmpq(*Fraction(value).as_integer_ratio())
 
 
 def _ball(value: Any) -> Any:
-    from flint import arb, fmpz
+    from flint import arb
 
-    if isinstance(value, arb):
-        return value
-    if hasattr(value, "_mpf_"):
-        sign, digits, power, _ = value._mpf_
-        return arb(fmpz((-1) ** sign * int(digits))) * arb(2) ** int(power)
-    return arb(_rational(value))
+    return value if isinstance(value, arb) else arb(_rational(value))
 
 
 def _fraction(value: Any) -> Any:

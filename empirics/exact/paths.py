@@ -168,9 +168,14 @@ class Played:
         )
 
     @cached_property
+    def _only_step(self) -> tuple[Array, Array, Array]:
+        """The first step, which is every step where all are the same."""
+        return self._step(0)
+
+    @cached_property
     def _powers(self) -> Array:
         """What j steps make of a local state, all steps being the same ``(G, K + 1, L, L)``, by doubling."""
-        one = self._step(0)[0]
+        one = self._only_step[0]
         found = np.broadcast_to(self.clients.kind.eye(one.shape[-1]), one.shape)[:, None]
         power = one[:, None]
         while found.shape[1] <= self.steps:
@@ -189,7 +194,7 @@ class Played:
         """Mean local models after 0 to K steps, as maps of (1, server vectors, memory) ``(G, K + 1, d, p + q)``."""
         d, start = self.clients.dim, self.start
         if self._alike:
-            shift = self._step(0)[1]
+            shift = self._only_step[1]
             return self._powers[:, :, :d, :d] @ start[:, None] + self._summed[:, :, :d] @ shift[:, None]
         still = self.clients.kind.zeros(*start.shape) if self.momentum else start[:, :0]
         now, found = np.concatenate([start, still], 1), [start]
@@ -200,11 +205,16 @@ class Played:
         return np.stack(found, axis=1)
 
     @cached_property
+    def of_u(self) -> Array:
+        """The same as maps of u ``(G, K + 1, d, n)``."""
+        return self.round.whole(self.path)
+
+    @cached_property
     def path_noise(self) -> Array:
         """Covariances of the local models that the round's noise makes ``(G, K + 1, d, d)``."""
         d = self.clients.dim
         if self._alike:
-            push = self._step(0)[2]
+            push = self._only_step[2]
             moved = (self._powers[:, :-1] @ push[:, None])[:, :, :d]
             each = moved @ self.clients.noise[:, None] @ np.swapaxes(moved, -1, -2)
             return np.concatenate([self.clients.kind.zeros(*each[:, :1].shape), np.cumsum(each, axis=1)], axis=1)
@@ -217,22 +227,35 @@ class Played:
             found.append(covariance[:, :d, :d])
         return np.stack(found, axis=1)
 
+    @cached_property
+    def _summed_noise(self) -> tuple[Array, Array]:
+        """The same of the plain sum, all steps being the same."""
+        d, push = self.clients.dim, self._only_step[2]
+        ends, sums = ((x[:, :-1] @ push[:, None])[:, :, :d] for x in (self._powers, self._summed))
+        by_sums = self.clients.noise[:, None] @ np.swapaxes(sums, -1, -2)
+        return (ends @ by_sums).sum(1), (sums @ by_sums).sum(1)
+
     def weighed_noise(self, shares: Sequence[Any]) -> tuple[Array, Array]:
         """Of the sum of local models before the steps, each times its share: the covariance with the end, and its own.
 
         ``(G, d, d)`` both.
         """
+        across: Any = 0
+        own: Any = 0
+        if self._alike and all(share is shares[0] for share in shares):
+            across, own = self._summed_noise
+            return shares[0] * across, shares[0] ** 2 * own
         kind, d = self.clients.kind, self.clients.dim
-        size = self._step(0)[0].shape[-1]
+        size = self._only_step[0].shape[-1]
         left = np.broadcast_to(kind.eye(d, size), (len(self.clients.sizes), d, size))
-        summed, across, own = 0 * left, 0, 0
+        summed = 0 * left
         for k in range(self.steps - 1, -1, -1):
             map_, _, push = self._step(k)
             end, before = left @ push, summed @ push
             across = across + end @ self.clients.noise @ np.swapaxes(before, 1, 2)
             own = own + before @ self.clients.noise @ np.swapaxes(before, 1, 2)
             left, summed = left @ map_, summed @ map_ + shares[k] * kind.eye(d, size)
-        return np.asarray(across), np.asarray(own)
+        return across, own
 
     # ---- the round ----
 

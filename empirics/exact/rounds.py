@@ -188,11 +188,11 @@ class Round:
         shares = (self.sizes[:, None] * self.draw.mean[:, where])[:, :, None]
         return np.swapaxes(self.sources, 0, 1) @ (shares * self.reached)
 
-    def after(self, state: State) -> State:
-        """The moments one round later; states may be stacked."""
+    def after(self, state: State, noise: bool = True) -> State:
+        """The moments one round later, or what they would be without noise; states may be stacked."""
         groups, memory, n, sent = self.shape
         mean, covariance, spread = state
-        added, within = self._added
+        added, within = self._added if noise else (0, 0)
         after = self.mean @ covariance @ self.mean.T + added
         if not self.draw.certain:
             flat = self.sources.reshape(n, -1)
@@ -224,10 +224,12 @@ class Round:
 
     def flat(self, state: State) -> Array:
         """Raw moments as one vector: the upper triangle of S, then of every V."""
-        means, spread = self._upper
+        groups, (means, spread) = self.shape[0], self._upper
         s = state.covariance + state.mean[..., :, None] * state.mean[..., None, :]
         mine = state.spread[..., spread[0], spread[1]]
-        return np.concatenate([s[..., means[0], means[1]], mine.reshape(*mine.shape[:-2], -1)], axis=-1)
+        return np.concatenate(
+            [s[..., means[0], means[1]], mine.reshape(*mine.shape[:-2], groups * len(spread[0]))], axis=-1
+        )
 
     def unflat(self, states: Array) -> State:
         """The states with these raw moments, whose mean is zero."""
@@ -236,7 +238,7 @@ class Round:
         lead, cut = states.shape[:-1], len(means[0])
         s, v = self.kind.zeros(*lead, n, n), self.kind.zeros(*lead, groups, memory, memory)
         s[..., means[0], means[1]] = s[..., means[1], means[0]] = states[..., :cut]
-        inside = states[..., cut:].reshape(*lead, groups, -1)
+        inside = states[..., cut:].reshape(*lead, groups, len(spread[0]))
         v[..., spread[0], spread[1]] = v[..., spread[1], spread[0]] = inside
         return State(self.kind.zeros(*lead, n), s, v)
 
@@ -244,9 +246,8 @@ class Round:
     def affine(self) -> tuple[Array, Array]:
         """The round of raw moments as ``state -> matrix @ state + constant``."""
         size = sum(len(rows) * count for (rows, _), count in zip(self._upper, (1, self.shape[0]), strict=True))
-        none = self.unflat(self.kind.zeros(size))
-        constant = self.flat(self.after(none))
-        return (self.flat(self.after(self.unflat(self.kind.eye(size)))) - constant).T, constant
+        constant = self.flat(self.after(self.unflat(self.kind.zeros(size))))
+        return self.flat(self.after(self.unflat(self.kind.eye(size)), noise=False)).T, constant
 
 
 def listed(matrix: Array, constant: Array, start: Array, rounds: int) -> Array:

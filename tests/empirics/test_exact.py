@@ -12,6 +12,7 @@ from loops import cases
 from plain_rounds import Client, PlainRun
 from scipy import stats
 
+from bounds.weights import Weights
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import (
@@ -88,6 +89,50 @@ def test_every_quantity_equals_plain_loops_in_fractions(method, plan):
             else:
                 near = dict(rtol=1e-11, atol=1e-14) if kind is FLOATS else dict(rtol=1e-15, atol=1e-30)
                 np.testing.assert_allclose(mine.astype(float), np.array(theirs, dtype=float), **near, err_msg=name)
+
+
+def test_a_weighted_mean_of_iterates_is_that_of_plain_loops():
+    weights = Weights(Q(13, 10), Q(5, 2), 2)
+    alone = [Client(*given[:3], given[4]) for given in PLANE]
+    for falling in (None, FALLING):
+        plain = PlainRun("fedavg", alone, [Q(7, 10), Q(-1, 2)], cohort=2, rounds=2, steps=2, sizes=falling or Q(1, 5),
+                         shares=weights.shares(4))  # fmt: skip
+        setting = Setting(2, 2, local_steps=2, step_size=Q(1, 5), step_offset=Q(5, 2) if falling else None)
+        told = [Group(a, b, d**2, count, weight) for a, b, d, count, weight in PLANE]
+        assert expected("fedavg()", told, [Q(7, 10), Q(-1, 2)], setting).average_gap(weights) == plain.average_gap
+    some = expected(
+        "fedavg()", told, [0, 0], Setting(2, 1, local_steps=2, step_size=Q(1, 5), sampling="with_replacement")
+    )
+    with pytest.raises(EmpiricsError, match="2"):
+        some.average_gap()
+
+
+@cases(
+    "written",
+    ["fedavg()", *(f"fedinit(beta=0.15, reading='{r}')" for r in ("intended", "proof", "code")), "scaffold()"],
+)
+def test_rounds_that_are_reached_by_squaring_have_the_readings_of_those_that_are_followed(written):
+    told = [Group(*given[:2], given[2] ** 2, given[3]) for given in LINE]
+    for kind in (FRACTIONS, DIGITS, FLOATS):
+        with kind.working():
+            setting = Setting(9, 2, local_steps=2, step_size=Q(1, 5))
+            run = replace(expected(written, told, Q(7, 10), setting, kind), trusted=True)
+            near = {"rtol": 0} if kind is FRACTIONS else {"rtol": 1e-9}
+            series = {name: x.astype(float) for name, x in (*run.server.items(), *run.rounds.items())}
+            states = {"all": slice(None), "last": slice(-2, None), "ends": [0, -2, -1]}
+            for looked, at in states.items():
+                far = replace(run, looked=looked)
+                for name, x in far.server.items():
+                    np.testing.assert_allclose(x.astype(float), series[name][at], **near, err_msg=name)
+                for name in ("local_drift", "global_step", "gradient_drift") if looked != "ends" else ():
+                    here = slice(-1, None) if looked == "last" else at
+                    np.testing.assert_allclose(far.rounds[name].astype(float), series[name][here], **near, err_msg=name)
+            mean = replace(run, looked="mean")
+            assert float(mean.server["optimality_gap"][0]) == pytest.approx(
+                series["optimality_gap"][:-1].mean(), rel=1e-9
+            )
+            assert float(mean.rounds["local_drift"][0]) == pytest.approx(series["local_drift"].mean(), rel=1e-9)
+            assert run.finite
 
 
 def test_the_comparison_notices_a_wrong_method_and_a_wrong_step():

@@ -8,7 +8,7 @@ import numpy as np
 import own_classics
 import pytest
 import torch
-from falsifier_tables import averaging, CURVE
+from falsifier_tables import CURVE
 from loops import cases
 from measuring_toys import INPUTS, logistic, mean_loss, NUMBERS, PARTS, rows_of, series, SETTING, slope
 
@@ -149,21 +149,6 @@ def test_an_average_of_some_clients_is_refused():
     run = exact_run(random_quadratics(3, 3, 2), algorithm("fedavg()"), Setting(2, 2, local_steps=2, step_size=0.1))
     with pytest.raises(EmpiricsError, match="3"):
         _ = run.average_gap()
-
-
-@cases("falls", [True, False])
-def test_quadratics_in_closed_form_and_in_fractions_are_the_exact_moments(falls):
-    exact, closed, fractions = averaging(falls)
-    for floats, rational in ((None, None), (BOTH, Weights(Fraction(13, 10), Fraction(5, 2), 2))):
-        found = fractions.average_gap(rational)
-        assert isinstance(found, Fraction)
-        assert float(found) == pytest.approx(exact.average_gap(floats), rel=1e-10)
-        assert closed.average_gap(floats) == pytest.approx(exact.average_gap(floats), rel=1e-10)
-    for word in ("optimality_gap", "grad_norm_sq", "distance_sq"):
-        np.testing.assert_allclose(closed.iterations(word), exact.iterations(word), rtol=1e-10)
-        np.testing.assert_allclose(fractions.iterations(word).astype(float), exact.iterations(word), rtol=1e-10)
-    for word in ("local_drift", "global_step"):
-        np.testing.assert_allclose(closed.rounds[word], exact.rounds[word], rtol=1e-10)
 
 
 def test_curves_with_falling_steps_are_the_plain_loop_in_both_arithmetics():
