@@ -45,7 +45,6 @@ from empirics.problems.problem import FederatedProblem
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.falsifier import falsify
-from paper_checks.falsifier.curves.plain import PlainCurve
 from paper_checks.falsifier.curves.run import CurveRun
 from paper_checks.runs import schedules
 from paper_checks.runs.can import can
@@ -164,7 +163,7 @@ def test_curves_with_falling_steps_are_the_plain_loop_in_both_arithmetics():
 
     weighted = averages @ np.array(RAW[:6]) / sum(RAW[:6])
 
-    for run in (CurveRun(CURVE, 0.0, "intended"), PlainCurve(CURVE, 0, "intended")):
+    for run in (CurveRun(CURVE, 0.0, "intended"), CurveRun(CURVE, 0, "intended", mpmath.mpf)):
         assert float(run.average_gap()) == pytest.approx(gap(np.mean(averages)), rel=1e-12)
         assert float(run.average_gap(BOTH)) == pytest.approx(gap(weighted), rel=1e-12)
         assert float(run.server["distance_sq"][-1]) == pytest.approx(float(at[0] ** 2), rel=1e-12)
