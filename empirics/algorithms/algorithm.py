@@ -85,7 +85,7 @@ class Work(NamedTuple):
     def lengths(self) -> Tensor:
         """Sum of the step sizes each client walks along ``(rows, 1)``: steps times step size."""
         walked = np.cumsum(self.sizes)[self.steps - 1]
-        return torch.as_tensor(walked, dtype=self.starts.dtype, device=self.starts.device).unsqueeze(-1)
+        return self.starts.new_tensor(walked).unsqueeze(-1)
 
     @property
     def size(self) -> float | Tensor:
