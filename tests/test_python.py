@@ -17,7 +17,7 @@ from bounds.errors import BoundsError
 from bounds.scenario import Scenario
 from empirics import command, verbs
 from empirics.problems.tasks import task
-from paper_checks.comparing import asked
+from paper_checks.comparing import api
 from paper_checks.validation import asked as validation, options
 
 SMALL = dict(clients=3, rounds=2, seeds=2, batch=7, step_size=0.07)
@@ -191,4 +191,4 @@ def test_a_notebook_completes_the_words_of_a_bound():
         offered = {c.text for c in found.completions("bound(local_gap=0.3, s", 22)}
     assert {"smoothness=", "strong_convexity="} <= offered
     own = BOUNDS["fedals.one_round"]
-    assert asked.scenario_of(None, {"smoothness": 2.5}, [own])["smoothness"].value == 2.5
+    assert api.scenario_of(None, {"smoothness": 2.5}, [own])["smoothness"].value == 2.5
