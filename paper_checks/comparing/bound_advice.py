@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import product
 from typing import Any
@@ -29,7 +29,7 @@ from bounds.ties import evaluated, TIES
 from bounds.vocabulary import step_scale, step_size
 
 from .bound_rows import federated_rows, in_order, of_this_run
-from .goal import given, Goal, OVER, Point, TARGETS
+from .goal import given, Goal, OVER, Point, TARGETS, UNIT_PLAN
 from .integer_search import search_integers
 from .rows import FormulaValue, NOT_MET, RANKED, Row
 
@@ -53,6 +53,8 @@ class BoundAdvice:
 
     bound: Bound
     goal: Goal
+    _known: dict[tuple[int, int], tuple[Scenario, dict[str, Any]]] = field(default_factory=dict, init=False)
+    """By local steps and how many constants hold only for shorter steps: a scenario, and what is put in."""
 
     def best(self, over: tuple[str, ...] = OVER) -> Point | None:
         """The plan that it recommends, None where its conditions fail at all plans."""
@@ -123,13 +125,11 @@ class BoundAdvice:
         """``_values`` at step sizes for which the same constants hold."""
         goal, here = self.goal, self.goal.plan(steps)
         rounds: Any = float(here["rounds"].value) if goal.to is None else ROUNDS[:, None]
-        if self.fixed_step_size is None:
-            known = {**self._constants(here, sizes), "step_size": sizes}
+        if (fixed := self.fixed_step_size) is None:
+            known = {**self._constants(steps, sizes), "step_size": sizes}
         else:
-            known = self._constants(here, np.array([evaluated(self.fixed_step_size, numbers(here))], dtype=float))
-            sizes = known["step_size"] = (
-                evaluated(self.fixed_step_size, with_derived({**known, "rounds": rounds})) + 0 * sizes
-            )
+            known = self._constants(steps, np.array([evaluated(fixed, numbers(here))], dtype=float))
+            sizes = known["step_size"] = evaluated(fixed, with_derived({**known, "rounds": rounds})) + 0 * sizes
         known = with_derived({**known, "rounds": rounds})
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -143,13 +143,19 @@ class BoundAdvice:
         taken = np.where(enough[first, plan], ROUNDS[first], np.nan)
         return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, plan]
 
-    def _constants(self, here: Scenario, sizes: np.ndarray) -> dict[str, Any]:
+    def _constants(self, steps: int, sizes: np.ndarray) -> dict[str, Any]:
         """The values that are put in at step sizes: the same at all, or the best constants at each."""
-        here = here.at(step_size=float(sizes[0]))
+        key = steps, int(self._beyond(sizes[:1])[0])
+        if key not in self._known:
+            here = self.goal.plan(steps).at(step_size=float(sizes[0]))
+            self._known[key] = here, {} if self._chosen else chosen(here, self.bound)
+        here, constants = self._known[key]
         plan = with_derived({**numbers(here), "step_size": sizes})
-        names = {q.name for q in self.bound.quantities}
-        along = {word: plan[word] for word in ("step_size", *DERIVED) if word in names and np.ndim(plan[word])}
-        return {**plan, **chosen(here, self.bound, along if self._chosen else None)}
+        if self._chosen:
+            names = {q.name for q in self.bound.quantities}
+            along = {word: plan[word] for word in ("step_size", *DERIVED) if word in names and np.ndim(plan[word])}
+            constants = chosen(here, self.bound, along)
+        return {**plan, **constants}
 
     @cached_property
     def _code(self) -> Callable[..., Any]:
@@ -165,18 +171,13 @@ class BoundAdvice:
 
     @cached_property
     def _powers(self) -> tuple[float, dict[str, float]]:
-        words = {word: stated for word, stated in self.goal.scenario.items() if given(self.goal.scenario, word)}
-        plain = {word: stated for word, stated in words.items() if word not in ("runtime", "iterations")}
-
-        def at(**plan: float) -> float:
-            scenario = Scenario.of(plain, **self.goal.scenario.said, also=self.bound.quantities).at(**plan)
+        def at(scenario: Scenario) -> float:
             reached, _ = ways(ClassOf.of(self.bound), scenario)
             own = [way for way in reached if way.to.target == self.goal.target and of_this_run(way, scenario)]
             return own[0].factor if own else math.nan
 
-        one = {"local_steps": 1.0, "step_size": 1.0, "rounds": 1.0}
-        base = at(**one)
-        return base, {word: math.log2(at(**{**one, word: 2.0}) / base) for word in one}
+        base, *doubled = (at(scenario) for scenario in self.goal.unit_plans)
+        return base, {word: math.log2(x / base) for word, x in zip(UNIT_PLAN, doubled, strict=True)}
 
 
 def numbers(scenario: Scenario) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ OF_ALL = ("bytes", "gradients")
 """Budgets of all participants together; with these a larger cohort costs more."""
 OVER = ("local_steps", "step_size")
 """What is optimised by default."""
+UNIT_PLAN = ("local_steps", "step_size", "rounds")
+"""What conversions between bounded quantities depend on."""
 FREE = (*OVER, "cohort")
 """What can be optimised."""
 RATES = ("client_download_rate", "client_upload_rate", "client_minibatch_time")
@@ -191,6 +194,14 @@ class Goal:
             short = {"step_size": SHORT / float(np.max(self.scenario["smoothness"].safe))}
             self._plans[local_steps] = self.at(local_steps, **short, **({} if self.to is None else {"rounds": MANY}))
         return self._plans[local_steps]
+
+    @cached_property
+    def unit_plans(self) -> list[Scenario]:
+        """The scenario with every quantity of ``UNIT_PLAN`` at 1, and with each of them at 2."""
+        budget = ("runtime", "iterations")
+        words = {word: s for word, s in self.scenario.items() if given(self.scenario, word) and word not in budget}
+        one = Scenario.of(words, **self.scenario.said).at(**dict.fromkeys(UNIT_PLAN, 1.0))
+        return [one, *(one.at(**{word: 2.0}) for word in UNIT_PLAN)]
 
     def _length(self, local_steps: int) -> dict[str, float]:
         """Rounds or iterations where no identity gives them."""
