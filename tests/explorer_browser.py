@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
-FOUND = bool(CHROMIUM and DRIVER)
 SETTLED = """
 const done = arguments[0];
 const wait = () => ["layout", "federation", "notice"].every((id) => document.getElementById(id).hidden)
@@ -179,14 +178,19 @@ def by_python(page: Page, capsys: Any) -> float:
 
 def settled(whole: Page) -> None:
     """Wait until the plane of the last change is drawn."""
-    for _ in range(400):
-        if whole.js("return explorer.drawn() && !explorer.drawn().stale && !explorer.busy()"):
-            return whole.settle()
-        time.sleep(0.02)
-    raise AssertionError("no plane was drawn")
+    _until(whole, "explorer.drawn() && !explorer.drawn().stale && !explorer.busy()")
 
 
 def rest(whole: Page) -> None:
-    """Wait until a change is a step of the back button, however busy the machine is."""
+    """Wait until the last change is a step of the back button."""
+    time.sleep(0.1)  # a step back is an event that comes later
+    _until(whole, "explorer.resting()")
     settled(whole)
-    time.sleep(0.7)
+
+
+def _until(whole: Page, condition: str) -> None:
+    for _ in range(1000):
+        if whole.js(f"return {condition}"):
+            return whole.settle()
+        time.sleep(0.02)
+    raise AssertionError(f"never came to be: {condition}")

@@ -19,12 +19,12 @@ from empirics.errors import EmpiricsError
 
 from ..runs.can import can
 from ..runs.words import WORST as SOLVED
-from ..tightness_options import NAMES
-from ..worst_cases.places import moot, Place, question, values, word_of
-from ..worst_cases.program import WorstCaseError
-from ..worst_cases.sizes import least_time
-from ..worst_cases.tables import committed, has_table
-from ..worst_cases.worst import answer
+from ..worst_case.grid_point import GridPoint, moot, question, values
+from ..worst_case.jobs import least_time
+from ..worst_case.program import WorstCaseError
+from ..worst_case.solve import answer
+from ..worst_case.tightness_table import committed, has_table
+from ..worst_case.words import GRID_POINT as NAMES
 from .evidence import Found
 from .goal import server_goes_beyond
 from .rows import Evidence, RANKED, Row, WORST
@@ -64,17 +64,17 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
         if row.state not in RANKED or not set(row.conversions) <= SAME_NUMBER or can(bound, SOLVED):
             continue
         try:
-            place = _place(row, scenario)
-            found = _committed(bound, place)
-            if found is None and least_time(place) <= until - perf_counter():
-                solved = answer(question(bound, place), until - perf_counter())
+            point = _grid_point(row, scenario)
+            found = _committed(bound, point)
+            if found is None and least_time(point) <= until - perf_counter():
+                solved = answer(question(bound, point), until - perf_counter())
                 found = solved.value, solved.exact
         except (BoundsError, EmpiricsError):
             continue
         if found is None:
-            far.add(place.rounds * place.local_steps)
+            far.add(point.rounds * point.local_steps)
             continue
-        who = f"{place.clients} groups of" if place.clients > 1 else "all"
+        who = f"{point.clients} groups of" if point.clients > 1 else "all"
         value = found[0] * _unit(row, bound) * row.factor
         estimate = "" if found[1] else ", an upper estimate"
         known[row.bound] = Evidence(value, f"{who} identical clients, no noise{estimate}", upper=not found[1])
@@ -83,7 +83,7 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
                  remarks=tuple(remarks))  # fmt: skip
 
 
-def _place(row: Row, scenario: Scenario) -> Place:
+def _grid_point(row: Row, scenario: Scenario) -> GridPoint:
     """The row's own values in these units.
 
     The tables have all clients with equal weights; other plans are covered for identical clients.
@@ -105,7 +105,7 @@ def _place(row: Row, scenario: Scenario) -> Place:
     }
     steps, rounds = int(scenario["local_steps"].value), int(scenario["rounds"].value)
     told: dict[str, Any] = {word: value for word, value in given.items() if not math.isnan(value)}
-    return Place(clients=kinds, rounds=rounds, local_steps=steps, **told)
+    return GridPoint(clients=kinds, rounds=rounds, local_steps=steps, **told)
 
 
 def _heterogeneity(row: Row, put: Mapping[str, float], L: float, gap: float) -> float:
@@ -139,15 +139,15 @@ def _unit(row: Row, bound: Bound) -> float:
     return gap**of_gap * L**of_smoothness
 
 
-def _committed(bound: Bound, place: Place) -> tuple[float, bool] | None:
+def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:
     """The worst case at this grid point and whether it is exact, if a committed table has it."""
     if not has_table(bound.name):
         return None
-    asked = place.as_row() | {"step_size": values(bound, place)["step_size"]}
-    idle = {"step_share", "fixed_step_size", *moot(bound, place, NAMES)}
+    asked = point.as_row() | {"step_size": values(bound, point)["step_size"]}
+    idle = {"step_share", "fixed_step_size", *moot(bound, point, NAMES)}
     names = [*(name for name in NAMES if name not in idle), "step_size"]
     for row in committed(bound.name):
-        pairs = [(word_of(row, name), word_of(asked, name)) for name in names]
+        pairs = [(row[name], asked[name]) for name in names]
         if row["inside"] and all(math.isclose(one, other, rel_tol=ALIKE) for one, other in pairs):
             return row["worst_case"], row["exact"]
     return None

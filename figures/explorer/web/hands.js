@@ -13,6 +13,7 @@ function moved(word = "") {
 /* A change that has come to rest is a step of the back button; what the page does by itself, on opening, is none. */
 function keepFederation() {
   clearTimeout(keptLink);
+  keptLink = 0;
   if ($("federation").hidden) return;
   if (pressed) { keptLink = setTimeout(keepFederation, 300); return; }
   const link = federationLink();

@@ -66,7 +66,7 @@ async function start() {
 
 /* For tests and for people with a console. */
 if (typeof document !== "undefined") globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, fresh, mark, value: () => picture().here.total, timing, texts: COPIES,
-  federation: () => fed, told: () => told(), threaded: () => thread !== null, busy: () => underWay !== null, dropThread, take, takeRuns, exported: EXPORTS, copies: FEDERATION_COPIES, taken, drawn: () => drawn, levels: () => LEVELS,
+  federation: () => fed, told: () => told(), threaded: () => thread !== null, busy: () => underWay !== null, resting: () => keptLink === 0, dropThread, take, takeRuns, exported: EXPORTS, copies: FEDERATION_COPIES, taken, drawn: () => drawn, levels: () => LEVELS,
   rows: (target, given, upTo) => evidenced(target, worldOf(given, upTo)).map(({ bound, kind, state: found, value, terms, failed, conversions, alias, trusted, evidence }) =>
     ({ bound: bound.name, kind: kind === undefined ? "" : atlas.classes[kind].words, state: found, value: String(value), terms: (terms ?? []).map(String), failed: failed.map((f) => f.words), conversions: conversions ?? [], alias, trusted, evidence: (evidence ?? []).map((one) => ({ ...one, value: String(one.value) })) })) };
 if (typeof document === "undefined") serve(); else start();
