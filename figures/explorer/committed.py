@@ -27,7 +27,7 @@ from bounds.ties import evaluated
 from bounds.vocabulary import uniform_dissimilarity
 from empirics.verbs import constants
 from paper_checks.comparing.compare import compare
-from paper_checks.comparing.compare_rows import EXACT as BESIDE, RANKED
+from paper_checks.comparing.rows import EXACT as BESIDE, RANKED
 from paper_checks.validation.exact import inside
 from paper_checks.validation.options import EXACT, Options, RUNS
 from paper_checks.validation.planned import planned

@@ -88,7 +88,7 @@ const MOVES = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, -1], [-1, 1], [1, 1], [-1, 
 function levelOf(value, trivial_) {
   if (Number.isNaN(value)) return 0;
   const state = stateOf(value, trivial_);
-  if (state === "of the class") return 4;
+  if (state === "below premises") return 4;
   const { here, ofClass } = trivial_, top = here < Infinity ? here : ofClass;
   if (state === "vacuous") return value > 1e4 * top || top === Infinity ? 1 : value > 10 * top ? 2 : 3;
   return 5 + Math.min(3, Math.floor(Math.log10(top / value)));

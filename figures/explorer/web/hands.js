@@ -91,7 +91,7 @@ function recompute() {
 
 /* Beside what one chooses on a phone: what the theorem of the plane says there, and how many speak. */
 function brief() {
-  const row = shownRows.find((one) => one.bound.name === fed.theorem || one.alias.includes(fed.theorem)), speaking = shownRows.filter((one) => one.state === "speaks" && !one.printed).length;
+  const row = shownRows.find((one) => one.bound.name === fed.theorem || one.alias.includes(fed.theorem)), speaking = shownRows.filter((one) => one.state === "informative" && !one.printed).length;
   put("brief", !row ? "" : RANKED.includes(row.state) ? made("strong", {}, `${said(row.value)} `) : "", row ? ` ${SAYS[row.state] ?? QUIET[row.state].toLowerCase()}; ` : "", `${speaking} ${speaking === 1 ? "bar speaks" : "bars speak"}`);
 }
 
@@ -114,9 +114,9 @@ function pickTheorem(name) {
 }
 
 function theorems() {
-  const rows = [...new Map(shownRows.filter((row) => [...RANKED, "silent"].includes(row.state)).flatMap((row) => [row.bound.name, ...(row.alias ?? [])].map((name) => [name, row])))];
+  const rows = [...new Map(shownRows.filter((row) => [...RANKED, "conditions not met"].includes(row.state)).flatMap((row) => [row.bound.name, ...(row.alias ?? [])].map((name) => [name, row])))];
   const part = (label, keep) => made("optgroup", { label }, ...rows.filter(([, row]) => keep(row)).map(([name]) => new Option(name, name)));
-  put("theorem", part("with a number at your plan", (row) => RANKED.includes(row.state)), part("silent at your plan", (row) => row.state === "silent"));
+  put("theorem", part("with a number at your plan", (row) => RANKED.includes(row.state)), part("silent at your plan", (row) => row.state === "conditions not met"));
   if (![...$("theorem").options].some((o) => o.value === fed.theorem) && fed.theorem) $("theorem").append(new Option(fed.theorem, fed.theorem));
   $("theorem").value = fed.theorem;
 }

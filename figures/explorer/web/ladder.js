@@ -1,6 +1,6 @@
 /* All theorems at one plan: bars on one logarithmic axis, unlike numbers in groups of their own. */
-const SAYS = { speaks: "speaks", "of the class": "below its premises", vacuous: "vacuous" }, SAY = { ...SAYS, speaks: "speak", "of the class": "below their premises" };
-const QUIET = { silent: "Silent, a condition fails", missing: "A number is not known", order: "Known up to a constant", unlike: "About something else" };
+const SAYS = { informative: "informative", "below premises": "below its premises", vacuous: "vacuous" }, SAY = { ...SAYS, "below premises": "below their premises" };
+const QUIET = { "conditions not met": "Conditions not met", missing: "A number is not known", order: "Known up to a constant", "other quantity": "About another quantity" };
 
 /* What the names of conversions say; a theorem that a bar is made of has its own name alone. */
 const meant = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : name);
@@ -93,7 +93,7 @@ function evidenceMark({ kind, value, error }, X) {
 function inWords(rows) {
   const row = rows.find((one) => one.bound.name === fed.theorem || one.alias?.includes(fed.theorem));
   if (!row) return put("plane-terms");
-  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan: ${QUIET[row.state].toLowerCase()}. ${row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
+  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan: ${QUIET[row.state].toLowerCase()}. ${row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
   const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
   const items = row.bound.terms.map((name, k) => {
     const li = made("li");
@@ -122,13 +122,13 @@ function quiet(rows) {
   const now = rows.filter((row) => !RANKED.includes(row.state)).map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(asked)}`).join("\n");
   if (now === quietOf) return;
   quietOf = now;
-  const groups = { silent: (row) => row.failed.map(asked).join("; "), missing: (row) => `needs ${row.why}`, order: () => "", unlike: (row) => row.why }, alone = rows.every((row) => !RANKED.includes(row.state));
+  const groups = { "conditions not met": (row) => row.failed.map(asked).join("; "), missing: (row) => `needs ${row.why}`, order: () => "", "other quantity": (row) => row.why }, alone = rows.every((row) => !RANKED.includes(row.state));
   put("quiet", ...Object.entries(groups).flatMap(([state, why]) => {
     const members = rows.filter((row) => row.state === state), by = new Map();
     for (const row of members) by.set(why(row), [...(by.get(why(row)) ?? []), row]);
     if (!members.length) return [];
     const list = [...by].map(([text, found]) => made("li", {}, ...found.flatMap((row, i) => [...(i ? [", "] : []), named(row.bound.name)]), text ? `: ${text}` : ""));
-    return [made("details", { open: alone || state === "silent" }, made("summary", {}, `${QUIET[state]} (${members.length})`), made("ul", {}, ...list))];
+    return [made("details", { open: alone || state === "conditions not met" }, made("summary", {}, `${QUIET[state]} (${members.length})`), made("ul", {}, ...list))];
   }));
 }
 

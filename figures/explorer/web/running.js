@@ -18,7 +18,7 @@ function advised(kind, { steps, size, name }) {
   const { given, upTo } = told(), world = worldOf({ ...given, local_steps: steps, step_size: size }, upTo);
   const row = rowsOf(bounds.get(name), drawn.target, world, machineOf(world)).find((one) => one.kind === kind);
   if (!row) return null;
-  const { value } = row, speaks = row.state === "speaks", lower = row.state === "of the class", level = row;
+  const { value } = row, speaks = row.state === "informative", lower = row.state === "below premises", level = row;
   const atEnd = steps === 1 || steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(size) % (SIDE - 1) === 0;
   const go = goThere(steps, size, name);
   const share = level.here < Infinity && level.here > 0 ? said(value / level.here, 3) : "–";
@@ -58,7 +58,7 @@ function constantsFile() {
 function rowsCsv(rows) {
   const cell = (x) => (/[",\n]/.test(String(x)) ? `"${String(x).replaceAll('"', '""')}"` : String(x));
   const lines = rows.map((row) => [row.bound.name, row.kind === undefined ? "" : atlas.classes[row.kind].words, row.state, row.value ?? "", row.here ?? "", (row.conversions ?? []).join(" "),
-    row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""]);
+    row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""]);
   return [["bound", "class", "state", "value", "start", "conversions", "why"], ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
 }
 

@@ -33,7 +33,7 @@ function audited(name) {
 const STORIES = [
   { title: "Where does any theorem say anything?", steps: [
     { say: () => "Ten rounds of eight steps: no theorem is below the loss gap at the start at this plan. Blue on the plane is where the chosen one would be: at other K and η.", plan: { rounds: 10 } },
-    { say: ({ rows }) => `A hundred rounds: at this plan ${rows.filter((row) => row.state === "speaks" && !row.printed).length} bars speak now, and the blue has grown to a band along K·η = const. Below the band nothing has moved yet; above it the drift of the clients is charged.`, plan: { rounds: 100 } },
+    { say: ({ rows }) => `A hundred rounds: at this plan ${rows.filter((row) => row.state === "informative" && !row.printed).length} bars speak now, and the blue has grown to a band along K·η = const. Below the band nothing has moved yet; above it the drift of the clients is charged.`, plan: { rounds: 100 } },
     { say: () => "A thousand rounds: the band is wider. Click theorems in the list on the right: each has a band of its own, and some have none.", plan: { rounds: 1000 } },
     { say: () => `A hundred thousand rounds at the same K and η: ${lasting(3, 2)}. Press η −: smaller steps speak better now.`, plan: { rounds: 100000 } },
     { say: () => `Back to a thousand rounds, as in step 3, with clients that differ a hundred times less and a hundred times less noise: ${lessened(4, 2)}.`, plan: { rounds: 1000 }, words: () => ({ gradient_variance: factor("gradient_variance", 0.01), optimum_dissimilarity: factor("optimum_dissimilarity", 0.01) }) },
