@@ -8,9 +8,9 @@ import sympy as sp
 from bounds.catalog import get
 from bounds.core import Bound, Condition
 from bounds.errors import BoundsError
+from bounds.numerics.ranges import bound_range
 from bounds.papers import Source
 from bounds.vocabulary import grad_norm_sq, gradient_variance, initial_gap, smoothness, step_size
-from empirics.measuring.constants import bound_range
 
 ONE_ROUND = {"client_weight": [0.3, 0.7], "local_gap": [0.31, 0.47], "non_iidness": [0.12, 0.23]}
 
