@@ -16,7 +16,7 @@ quick: $(READY)  ## the tests of bounds, of the command line and of the project'
 	$(VENV)/bin/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/bounds tests/test_architecture.py tests/test_command.py tests/test_every_bound.py
 
 proofs:  ## every proof that comes with the worst cases, checked by Python's standard library alone; a minute
-	$(PYTHON) -I paper_checks/worst_cases/certificates/verify.py paper_checks/worst_cases/tables/*.proofs.xz
+	$(PYTHON) -I paper_checks/worst_case/verify.py paper_checks/worst_case/tables/*.proofs.xz
 
 figures: $(READY)  ## every figure and table at the laptop's scale, from the runs that are kept with the code, in figures-laptop
 	$(VENV)/bin/fedbounds figure all --no-sweep

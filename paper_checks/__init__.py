@@ -2,4 +2,4 @@
 
 from empirics.experiments.registry import register
 
-register("paper_checks.validation.jobs", "paper_checks.worst_cases.jobs")
+register("paper_checks.validation.jobs", "paper_checks.worst_case.jobs")

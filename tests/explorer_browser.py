@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
-FOUND = bool(CHROMIUM and DRIVER)
 SETTLED = """
 const done = arguments[0];
 const wait = () => ["layout", "federation", "notice"].every((id) => document.getElementById(id).hidden)

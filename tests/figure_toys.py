@@ -19,6 +19,16 @@ class MemoryStore:
         kept = {"status": outcome.status, "card": {"facts": dict(outcome.facts)}, "columns": lambda: outcome.columns}
         self._kept[cell.key] = SimpleNamespace(**kept)
 
+    def has(self, cell):
+        """Whether there is a result of this run."""
+        return cell.key in self._kept
+
+    def restore(self, cell, card, outcome):
+        """Take a run over as it was packed."""
+        self._kept[cell.key] = SimpleNamespace(
+            status=outcome.status, card={**card, "facts": dict(outcome.facts)}, columns=lambda: outcome.columns
+        )
+
     def of(self, cells):
         """The results that there are of these runs."""
         return [self._kept[cell.key] for cell in cells if cell.key in self._kept]

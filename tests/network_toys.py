@@ -15,7 +15,7 @@ from empirics.federation.federation import Federation
 from empirics.federation.shuffles import orders
 from empirics.models.network import Network
 from empirics.models.networks.parts import Split
-from empirics.training.rounds import draw_cohort, plan, rounds, shares
+from empirics.training.rounds import draw_cohort, rounds, shares
 from empirics.training.setting import Setting
 
 FEATURES, HIDDEN, CLASSES = 3, 4, 3
@@ -55,14 +55,6 @@ def models(
 ) -> Tensor:
     """The server's models after every round ``(rounds, dim)``."""
     return torch.stack([s.model for s in rounds(net, data, algorithm(text), setting, SEED, **engine)][1:])
-
-
-def work_of(text: str, round_: int = 0) -> Any:
-    """What all clients are to do from the first model."""
-    built = algorithm(text)
-    state = built.begin(NET.start(SEED), FEDERATION.clients)._replace(round=round_)
-    everyone = np.arange(FEDERATION.clients), np.ones(FEDERATION.clients)
-    return plan(NET, FEDERATION, built, SETTING, SEED, state, everyone)
 
 
 # ---- plain loops ----

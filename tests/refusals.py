@@ -1,7 +1,7 @@
 """Refusals as tables: what is wrong beside the names and numbers that its one line must hold."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -9,55 +9,42 @@ import pytest
 from bounds.errors import BoundsError
 
 
-def refusal(call, *given, **options):
+def refusal(call: Callable[..., Any], *given: Any, **options: Any) -> str:
     """The one line that a call is refused with."""
     with pytest.raises(BoundsError) as raised:
         call(*given, **options)
     return str(raised.value)
 
 
-def all_refused(cases, line_of):
-    """Every case is refused in one line, ``line_of(case)``, with its words; all that are not are reported together."""
-    failed = []
-    for case, words in cases.items() if isinstance(cases, dict) else cases:
-        try:
-            line = line_of(case).strip()
-        except (Exception, pytest.fail.Exception) as error:
-            failed.append(f"{case}: {type(error).__name__}: {error}")
-            continue
-        lacks = [word for word in words.split() if not re.search(rf"(?<!\w){re.escape(word)}(?!\w)", line)]
-        if lacks or "\n" in line:
-            failed.append(f"{case}: without {lacks} in {line!r}")
-    assert not failed, "\n".join(failed)
+def _said(word: str, line: str) -> bool:
+    """Whether the line has the word, or the number, as a whole."""
+    before, after = (r"\b" if end.isalnum() else "" for end in (word[0], word[-1]))
+    return re.search(before + re.escape(word) + after, line) is not None
 
 
-def calls_refused(*cases):
-    """Every call, a function without arguments, is refused in one line with the words beside it."""
-    all_refused([(place, words) for place, (_, words) in enumerate(cases)], lambda place: refusal(cases[place][0]))
-
-
-def refusals(
-    kind: type[Exception] | tuple[type[Exception], ...],
-    cases: Iterable[tuple[Any, str]],
+def all_refused(
+    cases: Mapping[Any, str] | Iterable[tuple[Any, str]],
     call: Callable[[Any], Any] = lambda case: case(),
-) -> Callable[[], None]:
-    """Make a test that ``call`` refuses every case with this error, in one line that has the names and numbers given.
+    kind: type[Exception] | tuple[type[Exception], ...] = BoundsError,
+) -> None:
+    """Every case is refused in one line with the names and numbers beside it, which are split at spaces.
 
-    They are given as one text, split at spaces. A case without a ``call`` is a function to be called.
+    ``call`` raises an error of the ``kind``, or gives the line that a command refused the case with. All cases that are
+    accepted, or refused otherwise, are reported together.
     """
-
-    def test() -> None:
-        failed = []
-        for i, (case, names) in enumerate(cases):
-            what = f"case {i} ({names}): {'' if callable(case) else case!r}"[:300]
-            try:
-                found = call(case)
-            except Exception as error:
-                said = str(error)
-                if not isinstance(error, kind) or "\n" in said or any(name not in said for name in names.split()):
-                    failed.append(f"{what} raises {type(error).__name__}: {said}")
-            else:
-                failed.append(f"{what} is accepted: {found!r}"[:500])
-        assert not failed, f"{len(failed)} fail:\n" + "\n".join(failed)
-
-    return test
+    failed = []
+    for i, (case, words) in enumerate(cases.items() if isinstance(cases, Mapping) else cases):
+        try:
+            line = call(case)
+        except kind as error:
+            line = str(error)
+        except (Exception, pytest.fail.Exception) as error:
+            failed.append(f"case {i} {case!r}: {type(error).__name__}: {error}")
+            continue
+        if not isinstance(line, str):
+            failed.append(f"case {i} {case!r} is accepted: {line!r}"[:500])
+            continue
+        lacks = [word for word in words.split() if not _said(word, line)]
+        if lacks or "\n" in line.strip():
+            failed.append(f"case {i} {case!r}: without {lacks} in {line!r}")
+    assert not failed, f"{len(failed)} fail:\n" + "\n".join(failed)

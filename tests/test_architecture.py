@@ -68,13 +68,13 @@ FLOORS = {
         "command", "verbs",
     ),
     "paper_checks": (
-        "reported", "forking", "falsify_options", "tightness_options", "runs", "falsifier", "worst_cases", "rates",
+        "reported", "forking", "falsify_options", "runs", "falsifier", "worst_case",
         "validation", "comparing", "claims", "audit",
     ),
 }  # fmt: skip
 """The rooms of a part from the ground up: each imports from those before it only, but for types and for what a verb
 loads once its words are read."""
-LATER = {("falsify_options", "falsifier"), ("tightness_options", "worst_cases")}
+LATER = {("falsify_options", "falsifier")}
 """Words of verbs, and the work that is loaded after they are read."""
 
 
@@ -133,13 +133,6 @@ def test_reading_the_catalogue_loads_nothing_heavy(code):
     assert not HEAVY & loaded
 
 
-def test_training_a_linear_model_loads_torch_and_no_more_that_is_heavy():
-    words = ["train", "--problem", "softmax(digits)", "--clients", "3", "--rounds", "1"]
-    loaded = modules_after(f"import fedbounds\nfedbounds.main({words})")
-    assert "torch" in loaded
-    assert not loaded & {"scipy", "sklearn", "pandas", "matplotlib", "numba", "sympy", "bounds.catalog"}
-
-
 def test_help_of_every_verb_loads_nothing_heavy():
     code = f"""
 import fedbounds, json
@@ -155,43 +148,6 @@ print(json.dumps(loaded), file=sys.stderr)
     done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "usage: fedbounds train" in done.stdout
     assert not {verb: names for verb, names in json.loads(done.stderr).items() if names}
-
-
-WITHOUT_TORCH = """
-import sys
-
-class Absent:
-    def find_spec(self, name, path, target=None):
-        if name.partition(".")[0] == "torch":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Absent())
-import fedbounds
-for words in json.loads(sys.argv[1]):
-    print(fedbounds.main(words))
-"""
-
-
-def test_bounds_are_evaluated_without_torch(tmp_path):
-    # It is the largest of the dependencies by far, and only what trains needs it.
-    gap = ["smoothness=1.1", "client_weight=.3,.7", "local_gap=0.03", "non_iidness=0.01"]
-    lines = [
-        ["list"],
-        ["show", "fedals.one_round"],
-        ["show", "fedals.one_round", "--sensitivity", *gap, "strong_convexity=0.2"],
-        ["eval", "fedals.one_round", *gap, "strong_convexity=0.1:0.3:3"],
-        ["solve", "fedals.one_round", "for=strong_convexity", "target=0.4", "--smallest", *gap],
-        ["minimize", "decaying_k.per_rounds", "over=local_steps"],
-        ["plot", "fedals.one_round", "x=strong_convexity=0.1:0.3:3", *gap, "-o", str(tmp_path / "gap.svg")],
-        ["explore", "fedals.one_round", "-o", str(tmp_path / "page.html")],
-        ["check", "decaying_k.eq_24", "--workers", "1"],
-        ["train", "--problem", "softmax(iris)", "--clients", "4"],
-    ]
-    script = [sys.executable, "-c", f"import json\n{WITHOUT_TORCH}", json.dumps(lines)]
-    done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=True)
-    statuses = [line for line in done.stdout.splitlines() if line in {"0", "1", "2", "70"}]
-    assert done.stderr == "fedbounds: this needs the package torch, which is not installed: pip install torch\n"
-    assert statuses == ["0"] * 9 + ["2"]
 
 
 @pytest.mark.parametrize("checkout", [True, False])

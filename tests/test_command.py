@@ -14,11 +14,9 @@ import pytest
 import fedbounds
 from bounds import BOUNDS, get
 from bounds.errors import BoundsError
-from bounds.points import POINTS
 from bounds.showing import files
 from bounds.showing.completion import options, script
 from bounds.showing.usage import VERBS
-from empirics.experiments import Cell, Outcome, Store
 from figures import bundle
 from paper_checks.falsifier import load_witness
 
@@ -268,14 +266,6 @@ def test_solve_finds_the_fewest_rounds(run):
         assert (status, out, err.count("\n")) == (1, "", 1)
 
 
-def test_minima_and_solutions_have_stable_keys(run):
-    out = run("solve", ONE, "for=smoothness", "target=0.3", "clients=5,9", *GAP.split(), "--json")[1]
-    found = json.loads(out)
-    assert [answer["where"] for answer in found["answers"]] == [{"clients": 5}, {"clients": 9}]
-    assert all({"at", "value", "limited_by", "note"} == set(answer) - {"where"} for answer in found["answers"])
-    assert found["unit"] == "loss"
-
-
 # ---- plot, validate ----
 
 
@@ -294,18 +284,6 @@ def test_plot_writes_a_picture_and_its_numbers(run, folder):
     assert (folder / "mine.sparse_sgd.csv").read_bytes() == drawn
 
 
-def test_plot_compares_bounds_in_the_format_of_the_file(run, tmp_path):
-    picture = tmp_path / "two.png"
-    names = ["decaying_k.k_star", "decaying_k.k_star_printed"]
-    used = {q.name for n in names for q in get(n).quantities} - {"step_size"}
-    values = {"current_loss": 2.3, "optimal_loss": 0.4, "cohort": 7}
-    words = [f"{q}={values.get(q, 1.3)}" for q in used if q != "strong_convexity"] + ["strong_convexity=0.7"]
-    status, out, _ = run("plot", *names, "x=step_size=1e-3:0.1:12:log", *words, "-o", picture)
-    assert status == 0, out
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert {r["bound"] for r in table(picture.with_suffix(".csv"))} == set(names)
-
-
 def test_validate_lists_what_there_is_and_passes_the_rest_of_the_line_on(run, monkeypatch):
     from paper_checks import validation
 
@@ -318,44 +296,7 @@ def test_validate_lists_what_there_is_and_passes_the_rest_of_the_line_on(run, mo
     assert heard == [("test.spy", ["--seeds", "4"], None)]
 
 
-def test_what_the_help_of_a_search_proposes_can_be_typed(run):
-    held = run("falsify", "--help")[1].partition("such as ")[2].partition(";")[0]
-    for name in ("fedcog.smoothness_step", ONE, "decaying_k.theorem_1"):
-        assert run("falsify", name, held, "--evaluations", "20")[0] == 0
-
-
-def test_two_tables_of_the_same_worst_cases_are_the_same_bytes(run, tmp_path):
-    place = ["fedcog.theorem", "rounds=1", "local_steps=2", "heterogeneity=0.3", "--workers", "0"]
-    for name in ("one", "two"):
-        assert run("tightness", *place, "--store", tmp_path / f"store-{name}", "-o", tmp_path / name)[0] == 0
-    one, two = ((tmp_path / name / "fedcog.theorem.csv").read_bytes() for name in ("one", "two"))
-    assert one == two
-    assert json.loads((tmp_path / "one" / "fedcog.theorem.json").read_text())["seconds"] >= 0
-
-
 # ---- results ----
-
-
-def test_results_are_filtered_by_arguments_left_at_their_default_and_by_numbers_as_printed(run, folder):
-    store, values = Store(folder / "a"), {3: 0.744109876, 4: 0.744112345, 5: 0.471588249}
-    for seed, more in ((3, {}), (4, {"step_size": 0.05}), (5, {"step_size": 0.2}), (6, {"local_epochs": 2})):
-        cell = Cell("train", {"problem": "softmax(iris)", "rounds": 2, "seed": seed, **more})
-        store.keep(cell, Outcome({}, {"minutes": 0.5 + seed}), 0.1)
-    out = run("results", "--store", "a", "--columns", "seed", "step_size", "--csv", "step_size=.05")[1]
-    assert out.splitlines() == ["seed,step_size", "3,0.05", "4,0.05", "6,0.05"]
-    for seed, value in values.items():
-        cell = Cell("train", {"problem": "softmax(iris)", "seed": seed})
-        Store(folder / "b").keep(cell, Outcome({}, {"loss": value}), 0.1)
-    words = ["results", "--store", "b", "--columns", "seed", "value"]
-    for seed, value in values.items():
-        for text in (f"{value:.6g}", repr(value)):
-            assert [row.split()[0] for row in run(*words, "--", f"value={text}")[1].splitlines()[1:]] == [str(seed)]
-    status, _, err = run(*words, "--", "value=0.5")
-    assert status == 2
-    assert all(near in err for near in ("0.471588", "0.74411", "0.744112"))
-    csv_ = run(*words, "--csv")[1].splitlines()[1:]
-    assert sorted(float(row.split(",")[1]) for row in csv_) == sorted(values.values())  # every digit
-    assert "seed" in run("results", "--store", "b", "--columns", "seed", "seed")[2]
 
 
 # ---- constants of a file, and their intervals ----
@@ -408,33 +349,6 @@ def test_eval_prints_the_interval_of_the_bound(with_file):
     np.testing.assert_allclose([shown["low"], shown["high"]], np.transpose(wanted)[2:], rtol=1e-12)
 
 
-def test_a_constant_without_an_end_takes_the_bound_to_its_limit(with_file):
-    """K* falls with G^2 to 0: the interval must not end at K* of a G^2 that is a million times as large."""
-    out = with_file("eval", ONE, interval={"local_gap": [CONSTANTS["local_gap"], [None, None]]})[1]
-    assert f"\nfrom {one_round():.6g} to inf " in out
-    assert json.loads(with_file("eval", ONE, "--json", interval={"smoothness": [1.3, None]})[1])["high"] == "inf"
-    others = POINTS["decaying_k.k_star"]
-    out = with_file("eval", "decaying_k.k_star", interval={"grad_cap_sq": [others["grad_cap_sq"], None]}, **others)[1]
-    assert f"\nfrom 0 to {get('decaying_k.k_star')(**others):.6g} " in out
-    out = with_file(
-        "minimize", "fedcog.theorem", "over=step_size", interval={"gradient_variance": [1.9, None]}, **STEPS
-    )[1]
-    best = get("fedcog.theorem").minimize(
-        "step_size", **{n: CONSTANTS[n] for n in ("smoothness", "client_weight")}, **STEPS
-    )
-    assert f" 0 to {best.at:.6g}\n" in out
-    assert f" {best.value:.6g} to inf\n" in out
-
-
-def test_an_interval_without_a_proof_is_marked(with_file):
-    crossing = {"smoothness": [1.1, 1.9], "strong_convexity": [0.3, 1.2]}  # L/mu may not fall below 1
-    _, out, err = with_file("eval", ONE, interval=crossing)
-    assert "\nat least from " in out
-    assert err.count("\n") == 1
-    proven = [json.loads(with_file("eval", ONE, "--json", interval=i)[1])["proven"] for i in (crossing, UNCERTAIN)]
-    assert proven == [False, True]
-
-
 def test_minimize_and_solve_carry_the_intervals_through(with_file):
     interval = {"smoothness": [1.1, 1.9], "gradient_variance": [1.2, 2.6]}
     status, out, err = with_file("minimize", "fedcog.theorem", "over=step_size", interval=interval, **STEPS)
@@ -457,20 +371,6 @@ def test_minimize_and_solve_carry_the_intervals_through(with_file):
     assert "none at some" not in out
     _, out, _ = with_file(*solve, interval={"local_gap": [[0.1, 0.2], [5.5, 6.5]]}, strong_convexity=None)
     assert "none at some" in out
-
-
-def test_intervals_of_typed_values_and_outside_the_conditions_are_left_out(with_file):
-    interval = {"smoothness": [1.1, 1.9]}
-    assert "from" not in with_file("eval", ONE, "smoothness=1.4", interval=interval)[1]
-    assert "low" not in json.loads(with_file("eval", ONE, "--json")[1])
-    theorem = ["eval", "fedcog.theorem", "local_steps=5,500", "step_size=0.031", "--json"]
-    others = {n: v for n, v in STEPS.items() if n != "local_steps"}
-    shown = json.loads(with_file(*theorem, interval={"gradient_variance": [1.7, 2.1]}, **others)[1])
-    assert shown["value"][1] is shown["low"][1] is shown["high"][1] is None
-    assert shown["low"][0] < shown["value"][0] < shown["high"][0]
-    for words in (["show", ONE, "--sensitivity"], ["plot", ONE, "x=strong_convexity=0.2:0.6:3"]):
-        status, _, err = with_file(*words, interval=interval)
-        assert (status, err.count("\n"), err.endswith(": smoothness\n")) == (0, 1, True)
 
 
 def test_a_bound_on_single_samples_takes_their_smoothness_of_a_file_and_says_so(with_file):

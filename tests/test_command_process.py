@@ -2,11 +2,9 @@
 
 import json
 import os
-import platform
 import pty
 import re
 import resource
-import signal
 import subprocess
 import sys
 import textwrap
@@ -18,7 +16,6 @@ import pytest
 
 import fedbounds
 from bounds.errors import BoundsError
-from empirics.experiments.processes import _remove_left_over, SCRATCH
 
 ROOT = Path(__file__).parents[1]
 IRIS = ["--problem", "softmax(iris)", "--clients", "3"]
@@ -48,17 +45,6 @@ def shell(line, **options):
 # ---- what is loaded ----
 
 
-def test_imports_stay_light():
-    tell = "import sys; {}; print([m for m in ('bounds', 'torch', 'pandas') if m in sys.modules])"
-    assert code(tell.format("from fedbounds import main")) == (0, "[]\n", "")
-    assert code(tell.format("import fedbounds; fedbounds.Scenario")) == (0, "['bounds']\n", "")
-    for given, stays in (("", True), ("sys.argv[1:]", False)):  # what is loaded is no garbage, in a process of its own
-        told = (
-            f"import gc, sys, fedbounds; fedbounds.main({given}); print(gc.isenabled(), gc.get_freeze_count() > 50_000)"
-        )
-        assert code(told, "show", "fedals.one_round")[1].splitlines()[-1] == f"True {stays}"
-
-
 def test_a_file_that_hides_a_package_is_named(tmp_path):
     env = {"PYTHONPATH": str(ROOT)}
     for package in ("bounds", "figures"):
@@ -69,11 +55,6 @@ def test_a_file_that_hides_a_package_is_named(tmp_path):
         _, _, err = code("import fedbounds; fedbounds.get('fedals.one_round')", env=env, cwd=tmp_path)
         assert f"ImportError: {hiding} " in err
         hiding.unlink()
-
-
-def test_the_version_is_told(run):
-    declared = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)[1]
-    assert run("--version") == (0, f"fedbounds {declared}, Python {platform.python_version()}\n", "")
 
 
 # ---- streams ----
@@ -109,24 +90,6 @@ def test_a_full_disk_is_one_line_and_leaves_what_was_there(tmp_path):
     words = ["-m", "fedbounds", "constants", "--quick", *IRIS, "-o", path]
     status, _, err = python(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
     assert (status, str(path) in err, json.loads(path.read_text())) == (2, True, {"old": 2.5})
-
-
-OWN = """
-from bounds import Bound, Source
-from bounds.vocabulary import grad_norm_sq, smoothness
-own = Bound(name='own', target=grad_norm_sq, terms={'a': 3 * smoothness}, source=Source('notes', '1'))
-"""
-
-
-def test_what_the_shell_has_opened_is_read_up_to_a_limit(tmp_path):
-    (tmp_path / "c.json").write_text('{"ratio": 0.3, "smoothness": 1.7}')
-    (tmp_path / "own.py").write_text(OWN)
-    for line in ("cat c.json | {} -m fedbounds eval own.py:own @/dev/stdin",
-                 "{} -m fedbounds eval own.py:own @/dev/fd/7 7< c.json"):  # fmt: skip
-        status, out, err = shell(line, cwd=tmp_path)
-        assert (status, err, out[:19]) == (0, "", "grad_norm_sq <= 5.1")
-    endless = "from bounds.showing import files; files.content('/dev/stdin', 999)"
-    assert "BoundsError: /dev/stdin " in shell(f'yes | {{}} -c "{endless}"')[2]
 
 
 STEERING = """
@@ -175,66 +138,7 @@ def test_what_steers_a_terminal_is_spelled_out_on_it_and_colours_stay():
     assert "\x1b[32mHOLDS" in text
 
 
-def test_what_steers_a_terminal_is_spelled_out_in_a_pipe_that_may_end_on_one():
-    """All that goes to standard error, and lines for people on standard output; what programs read there stays."""
-    _, out, err = code(STEERING)
-    assert err == "fedbounds: <" + SPELLED.replace(r"\r", " ") + ">\n"
-    assert out.startswith("\x1b[2J")
-    assert out.endswith(f"HOLDS  {SPELLED}\n")
-    noisy = STEERING.replace("time.sleep(0.3)", "time.sleep(1.2); print(wipe, file=sys.stderr)")
-    progress, said, *_ = code(noisy, env={"FEDBOUNDS_PROGRESS": None})[2].split("\n")
-    assert progress.startswith(f"fedbounds: of {SPELLED}: 0 of 2")
-    assert progress.endswith(SPELLED)
-    assert said == SPELLED
-
-
-def test_signs_that_a_stream_does_not_know_are_spelled_out_and_json_is_json():
-    told = """
-        import sys, fedbounds
-        def verb(args):
-            fedbounds._print(['0.3\u00b10.2 \u03c3: \u03b7L\u00b2 \u4e2d'])
-            fedbounds._remark(['0.3\u00b10.2 \u03c3'])
-            return fedbounds._json({'a': '\u00b1 \u03c3'})
-        fedbounds.VERBS['list'] = verb
-        sys.exit(fedbounds.main())
-    """
-    _, out, err = code(told, "list", env={"PYTHONIOENCODING": "ascii"})
-    line, *rest = out.split("\n")
-    assert (line, err) == (r"0.3+/-0.2 sigma: eta L^2 \u4e2d", "fedbounds: 0.3+/-0.2 sigma\n")
-    assert json.loads("\n".join(rest)) == {"a": "± σ"}
-    _, out, err = code(told, "list", env={"PYTHONIOENCODING": "utf-8"}, encoding="utf-8")
-    assert (out.split("\n")[0], err) == ("0.3±0.2 σ: ηL² 中", "fedbounds: 0.3±0.2 σ\n")
-
-
-def test_a_backend_that_matplotlib_does_not_know_is_named(tmp_path):
-    words = "plot fedals.one_round x=clients=2:5:3 smoothness=1.1 strong_convexity=0.1 client_weight=uniform"
-    words = [*words.split(), "local_gap=0.03", "non_iidness=0.01", "-o", tmp_path / "a.svg"]
-    status, _, err = python("-m", "fedbounds", *words, env={"MPLBACKEND": "nope"})
-    assert (status, err.count("\n"), "MPLBACKEND=nope" in err) == (2, 1, True)
-
-
 # ---- threads, workers, folders ----
-
-
-def test_folders_of_dead_drivers_are_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    child = subprocess.Popen(["true"])
-    child.wait()
-    for process in (child.pid, os.getpid()):
-        (tmp_path / f"{SCRATCH}{process}-abc").mkdir()
-    _remove_left_over()
-    assert [p.name for p in tmp_path.iterdir()] == [f"{SCRATCH}{os.getpid()}-abc"]
-
-
-def test_a_thread_that_a_file_leaves_running_is_named(tmp_path):
-    path = tmp_path / "own.py"
-    path.write_text(
-        "import threading, time\nfrom bounds import get\nmine = get('fedals.one_round')\n"
-        "threading.Thread(target=lambda: time.sleep(0.7)).start()\n"
-        "threading.Thread(target=lambda: time.sleep(600), daemon=True).start()\n"
-    )
-    status, _, err = python("-m", "fedbounds", "show", f"{path}:mine")
-    assert (status, err.count("\n"), f"{path}, line 4: " in err) == (0, 1, True)
 
 
 @pytest.mark.slow
@@ -304,27 +208,6 @@ HEARD = "threading.Thread(target=time.sleep, args=(1,)).start(); raise KeyboardI
 @pytest.mark.parametrize("then", ["time.sleep(60)", HEARD])
 def test_an_interrupt_that_is_lost_while_an_object_is_disposed_of_is_heard_once(then):
     assert code(LOST.format(then), "list") == INTERRUPTED
-
-
-SECOND = """
-import os, signal, sys, threading, time, fedbounds
-
-def slow():
-    time.sleep(2)
-    os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(60)
-
-def verb(args):
-    threading.Thread(target=slow).start()
-    raise KeyboardInterrupt
-
-fedbounds.VERBS["list"] = verb
-sys.exit(fedbounds.main())
-"""
-
-
-def test_a_second_interrupt_while_threads_end_is_silent():
-    assert code(SECOND, "list") == (-signal.SIGINT, *INTERRUPTED[1:])
 
 
 WORKERS = """

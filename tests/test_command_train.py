@@ -70,28 +70,6 @@ def test_runs_that_diverge_are_rows_and_marked_while_their_numbers_are_finite(tm
     assert read(table)[-1].quantity == "diverged"
 
 
-def test_seeds_that_diverge_are_left_out_of_the_means(run, monkeypatch):
-    monkeypatch.setattr(command, "_last", lambda rows: {"train_loss": float(rows[-1].seed)})
-    finish = command._finish
-    lost = (None, "diverged")
-    monkeypatch.setattr(command, "_finish", lambda run, *rest: lost if run.seed == 1 else finish(run, *rest))
-    out = run("train", *SMALL, "--rounds", "1", "--seeds", "4", "--measure", "train_loss")[1]
-    assert out.splitlines()[-2:] == ["fedavg()  diverged with 1 of 4 seeds", "fedavg()  train_loss  1.66667 ± 0.88"]
-
-
-def test_what_varies_over_clients_layers_and_steps_is_said_in_one_number(tmp_path, run):
-    table = tmp_path / "runs.csv"
-    watched = ["--measure", "non_iidness", "virtual_grad_norm_sq", "consensus_distance"]
-    out = run("train", *SMALL, "--rounds", "2", "--local-steps", "3", *watched, "-o", str(table))[1]
-    rows = [row for row in read(table) if row.round == 2]
-    clients = [row.value for row in rows if row.quantity == "non_iidness"]
-    (last,) = (row.value for row in rows if row.step == 3)
-    (spread,) = (row.value for row in rows if row.quantity == "consensus_distance" and not row.layer)
-    assert len(clients) == 4
-    said = [f"non_iidness (mean over clients)  {sum(clients) / 4:.6g}", f"grad_norm_sq  {last:.6g}"]
-    assert out.splitlines()[2:5] == [f"fedavg()  {s}" for s in [*said, f"consensus_distance  {spread:.6g}"]]
-
-
 NETWORK = ["--problem", "femnist_dnn(digits, pixels=64, classes=10)", "--clients", "4", "--rounds", "2"]
 
 

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from loops import each
+from loops import cases
 from matplotlib.mathtext import MathTextParser
 from twins import TWINS
 
@@ -32,7 +32,7 @@ def draws():
     return np.random.default_rng(20_409)
 
 
-every_bound = each(BOUNDS, lambda name: {"bound": BOUNDS[name], "point": POINTS[name], "rng": draws()})
+every_bound = cases("name bound point", [(name, BOUNDS[name], POINTS[name]) for name in BOUNDS])
 
 
 def close(value, expected, rel=1e-12):
@@ -86,9 +86,9 @@ def test_its_terms_add_up(bound, point):
 
 
 @every_bound
-def test_its_terms_are_nonnegative_where_it_holds_unless_signed(bound, point, rng):
+def test_its_terms_are_nonnegative_where_it_holds_unless_signed(bound, point):
     count = 300 if bound.signed else 20  # what is declared signed must be seen negative somewhere
-    found = wrong_signs(bound, [neighbours(bound, point, count, rng)])
+    found = wrong_signs(bound, [neighbours(bound, point, count, draws())])
     assert not found, found
 
 
@@ -99,8 +99,8 @@ def test_every_term_carries_the_unit_of_the_target(bound, point):
 
 
 @every_bound
-def test_a_sweep_over_one_quantity_or_all_equals_a_loop(bound, point, rng):
-    drawn = around(bound, point, 4, 0.3, rng)
+def test_a_sweep_over_one_quantity_or_all_equals_a_loop(bound, point):
+    drawn = around(bound, point, 4, 0.3, draws())
     free = [q.name for q in bound.quantities if not is_tied(bound, q)]
     for names in filter(None, (free, free[:1], free[len(free) // 2 :][:1], free[-1:])):
         line = [{**point, **{name: p[name] for name in names}} for p in drawn]
@@ -236,7 +236,8 @@ def test_its_cards_tell_what_it_is(bound):
 
 
 @every_bound
-def test_the_compiled_function_equals_the_call(bound, point, rng):
+def test_the_compiled_function_equals_the_call(bound, point):
+    rng = draws()
     sweep = stack([*around(bound, point, 20, 0.2, rng), *around(bound, point, 20, 2.0, rng)])
     with quiet():
         close(bound.compile()(**sweep), bound(**sweep), rel=1e-11)
@@ -245,7 +246,8 @@ def test_the_compiled_function_equals_the_call(bound, point, rng):
 
 @pytest.mark.slow
 @every_bound
-def test_torch_agrees_with_numpy(bound, point, rng):
+def test_torch_agrees_with_numpy(bound, point):
+    rng = draws()
     sweep = stack([*around(bound, point, 10, 0.2, rng), *around(bound, point, 10, 1.5, rng)])
     with quiet():
         close(bound.compile("torch")(**sweep).numpy(), bound(**sweep))

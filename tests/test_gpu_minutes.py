@@ -169,29 +169,6 @@ def test_what_fails_hangs_or_crashes_never_stops_the_rest(tmp_path, monkeypatch,
     assert (tmp_path / "out" / VERDICT).read_text().splitlines()[1].startswith("FAILS")
 
 
-def test_a_hang_ends_with_its_part_and_is_tried_again(tmp_path, monkeypatch, capsys):
-    (tmp_path / "fake.py").write_text(FAKE.replace("1.0", "500.0"))
-    monkeypatch.setattr(gpu_minutes, "WORK", tmp_path / "fake.py")
-    minutes = gpu_minutes.Minutes(60, tmp_path / "out", False, True, "")
-    gpu_minutes.Lanes([gpu_minutes.Lane(minutes, "checks", "checks", "all")], time.time() + 4).work()
-    assert "hangs" not in minutes.done["checks"]["found"]
-    assert minutes.over == []
-    with pytest.raises(SystemExit, match="--resume"):
-        gpu_minutes.Minutes(60, tmp_path / "out", False, True, "")
-
-
-def test_processes_that_cannot_start_end_their_lane(tmp_path, monkeypatch, capsys):
-    (tmp_path / "fake.py").write_text("raise SystemExit(3)")
-    monkeypatch.setattr(gpu_minutes, "WORK", tmp_path / "fake.py")
-    minutes = gpu_minutes.Minutes(60, tmp_path / "out", False, True, "")
-    lane = gpu_minutes.Lane(minutes, "speed", "speed", "")
-    gpu_minutes.Lanes([lane], time.time() + 50).work()
-    assert lane.starts == gpu_minutes.STARTS
-    assert "start of speed: its process ended with 3" in (tmp_path / "out" / SPEED).read_text()
-    again = gpu_minutes.Minutes(60, tmp_path / "out", True, True, "")
-    assert (again.done["speed"]["found"], again.over) == ({}, [])
-
-
 def test_a_device_that_computes_wrongly_is_found(monkeypatch):
     class Wrong(gpu_checks.Graphs):
         def local(self, *given):
@@ -201,18 +178,6 @@ def test_a_device_that_computes_wrongly_is_found(monkeypatch):
     monkeypatch.setattr(gpu_checks, "Graphs", Wrong)
     assert 1e-5 < gpu_checks.of_algorithm("scaffold", "epochs", gpu_checks.pretended).apart < 1e-2
     assert gpu_work.EXACT < 1e-5
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["import distributed", "import cryptography.x509", "import socket; socket.create_connection(('127.0.0.1', 9))"],
-)
-def test_workers_reach_neither_the_packages_nor_a_network(words):
-    code = f"import gpu_work; gpu_work.alone(); {words}"
-    place = os.environ | {"PYTHONPATH": str(SCRIPT.parent)}
-    done = subprocess.run([sys.executable, "-c", code], env=place, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "must not be needed here" in done.stderr or "no network here" in done.stderr
 
 
 # ---- training ----
@@ -275,25 +240,7 @@ def test_a_run_that_the_time_cuts_off_goes_on_to_the_same_numbers(job, share, tm
     assert (tmp_path / STATE).exists() is (job == "continued")
 
 
-def test_only_what_fits_by_the_measured_rate_is_started(tmp_path):
-    """70 rounds of 10 clients with 400 steps of .1 ms are 28 s, and 3 s go before; a spare of 15 %."""
-    one = gpu_training.ranked()[0]
-    assert one.network == "fedcog_cnn"
-    for left, fits in ((34.0, False), (37.0, True)):
-        assert trainer(tmp_path, left, {"fedcog_cnn": 1e-4})._fits(one) is fits
-    assert not trainer(tmp_path, 1e6, {"resnet20": 1e-4})._fits(one)
-    assert trainer(tmp_path, 37.0, {"fedcog_cnn": 1e-3, one.method: 280000 * 1e-4 / one.assumed})._fits(one)
-
-
 # ---- the folder and the data ----
-
-
-def test_what_is_too_large_does_not_come_back(tmp_path):
-    folder = gpu_folder.opened(tmp_path / "out")
-    assert folder.put(RUNS, b"whole")
-    assert not folder.put(RUNS, bytes(gpu_folder.MOST + 1))
-    assert folder.read(RUNS) == b"whole"
-    assert not list(folder.scratch.iterdir())
 
 
 def test_packed_data_are_found_whatever_their_parts(tmp_path, monkeypatch):

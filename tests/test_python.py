@@ -3,28 +3,22 @@
 import csv
 import inspect
 import json
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from refusals import refusals
+from refusals import all_refused
 
 import fedbounds
 from bounds import BOUNDS
-from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
 from empirics import command, verbs
 from empirics.problems.tasks import task
-from paper_checks.comparing import asked
 from paper_checks.validation import asked as validation, options
 
 SMALL = dict(clients=3, rounds=2, seeds=2, batch=7, step_size=0.07)
 SITE = dict(clients=7, cohort=3, local_steps=3, step_size=0.02, rounds=40, smoothness=2.5, strong_convexity=0.3)
 SITE |= dict(gradient_variance=0.7, initial_gap=1.7, grad_cap_sq=2.9, initial_distance_sq=4.3, optimal_loss=0.2)
-PLAN = dict(cohort=4, local_steps=2, step_size=0.01, rounds=90)
-PATIENTS = Path(__file__).parents[1] / "examples" / "patients.csv"
 
 
 def typed(**told):
@@ -81,8 +75,14 @@ MISTAKES = [
     ({"problem": "ridge(iris)", "clients": 3, "batch": "8"}, "batch >= 1 '8'"),
     ({"problem": "ridge(iris)", "clients": 2.5}, "clients >= 1 2.5"),
 ]
-test_a_mistake_in_training_is_named = refusals(BoundsError, MISTAKES, lambda told: fedbounds.train(**told))
-test_a_mistake_in_constants_is_named = refusals(BoundsError, MISTAKES, lambda told: fedbounds.constants(**told))
+
+
+def test_a_mistake_in_training_is_named():
+    all_refused(MISTAKES, lambda told: fedbounds.train(**told))
+
+
+def test_a_mistake_in_constants_is_named():
+    all_refused(MISTAKES, lambda told: fedbounds.constants(**told))
 
 
 # ---- compare, advise, validate ----
@@ -99,39 +99,6 @@ def test_a_scenario_is_a_mapping_a_file_words_or_itself(tmp_path, capsys):
         assert np.array_equal([r.value for r in fedbounds.compare("grad_norm_sq", same, rounds=90).rows], values, True)
     with table.to_csv(tmp_path / "rows.csv").open() as file:
         assert [row["bound"] for row in csv.DictReader(file)] == [row.bound for row in table.rows]
-
-
-def test_a_comparison_on_data_of_ones_own_is_that_of_the_shell(capsys):
-    line = ["compare", "grad_norm_sq", *(f"{w}={v}" for w, v in PLAN.items()), "--batch=8"]
-    assert fedbounds.main([*line, f"--csv={PATIENTS}", "--target=recovered", "--group=clinic"]) == 0
-    table = fedbounds.compare("grad_norm_sq", csv=PATIENTS, target="recovered", group="clinic", batch=8, **PLAN)
-    assert capsys.readouterr().out.endswith(f"{table}\n")
-    frame = fedbounds.compare(
-        "grad_norm_sq", frame=pd.read_csv(PATIENTS), target="recovered", group="clinic", batch=8, **PLAN
-    )
-    assert [row.value for row in frame.rows] == pytest.approx([row.value for row in table.rows], nan_ok=True)
-
-
-def test_advice_is_asked_for_by_the_same_words_in_python_and_in_the_shell(monkeypatch, capsys):
-    heard = []
-
-    class Nothing:
-        useful = True
-
-        def lines(self):
-            return iter(["said before"])
-
-    def advised(scenario, goal, over, **told):
-        heard.append((scenario, goal, list(over), told["to"], told["problem"].clients, told["batch"]))
-        return Nothing()
-
-    monkeypatch.setattr("paper_checks.comparing.advise.advise", advised)
-    words = {"cohort": 2, "step_size": 0.03}
-    line = ["advise", "rounds", "over=step_size", *(f"{w}={v}" for w, v in words.items()), "--to=optimality_gap=0.3"]
-    assert fedbounds.main([*line, "--problem=ridge(iris)", "--clients=3", "--batch=7"]) == 0
-    how = dict(over=["step_size"], to=("optimality_gap", 0.3), problem="ridge(iris)", clients=3, batch=7)
-    fedbounds.advise("rounds", **how, **words)
-    assert heard[0] == heard[1]
 
 
 def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
@@ -168,27 +135,3 @@ def test_every_name_is_loaded_when_asked_for_and_documented():
         if name in ("train", "constants", "validate", "compare", "advise"):
             for parameter in inspect.signature(found).parameters:
                 assert f"\n    {parameter}: " in described.partition("Args:")[2], (name, parameter)
-
-
-# ---- bounds that complete ----
-
-
-def test_the_signature_of_a_bound_are_its_quantities():
-    found = inspect.signature(BOUNDS["fedcog.theorem"].fix(step_size=0.031))
-    assert list(found.parameters) == [q.name for q in BOUNDS["fedcog.theorem"].quantities if q.name != "step_size"]
-    kinds = {name: str(p.annotation) for name, p in found.parameters.items()}
-    assert kinds["rounds"].startswith("int |")
-    assert kinds["smoothness"].startswith("float |")
-    assert "Sequence[float]" in kinds["client_weight"]
-    assert {p.kind for p in found.parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
-    assert "terms" in inspect.signature(Bound).parameters  # of the class: how one is made
-
-
-def test_a_notebook_completes_the_words_of_a_bound():
-    completer = pytest.importorskip("IPython.core.completer")
-    found = completer.IPCompleter(use_jedi=False, namespace={"bound": BOUNDS["fedals.one_round"]}, global_namespace={})
-    with completer.provisionalcompleter():
-        offered = {c.text for c in found.completions("bound(local_gap=0.3, s", 22)}
-    assert {"smoothness=", "strong_convexity="} <= offered
-    own = BOUNDS["fedals.one_round"]
-    assert asked.scenario_of(None, {"smoothness": 2.5}, [own])["smoothness"].value == 2.5

@@ -89,10 +89,10 @@ def of_quadratics() -> Record:
 
 def of_worst_cases() -> Record:
     """All federations of two clients with constants that the committed tables of exact worst cases have."""
-    from paper_checks.worst_cases.places import Place
-    from paper_checks.worst_cases.tables import committed
+    from paper_checks.worst_case.grid_point import GridPoint
+    from paper_checks.worst_case.tightness_table import committed
 
-    at = Place(rounds=2, local_steps=4)
+    at = GridPoint(rounds=2, local_steps=4)
     rows = (row for row in committed(SHOWN) if (row["rounds"], row["local_steps"]) == (at.rounds, at.local_steps))
     step = max(row["step_size"] for row in rows)
     gap, mu = 1.0, 1 / at.condition_number

@@ -10,8 +10,8 @@ from typing import Any
 from bounds.core import Bound
 from paper_checks.comparing.worst_evidence import ALIKE, MOST_CLIENTS, powers, SAME_NUMBER
 from paper_checks.runs import schedules
-from paper_checks.worst_cases.places import moot, Place
-from paper_checks.worst_cases.tables import committed, has_table
+from paper_checks.worst_case.grid_point import GridPoint, moot
+from paper_checks.worst_case.tightness_table import committed, has_table
 
 Record = dict[str, Any]
 MOVED = ("condition_number", "heterogeneity", "grad_cap_sq", "dissimilarity_factor", "relaxation")
@@ -26,7 +26,7 @@ def data(bounds: Iterable[Bound]) -> Record:
         "same": sorted(SAME_NUMBER),
         "alike": ALIKE,
         "clients": MOST_CLIENTS,
-        "place": {word: value for word, value in asdict(Place()).items() if word in MOVED},
+        "place": {word: value for word, value in asdict(GridPoint()).items() if word in MOVED},
     }
 
 
@@ -38,7 +38,7 @@ def _pinned(bound: Bound) -> bool:
 def _table(bound: Bound) -> Record:
     """Per place: clients, rounds, K, eta, the worst case, whether it is exact, its certified ends, what counts."""
     rows = [row for row in committed(bound.name) if row["inside"]]
-    idle = moot(bound, Place.of_row(rows[-1]), MOVED)
+    idle = moot(bound, GridPoint.of_row(rows[-1]), MOVED)
     names = [name for name in MOVED if name not in idle]
     columns = ("clients", "rounds", "local_steps", "step_size", "worst_case", "exact", "attained", "proved", *names)
     return {"powers": powers(bound), "names": names, "rows": [[_plain(row[name]) for name in columns] for row in rows]}

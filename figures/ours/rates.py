@@ -10,8 +10,9 @@ import numpy as np
 
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
-from paper_checks.rates.published import Published, published
-from paper_checks.rates.search import Case, certified, Rate
+from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_search import certified, Rate
+from paper_checks.worst_case.theorem_rates import Published, published
 
 from ..artefact import Artefact, no_runs, Shown
 from ..comparing import Judged, Reproduction

@@ -10,8 +10,8 @@ import numpy as np
 
 from empirics.experiments import Cell
 from paper_checks.claims.checkers.worst import NOTHING
-from paper_checks.worst_cases.refining import DOUBT
-from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, smallest_factors
+from paper_checks.worst_case.refining import DOUBT
+from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDER, smallest_factors
 
 from ..artefact import Artefact, no_runs, Shown
 from ..captions import plural

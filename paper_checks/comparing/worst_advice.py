@@ -24,10 +24,12 @@ from empirics.errors import EmpiricsError
 from empirics.progress import Progress
 from empirics.training.setting import Setting
 
-from ..worst_cases.assumptions import WORDS
-from ..worst_cases.proofs import rounded
-from ..worst_cases.sizes import proof_time
-from ..worst_cases.worst import answer, Question, taking, WorstCase
+from ..worst_case.constraints import WORDS
+from ..worst_case.jobs import proof_time
+from ..worst_case.question import Question
+from ..worst_case.solve import answer, taking, WorstCase
+from ..worst_case.tightness_table import rounded
+from ..worst_case.worst_case_proof import certify
 from .goals import Goal, Point
 
 GRADIENTS = 16
@@ -306,7 +308,7 @@ def _proved(chosen: _Found, told: Worst, until: float, bar: Progress) -> Worst:
         return replace(told, unproved="no time was left for a proof")
     bar.doing("proving the best of them")
     try:
-        proof = chosen.worst.certificate()
+        proof = certify(chosen.worst.question, chosen.worst.value)
     except (BoundsError, EmpiricsError) as error:
         return replace(told, unproved=str(error).partition(":")[0])
     lower = math.nan if proof.attained is None else rounded(proof.attained, ROUND_FLOOR)

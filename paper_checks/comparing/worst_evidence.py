@@ -19,12 +19,12 @@ from empirics.errors import EmpiricsError
 
 from ..runs.can import can
 from ..runs.words import WORST as SOLVED
-from ..tightness_options import NAMES
-from ..worst_cases.places import moot, Place, question, values, word_of
-from ..worst_cases.program import WorstCaseError
-from ..worst_cases.sizes import least_time
-from ..worst_cases.tables import committed, has_table
-from ..worst_cases.worst import answer
+from ..worst_case.grid_point import GridPoint, moot, question, values
+from ..worst_case.jobs import least_time
+from ..worst_case.program import WorstCaseError
+from ..worst_case.solve import answer
+from ..worst_case.tightness_table import committed, has_table
+from ..worst_case.words import GRID_POINT as NAMES
 from .compare_rows import Evidence, RANKED, Row, WORST
 from .evidence import Found, further
 
@@ -76,7 +76,7 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
                  remarks=tuple(remarks))  # fmt: skip
 
 
-def _place(row: Row, scenario: Scenario) -> Place:
+def _place(row: Row, scenario: Scenario) -> GridPoint:
     """The row's own numbers in these units.
 
     Some of unlike clients are no plan of the tables, nor are clients that weigh differently: all alike are any.
@@ -98,7 +98,7 @@ def _place(row: Row, scenario: Scenario) -> Place:
     }
     steps, rounds = int(scenario["local_steps"].value), int(scenario["rounds"].value)
     told: dict[str, Any] = {word: value for word, value in given.items() if not math.isnan(value)}
-    return Place(clients=kinds, rounds=rounds, local_steps=steps, **told)
+    return GridPoint(clients=kinds, rounds=rounds, local_steps=steps, **told)
 
 
 def _unlike(row: Row, put: Mapping[str, float], L: float, gap: float) -> float:
@@ -132,7 +132,7 @@ def _unit(row: Row, bound: Bound) -> float:
     return gap**of_gap * L**of_smoothness
 
 
-def _committed(bound: Bound, place: Place) -> tuple[float, bool] | None:
+def _committed(bound: Bound, place: GridPoint) -> tuple[float, bool] | None:
     """The worst case at this place and whether it is exact, if a table that comes with the project has it."""
     if not has_table(bound.name):
         return None
@@ -140,7 +140,7 @@ def _committed(bound: Bound, place: Place) -> tuple[float, bool] | None:
     idle = {"step_share", "fixed_step_size", *moot(bound, place, NAMES)}
     names = [*(name for name in NAMES if name not in idle), "step_size"]
     for row in committed(bound.name):
-        pairs = [(word_of(row, name), word_of(asked, name)) for name in names]
+        pairs = [(row[name], asked[name]) for name in names]
         if row["inside"] and all(math.isclose(one, other, rel_tol=ALIKE) for one, other in pairs):
             return row["worst_case"], row["exact"]
     return None

@@ -17,10 +17,10 @@ from results import machine, options, publish, table
 
 from empirics.algorithms import algorithm
 from empirics.training.setting import Setting
-from paper_checks.worst_cases import Question
-from paper_checks.worst_cases.certificates import verify
-from paper_checks.worst_cases.certificates.certify import certify
-from paper_checks.worst_cases.refining import refined
+from paper_checks.worst_case import verify
+from paper_checks.worst_case.question import Question
+from paper_checks.worst_case.refining import refined
+from paper_checks.worst_case.worst_case_proof import certify
 
 GIVEN = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_distance_sq": 1.0, "optimum_dissimilarity": 1.0}
 PLACES = (

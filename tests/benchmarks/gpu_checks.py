@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -139,23 +140,12 @@ def everything(few: bool) -> dict[str, dict[str, Callable[[Place], Found]]]:
     algorithms = ("fedavg", "scaffold", "fedcog") if few else tuple(ALGORITHMS)
     networks = ("sent140_linear", "femnist_dnn") if few else tuple(NETWORKS)
     lanes: dict[str, dict[str, Callable[[Place], Found]]] = {
-        local: {f"algorithm {name}, local {local}": _algorithm(name, local) for name in algorithms} for local in LOCAL
+        local: {f"algorithm {name}, local {local}": partial(of_algorithm, name, local) for name in algorithms}
+        for local in LOCAL
     }
-    small = {f"network {name}": _network(name) for name in networks if name not in LARGE}
-    large = {f"network {name}": _network(name) for name in networks if name in LARGE}
-    jobs = {f"job {name}": _job(name) for name in CELLS}
+    small = {f"network {name}": partial(of_network, name) for name in networks if name not in LARGE}
+    large = {f"network {name}": partial(of_network, name) for name in networks if name in LARGE}
+    jobs = {f"job {name}": partial(of_job, name) for name in CELLS}
     if few:
         return {"all": lanes["steps"] | small | {name: jobs[name] for name in list(jobs)[:2]}}
     return lanes | {"networks": small, "large": large, "jobs": jobs}
-
-
-def _algorithm(name: str, local: str) -> Callable[[Place], Found]:
-    return lambda place: of_algorithm(name, local, place)
-
-
-def _network(name: str) -> Callable[[Place], Found]:
-    return lambda place: of_network(name, place)
-
-
-def _job(name: str) -> Callable[[Place], Found]:
-    return lambda place: of_job(name, place)

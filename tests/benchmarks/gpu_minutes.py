@@ -5,8 +5,8 @@
     python tests/benchmarks/gpu_minutes.py --import DIR [--store STORE]
 
 First the tests that need a GPU, and every algorithm, network and job against the CPU: the verdict is written first,
-line by line. Then the cases of ``gpu.py``, one by one. Then training runs of the papers, by rank (``gpu_runs.toml``),
-each started only where the rate that was measured says that it fits; a run is kept on its way, and its result is packed
+line by line. Then the cases of ``gpu_cases.py``. Then training runs of the papers, by rank (``gpu_runs.toml``), each
+started only where the rate that was measured says that it fits; a run is kept on its way, and its result is packed
 as soon as it is there. Everything is in DIR: six files, each whole at every moment. What is finished is not repeated
 with ``--resume`` (from the folder FROM, if it is another one). Work is done by processes of their own: one that fails,
 hangs or crashes is told and passed over. ``--pretend`` is a rehearsal on a CPU, tiny, with the same steps.

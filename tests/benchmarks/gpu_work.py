@@ -139,10 +139,9 @@ def checks(given: dict[str, Any], told: Told) -> None:
 
 
 def speed(given: dict[str, Any], told: Told) -> None:
-    """The cases of ``gpu.py``, one way after another."""
-    import gpu
+    """The cases, one way after another."""
     import torch
-    from gpu_cases import cases
+    from gpu_cases import cases, matmul_rate
 
     device = torch.device("cpu" if given["pretend"] else "cuda")
     found = cases(given["pretend"])
@@ -155,7 +154,7 @@ def speed(given: dict[str, Any], told: Told) -> None:
         told.begin(case.name)
         try:
             if case.precision not in rates:
-                rates[case.precision] = gpu.matmul_rate(device, case.precision, size)
+                rates[case.precision] = matmul_rate(device, case.precision, size)
             words, more = case.measured(device, rates[case.precision])
             told.end(case.name, True, words, **more)
         except Exception as error:

@@ -13,7 +13,8 @@ import time
 from results import machine, options, publish, row, table
 
 from empirics.algorithms import algorithm
-from paper_checks.rates.search import Case, certified
+from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_search import certified
 
 TARGETS = {2: 5.0, 5: 5.0, 10: 5.0, 40: 60.0}
 """Local steps, and the CPU seconds that they should take at most."""

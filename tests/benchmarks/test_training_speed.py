@@ -1,12 +1,10 @@
 """The training benchmark does the work it says and judges by its targets; chapters of the results stay apart."""
 
-import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-import gpu
 import numpy as np
 import pytest
 import torch
@@ -69,11 +67,6 @@ def test_drivers_reach_the_check_loss(driver, task):
     assert 0 < result["cpu"] < 60
 
 
-def test_a_driver_that_fails_leaves_its_last_words(tmp_path):
-    (tmp_path / "broken.py").write_text("raise ValueError('planted')")
-    assert bench.run(Path(sys.executable), str(tmp_path / "broken.py"), CELL, 0.0) == "ValueError: planted"
-
-
 def results(**milliseconds):
     """One repeat of two cells; a peer that is 0 failed."""
     runs = {}
@@ -109,39 +102,6 @@ def test_chapters_of_the_results_are_replaced_one_by_one(tmp_path):
         "| 1.23 | x |",
         "| 12346 | y |",
     ]
-
-
-def test_without_a_gpu_nothing_is_measured(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    file = tmp_path / "RESULTS.md"
-    monkeypatch.setattr(gpu, "RESULTS", file)
-    monkeypatch.setattr(gpu, "put", lambda chapter: put(chapter, file))
-    assert gpu.main(["--write"]) == 0
-    assert capsys.readouterr().out == "not measured: torch sees no GPU\n"
-    assert "Not measured" in file.read_text()
-    put(f"{gpu.HEAD}\n\nfigures", file)
-    assert gpu.main(["--write"]) == 0
-    assert "figures" in file.read_text(), "an older measurement stays"
-
-
-@pytest.mark.slow
-def test_the_gpu_benchmark_rehearses_on_a_cpu():
-    command = [sys.executable, "-W", "error", str(HERE / "gpu.py"), "--tiny", "--device", "cpu"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if line.startswith("| stacked |")]
-    assert len(lines) == 1
-    assert lines[0].endswith("| 0 | same bits |")
-    assert float(lines[0].split("|")[2]) < 1e-4
-    assert done.stdout.count("plain sequential loop") == 2
-
-
-@pytest.mark.slow
-def test_scaling_has_a_row_for_every_case():
-    command = [sys.executable, str(HERE / "training_scaling.py"), "--most", "100", "--seconds", "0.01", "--bursts", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count('"us per step"') == 3
 
 
 SCRIPTS = {p.stem for p in HERE.glob("*.py") if not p.stem.startswith("test_")}

@@ -1,13 +1,12 @@
 """The project against the federated-learning simulators that install from a package index, on the same work.
 
-    python tests/benchmarks/training_speed.py --cache FOLDER [--repeats 3] [--parts peers scaling] [--write]
+    python tests/benchmarks/training_speed.py --cache FOLDER [--repeats 3] [--write]
 
 ``peers/training_work.py`` says what the work is; every run reports the loss after a fixed round, so that one that does
 other work is seen. Each peer lives in an environment of its own under ``--cache``, made when it is missing, with the
 same build of torch as here. Repeats are interleaved, figures are medians. One core: the process is pinned to one core
 and CPU seconds per round count, which neighbours disturb least (for Flower those of all its processes). Two cores: wall
-seconds. ``scaling`` measures how the cost of a client's step depends on the number of clients and on the cohort.
-Exit status 1 when a target is missed.
+seconds. Exit status 1 when a target is missed.
 """
 
 from __future__ import annotations
@@ -201,45 +200,22 @@ round of a process pinned to one core; two cores: wall milliseconds, worth what 
 """
 
 
-# ---- scaling ----
-
-
-def scaling_report(options: argparse.Namespace) -> tuple[str, bool]:
-    rows, met = [], True
-    for task, most in (("softmax", 10_000), ("cnn", 1_000)):
-        command = [sys.executable, str(HERE / "training_scaling.py"), "--task", task, "--most", str(most)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        for row in json.loads(done.stdout.splitlines()[-1]):
-            met = met and row["ratio"] <= 1.2
-            rows.append(row)
-    return SCALING_TEXT + "\n" + table(rows), met
-
-
-SCALING_TEXT = """## Scaling
-
-CPU microseconds per client and local step (5 steps of batch 32, one core), against the first row of each block (target
-at most 1.2); bursts of the cases are interleaved, figures are medians. *memory*: how much more than the data
-and the models that the cohort ends with the process held at its peak, in MB.
-"""
-
-
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True, help="folder for the peers' environments")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0, help="of rounds per run")
-    parser.add_argument("--parts", nargs="+", choices=["peers", "scaling"], default=["peers", "scaling"])
     parser.add_argument("--all", action="store_true", help="all settings and numbers of steps")
     parser.add_argument("--only", default="", help="cells whose title holds this, such as 'cnn 20of20 K=5, 1 core'")
     parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
     options = parser.parse_args(arguments)
-    made = [{"peers": peers_report, "scaling": scaling_report}[part](options) for part in options.parts]
+    told, met = peers_report(options)
     head = (
         "# Training: speed and memory\n\nWritten by `python tests/benchmarks/training_speed.py --cache FOLDER --write`"
     )
-    report = "\n\n".join([f"{head}.\n{machine()}.", *(text for text, _ in made)]) + "\n"
+    report = f"{head}.\n{machine()}.\n\n{told}\n"
     publish(report, options.write)
-    return 0 if all(met for _, met in made) else 1
+    return 0 if met else 1
 
 
 if __name__ == "__main__":

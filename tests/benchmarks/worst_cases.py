@@ -26,7 +26,8 @@ from tools.pepit_reference import by_pepit
 from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.training.setting import Setting
-from paper_checks.worst_cases import answer, Question
+from paper_checks.worst_case.question import Question
+from paper_checks.worst_case.solve import answer
 
 STRONG = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_distance_sq": 1.0, "optimum_dissimilarity": 1.0}
 SMOOTH = {"smoothness": 1.0, "initial_gap": 1.0, "dissimilarity_offset": 1.0, "dissimilarity_factor": 2.0}

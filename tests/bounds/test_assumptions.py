@@ -5,7 +5,7 @@ from itertools import product
 from types import SimpleNamespace as Facts
 
 import numpy as np
-from loops import each
+from loops import cases
 
 from bounds import vocabulary
 from bounds.assumptions import ASSUMPTIONS, follows, IMPLIES
@@ -64,7 +64,7 @@ CASES = {
     "fixed_local_steps": (SETTING, {"local_steps": (5, 5, 5)}, {"local_steps": (5, 5, 4)}),
 }
 
-every_assumption = each(ASSUMPTIONS, lambda name: {"name": name})
+every_assumption = cases("name", ASSUMPTIONS)
 
 
 def facts(owner, attributes):

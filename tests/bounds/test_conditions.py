@@ -7,7 +7,7 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
-from loops import each
+from loops import cases
 
 from bounds import get
 from bounds.fedinit.common import BETA_DECAY, CONTRACTION, STEP_DESCENT, STEP_GRADIENT_SUM, STEP_PL, STEP_SAMPLING
@@ -69,7 +69,7 @@ ENDS = [
 ]  # fmt: skip
 
 
-@each(map(str, range(len(ENDS))), lambda i: {"end": ENDS[int(i)]})
+@cases("end", ENDS)
 def test_a_theorem_applies_up_to_the_ends_of_its_conditions_and_not_beyond(end):
     name, word, inside, outside, *more = end
     bound, point = get(name), {**POINTS[name], **(more[0] if more else {})}

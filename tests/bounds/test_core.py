@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
-from refusals import refusals
+from refusals import all_refused
 
 from bounds import About, Bound, ClassSum, ClientMean, Condition, quantity, Source, Statistic
 from bounds.assumptions import SMOOTH
@@ -59,87 +59,100 @@ def reference(smoothness, strong_convexity, step_size, client_weight, local_gap,
 
 # ---- declarations ----
 
-test_an_inconsistent_declaration_is_refused = refusals(
-    DeclarationError,
-    [
-        ({"name": "Own Bound"}, "Own"),
-        ({"relation": "<"}, "relation"),
-        ({"terms": {}}, "term"),
-        ({"signed": ("drift",)}, "'drift' spread steps"),
-        ({"off_by": {"drift": LOSS}}, "'drift'"),
-        ({"terms": {"spread": 3.7}}, "'spread' 3.7"),
-        ({"terms": {"spread": L / sp.S.Zero}}, "'spread' zoo"),
-        ({"terms": [L]}, "terms [smoothness]"),
-        ({"target": sp.Symbol("gap")}, "target gap"),
-        ({"source": "own notes"}, "Source("),
-        ({"conditions": ("L <= 1",)}, "conditions Condition 'L"),
-        ({"terms": {"spread": sp.Symbol("q") * L}}, "q quantity("),
-        ({"terms": {"spread": L * quantity("smoothness", "M", "another one")}}, "smoothness"),
-        ({"terms": {"spread": ClientMean(Delta) + ClassSum(class_count)}}, "axis"),
-        ({"terms": {"spread": w * Delta}}, "'spread' clients"),
-        ({"where": {ratio: L * Delta}}, "ratio clients"),
-        ({"terms": {1: K * eta}}, "terms 1"),
-        ({"terms": {"": K * eta}}, "terms ''"),
-        ({"where": {"ratio": L / mu}}, "where {'ratio'"),
-        ({"statistic": "min"}, "Statistic 'min'"),
-        ({"about": "fedavg"}, "About 'fedavg'"),
-        ({"given": 3}, "given dict"),
-        ({"given": {"smothness": 2.5}}, "smothness"),
-    ],
-    lambda changes: make(**changes),
-)
+
+def test_an_inconsistent_declaration_is_refused():
+    all_refused(
+        [
+            ({"name": "Own Bound"}, "Own"),
+            ({"relation": "<"}, "relation"),
+            ({"terms": {}}, "term"),
+            ({"signed": ("drift",)}, "'drift' spread steps"),
+            ({"off_by": {"drift": LOSS}}, "'drift'"),
+            ({"terms": {"spread": 3.7}}, "'spread' 3.7"),
+            ({"terms": {"spread": L / sp.S.Zero}}, "'spread' zoo"),
+            ({"terms": [L]}, "terms [smoothness]"),
+            ({"target": sp.Symbol("gap")}, "target gap"),
+            ({"source": "own notes"}, "Source("),
+            ({"conditions": ("L <= 1",)}, "conditions Condition 'L"),
+            ({"terms": {"spread": sp.Symbol("q") * L}}, "q quantity("),
+            ({"terms": {"spread": L * quantity("smoothness", "M", "another one")}}, "smoothness"),
+            ({"terms": {"spread": ClientMean(Delta) + ClassSum(class_count)}}, "axis"),
+            ({"terms": {"spread": w * Delta}}, "'spread' clients"),
+            ({"where": {ratio: L * Delta}}, "ratio clients"),
+            ({"terms": {1: K * eta}}, "terms 1"),
+            ({"terms": {"": K * eta}}, "terms ''"),
+            ({"where": {"ratio": L / mu}}, "where {'ratio'"),
+            ({"statistic": "min"}, "Statistic 'min'"),
+            ({"about": "fedavg"}, "About 'fedavg'"),
+            ({"given": 3}, "given dict"),
+            ({"given": {"smothness": 2.5}}, "smothness"),
+        ],
+        lambda changes: make(**changes),
+        kind=DeclarationError,
+    )
+
+
 index = sp.Symbol("i", integer=True)
 harmonic = sp.Sum(1 / index, (index, 1, K))
-test_a_term_that_no_array_function_computes_is_refused_when_it_is_declared = refusals(
-    DeclarationError,
-    [
-        (sp.Sum(L / index, (index, 1, K)), "'odd' Sum( ClientSum ClientMean"),
-        (L + mu * sp.Product(1 + L / index, (index, 1, K)), "'odd' Product( logarithms"),
-        (sp.Integral(sp.exp(-(index**2)), (index, 0, L)), "'odd' Integral( .doit()"),
-        (sp.Derivative(sp.exp(L), L), "'odd' Derivative( .doit()"),
-        (sp.Limit(sp.exp(-L * index), index, sp.oo), "'odd' Limit( .doit()"),
-        (2 * sp.Function("h")(L), "'odd' h(smoothness)"),
-        (sp.Piecewise((L, L < 2), (sp.Sum(L / index, (index, 1, K)), True)), "'odd' Sum("),
-        (L * sp.CRootOf(index**5 - index + 3, 0), "'odd' CRootOf( radicals"),
-        (L + 3 * sp.I, "'odd' I, real"),
-        (sp.Mul(sp.zoo, L - 1), "'odd' zoo"),
-        (sp.Piecewise((sp.nan, L < 2), (L, True)), "'odd' nan"),
-        (L + sp.Piecewise((sp.oo, L < 2), (L, True)), "'odd' oo"),
-        (L + sp.factorial(K), "'odd' factorial(local_steps)"),
-        (L * sp.erf(eta), "'odd' erf(step_size)"),
-        (L * sp.EulerGamma, "'odd' EulerGamma"),
-        (sp.Le(L, 2 * mu), "'odd'"),
-    ],
-    lambda term: make(terms={"steps": K * ClientMean(Delta), "odd": term}),
-)
-test_nor_may_it_hide_elsewhere_and_a_condition_says_one_thing_that_numbers_can_change = refusals(
-    DeclarationError,
-    [
-        (lambda: make(conditions=(Condition("few steps", L * eta * harmonic <= 1),)), "'few Sum("),
-        (lambda: make(where={ratio: L * harmonic}), "ratio Sum("),
-        (lambda: make(conditions=(Condition("far", sp.gamma(L * eta) <= 3),)), "'far' gamma"),
-        (lambda: make(terms={"a": 3 / ratio}, where={ratio: sp.S.Zero}, conditions=())(), "'a' zoo"),
-        (lambda: Condition("words", sp.Le(mu, L), SMOOTH), "both"),
-        (lambda: Condition("words", sp.Ge(L, 0)), "numbers"),
-        (lambda: Condition("words", L - 1), "smoothness"),
-        (lambda: Condition("words", eta), "step_size"),  # which SymPy takes for something true or false
-        (lambda: Condition.assume("convex"), "'convex'"),
-        (lambda: Statistic("median"), "'last' 'min' 'median'"),
-        (lambda: Statistic("min", over="iteration"), "'iteration'"),
-        (lambda: Statistic("min", over="rounds", at="nowhere"), "'nowhere'"),
-        (lambda: About("fedinit", "x"), "'intended' 'x'"),
-    ],
-)
-test_an_inconsistent_quantity_is_refused = refusals(
-    DeclarationError,
-    [
-        ({"name": "target"}, "target"),
-        ({"domain": (0, 1)}, "own domain Domain (0, 1)"),
-        ({"unit": "loss"}, "own unit Unit 'loss'"),
-        ({"at_most": 3.7}, "own at_most 3.7"),
-    ],
-    lambda declared: quantity(**{"name": "own", "letter": "o", "meaning": "a quantity of one's own", **declared}),
-)
+
+
+def test_a_term_that_no_array_function_computes_is_refused_when_it_is_declared():
+    all_refused(
+        [
+            (sp.Sum(L / index, (index, 1, K)), "'odd' Sum( ClientSum ClientMean"),
+            (L + mu * sp.Product(1 + L / index, (index, 1, K)), "'odd' Product( logarithms"),
+            (sp.Integral(sp.exp(-(index**2)), (index, 0, L)), "'odd' Integral( .doit()"),
+            (sp.Derivative(sp.exp(L), L), "'odd' Derivative( .doit()"),
+            (sp.Limit(sp.exp(-L * index), index, sp.oo), "'odd' Limit( .doit()"),
+            (2 * sp.Function("h")(L), "'odd' h(smoothness)"),
+            (sp.Piecewise((L, L < 2), (sp.Sum(L / index, (index, 1, K)), True)), "'odd' Sum("),
+            (L * sp.CRootOf(index**5 - index + 3, 0), "'odd' CRootOf( radicals"),
+            (L + 3 * sp.I, "'odd' I, real"),
+            (sp.Mul(sp.zoo, L - 1), "'odd' zoo"),
+            (sp.Piecewise((sp.nan, L < 2), (L, True)), "'odd' nan"),
+            (L + sp.Piecewise((sp.oo, L < 2), (L, True)), "'odd' oo"),
+            (L + sp.factorial(K), "'odd' factorial(local_steps)"),
+            (L * sp.erf(eta), "'odd' erf(step_size)"),
+            (L * sp.EulerGamma, "'odd' EulerGamma"),
+            (sp.Le(L, 2 * mu), "'odd'"),
+        ],
+        lambda term: make(terms={"steps": K * ClientMean(Delta), "odd": term}),
+        kind=DeclarationError,
+    )
+
+
+def test_nor_may_it_hide_elsewhere_and_a_condition_says_one_thing_that_numbers_can_change():
+    all_refused(
+        [
+            (lambda: make(conditions=(Condition("few steps", L * eta * harmonic <= 1),)), "'few Sum("),
+            (lambda: make(where={ratio: L * harmonic}), "ratio Sum("),
+            (lambda: make(conditions=(Condition("far", sp.gamma(L * eta) <= 3),)), "'far' gamma"),
+            (lambda: make(terms={"a": 3 / ratio}, where={ratio: sp.S.Zero}, conditions=())(), "'a' zoo"),
+            (lambda: Condition("words", sp.Le(mu, L), SMOOTH), "both"),
+            (lambda: Condition("words", sp.Ge(L, 0)), "numbers"),
+            (lambda: Condition("words", L - 1), "smoothness"),
+            (lambda: Condition("words", eta), "step_size"),  # which SymPy takes for something true or false
+            (lambda: Condition.assume("convex"), "'convex'"),
+            (lambda: Statistic("median"), "'last' 'min' 'median'"),
+            (lambda: Statistic("min", over="iteration"), "'iteration'"),
+            (lambda: Statistic("min", over="rounds", at="nowhere"), "'nowhere'"),
+            (lambda: About("fedinit", "x"), "'intended' 'x'"),
+        ],
+        kind=DeclarationError,
+    )
+
+
+def test_an_inconsistent_quantity_is_refused():
+    all_refused(
+        [
+            ({"name": "target"}, "target"),
+            ({"domain": (0, 1)}, "own domain Domain (0, 1)"),
+            ({"unit": "loss"}, "own unit Unit 'loss'"),
+            ({"at_most": 3.7}, "own at_most 3.7"),
+        ],
+        lambda declared: quantity(**{"name": "own", "letter": "o", "meaning": "a quantity of one's own", **declared}),
+        kind=DeclarationError,
+    )
 
 
 def test_declarations_read_as_words():

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from refusals import refusals
+from refusals import all_refused
 from toys import a, b, c, k, part, share, toy, valley, x, y, z
 
 from bounds import Bound, ClientMean
@@ -118,26 +118,32 @@ def test_points_of_a_sweep_without_minimum_are_nan_with_the_reason() -> None:
 
 
 LOWER = {"alpha": 1.9, "gamma": 0.4, "offset": 1.9}
-test_a_bound_without_a_minimum_is_refused = refusals(
-    NoMinimumError,
-    [
-        ((x, a / x + c), ""),
-        ((x, sp.exp(-x) + a), ""),
-        ((x, sp.log(x)), ""),
-        ((x, a - x), ""),
-        # joined powers and shifted denominators show that nothing is lowest
-        ((k, (a * k + b) / (k - sp.Rational(1, 2)), 7 * (k**2 - k + 1) / k**2 + 7 / k), "falling steps"),
-        ((share, a / (1 - share**2) - b / (1 - share**2), 1 / share), "certify signed="),
-    ],
-    lambda case: toy(*case[1:], signed=True).minimize(
-        case[0], **{q.name: LOWER[q.name] for q in toy(*case[1:], signed=True).quantities if q != case[0]}
-    ),
-)
-test_what_is_beyond_floating_point_or_declared_nonnegative_and_is_not_has_none = refusals(
-    NoMinimumError,
-    [
-        (lambda: toy(a * x, a / x).minimize(x, alpha=1.7e308), "floating-point"),
-        # intervals have priority over the declaration
-        (lambda: toy(a / (1 - share**2), -b / (1 - share) ** 2).minimize(share, alpha=2.7, gamma=0.4), ""),
-    ],
-)
+
+
+def test_a_bound_without_a_minimum_is_refused():
+    all_refused(
+        [
+            ((x, a / x + c), ""),
+            ((x, sp.exp(-x) + a), ""),
+            ((x, sp.log(x)), ""),
+            ((x, a - x), ""),
+            # joined powers and shifted denominators show that nothing is lowest
+            ((k, (a * k + b) / (k - sp.Rational(1, 2)), 7 * (k**2 - k + 1) / k**2 + 7 / k), "falling steps"),
+            ((share, a / (1 - share**2) - b / (1 - share**2), 1 / share), "certify signed="),
+        ],
+        lambda case: toy(*case[1:], signed=True).minimize(
+            case[0], **{q.name: LOWER[q.name] for q in toy(*case[1:], signed=True).quantities if q != case[0]}
+        ),
+        kind=NoMinimumError,
+    )
+
+
+def test_what_is_beyond_floating_point_or_declared_nonnegative_and_is_not_has_none():
+    all_refused(
+        [
+            (lambda: toy(a * x, a / x).minimize(x, alpha=1.7e308), "floating-point"),
+            # intervals have priority over the declaration
+            (lambda: toy(a / (1 - share**2), -b / (1 - share) ** 2).minimize(share, alpha=2.7, gamma=0.4), ""),
+        ],
+        kind=NoMinimumError,
+    )

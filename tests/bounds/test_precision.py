@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sympy as sp
-from loops import each
+from loops import cases
 from precision import flaws, points, REGIMES
 
 from bounds import Bound, BOUNDS, Condition, quantity, Source
@@ -16,7 +16,7 @@ from bounds.points import POINTS
 from bounds.vocabulary import generalization_gap, local_steps, rounds
 from paper_checks.audit.contract import quiet
 
-every_bound = each(BOUNDS, lambda name: {"name": name})
+every_bound = cases("name", BOUNDS)
 
 
 def found(name, regimes, count, seed):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from hypothesis import given, strategies as st
-from refusals import refusals
+from refusals import all_refused
 from twins import TWINS
 
 from bounds import BOUNDS
@@ -143,35 +143,51 @@ def test_the_runtime_is_the_sum_over_the_rounds_and_the_slowest_client_sets_its_
 
 # ---- refusals ----
 
-test_schedules_ask_for_what_they_follow = refusals(
-    MissingQuantityError,
-    [("k_error", "losses"), ("eta_error", "losses"), ("k_step", "plateau_round"), ("eta_step", "plateau_round")],
-    lambda key: SCHEDULES[key].plan(rounds=3, **START),
-)
-test_nonsense_is_refused = refusals(
-    DomainError,
-    [
-        ({"losses": LOSSES[:-1]}, "losses 9 (8,)"),
-        ({"losses": [*LOSSES[:-1], -0.2]}, "losses >= 0 -0.2"),
-        ({"losses": [0.0, *LOSSES[1:]]}, "initial_loss > 0"),
-        ({"losses": [*LOSSES[:-1], float("nan")]}, "losses nan"),
-        ({"initial_loss": -3.1}, "initial_loss > 0 -3.1"),
-        ({"losses": ["low"] * 9}, "losses"),
-        ({"initial_local_steps": "many"}, "initial_local_steps 'many'"),
-        ({"initial_local_steps": [47, 50]}, "initial_local_steps [47, 50]"),
-        ({"rounds": 0}, "rounds >= 1 0"),
-        ({"rounds": 2.5}, "rounds 2.5"),
-        ({"plateau_round": 0}, "plateau_round >= 1"),
-        ({"initial_local_steps": 4.5}, "initial_local_steps 4.5"),
-        ({"initial_step_size": -0.31}, "initial_step_size > 0 -0.31"),
-    ],
-    lambda wrong: SCHEDULES["k_error"].plan(**{**GIVEN, **wrong}),
-)
-test_cohorts_that_are_no_client_numbers_are_refused = refusals(
-    DomainError,
-    [([[0, 1]] * 8, "cohorts 9 (8, 2)"), ([[0.5, 1]] * 9, "cohorts 9"), ([[0, 4]] * 9, "0 3 4"), ([[-1, 2]] * 9, "-1")],
-    lambda cohorts: PLAN.straggler_runtime(model_size=6.71, cohorts=cohorts, **CLIENT_RATES),
-)
-test_the_cubed_ratio_needs_whole_numbers_of_steps = refusals(
-    DomainError, [(steps, "local_steps") for steps in ([], [[3, 4]], [3, 0], [2.5])], steps_cubed_ratio
-)
+
+def test_schedules_ask_for_what_they_follow():
+    all_refused(
+        [("k_error", "losses"), ("eta_error", "losses"), ("k_step", "plateau_round"), ("eta_step", "plateau_round")],
+        lambda key: SCHEDULES[key].plan(rounds=3, **START),
+        kind=MissingQuantityError,
+    )
+
+
+def test_nonsense_is_refused():
+    all_refused(
+        [
+            ({"losses": LOSSES[:-1]}, "losses 9 (8,)"),
+            ({"losses": [*LOSSES[:-1], -0.2]}, "losses >= 0 -0.2"),
+            ({"losses": [0.0, *LOSSES[1:]]}, "initial_loss > 0"),
+            ({"losses": [*LOSSES[:-1], float("nan")]}, "losses nan"),
+            ({"initial_loss": -3.1}, "initial_loss > 0 -3.1"),
+            ({"losses": ["low"] * 9}, "losses"),
+            ({"initial_local_steps": "many"}, "initial_local_steps 'many'"),
+            ({"initial_local_steps": [47, 50]}, "initial_local_steps [47, 50]"),
+            ({"rounds": 0}, "rounds >= 1 0"),
+            ({"rounds": 2.5}, "rounds 2.5"),
+            ({"plateau_round": 0}, "plateau_round >= 1"),
+            ({"initial_local_steps": 4.5}, "initial_local_steps 4.5"),
+            ({"initial_step_size": -0.31}, "initial_step_size > 0 -0.31"),
+        ],
+        lambda wrong: SCHEDULES["k_error"].plan(**{**GIVEN, **wrong}),
+        kind=DomainError,
+    )
+
+
+def test_cohorts_that_are_no_client_numbers_are_refused():
+    all_refused(
+        [
+            ([[0, 1]] * 8, "cohorts 9 (8, 2)"),
+            ([[0.5, 1]] * 9, "cohorts 9"),
+            ([[0, 4]] * 9, "0 3 4"),
+            ([[-1, 2]] * 9, "-1"),
+        ],
+        lambda cohorts: PLAN.straggler_runtime(model_size=6.71, cohorts=cohorts, **CLIENT_RATES),
+        kind=DomainError,
+    )
+
+
+def test_the_cubed_ratio_needs_whole_numbers_of_steps():
+    all_refused(
+        [(steps, "local_steps") for steps in ([], [[3, 4]], [3, 0], [2.5])], steps_cubed_ratio, kind=DomainError
+    )

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from refusals import refusals
+from refusals import all_refused
 
 from bounds import Bound, ClientMean, Condition, get, quantity, Source
 from bounds.errors import BoundsError, DomainError
@@ -66,9 +66,12 @@ NO_VALUE = ["", "many", "1/0", "1:2", "1:2:3:lin", "1:2:0", "1:2:2.5", "0:2:3:lo
             "0:1_0:3", "[1_0]", "2,1_0", "true", "1j", "1.2.3", "--1", "1e", "e5", "1e400", "-1e400", "1e-400",
             "1e300/1e-300", "1e-300/1e300", "1/1e-400", "-1e308:1e308:3", "2:2:3", "2:5:1", "1:2:1e12", "9" * 5000,
             "[" * 3000 + "1" + "]" * 3000, "1:2:3:" * 1000]  # fmt: skip
-test_text_that_is_no_value_is_refused_with_the_quantitys_name = refusals(
-    DomainError, [(text, "smoothness") for text in NO_VALUE], lambda text: parse("smoothness", text)
-)
+
+
+def test_text_that_is_no_value_is_refused_with_the_quantitys_name():
+    all_refused([(text, "smoothness") for text in NO_VALUE], lambda text: parse("smoothness", text), kind=DomainError)
+
+
 HELD, LOST = 2**53 + 2, 2**53 + 1
 
 
@@ -79,15 +82,19 @@ def test_a_whole_number_that_a_float_would_change_is_refused(text):
         parse("local_steps", text.format(LOST))
 
 
-test_so_it_is_in_a_call = refusals(
-    DomainError,
-    [
-        *((given, "local_steps 90071992547409") for given in (LOST, [3, LOST], np.int64(LOST), np.array([4, LOST]))),
-        (10**30 + 1, "local_steps"),
-        (10**400, "local_steps"),
-    ],
-    lambda given: shared(smoothness=0.7, local_steps=given),
-)
+def test_so_it_is_in_a_call():
+    all_refused(
+        [
+            *(
+                (given, "local_steps 9007199254740992")
+                for given in (LOST, [3, LOST], np.int64(LOST), np.array([4, LOST]))
+            ),
+            (10**30 + 1, "local_steps"),
+            (10**400, "local_steps"),
+        ],
+        lambda given: shared(smoothness=0.7, local_steps=given),
+        kind=DomainError,
+    )
 
 
 def test_a_large_whole_number_that_a_float_holds_is_taken():
@@ -152,32 +159,37 @@ def test_points_give_back_every_combination():
 
 
 TWO = "smoothness=2 client_weight=[.6,.4]"
-test_a_grid_that_cannot_be_spanned_is_refused_by_name = refusals(
-    BoundsError,
-    [
-        (lambda: shared(**spanned(shared, "local_steps=2,2.5 smoothness=1.7").values), "local_steps 2.5"),
-        (lambda: spanned(shared, "local_steps=2,3,7 smoothness=0.5,1.5", paired=True), "local_steps: 3 smoothness: 2"),
-        (lambda: spanned(shared, "smoothness=uniform local_steps=3"), "smoothness"),
-        (lambda: spanned(shared, "smoothness=[[1,2],[3,4]] local_steps=3"), "smoothness"),
-        (lambda: spanned(listed, f"{TWO} local_gap=[3]"), "client_weight: 2 local_gap"),
-        (lambda: spanned(shared, "smoothness=1:2:500 local_steps=1:9000:9000"), "4500000"),
-        (
-            lambda: spanned(listed, f"smoothness=1:2:500000 client_weight=uniform local_gap={'2,' * 2999}2"),
-            "500000 3000",
-        ),
-        (lambda: spanned(wide, " ".join(f"q{i}=[3]" for i in range(70))), "70 30"),
-        (lambda: spanned(shared, "smoothness=3 local_steps=4", free=["local_steps"]), "local_steps"),
-        *(
+
+
+def test_a_grid_that_cannot_be_spanned_is_refused_by_name():
+    all_refused(
+        [
+            (lambda: shared(**spanned(shared, "local_steps=2,2.5 smoothness=1.7").values), "local_steps 2.5"),
             (
-                lambda weight=weight: spanned(
-                    get("decaying_k.theorem_1"), f"client_gradient_variance=[0.1] client_weight={weight} clients=8"
-                ),
-                "client_gradient_variance 1 8",
-            )
-            for weight in ("uniform", "[1]")
-        ),
-    ],
-)
+                lambda: spanned(shared, "local_steps=2,3,7 smoothness=0.5,1.5", paired=True),
+                "local_steps: 3 smoothness: 2",
+            ),
+            (lambda: spanned(shared, "smoothness=uniform local_steps=3"), "smoothness"),
+            (lambda: spanned(shared, "smoothness=[[1,2],[3,4]] local_steps=3"), "smoothness"),
+            (lambda: spanned(listed, f"{TWO} local_gap=[3]"), "client_weight: 2 local_gap"),
+            (lambda: spanned(shared, "smoothness=1:2:500 local_steps=1:9000:9000"), "4500000"),
+            (
+                lambda: spanned(listed, f"smoothness=1:2:500000 client_weight=uniform local_gap={'2,' * 2999}2"),
+                "500000 3000",
+            ),
+            (lambda: spanned(wide, " ".join(f"q{i}=[3]" for i in range(70))), "70 30"),
+            (lambda: spanned(shared, "smoothness=3 local_steps=4", free=["local_steps"]), "local_steps"),
+            *(
+                (
+                    lambda weight=weight: spanned(
+                        get("decaying_k.theorem_1"), f"client_gradient_variance=[0.1] client_weight={weight} clients=8"
+                    ),
+                    "client_gradient_variance 1 8",
+                )
+                for weight in ("uniform", "[1]")
+            ),
+        ]
+    )
 
 
 # ---- files ----
@@ -255,9 +267,9 @@ def test_a_file_that_holds_no_constants_or_no_intervals_is_refused(file):
         file(held)
         return spanned(shared, "@c.json local_steps=3")
 
-    refusals(BoundsError, UNREADABLE, reading)()
+    all_refused(UNREADABLE, reading)
     noted = [({"smoothness": v, "_interval": {"smoothness": i}}, f"_interval smoothness {n}") for v, i, n in INTERVALS]
-    refusals(BoundsError, noted, reading)()
+    all_refused(noted, reading)
     with pytest.raises(BoundsError, match=r"absent\.json"):
         read(["@absent.json"])
 

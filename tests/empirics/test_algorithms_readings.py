@@ -1,18 +1,16 @@
 """Every method against its slow twin in plain loops, off switches, readings and compositions."""
 
 from dataclasses import replace
-from itertools import combinations, pairwise
 
 import network_toys as networks
 import numpy as np
 import pytest
 import torch
-from loops import each
+from loops import cases
 from training_toys import SplitLogistic, two_classes
 from twins import training as slow, training_layers as layers
 
 from empirics.algorithms import algorithm, ALGORITHMS
-from empirics.algorithms.state import own_rows
 from empirics.errors import EmpiricsError
 from empirics.problems.tasks import task
 from empirics.training.rounds import draw_cohort, rounds, shares
@@ -50,14 +48,6 @@ def _ridge(samples, weights):
     left = sum(p * x.T @ x / len(x) for p, (x, _) in zip(weights, samples, strict=True))
     right = sum(p * x.T @ y / len(y) for p, (x, y) in zip(weights, samples, strict=True))
     return np.linalg.solve(left + 0.3 * np.eye(len(left)), right)
-
-
-def test_clients_of_one_size_weigh_alike_to_the_last_bit():
-    even = two_classes((9, 9, 9, 9, 9))
-    for text in ("scaffold()", "feddyn(alpha=0.3)", "layerwise(scaffold(), alpha=2)"):
-        by_weight = [replace(PARTIAL, client_weight=word) for word in ("uniform", "samples")]
-        alike = [[s.model for s in rounds(MODEL, even, algorithm(text), how, seed=4)] for how in by_weight]
-        assert all(map(torch.equal, *alike))
 
 
 OFF = {
@@ -112,7 +102,7 @@ ONE = {
 """Methods that are one, and how far apart they may be."""
 
 
-@each(ONE, lambda text: {"text": text, "other": ONE[text][0], "off": ONE[text][1]})
+@cases("text other off", [(text, ONE[text][0], ONE[text][1]) for text in ONE])
 def test_a_method_that_is_switched_off_is_the_other_method(text, other, off):
     """On a linear model where the method takes one, else on a network."""
     train = networks.models if needs_a_network(text) else models
@@ -123,61 +113,7 @@ def needs_a_network(text: str) -> bool:
     return any(word in text for word in ("fedcog", "feddecorr", "fedgen", "moon", "vhl", "with_consensus_data"))
 
 
-# ---- readings ----
-
-
-def test_clients_not_drawn_take_over_the_averaged_layers_and_keep_the_others():
-    played = rounds(MODEL, FEDERATION, algorithm("fedals(alpha=2)"), PARTIAL, seed=4)
-    begin = next(played).model.clone()
-    drawn, first = draw_cohort(PARTIAL, FEDERATION, 4, 0)[0], next(played)
-    for k in range(5):
-        assert torch.equal(own_rows(first, "local")[k, 3:], first.model[3:])
-        assert torch.equal(own_rows(first, "local")[k, :3], begin[:3]) == (k not in drawn)
-    second = next(played)
-    assert torch.equal(own_rows(second, "local"), second.model.expand(5, 4))
-
-
 # ---- compositions ----
-
-COMPOSED = {
-    "relaxed(feddyn(alpha=0.2), beta=0.05)": ("feddyn(alpha=0.2)", "relaxed(fedavg(), beta=0.05)"),
-    "layerwise(scheduled(fedavg(), 'k_rounds'), alpha=2, reading='code')": (
-        "scheduled(fedavg(), 'k_rounds')",
-        "fedals(alpha=2, reading='code')",
-        "layerwise(scheduled(fedavg(), 'k_rounds'), alpha=2)",
-    ),
-    "scheduled(relaxed(fedprox(mu=0.3), beta=0.1), 'k_rounds')": (
-        "relaxed(fedprox(mu=0.3), beta=0.1)",
-        "scheduled(fedprox(mu=0.3), 'k_rounds')",
-        "scheduled(relaxed(fedavg(), beta=0.1), 'k_rounds')",
-    ),
-    "scheduled(layerwise(scaffold(), alpha=2), 'eta_rounds')": (
-        "layerwise(scaffold(), alpha=2)",
-        "scheduled(scaffold(), 'eta_rounds')",
-        "scheduled(fedals(alpha=2), 'eta_rounds')",
-    ),
-    "finetuned(layerwise(scaffold(), alpha=2))": ("finetuned(scaffold())", "finetuned(fedals(alpha=2))"),
-    "ditto(relaxed(fedprox(mu=0.3), beta=0.1))": ("ditto(relaxed(fedavg(), beta=0.1))", "ditto(fedprox(mu=0.3))"),
-}
-"""Compositions without a twin in plain loops, each with what is left when one of its parts is taken away."""
-
-
-@each(COMPOSED, lambda text: {"text": text})
-def test_every_part_of_a_composition_does_something(text):
-    found = models(text)
-    assert torch.isfinite(found).all()
-    for left in COMPOSED[text]:
-        assert (found - models(left)).abs().max() > 1e-4, left
-
-
-def test_own_models_of_plug_ins_depend_on_the_method_they_plug_into():
-    def own(text):
-        built = algorithm(text)
-        return built.own_models(list(rounds(MODEL, FEDERATION, built, PARTIAL, seed=4))[-1])
-
-    for one, other in (("ditto(scaffold())", "ditto(fedavg())"), ("finetuned(scaffold())", "finetuned(fedavg())")):
-        assert (own(one) - own(other)).abs().max() > 1e-4
-    assert own("scaffold()").shape == (1, 4)
 
 
 REFUSED = {
@@ -192,17 +128,10 @@ REFUSED = {
 }
 
 
-@each(REFUSED, lambda text: {"text": text})
+@cases("text", REFUSED)
 def test_what_does_not_compose_says_so(text):
     with pytest.raises(EmpiricsError, match=REFUSED[text]):
         models(text)
-
-
-def test_a_constant_schedule_on_epochs_is_the_epochs():
-    by_epochs = replace(PARTIAL, local_steps=None, local_epochs=2, momentum=0.0)
-    plain = models("fedavg()", by_epochs)
-    assert torch.equal(models("scheduled(fedavg(), 'k_eta_fixed')", by_epochs), plain)
-    assert not torch.equal(models("scheduled(fedavg(), 'k_rounds')", by_epochs)[1], plain[1])
 
 
 # ---- twins: five rounds, three of five ragged clients, momentum off and on ----
@@ -264,14 +193,6 @@ TWINS = {
         run, lambda r, _: (STEPS, ETA if r < 4 else ETA / 10)
     ),
 }
-SAME = [
-    {"fedavg()", "scheduled(fedavg(), 'k_eta_fixed')"},
-    *map(set, combinations(["scaffold()", "scaffold(reading='printed')", "scaffold(reading='code')"], 2)),
-    {"dsgd()", "scheduled(fedavg(), 'dsgd')"},
-    {"fedinit(beta=0.2)", "fedinit(beta=0.2, reading='printed')"},
-    {"fedals(alpha=2, reading='code')", "fedals(alpha=2, reading='printed')"},
-]
-"""Methods that are one: asked for by different names."""
 
 
 def up(steps: float) -> int:
@@ -312,7 +233,7 @@ def trained(text: str, setting: Setting):
     return np.array([state.model.tolist() for state in states[1:]]), states[-1]
 
 
-@each(TWINS, lambda text: {"text": text})
+@cases("text", TWINS)
 def test_server_models_equal_those_of_plain_loops(text):
     for setting in SETTINGS.values():
         found, _ = trained(text, setting)
@@ -329,31 +250,10 @@ PERSONAL = {
 }
 
 
-@each(PERSONAL, lambda text: {"text": text})
+@cases("text", PERSONAL)
 def test_server_and_personal_models_equal_those_of_plain_loops(text):
     for setting in SETTINGS.values():
         found, last = trained(text, setting)
         expected, own = PERSONAL[text](plain_run(setting))
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
         np.testing.assert_allclose(algorithm(text).own_models(last), own, rtol=0, atol=1e-10)
-
-
-def test_no_two_methods_are_the_same_here():
-    """Else a twin would pass for a method it is not: every pair differs, but for those that are one."""
-    run = plain_run(PLAIN)
-    ends = {text: np.array(twin(run)) for text, twin in TWINS.items()}
-    for one, other in combinations(TWINS, 2):
-        apart = np.abs(ends[one] - ends[other]).max()
-        assert (apart < 1e-12) if {one, other} in SAME else (apart > 1e-4), (one, other)
-
-
-def test_every_client_is_drawn_and_most_sit_out_between_two_rounds_of_theirs():
-    """Stale memories are tested only where a client was away."""
-    cohorts = plain_run(PLAIN).cohorts
-    away = set()
-    for k in range(5):
-        rounds_in = [r for r, cohort in enumerate(cohorts) if k in cohort]
-        assert rounds_in
-        if any(later - earlier > 1 for earlier, later in pairwise(rounds_in)):
-            away.add(k)
-    assert len(away) >= 3

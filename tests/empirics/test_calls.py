@@ -5,20 +5,13 @@ import pickle
 import numpy as np
 import pytest
 from empirics_toys import needs_an_algorithm
-from hypothesis import given, strategies as st
 from refusals import all_refused, refusal
 
-from bounds.errors import BoundsError, UnknownNameError
+from bounds.errors import BoundsError
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.layerwise import layerwise
 from empirics.algorithms.local import fedprox
-from empirics.calls import parse, written
-from empirics.data.catalogue import dataset
-from empirics.federation.partitions import partition
-from empirics.measuring import measurement
-from empirics.models.networks import network
-from empirics.problems.tasks import task
 
 TEXTS = [
     *(f"{name}(scaffold())" if needs_an_algorithm(name) else name for name in ALGORITHMS),
@@ -47,13 +40,6 @@ def test_spaces_order_defaults_and_kinds_of_numbers_do_not_change_the_name():
     assert fedprox(np.float64(0.5)).name == "fedprox(mu=0.5)"
     assert layerwise(fedavg, np.int64(3)).name == "layerwise(fedavg(), alpha=3, head='head', reading='intended')"
     assert fedprox(-0.0).name == "fedprox(mu=0)"
-
-
-@given(st.floats(min_value=0, max_value=1e300))
-def test_numbers_lose_no_digit(mu):
-    built = fedprox(mu)
-    assert algorithm(built.name) == built
-    assert algorithm(built.name).direction.mu == mu
 
 
 def test_texts_are_read_not_evaluated(tmp_path):
@@ -99,69 +85,3 @@ MISTAKES = {
 
 def test_a_mistake_is_one_clear_line():
     all_refused(MISTAKES, lambda text: refusal(algorithm, text))
-
-
-ABOVE_0 = """fedsam(epsilon) fedcm(alpha) feddyn(alpha) fedadam(server_step_size) fedexp(epsilon) moon(temperature)
-    fedgen(generator_step_size) fedreg(gamma) fedreg(made_step_size)"""
-FROM_0 = """fedprox(mu) fedsam(rho) fedavgm(momentum) fedadam(beta2) ditto(weight) fedcog(distillation) moon(mu)
-    fedgen(weight) vhl(alpha)"""
-BELOW_1 = "fedavgm(momentum) fedadam(beta2) relaxed(beta) fedinit(beta)"
-UP_TO_1 = "fedcm(alpha) fedreg(gamma)"
-ABOVE_MINUS_1 = "relaxed(beta) fedinit(beta)"
-COUNTS = """fedals(alpha) scheduled(window) scheduled(plateau_round) fedrep(head_steps) ditto(local_steps)
-    fedcog(samples) fedgen(noise) vhl(batch)"""
-COUNTS_FROM_0 = "fedcog(steps) fedreg(iterations) vhl(epochs)"
-
-
-@pytest.mark.parametrize(
-    ("options", "taken", "refused"),
-    [
-        (ABOVE_0, [1e-9], [0, -0.5]),
-        (FROM_0, [0], [-1e-9]),
-        (BELOW_1, [1 - 1e-9], [1]),
-        (UP_TO_1, [1], [1 + 1e-9]),
-        (ABOVE_MINUS_1, [-1 + 1e-9], [-1]),
-        (COUNTS, [1], [0, 2.5]),
-        (COUNTS_FROM_0, [0], [-1, 1.5]),
-    ],
-)
-def test_numbers_are_taken_up_to_where_they_end_and_refused_from_there(options, taken, refused):
-    def text(option, number):
-        name, _, word = option.removesuffix(")").partition("(")
-        inner = "fedavg(), " * (name in ("relaxed", "scheduled"))
-        inner += "'k_step', " * (word == "plateau_round")
-        return f"{name}({inner}{word}={number!r})", word
-
-    for option in options.split():
-        for number in taken:
-            algorithm(text(option, number)[0])
-    all_refused(
-        [(text(option, n)[0], f"{text(option, n)[1]} {n:g}") for option in options.split() for n in refused],
-        lambda wrong: refusal(algorithm, wrong),
-    )
-
-
-def test_what_is_given_twice_is_refused_by_every_reader():
-    twice = {
-        "dirichlet(alpha=0.3, alpha=0.4)": partition,
-        "resnet20(classes=3, classes=4)": network,
-        "fewer(digits, train=30, train=40)": dataset,
-        "softmax(iris, regularisation=0.1, regularisation=0.2)": task,
-        "fedcog_cnn(digits, channels=1, channels=1)": task,
-        "runtime(upload_rate=2, upload_rate=3)": measurement,
-    }
-    all_refused([(text, "twice") for text in twice], lambda text: refusal(twice[text], text))
-
-
-def test_other_registries_read_with_the_same_grammar_and_show_errors_of_their_makers():
-    made = parse("pair(4, label='x')", {"pair": lambda number, label="y": (number, label)}, "pairing")
-    assert made == (4, "x")
-    assert written("pair", 4, label="x") == "pair(4, label='x')"
-    with pytest.raises(UnknownNameError, match="pairing 'pear'"):
-        parse("pear", {"pair": tuple}, "pairing")
-
-    def broken(value=1):
-        raise TypeError("a bug")
-
-    with pytest.raises(TypeError, match="a bug"):
-        parse("broken", {"broken": broken}, "thing")

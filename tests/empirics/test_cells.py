@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from loops import each
-from refusals import all_refused, calls_refused, refusal
+from loops import cases
+from refusals import all_refused, refusal
 
 from empirics.algorithms import algorithm
 from empirics.experiments.jobs.continued import continued
@@ -111,10 +111,12 @@ def test_the_probe_of_all_samples_is_the_training_loss():
 
 def test_own_tests_stand_in_for_a_common_one_and_nothing_for_none_or_too_little_time():
     assert _values(_run("dsgd", problem="softmax(digits)", local_test="held_out"), "test_accuracy")
-    calls_refused(
-        (lambda: _run("dsgd", problem="softmax(digits)"), "test samples"),
-        (lambda: _run("dsgd", seconds=0.5), "1 s 0.5"),
-        (lambda: timed(**{**PLAN, "seconds": 40.0, "algorithm": "fedavg", "validated": 3}), "validated"),
+    all_refused(
+        [
+            (lambda: _run("dsgd", problem="softmax(digits)"), "test samples"),
+            (lambda: _run("dsgd", seconds=0.5), "1 s 0.5"),
+            (lambda: timed(**{**PLAN, "seconds": 40.0, "algorithm": "fedavg", "validated": 3}), "validated"),
+        ]
     )
 
 
@@ -161,7 +163,7 @@ ALONE = {
 }
 
 
-@each(CELLS, lambda name: {"name": name})
+@cases("name", CELLS)
 def test_a_number_that_is_none_is_refused_by_every_cell(name):
     run, own = CELLS[name]
     all_refused([*EVERYWHERE, *ALONE.get(name, [])], lambda changes: refusal(run, **{**WHAT, **own, **changes}))
@@ -180,7 +182,7 @@ TOY = {
 }  # fmt: skip
 
 
-@each(("fedavg()", "scaffold()", "fedavgm(momentum=0.3)"), lambda method: {"method": method})
+@cases("method", ("fedavg()", "scaffold()", "fedavgm(momentum=0.3)"))
 def test_going_on_with_the_same_method_is_one_run(method):
     whole = train(algorithm=method, rounds=5, **TOY).columns
     parts = continued(first=method, after=2, algorithm=method, rounds=5, **TOY).columns

@@ -13,12 +13,10 @@ import torch
 from hypothesis import assume, given, settings, strategies as st
 from torch import nn
 
-from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell
-from empirics.experiments.jobs.train import meant
 from empirics.experiments.running import _equipped
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
@@ -26,8 +24,7 @@ from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
 from empirics.models.networks.parts import ConvPool, ConvReLU, DenseReLU, Split
-from empirics.sizes import CORES, cores
-from empirics.training.engines import choose, ClientLoop, in_process, Threads
+from empirics.training.engines import choose, ClientLoop, Threads
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -160,10 +157,10 @@ def dense(draw):
     return (inputs,), [nn.Linear(inputs, inner, bias=draw(st.booleans())), nn.ReLU(), DenseReLU(inner, 5)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 @given(
     st.one_of(convolutions(), poolings(), means_of_pictures(), own_parts(), dense()),
-    st.integers(5, 40),  # fewer samples go to torch, whose last bits depend on where its arrays lie
+    st.integers(5, 15),  # fewer samples go to torch, whose last bits depend on where its arrays lie
     st.integers(0, 2**20),
 )
 def test_gradients_of_every_kind_of_layer_at_random_shapes(made, samples, seed):
@@ -344,15 +341,6 @@ def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key(job, wor
     assert (found.columns["value"] != theirs.columns["value"]) is (exact > 1e-6)
 
 
-def test_a_cell_names_an_engine_with_its_version_and_never_takes_torch_instead():
-    for engine in ("auto", "compiled", "compiled-0", 1):
-        with pytest.raises(BoundsError, match="engine"):
-            meant({**CELL, "engine": engine})
-    unserved = "femnist_dnn(digits, pixels=64, classes=10, precision='float64')"
-    with pytest.raises(EmpiricsError, match="float64"):
-        Cell("train", {**CELL, "problem": unserved, "engine": ENGINES[-1]}).run()
-
-
 # ---- what is not served ----
 
 
@@ -419,23 +407,3 @@ def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba():
     cells = [Cell("train", {**CELL, "engine": ENGINES[-1]})]
     with pytest.raises(EmpiricsError, match="no cell was started, for on tls://there:2 numba cannot be loaded"):
         _equipped(cells, Cluster())
-
-
-def test_a_cell_computes_on_its_share_of_the_cores(monkeypatch):
-    net = compiled(network(PAPERS[0]))
-    monkeypatch.setenv(CORES, "1")
-    assert in_process(net).count == cores() == 1
-    monkeypatch.delenv(CORES)
-    assert in_process(net).count == cores() >= 1
-
-
-def test_numba_is_not_loaded_before_it_is_asked_for_and_without_a_folder_code_stays_in_memory(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("no folder")
-    code = """import sys, empirics.training.engines, empirics.experiments.jobs.train
-print("numba" in sys.modules)
-from empirics.models.compiled import cache
-print(cache.folder())
-kernel = cache.kept_kernel(abs_ := eval("lambda x: x + 2.5"))
-print(kernel(3.25))"""
-    assert run(code, NUMBA_CACHE_DIR=str(blocked / "below")) == (0, "False\nNone\n5.75\n", "")

@@ -7,27 +7,22 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from loops import each
+from loops import cases
 from measuring_toys import INPUTS, logistic, PARTS, PENALTY, ridge, SETTING, slope
 from torch import nn
 
-from bounds import vocabulary
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.measuring.constants import (
     as_json,
-    between,
     closed_forms,
-    Constant,
     constants,
     eigenvalues,
-    functional_product,
     Gradients,
     gradients_along,
     hessian_product,
-    known,
     of_batches,
     offset_along,
     roughly,
@@ -38,8 +33,6 @@ from empirics.models.linear import Logistic, Softmax, SquaredHinge
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
 from empirics.problems.quadratics import Quadratics
-from empirics.problems.tasks import task
-from empirics.training.rounds import rounds
 
 PATH = torch.tensor([[0.3, -0.8], [-1.1, 0.4], [0.6, 0.7]], dtype=torch.float64)
 
@@ -85,14 +78,6 @@ def test_extreme_eigenvalues_of_a_network_equal_those_of_the_dense_hessian():
     assert many.residual_largest < 1e-7
 
 
-def test_chunks_of_samples_are_weighed_by_their_size(monkeypatch):
-    problem, v = network(), torch.linspace(-1, 1, 27, dtype=torch.float64)
-    w, (x, y) = problem.model.start(2), problem.samples.of(1)
-    whole = functional_product(problem.model, w, x, y)(v)
-    monkeypatch.setattr("empirics.measuring.constants.curvature.CHUNK", 2)
-    np.testing.assert_allclose(functional_product(problem.model, w, x, y)(v), whole, rtol=1e-10, atol=1e-14)
-
-
 # ---- noise ----
 
 
@@ -107,18 +92,6 @@ def test_noise_of_single_samples_equals_the_plain_variance():
                 expected = float(((stack - stack.mean(0)) ** 2).sum(1).mean())
                 assert found.variance[client] == pytest.approx(expected, rel=1e-9)
                 assert found.error[client] == pytest.approx(0, abs=1e-12)
-
-
-def test_noise_from_some_samples_says_how_sure_it_is(monkeypatch):
-    generator = torch.Generator().manual_seed(1)
-    x, y = torch.randn(400, 2, dtype=torch.float64, generator=generator), torch.arange(400) % 3
-    problem = replace(network(), federation=Federation.of(x, y, [np.arange(400)]))
-    w = problem.model.start(5)
-    estimate = sample_noise(problem, w)
-    monkeypatch.setattr("empirics.measuring.constants.noise.MOST_SAMPLES", 400)
-    exact = sample_noise(problem, w)
-    assert exact.error[0] == pytest.approx(0, abs=1e-12)
-    assert 0 < abs(estimate.variance[0] - exact.variance[0]) < 4 * estimate.error[0]
 
 
 def test_batches_without_repetition_vary_as_enumeration_says():
@@ -182,55 +155,6 @@ def test_constants_of_ridge_are_closed_forms_and_hold_along_the_run():
     )
 
 
-def test_what_is_counted_or_follows_from_other_constants():
-    found = constants(network(12), 2)
-    assert (found["clients"].value, found["parameters"].value) == (2, 75)
-    assert found["model_size"].value == pytest.approx(75 * 32 * 1e-6, rel=1e-12)  # in megabits
-    even = replace(ridge(), federation=Federation.of(INPUTS, ridge().federation.targets, [[0, 1, 4], [2, 3, 5]]))
-    found = constants(even, 2)
-    at_zero = float((even.federation.targets[:6] ** 2).mean()) / 2
-    assert (found["samples"].value, found["pl_constant"].value) == (3, PENALTY)
-    assert found["condition_number"].value == pytest.approx(even.smoothness / PENALTY, rel=1e-12)
-    assert found["initial_loss"].value == pytest.approx(at_zero, rel=1e-9)
-
-
-def test_constants_of_logistic_regression_have_caps():
-    found = constants(logistic(), batch=2, path=PATH)
-    noisy = found["gradient_variance"]
-    assert noisy.low < noisy.value == noisy.high < math.inf
-    steep = max(steepest_of(part, 0.25) for part in PARTS)
-    assert found["smoothness"].value == pytest.approx(steep, rel=1e-12)
-    assert found["sample_smoothness"].value == pytest.approx(max(float(x @ x) for x in INPUTS[:5]) / 4 + PENALTY)
-    condition = found["condition_number"].value
-    assert condition == pytest.approx(steep / PENALTY, rel=1e-12)
-    assert found["dissimilarity_factor"].value == pytest.approx(1 + (condition - 1) ** 2 / (2 * condition), rel=1e-9)
-    best = logistic().minimiser.numpy()
-    differ = sum(g @ g for g in (slope(logistic(), best, part) for part in PARTS)) / 2
-    assert found["optimum_dissimilarity"].value == pytest.approx(differ, rel=1e-6)
-    assert found["dissimilarity_offset"].value == pytest.approx(2 * differ, rel=1e-6)
-    assert found["dissimilarity_offset"].low >= found["optimum_dissimilarity"].value
-
-
-def test_a_chosen_factor_takes_the_pair_that_serves_or_what_bounds_every_gradient():
-    problem = logistic()
-    along, pair = gradients_along(problem, PATH), closed_forms(problem, 2)
-    found = constants(problem, 2, PATH, factor=1.0)
-    offset = found["dissimilarity_offset"]
-    differ = max((along.clients - along.together).max(), found["optimum_dissimilarity"].value)
-    assert offset.low == pytest.approx(differ, rel=1e-12)
-    assert offset.value == offset.high == found["grad_cap_sq"].value
-    assert found["dissimilarity_factor"].provenance == "chosen"
-    least = pair["dissimilarity_factor"].value
-    larger, smaller = (constants(problem, 2, factor=f)["dissimilarity_offset"] for f in (1.5 * least, (least + 1) / 2))
-    assert larger.high < pair["dissimilarity_offset"].value
-    assert smaller.high == pair["grad_cap_sq"].value  # where the pair ends
-    flat = replace(problem, model=Logistic(2, 1, 1e-320))
-    assert flat.dissimilarity_factor is None
-    assert "dissimilarity_factor" not in closed_forms(flat, 1)
-    steep = replace(problem, model=Logistic(2, 1, 1e200))  # its square is no number
-    assert steep.dissimilarity_factor == pytest.approx(1, abs=1e-5)
-
-
 @pytest.mark.parametrize("step_size", [0.3, 2.0])
 def test_closed_forms_hold_along_whole_runs_and_end_the_intervals(step_size):
     """Every sample's gradient, at every model that any client stands at; the estimates look at the start alone."""
@@ -259,30 +183,6 @@ def test_closed_forms_hold_along_whole_runs_and_end_the_intervals(step_size):
     assert {c.provenance for c in (cap, noise, differ)} == {"proved"}
 
 
-def test_clients_gradients_are_never_further_apart_than_bounded_slopes_let_them_be():
-    """Two clients that pull in nearly opposite directions come close to it far out, where every slope is at its end."""
-    x = torch.tensor([[1.3, 0.12], [0.9, 0.1], [-1.1, 0.1], [-0.8, 0.15], [-1.2, 0.1]], dtype=torch.float64)
-    y = torch.ones(5, dtype=torch.float64)
-    parts = (np.array([0, 1]), np.array([2, 3, 4]))
-    problem = FederatedProblem(Logistic(2, regularisation=0.3), Federation.of(x, y, parts), client_weight="samples")
-    cap = closed_forms(problem, 1)["uniform_dissimilarity"]
-    norms = x.norm(dim=-1).numpy()
-    means = norms[:2].mean(), norms[2:].mean()
-    assert cap.value == pytest.approx((0.6 * (means[0] + means[1])) ** 2)
-    draws = np.random.default_rng(3)
-    models = torch.from_numpy(draws.standard_normal((60, 2)) * 10 ** draws.uniform(-1, 3, (60, 1)))
-    models = torch.cat([models, torch.tensor([[0.0, -900.0]], dtype=torch.float64)])
-    apart = gradients_along(problem, models).apart
-    assert apart.max() <= cap.value * (1 + 1e-12)
-    assert apart.max() > 0.95 * cap.value  # so that anything smaller is caught
-    found = constants(problem, 2, models)["uniform_dissimilarity"]
-    assert (found.low, found.value) == (pytest.approx(apart.max()), cap.value)
-    assert "uniform_dissimilarity" not in constants(ridge(), batch=1)  # curvatures differ: it has no end
-    lower = constants(network(), batch=1)["uniform_dissimilarity"]
-    assert lower.provenance == "lower"
-    assert lower.high == math.inf
-
-
 def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone():
     problem = logistic()
     penalty = problem.model.regularisation
@@ -294,14 +194,16 @@ def test_the_largest_gradient_is_known_of_plain_descent_with_small_steps_alone()
     assert not set(closed_forms(ridge(), 1)) & {"grad_cap_sq", "gradient_variance"}  # slopes have no bound
 
 
-def test_batches_of_all_samples_have_no_noise_whatever_the_model():
-    for text in ("ridge(iris, regularisation=0.3)", "femnist_dnn(iris)"):
-        dealt = task(text).deal("power_law_sizes(1.5)", 3, 2)
-        for batch, grade in ((1000, "proved"), (9, "lower")):
-            found = constants(dealt, batch, quick=True)
-            for word in ("gradient_variance", "client_gradient_variance"):
-                assert found[word].provenance == grade
-                assert (np.max(found[word].value) == 0) == (batch == 1000)
+def test_what_is_counted_or_follows_from_other_constants():
+    found = constants(network(12), 2)
+    assert (found["clients"].value, found["parameters"].value) == (2, 75)
+    assert found["model_size"].value == pytest.approx(75 * 32 * 1e-6, rel=1e-12)  # in megabits
+    even = replace(ridge(), federation=Federation.of(INPUTS, ridge().federation.targets, [[0, 1, 4], [2, 3, 5]]))
+    found = constants(even, 2)
+    at_zero = float((even.federation.targets[:6] ** 2).mean()) / 2
+    assert (found["samples"].value, found["pl_constant"].value) == (3, PENALTY)
+    assert found["condition_number"].value == pytest.approx(even.smoothness / PENALTY, rel=1e-12)
+    assert found["initial_loss"].value == pytest.approx(at_zero, rel=1e-9)
 
 
 def test_constants_of_a_network_are_lower_estimates():
@@ -322,23 +224,10 @@ def test_constants_of_a_network_are_lower_estimates():
     assert quick.value <= together * (1 + 1e-12) < steep
     assert quick.high == math.inf
     losses = [problem.loss(w) for w in path]
+    assert found["initial_loss"].value == losses[0]
     assert found["optimal_loss"].high == min(losses)
     assert found["optimal_loss"].low == 0
     assert found["initial_gap"].low == losses[0] - min(losses)
-
-
-def test_a_path_is_even_and_holds_both_ends():
-    problem, setting = ridge(), replace(SETTING, rounds=9)
-    states = [s.model for s in rounds(problem.model, problem.federation, fedavg, setting, 3)]
-    assert torch.equal(visited(problem, fedavg, setting, 3, most=4), torch.stack([states[i] for i in (0, 3, 6, 9)]))
-
-
-def test_intervals_of_unbounded_ends():
-    held = as_json({"a": between("optimal_loss", 0.3, -math.inf, 0.3, "x"), "b": known("smoothness", 2.5, "y")})
-    assert held["_interval"] == {"a": [None, 0.3]}
-    assert held["_provenance"] == {"a": "interval", "b": "exact"}
-    some = Constant(vocabulary.client_gradient_variance, [0.4, 0.6], [0.4, 0.5], [0.4, math.inf], "z")  # one is certain
-    assert as_json({"c": some})["_interval"] == {"c": [[0.4, 0.5], [0.4, None]]}
 
 
 @pytest.mark.parametrize(
@@ -390,7 +279,7 @@ def numbers(problem: FederatedProblem, w: np.ndarray) -> tuple[float, float]:
     return float(p @ (gradients**2).sum(1)), float(mean @ mean)
 
 
-@each(map(str, range(18)), lambda seed: {"seed": int(seed)})
+@cases("seed", range(18))
 def test_the_pairs_of_convexity_hold_at_every_model(seed):
     problem, draws = drawn(seed), np.random.default_rng(1000 + seed)
     e = excess(problem.smoothness, problem.strong_convexity)

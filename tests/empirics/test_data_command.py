@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from refusals import all_refused
 
-from empirics.data.catalogue import dataset, DATASETS, FILES, OF_ANOTHER, OWN
+from empirics.data.catalogue import dataset, DATASETS, FILES
 
 ROWS = "".join(f"{label} {' '.join(f'{i}:{0.1 * i + shift:.2f}' for i in range(1, 25))}\n"
                for label, shift in ((1, 0.3), (-1, 0.7), (1, 0.2), (-1, 0.9), (-1, 0.4)))  # fmt: skip
@@ -23,21 +23,6 @@ def german(root):
 
 def row(out, name):
     return next(line.split() for line in out.splitlines() if line.split()[:1] == [name])
-
-
-def test_every_set_is_listed_with_its_licence_and_whether_it_is_here(german, run):
-    german.with_name("a9a").write_text(ROWS)
-    status, out, err = run("data")
-    assert (status, err) == (0, "")
-    first, _, *lines = out.splitlines()
-    assert str(german.parents[1]) in first
-    assert [line.split()[0] for line in lines] == [name for name in DATASETS if name not in (*OF_ANOTHER, *OWN)]
-    for name, files in FILES.items():
-        assert next(line for line in lines if line.split()[0] == name).endswith(f"   {files.licence}")
-    assert row(out, "german")[1:5] == ["yes", str(len(ROWS)), "bytes", "libsvm/"]
-    assert row(out, "mnist")[1:3] == ["no", "mnist/"]
-    assert row(out, "digits")[1] == "yes"
-    assert row(out, "a9a")[1:3] == ["in", "part"]
 
 
 def test_files_are_checked_against_the_listed_hashes(german, run):

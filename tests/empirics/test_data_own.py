@@ -6,14 +6,12 @@ import os
 import numpy as np
 import pandas
 import pytest
-from refusals import all_refused, calls_refused, refusal
+from refusals import all_refused, refusal
 
 from empirics.data.catalogue import dataset
-from empirics.data.dataset import Dataset
 from empirics.data.own import from_frame, table
 from empirics.federation.federation import Federation
 from empirics.problems.own_problem import own_problem, spelled_out
-from empirics.problems.tasks import task
 
 ROWS = [("b", 1.5, -2, "red", 30.25), ("a", 0.25, 7, "blue", 41.5), ("b", -3, 0.125, "red", 28), ("c", 4, 5, "red", 33)]
 HEAD = "who,height,weight,colour,score"
@@ -55,34 +53,6 @@ def test_a_target_of_words_is_classes_and_one_of_numbers_regression_unless_class
     assert (found.kind, found.targets.tolist(), found.groups) == ("regression", [30.25, 41.5, 28, 33], None)
     classes = table(str(people), "score", leave_out="who, colour", kind="classes")
     assert (classes.kind, classes.classes, classes.targets.tolist()) == ("classification", 4, [1, 3, 0, 2])
-
-
-@pytest.mark.parametrize(("many", "kind"), [(20, "classification"), (21, "regression")])
-def test_few_whole_numbers_are_classes_in_their_order(tmp_path, many, kind):
-    path = tmp_path / "counts.csv"
-    path.write_text("x,y\n" + "".join(f"{i / 7},{(i * 11) % many}\n" for i in range(3 * many)))
-    found = table(str(path), "y")
-    assert found.kind == kind
-    assert found.targets.tolist() == [(i * 11) % many for i in range(3 * many)]
-
-
-@pytest.mark.parametrize(
-    ("cells", "names"),
-    [
-        (["1", "1.0", "01", "+1", "1e0", "2.50", "2.5"], ("1", "2.5")),
-        (["-0", "0.0", "0", "00", "0e7", "0e-999999999", "-3", "-3.0"], ("-3", "0")),
-        (["9007199254740993", "9007199254740992", "9007199254740993.0", "12", "12.", "1.2e1", "012"],
-         ("12", "9007199254740992", "9007199254740993")),
-        (["2024-01", "2024-02", "10.0.0.1", "10.0.0.1", "b 2", "3/4", "2024-01"],
-         ("10.0.0.1", "2024-01", "2024-02", "3/4", "b 2")),
-    ],
-)  # fmt: skip
-def test_numbers_that_are_equal_are_one_label_and_others_are_not(cells, names, tmp_path):
-    text = "\n".join(["site,dose,y", *(f"{cell},{0.3 * i},{i % 2}" for i, cell in enumerate(cells))])
-    assert [found.group_names for found in read(both(tmp_path, text, "y", "site"))] == [names, names]
-    for found in read(both(tmp_path, text, "site", leave_out="y", kind="classes")):
-        assert found.class_names == names
-        assert len(set(found.targets.tolist())) == found.classes == len(names)
 
 
 def test_whole_numbers_of_64_bits_make_as_many_clients_as_they_are(tmp_path):
@@ -145,18 +115,20 @@ def test_columns_that_are_not_there_and_files_that_are_no_tables_are_refused(peo
         (tmp_path / "odd.csv").write_bytes(content)
         return lambda: table(str(tmp_path / "odd.csv"), "y")
 
-    calls_refused(
-        (lambda: table(str(people), "color"), "'color' 'colour'"),
-        (lambda: table(str(people), "colour", leave_out="scores"), "'scores' 'score'"),
-        (lambda: table(str(people), "colour", "whom"), "'whom' 'who'"),
-        (lambda: table(str(people), "colour", kind="class"), "'class' 'classes'"),
-        (lambda: table(str(people), "colour", leave_out="who height weight score"), "people.csv who height"),
-        (lambda: table(str(tmp_path / "none.csv"), "y"), "none.csv"),
-        (lambda: from_frame({"x": [1.5]}, "x"), "DataFrame dict"),
-        (lambda: from_frame(pandas.DataFrame({"x": []}), "x"), "(0, 1)"),
+    all_refused(
+        [
+            (lambda: table(str(people), "color"), "'color' 'colour'"),
+            (lambda: table(str(people), "colour", leave_out="scores"), "'scores' 'score'"),
+            (lambda: table(str(people), "colour", "whom"), "'whom' 'who'"),
+            (lambda: table(str(people), "colour", kind="class"), "'class' 'classes'"),
+            (lambda: table(str(people), "colour", leave_out="who height weight score"), "people.csv who height"),
+            (lambda: table(str(tmp_path / "none.csv"), "y"), "none.csv"),
+            (lambda: from_frame({"x": [1.5]}, "x"), "DataFrame dict"),
+            (lambda: from_frame(pandas.DataFrame({"x": []}), "x"), "(0, 1)"),
+        ]
     )
     for content, word in ((b"", "CSV"), (b"a,b\n", "sample"), (b"\xff\xfe,\n", "UTF-8")):
-        calls_refused((written(content), f"odd.csv {word}"))
+        all_refused([(written(content), f"odd.csv {word}")])
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero", tmp_path):  # found before they are opened
         all_refused({path: f"{path} file"}, lambda path: refused("train", "--csv", path, "--target", "y"))
@@ -175,16 +147,6 @@ def test_text_among_numbers_and_other_notations_do_not_become_classes_unless_the
         assert [found.classes for found in read(both(tmp_path, text, "y", kind="classes"))] == [4, 4]
 
 
-def test_lines_are_counted_with_blank_ones_and_breaks_inside_quotes(tmp_path):
-    path = tmp_path / "notes.csv"
-    for text, words in (
-        ('\nnote,dose,y\n\n"two\nlines",0.5,3.5\n\n\nok,1.5,x7\nok,2.5,4.5\n', "8 'x7' 4 '3.5'"),
-        ('note,dose,y\n"two\nlines",0.5,3.5\n\nok,0,75,4.5\n', "5 4 3 0.5 0,5"),
-    ):
-        path.write_text(text)
-        calls_refused((lambda: table(str(path), "y", leave_out="note"), words))
-
-
 # ---- columns and frames ----
 
 
@@ -197,14 +159,6 @@ def test_an_index_that_was_saved_is_refused_and_columns_with_blanks_are_left_out
     path.write_text("first name,last name,dose,y\nAnn,Lee,1.5,2.5\nBo,Ray,3.5,4.5\n")
     assert table(str(path), "y", leave_out="first name, last name").inputs.tolist() == [[1.5], [3.5]]
     assert table(str(path), "y", "last name", leave_out="first name").group_names == ("Lee", "Ray")
-
-
-def test_a_constant_feature_becomes_zero_whatever_the_rounding_of_its_mean():
-    for number in (0.1, 0.7, 3.0, 1234.567, 1e-8, 1e17):
-        inputs = np.column_stack([np.full(37, number), np.linspace(-2.3, 4.1, 37)])
-        data = Dataset("own", inputs, np.arange(37) % 2, 2, source="none", licence="none").standardised()
-        assert not data.inputs[:, 0].any()
-        assert data.inputs[:, 1].std() == pytest.approx(1)
 
 
 SIZES = {"north": 13, "south": 7, "west": 4}
@@ -260,10 +214,8 @@ def test_what_is_no_number_in_a_frame_is_refused_by_its_column(frame):
         ({"cost": 3}, "cost '3'"),
     ]
     rest = frame.drop(columns="ill")
-    calls_refused(
-        *((lambda change=change: own_problem(rest.assign(**change), "cost", "site"), f"frame {words}")
-          for change, words in changes)
-    )  # fmt: skip
+    all_refused(((lambda change=change: own_problem(rest.assign(**change), "cost", "site"), f"frame {words}")
+          for change, words in changes))  # fmt: skip
 
 
 # ---- problems ----
@@ -284,42 +236,6 @@ def test_the_model_is_that_of_the_target_and_the_long_line_prints_the_same(targe
     assert np.array_equal(again.inputs, dataset(whole).inputs)
 
 
-def kept(file, target):
-    """How many lines of every site are not held out."""
-    tests = task(f"ridge(held_out(table({str(file)!r}, target={target!r}, group='site', leave_out='ill')))").data.test
-    return np.array([*SIZES.values()]) - np.bincount(tests.groups, minlength=3)
-
-
-def test_what_is_held_out_and_short_of_a_batch_is_said(file, run):
-    own = ["--csv", file, "--target", "cost", "--group", "site", "--leave-out", "ill"]
-    status, _, said = run("train", *own, "--rounds", "1", "--batch", "9")
-    assert status == 0
-    left = kept(file, "cost")
-    counts = np.array([*SIZES.values()]) - left
-    assert f"5 of 24 lines, {counts.min()} to {counts.max()} of each site (which has 4 to 13); 3 clients\n" in said
-    assert f"{(left < 9).sum()} of 3 clients" in said
-    assert f"9 samples of a batch (the smallest {min(left)})" in said
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [
-        ["train", "--rounds", "1"],
-        ["constants"],
-        ["validate", "fedinit.lemma_2", "--rounds", "1", "--seeds", "2", "-o", "OUT"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_every_run_says_features_classes_clients_and_weights(verb, file, tmp_path, run):
-    own = ["--csv", file, "--target", "stage", "--group", "site", "--leave-out", "ill", "--batch", "2"]
-    status, _, err = run(*(word.replace("OUT", str(tmp_path)) for word in verb), *own, "--client-weight", "samples")
-    assert status in (0, 1)
-    (line,) = [line for line in err.splitlines() if "features, " in line]
-    left = kept(file, "stage")
-    assert "3 features, 3 classes ('0', '1', '2'); 3 clients" in line
-    assert f"{left.min()} to {left.max()} training samples" in line
-
-
 def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
     numbered = frame.assign(row=np.arange(24))[["row", "cost"]]
     held = set(range(24)) - {int(row) for row in own_problem(numbered, "cost").problem.data.inputs[:, 0]}
@@ -327,22 +243,6 @@ def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
     found = own_problem(frame, "cost", "site", ["ill"])
     assert "site 'lone'" in found.remarks[-1]
     assert found.problem.deal("by_group()", None, 0).clients == 3
-
-
-def test_a_model_a_penalty_and_a_kind_of_ones_choice(file, frame):
-    text = own_problem(file, "ill", leave_out="site", model="svm", regularisation=0.3).problem
-    assert text == f"svm(held_out(table({str(file)!r}, target='ill', leave_out='site')), regularisation=0.3)"
-    text = own_problem(file, "ill", leave_out="site", model="femnist_dnn(precision='double')").problem
-    assert text.endswith("leave_out='site')), precision='double')")
-    for data in (file, frame):  # whole numbers are one output of ridge unless they are called classes
-        found = own_problem(data, "stage", "site", "ill cost", "ridge")
-        made = task(found.problem) if isinstance(found.problem, str) else found.problem
-        assert made.deal("by_group()", None, 0).model.dim == 3  # dose, age and the intercept
-        assert own_problem(data, "stage", "site", "ill cost", kind="numbers").problem is not None
-    assert "kind='numbers'" in own_problem(file, "stage", "site", "ill cost", "ridge").problem
-    text = own_problem(file, "stage", "site", "ill cost", "ridge", kind="classes").problem
-    assert task(text).deal("by_group()", None, 0).model.dim == 9
-    calls_refused((lambda: own_problem(file, "ill", "site", "cost", "ridge"), "ill line 2"))
 
 
 def test_options_that_do_not_go_together_are_one_clear_line_and_other_lines_stay_as_they_are(file, run):

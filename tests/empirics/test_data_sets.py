@@ -14,19 +14,14 @@ import zipfile
 
 import numpy as np
 import pytest
-import sklearn.datasets
 from data_toys import all_damaged, mat, put, refused
-from loops import each
 from PIL import Image
-from refusals import all_refused, calls_refused, refusal
+from refusals import all_refused, refusal
 
 from empirics.data.catalogue import dataset
-from empirics.data.dataset import Dataset, numbered
+from empirics.data.dataset import Dataset
 from empirics.data.parts import fewer, held_out
 from empirics.data.shakespeare import codes, LETTERS
-from empirics.data.tweets import bags, vocabulary
-from empirics.federation.federate import federate
-from empirics.federation.prepared import PreparedFederation
 from empirics.problems.tasks import task
 
 rng = np.random.default_rng(3)
@@ -220,17 +215,6 @@ def test_omniglot_from_zipped_png(root):
     all_damaged(root, "omniglot", "omniglot/images_background_small2.zip", whole[:-30], foreign, b"")
 
 
-def test_a_smaller_omniglot_averages_areas(root):
-    picture = np.zeros((4, 4), np.uint8)
-    picture[:2, :2] = 255
-    picture[2, 2] = 200
-    one = omniglot_zip({"s/A/character01/1_01.png": encoded(picture, "PNG")})
-    other = omniglot_zip({"s/B/character01/1_01.png": encoded(picture, "PNG")})
-    put(root, "omniglot/images_background_small1.zip", one)
-    put(root, "omniglot/images_background_small2.zip", other)
-    assert dataset("omniglot(size=2)").inputs[0, 0].tolist() == [[0, 255], [255, 205]]
-
-
 def write_flair(root, rows):
     for row in rows:
         image = np.full((256, 256, 3), int(row["image_id"]) % 250, np.uint8)
@@ -269,28 +253,6 @@ def test_damaged_flair_is_refused(root):
     refused("flair")
     cards = (b"{", json.dumps(rows[:1]).encode(), json.dumps([{"labels": []}]).encode())
     all_damaged(root, "flair", "flair/labels_and_metadata.json", *cards)
-
-
-# ---- embedded ----
-
-
-EMBEDDED = {
-    "digits": (1797, 64, 10, "classification"),
-    "iris": (150, 4, 3, "classification"),
-    "wine": (178, 13, 3, "classification"),
-    "breast_cancer": (569, 30, 2, "binary"),
-    "diabetes": (442, 10, 0, "regression"),
-}
-
-
-@each(EMBEDDED, lambda name: {"name": name})
-def test_embedded_sets(name):
-    data, (samples, features, classes, kind) = dataset(name), EMBEDDED[name]
-    assert data.inputs.shape == (samples, features)
-    assert (data.name, len(data), data.classes, data.kind) == (name, samples, classes, kind)
-    original = getattr(sklearn.datasets, f"load_{name}")()
-    np.testing.assert_array_equal(data.inputs * (16 if name == "digits" else 1), original.data)
-    np.testing.assert_array_equal(data.targets, 2 * original.target - 1 if kind == "binary" else original.target)
 
 
 # ---- LIBSVM ----
@@ -348,16 +310,6 @@ def test_school_joins_its_tasks(root):
     all_damaged(root, "school", "natural/school.mat", *spoiled)
 
 
-def test_landmine_has_signs(root):
-    inputs = [rng.normal(size=(n, 9)) for n in (3, 2)]
-    labels = [np.array([[0], [1], [0]], np.uint8), np.array([[1], [0]], np.uint8)]
-    put(root, "natural/LandmineData.mat", mat(feature=cells(inputs), label=cells(labels)))
-    data = dataset("landmine")
-    assert data.targets.tolist() == [-1, 1, -1, 1, -1]
-    assert data.groups.tolist() == [0, 0, 0, 1, 1]
-    np.testing.assert_allclose(data.inputs, np.concatenate(inputs))
-
-
 @pytest.mark.parametrize("separator", ["\t", ","])
 def test_parkinson_with_tabs_or_commas(root, separator):
     table = rng.normal(size=(4, 22)).round(3)
@@ -400,12 +352,6 @@ def test_heart_disease_with_and_without_headers_fills_what_was_not_taken(root):
 # ---- the object ----
 
 
-def test_names_are_numbered_over_both_lists():
-    first, second, names = numbered(["b", "a", "b"], ["c", "a"])
-    assert names == ("a", "b", "c")
-    assert (first.tolist(), second.tolist()) == ([1, 0, 1], [2, 0])
-
-
 def toy(**changes):
     given = {"inputs": np.array([[1.0, 5.0], [3.0, 5.0], [8.0, 5.0]]), "targets": np.array([0, 1, 0]), "classes": 2}
     return Dataset("toy", **(given | changes))
@@ -415,14 +361,16 @@ def test_labels_of_every_kind():
     assert toy().labels.tolist() == toy().as_signs().labels.tolist() == [0, 1, 0]
     assert toy().as_signs().targets.tolist() == [-1, 1, -1]
     assert toy().as_signs().as_classes().targets.tolist() == [0, 1, 0]
-    calls_refused(
-        (lambda: toy(classes=3).as_signs(), "toy 3"),
-        (lambda: toy(kind="regression").labels, "toy regression"),
-        (lambda: toy(kind="multilabel").labels, "toy multilabel"),
-        (lambda: toy(inputs=np.zeros((3, 2), np.uint8)).standardised(), "toy uint8"),
-        (lambda: toy(kind="guess"), "classification 'guess'"),
-        (lambda: toy(targets=np.zeros(2)), "toy 3 2"),
-        (lambda: toy(groups=np.zeros(4, int)), "toy 3 4"),
+    all_refused(
+        [
+            (lambda: toy(classes=3).as_signs(), "toy 3"),
+            (lambda: toy(kind="regression").labels, "toy regression"),
+            (lambda: toy(kind="multilabel").labels, "toy multilabel"),
+            (lambda: toy(inputs=np.zeros((3, 2), np.uint8)).standardised(), "toy uint8"),
+            (lambda: toy(kind="guess"), "classification 'guess'"),
+            (lambda: toy(targets=np.zeros(2)), "toy 3 2"),
+            (lambda: toy(groups=np.zeros(4, int)), "toy 3 4"),
+        ]
     )
 
 
@@ -433,12 +381,6 @@ def test_standardising_moves_the_test_set_by_the_same_numbers():
     spread = np.std([1, 3, 8])
     np.testing.assert_allclose(data.test.inputs[0], [0, 1])
     np.testing.assert_allclose(data.test.inputs[1, 0], -4 / spread)
-
-
-def test_parts_keep_targets_and_groups_together():
-    part = toy(groups=np.array([4, 5, 6])).part(np.array([2, 0]))
-    assert part.inputs[:, 0].tolist() == [8, 1]
-    assert (part.targets.tolist(), part.groups.tolist()) == ([0, 0], [6, 4])
 
 
 # ---- sets made of another one ----
@@ -495,15 +437,6 @@ def users(data):
 
 
 # ---- bags of words ----
-
-
-def test_words_are_ranked_with_ties_by_the_alphabet_and_counted_up_to_a_byte():
-    texts = ["so so sad", "zoo sad  so", "apple\tzoo"]
-    assert list(vocabulary(texts, 3)) == ["so", "sad", "zoo"]
-    assert list(vocabulary(texts, 99)) == ["so", "sad", "zoo", "apple"]
-    counts = bags(["b a b", "c", "", "a " * 300], {"a": 0, "b": 1})
-    assert counts.tolist() == [[1, 2], [0, 0], [0, 0], [255, 0]]
-    assert counts.dtype == np.uint8
 
 
 def test_sent140_by_user_from_json_lines(root):
@@ -730,56 +663,6 @@ def test_sets_have_their_published_sizes_and_classes(name, samples, tests, class
         assert np.bincount(found.test.targets).tolist() == test
     if name == "cifar10":
         np.testing.assert_allclose(found.inputs[::10].mean((0, 2, 3)) / 255, found.prepare.mean, atol=4e-3)
-
-
-@data("fashion_mnist")
-def test_fedcogs_clients_of_fashion_mnist():
-    built = federate("fashion_mnist", "classes_per_client(2)", 10, seed=0, local_test="matched")
-    assert isinstance(built.train, PreparedFederation)
-    for k in range(10):
-        inputs, targets = built.train.samples(k)
-        assert np.bincount(targets, minlength=10).nonzero()[0].tolist() == [2 * (k % 5), 2 * (k % 5) + 1]
-        assert np.bincount(targets).max() == 3000
-        assert inputs.shape == (6000, 1, 28, 28)
-        assert np.bincount(built.local_test.samples(k)[1], minlength=10)[2 * (k % 5) :][:2].tolist() == [1000, 1000]
-        assert (float(inputs.min()), float(inputs.max())) == (-1, 1)
-
-
-@data("mnist")
-def test_the_writers_of_mnist():
-    mnist = dataset("mnist")
-    sizes = np.bincount(mnist.groups)
-    assert (sizes > 0).sum() == 539
-    assert (sizes[sizes > 0].min(), np.median(sizes[sizes > 0]), sizes.max()) == (19, 116, 131)
-    assert len(set(mnist.test.groups.tolist())) == 297
-    assert not set(mnist.groups.tolist()) & set(mnist.test.groups.tolist())
-
-
-@pytest.mark.parametrize(
-    ("name", "samples", "features", "nonzero", "positive"),
-    [
-        told("a9a", 32_561, 123, 451_592, 7_841),
-        told("w8a", 49_749, 300, 579_586, 1_479),
-        told("mushrooms", 8_124, 112, None, 4_208),
-        told("phishing", 11_055, 68, None, 6_157),
-        told("german", 1_000, 24, None, 700),
-    ],
-)
-def test_libsvm_sets(name, samples, features, nonzero, positive):
-    found = dataset(name)
-    assert found.inputs.shape == (samples, features)
-    assert nonzero in (None, np.count_nonzero(found.inputs))
-    assert {int((found.targets == 1).sum()), int((found.targets == -1).sum())} == {positive, samples - positive}
-    if name == "a9a":
-        assert (len(found.test), np.count_nonzero(found.test.inputs)) == (16_281, 225_731)
-        assert (found.test.targets == 1).sum() == 3_846
-
-
-@data("heart_disease")
-def test_hospitals_and_their_diagnoses():
-    heart = dataset("heart_disease")
-    assert np.bincount(heart.groups).tolist() == [303, 294, 123, 200]
-    assert [int((heart.targets[heart.groups == g] == 1).sum()) for g in range(4)] == [139, 106, 115, 149]
 
 
 @pytest.mark.slow

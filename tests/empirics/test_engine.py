@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
-from loops import each
+from loops import cases
 from training_toys import many_classes, SplitLogistic, two_classes
 
 from empirics.algorithms import algorithm
@@ -111,7 +111,7 @@ OPTIMISERS = {
 }
 
 
-@each(OPTIMISERS, lambda name: {"name": name})
+@cases("name", OPTIMISERS)
 def test_local_steps_are_those_of_pytorch(name):
     ours, theirs = OPTIMISERS[name]
     model, federation = problem("logistic", RAGGED)
@@ -133,34 +133,6 @@ def test_local_steps_are_those_of_pytorch(name):
         found = ends(model, federation, built, setting, state, [4], engine)[0]
         assert (found - state.model).norm() > 0.1
         torch.testing.assert_close(found, w.detach(), rtol=0, atol=1e-12)
-
-
-def test_the_harmonic_rule_divides_the_step_size_by_local_time():
-    """FedALS's language model: eta/(t/100 + 10), t counting on over rounds."""
-    model, federation = problem("least squares", EVEN)
-    built = algorithm("fedavg()")
-    setting = replace(WORK, local_steps=3, step_size=2.0, step_size_rule="harmonic")
-    state = start(model, federation, built)._replace(round=40)
-    found = ends(model, federation, built, setting, state, [2, 5], Stacked())[0]
-    w, batches = state.model.clone(), federation.draw(8, 40, np.array([2]), np.array([3]), 4)
-    for step in range(3):
-        inputs, targets, _ = batches.at(1, step)
-        gradient = ((inputs[0] @ w - targets[0]) @ inputs[0]) / 4 + 0.02 * w
-        w = w - 2.0 / ((40 * 3 + step) / 100 + 10) * gradient
-    torch.testing.assert_close(found, w, rtol=0, atol=1e-12)
-
-
-def test_scaffolds_controls_divide_by_the_length_of_the_walk():
-    """In the first round the control is a client's mean direction, whatever the step sizes were."""
-    model, federation = problem("least squares", EVEN)
-    built = algorithm("scaffold()")
-    setting = replace(WORK, local_steps=3, step_size=2.0, step_size_rule="harmonic")
-    state = start(model, federation, built)
-    after = play(model, federation, built, setting, 8, Stacked(), state)
-    length = sum(2.0 / (t / 100 + 10) for t in range(3))
-    first = start(model, federation, algorithm("fedavg()"))
-    local = ends(model, federation, algorithm("fedavg()"), setting, first, range(7), Stacked())
-    torch.testing.assert_close(after.memory["control"], (state.model - local) / length, rtol=0, atol=1e-12)
 
 
 def test_epochs_give_every_client_its_own_number_of_steps_which_methods_may_change():
@@ -233,22 +205,7 @@ def test_everyone_is_drawn_as_often_as_the_sampling_says(sampling, weight):
     assert (np.abs(total.mean(0) - expected) < 4.5 * total.std(0) / np.sqrt(2000)).all()
 
 
-def test_cohorts_depend_on_seed_and_round_alone():
-    other = replace(SETTING, batch=2, local_steps=9)
-    one = [draw_cohort(SETTING, FEDERATION, 3, r)[0].tolist() for r in range(8)]
-    again = [draw_cohort(other, FEDERATION, 3, r)[0].tolist() for r in reversed(range(8))]
-    assert one == again[::-1]
-    assert one != [draw_cohort(SETTING, FEDERATION, 4, r)[0].tolist() for r in range(8)]
-
-
 # ---- weights ----
-
-
-def test_a_client_drawn_twice_trains_once_and_counts_twice():
-    setting = replace(SETTING, sampling="with_replacement", client_weight="samples")
-    found = played(setting, [1, 4], [2, 1]).model
-    ends = local_ends([1, 4])
-    torch.testing.assert_close(found, (2 * ends[0] + ends[1]) / 3, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("average", ["renormalised", "unbiased"])
@@ -274,7 +231,7 @@ ORDERLY = [
 ]
 
 
-@each(ORDERLY, lambda text: {"text": text})
+@cases("text", ORDERLY)
 def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
     """A client who read what another has just written would tell: memories are rewritten between rounds only."""
     built, setting = algorithm(text), replace(SETTING, local_steps=None, client_weight="samples", local_epochs=1)
@@ -288,28 +245,6 @@ def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
     one, other = results
     for name in one:
         torch.testing.assert_close(one[name], other[name], rtol=0, atol=1e-12)
-
-
-@each(ORDERLY, lambda text: {"text": text})
-def test_same_seed_same_bits_in_every_chunk_and_another_seed_others(text):
-    built, setting = algorithm(text), replace(SETTING, local_steps=None, local_epochs=1, momentum=0.6)
-    runs = [list(rounds(MODEL, FEDERATION, built, setting, 8, engine=Stacked(chunk))) for chunk in (1, 256)]
-    for one, again in zip(*runs, strict=True):
-        assert torch.equal(one.model, again.model)
-        assert all(torch.equal(one.server[k], again.server[k]) for k in one.server)
-    assert torch.equal(built.own_models(runs[0][-1]), built.own_models(runs[1][-1]))
-    other = list(rounds(MODEL, FEDERATION, built, setting, 9))[-1].model
-    assert (runs[0][-1].model - other).abs().max() > 1e-4
-
-
-def test_earlier_server_models_are_not_overwritten():
-    text = "layerwise(scaffold(), alpha=2)"
-    states = list(rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8))
-    kept = [(s.model.clone(), {k: v.clone() for k, v in s.server.items()}) for s in states]
-    again = rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8)
-    for state, (model, server) in zip(again, kept, strict=True):
-        assert torch.equal(state.model, model)
-        assert all(torch.equal(state.server[k], server[k]) for k in server)
 
 
 def test_local_models_of_everyone_leave_the_state_alone():
@@ -341,17 +276,6 @@ def test_a_diverging_run_says_when_who_and_how_large():
     assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
 
 
-def test_personal_models_and_losses_that_diverge_are_noticed():
-    """The server stays finite where personal models do not; schedules that follow the loss meet infinite ones."""
-    with pytest.raises(Diverged, match=r"ditto\(.*1e\+30"):
-        list(rounds(MODEL, FEDERATION, algorithm("ditto(weight=1e30)"), replace(SETTING, rounds=40), 8))
-    model, federation = many_classes(SIZES, dtype=torch.float32)
-    for schedule in ("k_error", "eta_error"):
-        built = algorithm(f"scheduled(fedavg(), '{schedule}', window=1)")
-        with pytest.raises(Diverged):
-            list(rounds(model, federation, built, replace(SETTING, step_size=1e18, rounds=20), 8))
-
-
 # ---- what makes no sense ----
 
 
@@ -375,7 +299,7 @@ MISTAKES = [
 ]
 
 
-@each(map(str, range(len(MISTAKES))), lambda place: {"options": MISTAKES[int(place)]})
+@cases("options", MISTAKES)
 def test_a_setting_that_makes_no_sense_names_the_first_of_its_options(options):
     with pytest.raises(EmpiricsError, match=next(iter(options))):
         replace(SETTING, **options)

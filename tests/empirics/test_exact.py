@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 import torch
-from loops import each
+from loops import cases
 from scipy import stats
 
 from empirics.algorithms import algorithm
@@ -496,7 +496,7 @@ def four_clients(noise=0.4):
     )
 
 
-@each(METHODS, lambda written: {"written": written})
+@cases("written", METHODS)
 def test_groups_say_what_all_cohorts_say(written):
     curve = np.array([[[1.2, 0.2], [0.2, 0.7]]])
     alone = Quadratics(curve, np.array([[0.4, -0.9]]), 0.3 * curve, start=np.array([1.1, -0.3]))

@@ -7,12 +7,10 @@ should be.
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, strategies as st
-from refusals import calls_refused
-from scipy.stats import chi2
+from refusals import all_refused
 
 from empirics.federation.federation import Federation
-from empirics.federation.shuffles import orders, words
+from empirics.federation.shuffles import orders
 from empirics.training.step_sizes import geometric, harmonic
 
 
@@ -84,33 +82,10 @@ def test_the_batch_of_a_client_with_fewer_samples_is_all_it_holds_and_none_has_n
     assert [int((w > 0).sum()) for w in drawn.weight[1]] == [6, 1]  # a pass of seven: six and the last one
     assert federation.draw(5, 2, np.arange(3), np.array([2, 2, 2]), 10**9).index.shape == (3, 2, 7)
     parts = [np.array([0]), np.array([], dtype=int), np.array([1])]
-    calls_refused((lambda: Federation.of(torch.zeros(4), torch.zeros(4), parts), "client 1 3"))
+    all_refused([(lambda: Federation.of(torch.zeros(4), torch.zeros(4), parts), "client 1 3")])
 
 
 # ---- shuffles ----
-
-
-@given(
-    seed=st.integers(0, 2**63),
-    round_=st.integers(0, 10**6),
-    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=6),
-    passes=st.integers(1, 3),
-)
-def test_a_row_begins_with_a_permutation_of_the_clients_own_places_whoever_else_is_asked_for(
-    seed, round_, sizes, passes
-):
-    found = orders(seed, round_, np.arange(len(sizes)), np.array(sizes), passes)
-    assert found.shape == (len(sizes), passes, max(sizes))
-    for row, size in zip(found, sizes, strict=True):
-        for one in row:
-            assert sorted(one[:size]) == list(range(size))
-    alone = orders(seed, round_, np.array([len(sizes) - 1]), np.array(sizes[-1:]), passes + 1)[0]
-    assert np.array_equal(found[-1, :, : sizes[-1]], alone[:passes])
-
-
-def test_longer_rows_begin_with_shorter_ones():
-    clients = np.array([4, 9])
-    assert np.array_equal(words(5, 2, clients, 3, 40)[:, :2, :11], words(5, 2, clients, 2, 11))
 
 
 def test_every_part_of_the_key_enters_by_a_place_of_its_own():
@@ -124,25 +99,6 @@ def test_every_part_of_the_key_enters_by_a_place_of_its_own():
     for key in ((4, 7, 5), (3, 8, 5), (3, 7, 6), (7, 3, 5), (5, 7, 3), (3, 5, 7), (4, 6, 5), (3, 8, 4)):
         others.append(order(*key)[0])
     assert all((one != other).mean() > 0.8 for other in others)
-
-
-def test_every_place_and_all_orders_are_equally_likely():
-    """Chi-square of how often each place comes first, second, ... in 6,000 shuffles of 6, and of the 24 orders of 4
-    places in 12,000 shuffles of consecutive rounds and clients: at the 1e-4 level each."""
-    shuffled = np.concatenate([orders(1, r, np.arange(200), np.full(200, 6), 1)[:, 0] for r in range(30)])
-    counts = np.stack([np.bincount(column, minlength=6) for column in shuffled.T])
-    assert (((counts - 1000) ** 2 / 1000).sum(axis=1) < chi2.ppf(1 - 1e-4, 5)).all()
-    shuffled = np.concatenate([orders(2, r, np.arange(120), np.full(120, 4), 1)[:, 0] for r in range(100)])
-    counts = np.unique(shuffled @ np.array([64, 16, 4, 1]), return_counts=True)[1]
-    assert len(counts) == 24
-    assert ((counts - 500) ** 2 / 500).sum() < chi2.ppf(1 - 1e-4, 23)
-
-
-def test_consecutive_rounds_are_not_correlated():
-    """Correlation of a place's rank in a round and in the next: standard error 1/sqrt(20,000)."""
-    clients = np.arange(100)
-    one, two = (orders(6, r, clients, np.full(100, 200), 1)[:, 0].ravel() for r in (10, 11))
-    assert abs(np.corrcoef(one, two)[0, 1]) < 4 / np.sqrt(one.size)
 
 
 # ---- step sizes ----

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from empirics_toys import ByRound, directed, even, Halving, ragged, small, TowardsAll
-from loops import each
+from loops import cases
 from torch import nn
 
 from empirics.algorithms.algorithm import fedavg, Rows
@@ -50,7 +50,7 @@ def gap(engine, algorithm, plan, federation, plain=None):
 # ---- the same numbers ----
 
 
-@each(LOCAL, lambda local: {"local": local})
+@cases("local", LOCAL)
 def test_replays_equal_the_loop(local):
     """The methods are those of the tests of the pretended device."""
     run = scaffold(), setting(4, **LOCAL[local]), ragged(EXACT)

@@ -8,15 +8,15 @@ from importlib import import_module
 from inspect import Parameter, signature
 
 import pytest
-from loops import each
-from refusals import all_refused, calls_refused
+from loops import cases
+from refusals import all_refused
 from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, registry as jobs, Store
 from empirics.experiments.sources import digests, own_files, source_digest
 from empirics.experiments.store import _digest
 from empirics.training.setting import Setting
-from paper_checks.worst_cases.places import Place
+from paper_checks.worst_case.grid_point import GridPoint
 
 RUN = {"algorithm": "fedavg()", "problem": "softmax(digits)", "seed": 3, "measure": ["train_loss"]}
 
@@ -24,7 +24,7 @@ RUN = {"algorithm": "fedavg()", "problem": "softmax(digits)", "seed": 3, "measur
 # ---- what a job declares ----
 
 
-@each(jobs.jobs(), lambda name: {"job": jobs.jobs()[name]})
+@cases("job", jobs.jobs().values())
 def test_a_declaration_says_what_the_function_says(job):
     module, _, name = job.home.partition(":")
     told = signature(getattr(import_module(module), name)).parameters
@@ -38,13 +38,13 @@ def test_words_of_a_setting_have_its_defaults():
     usual = {f.name: f.default for f in fields(Setting) if f.default is not MISSING} | Setting.USUAL
     assert len(usual) > 10
     assert usual.items() <= jobs.jobs()["round_times"].defaults.items()
-    assert {f.name: f.default for f in fields(Place)}.items() <= jobs.jobs()["tightness"].defaults.items()
+    assert {f.name: f.default for f in fields(GridPoint)}.items() <= jobs.jobs()["tightness"].defaults.items()
 
 
 def test_two_jobs_of_one_name_are_refused(monkeypatch):
     again = replace(jobs.jobs()["train"], home="elsewhere:train")
     monkeypatch.setattr(jobs, "of_module", lambda module: (again,))
-    calls_refused((jobs.jobs, "'train'"))
+    all_refused([(jobs.jobs, "'train'")])
 
 
 # ---- keys ----
@@ -100,7 +100,7 @@ def test_what_a_file_says_and_what_it_imports_changes_every_key_and_another_file
         keys.append([Cell(*cell).key for cell in cells])
         same = [one == other for one, other in zip(*keys[-2:], strict=True)]
         assert same == [name == "stranger.py"] * 4, name
-    calls_refused((lambda: Cell(f"{folder / 'none.py'}:f", {}), f"{folder}/none.py"))
+    all_refused([(lambda: Cell(f"{folder / 'none.py'}:f", {}), f"{folder}/none.py")])
 
 
 def test_files_are_found_wherever_arguments_name_them(folder, tmp_path_factory, monkeypatch):
@@ -170,7 +170,7 @@ def test_a_function_of_a_file_must_be_made_there_and_return_outcomes(tmp_path):
     )
     assert Cell(f"{path}:fine", {"number": 7}).run() == Outcome({"n": [7]})
     for name, words in (("rmtree", f"{path} 'rmtree'"), ("silent", "Outcome"), ("Outcome", f"{path} 'Outcome'")):
-        calls_refused((Cell(f"{path}:{name}", {"number": 7}).run, words))
+        all_refused([(Cell(f"{path}:{name}", {"number": 7}).run, words)])
 
 
 def test_naming_a_file_does_not_run_it(tmp_path, run):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from loops import each
+from loops import cases
 from measuring_toys import (
     by_hand,
     INPUTS,
@@ -121,14 +121,6 @@ def test_listening_changes_no_number_whatever_the_steps():
     for r in (1, 2, 3, 4):  # after the last step the path is at the ends
         (at_end,) = series(rows, "consensus_distance", round=r, step=None, layer="")
         assert series(rows, "consensus_distance_steps", round=r, step=6, layer="") == [at_end]
-
-
-def test_a_path_is_kept_only_for_rounds_that_are_measured():
-    problem = ridge()
-    sparse = rows_of(problem, ["local_drift"], replace(SETTING, rounds=5), every=2)
-    dense = rows_of(problem, ["local_drift"], replace(SETTING, rounds=5), every=1)
-    assert [r.round for r in sparse] == [2, 4, 5]
-    assert [r for r in dense if r.round in (2, 4, 5)] == sparse
 
 
 # ---- losses, gaps and excess risk ----
@@ -264,19 +256,7 @@ def test_rounds_of_fresh_samples_are_disjoint_and_run_out():
             fresh.draw(7, round_, np.array([0, 1]), np.array(steps), 1)
 
 
-def test_how_honest_a_number_is():
-    for name, options, expected in (
-        ("generalization_gap", {"population": True}, Exactness.EXACT),
-        ("generalization_gap", {"tests": True}, Exactness.SAMPLED),
-        ("excess_risk", {"tests": True}, Exactness.SAMPLED),
-        ("excess_risk", {"population": True}, Exactness.EXACT),
-        ("test_loss", {"tests": True}, Exactness.SAMPLED),
-        ("train_loss", {}, Exactness.EXACT),
-    ):
-        assert measurement(name).exactness(ridge(**options), fedavg, SETTING) is expected
-
-
-@each(MEASUREMENTS, lambda name: {"name": name})
+@cases("name", MEASUREMENTS)
 def test_without_test_samples_it_is_refused_before_training_or_measured_to_the_end(name):
     try:
         made, said = rows_of(ridge(), [name]), "no need of test samples"
@@ -326,14 +306,6 @@ def _inputs(changed):
         INPUTS.copy_(before)
 
 
-def test_the_same_sample_again_changes_nothing():
-    problem = ridge(population=True)
-    same = Swap(0, np.array([1]), INPUTS[1:2], problem.federation.targets[1:2])
-    found = paired(problem, fedavg, SETTING, 3, [same])
-    assert found.separations.max() == 0
-    assert np.abs(found.changes).max() == 0
-
-
 def test_paired_runs_of_a_compiled_network_agree_with_those_on_torch():
     problem = task("femnist_dnn(digits, pixels=64, classes=10)").deal("iid", 3, 4, local_test="held_out")
     setting = Setting(rounds=2, cohort=3, batch=32, local_epochs=1, step_size=0.1)
@@ -372,26 +344,6 @@ def test_rows_of_a_run_are_means_over_its_pairs_and_clients():
     found = {(row.client, row.round): row.value for row in rows if row.quantity == "swap_gap"}
     assert found == {(k, r + 1): pytest.approx(clients[k, r]) for k in (0, 1) for r in range(3)}
     assert {row.quantity for row in rows} == {"swap_gap", "stability", "separation"}
-
-
-def test_swaps_follow_the_clients_distribution():
-    problem = ridge(population=True)
-    drawn = swaps(problem, seed=2, pairs=4000)
-    for client in (0, 1):
-        new = [s.inputs[0] for s in drawn if s.client == client]
-        counts = np.array([sum(torch.equal(x, INPUTS[j]) for x in new) for j in range(6)])
-        expected = SHARES[client].numpy() * len(new)
-        assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
-        assert {int(s.places[0]) for s in drawn if s.client == client} == set(range(2 + client))
-
-
-def test_own_test_samples_serve_where_there_is_no_population():
-    drawn = swaps(ridge(tests=True), seed=2, pairs=50)
-    for swap in drawn:
-        allowed = {0: (5, 0), 1: (1, 5, 2)}[swap.client]
-        assert any(torch.equal(swap.inputs[0], INPUTS[j]) for j in allowed)
-    found = paired(ridge(tests=True), fedavg, SETTING, 3, drawn[:2])
-    assert found.changes.shape == (2, 3)
 
 
 def test_mistakes_are_named():

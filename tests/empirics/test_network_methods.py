@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from loops import each
+from loops import cases
 from network_toys import (
     Adam,
     agree,
@@ -28,12 +28,11 @@ from network_toys import (
     softmax,
     Step,
     Twin,
-    work_of,
 )
 from torch import nn
 from training_toys import many_classes
 
-from empirics.algorithms import algorithm, ALGORITHMS
+from empirics.algorithms import algorithm
 from empirics.algorithms.contrast import Decorrelated
 from empirics.algorithms.fedgen import layers
 from empirics.algorithms.virtual import virtual_samples
@@ -61,14 +60,6 @@ def moon_loss(mu, temperature):
         return mean(terms)
 
     return loss
-
-
-def test_moons_contrast_is_without_force_in_a_clients_first_round():
-    """Both other models are the same then: FedAvg to the last bits; later it is not."""
-    full = replace(SETTING, cohort=5)
-    apart = (models("moon(mu=0.9)", full) - models("fedavg()", full)).abs().amax(-1)
-    assert apart[0] < 1e-14
-    assert apart[1] > 1e-4
 
 
 # ---- FedDecorr ----
@@ -144,23 +135,6 @@ def alignment(samples):
     return total / len(unit)
 
 
-def test_virtual_samples_are_gaussian_around_a_mean_of_their_class_and_images_come_from_a_coarse_grid():
-    pool = virtual_samples(3, 4, 500, (6,)).view(4, 500, 6)
-    means = pool.mean(1)
-    assert (pool.std(1) - 0.5).abs().max() < 0.08
-    assert (means[0] - means[1]).abs().max() > 0.3
-    assert torch.equal(virtual_samples(3, 4, 500, (6,)).view(4, 500, 6), pool)
-    assert not torch.equal(virtual_samples(4, 4, 500, (6,)).view(4, 500, 6), pool)
-    assert virtual_samples(3, 2, 5, (3, 32, 32)).shape == (10, 3, 8, 8)
-    assert virtual_samples(3, 2, 5, (1, 4, 6)).shape == (10, 1, 4, 6)
-    work = work_of("vhl()").part(slice(2, 3))
-    objective = algorithm("vhl(batch=7)").objective
-    objective.prepare(None, (torch.zeros(1, 2, 3, 16, 16), None, None), work)
-    made, labels = objective.drawn(work, (3, 16, 16))
-    assert (made.shape, labels.shape) == ((1, 7, 3, 16, 16), (1, 7))
-    assert made.std() > 0.3
-
-
 # ---- FedReg ----
 
 
@@ -188,18 +162,6 @@ def fedreg_step(gamma, iterations, size, code):
         return first - a * g2 - b * g3
 
     return take
-
-
-def test_nothing_goes_back_down():
-    """Moved along (-1, 0), where both losses fall: the step stays what it was."""
-    work = work_of("fedreg()").part(slice(0, 1))
-    work = work._replace(state=work.state._replace(model=torch.zeros(2)), sizes=[0.5], step=0)
-
-    def gradient_at(point, objective=None):
-        return torch.tensor([[2.0, 0.0]]) if objective is None else torch.tensor([[3.0, 1.0]])
-
-    direction = algorithm("fedreg(gamma=0.3)").direction(work, torch.zeros(1, 2), torch.zeros(1, 2), gradient_at)
-    assert direction[0].tolist() == [2.0, 0.0]
 
 
 def test_an_uneven_step_size_is_divided_out():
@@ -381,7 +343,7 @@ TWINS = {
 }
 
 
-@each(TWINS, lambda text: {"text": text})
+@cases("text", TWINS)
 def test_every_method_equals_plain_loops(text):
     agree(text, TWINS[text])
 
@@ -405,13 +367,6 @@ METHODS = [
 ]
 RAGGED = replace(SETTING, local_steps=None, local_epochs=1, momentum=0.5)
 """Two or three local steps, as many as the client's samples fill batches."""
-
-
-def test_every_method_for_networks_is_here():
-    ours = "empirics.algorithms."
-    modules = {ours + name for name in ("contrast", "virtual", "fedreg", "fedgen", "consensus")}
-    names = {name for name, make in ALGORITHMS.items() if make.__module__ in modules}
-    assert names == {text.split("(")[0] for text in METHODS if not text.startswith(("ditto", "relaxed", "scheduled"))}
 
 
 def test_workers_find_the_numbers_of_the_loop_and_hooks_pickle_after_use(two):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import pickle
 from functools import partial
 from itertools import pairwise
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from loops import each
+from loops import cases
 from network_toys import samples
 from torch import Tensor
 
@@ -21,7 +20,6 @@ from empirics.errors import EmpiricsError
 from empirics.models.losses import CrossEntropy, IGNORED, MultiLabel, next_tokens, NextToken
 from empirics.models.networks import Generator, network, NETWORKS, pooling
 from empirics.models.networks.decoder import BYTE_TOKENS, byte_tokens, END, released_names
-from empirics.models.networks.parts import ConvPool
 from empirics.models.networks.pooling import relu_pool
 
 COUNTS = {
@@ -69,7 +67,7 @@ def test_numbers_of_parameters_and_layers_are_those_of_the_papers():
         assert {text: len(network(text).weight_layers) for text in LAYERS} == LAYERS
 
 
-@each(SMALL, lambda text: {"text": text, "batch": SMALL[text]})
+@cases("text batch", SMALL.items())
 def test_output_is_the_head_of_the_features_whose_layers_tile_the_row(text, batch):
     net = network(text)
     w, x = net.start(2).unsqueeze(0), samples(net, batch)
@@ -95,18 +93,6 @@ def test_every_network_is_tried():
     assert {text.split("(")[0] for text in COUNTS} == set(NETWORKS)
 
 
-def test_first_layers_of_resnet20_for_table_3_of_fedals():
-    net = network("resnet20")
-    first_block = 2 * (16 * 16 * 9 + 32)
-    sizes = [net.first(count).stop for count in (1, 3, 16, 19, 20)]
-    # 16 layers leave the last conv of the seventh block, both of the last two blocks and the dense layer to the head.
-    rest_of_seventh = 64 * 64 * 9 + 128 + (32 * 64 * 9 + 128)
-    tail = 4 * (64 * 64 * 9 + 128) + 650
-    assert sizes == [432 + 32, 464 + first_block, net.dim - tail + 64 * 64 * 9 + 128, net.dim - 650, net.dim]
-    assert net.first(15).stop == net.dim - tail
-    assert net.first(14).stop == net.dim - tail - rest_of_seventh
-
-
 def test_extractor_renames_exactly_the_layers_behind_the_border():
     plain = network("resnet20(side=8)")
     x, w = samples(plain, 2), plain.start(1).unsqueeze(0)
@@ -117,15 +103,6 @@ def test_extractor_renames_exactly_the_layers_behind_the_border():
         assert sum(c.stop - c.start for c in head) == net.dim - plain.first(count).stop
         assert list(net.layers.values()) == list(plain.layers.values())
         assert torch.equal(net.output(w, x), output)
-
-
-def test_opt_layers_are_attention_layers_with_embedding_and_last_norm_at_the_ends():
-    net = network("opt(width=12, depth=4, heads=2, hidden=20, positions=16, length=9, head_layers=1)")
-    layer = 4 * (12 * 12 + 12) + 2 * 24 + (12 * 20 + 20) + (20 * 12 + 12)
-    sizes = [c.stop - c.start for c in net.weight_layers.values()]
-    assert sizes == [257 * 12 + 18 * 12 + layer, layer, layer, layer + 24]
-    head = [c for name, c in net.layers.items() if name.startswith("head")]
-    assert sum(c.stop - c.start for c in head) == layer + 24  # the output weights are the embedding
 
 
 # ---- values against plain functions ----
@@ -202,7 +179,7 @@ PLAIN = {
 }
 
 
-@each(PLAIN, lambda text: {"text": text})
+@cases("text", PLAIN)
 def test_networks_and_gradients_of_small_ones_equal_plain_functions(text):
     net = network(text, precision="float64")
     small = net.dim < 2_000_000
@@ -215,17 +192,6 @@ def test_networks_and_gradients_of_small_ones_equal_plain_functions(text):
         pull = torch.randn(expected.shape, dtype=expected.dtype, generator=torch.Generator().manual_seed(2))
         wanted, gradient = (torch.autograd.grad(made, w, pull)[0] for made in (expected, output))
         torch.testing.assert_close(gradient, wanted, rtol=1e-9, atol=1e-10)
-
-
-def test_the_imagenet_stem_quarters_the_image_before_the_blocks():
-    net = network("resnet18(side=33)")
-    w, x = net.start(4).unsqueeze(0), samples(net, 2)
-    net.bind(w[0])
-    stem = net.work.module.features[:4](x[0])
-    assert stem.shape == (2, 64, math.ceil(math.ceil(33 / 2) / 2), 9)
-    with torch.no_grad():
-        weight = w[0, : 64 * 3 * 49].view(64, 3, 7, 7)
-        assert weight.std().item() == pytest.approx(math.sqrt(2 / (64 * 49)), rel=0.02)
 
 
 def test_generator_makes_images_and_counts_as_derived_from_the_released_sizes():
@@ -241,15 +207,6 @@ def test_generator_makes_images_and_counts_as_derived_from_the_released_sizes():
 
 
 # ---- written as calls ----
-
-
-def test_networks_pickle_without_their_work_module():
-    net = network("femnist_dnn")
-    w, x = net.start(6).unsqueeze(0), samples(net, 3)
-    output = net.output(w.clone().requires_grad_(), x)
-    packed = pickle.dumps(net)
-    assert len(packed) < 2_000
-    assert torch.equal(pickle.loads(packed).output(w, x), output)
 
 
 WRONG = {
@@ -274,7 +231,7 @@ WRONG = {
 }
 
 
-@each(WRONG, lambda text: {"text": text})
+@cases("text", WRONG)
 def test_wrong_options_get_one_clear_line(text):
     """When they are read, or sizes that cannot be built when the network is built."""
     with pytest.raises((EmpiricsError, BoundsError), match=WRONG[text]) as caught:
@@ -327,15 +284,6 @@ def test_ties_send_the_gradient_to_exactly_one_of_the_largest(at_any_size):
         assert (found * (given == largest)).sum() == 1
 
 
-def test_negative_squares_have_value_and_gradient_zero_and_nan_stays_nan(at_any_size):
-    x = torch.tensor([[-1.5, -0.5, 0.5, float("nan")], [-2.5, -0.25, 0.2, 0.1]]).view(1, 1, 2, 4).requires_grad_()
-    out = relu_pool(x)
-    assert out[0, 0, 0, 0] == 0
-    assert out[0, 0, 0, 1].isnan()
-    (gradient,) = torch.autograd.grad(out[0, 0, 0, 0], x)
-    assert not gradient.any()
-
-
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch.func.jvp uses it itself
 def test_second_derivatives_and_function_transforms_agree_with_torch(at_any_size):
     x, direction = random((2, 3, 4, 6), 6), random((2, 3, 4, 6), 7, requires_grad=False)
@@ -352,26 +300,6 @@ def test_second_derivatives_and_function_transforms_agree_with_torch(at_any_size
     for product in products[1:]:
         torch.testing.assert_close(product, products[0], rtol=1e-12, atol=1e-12)
     assert products[0].any()
-
-
-@pytest.mark.parametrize("shape", [(4, 3, 7, 6), (4, 3, 6, 7), (1, 1, 2, 2)])
-def test_odd_and_small_inputs_fall_back_on_torch(shape):
-    x, bias = random(shape, 1), random(shape[1:2], 2)
-    assert not pooling._suits(x)
-    assert torch.equal(relu_pool(x, bias), plain(x, bias))
-    assert not pooling._suits(random((64, 6, 24, 24), 1).bfloat16())
-
-
-@pytest.mark.parametrize(("side", "kernel", "padding"), [(12, 5, 0), (13, 3, 0), (12, 3, 1), (13, 3, 1)])
-def test_convolution_with_pooling_equals_the_plain_order(side, kernel, padding, at_any_size):
-    torch.manual_seed(3)
-    layer, x = ConvPool(3, 4, kernel, padding=padding).double(), random((5, 3, side, side), 8)
-    out, inputs = layer(x), [x, layer.weight, layer.bias]
-    expected = F.max_pool2d(F.relu(F.conv2d(x, layer.weight, layer.bias, padding=padding)), 2)
-    torch.testing.assert_close(out, expected, rtol=1e-13, atol=1e-13)
-    gradients, torchs = (torch.autograd.grad(made.sin().sum(), inputs) for made in (out, expected))
-    for got, wanted in zip(gradients, torchs, strict=True):
-        torch.testing.assert_close(got, wanted, rtol=1e-11, atol=1e-12)
 
 
 # ---- networks over tokens: causality and slow twins ----
@@ -466,15 +394,6 @@ def test_decoder_equals_loops_over_heads_and_positions(head_layers):
     theirs = {theirs: ours[name] for name, theirs in released_names(3, 3 - head_layers).items()}
     expected = np.stack([slow_opt(theirs, t.numpy(), heads=4, depth=3) for t in tokens[0]])
     np.testing.assert_allclose(net.output(row.unsqueeze(0), tokens)[0].detach(), expected, rtol=1e-9, atol=1e-11)
-
-
-def test_decoder_starts_at_random_with_the_deviation_of_opt():
-    net = network("opt(width=48, depth=2, heads=4, hidden=64, positions=40, length=9)")
-    row = net.start(1)
-    weights = [row[c] for name, c in net.parameters.items() if name.endswith("weight") and "norm" not in name]
-    assert torch.cat(weights).std().item() == pytest.approx(0.02, rel=0.02)
-    biases = [row[c] for name, c in net.parameters.items() if name.endswith("bias")]
-    assert not torch.cat(biases).any()
 
 
 # ---- released weights ----

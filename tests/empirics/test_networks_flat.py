@@ -51,43 +51,6 @@ def test_columns_are_the_parameters_in_order_and_the_gradient_is_that_of_the_los
             assert torch.equal(found, net.gradient(w[None], (x, y, weight)))
 
 
-def test_same_seed_same_start_and_other_draws_untouched():
-    net = network("fedcog_cnn(side=16)")
-    torch.manual_seed(4)
-    before = torch.get_rng_state()
-    first, again, other = net.start(1), network("fedcog_cnn(side=16)").start(1), net.start(2)
-    _ = net.dim
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-class Tied(nn.Module):
-    """Its one weight is used in two places, and another parameter in none."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.down, self.up = nn.Linear(6, 6), nn.Linear(6, 6)
-        self.up.weight = self.down.weight
-        self.idle = nn.Parameter(torch.ones(4))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.up(torch.tanh(self.down(x)))
-
-
-def test_a_shared_weight_counts_once_and_gets_both_gradients_and_one_that_does_nothing_gets_none():
-    net = Network("tied", Tied, dtype=torch.float64)
-    assert net.dim == 4 + 36 + 6 + 6
-    w = net.start(1).requires_grad_()
-    x = torch.randn(1, 4, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    y = torch.tensor([[0, 3, 5, 2]])
-    weight, first, second = w[4:40].view(6, 6), w[40:46], w[46:]
-    (expected,) = torch.autograd.grad(F.cross_entropy(torch.tanh(x[0] @ weight.T + first) @ weight.T + second, y[0]), w)
-    gradient = net.gradient(w.detach().unsqueeze(0), (x, y, None))[0]
-    torch.testing.assert_close(gradient, expected, rtol=1e-12, atol=1e-14)
-    assert not gradient[net.layers["idle"]].any()
-
-
 @pytest.mark.gpu
 @pytest.mark.filterwarnings("ignore:RNN module weights")  # cuDNN copies them: they are views of a row
 def test_recurrent_weights_stay_in_the_row_on_a_gpu():

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from loops import each
+from loops import cases
 from torch import nn
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.state import STATISTICS as OWN
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
-from empirics.measuring import measurement, Run
 from empirics.models.compiled import compiled, NotServed
 from empirics.models.network import Network, STATISTICS
 from empirics.models.networks import network
@@ -104,7 +103,7 @@ RUNS = [
 ]
 
 
-@each(map(str, range(len(RUNS))), lambda place: dict(zip(("name", "kept"), RUNS[int(place)], strict=True)))
+@cases("name kept", RUNS)
 def test_whose_statistics_a_round_begins_with_and_where_they_end(name, kept):
     net, held, method = small(kept), federation(), algorithm(name)
     states, seen = [], []
@@ -134,23 +133,6 @@ def test_whose_statistics_a_round_begins_with_and_where_they_end(name, kept):
     assert problem.loss(states[-1].model) == pytest.approx(
         float(F.cross_entropy(module(held.inputs), held.targets).detach()), rel=1e-12
     )
-
-
-def test_distances_are_those_of_weights_alone():
-    net, held, seen = small(), federation(), []
-    names = ["active_divergence", "consensus_distance", "global_step", "local_drift"]
-    problem = FederatedProblem(net, held, client_weight="samples")
-    rows = Run(problem, algorithm("fedavg"), replace(SETTING, rounds=1), 2, [measurement(m) for m in names], 1).rows()
-    list(rounds(net, held, algorithm("fedavg"), replace(SETTING, rounds=1), 2, watch=lambda *told: seen.append(told)))
-    ((work, ends, after),) = seen
-    found = {row.quantity: row.value for row in rows if not row.layer}
-    apart = (ends - after.model)[:, : net.trained].square().sum(-1)
-    assert found["active_divergence"] == pytest.approx(float(apart.mean()), rel=1e-12)
-    assert found["consensus_distance"] == pytest.approx(float(work.weights @ apart / work.weights.sum()), rel=1e-12)
-    moved = (after.model - work.state.model)[: net.trained].square().sum()
-    assert found["global_step"] == pytest.approx(float(moved), rel=1e-12)
-    by_layer = sum(row.value for row in rows if row.quantity == "consensus_distance" and row.layer)
-    assert by_layer == pytest.approx(found["consensus_distance"], rel=1e-12)
 
 
 def test_workers_take_the_same_steps(two):

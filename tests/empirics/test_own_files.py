@@ -204,20 +204,3 @@ def test_false_is_not_zero_and_one_is_not_true(tmp_path, run):
     assert sorted(row["value"] for row in rows) == ["(0, 1)", "(0.1, 1)", "(False, 1)"]
     rows = swept(tmp_path, run, job, "[true, 1, 1.0]", name="y")
     assert sorted({row["value"] for row in rows}) == ["(0, 1)", "(0.1, 1)", "(False, 1)", "(False, True)"]
-
-
-@pytest.mark.parametrize(
-    ("returned", "expected"),
-    [
-        ("{'accuracy': [x / 4]}", [("accuracy", "0.5", "", ""), ("accuracy", "0.75", "", "")]),
-        ("{'accuracy': [0.5]}, {'size': 7 * x}", [("size", "14", "", ""), ("size", "21", "", "")]),
-        ("{'round': [1, 2], 'loss': [9.5, x]}", [("loss", "2.0", "2", ""), ("loss", "3.0", "2", "")]),
-        ("{'quantity': ['a'], 'value': [x]}", [("a", "2", "", ""), ("a", "3", "", "")]),
-        ("{'a': [x, 2 * x], 'b': [5, 6]}",
-         [(name, value, "", row) for a in (2, 3)
-          for name, value, row in (("a", str(a), "1"), ("b", "5", "1"), ("a", str(2 * a), "2"), ("b", "6", "2"))]),
-    ],
-)  # fmt: skip
-def test_of_a_table_of_an_own_shape_the_facts_are_shown_or_itself(tmp_path, run, returned, expected):
-    rows = swept(tmp_path, run, f"def own(x) -> Outcome:\n    return Outcome({returned})\n", "[2, 3]")
-    assert [(r["quantity"], r["value"], r.get("round") or "", r.get("row") or "") for r in rows] == expected

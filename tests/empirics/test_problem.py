@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from loops import each
-from measuring_toys import INPUTS, logistic, loss, PARTS, ridge, slope
+from loops import cases
+from measuring_toys import logistic, PARTS, ridge, slope
 
 from bounds.assumptions import ASSUMPTIONS
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
-from empirics.models.linear import LeastSquares, Softmax
+from empirics.models.linear import LeastSquares
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem
 from empirics.problems.quadratics import random_quadratics
@@ -76,49 +76,6 @@ def test_assumptions_read_what_the_problem_states():
         _ = network.minimiser
 
 
-def test_without_a_penalty_logistic_regression_is_lipschitz():
-    problem = replace(logistic(), model=replace(logistic().model, regularisation=0.0))
-    assert problem.lipschitz == pytest.approx(float(INPUTS[:5].norm(dim=1).max()))
-    assert logistic().lipschitz == np.inf
-
-
-def test_a_pool_stays_the_population():
-    pool = task("softmax(digits, regularisation=0.3)").pool("dirichlet_replaced(0.5)", clients=3, samples=7)
-    problem = pool.drawn(4)
-    drawn = pool.draw(4)
-    w = torch.from_numpy(np.random.default_rng(0).normal(scale=0.2, size=(2, pool.model.dim)))
-    risks = (pool.losses(w) @ pool.shares.T).numpy()
-    np.testing.assert_allclose(problem.population.risks(problem.model, w), risks, rtol=1e-12)
-    train = [pool.losses(w[:1])[0, torch.from_numpy(rows)].mean() for rows in drawn]
-    np.testing.assert_allclose(problem.client_losses(w[0]), train, rtol=1e-12)
-    np.testing.assert_allclose(problem.local_minimisers, pool.local_minimisers(drawn), rtol=1e-9, atol=1e-11)
-    assert problem.independent_samples is True
-    assert problem.sample_smoothness == pool.sample_smoothness == pool.smoothness
-    assert problem.smoothness < pool.smoothness
-
-
-def test_replacing_a_sample_moves_nothing_else():
-    problem = ridge()
-    twin = problem.replacing(1, np.array([0]), torch.tensor([[9.0, -9.0]]), torch.tensor([2.5]))
-    assert twin.federation.samples(1)[0].tolist() == [[9.0, -9.0], *INPUTS[[3, 4]].tolist()]
-    assert twin.federation.samples(1)[1].tolist() == [2.5, 1.9, -0.4]
-    assert torch.equal(twin.federation.samples(0)[0], problem.federation.samples(0)[0])
-    drawn = [each.federation.draw(1, 0, np.arange(2), np.array([2, 2]), 1).index.tolist() for each in (problem, twin)]
-    assert [[[6 if j == 2 else j for j in b] for b in row] for row in drawn[0]] == drawn[1]
-    assert loss(problem, (0.3, 0.1), 2) != loss(problem, (0.3, 0.1), 3)
-
-
-def test_single_precision_models_are_minimised_in_double():
-    data = Federation.of(INPUTS.float(), torch.tensor([0, 1, 2, 1, 0, 2]), PARTS)
-    single = FederatedProblem(Softmax(2, 3, 0.4, dtype=torch.float32), data)
-    double = FederatedProblem(
-        Softmax(2, 3, 0.4), Federation.of(INPUTS.float().double(), torch.tensor([0, 1, 2, 1, 0, 2]), PARTS)
-    )
-    np.testing.assert_allclose(single.minimiser, double.minimiser, atol=1e-11)
-    assert single.heterogeneity == pytest.approx(double.heterogeneity, rel=1e-9)
-    assert single.dissimilarity_offset == pytest.approx(double.dissimilarity_offset, rel=1e-9)
-
-
 # ---- what problems say of themselves, of data and of quadratics alike ----
 
 WEIGHTS = np.array([0.37, 0.21, 0.42])
@@ -142,7 +99,7 @@ def made(name):
     return PROBLEMS[name]()
 
 
-every_problem = each(PROBLEMS, lambda name: {"problem": made(name)})
+every_problem = cases("name problem", [(name, made(name)) for name in PROBLEMS])
 
 
 def numbers(array):
@@ -153,13 +110,6 @@ def at(problem, seed, size=1.0):
     """A generic model, in the problem's own kind of array."""
     w = size * np.random.default_rng(seed).standard_normal(len(problem.minimiser))
     return torch.from_numpy(w) if isinstance(problem.minimiser, torch.Tensor) else w
-
-
-@every_problem
-def test_gradients_are_those_of_the_losses(problem):
-    w, step = at(problem, 1), at(problem, 2)
-    rise = numbers(problem.client_losses(w + 1e-5 * step)) - numbers(problem.client_losses(w - 1e-5 * step))
-    np.testing.assert_allclose(numbers(problem.client_gradients(w)) @ numbers(step), rise / 2e-5, rtol=1e-6, atol=1e-7)
 
 
 @every_problem

@@ -5,20 +5,20 @@ import math
 import numpy as np
 import pytest
 import torch
-from loops import each
-from refusals import calls_refused
+from loops import cases
+from refusals import all_refused
 from scipy.optimize import minimize
 
 from empirics.data.catalogue import Dataset
 from empirics.errors import NotConvergedError
-from empirics.models.linear import LeastSquares, Linear, Softmax
+from empirics.models.linear import LeastSquares, Linear
 from empirics.models.solvers import newton
 from empirics.problems.pool import Pool
 from empirics.problems.tasks import LinearTask, task, TASKS
 
 MANY, TWO = ("ridge", "softmax"), ("logistic", "svm")
 ALL = (*MANY, *TWO)
-every_loss = each(ALL, lambda word: {"word": word})
+every_loss = cases("word", ALL)
 PENALTY = {"ridge": 0.37, "softmax": 0.23, "logistic": 0.31, "svm": 0.29}
 
 
@@ -68,18 +68,6 @@ def hessian_in_outputs(model: Linear, scores: np.ndarray, target: torch.Tensor) 
     product = model.bend(output.clone(), target.reshape(1, 1))
     units = torch.eye(len(scores), dtype=torch.float64)
     return np.stack([product(unit.reshape(1, -1, 1)).numpy().ravel() for unit in units])
-
-
-@every_loss
-def test_losses_on_a_shared_pool_equal_plain_sums(word):
-    problem = problem_of(word, "dirichlet_replaced(0.4)", clients=7)
-    models = torch.from_numpy(np.random.default_rng(1).normal(size=(7, problem.model.dim)))
-    x, y = points_of(problem)
-    by_hand = [[plain_loss(word, m.reshape(-1, 5), x[j], y[j]) for j in range(11)] for m in models.numpy()]
-    np.testing.assert_allclose(problem.losses(models), by_hand, rtol=1e-12)
-    for rows in (1, 3, 7):  # shared by several models or held by each: the same
-        own = problem.inputs.expand(rows, -1, -1).contiguous(), problem.targets.expand(rows, -1).contiguous()
-        np.testing.assert_allclose(problem.model.sample_losses(models[:rows], *own), by_hand[:rows], rtol=1e-12)
 
 
 @every_loss
@@ -141,17 +129,6 @@ def test_ridge_solves_what_newton_solves(samples):
     np.testing.assert_allclose(problem.model.minimise(batch, 1e-12), general, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("word", ["softmax", "svm"])
-def test_population_minimiser_has_no_descent(word):
-    problem = problem_of(word, "dirichlet_replaced(0.5)", clients=7)
-    models = problem.population_minimisers()
-    risk = (problem.shares * problem.losses(models)).sum(1)
-    rng = np.random.default_rng(4)
-    for _ in range(20):
-        nearby = models + 1e-3 * torch.from_numpy(rng.normal(size=models.shape))
-        assert ((problem.shares * problem.losses(nearby)).sum(1) > risk).all()
-
-
 class NearMiss(LeastSquares):
     """Its minimisers miss by a little."""
 
@@ -199,17 +176,13 @@ def test_slope_and_curvature_are_never_exceeded_and_nearly_reached(word):
 
 
 def test_a_pool_needs_a_linear_model_clients_and_samples():
-    calls_refused(
-        (lambda: task("femnist_dnn(digits)").pool("iid", clients=2, samples=3), "femnist_dnn"),
-        (lambda: on_digits("ridge", clients=0, samples=4), "clients 1 0"),
-        (lambda: on_digits("ridge", clients=3, samples=-2), "samples 1 -2"),
+    all_refused(
+        [
+            (lambda: task("femnist_dnn(digits)").pool("iid", clients=2, samples=3), "femnist_dnn"),
+            (lambda: on_digits("ridge", clients=0, samples=4), "clients 1 0"),
+            (lambda: on_digits("ridge", clients=3, samples=-2), "samples 1 -2"),
+        ]
     )
-
-
-def test_features_beyond_one_are_standardised_before_they_are_drawn():
-    pool = task("softmax(iris)").pool("iid", clients=2, samples=3)
-    np.testing.assert_allclose(pool.inputs[0, :, :-1].mean(0), 0, atol=1e-12)
-    assert (pool.inputs[0, :, -1] == 1).all()
 
 
 # ---- the solver ----
@@ -238,24 +211,6 @@ def zeros(rows):
     return torch.zeros(rows, 1, dtype=torch.float64)
 
 
-def test_the_line_search_tames_newton():
-    centres = [3.0, -7.0, 0.2]
-    start = zeros(3)
-    step = -Hyperbola(centres).gradient(start) / Hyperbola(centres).hessian_at(start)(torch.ones_like(start))
-    assert abs(step[1, 0]) > 3 * 7  # the undamped step lands further away than it started
-    np.testing.assert_allclose(newton(Hyperbola(centres), start, 1e-11)[:, 0], centres, atol=1e-9)
-
-
-def test_clients_do_not_feel_who_shares_their_stack():
-    rng = np.random.default_rng(2)
-    inputs, targets = torch.from_numpy(rng.normal(size=(6, 5, 4))), torch.from_numpy(rng.integers(0, 3, (6, 5)))
-    weights = torch.full((6, 5), 0.2, dtype=torch.float64)
-    together = Softmax(4, 3, 0.1).minimise((inputs, targets, weights), 1e-11)
-    some = [4, 1]
-    alone = Softmax(4, 3, 0.1).minimise((inputs[some], targets[some], weights[some]), 1e-11)
-    np.testing.assert_array_equal(alone, together[some])
-
-
 class Uphill(Hyperbola):
     """A gradient of the wrong sign: no step along it descends."""
 
@@ -271,4 +226,4 @@ def test_a_wrong_gradient_is_reported():
 def test_least_squares_without_a_single_minimiser_say_so():
     inputs = torch.tensor([[[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]], dtype=torch.float64)
     targets = torch.tensor([[0.4, 0.7, 0.1]], dtype=torch.float64)
-    calls_refused((lambda: LeastSquares(2, 1, 1e-320).minimise((inputs, targets, None), 1e-10), "penalty"))
+    all_refused([(lambda: LeastSquares(2, 1, 1e-320).minimise((inputs, targets, None), 1e-10), "penalty")])

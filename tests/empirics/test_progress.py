@@ -1,8 +1,6 @@
 """How far long work is: a bar on a terminal, plain lines on a pipe, nothing where nobody listens."""
 
-import os
 import pkgutil
-import pty
 import sys
 import threading
 from types import SimpleNamespace
@@ -11,7 +9,7 @@ import pytest
 
 import fedbounds
 from empirics import progress as said
-from empirics.progress import lasting, progress
+from empirics.progress import progress
 
 
 @pytest.fixture
@@ -72,22 +70,6 @@ def test_progress_ends_where_the_work_fails_or_nobody_listens_any_more(soon, mon
     assert threading.active_count() == before
 
 
-def test_work_that_is_over_soon_and_what_nobody_wants_to_hear_say_nothing(soon, monkeypatch, capsys):
-    monkeypatch.setenv(said.SILENCE, "none")
-    with progress("unwanted") as bar:
-        assert isinstance(bar, said.Silent)
-    monkeypatch.delenv(said.SILENCE)
-    monkeypatch.setattr(said, "FIRST", 1000.0)
-    with progress("short work") as bar:
-        bar.start(3)
-        bar.step()
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(sys, "stderr", None)
-    with progress() as bar:  # closed by the caller
-        bar.start(2)
-        bar.step()
-
-
 GAP = ["smoothness=1.1", "client_weight=.3,.7", "local_gap=0.03", "non_iidness=0.01"]
 ONE = "fedals.one_round"
 
@@ -117,49 +99,3 @@ def test_the_verbs_of_one_bound_say_what_takes_long(said_there, work, line, soon
     monkeypatch.setattr(owner, name, slow)
     monkeypatch.setattr(sys, "stderr", heard)
     assert fedbounds.main(list(line)) == 0
-
-
-@pytest.mark.parametrize(
-    ("module", "verb"),
-    [
-        ("empirics.command", "train"),
-        ("paper_checks.validation", "validate"),
-        ("paper_checks.worst_cases.command", "tightness"),
-        ("paper_checks.falsifier.command", "falsify"),
-    ],
-)
-def test_libraries_that_load_slowly_are_said(module, verb, soon, monkeypatch):
-    heard = Heard("fedbounds: loading ...")
-
-    class Slow:
-        def find_spec(self, name, path, target=None):
-            if name == module:
-                monkeypatch.setattr(sys, "stderr", heard)
-                assert heard.came.wait(30)
-                raise KeyboardInterrupt
-
-    monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setattr(sys, "meta_path", [Slow(), *sys.meta_path])
-    assert fedbounds.main([verb, ONE]) == fedbounds.INTERRUPTED
-
-
-def test_a_terminal_gets_a_bar_and_one_that_cannot_move_its_cursor_or_brief_work_lines(monkeypatch):
-    monkeypatch.delenv(said.SILENCE, raising=False)
-    above, below = pty.openpty()
-    with open(below, "w") as terminal:  # noqa: PTH123
-        monkeypatch.setattr(sys, "stderr", terminal)
-        for kind, brief, drawn in (
-            ("xterm", False, said._Bar),
-            ("dumb", False, said._Lines),
-            ("xterm", True, said._Lines),
-        ):
-            monkeypatch.setenv("TERM", kind)
-            with progress("drawn", brief=brief) as bar:
-                bar.start(5)
-                assert type(bar) is drawn
-    os.close(above)
-
-
-def test_times_in_words():
-    for seconds, words in ((0.04, "0.04 s"), (37.4, "37 s"), (150, "2.5 min"), (7300, "2 h"), (3e9, "3.5e+04 d")):
-        assert lasting(seconds) == words

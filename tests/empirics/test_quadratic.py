@@ -93,14 +93,6 @@ def test_no_offset_serves_below_the_generalised_eigenvalue(problem):
     )
 
 
-def test_equal_curvatures_need_no_factor_and_leave_the_gradients_at_the_optimum():
-    problem = random_quadratics(8, 3, 2, same_curvature=True)
-    at_optimum = (problem.client_gradients(problem.minimiser) ** 2).sum(-1).mean()
-    assert problem.dissimilarity_factor == pytest.approx(1, abs=1e-9)
-    assert problem.dissimilarity_offset == pytest.approx(at_optimum, rel=1e-9)
-    assert problem.dissimilarity_offset_at(problem.start, 1.0) == pytest.approx(at_optimum, rel=1e-9)
-
-
 def test_assumption_predicates_read_the_problem(problem):
     assert [a.holds(problem, None, None) for a in (SMOOTH, STRONGLY_CONVEX, CONVEX, DISSIMILARITY)] == [True] * 4
     assert LIPSCHITZ.holds(problem, None, None) is False

@@ -2,17 +2,13 @@
 
 import math
 import os
-from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pytest
-from refusals import all_refused, calls_refused
+from refusals import all_refused
 
-import fedbounds
-from empirics import command, sizes
+from empirics import sizes
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
-from empirics.problems import tasks
 from empirics.problems.quadratics import random_quadratics
 from empirics.sizes import in_words, memory, refuse_beyond_memory
 from empirics.training.setting import Setting
@@ -60,16 +56,18 @@ def test_exact_moments_of_too_many_clients_are_refused(small_machine):
         setting = Setting(2, cohort, local_steps=2, step_size=0.1)
         return ExactRun(random_quadratics(3, clients, 2), algorithm(method), setting).run()
 
-    calls_refused(
-        (lambda: run(2300, 1, "fedavg()"), "2,300 2,000"),
-        (lambda: run(2300, 1150, "fedavg()"), "2,000"),
-        (lambda: run(9000, 9000, "relaxed(fedavg(), beta=0.1)"), "36002 10.4 GB"),
+    all_refused(
+        [
+            (lambda: run(2300, 1, "fedavg()"), "2,300 2,000"),
+            (lambda: run(2300, 1150, "fedavg()"), "2,000"),
+            (lambda: run(9000, 9000, "relaxed(fedavg(), beta=0.1)"), "36002 10.4 GB"),
+        ]
     )
 
 
 def test_what_fits_is_not_refused_and_sizes_are_in_words(small_machine):
     refuse_beyond_memory(1.99e9, "this", "do less")
-    calls_refused((lambda: refuse_beyond_memory(2.01e9, "this", "do less"), "this 2.01 2 GB less"))
+    all_refused([(lambda: refuse_beyond_memory(2.01e9, "this", "do less"), "this 2.01 2 GB less")])
     assert [in_words(x) for x in (17, 1234, 5.67e7, 3.21e25)] == ["17 B", "1.23 kB", "56.7 MB", "3.21e+07 EB"]
 
 
@@ -78,24 +76,3 @@ def test_the_memory_of_this_machine_is_that_of_the_system(monkeypatch):
     if hasattr(os, "sysconf"):
         monkeypatch.delattr(os, "sysconf")
     assert memory() == math.inf
-
-
-@pytest.mark.parametrize("verb", ["train", "constants"])
-def test_progress_is_told_before_the_data_are_read(verb, monkeypatch, capsys):
-    heard = []
-
-    @contextmanager
-    def told():
-        yield SimpleNamespace(start=heard.append, doing=heard.append, step=lambda: heard.append("step"))
-        heard.append("over")
-
-    monkeypatch.setattr(command, "progress", told)
-    read = tasks.task
-    monkeypatch.setattr(tasks, "task", lambda text: heard.append("read") or read(text))
-    run = ["--rounds", "2", "--seeds", "2", "--measure", "train_loss"] if verb == "train" else []
-    assert fedbounds.main([verb, *IRIS, "--batch", "10", *run]) == 0
-    capsys.readouterr()
-    assert heard[:2] == [f"reading {IRIS[1]}", "read"]
-    assert heard[-1] == "over"
-    if verb == "train":
-        assert (heard[2], heard.count("step")) == (4, 4)

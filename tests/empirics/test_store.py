@@ -14,7 +14,7 @@ from socket import gethostname
 
 import pyarrow as pa
 import pytest
-from refusals import all_refused, calls_refused
+from refusals import all_refused
 from sweep_cells import HERE, odd
 
 from empirics.experiments import Cell, Outcome, registry as jobs, Store, StoreError
@@ -48,8 +48,11 @@ def test_one_call_has_one_text_and_one_key():
 def test_canonical_data():
     assert text({"b": 2.0, "a": [1.5, None, True]}) == '{"a":[1.5,null,true],"b":2}'
     assert canonical({"x": (1, 2)}) == {"x": [1, 2]}
-    calls_refused(
-        (lambda: canonical({"x": float("nan")}), "finite nan"), (lambda: canonical({"x": object()}), "text number list")
+    all_refused(
+        [
+            (lambda: canonical({"x": float("nan")}), "finite nan"),
+            (lambda: canonical({"x": object()}), "text number list"),
+        ]
     )
 
 
@@ -332,7 +335,7 @@ def test_a_table_that_is_none_is_told_and_the_others_are_shown(three, run):
         status, out, err = run("results", "--store", three.folder, "--csv")
         assert (status, len(out.splitlines()), err.count("\n")) == (1, 3, 1)
         assert CELL.key in err
-        calls_refused((lambda: Runs(three).columns(CELL), f"{CELL.key}.parquet"))
+        all_refused([(lambda: Runs(three).columns(CELL), f"{CELL.key}.parquet")])
     recarded(three, CELLS[1], rows=5)
     with pytest.raises(StoreError, match=r"2 .* 5"):
         three.get(CELLS[1]).columns()

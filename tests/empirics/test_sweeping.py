@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from refusals import all_refused, calls_refused
+from refusals import all_refused
 from sweep_cells import HERE, sweeping, wait_for
 
 from empirics.experiments import Cell, processes, Store
@@ -103,7 +103,7 @@ def test_a_store_that_cannot_be_one_and_a_cluster_that_is_none_are_found_first(s
         all_refused({words: "--keep-states"}, lambda words: refused("sweep", grid, "--keep-states", *words.split()))
     monkeypatch.setattr(processes, "ANSWER", "0.3s")
     address = "tcp://127.0.0.1:1"
-    calls_refused((lambda: sweep(SQUARES.cells(), store, scheduler=address), address))
+    all_refused([(lambda: sweep(SQUARES.cells(), store, scheduler=address), address)])
 
 
 # ---- processes ----
@@ -221,7 +221,7 @@ def on_a_gpu(**more):
 
 def test_cells_for_a_gpu_are_refused_before_the_first_where_there_is_none(store, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    calls_refused((lambda: sweep(on_a_gpu(engine="cuda"), store, 0), "GPU engine"))
+    all_refused([(lambda: sweep(on_a_gpu(engine="cuda"), store, 0), "GPU engine")])
     assert not list(store.folder.glob("*"))
 
 

@@ -1,20 +1,12 @@
 """Problems as text: a model of a data set, dealt to clients."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 import torch
 from refusals import all_refused, refusal
 
-from empirics.algorithms.algorithm import fedavg
 from empirics.data.dataset import Dataset
-from empirics.federation.federate import federate
-from empirics.federation.partitions import Split
-from empirics.models.networks import network
 from empirics.problems.tasks import task, TASKS
-from empirics.training.rounds import rounds
-from empirics.training.setting import Setting
 
 
 def test_a_linear_task_has_an_intercept_its_penalty_as_strong_convexity_and_targets_that_fit():
@@ -59,27 +51,6 @@ def test_what_is_held_out_of_clients_moves_no_training_input(size):
     np.testing.assert_allclose(train, wanted, rtol=1e-12)
 
 
-@dataclass(frozen=True)
-class Half(Split):
-    """The first half, client after client."""
-
-    def deal(self, data, clients, seed):
-        return np.array_split(np.arange(len(data) // 2), clients)
-
-
-def test_samples_that_nobody_is_dealt_move_no_training_input():
-    inputs = 3.0 * np.random.default_rng(5).uniform(-1, 1, (60, 2))
-
-    def dealt(inputs):
-        data = Dataset("own", inputs, (np.arange(60) % 3 > 0).astype(int), 2)
-        return TASKS["softmax"](data).deal(Half(), 4, 0).federation
-
-    moved = inputs.copy()
-    moved[30:] += 50.0
-    for k in range(4):
-        assert torch.equal(dealt(inputs).samples(k)[0], dealt(moved).samples(k)[0])
-
-
 def test_its_name_reads_back_to_itself():
     written = str(task("softmax(wine)"))
     assert written == str(task(written)) == "softmax(wine, regularisation=0.001)"
@@ -89,19 +60,6 @@ def test_a_network_takes_shape_and_classes_from_the_data_unless_told():
     assert str(task("femnist_dnn(digits)")) == str(task("femnist_dnn(digits, classes=10, pixels=64)"))
     assert "classes=12" in str(task("femnist_dnn(digits, classes=12)"))
     assert task("femnist_dnn(iris)").deal("iid", 3, seed=1).model.input_shape == (4,)
-
-
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-def test_a_network_trains_on_data_of_another_precision(precision):
-    setting = Setting(rounds=2, cohort=3, batch=7, local_steps=2)
-    dealt = task(f"femnist_dnn(wine, precision='{precision}')").deal("iid", 4, seed=1)
-    plain = federate("wine", "iid", 4, seed=1)
-    assert plain.train.inputs.dtype == torch.float64
-    built = network("femnist_dnn", classes=3, pixels=13, precision=precision)
-    ends = [list(rounds(built, held, fedavg, setting, 5))[-1].model for held in (dealt.federation, plain.train)]
-    assert ends[0].dtype == getattr(torch, precision)
-    assert torch.equal(*ends)
-    assert not torch.equal(ends[0], built.start(5))
 
 
 def test_what_makes_no_sense_is_refused_in_one_line():

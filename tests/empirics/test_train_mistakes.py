@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from refusals import all_refused, calls_refused
+from refusals import all_refused
 
 from empirics.algorithms.algorithm import fedavg
 from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset
-from empirics.federation.partitions import Dirichlet, partition
 from empirics.problems.tasks import TASKS
 from empirics.streams import stream
 from empirics.training.rounds import rounds
@@ -153,20 +152,24 @@ def test_data_that_no_model_can_learn_are_refused():
         ({"groups": [0, 2] * 3, "group_names": ("a", "b")}, "group_names 3"),
         ({"groups": [0, 1] * 3, "group_names": ("a", "a")}, "group_names 2"),
     ]
-    calls_refused(*((lambda changes=changes: made(**changes), f"own {words}") for changes, words in wrong))
+    all_refused(((lambda changes=changes: made(**changes), f"own {words}") for changes, words in wrong))
     for name in (None, "my\nown"):
-        calls_refused((lambda name=name: made(name=name), f"name {name!r}"))
-    calls_refused(
-        (lambda: trained(made(inputs=TABLE * [1, 1e200])), "own 1 9e+200"),
-        (lambda: stream(-3, "anything"), "seed 0 -3"),
+        all_refused([(lambda name=name: made(name=name), f"name {name!r}")])
+    all_refused(
+        [
+            (lambda: trained(made(inputs=TABLE * [1, 1e200])), "own 1 9e+200"),
+            (lambda: stream(-3, "anything"), "seed 0 -3"),
+        ]
     )
 
 
 def test_hooks_that_cannot_be_called_that_no_seed_reaches_or_that_work_elsewhere_are_refused():
-    calls_refused(
-        (lambda: replace(fedavg, name="own", direction=torch.sign), "own direction sign"),
-        (lambda: replace(fedavg, name="own", combine=torch.mean), "own combine mean"),
-        (lambda: replace(fedavg, name="own", objective=torch.nn.MSELoss()), "own objective MSELoss"),
+    all_refused(
+        [
+            (lambda: replace(fedavg, name="own", direction=torch.sign), "own direction sign"),
+            (lambda: replace(fedavg, name="own", combine=torch.mean), "own combine mean"),
+            (lambda: replace(fedavg, name="own", objective=torch.nn.MSELoss()), "own objective MSELoss"),
+        ]
     )
     problem = TASKS["softmax"](made(), regularisation=0.3).deal("iid", 2, 0)
 
@@ -174,12 +177,14 @@ def test_hooks_that_cannot_be_called_that_no_seed_reaches_or_that_work_elsewhere
         own = replace(fedavg, name="own", direction=direction)
         return list(rounds(problem.model, problem.federation, own, SETTING, seed=5))
 
-    calls_refused(
-        (lambda: play(lambda work, w, g, at: g + torch.randn_like(g)), "own empirics.streams.stream(work.seed"),
-        (lambda: play(lambda work, w, g, at: g * np.random.rand()), "own empirics.streams.stream(work.seed"),  # noqa: NPY002
-        (lambda: play(lambda work, w, g, at: (w.add_(1), g)[1]), "own change models"),
-        (lambda: play(lambda work, w, g, at: g.to("meta")), "own direction tensor"),
-        (lambda: play(lambda work, w, g, at: g.long()), "own direction tensor"),
+    all_refused(
+        [
+            (lambda: play(lambda work, w, g, at: g + torch.randn_like(g)), "own empirics.streams.stream(work.seed"),
+            (lambda: play(lambda work, w, g, at: g * np.random.rand()), "own empirics.streams.stream(work.seed"),  # noqa: NPY002
+            (lambda: play(lambda work, w, g, at: (w.add_(1), g)[1]), "own change models"),
+            (lambda: play(lambda work, w, g, at: g.to("meta")), "own direction tensor"),
+            (lambda: play(lambda work, w, g, at: g.long()), "own direction tensor"),
+        ]
     )
 
 
@@ -201,21 +206,6 @@ def test_a_table_trains_as_its_numbers_whatever_array_holds_them():
     found = [trained(data, "ridge") for data in both]
     assert torch.equal(*found)
     assert found[0].shape == (6,)
-
-
-def test_counts_go_into_a_network():
-    counts = np.arange(48).reshape(6, 8) % 7
-    models = [TASKS["femnist_dnn"](made(inputs=inputs)) for inputs in (counts, counts.astype(float))]
-    inputs = [model.deal("iid", 2, 0).federation.inputs for model in models]
-    assert torch.equal(*inputs)
-    assert inputs[0].dtype == torch.float32
-
-
-def test_groups_may_be_flags_lists_or_large_numbers_and_options_numbers_of_numpy():
-    places = [0, 1, 1, 0, 1, 0]
-    for groups in (places, [4 * 10**14 + 3 * 10**14 * place for place in places], np.array(places, dtype=bool)):
-        assert [part.tolist() for part in partition("by_group()")(made(groups=groups), 2, 0)] == [[0, 3, 5], [1, 2, 4]]
-    assert str(Dirichlet(np.float64(0.5), np.int64(10))) == "dirichlet(alpha=0.5, least=10)"
 
 
 @pytest.mark.parametrize("text", ["fedavg()", "scaffold()"])

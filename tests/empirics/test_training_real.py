@@ -39,17 +39,6 @@ def test_a_convolutional_network_on_fashion_mnist(trained):
     assert ends["test_accuracy"][1] > ends["test_accuracy"][0] + 0.1
 
 
-@pytest.mark.slow
-@data("cifar10")
-def test_resnet_20_on_cifar_10(trained):
-    """A pass over all images would take minutes on one core."""
-    ends = trained(
-        "resnet20(fewer(cifar10, train=2000, test=200))",
-        "--clients 10 --cohort 2 --rounds 2 --local-steps 15 --batch 12 --step-size 0.05 --every 2 --measure test_loss",
-    )
-    assert ends["test_loss"][1] < ends["test_loss"][0] - 0.03
-
-
 @data("tiny_shakespeare")
 def test_a_small_decoder_on_tiny_shakespeare_beats_guessing(trained):
     """Guessing by how frequent characters are: their entropy, 3.15 nats, and 16 % right by spaces alone."""
@@ -65,16 +54,3 @@ def test_a_small_decoder_on_tiny_shakespeare_beats_guessing(trained):
     assert ends["train_loss"][0] == pytest.approx(math.log(65), abs=0.05)
     assert ends["train_loss"][1] < guessed - 0.2
     assert ends["train_accuracy"][1] > frequent + 0.03
-
-
-@pytest.mark.slow
-@data("shakespeare")
-def test_a_recurrent_network_on_shakespeare(trained):
-    ends = trained(
-        "shakespeare_gru(shakespeare(stride=80))",
-        "--partition by_group(least=50) --clients 10 --cohort 5 --rounds 3 --local-steps 10 --step-size 1 --every 3 "
-        "--measure train_loss train_accuracy",
-    )
-    assert ends["train_loss"][0] == pytest.approx(4.37, abs=0.1)  # the logarithm of 79 letters
-    assert ends["train_loss"][1] < 3.4
-    assert ends["train_accuracy"][1] > 0.15  # as often as the commonest letter, the space

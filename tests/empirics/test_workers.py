@@ -5,13 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
 import torch
 from empirics_toys import Dies, directed, Fails, ragged, small
-from refusals import calls_refused, refusal
+from refusals import all_refused, refusal
 
 from empirics.algorithms.algorithm import fedavg
 from empirics.algorithms.local import scaffold
@@ -20,14 +19,12 @@ from empirics.models.linear import Softmax
 from empirics.training.engines import (
     choose,
     ClientLoop,
-    cores,
     device_named,
     LoopThenWorkers,
     Stacked,
     Workers,
     workers,
 )
-from empirics.training.engines.sharing import AttachedBuffers, SharedBuffers
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -82,23 +79,6 @@ def test_workers_and_loop_give_the_same_bits_and_losses(two):
         assert end.memory.keys() == plain_end.memory.keys()
         assert all(torch.equal(end.memory[name], plain_end.memory[name]) for name in plain_end.memory)
         assert len(set(end.losses)) == (SETTING.rounds if algorithm.steps.needs_loss else 0)
-
-
-@pytest.mark.slow
-def test_another_number_of_workers_gives_the_same_bits():
-    with Workers(3) as engine:
-        assert torch.equal(trained(engine, scaffold())[0], trained(ClientLoop(), scaffold())[0])
-
-
-def test_the_loop_does_not_depend_on_torch_threads_or_chunks():
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        threaded = trained(ClientLoop(chunk=3))[0]
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-    assert torch.equal(threaded, trained(ClientLoop())[0])
 
 
 # ---- life and death ----
@@ -204,17 +184,6 @@ def begun(process, text):
 
 
 @pytest.mark.slow
-def test_classes_of_an_unguarded_script_from_standard_input_work_and_nothing_is_left():
-    process, text = script(nap=0, rounds=2)
-    with process:
-        children = begun(process, text)
-        assert len(children) == 2
-        assert process.wait(60) == 0, process.stderr.read()
-        assert process.stderr.read() == ""
-    assert await_end(children)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_with_a_process_that_is_stopped(how):
     process, text = script(nap=0.05, rounds=10_000)
@@ -241,13 +210,13 @@ def test_what_is_chosen(monkeypatch):
     assert type(choose(small(), "cuda")).__name__ == "Graphs"
     monkeypatch.setattr("empirics.training.engines.cores", lambda: 1)
     assert isinstance(choose(small()), ClientLoop)
-    calls_refused((lambda: choose(small(), workers=0), "workers 1 0"), (lambda: Workers(-2), "workers 1 -2"))
+    all_refused([(lambda: choose(small(), workers=0), "workers 1 0"), (lambda: Workers(-2), "workers 1 -2")])
 
 
 def test_devices_by_name(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert device_named("auto") == device_named("cpu") == torch.device("cpu")
-    calls_refused((lambda: device_named("cuda"), "cuda GPU"), (lambda: device_named("coda"), "auto cpu 'coda'"))
+    all_refused([(lambda: device_named("cuda"), "cuda GPU"), (lambda: device_named("coda"), "auto cpu 'coda'")])
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert device_named("auto") == torch.device("cuda")
 
@@ -272,45 +241,3 @@ def test_workers_are_started_when_the_work_ahead_pays_and_the_numbers_stay(two, 
     assert 30 < len(used) < 40, "the loop first, then the workers"
     plain = [s.model for s in rounds(model, ragged(), fedavg, Setting(rounds=40, cohort=4, batch=8), 3, ClientLoop())]
     assert all(torch.equal(a, b) for a, b in zip(run, plain, strict=True))
-
-
-# ---- shared memory ----
-
-
-def test_tensors_travel_by_place_and_lent_ones_are_shared():
-    ours, theirs = Pipe()
-    shared_buffers, attached = SharedBuffers(), AttachedBuffers(theirs)
-    lent, passing = torch.randn(3, 4, dtype=torch.float64), torch.arange(5)
-    wide, result = torch.randn(1, 6).expand(7, 6), torch.empty(2, 3, device="meta")
-    values = {"lent": lent, "passing": passing, "wide": wide, "words": ["a", 2], "none": torch.empty(0)}
-    message, (place,) = shared_buffers.passing(values, [lent], {"result": result})
-    shared_buffers.deliver([(ours, os.getpid())])
-    kind, files, ended = theirs.recv()
-    attached.receive(files, ended)
-    there, results = attached.passing(message)
-    assert kind == "buffers"
-    assert there["words"] == ["a", 2]
-    assert all(torch.equal(there[name], values[name]) for name in ("lent", "passing", "wide", "none"))
-    lent[1, 2] = 7.5
-    assert there["lent"][1, 2] == 7.5
-    passing[2] = 77
-    assert there["passing"][2] == 2
-    results["result"].copy_(torch.arange(6.0).view(2, 3))
-    assert torch.equal(place, torch.arange(6.0).view(2, 3))
-    assert sum(size for _, size in files) < 96 + 40 + 24 + 24 + 4 * 64 + 400, "a repeated row is kept once"
-    number = shared_buffers.lend(lent)
-    assert shared_buffers.lend(lent) == number
-    del lent, values
-    assert shared_buffers.ended == [number]
-    ours.close()
-    theirs.close()
-
-
-def test_cores_are_those_this_process_may_use():
-    before = os.sched_getaffinity(0)
-    try:
-        os.sched_setaffinity(0, {min(before)})
-        assert cores() == 1
-    finally:
-        os.sched_setaffinity(0, before)
-    assert cores() == len(before)

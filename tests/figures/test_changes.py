@@ -10,10 +10,9 @@ from figure_toys import keep
 
 from bounds.showing.tables import aligned
 from empirics.experiments import Cell, Store
-from figures.catalogue import artefact, FILES, NAMES
+from figures.catalogue import artefact, NAMES
 from figures.changes import Changes, in_force
 from figures.runs import Runs
-from figures.scale import Budget, Plan
 
 NAME = "fedinit.table_3"
 SMOKE = ["figure", NAME, "--scale", "smoke"]
@@ -35,37 +34,6 @@ def test_changed_cells_have_the_arguments_and_the_seeds_and_the_plan_comes_back(
     assert 2 * len(changed) == 3 * len(before)
     expected = {Cell(c.job, {**c.arguments, "seed": s, **TWO.arguments}).key for c in before for s in range(3)}
     assert {c.key for c in changed} == expected
-
-
-def test_a_plan_gives_its_changes_to_runs_that_take_them_and_to_no_others():
-    plan = Plan(seeds=2, budget=Budget(), changed={"momentum": 0.4, "laps": 7})
-    train, times = plan.cell("train", rounds=3), plan.cell("round_times", laps=2)
-    assert train.arguments == {"rounds": 3, "momentum": 0.4}  # a default of the job
-    assert times.arguments["laps"] == 7
-    assert [c.arguments["seed"] for c in plan.cells("train", rounds=3)] == [0, 1]
-
-
-def test_what_a_caption_reads_off_a_plan_is_changed_as_well():
-    plan = Plan(
-        seeds=2, budget=Budget(), setting={"step_size": 0.3, "batch": 5}, own={"a": {"step_size": 0.2, "clip": 3}},
-        rounds={"": 9, "b": 11}, every=2,
-    )  # fmt: skip
-    found = Changes(5, {"step_size": 0.07, "rounds": 4, "every": 3}).plan(plan)
-    assert (found.seeds, found.every, found.rounds) == (5, 3, {"": 4, "b": 4})
-    assert found.setting == {"step_size": 0.07, "batch": 5}
-    assert found.own == {"a": {"step_size": 0.07, "clip": 3}}
-
-
-def test_plans_come_back_after_an_error():
-    plans = {paper: import_module(f"figures.{paper}.grid").PLANS["smoke"] for paper in FILES}
-
-    @in_force(TWO, "smoke")
-    def fails():
-        return 1 / (import_module("figures.fedcog.grid").PLANS["smoke"].seeds - 3)
-
-    with pytest.raises(ZeroDivisionError):
-        fails()
-    assert all(import_module(f"figures.{paper}.grid").PLANS["smoke"] is plan for paper, plan in plans.items())
 
 
 def test_every_figure_can_be_made_with_other_arguments(store):
@@ -154,11 +122,3 @@ def test_a_dry_run_says_what_is_there_and_what_is_left_and_writes_nothing(run):
     assert table == [f"  {line}" for line in aligned(rows, ["algorithm", "partition", "seeds", "there", "minutes"])]
     assert sorted(store.folder.iterdir()) == files
     assert list(Path().iterdir()) == [Path("store")]
-
-
-def test_a_dry_run_of_several_counts_shared_runs_once(run):
-    names = [NAME, "fedinit.figure_6", "fedinit.table_6"]
-    every = {c.key for name in names for c in artefact(name).cells("smoke")}
-    out = run("figure", *names, "--scale", "smoke", "--dry-run")[1].splitlines()
-    assert out[-1].startswith(f"together: {len(every)} runs, 0 in store, {len(every)} to do")
-    assert "fedinit.table_6 (smoke): no runs at this scale" in out

@@ -1,9 +1,5 @@
 """``fedbounds plot``: the numbers of a picture, and that drawing them puts every label in its place."""
 
-import sys
-from dataclasses import replace
-from itertools import pairwise
-
 import matplotlib
 import numpy as np
 import pytest
@@ -14,10 +10,8 @@ from bounds.errors import BoundsError, UnknownNameError
 from bounds.showing.values import read
 from bounds.units import LOSS
 from bounds.vocabulary import client_weight, initial_gap, local_gap, local_steps, smoothness, step_size
-from fedbounds import main
 from figures import curves
-from figures.curve_data import runs, stretches
-from figures.style import figure, Label, label_ends, spread, STYLE
+from figures.style import figure, STYLE
 
 target = quantity("test_loss", "t", "what is bounded", LOSS)
 SOURCE = Source("test", "here")
@@ -101,14 +95,6 @@ def test_what_cannot_be_a_picture_is_refused(tmp_path):
             curves.write(picture(bowl), path)
 
 
-def test_stretches_end_half_way_and_runs_at_the_points():
-    x = np.array([1.0, 2.0, 4.0, 8.0])
-    where = np.array([True, False, True, True])
-    assert stretches(x, where) == [(1.0, 1.5), (3.0, 8.0)]
-    assert runs(x, where) == [(1.0, 1.0), (4.0, 8.0)]
-    assert stretches(x, ~where & where) == []
-
-
 def test_notes_tell_where_which_condition_fails():
     few, many = sorted(curves.notes(picture(bowl), outside=False))
     assert ("at 1;" in few, "more than one step" in few) == (True, True)
@@ -137,19 +123,6 @@ def drawn(shown, **options):
     return ax, boxes
 
 
-def test_labels_at_the_right_end_do_not_touch():
-    for shown, options, count in (
-        (picture(bowl), {}, 3),
-        (picture(bowl), {"outside": True}, 3),
-        (picture(bowl, words=("initial_gap=2.70:2.77:8", "local_steps=2:12:11")), {}, 8),
-    ):
-        ax, boxes = drawn(shown, **options)
-        edge = ax.get_window_extent().x1
-        right = sorted((b for b in boxes.values() if b.x0 > edge), key=lambda b: b.y0)
-        assert len(right) == count
-        assert all(low.y1 <= high.y0 for low, high in pairwise(right))
-
-
 def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
     ax, boxes = drawn(picture(bowl))
     assert {"silent"} <= set(boxes)
@@ -166,38 +139,6 @@ def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
     )
 
 
-def test_a_terminal_shows_the_curves_as_bars_on_one_scale():
-    first, second = curves.sparklines(picture(bowl, flat, words=("local_steps=1:24:24", "initial_gap=2.7")))
-    x = np.arange(2, 21)
-    values = 2.7 / x + 2.7 * x**2 / 500
-    low, high = min(values.min(), 0.9), max(values.max(), 0.9)
-    heights = "".join("▁▂▃▄▅▆▇█"[round(7 * (value - low) / (high - low))] for value in values)
-    assert first.split("   ")[0] == f" {heights}"
-    assert all(number in first for number in ("1.372", " = 2 ", "2.295", " 20"))
-    assert all(number in second for number in ("test.flat", "0.9", " = 1 ", " 24"))
-    assert len(set(second.split()[0])) == 1
-    assert "silent here" in curves.sparklines(picture(bowl, words=("local_steps=40:60:5", "initial_gap=2")))[0]
-    assert len(curves.sparklines(picture(bowl), outside=True)[0].split()[0]) == 30
-    wide = curves.sparklines(picture(flat, x="initial_gap", words=("initial_gap=1e-3:10:8:log",)))
-    assert wide[0].startswith("▁▂▃▄▅▆▇█   test.flat")
-
-
-def test_bars_are_for_terminals_alone(monkeypatch, tmp_path, capsys):
-    from bounds.showing import terminal
-
-    words = ["plot", "decaying_k.runtime_fixed", "x=local_steps=3:9:4", "iterations=70", "minibatch_time=0.3",
-             "model_size=2.5", "upload_rate=0.7", "download_rate=1.9", "-o", "time.svg"]  # fmt: skip
-    monkeypatch.chdir(tmp_path)  # a long path would be folded
-    assert main(words) == 0
-    piped = capsys.readouterr().out.splitlines()
-    monkeypatch.setattr(terminal, "on_terminal", lambda stream: stream is sys.stdout)
-    assert main(words) == 0
-    shown = capsys.readouterr().out.splitlines()
-    assert len(piped) == 2
-    assert shown[:2] == piped
-    assert shown[2].startswith("█")
-
-
 def test_values_over_several_decades_get_a_log_axis():
     ax, _ = drawn(picture(bowl, words=("local_steps=2:20:10", "initial_gap=2")))
     assert ax.get_yscale() == "linear"
@@ -207,47 +148,9 @@ def test_values_over_several_decades_get_a_log_axis():
     assert drawn(below_zero)[0].get_xscale() == "linear"
 
 
-def test_words_along_a_log_axis_do_not_touch():
-    for ends in ("1e-2:.7", "1:70", "3:1000", "0.1:0.3", "20:21", "1e4:1e6"):
-        ax, _ = drawn(picture(flat, x="initial_gap", words=(f"initial_gap={ends}:40:log",)))
-        left, right = ax.get_window_extent().intervalx
-        shown = [t.label1 for t in (*ax.xaxis.get_major_ticks(), *ax.xaxis.get_minor_ticks()) if t.label1.get_text()]
-        boxes = [label.get_window_extent() for label in shown]
-        boxes = sorted((b for b in boxes if left - 1 <= b.x0 <= right), key=lambda b: b.x0)
-        assert len(boxes) > 1, ends
-        assert all(low.x1 < high.x0 for low, high in pairwise(boxes)), ends
-
-
-def test_dollar_signs_in_names_are_words(tmp_path):
-    costly = replace(bowl, terms={r"$\frac{$": initial_gap / 3, "a $b_$": local_steps})
-    path, _ = curves.write(picture(costly), tmp_path / "a.png")
-    assert path.stat().st_size > 1000
-
-
-def test_labels_stand_at_their_curves_led_there_from_afar_or_at_the_top_without_one():
-    with matplotlib.rc_context(STYLE):
-        _, ax = figure()
-        ax.set(xlim=(0, 1), ylim=(0, 1))
-        label_ends(ax, [Label("nowhere", 1.0, np.nan, "k"), Label("low", 1.0, 0.2, "k")])
-        assert {t.get_text(): t.get_position()[1] for t in ax.texts} == {"nowhere": 1.0, "low": pytest.approx(0.2)}
-        _, ax = figure()
-        ax.set(xlim=(0, 1), ylim=(0, 1))
-        label_ends(ax, [Label("low", 1.0, 0.2, "k"), Label("early", 0.4, 0.8, "k")])
-    assert sorted(t.get_text() for t in ax.texts) == ["", "early", "low"]
-
-
 def test_the_same_numbers_give_the_same_file(tmp_path):
     first, beside = curves.write(picture(bowl), tmp_path / "a.svg")
     second, _ = curves.write(picture(bowl), tmp_path / "b")
     assert second.name == "b.svg"
     assert first.read_bytes() == second.read_bytes()
     assert beside.read_text().startswith("bound,curve,part,local_steps,value,holds,failed")
-
-
-def test_spread_moves_boxes_only_where_they_touch_and_no_further_than_needed():
-    assert spread([0.1, 0.5, 0.9], [0.1, 0.1, 0.1]) == pytest.approx([0.1, 0.5, 0.9])
-    assert spread([0.5, 0.5], [0.1, 0.1]) == pytest.approx([0.45, 0.55])
-    assert spread([0.5, 0.52, 0.9], [0.1, 0.2, 0.1]) == pytest.approx([0.41, 0.56, 0.9])
-    crowded = spread([0.3, 0.31, 0.32, 0.33], [0.1] * 4)
-    assert np.diff(crowded) == pytest.approx([0.1] * 3)
-    assert np.mean(crowded) == pytest.approx(0.315)

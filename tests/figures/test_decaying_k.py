@@ -4,25 +4,18 @@ import math
 from dataclasses import replace
 
 import pytest
-from figure_toys import MemoryStore, NOT, one, OPEN, outcome, places, verdicts, YES
+from figure_toys import one, outcome, places, verdicts, YES
 
-from empirics.experiments import Cell, Outcome
+from empirics.experiments import Cell
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
-from figures.decaying_k import findings, grid, table_1, table_2, table_3, table_4
+from figures.decaying_k import findings, grid, table_3, table_4
 from figures.decaying_k.settings import CURVES, in_paper, PRINTED, TASKS, TITLES
-from figures.making import minutes
 from figures.runs import Runs
 from figures.stand_ins import CLASSES
 
-STANDING_IN = {"sent140": "sent140_users", "femnist": "mnist", "cifar10": "cifar10", "shakespeare": "shakespeare"}
 POINTS = grid.PLANS["smoke"].counts["points"]
 FIGURE_1, FIGURE_2 = artefact("decaying_k.figure_1"), artefact("decaying_k.figure_2")
-
-
-@pytest.fixture
-def here(monkeypatch):
-    monkeypatch.setattr(grid, "found", STANDING_IN.get)
 
 
 def _outcome(at, losses, accuracies, facts=None, status="done"):
@@ -66,67 +59,6 @@ def test_the_papers_scale_is_the_papers_setting():
     assert [PRINTED[task].local_steps for task in ("FEMNIST", "Shakespeare")] == [80, 80]
 
 
-def test_table_1_shows_both_sides_and_a_task_without_data_has_no_runs(here, monkeypatch, store):
-    shown = table_1.data(None, "laptop")
-    head, *body = shown.sheet
-    names = ["Sent140 (part) for Sent140", "MNIST for FEMNIST", "CIFAR-10 for CIFAR100", "Shakespeare"]
-    assert [row[0] for row in body] == names
-    assert body[3][head.index("K0")] == "80 / 10"
-    assert body[3][head.index("rounds of Kη-fixed")] == "10000 / 60"
-    assert "MNIST for FEMNIST" in shown.caption
-    monkeypatch.setattr(grid, "found", {**STANDING_IN, "sent140": ""}.get)
-    assert grid.tasks("laptop") == ("FEMNIST", "CIFAR100", "Shakespeare")
-    shown = table_4.data(Runs(store), "laptop")
-    assert [bool(r["note"]) for r in shown.rows if r["row"] == "Sent140"] == [True] * 3
-    assert shown.sheet[1][1] == "0.21 / –"
-    for words in (shown.caption, table_1.data(None, "laptop").sheet[1][1]):
-        assert "data not available" in words
-
-
-# ---- the figures ----
-
-
-def test_figure_1_shows_the_smallest_loss_so_far(store):
-    _fill(store, lambda task, key, seed: [2.0, 1.0 + seed, 1.5 + seed, 0.5, 0.75, 0.9, 0.7])
-    shown = FIGURE_1.data(Runs(store), "smoke")
-    curve = [r for r in shown.rows if r["panel"] == "digits for FEMNIST" and r["curve"] == "K_r-error"]
-    assert [r["x"] for r in curve] == pytest.approx([10 * j / 60 for j in range(1, POINTS + 1)])
-    assert [r["y"] for r in curve] == [1.5, 1.5, 0.5, 0.5, 0.5, 0.5]
-    assert [r["error"] for r in curve] == [0.5, 0.5, 0, 0, 0, 0]
-
-
-def test_dsgd_overtakes_on_shakespeare_or_not(within):
-    for later, verdict in ((0.3, YES), (0.8, NOT)):
-
-        def losses(task, key, seed, later=later):
-            own = 1e-3 * seed * (1 + list(CURVES).index(key))
-            early, end = (1.5, later) if key == "dsgd" else (1.0, 0.5)
-            return [2.0, *([early + own] * 3), *([end + 2 * own] * 3)]
-
-        store = MemoryStore()
-        _fill(store, losses)
-        shown = FIGURE_1.data(Runs(store), "smoke")
-        assert one(shown, "on digits for Shakespeare dSGD overtakes") == verdict
-        assert one(shown, "after a ninth") == YES
-        assert one(shown, "η_r-rounds") == OPEN  # nothing but noise of one sign in two seeds
-
-
-def test_matching_allows_a_point_of_accuracy(within):
-    for short, verdict in ((0.004, YES), (0.05, NOT)):
-
-        def accuracies(task, key, seed, short=short):
-            noise = 1e-4 * seed * (1 + list(CURVES).index(key))
-            return [0.1, 0.2, 0.3, 0.4, 0.4, 0.6 - (short if key == "k_rounds" else 0) + noise, 0.1]
-
-        store = MemoryStore()
-        _fill(store, lambda *_: [1.0] * 7, accuracies)
-        shown = FIGURE_2.data(Runs(store), "smoke")
-        assert one(shown, "K_r-rounds matches or beats Kη-fixed") == verdict
-        assert one(shown, "18 points") == Reproduction.REGIME  # a size on the paper's own data
-        last = [r for r in shown.rows if (r["panel"], r["curve"]) == ("digits for CIFAR100", "Kη-fixed")][-1]
-        assert last["y"] == pytest.approx(60 + 100 * 1e-4 * 2 / 2)
-
-
 def test_a_diverged_run_counts_as_accuracy_zero(store):
     _fill(store, lambda *_: [3.0, 2.0, 1.0], lambda *_: [0.1, 0.2, 0.3], "diverged")
     runs = Runs(store)
@@ -146,33 +78,6 @@ def _steps(store, shares):
                 store.keep(
                     grid.runs("smoke", task, key)[seed], _outcome([0.0], [1.0], [0.5], {"local_steps": steps}), 0.1
                 )
-
-
-def test_table_4_divides_by_fixed_steps(within, store):
-    _steps(store, {"k_rounds": 0.2, "k_step": 0.5, "k_error": 0.9})
-    shown = table_4.data(Runs(store), "smoke")
-    place = places(shown)["digits for Shakespeare", "K_r-step"]
-    assert (place["reported"], place["ours"], place["seeds"]) == (0.96, pytest.approx(0.5015), 2)
-    assert place["ours_error"] == pytest.approx(0.0015)
-    assert shown.sheet[1] == ["digits for Sent140", "0.21 / 0.20 ± 0.00", "0.99 / 0.90 ± 0.00", "0.68 / 0.50 ± 0.00"]
-    assert set(verdicts(shown)) == {YES}
-    other = MemoryStore()
-    _steps(other, {"k_rounds": 0.2, "k_step": 0.95, "k_error": 0.7})
-    shown = table_4.data(Runs(other), "smoke")
-    assert one(shown, "then K_r-step") == NOT
-    assert one(shown, "fewer steps than Kη-fixed") == YES
-
-
-def test_a_schedule_that_has_not_decayed_yet_is_not_judged(within, store):
-    at, facts = [float(10 * j) for j in range(POINTS + 1)], {"local_steps": 700}
-    for task in TASKS:
-        for key in CURVES:
-            for seed in range(2):
-                outcome_ = _outcome(at, [1.5 - 0.01 * seed] * len(at), [0.5] * len(at), facts)
-                store.keep(grid.runs("smoke", task, key)[seed], outcome_, 0.1)
-    shown = FIGURE_2.data(Runs(store), "smoke")
-    assert one(shown, "every decay of K matches or beats Kη-fixed") == Reproduction.REGIME
-    assert one(shown, "dSGD has overtaken") != Reproduction.REGIME
 
 
 # ---- when a finding is judged ----
@@ -243,43 +148,6 @@ def test_other_guards_turn_findings_away(monkeypatch, within, store):
     assert "unlike treatment: momentum" in _missed(FIGURE_1.data(Runs(store), "smoke"), "after a ninth")
 
 
-def test_step_schedules_that_decay_by_the_loss_are_another_statistic(monkeypatch, within, store):
-    plan = grid.PLANS["smoke"]
-    counts = {name: count for name, count in plan.counts.items() if name != "validations"}
-    monkeypatch.setitem(grid.PLANS, "smoke", replace(plan, counts=counts))
-    shown = _planted(store)["accuracy"]
-    assert "plateau of the training loss" in _missed(shown, "every decay of K matches or beats Kη-fixed")
-    assert not _missed(shown, "K_r-rounds matches or beats Kη-fixed")
-
-
-def test_bands_of_accuracy_are_95_percent_intervals_and_the_plateau_is_marked(within, store):
-    _fill(store, lambda *_: [1.0] * 7, lambda task, key, seed: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.6 + 0.04 * seed])
-    for seed, cell in enumerate(grid.runs("smoke", "FEMNIST", "k_step")):
-        facts = {"rounds": 9, "local_steps": 4 * (3 + seed) + (6 - seed)}  # 3 or 4 rounds of 4 steps, then of 1
-        store.keep(cell, _outcome([10.0 * j for j in range(7)], [1.0] * 7, [0.5] * 7, facts), 0.1)
-    shown = FIGURE_2.data(Runs(store), "smoke")
-    last = [r for r in shown.rows if (r["panel"], r["curve"]) == ("digits for Sent140", "dSGD")][-1]
-    assert last["error"] == pytest.approx(12.7062 * 2.0, rel=1e-4)
-    (line,) = (r for r in shown.rows if r["curve"] == "plateau")
-    assert line["panel"] == "digits for FEMNIST"
-    assert line["x"] == pytest.approx(3.5 * (6.71 * 0.25 + 4 * 0.017) / 60)
-    assert FIGURE_2.draw(shown).axes[1].lines[-1].get_xdata()[0] == pytest.approx(line["x"])
-
-
-def test_the_overnight_plan_keeps_to_the_papers_work_and_to_short_runs(here):
-    for task in ("Sent140", "FEMNIST"):
-        ran = grid.what_ran("overnight", task)
-        assert ran.ours.work >= 0.5 * ran.paper.work
-    assert grid.what_ran("overnight", "Shakespeare").ours.work >= 60 * 2500
-    for task in TASKS:
-        assert grid.PLANS["overnight"].own[task]["local_steps"] == PRINTED[task].local_steps
-    cells = FIGURE_1.cells("overnight")
-    assert max(minutes(FIGURE_1, "overnight", cells).values()) <= 22
-    stepped = [cell for cell in cells if "_step'" in cell.arguments["algorithm"]]
-    assert stepped
-    assert all(cell.arguments["validated"] for cell in stepped)
-
-
 # ---- shares of steps, seconds, schedules ----
 
 
@@ -299,23 +167,6 @@ def test_the_share_of_k_rounds_step_by_step():
         assert table_4.by_schedule(task) == pytest.approx(total / (10_000 * printed.local_steps), abs=1e-5), task
 
 
-def test_table_2_compares_ratios():
-    for slow, verdict in ((9e-4, YES), (2e-5, NOT)):
-        store = MemoryStore()
-        for seed, cell in enumerate(grid.step_times("smoke")):
-            names = [one["network"] for one in cell.arguments["networks"]]
-            seconds = [x * (1 + 0.01 * seed * i) for i, x in enumerate((1e-4, 3e-4, slow, 5e-3))]
-            store.keep(cell, Outcome({"network": names, "seconds": seconds}), 0.1)
-        shown = table_2.data(Runs(store), "smoke")
-        at = places(shown)
-        row = at["dense network of FEMNIST", table_2.RATIO]
-        assert row["reported"] == pytest.approx(17 / 5.2)
-        assert row["ours"] == pytest.approx(3 * 1.01)
-        assert at["GRU of Shakespeare", table_2.MILLISECONDS]["ours"] == pytest.approx(5 * 1.03)
-        assert shown.conclusions[0].verdict == verdict
-        assert shown.agreement[0].tau == pytest.approx(1.0 if slow > 3e-4 else 1 / 3)
-
-
 def test_table_3_by_plain_arithmetic():
     shown = table_3.data(None, "laptop")
     assert set(verdicts(shown)) == {YES}
@@ -328,9 +179,3 @@ def test_table_3_by_plain_arithmetic():
     exponents = places(shown)
     assert exponents["K_r-rounds", "exponent of r"]["ours"] == pytest.approx(-1 / 3, abs=1e-8)
     assert exponents["eta_r-error", "exponent of F_r/F_0"]["ours"] == pytest.approx(0.5)
-
-
-def test_table_3_notices_another_schedule(monkeypatch):
-    true = table_3.trained
-    monkeypatch.setattr(table_3, "trained", lambda key, *a, **k: true("k_rounds" if key == "k_error" else key, *a, **k))
-    assert set(verdicts(table_3.data(None, "laptop"))) == {NOT}

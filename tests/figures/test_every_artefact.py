@@ -1,10 +1,11 @@
 """What every figure and table of the catalogue promises."""
 
 import json
+from functools import cache
 
 import pytest
 from figure_toys import OPEN, verdicts
-from loops import each
+from loops import cases
 
 from bounds.papers import PAPERS
 from empirics.experiments import Cell, Store
@@ -24,7 +25,15 @@ LAPTOP = {"fedals": 22, "fedinit": 40, "decaying_k": 28, "fedcog": 76, "ours": 1
 """Minutes of one core that a paper's figures may take there."""
 
 
-@each(NAMES, lambda name: {"name": name})
+@cache
+def keys(name, scale):
+    """Those of the runs of a figure or table."""
+    found = artefact(name).cells(scale)
+    assert all(isinstance(cell, Cell) for cell in found)
+    return {cell.key for cell in found}
+
+
+@cases("name", NAMES)
 def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
     made = artefact(name)
     assert isinstance(made, Artefact)
@@ -32,8 +41,7 @@ def test_it_is_declared_and_its_runs_are_cells_at_every_scale(name):
     assert (made.draw is None) == name.partition(".")[2].startswith("table")
     assert (made.source == "") == (made.paper == "ours")
     for scale in SCALES:
-        assert all(isinstance(c, Cell) for c in made.cells(scale))
-        assert {c.key for c in made.cells(scale)} <= {c.key for c in artefact(made.packed_in).cells(scale)}
+        assert keys(name, scale) <= keys(made.packed_in, scale)
 
 
 @pytest.mark.slow

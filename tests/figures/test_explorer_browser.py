@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from explorer_browser import by_python, by_shell, FAINT, focused, narrow, press, SINGLE
+from explorer_browser import by_python, by_shell, FAINT, focused, press, SINGLE
 
 import fedbounds
 from bounds import BOUNDS, Source
@@ -91,22 +91,6 @@ def test_the_tabulator_comes_round_through_the_whole_page(page):
     assert not page.js("return [...document.querySelectorAll('[tabindex]')].filter((e) => e.tabIndex > 0).length")
 
 
-def test_a_list_sets_the_number_of_clients_and_the_focus_goes_on(page):
-    page.js("document.querySelectorAll('.control details').forEach((box) => { box.open = true; })")
-    field = page.find("#l-local_gap")
-    field.click()
-    field.send_keys("0.1, 0.2")
-    press(page, "TAB")
-    assert focused(page) == "q-non_iidness"
-    assert page.state()["lists"]["local_gap"] == [0.1, 0.2]
-    assert (property_of(page, "#q-clients"), property_of(page, "#q-clients", "disabled")) == ("2", True)
-    press(page, "SHIFT+TAB")
-    assert focused(page) == "l-local_gap"
-    page.choose("l-local_gap", "")
-    assert property_of(page, "#q-clients") == "3", "their number is the chosen one again"
-    assert not property_of(page, "#q-clients", "disabled")
-
-
 REFUSED = (
     ("q-smoothness", "-3", "input", "e-smoothness", "> 0"),
     ("q-clients", "10001", "input", "e-clients", "10000"),
@@ -137,48 +121,6 @@ def test_a_wrong_choice_is_said_and_the_last_good_one_stays(page):
         page.choose(control, good, kind)
         assert page.text(f"#{error}") == "", control
         assert page.find(f"#{control}").get_attribute("aria-invalid") == "false", control
-
-
-def test_ranges_move_one_end_after_the_other_up_to_the_largest_number_of_clients(page):
-    page.choose("to", "8", "input")
-    page.choose("from", "20", "input")
-    assert "8" in page.text("#e-choices")
-    page.choose("to", "10000", "input")
-    assert page.text("#e-choices") == ""
-    page.choose("q-clients", "10000", "input")
-    assert page.text("#readout").startswith("At clients = 10000: ")
-    page.choose("search", "decaying_k star", "input")
-    names = page.js("return [...document.getElementById('bound').options].map((o) => o.value)")
-    assert "decaying_k.k_star_printed" in names
-    assert all(name.startswith("decaying_k") for name in names)
-
-
-def test_an_overlay_shares_the_values_of_one_name_and_its_range_ends_with_it(page, file):
-    page.choose("bound", "decaying_k.per_rounds")
-    page.choose("overlay", "decaying_k.per_second")
-    page.choose("q-smoothness", "2.9", "input")
-    assert page.js("return document.querySelectorAll('#chart path.second').length") > 0
-    assert "smoothness=2.9," in page.js("return explorer.texts.python()")
-    assert page.js("return Boolean(document.getElementById('q-runtime'))"), "a quantity of the second bound alone"
-    page.choose("bound", "fedals.one_round")
-    page.choose("overlay", "fedinit.lemma_5")
-    page.choose("x", "samples")
-    page.choose("from", "5000", "input")
-    page.choose("overlay", "fedals.gaussian_mean_local_gap")
-    assert (page.state()["x"], page.state()["from"]) == ("samples", ""), "its slider ends before"
-    page.around(file)
-    assert property_of(page, "#notice", "hidden"), page.text("#notice")
-
-
-def test_printed_and_derived_minimisers_stand_side_by_side(page):
-    page.choose("bound", "decaying_k.per_second")
-    page.choose("x", "local_steps")
-    found = {row[0]: float(row[2]) for row in page.js(CELLS, "#minimum tbody tr")}
-    values = page.js(EXAMPLE, "decaying_k.per_second")
-    for name in ("decaying_k.k_star", "decaying_k.k_star_printed"):
-        words = {q.name: values[q.name] for q in BOUNDS[name].quantities}
-        assert found[name] == pytest.approx(float(BOUNDS[name].formula(**words)), rel=1e-3)
-    assert found["derived here"] == found["decaying_k.k_star"] != found["decaying_k.k_star_printed"]
 
 
 def test_the_chart_its_table_and_words_say_where_a_bound_is_silent_or_vacuous(page):
@@ -332,29 +274,6 @@ def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shar
 # ---- looks ----
 
 
-def background(page):
-    return page.js("return getComputedStyle(document.body).backgroundColor")
-
-
-def test_dark_mode_by_the_system_and_by_the_button_is_kept(page, file):
-    light = background(page)
-    try:
-        page.find("#theme").click()
-        dark = background(page)
-        page.open(file, SINGLE)
-        assert background(page) == dark != light
-        page.find("#theme").click()
-        page.open(file, SINGLE)
-        assert background(page) == light
-        page.js("localStorage.clear(); delete document.documentElement.dataset.theme")
-        features = [{"name": "prefers-color-scheme", "value": "dark"}]
-        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        assert background(page) == dark
-    finally:
-        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-        page.js("localStorage.clear()")
-
-
 UNNAMED = """
 return [...document.querySelectorAll("input, select, button, textarea")].filter((c) =>
   !c.labels?.length && !c.getAttribute("aria-label") && !c.textContent.trim()).map((c) => c.id);
@@ -371,17 +290,6 @@ def test_every_text_can_be_told_from_what_is_behind_it_and_every_control_has_a_n
             page.settle()
             assert not page.js(FAINT), (theme, name)
             assert not page.js(UNNAMED), name
-
-
-def test_at_any_width_nothing_goes_sideways_and_every_bound_opens_without_a_complaint(page):
-    for width in (1440, 360):
-        with narrow(page, width):
-            for name in ("fedals.one_round", "fedinit.theorem_5", "decaying_k.per_second"):
-                page.choose("bound", name)
-                assert page.js("return document.documentElement.scrollWidth - innerWidth") <= 0, (width, name)
-    for name in BOUNDS:
-        page.choose("bound", name)
-        assert "NaN" not in page.js("return document.getElementById('chart').innerHTML"), name
 
 
 # ---- a notebook ----
@@ -403,45 +311,3 @@ def notebook(tmp_path):
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/notebook.html"
         server.shutdown()
-
-
-def inside(page, index):
-    page.driver.switch_to.default_content()
-    frame = page.driver.find_elements("css selector", "iframe")[index]
-    page.js("arguments[0].scrollIntoView()", frame)  # a browser draws no frame that is out of sight
-    page.driver.switch_to.frame(frame)
-    page.settle()
-
-
-def test_two_frames_of_a_notebook_work_beside_each_other_and_copy(shared, notebook):
-    shared.driver.execute_cdp_cmd("Browser.resetPermissions", {})  # leave to write must be the frame's own
-    shared.driver.get(notebook)
-    try:
-        sizes = shared.js("return [...document.querySelectorAll('iframe')].map((f) => [f.clientWidth, f.clientHeight])")
-        assert all(width == 900 and height >= 700 for width, height in sizes)
-        for index, (name, quantity) in enumerate([("fedals.one_round", "smoothness"), ("fedcog.theorem", "rounds")]):
-            inside(shared, index)
-            assert shared.text("#name") == name
-            assert shared.js("return document.documentElement.scrollWidth - innerWidth") <= 0
-            beside = "return document.getElementById('controls').getBoundingClientRect().top < innerHeight / 2"
-            assert shared.js(beside), "the sliders can be seen together with the chart"
-            words = shared.text("#readout")
-            shared.choose(f"s-{quantity}", "200", "input")
-            assert shared.text("#readout") != words
-            assert set(shared.state()["values"]) == {quantity}
-        assert not shared.js("return document.querySelector('[data-copy=link]').offsetParent")
-        shared.js("document.execCommand = () => false")
-        shared.find("[data-copy=latex]").click()
-        time.sleep(0.3)
-        assert shared.text("#copied") == "latex copied"
-        inside(shared, 0)
-        assert set(shared.state()["values"]) == {"smoothness"}, "the second frame moved nothing here"
-        assert not shared.complaints()
-        shared.driver.switch_to.default_content()
-        shared.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
-        shared.js("window.focus()")
-        copied = shared.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
-        assert BOUNDS["fedcog.theorem"].latex() in copied
-    finally:
-        shared.driver.switch_to.default_content()
-        shared.driver.execute_cdp_cmd("Browser.resetPermissions", {})

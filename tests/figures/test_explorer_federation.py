@@ -1,11 +1,9 @@
 """The page of one federation in a real browser: hands, steps back, links, files, looks, pictures for a paper."""
 
 import json
-import re
-import time
 
 import pytest
-from explorer_browser import FAINT, focused, narrow, press, rest, settled
+from explorer_browser import press, rest, settled
 
 from figures.explorer import atlas, committed, federations
 
@@ -95,78 +93,6 @@ def test_every_change_that_comes_to_rest_is_one_step_back_and_views_link_to_each
     assert rounds(whole) == 902
 
 
-def test_keys_stay_on_the_plane_and_a_plan_beyond_it_is_said(whole):
-    whole.js("document.getElementById('plane').focus()")
-    press(whole, *["SHIFT+ARROW_UP"] * 12)
-    assert plan(whole)[1] == 10
-    press(whole, *["SHIFT+ARROW_RIGHT"] * 14)
-    assert (plan(whole)[0], focused(whole)) == (1024, "plane")
-    assert "2000" not in whole.text("#plane-stars")
-    whole.choose("f-local_steps", "2000", "input")
-    assert "2000" in whole.text("#plane-stars")
-
-
-def test_the_focus_stays_on_a_name_that_was_chosen_and_on_next_through_a_story(whole):
-    third = "const b = [...document.querySelectorAll(`#${arguments[0]} button`)][3]; b.focus(); return b.textContent"
-    for box in ("ladder", "quiet"):
-        name = whole.js(third, box)
-        press(whole, "ENTER")
-        rest(whole)
-        assert whole.js("return explorer.federation().theorem") == name
-        assert whole.js("return document.activeElement.textContent") == name
-    whole.choose("stories", "0")
-    whole.js("[...document.querySelectorAll('#story button')][1].focus()")
-    for expected in ("next", "next", "next", "back"):  # there is no next at the end
-        press(whole, "ENTER")
-        assert whole.js("return document.activeElement.textContent") == expected
-
-
-def test_a_story_keeps_one_axis_and_gives_the_plan_back(whole):
-    whole.choose("federations", "1")
-    whole.choose("f-local_steps", "13", "input")
-    rest(whole)
-    now = "return [explorer.federation(), document.getElementById('federations').value]"
-    axis = "return [...document.querySelectorAll('#ladder .rule path')].map((p) => p.outerHTML).join()"
-    before, axes, bars = whole.js(now), set(), []
-    whole.choose("stories", "2")
-    for _ in range(3):
-        rest(whole)
-        axes.add(whole.js(axis))
-        bars.append(float(whole.find("#ladder .row .length").get_attribute("width")))
-        whole.js("document.querySelectorAll('#story button')[1].click()")
-    assert len(axes) == 1
-    assert bars == sorted(set(bars)), "the bounds grow in beta, and so do their bars"
-    whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
-    assert whole.js(now) == before
-
-
-def test_steps_back_lead_through_a_story_and_out_of_it(whole):
-    whole.choose("f-rounds", "900", "input")
-    rest(whole)
-    whole.choose("stories", "0")
-    rest(whole)
-    whole.js("document.querySelectorAll('#story button')[1].click()")
-    rest(whole)
-    second = whole.text("#story")
-    assert ("2 of 5" in second, rounds(whole)) == (True, 100)
-    whole.driver.back()
-    rest(whole)
-    assert ("1 of 5" in whole.text("#story"), rounds(whole)) == (True, 10)
-    whole.driver.back()
-    rest(whole)
-    assert (whole.find("#story").get_property("hidden"), rounds(whole)) == (True, 900)
-    whole.driver.forward()
-    whole.driver.forward()
-    rest(whole)
-    assert whole.text("#story") == second
-    whole.driver.refresh()
-    whole.settle()
-    rest(whole)
-    assert whole.text("#story") == second
-    whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
-    assert rounds(whole) == 900, "what was there before the story"
-
-
 # ---- what is shown ----
 
 HOVER = """
@@ -188,67 +114,6 @@ def test_the_pointer_reads_what_the_theorem_says_at_its_very_plan(whole):
         whole.choose("theorem", theorem)
         said, rows = whole.js(HOVER)
         assert said == pytest.approx(min(rows), rel=0.006)
-
-
-def test_the_headline_counts_what_the_lists_show_and_conversions_are_explained(whole):
-    whole.choose("federations", "1")
-    settled(whole)
-    said, bars = whole.text("#sentence"), whole.js("return document.querySelectorAll('#ladder li.row').length")
-    assert re.search(rf"\b{bars} bars", said)
-    quiet = whole.js("return [...document.querySelectorAll('#quiet summary')].map((s) => s.textContent)")
-    assert all(title.lower() in said for title in quiet)
-    named = whole.js("return [...document.querySelectorAll('#ladder .bars')].map((b) => b.title).join()")
-    conversions = set(re.findall(r"\bC\d+(?=:)", named))
-    assert conversions
-    assert all(f"{name}: " in whole.text("#ladder-via") for name in conversions)
-
-
-def test_numbers_of_any_size_are_drawn_or_refused(whole):
-    for word in ("smoothness", "initial_gap", "rounds", "local_steps", "step_size", "grad_cap_sq"):
-        good = whole.find(f"#f-{word}").get_property("value")
-        for value in ("1e-100", "1e100", "1e15", "1e-7"):
-            whole.choose(f"f-{word}", value, "input")
-            time.sleep(0.1)
-            drawn = whole.js("return [...document.querySelectorAll('#federation svg')].map((s) => s.outerHTML).join()")
-            assert not re.search("NaN|Infinity|undefined", drawn), (word, value)
-        whole.choose(f"f-{word}", "1e101", "input")
-        assert whole.text(f"#fe-{word}"), word
-        whole.choose(f"f-{word}", good, "input")
-        assert not whole.text(f"#fe-{word}"), word
-
-
-def test_going_to_a_plan_draws_the_plane_of_its_theorem_at_the_exact_step_size(whole):
-    cells = "return document.querySelector('#plane svg g').outerHTML"
-    for row in (0, 3):
-        whole.js("document.querySelectorAll('#run-table button')[arguments[0]].click()", row)
-        settled(whole)
-        name, at = whole.text("#theorem-name"), plan(whole)
-        best = whole.js("return [...explorer.drawn().best.values()].map((b) => [b.name, b.steps, b.size])")
-        assert [name, *at] in best
-        drawn = whole.js(cells)
-        whole.choose("theorem", whole.js("return [...document.getElementById('theorem').options].at(-1).value"))
-        settled(whole)
-        assert whole.js(cells) != drawn, "planes of two theorems differ"
-        whole.choose("theorem", name)
-        settled(whole)
-        assert whole.js(cells) == drawn
-
-
-def test_why_a_theorem_is_silent_is_said_in_numbers_that_can_be_typed(whole):
-    tau, total = 8, 1000
-    asked = f"{(tau * total) ** -0.5:.12g}"
-    whole.choose("theorem", "fedcog.corollary")
-    whole.choose("f-step_size", "0.0112", "input")
-    settled(whole)
-    assert f"0.0112 is not {asked}" in whole.text("#plane-terms")
-    assert asked in whole.text("#plane-marks")
-    whole.choose("f-step_size", asked, "input")
-    assert "is not" not in whole.text("#plane-terms")
-    whole.choose("theorem", "fedcog.theorem")
-    whole.choose("f-step_size", "0.3", "input")
-    settled(whole)
-    failing = f"{2 * tau * 0.3 * whole.js('return explorer.told().given.smoothness'):.3g} > 1"
-    assert all(failing in whole.text(place) for place in ("#plane-terms", "#quiet"))
 
 
 SAME_PLANE = """
@@ -392,71 +257,3 @@ def test_a_log_of_runs_is_taken_or_refused_and_drawn(whole):
     titles = whole.js("return [...document.querySelectorAll('#plane g title')].map((t) => t.textContent)")
     assert sum("measured" in title for title in titles) == 1
     assert "● measured" in whole.text("#ladder")
-
-
-# ---- looks ----
-
-
-UNNAMED = """
-const named = (e) => e.labels?.length || e.getAttribute("aria-label") || e.textContent.trim();
-const all = [...document.querySelectorAll("#federation :is(input, select, button)")];
-return all.filter((e) => !named(e)).map((e) => e.id);
-"""
-
-
-def test_at_any_width_nothing_goes_sideways_and_every_control_has_a_name(whole):
-    for width, height in ((1440, 900), (768, 700), (390, 844), (320, 700)):
-        with narrow(whole, width, height):
-            settled(whole)
-            assert whole.js("return document.documentElement.scrollWidth - innerWidth") <= 0, width
-            assert whole.js(UNNAMED) == []
-    with narrow(whole, 360, 640):
-        assert not whole.find("#f-cohort").is_displayed()
-        whole.find("#more-choices").click()
-        assert whole.find("#f-cohort").is_displayed()
-        assert whole.text("#brief").startswith(whole.text("#ladder .row .plain[aria-pressed=true] + strong"))
-
-
-def test_every_word_of_the_federation_can_be_told_from_what_is_behind_it(whole):
-    for theme in ("light", "dark"):
-        whole.js("document.documentElement.dataset.theme = arguments[0]", theme)
-        for federation in ("0", "1"):
-            whole.choose("federations", federation)
-            settled(whole)
-            whole.choose("f-step_size", "nothing", "input")
-            whole.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-            assert not whole.js(FAINT), (theme, federation)
-
-
-# ---- pictures for a paper ----
-
-
-def test_pictures_become_tikz_with_every_shape_and_word(whole):
-    whole.choose("federations", "1")
-    settled(whole)
-    for what in ("plane", "ladder"):
-        svg, tex = (whole.js(f"return explorer.exported['{what}.{kind}']()") for kind in ("svg", "tex"))
-        head, begin, body = tex.partition(r"\begin{tikzpicture}")
-        drawn = re.sub(r"<defs.*?</defs>", "", svg, flags=re.DOTALL)
-        shapes = [body.count(word) for word in (r"\node", " rectangle ", "circle[")]
-        assert shapes == [drawn.count(word) for word in ("<text", "<rect", "<circle")]
-        assert set(re.findall(r"\bfb[a-z]{2}\b", body)) == set(
-            re.findall(r"\\definecolor\{(fb[a-z]{2})\}\{RGB\}", head)
-        )
-        lines = body.splitlines()[1:-1]
-        assert all(re.fullmatch(r"\\(path|node)\[.*\] .*;", line) for line in lines)
-        assert all(line.count("$") % 2 == 0 for line in lines)
-        plain = re.sub(r"\\[{}]", "", tex)
-        assert (begin != "", plain.count("{"), tex.isascii()) == (True, plain.count("}"), True)
-        assert not re.search("NaN|undefined|Infinity", tex)
-    tex = whole.js("return explorer.exported['plane.tex']()")
-    corners = [re.findall(r"\(([\d.]+),([\d.]+)\)", line) for line in tex.splitlines() if line.endswith("cycle;")]
-    diamonds = [[(float(x), float(y)) for x, y in found] for found in corners if len(found) == 4]
-    assert diamonds  # a path of relative steps: the smallest value is 7 away from its middle to every side
-    for (x0, y0), (x1, y1), (x2, y2), (x3, y3) in diamonds:
-        assert (x1 - x0, y2 - y1, x0 - x3) == pytest.approx((y1 - y0, x1 - x2, x1 - x0), abs=0.02)
-        assert (x2, y3) == pytest.approx((x0, y1), abs=0.02)
-    whole.js("navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }")
-    whole.find("[data-told=link]").click()
-    time.sleep(0.2)
-    assert (whole.text("#fed-copied"), "#v=2&f=two" in whole.js("return globalThis.copied")) == ("link copied", True)

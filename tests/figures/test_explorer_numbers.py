@@ -22,7 +22,7 @@ from figures.explorer.command import entries
 from figures.explorer.page import page
 from paper_checks.comparing.compare import compare
 from paper_checks.comparing.compare_rows import RANKED, WORST
-from paper_checks.worst_cases.tables import committed
+from paper_checks.worst_case.tightness_table import committed
 
 pytestmark = needs_node
 POINTS = 200

@@ -13,13 +13,12 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from explorer_node import code_of, unpacked
-from loops import each
+from loops import cases
 
 import fedbounds
 from bounds import BOUNDS
-from bounds.errors import BoundsError, DeclarationError
+from bounds.errors import BoundsError
 from bounds.scenario import Scenario
-from bounds.showing.mathml import mathml
 from bounds.ties import evaluated
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
@@ -34,7 +33,7 @@ from figures.ours.grid import exact, trained
 from paper_checks.audit.running import CLAIMS
 from paper_checks.comparing.compare import compare
 from paper_checks.comparing.compare_rows import WORST
-from paper_checks.worst_cases.tables import committed
+from paper_checks.worst_case.tightness_table import committed
 
 OWN = """
 import sympy as sp
@@ -75,7 +74,7 @@ def test_the_page_is_small_whole_and_closed_off_from_the_network(file):
     assert "http" not in html.replace("http-equiv", "")
 
 
-@each(BOUNDS, lambda name: {"name": name})
+@cases("name", BOUNDS)
 def test_a_record_agrees_with_its_code_and_starts_inside_the_theorem(name):
     bound, (entry,) = BOUNDS[name], entries([name])
     record, code = records.record(entry), records.code(entry)
@@ -127,19 +126,6 @@ def test_the_bounds_found_in_a_check_are_those_a_run_asks_for(verdicts):
     missed = {c.name for c, bounds in asked if bounds - about(c)}
     assert not missed, "a name put together while a check runs cannot be found: write it out"
     assert sum(bool(about(c) - bounds) for c, bounds in asked) <= 3
-
-
-def test_latex_becomes_mathml_or_is_refused():
-    for latex, shown in (
-        (r"\frac{a}{2}", "<mfrac><mrow><mi>a</mi></mrow><mrow><mn>2</mn></mrow></mfrac>"),
-        (r"x_k^{2}", "<msubsup><mi>x</mi><mi>k</mi><mrow><mn>2</mn></mrow></msubsup>"),
-        (r"\sqrt[3]{x}", "<mroot><mrow><mi>x</mi></mrow><mrow><mn>3</mn></mrow></mroot>"),
-        (r"\text{a < b}", "<mtext>a &lt; b</mtext>"),
-    ):
-        assert shown in mathml(latex)
-    for latex, named in ((r"\weird{x}", "weird"), (r"\frac{x}{y", "}")):
-        with pytest.raises(DeclarationError, match=named):
-            mathml(latex)
 
 
 # ---- the command, the notebook, points of a store ----

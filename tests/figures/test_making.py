@@ -2,11 +2,9 @@
 
 import csv
 import errno
-import json
 import lzma
 import math
 
-import matplotlib
 import numpy as np
 import pytest
 from figure_toys import keep
@@ -17,17 +15,14 @@ from bounds.showing.files import whole
 from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, Store
 from empirics.experiments.packing import SUFFIX, unpacked
-from figures import making, report, writing
+from figures import making, report
 from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES
 from figures.comparing import agreements, judge, leads
-from figures.drawing import Axis, canvas, panels
-from figures.ran import COLUMNS, Ran, Setting
+from figures.drawing import Axis, panels
+from figures.ran import COLUMNS
 from figures.runs import mean_curve, Runs
 from figures.sheets import entry, sheet, tidy
-from figures.style import settled, STYLE
-from figures.symbols import symbols, typeset
-from paper_checks.audit.running import CLAIMS
 from paper_checks.reported import table
 
 PRINTED = table("fedinit", "Table 3")
@@ -129,27 +124,6 @@ def test_mean_curves_average_what_is_there():
 # ---- writing ----
 
 
-def test_a_table_and_its_card_say_reported_and_ours_and_judge_them(made):
-    words, tex = ((made / f"fedinit.table_3.{kind}").read_text() for kind in ("md", "tex"))
-    for said in (
-        "| beta=0.1 | 75.95 / 55.30 ± 0.17 |",
-        "- **reproduced**: beta = 0.1 is best",
-        "+1.00 [+1.00, +1.00] over 3",
-    ):
-        assert said in words
-    assert r"beta=0.1 & 75.95 / 55.30 $\pm$ 0.17 \\" in tex
-    assert r"toy runs \& 3 seeds" in tex
-    with (made / "fedinit.table_3.csv").open() as file:
-        row = list(csv.DictReader(file))[2]
-    assert float(row["ours"]) == pytest.approx(100 * (0.55 + 0.003))
-    assert (row["reported"], row["reported_std"], row["seeds"]) == ("75.95", "", "3")
-    card = json.loads((made / "fedinit.table_3.json").read_text())
-    assert card["runs"] == {"wanted": 9, "there": 9, "done": 9}
-    assert card["seeds"] == [0, 1, 2]
-    assert list(card["keys"]) == sorted(c.key for c in all_cells(""))
-    assert card["versions"]["numpy"] == [np.__version__]
-
-
 def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
     list(making.make([TABLE, CURVES], "laptop", filled(tmp_path / "store"), tmp_path / "out"))
     names = {p.relative_to(made) for p in made.rglob("*.*")}
@@ -173,42 +147,6 @@ def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(made):
     assert b"/Type3" not in pdf.replace(b" ", b"")
 
 
-def test_the_box_of_a_picture_holds_every_word_as_it_is_saved():
-    for words in ("FedALS, rounds, (57) repaired", "the longest of all the names beside an axis"):
-        with matplotlib.rc_context(STYLE):
-            made, axes = canvas(1, 1)
-            axes[0, 0].set_yticks([0, 1], [words, "short"], fontsize=6)
-            box = settled(made)
-            made.set_dpi(STYLE["savefig.dpi"])
-            assert box.x0 <= made.get_tightbbox().x0
-
-
-SET = {
-    "K_r-rounds": r"$K_r$-rounds",
-    "Kη-fixed and η_r-step": r"$K\eta$-fixed and $\eta_r$-step",
-    "beta = 0.1, alphabet": r"$\beta$ = 0.1, alphabet",
-    "1/K^2 or 1/K": "$1/K^2$ or $1/K$",
-    "K* printed, (10)": "$K^*$ printed, (10)",
-    "floor / zeta^2": r"floor / $\zeta^2$",
-    "L / mu": r"$L / $$\mu$",
-    "step size times L": "step size times $L$",
-    "costs $5 and beta": "costs $5 and beta",
-    "Decaying-K, Theorem 1": "Decaying-K, Theorem 1",
-}
-
-
-def test_symbols_are_set_as_mathematics():
-    for words, drawn in SET.items():
-        assert symbols(words) == drawn
-        with matplotlib.rc_context(STYLE):
-            made, axes = canvas(1, 1)
-            axes[0, 0].set_title(words, loc="left", parse_math=False)
-            axes[0, 0].set_yticks([0, 1], [words, "short"])
-            typeset(made)
-            made.draw_without_rendering()
-            assert axes[0, 0].get_title(loc="left") == axes[0, 0].get_yticklabels()[0].get_text() == drawn
-
-
 def test_what_is_not_available_is_said_not_drawn(tmp_path):
     gone = Artefact(
         "fedals.figure_2",
@@ -220,12 +158,6 @@ def test_what_is_not_available_is_said_not_drawn(tmp_path):
     list(making.make([gone], "laptop", Store(tmp_path / "none"), tmp_path / "out"))
     assert "data not available" in (tmp_path / "out" / "REPORT.md").read_text()
     assert {p.name for p in (tmp_path / "out").iterdir()} == {"REPORT.md", "fedals.figure_2.json"}
-
-
-def test_latex_takes_every_special_letter():
-    assert writing.escaped("50% of a_b & ±2 #1 {x}") == r"50\% of a\_b \& $\pm$2 \#1 \{x\}"
-    assert writing.escaped("Kη-fixed, Δ′ |\n\nx") == r"K$\eta$-fixed, $\Delta$$'$ $|$ x"
-    assert writing.escaped("[a] é") == "{[}a] é"
 
 
 def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
@@ -242,19 +174,6 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
         assert list(csv.DictReader(file)) == [{"a": 'x, "y"\nz', **dict.fromkeys(COLUMNS, "")}]
     row = next(line for line in (tmp_path / "REPORT.md").read_text().splitlines() if line.startswith("| [FedInit"))
     assert "| a \\| b c |" in row
-
-
-def test_the_report_says_how_much_longer_a_question_would_take():
-    card, least = {"keys": {"one": 60.0, "two": 30.0}}, "0 of 2 surely so; least: a over b"
-    for why, verdict, hours in (
-        (f"{least} +0.5 ± 1.5", "undecided", 8 * 1.5),
-        (f"{least} -3e-05 ± 6e-05", "undecided", 3 * 1.5),
-        (f"{least} +0 ± 1.5", "undecided", math.inf),
-        ("not measured: everything", "undecided", None),
-        (f"{least} +0.5 ± 1.5", "contradicted", None),
-    ):
-        found = report.Conclusion("fedals", "it is so", verdict, False, (card,), (why,)).more
-        assert found == pytest.approx(hours), why
 
 
 # ---- what can go wrong with files ----
@@ -294,50 +213,6 @@ def test_a_card_that_is_none_is_left_out_of_the_report_and_named(store, tmp_path
         assert "1 artefacts from 9 runs" in (tmp_path / "REPORT.md").read_text()
 
 
-# ---- the report ----
-
-
-def test_a_card_and_the_report_say_what_ran(store, tmp_path):
-    ran = Ran(Setting("MNIST", "small CNN", "40", "4", "30"), Setting("FEMNIST", "CNN", "400", "40", "300"))
-
-    def data(runs, scale):
-        return Shown("caption", [{"row": "a", "ours": 1.5, "ran": ran}, {"row": "b", "ours": 2.5}], [["", "x"]])
-
-    list(making.make([Artefact(TABLE.name, "t", lambda s: [], data)], "laptop", store, tmp_path))
-    words = "MNIST for FEMNIST, small CNN for CNN, 4 of 40 for 40 of 400 clients, 30 for 300 rounds"
-    (told,) = report.read(tmp_path)
-    assert [one["words"] for one in told["ran"]] == [words]
-    assert f"| {words} |" in (tmp_path / "REPORT.md").read_text()
-    assert f"What ran: {words}." in (tmp_path / f"{TABLE.name}.md").read_text()
-    first, second = (tmp_path / f"{TABLE.name}.csv").read_text().splitlines()[1:]
-    assert first == "a,1.5,MNIST,FEMNIST,small CNN,40,4,30"
-    assert second == "b,2.5,,,,,,"
-
-
-def test_the_report_tells_a_conclusion_once_and_what_it_is_about(store, tmp_path):
-    list(making.make([TABLE, CURVES], "laptop", store, tmp_path))
-    one, other = report.read(tmp_path)
-    seen = {"words": "a beats b", "verdict": "contradicted", "why": "1 of 1 surely; least: a over b -3 ± 0.7"}
-    seen |= {"counted": False, "regimes": []}
-    counted = {"words": "a costs b", "verdict": "reproduced", "why": "2x", "counted": True, "regimes": []}
-    cards = [{**one, "conclusions": [seen, counted]}, {**other, "conclusions": [seen]}]
-    text = report.text(cards)
-    assert "| conclusions on | reproduced | contradicted |" in text
-    assert f"| {report.EXPERIMENTS} | 0 | 1 |\n| {report.FORMULAS} | 1 | 0 |" in text
-    assert "| a beats b | **contradicted** | a over b -3 ± 0.7 | " in text
-    assert text.count("| a beats b |") == 1
-    assert "**FedInit, contradicted**: a beats b." in text
-    (row,) = [line for line in text.splitlines() if line.startswith("| a beats b")]
-    assert all(f"/{card['name']}." in row for card in cards)
-
-
-def test_the_report_beside_the_audit_counts_its_claims():
-    found = report.audited(["fedcog.table_1", "fedcog.table_10", "fedinit.figure_4"])
-    assert found["fedcog.table_1"] == sum(n.startswith("fedcog.table_1.") for n in CLAIMS)
-    assert found["fedcog.table_10"] == sum(n.startswith("fedcog.table_10") for n in CLAIMS)
-    assert "fedinit.figure_4" not in found
-
-
 # ---- packed runs ----
 
 
@@ -370,18 +245,6 @@ def test_the_finished_runs_of_an_unfinished_figure_are_packed(store, tmp_path):
     list(making.make([TABLE], "smoke", store, tmp_path))
     pack = tmp_path / making.RUNS / f"{TABLE.name}.jsonl.xz"
     assert {card["key"] for card, _ in unpacked(pack.read_bytes(), pack.name)} == {cell.key for cell in there}
-
-
-def test_the_report_has_the_longest_runs_that_are_whole(store, tmp_path):
-    whole, part = tmp_path / "whole", tmp_path / "part"
-    list(making.make([TABLE], "smoke", store, whole))
-    store.set_aside(all_cells("smoke")[0])
-    list(making.make([TABLE], "smoke", store, part))
-    for folders in ((whole, part), (part, whole)):
-        (card,) = report.read(*folders)
-        assert card["runs"]["there"] == card["runs"]["wanted"]
-    (card,) = report.read(part)
-    assert card["runs"]["there"] < card["runs"]["wanted"]
 
 
 def test_a_damaged_pack_is_named():

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from figure_toys import columns, keep, MemoryStore, NOT, OPEN, verdicts, YES
+from figure_toys import columns, MemoryStore, NOT, OPEN, verdicts, YES
 
 from empirics.experiments import Outcome
-from figures.drawing import Axis, MOST_BANDS, panels
-from figures.ours import beside, gap_slopes, grid, local_steps, ratios, relaxation, vacuity
+from figures.ours import beside, grid, local_steps, ratios, relaxation, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
 from paper_checks.validation import jobs as comparisons
@@ -48,18 +47,6 @@ def test_what_was_only_measured_counts_by_its_test():
     assert found == [YES, NOT, OPEN]
 
 
-def test_tightness_divides_the_bound_by_what_it_bounds(store):
-    name = COMPARED["fedcog"][0]
-    store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [3.0, 5.0]), 0.0)
-    shown = ratios.over_runs(Runs(store), "smoke")
-    assert [row["ratio"] for row in shown.rows] == [1.5, 10.0]
-    assert verdicts(shown) == [YES]
-    store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0]), 0.0)
-    assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [NOT]
-    store.keep(grid.exact("smoke", name, 0), compared([2.0, 0.5], [1.0, 5.0], outside=True), 0.0)
-    assert verdicts(ratios.over_runs(Runs(store), "smoke")) == [OPEN]
-
-
 def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(store):
     counts = [3, 7]
     kept = columns(("clients", "value", "error"), [(count, 0.9 / count, 0.01) for count in counts])
@@ -71,31 +58,6 @@ def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(s
         gap = 2.0 / (20 * count)
         local, other = 2.0 / 20, 2.0 / 20 * (count - 1) / (2 * count)
         assert row["ratio"] * gap == pytest.approx(local / count**2 + 2 * math.sqrt(local * other) / count)
-
-
-# ---- slopes ----
-
-
-def test_the_power_of_the_gap_is_told():
-    draw = np.random.default_rng(5)
-    for power, expected in ((1, [NOT, YES, NOT]), (2, [YES, NOT, YES])):
-        store = MemoryStore()
-        for federation in gap_slopes.federations("smoke"):
-            counts = grid.PLANS["smoke"].axes["counts"]
-            rows = [
-                ("generalization_gap", k, s, (1 + 0.01 * draw.standard_normal()) / k**power, None, "")
-                for k in counts
-                for s in range(federation.seeds)
-            ]
-            for quantity in ("bound", "first term", "measured for the bound"):
-                broken = power == 1 and quantity == "first term"
-                rows += [(quantity, k, None, 1 / k, 0.1, "violated" if broken else "holds here") for k in counts]
-            names = ("quantity", "clients", "seed", "value", "error", "verdict")
-            store.keep(grid.draws("smoke", federation), Outcome(columns(names, rows)), 0.0)
-        shown = gap_slopes.data(Runs(store), "smoke")
-        assert verdicts(shown) == expected
-        slopes = [row["y"] for row in shown.rows if row["curve"] == "slope"]
-        assert slopes == pytest.approx([-power] * len(slopes), abs=0.02)
 
 
 # ---- local steps ----
@@ -148,45 +110,7 @@ def test_all_conditions_together_allow_less():
     assert math.isnan(relaxation.joint_limit("fedinit.theorem_1", {**numbers, "step_size": 0.1}))
 
 
-def test_divergence_as_a_share_of_that_without_relaxation(store):
-    for beta in grid.PLANS["smoke"].axes["betas"]:
-        for seed, size in enumerate((1.0, 2.0)):
-            keep(store, grid.divergence("smoke", beta)[seed], {"divergence": [size, size * (1 - beta)]})
-    shown = relaxation.data(Runs(store), "smoke")
-    at = {row["x"]: row["y"] for row in shown.rows if row["curve"] == "measured, digits"}
-    assert at == pytest.approx({beta: 1 - beta / 2 for beta in grid.PLANS["smoke"].axes["betas"]})
-
-
-def test_more_curves_than_bands_can_tell_apart_have_bars_each_at_places_of_its_own():
-    def drawn(count):
-        rows = [
-            {"panel": "p", "curve": f"c{c}", "x": x, "y": c + 0.1 * x, "error": 0.2}
-            for c in range(count)
-            for x in range(2 * count)
-        ]
-        ax = panels(rows, Axis("x"), Axis("y")).axes[0]
-        bars = [line.get_segments() for line in ax.collections if hasattr(line, "get_segments")]
-        return len(ax.collections) - len(bars), [{segment[0][0] for segment in segments} for segments in bars]
-
-    assert drawn(MOST_BANDS) == (MOST_BANDS, [])
-    many = MOST_BANDS + 1
-    assert drawn(many) == (0, [{c, c + many} for c in range(many)])
-
-
 # ---- vacuity ----
-
-
-def test_a_map_is_hatched_where_a_theorem_says_nothing_and_clear_where_it_speaks(store):
-    shown = vacuity.data(Runs(store), "smoke")
-    fedals, fedinit = vacuity.draw(shown).axes[:2]
-    assert fedinit.patch.get_hatch() == vacuity.HATCHES[vacuity.SILENCE]
-    hatched = [c for c in fedals.collections if any(getattr(c, "hatches", None) or ())]
-    assert [c.hatches for c in hatched] == [[vacuity.HATCHES[vacuity.VACUOUS]]]
-    inside = hatched[0].get_paths()[0]
-    below, above = (min(row["bound"] for row in shown.rows), max(row["bound"] for row in shown.rows))
-    assert below < 1 < above
-    assert inside.contains_point((1.0, 5000.0), radius=1e-9)  # the bound is 5000 there
-    assert not inside.contains_point((5000.0, 2.0))
 
 
 def test_the_map_of_one_round_by_hand(store):

@@ -7,7 +7,7 @@ import pytest
 
 from empirics.experiments import Cell
 from figures.ran import of, Ran, Setting, work
-from figures.regimes import ceiling, drift, effect, horizon, learnt, level, moved, Regime, statistic, treatment
+from figures.regimes import drift, effect, horizon, learnt, level, moved, Regime, treatment
 
 NAN = math.nan
 PAPER = Setting("CIFAR-10", "ResNet-20", "5", "5", "4000", 20_000.0)
@@ -76,14 +76,6 @@ def test_sizes_need_the_papers_level_and_so_does_its_own_network():
     assert level(ran(network="ResNet-20"), accuracies, NAN) == []
 
 
-def test_an_easier_task_leaves_no_room():
-    (mnist,) = ceiling([96.1, 95.9], 79.7)
-    assert mnist.missed
-    assert mnist.value == pytest.approx(16.3)
-    assert not ceiling([83.0, 84.0], 79.7)[0].missed
-    assert ceiling([83.0], NAN) == []
-
-
 def test_methods_are_trained_alike_but_for_what_differs_in_the_paper():
     def cells(**given):
         return [Cell("train", {"batch": 20, "momentum": 0.9, "step_size": 0.1, **given})]
@@ -98,11 +90,6 @@ def test_methods_are_trained_alike_but_for_what_differs_in_the_paper():
     assert searched.value == 2
     assert "step size of FedALS not searched" in searched.words
     assert not treatment({"FedAvg": cells(), "FedCM": []}).missed
-
-
-def test_a_finding_needs_its_own_statistic():
-    assert not statistic("validation accuracy", "validation accuracy").missed
-    assert statistic("training loss", "validation accuracy").missed
 
 
 def test_training_has_begun_and_a_coefficient_moves_something():

@@ -9,7 +9,7 @@ from figure_toys import keep
 from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, Store
-from empirics.experiments.sweeps import record, recorded
+from empirics.experiments.sweeps import recorded
 
 CURVES = {  # by method, local steps and seed: three looks each
     ("fedavg()", 2, 3): [0.11, 0.37, 0.52],
@@ -122,17 +122,6 @@ def test_what_cannot_be_drawn_is_one_line(store, refused, tmp_path):
 # ---- tables ----
 
 
-def test_numbers_are_sorted_as_numbers_and_those_in_texts_too(tmp_path, run):
-    store = Store(tmp_path / "s")
-    for steps in (10, 2, 0.5):
-        for partition in ("shards(10)", "shards(2)", "iid"):
-            arguments = {"local_steps": steps, "partition": partition, "seed": 3}
-            store.keep(Cell("train", arguments), Outcome({}, {"n": 1}), 0.1)
-    words = ["--store", store.folder, "--columns", "local_steps", "partition", "--csv"]
-    found = [line.split(",") for line in run("results", *words)[1].splitlines()[1:]]
-    assert found == [[k, p] for k in ("0.5", "2", "10") for p in ("iid", "shards(2)", "shards(10)")]
-
-
 def test_latex_is_a_tabular_of_the_same_table(tmp_path, run, refused):
     store = Store(tmp_path / "s")
     for seed, value in ((3, -0.25), (12, 2.5e-7)):
@@ -169,20 +158,6 @@ def test_results_of_a_sweep_by_its_name_and_by_the_file_of_its_plan(swept, run):
         status, out, err = run("results", *(["--sweep", sweep] if sweep else []), "--columns", "number", "--csv")
         assert (status, err) == (0, "")
         assert [int(line) for line in out.splitlines()[1:]] == numbers, sweep
-
-
-def test_the_last_plan_of_a_name_counts_and_a_store_that_is_read_only_needs_no_record(swept, run, monkeypatch):
-    Path("few.toml").write_text(f'name = "few"\njob = "{HERE}:square"\n[vary]\nnumber = [7]\n')
-    assert run("sweep", "few.toml", "--workers", "0")[0] == 0
-    assert run("results", "--sweep", "few", "--columns", "number", "--csv")[1].split() == ["number", "7"]
-
-    def refuses(*_):
-        raise OSError(30, "Read-only file system")
-
-    monkeypatch.setattr("empirics.experiments.sweeps.write_lasting", refuses)
-    assert run("sweep", "ab.toml", "--workers", "0")[:2] == (0, "a/b more: 3 cells: 3 there before\n")
-    record(swept, "few", [])
-    assert len(recorded(swept)["few"]) == 1
 
 
 def test_a_sweep_that_is_none_and_a_damaged_record_are_named_in_one_line(swept, run, refused):

@@ -24,8 +24,6 @@ from bounds.vocabulary import (
 )
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
-from empirics.exact import Averaging
-from empirics.problems.quadratics import random_quadratics
 from empirics.problems.tasks import task
 from empirics.progress import Silent
 from empirics.training.rounds import rounds as trained_rounds
@@ -37,7 +35,6 @@ from paper_checks.comparing.bound_advice import (
     BoundAdvice,
     by_formula,
     formulas,
-    other_ends,
     recommended,
     speaking,
 )
@@ -214,14 +211,6 @@ def test_bounds_advise_where_their_premises_hold_and_not_as_theorems_on_one_mach
     assert "classics.bottou_4_8" not in asked
 
 
-def test_constants_at_their_other_ends_move_what_is_certain_of_k():
-    uncertain = scenario(step_size=0.05, runtime=60, _interval={"grad_cap_sq": [0.002, 2.3]})
-    assert [float(end["grad_cap_sq"].value) for end in other_ends(uncertain)] == [2.3, 0.002]
-    told = advise(uncertain)
-    row = next(row for row in told.rows if row.name == "decaying_k.k_star")
-    assert row.steps[1] > 2 * row.steps[0]
-
-
 def test_a_k_that_depends_on_its_own_rounds_agrees_with_itself():
     names = [bound.name for bound in formulas(goal(step_size=0.05, local_steps=4), ("local_steps", "step_size"))]
     assert {"decaying_k.k_star", "decaying_k.k_star_printed", "decaying_k.eta_star"} <= set(names)
@@ -244,15 +233,6 @@ def test_the_surrogates_plan_is_the_best_of_its_grid(problem, monkeypatch):
     assert twin.value(best.local_steps, best.step_size) == pytest.approx(best.value)
     monkeypatch.setattr("paper_checks.comparing.twin.WALKS", 1)  # as for a large model
     assert TwinAdvice(goal(), runs(problem, 3, 5)).best() == best
-
-
-def test_the_first_round_at_a_level(problem):
-    asked = Goal.of(scenario(), "gradients", ("optimality_gap", 0.05), 5)
-    twin = TwinAdvice(asked, runs(problem, 3, 5))
-    best = twin.best()
-    path = twin.averaging.readings(best.local_steps, [best.step_size], best.rounds)["optimality_gap"][:, 0]
-    assert path[-1] <= 0.05 < path[-2]
-    assert best.value == best.rounds * best.local_steps * 5 * 3
 
 
 def test_the_last_sentence_follows_from_the_rows(problem):
@@ -401,35 +381,6 @@ def test_the_joint_plan_is_the_best_of_all_cohorts(problem, monkeypatch):
 # ---- schedules ----
 
 
-def test_a_replay_of_a_fixed_plan_is_the_fixed_plan():
-    for cohort in (3, 7):
-        averaging = Averaging(random_quadratics(5, clients=7, dim=3, noise=0.4), cohort)
-        walk = averaging.replay()
-        next(walk)
-        read = [walk.send((4, 0.06)) for _ in range(9)][-1]
-        told = averaging.readings(4, [0.06], 9)
-        assert read == pytest.approx([told[word][-1, 0] for word in ("optimality_gap", "grad_norm_sq", "distance_sq")])
-    whole = Averaging(random_quadratics(5, clients=3, dim=2, noise=0.4), 3)
-    (ends,) = whole.readings(4000, [1e-3, 40.0], 1)["optimality_gap"][1:]  # steps that leave the range of numbers
-    assert (np.isfinite(ends[0]), ends[1]) == (True, math.inf)
-
-
-def test_a_replay_of_changing_plans_is_that_of_gradient_descent():
-    p = random_quadratics(2, clients=4, dim=3, noise=0.0)
-    walk = Averaging(p, 4).replay()
-    next(walk)
-    w, plans = p.start.copy(), [(5, 0.09), (5, 0.05), (2, 0.05), (1, 0.11)]
-    for steps, size in plans:
-        ends = np.tile(w, (4, 1))
-        for _ in range(steps):
-            ends -= size * np.einsum("kde,ke->kd", p.curvatures, ends - p.minima)
-        w = p.weights @ ends
-        read = walk.send((steps, size))
-    away = w - p.minimiser
-    assert read[2] == pytest.approx(away @ away)
-    assert read[0] == pytest.approx(away @ p.curvature @ away / 2)
-
-
 def test_a_schedule_spends_the_budget_and_no_more(problem):
     asked = Goal.of(free(runtime=40, cohort=3), "optimality_gap", None, 5)
     twin = TwinAdvice(asked, runs(problem, 3, 5))
@@ -509,14 +460,6 @@ def test_clients_that_weigh_differently_have_the_twin_of_all():
 
 
 # ---- worst cases ----
-
-
-def test_the_worst_case_of_one_step_of_one_client_is_known():
-    L, mu, gap = 1.7, 0.3, 1.5
-    told = Scenario.of(clients=1, smoothness=L, strong_convexity=mu, initial_gap=gap, rounds=1,
-                       step_size=2 / (L + mu), local_steps=1)  # fmt: skip
-    point = worst_case(Goal.of(told, "optimality_gap", None, 5), (), 60, Silent())
-    assert point.value == pytest.approx(gap * ((L - mu) / (L + mu)) ** 2, rel=1e-5)
 
 
 L_, MU, AWAY = 1.7, 0.3, 1.3
@@ -609,13 +552,6 @@ def test_least_squares_is_its_own_twin():
     found, itself = twin(ridge), ridge.quadratics
     w = np.linspace(-1.3, 2.1, found.dim)
     assert found.client_losses(w) == pytest.approx(itself.client_losses(w), rel=1e-9)
-
-
-def test_minibatches_are_those_of_training(regression):
-    made = runs(regression, cohort=3, batch=5)
-    assert made.passes.batch == 5
-    assert made.passes.samples.tolist() == list(regression.client_sizes)
-    assert made.problem.start == pytest.approx(regression.model.start(0).numpy())
 
 
 def test_no_surrogate_without_a_single_minimiser_or_of_a_large_model(regression, monkeypatch):

@@ -258,15 +258,6 @@ def test_a_verdict_is_expected_if_status_way_and_repair_are():
     assert not judge(made("a", FALSE, Status.FAILS, repair=Repair("breaks", broken))).expected
 
 
-def test_a_shared_book_does_not_mix_up_what_was_asked_for():
-    one, two = list(BOUNDS)[:2]
-    book = Book()
-    first, second = (judge(made("a", Same(name, name), about=("more",)), book) for name in (one, two))
-    assert first.bounds == tuple(sorted((one, "more")))
-    assert second.bounds == tuple(sorted((two, "more")))
-    assert book.asked == {one, two}
-
-
 def test_a_replaced_bound_is_what_checks_see():
     name = next(iter(BOUNDS))
     doubled = replace(BOUNDS[name], terms={k: 2 * t for k, t in BOUNDS[name].terms.items()})
@@ -286,11 +277,3 @@ def test_verdicts_keep_the_order_of_the_claims_whatever_the_workers():
         assert [(v.finding, v.expected) for v in run] == [(v.finding, v.expected) for v in runs[0]]
     assert sorted(heard) == sorted([c.name for c in claims] * 3)
     assert audit([], 2) == []
-
-
-@pytest.mark.slow
-def test_the_papers_verdicts_do_not_depend_on_the_workers(verdicts):
-    some = [c for c in CLAIMS.values() if not c.deep and verdicts[c.name].seconds < 0.5][::9]
-    for alone in audit(some, workers=1):
-        both = verdicts[alone.claim.name]
-        assert (alone.finding, alone.repair, alone.bounds) == (both.finding, both.repair, both.bounds)

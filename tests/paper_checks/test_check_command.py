@@ -129,16 +129,6 @@ def test_what_a_check_of_ones_own_raises_or_prints_stays_its_own(workers, own, c
     assert err == "thinking\n"
 
 
-def test_every_failing_statement_gets_a_file_with_what_shows_it(tmp_path, capsys):
-    assert check("decaying_k.eq_24", "--report", tmp_path) == 0
-    (path,) = (tmp_path / "evidence").iterdir()
-    told = json.loads(path.read_text(encoding="utf-8"))
-    assert path.name == "decaying_k.eq_24.json"
-    assert told["witness"]["local_steps"]
-    assert told["command"] == "fedbounds check decaying_k.eq_24"
-    assert told["repair_bound"] == "decaying_k.steps_slope"
-
-
 def test_the_committed_report_is_renewed_whole_and_in_a_checkout_only(few, committed):
     with pytest.raises(ClaimError, match="installed"):
         command.check(["--renew"])
@@ -171,16 +161,6 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, t
     assert "2 claims: " in out
     assert f"2 of {len(few)} claims" in err
     assert not list((tmp_path / "r").iterdir())
-
-
-def test_a_report_made_again_is_the_same(few, tmp_path, capsys):
-    for folder, workers in (("a", 1), ("b", 2)):
-        assert check("--report", tmp_path / folder, "--workers", workers, "--json") == 0
-    assert "wrote" not in capsys.readouterr().out  # standard output is JSON alone
-    for name in ("REPORT.md", "report.json"):
-        first, second = ((tmp_path / folder / name).read_bytes() for folder in ("a", "b"))
-        assert first == second
-        assert first
 
 
 @cases(

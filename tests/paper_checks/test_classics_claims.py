@@ -57,13 +57,6 @@ def test_without_a_term_that_a_run_needs_the_bound_is_violated_by_a_run(name):
         assert (Status.FAILS in found) == (term not in RUNS[name]), term
 
 
-def test_the_weighted_form_of_scaffold_was_run_as_well():
-    bound, runs = BOUNDS["classics.scaffold_strongly_convex"], claim("classics.scaffold_convex").checks
-    for term in bound.terms:
-        less = replace(bound, terms={**bound.terms, term: bound.terms[term] / 10**9})
-        assert runs["exact runs with weights"](Book({bound.name: less})).status is Status.FAILS, term
-
-
 def test_runs_by_hand_say_what_share_of_each_term_they_need_and_keep_to_the_conditions():
     """gamma sigma^2 + L D^2: two runs, 4.2 and 3.1, beside terms of 2.0 and 3.0."""
     bound = Bound(
@@ -108,18 +101,6 @@ def test_theorem_3_of_li_holds_for_scaled_losses_whose_gradients_exceed_the_root
     assert beyond > 1.5
     assert 0.005 < worst < 1
     assert claim("classics.li_unbalanced").known is Status.HOLDS
-
-
-def test_more_local_steps_raise_the_bound_of_li_unless_no_gradient_is_left():
-    point = {
-        "client_weight": [0.5, 0.3, 0.2], "client_gradient_variance": [1.1, 0.4, 2.3], "smoothness": 2.3,
-        "strong_convexity": 1.7, "iterations": 57, "initial_distance_sq": 0.7,
-    }  # fmt: skip
-    bound = BOUNDS["classics.li_theorem_1"]
-    real = [bound(**point, local_steps=e, grad_cap_sq=2.3, heterogeneity=0.6) for e in (1, 5, 11, 12, 40)]
-    assert real == sorted(real)
-    loose = [bound(**point, local_steps=e, grad_cap_sq=1e-6, heterogeneity=31.0) for e in (11, 40)]
-    assert loose[0] > loose[1]
 
 
 def test_sampling_takes_more_of_the_descent_of_fedprox_than_the_corollary_leaves():

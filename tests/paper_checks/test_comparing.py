@@ -38,7 +38,6 @@ from bounds.vocabulary import (
     server_step_size,
     smoothness,
     step_size,
-    strong_convexity,
 )
 from empirics.algorithms import algorithm
 from empirics.exact import ExactRun
@@ -58,7 +57,7 @@ from paper_checks.comparing.price import price
 from paper_checks.comparing.run_evidence import measured
 from paper_checks.comparing.standing import FAILS, HOLDS, STANDING
 from paper_checks.comparing.twin import twin
-from paper_checks.worst_cases.tables import committed
+from paper_checks.worst_case.tightness_table import committed
 
 ROOT = Path(__file__).resolve().parents[2]
 SITES = f"@{ROOT / 'examples' / 'sites.json'}"
@@ -110,19 +109,6 @@ def test_every_number_is_that_of_the_bound_alone_times_the_factor_and_rows_are_i
         for one, other in pairwise(ranked):
             assert (one.kind, one.printed) != (other.kind, other.printed) or one.high <= other.high
     assert {row.state for row in table().rows if row.values} == {"vacuous", "silent"}
-
-
-def test_a_class_holds_one_kind_of_number():
-    rows = [row for row in table("everyone").rows if row.state in RANKED]
-    for row in rows:
-        start = ClassOf.of(BOUNDS[row.bound])
-        assert (row.kind.reading, row.kind.algorithm) == ("intended", "fedavg")
-        moved = [name for name in ("statistic", "over", "at", "algorithm", "reading", "target")
-                 if getattr(start, name) != getattr(row.kind, name)]  # fmt: skip
-        assert bool(moved) == bool(row.conversions)
-    assert len({row.kind for row in rows}) == 5
-    apart = {row.kind.over: row.bound for row in rows if row.kind.statistic == "mean" and row.kind.at == VIRTUAL}
-    assert apart[AFTER] == "classics.field_guide_theorem_1" != apart["iterations"]
 
 
 def test_the_sites_have_the_numbers_of_the_theorems_by_hand():
@@ -186,30 +172,6 @@ def test_rounds_are_rounded_up():
     assert [power(x) for x in shown] == list(shown.values())
 
 
-def test_a_theorem_on_the_average_itself_stays_where_no_mean_meets_it():
-    known = Scenario.of(
-        clients=7, cohort=7, local_steps=4, rounds=2000, step_size=0.005, smoothness=2, strong_convexity=0.1,
-        initial_gap=0.5, initial_distance_sq=2, optimum_dissimilarity=0.05, gradient_variance=0,
-    )  # fmt: skip
-    name = "classics.local_gd_theorem_1"
-    (row,) = compare(known, "optimality_gap", of=name).rows
-    assert row.bound == name
-    assert row.value == pytest.approx(2 * 2 / (0.005 * 8000) + 24 * 0.005**2 * 0.05 * 4**2 * 2)
-    assert "average of the iterates" in str(row.kind)
-
-
-def test_predicates_and_words_about_the_plan_decide_too():
-    rows = {row.bound: row for row in table().rows}
-    printed = rows["fedcog.corollary_printed"]
-    said = {f.words: (f.left, f.right) for f in printed.failed}
-    assert printed.state == "silent"
-    assert said["the step size is 1/sqrt(tau T)"] == (0.028, pytest.approx(1 / math.sqrt(816)))
-    assert "all clients take part in every round" in said
-    s = Scenario.of(SITES, cohort=40, local_steps=4, rounds=100, step_size=0.05)
-    there = [row for row in compare(s, "grad_norm_sq").rows if row.bound == "fedcog.corollary_printed"]
-    assert all(row.state in RANKED for row in there)
-
-
 def test_unequal_weights_silence_a_repair_for_equal_ones():
     weights = [0.5 / 39] * 39 + [0.5]
     given = {word: stated for word, stated in sites().items() if stated.support == {word}}  # not what follows
@@ -222,14 +184,6 @@ def test_unequal_weights_silence_a_repair_for_equal_ones():
     assert plain.failed[-1].words == "all clients weigh the same, 1/C"
     everyone = compare(sites("everyone").at(client_weight=weights, **told), "grad_norm_sq").rows
     assert next(r for r in everyone if r.bound == "fedcog.theorem_sharp").state in RANKED  # which knows the weights
-
-
-def test_constants_of_other_weights_are_asked_for_again():
-    rows = compare(sites().at(client_weight=[0.5 / 39] * 39 + [0.5]), "grad_norm_sq").rows
-    row = next(r for r in rows if r.bound == "decaying_k.theorem_1_repaired")
-    assert row.state == "missing"
-    assert "heterogeneity=NUMBER" in row.why
-    assert "is for other weights of the clients" in row.why
 
 
 def test_who_is_drawn_twice_keeps_another_one_out():
@@ -407,12 +361,6 @@ def test_bounds_of_ones_own_stand_beside_those_that_are_named():
     assert ("C1 " in told, "C7 " in told) == (True, False)  # conversions that were used are explained
 
 
-def test_rows_that_rounding_alone_keeps_apart_are_in_order_of_their_names():
-    first, last = own("b", 0.3 * grad_cap_sq), own("a", 0.3 * grad_cap_sq * (1 + 3e-16))
-    names = [row.bound for row in compare(sites(), "grad_norm_sq", [first, last]).rows if row.bound.startswith("own.")]
-    assert names[0] == "own.a"
-
-
 # ---- rows that are composed of others ----
 
 
@@ -440,16 +388,6 @@ def test_a_bound_on_the_divergence_takes_the_gradients_of_another_theorem():
     assert row.low <= row.value == row.high
     measured = rows_of(sites("relaxed").at(mean_grad_norm_sq=1e-4), "divergence", before)[0]
     assert (measured.value < row.value, measured.conversions) == (True, ("C12",))
-
-
-def test_the_consensus_distance_is_at_most_the_divergence_row_by_row():
-    apart, spread = (
-        {r.bound: r for r in table("relaxed", target).rows if r.state in RANKED}
-        for target in ("consensus_distance", "divergence")
-    )
-    assert apart
-    assert {name: r.value for name, r in apart.items()} == {name: spread[name].value for name in apart}
-    assert all("C11" in r.conversions for r in apart.values())
 
 
 def test_an_excess_risk_is_the_sum_of_two_rows():
@@ -483,35 +421,6 @@ def test_a_bound_that_falls_in_what_a_run_gives_is_not_filled_with_an_upper_boun
     ):
         bound = replace(own("sum", term, about=About("fedinit")), signed=("a",))
         assert bool(filled(bound, sites("relaxed"), lambda word: ranked)[1]) is takes
-
-
-def test_of_the_sites_every_bound_of_a_target_appears_with_a_reason():
-    found = {}
-    for target in ("generalization_gap", "excess_risk", "stability", "divergence", "consensus_distance", "distance_sq"):
-        rows = table("sites", target).rows
-        found[target] = {row.bound: row for row in rows}
-        shown = {name for row in rows for name in (row.bound, *row.alias)}
-        assert {name for name, bound in BOUNDS.items() if ClassOf.of(bound).target == target} <= shown
-        for row in rows:
-            assert math.isfinite(row.value) if row.state in RANKED else row.failed or row.why
-            assert row.state != "silent" or row.failed
-    gaps, apart = found["generalization_gap"], found["divergence"]
-    assert gaps["fedals.participation_case1_counted"].state == "unlike"
-    assert "stability=NUMBER" in gaps["fedinit.lemma_1"].why
-    assert "C12" in apart["fedinit.theorem_4"].why
-    assert {name: row.state for name, row in found["excess_risk"].items()} == {
-        "fedinit.excess_risk_split": "missing", "fedinit.theorem_6": "order", "classics.hardt_5_4": "missing",
-    }  # fmt: skip
-
-
-def test_classes_that_conversions_made_are_shown_where_two_kinds_of_statements_meet():
-    s = sites("relaxed").at(relaxation=0, rounds=9000, step_size=1e-4)
-    ranked = [row for row in compare(s, "grad_norm_sq").rows if row.state in RANKED]
-    (both,) = {row.kind for row in ranked if row.kind.over.endswith("the last included")}
-    assert "average of the iterates" not in {row.kind.at for row in ranked}
-    rows = {row.bound: row.value for row in ranked if row.kind == both}  # of the last model, and of the mean
-    assert {"fedinit.theorem_1", "fedinit.theorem_2"} <= rows.keys()
-    assert np.isfinite(list(rows.values())).all()
 
 
 SMALL = {
@@ -618,25 +527,6 @@ def test_a_false_bound_is_exceeded_and_one_a_little_above_is_not():
         assert not (caught and "own.near" in {row.bound for row in table.best()}), "wrong in one class, wrong in all"
 
 
-def test_a_mean_after_steps_of_1_over_L_is_set_beside_that_mean_alone():
-    """Of alike parabolas it is at most L |x - x*|^2/(4 T), and 0 for the steepest; before the steps, twice that."""
-    s = Scenario.of(clients=3, cohort=3, local_steps=2, rounds=6, step_size=1 / 2.3, smoothness=2.3,
-                    initial_distance_sq=1.7, optimum_dissimilarity=0)  # fmt: skip
-    one = mean_gap_of(smoothness * initial_distance_sq / (4 * iterations))
-    table = compare(s, "optimality_gap", [one], exact=True)
-    row = row_of(table, one.name, ClassOf.of(one))
-    steepest = next(i for i in _instances(s) if np.ptp([*i.problem.curvatures.flat, 2.3]) == 0)
-    gaps = steepest.run.iterations("optimality_gap")
-    assert gaps[0] == pytest.approx(2.3 * 1.7 / 2)
-    assert row.evidence[EXACT].value == pytest.approx(gaps[1:].mean(), abs=1e-12)
-    assert gaps[:-1].mean() == pytest.approx(2 * row.high)
-    assert not table.exceeded
-    loose = mean_gap_of(5 * initial_distance_sq)
-    for cohort in (2, 3):  # runs in which some take part have no such mean
-        table = compare(s.at(cohort=cohort, step_size=0.3), "optimality_gap", [loose], exact=True)
-        assert bool(row_of(table, loose.name, ClassOf.of(loose)).evidence) is (cohort == 3)
-
-
 def test_a_bound_that_is_the_mean_after_the_steps_is_not_exceeded_and_a_little_less_is():
     q = (1 - step_size * smoothness) ** 2
     mean = smoothness / 2 * initial_distance_sq * q * (1 - q**iterations) / (1 - q) / iterations
@@ -647,18 +537,6 @@ def test_a_bound_that_is_the_mean_after_the_steps_is_not_exceeded_and_a_little_l
         table = compare(s, "optimality_gap", [one], exact=True)
         assert row_of(table, one.name, ClassOf.of(one)).over(EXACT) == pytest.approx(factor, rel=1e-7)
         assert any(row.bound == one.name for row in table.exceeded) is caught
-
-
-def test_a_worst_mean_of_gaps_is_measured_in_gaps():
-    found = []
-    for L, D in ((2.3, 0.7), (0.6, 1.9)):
-        s = Scenario.of(clients=1, cohort=1, local_steps=1, rounds=2, step_size=0.4 / L, smoothness=L, initial_gap=D,
-                        strong_convexity=L / 7)  # fmt: skip
-        level = (5 + strong_convexity * step_size) * initial_gap * (1 + step_size * smoothness)
-        one = mean_gap_of(level, FULL_PARTICIPATION)
-        found.append(row_of(compare(s, "optimality_gap", [one], worst_case=60), one.name, ClassOf.of(one)))
-    first, second = (row.evidence[WORST].value for row in found)
-    assert first / second == pytest.approx(0.7 / 1.9, rel=1e-4)
 
 
 def test_what_the_audit_refuted_may_be_exceeded_and_says_so():

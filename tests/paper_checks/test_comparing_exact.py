@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 from comparing_toys import blurred, DROPPED, measured, outcomes, played, words
-from loops import each
+from loops import cases
 
 from bounds import BOUNDS
 from bounds.classes import AFTER, ClassOf, CONVERSIONS, ways, WEIGHTED
@@ -33,11 +33,6 @@ CLOSE = 1e-9
 SEEDS = range(24)
 
 
-def each_one(cases):
-    """A test of all these cases, arguments by name."""
-    return each(cases, cases.__getitem__)
-
-
 def sides(tie, known):
     """Both sides of a tie: lists over clients in full."""
     return np.asarray(known[tie.left.name], dtype=float), np.asarray(
@@ -54,7 +49,7 @@ def holds(relation, left, right, slack=CLOSE):
 SAID = [tie for tie in TIES if tie.relation in (EQUAL, AT_MOST, AT_LEAST)]
 
 
-@each_one({f"{i}: {tie}": {"tie": tie} for i, tie in enumerate(SAID)})
+@cases("tie", SAID)
 def test_a_tie_holds_and_the_other_direction_does_not(tie):
     known = [known_of(seed) for seed in SEEDS]
     if tie.left.name == "control_error":  # where all weigh the same, as they do there, both sides are one
@@ -133,7 +128,7 @@ def scenario(problem, plan, run, leave=()):
     return Scenario.of({**known, "_how": dict.fromkeys(known, "exact")})
 
 
-@each_one({f"{i}: {move.name} of {start}": {"start": start, "move": move} for i, (start, move) in enumerate(MOVES)})
+@cases("start move", MOVES)
 def test_a_conversion_holds_and_the_other_direction_does_not(start, move):
     smaller = []
     for seed in SEEDS:
@@ -200,19 +195,7 @@ def test_conversions_that_need_the_plan_are_refused_without_it():
     assert ("grad_norm_sq", "last", "rounds", SERVER) not in {way.to.place for way in reached}
 
 
-def test_with_relaxed_starts_the_least_of_the_average_may_be_above_that_of_the_server():
-    """Why C4 asks that every client starts a round at the server model."""
-    problem = random_quadratics(3, 3, 2, noise=0.0, spread=0.3)
-    plan = Setting(cohort=1, local_steps=1, rounds=5, step_size=0.3 / problem.smoothness)
-    least = {}
-    for beta in (0.0, 0.3):
-        run = ExactRun(problem, algorithm(f"fedinit(beta={beta})"), plan).run()
-        least[beta] = run.iterations("grad_norm_sq")[:-1].min(), run.server["grad_norm_sq"][:-1].min()
-    assert least[0.0][0] <= least[0.0][1] * (1 + CLOSE)
-    assert least[0.3][0] > least[0.3][1] * 1.05
-
-
-@each_one({name: {"name": name} for name in ("C13", "C14")})
+@cases("name", ("C13", "C14"))
 def test_a_class_has_another_name_where_all_take_part_and_is_another_one_elsewhere(name):
     """After a round the average of all clients is the server's model; with single local steps there is no other."""
     move = next(c for c in CONVERSIONS if c.name == name and c.source["at"] == VIRTUAL)
@@ -278,7 +261,7 @@ def test_no_theorem_on_one_machine_is_below_the_exact_number_of_the_federation()
 # ---- what is put in keeps theorems valid ----
 
 
-@each_one({f"{leave} {full}": {"leave": leave, "full": full} for leave in DROPPED for full in (False, True)})
+@cases("leave full", product(DROPPED, (False, True)))
 def test_no_bound_is_below_the_exact_number_of_its_class(leave, full):
     checked = 0
     for seed in SEEDS[:3]:

@@ -9,8 +9,7 @@ import sympy as sp
 from loops import cases
 
 from bounds.catalog import BOUNDS
-from bounds.numerics.rounding import RoundUp
-from bounds.vocabulary import local_steps as K, runtime as W, smoothness as L, step_size as eta
+from bounds.vocabulary import runtime as W, smoothness as L, step_size as eta
 from paper_checks.claims.checkers import States
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.decaying_k import CLAIMS, REVIEW
@@ -117,17 +116,6 @@ def test_lemma_1_fails_at_the_end_of_a_round_from_the_optimum():
     assert BY_NAME["decaying_k.lemma_1"].check(Book()).status is Status.FAILS
 
 
-# ---- the setup ----
-
-
-def test_iid_clients_differ():
-    """Two clients with two fair signs each: their means are -1, 0, 0, 1; Gamma is an eighth of the squared distance."""
-    means = [-1, 0, 0, 1]
-    gamma = np.mean([(a - b) ** 2 / 8 for a in means for b in means])
-    assert gamma == pytest.approx(1 / 8)
-    assert "2 samples: 1/8" in BY_NAME["decaying_k.gamma_iid"].check(Book()).evidence
-
-
 # ---- the means of this audit ----
 
 
@@ -173,14 +161,6 @@ def test_a_changed_condition_is_noticed(relation):
     assert STATED(planted(changed)).status is Status.FAILS
 
 
-def test_round_up_in_many_digits_forgives_what_a_root_loses():
-    from sympy.printing.pycode import MpmathPrinter
-
-    assert "ceil" in MpmathPrinter().doprint(RoundUp(K))
-    ceiling = sp.lambdify([K], RoundUp(81 / sp.cbrt(K)), modules="mpmath")
-    assert [int(ceiling(k)) for k in (27, 26, 28)] == [27, 28, 27]
-
-
 def test_every_failing_claim_says_why():
     silent = [c.name for c in CLAIMS if c.known is Status.FAILS and not c.note]
     assert not silent
@@ -190,7 +170,7 @@ def test_every_failing_claim_says_why():
 
 
 def test_what_the_improved_theorem_is_above_is_an_upper_estimate_and_gradient_descent_attains_it():
-    from paper_checks.worst_cases.tables import committed
+    from paper_checks.worst_case.tightness_table import committed
 
     assert not any(row["exact"] for row in committed("decaying_k.theorem_1_sharp"))  # so 1.1 is a lower limit alone
     x, step, squares = 5.0, 1 / 3, []  # clients 3/2 (x - 2)^2: L = 3
@@ -205,18 +185,6 @@ def test_what_the_improved_theorem_is_above_is_an_upper_estimate_and_gradient_de
     assert any("decaying_k.theorem_1_sharp.worst_case" in sentence for sentence in REVIEW.survives)
 
 
-def test_a_new_run_with_its_own_g_wants_the_same_k_though_the_loss_has_fallen():
-    """Clients x^2/2, F^* = 0, eta = 1/90, N = 3, tau = 5, W = 50: (9) over G^(2/3) at x = 4 and at x = 1."""
-    best = {x: (x**2 / 2 / (8 / 90**2 * (1 + 1 / 6)) * 5 / 50 / x**2) ** (1 / 3) for x in (4, 1)}
-    library = [BOUNDS["decaying_k.k_star"].formula(
-        runtime=50.0, current_loss=x**2 / 2, optimal_loss=0.0, smoothness=1.0, strong_convexity=1.0, cohort=3,
-        grad_cap_sq=float(x**2), step_size=1 / 90, model_size=6.0, download_rate=3.0, upload_rate=2.0,
-        minibatch_time=0.2,
-    ) for x in (4, 1)]  # fmt: skip
-    assert library == pytest.approx(list(best.values()))
-    assert library == pytest.approx([3.514035] * 2)
-
-
 def test_the_printed_step_size_is_above_the_limit_for_a_gradient_cap_that_strong_convexity_allows():
     """(x^2 + y^2/48)/2 at (1, 0): kappa = 48, F = 1/2, G^2 = 1 >= 2 mu F = 1/48, N = K = 1, four rounds: 1 > 1/4."""
     assert 2 * 48 * Fraction(1, 2) / 12 / 4 == 1 > Fraction(1, 4)
@@ -227,39 +195,8 @@ def test_the_printed_step_size_is_above_the_limit_for_a_gradient_cap_that_strong
     assert cap >= 2 * mu * (loss - least)
 
 
-# ---- counterexamples, sizes and ratios ----
-
-
-PRINTED = {"Sent140": 0.32, "FEMNIST": 6.71, "Shakespeare": 5.21}
-
-
-@cases("name", ["theorem_2_decay", "corollary_2_1_decay"])
-def test_the_run_of_a_witness_holds_a_round_and_its_gradients_may_stay_below_g(name):
-    found = {k: Fraction(v) for k, v in BY_NAME[f"decaying_k.{name}"].check(Book()).witness.items() if "," not in v}
-    sending = found["model_size"] / found["download_rate"] + found["model_size"] / found["upload_rate"]
-    computing = found.get("minibatch_time", 0) * found.get("local_steps", 0)
-    assert sending + computing < abs(found["initial_runtime"] - found["runtime"])  # the time left
-    gap = found["current_loss"] - found["optimal_loss"]
-    assert 0 <= 2 * found["strong_convexity"] * gap <= found["grad_cap_sq"]
-
-
-def test_the_sizes_of_three_models_follow_from_their_description():
-    gru = 79 * 8 + sum(3 * 128 * (inputs + 128 + 2) for inputs in (8, 128)) + 128 * 79 + 79
-    dense = 785 * 200 + 201 * 200 + 201 * 62
-    sizes = {"Sent140": 5001 * 2, "FEMNIST": dense, "Shakespeare": gru}
-    assert all(abs(32e-6 * sizes[name] - printed) < 0.005 for name, printed in PRINTED.items())
-    assert abs(32e-6 * 5001 - PRINTED["Sent140"]) > 0.1  # with one output
-    assert BY_NAME["decaying_k.table_1_sizes"].check(Book()).evidence.startswith("3 printed numbers")
-
-
 def test_the_ratio_to_the_worst_case_is_rounded_down():
     """450.75 / 0.97149783 = 463.974... and 1.008125 / 0.997501564 = 1.01065... in the tables."""
     for name, ratio in (("theorem_1", "463.9"), ("lemma_1_sharp", "1.01")):
         said = BY_NAME[f"decaying_k.{name}.worst_case"].check(Book()).evidence
         assert said.startswith(f"bound / exact worst case >= {ratio} at ")
-
-
-def test_lemma_2_is_refuted_by_a_negative_loss_and_not_by_its_g():
-    witness = BY_NAME["decaying_k.lemma_2"].check(Book()).witness
-    assert (witness["floor"], witness["start_0"]) == ("-1", "0")
-    assert REVIEW.theorems["Lemma 2"]["as printed, losses of any sign"] == "decaying_k.lemma_2"

@@ -2,7 +2,7 @@
 
 from fractions import Fraction as F
 from itertools import product
-from math import exp, log, sqrt
+from math import sqrt
 from statistics import fmean
 from types import SimpleNamespace
 
@@ -16,11 +16,10 @@ from empirics.algorithms.layers import LocalModels
 from empirics.algorithms.layerwise import EarlySteps, fedals
 from paper_checks.claims.checkers import Requires
 from paper_checks.claims.claim import Book, Claim, Status
-from paper_checks.claims.fedals import algorithms, CLAIMS, controls, needed, REVIEW
+from paper_checks.claims.fedals import algorithms, CLAIMS, controls, needed
 from paper_checks.claims.fedals.by_hand import listings
 from paper_checks.claims.fedals.by_hand.walks import Walk
 from paper_checks.claims.fedals.common import NONNEGATIVE
-from paper_checks.reported import table
 
 
 def claim(name: str) -> Claim:
@@ -135,27 +134,6 @@ def test_the_model_of_one_of_two_clients_is_better_for_that_client_than_for_both
     assert known("eq_73.bound") is known("eq_71") is Status.FAILS
 
 
-def test_the_repaired_bound_for_local_steps_lies_between_the_exact_and_the_printed_one():
-    values = {
-        "client_weight": [0.5, 0.3, 0.2],
-        "local_gap": [0.4, 0.7, 0.9],
-        "non_iidness": [0.2, 0.5, 0.3],
-        "smoothness": 2.3,
-        "strong_convexity": 0.9,
-    }
-    exact = get("fedals.one_round")(**values)
-    for behind in (0.001, 0.03, 0.4):
-        joined, printed, lost, smaller = (
-            float(get(f"fedals.{name}")(**values, local_suboptimality=[behind] * 3))
-            for name in ("one_round_inexact_joined", "one_round_inexact", "rounds_inexact_printed", "rounds_inexact")
-        )
-        assert exact < joined < printed
-        assert smaller < lost < printed
-    nearly = get("fedals.one_round_inexact_joined")(**values, local_suboptimality=[1e-12] * 3)
-    assert nearly == pytest.approx(float(exact), rel=1e-5)
-    assert get("fedals.one_round_inexact")(**values, local_suboptimality=[1e-12] * 3) > 1.4 * exact
-
-
 def test_a_lost_or_added_condition_is_noticed():
     assert Requires("fedals.gaussian_mean_gap")(Book()).status is Status.FAILS
     assert Requires("fedals.lemma_b1", NONNEGATIVE[:1])(Book()).status is Status.FAILS
@@ -232,9 +210,6 @@ def test_the_last_of_four_coins_breaks_theorem_4_3_with_constants_one():
     assert f"gap 0.7812, (9) {stated:.4g}" in claim("theorem_4_3.squared_distances").check(Book()).evidence
 
 
-# ---- Section 5: longer local phases ----
-
-
 # ---- Algorithms 1 to 4, and what SCAFFOLD sends ----
 
 
@@ -268,25 +243,6 @@ def test_the_listing_of_algorithm_2_is_powers_of_affine_maps():
     assert [float(x) for x in listings.fedavg(6, 3)] == pytest.approx(list(theta), rel=1e-12)
 
 
-def test_scaffold_without_learning_its_control_variables_is_fedavg():
-    assert listings.scaffold(6, 3, learn=False)[0] == listings.fedavg(6, 3) != listings.scaffold(6, 3)[0]
-
-
-def test_head_and_extractor_are_sent_as_often_as_the_formula_says():
-    bound = get("fedals.communicated_parameters")
-    for steps, alpha, periods in ((3, 2, 4), (5, 4, 3), (2, 7, 2)):
-        run = algorithms.version_2(tau=steps, alpha=alpha)
-        run.run(alpha * periods)
-        counted = 650 * len(run.sent[listings.HEAD]) + 292_304 * len(run.sent[listings.PHI])
-        assert counted == bound(
-            adaptation=alpha,
-            local_steps=steps,
-            iterations=steps * alpha * periods,
-            extractor_size=292_304,
-            head_size=650,
-        )
-
-
 def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_do():
     rounds, period, alpha = 6, algorithms.TAU, algorithms.ALPHA
     whole = [s for s in range(1, rounds * period + 1) if s % (alpha * period) == 0]
@@ -300,33 +256,6 @@ def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_d
         if reading in runs:
             runs[reading].run(rounds)
         assert due == (runs[reading].sent[listings.PHI] if reading in runs else whole)
-
-
-def test_clients_know_the_mean_of_the_control_variables_from_the_averaged_models():
-    (before, _), (after, own) = listings.scaffold(3, 5), listings.scaffold(4, 5)
-    assert listings.mean(own) == tuple((a - b) / (listings.STEP * 5) for a, b in zip(before, after, strict=True))
-
-
-# ---- rounds, constants, settings ----
-
-
-def test_weight_decay_leaves_a_negative_curvature_of_two_layers():
-    """Logistic loss of p h with decay 1e-4, along p = h: value at a small step below that at the origin."""
-
-    def decayed(x):
-        return log(1 + exp(-x * x)) + 1e-4 * x * x
-
-    assert (decayed(0.01) - 2 * decayed(0) + decayed(-0.01)) / 1e-4 / 2 == pytest.approx(-0.4999, abs=1e-3)
-    assert "-4999/10000" in claim("settings.convex").check(Book()).evidence
-
-
-def test_no_table_reports_a_training_result_and_the_gravest_findings_are_on_the_page():
-    """Without training results no generalization gap can be read from the tables."""
-    units = {cell.unit for name in ("Table 1", "Table 2", "Table 3") for cell in table("fedals", name).values()}
-    assert not [unit for unit in units if "train" in unit]
-    assert "test accuracy (fraction)" in units
-    assert known("table_1.generalization") is Status.OPEN
-    assert {"fedals.algorithm_1.assignment", "fedals.eq_71"} <= set(REVIEW.findings)
 
 
 # ---- Theorem 4.1, read otherwise than its proof ----

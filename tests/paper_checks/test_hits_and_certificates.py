@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from loops import each
+from loops import cases
 
 import paper_checks
 from bounds.catalog import BOUNDS
@@ -18,9 +18,11 @@ from paper_checks.falsifier import falsify
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.witness import load_witness
-from paper_checks.worst_cases import answer, Question, worst_case
-from paper_checks.worst_cases.places import Place, question
-from paper_checks.worst_cases.tables import committed, has_table
+from paper_checks.worst_case.grid_point import GridPoint, question
+from paper_checks.worst_case.question import Question
+from paper_checks.worst_case.solve import answer, worst_case
+from paper_checks.worst_case.tightness_table import committed, has_table
+from paper_checks.worst_case.worst_case_proof import certify
 
 FOLDER = Path(paper_checks.__file__).parent / "counterexamples"
 HITS = {path.stem: load_witness(path) for path in sorted(FOLDER.glob("*.json"))}
@@ -60,10 +62,11 @@ def proved(hit):
         table["rounds"], table["clients"], local_steps=table["local_steps"], step_size=float(table["step_size"])
     )
     at = bound.statistic or Statistic("last", "rounds")
-    return worst_case("fedavg()", plan, given, bound.target.name, at).certificate()
+    worst = worst_case("fedavg()", plan, given, bound.target.name, at)
+    return certify(worst.question, worst.value)
 
 
-@each([name for name, hit in HITS.items() if not outside(hit)], lambda name: {"name": name})
+@cases("name", [name for name, hit in HITS.items() if not outside(hit)])
 def test_a_hit_is_below_what_is_proved_of_its_class(name):
     assert Fraction(HITS[name].measured) <= proved(HITS[name]).bound
 
@@ -130,7 +133,7 @@ def _cap(problem, table):
     return most
 
 
-@each(CASES, lambda name: {"name": name})
+@cases("name", CASES)
 def test_the_worst_case_is_above_the_best_instance_found(name):
     bound = BOUNDS[name]
     box = FAMILIES["quadratics"].box(bound)
@@ -139,7 +142,7 @@ def test_the_worst_case_is_above_the_best_instance_found(name):
     found = falsify(bound, 60, 2, "quadratics", pins={n: x for n, x in pins.items() if n in known})
     table = dict(found.instance)
     assert (table["local_steps"], table["rounds"]) == (2, 2)
-    place = Place(clients=table["clients"], rounds=2, local_steps=2, relaxation=float(table.get("relaxation", 0.0)))
+    place = GridPoint(clients=table["clients"], rounds=2, local_steps=2, relaxation=float(table.get("relaxation", 0.0)))
     asked = question(bound, place)
     setting = Setting(2, table["clients"], local_steps=2, step_size=float(table["step_size"]))
     own = _own(tables.problem(table), table, asked.assumptions)

@@ -3,24 +3,19 @@
 import copy
 import json
 import math
-import random
-from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 
 import pytest
 
 from empirics.algorithms import algorithm
-from paper_checks.rates.search import Case, certified
-from paper_checks.worst_cases.certificates import verify
+from paper_checks.worst_case import verify
+from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_search import certified
 
 METHODS = (
     "fedavg()", "fedprox(mu=0.4)", "fedinit(beta=0.15)", "scaffold()", "fedavgm(momentum=0.3)", "fedcm(alpha=0.6)",
 )  # fmt: skip
-
-READ = ("change", "potential", "means", "apart", "multipliers")
-"""Parts of a file beside the claim. A factor's scale and bits are not: what is left may be dominant without it, or at
-another scale."""
 
 
 @pytest.fixture(scope="module")
@@ -36,30 +31,13 @@ def random_ones():
     return [certified(case).fastest.proof for case in (*noisy, *cohorts)]
 
 
-def numbers(item, path=()):
-    """Where a file says a number, as text or as a whole number."""
-    if isinstance(item, dict):
-        for key, value in item.items():
-            yield from numbers(value, (*path, key))
-    elif isinstance(item, list):
-        for i, value in enumerate(item):
-            yield from numbers(value, (*path, i))
-    elif (isinstance(item, int) and not isinstance(item, bool)) or (
-        isinstance(item, str) and path[-1] not in ("method", "statement") and "vectors" not in path
-    ):
-        yield path
-
-
 def put(proof, path, value):
-    """The file with another value there, and the sentence of the claim that it has then, if it has one."""
+    """The file with another value there."""
     other = copy.deepcopy(proof)
     at = other
     for key in path[:-1]:
         at = at[key]
     at[path[-1]] = value(at[path[-1]]) if callable(value) else value
-    with suppress(ArithmeticError, LookupError, TypeError, ValueError):
-        if path != ("statement",) and "e99" not in str(value):
-            other["statement"] = verify.said(other)
     return other
 
 
@@ -124,21 +102,11 @@ def test_what_noise_goes_along_with_is_refused(random_ones):
         assert refused(put(proof, ("noises", 1, 0), lambda x: str(Fraction(x) * Fraction(9, 10))))
 
 
-def test_of_many_tampered_files_none_is_taken_for_the_old_claim(proofs):
-    draws, passed = random.Random(4), []
-    for proof in proofs:
-        places = [p for p in numbers(proof) if p[0] in READ or (p[0] == "blocks" and "factor" in p)]
-        for path in draws.sample(places, 12):
-            other = put(proof, path, lambda x: x * 2 + 1 if isinstance(x, int) else str(Fraction(x) * Fraction(-7, 5)))
-            passed += [] if refused(other) else [path]
-    assert not passed
-
-
 FORGED = [
-    (("claim", "method"), "scaffold"), (("statement",), "at once"), (("rest",), 7),
+    (("claim", "method"), "scaffold"),
     (("claim", "step_size"), 0.13), (("claim", "smoothness"), "17e-1"), (("claim", "floor"), "1_0"),
     (("claim", "start_distance"), True), (("claim", "strong_convexity"), " 1/5\n"), (("potential",), 2.5),
-    (("claim", "local_steps"), True), (("claim", "local_steps"), 10**12), (("rest",), 1.0), (("rest",), 0),
+    (("claim", "local_steps"), True), (("claim", "local_steps"), 10**12),
     (("change",), "1e999999999"), (("blocks", 0, "bits"), 10**15), (("blocks", 0, "scale", 0), -(10**15)),
     (("claim", "method"), "\nfedavg.json: proved: all"), (("claim", "method"), "\ud800"),
 ]  # fmt: skip

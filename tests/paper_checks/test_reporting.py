@@ -7,14 +7,11 @@ import pytest
 import sympy as sp
 from checker_toys import speed
 
-from bounds.showing.terminal import COLOURS
 from paper_checks.audit.reporting import files, records, show
-from paper_checks.audit.reporting.text import first_page
-from paper_checks.audit.running import audit, Word
+from paper_checks.audit.running import audit
 from paper_checks.claims.checkers import Computed, Open, Same
 from paper_checks.claims.claim import Claim, Defect, Finding, Grade, Kind, Repair, Status
 from paper_checks.claims.review import Review
-from paper_checks.validation.comparison import Verdict
 
 REVIEWS = {
     "fedals": Review(
@@ -82,14 +79,6 @@ def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
     assert r"x\_1 \* y\_2" in evidence[0]
 
 
-def test_damaged_text_comes_first_then_defects_by_weight_and_last_what_is_ours(verdicts):
-    assert [r.name.split(".")[1] for r in records(verdicts)] == [
-        "damaged", "ours_fails", "repaired", "slip", "changed", "holds", "ours", "open", "own",
-    ]  # fmt: skip
-    text = files(records(verdicts), REVIEWS)["reports/fedals.md"]
-    assert text.index("### Check against the PDF") < text.index("#### fedals.damaged") < text.index("#### fedals.holds")
-
-
 def test_records_are_json_and_hold_no_timings(verdicts):
     told = json.loads(json.dumps([r.as_json() for r in records(verdicts)]))
     byname = {r["name"]: r for r in told}
@@ -99,22 +88,6 @@ def test_records_are_json_and_hold_no_timings(verdicts):
     assert byname["fedals.damaged"]["witness"] == {"x": NASTY}
     assert byname["fedals.holds"]["command"] == "fedbounds check fedals.holds"
     assert not any("second" in key for r in told for key in r)
-
-
-def test_a_page_begins_with_what_a_referee_says_and_quotes_the_verdicts_of_the_run(verdicts):
-    first = first_page(files(records(verdicts), REVIEWS)["reports/fedals.md"])
-    for said in (
-        "`fedals.holds` (HOLDS) and `fedals.gone` (not run).",
-        "| Theorem 1 | REPAIRED, gap | HOLDS, proved |",
-        "| Theorem 2 | – | not run |",
-        "7 claims: 5 of the paper (1 HOLDS, 1 REPAIRED, 3 FAILS), 2 of our own (1 HOLDS, 1 FAILS).",
-        "1. **slip** fedals.slip: Says that",
-        "- `fedals.holds` (HOLDS) stands.",
-    ):
-        assert said in first
-    (second,) = [line for line in first.splitlines() if line.startswith("2. **gap** fedals.repaired: Says that")]
-    assert second.endswith("The sum is x_2 = 7, not 5.")
-    assert "#### " not in first
 
 
 def test_the_terminal_shows_what_differs(verdicts, capsys):
@@ -132,8 +105,3 @@ def test_the_terminal_shows_what_differs(verdicts, capsys):
     other = made("other", Same(speed, 3 * speed, ratio=sp.Rational(1, 2)), Status.FAILS, defect=Defect.SLIP)
     show(audit([other], workers=1))
     assert "in another way" in capsys.readouterr().out
-
-
-def test_every_verdict_has_its_colour_in_the_terminal():
-    assert {*Word, *Verdict} <= {*COLOURS}
-    assert len({COLOURS[word] for word in Word}) == len(Word)

@@ -52,11 +52,11 @@ from paper_checks.runs.can import can
 from paper_checks.runs.readings import target
 from paper_checks.runs.words import CURVES, EXACT, QUADRATICS, RUNS, WORST
 from paper_checks.validation import Options, validate, Verdict
-from paper_checks.worst_cases.certificates.certify import certify
-from paper_checks.worst_cases.instances import question_of_json, question_to_json
-from paper_checks.worst_cases.places import Place, question, values
-from paper_checks.worst_cases.program import WorstCaseError
-from paper_checks.worst_cases.worst import answer
+from paper_checks.worst_case.grid_point import GridPoint, question, values
+from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.replay import attained, replay
+from paper_checks.worst_case.solve import answer
+from paper_checks.worst_case.worst_case_proof import certify
 
 BOTH = Weights(growth=1.3, offset=2.5, power=2)
 RAW = [1.3**t * (2.5 + t) ** 2 for t in range(12)]
@@ -210,12 +210,11 @@ def test_scaffolds_theorems_are_held_and_have_worst_cases(name):
     bound = get(f"classics.{name}")
     assert [can(bound, evidence) for evidence in (RUNS, EXACT, QUADRATICS, WORST)] == [""] * 4
     assert can(get("classics.scaffold_nonconvex"), EXACT)  # where controls start warm
-    place = Place(rounds=2, local_steps=2)
+    place = GridPoint(rounds=2, local_steps=2)
     worst = answer(question(bound, place))
-    assert worst.replay().agrees
+    assert replay(attained(worst)).agrees
     known = values(bound, place)
     assert 0 < worst.value < float(bound(**{q.name: known[q.name] for q in bound.quantities}))
-    assert question_of_json(question_to_json(worst.question)).statistic == worst.question.statistic
 
 
 # ---- bounds of one's own, all the way ----
@@ -266,12 +265,12 @@ def test_a_bound_of_ones_own_is_held_against_every_kind_of_evidence(bound, plant
     assert not any(line.startswith("NOT met") for line in found.standing)
     assert falsify(bound, evaluations=40).witness is None
     assert falsify(planted, evaluations=400).witness.ratio > 1
-    place = Place(clients=2, rounds=2, local_steps=2)
+    place = GridPoint(clients=2, rounds=2, local_steps=2)
     worst = answer(question(bound, place))
-    assert worst.replay().agrees
+    assert replay(attained(worst)).agrees
     known = values(bound, place)
-    attained = worst.value / float(bound(**{q.name: known[q.name] for q in bound.quantities}))
-    assert attained == pytest.approx(share, rel=0.05) if share else 0 < attained < 1
+    part = worst.value / float(bound(**{q.name: known[q.name] for q in bound.quantities}))
+    assert part == pytest.approx(share, rel=0.05) if share else 0 < part < 1
     if share is None:
         with pytest.raises(WorstCaseError, match="weighted"):
             certify(worst.question, worst.value)

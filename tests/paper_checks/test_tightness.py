@@ -10,7 +10,7 @@ from math import isnan
 from pathlib import Path
 
 import pytest
-from loops import each
+from loops import cases
 from tools.worst_case_tables import full
 
 import bounds.vocabulary as v
@@ -22,13 +22,22 @@ from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.can import can
 from paper_checks.runs.words import WORST
-from paper_checks.tightness_options import NAMES
-from paper_checks.worst_cases import answer, worst_case, WorstCaseError
-from paper_checks.worst_cases.constants import constants, SLACK, WHOLE
-from paper_checks.worst_cases.jobs import terms, tightness
-from paper_checks.worst_cases.places import moot, Place, question, undrawn, values, word_of
-from paper_checks.worst_cases.sizes import proof_time
-from paper_checks.worst_cases.tables import best_steps, committed, FOLDER, places, smallest_factors, write
+from paper_checks.worst_case.grid_point import GridPoint, moot, question, undrawn, values
+from paper_checks.worst_case.jobs import proof_time, terms, tightness
+from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.solve import answer, worst_case
+from paper_checks.worst_case.tightness_table import (
+    best_steps,
+    committed,
+    constants,
+    FOLDER,
+    grid as places,
+    SLACK,
+    smallest_factors,
+    WHOLE,
+    write,
+)
+from paper_checks.worst_case.words import GRID_POINT as NAMES
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
 TABLED = [name for name in REACHED if BOUNDS[name].source.paper != "classics"]
@@ -45,7 +54,7 @@ def tight(run):
 
 def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
     """With K = 2 and no divergence V_1 = eta^2 mean |g_k|^2 <= eta^2 (G^2 + B^2 |g|^2); (24) has 12 K^3 = 96 of it."""
-    bound, place = BOUNDS["fedinit.lemma_2"], Place(rounds=1, local_steps=2, heterogeneity=0.7, grad_norm_sq=1.3)
+    bound, place = BOUNDS["fedinit.lemma_2"], GridPoint(rounds=1, local_steps=2, heterogeneity=0.7, grad_norm_sq=1.3)
     asked = question(bound, place)
     step = asked.setting.step_size
     worst = answer(asked)
@@ -57,12 +66,12 @@ def test_the_drift_of_two_steps_is_a_96th_of_lemma_2():
 
 def test_a_single_step_of_lemma_1_contracts_by_the_class():
     """K = 1: gradient descent, |x - x*|^2 shrinks by (1 - eta mu)^2 whatever the heterogeneity."""
-    place = Place(rounds=1, local_steps=1, heterogeneity=0.3, condition_number=7.0, grad_cap_sq=50.0)
+    place = GridPoint(rounds=1, local_steps=1, heterogeneity=0.3, condition_number=7.0, grad_cap_sq=50.0)
     asked = question(BOUNDS["decaying_k.lemma_1"], place)
     assert answer(asked).value == pytest.approx((1 - asked.setting.step_size / 7) ** 2, rel=1e-6)
 
 
-@each(REACHED, lambda name: {"name": name})
+@cases("name", REACHED)
 def test_every_bound_within_reach_is_above_its_worst_case(name):
     table = tightness(name, rounds=2, local_steps=2, heterogeneity=0.6).columns
     assert table["ratio"][0] > 1 - 1e-6
@@ -76,7 +85,7 @@ def test_what_is_out_of_reach_is_said(tight):
                       ("fedinit.descent", "loss_decrease")):  # fmt: skip
         assert why in can(BOUNDS[name], WORST)
     with pytest.raises(WorstCaseError, match=r"fedals\.one_round"):
-        question(BOUNDS["fedals.one_round"], Place())
+        question(BOUNDS["fedals.one_round"], GridPoint())
     status, out, _ = tight()
     assert (status, [line.split()[0] for line in out.splitlines()]) == (0, REACHED)
 
@@ -91,20 +100,19 @@ DRAWN = [
 
 def test_bounds_on_drawn_clients_take_a_cohort():
     assert [name for name in REACHED if not undrawn(BOUNDS[name])] == DRAWN
-    place = Place(clients=3, cohort=2, rounds=1, local_steps=2, heterogeneity=0.3)
+    place = GridPoint(clients=3, cohort=2, rounds=1, local_steps=2, heterogeneity=0.3)
     asked = question(BOUNDS["classics.li_theorem_3"], place)
     assert (asked.clients, asked.setting.cohort, asked.drawn) == (3, 2, True)
     assert values(BOUNDS["classics.li_theorem_3"], place)["cohort"] == 2
-    assert Place.of_row(place.as_row()) == place
+    assert GridPoint.of_row(place.as_row()) == place
     assert replace(place, cohort=3) == replace(place, cohort=0)
-    assert "cohort" not in replace(place, cohort=3).as_row()
 
 
-@each(DRAWN, lambda name: {"name": name})
+@cases("name", DRAWN)
 def test_a_bound_on_drawn_clients_is_above_the_worst_case_in_the_mean(name):
     place = {"clients": 2, "cohort": 1, "rounds": 2, "local_steps": 1, "heterogeneity": 0.6, "relaxation": 0.01}
     drawn = tightness(name, **place).columns
-    asked = question(BOUNDS[name], Place(**place))
+    asked = question(BOUNDS[name], GridPoint(**place))
     again = worst_case(
         asked.algorithm, asked.setting, asked.assumptions, asked.metric, asked.statistic, clients=2, symmetric=False
     )
@@ -120,14 +128,14 @@ def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
     head, *body = (line.split() for line in out.splitlines()[:3])
     assert [row[head.index("cohort")] for row in body] == ["1", "all"]
     assert float(body[0][head.index("worst_case")]) > float(body[1][head.index("worst_case")])
-    assert [word_of(row, "cohort") for row in committed("classics.li_theorem_3", tmp_path)] == [1, 0]
+    assert [row["cohort"] for row in committed("classics.li_theorem_3", tmp_path)] == [1, 0]
     status, _, err = tight(*words, "cohort=1", "--certify", *where)
     assert (status, "all clients take part" in err) == (1, True)
 
 
 def test_a_file_of_somebody_else_is_not_replaced(tmp_path, tight, monkeypatch):
     """Nobody typed its name: it is refused before anything is computed. Files of ours, as of a run before, are not."""
-    monkeypatch.setattr("paper_checks.worst_cases.command._computed", lambda *_: ([], ["not computed"]))
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work._swept", lambda *_: {"": "not computed"})
     words = ("fedcog.theorem", "rounds=1,2", "local_steps=1", "heterogeneity=0.4", "--workers", "0", "--certify")
     for name, begin in (
         ("fedcog.theorem.csv", "clients,rounds,local_steps\n"),
@@ -150,7 +158,7 @@ def test_a_file_of_somebody_else_is_not_replaced(tmp_path, tight, monkeypatch):
 
 def _row(k, bound, worst, **terms_):
     return {
-        **Place(local_steps=k).as_row(),
+        **GridPoint(local_steps=k).as_row(),
         "bound": bound,
         "worst_case": worst,
         "inside": True,
@@ -189,17 +197,17 @@ def test_every_bound_within_reach_has_a_table_with_its_card():
         assert card["command"] == f"python tests/tools/worst_case_tables.py {name}"
         rows = committed(name)
         grid = [place.as_row() for place in full(BOUNDS[name])]
-        assert all({n: row[n] for n in NAMES if n in row} in grid for row in rows)
+        assert all({n: row[n] for n in NAMES} in grid for row in rows)
         assert len(rows) + card["refused"] == len(grid)
         assert card["refused"] < len(grid) / 5  # places so ill-conditioned that no number is sure
         assert (card["estimate"] == "exact") == all(row["exact"] for row in rows)
 
 
-@each(TABLED, lambda name: {"name": name})
+@cases("name", TABLED)
 def test_a_committed_table_is_computed_again(name):
     rows = [row for row in committed(name) if row["rounds"] * row["local_steps"] <= 4]
     for row in rows[:: max(1, len(rows) // 3)]:
-        again = tightness(name, **{n: row[n] for n in NAMES if n in row}).columns
+        again = tightness(name, **{n: row[n] for n in NAMES}).columns
         for column in ("step_size", "bound", "worst_case"):
             assert again[column][0] == pytest.approx(row[column], rel=2e-5, abs=1e-7), (row, column)
 
@@ -208,7 +216,7 @@ def test_a_committed_table_is_computed_again(name):
 def test_a_large_place_of_a_committed_table_is_computed_again():
     for name in ("fedinit.theorem_1", "decaying_k.theorem_1_repaired", "fedcog.theorem"):
         row = max(committed(name), key=lambda row: row["rounds"] * row["local_steps"] * (row["local_steps"] < 8))
-        again = tightness(name, **{n: row[n] for n in NAMES if n in row}).columns
+        again = tightness(name, **{n: row[n] for n in NAMES}).columns
         assert again["worst_case"][0] == pytest.approx(row["worst_case"], rel=2e-5), name
 
 
@@ -233,7 +241,7 @@ def test_the_checker_catches_a_bound_below_the_exact_worst_case(monkeypatch):
         assert checked(below / least).status is status
     rows = [{k: x for k, x in row.items() if k not in ("proved", "attained")} for row in committed(name)]
     with monkeypatch.context() as patch:
-        patch.setattr("paper_checks.worst_cases.tables.committed", lambda _: rows)
+        patch.setattr("paper_checks.worst_case.tightness_table.committed", lambda _: rows)
         for below, status in ((0.9998, Status.FAILS), (0.99995, Status.HOLDS)):  # in floats known to 1e-4
             assert checked(below / least).status is status
         assert not checked(1.1).as_audited
@@ -266,8 +274,8 @@ def test_the_command_prints_writes_and_goes_on(tight, tmp_path):
 
 
 def test_a_bound_with_a_table_answers_with_it_without_a_solver(tight, monkeypatch, tmp_path):
-    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: pytest.fail("computed"))
-    monkeypatch.setattr("paper_checks.worst_cases.program.solver", lambda: pytest.fail("solved"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.solver.solver", lambda: pytest.fail("solved"))
     _, asked_for, silent = tight("decaying_k.theorem_1", "--committed")
     status, out, err = tight("decaying_k.theorem_1", "-o", tmp_path)
     assert (status, silent) == (0, "")
@@ -285,14 +293,14 @@ def test_long_work_says_beforehand_how_long_it_takes(tight, monkeypatch, tmp_pat
         raise KeyboardInterrupt
 
     store = ("--store", tmp_path / "s", "--workers", "1")
-    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", stops)
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", stops)
     status, out, err = tight("decaying_k.theorem_1", "rounds=2,4", *store)
     assert (status, out) == (130, "")
     told, stopped = err.splitlines()
     assert "16 places to compute, about " in told
     assert "1 of 16" in stopped
     assert str(tmp_path / "s") in stopped
-    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: [])
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: [])
     _, _, err = tight("decaying_k.lemma_1", "--committed", "--certify", *store)
     assert "72 places to prove, about " in err.splitlines()[0]
     assert proof_time(13) > 2 * proof_time(4) > 0.4
@@ -304,13 +312,13 @@ def test_proofs_that_are_refused_or_fail_say_why(tight, monkeypatch, tmp_path):
     words = ("decaying_k.lemma_1", "rounds=1", "local_steps=2", "heterogeneity=0.4", "--certify", "--workers", "0")
     status, _, err = tight(*words, "clients=1", "--store", tmp_path / "s")
     assert (status, err.count("\n"), "1 place" in err, "single client" in err) == (1, 1, True, True)
-    monkeypatch.setattr("paper_checks.worst_cases.certificates.certify.certify", lambda *_: {}["no proof"])
+    monkeypatch.setattr("paper_checks.worst_case.jobs.certify", lambda *_: {}["no proof"])
     status, _, err = tight(*words, "--store", tmp_path / "s")
     assert (status, "KeyError: 'no proof'" in err) == (1, True)
 
 
 def test_a_quantity_is_moot_where_neither_side_asks_for_it():
-    place = Place(rounds=3, local_steps=2, heterogeneity=0.7)
+    place = GridPoint(rounds=3, local_steps=2, heterogeneity=0.7)
     assert moot(BOUNDS["decaying_k.lemma_1"], place, NAMES) == [
         "dissimilarity_factor", "relaxation", "divergence", "grad_norm_sq", "step_offset", "initial_distance_sq",
         "step_sizes", "cohort",
@@ -352,7 +360,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     ([THEOREM, "--committed", "rounds=2"], "--committed"),
     ([THEOREM, "--workers", "30000"], "--workers", "1024"),
     (["fedals.one_round", "--committed"], "fedals.one_round"),
-    (["../../worst_cases/tables/fedcog.theorem", "--committed"], "'../../worst_cases/tables/"),
+    (["../../worst_case/tables/fedcog.theorem", "--committed"], "'../../worst_case/tables/"),
     ([THEOREM, *SMALL, "-o", "/proc/nothing"], "-o /proc/nothing"),
     ([THEOREM, *SMALL, "--store", "/proc/none"], "--store /proc/none"),
     (["decaying_k.lemma_1", "rounds=1", "--constants"], "--certify"),
@@ -368,7 +376,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
 
 
 def test_mistakes_are_one_line(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr("paper_checks.worst_cases.command.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: pytest.fail("computed"))
     for words, *named in MISTAKES:
         stored = ["--store", tmp_path] if any("=" in word for word in words) and "--store" not in words else []
         said = refused("tightness", *words, *stored)
@@ -393,11 +401,11 @@ def test_a_bound_of_ones_own(tight, tmp_path):
 
 
 def test_tables_are_read_as_they_were_written(tmp_path):
-    rows = [{**Place().as_row(), "bound": 1.5, "inside": True, "exact": False, "dominating_term": "a b"}]
+    rows = [{**GridPoint().as_row(), "bound": 1.5, "inside": True, "exact": False, "dominating_term": "a b"}]
     write(rows, {}, "x", tmp_path)
     assert committed("x", tmp_path) == rows
     assert len(places({"rounds": (1.0, 2.0), "heterogeneity": (0.1,)})) == 2
-    assert tuple(field.name for field in fields(Place)) == NAMES
+    assert tuple(field.name for field in fields(GridPoint)) == NAMES
 
 
 # ---- step sizes of their own, and starts that are bounded twice ----
@@ -407,7 +415,7 @@ def test_a_list_of_step_sizes_is_a_run_and_lists_of_lists_are_several(tight, tmp
     words = ("decaying_k.lemma_2", *TWO, "heterogeneity=0.3", "--workers", "0", "--store", tmp_path / "s", "--json")
     rows = json.loads(tight(*words, "step_sizes=[[0.3,0.1],[0.2,0.15]]", "-o", tmp_path)[1])["rows"]
     assert [row["step_sizes"] for row in rows] == ["0.3 0.1", "0.2 0.15"]
-    asked = question(BOUNDS["decaying_k.lemma_2"], Place.of_row(rows[1]))
+    asked = question(BOUNDS["decaying_k.lemma_2"], GridPoint.of_row(rows[1]))
     assert asked.step_sizes == (0.2, 0.2, 0.15, 0.15)
     assert rows[1]["worst_case"] == pytest.approx(answer(asked).value, rel=1e-6)
     (alone,) = json.loads(tight(*words, "step_sizes=0.2,0.2,0.15,0.15")[1])["rows"]
@@ -415,7 +423,7 @@ def test_a_list_of_step_sizes_is_a_run_and_lists_of_lists_are_several(tight, tmp
     drift = rows[1]["term: drift"] / rows[0]["term: drift"]
     assert drift == pytest.approx((0.2**2 + 0.15**2) / (0.3**2 + 0.1**2))
     kept = committed("decaying_k.lemma_2", tmp_path)
-    assert [Place.of_row(row).step_sizes for row in kept] == [(0.3, 0.1), (0.2, 0.15)]
+    assert [GridPoint.of_row(row).step_sizes for row in kept] == [(0.3, 0.1), (0.2, 0.15)]
 
 
 START = {"gap": v.initial_gap / v.rounds, "drift": v.step_size * v.optimum_dissimilarity}
@@ -434,13 +442,12 @@ def own(terms, *assumed, target=v.optimality_gap):
 def test_the_distance_of_the_start_is_a_quantity_beside_its_gap():
     values = []
     for distance in (0.7, 1.9, 90.0):
-        place = Place(rounds=2, local_steps=2, heterogeneity=0.3, initial_distance_sq=distance)
+        place = GridPoint(rounds=2, local_steps=2, heterogeneity=0.3, initial_distance_sq=distance)
         asked = question(own(AWAY, "convex"), place)
         assert (asked.assumptions["initial_distance_sq"], asked.assumptions["initial_gap"]) == (distance, 1.0)
-        assert Place.of_row(place.as_row()) == place
+        assert GridPoint.of_row(place.as_row()) == place
         values.append(answer(asked).value)
     assert values[0] < values[1] < values[2]
-    assert "initial_distance_sq" not in Place().as_row()
     far = replace(asked, assumptions={w: x for w, x in asked.assumptions.items() if w != "initial_gap"})
     assert answer(far).value > 3 * values[2]  # the gap is what holds the last one
 
@@ -452,8 +459,8 @@ def test_a_bound_that_speaks_of_a_minimiser_is_told_what_to_assume():
         ({"gap": v.initial_gap * (1 - v.step_size * v.strong_convexity)}, v.optimality_gap),
     ):
         with pytest.raises(WorstCaseError, match=r'ASSUMPTIONS\["strongly_convex"\]'):
-            question(own(said, target=target), Place())
-        assert question(own(said, "strongly_convex", target=target), Place()).assumptions["strong_convexity"] == 0.1
+            question(own(said, target=target), GridPoint())
+        assert question(own(said, "strongly_convex", target=target), GridPoint()).assumptions["strong_convexity"] == 0.1
 
 
 # ---- the best constants, beside plain arithmetic on the written numbers ----

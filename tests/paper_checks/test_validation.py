@@ -5,7 +5,6 @@ import json
 import math
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,19 +16,15 @@ from bounds import BOUNDS
 from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SAMPLES_SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
 from bounds.errors import BoundsError
-from bounds.showing import files
 from bounds.showing.usage import UsageError
 from bounds.vocabulary import clients, gradient_variance, samples
 from empirics.errors import EmpiricsError
 from empirics.measuring.estimates import Estimate, jackknife
 from empirics.problems.tasks import task
-from paper_checks import validation
 from paper_checks.runs.can import can
 from paper_checks.validation import (
     Comparison,
     every,
-    FINDERS,
-    logged,
     Options,
     planned,
     run,
@@ -37,10 +32,10 @@ from paper_checks.validation import (
     VALIDATIONS,
     Verdict,
 )
-from paper_checks.validation.comparison import judge, Line, plus_minus, standing
+from paper_checks.validation.comparison import judge, Line, standing
 from paper_checks.validation.gaussian_mean import exact_mean, sentence
-from paper_checks.validation.one_round import _refuse_sizes, _seeds
-from paper_checks.validation.options import DRAWS, EXACT, LOG, parsed, RUNS
+from paper_checks.validation.one_round import _seeds
+from paper_checks.validation.options import DRAWS, EXACT, parsed, RUNS
 
 NAME = "fedals.one_round"
 SMALL = Options.of(DRAWS, clients=(1, 3, 6), seeds=10, samples=8, regularisation=6.0, concentration=0.4, workers=1)
@@ -67,15 +62,6 @@ def test_the_theorem_holds_here(result):
     assert list(_seeds(replace(SMALL, seeds=None), task("ridge(digits)").pool("iid", 2, 8))) == list(range(120))
     decided = [condition for condition in get(NAME).conditions if condition.assumption]
     assert [line for line in result.standing if line.startswith("met: ")] == [f"met: {c.words}" for c in decided]
-
-
-def test_what_draws_must_hold_is_asked_for_before_the_work(monkeypatch):
-    """Samples, weights of all points and draws, of the most clients; a number has 8 bytes."""
-    asked = []
-    monkeypatch.setattr("paper_checks.validation.one_round.refuse_beyond_memory", lambda size, *_: asked.append(size))
-    for seeds, drawn in ((10, 10), (None, 120)):
-        _refuse_sizes(replace(SMALL, clients=(2, 7), seeds=seeds))
-        assert asked[-3:] == [8 * 8 * 7, 8 * 7 * 1797, 2 * 8 * drawn * 7]
 
 
 def test_a_bound_cut_to_a_tenth_is_violated():
@@ -117,21 +103,6 @@ def test_fitted_exponents_are_those_of_the_rows(result):
             row = found[problem, partition, name]
             assert row.value == pytest.approx(slope, rel=1e-9)
             assert 0 < row.standard_error < 0.3
-
-
-def test_identical_clients_gain_one_over_k_not_its_square(result):
-    """Both iid federations of the small run: -1 within four standard errors, -2 far outside; and the answer says so."""
-    rows = [r for r in result.numbers if r.quantity == "exponent of the gap in clients" and r.partition == "iid()"]
-    assert len(rows) == 2
-    said = "\n".join(result.after)
-    for row in rows:
-        assert abs(row.value + 1) < 4 * row.standard_error < 0.25 * abs(row.value + 2)
-        assert f"K^({row.value:.3f}±{row.standard_error:.3f})" in said
-        assert f"{abs(row.value + 1) / row.standard_error:.1f} s.e. from -1" in said
-        assert f"{abs(row.value + 2) / row.standard_error:.0f} s.e. from -2" in said
-        last = next(c for c in result.lines if c.place == (row.problem, "iid()", 6))
-        name, part = max(last.parts.items(), key=lambda item: float(item[1].value))
-        assert f"'{name}' is {float(part.value) / last.bound:.0%}" in said
 
 
 def test_two_numbers_of_clients_are_too_few_for_a_fit():
@@ -195,12 +166,6 @@ def test_the_command_prints_and_writes(tmp_path, capsys, result):
     assert drawn[0].card["plan"]["clients"] == (1, 3, 6)
 
 
-def test_a_violation_is_exit_status_one(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(validation, "load", lambda name: cut(0.1))
-    assert run(NAME, [*ARGUMENTS, "-o", str(tmp_path)]) == 1
-    assert "12 x violated" in capsys.readouterr().out
-
-
 def test_nonsense_is_refused_in_one_line(tmp_path, refused):
     for *arguments, named in (
         ("--seeds", "2", "seeds must be at least 3; got 2"),
@@ -214,41 +179,6 @@ def test_nonsense_is_refused_in_one_line(tmp_path, refused):
     ):
         assert named in refused("validate", NAME, *arguments, "-o", tmp_path)
         assert list(tmp_path.iterdir()) == []
-
-
-def test_numbers_show_what_their_error_allows():
-    for value, error, shown in (
-        (0.0034647, 0.0000068, "0.003465±0.000007"), (8.2513, 0.1134, "8.25±0.11"), (123.4, 41.0, "123±41"),
-        (0.7, 0.0, "0.7"), (0.7312, np.nan, "0.7312"),
-    ):  # fmt: skip
-        assert plus_minus(Estimate(np.asarray(value), np.asarray(error))) == shown
-
-
-TYPED = {
-    DRAWS: ("fedals.one_round", ["--clients", "7,2", "--workers", "3"], {"clients": (2, 7), "workers": 3}),
-    EXACT: ("fedinit.lemma_2", ["--rounds", "4", "--noise", "0.7"], {"rounds": 4, "noise": 0.7}),
-    RUNS: (
-        "fedinit.lemma_2",
-        ["--problem", "ridge(iris)", "smoothness=3"],
-        {"problem": "ridge(iris)", "words": ("smoothness=3",)},
-    ),
-    LOG: (
-        "fedinit.lemma_1",
-        ["--measured", "a.csv", "stability=0.3"],
-        {"measured": Path("a.csv"), "words": ("stability=0.3",)},
-    ),
-}
-
-
-def test_typed_words_and_the_record_make_the_same_plan():
-    assert {*FINDERS} == TYPED.keys()
-    for evidence, (name, typed, told) in TYPED.items():
-        plan = parsed(BOUNDS[name], evidence, typed)
-        assert isinstance(plan, Options)
-        assert plan == Options.of(evidence, **told)
-        assert plan != Options.of(evidence, **{**told, "words": ("other=5",)})
-        with pytest.raises(UsageError, match="-o"):  # empty is not the folder we are in
-            parsed(BOUNDS[name], evidence, [*typed, "-o", ""])
 
 
 def test_a_typed_option_is_taken_where_it_counts_and_refused_elsewhere():
@@ -276,24 +206,6 @@ def test_a_plan_that_cannot_be_kept_is_refused_before_any_data_are_read(monkeypa
         plan = parsed(BOUNDS["fedinit.lemma_2"], RUNS, ["--problem", "softmax(digits)", *typed])
         with pytest.raises(BoundsError, match=named):
             validate(BOUNDS["fedinit.lemma_2"], RUNS, plan)
-
-
-def test_each_file_of_a_log_is_read_once(tmp_path, monkeypatch, capsys):
-    """A pipe is empty the second time."""
-    log, constants = tmp_path / "runs.csv", tmp_path / "c.json"
-    log.write_text("seed,generalization_gap\n1,0.11\n2,0.12\n3,0.1\n")
-    constants.write_text(json.dumps({"stability": 0.3}))
-    heard = []
-
-    def once(path, *rest):
-        heard.append(str(path))
-        return Path(path).read_bytes()
-
-    for module in (files, logged):
-        monkeypatch.setattr(module, "content", once)
-    assert run("fedinit.lemma_1", ["--measured", str(log), f"@{constants}", "-o", str(tmp_path)]) == 0
-    assert sorted(heard) == sorted([str(log), str(constants)])
-    assert "1 x holds here" in capsys.readouterr().out
 
 
 CUT = """
@@ -472,20 +384,6 @@ def test_closed_forms_equal_enumeration():
         )  # fmt: skip
         assert float(bound) == pytest.approx(float(exact_mean().bound.subs(at)), rel=1e-10)
         assert found["gap"] < bound
-
-
-def test_the_catalogue_says_the_same():
-    """The catalogue derives the same quantities for unequal clients in its own way."""
-    exact = exact_mean()
-    at = {clients: 7, samples: 13, gradient_variance: sp.Rational(17, 10)}
-    shared = {"client_weight": np.full(7, 1 / 7), "smoothness": 1.0, "samples": 13}
-    for name, mine in (("gap", exact.gap), ("local_gap", exact.local_gap), ("non_iidness", exact.non_iidness)):
-        bound = get(f"fedals.gaussian_mean_{name}")
-        values = {**shared, "client_gradient_variance": np.full(7, 1.7), "local_gap": np.full(7, 1.7 / 13)}
-        values["client_distance_sq"] = np.zeros(7)
-        needed = {q.name for q in bound.quantities}
-        found = np.ravel(bound(**{k: v for k, v in values.items() if k in needed}))[0]
-        assert found == pytest.approx(float(mine.subs(at)), rel=1e-10), name
 
 
 def test_the_gap_falls_like_one_over_the_number_of_clients():

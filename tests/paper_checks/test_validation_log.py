@@ -2,7 +2,6 @@
 
 import csv
 import json
-import warnings
 from dataclasses import replace
 from itertools import product
 
@@ -16,7 +15,7 @@ from bounds.core import Statistic
 from bounds.errors import BoundsError
 from paper_checks.runs.statistics import needed
 from paper_checks.runs.words import ITERATION, STATE
-from paper_checks.validation import judging, Options, validate
+from paper_checks.validation import Options, validate
 from paper_checks.validation.options import LOG
 
 CONSTANTS = {
@@ -129,19 +128,6 @@ def test_constants_that_are_uncertain_client_by_client_decide_nothing_either(jud
 
 MIN = ["smoothness=2.5", "gradient_variance=0.2", "dissimilarity_offset=0.3", "dissimilarity_factor=1.1"]
 MIN += ["initial_gap=0.9", "local_steps=2", "rounds=3", "step_size=0.02", "client_weight=uniform", "clients=6"]
-
-
-def test_a_statistic_over_rounds_folds_the_log(judge, tmp_path):
-    """min over t of the means over seeds, not the mean of the minima."""
-    gradients = {(1, 1): 5.0, (2, 1): 1.0, (1, 2): 2.9, (2, 2): 3.3, (1, 3): 1.5, (2, 3): 5.5}
-    rows = "".join(f"{s},{r},{v}\n" for (s, r), v in gradients.items())
-    assert judge("seed,round,grad_norm_sq\n" + rows, *MIN, name="fedcog.theorem")[0] == 0
-    (row,) = csv.DictReader((tmp_path / "fedcog.theorem.csv").read_text().splitlines())
-    L, s2, k2, D, tau, T, eta = 2.5, 0.2, 0.3, 0.9, 2, 3, 0.02
-    by_hand = 4 * D / (tau * eta * T) + 4 * eta * L * s2 / 6 + 3 * (tau - 1) * eta**2 * s2 * L**2
-    by_hand += 6 * tau * (tau - 1) * eta**2 * L**2 * k2
-    assert float(row["measured"]) == pytest.approx(3.0)
-    assert float(row["bound"]) == pytest.approx(by_hand, rel=1e-12)
 
 
 def test_other_spellings_of_the_same_table_are_read_alike(judge, tmp_path):
@@ -309,22 +295,6 @@ def test_a_row_that_sums_up_all_runs_is_no_further_run(judge):
     assert told(["A", "été", "calm_otter"]) == told(["Summer", "Alma", "Mina"]) == (0, "")
 
 
-def test_a_verdict_does_not_depend_on_the_unit(judge):
-    """Of a bound that no run here measures."""
-    for size in (1e-170, 1.0, 1e170):
-        for gaps, verdict in (((0.3, 1.7, 0.1), "undecided"), ((0.11, 0.12, 0.1), "holds here")):
-            rows = "".join(f"{seed},{gap * size!r},{0.5 * size!r}\n" for seed, gap in enumerate(gaps))
-            status, out, _ = judge(f"seed,generalization_gap,stability\n{rows}", name="fedinit.lemma_1")
-            assert (status, f"1 x {verdict}" in out) == (0, True)
-
-
-def test_the_table_of_a_comparison_does_not_take_the_place_of_the_log(tmp_path, refused):
-    log = tmp_path / f"{THEOREM}.csv"
-    log.write_text(norms(), encoding="utf-8")
-    assert str(log) in refused("validate", THEOREM, "--measured", log, "-o", tmp_path, *PLAN, "clients=7")
-    assert log.read_text(encoding="utf-8") == norms()
-
-
 def test_rows_of_one_run_at_several_moments_are_no_runs(judge):
     rows = [row.split(",") for row in log(0.6).splitlines()[1::2]]
     for moment in ("epoch", "step", "t"):
@@ -338,37 +308,6 @@ def test_rows_of_one_run_at_several_moments_are_no_runs(judge):
 
 
 # ---- many seeds ----
-
-
-def test_what_is_left_out_is_one_seed_of_those_that_have_a_value():
-    rng = np.random.default_rng(5)
-    values = rng.normal(3.0, 0.7, (6, 2, 4))
-    values[[1, 4, 4], [0, 1, 1], [2, 0, 3]] = np.nan
-    values[:5, 1, 1] = np.nan  # a client that a single seed has drawn
-    wanted = [np.delete(values, i, 0) for i in range(6)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # means of nothing
-        means = np.stack([np.nanmean(rest, 0) for rest in wanted])
-    np.testing.assert_allclose(judging._but_one(values), means, rtol=1e-13)
-
-
-def test_a_bound_is_evaluated_as_often_for_many_seeds_as_for_few(judge, monkeypatch):
-    """Else a log takes as long as the square of its rows."""
-    counts = []
-
-    def counted(*words):
-        counts.append(words)
-        return evaluate(*words)
-
-    evaluate = judging.evaluate
-    monkeypatch.setattr(judging, "evaluate", counted)
-    lines = log(0.4).splitlines()
-    judge("\n".join(lines), *WORDS)
-    few = len(counts)
-    more = [f"{place + 10}{row[1:]}" for place, row in enumerate(lines[1:] * 9) if row.split(",")[1] == "0"]
-    status, out, _ = judge("\n".join([lines[0], *more]), *WORDS)
-    assert (status, f"{len(more)} seeds" in out) == (0, True)
-    assert len(counts) == 2 * few
 
 
 GIVEN = {

@@ -18,8 +18,7 @@ from empirics.problems.problem import FederatedProblem
 from paper_checks.runs.can import can
 from paper_checks.runs.words import RUNS
 from paper_checks.validation.asked import validate
-from paper_checks.validation.judging import _at, _best, _differences, Data, FREE_CHOICES, lines, trend
-from paper_checks.validation.known import Known
+from paper_checks.validation.judging import _best, _differences, Data, FREE_CHOICES, lines, trend
 from paper_checks.validation.options import Options, parsed
 from paper_checks.validation.planned import about, planned
 from paper_checks.validation.reading import plan
@@ -249,22 +248,6 @@ def test_the_choice_of_a_free_constant_is_the_one_with_the_least_sum_over_the_li
     assert 0.5 < found < 0.6
 
 
-def test_what_a_quantity_is_on_the_third_line():
-    """``listed``: it has one value per client besides."""
-    for value, listed, there in (
-        (0.7, False, 0.7),
-        ([0.7, 2.3, 3.1], False, 3.1),
-        ([0.7], False, 0.7),  # the same for all lines
-        ([0.2, 0.8], True, [0.2, 0.8]),
-        ([[0.2, 0.8], [0.3, 0.7], [0.6, 0.4]], True, [0.6, 0.4]),
-        ([[0.2, 0.8]], True, [0.2, 0.8]),
-    ):
-        np.testing.assert_array_equal(_at(value, 2, listed), there)
-    several = Known(np.array([0.7, 0.9]), "estimated", np.array([0.3, 0.4]), np.array([2.1, 1.8]))
-    single = [Known.sure(0.7, "given"), Known(0.7, "estimated", 0.3, 2.1), several]
-    assert [known.interval for known in single] == [None, (0.3, 2.1), None]
-
-
 class Free:
     """Stands for a bound with a constant that its proof leaves open."""
 
@@ -345,14 +328,6 @@ def test_mistakes_are_one_line(refused, tmp_path):
         said = refused("validate", name, *small(*options), "-o", tmp_path)
         assert [word for word in named if word not in said] == [], said
     assert "--problem" in refused("validate", "fedals.rounds_v1")
-
-
-def test_a_folder_that_cannot_be_written_is_refused_before_training(tmp_path, refused, monkeypatch):
-    monkeypatch.setattr("paper_checks.validation.trained.planned", lambda *_: pytest.fail("it trains first"))
-    taken = tmp_path / "taken"
-    taken.write_text("a file")
-    for words in (["fedinit.lemma_2", *SMALL], ["fedinit.theorem_1", "--instances", "1"], ["fedals.one_round"]):
-        assert f"-o {taken}: File exists" in refused("validate", *words, "-o", taken)
 
 
 def test_the_method_follows_from_the_bound_and_not_from_its_name():

@@ -1,8 +1,6 @@
 """The verb ``verdict``: a paper's page as committed, that of a file of one's own, and the erratum."""
 
-import json
 import re
-import shlex
 import shutil
 import subprocess
 
@@ -16,7 +14,7 @@ from bounds.papers import PAPERS
 from bounds.showing.cards import letters_of
 from bounds.showing.printing import latex
 from paper_checks.audit import verdict
-from paper_checks.audit.reporting.erratum import belongs, erratum, is_printed
+from paper_checks.audit.reporting.erratum import belongs, erratum
 from paper_checks.audit.running import CLAIMS, REVIEWS, Word
 
 OWN = """
@@ -98,17 +96,6 @@ def test_an_erratum_has_the_printed_formula_its_fault_and_the_corrected_one(tmp_
     assert "every client's loss is $L$-smooth" in corrected, "words stay words"
 
 
-def test_a_formula_is_called_printed_only_if_a_paper_has_it():
-    for name, bound in BOUNDS.items():
-        if name.endswith(("_printed", "_v1", "_v2", "_appendix")):
-            assert is_printed(bound), name
-        if name.endswith(("_sharp", "_repaired", "_geometric", "_counted")):
-            assert not is_printed(bound), name
-    ours = "fedals.lemma_d1_weight fedals.gaussian_mean_gap decaying_k.k_star decaying_k.steps_slope fedinit.theorem_5 "
-    ours += "fedinit.theorem_3 fedcog.corollary fedcog.smoothness_step classics.local_sgd_theorem_2 decaying_k.lemma_1"
-    assert not [name for name in ours.split() if is_printed(BOUNDS[name])]
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex sets the errata")
 @cases("paper", [*PAPERS, "none"])
@@ -154,32 +141,6 @@ def test_what_a_file_declares_wrongly_is_one_line(own, capsys, tmp_path, verb, w
     assert (err.count("\n"), said in err) == (1, True), err
 
 
-def test_what_is_printed_to_run_a_claim_again_runs_it(own, tmp_path, capsys):
-    there = tmp_path / "a folder" / "my paper.py"
-    there.parent.mkdir()
-    there.write_text(OWN + '\nmore = [Claim("mine.listed", "Too.", Kind.REMARK.at("line 3"), Same(K, K))]\n')
-    assert fedbounds.main(["check", str(there), "--json", "--workers", "1"]) == 0
-    commands = {told["name"]: told["command"] for told in json.loads(capsys.readouterr().out)}
-    assert len(commands) == 3
-    for name, line in commands.items():
-        program, *words = shlex.split(line)
-        assert program == "fedbounds"
-        assert fedbounds.main([*words, "--workers", "1"]) == 0
-        assert name in capsys.readouterr().out
-    status, out, _ = run(capsys, there, "--erratum", "--workers", "1")
-    assert (status, "my paper.py:lost" in out.replace(r"\allowbreak{}", "")) == (0, True)
-
-
-def test_a_bound_that_the_file_declares_may_be_the_correction(own, capsys):
-    own.write_text(
-        "from dataclasses import replace\nfrom bounds import get\n"
-        "mended = replace(get('decaying_k.eta_star'), name='mine.eta_star')\n"
-        + OWN.replace('"decaying_k.eta_star")', '"mine.eta_star")')
-    )
-    status, out, _ = run(capsys, own, "--erratum", "--workers", "1")
-    assert (status, out.count(r"\subsection*"), r"\emph{Corrected,} twice:" in out) == (0, 1, True)
-
-
 CORRECTED = [("THEOREM", "", 1), ("ASSUMPTION", "", 1), ("ALGORITHM", "", 1), ("DEFINITION", "", 1), ("TABLE", "", 0),
              ("REMARK", "", 0), ("THEOREM", ", ours=True", 0)]  # fmt: skip
 
@@ -204,16 +165,6 @@ def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, m
     assert str(own.with_suffix(ending)) in capsys.readouterr().err
     link.unlink()
     assert own.read_text(encoding="utf-8") == OWN
-
-
-@cases("name", ["REPORT.md", "report.json"])
-def test_a_report_takes_the_place_of_nobody_elses(own, tmp_path, capsys, name):
-    theirs = tmp_path / name
-    theirs.write_text("# My own report\n", encoding="utf-8")
-    assert fedbounds.main(["check", f"{own}:square", "--report", str(tmp_path)]) == 2
-    assert str(theirs) in capsys.readouterr().err
-    assert theirs.read_text(encoding="utf-8") == "# My own report\n"
-    theirs.unlink()
 
 
 def test_a_report_made_again_keeps_no_evidence_of_what_was_mended(own, tmp_path, capsys):

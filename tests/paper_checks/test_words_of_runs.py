@@ -23,7 +23,7 @@ from paper_checks.runs.readings import iterated, of_plan, target
 from paper_checks.runs.statistics import folded, MADE
 from paper_checks.runs.words import along, giver, readable, WORDS
 from paper_checks.validation.exact import compare
-from paper_checks.worst_cases import metrics
+from paper_checks.worst_case import objectives
 
 # ---- words ----
 
@@ -89,8 +89,10 @@ def test_worst_cases_have_a_series_for_every_word_that_the_table_says_they_read(
     for word in WORDS:
         for over in ("rounds", "iterations"):
             if readable(word, words.WORST, iterated=over == "iterations"):
-                base, per = metrics.looked_at(word, Statistic("last", over))
-                assert base in ({**metrics.ITERATIONS, **metrics.WHOLE} if per == words.ITERATION else metrics.METRICS)
+                base, per = objectives.looked_at(word, Statistic("last", over))
+                assert base in (
+                    {**objectives.ITERATIONS, **objectives.WHOLE} if per == words.ITERATION else objectives.METRICS
+                )
 
 
 # ---- statistics ----

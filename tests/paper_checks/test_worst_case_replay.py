@@ -1,21 +1,22 @@
 """Worst cases as federations: run by the training loop they do as badly as the program says, and meet what was said."""
 
-import json
+import dataclasses
 from itertools import cycle, permutations, product
 
 import numpy as np
 import pytest
-from loops import each
+from loops import cases
 
 from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
 from empirics.training.setting import Setting
-from paper_checks.worst_cases import worst_case, WorstCaseError
-from paper_checks.worst_cases.instances import Instance, simplex
-from paper_checks.worst_cases.interpolants import Interpolant
-from paper_checks.worst_cases.program import _answer
-from paper_checks.worst_cases.replaying import ACCURACY, METRICS, replay
+from paper_checks.worst_case.interpolants import Interpolant
+from paper_checks.worst_case.objectives import METRICS
+from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.replay import ACCURACY, attained, replay, simplex
+from paper_checks.worst_case.solve import worst_case
+from paper_checks.worst_case.solver import _answer
 
 START = {"smoothness": 1.0, "initial_distance_sq": 1.0}
 STRONG = {**START, "strong_convexity": 0.1, "optimum_dissimilarity": 1.0}
@@ -34,7 +35,7 @@ def setting(rounds, clients, steps, size=0.3, **more):
 
 def checked(worst):
     """The replay of a worst case, after all that must hold of any."""
-    found = worst.replay()
+    found = replay(attained(worst))
     assert found.error <= ACCURACY, found
     assert not found.broken, found
     assert found.agrees
@@ -149,7 +150,7 @@ def test_one_client_alone_and_clients_apart_make_instances_too():
     few = checked(worst_case("fedavg()", setting(2, 4, 2), STRONG, "distance_sq"))
     assert few.dimension == 4  # one for the mean, three for a simplex of four
     assert "every assumption" in few.shows
-    relaxed = worst_case("fedavg()", setting(2, 2, 2), POLYAK, "optimality_gap").replay()
+    relaxed = replay(attained(worst_case("fedavg()", setting(2, 2, 2), POLYAK, "optimality_gap")))
     assert all(named in relaxed.shows for named in ("visited models only", "Polyak"))
 
 
@@ -178,7 +179,7 @@ LONG = {
 
 
 @pytest.mark.slow
-@each(LONG, lambda name: {"case": LONG[name]})
+@cases("case", LONG.values())
 def test_longer_runs(case):
     method, rounds, clients, steps, assumptions, metric, statistic = case
     checked(worst_case(method, setting(rounds, clients, steps), assumptions, metric, statistic))
@@ -200,64 +201,13 @@ def test_a_solver_that_breaks_down_gives_no_number():
         _answer(Broken())
 
 
-# ---- files ----
+# ---- instances ----
 
 
-@pytest.fixture(scope="module")
-def instance():
-    worst = worst_case("fedinit(beta=0.1, reading='code')", setting(2, 3, 2), CONVEX, "optimality_gap", steps=(1, 2))
-    return worst.instance()
-
-
-def test_a_file_replays_without_a_solver(instance, tmp_path, monkeypatch):
-    cases = (STEEP, "loss_change"), (SMOOTH, "optimality_gap")  # of the last two no minimum is known
-    instances = [instance, *(worst_case("fedavg()", setting(2, 2, 2), *case).instance() for case in cases)]
-    monkeypatch.setattr("paper_checks.worst_cases.program.solver", lambda: pytest.fail("no solver is needed"))
-    for kept in instances:
-        kept.save(tmp_path / "kept.json")
-        loaded = Instance.load(tmp_path / "kept.json")
-        assert (loaded.question, loaded.floor) == (kept.question, kept.floor)
-        assert replay(loaded) == replay(kept)
-        assert replay(loaded).agrees
-    assert (instance.clients, instance.broken < 1e-6) == (3, True)
-
-
-def test_a_method_that_no_text_names_is_not_saved(tmp_path):
+def test_a_method_of_ones_own_is_replayed_and_a_damaged_number_shows():
     own = renamed(algorithm("scaffold()"), "mine")
-    worst = worst_case(own, setting(1, 2, 2), CONVEX, "optimality_gap")
-    assert worst.replay().agrees
-    with pytest.raises(WorstCaseError, match="mine"):
-        worst.instance().save(tmp_path / "kept.json")
-
-
-DAMAGES = [
-    ("points", [[0.0]]), ("values", "many"), ("start", [float("nan")]), ("start", [0.0, float("inf"), 0.0]),
-    ("question", []), ("value", None), ("floor", []),
-]  # fmt: skip
-OF_QUESTIONS = [
-    ("algorithm", "fedavgg()"), ("algorithm", "nowhere.py:mine"), ("setting", {"rounds": 0, "cohort": 3}),
-    ("setting", {"rounds": 2, "cohort": 4}), ("assumptions", {"smoothness": -1.0}), ("statistic", {"kind": "most"}),
-    ("steps", ["a"]),
-]  # fmt: skip
-
-
-def test_damaged_files_are_refused_in_one_line(instance, tmp_path):
-    path = tmp_path / "kept.json"
-    instance.save(path)
-    whole = json.loads(path.read_text(encoding="utf-8"))
-    made = [whole | {name: value} for name, value in DAMAGES]
-    made += [whole | {"question": whole["question"] | {name: value}} for name, value in OF_QUESTIONS]
-    for text in (*map(json.dumps, made), "{"):
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(WorstCaseError, match=path.stem) as error:
-            Instance.load(path)
-        assert "\n" not in str(error.value)
-    with pytest.raises(WorstCaseError, match="nowhere"):
-        Instance.load(tmp_path / "nowhere.json")
-
-
-def test_a_damaged_number_shows_in_the_replay(instance):
-    moved = Instance(
-        instance.question, instance.value, instance.start, instance.points, 0.9 * instance.gradients, instance.values
-    )
-    assert not replay(moved).agrees
+    assert replay(attained(worst_case(own, setting(1, 2, 2), CONVEX, "optimality_gap"))).agrees
+    chosen = "fedinit(beta=0.1, reading='code')"
+    instance = attained(worst_case(chosen, setting(2, 3, 2), CONVEX, "optimality_gap", steps=(1, 2)))
+    assert replay(instance).agrees
+    assert not replay(dataclasses.replace(instance, gradients=0.9 * instance.gradients)).agrees

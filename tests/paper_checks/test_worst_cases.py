@@ -1,27 +1,33 @@
 """Exact worst cases: closed forms, finite differences, other units, random federations, step sizes, refusals."""
 
+import ast
+import re
 import sys
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
-from loops import each
+from loops import cases
 
 from bounds.core import Statistic
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
-from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
-from paper_checks.rates.search import Case, certified
-from paper_checks.worst_cases import orbits, program as programs, refining, worst_case, WorstCaseError
-from paper_checks.worst_cases.drawing import draw
-from paper_checks.worst_cases.formulation import Formulation
-from paper_checks.worst_cases.instances import Instance, question_of_json, question_to_json
-from paper_checks.worst_cases.replaying import replay
-from paper_checks.worst_cases.worst import answer, moved, Question
+from paper_checks import worst_case as worst_case_package
+from paper_checks.worst_case import program as programs, refining, symmetry as orbits
+from paper_checks.worst_case.formulation import Formulation
+from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.question import Question
+from paper_checks.worst_case.rate_case import Case
+from paper_checks.worst_case.rate_search import certified
+from paper_checks.worst_case.replay import attained, replay
+from paper_checks.worst_case.solve import answer, moved, worst_case
+from paper_checks.worst_case.symbolic_run import draw
+from paper_checks.worst_case.worst_case_proof import certify
 
 L, MU = 1.7, 0.23
 STRONG = {"smoothness": L, "strong_convexity": MU, "initial_distance_sq": 2.3, "optimum_dissimilarity": 0.7}
@@ -235,54 +241,6 @@ def test_the_central_path_gives_the_same_as_the_solver(monkeypatch):
         assert followed.multipliers == {word: near(m, 1e-3) for word, m in one.multipliers.items()}
 
 
-# ---- from below: no federation does worse ----
-
-
-def walked(problem, start, plan, name):
-    """The server models of FedAvg or SCAFFOLD on quadratics, in plain loops."""
-    models, clients = [start], problem.clients
-    controls = np.zeros((clients, problem.dim))
-    for _ in range(plan.rounds):
-        ends = np.tile(models[-1], (clients, 1))
-        for _ in range(plan.local_steps):
-            gradients = np.array([problem.curvatures[i] @ (ends[i] - problem.minima[i]) for i in range(clients)])
-            if name == "scaffold":
-                gradients += controls.mean(0) - controls
-            ends = ends - plan.step_size * gradients
-        controls = controls - controls.mean(0) + (models[-1] - ends) / (plan.local_steps * plan.step_size)
-        models.append(ends.mean(0))
-    return models
-
-
-def scaled(problem, limit):
-    """The same curvatures, the minima pulled together until the clients' gradients at the minimiser meet the limit."""
-    centre = problem.minimiser
-    unlike = (problem.client_gradients(centre) ** 2).sum(-1).mean()
-    return replace(problem, minima=centre + (problem.minima - centre) * np.sqrt(limit / unlike))
-
-
-def reached(seed, plan, name, given):
-    """The distance and the gap that a random federation of the class ends at."""
-    lowest = max(given["strong_convexity"], 1e-3)
-    problem = scaled(random_quadratics(seed, plan.cohort, 2, (lowest, L)), given["optimum_dissimilarity"])
-    away = np.random.default_rng(seed).standard_normal(2)
-    start = problem.minimiser + away * np.sqrt(given["initial_distance_sq"]) / np.linalg.norm(away)
-    last = walked(problem, start, plan, name)[-1]
-    return ((last - problem.minimiser) ** 2).sum(), problem.loss(last) - problem.optimal_loss
-
-
-def test_no_quadratic_federation_does_worse_and_one_comes_near():
-    for name, given in product(("fedavg", "scaffold"), (STRONG, CONVEX)):
-        worst = [
-            worst_case(KNOWN[name], plan(3, 3), given, metric).value for metric in ("distance_sq", "optimality_gap")
-        ]
-        found = np.array([reached(seed, plan(3, 3, 2 + seed % 2), name, given) for seed in range(60)])
-        assert (found <= np.array(worst) * (1 + 1e-9)).all()
-    # The slowest quadratic attains it with one local step; four hundred drawn ones come within a tenth.
-    worst = worst_case("fedavg()", plan(3, 1), STRONG, "distance_sq").value
-    assert max(reached(seed, plan(3, 1), "fedavg", STRONG)[0] for seed in range(400)) > 0.9 * worst
-
-
 # ---- errors planted in the statement are seen ----
 
 
@@ -311,7 +269,7 @@ def test_steps_up_to_two_over_the_curvatures_contract_by_the_flattest_quadratic(
     found = worst_case("fedavg()", plan(4, 1), FALLING, "distance_sq", step_sizes=SIZES)
     shrunk = 0.9 * np.prod([(1 - 0.2 * size) ** 2 for size in SIZES])
     assert found.value == near(shrunk, 1e-6)
-    proof = found.certificate()
+    proof = certify(found.question, found.value)
     assert float(proof.attained) <= shrunk <= float(proof.bound)
     assert proof.width < 1e-5
     with pytest.raises(WorstCaseError, match="step_size"):  # a list has no one derivative
@@ -324,12 +282,10 @@ def test_listed_sizes_of_a_rule_are_that_rule_and_those_of_rounds_those_of_their
     ruled = worst_case("fedavg()", plan(size=0.3, step_offset=7), FALLING, "optimality_gap")
     assert listed.value == near(ruled.value, 1e-7)
     assert listed.value != near(worst_case("fedavg()", plan(size=0.3), FALLING, "optimality_gap").value, 1e-3)
-    assert listed.replay().agrees
+    assert replay(attained(listed)).agrees
     by_round = worst_case("fedavg()", plan(), FALLING, "distance_sq", steps=(3, 1), step_sizes=(0.4, 0.25))
     each = worst_case("fedavg()", plan(), FALLING, "distance_sq", steps=(3, 1), step_sizes=(0.4, 0.4, 0.4, 0.25))
     assert by_round.value == each.value
-    assert question_of_json(question_to_json(each.question)) == each.question
-    assert "step_sizes" not in question_to_json(ruled.question)
 
 
 # ---- what is refused ----
@@ -419,7 +375,7 @@ RENAMED = {
 }
 
 
-@each(RENAMED, lambda name: {"case": RENAMED[name]})
+@cases("case", RENAMED.values())
 def test_renaming_the_clients_loses_nothing(case):
     method, clients, cohort, steps, metric, given = case
     small = worst_case(method, drawing(cohort, steps=steps), given, metric, clients=clients)
@@ -504,13 +460,11 @@ def test_no_federation_on_a_line_is_above_and_one_comes_near():
         assert most > 0.97 * found
 
 
-def test_the_federation_that_attains_it_is_run_with_every_cohort(tmp_path):
+def test_the_federation_that_attains_it_is_run_with_every_cohort():
     for method in ("fedavg()", "scaffold()"):
         found = worst_case(method, drawing(1, steps=2), STRONG, "distance_sq", clients=2)
-        said = found.replay()
+        said = replay(attained(found))
         assert said.agrees, (said.error, said.broken)
-        found.instance().save(tmp_path / "own.json")
-        assert replay(Instance.load(tmp_path / "own.json")).measured == near(said.measured, 1e-12)
 
 
 def test_the_least_over_rounds_is_of_means():
@@ -558,3 +512,21 @@ def test_what_is_refused_where_clients_are_drawn():
             )  # fmt: skip
         assert "\n" not in str(error.value)
         assert [name for name in named if name not in str(error.value)] == [], error.value
+
+
+# ---- layers ----
+
+
+def test_every_module_imports_from_those_before_it():
+    home = Path(worst_case_package.__file__).parent
+    order = re.findall(r"``(\w+)``", worst_case_package.__doc__)
+    assert sorted(order) == sorted(path.stem for path in home.glob("*.py") if path.stem != "__init__")
+    upwards = []
+    for place, name in enumerate(order):
+        tree = ast.parse((home / f"{name}.py").read_text(encoding="utf-8"))
+        for node in (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level == 1):
+            named = [node.module] if node.module else [alias.name for alias in node.names]
+            upwards += [(name, other) for other in named if other not in order[:place]]
+    assert not upwards
+    verifier = ast.parse((home / "verify.py").read_text(encoding="utf-8"))
+    assert {a.name for n in ast.walk(verifier) if isinstance(n, ast.Import) for a in n.names} <= sys.stdlib_module_names

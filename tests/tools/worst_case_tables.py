@@ -1,6 +1,6 @@
 """Tables of worst cases that come with the project, anew: ``python tests/tools/worst_case_tables.py NAME``.
 
-Options are those of ``fedbounds tightness``: ``-o paper_checks/worst_cases/tables --certify`` renews a table with its
+Options are those of ``fedbounds tightness``: ``-o paper_checks/worst_case/tables --certify`` renews a table with its
 proofs.
 """
 
@@ -17,13 +17,13 @@ from bounds.catalog import get
 from bounds.core import Bound
 from paper_checks.runs.methods import takes
 from paper_checks.runs.words import along
-from paper_checks.tightness_options import parser
-from paper_checks.worst_cases.command import run
-from paper_checks.worst_cases.places import Place
-from paper_checks.worst_cases.tables import places
+from paper_checks.worst_case.grid_point import GridPoint
+from paper_checks.worst_case.tightness import parser
+from paper_checks.worst_case.tightness_table import grid as places
+from paper_checks.worst_case.tightness_work import run
 
 
-def full(bound: Bound) -> list[Place]:
+def full(bound: Bound) -> list[GridPoint]:
     """The grid of the tables that come with the project: up to 16 gradients per client, and a few of 20.
 
     The condition number varies where the bound knows a strong convexity or PL constant, the heterogeneity where it
@@ -46,10 +46,11 @@ def full(bound: Bound) -> list[Place]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    args = parser().parse_intermixed_args(list(arguments))
+    options = parser()
+    args = options.parse_intermixed_args(list(arguments))
     if args.words:
         raise SystemExit("a table that comes with the project has a grid of its own: give no quantity=value")
-    return run(args, full(get(args.name)), "python tests/tools/worst_case_tables.py")
+    return run(args, options, full(get(args.name)), "python tests/tools/worst_case_tables.py")
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ class AboveWorstCase:
     least: float
 
     def __call__(self, book: Book) -> Finding:
-        from ...worst_cases.refining import DOUBT
-        from ...worst_cases.tables import committed
+        from ...worst_case.refining import DOUBT
+        from ...worst_case.tightness_table import committed
 
         chosen = book[self.bound]
         rows = [found for found in (_beside(chosen, row) for row in committed(self.bound)) if found is not None]
@@ -63,9 +63,9 @@ class AboveWorstCase:
 
 def _box(bound: Bound, rows: list[dict[str, Any]]) -> str:
     """Where the rows lie; without strong convexity or its like the class has losses of any condition number."""
-    from ...worst_cases.places import Place, question
+    from ...worst_case.grid_point import GridPoint, question
 
-    curved = {"strong_convexity", "pl_constant"} & set(question(bound, Place.of_row(rows[0])).assumptions)
+    curved = {"strong_convexity", "pl_constant"} & set(question(bound, GridPoint.of_row(rows[0])).assumptions)
     columns = {"clients": "clients"} | ({"kappa": "condition_number"} if curved else {})
     if "share: heterogeneity" in rows[0]:
         columns["Gamma"] = "heterogeneity"
@@ -81,10 +81,10 @@ def _where(row: dict[str, Any]) -> dict[str, str]:
 
 def _beside(bound: Any, row: dict[str, Any]) -> tuple[float, dict[str, Any]] | None:
     """The bound over the worst case at a row's place; None outside the conditions, or where the worst case is 0."""
-    from ...worst_cases.jobs import terms
-    from ...worst_cases.places import at_step, Place
+    from ...worst_case.grid_point import at_step, GridPoint
+    from ...worst_case.jobs import terms
 
-    place = Place.of_row(row)
+    place = GridPoint.of_row(row)
     parts, inside = terms(bound, at_step(bound, place, row["step_size"]))
     if not inside or not row["worst_case"] > NOTHING:
         return None

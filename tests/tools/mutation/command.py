@@ -15,7 +15,6 @@ from bounds.showing.terminal import print_lines
 from empirics.progress import progress
 from paper_checks.audit.running import CLAIMS
 
-from .kept import Kept
 from .patience import LEAST, TIMES
 from .runs import attack_bounds, attack_checks
 from .tally import Survivor, Tally
@@ -34,13 +33,12 @@ def main(arguments: Sequence[str]) -> int:
     if args.report is not None:
         args.report.mkdir(parents=True, exist_ok=True)
     claims = [c for c in CLAIMS.values() if not c.deep and any(BOUNDS[n].source.paper == c.paper for n in names)]
-    kept = Kept(None if args.report is None else args.report / "mutation.jsonl")
     with progress("planting errors") as bar:
         bar.start(len(names) + (0 if args.names else len(claims)))
         bar.doing("in formulas")
-        bounds = attack_bounds(names, claims, args.workers, bar.step, kept)
+        bounds = attack_bounds(names, claims, args.workers, bar.step)
         bar.doing("in checks")
-        checks = [] if args.names else attack_checks(claims, args.workers, bar.step, kept)
+        checks = [] if args.names else attack_checks(claims, args.workers, bar.step)
     if args.json:
         print(json.dumps({"bounds": [_plain(t) for t in bounds], "checks": [_plain(t) for t in checks]}, indent=2))
     else:
@@ -55,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("names", nargs="*", metavar="BOUND", help="without one: every bound, and every check")
     add("--paper", choices=sorted(PAPERS), help="only the bounds and claims of one paper")
-    add("--report", type=Path, metavar="DIR", help="write MUTATION.md there; what was stopped goes on")
+    add("--report", type=Path, metavar="DIR", help="write MUTATION.md there")
     add("--workers", type=int, default=2, metavar="N", help="processes (2)")
     add("--json", action="store_true", help="print JSON")
     return parser

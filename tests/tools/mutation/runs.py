@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from paper_checks.forking import spread
 
 from .checks import mutant_checks, MutantCheck
 from .formulas import Mutant, mutants
-from .kept import Kept
 from .patience import judged_within, patience
 from .tally import tallied, Tally
 
@@ -26,15 +25,10 @@ def attack_bounds(
     claims: Iterable[Claim],
     workers: int = 2,
     step: Callable[[], object] = lambda: None,
-    kept: Kept | None = None,
 ) -> list[Tally]:
     """Plant every error in each bound and run the claims that ask for it, quickest first, until one notices."""
-    kept = kept or Kept()
-    baseline: list[Verdict] = []
-    if any(kept.get("formulas", name) is None for name in names):
-        baseline = [v for v in audit(list(claims), workers) if v.expected]
-    askers = {name: _askers(name, baseline) for name in names}
-    return _all("formulas", {name: (name, askers[name]) for name in names}, _bound, workers, step, kept)
+    baseline = [v for v in audit(list(claims), workers) if v.expected]
+    return _all([(name, _askers(name, baseline)) for name in names], _bound, workers, step)
 
 
 def _askers(name: str, verdicts: Sequence[Verdict]) -> list[tuple[Claim, float]]:
@@ -73,30 +67,18 @@ def attack_checks(
     claims: Sequence[Claim],
     workers: int = 2,
     step: Callable[[], object] = lambda: None,
-    kept: Kept | None = None,
 ) -> list[Tally]:
     """Plant every error in each claim's check; it is caught when the claim's verdict is no longer the audited one."""
-    return _all("checks", {claim.name: claim for claim in claims}, _check, workers, step, kept or Kept())
+    return _all(claims, _check, workers, step)
 
 
-def _all(
-    attacked: str,
-    items: Mapping[str, Any],
-    work: Callable[[Any], Tally],
-    workers: int,
-    step: Callable[[], object],
-    kept: Kept,
-) -> list[Tally]:
-    """The tallies in the order of the items: those that are kept, and the others as they are ready."""
-    found = {name: tally for name in items if (tally := kept.get(attacked, name)) is not None}
-    for _ in found:
+def _all(items: Sequence[Any], work: Callable[[Any], Tally], workers: int, step: Callable[[], object]) -> list[Tally]:
+    """The tallies in the order of the items."""
+    found = {}
+    for place, tally in spread(work, items, workers):
+        found[place] = tally
         step()
-    left = [name for name in items if name not in found]
-    for place, tally in spread(work, [items[name] for name in left], workers):
-        found[left[place]] = tally
-        kept.add(attacked, tally)
-        step()
-    return [found[name] for name in items]
+    return [found[place] for place in range(len(items))]
 
 
 def _check(claim: Claim) -> Tally:

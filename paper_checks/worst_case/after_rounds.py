@@ -1,0 +1,169 @@
+"""What a rate says after a number of rounds, in fractions, and beside it what some federation does reach.
+
+Of noise there is no finite program over all distributions. What is proved is the composition of rounds: from
+``V_next <= contraction V + (1 - contraction) (floor zeta^2 + noise_floor sigma^2)`` it follows that
+
+    E|w_T - w*|^2 <= contraction^T V_0 + (1 - contraction^T) (floor zeta^2 + noise_floor sigma^2).
+
+Below it are the exact worst case without noise, which is one of all noises, and the exact moments of quadratics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+import numpy as np
+
+from bounds.errors import BoundsError
+from empirics.errors import EmpiricsError
+from empirics.exact import ENGINES
+from empirics.problems.quadratics import Quadratics
+from empirics.training.setting import Setting
+
+from . import verify
+from .lyapunov import NotCertified
+from .methods import fraction
+from .rate_case import Case
+from .rate_search import above, Rate, sharpest, Statement
+from .solve import taking, worst_case
+
+PATIENCE = 3.0
+"""Seconds that a worst case beside the bound may take, about."""
+COLUMNS = 45
+"""Gradients of all clients together in the worst case of a tree of cohorts that is still solved beside a bound."""
+FOLLOWED = 2000
+"""Rounds up to which moments are followed."""
+MANY_CLIENTS = 200
+"""Clients up to which they are."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """So many rounds from a start: ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2`` at most these."""
+
+    rounds: int
+    distance: float
+    dissimilarity: float = 0.0
+    variance: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class After:
+    """The least ``bound`` after some rounds, rounded up; ``statement`` it follows from, whose proof states it too.
+
+    ``worst_case`` is the exact one without noise, ``instance`` what quadratics reach in the mean: both are below it,
+    and None where they would take too long.
+    """
+
+    bound: float
+    statement: Statement
+    worst_case: float | None
+    instance: float | None
+
+    @property
+    def proved(self) -> bool:
+        return self.statement.proof is not None
+
+
+def after(rate: Rate, begun: Begun, step: Callable[[str], None] = lambda words: None) -> After:
+    """The least of what the rate's statements, and one that is sought for these rounds, say."""
+    said = list(rate.statements)
+    step(f"the least after {begun.rounds} rounds")
+    with suppress(NotCertified):  # the others say something
+        said.append(sharpest(rate, begun.rounds, begun.distance, begun.dissimilarity, begun.variance))
+    proofs = [s for s in said if s.proof is not None] or said
+    least = min(proofs, key=lambda s: _left(s, begun))
+    bound = above(_left(least, begun))
+    step("a worst case beside it")
+    exact = worst(rate.case, begun)
+    step("quadratics beside it")
+    return After(bound, _stating(least, begun, bound), exact, quadratics(rate.case, begun))
+
+
+def _left(said: Statement, begun: Begun) -> Fraction:
+    """What a statement leaves after so many rounds, of its fractions where it is proved."""
+    if said.proof is not None:
+        return verify.remaining(said.proof["claim"], _words(begun))
+    words = ("contraction", "start_distance", "start_dissimilarity", "floor", "noise_floor")
+    return verify.remaining({word: Fraction(getattr(said, word)) for word in words}, _words(begun))
+
+
+def _words(begun: Begun) -> dict[str, int | str]:
+    return {
+        "rounds": begun.rounds,
+        "initial_distance_sq": str(fraction(begun.distance)),
+        "optimum_dissimilarity": str(fraction(begun.dissimilarity)),
+        "gradient_variance": str(fraction(begun.variance)),
+    }
+
+
+def _stating(said: Statement, begun: Begun, bound: float) -> Statement:
+    """The statement whose proof says the bound as well."""
+    if said.proof is None:
+        return said
+    content = {**said.proof, "after": {**_words(begun), "bound": str(Fraction(repr(bound)))}}
+    return replace(said, proof=content)
+
+
+# ---- below it ----
+
+
+def worst(case: Case, begun: Begun) -> float | None:
+    """The exact worst case of full gradients, of cohorts in the mean; None where it is too large."""
+    steps, clients, cohort = case.local_steps, case.clients, case.cohort
+    given = {
+        "smoothness": case.smoothness, "strong_convexity": case.strong_convexity,
+        "initial_distance_sq": begun.distance, "optimum_dissimilarity": begun.dissimilarity,
+    }  # fmt: skip
+    if not begun.rounds:
+        return None
+    if cohort is None or clients is None or cohort == clients:
+        clients, cohort = None, 1 if clients == 1 else 2
+        if begun.rounds * steps > COLUMNS or taking(begun.rounds * steps + 1, begun.rounds * steps) > PATIENCE:
+            return None
+    else:
+        branches = comb(clients, cohort)
+        models = begun.rounds if branches == 1 else (branches ** min(begun.rounds, 9) - 1) // (branches - 1)
+        if clients > 5 or clients * models * steps > COLUMNS:
+            return None
+    plan = Setting(begun.rounds, cohort, local_steps=steps, step_size=case.step_size)
+    try:
+        return worst_case(case.algorithm, plan, given, "distance_sq", clients=clients, patience=10 * PATIENCE).value
+    except BoundsError:
+        return None
+
+
+def quadratics(case: Case, begun: Begun) -> float | None:
+    """The largest exact mean over clients on a line with quadratics of one curvature or two."""
+    if not begun.rounds:
+        return begun.distance
+    clients = case.clients or 2
+    if begun.rounds > FOLLOWED or clients > MANY_CLIENTS:
+        return None
+    plan = Setting(begun.rounds, case.cohort or clients, local_steps=case.local_steps, step_size=case.step_size)
+    found, engine = [], ENGINES["groups" if clients > 1 else "moments"]
+    for problem in _federations(case, clients, begun):
+        try:
+            found.append(float(engine(problem, case.algorithm, plan).server["distance_sq"][-1]))
+        except EmpiricsError:  # a method that it does not follow
+            return None
+    return max(found)
+
+
+def _federations(case: Case, clients: int, begun: Begun) -> Iterator[Quadratics]:
+    """Half of the clients, or the larger half, pulled one way and the others the other way; the minimiser is 0."""
+    many = clients // 2
+    pull = np.repeat([-1.0, many / (clients - many)], [many, clients - many])
+    pull = pull * (begun.dissimilarity / max((pull**2).mean(), 1e-300)) ** 0.5 if many else 0 * pull
+    noise = np.full((clients, 1, 1), begun.variance)
+    ends = (case.strong_convexity, case.smoothness)
+    for (one, other), way in product(product(ends, ends), (1.0, -1.0)):
+        curvature = np.repeat([one, other], [many, clients - many])
+        minima = way * pull / curvature
+        start = np.array([begun.distance**0.5])
+        yield Quadratics(curvature[:, None, None], minima[:, None], noise, start=start)

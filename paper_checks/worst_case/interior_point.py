@@ -1,0 +1,373 @@
+"""Multipliers that prove at every moment: a program and its dual along their central path, solved by least squares.
+
+A solver that comes from outside of the dual returns multipliers that prove nothing, by a little, and the bound pays for
+mending them. Here what is left of the inequalities is definite and function values cancel from the first step on, so
+that nothing needs mending, and the bound is as near to the worst case as the path is followed. An early point of the
+path is a federation strictly inside of its class, the last one nearly attains the bound.
+
+Steps are those of Nesterov and Todd (1998) with Mehrotra's correction and Gondzio's (1996). Each is the solution of a
+least-squares problem, found from normal equations and refined. They square a condition that reaches 1e10 at the end of
+the path: where refining does not settle an orthogonal factor with its largest rows first takes their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular
+
+from .conditioning import Frame, normalised, restored, turned
+from .coordinates import Array, pack, unpack
+from .program import Program, Solved, WorstCaseError
+
+STEPS = 150
+PENALTY = 1e4
+"""Cost of the artificial variable that makes a first point definite: more than all squares together, in good units."""
+SHORT = 1e-3
+"""Steps of which the path is not followed any further."""
+POOR = 0.03
+"""Steps below it lead back to the path, not along it, where the path is followed carefully."""
+EDGE = 0.98
+"""How far a step goes towards the edge; a corrected one less far, by the length of what it corrects."""
+CORRECTED, LONG, MORE = 3, 0.9, 0.02
+"""How often a step is corrected at most, how long one is that needs no correction, by how much one must lengthen it."""
+NEAR = 0.1, 10.0
+"""Products of both sides that are near their aim, relative to it: others are corrected."""
+REFINED, SETTLED = 6, 1e-8
+"""Solutions of the normal equations for a step at most, and the last one's size, relative to the step."""
+LEAST = 0.1
+"""A first multiplier, relative to the usual one, at least."""
+OFF = 1e-9
+"""How far the equations of a federation may be off for it to be one inside."""
+NOTHING = 1e-12
+"""A worst case below this, in good units, is known when the gap is about that small."""
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """``solved`` is the last point of the path.
+
+    Two more have unknowns that keep every inequality: ``inside`` the one that keeps them best, ``near`` the last one.
+    """
+
+    solved: Solved
+    inside: Array
+    near: Array
+
+
+def followed(program: Program, gap: float) -> Followed:
+    """The path up to a duality gap, relative to the value; ``WorstCaseError`` where it never gets inside the dual.
+
+    Where multipliers must grow a thousandfold from the first ones on, as with many local steps of non-convex clients,
+    the first steps are too short to get anywhere: then the path is followed carefully, which takes more steps.
+    """
+    stated, frame = normalised(program)
+    path = _Path(stated, frame)
+    try:
+        return path.follow(gap)
+    except WorstCaseError:
+        return path.follow(gap, carefully=True)
+
+
+def alone(solved: Solved) -> Followed:
+    """A solution that is all there is to a path."""
+    return Followed(solved, solved.x, solved.x)
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Inner products and slacks of the program, multipliers of its dual; ``values`` are what flows are paid with."""
+
+    grams: list[Array]
+    slacks: Array
+    values: Array
+    multipliers: Array
+
+
+class _Path:
+    """The program in good units: multipliers of constraints, of several objectives, of the artificial variable."""
+
+    def __init__(self, program: Program, frame: Frame) -> None:
+        self.program, self.frame, self.packed, self.begun = program, frame, program.packed, perf_counter()
+        goals = np.array(program.objectives)
+        self.scale, self.count = float(np.abs(goals).max()) or 1.0, len(program.constraints)
+        goals = goals / self.scale
+        rows = np.array([c.row for c in program.constraints])
+        self.sizes = np.maximum(np.abs(rows).max(1), 1e-300)
+        several = goals if len(goals) > 1 else goals[:0]
+        unit = np.concatenate([*(pack(np.eye(n)) for n in program.blocks), np.zeros(program.values)])
+        self.rows = np.concatenate([rows / self.sizes[:, None], -several, unit[None]])
+        limits = np.array([float(c.limit) for c in program.constraints]) / self.sizes
+        self.cost = np.concatenate([limits, np.zeros(len(several)), [PENALTY]])
+        self.goal = np.zeros(program.size) if len(several) else goals[0]
+        self.flows, self.due = self.rows[:, self.packed :].T, self.goal[self.packed :]
+        if len(several):  # their multipliers are weights
+            weights = np.zeros(len(self.cost))
+            weights[self.count : -1] = 1.0
+            self.flows, self.due = np.vstack([self.flows, weights]), np.append(self.due, 1.0)
+
+    def follow(self, gap: float, carefully: bool = False) -> Followed:
+        """From a first point, or ``carefully`` from one where all products of both sides are alike."""
+        at, last, room = self._first(), None, 0.0
+        at = self._centred(at) if carefully else at
+        inside: _Point | None = None
+        near: _Point | None = None
+        order = sum(self.program.blocks) + len(self.cost)
+        for count in range(STEPS):
+            left = self._left(at.multipliers)
+            off = self._off(at)
+            pairs = zip(at.grams, left, strict=True)
+            mu = (sum(float((a * b).sum()) for a, b in pairs) + float(at.multipliers @ at.slacks)) / order
+            bare = at.multipliers * (np.arange(len(self.cost)) < len(self.cost) - 1)
+            if min(float(np.linalg.eigvalsh(s)[0]) for s in self._left(bare)) > 0:
+                last = at, bare, count
+            spare = float((at.slacks + off)[:-1].min())
+            if spare > room and np.abs(off[:-1]).max() < OFF:
+                inside, room = at, spare
+            near = at if spare > 0 else near
+            if last is not None and order * mu < gap * max(abs(float(self.cost @ bare)), NOTHING):
+                break
+            try:
+                at, length = self._next(at, left, off, mu, POOR if carefully else 0.0)
+            except np.linalg.LinAlgError:
+                break
+            if length < SHORT:
+                break
+        if last is None:
+            raise WorstCaseError("no multipliers leave a sum of squares: the solver did not come inside the dual")
+        return Followed(self._solved(*last), self._unknowns(inside or last[0]), self._unknowns(near or last[0]))
+
+    # ---- points ----
+
+    def _first(self) -> _Point:
+        z = np.append(np.ones(len(self.cost) - 1), 0.0)
+        z[: self.count] = self.sizes / np.median(self.sizes)  # flows there and back are alike, and cancel
+        for _ in range(60):
+            near = z + np.linalg.lstsq(self.flows, self.due - self.flows @ z, rcond=None)[0]
+            if (near[:-1] > LEAST * z[:-1]).all():
+                break
+            z = 2 * z
+        else:
+            raise WorstCaseError("function values do not cancel with positive multipliers")
+        near[-1] = 0.0
+        near[-1] = 1 + 2 * max(0.0, -min(float(np.linalg.eigvalsh(s)[0]) for s in self._left(near)))
+        grams = [np.eye(n) for n in self.program.blocks]
+        slacks = np.maximum(1.0, self.cost - self.rows[:, : self.packed] @ _packed(grams))
+        return _Point(grams, slacks, np.zeros(len(self.due)), near)
+
+    def _centred(self, at: _Point) -> _Point:
+        """The same multipliers with inner products and slacks in balance; what that breaks is mended on the way."""
+        left = self._left(at.multipliers)
+        mu = float(np.median(np.concatenate([np.linalg.eigvalsh(s) for s in left])))
+        return _Point([mu * np.linalg.inv(s) for s in left], mu / at.multipliers, at.values, at.multipliers)
+
+    def _left(self, multipliers: Array) -> list[Array]:
+        """What must be a sum of squares, block by block."""
+        return self._split(multipliers @ self.rows - self.goal)
+
+    def _split(self, x: Array) -> list[Array]:
+        ends = np.cumsum([n * (n + 1) // 2 for n in self.program.blocks])
+        pieces = np.split(x[: ends[-1]], ends[:-1])
+        return [unpack(piece, n) for piece, n in zip(pieces, self.program.blocks, strict=True)]
+
+    def _off(self, at: _Point) -> Array:
+        """By how much the slacks are not what the inequalities leave."""
+        off: Array = self.cost - self.rows[:, : self.packed] @ _packed(at.grams) - self.flows.T @ at.values - at.slacks
+        return off
+
+    def _unknowns(self, at: _Point) -> Array:
+        x = np.concatenate([_packed(at.grams), at.values[: self.program.values]])
+        nothing = np.zeros(0)
+        found = Solved(0.0, 0.0, x, nothing, nothing, "Solved", 0.0, 0, self.program.blocks)
+        return restored(found, self.frame).x
+
+    def _solved(self, at: _Point, multipliers: Array, count: int) -> Solved:
+        x = np.concatenate([_packed(at.grams), at.values[: self.program.values]])
+        weights = multipliers[self.count : -1] if len(self.program.objectives) > 1 else np.ones(1)
+        value = min(float(o @ x) for o in self.program.objectives)
+        beyond = float(self.cost @ multipliers) * self.scale
+        prices, seconds = multipliers[: self.count] * self.scale / self.sizes, perf_counter() - self.begun
+        found = Solved(value, beyond, x, prices, weights, "Solved", seconds, count, self.program.blocks)
+        return restored(found, self.frame)
+
+    # ---- steps ----
+
+    def _next(self, at: _Point, left: list[Array], off: Array, mu: float, poor: float) -> tuple[_Point, float]:
+        """The next point, and how far towards it the step went; one below ``poor`` is made again without correction."""
+        step = _Scaled(self, at, left, off)
+        lengths, slacks = step.lengths, step.slacks
+        first = step.towards([-np.diag(x) for x in lengths], -slacks)
+        one, other = step.reaches(first)
+        after = float((slacks + one * first.slacks) @ (slacks + other * first.multipliers))
+        for x, a, b in zip(lengths, first.grams, first.left, strict=True):
+            after += float(((np.diag(x) + one * a) * (np.diag(x) + other * b)).sum())
+        share = after / (mu * (sum(map(len, lengths)) + len(slacks)))
+        aim = mu * min(1.0, max(share, 1e-4) ** 2)
+        wanted = []
+        for x, a, b in zip(lengths, first.grams, first.left, strict=True):
+            both = a @ b
+            wanted.append(np.diag(aim / x - x) - (both + both.T) / (x[:, None] + x[None, :]))
+        edge = 0.9 + 0.09 * min(one, other)
+        rest = aim / slacks - slacks - first.slacks * first.multipliers / slacks
+        found = step.towards(wanted, rest)
+        one, other = step.reaches(found, edge)
+        for _ in range(CORRECTED):
+            if min(one, other) > LONG:
+                break
+            wanted, rest = step.corrected(wanted, rest, found, aim, (one, other))
+            again = step.towards(wanted, rest)
+            longer = step.reaches(again, edge)
+            if sum(longer) < one + other + MORE:
+                break
+            found, (one, other) = again, longer
+        if max(one, other) < poor:
+            found = step.towards([np.diag(mu / x - x) for x in lengths], mu / slacks - slacks)
+            one, other = step.reaches(found)
+        moved = [G @ m @ G.T for G, m in zip(step.frames, found.grams, strict=True)]
+        paid = step.d * (off - self.rows[:, : self.packed] @ _packed(moved)) - found.slacks
+        values = np.linalg.lstsq(self.flows.T * step.d[:, None], paid, rcond=None)[0]
+        new = _Point(
+            [a + one * (m + m.T) / 2 for a, m in zip(at.grams, moved, strict=True)],
+            at.slacks + one * found.slacks / step.d,
+            at.values + one * values,
+            at.multipliers + other * step.d * found.multipliers,
+        )
+        return new, max(one, other)
+
+
+@dataclass(frozen=True, eq=False)
+class _Direction:
+    """A step in scaled coordinates, of what is primal and of what is dual."""
+
+    grams: list[Array]
+    slacks: Array
+    left: list[Array]
+    multipliers: Array
+
+
+class _Scaled:
+    """A point in Nesterov and Todd's coordinates, in which both sides are the same: ``lengths`` and ``slacks``."""
+
+    def __init__(self, path: _Path, at: _Point, left: list[Array], off: Array) -> None:
+        self.path = path
+        self.frames, self.lengths = [], []
+        for gram, square in zip(at.grams, left, strict=True):
+            one, other = np.linalg.cholesky(square), np.linalg.cholesky(gram)
+            _, lengths, turn = np.linalg.svd(one.T @ other)
+            self.frames.append(other @ turn.T / np.sqrt(lengths))
+            self.lengths.append(lengths)
+        self.d, self.slacks = np.sqrt(at.multipliers / at.slacks), np.sqrt(at.multipliers * at.slacks)
+        pieces, begin = [], 0
+        for frame in self.frames:
+            end = begin + len(frame) * (len(frame) + 1) // 2
+            pieces.append(turned(path.rows[:, begin:end], frame))
+            begin = end
+        self.rows = np.concatenate(pieces, axis=1) * self.d[:, None]
+        # flows are met by the multipliers that are freest to move, by what the others do
+        flows = path.flows * self.d
+        self.bound = qr(flows, mode="r", pivoting=True)[1][: len(flows)]
+        self.free = np.setdiff1d(np.arange(len(self.d)), self.bound)
+        held = flows[:, self.bound]
+        self.by = np.linalg.solve(held, flows[:, self.free])
+        self.due = np.zeros(len(self.d))
+        self.due[self.bound] = np.linalg.solve(held, path.due - path.flows @ at.multipliers)
+        self.wide = self.rows[self.free] - self.by.T @ self.rows[self.bound]
+        line = self.d * off
+        self.line = line[self.free] - self.by.T @ line[self.bound]
+
+    @cached_property
+    def normal(self) -> tuple[Any, Array] | None:
+        """A triangular factor of the normal equations with a diagonal of ones, and their scale."""
+        square = self.wide @ self.wide.T + self.by.T @ self.by
+        square[np.diag_indices_from(square)] += 1.0
+        scale = 1 / np.sqrt(np.diag(square))
+        square *= scale
+        square *= scale[:, None]
+        try:
+            return cho_factor(square, overwrite_a=True, check_finite=False), scale
+        except np.linalg.LinAlgError:
+            return None
+
+    @cached_property
+    def orthogonal(self) -> tuple[Array, Array, Array, Array]:
+        """The order of the rows, the largest first, reflections, their factors and the triangle of what is left."""
+        tall = np.concatenate([self.wide.T, np.eye(len(self.free)), -self.by])
+        order = np.argsort(-np.abs(tall).max(1), kind="stable")
+        raw: Any = qr(tall[order], mode="raw", overwrite_a=True, check_finite=False)
+        (turns, factors), triangle = raw
+        return order, turns, factors, triangle[: len(self.free)]
+
+    def towards(self, grams: Sequence[Array], slacks: Array) -> _Direction:
+        """The step whose two sides add up to this, in inner products and in slacks."""
+        rest = slacks - self.due
+        right = _packed(grams) - self.due @ self.rows
+        y = self._refined(right, rest)
+        y = self._turned(right, rest) if y is None else y
+        moved = self.due.copy()
+        moved[self.free] += y
+        moved[self.bound] -= self.by @ y
+        left = self.path._split(moved @ self.rows)
+        return _Direction([a - b for a, b in zip(grams, left, strict=True)], slacks - moved, left, moved)
+
+    def _refined(self, right: Array, rest: Array) -> Array | None:
+        """The free multipliers by normal equations; None where they do not settle."""
+        if self.normal is None:
+            return None
+        factor, scale = self.normal
+        y = np.zeros(len(self.free))
+        for _ in range(REFINED):
+            ahead = self.wide @ (right - y @ self.wide) + rest[self.free] - y - self.line
+            ahead -= (rest[self.bound] + self.by @ y) @ self.by
+            change = scale * cho_solve(factor, scale * ahead, check_finite=False)
+            y += change
+            if np.abs(change).max() <= SETTLED * np.abs(y).max():
+                return y
+        return None
+
+    def _turned(self, right: Array, rest: Array) -> Array:
+        """The free multipliers by an orthogonal factor."""
+        order, turns, factors, triangle = self.orthogonal
+        tall = np.concatenate([right, rest[self.free], rest[self.bound]])[order]
+        seen = lapack.dormqr("L", "T", turns, factors, tall[:, None], 64 * len(self.free))[0][: len(self.free), 0]
+        return solve_triangular(triangle, seen - solve_triangular(triangle, self.line, trans="T"))
+
+    def corrected(
+        self, grams: Sequence[Array], slacks: Array, found: _Direction, aim: float, lengths: tuple[float, float]
+    ) -> tuple[list[Array], Array]:
+        """What to step towards instead, so that after longer steps than these all products of both sides are near."""
+        one, other = (min(1.0, 1.5 * length + 0.1) for length in lengths)
+        wanted = []
+        for x, gram, a, b in zip(self.lengths, grams, found.grams, found.left, strict=True):
+            product = (np.diag(x) + one * a) @ (np.diag(x) + other * b)
+            sizes, axes = np.linalg.eigh((product + product.T) / 2)
+            wanted.append(gram + (axes * _missing(sizes, aim)) @ axes.T * 2 / (x[:, None] + x[None, :]))
+        products = (self.slacks + one * found.slacks) * (self.slacks + other * found.multipliers)
+        return wanted, slacks + _missing(products, aim) / self.slacks
+
+    def reaches(self, found: _Direction, edge: float = EDGE) -> tuple[float, float]:
+        """How far a step may go on both sides."""
+        return self.reach(found.grams, found.slacks, edge), self.reach(found.left, found.multipliers, edge)
+
+    def reach(self, blocks: Sequence[Array], numbers: Array, edge: float) -> float:
+        """How far one side may go: at most 1, and not over the edge."""
+        worst = min(0.0, float((numbers / self.slacks).min()))
+        for x, block in zip(self.lengths, blocks, strict=True):
+            root = np.sqrt(x)
+            worst = min(worst, float(np.linalg.eigvalsh(block / root[:, None] / root[None, :])[0]))
+        return min(1.0, -edge / worst) if worst else 1.0
+
+
+def _missing(products: Array, aim: float) -> Array:
+    """What products lack to be near their aim, or have too much."""
+    low, high = NEAR
+    missing: Array = np.maximum(np.clip(products, low * aim, high * aim) - products, -high * aim)
+    return missing
+
+
+def _packed(blocks: Sequence[Array]) -> Array:
+    return np.concatenate([pack(block) for block in blocks])

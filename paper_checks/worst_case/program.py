@@ -1,0 +1,115 @@
+"""The semidefinite program: linear in the inner products and function values, with named constraints.
+
+maximise  objective . x   over x = (packed blocks, function values),   blocks positive semidefinite,
+subject to  row . x <= limit  (multiplier >= 0).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from bounds.errors import BoundsError
+
+from .coordinates import Array, triangle, unpack
+
+
+class WorstCaseError(BoundsError):
+    """A worst case that could not be computed: never a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """``row . x <= limit``; ``name`` is the word of the assumption it belongs to."""
+
+    name: str
+    row: Array
+    limit: Any = 0.0
+    of: tuple[str, ...] = ()
+    """The models that it speaks of, by the names of their evaluations."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """What is maximised, under what; ``objectives`` are several where the smallest of them counts."""
+
+    blocks: tuple[int, ...]
+    values: int
+    objectives: tuple[Array, ...]
+    constraints: tuple[Constraint, ...]
+    extents: Array | None = None
+    """How large every unknown vector is, about, in the units the program is stated in (None: 1)."""
+    value_unit: float = 1.0
+    """The same of function values."""
+
+    @property
+    def packed(self) -> int:
+        return sum(n * (n + 1) // 2 for n in self.blocks)
+
+    @property
+    def size(self) -> int:
+        """Unknowns without the artificial variable for the smallest objective."""
+        return self.packed + self.values
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A solution: ``x``, one multiplier per constraint, weights of the objectives (summing to 1), both values."""
+
+    value: float
+    dual_value: float
+    x: Array
+    multipliers: Array
+    weights: Array
+    status: str
+    seconds: float
+    iterations: int
+    blocks: tuple[int, ...]
+    doubt: float = inf
+    """How far the optimum may be from the value, by what x and the multipliers break (``refining``)."""
+
+    @property
+    def gap(self) -> float:
+        return abs(self.value - self.dual_value)
+
+    @property
+    def grams(self) -> list[Array]:
+        found, begin = [], 0
+        for size in self.blocks:
+            length = size * (size + 1) // 2
+            found.append(unpack(self.x[begin : begin + length], size))
+            begin += length
+        return found
+
+
+def trimmed(program: Program) -> Program:
+    """The program without unknown vectors and values that no row speaks of."""
+    columns, values = spoken(program)
+    pairs = [alive[i] & alive[j] for alive in columns for i, j in [triangle(len(alive))]]
+    chosen = np.concatenate([*pairs, values])
+    return replace(
+        program,
+        blocks=tuple(int(alive.sum()) for alive in columns if alive.any()),
+        values=int(values.sum()),
+        objectives=tuple(o[chosen] for o in program.objectives),
+        constraints=tuple(replace(c, row=c.row[chosen]) for c in program.constraints),
+        extents=None if program.extents is None else program.extents[np.concatenate(columns)],
+    )
+
+
+def spoken(program: Program) -> tuple[list[Array], Array]:
+    """Which vectors of every block, and which values, any row speaks of."""
+    rows = [*program.objectives, *(c.row for c in program.constraints)]
+    used = np.any(np.array(rows) != 0, axis=0)
+    columns, begin = [], 0
+    for size in program.blocks:
+        i, j = triangle(size)
+        here = used[begin : begin + len(i)]
+        alive = np.zeros(size, dtype=bool)
+        alive[i[here]] = alive[j[here]] = True
+        columns.append(alive)
+        begin += len(i)
+    return columns, used[begin:]

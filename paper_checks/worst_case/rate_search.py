@@ -1,0 +1,249 @@
+"""The smallest contraction that is certified, the least floor, and both as statements with proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor, log, log10
+from typing import Any
+
+from scipy.optimize import minimize_scalar
+
+from .lyapunov import NotCertified, Sought, Weights
+from .methods import NoListing
+from .program import WorstCaseError
+from .rate_case import Case
+from .rate_proof import proved
+from .two_quadratics import slowest
+
+NEAR = 1e-6
+"""How near a contraction is to the smallest, at least, and relative to its distance from 1."""
+SOUND = 1e-6
+"""How far below 0 an eigenvalue of a solution may be while contractions are compared, relative to its entries."""
+LARGEST = 1e5
+"""What a start may count for: beyond, nothing is certified."""
+SLOW = 1e-5
+"""A contraction nearer to 1 is hardly told from none."""
+MARGINS = (1e-7, 1e-8, 1e-6)
+"""How far what is proved stays from having no sum of squares: the first that suffices."""
+SEARCHED, USUAL = 20, 0.885
+"""Local steps up to which the least floor is searched; where it is, about, beyond them (in steps of eta = 1/(2K) the
+least floor of 10 and 20 was there for FedAvg, FedProx and FedInit): one solution takes 15 s at 40 local steps."""
+AWAY = (1.0, 0.99, 0.95)
+"""Distances of a stated contraction from 1, relative to that of the smallest: the first at which it can be stated."""
+TINY = 1e-300
+"""A number above 0 that is shown is at least this."""
+DIGITS = 3
+"""Digits of the distance of a stated contraction from 1, rounded to the safe side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """``E|w_T - w*|^2 <= contraction^T (start) + floor zeta^2 + noise_floor sigma^2`` for every T.
+
+    ``proof`` is the file that proves it, or None; ``why`` says why there is none.
+    """
+
+    contraction: float
+    start_distance: float
+    start_dissimilarity: float
+    floor: float
+    noise_floor: float
+    proof: dict[str, Any] | None = field(default=None, repr=False)
+    why: str = ""
+
+    @property
+    def half(self) -> int:
+        """Rounds that halve the squared distance, above its floor."""
+        return ceil(log(2) / -log(self.contraction))
+
+
+@dataclass(frozen=True, eq=False)
+class Rate:
+    """What is certified of one case.
+
+    ``contraction`` is the smallest one found (in floats), ``slowest`` what two quadratics show that none can beat;
+    ``fastest`` is the statement next to it, ``least`` the one of the least floor where there is a floor.
+    """
+
+    case: Case
+    contraction: float
+    slowest: float
+    fastest: Statement
+    least: Statement | None
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        return (self.fastest,) if self.least is None else (self.fastest, self.least)
+
+    def after(self, rounds: int, distance: float, dissimilarity: float = 0.0, variance: float = 0.0) -> float:
+        """The least bound after so many rounds by ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2``, in floats.
+
+        Every contraction that is certified gives one, ``rho^T V_0 + (1 - rho^T) (what is left)``: the least is sought.
+        """
+        return self._least(rounds, distance, dissimilarity, variance)[0]
+
+    def _least(self, rounds: int, distance: float, dissimilarity: float, variance: float) -> tuple[float, float]:
+        """That bound, and its contraction."""
+
+        def bound(share: float) -> float:
+            rho = 1 - share * (1 - self.contraction)
+            weights = self.weights(rho, rounds, distance, dissimilarity, variance)
+            found = _sound(self.case, rho, weights)
+            if found is None:
+                return 1e300
+            facts = (found.start_distance, found.start_dissimilarity, found.floor, found.noise_floor)
+            return sum(w * x for w, x in zip((rho**rounds * distance, *weights[1:]), facts, strict=True))
+
+        best = minimize_scalar(bound, bounds=(0.1, 1.0), method="bounded", options={"xatol": 1e-3})
+        tried = [(float(best.fun), float(best.x)), *((bound(share), share) for share in (1 - 1e-5, 1 - 1e-3))]
+        least, share = min(tried)
+        return least, 1 - share * (1 - self.contraction)
+
+    def weights(
+        self, rho: float, rounds: int, distance: float, dissimilarity: float, variance: float
+    ) -> tuple[float, float, float, float]:
+        """What start, floor and noise count for after so many rounds; the distance for something at least."""
+        past = rho**rounds
+        least = 1e-9 * max(distance, dissimilarity / self.case.smoothness**2)
+        return max(past * distance, least), past * dissimilarity, (1 - past) * dissimilarity, (1 - past) * variance
+
+
+def sharpest(rate: Rate, rounds: int, distance: float, dissimilarity: float, variance: float) -> Statement:
+    """The statement that says least of so many rounds, proved where a proof can be made."""
+    rho = rate._least(rounds, distance, dissimilarity, variance)[1]
+    return _stated(rate.case, rho, rate.weights(rho, rounds, distance, dissimilarity, variance))
+
+
+def certified(case: Case, step: Callable[[str], None] = lambda words: None) -> Rate:
+    """The rate of a case; ``step`` hears what is being done. ``NotCertified`` where no contraction below 1 is found."""
+    program = case.program
+    low = slowest(case.round, case.smoothness, case.strong_convexity)
+    if low >= 1:
+        raise NotCertified(
+            f"{case.algorithm} with step_size={case.step_size:g} does not contract: on quadratics a squared error "
+            f"grows by {low:.4g} a round; take a smaller step size"
+        )
+    contraction = _smallest(case, low, step)
+    step("proving")
+    fastest = _stated(case, contraction, case.weights)
+    least = None
+    if program.floored or case.noisy:
+        step("the least floor")
+        rho = _least_floor(case, contraction)
+        if rho > fastest.contraction:
+            least = _stated(case, rho, (1e-6, *case.weights[1:]))
+            least = least if _floor(least) < _floor(fastest) else None
+    return Rate(case, contraction, low, fastest, least)
+
+
+def _floor(said: Statement) -> float:
+    return said.floor + said.noise_floor
+
+
+def _sound(case: Case, rho: float, weights: Weights) -> Sought | None:
+    """What the solver finds at a contraction; None where that is nothing, or breaks what it was asked for."""
+    try:
+        found = case.program.solve(rho, weights)
+    except NotCertified:
+        return None
+    return found if found.spare > -SOUND * found.scale else None
+
+
+def _tried(case: Case, rho: float) -> bool:
+    found = _sound(case, rho, case.weights)
+    return found is not None and found.start_distance < LARGEST
+
+
+def _smallest(case: Case, low: float, step: Callable[[str], None]) -> float:
+    """By bisection between what quadratics show and 1, where it is not next to the former."""
+    near = NEAR * min(1.0, 100 * (1 - low))
+    step("the contraction of quadratics")
+    if _tried(case, low + near):
+        return low + near
+    high = 1 - 1e-3 * (1 - low)
+    if not _tried(case, high):
+        raise NotCertified(
+            f"no contraction below 1 is certified for {case.algorithm} with local_steps={case.local_steps} "
+            f"step_size={case.step_size:g}; take a {'smaller' if low < 1 - SLOW else 'larger'} step size"
+        )
+    while high - low > near:
+        middle = (low + high) / 2
+        step(f"contraction {middle:.6f}")
+        if _tried(case, middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _least_floor(case: Case, contraction: float) -> float:
+    """The contraction at which what is left after many rounds is least; of large programs about the least."""
+    if case.local_steps > SEARCHED:
+        return 1 - USUAL * (1 - contraction)
+
+    def left(share: float) -> float:
+        found = _sound(case, 1 - share * (1 - contraction), (1e-6, *case.weights[1:]))
+        if found is None:
+            return 1e300
+        return found.floor * case.weights[2] + found.noise_floor * case.weights[3]
+
+    found = minimize_scalar(left, bounds=(0.2, 1.0), method="bounded", options={"xatol": 1e-2})
+    return float(1 - found.x * (1 - contraction))
+
+
+def _safe(rho: float) -> float:
+    """The next contraction above of few digits, a little off the edge."""
+    distance = (1 - rho) * (1 - 1e-4)
+    places = DIGITS - 1 - floor(log10(distance))
+    return round(1 - floor(distance * 10**places) / 10**places, places)
+
+
+def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
+    """A statement next to the smallest contraction, proved where a proof can be made; never without a margin."""
+    why = ""
+    floats: Statement | None = None
+    for away, margin in product(AWAY, MARGINS):
+        rho = _safe(1 - away * (1 - smallest))
+        try:
+            found = case.program.solve(rho, weights, margin)
+        except NotCertified as error:
+            why = why or str(error)
+            continue
+        if found.spare <= 0:
+            why = why or "what the solver finds breaks what it was asked for"
+            continue
+        floats = floats or _in_floats(case, found)
+        try:
+            proof = proved(case, found)
+        except WorstCaseError as error:
+            why = str(error)
+            if isinstance(error, NoListing):
+                break
+            continue
+        distance, dissimilarity, left = (
+            above(Fraction(proof["claim"][word])) for word in ("start_distance", "start_dissimilarity", "floor")
+        )
+        noisy = above(Fraction(proof["claim"]["noise_floor"] or 0))
+        return Statement(rho, distance, dissimilarity, left, noisy, proof)
+    if floats is None:
+        raise NotCertified(f"nothing is certified for {case.algorithm} near contraction {smallest:.6g}: {why}")
+    return replace(floats, why=why)
+
+
+def above(x: Any, digits: int = 6) -> float:
+    """A number >= 0 in so many digits, rounded up: what is claimed stays true."""
+    if x < TINY:
+        return TINY if x else 0.0
+    places = digits - 1 - floor(log10(x))
+    unit = Fraction(10) ** places
+    shown = float(ceil(Fraction(x) * unit) / unit)
+    return round(shown, places)
+
+
+def _in_floats(case: Case, found: Sought) -> Statement:
+    more = found.start_dissimilarity if case.program.steady is not None else 0.0
+    gamma = found.floor if case.program.floored else 0.0
+    return Statement(found.rho, above(found.start_distance), above(more), above(gamma), above(found.noise_floor))

@@ -1,0 +1,121 @@
+"""What ``fedbounds tightness`` says: the table, the best local steps, the smallest factors, and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bounds.showing.tables import aligned, to_json
+from bounds.showing.terminal import print_lines
+
+from .refining import DOUBT
+from .tightness_table import Best, best_steps, Constant, Row, smallest_factors
+from .words import GRID_POINT as NAMES
+
+FINE, FINDING = 0, 1
+SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
+
+
+def tell(
+    rows: Sequence[Row],
+    card: Mapping[str, Any],
+    as_json: bool = False,
+    best_constants: Sequence[Constant] | None = None,
+) -> int:
+    """Print what was found, or ``best_constants`` in place of the table; 1 when a worst case exceeds its bound."""
+    best, factors = best_steps(rows), smallest_factors(rows)
+    broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - DOUBT]
+    if as_json:
+        told = {"rows": list(rows), "best_steps": [vars(b) for b in best], "smallest_factors": factors}
+        if best_constants is not None:
+            told["constants"] = [vars(c) for c in best_constants]
+        print(to_json({**card, **told}))
+        return FINDING if broken else FINE
+    if best_constants is not None:
+        print_lines(_constants(best_constants))
+        return FINDING if broken else FINE
+    print_lines((*_table(rows), *_violated(rows, broken), *_steps(best), *_factors(factors), *_remarks(rows, card)))
+    return FINDING if broken else FINE
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    varied = [name for name in NAMES if len({row[name] for row in rows}) > 1]
+    head = [*varied, *SHOWN, *(("proved", "excess", "width") if "proved" in rows[0] else ())] if rows else []
+    body = [[_cell(row, c) + ("" if row["inside"] or c != "bound" else "*") for c in head] for row in rows]
+    return aligned([head, *body]) if rows else []
+
+
+def _violated(rows: Sequence[Row], broken: Sequence[Row]) -> list[str]:
+    if not broken:
+        return []
+    inside, least = sum(bool(row["inside"]) for row in rows), min(row["ratio"] for row in broken)
+    which = f"at {len(broken)} of {inside} places a federation exceeds the bound"
+    return ["", f"VIOLATED: {which}, which says as little as {least:.3g} times the worst case"]
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    value = row[name]
+    return _short(value) if value or name != "cohort" else "all"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _steps(best: Sequence[Best]) -> list[str]:
+    if not best:
+        return []
+    varied = [name for name in best[0].where if len({b.where[name] for b in best}) > 1]
+    head = [*varied, "K* by bound", "K* exact", "regret"]
+    body = [
+        [*(_cell(b.where, n) for n in varied), str(b.by_bound), str(b.by_worst_case), f"{b.regret:.1%}"] for b in best
+    ]
+    return ["", "best local steps among those above, and what following the bound costs:", *aligned([head, *body])]
+
+
+def _factors(factors: Mapping[str, float]) -> list[str]:
+    if not factors:
+        return []
+    verb, end = ("must", "to") if factors["bound"] > 1 + DOUBT else ("could", "and still")
+    said = [f"  {name}: {factor:.3g}" for name, factor in factors.items() if name != "bound"]
+    return [
+        "",
+        f"the bound {verb} be multiplied by {factors['bound']:.3g} {end} hold at every place above",
+        f"one term at a time, it {verb} be multiplied by:",
+        *said,
+    ]
+
+
+def _constants(found: Sequence[Constant]) -> list[str]:
+    """A table with a line per factor, and what it means."""
+    if not found:
+        return ["the conditions of the bound hold at no place: it has no constants there"]
+    head = ["in front of", "printed", "not below", "suffices", "places", "decided at"]
+    body = [
+        [c.term, _number(c.printed), _number(c.not_below), _number(c.suffices), f"{c.proved} of {c.places}",
+         " ".join(f"{word}={value:g}" for word, value in c.where.items())]
+        for c in found
+    ]  # fmt: skip
+    told = ["", "factors in front of the whole bound, or of one term alone with the others as they are"]
+    if any(c.not_below == c.not_below for c in found):
+        told += ["not below: no smaller factor is true, as a federation in fractions attains more at the last column"]
+    else:
+        told += ["not below: nothing is proved, as the federations meet the assumptions at the visited models alone"]
+    told += ["suffices: at so many of the places certificates keep every federation below; elsewhere nothing is said"]
+    return [*aligned([head, *body]), *told]
+
+
+def _number(value: float) -> str:
+    return "-" if value != value else f"{value:.6g}"
+
+
+def _remarks(rows: Sequence[Row], card: Mapping[str, Any]) -> list[str]:
+    told = []
+    if any(not row["inside"] for row in rows):
+        told.append("* outside the bound's conditions: the formula, not the theorem")
+    if any(row["cohort"] for row in rows):
+        told.append("where a cohort is drawn from the clients in every round, the mean over all draws")
+    if rows and not all(row["exact"] for row in rows):
+        told += ["upper estimates of the worst case, so that ratios are at least as large as shown:"]
+        told += [f"  {words}" for words in card.get("relaxations", ())]
+    return ["", *told] if told else []

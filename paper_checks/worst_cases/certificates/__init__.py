@@ -1,1 +1,0 @@
-"""Worst cases with proofs: made from a solver's multipliers, checked by integers alone."""
