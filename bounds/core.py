@@ -22,8 +22,9 @@ from .statement import About, Condition, declared, MIXED, ONE, spell, Statement,
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bound(Statement):
-    """A statement that can be evaluated, minimised, solved and shown.
+    """A statement that can be evaluated, minimised, solved and shown; its fields are those of ``Statement``.
 
+    >>> from bounds.papers import Source
     >>> from bounds.vocabulary import grad_norm_sq, initial_gap, rounds, smoothness, step_size
     >>> descent = Bound(
     ...     name="own.descent",

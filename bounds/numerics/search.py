@@ -2,7 +2,7 @@
 
 Boxes are split until ball arithmetic proves that what is left cannot change the answer; a box is dropped only with such
 a proof, so no second valley and no far-out feasible part is missed. Where rounding leaves a value open even at a single
-point, as next to a removable singularity, boxes are looked at with more bits.
+point, as next to a removable singularity, boxes are looked at with more bits; where neither decides, answers say so.
 """
 
 from __future__ import annotations
