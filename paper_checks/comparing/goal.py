@@ -200,8 +200,7 @@ class Goal:
         """The scenario with every quantity of ``UNIT_PLAN`` at 1, and with each of them at 2."""
         budget = ("runtime", "iterations")
         words = {word: s for word, s in self.scenario.items() if given(self.scenario, word) and word not in budget}
-        said: dict[str, Any] = dict(self.scenario.said)
-        one = Scenario.of(words, **said).at(**dict.fromkeys(UNIT_PLAN, 1.0))
+        one = Scenario.of(words, also=(), **self.scenario.said).at(**dict.fromkeys(UNIT_PLAN, 1.0))
         return [one, *(one.at(**{word: 2.0}) for word in UNIT_PLAN)]
 
     def _length(self, local_steps: int) -> dict[str, float]:

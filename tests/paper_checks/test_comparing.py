@@ -652,8 +652,8 @@ def test_a_worst_case_is_over_clients_as_unlike_as_the_theorem_says():
 
     alike, apart = (worst_case(optimum_dissimilarity=square) for square in (0.0, 0.5))
     assert alike.value < 0.99 * apart.value
-    assert "2 of a kind" in apart.what
-    assert "all alike" in worst_case(optimum_dissimilarity=0.5, client_weight=[0.9, 0.1]).what
+    assert "2 groups" in apart.what
+    assert "all identical" in worst_case(optimum_dissimilarity=0.5, client_weight=[0.9, 0.1]).what
 
 
 def test_a_server_that_goes_further_than_to_the_average_is_another_run(problem):
