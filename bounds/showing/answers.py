@@ -108,7 +108,7 @@ class Evaluation:
             yield from (f"  {line}" for line in aligned([[n, number(float(t))] for n, t in self.terms.items()]))
             if self.interval is not None:
                 low, high = (number(float(end)) for end in self.interval)
-                from_ = "from" if np.all(self.proven) else "at most from"
+                from_ = "from" if np.all(self.proven) else "within"
                 yield f"{from_} {low} to {high} as uncertain constants vary: {', '.join(self.uncertain)}"
             return
         yield f"{target} value   [{self.bound.target.card.unit}]"
