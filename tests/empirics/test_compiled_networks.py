@@ -25,7 +25,7 @@ from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
 from empirics.models.networks.parts import ConvPool, ConvReLU, DenseReLU, Split
-from empirics.training.engines import choose, ClientLoop, Threads
+from empirics.training.engines import choose, ClientLoop
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -290,11 +290,11 @@ def test_updates_are_at_most_twice_as_far_from_those_in_double_precision_as_thos
 
 def test_numbers_do_not_depend_on_the_threads_which_compiled_networks_are_given():
     net = compiled(network(PAPERS[0]))
-    assert isinstance(choose(net, workers=2), Threads)
+    assert choose(net, workers=2) == ClientLoop(threads=2)
     ragged = Setting(rounds=2, cohort=5, batch=16, local_epochs=1, step_size=0.05)
     for method, counts in (("fedavg", (2, 3)), ("fedcog(samples=4, steps=1, after=0, generator=True)", (3,))):
         alone = trained(net, method, ClientLoop(), ragged)
-        assert all(torch.equal(trained(net, method, Threads(count), ragged), alone) for count in counts)
+        assert all(torch.equal(trained(net, method, ClientLoop(threads=count), ragged), alone) for count in counts)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
@@ -302,7 +302,7 @@ def test_what_stops_a_thread_is_raised_and_the_threads_go_on_with_the_next_round
     def stops(work, w, gradient, gradient_at):
         raise error("stop")
 
-    net, engine = compiled(network(PAPERS[0])), Threads(2)
+    net, engine = compiled(network(PAPERS[0])), ClientLoop(threads=2)
     with pytest.raises(error):
         list(rounds(net, dealt(net), renamed(fedavg, "stops()", direction=stops), SETTING, 4, engine))
     assert torch.equal(trained(net, "fedavg", engine), trained(net, "fedavg", ClientLoop()))
