@@ -43,6 +43,7 @@ def odd(kind: str) -> Outcome:
         "status": Outcome({"a": [1]}, {}, "finished"),
         "facts": Outcome({}, {"a": {1, 2}}),
         "columns": Outcome([[1, 2]]),  # type: ignore[arg-type]
+        "unpicklable": Outcome({"a": [lambda: 3]}),
         "quantity": Outcome({"quantity": ["q"], "value": [2.5]}, {"low": float("nan"), "high": float("inf")}),
     }[kind]
 

@@ -192,10 +192,9 @@ def serve(file: int, parent: int) -> None:
         while True:
             function, call = connection.recv()
             try:
-                answer = function(*call), ""
-            except Exception as error:
-                answer = None, said_with_place(error, quiet=(EmpiricsError,))
-            connection.send(answer)
+                connection.send((function(*call), ""))
+            except Exception as error:  # of the call, or of an answer that cannot be pickled
+                connection.send((None, said_with_place(error, quiet=(EmpiricsError,))))
 
 
 def _end_with(parent: int) -> None:

@@ -177,6 +177,8 @@ def test_a_run_whose_process_dies_again_and_again_fails_alone(tmp_path):
     found = {done.cell.arguments["wait"]: done for done in sweep(cells, Store(tmp_path / "store"), workers=1)}
     assert {wait: done.how for wait, done in found.items()} == {0.3: "failed", 0: "done", 0.0001: "failed"}
     assert "died 3 times" in found[0.3].error
+    (unsent,) = sweep([Cell(f"{HERE}:odd", {"kind": "unpicklable"})], Store(tmp_path / "store"), workers=1)
+    assert (unsent.how, "pickle" in unsent.error, "lambda" in unsent.error) == ("failed", True, True)
 
 
 # ---- a cluster ----
