@@ -148,6 +148,11 @@ def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:
     names = [*(name for name in NAMES if name not in idle), "step_size"]
     for row in committed(bound.name):
         pairs = [(row[name], asked[name]) for name in names]
-        if row["inside"] and all(math.isclose(one, other, rel_tol=ALIKE) for one, other in pairs):
+        if row["inside"] and all(one == other or _close(one, other) for one, other in pairs):
             return row["worst_case"], row["exact"]
     return None
+
+
+def _close(one: Any, other: Any) -> bool:
+    """Whether numbers are equal up to rounding; lists of step sizes are texts, and equal or not."""
+    return not isinstance(one, str) and math.isclose(one, other, rel_tol=ALIKE)
