@@ -13,7 +13,7 @@ import numpy as np
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound, Condition
-from bounds.numerics.optima import Optimum
+from bounds.numerics.closed import Optimum
 from bounds.papers import Paper, PAPERS
 from bounds.points import POINTS
 from bounds.showing import printing

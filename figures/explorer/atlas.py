@@ -45,6 +45,7 @@ from . import committed, federations, worst
 from .federations import Record
 from .javascript import javascript
 from .records import NamedBound
+from .titles import titles
 
 TARGETS = (
     "optimality_gap", "grad_norm_sq", "distance_sq", "divergence", "consensus_distance",
@@ -129,6 +130,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
             of_starts[place] = [told.place(json.dumps(one)) for one in each]
     of_them = [e for e in shown if starts.index(ClassOf.of(e.bound)) in of_starts]
     assumed = list(dict.fromkeys(c.assumption for e in of_them for c in e.bound.conditions if c.assumption is not None))
+    named = titles(e.bound for e in of_them)
     data = {
         "targets": TARGETS,
         "flags": list(FLAGS),
@@ -139,6 +141,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "reached": [json.loads(text) for text in told.found],
         "ways": of_starts,
         "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
+        "titles": {e.label: named.get(e.bound.name, e.label) for e in of_them},
         "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.IDENTICAL,
                     "targets": one_machine.TARGETS, "trusted": INDEPENDENT_NOISE.words},
         "worst": worst.data(e.bound for e in of_them if BOUNDS.get(e.bound.name) is e.bound),

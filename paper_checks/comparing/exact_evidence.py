@@ -23,7 +23,7 @@ from bounds.stated import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
 from bounds.substituting import pairs
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.exact import Averaging, ENGINES, Moments
+from empirics.exact import Averaging, exact_run, Moments
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
@@ -160,7 +160,7 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
     for problem, words in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=bool(kept)):
         if kept:
             method = algorithm(f"fedinit(beta={float(scenario['relaxation'].value)!r})" if relaxed else "scaffold()")
-            yield Instance(problem, words, ENGINES["groups"](problem, method, plan))
+            yield Instance(problem, words, exact_run(problem, method, plan))
         else:
             run = Averaging(problem, cohort, scenario.sampling).run(steps, step_size, rounds)
             yield Instance(problem, words, run)

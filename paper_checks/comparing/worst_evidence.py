@@ -154,5 +154,5 @@ def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:
 
 
 def _close(one: Any, other: Any) -> bool:
-    """Whether numbers are equal up to rounding; lists of step sizes are texts, and equal or not."""
+    """Numbers that are the same; lists of step sizes are texts."""
     return not isinstance(one, str) and math.isclose(one, other, rel_tol=ALIKE)

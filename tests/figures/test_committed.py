@@ -62,7 +62,7 @@ def test_every_pack_holds_the_runs_of_those_that_name_it_once():
     there = {path.name.removesuffix(SUFFIX) for path in (FOLDER / making.RUNS).iterdir()}
     assert there == {pack for pack, found in keys.items() if found}
     for pack in there:
-        packed = [told["key"] for told, _ in making.kept_with_code("laptop", pack)]
+        packed = [kept.card["key"] for kept in making.kept_with_code("laptop", pack)]
         assert sorted(packed) == sorted(keys[pack])
 
 

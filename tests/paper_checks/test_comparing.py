@@ -40,7 +40,7 @@ from bounds.vocabulary import (
     step_size,
 )
 from empirics.algorithms import algorithm
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.problems.tasks import task
 from empirics.progress import Silent
 from empirics.training.setting import Setting
@@ -476,7 +476,7 @@ def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
         assert p.gradient_variance <= 0.4 + 1e-12
         assert p.heterogeneity <= 0.11 * (1 + 1e-9)
         assert p.optimum_dissimilarity <= 0.09 * (1 + 1e-9)
-        run = ExactRun(p, algorithm("fedavg()"), Setting(7, 3, local_steps=4, step_size=0.05)).run()
+        run = exact_run(p, algorithm("fedavg()"), Setting(7, 3, local_steps=4, step_size=0.05))
         series = run.iterations("grad_norm_sq")
         value = {"min": series.min(), "mean": series[:-1].mean()}[row.kind.statistic]
         if covers(row, BOUNDS[row.bound], one, s):

@@ -22,7 +22,7 @@ from bounds.scenario import Scenario
 from bounds.substituting import pairs
 from bounds.ties import AT_LEAST, AT_MOST, EQUAL, TIES
 from empirics.algorithms import algorithm
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.comparing import compare
@@ -161,7 +161,7 @@ def test_means_before_and_after_the_steps_bound_neither_each_other_nor_what_is_m
         if near:
             law = np.random.default_rng([seed, 3])
             problem = replace(problem, start=problem.minimiser + 0.01 * law.standard_normal(2))
-            run = ExactRun(problem, algorithm("fedavg()"), Setting(**plan)).run()
+            run = exact_run(problem, algorithm("fedavg()"), Setting(**plan))
         s = scenario(problem, plan, run, ("participation",))
         gaps, T = run.iterations("optimality_gap"), plan["local_steps"] * plan["rounds"]
         one, other = (measured(kind, run, plan["step_size"]) for kind in (before, after))
@@ -231,7 +231,7 @@ def test_rounds_of_one_step_by_all_clients_are_steps_of_one_machine():
             problem.curvature[None], problem.minimiser[None], floors=np.array([problem.optimal_loss]), noise=noise,
             start=problem.start,
         )  # fmt: skip
-        there = ExactRun(alone, algorithm("fedavg()"), Setting(**{**plan, "cohort": 1})).run()
+        there = exact_run(alone, algorithm("fedavg()"), Setting(**{**plan, "cohort": 1}))
         for target in TARGETS:
             assert there.server[target] == pytest.approx(run.server[target], rel=1e-7)
         assert machine["gradient_variance"].value == pytest.approx(np.trace(noise[0]), rel=CLOSE)
@@ -313,8 +313,7 @@ def test_scaffold_is_fedavg_where_the_conversion_says_so():
         problem = random_quadratics(6, clients, 2, noise=0.3 if cohort == clients else 0.0)
         setting = Setting(3, cohort, local_steps=steps, step_size=0.2)
         gaps = [
-            ExactRun(problem, algorithm(who), setting).run().server["optimality_gap"]
-            for who in ("scaffold()", "fedavg()")
+            exact_run(problem, algorithm(who), setting).server["optimality_gap"] for who in ("scaffold()", "fedavg()")
         ]
         assert np.allclose(*gaps, rtol=1e-11 if cohort == clients else 1e-3) is same
         assert ("fedavg" in converted(local_steps=steps, clients=clients, cohort=cohort)) is same
