@@ -330,7 +330,7 @@ CHANGING = {**CELL, "first": "fedavg()", "after": 1, "rounds": 2, "algorithm": "
 
 @pytest.mark.parametrize(
     ("job", "words", "exact"),
-    [("train", CELL, 1e-3), ("continued", CHANGING, 1e-3)],
+    [("train", CELL, 1e-3), ("train", {**CELL, "problem": "softmax(digits)"}, 1e-10), ("continued", CHANGING, 1e-3)],
 )
 def test_the_engine_is_in_a_cells_key_and_card_and_torch_changes_no_key(job, words, exact):
     torchs, ours = Cell(job, words), Cell(job, {**words, "engine": ENGINES[-1]})
