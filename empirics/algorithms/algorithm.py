@@ -18,10 +18,10 @@ from torch import Tensor
 
 from bounds.domains import Domain
 
-from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..models.model import Batch, Trainable
 from ..numbers import check_name, checked, shown
+from ..spec_strings import chosen, written
 from .hooks import check_hook, checked_models, checked_parts, checked_tensors
 from .state import Exchange, own_rows, Remembered, State, STATISTICS
 
@@ -85,7 +85,7 @@ class Work(NamedTuple):
     def lengths(self) -> Tensor:
         """Sum of the step sizes each client walks along ``(rows, 1)``: steps times step size."""
         walked = np.cumsum(self.sizes)[self.steps - 1]
-        return torch.as_tensor(walked, dtype=self.starts.dtype, device=self.starts.device).unsqueeze(-1)
+        return self.starts.new_tensor(walked).unsqueeze(-1)
 
     @property
     def size(self) -> float | Tensor:

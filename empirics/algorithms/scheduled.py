@@ -11,8 +11,8 @@ import numpy as np
 
 from bounds.domains import COUNT
 
-from ..calls import chosen
 from ..errors import EmpiricsError
+from ..spec_strings import chosen
 from .algorithm import Algorithm, method, PlannedSteps, State
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ class ServerMomentum:
         velocity = -update(work, ends)
         if state.round:
             velocity = velocity + self.momentum * state.server["velocity"]
-        scale = 1 / (1 + self.momentum) if self.divide and state.round else 1.0
+        scale = 1 / (1 + self.momentum) if self.divide and state.round else 1
         return state.model - scale * velocity, {"velocity": velocity}
 
 

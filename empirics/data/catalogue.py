@@ -88,7 +88,7 @@ FILES: dict[str, Files] = {
 
 def dataset(text: str) -> Dataset:
     """The set written as ``text``: a name, or a call with the options of its loader."""
-    from ..calls import parse  # brings torch, which the arrays do without
+    from ..spec_strings import parse  # brings torch, which the arrays do without
 
     loaded: Dataset = parse(text, DATASETS, "data set", declared=True)
     return loaded

@@ -406,7 +406,7 @@ def partition(text: str) -> Split:
     >>> partition("dirichlet_replaced(0.3)").shares(digits().labels, clients=4, seed=2).shape
     (4, 1797)
     """
-    from ..calls import parse  # brings torch, which partitions do without
+    from ..spec_strings import parse  # brings torch, which partitions do without
 
     built: Split = parse(text, PARTITIONS, "partition", Split)
     return built

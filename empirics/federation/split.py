@@ -93,7 +93,7 @@ class Split:
             raise EmpiricsError(f"clients must be at most the number of samples, {len(data)} in {data}; got {clients}")
 
     def __str__(self) -> str:
-        from ..calls import written  # brings torch, which partitions do without
+        from ..spec_strings import written  # brings torch, which partitions do without
 
         options = {f.name: getattr(self, f.name) for f in fields(self)}
         return written(self.word or type(self).__name__.lower(), **options)

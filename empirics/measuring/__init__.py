@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..calls import parse
+from ..spec_strings import parse
 from . import risks  # noqa: F401 - it adds its measurements to MEASURED, as costs and models do
 from .core import Exactness, MEASURED, Measurement, Reading, Snapshot
 from .costs import runtime

@@ -8,8 +8,8 @@ import numpy as np
 
 from bounds.domains import NONNEGATIVE, POSITIVE, WHOLE
 
-from ..calls import written
 from ..numbers import checked
+from ..spec_strings import written
 from ..streams import stream
 from .core import measured, Measurement, one, Readings, sampled, Snapshot
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bounds.weights import Weights
 
-from ..calls import written
+from ..spec_strings import written
 from ..training.statistics import border
 from .core import (
     layers_of,

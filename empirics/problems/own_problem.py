@@ -71,7 +71,7 @@ def own_problem(
     Raises:
         EmpiricsError: in one line, where the data cannot be read, or model and target do not go together.
     """
-    from ..calls import parse, written
+    from ..spec_strings import parse, written
     from .tasks import LINEAR, TASKS
 
     check_options({} if regularisation is None else {"regularisation": regularisation})

@@ -15,7 +15,6 @@ import torch
 
 from bounds.domains import POSITIVE
 
-from ..calls import parse, written
 from ..data.catalogue import DATASETS
 from ..data.dataset import Dataset
 from ..data.own import YOURS
@@ -29,6 +28,7 @@ from ..models.model import Model
 from ..models.network import Network, STATISTICS
 from ..models.networks import network, NETWORKS
 from ..numbers import checked, shown
+from ..spec_strings import parse, written
 from .pool import Pool
 from .problem import FederatedProblem
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from statistics import median
@@ -17,7 +18,7 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell
-from empirics.experiments.running import _equipped
+from empirics.experiments.processes import running_cluster
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
@@ -398,12 +399,12 @@ print(net.gradient(net.start(seed=3)[None], batch).numpy().tobytes().hex())"""
     assert first[0] == 0
 
 
-def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba():
-    class Cluster:
-        def run(self, ask, engine):
-            assert ask(engine) == ""  # here it can be loaded
+def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba(monkeypatch):
+    class Client(nullcontext):
+        def run(self, ask, engines):
+            assert ask(engines) == ""  # here it can be loaded
             return {"tls://here:1": "", "tls://there:2": "numba cannot be loaded"}
 
-    cells = [Cell("train", {**CELL, "engine": ENGINES[-1]})]
-    with pytest.raises(EmpiricsError, match="no cell was started, for on tls://there:2 numba cannot be loaded"):
-        _equipped(cells, Cluster())
+    monkeypatch.setattr("distributed.Client", lambda address, **_: Client())
+    with pytest.raises(EmpiricsError, match="tls://there:2, numba cannot be loaded"):
+        running_cluster("tls://head:3", {"torch", ENGINES[-1]}).__enter__()

@@ -1,4 +1,4 @@
-"""FedCOG: labels, divergences and weights by hand, what is generated when, plug-ins, and its generator of images."""
+"""FedCOG: what it refuses, and its generator of images against PyTorch's own module and Adam."""
 
 import copy
 from dataclasses import replace

@@ -44,7 +44,7 @@ def network(text: str, **options: Any) -> Network:
     Its ``name`` is the canonical form of the same call, every option spelled out.
     """
     # Imported here because algorithms may use networks (FedCOG's generator).
-    from ...calls import parse, written
+    from ...spec_strings import parse, written
 
     architecture = parse(text, NETWORKS, "network")
     name = next(name for name, builder in NETWORKS.items() if builder is type(architecture))
