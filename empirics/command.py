@@ -43,6 +43,10 @@ DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
 DIVERGING = 10.0
 """A run diverges whose loss ends above this many times that at the start."""
 COMPILING = "fedbounds: compiling the passes of models, once on this machine: 10 to 20 seconds"
+WORTH = 1_000_000
+"""Local steps of clients in a run of a linear model from which on compiled passes surely save more than loading them
+takes: three microseconds a step where rounds were timed, against a second."""
+
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
 relaxed(scaffold(), beta=0.05), dirichlet(0.1), runtime(upload_rate=2);
@@ -382,7 +386,8 @@ def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespa
 
     model: Any = problem.model
     lines = []
-    if args.engine == "compiled" or (args.engine == "auto" and not model.stacked and problem.device.type == "cpu"):
+    pays = problem.convex and _client_steps(problem, setting) >= WORTH if model.stacked else True
+    if args.engine == "compiled" or (args.engine == "auto" and pays and problem.device.type == "cpu"):
         try:
             if problem.device.type != "cpu":
                 raise NotServed(f"it lies on {problem.device}")
@@ -399,6 +404,12 @@ def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespa
     if first and lines:
         print("\n".join(f"fedbounds: {line}" for line in lines), file=sys.stderr, flush=True)
     return model
+
+
+def _client_steps(problem: FederatedProblem, setting: Setting) -> float:
+    """How many local steps clients are expected to take in a run."""
+    planned = setting.planned(problem.federation.client_sizes).mean()
+    return float(planned) * min(setting.cohort, problem.clients) * setting.rounds
 
 
 def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:
