@@ -17,8 +17,8 @@ from ..drawing import Axis, panels
 from ..ran import of, problem_words
 from ..regimes import horizon
 from ..runs import mean_rows, Runs
-from .beside import remarks
 from .grid import example, LAYERS, PLANS
+from .reported_vs_ours import remarks
 from .settings import CLIENTS, in_paper
 
 DISTANCE = "consensus_distance"

@@ -11,8 +11,8 @@ from paper_checks.reported import table
 from ..ran import of
 from ..regimes import ceiling, drift, horizon, learnt, level, POINT, Regime, treatment
 from ..runs import Runs
-from .beside import label, results
 from .grid import best, place, seeds
+from .reported_vs_ours import label, results
 from .settings import in_paper, TEXT
 
 TABLE_1 = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from empirics.experiments import Cell
@@ -19,8 +18,8 @@ from ..sheets import comparison, entry, number
 from ..style import line
 from . import grid, guards
 from .grid import chosen, PLANS, problem
-from .guards import Place, printed
-from .reading import caption, entries, ERROR, mean_over_clients, one_more
+from .guards import Compared, printed
+from .reading import ABSENT, caption, each, ERROR, mean_over_clients, one_more
 from .settings import COMPARED, FEDCOG, METHODS
 
 OTHERS = ("FedAvg", "FedProx")
@@ -82,7 +81,7 @@ def _figure_cells(scale: str) -> list[Cell]:
 
 def _guards(runs: Runs, scale: str, methods: Sequence[str]) -> list[Regime]:
     """Those of a finding on local models and accuracy one round after the change."""
-    place = Place({m: runs_of(scale, m) for m in methods}, printed("4", "FedAvg", "Acc"))
+    place = Compared({m: runs_of(scale, m) for m in methods}, printed("4", "FedAvg", "Acc"))
     return guards.usual(runs, scale, place, later=1)
 
 
@@ -171,14 +170,13 @@ def table_4(runs: Runs, scale: str) -> Shown:
 def _row(runs: Runs, scale: str, row: str) -> list[Entry]:
     """Time, accuracy, and the three numbers of Figure 2, which the paper prints nowhere."""
     here = row in chosen(scale, "compared", COMPARED)
-    own = {(row, "Acc"): runs_of(scale, row)} if here else {}
-    ran = _ran(scale, row) if here else None
-    printed = [e for e in entries(runs, "4", own, one_more, later=1) if (e.row, e.column) == (row, "Acc")]
-    accuracy = [replace(e, column=ACCURACY) for e in printed]
+    own, ran = runs_of(scale, row) if here else [], _ran(scale, row) if here else None
+    accuracies, note = each(one_more)(runs, own), "" if own else ABSENT
+    accuracy = entry(table("fedcog", "4")[row, "Acc"], row, ACCURACY, accuracies, note, ran)
     local = [
         entry(None, row, words, measured(runs, scale, row, q) if here else (), ran=ran) for q, words in MEASURES.items()
     ]
-    return [_time(runs, scale, row), *accuracy, *local]
+    return [_time(runs, scale, row), accuracy, *local]
 
 
 def _time(runs: Runs, scale: str, row: str) -> Entry:

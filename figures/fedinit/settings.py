@@ -93,6 +93,10 @@ divergence reached 2,582 with 0.1 and 6.8 with 0.05, the next value of the paper
 tried like this."""
 
 
+BETAS = tuple(float(row.partition("=")[2]) for row in dict.fromkeys(row for row, _ in table("fedinit", "Table 3")))
+"""Of Table 3."""
+
+
 def coefficient(method: str, setup: Setup) -> float:
     """The method's own coefficient, with the exceptions that the text names: less participation, CIFAR-100."""
     if method == "FedSAM":

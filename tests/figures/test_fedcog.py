@@ -48,7 +48,7 @@ def test_a_weight_that_moves_nothing_has_no_best_value(store):
     for each in figure_3.points("smoke").values():
         for seed, cell in enumerate(each):
             put(store, cell, 60 + 0.02 * seed)
-    shown = figure_3.data(Runs(store), "smoke")
+    shown = artefact("fedcog.figure_3").data(Runs(store), "smoke")
     assert [str(v) for v in verdicts(shown)[-2:]] == ["not judged: regime"] * 2
 
 
@@ -108,7 +108,7 @@ def plant(store, scale="overnight", shift=0.0, harm=ALIKE, rise=0.0):
 
 def judged(store, scale="overnight"):
     """Verdicts and the guards that fail, of Table 1's three findings."""
-    found = table_1.data(Runs(store), scale).conclusions
+    found = artefact("fedcog.table_1").data(Runs(store), scale).conclusions
     return [str(j.verdict) for j in found], [" ".join(r.words for r in j.regimes if r.missed) for j in found]
 
 
