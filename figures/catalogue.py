@@ -42,9 +42,12 @@ MODULES = {
         **dict.fromkeys(("table_6", "table_7", "table_9"), "listing"),
         **dict.fromkeys(("table_10", "table_11"), "times"),
     },
-    "decaying_k": dict.fromkeys(("figure_1", "figure_2"), "curves"),
+    "decaying_k": {
+        **dict.fromkeys(("figure_1", "figure_2"), "curves"),
+        **dict.fromkeys(("table_1", "table_2", "table_4"), "tables"),
+    },
     "fedcog": {
-        **dict.fromkeys(("figure_2", "table_4"), "one_round"),
+        **dict.fromkeys(("figure_2", "table_4", "table_11"), "one_round"),
         **dict.fromkeys((f"table_{i}" for i in (2, 3, *range(5, 11))), "accuracies"),
     },
     "ours": {**dict.fromkeys(THEOREMS, "theorems"), **dict.fromkeys(("tightness", "worst_cases"), "ratios")},

@@ -15,7 +15,7 @@ from paper_checks.reported import Reported
 from .artefact import Artefact, no_runs, Shown
 from .comparing import Entry, Judged
 from .drawing import Axis, panels
-from .ran import Ran
+from .run_description import Ran
 from .runs import Curve, mean_rows, point, Runs
 from .sheets import comparison, entry
 
@@ -29,7 +29,7 @@ Reader = Callable[[Runs, Sequence[Cell]], Sequence[float]]
 
 @dataclass(frozen=True)
 class Place:
-    """One place of a table: what the paper prints there (``times`` as much is shown), the runs beside it, a reader."""
+    """One place of a table: what the paper prints there (shown ``times`` as much ``over`` a unit), and our runs."""
 
     printed: Reported | None
     row: str
@@ -39,12 +39,14 @@ class Place:
     note: str | Callable[[Runs], str] = ""
     ran: Ran | None = None
     times: float = 1.0
+    over: float = 1.0
 
     def entry(self, runs: Runs) -> Entry:
         """The same with the numbers of the runs."""
         note = self.note if isinstance(self.note, str) else self.note(runs)
         found = entry(self.printed, self.row, self.column, self.read(runs, self.cells), note, self.ran)
-        return replace(found, reported=self.times * found.reported, reported_std=self.times * found.reported_std)
+        reported, std = (self.times * value / self.over for value in (found.reported, found.reported_std))
+        return replace(found, reported=reported, reported_std=std)
 
 
 def table(

@@ -7,7 +7,7 @@ from empirics.experiments import Cell
 from ..artefact import Artefact
 from ..captions import caption as put_together
 from ..comparing import Judged
-from ..ran import of
+from ..run_description import of
 from ..runs import Runs
 from ..specification import figure, Line, over_rounds
 from .grid import seeds, word

@@ -8,7 +8,7 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, no_runs, Shown
-from ..ran import of
+from ..run_description import of
 from ..runs import Runs
 from ..sheets import listing as sheet
 from .grid import arguments, PLANS, search, SEED

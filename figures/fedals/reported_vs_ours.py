@@ -9,10 +9,10 @@ from empirics.experiments import Cell
 from paper_checks.reported import Reported
 
 from ..captions import caption as put_together, DIGITS, trained
-from ..ran import of, problem_words
+from ..run_description import of, problem_words
 from ..runs import Runs
 from ..specification import Place
-from ..stand_ins import remark
+from ..substitutes import remark
 from .grid import best, LEARNT, place as searched_for, PLANS, SEED, seeds, word
 from .settings import CLIENTS, here, in_paper, LOCAL_STEPS, rounds, SETS, setting, TEXT
 

@@ -13,8 +13,8 @@ from empirics.experiments import Cell
 from paper_checks.reported import table as reported
 
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
-from ..ran import beside, of
 from ..regimes import POINT, Regime
+from ..run_description import beside, of
 from ..runs import Runs
 from ..specification import Place, Reader, table
 from .grid import PLANS, seeds, word
@@ -114,7 +114,7 @@ def _periods(scale: str) -> list[Place]:
         sent, ran = PERIODS[row, "communicated parameters per client"], of(first, in_paper(PERIOD_COLUMNS[0]))
         found += [place(scale, PERIODS[row, c], row, c, _with_alpha(scale, c, alpha)) for c in PERIOD_COLUMNS]
         found += [
-            Place(sent, row, SENT, (), _in_paper(alpha), times=1 / MILLION),
+            Place(sent, row, SENT, (), _in_paper(alpha), over=MILLION),
             Place(None, row, HERE, first, _counted, ran=ran),
         ]
     return found

@@ -12,12 +12,12 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, no_runs, Shown
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
-from ..ran import beside
 from ..regimes import moved, POINT, Regime
+from ..run_description import beside
 from ..runs import Runs
 from ..sheets import comparison, tidy
 from ..specification import Place, table
-from ..stand_ins import remark
+from ..substitutes import remark
 from . import grid, guards
 from .grid import BASE, chosen, left_out, PLANS, Setup
 from .guards import Compared, printed

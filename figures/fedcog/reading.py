@@ -15,10 +15,10 @@ from paper_checks.reported import table
 
 from ..captions import caption as put_together
 from ..comparing import Entry, Pair
-from ..ran import problem_words
+from ..run_description import problem_words
 from ..runs import Runs
 from ..specification import Place
-from ..stand_ins import remark, title
+from ..substitutes import remark, title
 from . import settings as paper
 from .grid import BASE, data_set, distillation, PLANS, runs as runs_of, Setup, what_ran
 

@@ -10,8 +10,8 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, panels
-from ..ran import of
 from ..regimes import horizon, mean, POINT, Regime
+from ..run_description import of
 from ..runs import Runs
 from ..specification import figure, Line, over_rounds, Point
 from .grid import column, length, missing, PLANS, runs as grid_runs

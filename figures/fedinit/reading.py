@@ -10,11 +10,11 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..captions import caption as put_together, plural
-from ..ran import of
 from ..regimes import ceiling, effect, horizon, learnt, level, Regime, treatment
+from ..run_description import of
 from ..runs import Curve, Runs
 from ..specification import Reader
-from ..stand_ins import remark
+from ..substitutes import remark
 from .grid import clients_of, length, missing, network, PLANS, runs as grid_runs, used
 from .settings import DATA, HOME, PARTS, RELAXATIONS, Setup, SPLITS
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from paper_checks.reported import table
 
-from ..ran import Setting
+from ..run_description import Setting
 from ..scale import steps_of_round
 
 PRINTED = table("fedinit", "Table 6")

@@ -10,8 +10,8 @@ from empirics.experiments import Cell
 from paper_checks.reported import table as reported
 
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
-from ..ran import of
 from ..regimes import POINT
+from ..run_description import of
 from ..runs import Runs
 from ..specification import Place, Reader, table
 from .curves import BEST, with_beta

@@ -13,8 +13,8 @@ from empirics.experiments import Cell
 from paper_checks.reported import table as reported
 
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
-from ..ran import beside, of
 from ..regimes import horizon
+from ..run_description import beside, of
 from ..runs import Runs
 from ..specification import Place, table
 from .grid import clients_of, missing, PLANS, runs as grid_runs, timing, what_ran

@@ -16,14 +16,14 @@ from figures.runs import Runs
 from paper_checks.reported import table
 
 HERE = ("cifar10", "mnist", "fashion_mnist")
-STAND_INS = {**{name: name for name in HERE}, "cifar100": "omniglot"}
+SUBSTITUTES = {**{name: name for name in HERE}, "cifar100": "omniglot"}
 FIGURE_2, FIGURE_3 = artefact("fedals.figure_2"), artefact("fedals.figure_3")
 
 
 @pytest.fixture(autouse=True)
 def disk(monkeypatch):
     """Data sets as on a machine without SVHN, CIFAR-100 and MultiNLI; returned to be changed."""
-    present = dict(STAND_INS)
+    present = dict(SUBSTITUTES)
     monkeypatch.setattr(settings, "found", lambda name: present.get(name, ""))
     return present
 

@@ -6,7 +6,7 @@ import pytest
 from figure_toys import columns, outcome, verdicts, YES
 
 from empirics.experiments import Outcome
-from figures import stand_ins
+from figures import substitutes
 from figures.catalogue import artefact
 from figures.fedcog import (
     figure_3,
@@ -68,7 +68,7 @@ def test_figure_5_draws_the_stored_pixels(store):
 
 @pytest.fixture
 def everything_here(monkeypatch):
-    monkeypatch.setattr(stand_ins, "present", lambda name: True)
+    monkeypatch.setattr(substitutes, "present", lambda name: True)
 
 
 def test_the_papers_scale_is_the_papers_setting(everything_here):

@@ -13,7 +13,7 @@ from figures.fedinit import costs, grid, reading, settings
 
 from figures.fedinit import table_8, times  # isort: skip
 from figures.fedinit.settings import HOME, METHODS, Setup
-from figures.ran import Setting
+from figures.run_description import Setting
 from figures.runs import Runs
 from paper_checks.reported import table
 
