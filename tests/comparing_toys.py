@@ -9,7 +9,7 @@ from bounds.classes import AFTER, WEIGHTED, WITH_LAST
 from bounds.places import VIRTUAL
 from bounds.scenario import Scenario
 from empirics.algorithms import algorithm
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
 
@@ -32,7 +32,7 @@ def played(seed, full=False, short=1.0, steps=0):
         "rounds": int(draws.integers(2, 9)),
         "step_size": short * float(10 ** draws.uniform(-3, -0.6) / problem.smoothness),
     }
-    return problem, plan, ExactRun(problem, algorithm("fedavg()"), Setting(**plan)).run()
+    return problem, plan, exact_run(problem, algorithm("fedavg()"), Setting(**plan))
 
 
 def words(problem, plan, run):

@@ -1,30 +1,36 @@
 """Exact moments of federated training on quadratics: expectations without sampling, over noise and cohorts alike."""
 
-from .alike import after, AlikeRound, listed, Work
 from .averaging import Averaging, AveragingRun, Passes
+from .coefficients import NotAffineError
 from .cohorts import Cohort, cohorts
 from .draws import Draw, draw
-from .engine import ENGINES, ExactEngine, Moments, Readings
-from .maps import NotAffineError
-from .moments import ExactRun, Trajectory
+from .engine import exact_run, Moments, Readings
+from .moments import Run
+from .numbers import DIGITS, FLOATS, FRACTIONS
+from .paths import Clients
+from .play import expected, Group, play, PlayedRound
+from .tracing import Tracing
 
 __all__ = [
-    "ENGINES",
-    "AlikeRound",
+    "DIGITS",
+    "FLOATS",
+    "FRACTIONS",
     "Averaging",
     "AveragingRun",
+    "Clients",
     "Cohort",
     "Draw",
-    "ExactEngine",
-    "ExactRun",
+    "Group",
     "Moments",
     "NotAffineError",
     "Passes",
+    "PlayedRound",
     "Readings",
-    "Trajectory",
-    "Work",
-    "after",
+    "Run",
+    "Tracing",
     "cohorts",
     "draw",
-    "listed",
-]  # fmt: skip
+    "exact_run",
+    "expected",
+    "play",
+]

@@ -2,7 +2,7 @@
 
 A client's round maps its start affinely by powers of ``1 - eta A_k``, and the server's second moment asks of the draw
 no more than how often two clients meet in it. So 40 different clients of which 10 take part need no list of their
-C(40, 10) cohorts, and all step sizes of a grid go together. ``ExactRun`` follows any affine method, by listing.
+C(40, 10) cohorts, and all step sizes of a grid go together. ``exact_run`` follows any linear method, plan by plan.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import numpy as np
 
 from ..errors import EmpiricsError
 from ..problems.quadratics import Quadratics
-from ..training.setting import Setting
-from .alike import listed
 from .draws import draw
+from .rounds import listed
 
 Array = np.ndarray[Any, Any]
 AT_ONCE = 1 << 21
@@ -166,8 +165,7 @@ class Averaging:
     def _weights(self) -> tuple[Array, Array]:
         """Mean ``(C,)`` and second moments ``(C, C)`` of the clients' weights in the average."""
         clients = self.problem.clients
-        setting = Setting(rounds=1, cohort=self.cohort, sampling=self.sampling)
-        found = draw(setting, np.ones(clients, dtype=int), self.problem.weights)
+        found = draw(self.sampling, self.cohort, [1] * clients, self.problem.weights)
         mean, second = found.mean[:, 0], found.other[..., 0, 0].copy()
         np.fill_diagonal(second, found.own[:, 0, 0])
         return mean, second + np.outer(mean, mean)

@@ -1,14 +1,11 @@
-"""What an exact engine is: a problem, a method and a setting go in, readings in the vocabulary's words come out.
+"""The exact engine: a problem, a method and a setting go in, expectations by the vocabulary's names come out.
 
-``ENGINES`` are those that run any method by its own hooks. Whoever computes the same in another way (in closed form, in
-rational numbers, by counts of clients that are alike) offers an ``ExactEngine`` too, and passes the contract suite in
-``tests/paper_checks/test_exact_engines.py``.
+Whoever computes the same in another way (in closed form, by all states of a small run) offers ``Moments`` too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,11 +14,15 @@ from bounds.weights import Weights
 
 from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
-from ..problems.quadratics import Quadratics
+from ..problems.quadratics import QuadraticFederation, Quadratics
+from ..training.rounds import _row_weights, shares
 from ..training.setting import Setting
-from .groups import groups
-from .moments import ExactRun, Trajectory
-from .sampled import sampled, SampledRun
+from .coefficients import Forms
+from .cohorts import cohorts
+from .draws import Draw, draw, listed
+from .moments import Run
+from .numbers import FLOATS
+from .paths import Clients, layer_of
 
 Array = np.ndarray[Any, Any]
 
@@ -54,38 +55,67 @@ class Readings(Moments, Protocol):
     def average_gap(self, weights: Weights | None = None) -> Any: ...
 
 
-class ExactEngine(Protocol):
-    """The expectation of a run over its noise and its cohorts, exact but for the rounding of its numbers.
+def exact_run(problem: Quadratics, method: Algorithm, setting: Setting) -> Run:
+    """The expectation of a run over its noise and its cohorts, exact but for rounding; any linear method.
 
-    Words that an engine does not know are left out, never guessed. It raises ``EmpiricsError`` for a method or a
-    setting that it cannot follow.
+    Identical clients are followed together, however many there are. Raises ``NotAffineError`` for a method that is not
+    linear and ``EmpiricsError`` for a setting that cannot be followed.
 
     >>> from empirics.algorithms import algorithm
     >>> from empirics.problems.quadratics import random_quadratics
-    >>> problem = random_quadratics(3, clients=4, dim=2, noise=0.3)
-    >>> setting = Setting(rounds=5, cohort=2, local_steps=3, step_size=0.1)
-    >>> run = ENGINES["moments"](problem, algorithm("fedinit(beta=0.06)"), setting)
+    >>> problem = random_quadratics(3, clients=40, dim=2, noise=0.3)
+    >>> setting = Setting(rounds=5, cohort=3, local_steps=3, step_size=0.1)
+    >>> run = exact_run(problem, algorithm("fedinit(beta=0.06)"), setting)
     >>> run.server["grad_norm_sq"].shape, run.rounds["local_drift"].shape, run.iterations("grad_norm_sq").shape
     ((6,), (5,), (16,))
     """
+    setting.check_cohort(problem.clients)
+    each = shares(setting, QuadraticFederation(problem))
+    alone = _draws_are_unlike(setting, each)
+    members = [np.array([k]) for k in range(problem.clients)] if alone else _groups(problem, each)
+    first = [int(group[0]) for group in members]
+    of = np.empty(problem.clients, dtype=int)
+    for g, group in enumerate(members):
+        of[group] = g
+    names = list(problem.layers)
+    sizes = [len(group) for group in members]
+    p = problem
+    unlike = setting.client_weight != "uniform" and bool(np.ptp(each))
+    forms = Forms(method, setting, FLOATS, names, names[0])
+    plain = forms.next(p.clients, each[0] if unlike else None).moves_along(forms.first)
+    clients = Clients.of(
+        FLOATS, sizes, p.weights[first], p.curvatures[first], p.minima[first], p.noise[first], p.start,
+        layer_of(p.layers, p.dim), centred=plain and not setting.weight_decay and setting.average == "renormalised",
+    )  # fmt: skip
+    drawn = _listed(problem, setting) if alone else draw(setting.sampling, setting.cohort, sizes, each[first])
+    if forms.exchanges and not drawn.certain:
+        raise EmpiricsError(f"{method} is followed where all clients take part in every round")
+    return Run(clients, method, setting, drawn, list(each[first]) if unlike else None, of=of, layers=problem.layers)
 
-    def __call__(self, problem: Quadratics, method: Algorithm, setting: Setting) -> Readings: ...
+
+def _groups(problem: Quadratics, each: Array) -> list[Array]:
+    """The clients of every group: those with the same losses, noise and weights."""
+    p = problem
+    told = [
+        (p.curvatures[k].tobytes(), p.minima[k].tobytes(), p.noise[k].tobytes(), p.weights[k], each[k])
+        for k in range(p.clients)
+    ]
+    found: dict[Any, list[int]] = {}
+    for k, mine in enumerate(told):
+        found.setdefault(mine, []).append(k)
+    return [np.array(group) for group in found.values()]
 
 
-def moments(problem: Quadratics, method: Algorithm, setting: Setting) -> Trajectory:
-    """By mean and covariance of all that the method remembers: any affine method, every cohort listed."""
-    return ExactRun(problem, method, setting).run()
+def _draws_are_unlike(setting: Setting, each: Array) -> bool:
+    """Whether weights in the average depend on who else was drawn, so that all cohorts must be listed."""
+    if setting.sampling == "with_replacement":
+        return False
+    some = setting.sampling == "bernoulli" or setting.cohort < len(each)
+    return some and (bool(np.ptp(each)) or setting.average == "unbiased")
 
 
-def trained(problem: Quadratics, method: Algorithm, setting: Setting) -> SampledRun:
-    """By training once: exact where nothing is random, which it makes sure of."""
-    if problem.gradient_variance or setting.sampling != "without_replacement" or setting.cohort != problem.clients:
-        raise EmpiricsError(
-            "training once is exact without noise and with all clients; "
-            f"got a gradient variance of {problem.gradient_variance:g}, {setting.cohort} of {problem.clients} clients "
-            f"{setting.sampling.replace('_', ' ')}"
-        )
-    return sampled(problem, replace(method, everyone=True), setting, 0)
-
-
-ENGINES: dict[str, ExactEngine] = {"moments": moments, "groups": groups, "trained": trained}
+def _listed(problem: Quadratics, setting: Setting) -> Draw:
+    federation = QuadraticFederation(problem)
+    every = cohorts(setting, shares(setting, federation))
+    weights = [_row_weights(setting, federation, np.array(c.clients), np.array(c.counts, dtype=float)) for c in every]
+    return listed(every, weights)

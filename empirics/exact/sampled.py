@@ -15,7 +15,7 @@ from ..federation.federation import Source
 from ..problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics
 from ..training.rounds import draw_cohort, rounds
 from ..training.setting import Setting
-from .maps import Tracing
+from .tracing import Tracing
 
 Array = np.ndarray[Any, Any]
 

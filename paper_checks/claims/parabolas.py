@@ -7,22 +7,22 @@ from fractions import Fraction
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from empirics.exact import ExactRun
+    from empirics.exact import Run
 
 Number = Fraction | float
 
 
 def followed(
     written: str, curvatures: Sequence[Number], minima: Sequence[Number], start: Number, **setting: Any
-) -> ExactRun:
+) -> Run:
     """The run of the method that is ``written`` on clients ``curvature (x - minimum)^2 / 2``."""
     import numpy as np
 
     from empirics.algorithms import algorithm
-    from empirics.exact import ExactRun
+    from empirics.exact import exact_run
     from empirics.problems.quadratics import Quadratics
     from empirics.training.setting import Setting
 
     bends, places = (np.array(v, dtype=float) for v in (curvatures, minima))
     problem = Quadratics(bends[:, None, None], places[:, None], start=np.array([float(start)]))
-    return ExactRun(problem, algorithm(written), Setting(**setting))
+    return exact_run(problem, algorithm(written), Setting(**setting))

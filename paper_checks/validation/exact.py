@@ -19,7 +19,7 @@ from bounds.core import Bound
 from bounds.errors import NoMinimumError, NoSolutionError, OutsideConditionsWarning
 from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.measuring.estimates import Estimate
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.progress import Progress
@@ -60,7 +60,7 @@ class Compared:
 def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> Compared:
     """Run what the bound is about and put the bound beside the exact value of its target."""
     made = about(bound, beta)
-    trajectory = ExactRun(problem, made, setting).run()
+    trajectory = exact_run(problem, made, setting)
     values = {**readings.values(problem, setting, beta, trajectory), **readings.iterated(bound, trajectory)}
     values |= _best(bound, values)
     used = {q.name: values[q.name] for q in bound.quantities}

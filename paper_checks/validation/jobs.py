@@ -16,7 +16,7 @@ from bounds.core import Bound
 from bounds.errors import NoMinimumError, NoSolutionError
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.exact.sampled import sampled, SampledRun
 from empirics.experiments import Outcome
 from empirics.experiments.registry import job
@@ -147,7 +147,7 @@ def relaxed(
     setting = Setting(rounds, max(1, clients // 2), local_steps=steps, step_size=step / (problem.smoothness * steps))
     table: Columns = {"beta": [], "quantity": [], "value": [], "outside": []}
     for beta in betas:
-        run = ExactRun(problem, algorithm(f"fedinit(beta={beta!r}, reading='proof')"), setting).run()
+        run = exact_run(problem, algorithm(f"fedinit(beta={beta!r}, reading='proof')"), setting)
         values = readings.values(problem, setting, beta, run)
         found = {"mean_divergence": values["mean_divergence"], "final_divergence": values["final_divergence"]}
         rows = [(name, float(value), False) for name, value in found.items()]
@@ -181,7 +181,7 @@ def best_steps(
     cap = 0.0
     for count in steps:
         setting = Setting(max(ends), max(1, clients // 2), local_steps=count, step_size=step_size)
-        run = ExactRun(problem, algorithm("fedavg()"), setting).run()
+        run = exact_run(problem, algorithm("fedavg()"), setting)
         cap = max(cap, float(run.rounds["grad_cap_sq"].max()))
         series = run.iterations("grad_norm_sq")
         for end in ends:

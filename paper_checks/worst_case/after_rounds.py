@@ -21,7 +21,7 @@ import numpy as np
 
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
-from empirics.exact import ENGINES
+from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
@@ -146,10 +146,10 @@ def quadratics(case: Case, begun: Begun) -> float | None:
     if begun.rounds > FOLLOWED or clients > MANY_CLIENTS:
         return None
     plan = Setting(begun.rounds, case.cohort or clients, local_steps=case.local_steps, step_size=case.step_size)
-    found, engine = [], ENGINES["groups" if clients > 1 else "moments"]
+    found = []
     for problem in _federations(case, clients, begun):
         try:
-            found.append(float(engine(problem, case.algorithm, plan).server["distance_sq"][-1]))
+            found.append(float(exact_run(problem, case.algorithm, plan).server["distance_sq"][-1]))
         except EmpiricsError:  # a method that it does not follow
             return None
     return max(found)

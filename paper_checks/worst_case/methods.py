@@ -20,7 +20,7 @@ from empirics.algorithms.relaxed import RelaxedStart
 from empirics.algorithms.server import ServerMomentum
 from empirics.algorithms.state import State
 from empirics.errors import EmpiricsError
-from empirics.exact.maps import Tracing
+from empirics.exact import Tracing
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
 

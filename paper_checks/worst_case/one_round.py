@@ -20,7 +20,7 @@ from torch import Tensor
 from empirics.algorithms.algorithm import Algorithm
 from empirics.algorithms.state import State
 from empirics.errors import EmpiricsError
-from empirics.exact.maps import Tracing
+from empirics.exact import Tracing
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
 

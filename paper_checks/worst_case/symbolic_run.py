@@ -26,7 +26,7 @@ from torch import Tensor
 from empirics.algorithms.algorithm import Algorithm, renamed
 from empirics.algorithms.state import copied, State
 from empirics.errors import EmpiricsError
-from empirics.exact.maps import Tracing
+from empirics.exact import Tracing
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
 

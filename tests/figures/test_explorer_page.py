@@ -21,7 +21,7 @@ from bounds.errors import BoundsError
 from bounds.scenario import Scenario
 from bounds.ties import evaluated
 from empirics.algorithms import algorithm
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.experiments import Outcome, Store
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
@@ -32,7 +32,7 @@ from figures.explorer.verdicts import about
 from figures.ours.grid import exact, trained
 from paper_checks.audit.running import CLAIMS
 from paper_checks.comparing.compare import compare
-from paper_checks.comparing.compare_rows import WORST
+from paper_checks.comparing.rows import WORST
 from paper_checks.worst_case.tightness_table import committed
 
 OWN = """
@@ -353,7 +353,7 @@ def test_the_constants_and_exact_numbers_beside_a_measurement_are_those_of_what_
         m for m in QUADRATIC["measured"] if m["plan"]["rounds"] == 20 and m["kind"].startswith("min over rounds")
     )
     told = {word: x for word, x in number["plan"].items() if word != "relaxation"}
-    run = ExactRun(problem, algorithm("fedavg()"), Setting(told.pop("rounds"), told.pop("cohort"), **told)).run()
+    run = exact_run(problem, algorithm("fedavg()"), Setting(told.pop("rounds"), told.pop("cohort"), **told))
     assert min(run.server["grad_norm_sq"][:20]) == pytest.approx(number["exact"], rel=1e-9)
     largest = run.rounds["grad_cap_sq"].max()
     assert 0.2 * QUADRATIC["given"]["grad_cap_sq"] < largest < QUADRATIC["given"]["grad_cap_sq"]

@@ -22,11 +22,11 @@ from bounds.scenario import Scenario
 from bounds.substituting import pairs
 from bounds.ties import AT_LEAST, AT_MOST, EQUAL, TIES
 from empirics.algorithms import algorithm
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.comparing import compare
-from paper_checks.comparing.compare_rows import EXACT, RANKED
+from paper_checks.comparing.rows import EXACT, RANKED
 from paper_checks.runs import schedules
 
 CLOSE = 1e-9
@@ -161,7 +161,7 @@ def test_means_before_and_after_the_steps_bound_neither_each_other_nor_what_is_m
         if near:
             law = np.random.default_rng([seed, 3])
             problem = replace(problem, start=problem.minimiser + 0.01 * law.standard_normal(2))
-            run = ExactRun(problem, algorithm("fedavg()"), Setting(**plan)).run()
+            run = exact_run(problem, algorithm("fedavg()"), Setting(**plan))
         s = scenario(problem, plan, run, ("participation",))
         gaps, T = run.iterations("optimality_gap"), plan["local_steps"] * plan["rounds"]
         one, other = (measured(kind, run, plan["step_size"]) for kind in (before, after))
@@ -231,7 +231,7 @@ def test_rounds_of_one_step_by_all_clients_are_steps_of_one_machine():
             problem.curvature[None], problem.minimiser[None], floors=np.array([problem.optimal_loss]), noise=noise,
             start=problem.start,
         )  # fmt: skip
-        there = ExactRun(alone, algorithm("fedavg()"), Setting(**{**plan, "cohort": 1})).run()
+        there = exact_run(alone, algorithm("fedavg()"), Setting(**{**plan, "cohort": 1}))
         for target in TARGETS:
             assert there.server[target] == pytest.approx(run.server[target], rel=1e-7)
         assert machine["gradient_variance"].value == pytest.approx(np.trace(noise[0]), rel=CLOSE)
@@ -251,7 +251,7 @@ def test_no_theorem_on_one_machine_is_below_the_exact_number_of_the_federation()
         s = blurred(problem, plan, run, (), np.random.default_rng([seed, 9]))
         for target in TARGETS:
             for row in compare(s, target).rows:
-                if row.state in RANKED and "C15" in row.conversions and not row.printed and row.kind.at != AVERAGE:
+                if row.state in RANKED and "C15" in row.conversions and not row.refuted and row.kind.at != AVERAGE:
                     true = measured(row.kind, run, plan["step_size"], weighing(row))
                     assert true * (1 - CLOSE) <= row.high, row.bound
                     looked.add(row.bound)
@@ -269,7 +269,7 @@ def test_no_bound_is_below_the_exact_number_of_its_class(leave, full):
         s = blurred(problem, plan, run, leave, np.random.default_rng([seed, 7]))
         for target in ("grad_norm_sq", *(("optimality_gap", "distance_sq") if seed < 1 else ())):
             for row in compare(s, target).rows:
-                if row.state in RANKED and not row.printed:
+                if row.state in RANKED and not row.refuted:
                     exact = measured(row.kind, run, plan["step_size"], weighing(row))
                     assert row.high >= exact * (1 - CLOSE), row.bound
                     assert row.low <= row.high * (1 + CLOSE)
@@ -313,8 +313,7 @@ def test_scaffold_is_fedavg_where_the_conversion_says_so():
         problem = random_quadratics(6, clients, 2, noise=0.3 if cohort == clients else 0.0)
         setting = Setting(3, cohort, local_steps=steps, step_size=0.2)
         gaps = [
-            ExactRun(problem, algorithm(who), setting).run().server["optimality_gap"]
-            for who in ("scaffold()", "fedavg()")
+            exact_run(problem, algorithm(who), setting).server["optimality_gap"] for who in ("scaffold()", "fedavg()")
         ]
         assert np.allclose(*gaps, rtol=1e-11 if cohort == clients else 1e-3) is same
         assert ("fedavg" in converted(local_steps=steps, clients=clients, cohort=cohort)) is same
@@ -332,7 +331,7 @@ def test_a_federation_that_runs_scaffold_is_ranked_and_compared_with_exact_runs(
     expected = 2.3 / (h * 9) + 9 * 3 * h * 0.17 / (2 * 9) + 12 * h * 0.003 / (2 * 2) * (1 + 2)
     assert low.high == pytest.approx(expected, rel=1e-12)
     assert 0 < low.evidence[EXACT].value < low.high
-    assert not any(row.kind.algorithm == "fedavg" and row.state == "speaks" for row in found.rows)
+    assert not any(row.kind.algorithm == "fedavg" and row.state == "informative" for row in found.rows)
     with pytest.raises(BoundsError, match=r"fedavg.*scaffold"):
         Scenario.of("algorithm=scaffold", algorithm="fedavg", **KNOWN)
     both = Scenario.of(**KNOWN, algorithm="scaffold")

@@ -10,7 +10,7 @@ from bounds.assumptions import INDEPENDENT_NOISE
 from bounds.scenario import Scenario
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.sizes import ROW
 from empirics.training.setting import Setting
@@ -92,7 +92,7 @@ def test_least_gradients_of_every_number_of_local_steps_at_a_quarter_of_one_over
     places = zip(made.columns["local_steps"], made.columns["rounds"], made.columns["value"], strict=True)
     for local_steps, rounds, value in places:
         setting = Setting(rounds, 2, local_steps=local_steps, step_size=1 / (4 * problem.smoothness))
-        series = ExactRun(problem, algorithm("fedavg()"), setting).run().iterations("grad_norm_sq")
+        series = exact_run(problem, algorithm("fedavg()"), setting).iterations("grad_norm_sq")
         assert value == pytest.approx(2.5**2 * series.min(), rel=1e-9)
     assert len(made.columns["value"]) == 4
 

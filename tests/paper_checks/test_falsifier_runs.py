@@ -1,4 +1,4 @@
-"""The families' two computations against each other and against the training engine's own moments."""
+"""The families' computations in floats and in exact numbers, and against the training engine's own moments."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -14,25 +14,21 @@ from tools.planted import LOOSE, TIGHT
 import paper_checks
 from bounds.catalog import get
 from empirics.algorithms import algorithm
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics
 from paper_checks.falsifier import load_witness
 from paper_checks.falsifier.curves.family import _impossible
 from paper_checks.falsifier.deciding import largest
 from paper_checks.falsifier.families import FAMILIES
-from paper_checks.falsifier.kinds import counts
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.family import _finite
-from paper_checks.falsifier.runs.moments import Moments
-from paper_checks.falsifier.runs.readings import MomentReadings
 
 WITNESSES = Path(paper_checks.__file__).parent / "counterexamples"
 
 
-def moments(table, reading):
-    problem, sizes = tables.problem(table), np.array(counts(table), dtype=float)
-    return Moments(problem, sizes, tables.drawn(table, problem), table["local_steps"], table["step_size"],
-                   table["rounds"], table["relaxation"], reading)  # fmt: skip
+def run_of(table, name):
+    bound, problem = get(name), tables.problem(table)
+    return FAMILIES["quadratics"].run(bound, table, problem)[0]
 
 
 def test_a_rational_table_stays_rational():
@@ -54,12 +50,11 @@ def test_a_rational_table_stays_rational():
 
 def test_clients_drawn_with_replacement_by_weight():
     table = {**TABLE, "with_replacement": 1, "weight_1": 2.3, "relaxation": 0.0}
-    problem = tables.problem(table)
-    slow = ExactRun(problem, algorithm("fedavg()"), tables.setting(table)).run()
-    fast = MomentReadings(moments(table, "intended"))
+    slow = exact_run(tables.problem(table), algorithm("fedavg()"), tables.setting(table))
+    drawn = (run_of({**table, "with_replacement": way}, "fedinit.lemma_4") for way in (1, 0))
+    fast, without = (replace(run, wanted=None) for run in drawn)
     np.testing.assert_allclose(fast.server["grad_norm_sq"], slow.server["grad_norm_sq"], rtol=1e-9)
-    np.testing.assert_allclose(fast.rounds["active_divergence"], slow.rounds["active_divergence"], rtol=1e-9)
-    without = MomentReadings(moments({**table, "with_replacement": 0}, "intended"))
+    np.testing.assert_allclose(fast.rounds["global_step"], slow.rounds["global_step"], rtol=1e-9)
     assert abs(without.server["grad_norm_sq"][-1] / fast.server["grad_norm_sq"][-1] - 1) > 1e-3
 
 
@@ -92,7 +87,7 @@ def test_curves_and_distributions_that_cannot_be():
 
 def test_steps_and_alignment_of_the_server():
     """By hand: one client, one dimension, one noiseless step."""
-    run = MomentReadings(moments(LONE, "intended"))
+    run = replace(run_of(LONE, "fedinit.lemma_4"), wanted=None)
     gradient = 0.9 * (1.3 - 0.3)
     assert run.rounds["global_step"][0] == pytest.approx((0.13 * gradient) ** 2)
     assert run.rounds["step_alignment"][0] == pytest.approx(-0.13 * gradient**2)
@@ -120,7 +115,7 @@ def statement(name):
 
 @cases("family name", PAIRS)
 def test_plain_exact_arithmetic_says_the_same_as_the_fast_computation(family, name):
-    """Every family computes both sides twice, by code of its own: a slip in one shows here."""
+    """Both sides in floats, and again in exact numbers."""
     bound, chosen = statement(name), FAMILIES[family]
     assert chosen.refuses(bound) == ""
     box, draws = chosen.box(bound), np.random.default_rng(7)
@@ -155,8 +150,7 @@ def test_the_largest_step_size_is_the_cap_of_the_conditions():
 
 
 def test_constants_in_two_dimensions_are_those_of_the_problem():
-    from paper_checks.falsifier.runs.constants import constants
-    from paper_checks.falsifier.runs.plain import Table
+    from paper_checks.falsifier.runs.constants import constants, Table
 
     exact = {n: v if isinstance(v, int) else Fraction(str(v)) for n, v in TABLE.items()}
     table = {**exact, "dissimilarity_factor": Fraction(9)}

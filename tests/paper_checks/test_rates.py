@@ -180,7 +180,7 @@ def test_the_map_on_two_quadratics_is_the_method():
     """One-dimensional clients trained by the hooks, step by step, against the certificate of the same federation."""
     import torch
 
-    from empirics.exact.maps import Tracing
+    from empirics.exact import Tracing
     from empirics.training.rounds import play
     from paper_checks.worst_case.symbolic_run import Members, Oracle
     from paper_checks.worst_case.two_quadratics import round_map

@@ -8,7 +8,7 @@ import numpy as np
 import own_classics
 import pytest
 import torch
-from falsifier_tables import averaging, CURVE
+from falsifier_tables import CURVE
 from loops import cases
 from measuring_toys import INPUTS, logistic, mean_loss, NUMBERS, PARTS, rows_of, series, SETTING, slope
 
@@ -34,7 +34,7 @@ from bounds.vocabulary import (
 from bounds.weights import Weights
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
-from empirics.exact import ENGINES, ExactRun
+from empirics.exact import exact_run
 from empirics.exact.sampled import sampled
 from empirics.federation.federation import Federation
 from empirics.measuring import measurement, Run
@@ -45,7 +45,6 @@ from empirics.problems.problem import FederatedProblem
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.falsifier import falsify
-from paper_checks.falsifier.curves.plain import PlainCurve
 from paper_checks.falsifier.curves.run import CurveRun
 from paper_checks.runs import schedules
 from paper_checks.runs.can import can
@@ -138,32 +137,17 @@ def test_the_gap_of_an_average_is_that_of_the_joint_law_of_all_iterates(weights,
         mean, spread = step @ mean + push, step @ spread @ step.T + noise
     away = mean[size:] - problem.minimiser
     gap = (away @ problem.curvature @ away + np.trace(problem.curvature @ spread[size:, size:])) / 2
-    run = ExactRun(problem, algorithm("fedavg()"), setting).run()
+    run = exact_run(problem, algorithm("fedavg()"), setting)
     assert run.average_gap(weights) == pytest.approx(gap, rel=1e-12)
     assert run.average_gap(None if weights else BOTH) != pytest.approx(gap, rel=1e-2)
-    by_groups = ENGINES["groups"](problem, algorithm("fedavg()"), setting)
+    by_groups = exact_run(problem, algorithm("fedavg()"), setting)
     np.testing.assert_allclose(by_groups.iterations("optimality_gap"), run.iterations("optimality_gap"), rtol=1e-10)
 
 
 def test_an_average_of_some_clients_is_refused():
-    run = ExactRun(random_quadratics(3, 3, 2), algorithm("fedavg()"), Setting(2, 2, local_steps=2, step_size=0.1)).run()
+    run = exact_run(random_quadratics(3, 3, 2), algorithm("fedavg()"), Setting(2, 2, local_steps=2, step_size=0.1))
     with pytest.raises(EmpiricsError, match="3"):
         _ = run.average_gap()
-
-
-@cases("falls", [True, False])
-def test_quadratics_in_closed_form_and_in_fractions_are_the_exact_moments(falls):
-    exact, closed, fractions = averaging(falls)
-    for floats, rational in ((None, None), (BOTH, Weights(Fraction(13, 10), Fraction(5, 2), 2))):
-        found = fractions.average_gap(rational)
-        assert isinstance(found, Fraction)
-        assert float(found) == pytest.approx(exact.average_gap(floats), rel=1e-10)
-        assert closed.average_gap(floats) == pytest.approx(exact.average_gap(floats), rel=1e-10)
-    for word in ("optimality_gap", "grad_norm_sq", "distance_sq"):
-        np.testing.assert_allclose(closed.iterations(word), exact.iterations(word), rtol=1e-10)
-        np.testing.assert_allclose(fractions.iterations(word).astype(float), exact.iterations(word), rtol=1e-10)
-    for word in ("local_drift", "global_step"):
-        np.testing.assert_allclose(closed.rounds[word], exact.rounds[word], rtol=1e-10)
 
 
 def test_curves_with_falling_steps_are_the_plain_loop_in_both_arithmetics():
@@ -179,7 +163,7 @@ def test_curves_with_falling_steps_are_the_plain_loop_in_both_arithmetics():
 
     weighted = averages @ np.array(RAW[:6]) / sum(RAW[:6])
 
-    for run in (CurveRun(CURVE, 0.0, "intended"), PlainCurve(CURVE, 0, "intended")):
+    for run in (CurveRun(CURVE, 0.0, "intended"), CurveRun(CURVE, 0, "intended", mpmath.mpf)):
         assert float(run.average_gap()) == pytest.approx(gap(np.mean(averages)), rel=1e-12)
         assert float(run.average_gap(BOTH)) == pytest.approx(gap(weighted), rel=1e-12)
         assert float(run.server["distance_sq"][-1]) == pytest.approx(float(at[0] ** 2), rel=1e-12)
@@ -192,7 +176,7 @@ def test_curves_with_falling_steps_are_the_plain_loop_in_both_arithmetics():
 def test_scaffolds_weighted_mean_is_that_of_the_gaps_before_its_rounds():
     bound, problem = get("classics.scaffold_strongly_convex"), random_quadratics(2, 4, 2, noise=0.3)
     known = {"strong_convexity": 0.9, "local_steps": 2, "step_size": 0.21, "server_step_size": 1}
-    run = ExactRun(problem, algorithm("scaffold()"), Setting(3, 2, local_steps=2, step_size=0.21)).run()
+    run = exact_run(problem, algorithm("scaffold()"), Setting(3, 2, local_steps=2, step_size=0.21))
     left = 1 - 0.9 * 2 * 0.21 / 2
     weights = [left ** -(r + 1) for r in range(3)]
     gaps = run.server["optimality_gap"]
@@ -304,7 +288,7 @@ def test_what_stops_a_bound_on_falling_steps_is_said():
 
 def test_sums_over_a_round_are_of_the_models_before_its_steps_and_the_mean_of_those_after():
     problem, setting = random_quadratics(4, 3, 2, noise=0.0), Setting(2, 3, local_steps=3, step_size=0.2)
-    run = ExactRun(problem, algorithm("fedavg()"), setting).run()
+    run = exact_run(problem, algorithm("fedavg()"), setting)
     at, along = np.tile(problem.start, (3, 1)), []
     for r in range(2):
         apart, before, after = 0.0, 0.0, 0.0
@@ -393,7 +377,7 @@ def test_without_noise_training_reads_the_exact_gap_of_a_weighted_average_after_
     found = trained_gaps(problem, setting, measurement("average_gap(growth=1.3, offset=2.5, power=2)"), 3)
     quiet = replace(same, noise=np.zeros((2, 2, 2)))
     for r, value in enumerate(found, 1):
-        run = ExactRun(quiet, algorithm("fedavg()"), replace(setting, rounds=r)).run()
+        run = exact_run(quiet, algorithm("fedavg()"), replace(setting, rounds=r))
         assert value == pytest.approx(run.average_gap(BOTH), rel=1e-12)
         assert value != pytest.approx(run.average_gap(), rel=1e-3)
 
@@ -405,9 +389,9 @@ def test_with_noise_it_is_an_unbiased_estimate_of_the_expectation():
     measured = measurement("average_gap(growth=1.3, offset=2.5, power=2)")
     found = np.array([trained_gaps(problem, setting, measured, seed)[-1] for seed in range(60)])
     error = found.std(ddof=1) / 60**0.5
-    run = ExactRun(same, algorithm("fedavg()"), setting).run()
+    run = exact_run(same, algorithm("fedavg()"), setting)
     assert found.mean() == pytest.approx(run.average_gap(BOTH), abs=4 * error)
-    assert 8 * error < abs(run.average_gap(BOTH) - ExactRun(same, algorithm("fedavg()"), setting).run().average_gap())
+    assert 8 * error < abs(run.average_gap(BOTH) - exact_run(same, algorithm("fedavg()"), setting).average_gap())
 
 
 @cases("weights", [BOTH, Weights(growth=0.2), Weights(growth=31.0), Weights(power=-1.5)])
@@ -479,7 +463,7 @@ def test_the_average_by_some_weights_is_at_most_the_mean_by_the_same_and_by_no_o
         gap, mean = (read(problem, target, w) for w in (shares @ models, models))
         assert gap < 0.999 * shares @ mean  # and so never the other way round
         above.append(gap > 1.01 * mean.mean())
-        run = ExactRun(problem, algorithm("fedavg()"), plan).run()
+        run = exact_run(problem, algorithm("fedavg()"), plan)
         assert run.average_gap(BOTH) < 0.999 * shares @ run.iterations("optimality_gap")[:-1]
     assert any(above)  # the mean by other weights bounds nothing
 

@@ -12,7 +12,7 @@ from bounds import BOUNDS, vocabulary
 from bounds.core import About, Statistic
 from empirics.algorithms import ALGORITHMS
 from empirics.errors import EmpiricsError
-from empirics.exact import ExactRun
+from empirics.exact import exact_run
 from empirics.measuring import MEASUREMENTS
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
@@ -130,7 +130,7 @@ def exact_of(statistic, word="grad_norm_sq"):
     problem = random_quadratics(3, 3, 2, noise=0.2)
     setting = Setting(4, 3, local_steps=2, step_size=0.01 / problem.smoothness)
     bound = replace(BOUNDS["decaying_k.theorem_1"], statistic=statistic, target=getattr(vocabulary, word))
-    run = ExactRun(problem, method(bound.about), setting).run()
+    run = exact_run(problem, method(bound.about), setting)
     return run, compare(bound, problem, setting, 0.0).exact
 
 

@@ -72,7 +72,7 @@ def _as_trained(book: Book) -> Finding:
     run = followed(
         "fedavg", UNLIKE.curvatures, UNLIKE.minima, 1, rounds=2, cohort=3, local_steps=3, step_size=float(STEP)
     )
-    gradient_sq = run.run().server["grad_norm_sq"][-1]
+    gradient_sq = run.server["grad_norm_sq"][-1]
     server = Fraction(1)
     for _ in range(2):
         server = UNLIKE.average(server, 3, STEP)

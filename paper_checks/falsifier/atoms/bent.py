@@ -7,8 +7,12 @@ takes this family by itself: what fails there fails *if read* in this way, and i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -19,30 +23,61 @@ from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
 from ..entries import Entry
 from ..exact import Exactly, RATIONAL, weigh
-from ..kinds import by_kind
+from ..kinds import by_kind, counts
 from .family import Atoms, facts
-from .plain import Plain, Sample
+from .sums import entry, weights, words
+
+Sample = tuple[Fraction, Fraction]
+"""Curvature and place of a sample's loss."""
 
 FREE = 2
 """A ceiling beyond all samples, which lie between -1 and 1."""
 
 
-class BentPlain(Plain):
-    """Predictions ``(1 + bend) w / (1 + bend |w|)``, rational both ways, of parameters ``w`` up to ``ceiling``."""
+def bent_words(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The quantities of clients with one sample each that minimise exactly, in fractions, every outcome gone through.
 
-    def predicted(self, w: Fraction) -> Fraction:
-        bend = self.table["bend"]
-        return (1 + bend) * w / (1 + bend * abs(w))
+    Predictions are ``(1 + bend) w / (1 + bend |w|)``, rational both ways, of parameters ``w`` up to ``ceiling``.
+    """
+    bend, ceiling = Fraction(table["bend"]), Fraction(table["ceiling"])
 
-    def best(self, samples: list[Sample]) -> Fraction:
-        bend, best = self.table["bend"], super().best(samples)
-        return min(best / (1 + bend - bend * abs(best)), self.table["ceiling"])
+    def loss(sample: Sample, w: Fraction) -> Fraction:
+        curvature, place = sample
+        return curvature * ((1 + bend) * w / (1 + bend * abs(w)) - place) ** 2 / 2
 
-    def risk(self, samples: list[Sample], w: Fraction) -> Fraction:
-        return super().risk(samples, self.predicted(w))
+    def points(k: int) -> list[tuple[Fraction, Sample]]:
+        share, curvatures, places = (
+            Fraction(entry(table, "share", k)),
+            *([Fraction(entry(table, word, k, f"_{i}")) for i in range(2)] for word in ("curvature", "place")),
+        )
+        return [(chance, (curvatures[i], places[i])) for i, chance in enumerate((share, 1 - share))]
 
-    def population(self, k: int, w: Fraction) -> Fraction:
-        return super().population(k, self.predicted(w))
+    def trained(sample: Sample) -> Fraction:
+        return min(sample[1] / (1 + bend - bend * abs(sample[1])), ceiling)
+
+    many, shares = counts(table), weights(table, Fraction)
+    people = [k for k, count in enumerate(many) for _ in range(count)]
+    seen, whole, own, local = ([Fraction(0)] * len(many) for _ in range(4))
+    for outcome in product(*(points(k) for k in people)):
+        chance = prod((c for c, _ in outcome), start=Fraction(1))
+        model = sum((shares[k] * trained(x) for k, (_, x) in zip(people, outcome, strict=True)), Fraction(0))
+        for k, (_, sample) in zip(people, outcome, strict=True):
+            alone, share = trained(sample), chance / many[k]
+            seen[k] += share * loss(sample, model)
+            whole[k] += share * sum(c * loss(x, model) for c, x in points(k))
+            own[k] += share * loss(sample, alone)
+            local[k] += share * sum(c * loss(x, alone) for c, x in points(k))
+    known = {
+        q: value.tolist() if isinstance(value, np.ndarray) else value for q, value in words(table, Fraction).items()
+    }
+    gap = sum(n * p * (w - s) for n, p, w, s in zip(many, shares, whole, seen, strict=True))
+    return {
+        **known,
+        "generalization_gap": gap,
+        "out_of_sample_gap": gap,
+        "non_iidness": [s - o for s, o in zip(seen, own, strict=True)],
+        "local_gap": [x - o for x, o in zip(local, own, strict=True)],
+    }
 
 
 @dataclass(frozen=True)
@@ -65,14 +100,14 @@ class BentAtoms(Atoms):
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
         if (found := super().evaluate(bound, instance)).failed:
             return found
-        known = {q: np.asarray(value, dtype=float) for q, value in BentPlain(instance).words().items()}
+        known = {q: np.asarray(value, dtype=float) for q, value in bent_words(instance).items()}
         return deciding.beside(by_kind(bound), known, known[bound.target.name])
 
     def exactly(self, bound: Bound, instance: Instance) -> Exactly:
-        known = BentPlain(instance).words()
+        known = bent_words(instance)
         counted = by_kind(bound)
-        entry = Entry({q.name: known[q.name] for q in counted.quantities}, known[bound.target.name], None)
-        return weigh(counted, entry, deciding.decided(bound, *facts(bound, instance)), RATIONAL, known)
+        worst = Entry({q.name: known[q.name] for q in counted.quantities}, known[bound.target.name], None)
+        return weigh(counted, worst, deciding.decided(bound, *facts(bound, instance)), RATIONAL, known)
 
 
 def shown(table: Instance) -> str:

@@ -157,9 +157,8 @@ class Atoms:
     def exactly(self, bound: Bound, instance: Instance) -> Exactly:
         from ..entries import worst_entry
         from ..exact import RATIONAL, weigh
-        from .plain import Plain
 
-        known = Plain(instance).words()
+        known = words(instance, Fraction)
         counted = by_kind(bound)
         used = {q.name: known[q.name] for q in counted.quantities}
         measured = np.asarray(known[bound.target.name], dtype=object)

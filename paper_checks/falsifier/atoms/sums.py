@@ -1,4 +1,4 @@
-"""Everything a table says, as sums over data sets and cohorts, in floating-point numbers.
+"""Everything a table says, as sums over data sets and cohorts, in floats or, with ``number``, in fractions.
 
 Client k's data are two points: with probability ``share_k`` a model w loses ``1/2 curvature_k_0 (w - place_k_0)^2``,
 else as much with the numbers of point 1. ``samples`` points are drawn, and only how many of them are the first point
@@ -7,10 +7,10 @@ matters: a client's data sets are its counts 0..samples with binomial chances.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
-from math import comb
+from math import comb, prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from ..kinds import counts, kinds, of_kinds
 
 Array = np.ndarray[Any, Any]
+Number = Callable[[Any], Any]
 
 
 def entry(table: Mapping[str, Any], word: str, client: int, tail: str = "") -> Any:
@@ -71,68 +72,70 @@ class Client:
     training: Loss
     models: Array
     population: Loss
-    suboptimality: float
+    suboptimality: Any
 
 
-def client(table: Mapping[str, Any], k: int) -> Client:
-    n, share = int(table["samples"]), float(entry(table, "share", k))
-    curves = np.array([float(entry(table, "curvature", k, f"_{i}")) for i in range(2)])
-    places = np.array([float(entry(table, "place", k, f"_{i}")) for i in range(2)])
-    first = np.arange(n + 1) / n
+def client(table: Mapping[str, Any], k: int, number: Number = float) -> Client:
+    n, share = int(table["samples"]), number(entry(table, "share", k))
+    curves = np.array([number(entry(table, "curvature", k, f"_{i}")) for i in range(2)])
+    places = np.array([number(entry(table, "place", k, f"_{i}")) for i in range(2)])
+    first = np.array([number(m) / n for m in range(n + 1)])
     chances = np.array([comb(n, m) * share**m * (1 - share) ** (n - m) for m in range(n + 1)])
     training, population = Loss(first, curves, places), Loss(np.array(share), curves, places)
     best = training.best
     models = best
     if table["local_steps"]:
-        left = (1 - float(table["step_size"]) * training.square) ** int(table["local_steps"])
-        models = best + left * (float(table["start"]) - best)
-    behind = float(chances @ (training.square * (models - best) ** 2 / 2))
+        left = (1 - number(table["step_size"]) * training.square) ** int(table["local_steps"])
+        models = best + left * (number(table["start"]) - best)
+    behind = chances @ (training.square * (models - best) ** 2 / 2)
     return Client(chances, training, models, population, behind)
 
 
-def weights(table: Mapping[str, Any]) -> Array:
+def weights(table: Mapping[str, Any], number: Number = float) -> Array:
     """The weight of one client of every kind."""
-    raw = np.array([float(table[f"weight_{k}"]) for k in range(kinds(table))])
-    return raw / (raw @ counts(table))
+    raw = np.array([number(table[f"weight_{k}"]) for k in range(kinds(table))])
+    return np.asarray(raw / (raw @ np.array(counts(table))))
 
 
-def cohorts(table: Mapping[str, Any], shares: Array) -> Iterator[tuple[float, Array, Array]]:
+def cohorts(table: Mapping[str, Any], shares: Array) -> Iterator[tuple[Any, Array, Array]]:
     """Chance, weights in the averaged model, and weights in the empirical risk, of every draw of participants."""
-    clients, cohort = len(shares), int(table["cohort"])
+    clients, cohort, zero = len(shares), int(table["cohort"]), 0 * shares[0]
     if table["sampling"] == 0:
-        yield 1.0, shares, shares
+        yield zero + 1, shares, shares
     elif table["sampling"] == 1:
         for drawn in product(range(clients), repeat=cohort):
-            counts = np.bincount(drawn, minlength=clients) / cohort
-            yield float(np.prod(shares[list(drawn)])), counts, counts
+            counts = np.array([(zero + drawn.count(k)) / cohort for k in range(clients)])
+            yield prod((shares[k] for k in drawn), start=zero + 1), counts, counts
     else:
         for drawn in combinations(range(clients), cohort):
-            own = np.zeros(clients)
+            own = 0 * shares
             own[list(drawn)] = shares[list(drawn)] * clients / cohort
-            yield 1 / comb(clients, cohort), own, own
+            yield (zero + 1) / comb(clients, cohort), own, own
 
 
-def words(table: Mapping[str, Any]) -> dict[str, Any]:
+def words(table: Mapping[str, Any], number: Number = float) -> dict[str, Any]:
     """Every quantity of the table by word; a word over clients has one value per kind."""
-    number, shares = kinds(table), weights(table)
+    shares, zero = weights(table, number), number(0)
     many = np.array(counts(table))
-    people = [client(table, k) for k in range(number)]
+    people = [client(table, k, number) for k in range(kinds(table))]
     local = np.array([c.chances @ (c.population.at(c.models) - c.training.at(c.models)) for c in people])
-    found: dict[str, Any] = {"gap": 0.0, "out": 0.0, "seen": 0.0}
-    apart: Array = np.zeros(number)
-    taking: Array = np.zeros(number)
+    found: dict[str, Any] = {"gap": zero, "out": zero, "seen": zero}
+    apart, taking = 0 * shares, 0 * shares
     for chance, model, risk in cohorts(table, shares):
         trained, whole = _averaged(people, many, model)
         found["seen"] += chance * (many * risk @ trained)
         found["gap"] += chance * (many * shares @ whole - many * risk @ trained)
         found["out"] += chance * (many * risk @ (whole - trained))
         own = np.array([c.chances @ c.training.at(c.models) for c in people])
-        apart += chance * (risk > 0) * (trained - own)
-        taking += chance * (risk > 0)
-    curves = list(map(float, curvatures(table)))
-    means = np.array([float(c.population.best) for c in people])
-    away = means - many * shares @ means
-    noise = np.array([_noise(table, k, people[k]) for k in range(number)])
+        works = np.where(risk > 0, zero + 1, zero)
+        apart += chance * works * (trained - own)
+        taking += chance * works
+    curves = list(map(number, curvatures(table)))
+    means = np.array([np.asarray(c.population.best).item() for c in people])
+    away = means - (many * shares) @ means
+    if number is float:  # of what vanishes rounding is left
+        away = np.where(abs(away) > 1e-13 * abs(means).max(), away, 0.0)
+    noise = np.array([_noise(table, k, people[k], number) for k in range(len(people))])
     return {
         **{name: np.array(value) for name, value in of_kinds(many.tolist(), list(many * shares)).items()},
         "generalization_gap": found["gap"],
@@ -146,7 +149,7 @@ def words(table: Mapping[str, Any]) -> dict[str, Any]:
         "strong_convexity": min(curves),
         "cohort": int(table["cohort"]),
         "samples": int(table["samples"]),
-        "client_distance_sq": np.where(abs(away) > 1e-13 * abs(means).max(), away, 0.0) ** 2,
+        "client_distance_sq": away**2,
         "client_gradient_variance": noise,
         "gradient_variance": noise.max(),
     }
@@ -158,18 +161,18 @@ def _averaged(people: list[Client], many: Array, model: Array) -> tuple[Array, A
     Of all other clients' models, a quadratic risk asks for no more than the mean and the variance of their sum.
     """
     means, spreads = np.array([c.mean for c in people]), np.array([c.variance for c in people])
-    trained, whole = np.empty(len(people)), np.empty(len(people))
+    trained, whole = [], []
     for k, c in enumerate(people):
         others = many - (np.arange(len(people)) == k)
-        rest, spread = others * model @ means, others * model**2 @ spreads
+        rest, spread = (others * model) @ means, (others * model**2) @ spreads
         at = model[k] * c.models + rest
-        trained[k] = c.chances @ (c.training.at(at) + c.training.square * spread / 2)
-        whole[k] = c.chances @ (c.population.at(at) + c.population.square * spread / 2)
-    return trained, whole
+        trained.append(c.chances @ (c.training.at(at) + c.training.square * spread / 2))
+        whole.append(c.chances @ (c.population.at(at) + c.population.square * spread / 2))
+    return np.array(trained), np.array(whole)
 
 
-def _noise(table: Mapping[str, Any], k: int, person: Client) -> float:
+def _noise(table: Mapping[str, Any], k: int, person: Client, number: Number) -> Any:
     """Variance of one sample's gradient; that of every model where both points have the same curvature."""
-    share = float(entry(table, "share", k))
-    away = float(entry(table, "place", k, "_0")) - float(entry(table, "place", k, "_1"))
-    return share * (1 - share) * (float(person.population.square) * away) ** 2
+    share = number(entry(table, "share", k))
+    away = number(entry(table, "place", k, "_0")) - number(entry(table, "place", k, "_1"))
+    return share * (1 - share) * (np.asarray(person.population.square).item() * away) ** 2

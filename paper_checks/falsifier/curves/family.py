@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,12 @@ from bounds.core import Bound
 from empirics.exact import Readings
 
 from ...falsify_options import FAMILIES
-from ...runs import readings
+from ...runs import readings, schedules
 from ...runs.demands import demands
 from ...runs.methods import knob
 from ..box import Box, Parameter
 from ..core import Instance, Point
+from ..exact import decimal, WORKING
 from ..kinds import of_kinds
 from ..numbers import misfit, Number, POSITIVE
 from ..runs.family import cohort_of, held_words, PLANNED, QuadraticRuns, regime, remembers, up_to
@@ -26,6 +27,7 @@ from .run import CurveRun, tilts, weights
 from .shapes import SHAPES
 
 CLIENTS = 3
+WHOLE = ("clients", "cohort", "local_steps", "rounds", "shape", "with_replacement")
 STATES = 600
 """Server models that are followed at most."""
 NUMBERS = (
@@ -157,9 +159,11 @@ class Curves(Played):
     def again(
         self, bound: Bound, instance: Mapping[str, Any], late: bool = False
     ) -> tuple[dict[str, Any], Readings, str]:
-        from .twin import told
-
-        return told(bound, instance)
+        knobs = knob(bound.about, "relaxation", decimal(instance["relaxation"]))
+        table = {name: value if name in WHOLE else decimal(value) for name, value in instance.items()}
+        if schedules.pinned(bound):
+            table |= schedules.chosen(bound, static(table, facts(table, decimal)))
+        return static(table, facts(table, decimal)), CurveRun(table, *knobs, decimal), f"{WORKING} digits"
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         clients = instance["clients"]
@@ -197,23 +201,23 @@ def _impossible(instance: Instance) -> str:
     return ""
 
 
-def facts(table: Mapping[str, Any]) -> Facts:
-    """The federation's constants in floating-point numbers."""
-    shape, shares = SHAPES[int(table["shape"])], weights(table)
-    run = CurveRun({**table, "rounds": 1, "local_steps": 1}, 0.0, "intended")
-    bowl = float(table["bowl"])
-    moved = tilts(table, shares)
+def facts(table: Mapping[str, Any], number: Callable[[Any], Any] = float) -> Facts:
+    """The federation's constants."""
+    shape, shares = SHAPES[int(table["shape"])], weights(table, number)
+    run = CurveRun({**table, "rounds": 1, "local_steps": 1}, number(0), "intended", number)
+    bowl, lowest = number(table["bowl"]), number(shape.lowest)
+    moved = tilts(table, shares, number)
     return Facts(
         clients=table["clients"],
         smoothness=1 + bowl,
-        strong_convexity=max(bowl + shape.lowest, 0.0),
-        convex=bowl + shape.lowest >= 0,
+        strong_convexity=max(bowl + lowest, number(0)),
+        convex=bowl + lowest >= 0,
         client_weight=shares,
-        dissimilarity_offset=float(shares @ moved**2),
-        uniform_dissimilarity=float((moved**2).max()),
-        dissimilarity_factor=float(table.get("dissimilarity_factor", 1.0)),
-        initial_gap=float(run.value(float(table["start"]))),
-        floor=float(table["floor"]),
+        dissimilarity_offset=number(shares @ moved**2),
+        uniform_dissimilarity=number((moved**2).max()),
+        dissimilarity_factor=number(table.get("dissimilarity_factor", 1)),
+        initial_gap=number(run.value(number(table["start"]))),
+        floor=number(table["floor"]),
     )
 
 

@@ -1,63 +1,67 @@
-"""A run on a shape, all states of the server followed: which cohorts were drawn is all of the chance there is."""
+"""A run on a shape, all states of the server followed: which cohorts were drawn is all of the chance there is.
+
+Numbers are floats, or 60 digits where ``number`` makes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
+from itertools import combinations, combinations_with_replacement
+from math import comb, factorial, prod
 from typing import Any
 
 import numpy as np
 
 from bounds.weights import Weights
-from empirics.exact import Cohort, cohorts
-from empirics.training.setting import Setting
 from empirics.training.step_sizes import falling
 
 from ...runs.statistics import weighed
-from ..runs.instance import setting
 from .shapes import SHAPES
 
 Array = np.ndarray[Any, Any]
-
-
-def drawn(table: Mapping[str, Any], shares: Array) -> tuple[tuple[float, Array], ...]:
-    """Every cohort of a round: its probability, and the weight of every client in the average (0: not drawn)."""
-    found = []
-    plan = setting(dict(table))
-    for cohort in _drawn(plan.cohort, plan.sampling, tuple(map(float, shares))):
-        weights = np.zeros(len(shares))
-        weights[list(cohort.clients)] = np.array(cohort.counts) / sum(cohort.counts)
-        if plan.cohort == len(shares) and plan.sampling == "without_replacement":
-            weights = np.asarray(shares, dtype=float)
-        found.append((cohort.probability, weights))
-    return tuple(found)
+Number = Callable[[Any], Any]
 
 
 @lru_cache(maxsize=512)
-def _drawn(cohort: int, sampling: str, shares: tuple[float, ...]) -> tuple[Cohort, ...]:
-    return cohorts(Setting(1, cohort, sampling=sampling), np.array(shares))
+def drawn(cohort: int, again: bool, shares: tuple[Any, ...]) -> tuple[tuple[Any, Array], ...]:
+    """Every cohort of a round: its probability, and the weight of every client in the average (0: not drawn)."""
+    clients, one = range(len(shares)), 0 * shares[0] + 1
+    if cohort == len(shares) and not again:
+        return ((one, np.array(shares)),)
+    found = []
+    for who in (combinations_with_replacement if again else combinations)(clients, cohort):
+        counts = [who.count(k) for k in clients]
+        orders = factorial(cohort) // prod(map(factorial, counts))
+        chance = orders * prod((shares[k] for k in who), start=one) if again else one / comb(len(shares), cohort)
+        found.append((chance, np.array([count * one / cohort for count in counts])))
+    return tuple(found)
 
 
-def weights(table: Mapping[str, Any]) -> Array:
-    raw = np.array([float(table[f"weight_{k}"]) for k in range(table["clients"])])
+def weights(table: Mapping[str, Any], number: Number = float) -> Array:
+    raw = np.array([number(table[f"weight_{k}"]) for k in range(table["clients"])])
     return raw / raw.sum()
 
 
-def tilts(table: Mapping[str, Any], shares: Array) -> Array:
+def tilts(table: Mapping[str, Any], shares: Array, number: Number = float) -> Array:
     """The clients' tilts, moved so that they add up to nothing."""
-    raw = np.array([float(table[f"tilt_{k}"]) for k in range(table["clients"])])
-    return raw - shares @ raw
+    raw = np.array([number(table[f"tilt_{k}"]) for k in range(table["clients"])])
+    return np.asarray(raw - shares @ raw)
 
 
 class CurveRun:
     """The readings of a run, as expectations over the cohorts."""
 
-    def __init__(self, table: Mapping[str, Any], beta: float, reading: str) -> None:
-        self.table, self.beta, self.reading = table, beta, reading
-        self.shape = SHAPES[int(table["shape"])]
-        self.height, self.bowl, self.eta = (float(table[n]) for n in ("height", "bowl", "step_size"))
-        self.shares = weights(table)
-        self.tilts = tilts(table, self.shares)
+    def __init__(self, table: Mapping[str, Any], beta: Any, reading: str, number: Number = float) -> None:
+        self.table, self.beta, self.reading, self.number = table, beta, reading, number
+        shape = SHAPES[int(table["shape"])]
+        ways = (shape.value, shape.slope)
+        if number is not float:
+            ways = (np.frompyfunc(shape.exact_value, 1, 1), np.frompyfunc(shape.exact_slope, 1, 1))
+        self._value, self._slope = ways
+        self.height, self.bowl, self.eta = (number(table[n]) for n in ("height", "bowl", "step_size"))
+        self.shares = weights(table, number)
+        self.tilts = tilts(table, self.shares, number)
         self._server: dict[str, list[Any]] = {}
         self._rounds: dict[str, list[Any]] = {}
         self._along: dict[str, list[Any]] = {}
@@ -65,10 +69,10 @@ class CurveRun:
         self._play()
 
     def value(self, x: Any) -> Any:
-        return self.height**2 * self.shape.value(x / self.height) + self.bowl / 2 * x**2
+        return self.height**2 * self._value(x / self.height) + self.bowl / 2 * x**2
 
     def slope(self, x: Any) -> Any:
-        return self.height * self.shape.slope(x / self.height) + self.bowl * x
+        return self.height * self._slope(x / self.height) + self.bowl * x
 
     @cached_property
     def server(self) -> dict[str, Array]:
@@ -88,14 +92,14 @@ class CurveRun:
         return self.value(weighed(self._averages, weights))[0]
 
     @property
-    def _size(self) -> float:
+    def _size(self) -> Any:
         """The size of the local step that comes next."""
         offset = self.table.get("step_offset")
-        return self.eta if offset is None else float(falling(self.eta, float(offset), self._steps))
+        return self.eta if offset is None else falling(self.eta, self.number(offset), self._steps)
 
     def _play(self) -> None:
         clients = len(self.shares)
-        chance, model = np.ones(1), np.array([float(self.table["start"])])
+        chance, model = np.ones(1), np.array([self.number(self.table["start"])])
         last = np.tile(model[:, None], (1, clients))
         for _ in range(self.table["rounds"]):
             self._at_server(chance, model, last)
@@ -109,7 +113,7 @@ class CurveRun:
         for _ in range(self.table["local_steps"]):
             gradient = self.slope(at) + self.tilts
             drift += chance @ ((at - model[:, None]) ** 2).mean(1)
-            cap = max(cap, float((chance @ gradient**2).max()))
+            cap = max(cap, (chance @ gradient**2).max())
             average = at @ self.shares
             self._virtual(chance, average)
             if len(average) == 1:
@@ -124,11 +128,11 @@ class CurveRun:
         self, chance: Array, model: Array, last: Array, begin: Array, ends: Array
     ) -> tuple[Array, Array, Array]:
         chances, models, lasts, apart = [], [], [], 0.0
-        cohorts = drawn(self.table, self.shares)
+        cohorts = drawn(self.table["cohort"], bool(self.table["with_replacement"]), tuple(self.shares))
         for likely, share in cohorts:
             moved = model + (ends - begin) @ share if self.reading == "code" else ends @ share
             kept = ends if self.reading == "proof" else np.where(share > 0, ends, last)
-            own = np.full(len(share), 1 / len(share)) if len(cohorts) == 1 else share
+            own = np.full(len(share), self.number(1) / len(share)) if len(cohorts) == 1 else share
             apart += likely * (chance @ (((kept - moved[:, None]) ** 2) @ own))
             chances.append(likely * chance)
             models.append(moved)

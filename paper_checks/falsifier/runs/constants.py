@@ -1,17 +1,65 @@
-"""The constants of a table's federation in plain arithmetic: rational where they are rational."""
+"""An instance in one kind of exact numbers, and the constants of its federation: rational where they are rational."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import mpmath
 
 from ...runs.readings import condition, of_losses, of_plan, UNBIASED
-from ..kinds import of_kinds
-from .plain import Number, solve, Table
+from ..kinds import counts, of_kinds
+from .instance import curvature
 
+Number = Any
 Matrix = Sequence[Sequence[Number]]
+
+
+class Table:
+    """The numbers of an instance in one kind of arithmetic; ``weights`` are those of whole kinds of clients."""
+
+    def __init__(self, instance: Mapping[str, Any], kind: Callable[[Any], Number]) -> None:
+        self.raw, self.kind = instance, kind
+        self.counts, self.dim = counts(instance), int(instance["dim"])
+        self.kinds = len(self.counts)
+        clients, axes = range(self.kinds), range(self.dim)
+        table = {n: kind(v) for n, v in instance.items()}
+        total = sum(table[f"weight_{k}"] * self.counts[k] for k in clients)
+        self.weights = [table[f"weight_{k}"] * self.counts[k] / total for k in clients]
+        self.curvatures = [curvature({**table, "dim": self.dim}, k) for k in clients]
+        self.minima = [[table[f"minimum_{k}_{i}"] for i in axes] for k in clients]
+        self.noise = [table[f"noise_{k}"] for k in clients]
+        self.start = [table[f"start_{i}"] for i in axes]
+        self.floor, self.step_size, self.step_offset = table["floor"], table["step_size"], table.get("step_offset")
+        self.beta = table["relaxation"]
+        self.curvature = [
+            [sum(self.weights[k] * self.curvatures[k][i][j] for k in clients) for j in axes] for i in axes
+        ]
+        pull = [
+            sum(self.weights[k] * self.curvatures[k][i][j] * self.minima[k][j] for k in clients for j in axes)
+            for i in axes
+        ]
+        self.minimiser = solve(self.curvature, pull)
+
+    def gradient(self, client: int, at: Sequence[Number]) -> list[Number]:
+        away = [x - b for x, b in zip(at, self.minima[client], strict=True)]
+        return [sum(row[j] * away[j] for j in range(self.dim)) for row in self.curvatures[client]]
+
+    def loss(self, at: Sequence[Number]) -> Number:
+        """F at a model."""
+        return self.floor + sum(
+            p * sum((x - b) * g for x, b, g in zip(at, minimum, self.gradient(k, at), strict=True)) / 2
+            for k, (p, minimum) in enumerate(zip(self.weights, self.minima, strict=True))
+        )
+
+
+def solve(matrix: Matrix, right: Sequence[Number]) -> list[Number]:
+    """The solution of one or two linear equations."""
+    if len(matrix) == 1:
+        return [right[0] / matrix[0][0]]
+    (a, b), (c, d) = matrix
+    area = a * d - b * c
+    return [(d * right[0] - b * right[1]) / area, (a * right[1] - c * right[0]) / area]
 
 
 def constants(table: Table) -> dict[str, Any]:
@@ -86,7 +134,7 @@ def offset(table: Table, factor: Number) -> Number:
     minors = [excess[0][0], _determinant(excess)]
     if any(minor <= 0 for minor in minors):
         return mpmath.inf
-    found = solve([list(row) for row in excess], pulls)
+    found = solve(excess, pulls)
     return constant + sum(v * x for v, x in zip(pulls, found, strict=True))
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from bounds.core import Bound
+from empirics.algorithms import algorithm
+from empirics.algorithms.algorithm import Algorithm, fedavg
+from empirics.algorithms.relaxed import fedinit, RelaxedStart
 from empirics.errors import EmpiricsError
-from empirics.exact import Readings
+from empirics.exact import Clients, DIGITS, draw, FLOATS, FRACTIONS, Readings, Run
+from empirics.exact.moments import ALL, ENDS, LAST_ROUND as LAST, MEAN
 from empirics.problems.quadratics import Quadratics
 
 from ...falsify_options import FAMILIES
@@ -22,20 +28,20 @@ from ...runs.words import along, AVERAGE, ENDS as ENDS_OF_STEPS, WORDS
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Instance, Point
-from ..exact import Exactly
+from ..exact import decimal, Exactly, RATIONAL, WORKING
 from ..kinds import counts, kinds as kinds_of, of_kinds
 from ..numbers import misfit
 from . import instance as tables
-from .controlled import ControlledMoments
-from .moments import ALL, ENDS, LAST, MEAN, Moments
+from .constants import constants, Table
 from .played import Played
-from .readings import FallingReadings, MomentReadings
 
 KINDS, DIM = 4, 2
 MOST = 10**6
 """Clients: a run of any number costs the same."""
 LISTED = 3 * 10**4
 """Local models of a run that are looked at one by one; of a longer one, a statistic's own few moments."""
+RATIONAL_STEPS = 60
+"""Local steps of all kinds and rounds up to which numbers stay rational; beyond, 60 digits are carried."""
 PLAYED = 300
 """The same in exact numbers, where a round takes long."""
 LONGEST, LONG, SHORT = 2**40, 2**20, 12
@@ -156,7 +162,8 @@ class QuadraticRuns(Played):
 
     def radius(self, bound: Bound, instance: Instance) -> float:
         try:
-            return _moments(bound, self.federation(instance), instance).radius
+            steady = {name: value for name, value in instance.items() if name != "step_offset"}
+            return _run(bound, steady, clients_of(instance, self.federation(instance))).radius
         except EmpiricsError:
             return float("nan")
 
@@ -182,16 +189,9 @@ class QuadraticRuns(Played):
         return known
 
     def run(self, bound: Bound, instance: Instance, problem: Quadratics) -> tuple[Readings, bool]:
-        run = _moments(bound, problem, instance)
-        if "step_offset" in instance:
-            rounds, offset = run.number_of_rounds, float(instance["step_offset"])
-            told = schedules.sizes(run.step_size, offset, rounds * run.local_steps)
-            with np.errstate(all="ignore"):
-                falls = FallingReadings(run, np.reshape(told, (rounds, -1)), _wanted(bound))
-                return falls, falls.finite
+        run = _run(bound, instance, clients_of(instance, problem), looked(bound, instance))
         with np.errstate(all="ignore"):
-            fine = np.isfinite(run.states).all() and (run.looked != ENDS or run.settles)
-        return MomentReadings(run, _wanted(bound)), bool(fine)
+            return run, run.finite
 
     def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
         """Of many rounds in which the statement is made the last one first, which is reached by squaring."""
@@ -208,13 +208,25 @@ class QuadraticRuns(Played):
     def again(
         self, bound: Bound, instance: Mapping[str, Any], late: bool = False
     ) -> tuple[dict[str, Any], Readings, str]:
-        from .controlled import ControlledRun
-        from .twin import PlainRun, told, VIRTUAL
-
-        wanted = _wanted(bound) | ({VIRTUAL} if along(bound) else set())
-        memory = needs_memory(bound, instance["relaxation"])
-        play = ControlledRun if controlled(bound.about) else PlainRun
-        return told(bound, instance, LAST if late else looked(bound, instance, PLAYED), memory, wanted, play)
+        drawn = instance["cohort"] if instance["with_replacement"] else 1
+        steps = max(kinds_of(instance) * instance["local_steps"] * instance["rounds"], drawn)
+        kind = FRACTIONS if steps <= RATIONAL_STEPS else DIGITS
+        table = Table(instance, Fraction if kind is FRACTIONS else decimal)
+        known = constants(table)
+        if schedules.pinned(bound):
+            told = schedules.chosen(bound, known)
+            table.step_size, table.step_offset = told[schedules.FIRST], told.get(schedules.OFFSET)
+            known = constants(table)
+        planned = {**instance, "step_size": table.step_size, "relaxation": table.beta}
+        planned |= {} if table.step_offset is None else {"step_offset": table.step_offset}
+        noises = [[[v / table.dim if i == j else 0 * v for i in range(table.dim)] for j in range(table.dim)]
+                  for v in table.noise]  # fmt: skip
+        alone = [weight / count for weight, count in zip(table.weights, table.counts, strict=True)]
+        clients = Clients.of(kind, table.counts, alone, table.curvatures, table.minima, noises, table.start)
+        run = _run(bound, planned, clients, LAST if late else looked(bound, instance, PLAYED))
+        if not run.finite:
+            raise ArithmeticError("between the ends of the run its moments may lie anywhere")
+        return known, run, RATIONAL if kind is FRACTIONS else f"{WORKING} digits"
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         return tables.simpler(instance)
@@ -308,31 +320,46 @@ def looked(bound: Bound, instance: Mapping[str, Any], listed: int = LISTED) -> s
     return {"mean": MEAN, "min": ENDS}.get(kind, LAST)
 
 
-def _moments(bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
-    made = ControlledMoments if controlled(bound.about) else Moments
-    return _made(made, bound, problem, instance)
+def clients_of(instance: Mapping[str, Any], problem: Quadratics) -> Clients:
+    """The clients of an instance in floats, around the minimiser."""
+    best = problem.minimiser
+    return Clients(
+        FLOATS, counts(instance), problem.weights, problem.curvatures, problem.minima - best, problem.noise,
+        problem.start - best, 0 * best,
+    )  # fmt: skip
 
 
-def _made(made: type[Moments], bound: Bound, problem: Quadratics, instance: Instance) -> Moments:
-    beta, reading = knob(bound.about, "relaxation", float(instance["relaxation"]))
-    return made(
-        problem,
-        np.array(counts(instance), dtype=float),
-        tables.drawn(instance, problem),
-        instance["local_steps"],
-        float(instance["step_size"]),
-        instance["rounds"],
-        beta,
-        reading,
-        memory=needs_memory(bound, beta),
-        looked=looked(bound, instance),
-        averaging=demands(bound).average,
-    )
+@lru_cache
+def _relaxed(reading: str) -> Algorithm:
+    return fedinit(reading=reading)
+
+
+@lru_cache
+def _scaffold() -> Algorithm:
+    return algorithm("scaffold()")
+
+
+def _run(bound: Bound, instance: Mapping[str, Any], clients: Clients, looked_at: str = "") -> Run:
+    """The run of an instance, in the numbers that its clients have."""
+    beta, reading = knob(bound.about, "relaxation", instance["relaxation"])
+    last = needs_memory(bound, beta)
+    if controlled(bound.about):
+        method, last = _scaffold(), False
+    elif not last:
+        method = fedavg
+    else:
+        method = copy(_relaxed(reading))
+        object.__setattr__(method, "start", RelaxedStart(beta))  # its hooks were checked once
+    plan = tables.setting(instance)
+    looked_at = "" if plan.step_offset is not None else looked_at
+    share = clients.weights / clients.number
+    drawn = draw(plan.sampling, plan.cohort, clients.sizes, share, clients.kind)
+    return Run(clients, method, plan, drawn, None, looked_at, last, trusted=True, wanted=_wanted(bound))
 
 
 def _finite(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
     """The table with as many rounds as leave its moments finite: what grows for ever is looked at before it is lost."""
-    growth = np.log(max(_moments(bound, problem, table).radius, 1.0)) if table["step_size"] > 0 else 0.0
+    growth = np.log(max(_run(bound, table, clients_of(table, problem)).radius, 1.0)) if table["step_size"] > 0 else 0.0
     most = FAR / growth if growth > 0 and np.isfinite(growth) else np.inf
     return {**table, "rounds": max(1, int(min(table["rounds"], most)))}
 
@@ -345,8 +372,9 @@ def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
     """The table with its start at the distance from the minimiser where the run settles."""
     if table["step_size"] <= 0:
         return table
-    run = replace(_made(Moments, bound, problem, {**table, "relaxation": 0.0}), memory=False)
-    if not np.isfinite(run.round.affine[0]).all():
+    run = _run(bound, {**table, "relaxation": 0.0}, clients_of(table, problem))
+    run = replace(run, algorithm=fedavg, last=False)
+    if not np.isfinite(run.opening.round.affine[0]).all():
         return table
     away = max(run.stationary(), 0.0) ** 0.5
     return _started(table, problem, away) if np.isfinite(away) else table

@@ -8,7 +8,7 @@ variance ``noise_k`` spread over all directions, its weight is ``weight_k`` over
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from bounds.core import Bound
 from empirics.errors import EmpiricsError
-from empirics.exact import Draw, draw
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
@@ -78,19 +77,20 @@ def problem(instance: Instance) -> Quadratics:
     )
 
 
-def setting(instance: Instance) -> Setting:
+def setting(instance: Mapping[str, Any]) -> Setting:
+    """The plan of a table, in the kind of number that its step size is."""
     return Setting(
         rounds=instance["rounds"],
         cohort=instance["cohort"],
         local_steps=instance["local_steps"],
-        step_size=float(instance["step_size"]),
-        step_offset=float(instance["step_offset"]) if "step_offset" in instance else None,
+        step_size=instance["step_size"],
+        step_offset=instance.get("step_offset"),
         sampling=SAMPLINGS[int(instance["with_replacement"])],
         client_weight="samples" if weighted(instance) else "uniform",
     )
 
 
-def weighted(instance: Instance) -> bool:
+def weighted(instance: Mapping[str, Any]) -> bool:
     """Whether weights other than equal ones enter the average: with all clients, or drawn by weight."""
     return len({instance[f"weight_{k}"] for k in range(kinds(instance))}) > 1
 
@@ -112,12 +112,6 @@ def misweighted(bound: Bound, instance: Instance) -> str:
     if instance["cohort"] < instance["clients"] and not instance["with_replacement"]:
         return "where clients are drawn evenly, all weigh the same"
     return ""
-
-
-def drawn(instance: Instance, federation: Quadratics) -> Draw:
-    """Who takes part in a round."""
-    sizes = np.array(counts(instance), dtype=float)
-    return draw(setting(instance), sizes, federation.weights / sizes)
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:

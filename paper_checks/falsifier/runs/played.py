@@ -12,7 +12,7 @@ import numpy as np
 from bounds.core import About, Bound
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
-from empirics.exact import Readings
+from empirics.exact import DIGITS, Readings
 
 from ...runs import readings, schedules
 from ...runs.can import can
@@ -137,7 +137,7 @@ class Played:
 
     def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
         """The statement at an instance, at the entry where it does worst."""
-        with mpmath.workdps(WORKING):
+        with mpmath.workdps(WORKING), DIGITS.working():
             told, run, arithmetic = self.again(bound, instance, late)
             known = {**told, **readings.of_run(run), **readings.iterated(bound, run)}
             measured = np.asarray(readings.target(bound, run, _sizes(told), told), dtype=object)
