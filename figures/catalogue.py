@@ -28,29 +28,31 @@ FILES: dict[str, tuple[str, ...]] = {
         "rates",
     ),
 }
-"""The figures and tables of each paper, figures first; a file each, if it is not one of ``SHARED``."""
+"""The figures and tables of each paper, figures first; a file each, if it is not one of ``MODULES``."""
 
-SHARED = {
-    "fedals": {**dict.fromkeys(("figure_2", "figure_3"), "curves"), **dict.fromkeys(("table_4", "table_5"), "listing")},
+MODULES = {
+    "fedals": {
+        **dict.fromkeys(("figure_2", "figure_3"), "curves"),
+        **dict.fromkeys(("table_1", "table_2", "table_3"), "tables"),
+        **dict.fromkeys(("table_4", "table_5"), "listing"),
+    },
     "fedinit": {
-        **dict.fromkeys(("figure_1a", "figure_1b"), "sensitivity"),
-        **dict.fromkeys((f"figure_{i}" for i in range(2, 6)), "curves"),
-        **dict.fromkeys(("figure_6", "figure_7"), "beta"),
+        **dict.fromkeys((name for name in FILES["fedinit"] if name.startswith("figure")), "curves"),
+        **dict.fromkeys(("table_1", "table_2", "table_3"), "tables"),
         **dict.fromkeys(("table_6", "table_7", "table_9"), "listing"),
+        **dict.fromkeys(("table_10", "table_11"), "times"),
     },
-    "decaying_k": dict.fromkeys(("figure_1", "figure_2"), "curves"),
+    "decaying_k": {
+        **dict.fromkeys(("figure_1", "figure_2"), "curves"),
+        **dict.fromkeys(("table_1", "table_2", "table_4"), "tables"),
+    },
     "fedcog": {
-        **dict.fromkeys(("figure_2", "table_4"), "one_round"),
-        **dict.fromkeys((f"table_{i}" for i in range(5, 11)), "accuracies"),
+        **dict.fromkeys(("figure_2", "table_4", "table_11"), "one_round"),
+        **dict.fromkeys((f"table_{i}" for i in (2, 3, *range(5, 11))), "accuracies"),
     },
-    "ours": {
-        **dict.fromkeys(
-            (f"theorems_{p}" for p in ("fedals", "fedinit", "fedinit_data", "decaying_k", "fedcog")), "theorems"
-        ),
-        **dict.fromkeys(("tightness", "worst_cases"), "ratios"),
-    },
+    "ours": {**dict.fromkeys(THEOREMS, "theorems"), **dict.fromkeys(("tightness", "worst_cases"), "ratios")},
 }
-"""Where one file has several, which are one drawing or table of other data: its ``ARTEFACTS`` by name."""
+"""Where one file has several, as its ``ARTEFACTS`` by name."""
 
 NAMES = tuple(f"{paper}.{file}" for paper, files in FILES.items() for file in files)
 
@@ -60,8 +62,8 @@ def artefact(name: str) -> Artefact:
     if name not in NAMES:
         raise unknown("figure or table", name, NAMES)
     paper, _, file = name.partition(".")
-    module = import_module(f"figures.{paper}.{SHARED.get(paper, {}).get(file, file)}")
-    made: Artefact = module.ARTEFACTS[file] if file in SHARED.get(paper, {}) else module.ARTEFACT
+    module = import_module(f"figures.{paper}.{MODULES[paper].get(file, file)}")
+    made: Artefact = module.ARTEFACTS[file] if hasattr(module, "ARTEFACTS") else module.ARTEFACT
     return made
 
 

@@ -25,8 +25,8 @@ from .dry_run import planned
 from .making import budget, cells, make, redraw, resume, said, sets_of_kept
 from .report import TITLE
 from .scale import SCALES
-from .stand_ins import counted_as_here
 from .style import HOUSE, STYLES
+from .substitutes import counted_as_here
 
 FINE, FINDING = 0, 1
 MOST_SEEDS = 1000

@@ -19,8 +19,8 @@ from functools import cache
 
 import numpy as np
 
-from .ran import Ran
 from .regimes import LEVEL, Regime
+from .run_description import Ran
 from .runs import standard_error
 
 FEW = 2

@@ -13,7 +13,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from .ran import of_row, Setting
+from .run_description import of_row, Setting
 from .style import enlarged, heavier, line, SILENT, WIDTH
 
 if TYPE_CHECKING:

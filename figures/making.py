@@ -14,7 +14,7 @@ from empirics.experiments.packing import packed, SUFFIX, unpacked
 
 from . import report, writing
 from .artefact import Artefact, Shown
-from .ran import set_of
+from .run_description import set_of
 from .runs import Runs
 from .scale import Plan
 from .style import HOUSE

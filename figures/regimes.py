@@ -16,9 +16,9 @@ import numpy as np
 
 from empirics.experiments import Cell
 
-from .ran import Ran
+from .run_description import Ran
 from .runs import Curve
-from .stand_ins import classes
+from .substitutes import classes
 
 LEVEL = 0.05
 HALF = 0.5

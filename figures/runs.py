@@ -10,7 +10,7 @@ import numpy as np
 
 from empirics.experiments import Cell, Kept, Store
 
-from .ran import Ran
+from .run_description import Ran
 
 Curve = tuple[np.ndarray, np.ndarray]
 """Rounds and values."""

@@ -10,7 +10,7 @@ from paper_checks.reported import Reported
 
 from .artefact import Shown
 from .comparing import agreements, by_place, Entry, Judged
-from .ran import Ran
+from .run_description import Ran
 
 Sheet = list[list[str]]
 

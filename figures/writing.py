@@ -19,7 +19,7 @@ from bounds.showing.printing import escaped
 from empirics.experiments import Kept
 
 from .artefact import Artefact, Shown
-from .ran import COLUMNS, flat, Ran
+from .run_description import COLUMNS, flat, Ran
 from .style import HOUSE, save, settled, STYLES, weighted
 from .symbols import typeset
 

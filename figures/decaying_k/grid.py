@@ -10,9 +10,9 @@ from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 
 from ..captions import DIGITS
-from ..ran import of, Ran
+from ..run_description import of, Ran
 from ..scale import Budget, Plan
-from ..stand_ins import found, remark, title
+from ..substitutes import found, remark, title
 from .settings import (
     CURVES,
     DOWNLOAD,

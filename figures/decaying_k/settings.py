@@ -8,7 +8,7 @@ from bounds.decaying_k.runtime import runtime
 from bounds.decaying_k.schedules import SCHEDULES
 from paper_checks.reported import table
 
-from ..ran import model, Setting
+from ..run_description import model, Setting
 
 TASKS = ("Sent140", "FEMNIST", "CIFAR100", "Shakespeare")
 _ONE, _TWO = table("decaying_k", "Table 1"), table("decaying_k", "Table 2")

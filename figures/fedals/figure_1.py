@@ -14,11 +14,11 @@ from ..artefact import Artefact, Shown
 from ..captions import caption, trained
 from ..comparing import guarded, judge, Judged, Pair, Reproduction
 from ..drawing import Axis, panels
-from ..ran import of, problem_words
 from ..regimes import horizon
+from ..run_description import of, problem_words
 from ..runs import mean_rows, Runs
-from .beside import remarks
 from .grid import example, LAYERS, PLANS
+from .reported_vs_ours import remarks
 from .settings import CLIENTS, in_paper
 
 DISTANCE = "consensus_distance"

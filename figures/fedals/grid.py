@@ -11,8 +11,8 @@ from typing import Any
 from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 
-from ..ran import set_of
 from ..regimes import mean
+from ..run_description import set_of
 from ..scale import Budget, Plan
 from .settings import (
     algorithm,

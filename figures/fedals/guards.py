@@ -8,11 +8,11 @@ from dataclasses import replace
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
-from ..ran import of
 from ..regimes import ceiling, drift, horizon, learnt, level, POINT, Regime, treatment
+from ..run_description import of
 from ..runs import Runs
-from .beside import label, results
 from .grid import best, place, seeds
+from .reported_vs_ours import label, results
 from .settings import in_paper, TEXT
 
 TABLE_1 = {

@@ -8,11 +8,11 @@ from typing import Any
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, no_runs, Shown
-from ..ran import of
+from ..run_description import of
 from ..runs import Runs
 from ..sheets import listing as sheet
-from .beside import label, results
 from .grid import arguments, PLANS, search, SEED
+from .reported_vs_ours import label, results
 from .settings import ARGUMENTS, IMAGES, in_paper, LOCAL_STEPS, TEXT, TEXTS
 
 WORDS = {

@@ -7,8 +7,8 @@ from typing import Any
 
 from paper_checks.reported import table
 
-from ..ran import Setting
-from ..stand_ins import found
+from ..run_description import Setting
+from ..substitutes import found
 
 VERSION = "v2"
 IMAGES, TEXTS = (table("fedals", name, version=VERSION) for name in ("Table 4", "Table 5"))

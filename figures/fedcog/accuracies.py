@@ -1,9 +1,10 @@
-"""Tables 5 to 10: accuracy by parts of the method, local steps, participation, clients, and steps of generation."""
+"""Tables 2, 3 and 5 to 10: FedCOG on top of other methods, its parts, and local steps, clients, steps of generation."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,23 +12,39 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, no_runs, Shown
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
-from ..ran import beside
 from ..regimes import moved, POINT, Regime
+from ..run_description import beside
 from ..runs import Runs
-from ..sheets import comparison
+from ..sheets import comparison, tidy
+from ..specification import Place, table
+from ..substitutes import remark
 from . import grid, guards
 from .grid import BASE, chosen, left_out, PLANS, Setup
-from .guards import Place, printed
-from .reading import caption, cells_of, entries, ERROR, final, mean_over_clients, over, Places, Reader, rising, turned
-from .settings import columns, COMPARED, FEDCOG, KINDS, LOCAL_STEPS, MAIN, MANY, rows, STEPS
+from .guards import Compared, printed
+from .reading import (
+    caption,
+    cells_of,
+    ERROR,
+    final,
+    mean_over_clients,
+    one_more,
+    over,
+    Places,
+    places,
+    Reader,
+    rising,
+    turned,
+)
+from .settings import columns, COMPARED, FEDCOG, KINDS, LOCAL_STEPS, MAIN, MANY, PLUGGED, rows, STEPS
 
 TUNED, DEFAULT = "FedCOG+FT", str(STEPS)
+FLAIR = remark("flair", "")
 
 
 def accuracies(
     number: str,
     title: str,
-    places: Callable[[str], Places],
+    ran: Callable[[str], Places],
     words: Sequence[str],
     judged: Callable[[Runs, str, list[Entry]], list[Judged]],
     *,
@@ -46,19 +63,88 @@ def accuracies(
     column, ``named`` says what is run there.
     """
 
-    def cells(scale: str) -> list[Cell]:
-        return [*cells_of(places(scale)), *more(scale), *guards.harm_cells(scale)]
-
-    def data(runs: Runs, scale: str) -> Shown:
-        found = entries(
-            runs, number, places(scale), read or final(scale),
+    def listed(scale: str) -> list[Place]:
+        found = places(
+            number, ran(scale), read or final(scale),
             setup=lambda row, column: setup(column), named=lambda row, column: (row, named(scale, column)),
         )  # fmt: skip
-        shown = turned(found) if across else found
-        said = caption(scale, *words, *(() if read else over(scale)), left_out(scale, *axes))
-        return comparison(said, shown, judged(runs, scale, shown), corner)
+        return turned(found) if across else found
 
-    return Artefact(f"fedcog.table_{number}", title, cells, data)
+    def said(scale: str) -> str:
+        return caption(scale, *words, *(() if read else over(scale)), left_out(scale, *axes))
+
+    def rest(scale: str) -> list[Cell]:
+        return [*more(scale), *guards.harm_cells(scale)]
+
+    return table(f"fedcog.table_{number}", title, listed, said, judged, more=rest, corner=corner)
+
+
+# ---- Table 2: FLAIR, whose pictures are not here, and nothing stands for them: the reported numbers alone ----
+
+
+def _flair(runs: Runs, scale: str) -> Shown:
+    found = [place.entry(runs) for place in places("2", {}, final(scale), absent=FLAIR)]
+    words = (
+        "Precision, recall and F1 by label and F1 by picture in percent, as reported: photographs of 200 users, 405 "
+        "rounds, the last 5 of them FedCOG's in its row. Nothing is run: FLAIR is not here, and no other set of "
+        "photographs has several labels each and users."
+    )
+    return replace(comparison(words, found, [], "reported / ours (%)"), unavailable=FLAIR)
+
+
+# ---- Table 3: one round of a method with FedCOG on top of it against one more round without ----
+
+WITH, WITHOUT = "with FedCOG", "without FedCOG"
+SPLITS = {f"CIFAR-10-{kind[-1]}": kind for kind in KINDS}
+"""By printed row."""
+
+
+def plugged(scale: str) -> Places:
+    """By split and method with or without FedCOG."""
+    return {
+        (row, f"{method} {word}"): _plugged(scale, method, word, Setup(kind=kind))
+        for row, kind in SPLITS.items()
+        for method in chosen(scale, "plugged", PLUGGED)
+        for word in (WITHOUT, WITH)
+    }
+
+
+def _plugged(scale: str, method: str, word: str, setup: Setup) -> list[Cell]:
+    if word == WITHOUT:
+        return grid.runs(scale, method, setup)
+    if method == "FedAvg":
+        return grid.runs(scale, FEDCOG, setup)
+    text = grid.consensus(scale, grid.call(scale, method))
+    return grid.runs(scale, text, setup, first=method, rounds=PLANS[scale].counts["first"] + 1)
+
+
+def _of_plugged(runs: Runs, scale: str, at: Mapping[tuple[str, str], Entry]) -> list[Judged]:
+    """A method is compared with itself: it alone must be trained alike, with FedCOG and without."""
+    ran, pairs, compared = plugged(scale), [], []
+    for row, kind in SPLITS.items():
+        for m in chosen(scale, "plugged", PLUGGED):
+            both = {word: ran[row, f"{m} {word}"] for word in (WITHOUT, WITH)}
+            setup = Setup(kind=kind)
+            compared.append(Compared({**both, FEDCOG: both[WITH]}, printed("3", row, f"FedAvg {WITHOUT}"), setup))
+            pairs.append(Pair(f"{m} gains, {kind}", at[row, f"{m} {WITH}"].ours, at[row, f"{m} {WITHOUT}"].ours))
+    words = "Every method gains by one round with FedCOG, in both splits"
+    return [judge(words, pairs, POINT, guards.usual(runs, scale, *compared, later=1))]
+
+
+def _table_3(runs: Runs, scale: str) -> Shown:
+    listed = places("3", plugged(scale), one_more, later=1)
+    at = by_place(place.entry(runs) for place in listed)
+    named = {row: f"{grid.named(scale)}, {kind}" for row, kind in SPLITS.items()}
+    listed = [replace(one, row=named.get(one.row, one.row)) for one in listed]
+    methods = {m: _plugged(scale, m, WITHOUT, Setup()) for m in chosen(scale, "plugged", PLUGGED)}
+    said = caption(
+        scale, "here after the first round of either", ERROR, grid.tuned(methods),
+        grid.left_out(scale, ("plugged", PLUGGED)), FLAIR,
+    )  # fmt: skip
+    found, shown = ([one.entry(runs) for one in each] for each in (listed, turned(listed)))
+    return replace(
+        comparison(said, shown, _of_plugged(runs, scale, at), "test accuracy (%)"), rows=tidy(found)
+    )  # fmt: skip
 
 
 # ---- Table 5: parts of the method ----
@@ -100,7 +186,7 @@ def of_parts(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
     ]
     ran, without = parts(scale), plain(scale)
     every = [
-        Place(
+        Compared(
             {guards.PLAIN: without[kind], FEDCOG: ran[FULL, kind], **{row: ran[row, kind] for row in VARIANTS}},
             printed("1", "FedAvg", f"{MAIN} {kind}"),
             Setup(kind=kind),
@@ -138,7 +224,7 @@ def sweep(
     ``axis`` is the plan's, ``column`` says what a column is, ``words`` what the columns are, ``setup`` how one is run.
     """
 
-    def places(scale: str) -> Places:
+    def ran(scale: str) -> Places:
         return {
             (method, value): grid.runs(scale, method, setup(value))
             for value in chosen(scale, axis, columns(number))
@@ -147,9 +233,9 @@ def sweep(
 
     def judged(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
         shown = {value: named(scale, value) for value in chosen(scale, axis, columns(number))}
-        methods, ran = chosen(scale, "swept", COMPARED), places(scale)
+        methods, at = chosen(scale, "swept", COMPARED), ran(scale)
         every = [
-            Place({m: ran[m, value] for m in methods}, printed(number, guards.PLAIN, value), setup(value))
+            Compared({m: at[m, value] for m in methods}, printed(number, guards.PLAIN, value), setup(value))
             for value in shown
         ]
         best = judge(
@@ -163,7 +249,7 @@ def sweep(
 
     title = "participation" if axis == "rates" else column
     axes = [("swept", COMPARED), (axis, columns(number))]
-    return accuracies(number, title, places, (words, ERROR), judged, setup=setup, named=named, axes=axes)
+    return accuracies(number, title, ran, (words, ERROR), judged, setup=setup, named=named, axes=axes)
 
 
 def steps_of(scale: str, column: str) -> str:
@@ -225,7 +311,7 @@ def own_accuracy(runs: Runs, cell: Cell) -> float:
 
 def of_personal(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
     ran = {c: cells for (_, c), cells in personal(scale).items()}
-    place = Place({guards.PLAIN: ran["FedAvg+FT"], FEDCOG: ran[TUNED], **ran}, printed("9", "Acc %", "FedAvg+FT"))
+    place = Compared({guards.PLAIN: ran["FedAvg+FT"], FEDCOG: ran[TUNED], **ran}, printed("9", "Acc %", "FedAvg+FT"))
     regimes = guards.usual(runs, scale, place, read=own_accuracy, ended=False)
     times = 2 * grid.own_steps(scale, "fedrep") / PLANS[scale].setting["local_steps"] if ran["FedRep"] else math.nan
     regimes.append(Regime("local steps of FedRep, head and body, over those of the others", times, 1, at_most=True))
@@ -252,7 +338,7 @@ def of_generated(runs: Runs, scale: str, found: list[Entry]) -> list[Judged]:
     )
     ran = {c: cells for (_, c), cells in generated(scale).items()}
     told = {c: [final(scale)(runs, cell) for cell in cells] for c, cells in ran.items()}
-    place = Place({guards.PLAIN: grid.runs(scale, guards.PLAIN), FEDCOG: ran[DEFAULT], **ran})
+    place = Compared({guards.PLAIN: grid.runs(scale, guards.PLAIN), FEDCOG: ran[DEFAULT], **ran})
     regimes = [*guards.usual(runs, scale, place), moved("accuracy by the number of generation steps", told.values())]
     regimes.append(guards.as_in_paper(ran[DEFAULT]))
     words = "The default number of generation steps beats fewer and more"
@@ -267,6 +353,11 @@ def generation_steps(scale: str, column: str) -> str:
 
 
 ARTEFACTS = {
+    "table_2": Artefact("fedcog.table_2", "multi-label scores on FLAIR", no_runs, _flair),
+    "table_3": Artefact(
+        "fedcog.table_3", "methods with FedCOG on top",
+        lambda scale: [*cells_of(plugged(scale)), *guards.harm_cells(scale)], _table_3,
+    ),
     "table_5": accuracies(
         "5", "parts of the method", parts, (ERROR, "hard labels are those that the server's model predicts"), of_parts,
         more=lambda scale: cells_of(plain(scale)),

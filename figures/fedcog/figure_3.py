@@ -7,15 +7,16 @@ from typing import Any
 
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Shown
+from ..artefact import Shown
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, each_panel, one, Row
 from ..regimes import moved, POINT
-from ..runs import point, Runs
+from ..runs import Runs
+from ..specification import figure, Point
 from . import guards, settings as paper
 from .grid import chosen, left_out, problem, runs as runs_of, Setup, what_ran
-from .guards import Place, printed
-from .reading import caption, cells_of, final, over
+from .guards import Compared, printed
+from .reading import caption, each, final, over
 from .settings import FEDCOG, KINDS
 
 METHODS = ("FedAvg", "FedProx", FEDCOG)
@@ -46,31 +47,27 @@ def points(scale: str) -> Points:
     return found
 
 
-def cells(scale: str) -> list[Cell]:
+def _points(scale: str) -> list[Point]:
+    read = each(final(scale))
+    return [Point(panel, curve, x, cells, read, what_ran(cells)) for (panel, curve, x), cells in points(scale).items()]
+
+
+def _more(scale: str) -> list[Cell]:
     plain = [cell for kind in KINDS for cell in runs_of(scale, "FedAvg", Setup(kind=kind))]
-    return [*cells_of(points(scale)), *guards.harm_cells(scale), *plain]
+    return [*guards.harm_cells(scale), *plain]
 
 
-def data(runs: Runs, scale: str) -> Shown:
-    found = points(scale)
-    read = final(scale)
-    told = {place: [read(runs, cell) for cell in each] for place, each in found.items()}
-    ran = {place: what_ran(each) for place, each in found.items()}
-    return Shown(
-        caption(
-            scale,
-            "NIID-1 in (a)",
-            *over(scale),
-            *(f"{panel}: {left}" for panel, axis, every in AXES if (left := left_out(scale, (axis, every)))),
-            "bars: one standard error over seeds",
-        ),
-        [row for at, values in told.items() for row in point(values, at[2], at[1], ran[at], at[0])],
-        conclusions=[*_heterogeneity(runs, scale, told), *(_default(runs, scale, told, panel) for panel in WEIGHTS)],
-        unavailable="" if problem(scale) else "data not available",
-    )
+def _caption(runs: Runs, scale: str) -> str:
+    left = [f"{panel}: {words}" for panel, axis, every in AXES if (words := left_out(scale, (axis, every)))]
+    return caption(scale, "NIID-1 in (a)", *over(scale), *left, "bars: one standard error over seeds")
 
 
 Told = dict[tuple[str, str, float], list[float]]
+
+
+def _findings(runs: Runs, scale: str) -> list[Judged]:
+    told = {place: each(final(scale))(runs, cells) for place, cells in points(scale).items()}
+    return [*_heterogeneity(runs, scale, told), *(_default(runs, scale, told, panel) for panel in WEIGHTS)]
 
 
 def _heterogeneity(runs: Runs, scale: str, told: Told) -> list[Judged]:
@@ -86,7 +83,7 @@ def _heterogeneity(runs: Runs, scale: str, told: Told) -> list[Judged]:
     ]
     found, default = points(scale), paper.DIRICHLET
     every = [
-        Place(
+        Compared(
             {m: found[a, m, beta] for m in METHODS},
             printed("1", "FedAvg", "CIFAR-10 NIID-1") if beta == default else math.nan,
             Setup(dirichlet=beta),
@@ -119,7 +116,7 @@ def _default(runs: Runs, scale: str, told: Told, panel: str) -> Judged:
     ]
     for kind in KINDS:
         cells, setup = points(scale).get((panel, f"FedCOG, {kind}", default), []), Setup(kind=kind)
-        place = Place({"its default": cells}, printed("1", "FedAvg", f"CIFAR-10 {kind}"), setup)
+        place = Compared({"its default": cells}, printed("1", "FedAvg", f"CIFAR-10 {kind}"), setup)
         regimes += [*guards.usual(runs, scale, place), guards.as_in_paper(cells, setup)]
         if panel == APART:  # its runs distil with the weight of the plan
             regimes += guards.weight(scale, cells)
@@ -139,4 +136,9 @@ def draw(shown: Shown) -> Any:
     return each_panel(shown.rows, panel, x, y, legend_lines=2, titled=False)
 
 
-ARTEFACT = Artefact("fedcog.figure_3", "heterogeneity and weights", cells, data, draw)
+ARTEFACTS = {
+    "figure_3": figure(
+        "fedcog.figure_3", "heterogeneity and weights", _points, _caption, _findings, draw, more=_more,
+        unavailable=lambda scale: "" if problem(scale) else "data not available",
+    ),
+}  # fmt: skip

@@ -9,8 +9,8 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Shown
 from ..drawing import Axis, each_panel, Row
 from ..runs import Runs
-from ..stand_ins import found
 from ..style import CYCLE
+from ..substitutes import found
 from .grid import BIG, CNN, PLANS, problem, setting, Setup, what_ran
 from .settings import CLIENTS, DATA, DIRICHLET
 

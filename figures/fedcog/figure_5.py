@@ -10,7 +10,7 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..drawing import above, canvas
-from ..ran import problem_words
+from ..run_description import problem_words
 from ..runs import Runs
 from ..style import enlarged, WIDTH
 from .grid import chosen, generation, named, PLANS, problem, what_ran

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Shown
-from ..comparing import judge, Pair
-from ..drawing import Axis, panels
+from ..comparing import judge, Judged, Pair
 from ..regimes import POINT
-from ..runs import mean_rows, Runs
+from ..runs import Runs
+from ..specification import figure, Line, over_rounds
 from . import grid, guards
 from .grid import chosen, PLANS, problem
-from .guards import Place, printed
-from .reading import caption, cells_of, final, last
+from .guards import Compared, printed
+from .reading import caption, each, final, last
 from .settings import FEDCOG, PLUGGED
 
 TAIL = 7
@@ -27,50 +24,37 @@ def runs_of(scale: str) -> dict[str, list[Cell]]:
     return {method: grid.runs(scale, method) for method in methods}
 
 
-def cells(scale: str) -> list[Cell]:
-    return [*cells_of(runs_of(scale)), *guards.harm_cells(scale)]
-
-
-def data(runs: Runs, scale: str) -> Shown:
-    found = runs_of(scale)
-    rows = [
-        row
-        for method, each in found.items()
-        for row in mean_rows((runs.curve(c, "test_accuracy") for c in each), "", method, grid.what_ran(each), 100.0)
+def _lines(scale: str) -> list[Line]:
+    return [
+        Line("", method, cells, "test_accuracy", grid.what_ran(cells), 100.0)
+        for method, cells in runs_of(scale).items()
     ]
-    read = final(scale)
-    ends = {method: [read(runs, c) for c in each] for method, each in found.items()}
+
+
+def _caption(runs: Runs, scale: str) -> str:
+    left, bands = grid.left_out(scale, ("methods", PLUGGED)), "band: one standard error over seeds"
+    return caption(scale, "NIID-1", grid.tuned(runs_of(scale)), left, bands)
+
+
+def _findings(runs: Runs, scale: str) -> list[Judged]:
+    found = runs_of(scale)
+    ends = {method: each(final(scale))(runs, cells) for method, cells in found.items()}
     best = [Pair(f"FedCOG over {m}", ends[FEDCOG], ends[m]) for m in found if m != FEDCOG]
     still = [
         Pair(
             f"{m}, a point over its last gain",
             [POINT + e for e in earlier(runs, scale, found[m])],
-            [last(runs, c) for c in found[m]],
+            each(last)(runs, found[m]),
         )
         for m in found
     ]
-    place = Place(found, printed("1", "FedAvg", "CIFAR-10 NIID-1"))
-    return Shown(
-        caption(
-            scale,
-            "NIID-1",
-            grid.tuned(found),
-            grid.left_out(scale, ("methods", PLUGGED)),
-            "band: one standard error over seeds",
-        ),
-        rows,
-        conclusions=[
-            judge("FedCOG is the most accurate in the end", best, POINT, guards.usual(runs, scale, place)),
-            judge(
-                "All methods are saturated: none gains more than a point in the last seventh of the rounds",
-                still,
-                regimes=guards.usual(
-                    runs, scale, place._replace(methods={"FedAvg": found["FedAvg"]}), remedy=False, ended=False
-                ),
-            ),
-        ],
-        unavailable="" if problem(scale) else "data not available",
-    )
+    place = Compared(found, printed("1", "FedAvg", "CIFAR-10 NIID-1"))
+    plain = place._replace(methods={"FedAvg": found["FedAvg"]})
+    saturated = "All methods are saturated: none gains more than a point in the last seventh of the rounds"
+    return [
+        judge("FedCOG is the most accurate in the end", best, POINT, guards.usual(runs, scale, place)),
+        judge(saturated, still, regimes=guards.usual(runs, scale, plain, remedy=False, ended=False)),
+    ]
 
 
 def earlier(runs: Runs, scale: str, cells_: list[Cell]) -> list[float]:
@@ -81,8 +65,9 @@ def earlier(runs: Runs, scale: str, cells_: list[Cell]) -> list[float]:
     return [0.0 if runs.diverged(c) else 100 * float(v) for c, v in zip(cells_, told, strict=True)]
 
 
-def draw(shown: Shown) -> Any:
-    return panels(shown.rows, Axis("round"), Axis("test accuracy (%)"))
-
-
-ARTEFACT = Artefact("fedcog.figure_6", "accuracy over rounds", cells, data, draw)
+ARTEFACTS = {
+    "figure_6": figure(
+        "fedcog.figure_6", "accuracy over rounds", _lines, _caption, _findings, over_rounds("test accuracy (%)"),
+        more=guards.harm_cells, unavailable=lambda scale: "" if problem(scale) else "data not available",
+    ),
+}  # fmt: skip

@@ -14,10 +14,10 @@ from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 from empirics.spec_strings import written
 
-from ..ran import model, of, Ran, Setting
 from ..regimes import TREATED
+from ..run_description import model, of, Ran, Setting
 from ..scale import Budget, Plan
-from ..stand_ins import found
+from ..substitutes import found
 from . import settings as paper
 from .settings import FEDCOG, MAIN, METHODS
 

@@ -33,7 +33,7 @@ def harm_cells(scale: str, data: str = paper.MAIN) -> list[Cell]:
     return grid.runs(scale, PLAIN, Setup(data, dirichlet=max(paper.DIRICHLETS)))
 
 
-class Place(NamedTuple):
+class Compared(NamedTuple):
     """The runs that a finding compares at one place by method, FedAvg's accuracy there in the paper, and the setup."""
 
     methods: Methods
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 def usual(
     runs: Runs,
     scale: str,
-    *places: Place,
+    *places: Compared,
     later: int | None = None,
     remedy: bool = True,
     ended: bool = True,

@@ -15,10 +15,10 @@ from paper_checks.reported import table
 
 from ..captions import caption as put_together
 from ..comparing import Entry, Pair
-from ..ran import problem_words
+from ..run_description import problem_words
 from ..runs import Runs
-from ..sheets import entry
-from ..stand_ins import remark, title
+from ..specification import Place
+from ..substitutes import remark, title
 from . import settings as paper
 from .grid import BASE, data_set, distillation, PLANS, runs as runs_of, Setup, what_ran
 
@@ -67,30 +67,33 @@ def mean_over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> float:
     return float(np.mean(values)) if values else math.nan
 
 
-def entries(
-    runs: Runs,
-    name: str,
-    places: Places,
+def places(
+    number: str,
+    ran: Places,
     read: Reader,
     absent: str = ABSENT,
     *,
     setup: Callable[[str, str], Setup] = lambda row, column: BASE,
     named: Callable[[str, str], tuple[str, str]] = lambda row, column: (row, column),
     later: int | None = None,
-) -> list[Entry]:
+) -> list[Place]:
     """Every printed place of a table beside ours, by what is run there (``named``); ``later`` as in ``what_ran``."""
     found = []
-    for place, printed in table("fedcog", name).items():
-        cells = places.get(place, ())
-        ran = what_ran(cells, setup(*place), later) if cells else None
-        values, note = [read(runs, c) for c in cells], "" if cells else absent
-        found.append(entry(printed, *named(*place), values, note, ran))
+    for place, printed in table("fedcog", number).items():
+        cells = ran.get(place, ())
+        told, note = what_ran(cells, setup(*place), later) if cells else None, "" if cells else absent
+        found.append(Place(printed, *named(*place), cells, each(read), note, told))
     return found
 
 
-def turned(found: Iterable[Entry]) -> list[Entry]:
+def each(read: Reader) -> Callable[[Runs, Sequence[Cell]], list[float]]:
+    """The number of every run."""
+    return lambda runs, cells: [read(runs, cell) for cell in cells]
+
+
+def turned(found: Iterable[Place]) -> list[Place]:
     """Rows as columns, for the rank agreement of a table that goes across."""
-    return [replace(e, row=e.column, column=e.row) for e in found]
+    return [replace(one, row=one.column, column=one.row) for one in found]
 
 
 def rising(found: Mapping[tuple[str, str], Entry], row: str, low: str, high: str) -> Pair:

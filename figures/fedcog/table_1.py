@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from empirics.experiments import Cell
 
-from ..artefact import Artefact, Shown
 from ..comparing import Entry, judge, Judged, leads, Pair
 from ..regimes import effect, POINT, Regime
 from ..runs import Runs
-from ..sheets import comparison
+from ..specification import Place, table
 from . import grid, guards
 from .grid import chosen, named, PLANS, problem, Setup
-from .guards import Place, printed
-from .reading import caption, cells_of, entries, ERROR, final, over, Places, values
+from .guards import Compared, printed
+from .reading import caption, each, ERROR, final, over, Places, places as places_of, values
 from .settings import columns, DATA, FEDCOG, KINDS, METHODS
 
 AVERAGE = "Avg."
@@ -49,48 +48,45 @@ def methods(scale: str, kind: str) -> tuple[str, ...]:
     return (*chosen(scale, f"methods {kind}", chosen(scale, "methods", tuple(METHODS))), FEDCOG)
 
 
-def cells(scale: str) -> list[Cell]:
-    """All runs, and those that show what heterogeneity costs on each data set."""
-    data_sets = dict.fromkeys(setup_of(c).data for _, c in places(scale))
-    return [*cells_of(places(scale)), *(cell for data in data_sets for cell in guards.harm_cells(scale, data))]
-
-
 def problem_of(scale: str, column: str) -> str:
     """Network and data of a column; empty where its own data are not run (what stands for them is another column)."""
     name = setup_of(column).data
     return problem(scale, name) if name in PLANS[scale].networks else ""
 
 
-def data(runs: Runs, scale: str) -> Shown:
-    names = {c: column_of(scale, c) for c in SETTINGS}
-    listed = entries(
-        runs, "1", places(scale), final(scale), setup=setup_at, named=lambda row, c: (row, names.get(c, c))
-    )
-    found = [_averaged(e, listed, names) for e in listed]
-    first = next((column for _, column in places(scale)), SETTINGS[0])  # of those that are run
-    said = caption(
-        scale,
-        ERROR,
-        *over(scale),
-        grid.tuned({m: each for (m, c), each in places(scale).items() if c == first}),
-        grid.left_out(scale, ("methods", tuple(METHODS))),
-        "FedReg's and FedGen's coefficients are not stated",
-        setup=setup_of(first),
-    )
-    settings = [e for e in found if e.column != AVERAGE]
-    return comparison(said, found, conclusions(runs, scale, settings, names), "test accuracy (%)")
+def _more(scale: str) -> list[Cell]:
+    """Runs that show what heterogeneity costs on each data set."""
+    data_sets = dict.fromkeys(setup_of(c).data for _, c in places(scale))
+    return [cell for data in data_sets for cell in guards.harm_cells(scale, data)]
 
 
-def _averaged(entry: Entry, found: list[Entry], names: Mapping[str, str]) -> Entry:
+def _listed(scale: str) -> list[Place]:
     """The last column is ours only where all six settings are."""
-    if entry.column != AVERAGE:
-        return entry
-    each = [values(found, entry.row, names[c]) for c in SETTINGS]
-    return replace(entry, ours=tuple(sum(v) / len(v) for v in zip(*each, strict=True)) if all(each) else ())
+    names, ran, read = {c: column_of(scale, c) for c in SETTINGS}, places(scale), each(final(scale))
+
+    def averaged(method: str) -> Callable[[Runs, Sequence[Cell]], list[float]]:
+        def mean(runs: Runs, _: Sequence[Cell]) -> list[float]:
+            every = [read(runs, ran.get((method, c), ())) for c in SETTINGS]
+            return [sum(v) / len(v) for v in zip(*every, strict=True)] if all(every) else []
+
+        return mean
+
+    found = places_of("1", ran, final(scale), setup=setup_at, named=lambda row, c: (row, names.get(c, c)))
+    return [replace(p, read=averaged(p.row)) if p.column == AVERAGE else p for p in found]
 
 
-def conclusions(runs: Runs, scale: str, found: list[Entry], names: Mapping[str, str]) -> list[Judged]:
-    """What the paper reads off the table, of the columns that were run; ``names`` are theirs here."""
+def _caption(scale: str) -> str:
+    first = next((column for _, column in places(scale)), SETTINGS[0])  # of those that are run
+    return caption(
+        scale, ERROR, *over(scale), grid.tuned({m: cells for (m, c), cells in places(scale).items() if c == first}),
+        grid.left_out(scale, ("methods", tuple(METHODS))), "FedReg's and FedGen's coefficients are not stated",
+        setup=setup_of(first),
+    )  # fmt: skip
+
+
+def _findings(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
+    """What the paper reads off the table, of the columns that were run."""
+    found, names = [e for e in entries if e.column != AVERAGE], {c: column_of(scale, c) for c in SETTINGS}
     at = places(scale)
     ran = {c: name for c, name in names.items() if any(column == c for _, column in at)}
     data_sets = [d for d in DATA if {f"{d} {k}" for k in KINDS} <= set(ran)]
@@ -112,7 +108,7 @@ def conclusions(runs: Runs, scale: str, found: list[Entry], names: Mapping[str, 
 
     def usual(columns_: Iterable[str], *compared: str, remedy: bool = True) -> list[Regime]:
         each = {c: {m: at[m, c] for m in compared or methods(scale, setup_of(c).kind)} for c in columns_}
-        told = [Place(those, printed("1", "FedAvg", c), setup_of(c)) for c, those in each.items()]
+        told = [Compared(those, printed("1", "FedAvg", c), setup_of(c)) for c, those in each.items()]
         return guards.usual(runs, scale, *told, remedy=remedy)
 
     both = [d + k for d in data_sets for k in (one, two)]
@@ -147,4 +143,9 @@ def _gain(found: list[Entry], column: str) -> list[float]:
     return [ours - plain for ours, plain in pairs]
 
 
-ARTEFACT = Artefact("fedcog.table_1", "test accuracy of all methods", cells, data)
+ARTEFACTS = {
+    "table_1": table(
+        "fedcog.table_1", "test accuracy of all methods", _listed, _caption, _findings, more=_more,
+        corner="test accuracy (%)",
+    ),
+}  # fmt: skip

@@ -8,9 +8,9 @@ from typing import Any
 from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 
-from ..ran import of, Ran
+from ..run_description import of, Ran
 from ..scale import Budget, Plan
-from ..stand_ins import found
+from ..substitutes import found
 from .settings import (
     BATCH,
     chosen,

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..captions import caption as put_together, plural
-from ..ran import of
 from ..regimes import ceiling, effect, horizon, learnt, level, Regime, treatment
-from ..runs import Curve, mean_rows, Runs
-from ..stand_ins import remark
+from ..run_description import of
+from ..runs import Curve, Runs
+from ..specification import Reader
+from ..substitutes import remark
 from .grid import clients_of, length, missing, network, PLANS, runs as grid_runs, used
 from .settings import DATA, HOME, PARTS, RELAXATIONS, Setup, SPLITS
 
@@ -40,20 +38,9 @@ def divergences(runs: Runs, scale: str, cells: Iterable[Cell], quantity: str = "
     return [runs.last(c, quantity, PLANS[scale].window, diverged=float("inf")) for c in cells]
 
 
-def smooth(curve: Curve, over: int) -> Curve:
-    """The running mean of the last ``over`` measurements, of fewer at the beginning."""
-    at, values = curve
-    return at, np.array([values[max(0, i - over + 1) : i + 1].mean() for i in range(len(values))])
-
-
-def rows(
-    runs: Runs, scale: str, setup: Setup, cells: Sequence[Cell], quantity: str, panel: str, curve: str,
-    scaled: float = 1.0,
-) -> list[dict[str, Any]]:  # fmt: skip
-    """The mean over seeds of smoothed curves with its standard error; a run that diverged counts as far as it went."""
-    curves, over = (runs.curve(c, quantity) for c in cells), PLANS[scale].counts["smoothing"]
-    read = (smooth((at, scaled * values), over) for at, values in curves)
-    return [row for row in mean_rows(read, panel, curve, of(cells, setup.in_paper)) if np.isfinite(row["y"])]
+def read_with(read: Callable[[Runs, str, Iterable[Cell]], list[float]], scale: str) -> Reader:
+    """The same at a scale."""
+    return lambda runs, cells: read(runs, scale, cells)
 
 
 # ---- guards ----
@@ -111,8 +98,6 @@ def percent(runs: Runs, cells: Iterable[Cell]) -> list[Curve]:
 
 # ---- captions ----
 
-SMALL = ("A dash: not run at this scale.",)
-"""Said of one network in place of two."""
 RELAXED = (
     f"Beta: {' or '.join(f'{beta:g} ({PARTS[share]})' for share, beta in RELAXATIONS.items())}, the latter by a trial."
 )
@@ -164,11 +149,6 @@ def ends(scale: str) -> str:
 def unavailable(scale: str, setups: Sequence[Setup]) -> str:
     """Why none of the setups has a run of ours; empty if one has."""
     return "" if any(not missing(scale, s) for s in setups) else _absent(scale, setups)
-
-
-def each(setups: Iterable[Setup], of: Callable[[Setup], Sequence[Cell]]) -> list[Cell]:
-    """The cells of several setups."""
-    return [c for s in setups for c in of(s)]
 
 
 def smoothed(scale: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from paper_checks.reported import table
 
-from ..ran import Setting
+from ..run_description import Setting
 from ..scale import steps_of_round
 
 PRINTED = table("fedinit", "Table 6")
@@ -91,6 +91,10 @@ RELAXATIONS = {"10%-100": chosen("CIFAR-10", "relaxed coefficient beta"), "5%-20
 last local models are twice as old: in one trial there (CIFAR-10, small network, seed 7, which no grid has) the
 divergence reached 2,582 with 0.1 and 6.8 with 0.05, the next value of the paper's grid. No other coefficient was
 tried like this."""
+
+
+BETAS = tuple(float(row.partition("=")[2]) for row in dict.fromkeys(row for row, _ in table("fedinit", "Table 3")))
+"""Of Table 3."""
 
 
 def coefficient(method: str, setup: Setup) -> float:

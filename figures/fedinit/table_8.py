@@ -99,4 +99,4 @@ def _certain(words: str, so: bool, why: str) -> Judged:
     return Judged(words, Reproduction.REPRODUCED if so else Reproduction.CONTRADICTED, why)
 
 
-ARTEFACT = Artefact("fedinit.table_8", "costs of a round", no_runs, data)
+ARTEFACTS = {"table_8": Artefact("fedinit.table_8", "costs of a round", no_runs, data)}

@@ -11,9 +11,9 @@ from empirics.experiments import Cell
 from paper_checks.runs.methods import method, takes
 from paper_checks.validation.options import Options, RUNS
 
-from ..ran import of, Ran
+from ..run_description import of, Ran
 from ..scale import Budget, Plan
-from ..stand_ins import found
+from ..substitutes import found
 from .settings import BETAS, RELAXED, ROUNDS
 
 CLIENTS = Options.of(RUNS).clients

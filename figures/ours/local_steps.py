@@ -14,7 +14,7 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, columns, each_panel, Row
-from ..ran import problem_words, Ran
+from ..run_description import problem_words, Ran
 from ..runs import Runs, standard_error
 from ..style import MEASURED, OTHER, THEORY
 from . import grid

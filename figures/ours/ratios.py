@@ -17,10 +17,10 @@ from ..artefact import Artefact, no_runs, Shown
 from ..captions import plural
 from ..comparing import Judged, Reproduction
 from ..drawing import columns, Row, strips
-from ..ran import problem_words
+from ..run_description import problem_words
 from ..runs import Runs
 from ..style import BLACK, MEASURED, REFERENCE
-from . import beside, grid, theorems
+from . import bound_vs_runs, grid, theorems
 from .grid import draws, exact, mean, PLANS, trained
 from .settings import COMPARED, ROUNDS, title
 
@@ -64,8 +64,8 @@ def over_runs(runs: Runs, scale: str) -> Shown:
     compared = [bound for named in COMPARED.values() for bound in named]
     for bound in (*ROUNDS, *compared):
         for i in range(plan.counts["compared"] if bound in compared else 0):
-            rows += _ratios(bound, beside.rows_of(runs, exact(scale, bound, i), bound, str(i)), UNLIKE)
-        rows += _ratios(bound, beside.rows_of(runs, trained(scale, bound), bound, name), UNLIKE)
+            rows += _ratios(bound, bound_vs_runs.rows_of(runs, exact(scale, bound, i), bound, str(i)), UNLIKE)
+        rows += _ratios(bound, bound_vs_runs.rows_of(runs, trained(scale, bound), bound, name), UNLIKE)
     families = ", ".join(f.words for f in plan.axes["draws"])
     caption = (
         f"Bound divided by the exact value ({plural(plan.counts['compared'], 'federation')} of quadratics; FedALS, one "
@@ -77,7 +77,7 @@ def over_runs(runs: Runs, scale: str) -> Shown:
         "and are left out."
     )
     return Shown(
-        caption + beside.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[_over_runs(rows)]
+        caption + bound_vs_runs.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[_over_runs(rows)]
     )
 
 
@@ -102,7 +102,7 @@ def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[di
 def _over_runs(rows: Sequence[dict[str, Any]]) -> Judged:
     inside = [row for row in rows if not row["outside"]]
     words = "no bound is below what it bounds, inside its conditions"
-    exact = [row for row in inside if row["curve"] == "exact" and row["ratio"] < 1 - beside.ROUNDING]
+    exact = [row for row in inside if row["curve"] == "exact" and row["ratio"] < 1 - bound_vs_runs.ROUNDING]
     return never_below(words, inside, exact, "not measured", "{ratio:.3g}: {row}, {panel}")
 
 

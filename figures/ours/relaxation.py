@@ -16,7 +16,7 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Pair
 from ..drawing import Axis, band, canvas, columns, finish, legend, said
-from ..ran import problem_words, Ran
+from ..run_description import problem_words, Ran
 from ..runs import Runs, standard_error
 from ..style import MEASURED, REFERENCE, SILENT, THEORY
 from .grid import divergence, PLANS, relaxed, what_ran

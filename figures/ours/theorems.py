@@ -13,9 +13,9 @@ from empirics.experiments import Cell
 from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Artefact, Shown
-from ..ran import problem_words
+from ..run_description import problem_words
 from ..runs import Runs
-from . import beside, grid
+from . import bound_vs_runs, grid
 from .grid import Draws, draws, exact, mean, PLANS, trained
 from .settings import COMPARED, PAPERS, ROUNDS, title, TITLES
 
@@ -34,11 +34,11 @@ def data_of(paper: str, sides: Sequence[str], more: str, runs: Runs, scale: str)
     names = {QUADRATICS: QUADRATICS, DATA: grid.data(scale)} if len(sides) > 1 else dict.fromkeys(sides, "")
     rows, judged = [], []
     for bound in COMPARED[paper]:
-        mine = [row for s in sides for row in beside.rows_of(runs, SIDES[s](scale, bound), bound, names[s])]
-        judged.append(beside.held(f"{title(bound)}: holds wherever its conditions are met", mine))
+        mine = [row for s in sides for row in bound_vs_runs.rows_of(runs, SIDES[s](scale, bound), bound, names[s])]
+        judged.append(bound_vs_runs.held(f"{title(bound)}: holds wherever its conditions are met", mine))
         rows += mine
     caption = " ".join(_caption(scale)[side] for side in sides)
-    return Shown(f"{caption} Bars: one standard error.{more}{beside.remark(rows)}", rows, conclusions=judged)
+    return Shown(f"{caption} Bars: one standard error.{more}{bound_vs_runs.remark(rows)}", rows, conclusions=judged)
 
 
 def _caption(scale: str) -> dict[str, str]:
@@ -59,7 +59,7 @@ def _of_paper(paper: str, more: str = "", sides: Sequence[str] = (QUADRATICS, DA
     where = f" on {sides[0]}" if len(sides) == 1 else ""
     title = f"the theorems of {PAPERS[paper]} beside exact values and measurements{where}"
     cells, data = partial(cells_of, paper, sides), partial(data_of, paper, sides, more)
-    return Artefact(f"ours.theorems_{paper}{suffix}", title, cells, data, beside.draw)
+    return Artefact(f"ours.theorems_{paper}{suffix}", title, cells, data, bound_vs_runs.draw)
 
 
 # ---- FedALS: the bounds of one round and of many ----
@@ -85,10 +85,10 @@ def _fedals(runs: Runs, scale: str) -> Shown:
     parts = [distances(runs, scale), *(one_round(runs, scale, f) for f in federations(scale))]
     names = [DISTANCES, *(f.words for f in federations(scale))]
     for bound in ROUNDS:
-        parts.append(beside.rows_of(runs, trained(scale, bound), bound, ""))
+        parts.append(bound_vs_runs.rows_of(runs, trained(scale, bound), bound, ""))
         names.append(TITLES[bound])
     judged = [
-        beside.held(f"FedALS, {name}: holds wherever its conditions are met", part)
+        bound_vs_runs.held(f"FedALS, {name}: holds wherever its conditions are met", part)
         for name, part in zip(names, parts, strict=True)
     ]
     rows = [row for part in parts for row in part]
@@ -100,7 +100,7 @@ def _fedals(runs: Runs, scale: str) -> Shown:
         f"Dirichlet 1, fresh samples in each of 5 local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one "
         "standard error; what is not positive is not drawn."
     )
-    return Shown(caption + beside.remark(rows), rows, conclusions=judged)
+    return Shown(caption + bound_vs_runs.remark(rows), rows, conclusions=judged)
 
 
 def _shared(panel: str, cell: Cell) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _shared(panel: str, cell: Cell) -> dict[str, Any]:
     return {**words, "ran": grid.what_ran(cell)}
 
 
-def distances(runs: Runs, scale: str) -> beside.Rows:
+def distances(runs: Runs, scale: str) -> bound_vs_runs.Rows:
     """Bound, exact and measured gap of squared distances to a mean at every number of clients."""
     table = runs.columns(mean(scale))
     if not table:
@@ -117,22 +117,22 @@ def distances(runs: Runs, scale: str) -> beside.Rows:
     formulas, counts = exact_mean(), table["clients"]
     at = {n: SAMPLES, s_sq: sp.nsimplify(VARIANCE)}
     bound, exact = ([float(e.subs({**at, K: count})) for count in counts] for e in (formulas.bound, formulas.gap))
-    found = beside.curve(shared, "bound", counts, bound) + beside.curve(shared, "exact", counts, exact)
-    return found + beside.curve(shared, "measured", counts, table["value"], table["error"])
+    found = bound_vs_runs.curve(shared, "bound", counts, bound) + bound_vs_runs.curve(shared, "exact", counts, exact)
+    return found + bound_vs_runs.curve(shared, "measured", counts, table["value"], table["error"])
 
 
-def one_round(runs: Runs, scale: str, federation: Draws) -> beside.Rows:
+def one_round(runs: Runs, scale: str, federation: Draws) -> bound_vs_runs.Rows:
     """Bound, its first term alone and the measured gap at every number of clients."""
     table = runs.columns(draws(scale, federation))
     if not table:
         return []
     shared = _shared(federation.words, draws(scale, federation))
     places = list(zip(*(table[k] for k in ("quantity", "clients", "value", "error", "verdict")), strict=True))
-    found: beside.Rows = []
+    found: bound_vs_runs.Rows = []
     for name, quantity in CURVES.items():
         points = [place[1:] for place in places if place[0] == quantity]
         clients, values, errors, verdicts = (list(column) for column in zip(*points, strict=True))
-        found += beside.curve(shared, name, clients, values, errors, verdict=verdicts)
+        found += bound_vs_runs.curve(shared, name, clients, values, errors, verdict=verdicts)
     return found
 
 
@@ -142,7 +142,7 @@ _FEDCOG = " Before generation sets in, so that the objective is the task's alone
 ARTEFACTS = {
     "theorems_fedals": Artefact(
         "ours.theorems_fedals", "the theorems of FedALS beside exact values and measurements", _fedals_cells, _fedals,
-        beside.draw,
+        bound_vs_runs.draw,
     ),
     "theorems_fedinit": _of_paper("fedinit", _FEDINIT, (QUADRATICS,)),
     "theorems_fedinit_data": _of_paper("fedinit", _FEDINIT, (DATA,), "_data"),

@@ -30,9 +30,9 @@ from empirics.measuring.kept import Keeper, KeptRun, KeptRuns, read, write
 from empirics.measuring.record import Reached
 from empirics.training.seeds import single_thread
 from figures.catalogue import chosen
-from figures.ran import set_of
+from figures.run_description import set_of
 from figures.scale import Budget
-from figures.stand_ins import counted_as_here
+from figures.substitutes import counted_as_here
 
 PLAN = Path(__file__).with_name("gpu_runs.toml")
 KEPT = 30.0

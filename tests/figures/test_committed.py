@@ -9,9 +9,9 @@ from figure_toys import MemoryStore
 from loops import cases
 
 from empirics.experiments.packing import SUFFIX
-from figures import making, report, stand_ins, writing
+from figures import making, report, substitutes, writing
 from figures.catalogue import artefact, NAMES
-from figures.ran import COLUMNS, flat
+from figures.run_description import COLUMNS, flat
 from figures.runs import Runs
 from figures.writing import CAPTIONS
 
@@ -70,8 +70,8 @@ def test_every_pack_holds_the_runs_of_those_that_name_it_once():
 def runs():
     """The committed runs alone, and no data set."""
     store = MemoryStore()
-    with pytest.MonkeyPatch.context() as patched, stand_ins.counted_as_here(making.sets_of_kept("laptop")):
-        patched.setattr(stand_ins, "present", lambda name: False)
+    with pytest.MonkeyPatch.context() as patched, substitutes.counted_as_here(making.sets_of_kept("laptop")):
+        patched.setattr(substitutes, "present", lambda name: False)
         making.resume([artefact(name) for name in NAMES], "laptop", store)
         yield Runs(store)
 

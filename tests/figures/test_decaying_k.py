@@ -9,10 +9,10 @@ from figure_toys import one, outcome, places, verdicts, YES
 from empirics.experiments import Cell
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
-from figures.decaying_k import findings, grid, table_3, table_4
+from figures.decaying_k import findings, grid, table_3, tables
 from figures.decaying_k.settings import CURVES, in_paper, PRINTED, TASKS, TITLES
 from figures.runs import Runs
-from figures.stand_ins import CLASSES
+from figures.substitutes import CLASSES
 
 POINTS = grid.PLANS["smoke"].counts["points"]
 FIGURE_1, FIGURE_2 = artefact("decaying_k.figure_1"), artefact("decaying_k.figure_2")
@@ -120,7 +120,7 @@ def test_runs_far_shorter_than_the_papers_judge_nothing(monkeypatch, within, sto
     assert "share of the paper's local work" in _missed(shown["accuracy"], "dSGD has overtaken")
     assert "simulated minutes" in _missed(shown["loss"], "Shakespeare dSGD overtakes")
     _steps(store, {"k_rounds": 0.2, "k_step": 0.5, "k_error": 0.9})
-    assert set(verdicts(table_4.data(Runs(store), "smoke"))) == {Reproduction.REGIME}
+    assert set(verdicts(artefact("decaying_k.table_4").data(Runs(store), "smoke"))) == {Reproduction.REGIME}
 
 
 def test_a_finding_is_judged_on_the_tasks_that_are_in_its_regime_alone(monkeypatch, within, store):
@@ -164,7 +164,7 @@ def test_the_share_of_k_rounds_step_by_step():
             if left < 0:
                 break
             total += steps
-        assert table_4.by_schedule(task) == pytest.approx(total / (10_000 * printed.local_steps), abs=1e-5), task
+        assert tables.by_schedule(task) == pytest.approx(total / (10_000 * printed.local_steps), abs=1e-5), task
 
 
 def test_table_3_by_plain_arithmetic():

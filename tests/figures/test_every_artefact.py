@@ -10,7 +10,7 @@ from loops import cases
 from bounds.papers import PAPERS
 from empirics.experiments import Cell, Store
 from fedbounds import main
-from figures import stand_ins, writing
+from figures import substitutes, writing
 from figures.artefact import Artefact
 from figures.catalogue import artefact, chosen, FILES, NAMES
 from figures.making import budget, cells, make
@@ -60,7 +60,7 @@ def test_without_a_single_run_it_still_says_what_it_is(tmp_path):
 
 
 def test_without_data_only_what_needs_none_is_run_and_each_says_what_is_missing(monkeypatch, store):
-    monkeypatch.setattr(stand_ins, "present", lambda name: False)
+    monkeypatch.setattr(substitutes, "present", lambda name: False)
     for made in chosen([paper for paper in FILES if paper != "ours"]):
         if made.name != "decaying_k.table_2":  # the networks alone are timed
             assert not made.cells("laptop")
@@ -71,7 +71,7 @@ def test_without_data_only_what_needs_none_is_run_and_each_says_what_is_missing(
 
 def test_the_whole_set_and_every_paper_keep_to_their_time_by_the_written_budgets(monkeypatch):
     """With the data sets of a machine that has had a few of them downloaded."""
-    monkeypatch.setattr(stand_ins, "present", lambda name: name in HERE)
+    monkeypatch.setattr(substitutes, "present", lambda name: name in HERE)
     everything = chosen(["all"])
     for scale, minutes in MINUTES.items():
         assert budget(everything, scale, cells(everything, scale)) <= CORES * minutes, scale

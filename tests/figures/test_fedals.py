@@ -11,19 +11,19 @@ from empirics.experiments import Store
 from figures import making
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
-from figures.fedals import figure_1, grid, guards, listing, settings, table_1, table_3
+from figures.fedals import figure_1, grid, guards, listing, settings
 from figures.runs import Runs
 from paper_checks.reported import table
 
 HERE = ("cifar10", "mnist", "fashion_mnist")
-STAND_INS = {**{name: name for name in HERE}, "cifar100": "omniglot"}
+SUBSTITUTES = {**{name: name for name in HERE}, "cifar100": "omniglot"}
 FIGURE_2, FIGURE_3 = artefact("fedals.figure_2"), artefact("fedals.figure_3")
 
 
 @pytest.fixture(autouse=True)
 def disk(monkeypatch):
     """Data sets as on a machine without SVHN, CIFAR-100 and MultiNLI; returned to be changed."""
-    present = dict(STAND_INS)
+    present = dict(SUBSTITUTES)
     monkeypatch.setattr(settings, "found", lambda name: present.get(name, ""))
     return present
 
@@ -82,7 +82,7 @@ def test_the_papers_runs(disk):
     assert (text["optimizer"], text["step_size_rule"], text["rounds"]) == ("adamw", "harmonic", 4000)
     assert "momentum" not in text
     assert grid.arguments("paper", "CIFAR-10", "SCAFFOLD", "non-iid")["momentum"] == 0
-    assert len(table_3.cells("paper")) == (6 + 2) * 3 * 20
+    assert len(artefact("fedals.table_3").cells("paper")) == (6 + 2) * 3 * 20
 
 
 def test_all_layers_in_the_extractor_is_fedavg_with_ten_times_the_steps():
@@ -141,7 +141,7 @@ TABLE_1 = {
 
 
 def test_table_1_by_hand(store, searched):
-    shown = table_1.data(filled(store, TABLE_1), "overnight")
+    shown = artefact("fedals.table_1").data(filled(store, TABLE_1), "overnight")
     one = place(shown, "FedALS non-iid", "CIFAR-10")
     assert (one["reported"], one["reported_std"]) == pytest.approx((52.24, 3.65))
     assert (one["ours"], one["ours_error"], one["seeds"]) == pytest.approx((51.5, 1.5 / 3**0.5, 3), rel=1e-5)
@@ -154,7 +154,7 @@ def test_table_1_by_hand(store, searched):
 
 
 def test_the_language_model_is_judged_by_its_loss(store):
-    seen = table_1.data(filled(store, TABLE_1, scale="smoke"), "smoke")
+    seen = artefact("fedals.table_1").data(filled(store, TABLE_1, scale="smoke"), "smoke")
     assert place(seen, "FedALS non-iid", "MultiNLI")["ours"] == pytest.approx(2 - 0.515)
     assert verdicts(seen) == [REGIME] * len(seen.conclusions)
     assert guards.printed("MultiNLI", "FedAvg non-iid") == -1.2842
@@ -178,12 +178,12 @@ def test_findings_outside_their_regime_are_not_judged(searched, monkeypatch):
         ({("FedAvg", "non-iid"): (0.51, 0.53)}, "easier", 52 - 46.51),
         ({("FedAvg", "iid"): (0.12, 0.14), ("FedAvg", "non-iid"): (0.1, 0.11)}, "guessing", 1.3),
     ):
-        shown = table_1.data(filled(MemoryStore(), TABLE_1 | changed), "overnight")
+        shown = artefact("fedals.table_1").data(filled(MemoryStore(), TABLE_1 | changed), "overnight")
         assert guard(shown, words) == pytest.approx([value])
         assert verdicts(shown) == [REGIME] * 5 or words == "easier"
     planned(monkeypatch, networks={**grid.CNN, "": "resnet20({data}{border})"})  # the paper's own: its level counts
     low = TABLE_1 | {("FedAvg", "non-iid"): (0.34, 0.36)}
-    shown = table_1.data(filled(MemoryStore(), low), "overnight")
+    shown = artefact("fedals.table_1").data(filled(MemoryStore(), low), "overnight")
     assert guard(shown, "points between") == pytest.approx([46.51 - 35])
 
 

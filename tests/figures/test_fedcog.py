@@ -6,7 +6,7 @@ import pytest
 from figure_toys import columns, outcome, verdicts, YES
 
 from empirics.experiments import Outcome
-from figures import stand_ins
+from figures import substitutes
 from figures.catalogue import artefact
 from figures.fedcog import (
     figure_3,
@@ -48,7 +48,7 @@ def test_a_weight_that_moves_nothing_has_no_best_value(store):
     for each in figure_3.points("smoke").values():
         for seed, cell in enumerate(each):
             put(store, cell, 60 + 0.02 * seed)
-    shown = figure_3.data(Runs(store), "smoke")
+    shown = artefact("fedcog.figure_3").data(Runs(store), "smoke")
     assert [str(v) for v in verdicts(shown)[-2:]] == ["not judged: regime"] * 2
 
 
@@ -68,7 +68,7 @@ def test_figure_5_draws_the_stored_pixels(store):
 
 @pytest.fixture
 def everything_here(monkeypatch):
-    monkeypatch.setattr(stand_ins, "present", lambda name: True)
+    monkeypatch.setattr(substitutes, "present", lambda name: True)
 
 
 def test_the_papers_scale_is_the_papers_setting(everything_here):
@@ -108,7 +108,7 @@ def plant(store, scale="overnight", shift=0.0, harm=ALIKE, rise=0.0):
 
 def judged(store, scale="overnight"):
     """Verdicts and the guards that fail, of Table 1's three findings."""
-    found = table_1.data(Runs(store), scale).conclusions
+    found = artefact("fedcog.table_1").data(Runs(store), scale).conclusions
     return [str(j.verdict) for j in found], [" ".join(r.words for r in j.regimes if r.missed) for j in found]
 
 

@@ -9,11 +9,11 @@ from figure_toys import keep, MemoryStore
 from empirics.experiments.jobs import BLOCKS
 from empirics.experiments.jobs.wall import seconds
 from figures.catalogue import artefact, FILES
-from figures.fedinit import costs, grid, reading, settings, table_1
+from figures.fedinit import costs, grid, reading, settings
 
-from figures.fedinit import table_8, table_11  # isort: skip
+from figures.fedinit import table_8, times  # isort: skip
 from figures.fedinit.settings import HOME, METHODS, Setup
-from figures.ran import Setting
+from figures.run_description import Setting
 from figures.runs import Runs
 from paper_checks.reported import table
 
@@ -43,10 +43,10 @@ def test_what_is_not_run_is_said():
 
 def test_the_first_round_at_which_the_running_mean_is_there():
     at, accuracy = np.array([0, 5, 10, 15, 20]), np.array([90.0, 10.0, 40.0, 30.0, 60.0])
-    assert table_11.first(at, accuracy, 40.0, 1) == 10
-    assert table_11.first(at, accuracy, 40.0, 2) == 20
-    assert table_11.first(at, accuracy, 61.0, 1) == math.inf
-    assert table_11.first(at, accuracy, 60.0 + 1e-12, 1) == 20
+    assert times.first(at, accuracy, 40.0, 1) == 10
+    assert times.first(at, accuracy, 40.0, 2) == 20
+    assert times.first(at, accuracy, 61.0, 1) == math.inf
+    assert times.first(at, accuracy, 60.0 + 1e-12, 1) == 20
 
 
 # ---- guards ----
@@ -101,7 +101,7 @@ def test_the_papers_scale_is_the_papers_setting(here):
     assert grid.runs("paper", Setup(data="CIFAR-100"), "FedDyn")[0].arguments["rounds"] == 800
     assert grid.runs("paper", HOME, "FedDyn")[0].arguments["step_size_decay"] == 0.999
     assert grid.PLANS["paper"].seeds == 3
-    assert len(table_1.cells("paper")) == 2 * 8 * 7 * 3
+    assert len(artefact("fedinit.table_1").cells("paper")) == 2 * 8 * 7 * 3
 
 
 def test_methods_are_written_with_the_coefficients_of_table_7():

@@ -20,7 +20,7 @@ from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES
 from figures.comparing import agreements, judge, leads
 from figures.drawing import Axis, panels
-from figures.ran import COLUMNS
+from figures.run_description import COLUMNS
 from figures.runs import mean_curve, Runs
 from figures.sheets import entry, sheet, tidy
 from paper_checks.reported import table

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from empirics.experiments import Cell
-from figures import report, stand_ins, writing
+from figures import report, substitutes, writing
 from figures.catalogue import artefact, NAMES
 from figures.making import COMMITTED
-from figures.ran import beside, data_of, flat, of, partition_words, problem_words
+from figures.run_description import beside, data_of, flat, of, partition_words, problem_words
 from figures.runs import Runs
 
 HERE = ("cifar10", "mnist", "fashion_mnist", "omniglot", "sent140_users", "shakespeare")
-SETS = (*sorted(stand_ins.TITLES.values(), key=len, reverse=True), "CIFAR100")
+SETS = (*sorted(substitutes.TITLES.values(), key=len, reverse=True), "CIFAR100")
 NETWORKS = ("ResNet-18-GN", "ResNet-20", "VGG-11", "OPT-125M")
 NAMED = ("panel", "row", "column", "task", "curve")
 
@@ -87,7 +87,7 @@ def test_a_name_that_was_not_used_is_noticed():
 @pytest.mark.slow
 def test_names_say_what_the_cells_ran(store, monkeypatch):
     """By runs that have an answer for every cell, of every figure and table; laptop's are held against what is kept."""
-    monkeypatch.setattr(stand_ins, "present", lambda data: data in HERE)
+    monkeypatch.setattr(substitutes, "present", lambda data: data in HERE)
     answering, wrong = Answering(store), {}
     for name, scale in product(NAMES, ("smoke", "overnight", "paper")):
         made = artefact(name)

@@ -7,7 +7,7 @@ import pytest
 from figure_toys import columns, MemoryStore, NOT, OPEN, verdicts, YES
 
 from empirics.experiments import Outcome
-from figures.ours import beside, grid, local_steps, ratios, relaxation, vacuity
+from figures.ours import bound_vs_runs, grid, local_steps, ratios, relaxation, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
 from paper_checks.validation import jobs as comparisons
@@ -26,24 +26,24 @@ def test_a_theorem_held_against_exact_values(store):
     name = COMPARED["fedcog"][0]
     cell = grid.exact("smoke", name, 0)
     store.keep(cell, compared([2.0, 1.0], [3.0, 1.0]), 0.0)
-    rows = beside.rows_of(Runs(store), cell, name, "quadratics")
+    rows = bound_vs_runs.rows_of(Runs(store), cell, name, "quadratics")
     assert [(r["curve"], r["x"], r["y"]) for r in rows[:4]] == [
         ("bound", 1, 3.0), ("bound", 2, 1.0), ("exact", 1, 2.0), ("exact", 2, 1.0)
     ]  # fmt: skip
-    assert beside.held("holds", rows).verdict is YES
+    assert bound_vs_runs.held("holds", rows).verdict is YES
     above = [{**row, "y": 1.01} if row["curve"] == "exact" and row["x"] == 2 else row for row in rows]
-    assert beside.held("holds", above).verdict is NOT
+    assert bound_vs_runs.held("holds", above).verdict is NOT
     outside = [{**row, "outside": True} for row in above]
-    assert beside.held("holds", outside).verdict is OPEN
-    assert "OUTSIDE" in beside.remark(outside)
-    assert not beside.remark(above)
+    assert bound_vs_runs.held("holds", outside).verdict is OPEN
+    assert "OUTSIDE" in bound_vs_runs.remark(outside)
+    assert not bound_vs_runs.remark(above)
 
 
 def test_what_was_only_measured_counts_by_its_test():
     def rows(said):
-        return beside.curve({"panel": "p"}, "bound", [1], [2.0], verdict=[said])
+        return bound_vs_runs.curve({"panel": "p"}, "bound", [1], [2.0], verdict=[said])
 
-    found = [beside.held("holds", rows(said)).verdict for said in ("holds here", "violated", "undecided")]
+    found = [bound_vs_runs.held("holds", rows(said)).verdict for said in ("holds here", "violated", "undecided")]
     assert found == [YES, NOT, OPEN]
 
 

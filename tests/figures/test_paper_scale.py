@@ -12,7 +12,7 @@ from empirics.experiments.checking import check_words, typical
 from empirics.experiments.jobs import train
 from empirics.problems import tasks
 from empirics.training.rounds import draw_cohort
-from figures import stand_ins
+from figures import substitutes
 from figures.catalogue import chosen
 from figures.making import budget, cells, said
 
@@ -46,7 +46,7 @@ def tokens(*about, **more):
 @pytest.fixture
 def everything(monkeypatch):
     """The cells of all figures, with data sets of random numbers in the shapes of those that the papers use."""
-    monkeypatch.setattr(stand_ins, "present", lambda name: True)
+    monkeypatch.setattr(substitutes, "present", lambda name: True)
     images = {"svhn": like("svhn", (3, 32, 32), 10)}
     images |= {"cifar10": like("cifar10", (3, 32, 32), 10, length=50000, codes=256)}  # some splits need them all
     images |= {name: like(name, (1, 28, 28), 10) for name in ("mnist", "fashion_mnist")}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from empirics.experiments import Cell
-from figures.ran import of, Ran, Setting, work
 from figures.regimes import drift, effect, horizon, learnt, level, moved, Regime, treatment
+from figures.run_description import of, Ran, Setting, work
 
 NAN = math.nan
 PAPER = Setting("CIFAR-10", "ResNet-20", "5", "5", "4000", 20_000.0)

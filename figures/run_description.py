@@ -15,7 +15,7 @@ from empirics.experiments.jobs import BLOCKS
 from empirics.spec_strings import tree
 
 from .scale import steps_of_round
-from .stand_ins import title
+from .substitutes import title
 
 NETWORKS = {
     "decaying_k_cnn": "CNN",

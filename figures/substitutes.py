@@ -11,7 +11,7 @@ from empirics.data.catalogue import present
 _SEEN: ContextVar[dict[str, bool] | None] = ContextVar("seen", default=None)
 """Which sets are here, looked up once in a command: its plans ask thousands of times."""
 
-STAND_INS: dict[str, tuple[str, ...]] = {
+SUBSTITUTES: dict[str, tuple[str, ...]] = {
     "cifar10": ("fashion_mnist", "mnist"),
     "cifar100": ("omniglot",),
     "fashion_mnist": ("mnist",),
@@ -62,7 +62,7 @@ def title(name: str) -> str:
 
 def found(name: str) -> str:
     """The set itself where it is here, else the first stand-in that is; empty where there is none."""
-    return next((n for n in (name, *STAND_INS.get(name, ())) if _is_here(n)), "")
+    return next((n for n in (name, *SUBSTITUTES.get(name, ())) if _is_here(n)), "")
 
 
 def _is_here(name: str) -> bool:

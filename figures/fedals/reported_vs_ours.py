@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from empirics.experiments import Cell
 from paper_checks.reported import Reported
 
 from ..captions import caption as put_together, DIGITS, trained
-from ..comparing import Entry
-from ..ran import of, problem_words
+from ..run_description import of, problem_words
 from ..runs import Runs
-from ..sheets import entry
-from ..stand_ins import remark
-from .grid import best, LEARNT, place, PLANS, SEED, seeds, word
+from ..specification import Place
+from ..substitutes import remark
+from .grid import best, LEARNT, place as searched_for, PLANS, SEED, seeds, word
 from .settings import CLIENTS, here, in_paper, LOCAL_STEPS, rounds, SETS, setting, TEXT
 
 Used = Mapping[tuple[str, str], Sequence[Cell]]
@@ -46,24 +44,19 @@ def results(runs: Runs, scale: str, column: str, cells: Sequence[Cell]) -> list[
     return [100 * runs.last(cell, "test_accuracy", window, diverged=0.0) for cell in cells]
 
 
-def compared(
-    runs: Runs, scale: str, printed: Reported, row: str, column: str, cells: Sequence[Cell], note: str = ""
-) -> Entry:
+def place(
+    scale: str,
+    printed: Reported,
+    row: str,
+    column: str,
+    cells: Sequence[Cell],
+    note: str = "",
+    shown: Sequence[str] = tuple(SETS),
+) -> Place:
     """One place of a table; accuracies are printed as shares and shown in percent."""
     ran = of(cells, in_paper(column, "iid" if row.endswith(" iid") else "non-iid"))
-    place = entry(printed, row, column, results(runs, scale, column, cells), note, ran)
-    times = 1.0 if column == TEXT else 100.0
-    return replace(place, reported=times * place.reported, reported_std=times * place.reported_std)
-
-
-def labelled(scale: str, entries: Sequence[Entry], shown: Sequence[str] = tuple(SETS)) -> list[Entry]:
-    """The same entries under the columns' names as they are shown."""
-    return [replace(e, column=label(scale, e.column, shown)) if e.column in SETS else e for e in entries]
-
-
-def measured(scale: str, columns: Sequence[str]) -> list[str]:
-    """The columns that have data at this scale."""
-    return [column for column in columns if word(scale, column)]
+    name, times = label(scale, column, shown), 1.0 if column == TEXT else 100.0
+    return Place(printed, row, name, cells, lambda runs, cells: results(runs, scale, column, cells), note, ran, times)
 
 
 def caption(scale: str, columns: Sequence[str], used: Used, *, tables: bool = True) -> str:
@@ -110,7 +103,7 @@ def _first(used: Used, column: str) -> dict[str, Mapping[str, Any]]:
 def _optimiser(scale: str, everything: Sequence[Mapping[str, Any]]) -> list[str]:
     """What is said of momentum and of where step sizes come from, as far as it is so for these runs."""
     still = any(not given.get("momentum") for given in everything if "scaffold" in given["algorithm"])
-    searched = all(best(scale, place(given)) for given in everything)
+    searched = all(best(scale, searched_for(given)) for given in everything)
     return [
         "Nesterov's momentum, from zero in every round" if any(given.get("nesterov") for given in everything) else "",
         "SCAFFOLD's printed controls diverge with momentum (claim fedals.algorithm_3.momentum)" if still else "",

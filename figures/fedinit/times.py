@@ -1,0 +1,214 @@
+"""Tables 10 and 11: seconds of a round by method, and rounds and seconds until a target accuracy is reached."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+import numpy as np
+
+from empirics.experiments import Cell
+from paper_checks.reported import table as reported
+
+from ..comparing import by_place, Entry, judge, Judged, leads, Pair
+from ..regimes import horizon
+from ..run_description import beside, of
+from ..runs import Runs
+from ..specification import Place, table
+from .grid import clients_of, missing, PLANS, runs as grid_runs, timing, what_ran
+from .reading import apart, caption, ends, guards, PERCENT, percent, RELAXED
+from .settings import METHODS, Setup, SHARES
+
+CHEAP = 1.06
+"""FedInit's largest printed ratio of seconds is 1.05."""
+TARGETS = {"CIFAR-10": 70.0, "CIFAR-100": 30.0}
+"""Percent, at the paper's scale."""
+SETUPS = tuple(Setup(data=data) for data in TARGETS)
+ROUNDING = 1e-9
+"""Percent by which two ways to take the same mean may differ."""
+FASTER = ("SCAFFOLD", "FedDyn")
+
+
+# ---- Table 10: seconds of a round ----
+
+
+def seconds(runs: Runs, scale: str, share: str, method: str) -> list[float]:
+    """Median seconds of a round of a method, one per block of rounds; empty where it was not timed."""
+    blocks: dict[int, list[float]] = {}
+    for cell in timing(scale, share):
+        names = dict(zip(cell.arguments["algorithms"], METHODS, strict=True))
+        taken = runs.columns(cell)
+        for name, block, each in zip(*(taken.get(k, []) for k in ("algorithm", "block", "seconds")), strict=True):
+            if names[name] == method:
+                blocks.setdefault(block, []).append(each)
+    return [median(taken) for taken in blocks.values()]
+
+
+def _timed(scale: str) -> list[Place]:
+    return [_time(scale, share, word, m) for share in SHARES for word in ("wall-clock", "ratio") for m in METHODS]
+
+
+def _time(scale: str, share: str, word: str, method: str) -> Place:
+    setup, cells = Setup(share=share), timing(scale, share)
+
+    def read(runs: Runs, _: Sequence[Cell]) -> list[float]:
+        taken, plain = (seconds(runs, scale, share, m) for m in (method, "FedAvg"))
+        return taken if word == "wall-clock" else [a / b for a, b in zip(taken, plain, strict=True)]
+
+    column, ran = f"{clients_of(scale, setup)}, {word}", of(cells, replace(setup.in_paper, rounds=""))
+    printed = reported("fedinit", "Table 10")[method, f"{share}/{word}"]
+    return Place(printed, method, column, cells, read, missing(scale, setup), ran)
+
+
+def _timed_caption(scale: str) -> str:
+    plan, timed = PLANS[scale], [Setup(share=share) for share in SHARES]
+    more = (
+        "Reported / ours: seconds of a round and ratio to FedAvg. Ours: all methods take turns in one process, round "
+        f"by round; medians of {plan.counts['laps']} rounds, ± over three such blocks, whose noise is not that of "
+        "another day."
+    )
+    words = caption(scale, timed, more).replace(f", {plan.seeds} seeds", ", one seed")
+    if ran := of([cell for share in SHARES for cell in timing(scale, share)]):
+        words = words.replace(f"{plan.rounds[timed[0].data]} rounds of", f"{ran.ours.rounds} rounds of")
+    return words
+
+
+def _of_timed(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
+    """What Appendix B.2.3 concludes."""
+    at = by_place(entries)
+    columns = list(dict.fromkeys(e.column for e in entries if e.column.endswith("ratio")))
+    mine = {c: at["FedInit", c].ours for c in columns}
+    others = [m for m in METHODS if m not in ("FedInit", "FedAvg")]
+    whole = [horizon(of(timing(scale, s), Setup(share=s).lasting(1), 1)) for s in SHARES if timing(scale, s)]
+    cheap = [Pair(f"{CHEAP:g} over FedInit, {c}", [CHEAP] * len(mine[c]), mine[c]) for c in columns]
+    faster = [Pair(f"{m} over FedInit, {c}", at[m, c].ours, mine[c]) for c in columns for m in others]
+    slowest = f"FedSAM is the slowest per round ({columns[0].rpartition(',')[0]})"
+    return [
+        judge("FedInit takes at most 6 % longer than FedAvg", cheap, regimes=whole),
+        judge("FedInit is faster per round than every method but FedAvg", faster, regimes=whole),
+        judge(slowest, leads(entries, "FedSAM", columns=columns[:1]), regimes=whole),
+    ]
+
+
+# ---- Table 11: until a target accuracy ----
+
+
+def first(at: np.ndarray, accuracy: np.ndarray, target: float, window: int) -> float:
+    """The first measured round at which the mean of the last ``window`` accuracies, the start left out, gets there."""
+    for i in range(window + 1, len(at) + 1):
+        if float(np.mean(accuracy[i - window : i])) >= target - ROUNDING:
+            return float(at[i - 1])
+    return math.inf
+
+
+def reached(runs: Runs, scale: str, setup: Setup, method: str) -> list[float]:
+    """Rounds to the target by seed: infinite where never reached, NaN for a seed that misses its run or its target's.
+
+    The target is the paper's at its scale, else what FedAvg's run with that seed ends at.
+    """
+    window, mine = PLANS[scale].window, grid_runs(scale, setup, method)
+    found = []
+    for cell, plain in zip(mine, grid_runs(scale, setup, "FedAvg"), strict=True):
+        fixed = TARGETS[setup.data] if scale == "paper" else PERCENT * runs.last(plain, "test_accuracy", window)
+        (curve,) = percent(runs, [cell])
+        found.append(first(*curve, fixed, window) if runs.has(cell) and fixed > 0 else math.nan)
+    return found
+
+
+def _reached(scale: str) -> list[Place]:
+    return [
+        _until(scale, setup, method, word, speed)
+        for setup in SETUPS
+        for method in METHODS
+        for word in ("rounds", "time")
+        for speed in (False, True)
+    ]
+
+
+def _until(scale: str, setup: Setup, method: str, word: str, speed: bool) -> Place:
+    """Rounds or seconds to the target, or how many times as fast as FedAvg's these are."""
+    cells, ending = grid_runs(scale, setup, method), f"{word} speed ratio" if speed else word
+    printed = reported("fedinit", "Table 11")[method, f"{_goal(setup)}/{ending}"]
+
+    def known(runs: Runs, of_method: str) -> list[float]:
+        rounds = reached(runs, scale, setup, of_method)
+        taken = seconds(runs, scale, setup.share, of_method) if word == "time" else [1.0]
+        each = float(np.mean(taken)) if taken else math.nan
+        return [r * each for r in rounds]
+
+    def read(runs: Runs, _: Sequence[Cell]) -> list[float]:
+        ours, plain = known(runs, method), known(runs, "FedAvg")
+        if speed:
+            return [a / b if math.isfinite(a) else math.nan for a, b in zip(plain, ours, strict=True)]
+        return [value if math.isfinite(value) else math.nan for value in ours]
+
+    def note(runs: Runs) -> str:
+        values = [value for value in known(runs, method) if not math.isnan(value)]
+        return f"reached by {sum(map(math.isfinite, values))} of {len(values)}" if values else ""
+
+    column = f"{_name(scale, setup)}, {ending}"
+    ran = of(cells, setup.in_paper)
+    return Place(printed, method, column, cells, read, missing(scale, setup) or note, ran)
+
+
+def _goal(setup: Setup) -> str:
+    """The target as the paper's columns name it."""
+    return f"{setup.data} (>{TARGETS[setup.data]:g}%)"
+
+
+def _name(scale: str, setup: Setup) -> str:
+    """Data and target as they are run."""
+    ran, printed = what_ran(scale, setup), f">{TARGETS[setup.data]:g}%"
+    ours = printed if scale == "paper" else "the end of FedAvg"
+    return f"{ran.data}, {beside(ours, printed)}" if ran else _goal(setup)
+
+
+def _reached_caption(scale: str) -> str:
+    rule = (
+        "Target: 70 % on CIFAR-10, 30 % on CIFAR-100, as in the paper."
+        if scale == "paper"
+        else "Target, seed by seed: the accuracy that FedAvg ends at, both as means of the last measurements."
+    )
+    more = (
+        f"{rule} Seconds: rounds times our Table 10's seconds of a round, as in the paper. Speed: FedAvg's "
+        "over the method's, 0 for a run that never gets there; rounds and seconds are means over the runs that do (how "
+        f"many: in the CSV). {RELAXED}"
+    )
+    return caption(scale, SETUPS, ends(scale), more)
+
+
+def _of_reached(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
+    """What Appendix B.2.4 concludes, on the data sets that are run."""
+    seen = [s for s in SETUPS if not missing(scale, s)]
+    ten = [_name(scale, s) for s in seen if s.data == "CIFAR-10"]
+    on = ten[0].rpartition(",")[0] if ten else "CIFAR-10"
+
+    def fastest(row: str, others: Sequence[str], word: str) -> list[Pair]:
+        return [p for c in ten for p in leads(entries, row, others, [f"{c}, {word} speed ratio"])]
+
+    others = [m for m in METHODS if m != "FedInit"]
+    every, some = (guards(runs, scale, seen, methods) for methods in (METHODS, ("FedAvg", *FASTER)))
+    fewer = [pair for method in FASTER for pair in fastest(method, ["FedAvg"], "rounds")]
+    return [
+        *(
+            judge(
+                f"on {on} FedInit needs the fewest {what} to the target", fastest("FedInit", others, word), 0.0, every
+            )
+            for word, what in (("rounds", "rounds"), ("time", "seconds"))
+        ),
+        judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", fewer, regimes=some),
+    ]
+
+
+ARTEFACTS = {
+    "table_10": table(
+        "fedinit.table_10", "seconds per round", _timed, _timed_caption, _of_timed, digits=3,
+        ranked=lambda entry: entry.column.endswith("ratio"),
+    ),
+    "table_11": table(
+        "fedinit.table_11", "rounds and seconds to a target accuracy", _reached, _reached_caption, _of_reached,
+        more=lambda scale: [*apart(scale), *timing(scale, next(iter(SHARES)))],
+    ),
+}  # fmt: skip
