@@ -25,6 +25,7 @@ from empirics.exact import exact_run
 from empirics.experiments import Outcome, Store
 from empirics.problems.quadratics import random_quadratics
 from empirics.training.setting import Setting
+from figures import making
 from figures.explorer import atlas, committed as kept, federations, opening, optima, ranges, records, worst
 from figures.explorer.command import entries
 from figures.explorer.page import page
@@ -338,6 +339,13 @@ def test_what_is_measured_stands_in_the_committed_figures():
             if row["data"] == data and row["curve"] == "measured"
         ]
         numbers = {(int(row["x"]), float(row["y"]), float(row["error"]), int(row["cohort"])) for row in read}
+        swept = [run.columns() for run in making.kept_with_code("laptop", "ours.local_steps")]
+        columns = [table for table in swept if "measured" in table and "error" in table]
+        numbers |= {
+            (int(rounds), value, error, TRAINED["plan"]["cohort"])
+            for table in columns
+            for rounds, value, error in zip(table["rounds"], table["measured"], table["error"], strict=True)
+        }
         assert len(one["measured"]) > 20
         for number in one["measured"]:
             plan = number["plan"]
