@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 FINE, FINDING, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 ROOMS = ("bounds", "empirics", "paper_checks", "figures")
 ASKED = {
-    "advise": "paper_checks.comparing.asked",
-    "compare": "paper_checks.comparing.asked",
+    "advise": "paper_checks.comparing.api",
+    "compare": "paper_checks.comparing.api",
     "constants": "empirics.verbs",
     "explore": "figures.explorer.notebook",
     "Federation": "empirics.federation.federation",
@@ -395,7 +395,7 @@ ELSEWHERE = {
     "data": "empirics.data.command:data",
     "sweep": "empirics.experiments.command:sweep_",
     "compare": "paper_checks.comparing.command:compare_",
-    "advise": "paper_checks.comparing.advise_command:advise_",
+    "advise": "paper_checks.comparing.command:advise_",
     "check": "paper_checks.audit.command:check",
     "verdict": "paper_checks.audit.verdict:verdict",
     "falsify": "paper_checks.falsify_options:main",

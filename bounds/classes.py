@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -407,6 +408,12 @@ class Way:
     steps: tuple[Conversion, ...] = ()
 
 
+@cache
+def _moves(found: ClassOf) -> tuple[tuple[Conversion, ClassOf], ...]:
+    """The conversions that lead from a class, and where to."""
+    return tuple((conversion, conversion.apply(found)) for conversion in CONVERSIONS if conversion.fits(found))
+
+
 def ways(start: ClassOf, scenario: Scenario) -> tuple[list[Way], list[str]]:
     """Every class within reach and the shortest way there, the start first; and why others are out of reach."""
     found = {start: Way(start)}
@@ -415,10 +422,7 @@ def ways(start: ClassOf, scenario: Scenario) -> tuple[list[Way], list[str]]:
     queue = [found[start]]
     while queue:
         here = queue.pop(0)
-        for conversion in CONVERSIONS:
-            if not conversion.fits(here.to):
-                continue
-            other = conversion.apply(here.to)
+        for conversion, other in _moves(here.to):
             if other in found and not conversion.renames:
                 continue
             if said := conversion.refusal(here.to, scenario):

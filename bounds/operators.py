@@ -27,11 +27,10 @@ def varies(expression: sp.Basic, axis: str) -> bool:
 
 
 class AxisReduction(sp.Function):
-    """A reduction over one axis; subclasses name the axis, the code that runs it and how it prints."""
+    """A reduction over one axis; subclasses name the axis and how it prints."""
 
     nargs = 1
     axis = ""
-    code = "axis_sum"
     symbol = ""
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
@@ -110,7 +109,6 @@ class ClientMax(AxisReduction):
     """The largest ``x_k`` over the clients."""
 
     axis = CLIENTS
-    code = "axis_max"
     symbol = r"\max_{k}"
 
 
@@ -118,7 +116,6 @@ class ClassMax(AxisReduction):
     """The largest ``x_c`` over the classes."""
 
     axis = CLASSES
-    code = "axis_max"
     symbol = r"\max_{c}"
 
 

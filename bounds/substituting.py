@@ -117,7 +117,7 @@ def _prepared(scenario: Scenario, bound: Bound) -> tuple[_Search, dict[str, Stat
         raise BoundsError(f"{bound.name} has {len(free)} free constants; give all but one: {', '.join(free)}")
     paired = [w for w in (OFFSET, FACTOR) if w in names]
     stated = {w: scenario[scenario.source_of(w, bound)] for w in names if w not in (*free, *paired)}
-    search = _Search(bound, free[0] if free else "", paired, pairs(scenario) if paired else [])
+    search = _Search(bound, free[0] if free else "", paired, pairs(scenario) if paired else [], _edges(stated))
     fixed = {word: _number(s.safe) for word, s in stated.items()}
     if "runtime" in fixed and bound.relation == "<=" and {"rounds", "communication_time"} <= scenario.keys():
         fixed["runtime"] = _time_of_whole_rounds(scenario)
@@ -146,6 +146,20 @@ def _corners(fixed: Mapping[str, Any], stated: Mapping[str, Stated]) -> list[dic
     open_ = [w for w in fixed if stated[w].role in (DEFINED, OUTCOME) and not stated[w].certain]
     around = [[_number(end) for end in _reached(stated[w])] for w in open_]
     return [{**fixed, **dict(zip(open_, corner, strict=True))} for corner in product(*around)]
+
+
+def _edges(stated: Mapping[str, Stated]) -> dict[str, float]:
+    """The ends of defined numbers that are those of their domain, since only the other end follows from what is known.
+
+    A theorem that excludes such an end says nothing less of the federation.
+    """
+    found = {word: (s, QUANTITIES[word].card.domain) for word, s in stated.items() if word in QUANTITIES}
+    return {
+        word: float(domain.low)
+        for word, (s, domain) in found.items()
+        if s.role in (DEFINED, OUTCOME) and not s.certain and word not in s.support and np.ndim(s.value) == 0
+        and s.low == domain.low
+    }  # fmt: skip
 
 
 def _reached(stated: Stated) -> tuple[Any, Any]:
@@ -228,8 +242,10 @@ class _Best(NamedTuple):
 class _Search:
     """The smallest value of a bound over its free constant and over the pairs that hold."""
 
-    def __init__(self, bound: Bound, free: str, paired: list[str], known: list[Pair]) -> None:
-        self.bound, self.free, self.paired, self.pairs = bound, free, paired, known
+    def __init__(
+        self, bound: Bound, free: str, paired: list[str], known: list[Pair], edges: Mapping[str, float]
+    ) -> None:
+        self.bound, self.free, self.paired, self.pairs, self.edges = bound, free, paired, known, edges
         if paired and not known:
             raise BoundsError(f"{bound.name} needs a pair of dissimilarity constants that holds")
 
@@ -244,11 +260,16 @@ class _Search:
         return (*self.paired, *([self.free] if self.free else []))
 
     def worst_of(self, corners: list[dict[str, Any]]) -> _Best:
-        """The best constants where the bound is largest over what is uncertain."""
+        """The best constants where the bound is largest over what is uncertain; NaN if its conditions fail somewhere.
+
+        Where they fail at the edge of a domain only, at a start that is the minimiser, say, that corner does not count.
+        """
         found = [self.best(corner) for corner in corners]
-        spoken = [one for one in found if not np.isnan(one.value)]
-        return max(spoken, key=lambda one: one.value) if len(spoken) == len(found) else next(
-            one for one in found if np.isnan(one.value))  # fmt: skip
+        undefined = [one for one in found if np.isnan(one.value)]
+        inside = [one for one in undefined if not any(one.values[word] == end for word, end in self.edges.items())]
+        if inside or len(undefined) == len(found):
+            return (inside or undefined)[0]
+        return max((one for one in found if not np.isnan(one.value)), key=lambda one: one.value)
 
     def best_of(self, corners: list[dict[str, Any]]) -> float:
         """The least value over what is uncertain; NaN if there is none."""

@@ -1,4 +1,4 @@
-"""The verbs ``train`` and ``constants``: what to train is written as text, what comes out is a tidy table or a file."""
+"""The verbs ``train`` and ``constants``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from bounds.showing.tables import to_json
 from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, writable_file
 
-from .calls import chosen, refuse_twice
 from .numbers import check_words
 from .problems.own_problem import OWN, spelled_out
 from .progress import Progress, progress, Silent
 from .sizes import refuse_beyond_memory, ROW
+from .spec_strings import chosen, refuse_twice
 from .training.setting import refuse_both, Setting
 
 if TYPE_CHECKING:  # they load torch, which --help does without
@@ -38,15 +38,11 @@ End = tuple[dict[str, float] | None, str]
 
 FINE, FINDING = 0, 1
 DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
-"""What is measured unless told."""
+"""What is measured by default."""
 
 DIVERGING = 10.0
-"""Times the loss at the start: a run that ends above has diverged."""
+"""A run diverges whose loss ends above this many times that at the start."""
 COMPILING = "fedbounds: compiling the passes of models, once on this machine: 10 to 20 seconds"
-WORTH = 1_000_000
-"""Local steps of clients in a run of a linear model from which on compiled passes surely save more than loading them
-takes: three microseconds a step where rounds were timed, against a second."""
-
 PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
 fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
 relaxed(scaffold(), beta=0.05), dirichlet(0.1), runtime(upload_rate=2);
@@ -61,10 +57,12 @@ loss."""
 
 def _shared(parser: Parser) -> None:
     add = parser.add_argument
-    add("--problem", required=True, metavar="MODEL(DATA)", help="what to train: a model of a data set")
+    add("--problem", required=True, metavar="MODEL(DATA)", help="the model to train and its data")
     add("--clients", type=whole_word, metavar="N", help="number of clients (none: one per group, with by_group())")
-    add("--partition", default="iid", metavar="CALL", help="who holds what (iid)")
-    add("--client-weight", default="uniform", help="uniform or samples: what the average weighs by (uniform)")
+    add("--partition", default="iid", metavar="CALL", help="how the data are split (iid)")
+    add(
+        "--client-weight", default="uniform", help="weights of the clients in the average: uniform or samples (uniform)"
+    )
     add("--batch", type=whole_word, default=32, metavar="N", help="minibatch size (32)")
 
 
@@ -75,12 +73,12 @@ def _training(parser: Parser) -> None:
     add("--cohort", type=whole_word, metavar="N", help="clients per round (all)")
     add("--rounds", type=whole_word, default=20, metavar="N", help="communication rounds (20)")
     add("--local-steps", type=whole_word, metavar="N", help=f"local steps per round ({Setting.USUAL['local_steps']})")
-    add("--local-epochs", type=whole_word, metavar="N", help="passes over the own samples instead of steps")
+    add("--local-epochs", type=whole_word, metavar="N", help="epochs over the own samples, in place of steps")
     add("--step-size", type=real_word, default=0.05, metavar="X", help="step size of local SGD (0.05)")
     add("--step-size-decay", type=real_word, default=1.0, metavar="X", help="factor per round (1)")
-    falls = "the step size falls: step t since the start, from 0, has G/(G + t) of the first one's (it does not)"
+    falls = "multiply the step size by G/(G + t) in step t from 0 (constant)"
     add("--step-offset", type=real_word, metavar="G", help=falls)
-    harmonic = "constant, or harmonic: step t since the start, from 0, has 1/(t/100 + 10) of it (constant)"
+    harmonic = "constant, or harmonic: divided by t/100 + 10 in step t from 0 (constant)"
     add("--step-size-rule", default="constant", help=harmonic)
     add("--optimizer", default="sgd", help="sgd or adamw: takes the local steps (sgd)")
     add("--momentum", type=real_word, default=0.0, metavar="X", help="momentum of local SGD (0)")
@@ -89,7 +87,7 @@ def _training(parser: Parser) -> None:
         usual = getattr(Setting, name)
         add(f"--{name}", type=real_word, default=usual, metavar="X", help=f"adamw: {what} ({usual:g})")
     add("--weight-decay", type=real_word, default=0.0, metavar="X", help="weight decay (0)")
-    add("--clip", type=real_word, metavar="X", help="largest norm of a direction")
+    add("--clip", type=real_word, metavar="X", help="gradient clipping threshold (none)")
     add("--augment", metavar="NAME", help="random crops and mirror images: crop_flip, decaying_k or fedinit (none)")
     add("--sampling", default="without_replacement", help="without_replacement, with_replacement or bernoulli")
     add("--average", default="renormalised", help="renormalised or unbiased: the weights of a cohort (renormalised)")
@@ -97,17 +95,22 @@ def _training(parser: Parser) -> None:
     known = "torch, compiled (several times as fast for small networks), or auto: compiled where it pays (auto)"
     add("--engine", default="auto", help=known)
     add("--device", default="cpu", help="cpu, cuda, cuda:NUMBER, or auto: the GPU where there is one (cpu)")
-    add("--measure", nargs="+", metavar="CALL", help=f"measurements ({' '.join(DEFAULT)}, as far as there are tests)")
-    add("--every", type=whole_word, metavar="N", help="rounds between two measurements (what keeps measuring cheap)")
+    add(
+        "--measure",
+        nargs="+",
+        metavar="CALL",
+        help=f"measurements ({' '.join(DEFAULT)}, those of tests if there are test samples)",
+    )
+    add("--every", type=whole_word, metavar="N", help="rounds between two measurements (chosen to keep their cost low)")
     add("-o", dest="output", type=Path, metavar="FILE", help="CSV with one row per number")
-    more = "keep the runs here after their last round; with more --rounds they go on from what is kept"
+    more = "store the runs after their last round; with more --rounds they go on from there"
     add("--keep-state", type=Path, metavar="FILE", help=more)
     add("--json", action="store_true", help="print the last numbers of every seed as JSON, described below")
-    add("-v", "--verbose", action="store_true", help="say which engine computes, and where its code is kept")
+    add("-v", "--verbose", action="store_true", help="print the engine and the place of its code")
 
 
 def readers() -> dict[str, Callable[[str], Any]]:
-    """What reads the values of ``train``'s options, by the names that these have in a sweep's file."""
+    """The readers of the values of ``train``'s options, by their names in a sweep's file."""
     parser = bare_parser("train")
     _shared(parser)
     _training(parser)
@@ -116,7 +119,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
 
 
 def train(arguments: Sequence[str]) -> int:
-    """Train every algorithm on every seed, one line per finished seed, then the means of the last values."""
+    """Train every algorithm on every seed; print a line per finished seed, then the means of the last values."""
     parser = bare_parser("train", below=[PROBLEM, OWN, TRAIN_JSON])
     _shared(parser)
     _training(parser)
@@ -140,10 +143,9 @@ def print_now(line: str) -> None:
 
 
 def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence[Row]], object] = list) -> Trained:
-    """Train by the options of the verb, whose words may be the objects that they name.
+    """Train by the options of the verb; a problem, an algorithm or a measurement may be the object that a text names.
 
-    ``tell`` hears the line of every run as it ends; ``save`` gets what was measured where training does not come to
-    its end.
+    ``tell`` gets the line of every run as it ends; ``save`` gets the rows measured so far if training is interrupted.
     """
     if args.keep_state is not None:
         writable_file("--keep-state", args.keep_state, ".pt")
@@ -201,7 +203,7 @@ def trained(args: argparse.Namespace, tell: Tell = str, save: Callable[[Sequence
 
 
 def _object(given: Any, read: Callable[[str], Any]) -> Any:
-    """What a text names; what is no text is the thing itself."""
+    """The object that a text names; other values are returned as they are."""
     return read(given) if isinstance(given, str) else given
 
 
@@ -212,7 +214,7 @@ def _task(given: Any) -> Any:
 
 
 def _partial(path: Path | None) -> Path | None:
-    """Where the rows go of training that does not come to its end."""
+    """The file for the rows of interrupted training."""
     return path and path.with_suffix(f".partial{path.suffix}")
 
 
@@ -221,9 +223,9 @@ SETTING = (
     "clip", "sampling",
 )  # fmt: skip
 SHARED = ("problem", "clients", "partition", "client_weight", "cohort", *SETTING, "measure", "every")
-"""Options with which a kept run would be another; its number of rounds is none of them: no step depends on it."""
+"""Options that a kept run depends on; its number of rounds is not among them, for no step depends on it."""
 LATER = ("step_size_rule", "optimizer", "nesterov", "beta1", "beta2", "epsilon", "average")
-"""Fields of a setting that files of kept runs name only where they are not the usual ones."""
+"""Fields of a setting that files of kept runs name only where they differ from the defaults."""
 USUAL = {**{name: getattr(Setting, name) for name in LATER}, "augment": None, "device": "cpu"}
 
 
@@ -244,14 +246,14 @@ def _keeper(args: argparse.Namespace) -> Keeper:
 
 
 def _word(value: Any) -> Any:
-    """What is kept of an option: an object by the text that names it."""
+    """An option as it is stored: an object by the text that names it."""
     if isinstance(value, (list, tuple)):
         return [_word(each) for each in value]
     return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
 def _refuse_long(run: Run, runs: int) -> None:
-    """Refuse a table that cannot be held, before the first run."""
+    """Refuse a table that memory cannot hold, before the first run."""
     what = f"the table of {runs} runs of {run.setting.rounds} rounds"
     refuse_beyond_memory(ROW * runs * run.least_rows, what, "take fewer --seeds or --rounds, or a larger --every")
 
@@ -267,9 +269,9 @@ def _usual(problem: FederatedProblem) -> list[Measurement]:
 
 
 def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = ()) -> End:
-    """Add all rows of a run, one by one as they come: where it ended (None if it diverged), and its line.
+    """Add all rows of a run as they come; return its last numbers (None if it diverged) and its line.
 
-    ``earlier`` are those from before the round at which it goes on.
+    ``earlier`` are the rows before the round at which it goes on.
     """
     begin = len(rows)
     rows += earlier
@@ -288,7 +290,7 @@ def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = (
 
 
 def _diverging(rows: Sequence[Row]) -> list[Row]:
-    """The last row of a run whose loss ends far above that at the start, which is its value; else none."""
+    """A row with the first loss of a run whose loss ends far above it; else none."""
     losses = [row for row in rows if row.quantity == "train_loss" and row.client is None]
     if len(losses) < 2 or not losses[-1].value > DIVERGING * losses[0].value > 0:
         return []
@@ -296,7 +298,7 @@ def _diverging(rows: Sequence[Row]) -> list[Row]:
 
 
 def _last(rows: Sequence[Row]) -> dict[str, float]:
-    """Every quantity of the last measured round by its words: clients' means, after the last local step, all layers."""
+    """Every quantity of the last measured round: clients' means, after the last local step, all layers."""
     found: dict[str, list[float]] = {}
     last = max((row.round for row in rows), default=0)
     steps = {row.quantity: row.step for row in rows if row.step is not None}
@@ -317,7 +319,7 @@ def _ends(found: Trained) -> list[dict[str, Any]]:
 
 
 def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch", aside: bool = False) -> None:
-    """Write the table and say so, ``aside`` where standard output is for JSON alone."""
+    """Write the table and report it, on standard error (``aside``) where standard output is JSON."""
     if path is not None and rows:
         from .measuring import write
 
@@ -326,7 +328,7 @@ def _keep(rows: Sequence[Row], path: Path | None, engine: str = "torch", aside: 
 
 
 def constants_(arguments: Sequence[str]) -> int:
-    """Write the constants of a problem, how each was obtained and how uncertain it is."""
+    """Estimate the constants of a problem: how each was obtained and how uncertain it is."""
     parser = bare_parser("constants", below=[PROBLEM, OWN])
     _shared(parser)
     parser.add_argument("--seed", type=whole_word, default=0, metavar="N", help="seed of the partition (0)")
@@ -353,7 +355,7 @@ def constants_(arguments: Sequence[str]) -> int:
 
 
 def measured_constants(args: argparse.Namespace) -> Constants:
-    """The constants that the options of the verb ask for, whose words may be the objects that they name."""
+    """The constants by the options of the verb; a problem or a partition may be the object that a text names."""
     with loading():
         from .measuring.constants import constants
         from .measuring.constants.core import Constants
@@ -375,13 +377,12 @@ def _problem(args: argparse.Namespace, what: Any, seed: int, augment: str | None
 
 
 def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespace, bar: Progress, first: bool) -> Any:
-    """The model by the engine that was asked for; by torch where it is not served, said once in one line."""
+    """The model by the engine of ``--engine``, or by torch, with a line that says so, where that cannot compute it."""
     from .models.compiled import compiled, engine_of, kept, NotServed, prepare
 
     model: Any = problem.model
     lines = []
-    pays = problem.convex and _client_steps(problem, setting) >= WORTH if model.stacked else True
-    if args.engine == "compiled" or (args.engine == "auto" and pays and problem.device.type == "cpu"):
+    if args.engine == "compiled" or (args.engine == "auto" and not model.stacked and problem.device.type == "cpu"):
         try:
             if problem.device.type != "cpu":
                 raise NotServed(f"it lies on {problem.device}")
@@ -398,12 +399,6 @@ def _fitting(problem: FederatedProblem, setting: Setting, args: argparse.Namespa
     if first and lines:
         print("\n".join(f"fedbounds: {line}" for line in lines), file=sys.stderr, flush=True)
     return model
-
-
-def _client_steps(problem: FederatedProblem, setting: Setting) -> float:
-    """How many local steps clients are expected to take in a run."""
-    planned = setting.planned(problem.federation.client_sizes).mean()
-    return float(planned) * min(setting.cohort, problem.clients) * setting.rounds
 
 
 def _setting(args: argparse.Namespace, problem: FederatedProblem) -> Setting:

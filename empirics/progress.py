@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, now and then a plain line elsewhere, both on standard error."""
+"""Progress of long work on standard error: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any, Protocol
 from bounds.showing.terminal import printable, raw
 
 SILENCE = "FEDBOUNDS_PROGRESS"
-"""Environment variable; ``none`` silences all of this."""
+"""Environment variable; ``none``: no progress is shown."""
 FIRST = 1.0
-"""Seconds after which work that is not yet over says what it is."""
+"""Seconds until the first line."""
 EVERY = 10.0
-"""Seconds between further lines at least; of long work, a twentieth of the time it has taken."""
+"""Seconds between further lines, or a twentieth of the time so far if that is longer."""
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 class Progress(Protocol):
-    """Hears how far a run is."""
+    """What work reports its progress to: the number of its steps, what it is doing, and each step."""
 
     def start(self, total: int) -> None: ...
 
@@ -32,7 +32,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Tells nobody."""
+    """Progress that is not shown."""
 
     def start(self, total: int) -> None:
         pass
@@ -46,12 +46,12 @@ class Silent:
 
 @contextmanager
 def progress(what: str = "working", *, brief: bool = False) -> Iterator[Progress]:
-    """A bar on standard error when that is a terminal; lines when it is a pipe or a file, after a second of work.
+    """Show the progress of the work in this block, which ``what`` names in a few words.
 
-    ``what`` is being done, in a few words. The lines come on time even if the work never says how far it is. Work that
-    is mostly ``brief`` says lines on a terminal too: a bar would flicker there.
+    Lines come on time even if the work makes no step. Work that is mostly ``brief`` has lines on a terminal too, where
+    a bar would flicker.
     """
-    if sys.stderr is None or os.environ.get(SILENCE) == "none":  # closed by the caller (2>&-), or not wanted
+    if sys.stderr is None or os.environ.get(SILENCE) == "none":  # closed by the caller (2>&-)
         yield Silent()
     elif not brief and sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb", "unknown"):
         with _bar(what) as bar:
@@ -65,13 +65,13 @@ def progress(what: str = "working", *, brief: bool = False) -> Iterator[Progress
 
 
 def lasting(seconds: float) -> str:
-    """A time in words, with two digits: 40 s, 2.5 min, 1.2e+08 d."""
+    """A time with two digits and its unit: 40 s, 2.5 min, 1.2e+08 d."""
     size, unit = next((u for u in UNITS if seconds >= u[0]), UNITS[-1])
     return f"{seconds / size:.2g} {unit}"
 
 
 class _Lines:
-    """One line after ``FIRST`` seconds, then one now and then, written by a thread: work need not come up for air."""
+    """Lines that a thread writes, whatever the work does meanwhile."""
 
     def __init__(self, what: str) -> None:
         self._what, self._words = what, ""
@@ -99,7 +99,7 @@ class _Lines:
         while not self._over.wait(wait):
             try:
                 print(self._line(), file=sys.stderr, flush=True)
-            except (OSError, ValueError, AttributeError):  # nobody listens any more
+            except (OSError, ValueError, AttributeError):  # the reader has gone
                 return
             wait = max(EVERY, (time.monotonic() - self._began) / 20)
 
@@ -119,7 +119,7 @@ def _bar(what: str) -> Iterator[Progress]:
 
     what = printable(what)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    shared = sys.stdout is not None and sys.stdout.isatty()  # what is printed to a file meanwhile must get there
+    shared = sys.stdout is not None and sys.stdout.isatty()  # else what is printed goes to its file
     with Bars(*columns, console=Console(file=raw(sys.stderr)), transient=True, redirect_stdout=shared) as bars:
         yield _Bar(bars, what)
 

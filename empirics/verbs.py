@@ -1,6 +1,6 @@
-"""``train`` and ``constants`` as functions of Python, with the words of the verbs as keyword arguments.
+"""``train`` and ``constants`` as Python functions, with the options of the verbs as keyword arguments.
 
-A problem, a partition, an algorithm or a measurement is text, as on the command line, or the object itself.
+A problem, a partition, an algorithm or a measurement is a text, as on the command line, or the object itself.
 """
 
 from __future__ import annotations
@@ -76,18 +76,18 @@ def train(
         problem: a model of a data set (``"softmax(digits)"``, ``"my.py:problem"``), a ``Task``, or a
             ``FederatedProblem`` that is dealt already. With none, data of your own: ``csv`` or ``frame``, ``target``.
         clients: their number (None: one per group, with ``by_group()``).
-        partition: who holds what.
-        client_weight: what the average weighs by, ``uniform`` or ``samples``.
-        batch: samples of a minibatch; a client with fewer takes all it holds.
+        partition: how the data are split.
+        client_weight: weights of the clients in the average, ``uniform`` or ``samples``.
+        batch: samples of a minibatch (at most all of a client).
         algorithm: the method.
         compare: further methods on the same seeds.
         cohort: clients per round (None: all).
         rounds: number of rounds.
         local_steps: SGD steps of a client in a round (None: 5).
-        local_epochs: passes over the own samples instead of steps.
+        local_epochs: epochs over the own samples, in place of steps.
         step_size: of local SGD.
         step_size_decay: factor of the step size per round.
-        step_offset: G of a step size that falls as ``step_size * G/(G + t)`` over the iterations t (None: it does not).
+        step_offset: G of a step size ``step_size * G/(G + t)`` in iteration t (None: constant).
         step_size_rule: ``constant``, or ``harmonic``: divided by ``t/100 + 10`` (FedALS's language model).
         optimizer: ``sgd`` or ``adamw`` takes the local steps.
         momentum: of local SGD, restarted every round.
@@ -96,17 +96,17 @@ def train(
         beta2: of AdamW, for the mean square.
         epsilon: of AdamW, added to the root of the mean square.
         weight_decay: added to the direction of SGD, decoupled in AdamW.
-        clip: largest norm of a direction.
+        clip: gradient clipping threshold (None: no clipping).
         augment: random crops and mirror images, ``crop_flip``, ``decaying_k`` or ``fedinit`` (None: as they are).
         sampling: ``without_replacement``, ``with_replacement`` or ``bernoulli``.
-        average: ``renormalised`` or ``unbiased``, the weights of those who take part.
+        average: ``renormalised`` or ``unbiased``, the weights of a cohort.
         seeds: how many, from 0 on.
         engine: ``auto``, ``torch`` or ``compiled``.
         device: ``cpu``, ``cuda``, ``cuda:NUMBER``, or ``auto``: the GPU where there is one.
-        measure: what is measured, such as ``"runtime(upload_rate=2)"`` (None: loss and accuracy).
-        every: rounds between two measurements (None: what keeps measuring cheap).
-        keep_state: a file of runs, from which they go on with more rounds.
-        verbose: say which engine computes.
+        measure: the measurements, such as ``"runtime(upload_rate=2)"`` (None: loss and accuracy).
+        every: rounds between two measurements (None: chosen to keep their cost low).
+        keep_state: a file in which runs are stored, to go on from there with more rounds.
+        verbose: print the engine.
         csv: a CSV file of your own, in place of ``problem``.
         frame: a pandas DataFrame, in place of ``csv``.
         target: the column to predict.
@@ -148,8 +148,8 @@ def constants(
     Args:
         problem: as in ``train``, and so are the arguments that are not named here.
         clients: their number (None: one per group, with ``by_group()``).
-        partition: who holds what.
-        client_weight: what the global loss weighs by, ``uniform`` or ``samples``.
+        partition: how the data are split.
+        client_weight: weights of the clients in the global loss, ``uniform`` or ``samples``.
         batch: samples of a minibatch.
         seed: of the partition.
         quick: for networks, curvature from some steps of Lanczos on some samples.

@@ -172,7 +172,8 @@ def _runs(path: Path, kept: Sequence[Kept]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    tables = [{"key": [k.card["key"]] * k.card["rows"], **k.columns()} for k in kept]
+    read = [(str(k.card["key"]), k.columns()) for k in kept]
+    tables = [{"key": [key] * max(map(len, columns.values()), default=0), **columns} for key, columns in read]
     texts = {name for table in tables for name, column in table.items() if any(isinstance(v, str) for v in column)}
     for table in tables:
         table |= {name: [None if v is None else str(v) for v in table[name]] for name in texts & set(table)}

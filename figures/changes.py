@@ -17,11 +17,11 @@ from typing import Any
 
 from bounds.errors import BoundsError, unknown
 from bounds.showing.numbers import number
-from empirics.calls import refuse_twice
 from empirics.command import readers
 from empirics.experiments import Cell
 from empirics.federation.partitions import partition
 from empirics.numbers import check_options, shown
+from empirics.spec_strings import refuse_twice
 
 from .artefact import Artefact
 from .catalogue import FILES
@@ -121,7 +121,7 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     given = [cell.arguments[name] for cell in cells if name in cell.arguments]
     if name in SUBJECT:
         raise BoundsError(f"{name} is what a figure is about, which --set leaves as it is")
-    if not given and not any(name in cell.usual for cell in cells):
+    if not given and not any(name in cell.known.defaults for cell in cells):
         raise unknown("argument of these runs", name, _settable(cells))
     kinds = {type(value) for value in given}
     if not kinds <= {int, float, str}:
@@ -138,7 +138,7 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
 
 
 def _settable(cells: Sequence[Cell]) -> set[str]:
-    return {name for cell in cells for name in (*cell.arguments, *cell.usual)} - {*SUBJECT, *SEEDS}
+    return {name for cell in cells for name in (*cell.arguments, *cell.known.defaults)} - {*SUBJECT, *SEEDS}
 
 
 def _refuse_compared(artefact: str, cells: Sequence[Cell], arguments: Mapping[str, Any]) -> None:

@@ -15,8 +15,7 @@ from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_fold
 from empirics.experiments import Store
 from empirics.experiments.checking import check_words
 from empirics.experiments.command import folder as store_folder, path_word, word
-from empirics.experiments.running import Done, sweep
-from empirics.experiments.stopping import stopped
+from empirics.experiments.running import Done, interrupted, sweep
 from empirics.progress import progress
 
 from .artefact import Artefact
@@ -115,7 +114,9 @@ def known_scale(scale: str) -> None:
 
 def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> bool:
     """Run nothing; whether runs are missing, which is said. A figure that has none of its runs is refused."""
-    there = {cell.key: store.has(cell) for cell in cells(wanted, scale)}
+    runs = cells(wanted, scale)
+    stored = {kept.card["key"] for kept in store.of(runs)}
+    there = {cell.key: cell.key in stored for cell in runs}
     read = {made.name: [there[cell.key] for cell in made.cells(scale)] for made in wanted}
     empty = [name for name, runs in read.items() if runs and not any(runs)]
     if empty:
@@ -128,7 +129,8 @@ def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> bool:
 
 def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -> list[Done]:
     todo = cells(wanted, args.scale)
-    missing = todo if args.fresh else [cell for cell in todo if not store.has(cell)]
+    there = set() if args.fresh else {kept.card["key"] for kept in store.of(todo)}
+    missing = [cell for cell in todo if cell.key not in there]
     if missing:
         writable_folder("--store", store.folder)
     time = said(budget(wanted, args.scale, missing), missing)
@@ -146,7 +148,7 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
         try:
             sweep(todo, store, args.workers, args.scheduler, args.fresh, finished)
         except KeyboardInterrupt:
-            raise stopped(store, todo, "runs") from None
+            raise interrupted(store, todo, "runs") from None
     return failed
 
 

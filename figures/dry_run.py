@@ -18,11 +18,11 @@ SEED = "seed"
 
 def planned(wanted: Sequence[Artefact], scale: str, store: Store, as_json: bool = False) -> int:
     """Print the plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
-    packed = {str(card["key"]) for artefact in wanted for card, _ in kept_with_code(scale, artefact.packed_in)}
+    packed = {kept.card["key"] for artefact in wanted for kept in kept_with_code(scale, artefact.packed_in)}
     of_each = {artefact.name: cells([artefact], scale) for artefact in wanted}
     costs = {artefact.name: minutes(artefact, scale, of_each[artefact.name]) for artefact in wanted}
     all_ = {cell.key: cell for mine in of_each.values() for cell in mine}
-    there = {key for key, cell in all_.items() if key in packed or store.has(cell)}
+    there = all_.keys() & (packed | {kept.card["key"] for kept in store.of(all_.values())})
     if as_json:
         print(to_json([_record(name, scale, of_each[name], costs[name], there) for name in of_each]))
         return 0

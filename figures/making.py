@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from bounds.showing.files import whole, write_whole
-from empirics.experiments import Cell, Kept, Outcome, Store
+from empirics.experiments import Cell, Kept, Store
 from empirics.experiments.engines import GPU
 from empirics.experiments.packing import packed, SUFFIX, unpacked
 
@@ -97,15 +96,15 @@ def _packed(artefact: Artefact, used: Sequence[Kept], folder: Path) -> list[Path
     return [path]
 
 
-def kept_with_code(scale: str, name: str = "*") -> Iterator[tuple[Mapping[str, Any], Outcome]]:
-    """The runs in the pack of this name, or in all: what their cards tell, and the results."""
+def kept_with_code(scale: str, name: str = "*") -> Iterator[Kept]:
+    """The results in the pack of this name, or in all."""
     for path in sorted((COMMITTED.with_name(scale) / RUNS).glob(f"{name}{SUFFIX}")):
         yield from unpacked(path.read_bytes(), path.name)
 
 
 def sets_of_kept(scale: str) -> set[str]:
     """The data sets of the runs that are kept with the code."""
-    return {set_of(card["arguments"].get("problem", "")) for card, _ in kept_with_code(scale)} - {""}
+    return {set_of(kept.card["arguments"].get("problem", "")) for kept in kept_with_code(scale)} - {""}
 
 
 def resume(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
@@ -113,14 +112,14 @@ def resume(artefacts: Sequence[Artefact], scale: str, store: Store) -> int:
 
     A run that was packed by another version of what computes it has another key, and stays where it is.
     """
-    taken = 0
-    for artefact in artefacts:
-        missing = {cell.key: cell for cell in artefact.cells(scale) if not store.has(cell)}
-        for card, outcome in kept_with_code(scale, artefact.packed_in) if missing else ():
-            if card["key"] in missing:
-                store.restore(missing[card["key"]], card, outcome)
-                taken += 1
-    return taken
+    wanted = cells(artefacts, scale)
+    missing = {cell.key for cell in wanted} - {kept.card["key"] for kept in store.of(wanted)}
+    packs = {artefact.packed_in for artefact in artefacts if missing & {c.key for c in artefact.cells(scale)}}
+    taken = {kept.card["key"]: kept for pack in packs for kept in kept_with_code(scale, pack)}
+    found = [kept for key, kept in taken.items() if key in missing]
+    if found:
+        store.write(found)
+    return len(found)
 
 
 def marked(shown: Shown, changed: str) -> Shown:

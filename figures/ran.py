@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from empirics.calls import tree
 from empirics.data.catalogue import OF_ANOTHER
 from empirics.experiments import Cell
 from empirics.experiments.jobs import BLOCKS
+from empirics.spec_strings import tree
 
 from .scale import steps_of_round
 from .stand_ins import title

@@ -11,9 +11,9 @@ import numpy as np
 
 from bounds.errors import unknown
 from bounds.showing.files import refuse_foreign, to_write, write_whole
-from empirics.calls import refuse_twice
 from empirics.errors import EmpiricsError
 from empirics.experiments.results import is_number, ordered, Row, shown, STALE
+from empirics.spec_strings import refuse_twice
 
 from .curves import places, WIDE_RANGE, write_both
 from .drawing import Axis, panels

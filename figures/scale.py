@@ -110,5 +110,5 @@ class Plan:
 
 def changed_cell(cell: Cell, changed: Mapping[str, Any]) -> Cell:
     """The cell with those of the ``changed`` arguments that it takes."""
-    mine = {name: value for name, value in changed.items() if name in cell.arguments or name in cell.usual}
+    mine = {name: value for name, value in changed.items() if name in cell.arguments or name in cell.known.defaults}
     return Cell(cell.job, {**cell.arguments, **mine}) if mine else cell

@@ -5,8 +5,9 @@ from dataclasses import replace
 import sympy as sp
 
 from bounds import assumptions as a, vocabulary as q
-from bounds.core import About, Bound, Condition, Source, Statistic
+from bounds.core import About, Bound, Condition, Statistic
 from bounds.operators import ClientSum
+from bounds.papers import Source
 
 
 def assumed(*assumptions):

@@ -42,7 +42,6 @@ def odd(kind: str) -> Outcome:
         "mixed": Outcome({"a": [1, "two"]}),
         "status": Outcome({"a": [1]}, {}, "finished"),
         "facts": Outcome({}, {"a": {1, 2}}),
-        "huge": Outcome({"loss": [10**30, 3]}),
         "columns": Outcome([[1, 2]]),  # type: ignore[arg-type]
         "quantity": Outcome({"quantity": ["q"], "value": [2.5]}, {"low": float("nan"), "high": float("inf")}),
     }[kind]

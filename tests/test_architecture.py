@@ -34,6 +34,46 @@ def imported_rooms(path):
     return found & set(ROOMS)
 
 
+def imports_within(room, folder=ROOT):
+    """For every module of a room those that it imports, wherever in the file, for types alone too."""
+    files = {".".join(p.relative_to(folder).with_suffix("").parts).removesuffix(".__init__"): p
+             for p in sorted((folder / room).rglob("*.py"))}  # fmt: skip
+    found = {name: set() for name in files}
+    for name, path in files.items():
+        package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                above = package[: len(package) - node.level + 1] if node.level else []
+                module = ".".join([*above, *([node.module] if node.module else [])])
+                found[name] |= {f"{module}.{a.name}" if f"{module}.{a.name}" in files else module for a in node.names}
+    return {name: (imported & files.keys()) - {name} for name, imported in found.items()}
+
+
+def circles(graph):
+    """The sets of modules that import one another."""
+    reached = {}
+    for name in graph:
+        seen, new = set(), {name}
+        while new:
+            new = set().union(*(graph[one] for one in new)) - seen
+            seen |= new
+        reached[name] = seen
+    return {frozenset(x for x in seen if name in reached[x]) for name, seen in reached.items() if name in seen}
+
+
+def test_modules_of_bounds_import_each_other_one_way(tmp_path):
+    known = {
+        frozenset({"bounds.scenario", "bounds.substituting", "bounds.one_machine"}),
+        frozenset({"bounds.showing.loading", "bounds.showing.process"}),
+    }
+    assert circles(imports_within("bounds")) <= known
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "first.py").write_text("def late():\n    from .second import a\n")
+    (tmp_path / "room" / "second.py").write_text("from . import third\n")
+    (tmp_path / "room" / "third.py").write_text("if TYPE_CHECKING:\n    from .first import a\n")
+    assert circles(imports_within("room", tmp_path)) == {frozenset({"room.first", "room.second", "room.third"})}
+
+
 def tracked_files():
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
@@ -63,7 +103,7 @@ def test_an_import_against_the_flow_would_be_seen(tmp_path):
 
 FLOORS = {
     "empirics": (
-        "errors", "numbers", "sizes", "streams", "progress", "calls",
+        "errors", "numbers", "sizes", "streams", "progress", "spec_strings",
         "data", "models", "federation", "algorithms", "training", "problems", "exact", "measuring", "experiments",
         "command", "verbs",
     ),

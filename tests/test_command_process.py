@@ -213,7 +213,7 @@ def test_an_interrupt_that_is_lost_while_an_object_is_disposed_of_is_heard_once(
 WORKERS = """
 import os, signal, subprocess, sys, threading, time
 from bounds.showing.process import guarded
-from empirics.experiments.processes import own_cluster
+from empirics.experiments.processes import own_processes
 from paper_checks.forking import spread
 
 def working(*seconds):
@@ -234,7 +234,7 @@ ENDS = [
         for work, status in [
             ("subprocess.Popen(['sh', '-c', 'sleep 3; kill -INT 0']); working(600, 600, 600)", 130),
             (TERMINATED + "time.sleep(60)", 143),
-            (TERMINATED + "own_cluster(2).__enter__(); time.sleep(60)", 143),
+            (TERMINATED + "own_processes(2).__enter__(); time.sleep(60)", 143),
         ]
     ),
 ]

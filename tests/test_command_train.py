@@ -6,7 +6,6 @@ import pytest
 
 import fedbounds
 from bounds import BOUNDS
-from empirics import command
 from empirics.experiments.jobs.train import prepared
 from empirics.measuring import read
 
@@ -89,23 +88,6 @@ def test_the_compiled_engine_trains_to_the_same_numbers_and_diverges_as_torch_do
     assert (torchs.quantity, torchs.round) == (ours.quantity, ours.round)
     assert ours.quantity == "diverged"
     assert ours.value == pytest.approx(torchs.value, rel=1e-3)
-
-
-def test_a_convex_model_is_compiled_where_it_is_asked_for_or_the_run_is_long(tmp_path, run, monkeypatch):
-    table = tmp_path / "runs.csv"
-
-    def trained(*words):
-        """Whether the numbers are compiled ones, and what they are."""
-        status, out, err = run("train", *SMALL, "--rounds", "2", *words, "-o", str(table))
-        assert (status, err) == (0, "")
-        return out.endswith(", numbers by compiled-2\n"), [row.value for row in read(table)]
-
-    torchs, ours = trained("--engine", "torch"), trained("--engine", "compiled")
-    assert (torchs[0], ours[0]) == (False, True)
-    assert ours[1] == pytest.approx(torchs[1], rel=1e-12)
-    for least, same in ((2 * 4 * 5, ours), (2 * 4 * 5 + 1, torchs), (command.WORTH, torchs)):
-        monkeypatch.setattr(command, "WORTH", least)
-        assert trained() == same
 
 
 OWN = """

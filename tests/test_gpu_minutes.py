@@ -19,7 +19,7 @@ import pytest
 from gpu_folder import PROGRESS, RUNS, SPEED, STATE, VERDICT
 
 from empirics.data.store import Files
-from empirics.experiments import Cell, Store
+from empirics.experiments import Store
 from empirics.experiments.cells import run
 from empirics.experiments.packing import unpacked
 from empirics.measuring.kept import read
@@ -43,7 +43,7 @@ def finished(lines):
 def results(folder):
     """The packed results by key."""
     packed = content(folder / RUNS) or lzma.compress(b"")
-    return {card["key"]: (card, outcome) for card, outcome in unpacked(packed, RUNS)}
+    return {kept.card["key"]: kept for kept in unpacked(packed, RUNS)}
 
 
 def content(path):
@@ -109,9 +109,9 @@ def test_a_rehearsal_goes_through_everything(rehearsal, tmp_path):
     store = Store(tmp_path / "store")
     assert gpu_minutes.import_runs(folder, store.folder) == len(results(folder)) == 8
     assert gpu_minutes.import_runs(folder, store.folder) == 0
-    for card, _ in results(folder).values():
-        cell = Cell(card["job"], card["arguments"])
-        if card["arguments"]["seed"] == 0 and card["job"] == "train":  # kept after every round, and the same numbers
+    for kept in results(folder).values():
+        cell = kept.cell
+        if cell.arguments["seed"] == 0 and cell.job == "train":  # kept after every round, and the same numbers
             assert store.get(cell).columns() == run(cell.home, cell.arguments).columns
 
 
@@ -235,8 +235,8 @@ def test_a_run_that_the_time_cuts_off_goes_on_to_the_same_numbers(job, share, tm
     later._one(one)
     assert {"note": "goes on after round 1"} in later.told.said
     assert later.told.said[-1]["ok"]
-    ((_, outcome),) = results(tmp_path).values()
-    assert outcome.columns == run(one.cell.home, one.cell.arguments).columns
+    (kept,) = results(tmp_path).values()
+    assert kept.columns() == run(one.cell.home, one.cell.arguments).columns
     assert (tmp_path / STATE).exists() is (job == "continued")
 
 

@@ -1,4 +1,4 @@
-"""The verbs as functions of Python: what the shell prints, as tables; bounds that complete their words."""
+"""The verbs as functions of Python: what the shell prints, as tables."""
 
 import csv
 import inspect

@@ -20,7 +20,7 @@ from typing import Any, cast
 import sympy as sp
 
 from ..core import Bound, Condition
-from ..numerics.optima import Optimum
+from ..numerics.closed import Optimum
 from ..operators import ClientSum
 from ..papers import Source
 from ..quantities import Quantity

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..errors import DomainError
 from ..quantities import CLIENTS
+from ..statement import Statement
 from ..vocabulary import client_weight, clients
-
-if TYPE_CHECKING:
-    from ..core import Bound
 
 ROUNDING = 1e-9
 """How far the weights' sum may be from 1, as in the domain of weights."""
 
 
-def applies(bound: Bound, values: Mapping[str, Any]) -> bool:
+def applies(bound: Statement, values: Mapping[str, Any]) -> bool:
     """Whether ``values`` say how many clients there are and tell none of them from another; a list of one tells one."""
     if clients.name not in values or bound.axis != CLIENTS or bound.target.card.axis:
         return False
@@ -28,7 +26,7 @@ def applies(bound: Bound, values: Mapping[str, Any]) -> bool:
     return all(np.ndim(value) == 0 or (np.ndim(value) > 1 and np.shape(value)[-1] == 1) for value in over)
 
 
-def special_form(bound: Bound) -> Bound:
+def special_form(bound: Statement) -> Statement:
     """``bound.equal_clients()`` without the values that were fixed and that it has no place for."""
     form = bound.equal_clients()
     names = {q.name for q in form._all}
@@ -36,7 +34,7 @@ def special_form(bound: Bound) -> Bound:
     return replace(form, given={n: _dropped(v) if n in over else v for n, v in form.given.items() if n in names})
 
 
-def special_values(bound: Bound, values: Mapping[str, Any]) -> dict[str, Any]:
+def special_values(bound: Statement, values: Mapping[str, Any]) -> dict[str, Any]:
     """``values`` for the special form: per-client quantities without their axis, no weights."""
     over = {q.name for q in bound._all if q.card.axis}
     short = {name: _dropped(value) if name in over else value for name, value in values.items()}

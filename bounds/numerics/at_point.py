@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..errors import BoundsError
+from ..statement import Condition, Statement
 from . import alike
 from .balls import Point
-
-if TYPE_CHECKING:
-    from ..core import Bound, Condition
+from .evaluate import evaluator_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class AtPoint:
     failed: tuple[Condition, ...]
 
 
-def at_point(bound: Bound, values: Mapping[str, Any], checked: bool = True) -> AtPoint:
+def at_point(bound: Statement, values: Mapping[str, Any], checked: bool = True) -> AtPoint:
     """The bound at one number for every quantity (a list for one that varies over clients).
 
     The number is the formula's to the last digit or two of its largest term, where a call of the bound is within 1e-9.
@@ -37,7 +36,7 @@ def at_point(bound: Bound, values: Mapping[str, Any], checked: bool = True) -> A
     >>> at_point(get("classics.needell_2_1"), known).failed[0].words
     'the step size is below 1/L'
     """
-    evaluator = bound._evaluator
+    evaluator = evaluator_of(bound)
     if not evaluator.shared_target:
         raise BoundsError(f"{bound.name} bounds one {bound.target.name} per {bound.axis.removesuffix('s')}: call it")
     if alike.applies(bound, values):

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import cached_property
 from math import prod
 from numbers import Rational
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -32,24 +32,30 @@ from ..errors import (
     UnsettledWarning,
 )
 from ..quantities import CLIENTS, Quantity
+from ..statement import Condition, Statement
 from ..vocabulary import client_weight, clients
 from . import alike
 from .labels import of_library
 from .recheck import Arrays, Checked, Formulas
 from .tape import Tape
 
-if TYPE_CHECKING:
-    from ..core import Bound, Condition
-
-
 MOST_NUMBERS = 2**30
 """Numbers in one answer: 8 GiB."""
+
+
+def evaluator_of(bound: Statement) -> Evaluator:
+    """The evaluator of a bound, made at the first question."""
+    held = bound.__dict__
+    if "evaluator" not in held:
+        held["evaluator"] = Evaluator(bound)
+    found: Evaluator = held["evaluator"]
+    return found
 
 
 class Evaluator:
     """Checks arguments for one bound and runs its formulas."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: Statement) -> None:
         self.bound = bound
         self.names = tuple(q.name for q in bound._all)
         self.counts_clients = bound.axis == CLIENTS
@@ -143,7 +149,7 @@ class Evaluator:
     @cached_property
     def special(self) -> Evaluator:
         """The evaluator for so many equal clients, which no array of them is made for."""
-        evaluator: Evaluator = alike.special_form(self.bound)._evaluator
+        evaluator: Evaluator = evaluator_of(alike.special_form(self.bound))
         evaluator.counts_clients = True
         return evaluator
 

@@ -24,18 +24,21 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 MARGIN = 2.0**-48
-"""In compiled functions, sides of a comparison that are nearer than this, relatively, count as equal."""
+"""Sides of a comparison that are nearer than this, relatively, count as equal where no ball decides:
+in compiled functions, which run on plain floats as torch and the page do, and in searches for strict conditions."""
+
+
+FORGIVEN = {"<=": MARGIN, "<": -MARGIN, ">=": -MARGIN, ">": MARGIN}
 
 
 class Floats:
     """Operations on arrays whose first axis has ``width`` entries, or one if all are equal.
 
-    Comparisons and roundings treat numbers as equal that rounding alone may keep apart; if ``cautious`` those that are
-    not strict are what floats make of them: a search for the largest number that meets a cap is to end at the cap.
+    Comparisons and roundings treat numbers as equal that rounding alone may keep apart.
     """
 
-    def __init__(self, width: int = 1, cautious: bool = False) -> None:
-        self.width, self.cautious = width, cautious
+    def __init__(self, width: int = 1) -> None:
+        self.width = width
 
     def number(self, value: sp.Expr, near: float) -> Any:
         return near
@@ -95,11 +98,12 @@ class Floats:
         """Sides that are ``given`` are compared as they are."""
         if given:
             return COMPARISONS[relation](left, right)
+        plain = type(right) is np.ndarray and relation in FORGIVEN
+        if plain and 0 <= np.min(right) <= np.max(right) < np.inf:  # as most are: fewer passes over the memory
+            return COMPARISONS[relation](left, right * (1 + FORGIVEN[relation]))
         if relation in ("==", "!="):
             same = abs(left - right) <= MARGIN * abs(right)
             return same if relation == "==" else ~same
-        if self.cautious and relation in ("<=", ">="):
-            return COMPARISONS[relation](left, right)
         margin = MARGIN * abs(right) if relation in ("<=", ">") else -MARGIN * abs(right)
         return COMPARISONS[relation](left - right, margin) & (abs(right) < np.inf)  # nothing is compared with a pole
 

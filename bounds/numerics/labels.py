@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..errors import DomainError
-
-if TYPE_CHECKING:
-    from ..core import Bound
+from ..statement import Statement
 
 
 def of_library(value: Any, name: str) -> bool:
@@ -22,7 +20,7 @@ def is_series(value: Any) -> bool:
     return of_library(value, "pandas") and type(value).__name__ == "Series"
 
 
-def labelled(bound: Bound, values: Mapping[str, Any], answer: Any) -> Any:
+def labelled(bound: Statement, values: Mapping[str, Any], answer: Any) -> Any:
     """The answer as a Series with the index of those among ``values`` that it runs along; plain where none is one.
 
     A Series of a quantity that varies over clients runs along them, any other is a sweep. Two along one axis must have

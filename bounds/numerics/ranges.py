@@ -1,36 +1,43 @@
-"""A bound at uncertain constants: the interval of its values."""
+"""A bound at uncertain constants: an interval that holds all its values while every constant runs over its own."""
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from itertools import product
-from typing import Any, NamedTuple, TYPE_CHECKING
+import heapq
+from collections.abc import Mapping
+from itertools import islice, product
+from math import inf, isinf, isnan, log, nextafter
+from typing import Any, NamedTuple
 
 import numpy as np
+import sympy as sp
+from flint import arb, ctx
 
-from ..errors import BoundsError, OutsideConditionsWarning, TermOverflowWarning, UndefinedValueWarning
+from ..errors import BoundsError
 from ..quantities import Quantity
-
-if TYPE_CHECKING:
-    from ..core import Bound
+from ..statement import Statement
+from . import alike
+from .balls import as_float, Enclosure, Jet, ONE, ZERO
+from .evaluate import evaluator_of
+from .objective import centre, rows
+from .tape import Tape
 
 MOST = 10
-"""Uncertain constants whose corners are all visited."""
-INSIDE = 256
-"""Points inside of the box that are looked at too."""
-FAR = tuple(10.0**e for e in (3, 6, 12, 25, 50, 100))
-"""How many times the known end a constant without an end is followed, until what the bound does there is plain."""
-NEAR = tuple(10.0**-e for e in (3, 6, 9, 12, 14, 15))
-"""How near to an end that is not allowed itself, over the length of the interval; to an end at 0, 1/FAR."""
-WIDE = 10.0
-"""Ratio of the ends of an interval from which points inside are spread in equal ratios."""
+"""Uncertain constants at once."""
+BOXES = 200
+"""Boxes that are looked at: some tenths of a second."""
+TOLERANCE = 1e-9
+"""Relative distance between a value that the bound has and an end of its interval, up to which the end is proven."""
+BITS, MORE_BITS = 128, 1200
+FAR, NEAR = (1 << 40, 1 << 41), (500, 1000)
+"""Infinity is approached as powers of two with these exponents, zero as their inverses, other numbers up to 2^-NEAR."""
 STEADY = 1e-6
 """Relative change between the last two such places below which a bound has arrived at its limit."""
+LARGEST, TINY = 1.7e308, 1e-300
 
 Ends = Mapping[str, tuple[Any, Any]]
 """The interval of every uncertain constant; two lists for one that varies over clients."""
+Box = dict[str, list[tuple[float, float]]]
+"""For every uncertain constant its ends, for each client; one that does not belong to the domain is the next float."""
 
 
 class SilentError(BoundsError):
@@ -38,200 +45,222 @@ class SilentError(BoundsError):
 
 
 class Range(NamedTuple):
-    """From the least to the largest value; ``at_corners``: no point inside went beyond the corners."""
+    """An interval that holds all values; ``proven``: the bound comes as near to both ends as one likes."""
 
     low: float
     high: float
-    at_corners: bool
+    proven: bool
 
 
-class Side(NamedTuple):
-    """One end of an interval: the end itself, or places on the way to one that does not belong to it."""
-
-    places: tuple[float, ...]
-
-    @property
-    def at(self) -> float:
-        """The end, or the first place on the way to it."""
-        return self.places[0]
-
-
-def bound_range(bound: Bound, uncertain: Ends, outside: bool = False, **values: Any) -> Range:
+def bound_range(bound: Statement, uncertain: Ends, outside: bool = False, **values: Any) -> Range:
     """The interval of ``bound`` while every uncertain constant runs over its own; ``values`` are the others.
 
-    Corners are exact where the bound is monotone in each constant (``is_monotone`` proves it where it can), which
-    points inside are looked at to check; what they find widens the interval. An end that is infinite, or that the
-    domain leaves out, counts with the limit of the bound there: infinite if it goes on growing, 0 if it goes on
-    shrinking. Nonsense (mu > L) and points where the bound's conditions fail do not count (``outside``: the formula
-    there does). A list goes from its low ends to its high ends as a whole.
+    Where the sign of a slope is known the constant is at an end of its interval, elsewhere boxes are split. An end that
+    is infinite, or that the domain leaves out, counts with the limit of the bound there. Nonsense (mu > L) and points
+    where the bound's conditions fail do not count (``outside``: the formula there does). Every entry of a list moves by
+    itself.
     """
-    how = bound.formula if outside else bound
-    (found,) = ranges_of(lambda **numbers: [how(**numbers)], bound, uncertain, **values)
-    if found is None:
-        raise SilentError(f"{bound.name} is silent on the whole interval: its conditions fail everywhere")
-    return found
-
-
-def ranges_of(
-    ask: Callable[..., Sequence[Any]], bound: Bound, uncertain: Ends, inside: int = INSIDE, **values: Any
-) -> list[Range | None]:
-    """The same of every number that ``ask`` answers with, given arrays of what the constants may be; None: silent.
-
-    ``inside`` points are looked at besides the corners.
-    """
-    used = _checked(bound, uncertain)
-    lists = {name: _Together.of(*ends) for name, ends in used.items() if np.ndim(ends[0])}
-    sides = {n: lists[n].sides if n in lists else _sides(bound.quantity(n), *ends) for n, ends in used.items()}
-    corners = [_towards(corner) for corner in product(*sides.values())]
-    spread = _spread([(low.at, high.at) for low, high in sides.values()], inside)
-    found = _Box(bound, tuple(sides), lists, values)(ask, np.concatenate([*corners, spread]))
-    cuts = np.cumsum([len(rows) for rows in corners])
-    return [_range([_limit(rows) for rows in np.split(row, cuts)[:-1]], row[cuts[-1] :]) for row in found]
-
-
-def _range(corners: list[float], inside: np.ndarray) -> Range | None:
-    at = np.array(corners)
-    spoken = np.concatenate([at, inside])
-    spoken = spoken[~np.isnan(spoken)]
-    if not len(spoken):
-        return None
-    least, most = float(spoken.min()), float(spoken.max())
-    return Range(least, most, bool(np.nanmin(at, initial=np.inf) <= least and np.nanmax(at, initial=-np.inf) >= most))
-
-
-def _towards(corner: tuple[Side, ...]) -> np.ndarray:
-    """Points that run towards a corner; one where all its ends belong to their intervals."""
-    steps = max((len(side.places) for side in corner), default=1)
-    rows = [[side.places[min(i, len(side.places) - 1)] for side in corner] for i in range(steps)]
-    return np.array(rows, dtype=float).reshape(steps, len(corner))
-
-
-def _limit(found: np.ndarray) -> float:
-    """Where the values on the way to a corner lead; NaN where there are none."""
-    spoken = found[~np.isnan(found)]
-    if len(spoken) < 2 or len(found) == 1:
-        return float(spoken[-1]) if len(spoken) else math.nan
-    before, last = float(spoken[-2]), float(spoken[-1])
-    if before == last or abs(last - before) <= STEADY * abs(last):
-        return last
-    return math.copysign(math.inf, last) if abs(last) > abs(before) else 0.0
-
-
-def _checked(bound: Bound, uncertain: Ends) -> dict[str, tuple[Any, Any]]:
-    """The uncertain constants that the bound uses."""
     known = {q.name for q in bound.quantities}
-    used = {name: ends for name, ends in uncertain.items() if name in known}
-    if len(used) > MOST:
-        raise BoundsError(f"at most {MOST} uncertain constants at once; got {len(used)}")
-    for name, (low, high) in used.items():
+    ends = {name: pair for name, pair in uncertain.items() if name in known}
+    if len(ends) > MOST:
+        raise BoundsError(f"at most {MOST} uncertain constants at once; got {len(ends)}")
+    for name, (low, high) in ends.items():
         if not np.all(np.asarray(low) <= np.asarray(high)):
             raise BoundsError(f"{name}: the ends of an interval must be in order; got {low} > {high}")
-    return used
+    typical = {name: _within(bound.quantity(name), *pair) for name, pair in ends.items()}
+    given = {**values, **typical}
+    if alike.applies(bound, given):
+        given, bound = evaluator_of(bound).for_special(given), evaluator_of(bound).special.bound
+    box = _Uncertain(bound, ends, given, outside)
+    (low, least), (high, most) = box.lowest(1), box.lowest(-1)
+    if low == inf or high == inf:
+        raise SilentError(f"{bound.name} is silent on the whole interval: its conditions fail everywhere")
+    proven = _near(low, least), _near(high, most)
+    return Range(least if proven[0] else low, -(most if proven[1] else high), all(proven))
 
 
-class _Together(NamedTuple):
-    """A list between two ends: ``low + t (high - low)``, or ``t low`` (at least t - 1) where it has no upper end."""
+def combinations(bound: Statement, uncertain: Ends, most: int) -> list[dict[str, Any]]:
+    """Places in the intervals of the uncertain constants: their ends and, as long as these are few, their middles.
 
-    low: np.ndarray
-    high: np.ndarray
-
-    @classmethod
-    def of(cls, low: Any, high: Any) -> _Together:
-        return cls(*(np.asarray(end, dtype=float) for end in (low, high)))
-
-    @property
-    def bounded(self) -> bool:
-        return bool(np.isfinite(self.high).all())
-
-    @property
-    def sides(self) -> tuple[Side, Side]:
-        return (Side((0.0,)), Side((1.0,))) if self.bounded else (Side((1.0,)), Side(FAR))
-
-    def at(self, t: np.ndarray) -> np.ndarray:
-        """The lists ``(n, clients)`` at the places t ``(n,)``."""
-        t = t[:, None]
-        if self.bounded:
-            return np.asarray(self.low + t * (self.high - self.low))
-        open_ = np.maximum(self.low * t, np.where(t > 1, t - 1, self.low))
-        return np.asarray(np.where(np.isfinite(self.high), np.clip(open_, self.low, self.high), open_))
+    A constant without an end is followed to a thousand times its known one.
+    """
+    names = [name for name in uncertain if name in {q.name for q in bound.quantities}]
+    shares = (0.0, 0.5, 1.0) if 3 ** len(names) <= most else (0.0, 1.0)
+    sides = []
+    for name in names:
+        domain = bound.quantity(name).card.domain
+        low, high = (np.clip(np.asarray(end, float), domain.low, domain.high) for end in uncertain[name])
+        high = np.where(np.isinf(high), 1e3 * np.maximum(low, 1e-3), high)
+        low = np.where(np.isinf(low), high - 1e3 * np.maximum(abs(high), 1.0), low)
+        inside = [low + share * (high - low) for share in shares]
+        inside = [np.rint(x) if domain.whole else x for x in inside]
+        sides.append([x for x in inside if np.all(domain.contains(x))])
+    places = list(islice(product(*sides), most))
+    return [dict(zip(names, (x[()] for x in place), strict=True)) for place in places]
 
 
-def _sides(quantity: Quantity, low: float, high: float) -> tuple[Side, Side]:
-    """Where an interval is looked at: its ends within the domain, points near or far for ends that are not in it."""
-    domain = quantity.card.domain
-    low, high = max(low, domain.low), min(high, domain.high)
-    unit = (abs(low) if math.isfinite(low) else abs(high) if math.isfinite(high) else 0.0) or 1.0
-    anchor = min(high, 0.0) if math.isfinite(high) else 0.0
-    floor = Side((low,)) if math.isfinite(low) else Side(tuple(anchor - unit * far for far in FAR))
-    top = Side((high,)) if math.isfinite(high) else Side(tuple(unit * far for far in FAR))
-    length = top.at - floor.at
-    if domain.open_low and low == domain.low:
-        floor = Side(tuple(low + length * near for near in _nearness(low)))
-    if domain.open_high and high == domain.high:
-        top = Side(tuple(high - length * near for near in _nearness(high)))
-    return floor, top
+def _near(end: float, reached: float) -> bool:
+    return end == reached or reached - end <= TOLERANCE * max(abs(end), abs(reached))
 
 
-def _nearness(end: float) -> tuple[float, ...]:
-    """How near to this end floats can come."""
-    return NEAR if end else tuple(1 / far for far in FAR)
+def _within(q: Quantity, low: Any, high: Any) -> Any:
+    """A value inside of the interval and the domain, for what is checked of every value."""
+    domain = q.card.domain
+    floor, top = (np.clip(np.asarray(end, dtype=float), domain.low, domain.high) for end in (low, high))
+    first, last = np.where(np.isfinite(floor), floor, top - 1), np.where(np.isfinite(top), top, floor + 1)
+    inside = np.where(first == last, first, last if q.card.at_most is None else first)
+    inside = np.where(domain.contains(inside), inside, (first + last) / 2)
+    return np.rint(inside) if domain.whole else inside
 
 
-class _Box(NamedTuple):
-    """What points ``(n, uncertain constants)`` stand for: the numbers of a bound's quantities."""
+class _Uncertain:
+    """A bound as a function of its uncertain constants."""
 
-    bound: Bound
-    names: tuple[str, ...]
-    lists: Mapping[str, _Together]
-    values: Mapping[str, Any]
+    def __init__(self, bound: Statement, ends: Ends, values: Mapping[str, Any], outside: bool) -> None:
+        arrays, shape = evaluator_of(bound).prepare(values)
+        sweep, width = (shape[:-1], shape[-1]) if bound.axis else (shape, 1)
+        (given,) = rows(arrays, sweep, bool(bound.axis))
+        self.cards = {q.name: q for q in bound._all if q.name in ends}
+        relations = () if outside else bound.relations
+        limited = [q for q in bound._all if q.card.at_most is not None and {q.name, q.card.at_most.name} <= set(given)]
+        sense = [q <= q.card.at_most for q in limited if {q.name, q.card.at_most.name} & set(ends)]  # type: ignore
+        tape = Tape((sp.Add(*bound.spelled_terms.values()), *relations, *sense))
+        self.enclosure = Enclosure(tape, {name: xs for name, xs in given.items() if name not in ends}, width)
+        used = set(self.enclosure.free.values())
+        self.start: Box = {name: _cut(q, *ends[name]) for name, q in self.cards.items() if name in used}
 
-    def __call__(self, ask: Callable[..., Sequence[Any]], points: np.ndarray) -> np.ndarray:
-        """A row for each number that ``ask`` answers with at every point, NaN where there is none."""
-        sensible = self._sensible(points)
-        if not sensible.any():
-            return np.full((1, len(points)), np.nan)
-        with warnings.catch_warnings():
-            for said in (OutsideConditionsWarning, TermOverflowWarning, UndefinedValueWarning):
-                warnings.simplefilter("ignore", said)
-            answers = ask(**{**self.values, **self._columns(points[sensible])})
-        found = np.full((len(answers), len(points)), np.nan)
-        for row, answer in zip(found, answers, strict=True):
-            row[sensible] = answer
-        return found
+    def lowest(self, sign: int) -> tuple[float, float]:
+        """A lower bound of all values (of their negatives, for sign -1), and the smallest one that is reached."""
+        floor = reached = inf
+        boxes: list[tuple[float, int, Box]] = []
+        new, seen = [self.start], 0
+        while True:
+            for box in new:
+                lower, box = self.floor(box, sign)
+                point = {n: [(x := self.middle(n, *pair), x) for pair in pairs] for n, pairs in box.items()}
+                value = self.value(point, sign)
+                reached = min(reached, value)
+                seen += 1
+                if point == box:
+                    floor = min(floor, value)
+                elif lower < inf:
+                    heapq.heappush(boxes, (lower, seen, box))
+            if not boxes:
+                return floor, reached
+            lower, _, box = heapq.heappop(boxes)
+            new = self.split(box)
+            if seen > BOXES or not new or lower >= reached - TOLERANCE * abs(reached):
+                return min(floor, lower), reached
 
-    def _columns(self, points: np.ndarray) -> dict[str, np.ndarray]:
-        """The constants at every point ``(n,)``, ``(n, clients)`` or ``(n, 1)`` where they may vary over clients."""
-        columns = dict(zip(self.names, points.T, strict=True))
-        over = {name for name in columns if self.bound.quantity(name).card.axis}
-        single = {name: c[:, None] if name in over else c for name, c in columns.items()}
-        return {**single, **{name: together.at(columns[name]) for name, together in self.lists.items()}}
+    def floor(self, box: Box, sign: int) -> tuple[float, Box]:
+        """A lower bound of the values in a box, and the part of it where they are lowest, where slopes tell."""
+        jet, sure, never = self.run(box)
+        if never:
+            return inf, box
+        if sure and any(a != b for pairs in box.values() for a, b in pairs):
+            ways = {name: _way(self.run(box, moving=name)[0], sign) for name in box}
+            box = {name: [_end(pair, ways[name]) for pair in pairs] for name, pairs in box.items()}
+            jet, _, _ = self.run(box)
+        lower = jet[0].lower() if sign > 0 else -jet[1].upper()
+        return (-inf if lower.is_nan() else as_float(lower)), box
 
-    def _sensible(self, points: np.ndarray) -> np.ndarray:
-        """Where every constant is in its domain and none is above the one that limits it."""
-        columns = {**self.values, **self._columns(points)}
-        able = np.ones(len(points), dtype=bool)
-        for q in self.bound.quantities:
-            if q.name in self.names:
-                able &= q.card.domain.contains(columns[q.name]).reshape(len(points), -1).all(-1)
-            limit = q.card.at_most.name if q.card.at_most is not None else ""
-            if {q.name, limit} <= columns.keys() and {q.name, limit} & set(self.names):
-                small, large = (self._rows(columns[name], name, len(points)) for name in (q.name, limit))
-                able &= small.max(-1) <= large.min(-1)
-        return able
+    def run(self, box: Box, moving: str = "", place: int = 1, bits: int = BITS) -> tuple[Jet, bool, bool]:
+        """Values and slopes in a box, whether the conditions surely hold in it, and whether one surely fails."""
+        jets: dict[str, list[Jet]] = {}
+        for name, pairs in box.items():
+            # The entries of a list move by themselves, so that each has a slope of its own.
+            seed = (None, None) if name != moving else (ONE, ONE) if len(pairs) == 1 else (ZERO, ONE)
+            jets[name] = [(*(_number(self.cards[name], end, place, bits) for end in pair), *seed) for pair in pairs]
+        (values, *truths), domain = self.enclosure.run(jets, bits)
+        conditions = [truth for members in truths for truth in members]
+        sure = not domain.partial and all(sure for sure, _ in conditions)
+        return values[0], sure, domain.empty or any(never for _, never in conditions)
 
-    def _rows(self, numbers: Any, name: str, count: int) -> np.ndarray:
-        """A constant's numbers with a row for every point, or one row for all of them."""
-        return np.asarray(numbers, dtype=float).reshape(count if name in self.names else 1, -1)
+    def value(self, point: Box, sign: int) -> float:
+        """The value at a point, or where values lead on the way to one that does not belong to the domain; infinity
+        where the bound is silent."""
+        far = [x for name, pairs in point.items() for x, _ in pairs if _approached(self.cards[name], x)]
+        if not far:
+            return _at(self.run(point), sign)
+        before, last = (_at(self.run(point, place=place, bits=MORE_BITS), sign) for place in (0, 1))
+        if abs(last) < TINY:
+            return 0.0
+        if before == last or isinf(last) or abs(last - before) <= STEADY * abs(last):
+            return last
+        return (inf if last > 0 else -inf) if abs(last) > abs(before) else 0.0
+
+    def middle(self, name: str, low: float, high: float) -> float:
+        if low == high:
+            return low
+        middle = centre(max(low, -LARGEST), min(high, LARGEST))
+        return float(np.floor(middle)) if self.cards[name].card.domain.whole else middle
+
+    def split(self, box: Box) -> list[Box]:
+        """Two halves of a box, none where nothing lies between its ends."""
+        sides = [(_width(*pair), name, i) for name, pairs in box.items() for i, pair in enumerate(pairs)]
+        width, name, i = max(sides)
+        low, high = box[name][i]
+        middle = self.middle(name, low, high)
+        if not width or middle in (low, high):
+            return []
+        halves = [(low, middle), (middle, high)]
+        return [{**box, name: [*box[name][:i], half, *box[name][i + 1 :]]} for half in halves]
 
 
-def _spread(ends: list[tuple[float, float]], count: int) -> np.ndarray:
-    """Points spread evenly over the box."""
-    from scipy.stats.qmc import Halton
+def _cut(q: Quantity, low: Any, high: Any) -> list[tuple[float, float]]:
+    """The ends within the domain, for each client."""
+    domain = q.card.domain
+    first = nextafter(domain.low, inf) if domain.open_low else domain.low
+    last = nextafter(domain.high, -inf) if domain.open_high else domain.high
+    pairs = np.broadcast_arrays(np.atleast_1d(np.asarray(low, float)), np.atleast_1d(np.asarray(high, float)))
+    return [(max(a, first), min(b, last)) for a, b in zip(*(ends.tolist() for ends in pairs), strict=True)]
 
-    if not ends:
-        return np.zeros((0, 0))
-    low, high = np.array(ends).T
-    share = Halton(len(ends), scramble=False).random(count)
-    wide = (low > 0) & (high > WIDE * low)
-    safe = np.where(wide, low, 1.0), np.where(wide, high, 1.0)
-    return np.asarray(np.where(wide, safe[0] * (safe[1] / safe[0]) ** share, low + share * (high - low)))
+
+def _approached(q: Quantity, x: float) -> tuple[float, int] | None:
+    """The end that a number stands for which does not belong to the domain, and which way the domain lies from it."""
+    domain = q.card.domain
+    if isinf(x):
+        return x, 0
+    if domain.open_low and x == nextafter(domain.low, inf):
+        return domain.low, 1
+    if domain.open_high and x == nextafter(domain.high, -inf):
+        return domain.high, -1
+    return None
+
+
+def _number(q: Quantity, x: float, place: int, bits: int) -> Any:
+    """The ball of an end; of one that does not belong to the domain, the first or the second place on the way to it."""
+    if (approached := _approached(q, x)) is None:
+        return arb(x)
+    end, way = approached
+    if isinf(end):
+        return arb((1 if end > 0 else -1, FAR[place]))
+    with ctx.workprec(bits):
+        return arb(end) + arb((way, -(NEAR if end else FAR)[place]))
+
+
+def _end(pair: tuple[float, float], way: int) -> tuple[float, float]:
+    """The lower end of what rises, the upper end of what falls, all of an interval where that is open."""
+    low, high = pair
+    return (low, low) if way > 0 else (high, high) if way < 0 else pair
+
+
+def _way(jet: Jet, sign: int) -> int:
+    """1 where values surely rise with a constant (or do not depend on it), -1 where they fall, else 0."""
+    if jet[2] is None:
+        return 1
+    return sign if jet[2] >= 0 else -sign if jet[3] <= 0 else 0
+
+
+def _at(found: tuple[Jet, bool, bool], sign: int) -> float:
+    (low, high, *_), _, never = found
+    value = as_float(low / 2 + high / 2)
+    return inf if never or isnan(value) else sign * value
+
+
+def _width(low: float, high: float) -> float:
+    """How far apart ends are, in equal ratios where they have one sign."""
+    low, high = max(low, -LARGEST), min(high, LARGEST)
+    if low > 0 or high < 0:
+        return abs(log(abs(high)) - log(abs(low)))
+    return (high / 2 - low / 2) / max(abs(low), abs(high)) * 2 if high > low else 0.0

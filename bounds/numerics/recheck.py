@@ -74,27 +74,19 @@ class Formulas:
 
     # ---- plain floats ----
 
-    def plain(self, arrays: Arrays, shape: tuple[int, ...], cautious: bool = False) -> list[np.ndarray]:
+    def plain(self, arrays: Arrays, shape: tuple[int, ...]) -> list[np.ndarray]:
         """The values in plain floating point, NaN where a relation fails."""
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
+        floats, tape = Floats(shape[-1] if self.axis else 1), self.joint
         for block, inside in self._blocks(arrays, shape):
-            held = self.joint.run(Floats(shape[-1] if self.axis else 1, cautious), inside)
-            found = [held[slot] for slot in self.joint.outputs]
+            held = tape.run(floats, inside)
+            found = [held[slot] for slot in tape.outputs]
             failed = [np.logical_not(self._all(relation)) for relation in found[len(outs) :]]
             for out, value in zip(outs, found, strict=False):
                 place = self._axis_first(out, shape)[block]
                 place[...] = value
                 for where in failed:
                     np.copyto(place, np.nan, where=where)
-        return outs
-
-    def plainly_met(self, arrays: Arrays, shape: tuple[int, ...]) -> list[np.ndarray]:
-        """Where each relation holds in plain floating point, for searches (``cautious``)."""
-        outs = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions]
-        for block, inside in self._blocks(arrays, shape):
-            held = self.relations.run(Floats(shape[-1] if self.axis else 1, cautious=True), inside)
-            for out, slot in zip(outs, self.relations.outputs, strict=True):
-                self._axis_first(out, shape)[block] = self._all(held[slot])
         return outs
 
     # ---- checked ----

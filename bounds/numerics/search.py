@@ -1,242 +1,221 @@
-"""Interval branch and bound over one quantity: the smallest value of a bound, the farthest point that meets a target.
+"""Branch and bound over one quantity: where a bound is lowest, and how far out it still meets a target.
 
-Boxes are split until interval arithmetic proves that what is left cannot change the answer; a box is dropped only with
-such a proof, so no second valley and no far-out feasible part is missed.
+Boxes are split until ball arithmetic proves that what is left cannot change the answer; a box is dropped only with such
+a proof, so no second valley and no far-out feasible part is missed. Where rounding leaves a value open even at a single
+point, as next to a removable singularity, boxes are looked at with more bits; where neither decides, answers say so.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import heapq
+from collections.abc import Callable
+from math import floor, inf, isfinite, isnan, nan
+from typing import Any, NamedTuple
 
-import numpy as np
+from flint import arb
 
-from .intervals import Array
-from .landscape import centre, Landscape, SMALLEST
-
-ROUNDS = 60
-PIECES = 512
-"""Boxes per round that splitting aims at: fewer would waste the fixed cost of an array operation."""
-
-MOST_BOXES = 20_000
-MOST_SETTLED = 32
-"""Points of a round that are evaluated with as many digits as it takes: some ten milliseconds."""
-
-VAGUE = 1e-3
-"""Relative width of an enclosure at a point from which on its box is left undecided."""
+from .balls import as_float, LEVELS, UP
+from .objective import Box, centre, narrow, Objective
 
 TOLERANCE = 1e-10
-"""Relative to the value of the minimum."""
-
-WIDTHS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
-"""Relative half-widths tried around a minimum: where it is flat, its place is known less well than its value."""
+"""How near the certified lower bound comes to the smallest value, relatively."""
+LAST_DIGITS = 2.0**-51
+"""How much above its target a value may be, relatively, as a call may round it to the target all the same."""
+MOST, PIECES = 4000, 500
+"""Boxes that are looked at, some tenths of a second; and how many of them a rather narrow one may become."""
 
 
 class Valley(NamedTuple):
-    """Per owner: the best point found (NaN: none), the largest its value can be, and a lower bound of all values."""
+    """The best point found (NaN: none), the largest its value can be, and a lower bound of all values."""
 
-    at: Array
-    top: Array
-    floor: Array
+    at: float
+    top: Any
+    floor: Any
 
 
 class Edge(NamedTuple):
-    """Per owner: the farthest point that meets the target (NaN: none) and how far out a farther one could be."""
+    """The farthest point that meets the target (NaN: none), how far out a farther one could be, and whether the last
+    bits of rounding decided."""
 
-    at: Array
-    slack: Array
+    at: float
+    slack: float
+    by_rounding: bool = False
 
 
-def lowest(land: Landscape, whole: bool, chosen: Array | None = None) -> Valley:
-    """The certified minimum of ``land`` at the ``chosen`` owners, over whole numbers only if ``whole``."""
-    valley = Valley(*(np.full(land.owners, x) for x in (np.nan, np.inf, np.inf)))
-    tolerance = 0.0 if whole else TOLERANCE
-    owner, lo, hi = _start(land, whole, chosen)
-    for _ in range(ROUNDS):
-        owner, lo, hi, low = _live(land, owner, lo, hi)
-        _improve(land, valley, owner, _middle(lo, hi, whole))
-        narrow = is_narrow(lo, hi)
-        for ends in (lo, hi):
-            _improve(land, valley, owner[narrow], ends[narrow], final=True)
-        top = valley.top[owner]
-        with np.errstate(invalid="ignore"):
-            beaten = low >= np.where(np.isfinite(top), top - tolerance * np.abs(top), np.inf)
-        np.minimum.at(valley.floor, owner[beaten & ~narrow], low[beaten & ~narrow])
-        settled = beaten | narrow
-        owner, lo, hi = split(owner[~settled], lo[~settled], hi[~settled], whole)
-        if not len(lo) or len(lo) > MOST_BOXES:
+class _Lowest:
+    """The search for the smallest value, over whole numbers only if ``whole``."""
+
+    def __init__(self, objective: Objective, whole: bool) -> None:
+        self.objective, self.whole = objective, whole
+        self.at, self.top, self.floor = nan, UP, UP
+        self.boxes: list[tuple[float, int, float, float, Box]] = []
+        self.seen = 0
+
+    def add(self, low: float, high: float, bits: int) -> None:
+        """Keep a box, unless the bound is silent on it; of one where it is monotone only the lower end counts."""
+        if low > high:
+            return
+        self.seen += 1
+        if low < high:
+            box = self.objective.box(low, high, bits)
+            if box.outside:
+                return
+            if not (way := box.way):
+                heapq.heappush(self.boxes, (as_float(box.low.lower()), self.seen, low, high, box))
+                return
+            low = low if way > 0 else high
+        self.look(low, bits, final=True)
+
+    def look(self, x: float, bits: int, final: bool = False) -> Box:
+        """Lower ``top`` to the value at a point where the bound speaks; if nothing is left of a box, ``floor`` too."""
+        at = self.objective.point(x, bits)
+        if not at.outside:
+            if at.high < self.top:
+                self.at, self.top = x, at.high
+            if final:
+                self.floor = self.floor.min(at.low)
+        return at
+
+    def run(self) -> Valley:
+        low, high = self.objective.ends()
+        self.add(low, high, LEVELS[0])
+        while self.boxes:
+            _, _, low, high, box = heapq.heappop(self.boxes)
+            if self.beaten(box.low) or self.seen > MOST:
+                self.floor = self.floor.min(box.low)
+                break
+            middle = centre(low, high)
+            if self.whole:
+                middle = float(floor(middle))
+            elif narrow(low, high, whole=False):
+                self.look(low, box.bits, final=True)
+                self.look(high, box.bits, final=True)
+                continue
+            at = self.look(middle, box.bits)
+            if box.inside and (self.beaten(least := _by_slope(box, at, low, middle, high))):
+                self.floor = self.floor.min(least)
+                continue
+            self.add(low, middle, at.bits)
+            self.add(middle + 1 if self.whole else middle, high, at.bits)
+        return Valley(self.at, self.top, self.floor.min(self.top))
+
+    def beaten(self, low: Any) -> bool:
+        return bool(low >= (self.top if self.whole else self.top - TOLERANCE * abs(self.top)))
+
+
+def _by_slope(box: Box, at: Box, low: float, middle: float, high: float) -> Any:
+    """A lower bound of the values on a box from the value in its middle and the slopes; -inf where they have no end."""
+    return at.low + (box.least_slope * (high - middle)).min(box.largest_slope * (low - middle))
+
+
+def lowest(objective: Objective, whole: bool) -> Valley:
+    """The smallest value, certified where ``floor`` comes near ``top``."""
+    return _Lowest(objective, whole).run()
+
+
+def sharpened_place(objective: Objective, x: float) -> float:
+    """Downhill from a point to where the slope changes its sign or the bound falls silent, to the last digit."""
+    start = objective.point(x)
+    if not (way := start.way):
+        return x
+    end = objective.ends()[0 if way > 0 else 1]
+
+    def goes_on(y: float) -> bool:
+        at = objective.point(y)
+        return at.way == way and not at.low > start.high
+
+    step = 1e-12
+    while step < 1 and x != end:
+        far = x - way * step * abs(x)
+        far = max(far, end) if way > 0 else min(far, end)
+        if not goes_on(far):
+            there = _last(goes_on, x, far, whole=False)
             break
-    if len(lo):
-        np.minimum.at(valley.floor, owner, land.enclose(owner, lo, hi).value.lo)
-    return valley._replace(floor=np.minimum(valley.floor, valley.top))
+        x, step = far, step * 16
+    else:
+        there = end if goes_on(end) else _last(goes_on, x, end, whole=False)
+    return there
 
 
-def _live(land: Landscape, owner: Array, lo: Array, hi: Array) -> tuple[Array, Array, Array, Array]:
-    """The boxes where the bound may speak, with a lower bound of its values; a monotone box is cut to its low end."""
-    box = land.enclose(owner, lo, hi)
-    rising, falling = box.inside & (box.slope.lo >= 0), box.inside & (box.slope.hi <= 0)
-    lo, hi = np.where(falling & ~rising, hi, lo), np.where(rising, lo, hi)
-    low = box.value.lo.copy()
-    if (cut := rising | falling).any():
-        low[cut] = np.maximum(low[cut], land.enclose(owner[cut], lo[cut], hi[cut]).value.lo)
-    keep = ~box.outside
-    return owner[keep], lo[keep], hi[keep], low[keep]
+def _last(holds: Callable[[float], bool], x: float, beyond: float, whole: bool) -> float:
+    """The last point from ``x``, where something holds, towards a point where it does not."""
+    while not narrow(low := min(x, beyond), high := max(x, beyond), whole):
+        middle = max(floor(centre(low, high)), low + 1) if whole else centre(low, high)
+        x, beyond = (middle, beyond) if holds(middle) else (x, middle)
+    return x
 
 
-def is_narrow(lo: Array, hi: Array) -> Array:
-    """Boxes with no float between their ends, or nearer to zero than a search looks."""
-    return (np.nextafter(lo, np.inf) >= hi) | (np.maximum(np.abs(lo), np.abs(hi)) <= SMALLEST)
+def farthest(objective: Objective, target: float, side: str) -> Edge:
+    """The largest (smallest) point at which the bound is at most ``target``, but for the last digits of a float."""
+    reach = arb(target) + LAST_DIGITS * abs(target)
+    whole, outward = objective.whole, 1 if side == "largest" else -1
+    low, high = objective.ends()
+    stack = [(low, high, LEVELS[0])] if low <= high else []
+    undecided, seen = nan, 0
+
+    def meets(x: float) -> bool:
+        return _meets(objective, x, reach, target)[0]
+
+    while stack:
+        low, high, bits = stack.pop()
+        near, far = (low, high) if outward > 0 else (high, low)
+        met, sure = _meets(objective, far, reach, target)
+        if met:
+            return _edge(far, undecided, not sure)
+        box = objective.box(low, high, bits)
+        seen += 1
+        if low == high or box.outside or box.low > reach:
+            continue
+        if box.way == -outward:  # even the far end is above the target
+            continue
+        if (box.way == outward or narrow(low, high, whole)) and meets(near):
+            return _edge(_last(meets, near, far, whole), undecided)
+        if box.way == outward or narrow(low, high, whole):
+            continue
+        middle = centre(low, high)
+        middle = float(floor(middle)) if whole else middle
+        at = objective.point(middle, bits)
+        if seen > MOST or _is_hopeless(objective, box, at, low, high, reach):
+            undecided = far if isnan(undecided) else undecided
+            if seen > MOST:
+                break
+            continue
+        first, second = (low, middle, at.bits), (middle + 1 if whole else middle, high, at.bits)
+        stack += [first, second] if outward > 0 else [second, first]
+    if isnan(undecided):
+        return _edge(nan, nan)
+    beyond = undecided  # the farthest point is unproven: the farthest one of a grid, then, and what follows it
+    for x in objective.grid()[::-outward]:
+        if meets(x):
+            return _edge(_last(meets, x, beyond, whole) if x != beyond else x, undecided)
+        beyond = x
+    return _edge(nan, undecided)
 
 
-def _start(land: Landscape, whole: bool, chosen: Array | None) -> tuple[Array, Array, Array]:
-    owner, lo, hi = land.boxes(whole)
-    if chosen is None:
-        return owner, lo, hi
-    mine = chosen[owner]
-    return owner[mine], lo[mine], hi[mine]
+def _edge(at: float, undecided: float, by_rounding: bool = False) -> Edge:
+    slack = 0.0 if isnan(undecided) else abs(undecided - at) if isfinite(at) else inf
+    return Edge(at, slack, by_rounding)
 
 
-def _middle(lo: Array, hi: Array, whole: bool) -> Array:
-    middle = centre(lo, hi)
-    return np.clip(np.floor(middle), lo, hi) if whole else middle
+def _is_hopeless(objective: Objective, box: Box, at: Box, low: float, high: float, reach: Any) -> bool:
+    """Whether splitting is no way to decide a box: rounding leaves its middle open, or what cancels in a rather narrow
+    one is so much more than how values change in it and what decides that too many pieces would be needed."""
+    if at.low <= reach and at.high >= reach:
+        return at.bits == LEVELS[-1]
+    small, large = sorted((abs(low), abs(high)))
+    if not box.inside or low * high <= 0 or not 1.2 * small <= large <= 2 * small:
+        return False
+    first, last = objective.point(low, at.bits), objective.point(high, at.bits)
+    change = abs(first.low - at.low) + abs(last.low - at.low) + abs(at.low - reach)
+    return not box.high - box.low <= PIECES * change
 
 
-def _improve(land: Landscape, valley: Valley, owner: Array, x: Array, final: bool = False) -> None:
-    """Lower ``top`` to the best of the points ``x`` where the bound speaks; if ``final``, lower ``floor`` too."""
-    if not len(x):
-        return
-    at_points = land.enclose(owner, x, x)
-    fine = ~np.isnan(land.value(owner, x)) & ~at_points.outside
-    if final:
-        np.minimum.at(valley.floor, owner[fine], at_points.value.lo[fine])
-    order = np.lexsort((at_points.value.hi, owner))
-    order = order[fine[order]]
-    first = order[np.unique(owner[order], return_index=True)[1]]
-    better = first[at_points.value.hi[first] < valley.top[owner[first]]]
-    valley.at[owner[better]] = x[better]
-    valley.top[owner[better]] = at_points.value.hi[better]
-
-
-def split(owner: Array, lo: Array, hi: Array, whole: bool) -> tuple[Array, Array, Array]:
-    """Cut every box into pieces: in equal ratios where its ends are far apart, else in equal lengths."""
-    if not len(lo):
-        return owner, lo, hi
-    pieces = int(np.clip(PIECES // len(lo), 2, 32))
-    share = np.arange(pieces + 1) / pieces
-    edges = lo[:, None] + share * (hi - lo)[:, None]
-    far = (lo * hi > 0) & (np.maximum(np.abs(lo), np.abs(hi)) > 4 * np.minimum(np.abs(lo), np.abs(hi)))
-    with np.errstate(all="ignore"):
-        ratio = lo[:, None] * (hi / lo)[:, None] ** share
-    edges = np.clip(np.where(far[:, None], ratio, edges), lo[:, None], hi[:, None])
-    edges[:, 0], edges[:, -1] = lo, hi
-    first, last = edges[:, :-1], edges[:, 1:]
-    if whole:
-        first, last = np.floor(first) + (np.arange(pieces) > 0), np.floor(last)
-    full = first <= last if whole else (first < last)
-    return np.repeat(owner, full.sum(axis=1)), first[full], last[full]
-
-
-def farthest(land: Landscape, target: float, side: str, whole: bool) -> Edge:
-    """The largest (smallest) point at which the bound, evaluated by its own code, is at most ``target``.
-
-    Boxes on which rounding leaves the bound unknown even at single points (a removable singularity, say) are not split
-    further: a farther point may lie there, and ``slack`` says how far.
-    """
-    sign = 1.0 if side == "largest" else -1.0
-    best, beyond = np.full((2, land.owners), -np.inf)
-    owner, lo, hi = _start(land, whole, None)
-    for _ in range(ROUNDS):
-        box = land.enclose(owner, lo, hi)
-        keep = ~box.outside & (box.value.lo <= target)
-        owner, lo, hi = owner[keep], lo[keep], hi[keep]
-        middle = _middle(lo, hi, whole)
-        for x in (lo, hi, middle):
-            np.maximum.at(best, owner, np.where(_meets(land, owner, x, target, sign), sign * x, -np.inf))
-        far = np.maximum(sign * lo, sign * hi)
-        narrow = is_narrow(lo, hi)
-        vague = ~narrow & (far > best[owner]) & (hi - lo <= np.abs(middle)) & _is_vague(land, owner, middle, target)
-        np.maximum.at(beyond, owner[vague], far[vague])
-        keep = (far > best[owner]) & ~narrow & ~vague
-        owner, lo, hi = split(owner[keep], lo[keep], hi[keep], whole)
-        if not len(lo):
-            break
-        if len(lo) > MOST_BOXES:  # go on next to the best points, which are then sharp, and leave the rest undecided
-            near = np.zeros(len(lo), dtype=bool)
-            near[np.argsort(np.maximum(sign * lo, sign * hi) - best[owner])[:PIECES]] = True
-            np.maximum.at(beyond, owner[~near], np.maximum(sign * lo, sign * hi)[~near])
-            owner, lo, hi = owner[near], lo[near], hi[near]
-    np.maximum.at(beyond, owner, np.maximum(sign * lo, sign * hi))
-    with np.errstate(invalid="ignore"):
-        slack = np.where(beyond > best, beyond - best, 0.0)
-    return Edge(np.where(np.isfinite(best), sign * best, np.nan), slack)
-
-
-def _meets(land: Landscape, owner: Array, x: Array, target: float, sign: float) -> Array:
-    """Where the bound is at most ``target``: its own value is, and so is its enclosure or, at the farthest points where
-    rounding leaves that open, its value with as many digits as it takes."""
-    with np.errstate(invalid="ignore"):
-        met = land.value(owner, x) <= target
-    places = np.flatnonzero(met)
-    if places.size:
-        point = land.enclose(owner[places], x[places], x[places])
-        met[places] = ~point.outside & (point.value.hi <= target)
-        open_ = places[~point.outside & (point.value.lo <= target) & (target < point.value.hi)]
-        open_ = open_[np.argsort(-sign * x[open_])][:MOST_SETTLED]
-        met[open_] = land.settled(owner[open_], x[open_]) <= target
-    return met
-
-
-def _is_vague(land: Landscape, owner: Array, x: Array, target: float) -> Array:
-    """Points at which rounding leaves the bound far more room than the last digits of ``target``."""
-    value = land.enclose(owner, x, x).value
-    with np.errstate(invalid="ignore"):
-        return (value.lo <= target) & (target < value.hi) & (value.hi - value.lo > VAGUE * abs(target))
-
-
-def polish(land: Landscape, valley: Valley, chosen: Array) -> Valley:
-    """The same minimum with its place made sharp: first by value (limits of conditions), then by the slope's sign."""
-    owner = np.flatnonzero(chosen & np.isfinite(valley.at))
-    if not len(owner):
-        return valley
-    steps = np.linspace(-1.0, 1.0, 33)
-    for radius in 1e-3 / 8.0 ** np.arange(16):
-        _improve(land, valley, *_around(land, owner, valley.at, radius * steps))
-    return _level(land, valley, owner)
-
-
-def _around(land: Landscape, owner: Array, at: Array, steps: Array) -> tuple[Array, Array]:
-    x = at[owner][:, None] * (1.0 + steps)
-    x = np.clip(x, land.limits.low[owner][:, None], land.limits.high[owner][:, None])
-    return np.repeat(owner, len(steps)), x.ravel()
-
-
-def _level(land: Landscape, valley: Valley, owner: Array) -> Valley:
-    """Narrow down where the slope changes sign around each minimum that lies inside."""
-    owner, lo, hi = _bracket(land, owner, valley.at[owner])
-    if not len(owner):
-        return valley
-    rows, steps = np.arange(len(owner)), 33
-    for _ in range(11):
-        x = lo[:, None] + (hi - lo)[:, None] * np.arange(steps) / (steps - 1)
-        slope = land.enclose(np.repeat(owner, steps), x.ravel(), x.ravel()).slope
-        rises = ((slope.lo + slope.hi) >= 0).reshape(x.shape)
-        first = np.where(rises.any(axis=1), np.argmax(rises, axis=1), steps - 1).clip(1)
-        lo, hi = x[rows, first - 1], x[rows, first]
-    x = lo / 2 + hi / 2
-    here = land.enclose(owner, x, x)
-    fine = ~np.isnan(land.value(owner, x)) & (here.value.lo <= valley.top[owner])
-    valley.at[owner[fine]] = x[fine]
-    valley.top[owner[fine]] = np.maximum(here.value.hi, valley.top[owner])[fine]
-    return valley
-
-
-def _bracket(land: Landscape, owner: Array, at: Array) -> tuple[Array, Array, Array]:
-    """The narrowest interval around each point whose ends surely slope down to it; points without one left out."""
-    lo, hi = np.full(len(owner), np.nan), np.full(len(owner), np.nan)
-    for width in WIDTHS[::-1]:
-        low = np.maximum(at - width * np.abs(at), land.limits.low[owner])
-        high = np.minimum(at + width * np.abs(at), land.limits.high[owner])
-        left, right = land.enclose(owner, low, low), land.enclose(owner, high, high)
-        around = left.inside & right.inside & (left.slope.hi < 0) & (right.slope.lo > 0)
-        lo, hi = np.where(around, low, lo), np.where(around, high, hi)
-    found = np.isfinite(lo)
-    return owner[found], lo[found], hi[found]
+def _meets(objective: Objective, x: float, reach: Any, target: float) -> tuple[bool, bool]:
+    """Whether the bound speaks at a point and is at most ``reach`` there, and whether surely at most ``target``."""
+    for bits in LEVELS:
+        at = objective.box(x, x, bits)
+        if at.outside or at.low > reach:
+            return False, True
+        if at.high <= reach:
+            return True, bool(at.high <= target)
+    return bool(at.low / 2 + at.high / 2 <= reach), False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
@@ -14,14 +14,14 @@ import numpy as np
 from ..core import Bound
 from ..domains import Domain
 from ..errors import (
+    DomainError,
     NoMinimumError,
     NoSolutionError,
     OutsideConditionsWarning,
     TermOverflowWarning,
     UndefinedValueWarning,
 )
-from ..numerics.monotone import is_monotone
-from ..numerics.ranges import bound_range, Range, ranges_of, SilentError
+from ..numerics.ranges import bound_range, combinations, SilentError
 from .tables import aligned, number, plain, streamed
 from .values import Grid
 from .waiting import watched
@@ -35,8 +35,8 @@ EVAL_JSON = """\
   terms              the named terms, each in the shape of value
   failed_conditions  the words of the conditions that fail at one or more points
   low, high          with uncertain constants: the interval of the bound, each in the shape of value (null: silent)
-  proven             with them: whether low and high are proven to be its ends, or were the extremes among the points
-                     that were looked at; in the shape of value
+  proven             with them: whether low and high are proven to be its ends, or an interval around them; in the
+                     shape of value
 NaN is null, infinity is "inf" or "-inf"."""
 ANSWERS_JSON = """\
 --json prints one object: name and unit of the bound; answers, one object per point that has one; findings, why the
@@ -53,7 +53,7 @@ SENSITIVITY_JSON = ANSWERS_JSON.format("of --sensitivity, the elasticity by quan
 OUTSIDE, SILENT = "OUTSIDE", "silent"
 MOST_RANGES = 1000
 """Points at which the interval of a bound is looked for."""
-MOST_VARIED, FEW_INSIDE = 20, 16
+MOST_VARIED, MOST_ASKED = 20, 81
 """Points at which the intervals of minima and solutions are looked for, and how many places inside each gets."""
 
 AT_LEAST = ", at least"
@@ -75,10 +75,10 @@ class Evaluation:
     failed: tuple[str, ...]
     outside: bool
     uncertain: tuple[str, ...] = ()
-    interval: tuple[np.ndarray, np.ndarray] | None = None
-    """The least and the largest value while uncertain constants run over their intervals."""
+    interval: Sequence[np.ndarray] | None = None
+    """Two ends between which all values lie while uncertain constants run over their intervals."""
     proven: np.ndarray | None = None
-    """Where these are proven to be the ends of the interval; elsewhere it is at least so wide."""
+    """Where the bound reaches these ends; elsewhere its values may lie closer together."""
 
     def as_json(self) -> dict[str, Any]:
         """The object ``fedbounds eval --json`` prints."""
@@ -108,7 +108,7 @@ class Evaluation:
             yield from (f"  {line}" for line in aligned([[n, number(float(t))] for n, t in self.terms.items()]))
             if self.interval is not None:
                 low, high = (number(float(end)) for end in self.interval)
-                from_ = "from" if np.all(self.proven) else "at least from"
+                from_ = "from" if np.all(self.proven) else "at most from"
                 yield f"{from_} {low} to {high} as uncertain constants vary: {', '.join(self.uncertain)}"
             return
         yield f"{target} value   [{self.bound.target.card.unit}]"
@@ -139,8 +139,8 @@ class Evaluation:
             yield f"{self.bound.name} has no real value {_where(undefined)}, though its conditions hold there"
         if self.proven is not None and not self.proven.all():
             yield (
-                f"the interval of {self.bound.name} is at least so wide {_where(~self.proven)}: its corners and points "
-                "inside were looked at, for want of a proof that the bound rises or falls throughout in each constant"
+                f"the interval of {self.bound.name} holds all its values but may be too wide {_where(~self.proven)}: "
+                "the search for its ends was cut short"
             )
         if self.uncertain and self.interval is None:
             yield f"no interval of the bound at more than {MOST_RANGES} points or over a client axis, only its values"
@@ -167,19 +167,20 @@ def evaluate(span: Grid, outside: bool = False) -> Evaluation:
     uncertain = tuple(span.uncertain)
     interval = proven = None
     if uncertain and value.shape == span.shape and value.size <= MOST_RANGES:
-        interval = _interval(span, value, outside)
-        proven = is_monotone(bound, span.uncertain, outside, **values) | np.isnan(interval[0])
+        *interval, proven = _interval(span, value, outside)
     return Evaluation(bound, axes, value, terms, holds, failed, outside, uncertain, interval, proven)
 
 
-def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the bound's interval at every point of the grid, NaN where it is silent on all of it."""
-    low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ends of the bound's interval at every point of the grid, NaN where it is silent on all of it, and whether the
+    bound reaches them."""
+    low, high, proven = np.full(value.shape, np.nan), np.full(value.shape, np.nan), np.ones(value.shape, dtype=bool)
     for index, (_, values) in zip(np.ndindex(value.shape), span.points(), strict=True):
         with suppress(SilentError):
             found = bound_range(span.bound, span.uncertain, outside, **values)
             low[index], high[index] = np.fmin(found.low, value[index]), np.fmax(found.high, value[index])
-    return low, high
+            proven[index] = found.proven
+    return low, high, proven
 
 
 # ---- one answer per point ----
@@ -302,30 +303,29 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
     if np.prod(span.shape) > MOST_VARIED:
         return ask, [*span.remarks()]
 
+    places = combinations(span.bound, span.uncertain, MOST_ASKED)
+
     def asked(**values: Any) -> dict[str, Any]:
         found = ask(**values)
         names = [name for name, item in found.items() if isinstance(item, (int, float))]
         certain = {name: value for name, value in values.items() if name not in span.uncertain}
-
-        missing = False
-
-        def numbers(**arrays: Any) -> list[Any]:
-            nonlocal missing
+        answers, missing = [found], False
+        for place in places:
             try:
-                answers = ask(**arrays)
+                answers.append(ask(**certain, **place))
             except (NoSolutionError, NoMinimumError):
-                answers = dict.fromkeys(names, np.nan)
-            missing = missing or any(np.isnan(answers[name]).any() for name in names)
-            return [answers[name] for name in names]
-
-        ranges = ranges_of(numbers, span.bound, span.uncertain, FEW_INSIDE, **certain)
-        shown = {f"{n}{AT_LEAST}": _around(found[n], each) for n, each in zip(names, ranges, strict=False)}
+                missing = True
+            except DomainError:  # constants that cannot be together, such as mu > L
+                continue
+        shown = {}
+        for name in names:
+            numbers = [float(answer[name]) for answer in answers]
+            missing = missing or bool(np.isnan(numbers).any())
+            shown[f"{name}{AT_LEAST}"] = Between(float(np.nanmin(numbers)), float(np.nanmax(numbers)))
         return found | shown | {"and": "none at some of the constants" if missing else ""}
 
     used = ", ".join(span.uncertain)
-    return asked, [
-        f"intervals over {used} are at least so wide: looked at in the corners and at {FEW_INSIDE} points inside"
-    ]
+    return asked, [f"intervals over {used} are at least so wide: {len(places)} places in them were looked at"]
 
 
 class Between(NamedTuple):
@@ -333,12 +333,6 @@ class Between(NamedTuple):
 
     low: float
     high: float
-
-
-def _around(value: float, found: Range | None) -> Between:
-    if found is None:
-        return Between(float(value), float(value))
-    return Between(float(min(value, found.low)), float(max(value, found.high)))
 
 
 def keys_of(bound: Bound, asked: str, side: str = "") -> dict[str, str]:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import escape
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import sympy as sp
 
 from ..operators import ClientMean
 from ..quantities import quantities_of, Quantity
+from ..statement import Condition, Statement
 from . import printing
 from .letters import in_unicode
 from .notebook import card, formula
 from .spelling import speaks_unicode, spelled
 from .tables import aligned, number, plain
-
-if TYPE_CHECKING:
-    from ..core import Bound, Condition
 
 RELATION_WORDS = {
     "<=": "",
@@ -39,7 +37,7 @@ WIDE = 72
 # ---- the terminal card ----
 
 
-def text(bound: Bound) -> str:
+def text(bound: Statement) -> str:
     """The whole bound in words: source, named terms, every quantity, every condition."""
     lines = [f"{bound.name}   [{bound.source}]"]
     lines += [f"  {label}: {said}" for label, said in _facts(bound)]
@@ -53,7 +51,7 @@ def text(bound: Bound) -> str:
     return "\n".join([*lines, *(["", f"  note: {bound.note}"] if bound.note else [])])
 
 
-def _facts(bound: Bound) -> list[tuple[str, str]]:
+def _facts(bound: Statement) -> list[tuple[str, str]]:
     facts = [
         ("about", str(bound.about) if bound.about else ""),
         ("statistic", str(bound.statistic) if bound.statistic else ""),
@@ -63,7 +61,7 @@ def _facts(bound: Bound) -> list[tuple[str, str]]:
     return [(label, said) for label, said in facts if said]
 
 
-def _term_lines(bound: Bound) -> list[str]:
+def _term_lines(bound: Statement) -> list[str]:
     rows = []
     for i, (label, term) in enumerate(bound.terms.items()):
         sign, body = printing.split_sign(term)
@@ -72,7 +70,7 @@ def _term_lines(bound: Bound) -> list[str]:
     return [f"    {sign} {body.ljust(width)}   {label}" for sign, body, label in rows]
 
 
-def statement(bound: Bound) -> str:
+def statement(bound: Statement) -> str:
     """The statement in one line of Unicode, in the paper's letters."""
     letters = letters_of(bound)
     parts = [in_unicode(letters[bound.target]), RELATION_SIGNS[bound.relation]]
@@ -88,7 +86,7 @@ def _plain(text: str) -> str:
     return text if speaks_unicode() else spelled(text)
 
 
-def _where_lines(bound: Bound) -> list[str]:
+def _where_lines(bound: Statement) -> list[str]:
     letters = {q: _plain(in_unicode(letter)) for q, letter in letters_of(bound).items()}
     lines = [
         f"    {q.name} = {printing.words(body)}   {letters[q]}; {q.card.meaning}" for q, body in bound.where.items()
@@ -119,7 +117,7 @@ def _said(value: Any) -> str:
 # ---- LaTeX ----
 
 
-def latex(bound: Bound) -> str:
+def latex(bound: Statement) -> str:
     """The statement in the paper's letters, each term over its name; abbreviations and given values follow.
 
     Stays inside the part of LaTeX that matplotlib's mathtext draws.
@@ -129,7 +127,7 @@ def latex(bound: Bound) -> str:
     return " ".join(latex_parts(bound)) + where
 
 
-def latex_parts(bound: Bound) -> list[str]:
+def latex_parts(bound: Statement) -> list[str]:
     """The left side with its relation, then every term over its name, with its sign."""
     letters = letters_of(bound)
     parts = [f"{letters[bound.target]} {RELATION_LATEX[bound.relation]}"]
@@ -140,7 +138,7 @@ def latex_parts(bound: Bound) -> list[str]:
     return parts
 
 
-def abbreviations(bound: Bound) -> list[str]:
+def abbreviations(bound: Statement) -> list[str]:
     """What abbreviations stand for, and given numbers, in LaTeX."""
     letters = letters_of(bound)
     given = [(q, bound.given[q.name]) for q in bound._all if q.name in bound.given]
@@ -148,7 +146,7 @@ def abbreviations(bound: Bound) -> list[str]:
     return [f"{letters[q]} = {printing.latex(body, letters)}" for q, body in (*bound.where.items(), *numbers)]
 
 
-def letters_of(bound: Bound) -> dict[Quantity, str]:
+def letters_of(bound: Statement) -> dict[Quantity, str]:
     """A letter for the target and every quantity: the paper's own where it differs from the card's."""
     expressions: list[sp.Basic] = [
         bound.target,
@@ -160,7 +158,7 @@ def letters_of(bound: Bound) -> dict[Quantity, str]:
     return {q: bound.letters.get(q, q.card.letter) for q in quantities_of(expressions)}
 
 
-def explained(bound: Bound) -> list[Quantity]:
+def explained(bound: Statement) -> list[Quantity]:
     """The target, then every quantity that needs a value."""
     return [bound.target, *(q for q in bound.quantities if q != bound.target)]
 
@@ -168,7 +166,7 @@ def explained(bound: Bound) -> list[Quantity]:
 # ---- the notebook card ----
 
 
-def html(bound: Bound) -> str:
+def html(bound: Statement) -> str:
     """The card as HTML, its formulas as MathML."""
     letters = letters_of(bound)
     facts = " &middot; ".join(f"{escape(label)}: {escape(said)}" for label, said in _facts(bound))
@@ -206,7 +204,7 @@ def _html_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 # ---- JSON ----
 
 
-def as_json(bound: Bound) -> dict[str, Any]:
+def as_json(bound: Statement) -> dict[str, Any]:
     """Everything ``fedbounds show --json`` prints; ``string`` forms are SymPy code in the quantities' words."""
     letters = letters_of(bound)
     return {
@@ -225,12 +223,12 @@ def as_json(bound: Bound) -> dict[str, Any]:
         ],
         "quantities": [quantity_card(q, letters[q]) for q in bound.quantities],
         "given": plain(dict(bound.given)),
-        "latex": bound.latex(),
+        "latex": latex(bound),
         "note": bound.note,
     }
 
 
-def summary(bound: Bound) -> dict[str, str]:
+def summary(bound: Statement) -> dict[str, str]:
     """One entry of ``fedbounds list --json``."""
     return {
         "name": bound.name,

@@ -222,6 +222,8 @@ def _set_up() -> None:
             before(lost)
 
     sys.unraisablehook = unraisable
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so a shell script starts what it puts into the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
 

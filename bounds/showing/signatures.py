@@ -9,8 +9,8 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..core import Bound
     from ..quantities import Quantity
+    from ..statement import Statement
 
 REAL, WHOLE, EACH = float | np.ndarray, int | np.ndarray, Sequence[float] | np.ndarray
 """Annotations: a number, a whole number, one for every client; or arrays of them."""
@@ -19,7 +19,7 @@ REAL, WHOLE, EACH = float | np.ndarray, int | np.ndarray, Sequence[float] | np.n
 class CallSignature:
     """``__signature__`` of a bound; the class of bounds has none of its own, so that it shows how bounds are made."""
 
-    def __get__(self, bound: Bound | None, owner: type[Bound]) -> Signature:
+    def __get__(self, bound: Statement | None, owner: type[Statement]) -> Signature:
         if bound is None:
             raise AttributeError("__signature__")
         named = [Parameter(q.name, Parameter.KEYWORD_ONLY, annotation=_kind(q)) for q in bound.quantities]

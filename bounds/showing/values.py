@@ -12,6 +12,7 @@ import numpy as np
 from ..core import Bound
 from ..errors import BoundsError, DomainError
 from ..letters import unknown_quantity
+from ..numerics.evaluate import evaluator_of
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
 from .reading import GRAMMAR, MOST_POINTS, parse, parse_number, read, Value
@@ -96,7 +97,7 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
     given = {**given, **{name: given[word] for name, word in _asked(bound, given).items()}}
     bound, given = _special_case(bound, given, set(free))
     used = {q.name: q for q in bound.quantities}
-    if bound._evaluator.counts_clients:
+    if evaluator_of(bound).counts_clients:
         used.setdefault(clients.name, clients)
     for name, value in given.items():
         if name not in used and not value.optional:
@@ -209,7 +210,7 @@ def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> t
     swept = clients.name in free or (clients.name in given and given[clients.name].kind != "number")
     if not lists and (uniform or (swept and not weighted)):
         given.pop(client_weight.name, None)
-        alike: Bound = bound._evaluator.special.bound
+        alike: Any = evaluator_of(bound).special.bound
         return alike, given
     if uniform and weight is not None:
         size = max(lists.values())

@@ -10,7 +10,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.papers import Paper, PAPERS
 from bounds.stated import OUTCOME, role_of
-from paper_checks.comparing.standing import STANDING
+from paper_checks.comparing.audit_status import AUDIT_STATUS
 
 from .bound_pages import path
 from .text import entries, plain, table, wide
@@ -118,7 +118,7 @@ def which() -> str:
 
 
 def _row(bound: Bound) -> str:
-    standing = STANDING.get(bound.name)
+    standing = AUDIT_STATUS.get(bound.name)
     spans = " ".join(f'<span data-name="{name}">{name}</span>' for name in needs(bound))
     cells: Iterator[str] = iter(
         (

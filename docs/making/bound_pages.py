@@ -13,7 +13,7 @@ import numpy as np
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound, Condition
-from bounds.numerics.optima import Optimum
+from bounds.numerics.closed import Optimum
 from bounds.papers import Paper, PAPERS
 from bounds.points import POINTS
 from bounds.showing import printing
@@ -21,7 +21,7 @@ from bounds.showing.cards import as_json, KINDS, latex_parts, letters_of
 from bounds.showing.printing import words
 from figures.catalogue import artefact, NAMES
 from figures.explorer import optima, verdicts
-from paper_checks.comparing.standing import STANDING
+from paper_checks.comparing.audit_status import AUDIT_STATUS
 
 from . import claim_pages, committed, explorer
 from .figure_pages import MADE
@@ -166,7 +166,7 @@ def _beside(bound: Bound) -> Iterator[str | list[str]]:
         yield "## Other forms of it"
         yield [f"- {_link(b)}: {plain(b.source.place)}" for b in kin]
     found = _claims()[bound.name]
-    if standing := STANDING.get(bound.name):
+    if standing := AUDIT_STATUS.get(bound.name):
         home = f"../../claims/{claim_pages.place(standing.claim)}"
         yield f"The inequality itself, in the audit: **{standing}** ([{standing.claim}]({home}))."
     for title, part in (

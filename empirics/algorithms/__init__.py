@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..calls import parse, written
+from ..spec_strings import parse, written
 from .algorithm import Algorithm, fedavg as plain
 from .consensus import fedcog, with_consensus_data
 from .contrast import feddecorr, moon

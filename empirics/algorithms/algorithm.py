@@ -6,17 +6,22 @@ Every hook is a frozen dataclass with ``__call__``: it prints, hashes and pickle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from functools import wraps
+from inspect import signature
+from typing import Any, NamedTuple, ParamSpec, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from bounds.domains import Domain
+
 from ..errors import EmpiricsError
 from ..models.model import Batch, Trainable
-from ..numbers import check_name, shown
+from ..numbers import check_name, checked, shown
+from ..spec_strings import chosen, written
 from .hooks import check_hook, checked_models, checked_parts, checked_tensors
 from .state import Exchange, own_rows, Remembered, State, STATISTICS
 
@@ -118,30 +123,22 @@ class Work(NamedTuple):
 
     def part(self, chosen: slice) -> Work:
         """The same work for some of its rows: what one engine chunk or worker sees."""
-        return self._replace(
-            clients=self.clients[chosen],
-            rows=self.rows[chosen],
-            counts=self.counts[chosen],
-            weights=self.weights[chosen],
-            steps=self.steps[chosen],
-            starts=self.starts[chosen],
-            recalled={name: kept[chosen] for name, kept in self.recalled.items()},
-            labels=None if self.labels is None else self.labels[chosen],
-            shares=None if self.shares is None else self.shares[chosen],
-            net=None,
-        )
+        return self._rows(chosen, chosen, {name: kept[chosen] for name, kept in self.recalled.items()})
 
     def pick(self, order: np.ndarray) -> Work:
         """The same work with its rows in another order, or some of them repeated."""
-        rows = torch.from_numpy(order).to(self.rows.device)
+        return self._rows(order, torch.from_numpy(order).to(self.rows.device), {})
+
+    def _rows(self, chosen: Any, rows: Any, recalled: dict[str, Tensor]) -> Work:
+        """The work of the rows that are ``chosen`` from arrays and ``rows`` from tensors."""
         return self._replace(
-            clients=self.clients[order],
+            clients=self.clients[chosen],
             rows=self.rows[rows],
             counts=self.counts[rows],
             weights=self.weights[rows],
-            steps=self.steps[order],
+            steps=self.steps[chosen],
             starts=self.starts[rows],
-            recalled={},
+            recalled=recalled,
             labels=None if self.labels is None else self.labels[rows],
             shares=None if self.shares is None else self.shares[rows],
             net=None,
@@ -239,7 +236,7 @@ class Algorithm:
     remember: tuple[Memory, ...] = ()
     reading: str = "intended"
     everyone: bool = False
-    """All clients train in every round, only the drawn ones are averaged: what some proofs speak of."""
+    """All clients train in every round, only the drawn ones are averaged: what some proofs analyse."""
     uploads: float = 1.0
     downloads: float = 1.0
     local_sgd: bool = True
@@ -324,8 +321,60 @@ fedavg = Algorithm("fedavg()")
 
 
 def renamed(algorithm: Algorithm, name: str, **hooks: Any) -> Algorithm:
-    """``algorithm`` with some hooks exchanged and a new name: how every other method is written."""
+    """``algorithm`` with some hooks exchanged and a new name."""
     return replace(algorithm, name=name, **hooks)
+
+
+# ---- methods by name ----
+
+P = ParamSpec("P")
+Rule = Domain | Collection[str] | type[bool] | Callable[[str, Any], Any]
+
+
+def method(*unwritten: str, **rules: Rule) -> Callable[[Callable[P, Algorithm]], Callable[P, Algorithm]]:
+    """Make a published method of a function that returns ``replace(fedavg, ...)`` with its hooks.
+
+    Every option is checked by its rule: a domain of numbers, the words to choose from, ``bool``, or a function of the
+    option's description and value; an argument ``algorithm`` must be one. The method's name is the call with all
+    options spelled out, but for those ``unwritten`` at their default value.
+    """
+
+    def decorated(make: Callable[P, Algorithm]) -> Callable[P, Algorithm]:
+        word, form = make.__name__, signature(make)
+
+        @wraps(make)
+        def made(*arguments: P.args, **options: P.kwargs) -> Algorithm:
+            given = form.bind(*arguments, **options)
+            given.apply_defaults()
+            for name, value in given.arguments.items():
+                optional = "None" in str(form.parameters[name].annotation)
+                if name == "algorithm":
+                    plugged(word, value)
+                elif value is not None or not optional:
+                    given.arguments[name] = _ruled(word, name, value, rules[name])
+            found = make(*given.args, **given.kwargs)
+            spelled = dict(given.arguments)
+            inner = [spelled.pop("algorithm")] if "algorithm" in spelled else []
+            for name in unwritten:
+                if spelled[name] == form.parameters[name].default:
+                    del spelled[name]
+            return replace(found, name=written(word, *inner, **spelled))
+
+        return made
+
+    return decorated
+
+
+def _ruled(word: str, name: str, value: Any, rule: Rule) -> Any:
+    """The value of an option of the method ``word`` in its own kind, if it keeps its rule."""
+    where = f"{word}: {name}"
+    if isinstance(rule, Domain):
+        return checked(where, value, rule)
+    if rule is bool:
+        if not isinstance(value, bool):
+            raise EmpiricsError(f"{where} must be True or False; got {value!r}")
+        return value
+    return rule(where, value) if callable(rule) else chosen(f"{name} of {word}", value, rule)
 
 
 @dataclass(frozen=True)

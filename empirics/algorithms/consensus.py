@@ -7,8 +7,8 @@ Every row has the planned number of generated samples; those beyond its own numb
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from math import log
 from typing import Any
 
@@ -20,23 +20,84 @@ from torch import Tensor
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 from bounds.fedcog import labels as whole
 
-from ..calls import chosen, written
 from ..errors import EmpiricsError
 from ..federation.shuffles import orders
 from ..models.model import Batch, Model
-from ..numbers import checked
-from .algorithm import Algorithm, fedavg, plugged, renamed, Rows, TaskLoss, Work
+from ..models.network import Network
+from ..models.networks.generator import Generator
+from ..streams import stream
+from .algorithm import Algorithm, fedavg, method, Rows, Rule, TaskLoss, Work
 from .halves import adam, floating, log_sum, over, Probable, probable
-from .pictures import LearnedGenerator, Pixels
 
-READINGS = ("intended", "code")
-TARGETS = ("complementary", "uniform")
-SUPERVISION = ("soft", "target", "predicted")
 GENERATED, TEACHER, LOG_TEACHER = "generated", "teacher", "teacher's logarithms"
 SHARES, ORDER, READY = "generated shares", "generated order", "generation done"
 SHUFFLED = 0x67656E6572617465  # "generate": keeps these orders apart from those of the batches
 LEAST, MOST, LOG_2 = 0.01, 0.99, log(2)
 LOGS = log(LEAST), log(MOST)
+
+
+# ---- what is optimised: the generated inputs themselves, or noise and a generator that makes images of it (A.4.2) ----
+
+Picture = Callable[..., Tensor]
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """The inputs are the variables, from standard normal noise; ``shared``: the same for all clients."""
+
+    shared: bool = False
+
+    def __call__(self, work: Work, samples: int, shape: tuple[int, ...]) -> tuple[list[Tensor], Picture]:
+        """The variables, with a row for every client, and what makes inputs ``(rows, samples, *shape)`` of them."""
+        return [noise(work, self.shared, (samples, *shape))], lambda inputs: inputs
+
+
+@dataclass(frozen=True)
+class LearnedGenerator:
+    """Every client's own generator, started afresh in every round, and its noise are the variables.
+
+    Pixels are from 0 to 1, whatever the range of the client's own inputs, as in the released code.
+    """
+
+    shared: bool = False
+    noise: int = 256
+    maps: int = 64
+    groups: int = 2
+
+    def __call__(self, work: Work, samples: int, shape: tuple[int, ...]) -> tuple[list[Tensor], Picture]:
+        """Noise ``(rows, samples, noise)``, parameters ``(rows, dim)`` and what makes inputs of them."""
+        if len(shape) != 3 or shape[1] != shape[2]:
+            raise EmpiricsError(f"fedcog's generator makes square images (channels, side, side); inputs are {shape}")
+        made = network(Generator(shape[0], shape[1], self.noise, self.maps, self.groups), work.starts.dtype)
+        starts = [
+            made.start(int(_stream(work, "image generator", k, self.shared).integers(2**62))) for k in work.clients
+        ]
+        drawn = noise(work, self.shared, (samples, self.noise))
+
+        def pictures(z: Tensor, parameters: Tensor) -> Tensor:
+            rows = range(len(z))
+            return torch.cat([made.output(parameters[k : k + 1], z[k : k + 1]) for k in rows])
+
+        return [drawn, torch.stack(starts).to(work.starts)], pictures
+
+
+@lru_cache(maxsize=8)
+def network(generator: Generator, dtype: torch.dtype) -> Network:
+    """The generator as a model over flat rows, made once."""
+    return Network("fedcog's generator", generator, dtype=dtype)
+
+
+def noise(work: Work, shared: bool, shape: tuple[int, ...]) -> Tensor:
+    """Standard normal numbers ``(rows, *shape)``, keyed by round and client (``shared``: the same for all)."""
+    draws = [_stream(work, "generated inputs", k, shared).standard_normal(shape, dtype="float32") for k in work.clients]
+    return torch.from_numpy(np.stack(draws)).to(work.starts)
+
+
+def _stream(work: Work, purpose: str, client: int, shared: bool) -> np.random.Generator:
+    return stream(work.seed, purpose, round=work.state.round, client=0 if shared else int(client))
+
+
+# ---- generation and distillation ----
 
 
 @dataclass(frozen=True)
@@ -194,6 +255,22 @@ class Distil:
         return have / balanced, (balanced - have) / balanced
 
 
+OPTIONS: dict[str, Rule] = {
+    "disagreement": NONNEGATIVE,
+    "distillation": NONNEGATIVE,
+    "samples": COUNT,
+    "steps": WHOLE,
+    "after": WHOLE,
+    "batch": COUNT,
+    "targets": ("complementary", "uniform"),
+    "supervision": ("soft", "target", "predicted"),
+    "shared": bool,
+    "generator": bool,
+    "reading": ("intended", "code"),
+}
+
+
+@method(**OPTIONS)
 def with_consensus_data(
     algorithm: Algorithm,
     disagreement: float = 0.1,
@@ -217,39 +294,19 @@ def with_consensus_data(
     start from the same noise, as the theorem supposes. ``generator`` learns a network from noise to images, and the
     noise, instead of the pixels (A.4.2); the network is thrown away after the round.
     """
-    name = "with_consensus_data"
-    if distillation is not None:
-        distillation = checked(f"{name}: distillation", distillation, NONNEGATIVE)
-    for word, value in {"shared": shared, "generator": generator}.items():
-        if not isinstance(value, bool):
-            raise EmpiricsError(f"{name}: {word} must be True or False; got {value!r}")
-    options = {
-        "disagreement": checked(f"{name}: disagreement", disagreement, NONNEGATIVE),
-        "distillation": distillation,
-        "samples": checked(f"{name}: samples", samples, COUNT),
-        "steps": checked(f"{name}: steps", steps, WHOLE),
-        "after": checked(f"{name}: after", after, WHOLE),
-        "batch": None if batch is None else checked(f"{name}: batch", batch, COUNT),
-        "targets": chosen(f"{name}: targets", targets, TARGETS),
-        "supervision": chosen(f"{name}: supervision", supervision, SUPERVISION),
-        "shared": shared,
-        "generator": generator,
-        "reading": chosen(f"{name}: reading", reading, READINGS),
-    }
-    inner = plugged(name, algorithm)
-    made = {key: options[key] for key in ("samples", "steps", "disagreement", "targets", "reading")}
     pictures = LearnedGenerator(shared) if generator else Pixels(shared)
-    keepers = inner.remember if Rows("last") in inner.remember else (*inner.remember, Rows("last"))
-    return renamed(
-        inner,
-        written(name, inner, **options),
-        objective=Distil(inner.objective, Generate(**made, pictures=pictures), distillation, after, batch, supervision),
+    generate = Generate(samples, steps, disagreement, targets=targets, pictures=pictures, reading=reading)
+    keepers = algorithm.remember if Rows("last") in algorithm.remember else (*algorithm.remember, Rows("last"))
+    return replace(
+        algorithm,
+        objective=Distil(algorithm.objective, generate, distillation, after, batch, supervision),
         remember=keepers,
         needs_labels=True,
         reading=reading,
     )
 
 
+@method(**OPTIONS)
 def fedcog(
     disagreement: float = 0.1,
     distillation: float | None = 0.01,
@@ -264,5 +321,4 @@ def fedcog(
     reading: str = "intended",
 ) -> Algorithm:
     """FedCOG, Algorithm 1: FedAvg, from round ``after`` on with generation and distillation (Section 6: after 50)."""
-    options = dict(locals())
-    return renamed(with_consensus_data(fedavg, **options), written("fedcog", **options))
+    return with_consensus_data(fedavg, **locals())

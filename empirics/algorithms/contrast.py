@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -10,13 +10,9 @@ from torch import Tensor
 
 from bounds.domains import NONNEGATIVE, POSITIVE
 
-from ..calls import chosen, written
 from ..models.model import Batch, Halved
-from ..numbers import checked
-from .algorithm import Algorithm, fedavg, renamed, Rows, Work
+from .algorithm import Algorithm, fedavg, method, Rows, Work
 from .halves import halves, over, represented
-
-DECORRELATIONS = ("intended", "code")
 
 
 @dataclass(frozen=True)
@@ -44,6 +40,7 @@ class Contrast:
             return represented(net, w, inputs, "moon").flatten(2)
 
 
+@method(mu=NONNEGATIVE, temperature=POSITIVE)
 def moon(mu: float = 0.01, temperature: float = 0.5) -> Algorithm:
     """MOON (Li et al. 2021a): local representations are drawn to the server model's, away from the last local model's.
 
@@ -51,13 +48,7 @@ def moon(mu: float = 0.01, temperature: float = 0.5) -> Algorithm:
     is what the network's head sees, as in FedCOG's code; the original puts a projection of two layers and 256 numbers
     between, which belongs to the network. A client that has never trained contrasts with the first model.
     """
-    mu, temperature = checked("moon: mu", mu, NONNEGATIVE), checked("moon: temperature", temperature, POSITIVE)
-    return renamed(
-        fedavg,
-        written("moon", mu=mu, temperature=temperature),
-        objective=Contrast(mu, temperature),
-        remember=(Rows("last"),),
-    )
+    return replace(fedavg, objective=Contrast(mu, temperature), remember=(Rows("last"),))
 
 
 # ---- FedDecorr ----
@@ -98,6 +89,7 @@ class Decorrelated:
         return (whole - own) * others**2 / (number * max(d * (d - 1), 1))
 
 
+@method(beta=NONNEGATIVE, reading=("intended", "code"))
 def feddecorr(beta: float = 0.01, reading: str = "intended") -> Algorithm:
     """FedDecorr (Shi et al. 2022): a penalty on the correlation of representations, against their collapse.
 
@@ -105,10 +97,4 @@ def feddecorr(beta: float = 0.01, reading: str = "intended") -> Algorithm:
     correlation matrix over d^2; the official code (``reading="code"``) leaves out the diagonal and does not divide the
     sums by N - 1, which makes it about N times as strong for a batch of N.
     """
-    beta, reading = checked("feddecorr: beta", beta, NONNEGATIVE), chosen("feddecorr: reading", reading, DECORRELATIONS)
-    return renamed(
-        fedavg,
-        written("feddecorr", beta=beta, reading=reading),
-        objective=Decorrelated(beta, reading),
-        reading=reading,
-    )
+    return replace(fedavg, objective=Decorrelated(beta, reading), reading=reading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -13,13 +13,11 @@ from torch import nn, Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE, POSITIVE
 
-from ..calls import written
 from ..errors import EmpiricsError
 from ..models.model import Batch, Halved, Trainable
 from ..models.network import Network
-from ..numbers import checked
 from ..streams import stream
-from .algorithm import Algorithm, fedavg, renamed, Work
+from .algorithm import Algorithm, fedavg, method, Work
 from .halves import adam, over, probable
 from .state import Remembered
 
@@ -199,6 +197,14 @@ class GeneratorLoss:
         work.recalled[WEIGHT] = torch.full_like(work.weights, self.weight * DECAY**work.state.round)
 
 
+@method(
+    weight=NONNEGATIVE,
+    batch=COUNT,
+    noise=COUNT,
+    hidden=COUNT,
+    generator_steps=COUNT,
+    generator_step_size=POSITIVE,
+)
 def fedgen(
     weight: float = 10.0,
     batch: int = 32,
@@ -215,15 +221,10 @@ def fedgen(
     there; its batch norm is group norm here. Clients also receive the generator, and the server needs their single
     models; ``downloads`` counts the model alone, since the generator's size depends on the network.
     """
-    latent = Latent(checked("fedgen: noise", noise, COUNT), checked("fedgen: hidden", hidden, COUNT))
-    weight, batch = checked("fedgen: weight", weight, NONNEGATIVE), checked("fedgen: batch", batch, COUNT)
-    steps = checked("fedgen: generator_steps", generator_steps, COUNT)
-    size = checked("fedgen: generator_step_size", generator_step_size, POSITIVE)
-    options = {"weight": weight, "batch": batch, "noise": latent.noise, "hidden": latent.hidden}
-    return renamed(
+    latent = Latent(noise, hidden)
+    return replace(
         fedavg,
-        written("fedgen", **options, generator_steps=steps, generator_step_size=size),
         objective=GeneratorLoss(latent, weight, batch),
-        remember=(GeneratorTraining(latent, steps, batch, size),),
+        remember=(GeneratorTraining(latent, generator_steps, batch, generator_step_size),),
         needs_labels=True,
     )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from bounds.domains import POSITIVE, SHARE, WHOLE
 
-from ..calls import chosen, written
 from ..models.model import Batch, Halved
-from ..numbers import checked
-from .algorithm import Algorithm, fedavg, GradientAt, renamed, Work
+from .algorithm import Algorithm, fedavg, GradientAt, method, Work
 from .halves import floating, over, probable
 
-READINGS = ("intended", "code")
 HALF = 0.5
 FINER = 0.01
 """Step size of the perturbed data over that of the pseudo data."""
@@ -94,6 +91,7 @@ class Alleviated:
         return (w - first + back) / size
 
 
+@method(gamma=SHARE, iterations=WHOLE, made_step_size=POSITIVE, reading=("intended", "code"))
 def fedreg(
     gamma: float = 0.5, iterations: int = 10, made_step_size: float = 1e-3, reading: str = "intended"
 ) -> Algorithm:
@@ -111,14 +109,6 @@ def fedreg(
     The listing's step is plain SGD; momentum would gather both stages. Its server weighs all clients alike: take
     uniform client weights.
     """
-    gamma = checked("fedreg: gamma", gamma, SHARE)
-    iterations = checked("fedreg: iterations", iterations, WHOLE)
-    step = checked("fedreg: made_step_size", made_step_size, POSITIVE)
-    reading = chosen("fedreg: reading", reading, READINGS)
-    stages = OnMade(iterations, step, True, reading), OnMade(iterations, step * FINER, False, reading)
-    return renamed(
-        fedavg,
-        written("fedreg", gamma=gamma, iterations=iterations, made_step_size=step, reading=reading),
-        direction=Alleviated(gamma, *stages),
-        reading=reading,
-    )
+    pseudo = OnMade(iterations, made_step_size, True, reading)
+    perturbed = OnMade(iterations, made_step_size * FINER, False, reading)
+    return replace(fedavg, direction=Alleviated(gamma, pseudo, perturbed), reading=reading)

@@ -69,7 +69,7 @@ def checked_steps(where: str, answer: Any) -> tuple[int, float]:
     whole = isinstance(steps, Real) and float(steps) >= 1 and float(steps).is_integer()
     if not whole or not isinstance(size, Real):
         raise EmpiricsError(f"{where} must be (local steps >= 1, step size); got {shown(answer)}")
-    return cast(int, steps), float(size)  # of its own kind: where there are no samples, passes are no whole number
+    return cast(int, steps), float(size)  # of its own kind: without samples, passes need not be integers
 
 
 def checked_tensors(where: str, answer: Any) -> Mapping[str, Tensor]:

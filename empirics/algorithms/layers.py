@@ -25,10 +25,10 @@ def head_columns(work: Work, head: str) -> Tensor:
     return mask
 
 
-def named_head(method: str, head: Any) -> str:
+def named_head(where: str, head: Any) -> str:
     """``head`` if it can begin a layer's name."""
     if not (isinstance(head, str) and head):
-        raise EmpiricsError(f"{method}: head must be the beginning of a layer's name; got {head!r}")
+        raise EmpiricsError(f"{where} must be the beginning of a layer's name; got {head!r}")
     return head
 
 

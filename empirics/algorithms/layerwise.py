@@ -7,24 +7,21 @@ a state is the average of the active clients' models, whatever was exchanged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
 from bounds.domains import COUNT
 
-from ..calls import chosen, written
 from ..errors import EmpiricsError
-from ..numbers import checked
 from .algorithm import (
     Algorithm,
     Average,
     fedavg,
     Memory,
+    method,
     PlannedSteps,
-    plugged,
-    renamed,
     ServerStart,
     State,
     StepRule,
@@ -109,6 +106,7 @@ class EarlySteps:
         return (planned if state.round else 1), size
 
 
+@method(alpha=COUNT, head=named_head, reading=READINGS)
 def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading: str = "intended") -> Algorithm:
     """``algorithm`` with layer-wise averaging: the head every round, all other layers every ``alpha`` rounds.
 
@@ -123,9 +121,6 @@ def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading
     drawn clients and reach everyone: the work on the extractor of clients not drawn when it is averaged is lost.
     Works with methods that average models; a server step of its own has no layer-wise reading.
     """
-    alpha = checked("layerwise: alpha", alpha, COUNT)
-    head, reading = named_head("layerwise", head), chosen("reading of layerwise", reading, READINGS)
-    plugged("layerwise", algorithm)
     if algorithm.combine != Average() or algorithm.start != ServerStart():
         raise EmpiricsError(f"layerwise needs a method that averages models from a common start; got {algorithm.name}")
     early = reading != "intended"
@@ -134,17 +129,16 @@ def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading
         LayerwiseControls(periods, keeper.uniform) if isinstance(keeper, Controls) else keeper
         for keeper in algorithm.remember
     )
-    return renamed(
+    return replace(
         algorithm,
-        written("layerwise", algorithm, alpha=alpha, head=head, reading=reading),
         start=OwnStart(),
         remember=(*keepers, LocalModels(periods)),
         reading=reading,
-        **({"steps": EarlySteps(algorithm.steps)} if early else {}),
+        steps=EarlySteps(algorithm.steps) if early else algorithm.steps,
     )
 
 
+@method(alpha=COUNT, head=named_head, reading=READINGS)
 def fedals(alpha: int = 10, head: str = "head", reading: str = "intended") -> Algorithm:
     """FedALS (Algorithm 1): FedAvg with layer-wise averaging periods; readings as for ``layerwise``."""
-    made = layerwise(fedavg, alpha, head, reading)
-    return renamed(made, written("fedals", alpha=int(alpha), head=head, reading=reading))
+    return layerwise(fedavg, alpha, head, reading)

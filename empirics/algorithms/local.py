@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -11,25 +11,25 @@ from torch import Tensor
 
 from bounds.domains import NONNEGATIVE, POSITIVE, SHARE
 
-from ..calls import chosen, written
-from ..numbers import checked
-from .algorithm import Algorithm, fedavg, GradientAt, renamed, State, Work
+from .algorithm import Algorithm, fedavg, GradientAt, method, State, Work
 from .state import Remembered
 
 
 @dataclass(frozen=True)
-class OneStep:
-    """A single local step, whatever was planned."""
+class FixedSteps:
+    """A number of local steps of its own, whatever was planned."""
 
+    local_steps: int
     needs_loss: ClassVar[bool] = False
 
     def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
-        return 1, step_size
+        return self.local_steps, step_size
 
 
+@method()
 def dsgd() -> Algorithm:
     """Distributed SGD: FedAvg with one local step a round (Decaying-K, Table 3)."""
-    return renamed(fedavg, "dsgd()", steps=OneStep())
+    return replace(fedavg, steps=FixedSteps(1))
 
 
 # ---- FedProx ----
@@ -45,10 +45,10 @@ class Proximal:
         return gradient + self.mu * (w - work.received)
 
 
+@method(mu=NONNEGATIVE)
 def fedprox(mu: float = 0.01) -> Algorithm:
     """FedProx (Li et al. 2020): a proximal term to the server model."""
-    mu = checked("fedprox: mu", mu, NONNEGATIVE)
-    return renamed(fedavg, written("fedprox", mu=mu), direction=Proximal(mu))
+    return replace(fedavg, direction=Proximal(mu))
 
 
 # ---- SCAFFOLD ----
@@ -94,6 +94,7 @@ class Controls:
         return {"control": shared + work.mean_change(change, self.uniform)}
 
 
+@method("reading", reading=("intended", "printed", "code"))
 def scaffold(reading: str = "intended") -> Algorithm:
     """SCAFFOLD (Karimireddy et al. 2020, option II; FedALS, Algorithm 3): control variates against client drift.
 
@@ -103,11 +104,8 @@ def scaffold(reading: str = "intended") -> Algorithm:
     ``code`` also corrects after the momentum, as that code does: what a client walked with momentum corrects its
     walk as it is, while momentum would lengthen it once more.
     """
-    reading = chosen("reading of scaffold", reading, ("intended", "printed", "code"))
-    name = "scaffold()" if reading == "intended" else written("scaffold", reading=reading)
-    return renamed(
+    return replace(
         fedavg,
-        name,
         direction=Controlled(past=reading == "code"),
         remember=(Controls(uniform=reading != "intended"),),
         uploads=2.0,
@@ -154,20 +152,14 @@ class AverageWithDuals:
         return work.mean(ends) + _next_dual(work, ends), {}
 
 
+@method(alpha=POSITIVE)
 def feddyn(alpha: float = 0.1) -> Algorithm:
     """FedDyn (Acar et al. 2021) in the form of FedInit's released baseline; ``h_k`` is minus its dual over alpha.
 
     The quadratic is centred at the client's start: the server model, or the relaxed one. That code averages models and
     duals over clients of equal weight; here both are weighted as the loss weights clients.
     """
-    alpha = checked("feddyn: alpha", alpha, POSITIVE)
-    return renamed(
-        fedavg,
-        written("feddyn", alpha=alpha),
-        direction=Dynamic(alpha),
-        combine=AverageWithDuals(),
-        remember=(Duals(),),
-    )
+    return replace(fedavg, direction=Dynamic(alpha), combine=AverageWithDuals(), remember=(Duals(),))
 
 
 # ---- FedCM ----
@@ -194,16 +186,10 @@ class LastDirection:
         return {"direction": work.mean(mean_gradients(work, ends))}
 
 
+@method(alpha=SHARE)
 def fedcm(alpha: float = 0.1) -> Algorithm:
     """FedCM (Xu et al. 2021): client momentum from the server; ``alpha`` weighs the client's own gradient."""
-    alpha = checked("fedcm: alpha", alpha, SHARE)
-    return renamed(
-        fedavg,
-        written("fedcm", alpha=alpha),
-        direction=ClientMomentum(alpha),
-        remember=(LastDirection(),),
-        downloads=2.0,
-    )
+    return replace(fedavg, direction=ClientMomentum(alpha), remember=(LastDirection(),), downloads=2.0)
 
 
 # ---- FedSAM ----
@@ -220,7 +206,7 @@ class Sharpness:
         return gradient_at(w + self.rho * gradient / (gradient.norm(dim=-1, keepdim=True) + self.epsilon))
 
 
+@method(rho=NONNEGATIVE, epsilon=POSITIVE)
 def fedsam(rho: float = 0.1, epsilon: float = 1e-7) -> Algorithm:
     """FedSAM (Qu et al. 2022): sharpness-aware local steps. FedInit uses epsilon 1e-7, FedCOG 1e-12 and rho 0.5."""
-    rho, epsilon = checked("fedsam: rho", rho, NONNEGATIVE), checked("fedsam: epsilon", epsilon, POSITIVE)
-    return renamed(fedavg, written("fedsam", rho=rho, epsilon=epsilon), direction=Sharpness(rho, epsilon))
+    return replace(fedavg, direction=Sharpness(rho, epsilon))

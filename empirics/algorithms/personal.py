@@ -5,23 +5,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from torch import Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE
 
-from ..calls import written
 from ..errors import EmpiricsError
-from ..numbers import checked
-from .algorithm import Algorithm, fedavg, PlannedSteps, plugged, renamed, Rows, State, Work
+from .algorithm import Algorithm, fedavg, method, PlannedSteps, renamed, Rows, State, Work
 from .layers import head_columns, LocalModels, named_head, OwnStart
-from .local import Proximal
+from .local import FixedSteps, Proximal
 
 OWN = "personal"
 
 
+@method()
 def finetuned(algorithm: Algorithm = fedavg) -> Algorithm:
     """``algorithm`` and FT: a client's own model is the one its last local work ended at, before averaging.
 
@@ -29,12 +28,12 @@ def finetuned(algorithm: Algorithm = fedavg) -> Algorithm:
     client does one more round of local work from the final server model.
     """
     _impersonal("finetuned", algorithm)
-    return renamed(algorithm, written("finetuned", algorithm), remember=(*algorithm.remember, Rows(OWN)), personal=OWN)
+    return replace(algorithm, remember=(*algorithm.remember, Rows(OWN)), personal=OWN)
 
 
 def _impersonal(name: str, algorithm: Algorithm) -> None:
     """Refuse what keeps personal models already."""
-    if plugged(name, algorithm).personal:
+    if algorithm.personal:
         raise EmpiricsError(f"{name} needs a method without personal models; got {algorithm.name}")
 
 
@@ -78,6 +77,7 @@ class HeadThenBody:
         return columns if step < self.head_steps else ~columns
 
 
+@method(head=named_head, head_steps=COUNT)
 def fedrep(head: str = "head", head_steps: int = 5) -> Algorithm:
     """FedRep (Collins et al. 2021): a shared body, a private head for every client.
 
@@ -85,10 +85,8 @@ def fedrep(head: str = "head", head_steps: int = 5) -> Algorithm:
     head (momentum starts afresh in between); the server averages bodies. A client's own model is the server's body
     with its own head; the head of the server's model is the mean of the active clients' heads, which nobody is sent.
     """
-    head, head_steps = named_head("fedrep", head), checked("fedrep: head_steps", head_steps, COUNT)
-    return renamed(
+    return replace(
         fedavg,
-        written("fedrep", head=head, head_steps=head_steps),
         start=OwnStart(OWN),
         steps=HeadSteps(head_steps),
         moves=HeadThenBody(head, head_steps),
@@ -100,17 +98,7 @@ def fedrep(head: str = "head", head_steps: int = 5) -> Algorithm:
 # ---- Ditto ----
 
 
-@dataclass(frozen=True)
-class FixedSteps:
-    """A number of steps of its own, whatever was planned."""
-
-    local_steps: int
-    needs_loss: ClassVar[bool] = False
-
-    def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
-        return self.local_steps, step_size
-
-
+@method(weight=NONNEGATIVE, local_steps=COUNT)
 def ditto(algorithm: Algorithm = fedavg, weight: float = 0.1, local_steps: int | None = None) -> Algorithm:
     """Ditto (Li et al. 2021): beside ``algorithm``, every active client trains a personal model near the server's.
 
@@ -118,9 +106,6 @@ def ditto(algorithm: Algorithm = fedavg, weight: float = 0.1, local_steps: int |
     the round. The server's model is that of ``algorithm``, which never sees the personal ones.
     """
     _impersonal("ditto", algorithm)
-    weight = checked("ditto: weight", weight, NONNEGATIVE)
-    if local_steps is not None:
-        local_steps = checked("ditto: local_steps", local_steps, COUNT)
     own = renamed(
         fedavg,
         "ditto's personal models",
@@ -129,5 +114,4 @@ def ditto(algorithm: Algorithm = fedavg, weight: float = 0.1, local_steps: int |
         steps=PlannedSteps() if local_steps is None else FixedSteps(local_steps),
         remember=(Rows(OWN),),
     )
-    name = written("ditto", algorithm, weight=weight, local_steps=local_steps)
-    return renamed(algorithm, name, also=own, personal=OWN)
+    return replace(algorithm, also=own, personal=OWN)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
 from bounds.domains import RELAXATION
 
-from ..calls import chosen, written
 from ..errors import EmpiricsError
-from ..numbers import checked
-from .algorithm import Algorithm, Average, fedavg, plugged, renamed, Rows, ServerStart, State
+from .algorithm import Algorithm, Average, fedavg, method, Rows, ServerStart, State
 from .server import AddUpdate
 
 READINGS = ("intended", "printed", "code", "proof")
@@ -27,6 +25,7 @@ class RelaxedStart:
         return state.model + self.beta * (state.model - state.memory["last"][rows])
 
 
+@method(beta=RELAXATION, reading=READINGS)
 def relaxed(algorithm: Algorithm, beta: float = 0.1, reading: str = "intended") -> Algorithm:
     """``algorithm`` with its clients starting at the relaxed initial point (FedInit, Section 5 and Table 2).
 
@@ -35,27 +34,24 @@ def relaxed(algorithm: Algorithm, beta: float = 0.1, reading: str = "intended") 
 
     ``intended`` and ``printed`` follow Algorithm 1: the server averages the models of the active clients. ``code`` is
     the released implementation: where the method averages models, the server adds the mean of the clients' moves
-    instead, so the relaxation offset is not averaged into the model. ``proof`` is what the lemmas speak of: all clients
+    instead, so the relaxation offset is not averaged into the model. ``proof`` is what the lemmas analyse: all clients
     train in every round (every last local model is one round old), only the drawn ones are averaged. With all clients
     in every round, and weights that do not change, the readings are the same method.
     """
-    beta, reading = checked("relaxed: beta", beta, RELAXATION), chosen("reading of relaxed", reading, READINGS)
-    plugged("relaxed", algorithm)
     if algorithm.start != ServerStart():
         raise EmpiricsError(f"relaxed needs a method whose clients start at the server model; got {algorithm.name}")
     adds = reading == "code" and algorithm.combine == Average()
-    return renamed(
+    return replace(
         algorithm,
-        written("relaxed", algorithm, beta=beta, reading=reading),
         start=RelaxedStart(beta),
         remember=(*algorithm.remember, Rows("last")),
         everyone=algorithm.everyone or reading == "proof",
         reading=reading,
-        **({"combine": AddUpdate()} if adds else {}),
+        combine=AddUpdate() if adds else algorithm.combine,
     )
 
 
+@method(beta=RELAXATION, reading=READINGS)
 def fedinit(beta: float = 0.1, reading: str = "intended") -> Algorithm:
     """FedInit, Algorithm 1: FedAvg from the relaxed start; readings as for ``relaxed``."""
-    made = relaxed(fedavg, beta, reading)
-    return renamed(made, written("fedinit", beta=float(beta), reading=reading))
+    return relaxed(fedavg, beta, reading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TYPE_CHECKING
 
@@ -11,10 +11,9 @@ import numpy as np
 
 from bounds.domains import COUNT
 
-from ..calls import chosen, written
 from ..errors import EmpiricsError
-from ..numbers import checked
-from .algorithm import Algorithm, PlannedSteps, plugged, renamed, State
+from ..spec_strings import chosen
+from .algorithm import Algorithm, method, PlannedSteps, State
 
 if TYPE_CHECKING:
     from bounds import Bound
@@ -120,6 +119,11 @@ def _formula(bound: Bound) -> Formula:
     return lambda values: code(**{name: values[name] for name in names})
 
 
+def _schedule(where: str, name: Any) -> str:
+    return chosen(where, name, _schedules())
+
+
+@method("step_size", schedule=_schedule, window=COUNT, plateau_round=COUNT, patience=COUNT, step_size=_schedule)
 def scheduled(
     algorithm: Algorithm,
     schedule: str = "k_rounds",
@@ -135,15 +139,7 @@ def scheduled(
 
     Clients that count epochs follow the schedule from the number of steps their epochs take.
     """
-    chosen("schedule", schedule, _schedules())
-    window = checked("scheduled: window", window, COUNT)
-    patience = checked("scheduled: patience", patience, COUNT)
-    if plateau_round is not None:
-        plateau_round = checked("scheduled: plateau_round", plateau_round, COUNT)
-    if plugged("scheduled", algorithm).steps != PlannedSteps():
+    if algorithm.steps != PlannedSteps():
         raise EmpiricsError(f"scheduled needs a method that takes the planned steps; got {algorithm.name}")
-    other = {} if step_size is None else {"step_size": chosen("step_size", step_size, _schedules())}
     hook = ScheduledSteps(schedule, window, plateau_round, patience, size_key=step_size or "")
-    given = {"schedule": schedule, "window": window, "plateau_round": plateau_round, "patience": patience}
-    name = written("scheduled", algorithm, **given, **other)
-    return renamed(algorithm, name, steps=hook)
+    return replace(algorithm, steps=hook)

@@ -6,16 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from bounds.domains import Domain, POSITIVE
 
-from ..calls import chosen, written
-from ..numbers import checked
-from .algorithm import Algorithm, fedavg, renamed, Work
+from .algorithm import Algorithm, fedavg, method, Work
 
 READINGS = ("intended", "code")
 MEMORY = Domain(">= 0 and < 1", low=0, high=1, open_high=True)
@@ -87,30 +85,25 @@ class Extrapolate:
         return work.state.model + size * mean, {}
 
 
+@method(momentum=MEMORY, reading=READINGS)
 def fedavgm(momentum: float = 0.1, reading: str = "intended") -> Algorithm:
     """FedAvg with server momentum (Hsu et al. 2019; FedCOG, baseline 2, with m = 0.1).
 
     ``reading="code"`` is FedCOG's released variant: from the second round on the step is divided by ``1 + m``.
     """
-    momentum = checked("fedavgm: momentum", momentum, MEMORY)
-    reading = chosen("reading of fedavgm", reading, READINGS)
-    combine = ServerMomentum(momentum, divide=reading == "code")
-    return renamed(fedavg, written("fedavgm", momentum=momentum, reading=reading), combine=combine, reading=reading)
+    return replace(fedavg, combine=ServerMomentum(momentum, divide=reading == "code"), reading=reading)
 
 
+@method(server_step_size=POSITIVE, beta1=MEMORY, beta2=MEMORY, epsilon=POSITIVE)
 def fedadam(server_step_size: float = 0.1, beta1: float = 0.9, beta2: float = 0.99, epsilon: float = 0.01) -> Algorithm:
     """FedAdam with the constants of FedInit's released baselines: no bias correction, epsilon outside the root."""
-    server_step_size = checked("fedadam: server_step_size", server_step_size, POSITIVE)
-    beta1, beta2 = checked("fedadam: beta1", beta1, MEMORY), checked("fedadam: beta2", beta2, MEMORY)
-    epsilon = checked("fedadam: epsilon", epsilon, POSITIVE)
-    values = {"server_step_size": server_step_size, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
-    return renamed(fedavg, written("fedadam", **values), combine=ServerAdam(server_step_size, beta1, beta2, epsilon))
+    return replace(fedavg, combine=ServerAdam(server_step_size, beta1, beta2, epsilon))
 
 
+@method(epsilon=POSITIVE)
 def fedexp(epsilon: float = 1e-3) -> Algorithm:
     """FedExP (Jhunjhunwala et al. 2023): the server extrapolates when the clients' moves disagree.
 
     Its authors report the mean of the last two models, which here is the reader's to take.
     """
-    epsilon = checked("fedexp: epsilon", epsilon, POSITIVE)
-    return renamed(fedavg, written("fedexp", epsilon=epsilon), combine=Extrapolate(epsilon))
+    return replace(fedavg, combine=Extrapolate(epsilon))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -12,11 +12,9 @@ from torch import Tensor
 
 from bounds.domains import COUNT, NONNEGATIVE, WHOLE
 
-from ..calls import written
 from ..models.model import Batch, Halved
-from ..numbers import checked
 from ..streams import stream
-from .algorithm import Algorithm, fedavg, renamed, Work
+from .algorithm import Algorithm, fedavg, method, Work
 from .halves import floating, halves, over
 
 COARSE = 8
@@ -118,6 +116,7 @@ def contrast(z: Tensor, labels: Tensor, counts: Tensor) -> Tensor:
     return (each * counts).sum(-1) / counts.sum(-1)
 
 
+@method(alpha=NONNEGATIVE, weight=NONNEGATIVE, epochs=WHOLE, batch=COUNT, per_class=COUNT)
 def vhl(alpha: float = 1.0, weight: float = 1.0, epochs: int = 5, batch: int = 128, per_class: int = 200) -> Algorithm:
     """VHL (Tang et al. 2022) on Gaussian noise: the same labelled virtual samples for all clients.
 
@@ -127,12 +126,4 @@ def vhl(alpha: float = 1.0, weight: float = 1.0, epochs: int = 5, batch: int = 1
     makes 200 or 5,000 samples of a class. Class means are standard normal, 0.5 is the spread, and images are enlarged
     from 8 x 8 bilinearly, as in the original, whose further way through image files is left out.
     """
-    alpha, weight = checked("vhl: alpha", alpha, NONNEGATIVE), checked("vhl: weight", weight, NONNEGATIVE)
-    numbers = {"epochs": checked("vhl: epochs", epochs, WHOLE), "batch": checked("vhl: batch", batch, COUNT)}
-    numbers["per_class"] = checked("vhl: per_class", per_class, COUNT)
-    return renamed(
-        fedavg,
-        written("vhl", alpha=alpha, weight=weight, **numbers),
-        objective=Virtual(alpha, weight, **numbers),
-        needs_labels=True,
-    )
+    return replace(fedavg, objective=Virtual(alpha, weight, epochs, batch, per_class), needs_labels=True)

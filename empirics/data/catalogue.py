@@ -74,38 +74,21 @@ OWN = ("table",)
 """Those that are read from a file of one's own: ``table('my.csv', target='label')``."""
 
 FILES: dict[str, Files] = {
-    "a9a": libsvm.a9a.files,
-    "airline": tweets.AIRLINE,
-    "cifar10": cifar.CIFAR10,
-    "cifar100": cifar.CIFAR100,
-    "fashion_mnist": idx.FASHION_MNIST,
-    "femnist": leaf.FEMNIST,
-    "flair": flair.FLAIR,
-    "german": libsvm.german.files,
-    "heart_disease": natural.HEART,
-    "landmine": natural.LANDMINE,
-    "mnist": idx.MNIST,
-    "multinli": multinli.MULTINLI,
-    "mushrooms": libsvm.mushrooms.files,
-    "omniglot": omniglot.OMNIGLOT,
-    "parkinson": natural.PARKINSON,
-    "phishing": libsvm.phishing.files,
-    "school": natural.SCHOOL,
-    "sent140": tweets.SENT140,
-    "sent140_csv": tweets.SENT140_CSV,
-    "sent140_sample": tweets.SENT140_SAMPLE,
-    "sent140_users": tweets.SENT140_USERS,
-    "shakespeare": shakespeare.SPEECHES,
-    "svhn": svhn.SVHN,
-    "tiny_shakespeare": shakespeare.TINY,
-    "w8a": libsvm.w8a.files,
+    files.set: files
+    for files in (
+        *(made.files for made in (libsvm.a9a, libsvm.german, libsvm.mushrooms, libsvm.phishing, libsvm.w8a)),
+        *(cifar.CIFAR10, cifar.CIFAR100, flair.FLAIR, idx.FASHION_MNIST, idx.MNIST, leaf.FEMNIST, multinli.MULTINLI),
+        *(natural.HEART, natural.LANDMINE, natural.PARKINSON, natural.SCHOOL, omniglot.OMNIGLOT, svhn.SVHN),
+        *(shakespeare.SPEECHES, shakespeare.TINY, tweets.AIRLINE),
+        *(tweets.SENT140, tweets.SENT140_CSV, tweets.SENT140_SAMPLE, tweets.SENT140_USERS),
+    )
 }
 """What each set that is not embedded needs on disk."""
 
 
 def dataset(text: str) -> Dataset:
     """The set written as ``text``: a name, or a call with the options of its loader."""
-    from ..calls import parse  # brings torch, which the arrays do without
+    from ..spec_strings import parse  # brings torch, which the arrays do without
 
     loaded: Dataset = parse(text, DATASETS, "data set", declared=True)
     return loaded

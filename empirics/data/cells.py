@@ -1,7 +1,7 @@
 """The one door for tables of users: a CSV file or a pandas DataFrame becomes columns of text, with the same rules.
 
 A number is a plain decimal number that a float can hold. A label (a class, a site) is text or a number: ``1``, ``1.0``,
-``01`` and ``+1`` are one label, and whole numbers of any length stay exact. Markers of missing values, and text that
+``01`` and ``+1`` are one label, and integers of any length stay exact. Markers of missing values, and text that
 is written like a number in another notation, are refused with line, column and value.
 """
 

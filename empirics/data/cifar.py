@@ -44,7 +44,7 @@ def cifar10() -> Dataset:
     images, labels = (np.concatenate(arrays) for arrays in zip(*parts[:-1], strict=True))
     test_images, test_labels = parts[-1]
     train, test = (images, labels[:, 0], None), (test_images, test_labels[:, 0], None)
-    return with_test("cifar10", train, test, 10, source=PAGE, licence=LICENCE, prepare=CIFAR10_PIXELS)
+    return with_test(CIFAR10, train, test, 10, prepare=CIFAR10_PIXELS)
 
 
 def cifar100() -> Dataset:
@@ -52,8 +52,7 @@ def cifar100() -> Dataset:
     pairs = [_records(CIFAR100.one(name), 2, 100) for name in CIFAR100.names]
     train, test = ((images, labels[:, 1], labels[:, 0]) for images, labels in pairs)
     names = tuple(str(i) for i in range(20))
-    about = {"group_names": names, "group_word": "coarse class", "source": PAGE, "licence": LICENCE}
-    return with_test("cifar100", train, test, 100, prepare=CIFAR100_PIXELS, **about)
+    return with_test(CIFAR100, train, test, 100, prepare=CIFAR100_PIXELS, group_names=names, group_word="coarse class")
 
 
 def _records(path: Path, label_bytes: int, classes: int) -> tuple[np.ndarray, np.ndarray]:

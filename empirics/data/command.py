@@ -11,8 +11,8 @@ from bounds.showing.tables import aligned, to_json
 from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, refuse_idle
 
-from ..calls import refuse_twice
 from ..progress import progress
+from ..spec_strings import refuse_twice
 from .catalogue import DATASETS, FILES, OF_ANOTHER, OWN
 from .dataset import Dataset
 from .embedded import LICENCE

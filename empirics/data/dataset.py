@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import EmpiricsError
 from ..numbers import array_of_numbers, check_kind, check_name, shown
+from .store import Files
 
 KINDS = ("classification", "binary", "regression", "multilabel", "sequence")
 
@@ -22,7 +23,7 @@ class Dataset:
     Targets by ``kind``: class numbers 0 .. classes - 1 (classification), -1 and 1 (binary), real numbers (regression),
     rows of 0 and 1 (multilabel), the code that follows (sequence). Images, texts and bags of words stay small whole
     numbers; ``prepare`` makes model inputs of a batch of them (None: the inputs are ready as they are).
-    ``groups`` are whole numbers into ``group_names``, shared with ``test``. Sample i shares text with the ``overlap``
+    ``groups`` are integers into ``group_names``, shared with ``test``. Sample i shares text with the ``overlap``
     samples after it. ``class_names`` are those of a user's labels. Whatever NumPy reads as an array of numbers is taken
     (lists, tables, tensors).
 
@@ -65,7 +66,7 @@ class Dataset:
         self._check_classes()
 
     def _numbered_groups(self) -> np.ndarray:
-        """The groups, if they are whole numbers into the names."""
+        """The groups, if they are integers into the names."""
         rule = "one whole number from 0 per sample (empirics.data.dataset.numbered makes them of names)"
         groups = array_of_numbers(f"{self.name}: groups", self.groups, rule)
         if groups.ndim > 1 or groups.dtype.kind == "f":
@@ -163,7 +164,7 @@ class Dataset:
         return replace(self, targets=np.where(self.labels == 1, 1.0, -1.0), kind="binary", test=test)
 
     def as_features(self) -> Dataset:
-        """Whole numbers (counts, flags) and short or long floats as float64, for models that multiply them."""
+        """Integers (counts, flags) and short or long floats as float64, for models that multiply them."""
         real = self.kind in ("regression", "multilabel")
         test = self.test and self.test.as_features()
         inputs = self.inputs if self.prepare else _real(self.inputs)
@@ -206,10 +207,11 @@ Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 """Inputs, targets and groups."""
 
 
-def with_test(name: str, train: Part, test: Part | None, classes: int, **about: Any) -> Dataset:
-    """The data set of the first part with the second as its test set; both share everything else."""
-    held_out = None if test is None else Dataset(name, test[0], test[1], classes, groups=test[2], **about)
-    return Dataset(name, train[0], train[1], classes, groups=train[2], test=held_out, **about)
+def with_test(files: Files, train: Part, test: Part | None, classes: int, **about: Any) -> Dataset:
+    """The data set of the first part with the second as its test set; both share the name and source of ``files``."""
+    about = {"source": files.page, "licence": files.licence, **about}
+    held_out = None if test is None else Dataset(files.set, test[0], test[1], classes, groups=test[2], **about)
+    return Dataset(files.set, train[0], train[1], classes, groups=train[2], test=held_out, **about)
 
 
 def signs(labels: np.ndarray, name: str) -> np.ndarray:
@@ -221,7 +223,7 @@ def signs(labels: np.ndarray, name: str) -> np.ndarray:
 
 
 def numbered(names: list[str], more: list[str] | None = None) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Names as whole numbers into the sorted names of both lists: (numbers, numbers of ``more``, names)."""
+    """Names as integers into the sorted names of both lists: (numbers, numbers of ``more``, names)."""
     known = tuple(sorted({*names, *(more or [])}))
     number = {name: i for i, name in enumerate(known)}
     first, second = (np.array([number[n] for n in some], dtype=np.int64) for some in (names, more or []))

@@ -18,7 +18,9 @@ def fetch(files: Files) -> Path:
     for download in files.downloads:
         path = _retrieve(download, folder)
         if path.name.endswith((".tar.gz", ".zip")):
-            _unpack(path, files)
+            for wanted in files.names:  # the members that the set names, without their folders
+                for inside, content in members(path, "/" + wanted):
+                    (folder / Path(inside).name).write_bytes(content)
     return folder
 
 
@@ -36,10 +38,3 @@ def _retrieve(download: Download, folder: Path) -> Path:
             reasons.append(f"{url}: {str(error).splitlines()[0]}")
     told = "; ".join(reasons)
     raise EmpiricsError(f"could not download {download.name} ({told}); fetch it by hand and put it into {folder}")
-
-
-def _unpack(archive: Path, files: Files) -> None:
-    """Write the members that the set names beside the archive, without their folders."""
-    for wanted in files.names:
-        for inside, content in members(archive, "/" + wanted):
-            (archive.parent / Path(inside).name).write_bytes(content)

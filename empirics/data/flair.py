@@ -14,9 +14,8 @@ import numpy as np
 from ..errors import EmpiricsError
 from ..streams import stream
 from .dataset import Dataset, numbered, Part, with_test
-from .pictures import picture
 from .resident import NATURAL_PIXELS
-from .store import damaged, Files, read
+from .store import damaged, Files, picture, read
 
 FLAIR = Files(
     "flair",
@@ -48,18 +47,8 @@ def flair(users: int = 200, test_users: int = 100, size: int = 256, seed: int = 
         return np.stack(photos).transpose(0, 3, 1, 2), targets, group
 
     train, test = (opened(part, group) for part, group in zip(parts, groups, strict=True))
-    return with_test(
-        "flair",
-        train,
-        test,
-        len(words),
-        kind="multilabel",
-        group_names=names,
-        group_word="user",
-        source=FLAIR.page,
-        licence=FLAIR.licence,
-        prepare=NATURAL_PIXELS,
-    )
+    about = {"kind": "multilabel", "group_names": names, "group_word": "user", "prepare": NATURAL_PIXELS}
+    return with_test(FLAIR, train, test, len(words), **about)
 
 
 def _drawn(rows: list[Any], part: str, count: int, seed: int) -> list[Any]:

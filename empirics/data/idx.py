@@ -87,14 +87,7 @@ def _images(files: Files, pixels: Pixels) -> Dataset:
     parts = [_pair(files, NAMES[i : i + 2]) for i in (0, 2)]
     groups, names = _writers(files, [len(labels) for _, labels in parts])
     train, test = ((*pair, group) for pair, group in zip(parts, groups, strict=True))
-    about = {
-        "group_names": names,
-        "group_word": "writer",
-        "source": files.page,
-        "licence": files.licence,
-        "prepare": pixels,
-    }
-    return with_test(files.set, train, test, 10, **about)
+    return with_test(files, train, test, 10, group_names=names, group_word="writer", prepare=pixels)
 
 
 def _pair(files: Files, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -27,17 +27,8 @@ def femnist() -> Dataset:
     """Digits and letters (62 classes) by writer, as LEAF writes them; ink is bright, as in MNIST."""
     train, test = (_characters(FEMNIST, part) for part in PARTS)
     groups, test_groups, names = numbered(train[2], test[2])
-    return with_test(
-        "femnist",
-        (train[0], train[1], groups),
-        (test[0], test[1], test_groups),
-        62,
-        group_names=names,
-        group_word="writer",
-        source=FEMNIST.page,
-        licence=FEMNIST.licence,
-        prepare=UNIT_PIXELS,
-    )
+    about = {"group_names": names, "group_word": "writer", "prepare": UNIT_PIXELS}
+    return with_test(FEMNIST, (*train[:2], groups), (*test[:2], test_groups), 62, **about)
 
 
 def users(files: Files, part: str) -> Iterator[tuple[Path, str, list[Any], list[Any]]]:

@@ -23,8 +23,7 @@ class Libsvm:
     def __call__(self) -> Dataset:
         """Dense features as float64, targets -1 and 1 (the smaller label is -1)."""
         train, *test = (self._read(name) for name in self.files.names)
-        about = {"kind": "binary", "source": PAGE, "licence": self.files.licence}
-        return with_test(self.files.set, train, test[0] if test else None, 2, **about)
+        return with_test(self.files, train, test[0] if test else None, 2, kind="binary")
 
     def _read(self, name: str) -> Part:
         from sklearn.datasets import load_svmlight_file

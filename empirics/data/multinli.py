@@ -41,18 +41,10 @@ def multinli(length: int = 128, task: str = "label") -> Dataset:
     train, test = (_prompts(name, length, task) for name in MULTINLI.names)
     groups, test_groups, names = numbered(train[2], test[2])
     following = task == "next"
-    return with_test(
-        "multinli",
-        _part(train, groups, following),
-        _part(test, test_groups, following),
-        256 if following else 3,
-        kind="sequence" if following else "classification",
-        group_names=names,
-        group_word="genre",
-        source=MULTINLI.page,
-        licence=MULTINLI.licence,
-        prepare=Codes(),
-    )
+    kind, classes = ("sequence", 256) if following else ("classification", 3)
+    train_part, test_part = _part(train, groups, following), _part(test, test_groups, following)
+    about = {"group_names": names, "group_word": "genre", "prepare": Codes()}
+    return with_test(MULTINLI, train_part, test_part, classes, kind=kind, **about)
 
 
 def _part(read: tuple[np.ndarray, np.ndarray, list[str]], groups: np.ndarray, following: bool) -> Part:

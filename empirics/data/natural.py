@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import EmpiricsError
-from .dataset import Dataset, signs
-from .matlab import cells, load
-from .store import damaged, Download, Files, read
+from .dataset import Dataset, signs, with_test
+from .store import damaged, Download, Files, matlab, read
 
 UCI = "none stated (UCI; its page says CC BY 4.0)"
 SCHOOL = Files(
@@ -46,7 +45,7 @@ HEART = Files(
 def school() -> Dataset:
     """Exam scores (1 .. 70) of 15,362 pupils of 139 schools from 28 features, the last of them constant."""
     path = SCHOOL.one("school.mat")
-    inputs, scores = (cells(array) for array in load(path, "X", "Y"))
+    inputs, scores = (_cells(array) for array in matlab(path, "X", "Y"))
     pool, groups = _joined(path, inputs, scores, 28)
     return _federation(SCHOOL, pool, np.concatenate([s.ravel() for s in scores]), groups, len(inputs), "school")
 
@@ -54,7 +53,7 @@ def school() -> Dataset:
 def landmine() -> Dataset:
     """14,820 radar images of 29 fields as 9 features; a landmine (1, some 6 %) or clutter (-1)."""
     path = LANDMINE.one("LandmineData.mat")
-    inputs, labels = (cells(array) for array in load(path, "feature", "label"))
+    inputs, labels = (_cells(array) for array in matlab(path, "feature", "label"))
     pool, groups = _joined(path, inputs, labels, 9)
     targets = signs(np.concatenate([label.ravel() for label in labels]), "landmine")
     return _federation(LANDMINE, pool, targets, groups, len(inputs), "field", "binary")
@@ -84,6 +83,11 @@ def heart_disease() -> Dataset:
     inputs = np.where(np.isnan(inputs), np.nanmean(inputs, axis=0), inputs)
     groups = np.repeat(np.arange(len(tables)), [len(t) for t in tables])
     return _federation(HEART, inputs, targets, groups, HOSPITALS, "hospital", "binary")
+
+
+def _cells(array: np.ndarray) -> list[np.ndarray]:
+    """The entries of a MATLAB cell array, in order, as floats."""
+    return [np.asarray(entry, dtype=np.float64) for entry in array.ravel()]
 
 
 def _joined(path: Path, inputs: list[np.ndarray], targets: list[np.ndarray], features: int) -> tuple[np.ndarray, ...]:
@@ -118,15 +122,6 @@ def _federation(
     word: str,
     kind: str = "regression",
 ) -> Dataset:
-    return Dataset(
-        files.set,
-        inputs,
-        targets,
-        2 if kind == "binary" else 0,
-        kind,
-        groups=groups,
-        group_names=names if isinstance(names, tuple) else tuple(str(i + 1) for i in range(names)),
-        group_word=word,
-        source=files.page,
-        licence=files.licence,
-    )
+    names = names if isinstance(names, tuple) else tuple(str(i + 1) for i in range(names))
+    classes = 2 if kind == "binary" else 0
+    return with_test(files, (inputs, targets, groups), None, classes, kind=kind, group_names=names, group_word=word)

@@ -7,10 +7,9 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from ..errors import EmpiricsError
-from .dataset import Dataset, numbered
-from .pictures import picture
+from .dataset import Dataset, numbered, with_test
 from .resident import UNIT_PIXELS
-from .store import damaged, Files, members
+from .store import damaged, Files, members, picture
 
 OMNIGLOT = Files(
     "omniglot",
@@ -48,15 +47,5 @@ def omniglot(size: int = 28) -> Dataset:
             raise damaged(path, "no pictures")
     labels, _, classes = numbered(characters)
     groups, _, names = numbered(drawers)
-    return Dataset(
-        "omniglot",
-        np.stack(images)[:, None],
-        labels,
-        len(classes),
-        groups=groups,
-        group_names=names,
-        group_word="drawer",
-        source=OMNIGLOT.page,
-        licence=OMNIGLOT.licence,
-        prepare=UNIT_PIXELS,
-    )
+    about = {"group_names": names, "group_word": "drawer", "prepare": UNIT_PIXELS}
+    return with_test(OMNIGLOT, (np.stack(images)[:, None], labels, groups), None, len(classes), **about)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # it brings Arrow, which a twentieth of a short run would go 
     from .cells import Cells
 
 FEW = 20
-"""Whole numbers are classes up to so many different ones."""
+"""Integers are classes up to so many different ones."""
 CLASSES, NUMBERS = "classes", "numbers"
 YOURS = "your own"
 """The licence of such data, which identifies them."""
@@ -33,7 +33,7 @@ def table(file: str, target: str, group: str = "", leave_out: str = "", kind: st
 
     Every other column is a feature and must hold numbers; ``leave_out`` names those to ignore, separated by blanks, or
     by commas where names hold blanks. The target's ``kind`` is ``"classes"`` or ``"numbers"``; where it is not given,
-    text and at most 20 different whole numbers are classes. Two classes are a binary target, the larger one (or later
+    text and at most 20 different integers are classes. Two classes are a binary target, the larger one (or later
     in the alphabet) its 1.
 
     Raises:

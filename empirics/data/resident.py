@@ -1,4 +1,4 @@
-"""From what lies in memory (small whole numbers) to what a model reads, batch by batch, on whatever device it lies.
+"""From what lies in memory (small integers) to what a model reads, batch by batch, on whatever device it lies.
 
 Hooks are frozen dataclasses that take a batch ``(rows, b, ...)`` or a pool ``(n, ...)`` and return model inputs.
 """
@@ -54,7 +54,7 @@ class Frequencies:
 
 @dataclass(frozen=True)
 class Codes:
-    """Codes of characters or bytes as the 64-bit whole numbers that embeddings take."""
+    """Codes of characters or bytes as the 64-bit integers that embeddings take."""
 
     def __call__(self, codes: Tensor) -> Tensor:
         return codes.long()

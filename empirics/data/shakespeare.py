@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import EmpiricsError
-from .dataset import Dataset, numbered
+from .dataset import Dataset, numbered, with_test
 from .resident import Codes
 from .store import damaged, Download, Files, read
 
@@ -101,17 +101,7 @@ def _sequences(files: Files, said: dict[str, list[str]], length: int, stride: in
     windows = [np.lib.stride_tricks.sliding_window_view(c, length + 1)[::stride] for c in coded]
     groups, _, names = numbered(list(texts))
     pool = np.concatenate([w[:, :-1] for w in windows])
-    return Dataset(
-        files.set,
-        pool,
-        np.concatenate([w[:, 1:] if task == "next" else w[:, -1] for w in windows]).astype(np.int64),
-        len(letters),
-        "sequence",
-        groups=np.repeat(groups, [len(w) for w in windows]),
-        group_names=names,
-        group_word="role",
-        source=files.page,
-        licence=LICENCE,
-        prepare=Codes(),
-        overlap=length // stride,
-    )
+    targets = np.concatenate([w[:, 1:] if task == "next" else w[:, -1] for w in windows]).astype(np.int64)
+    train = pool, targets, np.repeat(groups, [len(w) for w in windows])
+    about = {"group_names": names, "group_word": "role", "prepare": Codes(), "overlap": length // stride}
+    return with_test(files, train, None, len(letters), kind="sequence", **about)

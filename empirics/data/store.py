@@ -19,6 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from bounds.showing.files import cache_folder
 
@@ -146,6 +149,36 @@ def members(path: Path, ending: str) -> Iterator[tuple[str, bytes]]:
                         yield entry.name, archive.extractfile(entry).read()  # type: ignore[union-attr]
     except DAMAGE as error:
         raise damaged(path, error) from None
+
+
+def matlab(path: Path, *names: str) -> list[Any]:
+    """The variables ``names`` of a MATLAB file (version 5)."""
+    from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
+
+    data = read(path)
+    try:
+        found = loadmat(io.BytesIO(data), variable_names=names)
+    except (MatReadError, ValueError, TypeError, OSError, NotImplementedError, EOFError) as error:
+        raise damaged(path, error) from None
+    if absent := [name for name in names if name not in found]:
+        raise damaged(path, f"no variable {absent[0]!r}")
+    return [found[name] for name in names]
+
+
+def picture(data: bytes, path: Path, mode: str, size: int | None = None) -> np.ndarray:
+    """Pixels ``(H, W)`` for mode "L" or ``(H, W, 3)`` for "RGB", made ``size`` x ``size`` by averaging areas."""
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        raise EmpiricsError("opening pictures needs Pillow: pip install 'fedbounds[data]'") from None
+    try:
+        image = Image.open(io.BytesIO(data)).convert(mode)
+    except (UnidentifiedImageError, OSError, ValueError) as error:
+        raise damaged(path, error) from None
+    if size is not None and image.size != (size, size):
+        image = image.resize((size, size), Image.Resampling.BOX)
+    return np.asarray(image, dtype=np.uint8)
 
 
 def check(path: Path, data: bytes) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .dataset import Dataset, Part, with_test
-from .matlab import load
 from .resident import NATURAL_PIXELS
-from .store import damaged, Download, Files
+from .store import damaged, Download, Files, matlab
 
 PAGE = "ufldl.stanford.edu/housenumbers"
 SVHN = Files(
@@ -32,13 +31,12 @@ SVHN = Files(
 def svhn() -> Dataset:
     """Digits of house numbers, 73,257 + 26,032 colour images of 32x32; the file's label 10 is the digit 0."""
     train, test = (_digits(name) for name in SVHN.names)
-    about = {"source": PAGE, "licence": SVHN.licence, "prepare": NATURAL_PIXELS}
-    return with_test("svhn", train, test, 10, **about)
+    return with_test(SVHN, train, test, 10, prepare=NATURAL_PIXELS)
 
 
 def _digits(name: str) -> Part:
     path = SVHN.one(name)
-    images, labels = load(path, "X", "y")
+    images, labels = matlab(path, "X", "y")
     if images.ndim != 4 or images.shape[:3] != (32, 32, 3) or labels.size != images.shape[3]:
         raise damaged(path, f"images {images.shape} with {labels.size} labels")
     pixels = np.ascontiguousarray(images.transpose(3, 2, 0, 1), dtype=np.uint8)

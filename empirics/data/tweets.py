@@ -147,14 +147,6 @@ def _bags(files: Files, train: Texts, classes: int, words: int, test: Texts | No
         kept = counts.any(axis=1)
         return counts[kept], np.array(texts.label, dtype=np.int64)[kept], users[kept]
 
-    return with_test(
-        files.set,
-        known(train, groups),
-        known(test, test_groups) if test else None,
-        classes,
-        group_names=names,
-        group_word="user",
-        source=files.page,
-        licence=files.licence,
-        prepare=Frequencies(),
-    )
+    held_out = known(test, test_groups) if test else None
+    about = {"group_names": names, "group_word": "user", "prepare": Frequencies()}
+    return with_test(files, known(train, groups), held_out, classes, **about)

@@ -1,4 +1,4 @@
-"""Results on disk: one cell of an experiment is one file pair, named by the hash of what was asked for."""
+"""Experiments: runs, the store of their results, and sweeps that fill it."""
 
 from .cells import Cell, Outcome
 from .store import Kept, Store, StoreError

@@ -1,4 +1,4 @@
-"""One text for one meaning, without importing what is meant: calls and numbers in a canonical form, to be hashed."""
+"""A canonical form of arguments, to be hashed: equal calls and numbers have equal texts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from ..calls import tree
 from ..errors import EmpiricsError
+from ..spec_strings import tree
 
 
 def canonical(item: Any) -> Any:
@@ -18,7 +18,7 @@ def canonical(item: Any) -> Any:
     try:
         return _canonical(item)
     except RecursionError:
-        raise EmpiricsError("an argument of a cell is nested too deeply") from None
+        raise EmpiricsError("an argument of a run is nested too deeply") from None
 
 
 def _canonical(item: Any) -> Any:
@@ -28,13 +28,13 @@ def _canonical(item: Any) -> Any:
         return [_canonical(part) for part in item]
     if isinstance(item, float):
         if not math.isfinite(item):
-            raise EmpiricsError(f"an argument of a cell must be finite; got {item}")
+            raise EmpiricsError(f"an argument of a run must be finite; got {item}")
         return int(item) if item == int(item) else item
     if isinstance(item, str):
         return call(item)
     if item is None or isinstance(item, (bool, int)):
         return item
-    raise EmpiricsError(f"an argument of a cell must be text, a number, a list or a table; got {item!r}")
+    raise EmpiricsError(f"an argument of a run must be text, a number, a list or a table; got {item!r}")
 
 
 def text(item: Any) -> str:
@@ -50,7 +50,7 @@ def call(words: str) -> str:
     try:
         found = tree(words)
         return _written(found) if isinstance(found, ast.Call) else words
-    except (EmpiricsError, OverflowError, RecursionError):  # no call that anybody reads: its reader says why
+    except (EmpiricsError, OverflowError, RecursionError):  # not a call that can be read
         return words
 
 

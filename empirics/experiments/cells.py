@@ -1,4 +1,4 @@
-"""A cell: a job by name and its arguments. A training run, a search, a worst case: what is asked for once."""
+"""A run that can be asked for: a job by name, such as a training run or a worst case, and its arguments."""
 
 from __future__ import annotations
 
@@ -32,78 +32,63 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Cell:
-    """``job`` is the name of a registered job or ``path/file.py:name``; ``arguments`` are JSON data, canonical.
+    """One run: ``job`` is the name of a registered job or ``path/file.py:name``, ``arguments`` are canonical JSON data.
 
-    The key is made of the job's name and version and of the arguments that differ from their defaults: an argument
-    that a job learns later changes no key. What files of the user's own say counts, where arguments name them. The
-    number of rounds stands apart, at the end: runs of one beginning and different lengths share the rest.
+    The key is made of the job's name and version, of the arguments that differ from their defaults, so that an argument
+    that a job learns later changes no key, and of the user's own files that arguments name. The number of rounds stands
+    at its end: runs of different lengths that begin alike share the rest.
     """
 
     job: str
     arguments: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "job", self._known.name)
+        object.__setattr__(self, "job", self.known.name)
         object.__setattr__(self, "arguments", canonical(self.arguments))
 
     @cached_property
-    def _known(self) -> Job:
+    def known(self) -> Job:
+        """The job, with its version, its defaults and the place of its code."""
         return known_job(self.job)
 
     @property
-    def version(self) -> str:
-        """What changes when the same arguments may give other numbers."""
-        return self._known.version
-
-    @property
     def home(self) -> str:
-        """Where the job's code is, for who runs it."""
-        return self._known.home
-
-    @property
-    def usual(self) -> Mapping[str, Any]:
-        """The defaults of the job's arguments."""
-        return self._known.defaults
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether a run of this job can go on where a shorter one stands."""
-        return self._known.goes_on
+        """Where the job's code is."""
+        return self.known.home
 
     @cached_property
     def config(self) -> str:
         """The canonical text that is hashed."""
-        usual = self.usual
-        told = {
-            k: v for k, v in self.arguments.items() if k not in usual or text(v) != text(usual[k])
-        }  # false is not 0
-        told.pop(LENGTH, None)
+        usual = self.known.defaults
+        # as texts: false is not 0
+        given = {k: v for k, v in self.arguments.items() if k not in usual or text(v) != text(usual[k])}
+        given.pop(LENGTH, None)
         own = digests(self.arguments)
-        return text({"job": self.job, "version": self.version, "arguments": told} | ({"files": own} if own else {}))
+        about = {"job": self.job, "version": self.known.version, "arguments": given}
+        return text(about | ({"files": own} if own else {}))
 
     @cached_property
     def begins(self) -> str:
-        """What the cells of one beginning and different lengths share of their names."""
+        """The part of the key that runs of different lengths share if they begin alike."""
         return hashlib.sha256(self.config.encode()).hexdigest()[:20]
 
     @property
     def key(self) -> str:
-        """The name of the cell's files."""
-        length = self.arguments.get(LENGTH, self.usual.get(LENGTH))
+        """The name of the result."""
+        length = self.arguments.get(LENGTH, self.known.defaults.get(LENGTH))
         end = "" if length is None else f"-{text(length)}"
         return self.begins + re.sub(r"[^\w.+-]", "_", end)
 
     def run(self) -> Outcome:
-        """Call the job; whatever it raises is the caller's to record."""
+        """Call the job."""
         return run(self.home, self.arguments)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{k}={v}" for k, v in self.arguments.items())
-        return f"{self.job}({told})"
+        return f"{self.job}({', '.join(f'{k}={v}' for k, v in self.arguments.items())})"
 
 
 def run(home: str, arguments: Mapping[str, Any]) -> Outcome:
-    """Call a job by the home that a cell names."""
+    """Call the job whose code is at ``home``."""
     outcome = resolved(home)(**arguments)
     if not isinstance(outcome, Outcome):
         raise EmpiricsError(f"{home} must return an Outcome; got {type(outcome).__name__}")

@@ -1,9 +1,8 @@
-"""Whether the cells of a grid can run at all, found out before the first one starts.
+"""Find runs of a sweep that cannot work before the first one starts.
 
-The words of every cell are read: its arguments must fit its job's function, those of a training run must be words of
-``fedbounds train``, and no two may ask for the same run. Then one cell for every value that occurs in the grid is
-tried: its data are dealt and, where that costs nothing to speak of, the start is measured and one round trained. What
-only some combinations of values do wrong to the data is still found by the cells themselves.
+The arguments of every run must fit its job's function, those of a training run must be options of ``fedbounds train``,
+and no two runs may be the same. Then one run for every value in the grid is tried: its data are dealt and, for models
+that train fast, the start is measured and one round trained.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from typing import Any
 
 from bounds.showing.loading import by_ctrl_c, said_with_place
 
-from ..calls import bound
 from ..errors import EmpiricsError
 from ..numbers import shown
+from ..spec_strings import bind_arguments
 from . import Cell
 from .canonical import text
 from .grids import TRAIN
 from .registry import jobs, resolved
 
 FREE = ("seed",)
-"""Arguments whose value cannot matter to a trial."""
+"""Arguments whose values need no trial each."""
 
 
 def check(cells: Iterable[Cell], wanted: Iterable[Cell]) -> None:
-    """Refuse cells whose words are wrong, and those of the ``wanted`` ones that cannot run."""
+    """Refuse runs with wrong arguments, and ``wanted`` ones whose trial fails."""
     check_words(cells)
     for cell in typical(wanted):
         if cell.job == TRAIN:
@@ -38,7 +37,7 @@ def check(cells: Iterable[Cell], wanted: Iterable[Cell]) -> None:
 
 
 def check_words(cells: Iterable[Cell]) -> None:
-    """Refuse cells that cannot run whatever their data are, and two that ask for the same run in other words."""
+    """Refuse runs with wrong arguments, whatever their data are, and two that are the same in other words."""
     fits, found = cache(_fits), dict[str, Cell]()
     for cell in cells:
         with _refused(cell):
@@ -49,15 +48,15 @@ def check_words(cells: Iterable[Cell]) -> None:
 
             same = found.setdefault(meant(cell.arguments), cell)
         if same is not cell:
-            raise EmpiricsError(f"no cell was started, for two would be the same run: {_difference(same, cell)}")
+            raise EmpiricsError(f"two runs are the same: {_difference(same, cell)}")
 
 
 def _fits(job: str, home: str, names: tuple[str, ...]) -> None:
-    bound(job, f"argument of {job}", _form(home), (), dict.fromkeys(names))
+    bind_arguments(job, f"argument of {job}", _form(home), (), dict.fromkeys(names))
 
 
 def _form(home: str) -> Signature:
-    """The arguments of a job; what it takes as ``**setting`` is written out where the job says what that is."""
+    """The arguments of a job, those that it takes as ``**setting`` included."""
     form = signature(resolved(home))
     places = next((job.setting for job in jobs().values() if job.home == home), "").split()
     if not places:
@@ -76,13 +75,13 @@ def _form(home: str) -> Signature:
 
 
 def _difference(one: Cell, other: Cell) -> str:
-    """The arguments in which two cells differ."""
+    """The arguments in which two runs differ."""
     names = [n for n in {**one.arguments, **other.arguments} if one.arguments.get(n) != other.arguments.get(n)]
     return ", ".join(f"{n} {shown(one.arguments.get(n))} and {shown(other.arguments.get(n))}" for n in names)
 
 
 def typical(cells: Iterable[Cell]) -> list[Cell]:
-    """Cells such that every value of every argument occurs in one of them."""
+    """Runs such that every value of every argument occurs in one of them."""
     found = []
     seen: set[tuple[str, str, str]] = set()
     for cell in cells:
@@ -110,14 +109,13 @@ def _trial(arguments: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _refused(cell: Cell) -> Iterator[None]:
-    """Whatever is raised, every such cell would raise it."""
     try:
         yield
     except BaseException as error:
         if by_ctrl_c(error):
             raise
         said = said_with_place(error, quiet=(ValueError,))
-        raise EmpiricsError(f"no cell was started, for this one cannot run: {_shown(cell)}: {said}") from None
+        raise EmpiricsError(f"this run cannot work: {_shown(cell)}: {said}") from None
 
 
 def _shown(cell: Cell, longest: int = 200) -> str:

@@ -8,7 +8,7 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +19,25 @@ from bounds.showing.usage import bare_parser, refuse_idle
 
 from ..errors import EmpiricsError
 from ..progress import Progress, progress
-from . import Cell, Kept, Store, StoreError
+from . import Cell, Store, StoreError
 from .checking import check_words
 from .grids import Grid, read_grid
 from .running import Done, sweep
 from .store import RESULTS
-from .sweeps import record
 
 FINE, FINDING = 0, 1
 OWN = """files of your own that a grid names (path/file.py:variable) count with the files beside them that they
-import: where their text has changed, cells are run anew, and results calls the old ones stale. Data that
+import: where their text has changed, runs are done anew, and results calls the old ones stale. Data that
 such a file opens is not known: where it has changed, use --fresh, or name it in an argument"""
 SWEEP_JSON = """\
---json prints one object: sweep (its name), cells (how many), count (of done, diverged, failed, there before, and
-what is left to_do) and failed (cell, error); with --status and --verify count is of what lies in
-store, beside damaged."""
+--json prints one object: sweep (its name), cells (the number of runs), count (of done, diverged, failed, there before,
+and what is left to_do) and failed (cell, error); with --status and --verify count is of what is in store, beside
+damaged."""
 FOLDER = "folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)"
 
 
 def sweep_(arguments: Sequence[str]) -> int:
-    """Run what is missing of a grid; 1 when a cell failed."""
+    """Run what is missing of a grid; 1 when a run failed."""
     parser, processes = bare_parser("sweep", below=[OWN, SWEEP_JSON]), whole_number(0, MOST_WORKERS)
     add = parser.add_argument
     add("grid", metavar="FILE", help="a TOML file, or path/file.py:variable")
@@ -58,7 +57,7 @@ def sweep_(arguments: Sequence[str]) -> int:
         return FINE
     if args.scheduler and (args.workers is not None or args.status or args.verify):
         raise EmpiricsError(
-            "--scheduler is a running cluster, whose workers run cells: leave out --workers, --status, --verify"
+            "--scheduler is a running cluster with workers of its own: leave out --workers, --status, --verify"
         )
     if args.status or args.verify:
         refuse_idle(parser, args, ("workers", "keep_states"), "--status and --verify run nothing")
@@ -72,87 +71,71 @@ def sweep_(arguments: Sequence[str]) -> int:
         if args.status or args.verify:
             bar.start(len(cells))
             bar.doing("reading the store")
-            return _looked(grid, cells, store, bar, args.verify, args.json)
-    found: list[Done] = []
+            return _inspect(grid, cells, store, bar, args.verify, args.json)
+    count: Counter[str] = Counter()
+    failed: list[dict[str, str]] = []
+
+    def heard(done: Done) -> None:
+        if not count:  # from now on there is a store
+            with suppress(StoreError):  # one that can only be read: the plan's file names its runs as well
+                store.record(grid.name, cells)
+        count[done.how] += 1
+        if done.how == "failed":
+            failed.append({"cell": _which(grid, done.cell), "error": done.error})
+            print(printable(f"failed: {_which(grid, done.cell)}: {done.error}"), file=sys.stderr, flush=True)
+        bar.doing(f"{len(failed)} failed")
+        bar.step()
+
+    def report(how: str) -> None:
+        left = len(cells) - count.total()
+        if args.json:
+            print(to_json(_summary(grid, cells, {**count, "to_do": left}) | {"failed": failed}))
+            return
+        words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
+        told = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k]) or "nothing done"
+        again = f", {left} to do: run it again to go on" if left else ""
+        print(f"{how}{grid.name}: {len(cells)} runs: {told}{again}")
+
     try:
         with progress() as bar:
             bar.start(len(cells))
             bar.doing("looking for mistakes")
-            heard = partial(_heard, bar, grid, cells, store, found)
             sweep(cells, store, args.workers, args.scheduler, args.fresh, heard, True, args.keep_states)
     except KeyboardInterrupt:
-        _say(grid, cells, found, "interrupted; ", args.json)
+        report("interrupted; ")
         raise
-    _say(grid, cells, found, "", args.json)
-    return FINDING if any(d.how == "failed" for d in found) else FINE
-
-
-def _heard(bar: Progress, grid: Grid, cells: Sequence[Cell], store: Store, found: list[Done], done: Done) -> None:
-    if not found:  # from now on there is a store
-        record(store, grid.name, cells)
-    found.append(done)
-    if done.how == "failed":
-        print(printable(f"failed: {_which(grid, done.cell)}: {done.error}"), file=sys.stderr, flush=True)
-    bar.doing(f"{sum(d.how == 'failed' for d in found)} failed")
-    bar.step()
+    report("")
+    return FINDING if failed else FINE
 
 
 def _which(grid: Grid, cell: Cell) -> str:
-    """What tells a cell from the others."""
+    """What tells a run from the others."""
     return ", ".join(f"{name}={cell.arguments.get(name)}" for name in grid.vary) or str(cell)
 
 
-def _say(grid: Grid, cells: Sequence[Cell], found: Sequence[Done], how: str, as_json: bool) -> None:
-    count = Counter(d.how for d in found)
-    if as_json:
-        failed = [{"cell": _which(grid, d.cell), "error": d.error} for d in found if d.how == "failed"]
-        _tell(grid, cells, {**count, "to_do": len(cells) - len(found)}, {"failed": failed})
-        return
-    words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
-    told = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k]) or "nothing done"
-    left = len(cells) - len(found)
-    again = f", {left} to do: run it again to go on" if left else ""
-    print(f"{how}{grid.name}: {len(cells)} cells: {told}{again}")
+def _summary(grid: Grid, cells: Sequence[Cell], count: Mapping[str, int]) -> dict[str, Any]:
+    return {"sweep": grid.name, "cells": len(cells), "count": dict(count)}
 
 
-def _tell(grid: Grid, cells: Sequence[Cell], count: Mapping[str, int], more: Mapping[str, Any]) -> None:
-    print(to_json({"sweep": grid.name, "cells": len(cells), "count": dict(count), **more}))
-
-
-def _looked(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, closely: bool, as_json: bool) -> int:
-    """Say what is there; 1 when a look at every table (``closely``) finds damage."""
+def _inspect(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, closely: bool, as_json: bool) -> int:
+    """Print what is in the store; 1 where ``--verify`` (``closely``) finds damage."""
     count: Counter[str] = Counter()
     damages, to_run = [], False
-    for cell in cells:
-        kept, damage = store.look(cell)
-        damage = damage or ("" if kept else store.lonely(cell))
+    for cell, (kept, damage) in zip(cells, store.look(cells), strict=True):
         to_run |= kept is None or kept.status not in RESULTS
-        how = "missing" if kept is None else kept.status
-        if kept and closely and not (damage := _unreadable(kept)):
-            how = "whole"
+        count["damaged" if damage else "missing" if kept is None else "whole" if closely else kept.status] += 1
         if damage and closely:
             damages.append(f"damaged: {_which(grid, cell)}: {damage}")
-        count["damaged" if damage else how] += 1
         bar.step()
     if to_run:
         bar.doing("looking for mistakes")
         check_words(cell for cell in cells if ".py:" not in cell.home)  # to look is not to run a file
     if as_json:
-        _tell(grid, cells, count, {"store": str(store.folder), "damaged": damages})
-        return FINDING if damages else FINE
-    told = ", ".join(f"{n} {how}" for how, n in count.items())
-    print("\n".join([*damages, f"{grid.name} in {store.folder}: {len(cells)} cells: {told}"]))
+        print(to_json(_summary(grid, cells, count) | {"store": str(store.folder), "damaged": damages}))
+    else:
+        told = ", ".join(f"{n} {how}" for how, n in count.items())
+        print("\n".join([*damages, f"{grid.name} in {store.folder}: {len(cells)} runs: {told}"]))
     return FINDING if damages else FINE
-
-
-def _unreadable(kept: Kept) -> str:
-    """Why the table of a result cannot be read; a failure has none."""
-    try:
-        if kept.status in RESULTS:
-            kept.columns()
-    except StoreError as error:
-        return str(error)
-    return ""
 
 
 def folder(given: Path | None) -> Path:

@@ -1,22 +1,26 @@
-"""What computes the runs of a cell: by these names in its key, each where a process has it."""
+"""What computes the training of a run: by these names in its key, each where a process has it."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from ..models.compiled import ENGINES, loaded, NotServed
 
 GPU = "cuda"
-"""The engine of cells whose networks run on a GPU."""
+"""The engine of runs whose networks are on a GPU."""
 CELL_ENGINES = (*ENGINES, GPU)
 
 
-def lacking(engine: str) -> str:
-    """Why an engine cannot compute in this process; empty where it can."""
-    if engine == GPU:
+def lacking(engines: Collection[str]) -> str:
+    """Why this process cannot compute by one of these engines; empty where it can by all."""
+    if GPU in engines:
         import torch
 
-        return "" if torch.cuda.is_available() else "torch sees no GPU"
-    try:
-        loaded()
-    except NotServed as reason:
-        return str(reason)
+        if not torch.cuda.is_available():
+            return "torch sees no GPU, which engine cuda needs: take engine torch for all runs"
+    if set(engines) - {"torch", GPU}:
+        try:
+            loaded()
+        except NotServed as reason:
+            return f"{reason}: take engine torch for all runs"
     return ""

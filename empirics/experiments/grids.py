@@ -1,4 +1,4 @@
-"""Grids: which cells an experiment consists of, as a TOML file or as Python.
+"""Grids: the runs of a sweep, as a TOML file or in Python.
 
 name = "beta"
 [fixed]
@@ -8,7 +8,7 @@ measure = ["test_accuracy"]
 [vary]
 algorithm = ["fedavg()", "fedinit(beta=0.1)"]
 seed = [0, 1, 2]
-[[also]]                     # a further block: what differs from the one above
+[[also]]                     # a further block: its differences from the one above
 fixed.partition = "dirichlet(0.1)"
 """
 
@@ -33,7 +33,7 @@ from . import Cell
 
 TRAIN = "train"
 MOST_CELLS = 200_000
-"""More would take minutes before the first one starts, and fill a folder with more files than most disks like."""
+"""More would take minutes before the first one starts."""
 BLOCK = ("job", "fixed", "vary")
 WORDS = ("name", *BLOCK, "also")
 
@@ -61,7 +61,7 @@ class Grid:
             self._check(other.get("job", self.job), other.get("fixed", {}), other.get("vary", {}))
 
     def _check(self, job: Any, fixed: Any, vary: Any) -> None:
-        """Refuse a block that no cell can be made of."""
+        """Refuse a block of which no run can be made."""
         if not isinstance(job, str):
             raise EmpiricsError(f"grid {self.name!r}: job must be a name or path/file.py:name; got {short(job)}")
         for word, table in (("fixed", fixed), ("vary", vary)):
@@ -77,14 +77,14 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """How many cells there are, those that are written twice counted twice; nothing is built."""
+        """The number of runs, without building them; those that occur twice count twice."""
         return sum(math.prod(map(len, vary.values())) for _, _, vary in self._blocks())
 
     def cells(self, heard: Callable[[], object] = lambda: None) -> list[Cell]:
-        """The cells in the order of the file, the last word varying fastest, each once; ``heard`` is told of each."""
+        """The runs in the order of the file, the last argument varying fastest, each once; ``heard`` hears of each."""
         if self.size > MOST_CELLS:
             raise EmpiricsError(
-                f"grid {self.name!r} has {self.size:.3g} cells, more than the {MOST_CELLS:,} that one sweep takes: "
+                f"grid {self.name!r} has {self.size:.3g} runs, more than the {MOST_CELLS:,} that one sweep takes: "
                 "split it, or vary less"
             )
         found = {}
@@ -135,10 +135,10 @@ def _grid(path: Path, found: dict[str, Any]) -> Grid:
     for word in found:
         if word not in WORDS:
             raise EmpiricsError(f"{path}: {unknown('word', word, WORDS)}")
-    for word, kind, said in (("fixed", dict, "a table"), ("vary", dict, "a table"), ("also", list, "a list of tables")):
-        if not isinstance(found.get(word, kind()), kind):
-            raise EmpiricsError(f"{path}: {word} must be {said}; got {short(found[word])}")
     if "fixed" not in found and "vary" not in found:
-        raise EmpiricsError(f"{path}: a grid needs [fixed] or [vary] with the arguments of its cells")
+        raise EmpiricsError(f"{path}: a grid needs [fixed] or [vary] with the arguments of its runs")
+    also = found.get("also", [])
+    if not isinstance(also, list):
+        raise EmpiricsError(f"{path}: also must be a list of tables; got {short(also)}")
     name, job = found.get("name", path.stem), found.get("job", TRAIN)
-    return Grid(name, found.get("fixed", {}), found.get("vary", {}), job, tuple(found.get("also", ())))
+    return Grid(name, found.get("fixed", {}), found.get("vary", {}), job, tuple(also))

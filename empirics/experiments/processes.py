@@ -1,62 +1,242 @@
-"""Where the cells of a sweep are computed: processes of its own that nobody else can reach, or a running cluster.
+"""Where the runs of a sweep are computed: in this process, in processes of its own, or by a running dask cluster.
 
-Whoever can talk to a worker can make it run anything. So a sweep's own processes listen on the loopback alone, speak
-TLS with a certificate that exists in their memory alone, show nothing over HTTP, and keep their scratch folders, which
-dask puts on the import path, in a folder of this user.
+Own processes are fresh interpreters at the other end of a pipe: nothing listens on the network, and the script that
+started the sweep is not run again, as ``multiprocessing`` would do.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
-import shutil
-import signal
-import tempfile
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import resource_tracker, spawn
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any
 
+from bounds.showing.loading import said_with_place
+
 from ..errors import EmpiricsError
 from ..sizes import CORES, cores
-from .whole import runs
+from .engines import lacking
 
-HERE = "127.0.0.1"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 GPUS = "/proc/driver/nvidia/gpus"
 """Where NVIDIA's driver lists the GPUs of a machine."""
-SCRATCH = "fedbounds-"
-"""What names of scratch folders begin with; the driver's process follows."""
-DEATHS = 8
-"""Workers that may die under one cell before it is recorded as failed."""
+DEATHS = 3
+"""Processes that may die during one run before it counts as failed."""
 GRACE = 0.5
-"""Seconds that a process of a sweep gets to end by itself when the sweep does."""
-LEFT_ALONE = "60s"
-"""How long cells of a sweep may wait when no worker is left and none comes up again."""
-NEVER = "10000d"
-"""When dask gives up a worker whose process died: it would do so even where that process has been started again."""
+"""Seconds that idle processes get to end by themselves."""
 ANSWER = "5s"
 """How long a running cluster may take to answer."""
-ENVIRONMENT = {"DASK_LOGGING__DISTRIBUTED": "critical", **{f"{n}_NUM_THREADS": "1" for n in ("OMP", "MKL", "OPENBLAS")}}
+ENVIRONMENT = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS")}
 """Of worker processes, before they import anything."""
-SETTINGS = {
-    "distributed.deploy.lost-worker-timeout": NEVER,
-    "distributed.scheduler.allowed-failures": DEATHS,
-    "distributed.scheduler.no-workers-timeout": LEFT_ALONE,
-    "distributed.scheduler.http.routes": [],
-    "distributed.worker.http.routes": [],
-    "distributed.worker.daemon": False,
-    "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
-    "logging.distributed": "critical",
-}
+START = """import sys
+sys.path[:] = sys.argv[3:]
+from empirics.experiments.processes import serve
+serve(int(sys.argv[1]), int(sys.argv[2]))"""
+
+Call = tuple[Any, ...]
+"""The arguments of one call."""
+Answer = tuple[Any, str]
+"""What a call returned, or else why it returned nothing, in words."""
+Spread = Callable[[Callable[..., Any], Sequence[Call]], Iterator[tuple[int, Answer]]]
+"""Calls a function with each of these arguments: the place of a call and its answer, as they come.
+
+The next call starts before an answer is handed out: nobody waits while it is stored.
+"""
+
+
+def in_this_process(function: Callable[..., Any], calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
+    """One call after another; what they raise is raised."""
+    return ((place, (function(*call), "")) for place, call in enumerate(calls))
+
+
+# ---- processes of our own ----
+
+
+class Worker:
+    """A process that answers one call at a time."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.environment = environment
+        self.start()
+
+    def start(self) -> None:
+        """Start the process; it is ready when it has answered for the first time."""
+        self.connection, theirs = Pipe()
+        path = [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109 - sys.path wants strings
+        command = [sys.executable, "-c", START, str(theirs.fileno()), str(os.getpid()), *path]
+        with theirs:
+            self.process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, **ENVIRONMENT, **self.environment},
+                process_group=0,  # Ctrl-C in a terminal reaches this process alone, which ends the others
+            )
+
+    def ready(self) -> None:
+        """Wait until the process has started."""
+        try:
+            self.connection.recv()
+        except (EOFError, OSError):
+            raise EmpiricsError(
+                f"worker processes could not be started: one ended with status {self.process.wait()} at once; "
+                "--workers 0 computes in this process"
+            ) from None
+
+    def restart(self) -> None:
+        """Another process in the place of one that died."""
+        self.end(0)
+        self.start()
+        self.ready()
+
+    def send(self, call: tuple[Callable[..., Any], Call]) -> None:
+        """Send a call, to another process if this one died while it was idle."""
+        try:
+            self.connection.send(call)
+        except OSError:
+            self.restart()
+            self.connection.send(call)
+
+    def end(self, until: float) -> None:
+        """End the process, by force if it has not ended at this time."""
+        self.connection.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(max(until - time.monotonic(), 0))
+        self.process.kill()
+        self.process.wait()
+
+
+def _spread(
+    workers: Sequence[Worker], function: Callable[..., Any], calls: Sequence[Call]
+) -> Iterator[tuple[int, Answer]]:
+    """Over processes; a call whose process died is made again, ``DEATHS`` times in all."""
+    waiting, deaths = deque(range(len(calls))), Counter[int]()
+    running: dict[Connection, tuple[Worker, int]] = {}
+
+    def give(worker: Worker) -> None:
+        if waiting:
+            place = waiting.popleft()
+            worker.send((function, calls[place]))
+            running[worker.connection] = worker, place
+
+    for worker in workers:
+        give(worker)
+    while running:
+        ready: list[Any] = wait(list(running))
+        for connection in ready:
+            worker, place = running.pop(connection)
+            try:
+                answer = worker.connection.recv()
+            except (EOFError, OSError):
+                worker.restart()
+                deaths[place] += 1
+                if deaths[place] < DEATHS:
+                    waiting.appendleft(place)
+                    give(worker)
+                    continue
+                answer = None, f"its process died {DEATHS} times in a row: a crash, or memory ran out"
+            give(worker)
+            yield place, answer
 
 
 @contextmanager
-def running_cluster(address: str) -> Iterator[Any]:
-    """A client of a running dask cluster; certificates for ``tls://`` are those of dask's own configuration."""
+def own_processes(count: int | None, gpu: bool = False) -> Iterator[Spread]:
+    """Processes on this machine, which end with the block: one per core where ``count`` is None.
+
+    ``gpu``: they compute on GPUs, each on one of those that this process may see, and by default there is one per GPU.
+    """
+    workers: list[Worker] = []
+    grace = 0.0
+    try:
+        for environment in environments(count, visible_gpus() if gpu else []):
+            workers.append(Worker(environment))
+        for worker in workers:
+            worker.ready()
+        yield partial(_spread, workers)
+        grace = GRACE
+    finally:  # after an error nobody waits for what is under way
+        until = time.monotonic() + grace
+        for worker in workers:
+            worker.end(until)
+
+
+def environments(count: int | None, gpus: Sequence[str]) -> list[dict[str, str]]:
+    """The variables of every process: its share of the cores and, where there are some, one GPU."""
+    count = (len(gpus) or cores()) if count is None else count
+    share = {CORES: str(max(1, cores() // max(1, count)))}
+    return [{**share, **({VISIBLE: gpus[i % len(gpus)]} if gpus else {})} for i in range(count)]
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them, without loading torch."""
+    if VISIBLE in os.environ:
+        return [gpu.strip() for gpu in os.environ[VISIBLE].split(",") if gpu.strip() not in ("", "-1")]
+    folder = Path(GPUS)
+    return [str(i) for i in range(len(list(folder.iterdir())))] if folder.is_dir() else []
+
+
+def serve(file: int, parent: int) -> None:
+    """Answer the calls of the parent process until it closes the pipe, or ends."""
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    connection = Connection(file)
+    connection.send("ready")
+    with suppress(EOFError, OSError):
+        while True:
+            function, call = connection.recv()
+            try:
+                answer = function(*call), ""
+            except Exception as error:
+                answer = None, said_with_place(error, quiet=(EmpiricsError,))
+            connection.send(answer)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+# ---- a cluster ----
+
+
+def _spread_over_cluster(
+    client: Any, function: Callable[..., Any], calls: Sequence[Call]
+) -> Iterator[tuple[int, Answer]]:
+    """One call per thread of the workers of dask, which blames a death on those that wait there, too."""
+    from distributed import as_completed
+
+    waiting = iter(range(len(calls)))
+    running: dict[Any, int] = {}
+
+    def give() -> list[Any]:
+        for place in waiting:
+            future = client.submit(function, *calls[place], pure=False)
+            running[future] = place
+            return [future]
+        return []
+
+    threads = max(1, sum(client.nthreads().values()))
+    pool = as_completed([future for _ in range(threads) for future in give()])
+    for future in pool:
+        place, answer = running.pop(future), answer_of(future)
+        pool.update(give())
+        yield place, answer
+
+
+@contextmanager
+def running_cluster(address: str, engines: Collection[str]) -> Iterator[Spread]:
+    """A running dask cluster; certificates for ``tls://`` are those of dask's own configuration.
+
+    It is refused where a worker lacks one of these engines.
+    """
     from distributed import Client
 
     try:
@@ -64,128 +244,22 @@ def running_cluster(address: str) -> Iterator[Any]:
     except (OSError, ValueError, TypeError) as error:
         raise EmpiricsError(f"no cluster answers at {address}: {' '.join(str(error).split())}") from None
     with client:
-        yield client
+        for worker, reason in client.run(lacking, engines).items():
+            if reason:
+                raise EmpiricsError(f"on {worker}, {reason}")
+        yield partial(_spread_over_cluster, client)
 
 
-@contextmanager
-def own_cluster(workers: int | None, gpu: bool = False) -> Iterator[Any]:
-    """A client of processes on this machine, which end with it: one per core where ``workers`` is None.
+def answer_of(future: Any) -> Answer:
+    """What a worker of a cluster answered; it is asked for once, for the answer is lost with its worker."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.scheduler import NoValidWorkerError, NoWorkerError
 
-    ``gpu``: they compute on GPUs, each on one of those that this process may see, and by default there is one per GPU.
-    """
-    import dask
-    from distributed import Client
-
-    _remove_left_over()
-    with (
-        _script_left_out(),
-        tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{os.getpid()}-", ignore_cleanup_errors=True) as scratch,
-        dask.config.set({**SETTINGS, "temporary-directory": scratch}),
-        _started(workers, gpu) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-@contextmanager
-def _script_left_out() -> Iterator[None]:
-    """New processes do not run the script again that this one was started with: they need nothing of it."""
-    usual = spawn.get_preparation_data
-
-    def without_script(name: str) -> dict[str, object]:
-        return {word: item for word, item in usual(name).items() if not word.startswith("init_main_")}
-
-    spawn.get_preparation_data = without_script
     try:
-        yield
-    finally:
-        spawn.get_preparation_data = usual
-
-
-def _remove_left_over() -> None:
-    """Delete the scratch folders of drivers that were killed: this user's, of processes that are gone."""
-    for path in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
-        process = path.name.removeprefix(SCRATCH).partition("-")[0]
-        with contextlib.suppress(OSError):
-            if process.isdecimal() and path.stat().st_uid == os.getuid() and not runs(int(process)):
-                shutil.rmtree(path)
-
-
-@contextmanager
-def _started(workers: int | None, gpu: bool) -> Iterator[Any]:
-    """The cluster, built by a thread that is deaf to Ctrl-C, as are then its processes: the driver alone ends them."""
-    with ThreadPoolExecutor(1, "sweep", initializer=_deaf) as builder:
-        building: Future[Any] = builder.submit(_cluster, workers, visible_gpus() if gpu else [])
-        try:
-            cluster = building.result()
-        except RuntimeError as error:
-            raise EmpiricsError(
-                f"worker processes could not be started: {_first_cause(error)}; --workers 0 computes in this process"
-            ) from None
-        except KeyboardInterrupt:
-            building.add_done_callback(_abandoned)
-            raise
-        with cluster:
-            yield cluster
-
-
-def _deaf() -> None:
-    resource_tracker.ensure_running()  # starting it later would unblock the signal
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-
-
-def _abandoned(building: Future[Any]) -> None:
-    """Close what was still being built when nobody wanted it any more."""
-    if building.exception() is None:
-        building.result().close()
-
-
-def _first_cause(error: BaseException) -> str:
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def _cluster(workers: int | None, gpus: Sequence[str]) -> Any:
-    """One process per core with one thread each, or one per GPU, which then sees only that one."""
-    from distributed import Nanny, Scheduler, SpecCluster
-    from distributed.security import Security
-
-    class Hasty(Nanny):
-        """Ends a process that still computes, whose cell is lost anyway, before the seconds that dask waits."""
-
-        async def kill(self, *arguments: Any, **options: Any) -> None:
-            process = self.pid
-            ending = None if process is None else asyncio.get_running_loop().call_later(GRACE, _end, process)
-            try:
-                await super().kill(*arguments, **options)
-            finally:
-                if ending is not None:
-                    ending.cancel()
-
-    count = (len(gpus) or cores()) if workers is None else workers
-    here = {"host": HERE, "dashboard": False, "dashboard_address": f"{HERE}:0"}  # free ports: sweeps run side by side
-    own = {"security": Security.temporary(), "protocol": "tls", **here}
-    spec = {}
-    for i in range(count):
-        env = {CORES: str(max(1, cores() // max(1, count)))}
-        env |= {VISIBLE: gpus[i % len(gpus)]} if gpus else {}
-        spec[i] = {"cls": Hasty, "options": {"nthreads": 1, "env": env, "memory_limit": 0, **own}}
-    scheduler = {"cls": Scheduler, "options": {"port": 0, **own}}
-    return SpecCluster(workers=spec, scheduler=scheduler, security=own["security"], silence_logs=50)
-
-
-def _end(process: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process, signal.SIGKILL)
-
-
-def visible_gpus() -> list[str]:
-    """The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them: the others are other people's.
-
-    Without loading torch, which is left to the workers.
-    """
-    if VISIBLE in os.environ:
-        return [gpu.strip() for gpu in os.environ[VISIBLE].split(",") if gpu.strip() not in ("", "-1")]
-    folder = Path(GPUS)
-    return [str(i) for i in range(len(list(folder.iterdir())))] if folder.is_dir() else []
+        return future.result(), ""
+    except (NoWorkerError, NoValidWorkerError, CancelledError):
+        raise EmpiricsError("the cluster has no worker left: run it again to go on") from None
+    except KilledWorker as error:
+        return None, f"its worker died {error.allowed_failures + 1} times in a row: a crash, or memory ran out"
+    except Exception as error:
+        return None, said_with_place(error, quiet=(EmpiricsError,))

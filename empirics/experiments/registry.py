@@ -1,8 +1,8 @@
-"""Jobs: what a cell may ask for, by a short name and a version, and functions in files of the user's own.
+"""Jobs: what a run computes, by a short name and a version, and functions in files of the user's own.
 
-A job is declared where it is written, ``@job("train", version=1)`` above its function. Declarations are read from the
-text of the registered modules: keys are made and unknown names refused without importing anything, and no file of
-data decides what is imported. Stored keys know a job by its name and version, never by the place of its code.
+A job is declared above its function, ``@job("train", version=1)``. Declarations are read from the text of the
+registered modules: keys are made and unknown names refused without importing anything, and nothing that a user's file
+names is imported. A key has a job's name and version, not the place of its code.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ MODULES = [
     "empirics.experiments.jobs.timed",
     "empirics.experiments.jobs.wall",
 ]
-"""Where jobs are declared; later rooms add their own with ``register``."""
+"""Where jobs are declared; other packages add their own with ``register``."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """Something that a cell may ask for.
+    """Something that a run can compute.
 
     ``version`` is raised when the numbers change for the same arguments; of a function in a user's file it is a digest
     of the file and of those beside it that it imports.
     ``home`` is ``module:function`` or ``path/file.py:function``. ``defaults`` are those of its arguments.
-    ``setting`` is what else takes its arguments: see ``job``.
-    ``goes_on``: with the path of a file as ``state`` its function keeps there where a run stands, and goes on from it.
+    ``setting`` is what else takes its arguments: see ``job``. ``goes_on``: its function takes the path of a file as
+    ``state``, in which it keeps the end of a run and from which it goes on.
     """
 
     name: str
@@ -81,7 +81,7 @@ def jobs() -> dict[str, Job]:
 
 
 def known_job(text: str) -> Job:
-    """The job that ``text`` names, or the function ``path/file.py:name``. Nothing is imported; the rest is refused."""
+    """The job that ``text`` names, or the function ``path/file.py:name``, which is not imported."""
     registered = jobs()
     if text in registered:
         return registered[text]
@@ -92,7 +92,7 @@ def known_job(text: str) -> Job:
 
 
 def resolved(home: str) -> Callable[..., Any]:
-    """The function of a job. That of a file must be defined there and say that it returns an ``Outcome``."""
+    """The function of a job; one in a user's file must be defined there and be annotated to return an ``Outcome``."""
     place, _, name = home.rpartition(":")
     if not place.endswith(".py"):
         found: Callable[..., Any] = getattr(import_module(place), name)
@@ -104,7 +104,7 @@ def resolved(home: str) -> Callable[..., Any]:
     if name not in own:
         raise unknown(f"function in {place}", name, own)
     if str(own[name].__annotations__.get("return", "")).rpartition(".")[2].rstrip("'>") != "Outcome":
-        raise EmpiricsError(f"{name} in {place} is no cell's function: it must be written def {name}(...) -> Outcome")
+        raise EmpiricsError(f"{name} in {place} is not a job: write def {name}(...) -> Outcome")
     return own[name]
 
 
@@ -129,7 +129,7 @@ def of_module(module: str) -> tuple[Job, ...]:
 
 
 def _text(module: str) -> str:
-    """The text of a module, found without importing the packages it lies in."""
+    """The text of a module, found without importing its package."""
     room, *inner = module.split(".")
     spec = find_spec(room)
     for folder in spec.submodule_search_locations or () if spec else ():
@@ -170,7 +170,7 @@ def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:
 
 
 def _fields(node: ast.ClassDef) -> dict[str, Any]:
-    """The defaults of a dataclass's fields, as far as literal; its ``USUAL`` says what is meant by one left open."""
+    """The defaults of a dataclass's fields, as far as literal, and those in its ``USUAL``."""
     fields = [f for f in node.body if isinstance(f, ast.AnnAssign) and f.value is not None and _literal(f.value)]
     found = {f.target.id: ast.literal_eval(f.value) for f in fields if isinstance(f.target, ast.Name) and f.value}
     return {**found, **found.pop("USUAL", {})}
@@ -185,12 +185,12 @@ def _literal(node: ast.expr) -> bool:
 
 
 def _of_file(path: Path, name: str) -> Job:
-    """A function in a user's file, which is read, not run."""
+    """A function in a user's file, which is not run."""
     try:
         functions = {function.name: function for function in _functions(path.read_text(encoding="utf-8"))}
     except OSError as error:
-        raise EmpiricsError(f"{path}, which a cell's function is in: {error.strerror}") from None
-    except (SyntaxError, ValueError):  # said when it is run, with the line
+        raise EmpiricsError(f"{path}, the file of a job: {error.strerror}") from None
+    except (SyntaxError, ValueError):  # reported when it is run
         functions = {}
     defaults = _defaults(functions[name]) if name in functions else {}
     home = f"{path}:{name}"

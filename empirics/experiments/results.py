@@ -1,9 +1,9 @@
-"""What a store holds as tidy tables: one row per run and quantity."""
+"""The results in a store as a tidy table: one row per run and quantity."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from bounds.errors import BoundsError, unknown
 from bounds.showing.numbers import decimal
 
 from ..errors import EmpiricsError
-from . import Kept, Store, StoreError
+from . import Kept, Store
 from .canonical import canonical, text
 from .registry import jobs
 from .sources import own_files
@@ -23,25 +23,26 @@ STALE = "stale"
 """The column that says whether a job, or a file that a result names, has changed since."""
 NUMERAL = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 NEAREST = 3
-"""Numbers that are named where none is the wanted one."""
+"""Nearest numbers that a refusal names."""
 
 
 def values(
-    store: Store, damages: list[str], among: Container[str] | None = None, *, rounds: bool = False
+    store: Store, damages: list[str], among: Collection[str] | None = None, *, rounds: bool = False
 ) -> Iterator[Row]:
-    """Per run and federation-wide quantity the value at the last measured round, with the run's arguments.
+    """The value of every federation-wide quantity of every run at its last measured round, with the run's arguments.
 
-    ``among``: of the results with these keys; ``rounds``: at every measured round. Of a table of another shape, of a
-    job of the user's own, the facts beside it are shown; where it has none the table itself, whole or at its last
-    round. A failure gives one row with the error. Why results were left out is added to ``damages``. Runs are in the
-    order of their arguments, numbers as numbers.
+    A result of another shape, from a user's own job, gives its facts, or without any its table at the last round.
+    A failure gives one row with the error. Runs are in the order of their arguments.
+
+    Args:
+        store: the store.
+        damages: takes the reasons why results are left out.
+        among: only results with these keys.
+        rounds: at every measured round.
     """
-    there = []
-    for kept, damage in store.everything(among):
-        if kept is None:
-            damages.append(damage)
-        else:
-            there.append(kept)
+    found = list(store.everything(among))
+    damages += [damage for kept, damage in found if kept is None]
+    there = [kept for kept, _ in found if kept is not None]
     told = {name for kept in there for name in kept.card["arguments"]}
     runs = [(kept, _arguments(kept, told)) for kept in there]
     names = sorted(told)
@@ -50,20 +51,17 @@ def values(
         if kept.status == "failed":
             yield {**about, "quantity": "error", "value": kept.card["error"]}
             continue
-        try:
-            columns = kept.columns()
-            found = (
-                list(_measured(columns) if rounds else _ends(columns)) or list(_facts(kept)) or list(_table(columns))
-            )
-        except StoreError as error:
-            damages.append(str(error))
-            continue
-        for end in found:
-            yield {**about, **end}
+        columns = kept.columns()
+        rows = list(_measured(columns))
+        if not rounds:  # the last one of each quantity
+            rows = list({row["quantity"]: row for row in rows}.values())
+        facts = [{"quantity": name, "value": value} for name, value in kept.card["facts"].items()]
+        for row in rows or facts or _table(columns):
+            yield {**about, **row}
 
 
 def _stale(kept: Kept) -> str:
-    """Whether the same words would make another result today; files that are not here say nothing."""
+    """Whether the same arguments have another key today; results whose files are not here count as fresh."""
     homes = own_files([kept.card["arguments"], kept.card["job"]]).values()
     try:
         known = all(map(Path.is_file, homes))
@@ -73,7 +71,7 @@ def _stale(kept: Kept) -> str:
 
 
 def _arguments(kept: Kept, told: Collection[str]) -> Row:
-    """The run's arguments, and what those of ``told`` are that it left at their defaults: both are the same run."""
+    """The run's arguments, and the defaults of those in ``told`` that it does not have."""
     given = kept.card["arguments"]
     known = jobs().get(kept.card["job"])
     usual = {} if known is None else {k: v for k, v in known.defaults.items() if k in told and v is not None}
@@ -84,7 +82,7 @@ def _arguments(kept: Kept, told: Collection[str]) -> Row:
 
 
 def ordered(item: Any) -> tuple[Any, ...]:
-    """What values are sorted by: nothing first, then numbers as numbers, then texts, the numbers in them likewise."""
+    """The key that sorts values: nothing first, then numbers, then texts with the numbers in them as numbers."""
     if item is None:
         return (0,)
     if is_number(item):
@@ -93,13 +91,8 @@ def ordered(item: Any) -> tuple[Any, ...]:
     return 2, [float(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
-def _ends(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
-    """The last value of every quantity of a training run; nothing of another table."""
-    yield from {row["quantity"]: row for row in _measured(columns)}.values()
-
-
 def _measured(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
-    """Every federation-wide value of a training run, in the order of its table; nothing of another table."""
+    """Every federation-wide value of a training run, in the order of its table; no rows for another table."""
     if TIDY - set(columns):
         return
     names = ("quantity", "layer", "client", "step", "round", "value")
@@ -109,7 +102,7 @@ def _measured(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
 
 
 def _table(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
-    """A row per number of a table that is no training run's; one that names its quantities itself is left as it is."""
+    """A row per number of another table, whose rows may have a quantity and a value."""
     if set(columns) >= TIDY:
         return
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -121,11 +114,6 @@ def _table(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
             yield {**place, **row}
         else:
             yield from ({**place, "quantity": name, "value": value} for name, value in row.items())
-
-
-def _facts(kept: Kept) -> Iterator[Row]:
-    for name, value in kept.card.get("facts", {}).items():
-        yield {"quantity": name, "value": value}
 
 
 def select(rows: Iterable[Row], wanted: Mapping[str, str]) -> list[Row]:

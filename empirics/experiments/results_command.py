@@ -1,39 +1,39 @@
-"""The verb ``results``: what a store holds, as a tidy table, or drawn by a later room."""
+"""The verb ``results``: the results in a store, as a tidy table or a picture."""
 
 from __future__ import annotations
 
 import csv
 import io
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bounds.errors import unknown
+from bounds.errors import unknown, UnknownNameError
 from bounds.showing.tables import aligned, to_json
 from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, refuse_idle
 
-from ..calls import refuse_twice
 from ..errors import EmpiricsError
+from ..spec_strings import refuse_twice
 from . import Store
 from .command import FINDING, FINE, FOLDER, folder, path_word, word
+from .grids import read_grid
 from .results import is_number, Row, select, shown, STALE, values
-from .sweeps import keys
 
 AXES = """--plot draws means over the seeds with a band of one standard error; their numbers go beside them as CSV:
   x=round (rounds is the same) for a curve over the measured rounds, or x=ARGUMENT whose values are numbers;
   y=QUANTITY; hue=ARGUMENT,ARGUMENT (none: one curve). Runs that differ in more than that are not averaged:
   filter them, or name what tells them apart in hue"""
 PLACES = ("x", "y", "hue")
-"""The words of a picture: what runs along it, up it, and what its curves are."""
+"""The axes of a picture and what tells its curves apart."""
 
 Draw = Callable[[Sequence[Row], Mapping[str, str], Path | None], list[Path]]
-"""What draws rows of every round along the axes that these words name, and returns the files."""
+"""Draws rows along the axes of these names, and returns the files."""
 
 
 def results(arguments: Sequence[str], draw: Draw) -> int:
-    """A tidy table of what the store holds: one line per run and quantity, at its last round; or a picture of it."""
+    """Print the results in a store, one line per run and quantity at its last round, or draw them."""
     parser = _parser()
     try:
         args = parser.parse_intermixed_args(list(arguments))
@@ -44,18 +44,20 @@ def results(arguments: Sequence[str], draw: Draw) -> int:
     store = Store(folder(args.store))
     if not store.folder.is_dir():
         raise EmpiricsError(f"there is no store at {store.folder}; fedbounds sweep FILE makes one")
-    if store.foreign():
-        raise EmpiricsError(f"{store.folder} is no store: it holds files, and no result: give another with --store")
+    if not store.file.exists() and not any(store) and any(store.folder.iterdir()):
+        raise EmpiricsError(
+            f"{store.folder} is not a store: it has other files and no results; give another with --store"
+        )
     wanted = _wanted(args.words)
     axes = {name: wanted.pop(name) for name in PLACES if name in wanted} if args.plot else {}
     if args.plot:
         refuse_idle(parser, args, ("columns",), "--plot draws no columns")
         _refuse_missing(axes)
-    among = None if args.sweep is None else keys(store, args.sweep)
+    among = None if args.sweep is None else _keys(store, args.sweep)
     damages: list[str] = []
     table = list(values(store, damages, among, rounds=args.plot and axes["x"] in ("round", "rounds")))
     if among is not None and not table and not damages:
-        told = f"none of the {len(among)} cells of {args.sweep} has a result in {store.folder}"
+        told = f"none of the {len(among)} runs of {args.sweep} has a result in {store.folder}"
         raise EmpiricsError(f"{told}: fedbounds sweep FILE runs them")
     table = select(table, wanted)
     if args.plot:
@@ -68,11 +70,21 @@ def results(arguments: Sequence[str], draw: Draw) -> int:
     return _remarks(table, damages)
 
 
+def _keys(store: Store, sweep: str) -> Collection[str]:
+    """The keys of the runs of a sweep: by its name, or by the file of its plan (``g.toml``, ``g.py:variable``)."""
+    if sweep.endswith((".toml", ".py")) or ".py:" in sweep or Path(sweep).is_file():
+        return {cell.key for cell in read_grid(sweep).cells()}
+    known = store.sweeps()
+    if sweep not in known:
+        raise UnknownNameError(f"{unknown('sweep', sweep, known)}; or give the file of its plan")
+    return set(known[sweep])
+
+
 def _parser() -> Parser:
     parser = bare_parser("results", below=[AXES])
     add = parser.add_argument
     add("words", nargs="*", metavar="quantity=value", help="only runs with this argument or column")
-    add("--sweep", type=word, metavar="NAME", help="only the cells of a sweep: its name, or the file of its plan")
+    add("--sweep", type=word, metavar="NAME", help="only the runs of a sweep: its name, or the file of its plan")
     add("--columns", nargs="+", metavar="COLUMN", help="columns to print (all that vary)")
     add("--store", type=path_word, metavar="DIR", help=FOLDER)
     group = parser.add_mutually_exclusive_group()
@@ -91,7 +103,7 @@ def _refuse_missing(axes: Mapping[str, str]) -> None:
 
 
 def _remarks(table: Sequence[Row], damages: Sequence[str]) -> int:
-    """Say what is stale and what was left out; 1 where something was."""
+    """Report what is stale and what is left out; 1 where something is."""
     if stale := len({row["key"] for row in table if row[STALE] == "yes"}):
         print(
             f"fedbounds: {stale} of these results are stale: the job or a file that they name has changed since "

@@ -1,7 +1,6 @@
-"""What a user's file says, with the neighbours that it imports, in one digest: other text may give other numbers.
+"""Digests of a user's files: a Python file with the files beside it that it imports, and the tables that calls name.
 
-Files are read, not run. A table that a call names, ``table('my.csv', ...)``, is a file of the user's too. Data that a
-file of Python opens is not known: it is the user's to keep, or to name in an argument.
+Files are read, not run, so data that a Python file opens is not part of its digest.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from typing import Any
 
 from bounds.showing.files import content, MOST_SOURCE
 
-from ..calls import CALL, in_a_file, tree
 from ..data.own import table
 from ..errors import EmpiricsError
+from ..spec_strings import CALL, in_a_file, tree
 
 
 def source_digest(path: Path) -> str:
-    """Twelve letters for the text of a file and of all files beside it that it imports, however indirectly."""
+    """Twelve letters for the text of a file and of all files beside it that it imports, directly or not."""
     texts = {path.name: content(path, MOST_SOURCE)}
     waiting = [path]
     while waiting:
@@ -57,7 +56,7 @@ def own_files(arguments: Any) -> dict[str, Path]:
 
 
 def _tables(text: str) -> Iterator[str]:
-    """The files of the tables that a call is made of; none in what is no call, which is said when it is read."""
+    """The files of the tables in a call; a text that is not a call has none."""
     if table.__name__ not in text or not CALL.match(text.strip()):
         return
     try:
@@ -71,7 +70,7 @@ def _tables(text: str) -> Iterator[str]:
 
 
 def _digest(path: Path) -> str:
-    """Of a file of Python with what it imports, of any other its bytes."""
+    """Of a Python file with what it imports, of another file its bytes."""
     if path.suffix == ".py":
         return source_digest(path)
     stands = path.stat()
@@ -97,7 +96,7 @@ def _imported(text: bytes) -> tuple[str, ...]:
     """Every module that a text imports, and what it takes from them: these may be modules too."""
     try:
         nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError):  # said when it is run, with the line
+    except (SyntaxError, ValueError):  # reported when it is run
         return ()
     found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     for node in (n for n in nodes if isinstance(n, ast.ImportFrom)):

@@ -1,19 +1,19 @@
-"""The store: a folder of result files that can be stopped, copied, shared and damaged without anything being lost.
+"""The store: one SQLite file of results in a folder, which can be stopped, copied and read while it is written.
 
-A cell has two files: ``KEY.parquet`` with its table and ``KEY.json``, its card, written last: without a card there is
-no result. Each is written under another name and then renamed, so a reader never sees half of one. The card has the
-digests of the table and of itself, so that what a disk forgets is found whenever a result is looked at.
+A result is one row, written in one transaction: all of it is kept, through a loss of power too, or none of it. The
+journal is SQLite's rollback journal, so a store that nobody writes to is a single file, also where it can only be read
+and on network file systems. Every row has a digest, by which a row that a disk has changed is found when it is read.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import re
-import uuid
+import sqlite3
 import warnings
-from collections.abc import Container, Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,21 +21,21 @@ from typing import Any
 from ..errors import EmpiricsError
 from .cells import Cell, Outcome
 from .machine import machine
-from .whole import remove_orphans, write_lasting
 
-FORMAT = 2
-KEY = re.compile(r"[0-9a-f]{20}(-[\w.+-]+)?")
-OWN = re.compile(rf"\.?{KEY.pattern}\.(json|parquet|sweep|pt)")
-"""How the name of a store's file begins: a result's, a sweep's record, a run's state, one under way, one set aside."""
+FILE = "results.sqlite"
+FORMAT = 1
+"""Of the file, as its ``user_version``."""
+SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS result (key TEXT PRIMARY KEY, card TEXT, columns BLOB, digest TEXT);
+CREATE TABLE IF NOT EXISTS replaced (key TEXT, card TEXT, columns BLOB, digest TEXT);
+CREATE TABLE IF NOT EXISTS sweep (name TEXT PRIMARY KEY, keys TEXT);
+PRAGMA user_version = {FORMAT};
+COMMIT;
+"""
+BUSY = 60.0
+"""Seconds to wait for another process that writes."""
 RESULTS = ("done", "diverged")
-Kinds = Mapping[str, Any]
-ABOUT: Kinds = {
-    "key": str, "status": str, "job": str, "arguments": dict, "version": str, "minutes": (int, float),
-    "python": str, "versions": dict, "commit": str, "processor": str, "device": str,
-}  # fmt: skip
-RESULT: Kinds = {"facts": dict, "rows": int, "bytes": int, "sha256": str}
-FAILURE: Kinds = {"error": str}
-"""What a card must say, and as what."""
 
 
 class StoreError(EmpiricsError):
@@ -43,7 +43,7 @@ class StoreError(EmpiricsError):
 
 
 class OutcomeError(EmpiricsError):
-    """An outcome that no file can hold: the fault of the cell's function, not of the store."""
+    """An outcome that cannot be stored: the fault of the run's function, not of the store."""
 
 
 class DamagedResultWarning(UserWarning):
@@ -52,10 +52,10 @@ class DamagedResultWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Kept:
-    """A result as it lies in the store."""
+    """A result or a failure in the store: ``card`` says what ran, where and for how long, ``content`` is its table."""
 
     card: Mapping[str, Any]
-    table: Path
+    content: bytes
 
     @property
     def cell(self) -> Cell:
@@ -66,241 +66,217 @@ class Kept:
         return str(self.card["status"])
 
     def columns(self) -> dict[str, list[Any]]:
-        """The table, column by column; its content is checked against the card."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            content = self.table.read_bytes()
-        except OSError as error:
-            raise StoreError(f"{self.table}: {error.strerror}") from None
-        if hashlib.sha256(content).hexdigest() != self.card["sha256"]:
-            raise self._damaged("its checksum differs")
-        try:
-            # Not read_table, which starts threads whatever it is told: a process that ends may trip over them.
-            with pq.ParquetFile(pa.BufferReader(content), pre_buffer=False) as file:
-                found: dict[str, list[Any]] = file.read(use_threads=False).to_pydict()
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged(f"no table: {' '.join(str(error).split())}") from None
-        rows = _length(found)
-        if rows != self.card["rows"]:
-            raise self._damaged(f"{rows} rows, its card says {self.card['rows']}")
+        """The table, column by column."""
+        found: dict[str, list[Any]] = json.loads(zlib.decompress(self.content))
         return found
 
-    def _damaged(self, why: str) -> StoreError:
-        return StoreError(f"{self.table} is damaged ({why}): delete it and run the sweep again")
+
+Found = tuple[Kept | None, str]
+"""A result or failure, or else why it cannot be used; neither where there is none."""
 
 
 class Store:
-    """A folder of results; made when it is first written to."""
+    """A folder with the results of runs; made when it is first written to."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.file = folder / FILE
+        self._imported = False
+
+    # ---- reading ----
 
     def has(self, cell: Cell) -> bool:
-        """Whether the cell's result is there and whole."""
+        """Whether the run's result is there and whole."""
         kept = self.get(cell)
         return kept is not None and kept.status in RESULTS
 
     def get(self, cell: Cell) -> Kept | None:
-        """The cell's result or its failure; None where there is none, or, with a warning, where it is damaged."""
-        kept, damage = self.look(cell)
-        if damage:
-            again = "it counts as missing; what computes it does so again, and sets aside what is there"
-            warnings.warn(f"{self.folder}/{damage}: {again}", DamagedResultWarning, stacklevel=2)
-        return kept
+        """The run's result or failure; None where there is none, or, with a warning, where it is damaged."""
+        return self._usable([cell])[0]
 
-    def look(self, cell: Cell) -> tuple[Kept | None, str]:
-        """The same without a warning, and why the cell's files cannot be used: empty where they can, or are missing."""
-        return self._read(cell.key)
+    def of(self, cells: Iterable[Cell]) -> list[Kept]:
+        """The results of these runs that are there."""
+        return [kept for kept in self._usable(cells) if kept is not None and kept.status in RESULTS]
 
-    def _read(self, key: str) -> tuple[Kept | None, str]:
-        path = self._card(key)
-        if path.is_symlink() and not path.exists():
-            return None, f"{path.name}: a link to nothing"
-        if path.exists() and not path.is_file():  # a pipe would be waited for
-            return None, f"{path.name}: no file"
-        try:
-            card = json.loads(path.read_text(encoding="utf-8"))
-            wrong = _foreign(card, key)
-        except FileNotFoundError:
-            return None, ""
-        except (OSError, ValueError, RecursionError) as error:
-            return None, f"{path.name}: {error}"
-        table = self._table(key)
-        if not wrong and card["status"] in RESULTS:
-            wrong = _torn(table, card["bytes"], card["sha256"])
-        return (None, f"{path.name}: {wrong}") if wrong else (Kept(card, table), "")
-
-    def keep(self, cell: Cell, outcome: Outcome, minutes: float, seed: int | None = None) -> Kept:
-        """Write a result: the table, then the card. ``OutcomeError``, and nothing written, where it is none."""
-        content, result = _packed(outcome)
-        self._write(self._table(cell.key), content)
-        card = _sealed(self._about(cell, outcome.status, minutes, seed) | result)
-        self._write_card(cell, card)
-        return Kept(card, self._table(cell.key))
-
-    def restore(self, cell: Cell, card: Mapping[str, Any], outcome: Outcome) -> None:
-        """Keep a result that was made elsewhere: where, and in how many minutes, ``card`` tells."""
-        content, result = _packed(outcome)
-        new = _sealed({**card, "format": FORMAT, **result})
-        if wrong := _foreign(new, cell.key):
-            raise StoreError(f"packed result {cell.key}: {wrong}")
-        self._write(self._table(cell.key), content)
-        self._write_card(cell, new)
-
-    def fail(self, cell: Cell, error: str, minutes: float) -> None:
-        """Record that the cell raised; it is tried again by the next run."""
-        self._write_card(cell, _sealed({**self._about(cell, "failed", minutes, None), "error": error}))
-
-    def state(self, cell: Cell) -> Path:
-        """Where runs that begin like the cell's are kept to go on from."""
-        return self.folder.absolute() / f"{cell.begins}.pt"
-
-    def set_aside(self, cell: Cell) -> None:
-        """Move a cell's files out of the way without deleting them."""
-        for path in (self._card(cell.key), self._table(cell.key)):
-            with contextlib.suppress(FileNotFoundError):
-                path.replace(path.with_name(f"{path.name}.{uuid.uuid4().hex[:6]}.aside"))
+    def look(self, cells: Iterable[Cell]) -> list[Found]:
+        """The results or failures of these runs, each or else why it cannot be used, without a warning."""
+        keys = [cell.key for cell in cells]
+        with self._database() as database:
+            found = {row[0]: self._checked(*row) for row in _rows(database, keys)}
+        return [found.get(key, (None, "")) for key in keys]
 
     def __iter__(self) -> Iterator[Kept]:
         """Every whole result and failure, by key."""
         return (kept for kept, _ in self.everything() if kept is not None)
 
-    def everything(self, among: Container[str] | None = None) -> Iterator[tuple[Kept | None, str]]:
-        """Every result and failure by key, or else why it cannot be used; files of others are passed over.
+    def everything(self, among: Collection[str] | None = None) -> Iterator[Found]:
+        """Every result and failure by key, or else why it cannot be used; ``among``: only those with these keys."""
+        with self._database() as database:
+            rows = sorted(_rows(database, among))
+        return (self._checked(*row) for row in rows)
 
-        ``among``: only those with one of these keys.
-        """
-        tables = self._keys("parquet", among)  # first: whoever writes one now writes its card meanwhile
-        for key in self._keys("json", among):
-            yield self._read(key)
-        for key in tables:
-            if lonely := self._lonely(key):
-                yield None, lonely
+    def known(self) -> set[str]:
+        """The keys of all that is here, what is set aside included."""
+        with self._database() as database:
+            return {key for (key,) in database.execute("SELECT key FROM result UNION SELECT key FROM replaced")}
 
-    def _keys(self, kind: str, among: Container[str] | None) -> list[str]:
-        stems = (path.stem for path in sorted(self.folder.glob(f"*.{kind}")))
-        return [stem for stem in stems if KEY.fullmatch(stem) and (among is None or stem in among)]
+    def sweeps(self) -> dict[str, list[str]]:
+        """The keys of the runs of every recorded sweep, by its name."""
+        with self._database() as database:
+            return {name: json.loads(keys) for name, keys in database.execute("SELECT name, keys FROM sweep")}
 
-    def lonely(self, cell: Cell) -> str:
-        """What there is of a cell whose card is gone, and what to do; empty where there is nothing, or both."""
-        return self._lonely(cell.key)
+    def state(self, cell: Cell) -> Path:
+        """The file in which runs that begin like this one are kept to go on from."""
+        return self.folder.absolute() / f"{cell.begins}.pt"
 
-    def _lonely(self, key: str) -> str:
-        table, card = self._table(key), self._card(key)
-        if card.exists() or card.is_symlink() or not table.exists():
-            return ""
-        return f"{table.name} has no {card.name} that says what it is: bring that back, or delete it and sweep again"
+    def _usable(self, cells: Iterable[Cell]) -> list[Kept | None]:
+        found = self.look(cells)
+        for damage in filter(None, (damage for _, damage in found)):
+            again = "it counts as missing; what computes it does so again"
+            warnings.warn(f"{damage}: {again}", DamagedResultWarning, stacklevel=3)
+        return [kept for kept, _ in found]
 
-    def foreign(self) -> bool:
-        """Whether the folder holds files, and none of a store."""
-        names = [path.name for path in self.folder.iterdir()]
-        return bool(names) and not any(map(OWN.match, names))
+    def _checked(self, key: str, card: str, content: bytes, digest: str) -> Found:
+        if digest != _digest(key, card, content):
+            return None, f"{self.file}: the result {key} is damaged (its digest differs)"
+        return Kept(json.loads(card), content), ""
 
-    def tidy(self) -> int:
-        """Remove what dead processes left half written; how many files that were."""
-        return remove_orphans(self.folder)
+    # ---- writing ----
 
-    def of(self, cells: Iterable[Cell]) -> list[Kept]:
-        """The results of these cells that are there."""
-        return [kept for kept in map(self.get, cells) if kept is not None and kept.status in RESULTS]
+    def keep(self, cell: Cell, outcome: Outcome, minutes: float) -> Kept:
+        """Write a result; ``OutcomeError``, and nothing is written, where it cannot be stored."""
+        kept = stored(_about(cell, outcome.status, minutes), outcome)
+        self.write([kept])
+        return kept
 
-    def _about(self, cell: Cell, status: str, minutes: float, seed: int | None) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "key": cell.key,
-            "status": status,
-            "job": cell.job,
-            "version": cell.version,
-            "arguments": dict(cell.arguments),
-            "seed": cell.arguments.get("seed", seed),
-            "minutes": round(minutes, 4),
-            **machine(),
-        }
+    def fail(self, cell: Cell, error: str, minutes: float) -> None:
+        """Record that the run raised an error; the next sweep tries it again."""
+        self.write([Kept({**_about(cell, "failed", minutes), "error": error}, b"")])
 
-    def _card(self, key: str) -> Path:
-        return self.folder / f"{key}.json"
+    def write(self, results: Iterable[Kept]) -> None:
+        """Write results, also those made elsewhere, each in the place of the one of its key."""
+        rows = [(str(r.card["key"]), json.dumps(r.card), r.content) for r in results]
+        with self._database(write=True) as database:
+            database.executemany(
+                "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?)", [(*row, _digest(*row)) for row in rows]
+            )
 
-    def _table(self, key: str) -> Path:
-        return self.folder / f"{key}.parquet"
+    def set_aside(self, cells: Iterable[Cell]) -> None:
+        """Move results into the table ``replaced``, from which nothing is read and nothing is deleted."""
+        keys = [(cell.key,) for cell in cells]
+        if keys:
+            with self._database(write=True) as database:
+                database.executemany("INSERT INTO replaced SELECT * FROM result WHERE key = ?", keys)
+                database.executemany("DELETE FROM result WHERE key = ?", keys)
 
-    def _write_card(self, cell: Cell, card: Mapping[str, Any]) -> None:
-        words = json.dumps(card, indent=1, ensure_ascii=False)
-        self._write(self._card(cell.key), words.encode(errors="backslashreplace"))  # half a letter as JSON spells it
+    def record(self, sweep: str, cells: Iterable[Cell]) -> None:
+        """Write which runs the sweep of this name has, unless that is known."""
+        keys = json.dumps([cell.key for cell in cells])
+        with self._database() as database:
+            known = database.execute("SELECT 1 FROM sweep WHERE name = ? AND keys = ?", (sweep, keys)).fetchone()
+        if not known:
+            with self._database(write=True) as database:
+                database.execute("INSERT OR REPLACE INTO sweep VALUES (?, ?)", (sweep, keys))
 
-    def _write(self, path: Path, content: bytes) -> None:
+    # ---- the file ----
+
+    @contextmanager
+    def _database(self, write: bool = False) -> Iterator[sqlite3.Connection]:
+        """The database for one transaction; without a file to read from, an empty one in memory."""
+        if not self._imported:
+            self._imported = True  # first: taking over writes through here
+            from .version_03 import take_over
+
+            take_over(self)
         try:
-            write_lasting(path, content)
-        except OSError as error:
-            raise StoreError(
-                f"{path}: {error.strerror or error}: this result is not kept, those that were kept before are; "
-                "mend it and run again"
-            ) from None
+            if write:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            with closing(self._connected(write)) as database:
+                if write:
+                    database.execute("BEGIN IMMEDIATE")
+                with database:
+                    yield database
+        except (sqlite3.Error, OSError) as error:
+            words = f"{self.file}: {getattr(error, 'strerror', None) or error}"
+            if not isinstance(error, (sqlite3.OperationalError, OSError)):  # not a database, or malformed
+                raise StoreError(f"{words}: bring a copy back, or move it away and run again") from None
+            lost = "; this result is not stored, those that were stored before are: mend it and run again"
+            raise StoreError(f"{words}{lost if write else ''}") from None
+
+    def _connected(self, write: bool) -> sqlite3.Connection:
+        there = self.file.exists()
+        if there and not self.file.is_file():
+            raise StoreError(f"{self.file} is not a regular file: move it away")
+        place = f"{self.file.absolute().as_uri()}?mode=rwc" if there or write else ":memory:"
+        database = sqlite3.connect(place, BUSY, uri=True)
+        # a text that a disk has changed may be no text
+        database.text_factory = lambda content: content.decode(errors="replace")
+        try:
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            if version > FORMAT:
+                raise StoreError(
+                    f"{self.file} is of format {version}, written by a later version of fedbounds: update it"
+                )
+            if version < FORMAT:
+                database.executescript(SCHEMA)
+            database.execute("PRAGMA synchronous = EXTRA")
+        except BaseException:
+            database.close()
+            raise
+        return database
 
 
-def _packed(outcome: Outcome) -> tuple[bytes, dict[str, Any]]:
-    """The table as the content of a file, and what the card says of it."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _rows(database: sqlite3.Connection, keys: Collection[str] | None) -> list[tuple[str, str, bytes, str]]:
+    if keys is None:
+        return database.execute("SELECT * FROM result").fetchall()
+    ask = "SELECT * FROM result WHERE key = ?"
+    return [row for key in keys for row in database.execute(ask, (key,)).fetchall()]
 
+
+def _about(cell: Cell, status: str, minutes: float) -> dict[str, Any]:
+    return {
+        "key": cell.key,
+        "status": status,
+        "job": cell.job,
+        "version": cell.known.version,
+        "arguments": dict(cell.arguments),
+        "seed": cell.arguments.get("seed"),
+        "minutes": round(minutes, 4),
+        **machine(),
+    }
+
+
+def stored(card: Mapping[str, Any], outcome: Outcome) -> Kept:
+    """An outcome as it is stored; the ``card`` says what ran, where and for how long."""
     if outcome.status not in RESULTS:
         raise OutcomeError(f"an outcome's status must be one of {', '.join(RESULTS)}; got {outcome.status!r}")
-    buffer = pa.BufferOutputStream()
     try:
-        facts, rows = dict(outcome.facts), _length(outcome.columns)
+        facts = dict(outcome.facts)
         json.dumps(facts)
-        pq.write_table(pa.table({k: list(v) for k, v in outcome.columns.items()}), buffer, compression="zstd")
-    except OutcomeError:
-        raise
-    except (TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, pa.ArrowException) as error:
+        columns = {str(name): _column(values) for name, values in outcome.columns.items()}
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise OutcomeError(f"an outcome must be columns of one kind each and facts of JSON data: {error}") from None
-    content = buffer.getvalue().to_pybytes()
-    digest = hashlib.sha256(content).hexdigest()
-    return content, {"facts": facts, "rows": rows, "bytes": len(content), "sha256": digest}
-
-
-def _length(columns: Mapping[str, list[Any]]) -> int:
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise OutcomeError(f"a table's columns must have one length; got {sorted(lengths)}")
-    return lengths.pop() if lengths else 0
+    return Kept({**card, "facts": facts}, compressed(columns))
 
 
-def _foreign(card: Any, key: str) -> str:
-    """Why a card is not one of ours, or not of this cell."""
-    if not isinstance(card, dict) or "format" not in card or "key" not in card:
-        return "not a card of a result"
-    if card["format"] != FORMAT:
-        return f"written in format {card['format']}, this version reads {FORMAT}"
-    if card["key"] != key:
-        return f"holds the result of {card['key']}"
-    kinds = {"failed": FAILURE, **dict.fromkeys(RESULTS, RESULT)}.get(str(card.get("status")))
-    whole = kinds is not None and all(isinstance(card.get(n), kind) for n, kind in {**ABOUT, **kinds}.items())
-    if not whole:
-        return "not a card of a result"
-    return "" if card.get("digest") == _digest(card) else "its digest differs"
+def compressed(columns: Mapping[str, list[Any]]) -> bytes:
+    """A table as it is stored."""
+    return zlib.compress(json.dumps(columns).encode(), level=1)
 
 
-def _sealed(card: Mapping[str, Any]) -> dict[str, Any]:
-    """The card with its digest."""
-    return {**card, "digest": _digest(card)}
+def _column(values: Iterable[Any]) -> list[Any]:
+    """A column as JSON data of one kind; whole numbers among floats become floats."""
+    found = json.loads(json.dumps(list(values), default=lambda item: item.tolist()))
+    kinds = {type(value) for value in found if value is not None}
+    if kinds == {int, float}:
+        return [value if value is None else float(value) for value in found]
+    if len(kinds) > 1:
+        raise ValueError(f"a column holds {' and '.join(sorted(kind.__name__ for kind in kinds))}")
+    return list(found)
 
 
-def _digest(card: Mapping[str, Any]) -> str:
-    """Of what a card says, but for its digest; the same for a card and for what is read back of it."""
-    said = json.loads(json.dumps({word: item for word, item in card.items() if word != "digest"}))
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
-def _torn(table: Path, size: int, digest: str) -> str:
-    """Why a table is not the one its card was written for."""
-    try:
-        found = table.stat().st_size
-        if found != size:
-            return f"{table.name} has {found} bytes, its card says {size}"
-        with table.open("rb") as file:
-            same = hashlib.file_digest(file, "sha256").hexdigest() == digest
-    except OSError as error:
-        return f"{table.name}: {error.strerror}"
-    return "" if same else f"{table.name}: its checksum differs"
+def _digest(key: str, card: str, content: bytes) -> str:
+    return hashlib.sha256(f"{key}\n{card}\n".encode() + content).hexdigest()

@@ -1,6 +1,6 @@
 """Random crops and flips of whole stacks of images ``(rows, b, C, H, W)``, on the device they lie on.
 
-Randomness comes as words: whole numbers ``(rows, b, WORDS)`` from the counter hash of ``shuffles``, keyed by (seed,
+Randomness comes as words: integers ``(rows, b, WORDS)`` from the counter hash of ``shuffles``, keyed by (seed,
 round, client) with one counter per sample of the round. So an image's crop depends neither on the chunk nor on who else
 trains.
 """
@@ -22,7 +22,7 @@ PURPOSE = 0x6175676D656E74  # "augment": keeps these words apart from those of t
 
 
 def noise(seed: int, round_: int, clients: np.ndarray, steps: int, batch: int) -> Tensor:
-    """Words ``(rows, steps, batch, WORDS)``: whole numbers below 2^31, the same for the same client and round."""
+    """Words ``(rows, steps, batch, WORDS)``: integers below 2^31, the same for the same client and round."""
     drawn = words((seed ^ PURPOSE) % 2**64, round_, clients, 1, steps * batch * WORDS)
     whole = (drawn >> np.uint64(33)).astype(np.int64)
     return torch.from_numpy(whole).view(len(clients), steps, batch, WORDS)

@@ -189,7 +189,7 @@ def _recipe(
 
 
 def _federation(data: Dataset, parts: list[np.ndarray], recipe: Recipe) -> Federation:
-    """Tensors that are ready now, prepared by batch where they are small whole numbers or are augmented."""
+    """Tensors that are ready now, prepared by batch where they are small integers or are augmented."""
     inputs, dtype = tensor(data.inputs), recipe.dtype or torch.float32
     targets, ready = tensor(data.targets), data.prepare is None and recipe.augment is None
     if ready and inputs.is_floating_point():

@@ -80,15 +80,6 @@ class Batches:
         shape, places = index.shape, index.reshape(-1)
         return _take(self.inputs, places, shape), _take(self.targets, places, shape), weight
 
-    @cached_property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
-        """The four fields for compiled code, inputs and targets flat; None where they do not lie on a CPU."""
-        fields = [self.inputs, self.targets, self.index] + ([] if self.weight is None else [self.weight])
-        if any(field.device.type != "cpu" or field.requires_grad for field in fields):
-            return None
-        inputs, targets, index, *weight = (field.contiguous().numpy() for field in fields)
-        return inputs.reshape(-1), targets.reshape(-1), index, weight[0] if weight else None
-
 
 def _take(pool: Tensor, places: Tensor, shape: torch.Size) -> Tensor:
     """``pool[places]`` in the shape of the index; index_select is three times faster than fancy indexing."""
@@ -191,7 +182,7 @@ class Federation:
             local = order.reshape(len(clients), -1)[:, : most * batch].reshape(len(clients), most, batch)
             return Batches(self.inputs, self.targets, self._members(local + starts), None)
         local, real = _cut(order, sizes, most, batch)
-        # Whole numbers (pixels, codes) become floats only when a batch is prepared: weights cannot take their dtype.
+        # Integers (pixels, codes) become floats only when a batch is prepared: weights cannot take their dtype.
         dtype = self.inputs.dtype if self.inputs.is_floating_point() else torch.get_default_dtype()
         weight = torch.from_numpy(real / real.sum(-1, keepdims=True)).to(self.inputs.device, dtype)
         return Batches(self.inputs, self.targets, self._members(np.where(real, local, 0) + starts), weight)

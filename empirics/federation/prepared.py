@@ -1,4 +1,4 @@
-"""Federations whose pool stays small whole numbers: batches become model inputs when they are taken."""
+"""Federations whose pool stays small integers: batches become model inputs when they are taken."""
 
 from __future__ import annotations
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
+from bounds.domains import Domain
+
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
-from ..numbers import array_of_numbers, check_kind, check_options, shown
+from ..numbers import array_of_numbers, check_kind, check_options, checked, shown
 
-MOST = 1e100
-"""Of a Dirichlet law's parameter."""
+Limits = Mapping[str, Domain | tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,18 @@ class Split:
     word: ClassVar[str] = ""
     disjoint: ClassVar[bool] = True
     identical: ClassVar[bool] = False
+    limits: ClassVar[Limits] = {}
+    """What the options may be: numbers of a domain, or one of some words."""
 
     def __post_init__(self) -> None:
         for option in fields(self):
             where = f"{option.name} of {self.word or type(self).__name__}"
-            check_kind(where, str(option.type), getattr(self, option.name))
+            value, rule = getattr(self, option.name), self.limits.get(option.name)
+            check_kind(where, str(option.type), value)
+            if isinstance(rule, Domain):
+                checked(where, value, rule)
+            elif rule is not None:
+                must(value in rule, where, " or ".join(map(repr, rule)), value)
 
     def __call__(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         self.check(data, clients)
@@ -84,7 +93,7 @@ class Split:
             raise EmpiricsError(f"clients must be at most the number of samples, {len(data)} in {data}; got {clients}")
 
     def __str__(self) -> str:
-        from ..calls import written  # brings torch, which partitions do without
+        from ..spec_strings import written  # brings torch, which partitions do without
 
         options = {f.name: getattr(self, f.name) for f in fields(self)}
         return written(self.word or type(self).__name__.lower(), **options)
@@ -105,12 +114,6 @@ def must(rule: bool, what: str, words: str, value: object) -> None:
         raise EmpiricsError(f"{what} must be {words}; got {shown(value)}")
 
 
-def concentration(what: str, value: float) -> None:
-    """Raise unless a Dirichlet law can be drawn from: shares are long equal where sums of its parameter overflow."""
-    must(0 < value < float("inf"), what, "positive", value)
-    must(value <= MOST, what, f"at most {MOST:g}", value)
-
-
 def members(labels: np.ndarray, classes: int, rng: np.random.Generator) -> list[np.ndarray]:
     """The samples of every class 0 .. classes - 1, shuffled."""
     return [rng.permutation(np.flatnonzero(labels == c)) for c in range(classes)]
@@ -123,7 +126,7 @@ def cut(samples: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
 
 
 def apportioned(total: int, weights: np.ndarray, least: int = 0) -> np.ndarray:
-    """Whole numbers that sum to ``total``, near ``total * weights``, none below ``least`` (largest remainders)."""
+    """Integers that sum to ``total``, near ``total * weights``, none below ``least`` (largest remainders)."""
     exact = least + (total - least * len(weights)) * weights / weights.sum()
     sizes = np.floor(exact).astype(np.int64)
     short = total - int(sizes.sum())

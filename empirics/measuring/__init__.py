@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from ..calls import parse
-from .core import Exactness, Measurement, Reading, Snapshot
-from .costs import COSTS, runtime
-from .models import average_gap, MODELS
+from ..spec_strings import parse
+from . import risks  # noqa: F401 - it adds its measurements to MEASURED, as costs and models do
+from .core import Exactness, MEASURED, Measurement, Reading, Snapshot
+from .costs import runtime
+from .models import average_gap
 from .record import default_every, Run
-from .risks import RISKS
 from .stability import of_pairs, PAIRED, paired, Swap, swaps
 from .table import read, Row, write
 
 
-@dataclass(frozen=True)
-class Fixed:
-    """Makes a measurement without options."""
-
-    measurement: Measurement
-
-    def __call__(self) -> Measurement:
-        return self.measurement
+def fixed(made: Measurement) -> Callable[[], Measurement]:
+    """Make a measurement without options."""
+    return lambda: made
 
 
 MEASUREMENTS: dict[str, Callable[..., Measurement]] = {
-    **{m.name: Fixed(m) for m in (*RISKS, *MODELS, *COSTS)},
+    **{name: fixed(made) for name, made in MEASURED.items()},
     "average_gap": average_gap,
     "runtime": runtime,
 }

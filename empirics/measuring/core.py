@@ -1,4 +1,4 @@
-"""What a measurement is: a quantity of the vocabulary, how it is read off a run, and how honest the number is."""
+"""What a measurement is: a quantity of the vocabulary, how it is computed from a run, and how exact the number is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -46,6 +46,7 @@ class Reading(NamedTuple):
 
 
 Readings = Iterable[Reading]
+Reader = Callable[["Snapshot"], Readings]
 
 
 def one(value: float | Tensor) -> Readings:
@@ -91,12 +92,6 @@ class Snapshot:
         return evaluation.each(self.problem.model, self.state.model.unsqueeze(0), need_test(self.problem))
 
     @cached_property
-    def own_test(self) -> Means:
-        """The server model on every client's own test samples."""
-        assert self.problem.own_tests is not None
-        return evaluation.shared(self.problem.model, self.state.model, self.problem.own_tests)
-
-    @cached_property
     def risks(self) -> Tensor:
         """Population risk of the server model under every client's distribution, or what stands for it.
 
@@ -105,7 +100,9 @@ class Snapshot:
         problem = self.problem
         if problem.population is not None:
             return problem.population.risks(problem.model, self.state.model.unsqueeze(0))[0]
-        return self.own_test.loss if problem.own_tests is not None else self.test.loss.expand(problem.clients)
+        if problem.own_tests is not None:
+            return evaluation.shared(problem.model, self.state.model, problem.own_tests).loss
+        return self.test.loss.expand(problem.clients)
 
     @cached_property
     def gradient(self) -> Tensor:
@@ -140,7 +137,7 @@ class Snapshot:
     @cached_property
     def local_train(self) -> Means:
         """Every active client's own model on its own training samples."""
-        return self.problem.own_losses(self.rows, self.active)
+        return evaluation.own(self.problem.model, self.rows, self.active, self.problem.samples)
 
     @cached_property
     def local_risks(self) -> Tensor:
@@ -174,7 +171,7 @@ def refuse_untested(problem: FederatedProblem, measurements: Iterable[Measuremen
             need_test(problem)
 
 
-# ---- how honest a number is ----
+# ---- how exact a number is ----
 
 Grade = Callable[[FederatedProblem, Algorithm, Setting], Exactness]
 
@@ -205,10 +202,18 @@ def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Settin
     return Exactness.EXACT if everyone else Exactness.PROXY
 
 
-def of_all_minima(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
-    """The less honest of the minimum and of the average over all clients."""
-    both = of_everyone(problem, algorithm, setting), of_minimum(problem, algorithm, setting)
-    return max(both, key=list(Exactness).index)
+@dataclass(frozen=True)
+class LeastExact:
+    """The least exact of several grades."""
+
+    grades: tuple[Grade, ...]
+
+    def __call__(self, problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
+        return max((grade(problem, algorithm, setting) for grade in self.grades), key=list(Exactness).index)
+
+
+of_all_minima = LeastExact((of_everyone, of_minimum))
+of_excess = LeastExact((of_population, of_minimum))
 
 
 @dataclass(frozen=True)
@@ -216,7 +221,7 @@ class Measurement:
     """A word of the vocabulary, read off a snapshot; ``name`` is how it is written, ``word`` where it is another.
 
     The quantity itself is a symbol of SymPy's, which takes longer to load than a short run takes to train.
-    ``cost`` counts forward passes over the training samples, where the moments may be chosen. ``local``: it speaks of
+    ``cost`` counts forward passes over the training samples, where the moments may be chosen. ``local``: it is about
     the round that has ended. ``path``, ``last``: it needs the local steps, every client's last model; ``average``: the
     average of the run's iterates by these weights. ``by_client``: it reads a number of every participant. ``over``
     folds readings into one: their ``"sum"`` or ``"mean"`` over the rounds so far, or the mean over all ``"earlier"``
@@ -225,7 +230,7 @@ class Measurement:
     """
 
     name: str
-    read: Callable[[Snapshot], Readings]
+    read: Reader
     grade: Grade = exact
     word: str = ""
     cost: float = 0.0
@@ -246,6 +251,21 @@ class Measurement:
 
     def exactness(self, problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
         return self.grade(problem, algorithm, setting)
+
+
+MEASURED: dict[str, Measurement] = {}
+"""The measurements without options, by name."""
+
+
+def measured(grade: Grade = exact, name: str = "", **about: Any) -> Callable[[Reader], Reader]:
+    """Make a measurement of a function of a snapshot, of its name unless another is given; ``about`` are its fields."""
+
+    def kept(read: Reader) -> Reader:
+        made = Measurement(name or read.__name__, read, grade, **about)
+        MEASURED[made.name] = made
+        return read
+
+    return kept
 
 
 def quantities(measurements: Iterable[Measurement]) -> dict[str, str]:

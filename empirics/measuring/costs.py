@@ -8,10 +8,10 @@ import numpy as np
 
 from bounds.domains import NONNEGATIVE, POSITIVE, WHOLE
 
-from ..calls import written
 from ..numbers import checked
+from ..spec_strings import written
 from ..streams import stream
-from .core import exact, Measurement, one, Readings, sampled, Snapshot
+from .core import measured, Measurement, one, Readings, sampled, Snapshot
 
 BITS = 32
 """Bits of a parameter on the network, as Decaying-K counts the size of a model."""
@@ -26,20 +26,24 @@ def columns_sent(s: Snapshot) -> int:
     return len(s.state.model)
 
 
+@measured(local=True, over="sum")
 def communicated_parameters(s: Snapshot) -> Readings:
     """What a participant of this round sends."""
     return one(s.algorithm.uploads * columns_sent(s))
 
 
+@measured(local=True, over="sum")
 def exchanged_parameters(s: Snapshot) -> Readings:
     """What a participant of this round sends and receives."""
     return one((s.algorithm.uploads + s.algorithm.downloads) * columns_sent(s))
 
 
+@measured(local=True, over="sum")
 def communicated_bytes(s: Snapshot) -> Readings:
     return one((s.algorithm.uploads + s.algorithm.downloads) * columns_sent(s) * s.state.model.element_size())
 
 
+@measured(sampled)
 def training_seconds(s: Snapshot) -> Readings:
     return one(s.seconds)
 
@@ -133,11 +137,3 @@ def runtime(
     devices = Devices(**options)  # type: ignore[arg-type]
     read = Alike(devices) if alike else Stragglers(devices)
     return Measurement(written("runtime", **options, alike=alike), read, word="runtime", local=True, over="sum")
-
-
-COSTS = (
-    Measurement("communicated_parameters", communicated_parameters, local=True, over="sum"),
-    Measurement("exchanged_parameters", exchanged_parameters, local=True, over="sum"),
-    Measurement("communicated_bytes", communicated_bytes, exact, local=True, over="sum"),
-    Measurement("training_seconds", training_seconds, sampled),
-)

@@ -9,13 +9,26 @@ from torch import Tensor
 
 from bounds.weights import Weights
 
-from ..calls import written
+from ..spec_strings import written
 from ..training.statistics import border
-from .core import layers_of, Measurement, of_all_minima, of_everyone, one, per_client, Reading, Readings, Snapshot
+from .core import (
+    layers_of,
+    measured,
+    Measurement,
+    of_all_minima,
+    of_everyone,
+    one,
+    per_client,
+    Reading,
+    Readings,
+    Snapshot,
+)
 
 # ---- gradients ----
 
 
+@measured(cost=2)
+@measured(over="earlier", name="mean_grad_norm_sq")
 def grad_norm_sq(s: Snapshot) -> Readings:
     """``||grad F||^2`` at the server model."""
     return one(s.gradient.double() @ s.gradient.double())
@@ -41,17 +54,20 @@ def along(s: Snapshot) -> Tensor:
     return whole[s.averaged]
 
 
+@measured(word="grad_norm_sq", cost=10, local=True, path=True)
 def virtual_grad_norm_sq(s: Snapshot) -> Readings:
     """``||grad F||^2`` at the virtual average after every local step (Decaying-K (6))."""
     gradients = s.problem.gradients(virtual_averages(s)[1:]).double()
     return [Reading(float(v), step=k) for k, v in enumerate((gradients**2).sum(-1), 1)]
 
 
+@measured(cost=0.1)
 def distance_sq(s: Snapshot) -> Readings:
     """``||w - w*||^2`` of the server model: of convex problems, which know their minimiser."""
     return one(_squares(s.state.model.double() - s.problem.minimiser))
 
 
+@measured(of_all_minima, local=True, path=True, over="mean")
 def mean_gap(s: Snapshot) -> Readings:
     """The mean of ``F - F*`` over the virtual averages after every local step of a round (its share of the run's)."""
     averages = virtual_averages(s)[1:].double()
@@ -89,6 +105,7 @@ def _spread(rows: Tensor, weights: Tensor) -> Tensor:
     return (weights * (rows - (weights * rows).sum(0)) ** 2).sum(0)
 
 
+@measured(cost=0.1, local=True)
 def consensus_distance(s: Snapshot) -> Readings:
     """Mean squared distance of the participants' models to their average, in all and by layer, before averaging."""
     spread = _spread(weights_of(s, s.rows), s.done.weights[s.averaged])
@@ -96,6 +113,7 @@ def consensus_distance(s: Snapshot) -> Readings:
     return [*one(spread.sum()), *by_layer]
 
 
+@measured(word="consensus_distance", cost=0.5, local=True, path=True)
 def consensus_distance_steps(s: Snapshot) -> Readings:
     """The same after every local step (FedALS, Figure 1)."""
     spread = _spread(weights_of(s, along(s)[:, 1:]), s.done.weights[s.averaged])
@@ -107,6 +125,7 @@ def consensus_distance_steps(s: Snapshot) -> Readings:
     ]
 
 
+@measured(cost=0.1, local=True, by_client=True)
 def client_distance_sq(s: Snapshot) -> Readings:
     """``||w_k - w||^2`` of every participant's model to the new server model."""
     return per_client(_squares(weights_of(s, s.rows - s.state.model)), s.active)
@@ -124,17 +143,21 @@ def _squares(rows: Tensor) -> Tensor:
 # ---- FedInit's terms ----
 
 
+@measured(of_everyone, cost=0.1, last=True)
+@measured(of_everyone, last=True, over="earlier", name="mean_divergence")
 def divergence(s: Snapshot) -> Readings:
     """``Delta^t``: mean over ALL clients of the squared distance of the last local model to the new server model."""
     assert s.last is not None
     return one(_squares(weights_of(s, s.last - s.state.model)).mean())
 
 
+@measured(cost=0.1, local=True)
 def active_divergence(s: Snapshot) -> Readings:
     """The same over the participants alone, as FedInit's released code reports it."""
     return one(_squares(weights_of(s, s.rows - s.state.model)).mean())
 
 
+@measured(of_everyone, cost=0.1, local=True, path=True)
 def local_drift(s: Snapshot) -> Readings:
     """``V_1``: squared distances to the server model at the start, summed over local steps, mean over clients."""
     assert s.path is not None
@@ -145,30 +168,7 @@ def local_drift(s: Snapshot) -> Readings:
     return one(torch.where(before, moved, 0.0).sum(-1).mean())
 
 
+@measured(cost=0.1, local=True)
 def global_step(s: Snapshot) -> Readings:
     """``V_2``: squared distance between consecutive server models."""
     return one(_squares(weights_of(s, s.state.model - s.done.state.model)))
-
-
-MODELS = (
-    Measurement("grad_norm_sq", grad_norm_sq, cost=2),
-    Measurement("mean_grad_norm_sq", grad_norm_sq, over="earlier"),
-    Measurement("virtual_grad_norm_sq", virtual_grad_norm_sq, word="grad_norm_sq", cost=10, local=True, path=True),
-    Measurement("distance_sq", distance_sq, cost=0.1),
-    Measurement("mean_gap", mean_gap, of_all_minima, local=True, path=True, over="mean"),
-    Measurement("consensus_distance", consensus_distance, cost=0.1, local=True),
-    Measurement(
-        "consensus_distance_steps",
-        consensus_distance_steps,
-        word="consensus_distance",
-        cost=0.5,
-        local=True,
-        path=True,
-    ),
-    Measurement("client_distance_sq", client_distance_sq, cost=0.1, local=True, by_client=True),
-    Measurement("divergence", divergence, of_everyone, cost=0.1, last=True),
-    Measurement("active_divergence", active_divergence, cost=0.1, local=True),
-    Measurement("mean_divergence", divergence, of_everyone, last=True, over="earlier"),
-    Measurement("local_drift", local_drift, of_everyone, cost=0.1, local=True, path=True),
-    Measurement("global_step", global_step, cost=0.1, local=True),
-)

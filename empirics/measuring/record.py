@@ -233,7 +233,9 @@ class Run:
                     recorder.add(seen[2], averaged)
                 now = (self.problem, self.algorithm, self.setting, state)
                 snapshot = Snapshot(*now, *seen, seconds, recorder.averages)
-                yield state, self._read(snapshot, folds, due(state.round))
+                with computing("float32", self.problem.device):
+                    rows = self._read(snapshot, folds, due(state.round))
+                yield state, rows
                 recorder.path_wanted = always or due(state.round + 1)
                 ended = state.round == self.setting.rounds
                 if self.keep is not None and (ended or (self.often is not None and self.often())):
@@ -252,10 +254,7 @@ class Run:
         return rounds(model, federation, algorithm, self.setting, self.seed, engine, recorder.round, begun)
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
-        with computing("float32", self.problem.device):
-            return self._found(snapshot, folds, due)
-
-    def _found(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
+        """The rows of the measurements that are due at a state."""
         found, state = [], snapshot.state
         for m in self.measurements:
             if m.local and state.round == 0:

@@ -6,12 +6,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..problems import evaluation
-from ..problems.problem import FederatedProblem
-from ..training.setting import Setting
-from .core import exact, Exactness, Measurement, of_minimum, of_population, one, per_client, Readings, sampled, Snapshot
+from .core import (
+    measured,
+    of_excess,
+    of_minimum,
+    of_population,
+    one,
+    per_client,
+    Readings,
+    sampled,
+    Snapshot,
+)
 
 
 def _mean(s: Snapshot, values: Tensor) -> float:
@@ -28,51 +35,57 @@ def _active_mean(s: Snapshot, values: Tensor) -> float:
 # ---- the server model ----
 
 
+@measured(cost=1)
 def train_loss(s: Snapshot) -> Readings:
     return one(_mean(s, s.train.loss))
 
 
+@measured(cost=0)
 def train_accuracy(s: Snapshot) -> Readings:
     return one(_mean(s, s.train.right))
 
 
+@measured(sampled, cost=0.2, tests="any")
 def test_loss(s: Snapshot) -> Readings:
     return one(s.test.loss)
 
 
+@measured(sampled, cost=0, tests="any")
 def test_accuracy(s: Snapshot) -> Readings:
     return one(s.test.right)
 
 
+@measured(of_population, cost=1.2, tests="risk")
 def generalization_gap(s: Snapshot) -> Readings:
     """``R(w) - R_S(w)`` (FedALS (3))."""
     return one(_mean(s, s.risks - s.train.loss))
 
 
+@measured(of_population, cost=0.2, local=True, tests="risk")
 def participation_gap(s: Snapshot) -> Readings:
     """``R(w) - R^active(w)`` (FedALS (62)): over all clients, minus over the last round's participants."""
     return one(_mean(s, s.risks) - _active_mean(s, s.risks))
 
 
+@measured(of_population, cost=1.2, local=True, tests="risk")
 def out_of_sample_gap(s: Snapshot) -> Readings:
     """``R^active(w) - R_S^active(w)`` (FedALS (62))."""
     return one(_active_mean(s, s.risks - s.train.loss))
 
 
+@measured(of_minimum, cost=1)
 def optimality_gap(s: Snapshot) -> Readings:
     """``F(w) - F*``: the optimisation part of the excess risk."""
-    return one(_mean(s, s.train.loss) - _smallest(s))
+    return one(_mean(s, s.train.loss) - s.problem.smallest_loss)
 
 
+@measured(of_excess, cost=0.2, tests="risk")
 def excess_risk(s: Snapshot) -> Readings:
     """``R(w) - F*``: generalization gap plus optimality gap (FedInit (14))."""
-    return one(_mean(s, s.risks) - _smallest(s))
+    return one(_mean(s, s.risks) - s.problem.smallest_loss)
 
 
-def _smallest(s: Snapshot) -> float:
-    return s.problem.smallest_loss
-
-
+@measured()
 def heterogeneity(s: Snapshot) -> Readings:
     """Gamma, which no training changes."""
     value = s.problem.heterogeneity
@@ -81,25 +94,22 @@ def heterogeneity(s: Snapshot) -> Readings:
     return one(value)
 
 
-def of_excess(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
-    """The less honest of population risk and minimum."""
-    both = of_population(problem, algorithm, setting), of_minimum(problem, algorithm, setting)
-    return max(both, key=list(Exactness).index)
-
-
 # ---- the local models after a round ----
 
 
+@measured(of_population, cost=2, local=True, by_client=True, tests="risk")
 def local_gap(s: Snapshot) -> Readings:
     """``Delta_k``: population minus training risk of client k's own model on its own distribution (FedALS (24))."""
     return per_client(s.local_risks - s.local_train.loss, s.active)
 
 
+@measured(cost=2, local=True, by_client=True)
 def non_iidness(s: Snapshot) -> Readings:
     """``delta_k``: training risk on client k's samples of the server model minus that of its own model (FedALS (6))."""
     return per_client(s.train.loss[torch.from_numpy(s.active)] - s.local_train.loss, s.active)
 
 
+@measured(of_minimum, cost=1, local=True, by_client=True)
 def local_suboptimality(s: Snapshot) -> Readings:
     """``epsilon_k``: training risk of client k's own model minus its smallest (FedALS, Theorem C.1)."""
     smallest: Tensor | float = s.problem.lower_bound
@@ -108,20 +118,23 @@ def local_suboptimality(s: Snapshot) -> Readings:
     return per_client(s.local_train.loss - smallest, s.active)
 
 
+@measured(sampled, cost=2, local=True, by_client=True, tests="any")
 def local_accuracy_common(s: Snapshot) -> Readings:
     return per_client(s.local_common.right, s.active)
 
 
+@measured(sampled, cost=0.2, local=True, by_client=True, tests="own")
 def local_accuracy_own(s: Snapshot) -> Readings:
     assert s.problem.own_tests is not None
     return per_client(evaluation.own(s.problem.model, s.rows, s.active, s.problem.own_tests).right, s.active)
 
 
+@measured(of_population, local=True, over="mean", tests="risk")
 def round_averaged_gap(s: Snapshot) -> Readings:
     """One round's share of FedALS (8): the new server model, on the population and on the samples of the round.
 
     ``Z_{k,r}`` are the samples client k used, each counted once. The mean over clients is that of the participants. It
-    speaks of the theorem's quantity where each round's samples are new (``Fresh``).
+    equals the theorem's quantity where each round's samples are new (``Fresh``).
     """
     work, federation, batch = s.done, s.problem.federation, s.setting.batch
     clients = s.active
@@ -136,52 +149,3 @@ def round_averaged_gap(s: Snapshot) -> Readings:
     weights = work.weights[s.averaged].double()
     gaps = s.risks[torch.from_numpy(np.asarray(clients))].double() - torch.stack(losses).double()
     return one(weights @ gaps / weights.sum())
-
-
-RISKS = (
-    Measurement("train_loss", train_loss, cost=1),
-    Measurement("train_accuracy", train_accuracy, cost=0),
-    Measurement("test_loss", test_loss, sampled, cost=0.2, tests="any"),
-    Measurement("test_accuracy", test_accuracy, sampled, cost=0, tests="any"),
-    Measurement("generalization_gap", generalization_gap, of_population, cost=1.2, tests="risk"),
-    Measurement(
-        "participation_gap",
-        participation_gap,
-        of_population,
-        cost=0.2,
-        local=True,
-        tests="risk",
-    ),
-    Measurement(
-        "out_of_sample_gap",
-        out_of_sample_gap,
-        of_population,
-        cost=1.2,
-        local=True,
-        tests="risk",
-    ),
-    Measurement("optimality_gap", optimality_gap, of_minimum, cost=1),
-    Measurement("excess_risk", excess_risk, of_excess, cost=0.2, tests="risk"),
-    Measurement("heterogeneity", heterogeneity, exact),
-    Measurement("local_gap", local_gap, of_population, cost=2, local=True, by_client=True, tests="risk"),
-    Measurement("non_iidness", non_iidness, cost=2, local=True, by_client=True),
-    Measurement("local_suboptimality", local_suboptimality, of_minimum, cost=1, local=True, by_client=True),
-    Measurement(
-        "local_accuracy_common",
-        local_accuracy_common,
-        sampled,
-        cost=2,
-        local=True,
-        by_client=True,
-        tests="any",
-    ),
-    Measurement("local_accuracy_own", local_accuracy_own, sampled, cost=0.2, local=True, by_client=True, tests="own"),
-    Measurement(
-        "round_averaged_gap",
-        round_averaged_gap,
-        of_population,
-        local=True,
-        over="mean",
-        tests="risk",
-    ),
-)

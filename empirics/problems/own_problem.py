@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # it brings torch, which --help does without
     from .tasks import Task
 
 REGULARISATION = 0.01
-"""The penalty of a linear model unless told: then it is strongly convex, and theorems speak of it."""
+"""The penalty of a linear model by default: with it the loss is strongly convex, so that theorems apply."""
 MODELS = {"regression": "ridge", "binary": "logistic", "classification": "softmax"}
 """The model for a target of each kind."""
 BY_GROUP = "by_group()"
@@ -71,7 +71,7 @@ def own_problem(
     Raises:
         EmpiricsError: in one line, where the data cannot be read, or model and target do not go together.
     """
-    from ..calls import parse, written
+    from ..spec_strings import parse, written
     from .tasks import LINEAR, TASKS
 
     check_options({} if regularisation is None else {"regularisation": regularisation})

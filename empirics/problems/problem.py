@@ -25,7 +25,7 @@ from ..models.linear import LeastSquares, Linear, minimisers
 from ..models.model import Model
 from ..training.setting import WEIGHTS
 from . import evaluation
-from .evaluation import Means, Samples
+from .evaluation import Samples
 from .quadratics import Quadratics
 
 MOST_COORDINATES = 1500
@@ -149,10 +149,6 @@ class FederatedProblem:
         """The global training loss."""
         return float(self.weights @ self.client_losses(w))
 
-    def own_losses(self, rows: Tensor, clients: np.ndarray) -> Means:
-        """Row k's model on the training samples of ``clients[k]``."""
-        return evaluation.own(self.model, rows, clients, self.samples)
-
     def client_gradients(self, w: Tensor) -> Tensor:
         """The gradient of every client's training loss ``(clients, dim)``."""
         return evaluation.client_gradients(self.model, w, self.samples)
@@ -261,13 +257,11 @@ class FederatedProblem:
         """Gamma: the smallest global loss minus the weighted mean of the smallest client losses."""
         return self.optimal_loss - float(self.weights @ self.local_optimal_losses) if self.convex else None
 
-    @property
+    @cached_property
     def lipschitz(self) -> float | None:
         """Lipschitz constant of a sample's loss over all models: infinite with a penalty or an unbounded slope."""
-        return self._slope_times_inputs if self.convex else None
-
-    @cached_property
-    def _slope_times_inputs(self) -> float:
+        if not self.convex:
+            return None
         if self._exact.regularisation or not math.isfinite(self._exact.slope):
             return math.inf
         return self._exact.slope * max(float(x.double().norm(dim=-1).max()) for _, x, _ in self.samples.chunks(1 << 16))

@@ -15,7 +15,6 @@ import torch
 
 from bounds.domains import POSITIVE
 
-from ..calls import parse, written
 from ..data.catalogue import DATASETS
 from ..data.dataset import Dataset
 from ..data.own import YOURS
@@ -29,6 +28,7 @@ from ..models.model import Model
 from ..models.network import Network, STATISTICS
 from ..models.networks import network, NETWORKS
 from ..numbers import checked, shown
+from ..spec_strings import parse, written
 from .pool import Pool
 from .problem import FederatedProblem
 
@@ -125,8 +125,10 @@ class LinearTask:
         return Task(name, data, make, linear=True, standardise=data.tabular and bool(np.abs(data.inputs).max() > 1))
 
     def _targets(self, data: Dataset) -> Dataset:
-        if self.model is not LeastSquares:
-            _classified(self.word, data)
+        if self.model is not LeastSquares and data.kind not in ("classification", "binary"):
+            raise EmpiricsError(
+                f"{self.word} needs one class per sample; {data} has targets for {data.kind}: try ridge"
+            )
         if self.signs:
             return data.as_signs() if data.kind == "classification" else data
         return data.as_classes() if data.kind == "binary" else data
@@ -167,7 +169,7 @@ class NetworkTask:
             raise EmpiricsError(f"{self.word} predicts one class per sample; {data} has targets of shape {has}")
 
     def _fitting(self, data: Dataset) -> dict[str, int]:
-        """The network's options that speak of samples, as this data set has them."""
+        """The network's options that describe samples, as this data set has them."""
         one = tensor(data.inputs[:1])
         shape = tuple((one if data.prepare is None else data.prepare(one)).shape[1:])
         fits = {"classes": data.classes, "pixels": math.prod(shape)}
@@ -185,11 +187,6 @@ def _dataset(word: str, data: Any) -> Dataset:
     if not isinstance(data, Dataset):
         raise EmpiricsError(f"{word} must be given a data set first, such as {word}(digits); got {shown(data)}")
     return data
-
-
-def _classified(word: str, data: Dataset) -> None:
-    if data.kind not in ("classification", "binary"):
-        raise EmpiricsError(f"{word} needs one class per sample; {data} has targets for {data.kind}: try ridge")
 
 
 LINEAR = (

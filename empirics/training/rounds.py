@@ -1,4 +1,4 @@
-"""The one training loop: a generator of states, one per round, for as long as someone listens."""
+"""The training loop: a generator of states, one per round."""
 
 from __future__ import annotations
 
@@ -133,15 +133,11 @@ def rounds(
         with seeded(algorithm.name) if looked_at else nullcontext():
             state = play(model, federation, algorithm, setting, seed, engine, state, watch=seen)
         norm = float(state.model.norm())
-        if not np.isfinite(norm) or (algorithm.personal and not _finite(state, algorithm.personal, active)):
+        own = own_rows(state, algorithm.personal, active) if algorithm.personal else None
+        if not np.isfinite(norm) or (own is not None and not own.isfinite().all()):
             raise Diverged(round_ + 1, algorithm.name, largest)
         largest = max(largest, norm)
         yield state
-
-
-def _finite(state: State, key: str, rows: Tensor) -> bool:
-    """Whether the own models of these clients are finite: nobody else's can have changed."""
-    return bool(own_rows(state, key, rows).isfinite().all())
 
 
 def play(

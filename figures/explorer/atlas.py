@@ -28,16 +28,24 @@ from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROLES, UP
 from bounds.ties import Tie, TIES
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
-from paper_checks.comparing.compare import of_this_run, SAME, UPPER, why_unlike
-from paper_checks.comparing.composing import identity, of_a_run, standing_for
+from paper_checks.comparing.audit_status import AUDIT_STATUS
+from paper_checks.comparing.bound_rows import (
+    EQUAL_WEIGHTS,
+    identity,
+    of_a_run,
+    of_this_run,
+    standing_for,
+    UPPER,
+    why_other,
+)
 from paper_checks.comparing.evidence import plain
 from paper_checks.comparing.run_evidence import at_server
-from paper_checks.comparing.standing import STANDING
 
 from . import committed, federations, worst
 from .federations import Record
 from .javascript import javascript
 from .records import NamedBound
+from .titles import titles
 
 TARGETS = (
     "optimality_gap", "grad_norm_sq", "distance_sq", "divergence", "consensus_distance",
@@ -122,6 +130,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
             of_starts[place] = [told.place(json.dumps(one)) for one in each]
     of_them = [e for e in shown if starts.index(ClassOf.of(e.bound)) in of_starts]
     assumed = list(dict.fromkeys(c.assumption for e in of_them for c in e.bound.conditions if c.assumption is not None))
+    named = titles(e.bound for e in of_them)
     data = {
         "targets": TARGETS,
         "flags": list(FLAGS),
@@ -132,6 +141,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "reached": [json.loads(text) for text in told.found],
         "ways": of_starts,
         "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
+        "titles": {e.label: named.get(e.bound.name, e.label) for e in of_them},
         "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.IDENTICAL,
                     "targets": one_machine.TARGETS, "trusted": INDEPENDENT_NOISE.words},
         "worst": worst.data(e.bound for e in of_them if BOUNDS.get(e.bound.name) is e.bound),
@@ -175,7 +185,7 @@ def _reached(
             each = [(kinds.index(w.to), factors.place(sp.Mul(*(step.factor for step in w.steps))), w) for w in own]
             found[target] = [[kind, list(w.names), place, list(dict.fromkeys(w.trusted))] for kind, place, w in each]
         elif here:
-            found[target] = why_unlike(here, refused, known)
+            found[target] = why_other(here, refused, known)
     return found
 
 
@@ -189,15 +199,15 @@ def _kind(kind: ClassOf) -> Record:
 
 def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: list[Assumption]) -> Record:
     """One bound: its class, the conditions that no numbers of its own decide, and where its words come from."""
-    start, standing = ClassOf.of(bound), STANDING.get(bound.name)
+    start, standing = ClassOf.of(bound), AUDIT_STATUS.get(bound.name)
     rest: list[list[Any]] = []
-    for condition in (*bound.conditions, *((SAME,) if _silently_alike(bound) else ())):
+    for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if _silently_alike(bound) else ())):
         if condition.assumption is not None:
             told = [w for w in LEFT_OUT if w == getattr(condition.assumption.holds, "attribute", "")]
             rest.append([condition.words, "assumed", assumed.index(condition.assumption), *told])
         elif condition.kind == "words":
             decided = "falling" if condition.words in FALLING else "said" if condition.words in SAID else "trusted"
-            rest.append([condition.words, "silent" if condition is SAME else decided])
+            rest.append([condition.words, "silent" if condition is EQUAL_WEIGHTS else decided])
     names = [q.name for q in bound.quantities]
     return {
         "start": starts.index(start),
@@ -239,7 +249,7 @@ def _made(bound: Bound, kinds: list[ClassOf]) -> Record:
 
 
 def _silently_alike(bound: Bound) -> bool:
-    return unweighted(bound) and all(c.words != SAME.words for c in bound.conditions)
+    return unweighted(bound) and all(c.words != EQUAL_WEIGHTS.words for c in bound.conditions)
 
 
 # ---- the code ----

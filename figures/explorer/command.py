@@ -11,6 +11,7 @@ from bounds.errors import BoundsError
 from bounds.showing.files import write_whole
 from bounds.showing.loading import load
 from bounds.showing.usage import bare_parser, Parser, writable_file
+from empirics.experiments import Store
 from empirics.experiments.command import path_word
 from empirics.progress import progress
 
@@ -71,7 +72,7 @@ def results(folder: Path | None) -> Path | None:
         return None
     if not folder.is_dir():
         raise BoundsError(f"there is no store at {folder}; fedbounds figure all --scale smoke fills one")
-    if next(folder.glob("*.json"), None) is None:
+    if next(iter(Store(folder)), None) is None:
         raise BoundsError(f"the store at {folder} holds no results; fedbounds figure all --scale smoke fills one")
     return folder
 

@@ -27,11 +27,12 @@ from bounds.ties import evaluated
 from bounds.vocabulary import uniform_dissimilarity
 from empirics.verbs import constants
 from paper_checks.comparing.compare import compare
-from paper_checks.comparing.compare_rows import EXACT as BESIDE, RANKED
+from paper_checks.comparing.rows import EXACT as BESIDE, RANKED
 from paper_checks.validation.exact import inside
 from paper_checks.validation.options import EXACT, Options, RUNS
 from paper_checks.validation.planned import planned
 
+from ..making import kept_with_code
 from ..ours import grid
 from ..ours.settings import COMPARED
 from . import federations
@@ -43,6 +44,8 @@ FIGURES = ("decaying_k", "fedcog", "fedinit", "fedinit_data")
 """Of the figures ``ours.theorems_*``."""
 READ = ("measured", "exact")
 STEPS = {"quadratics": 3, "phishing": 5}
+SWEPT = 8
+"""Rounds after which the measured number no longer falls for the best numbers of local steps."""
 RELAXATION = 0.06
 """What ``paper_checks.validation`` trains with where a bound is about relaxed starts."""
 DIGITS = 10
@@ -130,7 +133,10 @@ def of_phishing() -> Record:
         f"constants as fedbounds constants has them. Of some plans the mean over {seeds} seeds is committed.",
         "given": {word: told[word].safe for word in GIVEN},
         "up_to": known["_up_to"],
-        "measured": of_runs("phishing", plans, f"phishing, softmax regression, {seeds} seeds"),
+        "measured": [
+            *of_runs("phishing", plans, f"phishing, softmax regression, {seeds} seeds"),
+            *by_steps(plans["decaying_k.theorem_1_repaired"], f"phishing, softmax regression, {seeds} seeds"),
+        ],
         **_start(plans["decaying_k.theorem_1_repaired"], "phishing"),
     }
 
@@ -162,6 +168,31 @@ def of_runs(data: str, plans: Mapping[str, tuple[float, int]], ran: str) -> list
             if relaxed:
                 one["of"].append(name)
     return list(found.values())
+
+
+def by_steps(plan: tuple[float, int], ran: str) -> list[Record]:
+    """FedAvg after ``SWEPT`` rounds for every number of local steps of the committed figure ``ours.local_steps``."""
+    step_size, cohort = plan
+    found = []
+    for kept in kept_with_code(SCALE, "ours.local_steps"):
+        asked, columns = kept.card["arguments"], kept.columns()
+        if asked.get("problem") != grid.problem(SCALE) or asked["local_steps"] == STEPS["phishing"]:
+            continue
+        at = [int(rounds) for rounds in columns["rounds"]].index(SWEPT)
+        kind = ClassOf.of(get(asked["bound"]))
+        found.append(
+            {
+                "target": kind.target,
+                "kind": str(kind),
+                "plan": {"local_steps": asked["local_steps"], "step_size": step_size, "cohort": cohort,
+                         "rounds": SWEPT, "relaxation": 0.0},
+                "value": columns["measured"][at],
+                "error": columns["error"][at],
+                "what": ran,
+                "of": [],
+            }
+        )  # fmt: skip
+    return sorted(found, key=lambda one: one["plan"]["local_steps"])
 
 
 def _ranked(one: Record, number: Record) -> bool:

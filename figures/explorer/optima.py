@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import NoMinimumError
-from bounds.numerics.optima import closed_form, Optimum
+from bounds.numerics.closed import closed_form, Optimum
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.checkers import ArgminIs
 

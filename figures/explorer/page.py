@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 MODULES = (
     "numbers", "evaluate", "state", "curve", "chart", "panels", "controls", "copying", "main",
-    "ties", "speaking", "comparing", "evidence", "runs", "grid", "worker", "federation", "plane", "ladder", "running",
-    "exporting", "hands", "stories", "opening",
+    "ties", "speaking", "comparing", "evidence", "runs", "grid", "worker", "federation", "contours", "map", "ranking",
+    "running", "exporting", "hands", "stories", "opening",
 )  # fmt: skip
 """The page's own code, in the order in which it is put together."""
 STYLES = ("page.css", "federation.css")
 NO_TIES = "const TIES=[],FACTORS=[],SIDES={},TRIVIAL={},PAIR=[],FOLLOWS={},MACHINE_NOISE=null;\n"
 """The script of a page of single bounds: all theorems stand beside each other where all of them are."""
-TITLE = "fedbounds explorer"
-WORDS = "Bounds of federated learning as their papers print them: move a quantity, see what the theorem says."
+TITLE = "fedbounds"
+WORDS = "What do the theorems of federated learning promise for your setting, and what really happens?"
 
 
 def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:

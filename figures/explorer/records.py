@@ -11,7 +11,7 @@ import numpy as np
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
-from bounds.numerics.optima import Optimum
+from bounds.numerics.closed import Optimum
 from bounds.operators import varies
 from bounds.papers import PAPERS
 from bounds.quantities import AXES, Quantity
@@ -156,7 +156,8 @@ def _conditions(bound: Bound) -> list[Record]:
     letters = cards.letters_of(bound)
     decided = [
         {"words": c.words, "kind": "numeric", "formula": printing.words(c.relation),
-         "latex": printing.latex(c.relation, letters)} for c in bound.numeric_conditions
+         "latex": printing.latex(c.relation, letters), "math": inline(printing.latex(c.relation, letters))}
+        for c in bound.numeric_conditions
     ]  # fmt: skip
     rest = [(words, "domain") for words in _limits(bound)]
     rest += [(c.words, c.kind) for c in bound.conditions if c.kind != "numeric"]

@@ -201,8 +201,9 @@ def tried(scale: str) -> Mapping[Place, Mapping[float, float]]:
     from ..making import kept_with_code
 
     found: dict[Place, dict[float, float]] = {}
-    for card, outcome in kept_with_code(scale, "fedals.table_4") if "search" in PLANS[scale].counts else ():
-        quantities, values = outcome.columns["quantity"], outcome.columns["value"]
+    for kept in kept_with_code(scale, "fedals.table_4") if "search" in PLANS[scale].counts else ():
+        card, columns = kept.card, kept.columns()
+        quantities, values = columns["quantity"], columns["value"]
         last = [100 * v for q, v in zip(quantities, values, strict=True) if q == "test_accuracy"]
         accuracy = mean(last[-PLANS[scale].window :]) if card["status"] == "done" else 0.0
         found.setdefault(place(card["arguments"]), {})[card["arguments"]["step_size"]] = accuracy

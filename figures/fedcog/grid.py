@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from empirics.calls import written
 from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
+from empirics.spec_strings import written
 
 from ..ran import model, of, Ran, Setting
 from ..regimes import TREATED

@@ -1,7 +1,7 @@
-"""One federation, every theorem: what each bound says of it, in one table."""
+"""All bounds on one quantity of a federation in one table, and advice on local steps, step size and cohort."""
 
 from .compare import compare
-from .compare_rows import Row
-from .compare_table import Compared
+from .rows import Row
+from .table import ComparisonTable
 
-__all__ = ["Compared", "Row", "compare"]
+__all__ = ["ComparisonTable", "Row", "compare"]

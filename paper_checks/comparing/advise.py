@@ -1,7 +1,7 @@
-"""What to run, and how sure: the plans that bounds, formulas, schedules and the quadratic twin recommend, side by side.
+"""What to run: the plans that bounds, formulas, schedules and the quadratic surrogate recommend, side by side.
 
-A recommendation is judged by what training gives where that was measured, else by the twin; its *regret* is that over
-the best there.
+A recommendation is judged by training where that was measured, else by the surrogate; its *regret* is its value over
+the best one.
 """
 
 from __future__ import annotations
@@ -9,36 +9,45 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
-from threadpoolctl import threadpool_limits
-
+from bounds.catalog import with_own
 from bounds.core import Bound
 from bounds.errors import BoundsError, MissingQuantityError, unknown
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
-from empirics.errors import EmpiricsError
-from empirics.problems.problem import FederatedProblem
 from empirics.progress import Progress, Silent
 
-from .advised import Advised, Adviser, BOUND, FORMULA, headline, MEASURED, REFUTED, SCHEDULE, TWIN, WORST
-from .bound_advice import book, BoundAdvice, by_formula, certified, formulas, other_ends, recommended, still
-from .evidence import no_fedavg
-from .goals import FREE, Goal, OVER, Point
-from .halving import Measured, measured
-from .problem_options import completed
-from .schedules import advised, REPLAYED, ScheduleAdvice, waiting, work
-from .twin import runs, TwinAdvice
+from .advice_table import (
+    AdviceTable,
+    BOUND,
+    FORMULA,
+    headline,
+    MEASURED,
+    Recommendation,
+    REFUTED,
+    SCHEDULE,
+    SURROGATE,
+    WORST,
+)
+from .bound_advice import BoundAdvice, by_formula, formulas, hardly_trains, other_ends, recommended_plans, row_at
+from .goal import FREE, Goal, not_fedavg, OVER, Point
+from .rows import INFORMATIVE, VACUOUS
 
-ALIKE = 1e-3
-"""Relative difference below which two plans are one."""
+if TYPE_CHECKING:  # they load torch, which bounds and formulas do without
+    from empirics.problems.problem import FederatedProblem
+
+    from .seed_racing import Race
+    from .surrogate import SurrogateAdvice
+
+CLOSE = 1e-3
+"""Relative difference below which two plans are the same."""
 NEAR = 1.1
-"""Plans of the twin that are at most this many times its best one are not told apart: it is no better than that."""
-
+"""Plans of the surrogate within this factor of its best one are as good: it is not more accurate than that."""
 LARGEST = 1e300
-"""A value beyond this is none: a target that is not reached, a run that diverges."""
-Silence = list[tuple[str, str]]
-"""Who gives no advice, and why."""
+"""Larger values are infinite: a target that is not reached, a run that diverges."""
+Reasons = list[tuple[str, str]]
+"""Advisers without a plan, and why."""
 
 
 def advise(
@@ -55,239 +64,244 @@ def advise(
     *,
     worst_case: float = 0.0,
     schedules: bool = False,
-    hear: Callable[[str], None] | None = None,
-) -> Advised:
-    """Local steps, step size and cohort for a federation, by every adviser that has something to say.
+    report: Callable[[str], None] | None = None,
+) -> AdviceTable:
+    """Local steps, step size and cohort for a federation; the arguments are those of ``api.advise``.
 
-    Args:
-        scenario: the federation and its costs. ``step_size``, ``local_steps`` and ``cohort`` in it are what the
-            formulas for another one are asked at, and what is held where ``over`` leaves them out.
-        minimize: ``optimality_gap``, ``grad_norm_sq`` or ``distance_sq`` within a budget; ``rounds``, ``iterations``,
-            ``seconds``, ``bytes`` or ``gradients`` with ``to``. Bytes and gradients are those of all participants;
-            of a gradient every sample of a minibatch counts.
-        over: what is free of ``local_steps``, ``step_size`` and ``cohort``. The cohort is free where it has a price.
-        within: the budget, where the scenario does not state it: ``runtime`` (seconds), ``rounds``, ``iterations``,
-            ``communicated_bytes`` (of one participant), ``bytes`` or ``gradients`` (of all).
-        to: a target and its level, such as ``("optimality_gap", 0.001)``.
-        problem: the federation itself, for the twin and for training; bounds and formulas need none.
-        batch: samples of a minibatch.
-        measure: fresh seeds with which the last candidates are trained (0: nothing is trained).
-        own: bounds of your own beside the papers'.
-        bar: hears what is computed and trained.
-        worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none is computed).
-        schedules: replay the papers' schedules on a twin so large that this takes minutes, too.
-        hear: is told the first line of the table before the rest is computed.
+    ``problem`` is the federation with its data; ``report`` gets the first line of the table before the rest is
+    computed.
 
     Raises:
-        BoundsError: in one line, where the goal cannot be told or the problem is another federation.
+        BoundsError: where the goal cannot be computed or the problem is another federation.
     """
     bar = bar or Silent()
-    _check_over(over, scenario)
+    if not over:
+        raise BoundsError(f"over must name what is optimised: {', '.join(FREE)}")
+    for word in over:
+        if word not in FREE:
+            raise unknown("quantity to optimise", word, FREE)
+    for word in OVER:
+        if word not in over and word not in scenario:
+            raise MissingQuantityError(f"{word} is not optimised: give {word}=NUMBER, or add it to over")
     over = tuple(word for word in FREE if word in over)
     if problem is not None:
+        from .run_evidence import completed
+
         scenario = completed(scenario, problem, batch)
     goal = Goal.of(scenario, minimize, to, batch, within)
     if "cohort" in over:
         goal.check_cohort()
-    if measure and (why := no_fedavg(goal.scenario)):
+    if measure and problem is None:
+        raise MissingQuantityError("measuring trains the federation: give the problem")
+    if measure and (why := not_fedavg(goal.scenario)):
         raise BoundsError(f"nothing is measured here: {why}")
-    if hear is not None:
-        hear(headline(goal, over))
-    with threadpool_limits(1, user_api="blas"):  # threads that wait for each other's pieces cost more than they bring
-        twin, silent = _made(problem, goal, over)
-    advisers, unheard = _bounds(goal, over, [load(one) if isinstance(one, str) else one for one in own], bar)
-    silent += unheard
-    advisers += _formulas(goal, over)
+    if report is not None:
+        report(headline(goal, over))
+    rows, no_advice = _bounds(goal, over, with_own(load(one) if isinstance(one, str) else one for one in own), bar)
+    rows += _formulas(goal, over)
     if worst_case:
-        _add_worst_case(advisers, silent, goal, over, worst_case, bar)
-    if twin is not None:
-        with threadpool_limits(1, user_api="blas"):
-            advisers += _twin(twin, over, silent, bar, schedules)
-            advisers = [_by_twin(adviser, twin) for adviser in advisers]
-    seeds, limit = 0, math.inf
-    if measure:
-        if problem is None:
-            raise MissingQuantityError("measuring trains the federation: give the problem")
-        if twin is not None and math.isinf(twin.near[0].value):
-            silent.append(("measured", "by the twin no plan reaches the target: nothing was trained"))
-        else:
-            found = measured(problem, goal, twin, advisers, measure, bar, over)
-            advisers, seeds, limit = _with_measured(advisers, found), measure, found.limit
-    rows = tuple(sorted(advisers, key=_place))
-    return Advised(goal, over, rows, tuple(silent), seeds, limit, problem is not None)
+        _add_worst_case(rows, no_advice, goal, over, worst_case, bar)
+    found = None
+    if problem is not None:
+        rows, found = _judged(rows, no_advice, problem, goal, over, measure, schedules, bar)
+    seeds, limit = (0, math.inf) if found is None else (measure, found.limit)
+    rows.sort(key=_order)
+    return AdviceTable(goal, over, tuple(rows), tuple(no_advice), seeds, limit, problem is not None)
 
 
-def _check_over(over: Sequence[str], scenario: Scenario) -> None:
-    if not over:
-        raise BoundsError(f"over must name what is free: {', '.join(FREE)}")
-    for word in over:
-        if word not in FREE:
-            raise unknown("word to advise on", word, FREE)
-    for word in OVER:
-        if word not in over and word not in scenario:
-            raise MissingQuantityError(f"{word} is not free here: give {word}=NUMBER, or add it to over")
+def _order(row: Recommendation) -> tuple[Any, ...]:
+    judged = row.measured.mean if row.measured is not None else row.surrogate
+    return (math.isnan(judged), judged if not math.isnan(judged) else row.point.value, row.name)
 
 
-# ---- the advisers ----
+# ---- bounds and formulas ----
 
 
-def _made(problem: FederatedProblem | None, goal: Goal, over: tuple[str, ...]) -> tuple[TwinAdvice | None, Silence]:
-    """The twin, if the problem has one."""
-    if problem is None:
-        return None, []
-    if why := no_fedavg(goal.scenario):
-        return None, [("quadratic twin", why)]
-    free = "cohort" in over  # with all clients the moments are always known
-    goal = goal.of_cohort(problem.clients) if free else goal
-    try:
-        return TwinAdvice(goal, runs(problem, goal.cohort, goal.batch, goal.scenario.sampling)), []
-    except EmpiricsError as error:
-        return None, [("quadratic twin", str(error))]
-
-
-def _bounds(goal: Goal, over: tuple[str, ...], own: Sequence[Bound], bar: Progress) -> tuple[list[Adviser], Silence]:
-    """What every applicable bound recommends, those with one plan and one value together; and who cannot advise."""
-    points, refused = recommended(goal, over, own, lambda name: bar.doing(f"asking {name}"))
-    known = book(own)
-    found: list[Adviser] = []
-    silent = [(row.bound, next(f.words for f in row.failed if math.isnan(f.left))) for row in refused]
+def _bounds(
+    goal: Goal, over: tuple[str, ...], book: Mapping[str, Bound], bar: Progress
+) -> tuple[list[Recommendation], Reasons]:
+    """What every applicable bound recommends, those with one plan and one value together; and those without a plan."""
+    points, refused = recommended_plans(goal, over, book, lambda name: bar.doing(f"minimising {name}"))
+    found: list[Recommendation] = []
+    no_advice = [(row.bound, next(f.condition for f in row.failed if math.isnan(f.left))) for row in refused]
+    rest = tuple(word for word in over if word != "cohort")
     for name, point in points.items():
-        row = None if point is None else certified(goal, known[name], point)
+        row = None if point is None else row_at(goal, book[name], point)
         if point is None or row is None:
-            silent.append((name, "silent at every plan within reach"))
+            no_advice.append((name, "its conditions fail at all plans within reach"))
             continue
-        if alike := next((a for a in found if _same(a.point, point)), None):
-            found[found.index(alike)] = replace(alike, alias=(*alike.alias, name))
+        if (same := next((i for i, one in enumerate(found) if _same(one.point, point)), None)) is not None:
+            found[same] = replace(found[same], alias=(*found[same].alias, name))
             continue
         here = goal.of_cohort(point.cohort)
-        kind, idle = REFUTED if row.printed else BOUND, still(here, point)
-        bar.doing(f"how certain {name} is")
-        steps = [point.local_steps, *([] if idle else _at_other_ends(here, known[name], over))]
-        state = row.state if row.conclusive else f"{row.state}?"
-        found.append(Adviser(name, kind, point, (min(steps), max(steps)), state, idle))
-    return found, silent
+        idle = hardly_trains(here, point)
+        steps = [point.local_steps]
+        if rest and not idle:
+            bar.doing(f"how certain the plan of {name} is")
+            ends = (BoundAdvice(book[name], here.within(end)).best(rest) for end in other_ends(here.scenario))
+            steps += [end.local_steps for end in ends if end is not None]
+        state = row.state + "?" * (not row.conclusive)
+        kind = REFUTED if row.refuted else BOUND
+        found.append(Recommendation(name, kind, point, (min(steps), max(steps)), state, idle))
+    return found, no_advice
 
 
-def _at_other_ends(goal: Goal, bound: Bound, over: tuple[str, ...]) -> list[int]:
-    """The local steps that a bound recommends at the other ends of uncertain constants, with the same cohort."""
-    rest = tuple(word for word in over if word != "cohort")
-    found = []
-    for end in other_ends(goal.scenario) if rest else ():
-        point = BoundAdvice(bound, goal.within(end)).best(rest)
-        found += [] if point is None else [point.local_steps]
-    return found
+def _same(one: Point, other: Point, value: bool = True) -> bool:
+    pairs = [(one.step_size, other.step_size), *([(one.value, other.value)] if value else [])]
+    return one.local_steps == other.local_steps and all(math.isclose(a, b, rel_tol=CLOSE) for a, b in pairs)
 
 
-def _same(one: Point, other: Point) -> bool:
-    return one.local_steps == other.local_steps and all(
-        math.isclose(a, b, rel_tol=ALIKE) for a, b in ((one.step_size, other.step_size), (one.value, other.value))
-    )
-
-
-def _formulas(goal: Goal, over: tuple[str, ...]) -> list[Adviser]:
-    """K* and eta*, each at the other one as stated; nothing where it is not stated, or the goal is no budget."""
-    if goal.to is not None:
-        return []
-    found: list[Adviser] = []
-    for bound in formulas(goal, over):
-        other = "step_size" if bound.target.name == "local_steps" else "local_steps"
-        if other not in goal.scenario:
+def _formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
+    """K* and eta*, each at the other one as given; nothing where it is not given, or with a target."""
+    found: list[Recommendation] = []
+    for bound in formulas(goal, over) if goal.to is None else ():
+        is_k = bound.target.name == "local_steps"
+        if ("step_size" if is_k else "local_steps") not in goal.scenario:
             continue
-        stated = {word: goal.scenario[word].value if word in goal.scenario else 1.0 for word in OVER}
-        plan = int(stated["local_steps"]), float(stated["step_size"])
-        plan = (1, plan[1]) if other == "step_size" else plan
-        made = by_formula(bound, goal, *plan)
-        if made is None:
+        steps = 1 if is_k else int(goal.scenario["local_steps"].value)
+        plan = steps, float(goal.scenario["step_size"].value) if "step_size" in goal.scenario else 1.0
+        if (made := by_formula(bound, goal, *plan)) is None:
             continue
+        point, unrounded = made
         ends = [by_formula(bound, goal.within(end), *plan) for end in other_ends(goal.scenario)]
-        reals = [made[1], *(one[1] for one in ends if one is not None)]
-        set_ = (made[0].local_steps, made[0].local_steps)
-        if other == "step_size":
-            set_ = (max(1, math.floor(min(reals))), max(1, math.ceil(max(reals))))
-        adviser = Adviser(bound.name, FORMULA, made[0], set_, "", still(goal, made[0]), real=made[1])
-        same = next((a for a in found if a.steps == set_ and _close(a.point, made[0])), None)
+        numbers = [unrounded, *(one[1] for one in ends if one is not None)]
+        span = (point.local_steps, point.local_steps)
+        if is_k:
+            span = (max(1, math.floor(min(numbers))), max(1, math.ceil(max(numbers))))
+        idle = hardly_trains(goal, point)
+        row = Recommendation(bound.name, FORMULA, point, span, "", idle, unrounded=unrounded)
+        same = next((i for i, one in enumerate(found) if one.steps == span and _same(one.point, point, False)), None)
         if same is None:
-            found.append(adviser)
+            found.append(row)
         else:
-            found[found.index(same)] = replace(same, alias=(*same.alias, bound.name))
+            found[same] = replace(found[same], alias=(*found[same].alias, bound.name))
     return found
-
-
-def _close(one: Point, other: Point) -> bool:
-    return one.local_steps == other.local_steps and math.isclose(one.step_size, other.step_size, rel_tol=ALIKE)
-
-
-def _twin(twin: TwinAdvice, over: tuple[str, ...], silent: Silence, bar: Progress, patient: bool) -> list[Adviser]:
-    """The twin's best fixed plan, and the papers' schedules from the starts that are best on it.
-
-    A twin so large that replays take minutes is asked for them by the ``patient`` alone.
-    """
-    bar.doing("the quadratic twin")
-    best = twin.best(over)
-    near = [point for point in twin.near if point.value <= min(NEAR * best.value, LARGEST)]
-    found = [_of_set("quadratic twin", TWIN, best, near)]
-    if not math.isfinite(best.value) or not {"local_steps", "step_size"} & set(over):
-        return found
-    dear = not patient and work(twin, best) > REPLAYED
-    minutes = f"its replays take minutes on a twin of {twin.averaging.problem.dim} parameters: ask for schedules"
-    silent += [(f"schedule {schedule.key}", minutes) for schedule in advised() if dear]
-    for schedule in () if dear else advised():
-        bar.doing(f"replaying the schedule {schedule.key}")
-        point = ScheduleAdvice(schedule, twin.of_cohort(best.cohort)).best(over, best)
-        steps = [k for k, _ in point.replayed]
-        if not steps or len(set(point.replayed)) == 1:
-            silent.append((f"schedule {schedule.key}", "at its best start it changes nothing"))
-            continue
-        found.append(Adviser(f"schedule {schedule.key}", SCHEDULE, point, (min(steps), max(steps)), "", False))
-    silent += [(f"schedule {key}", "it waits for a validation error to converge: there is none here")
-               for key in waiting()]  # fmt: skip
-    return found
-
-
-def _of_set(name: str, kind: str, best: Point, near: Sequence[Any], **more: Any) -> Adviser:
-    """An adviser with the ends of what is not told apart from its best plan."""
-    near = near or [best]
-    steps, travel = [p.local_steps for p in near], [p.local_steps * p.step_size for p in near]
-    cohorts = [p.cohort for p in near]
-    return Adviser(
-        name, kind, best, (min(steps), max(steps)), "", False, travel=(min(travel), max(travel)),
-        cohorts=(min(cohorts), max(cohorts)), **more,
-    )  # fmt: skip
-
-
-def _by_twin(adviser: Adviser, twin: TwinAdvice) -> Adviser:
-    point = adviser.point
-    own = adviser.kind in (TWIN, SCHEDULE)
-    return replace(adviser, twin=point.value if own else twin.value(point.local_steps, point.step_size, point.cohort))
 
 
 def _add_worst_case(
-    advisers: list[Adviser], silent: Silence, goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress
+    rows: list[Recommendation], no_advice: Reasons, goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress
 ) -> None:
-    from .worst_advice import best  # with the solver
+    from .worst_advice import best  # loads the solver
 
     bar.doing("exact worst cases")
-    found = no_fedavg(goal.scenario) or best(goal, over, seconds, bar)
+    found = not_fedavg(goal.scenario) or best(goal, over, seconds, bar)
     if isinstance(found, str):
-        silent.append(("exact worst case", found))
+        no_advice.append(("exact worst case", found))
         return
-    point, here = found.point, goal.start
-    state = "speaks" if found.value < here < math.inf else "vacuous" if here < math.inf else ""
+    point = found.point
+    state = "" if goal.start == math.inf else INFORMATIVE if found.value < goal.start else VACUOUS
     steps = (point.local_steps, point.local_steps)
-    advisers.append(Adviser("exact worst case", WORST, point, steps, state, still(goal, point), worst=found))
+    idle = hardly_trains(goal, point)
+    rows.append(Recommendation("exact worst case", WORST, point, steps, state, idle, worst=found))
 
 
-def _with_measured(advisers: Sequence[Adviser], found: Measured) -> list[Adviser]:
-    """The advisers with what their plans gave in training, and the fixed plan that was best there."""
-    judged = [replace(a, measured=found.of(a.point)) for a in advisers]
-    schedules = [a for a in judged if a.kind == SCHEDULE and a.point.plan != found.best]
-    also = tuple(a.name for a in schedules if a.point.plan in found.near)
-    ended, fixed = found.of(found.fixed), found.fixed
-    more = {"runs": found.runs, "also": also, "tied": fixed.plan in found.near}
-    row = _of_set("measured", MEASURED, fixed, found.alike, measured=ended, **more)
-    return [*judged, row]
+# ---- the surrogate and training ----
 
 
-def _place(adviser: Adviser) -> tuple[Any, ...]:
-    judged = adviser.measured.mean if adviser.measured is not None else adviser.twin
-    return (math.isnan(judged), judged if not math.isnan(judged) else adviser.point.value, adviser.name)
+def _judged(
+    rows: list[Recommendation],
+    no_advice: Reasons,
+    problem: FederatedProblem,
+    goal: Goal,
+    over: tuple[str, ...],
+    measure: int,
+    schedules: bool,
+    bar: Progress,
+) -> tuple[list[Recommendation], Race | None]:
+    """The rows with those of the surrogate, schedules and training, and what their plans give."""
+    from threadpoolctl import threadpool_limits
+
+    from .seed_racing import race
+
+    with threadpool_limits(1, user_api="blas"):  # the matrices are too small for several threads
+        surrogate = _surrogate(problem, goal, over, no_advice)
+        if surrogate is not None:
+            rows += _of_surrogate(surrogate, over, no_advice, bar, schedules)
+            rows = [_with_surrogate(row, surrogate) for row in rows]
+    if not measure:
+        return rows, None
+    if surrogate is not None and math.isinf(surrogate.near[0].value):
+        no_advice.append(("measured", "by the surrogate no plan reaches the target, so nothing was trained"))
+        return rows, None
+    found = race(problem, goal, surrogate, rows, measure, bar, over)
+    return with_measured(rows, found), found
+
+
+def _surrogate(
+    problem: FederatedProblem, goal: Goal, over: tuple[str, ...], no_advice: Reasons
+) -> SurrogateAdvice | None:
+    from empirics.errors import EmpiricsError
+
+    from .surrogate import surrogate_runs, SurrogateAdvice
+
+    goal = goal.of_cohort(problem.clients) if "cohort" in over else goal  # with all clients the moments are known
+    why = not_fedavg(goal.scenario)
+    try:
+        runs = None if why else surrogate_runs(problem, goal.cohort, goal.batch, goal.scenario.sampling)
+    except EmpiricsError as error:
+        runs, why = None, str(error)
+    if runs is None:
+        no_advice.append(("quadratic surrogate", why))
+        return None
+    return SurrogateAdvice(goal, runs)
+
+
+def _of_surrogate(
+    surrogate: SurrogateAdvice, over: tuple[str, ...], no_advice: Reasons, bar: Progress, schedules: bool
+) -> list[Recommendation]:
+    """The surrogate's best fixed plan, and the papers' schedules from the starts that are best on it.
+
+    On a large surrogate, where they take minutes, schedules are followed only if they were asked for.
+    """
+    from .schedules import EXPENSIVE, ScheduleAdvice, unusable, usable, work
+
+    bar.doing("the quadratic surrogate")
+    best = surrogate.best(over)
+    near = [point for point in surrogate.near if point.value <= min(NEAR * best.value, LARGEST)]
+    found = [_fixed_plan("quadratic surrogate", SURROGATE, best, near)]
+    if not math.isfinite(best.value) or not {"local_steps", "step_size"} & set(over):
+        return found
+    expensive = not schedules and work(surrogate, best) > EXPENSIVE
+    for schedule in usable():
+        name = f"schedule {schedule.key}"
+        if expensive:
+            dim = surrogate.averaging.problem.dim
+            no_advice.append((name, f"it takes minutes on a surrogate of {dim} parameters: pass --schedules"))
+            continue
+        bar.doing(f"following the {name}")
+        point = ScheduleAdvice(schedule, surrogate.of_cohort(best.cohort)).best(over, best)
+        steps = [k for k, _ in point.schedule]
+        if len(set(point.schedule)) < 2:
+            no_advice.append((name, "at its best start it changes nothing"))
+            continue
+        found.append(Recommendation(name, SCHEDULE, point, (min(steps), max(steps)), "", False))
+    no_advice += [(f"schedule {key}", "it needs a validation error, which there is not here") for key in unusable()]
+    return found
+
+
+def _fixed_plan(name: str, kind: str, best: Point, near: Sequence[Any], **more: Any) -> Recommendation:
+    """A recommendation with the ranges of the plans that are as good."""
+    near = near or [best]
+    spans = [(min(x), max(x)) for x in zip(*((p.local_steps, p.local_steps * p.step_size, p.cohort) for p in near),
+                                           strict=True)]  # fmt: skip
+    steps, products, cohorts = spans
+    return Recommendation(name, kind, best, steps, "", False, products=products, cohorts=cohorts, **more)
+
+
+def _with_surrogate(row: Recommendation, surrogate: SurrogateAdvice) -> Recommendation:
+    point = row.point
+    own = row.kind in (SURROGATE, SCHEDULE)
+    return replace(
+        row, surrogate=point.value if own else surrogate.value(point.local_steps, point.step_size, point.cohort)
+    )
+
+
+def with_measured(rows: Sequence[Recommendation], found: Race) -> list[Recommendation]:
+    """The rows with what their plans gave in training, and the best fixed plan there."""
+    judged = [replace(row, measured=found.ends.get(row.point.plan)) for row in rows]
+    schedules = [row for row in judged if row.kind == SCHEDULE and row.point.plan != found.best]
+    as_good = tuple(row.name for row in schedules if row.point.plan in found.near)
+    fixed = found.fixed
+    more = {"runs": found.runs, "as_good": as_good, "tied": fixed.plan in found.near}
+    best = _fixed_plan("measured", MEASURED, fixed, found.near_fixed, measured=found.ends.get(fixed.plan), **more)
+    return [*judged, best]

@@ -1,15 +1,15 @@
-"""Where a bound is smallest over local steps and step size together, and what the papers' formulas for either say.
+"""The plan at which a bound is smallest over local steps and step size, and what the papers' formulas recommend.
 
-Constants are put in as the scenario does (``Scenario.substituted``): the best admissible ones at every point. In
-between, step sizes are looked at as arrays, with the words of the plan that follow from them.
+Constants are put in as the scenario does (``Scenario.substituted``): the best admissible ones at every point. Step
+sizes are evaluated as arrays, with the quantities of the plan that follow from them.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bounds.catalog import BOUNDS, with_own
+from bounds.catalog import BOUNDS
 from bounds.classes import ClassOf, SAID, ways
 from bounds.core import Bound
 from bounds.errors import BoundsError
@@ -28,53 +28,54 @@ from bounds.substituting import chosen
 from bounds.ties import evaluated, TIES
 from bounds.vocabulary import step_scale, step_size
 
-from .compare import in_order, of_this_run, rows_as_it_is
-from .compare_rows import RANKED, Row, SILENT
-from .goals import given, Goal, OVER, Point
-from .whole_numbers import searched
+from .bound_rows import federated_rows, in_order, of_this_run
+from .goal import given, Goal, OVER, Point, TARGETS, UNIT_PLAN
+from .integer_search import search_integers
+from .rows import FormulaValue, NOT_MET, RANKED, Row
 
-FOLLOW = ("iterations", "runtime", "initial_step_size", "initial_local_steps", "squared_step_sizes",
-          "steps_cubed_ratio", "step_scale")  # fmt: skip
-"""Words of the plan that follow from local steps, rounds and a fixed step size."""
-SMALLEST = 1e-9
-"""Times 1/L: no smaller step size is looked at, and none above ``LARGEST``."""
-LARGEST = 4.0
-MANY, FIRST, FEW, CLOSER = 145, 15, 7, 4
-"""Step sizes looked at together; one by one where constants are chosen for each, at first and then;
-and how often a search looks closer around the best one."""
-STILL = 0.5
-"""Where step size times L, summed over all iterations, stays below this, a run has hardly left its start."""
+DERIVED = ("iterations", "runtime", "initial_step_size", "initial_local_steps", "squared_step_sizes",
+           "steps_cubed_ratio", "step_scale")  # fmt: skip
+"""Quantities of the plan that follow from local steps, rounds and a fixed step size."""
+SMALLEST, LARGEST = 1e-9, 4.0
+"""Range of step sizes, times 1/L."""
+MANY, FIRST, FEW, ZOOMS = 145, 15, 7, 4
+"""Step sizes evaluated together; where constants are chosen for each of them, at first and then; and how often the
+search zooms in on the best one."""
+NO_TRAINING = 0.5
+"""Where step size times L, summed over all iterations, is below this, a run hardly leaves its start."""
 ROUNDS = np.unique(np.rint(np.geomspace(1, 1e15, 400)))
-"""Rounds among which a bound's first one below a level is sought."""
+"""Rounds among which the first one with a bound below the target level is searched."""
 
 
 @dataclass(frozen=True, eq=False)
 class BoundAdvice:
-    """A bound as an adviser: the plan where what it says of the goal's target is smallest, inside its conditions."""
+    """The plan at which a bound on the goal's target is smallest, among those that meet its conditions."""
 
     bound: Bound
     goal: Goal
+    _known: dict[tuple[int, int], tuple[Scenario, dict[str, Any]]] = field(default_factory=dict, init=False)
+    """By local steps and how many constants hold only for shorter steps: a scenario, and what is put in."""
 
     def best(self, over: tuple[str, ...] = OVER) -> Point | None:
-        """The plan that it recommends, None where it is silent at all plans."""
+        """The plan that it recommends, None where its conditions fail at all plans."""
         if "local_steps" not in over:
-            return self._at(int(self.goal.scenario["local_steps"].value), over)
-        found = searched(self.goal.steps(), lambda steps: self._at(steps, over))
-        return None if found is None else found.points[found.best]
+            return self._with_steps(int(self.goal.scenario["local_steps"].value), over)
+        found = search_integers(self.goal.steps(), lambda steps: self._with_steps(steps, over))
+        return None if found is None else found.point
 
-    def _at(self, steps: int, over: tuple[str, ...]) -> Point | None:
-        """The best step size for so many local steps."""
+    def _with_steps(self, steps: int, over: tuple[str, ...]) -> Point | None:
+        """The best step size for these local steps."""
         if "step_size" not in over:
             sizes = np.array([float(self.goal.scenario["step_size"].value)])
         else:
             sizes = np.geomspace(SMALLEST, LARGEST, FIRST if self._chosen else MANY) / self._smoothness
         ends = sizes[[0, -1]]
         best = Point(steps, float(sizes[0]), 0, math.inf, cohort=self.goal.cohort)
-        for _ in range(CLOSER + 1):
-            values, rounds, tied = self._values(steps, sizes)
+        for _ in range(ZOOMS + 1):
+            values, rounds, used = self._values(steps, sizes)
             i = int(np.argmin(np.where(np.isnan(values), np.inf, values)))
             if not math.isnan(values[i]) and values[i] <= best.value:
-                best = Point(steps, float(tied[i]), int(rounds[i]), float(values[i]), cohort=self.goal.cohort)
+                best = Point(steps, float(used[i]), int(rounds[i]), float(values[i]), cohort=self.goal.cohort)
             if len(sizes) == 1:
                 break
             around = sizes[max(i - 1, 0)], sizes[min(i + 1, len(sizes) - 1)]
@@ -86,18 +87,18 @@ class BoundAdvice:
 
     @cached_property
     def _chosen(self) -> bool:
-        """Whether constants are chosen for every step size anew: admissible pairs, and what a proof leaves free."""
+        """Whether constants are chosen for every step size: admissible pairs, and what a proof leaves free."""
         return any(role_of(q.name) in (PAIR, FREE) for q in self.bound.quantities)
 
     @cached_property
     def _smoothness(self) -> float:
         if "smoothness" not in self.goal.scenario:
-            raise BoundsError("a search over step sizes needs the scale of the smoothness: give smoothness=NUMBER")
+            raise BoundsError("a search over step sizes needs smoothness=NUMBER")
         return float(np.max(self.goal.scenario["smoothness"].safe))
 
     @cached_property
-    def tied(self) -> sp.Expr | None:
-        """What a condition in words fixes the step size at, if there is one that the scenario has the words of."""
+    def fixed_step_size(self) -> sp.Expr | None:
+        """The step size that a condition prescribes, if the scenario has its quantities."""
         for condition in self.bound.conditions:
             left, right = SAID.get(condition.words, (None, None))
             if left == step_size and right is not None and step_scale not in right.free_symbols:
@@ -106,9 +107,9 @@ class BoundAdvice:
         return None
 
     def _values(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is minimised at step sizes, the rounds it takes, and the step sizes as conditions leave them.
+        """What is minimised at step sizes, the rounds it takes, and the step sizes that conditions prescribe.
 
-        Constants that are known to hold for short steps alone are not put in at longer ones.
+        Constants that are known to hold only up to some step size are not put in at longer ones.
         """
         parts = [sizes[self._beyond(sizes) == count] for count in np.unique(self._beyond(sizes))]
         found = [self._together(steps, part) for part in parts]
@@ -116,20 +117,20 @@ class BoundAdvice:
         return values, rounds, tied
 
     def _beyond(self, sizes: np.ndarray) -> np.ndarray:
-        """How many constants hold for shorter steps alone, for each of the step sizes."""
+        """For each step size, how many constants hold only for shorter ones."""
         limits = [limit for _, s in self.goal.scenario.items() for word, limit in s.up_to if word == "step_size"]
         return np.searchsorted(np.sort(limits), sizes)
 
     def _together(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``_values`` at step sizes for which the same constants are known."""
+        """``_values`` at step sizes for which the same constants hold."""
         goal, here = self.goal, self.goal.plan(steps)
         rounds: Any = float(here["rounds"].value) if goal.to is None else ROUNDS[:, None]
-        if self.tied is None:
-            known = {**self._constants(here, sizes), "step_size": sizes}
+        if (fixed := self.fixed_step_size) is None:
+            known = {**self._constants(steps, sizes), "step_size": sizes}
         else:
-            known = self._constants(here, np.array([evaluated(self.tied, numbers(here))], dtype=float))
-            sizes = known["step_size"] = evaluated(self.tied, followed({**known, "rounds": rounds})) + 0 * sizes
-        known = followed({**known, "rounds": rounds})
+            known = self._constants(steps, np.array([evaluated(fixed, numbers(here))], dtype=float))
+            sizes = known["step_size"] = evaluated(fixed, with_derived({**known, "rounds": rounds})) + 0 * sizes
+        known = with_derived({**known, "rounds": rounds})
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             found = np.asarray(self._code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
@@ -142,20 +143,26 @@ class BoundAdvice:
         taken = np.where(enough[first, plan], ROUNDS[first], np.nan)
         return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, plan]
 
-    def _constants(self, here: Scenario, sizes: np.ndarray) -> dict[str, Any]:
-        """The numbers that are put in at step sizes: the same at all, or the best constants at each."""
-        here = here.at(step_size=float(sizes[0]))
-        plan = followed({**numbers(here), "step_size": sizes})
-        names = {q.name for q in self.bound.quantities}
-        along = {word: plan[word] for word in ("step_size", *FOLLOW) if word in names and np.ndim(plan[word])}
-        return {**plan, **chosen(here, self.bound, along if self._chosen else None)}
+    def _constants(self, steps: int, sizes: np.ndarray) -> dict[str, Any]:
+        """The values that are put in at step sizes: the same at all, or the best constants at each."""
+        key = steps, int(self._beyond(sizes[:1])[0])
+        if key not in self._known:
+            here = self.goal.plan(steps).at(step_size=float(sizes[0]))
+            self._known[key] = here, {} if self._chosen else chosen(here, self.bound)
+        here, constants = self._known[key]
+        plan = with_derived({**numbers(here), "step_size": sizes})
+        if self._chosen:
+            names = {q.name for q in self.bound.quantities}
+            along = {word: plan[word] for word in ("step_size", *DERIVED) if word in names and np.ndim(plan[word])}
+            constants = chosen(here, self.bound, along)
+        return {**plan, **constants}
 
     @cached_property
     def _code(self) -> Callable[..., Any]:
         return self.bound.compile()
 
     def factor(self, steps: int, sizes: Any, rounds: Any) -> Any:
-        """The factor of the conversions to the target: a product of powers, so four plans tell it for all.
+        """The factor of the conversions to the target: a product of powers, so four plans determine it.
 
         NaN for plans at which no conversion leads there, such as several local steps of what is one machine.
         """
@@ -164,146 +171,128 @@ class BoundAdvice:
 
     @cached_property
     def _powers(self) -> tuple[float, dict[str, float]]:
-        words = {word: stated for word, stated in self.goal.scenario.items() if given(self.goal.scenario, word)}
-        plain = {word: stated for word, stated in words.items() if word not in ("runtime", "iterations")}
-
-        def at(**plan: float) -> float:
-            scenario = Scenario.of(plain, **self.goal.scenario.said, also=self.bound.quantities).at(**plan)
+        def at(scenario: Scenario) -> float:
             reached, _ = ways(ClassOf.of(self.bound), scenario)
             own = [way for way in reached if way.to.target == self.goal.target and of_this_run(way, scenario)]
             return own[0].factor if own else math.nan
 
-        one = {"local_steps": 1.0, "step_size": 1.0, "rounds": 1.0}
-        base = at(**one)
-        return base, {word: math.log2(at(**{**one, word: 2.0}) / base) for word in one}
+        base, *doubled = (at(scenario) for scenario in self.goal.unit_plans)
+        return base, {word: math.log2(x / base) for word, x in zip(UNIT_PLAN, doubled, strict=True)}
 
 
 def numbers(scenario: Scenario) -> dict[str, Any]:
-    """The words that are one number each."""
+    """The quantities that are one number each."""
     return {word: stated.value for word, stated in scenario.items() if np.ndim(stated.value) == 0}
 
 
-def followed(plan: dict[str, Any]) -> dict[str, Any]:
-    """The numbers of a plan, and those of ``FOLLOW`` made of them; arrays where these are."""
+def with_derived(plan: dict[str, Any]) -> dict[str, Any]:
+    """The quantities of a plan, and those of ``DERIVED`` that follow; arrays where these are."""
     found = dict(plan)
     for tie in TIES:
-        if tie.left.name in FOLLOW and set(tie.needs) <= found.keys():
+        if tie.left.name in DERIVED and set(tie.needs) <= found.keys():
             found[tie.left.name] = tie.value(*(found[word] for word in tie.needs))
     return found
 
 
-def book(own: Sequence[Bound]) -> dict[str, Bound]:
-    """The bounds of the catalogue and one's own, by name."""
-    return with_own(own)
-
-
-def recommended(
-    goal: Goal, over: tuple[str, ...], own: Sequence[Bound] = (), hear: Callable[[str], None] = lambda words: None
+def recommended_plans(
+    goal: Goal, over: tuple[str, ...], book: Mapping[str, Bound], report: Callable[[str], None] = lambda name: None
 ) -> tuple[dict[str, Point | None], list[Row]]:
-    """What every bound recommends by name, None where it is silent at all plans, and the rows of those not asked.
+    """What every bound of the ``book`` recommends by name, None where its conditions fail at all plans, and the rows of
+    those that cannot recommend anything.
 
-    Where the cohort is free a bound is asked at those at which its premises hold: some clients, all. One that asks
-    not to train with the largest cohort is not asked who else should not. ``hear`` is told who is asked.
+    Where the cohort is optimised, a bound is evaluated at cohorts for which its premises hold: some clients, all. One
+    that recommends not to train with the largest cohort is not evaluated at others. ``report`` gets each name.
     """
-    known = book(own)
-    if "cohort" not in over:
-        asked, refused = speaking(goal, own)
-        found: dict[str, Point | None] = {}
-        for name in asked:
-            hear(name)
-            found[name] = BoundAdvice(known[name], goal).best(over)
-        return found, refused
+    clients = int(goal.scenario["clients"].value) if "cohort" in over else 0
+    cohorts = list(goal.cohorts()) if "cohort" in over else [goal.cohort]
     rest = tuple(word for word in over if word != "cohort")
-    clients, numbers = int(goal.scenario["clients"].value), list(goal.cohorts())
-    looked = {everyone: [n for n in numbers if (n == clients) == everyone] for everyone in (True, False)}
-    told = {everyone: speaking(goal.of_cohort(ns[0]), own) for everyone, ns in looked.items() if ns}
-    found = {}
-    for name in dict.fromkeys(name for asked, _ in told.values() for name in asked):
-        hear(name)
-        held = {n for n in numbers if name in told[n == clients][0]}
+    groups = {everyone: [n for n in cohorts if (n == clients) == everyone] for everyone in (True, False)}
+    found_by = {everyone: can_advise(goal.of_cohort(group[0]) if clients else goal, book)
+                for everyone, group in groups.items() if group}  # fmt: skip
+    found: dict[str, Point | None] = {}
+    for name in dict.fromkeys(name for names, _ in found_by.values() for name in names):
+        report(name)
 
         @cache
-        def look(number: int, name: str = name) -> Point | None:
-            if name not in told.get(number == clients, ({},))[0]:
+        def at(cohort: int, name: str = name) -> Point | None:
+            if name not in found_by.get(cohort == clients, ({},))[0]:
                 return None
-            return BoundAdvice(known[name], goal.of_cohort(number)).best(rest)
+            return BoundAdvice(book[name], goal.of_cohort(cohort) if clients else goal).best(rest)
 
-        first = look(max(held))
-        idle = first is not None and still(goal.of_cohort(first.cohort), first)
-        best = None if idle else searched(numbers, look, word="cohort")
-        found[name] = first if best is None else best.points[best.best]
-    rows = {row.bound: row for _, refused in told.values() for row in refused if row.bound not in found}
+        largest = max(n for n in cohorts if name in found_by[n == clients][0])
+        found[name] = first = at(largest)
+        if clients and not (first is not None and hardly_trains(goal.of_cohort(first.cohort), first)):
+            best = search_integers(cohorts, at, word="cohort")
+            found[name] = first if best is None else best.point
+    rows = {row.bound: row for _, refused in found_by.values() for row in refused if row.bound not in found}
     return found, list(rows.values())
 
 
-# ---- which bounds may be asked ----
+# ---- which bounds can advise ----
 
 
-def speaking(goal: Goal, own: Sequence[Bound] = ()) -> tuple[dict[str, Row], list[Row]]:
-    """Bounds that may advise, each with its row at a plan of small steps, and those that cannot, whatever the plan.
+def movable(row: Row) -> bool:
+    """Whether a bound has a number at this plan, or only inequalities fail, which may hold at another one."""
+    return row.state in RANKED or (row.state == NOT_MET and all(not math.isnan(one.left) for one in row.failed))
 
-    A condition on numbers may hold at other plans; one on the federation, such as full participation, may not. What a
-    theorem says of one local step by all clients, as of one machine, is no advice on local steps.
+
+def can_advise(goal: Goal, book: Mapping[str, Bound]) -> tuple[dict[str, Row], list[Row]]:
+    """Bounds that can advise, each with its row at a plan of small steps, and rows of those that cannot at any plan.
+
+    Inequalities may hold at other plans; conditions on the federation, such as full participation, do not. What a
+    theorem on one machine says of one local step of all clients is no advice on local steps.
     """
     smoothness = goal.scenario["smoothness"].safe if "smoothness" in goal.scenario else 1.0
     small = {"step_size": 1e-6 / float(np.max(smoothness)), **({} if goal.to is None else {"rounds": 1000})}
-    scenario, known = goal.at(1, **small), book(own)
-    rows = in_order(known, [row for bound in known.values() for row in rows_as_it_is(bound, scenario, goal.target)])
-    asked: dict[str, Row] = {}
-    refused = []
-    for row in rows:
-        movable = row.state == SILENT and all(not math.isnan(f.left) for f in row.failed)
-        if row.state in RANKED or movable:
-            for name in (row.bound, *row.alias):
-                asked.setdefault(name, row)
-        elif row.state == SILENT:
-            refused.append(row)
-    return asked, refused
+    scenario = goal.at(1, **small)
+    rows = in_order(book, [row for bound in book.values() for row in federated_rows(bound, scenario, goal.target)])
+    able: dict[str, Row] = {}
+    for row in filter(movable, rows):
+        for name in (row.bound, *row.alias):
+            able.setdefault(name, row)
+    return able, [row for row in rows if row.state == NOT_MET and not movable(row)]
 
 
-def certified(goal: Goal, bound: Bound, point: Point) -> Row | None:
-    """The row of a bound at the plan that it recommends; None where it is silent there after all."""
+def row_at(goal: Goal, bound: Bound, point: Point) -> Row | None:
+    """The row of a bound at the plan that it recommends; None where its conditions fail there after all."""
     goal = goal.of_cohort(point.cohort)
     rounds = {} if goal.to is None else {"rounds": point.rounds}
-    rows = rows_as_it_is(bound, goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target)
-    return next((row for row in rows if row.state in RANKED), None)  # of the class that was searched in
+    rows = federated_rows(bound, goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target)
+    return next((row for row in rows if row.state in RANKED), None)  # of the quantity that was searched
 
 
-def still(goal: Goal, point: Point) -> bool:
+def hardly_trains(goal: Goal, point: Point) -> bool:
     """Whether a run by this plan hardly leaves its start, whatever the data: that is no recommendation."""
     if "smoothness" not in goal.scenario:
         return False
     reach = point.step_size * point.local_steps * point.rounds * float(np.max(goal.scenario["smoothness"].safe))
-    return reach < STILL
+    return reach < NO_TRAINING
 
 
 # ---- uncertain constants ----
 
 
 def other_ends(scenario: Scenario) -> Iterator[Scenario]:
-    """The scenario with its uncertain constants at either end, those that are admissible all at their better ones."""
+    """The scenario with its uncertain constants at either end, admissible ones all at their better ends."""
     better: dict[str, Any] = {}
+    ends: dict[str, tuple[float, float]] = {}
     for word, stated in scenario.items():
-        if stated.certain or stated.role not in ADMISSIBLE or not given(scenario, word):
+        if stated.certain or not given(scenario, word):
             continue
-        end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
-        if np.all(np.isfinite(end)) and np.all(end > 0):
-            better[word] = end.tolist()
+        if stated.role in ADMISSIBLE:
+            end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
+            if np.all(np.isfinite(end)) and np.all(end > 0):
+                better[word] = end.tolist()
+        elif stated.role == DEFINED and np.ndim(stated.value) == 0 and np.isfinite([stated.low, stated.high]).all():
+            ends[word] = stated.low, stated.high
     pair = [word for word, stated in scenario.items() if stated.role == PAIR and given(scenario, word)]
     if set(pair) & set(better):
         better = {**{word: scenario[word].value for word in pair}, **better}
-    open_ = {
-        w: (s.low, s.high)
-        for w, s in scenario.items()
-        if s.role == DEFINED and not s.certain and given(scenario, w) and np.ndim(s.value) == 0
-        and math.isfinite(s.low) and math.isfinite(s.high)
-    }  # fmt: skip
-    choices = [(end for end in ends) for ends in open_.values()]
-    for corner in product(*choices):
+    for corner in product(*ends.values()):
         for admissible in ({}, better):
             try:
-                yield scenario.at(**dict(zip(open_, corner, strict=True)), **admissible)
-            except BoundsError:  # ends that do not go together
+                yield scenario.at(**dict(zip(ends, corner, strict=True)), **admissible)
+            except BoundsError:  # ends that contradict each other
                 continue
 
 
@@ -311,7 +300,7 @@ def other_ends(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
-    """Every formula of the papers for the best local steps or step size that this scenario has the words of."""
+    """The papers' formulas for the best local steps or step size whose quantities this scenario has."""
     plan = goal.at(1) if "local_steps" not in goal.scenario else goal.scenario
     whole = plan if "step_size" in plan else plan.at(step_size=1e-3)
     found = []
@@ -319,23 +308,23 @@ def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
         if bound.relation != "=" or bound.target.name not in over or bound.about is None:
             continue
         names = [q.name for q in bound.quantities if q.name in plan]
-        replayed = any(name.startswith("initial_") and plan[name].role == DESIGN for name in names)
-        federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names)
-        if federation and not replayed and not whole.missing(bound):
+        of_schedule = any(name.startswith("initial_") and plan[name].role == DESIGN for name in names)
+        of_federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names)
+        if of_federation and not of_schedule and not whole.missing(bound):
             found.append(bound)
     return found
 
 
 def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> tuple[Point, float] | None:
-    """The plan of a formula with the other number as stated, and the real number that it gives; None where silent.
+    """The plan of a formula with the other number as given, and the real number; None where it has no value.
 
-    Where K enters by the rounds that the budget holds, K is the number at which the formula agrees with itself.
+    Where K enters by the rounds that the budget allows, K is a fixed point of the formula.
     """
     value = math.nan
     for _ in range(50):
         try:
             scenario = goal.at(local_steps, step_size=step_size)
-        except BoundsError:  # no round of so many steps fits
+        except BoundsError:  # no round of these steps fits
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -348,3 +337,26 @@ def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> 
         if before == local_steps:
             break
     return Point(local_steps, step_size, goal.rounds(local_steps), math.nan, cohort=goal.cohort), value
+
+
+def formula_values(scenario: Scenario, target: str, of: Sequence[str]) -> Iterator[FormulaValue]:
+    """What the formulas of the papers (of all, or those in ``of``) give here, printed and derived ones."""
+    if not {*OVER, "rounds"} <= scenario.keys():
+        return
+    try:
+        goal = Goal.of(scenario, target if target in TARGETS else TARGETS[0], None, 1)
+    except BoundsError:  # the length of the run follows from something else
+        return
+    papers = {name.partition(".")[0] for name in of}
+    plan = int(scenario["local_steps"].value), float(scenario["step_size"].value)
+    ends = [goal.within(end) for end in other_ends(scenario)]
+    for bound in formulas(goal, OVER):
+        at = (1, plan[1]) if bound.target.name == "local_steps" else plan
+        if (papers and bound.name.partition(".")[0] not in papers) or (made := by_formula(bound, goal, *at)) is None:
+            continue
+        others = [one[1] for end in ends if (one := by_formula(bound, end, *at)) is not None]
+        values = [made[1], *(value for value in others if math.isfinite(value))]
+        source = str(bound.source)
+        yield FormulaValue(
+            bound.name, bound.target.name, made[1], min(values), max(values), "derived" not in source, source
+        )

@@ -1,8 +1,8 @@
-"""Exact numbers of federations of quadratics that meet a row's premises: how loose a theorem is at the least.
+"""Exact numbers of federations of quadratics that satisfy a row's premises: how loose a theorem is at least.
 
-Clients are of two kinds in one dimension, their curvatures within [mu, L], the gap at the start as stated, noise and
-unlikeness as large as stated. A theorem that is true stands above the number of every such federation that it speaks
-of; the largest is shown. Whether it speaks of one is checked row by row, with the numbers that were put into the row.
+Clients are of two types in one dimension, with curvatures within [mu, L], the gap at the start as given, noise and
+heterogeneity as large as given. A true theorem is not below the number of any such federation that it covers; the
+largest is shown. Whether it covers one is checked row by row, with the values that were put into the row.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
 from ..runs.readings import of_problem
-from .compare_rows import Evidence, EXACT, Row
-from .evidence import Found, further, number, unread
+from .evidence import Found, number, unread
+from .goal import server_goes_beyond
+from .rows import Evidence, EXACT, Row
 
 CLOSE = 1 + 1e-9
 MOST_CLIENTS, MOST_WORK, MOST_ROUNDS = 1000, 2e7, 2e5
-"""Clients, and local steps of all clients and rounds, of a federation that is followed in one dimension."""
+"""Limits on clients, on local steps times clients times rounds, and on rounds of an instance."""
 MOST_RELAXED = 2000
-"""Clients times rounds where starts are relaxed: those runs are followed client by client."""
+"""Limit on clients times rounds of a method with state per client: it is run client by client."""
 MATCHED = 1e-6
-"""Relative difference up to which an instance has a number as it is known."""
+"""Relative difference up to which an instance has a quantity as given."""
 NEARLY_FLAT = 1e-4
-"""Times L: the least curvature where none is stated."""
+"""Times L: the smallest curvature where strong convexity is not given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +48,12 @@ class Instance:
     """A federation of quadratics and its exact run by the scenario's plan."""
 
     problem: Quadratics
-    words: str
+    description: str
     run: Moments
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """Its constants by word."""
+        """Its constants by quantity."""
         caps = {"grad_cap_sq": float(np.max(self.run.rounds["grad_cap_sq"]))}
         p = self.problem
         start = {"initial_grad_norm_sq": float((p.gradient(p.start) ** 2).sum()), "sample_smoothness": p.smoothness}
@@ -67,15 +68,15 @@ class Instance:
             p.curvature[None], p.minimiser[None], noise=np.einsum("k,kij->ij", p.weights**2, p.noise)[None],
             floors=np.array([p.optimal_loss]), start=p.start,
         )  # fmt: skip
-        return Instance(alone, self.words, self.run)
+        return Instance(alone, self.description, self.run)
 
 
 def exact(scenario: Scenario, book: Mapping[str, Bound]) -> Found:
-    """The largest exact number among the instances that each row speaks of."""
+    """For each row the largest exact number among the instances that its theorem covers."""
     try:
         instances = list(_instances(scenario))
     except EmpiricsError as error:
-        return Found(EXACT, lambda row: None, remarks=(f"exact: none, {error}",))
+        return Found(EXACT, remarks=(f"exact: none, {error}",))
 
     def of(row: Row) -> Evidence | None:
         best: Evidence | None = None
@@ -85,24 +86,26 @@ def exact(scenario: Scenario, book: Mapping[str, Bound]) -> Found:
             value = number(row.kind, one.run)
             if value is None or math.isnan(value) or (best is not None and value <= best.value):
                 continue
-            if speaks_of(row, book[row.bound], one, scenario):
-                best = Evidence(value, f"the worst of {len(instances)} such: {one.words}{_unmatched(one, scenario)}")
+            if covers(row, book[row.bound], one, scenario):
+                best = Evidence(
+                    value, f"the worst of {len(instances)} instances: {one.description}{_unmatched(one, scenario)}"
+                )
         return best
 
     return Found(EXACT, of)
 
 
-def speaks_of(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
-    """Whether the row's theorem applies to the instance with the row's own numbers.
+def covers(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
+    """Whether the row's theorem covers the instance with the row's own values.
 
-    Its constants are on the admissible side of those put in; numbers that define a problem (the gap at the start) are
-    its own, and with them the bound must not be above the row: then the row stands above the instance too.
+    Its constants must be on the admissible side of those put in; quantities that define a problem (the gap at the
+    start) are its own, and with them the bound must not be above the row.
     """
     if MACHINE in row.conversions and scenario.machine is not None:
         one, scenario = one.machine, scenario.machine[0]
     theirs: dict[str, Any] = {}
     for word, stated in row.values.items():
-        if word not in QUANTITIES:  # of somebody's own bound, and taken at its word
+        if word not in QUANTITIES:  # a quantity of a user's bound: assumed
             continue
         role = role_of(word)
         mine: Any = one.values.get(bound.word_of(word), one.values.get(word))
@@ -114,18 +117,18 @@ def speaks_of(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool
             return False
         if role == DEFINED:
             theirs[word] = np.asarray(mine) if np.ndim(stated) else float(np.max(mine))
-    if any(role_of(word) == PAIR for word in row.values) and not _alike_enough(row, one.problem):
+    if any(role_of(word) == PAIR for word in row.values) and not _dissimilarity_holds(row, one.problem):
         return False
     facts = scenario.facts[1:]
     if any(c.assumption is not None and c.assumption.holds(one.problem, *facts) is False for c in bound.conditions):
         return False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        says = float(bound(**{**row.values, **theirs})) * row.factor
-    return says <= row.high * CLOSE  # false where it is silent
+        value = float(bound(**{**row.values, **theirs})) * row.factor
+    return value <= row.high * CLOSE  # false for NaN: conditions not met
 
 
-def _alike_enough(row: Row, problem: Quadratics) -> bool:
+def _dissimilarity_holds(row: Row, problem: Quadratics) -> bool:
     offset, factor = (row.values.get(f"dissimilarity_{word}") for word in ("offset", "factor"))
     if offset is None or factor is None:
         return False
@@ -144,15 +147,15 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
     clients, cohort, steps, rounds = (int(scenario[w].value) for w in ("clients", "cohort", "local_steps", "rounds"))
     step_size = float(scenario["step_size"].value)
     if clients > MOST_CLIENTS or clients * steps * rounds > MOST_WORK or rounds > MOST_ROUNDS:
-        raise EmpiricsError(f"{clients} clients, {rounds} rounds of {steps} steps are out of reach")
+        raise EmpiricsError(f"{clients} clients, {rounds} rounds of {steps} steps are too many")
     if "client_weight" in scenario and np.ptp(np.asarray(scenario["client_weight"].value)) > 1e-12:
         raise EmpiricsError("the clients weigh differently")
-    if why := further(scenario):
+    if why := server_goes_beyond(scenario):
         raise EmpiricsError(why)
     relaxed = [knob for _, knob, off in KNOBS if scenario[knob].value != off]
     kept = [*relaxed, *([SCAFFOLD] if scenario.base == SCAFFOLD else [])]
     if kept and (kept not in (["relaxation"], [SCAFFOLD]) or clients * rounds > MOST_RELAXED):
-        raise EmpiricsError(f"runs of {scenario.method} this long are out of reach")
+        raise EmpiricsError(f"runs of {scenario.method} this long take too much time")
     plan = Setting(rounds, cohort, local_steps=steps, step_size=step_size, sampling=scenario.sampling)
     for problem, words in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=bool(kept)):
         if kept:
@@ -164,9 +167,9 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
 
 
 def _federations(scenario: Scenario, clients: int, slow: float, few: bool) -> Iterator[tuple[Quadratics, str]]:
-    """Two kinds of clients: curvatures on a grid, gradients at the minimiser 0 or as unlike as is stated, and noise.
+    """Two types of clients: curvatures on a grid, gradients at the minimiser zero or as large as allowed, and noise.
 
-    ``slow`` is the curvature at which the plan has gone about a third of the way.
+    ``slow`` is the curvature for which the plan goes about a third of the way.
     """
     top = float(np.max(scenario["smoothness"].safe))
     least = float(scenario["strong_convexity"].safe) if "strong_convexity" in scenario else NEARLY_FLAT * top
@@ -174,9 +177,9 @@ def _federations(scenario: Scenario, clients: int, slow: float, few: bool) -> It
     grid = [least, top] if few else sorted({float(a) for a in inside})
     first = (clients + 1) // 2
     noises = [_noise(scenario, clients, few), np.zeros(clients)]
-    for place, low in enumerate(grid):
-        for high in grid[place:]:
-            most = _unlike(scenario, low, high, first, clients)
+    for i, low in enumerate(grid):
+        for high in grid[i:]:
+            most = _largest_gradient(scenario, low, high, first, clients)
             for pull in dict.fromkeys((0.0, most, -most)) if high > low else dict.fromkeys((0.0, most)):
                 for variance in noises if noises[0].any() else noises[:1]:
                     yield _federation(scenario, (low, high), pull, variance, first)
@@ -185,7 +188,7 @@ def _federations(scenario: Scenario, clients: int, slow: float, few: bool) -> It
 def _federation(
     scenario: Scenario, curvatures: tuple[float, float], pull: float, variance: np.ndarray, first: int
 ) -> tuple[Quadratics, str]:
-    """The minimiser is 0; the first kind's gradient there is ``pull``."""
+    """The minimiser is 0; the first type's gradient there is ``pull``."""
     clients = len(variance)
     kinds = np.where(np.arange(clients) < first, 0, 1)
     curves = np.array(curvatures)[kinds]
@@ -204,11 +207,11 @@ def _federation(
     told = (
         f"{kind}, gradients at the minimiser {pull:+.2g} and {gradients[-1]:+.2g}" if pull else f"{kind}, one minimum"
     )
-    return problem, f"{told}, {'noise as stated' if variance.any() else 'no noise'}"
+    return problem, f"{told}, {'noise as given' if variance.any() else 'no noise'}"
 
 
 def _noise(scenario: Scenario, clients: int, same: bool) -> np.ndarray:
-    """The clients' variances, as large as stated; ``same``: all of them the smallest."""
+    """The clients' variances, as large as given; ``same``: all of them the smallest."""
     words = [word for word in ("client_gradient_variance", "gradient_variance") if word in scenario]
     if not words or scenario[words[0]].floor:
         return np.zeros(clients)
@@ -216,13 +219,13 @@ def _noise(scenario: Scenario, clients: int, same: bool) -> np.ndarray:
     return np.full(clients, stated.min()) if same else np.array(stated)
 
 
-def _unlike(scenario: Scenario, low: float, high: float, first: int, clients: int) -> float:
-    """The largest gradient of the first kind at the minimiser that what is stated of unlikeness allows."""
+def _largest_gradient(scenario: Scenario, low: float, high: float, first: int, clients: int) -> float:
+    """The largest gradient of the first type at the minimiser that the given heterogeneity allows."""
     if first == clients:
         return 0.0
     share = first / clients
     ratio = share / (1 - share)
-    square = share + (1 - share) * ratio**2  # of the clients' gradients, in units of the first kind's squared
+    square = share + (1 - share) * ratio**2  # of the clients' gradients, in units of the first type's squared
     limits = []
     if "optimum_dissimilarity" in scenario:
         limits.append(float(scenario["optimum_dissimilarity"].value) / square)
@@ -235,7 +238,7 @@ def _unlike(scenario: Scenario, low: float, high: float, first: int, clients: in
 
 
 def _unmatched(one: Instance, scenario: Scenario) -> str:
-    """The numbers of a problem that the instance has otherwise than is known of them."""
+    """The quantities that differ from those given."""
     words = ("initial_gap", "heterogeneity", "optimum_dissimilarity", "initial_grad_norm_sq", "initial_distance_sq")
     other = []
     for word in words:

@@ -1,10 +1,9 @@
-"""The federation itself beside the rows: exact moments of its quadratic twin, and training at this plan."""
+"""Evidence from the federation itself: exact moments of its quadratic surrogate, and training by this plan."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,44 +22,45 @@ from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 from ..runs.words import STATE
-from .compare_rows import Beside, Evidence, MEASURED, Row, TWIN
-from .evidence import beside, estimated, Found, GAP, no_fedavg, number, plain, unread
-from .twin import runs, WALKS
+from .evidence import estimated, Found, GAP, number, plain, server_readings, unread
+from .goal import not_fedavg
+from .rows import Evidence, MEASURED, Row, ServerReadings, SURROGATE
+from .surrogate import LARGE, surrogate_runs
 
 Array = np.ndarray[Any, Any]
 
 
-def of_twin(scenario: Scenario, target: str, problem: FederatedProblem, batch: int) -> Found:
-    """Exact moments of the twin at this plan; it starts from another gradient, and proves nothing.
+def of_surrogate(scenario: Scenario, target: str, problem: FederatedProblem, batch: int) -> Found:
+    """Exact moments of the surrogate by this plan; it is another federation, so it proves nothing.
 
-    Of a large model the server's readings alone are computed.
+    Of a large model only readings at the server are computed.
     """
     try:
         plan = setting(scenario, batch)
-        averaging = runs(problem, plan.cohort, batch, plan.sampling)
+        averaging = surrogate_runs(problem, plan.cohort, batch, plan.sampling)
     except EmpiricsError as error:
-        return Found(TWIN, lambda row: None, remarks=(f"twin: none, {error}",))
-    if problem.clients * averaging.problem.dim**3 <= WALKS:
+        return Found(SURROGATE, remarks=(f"surrogate: none, {error}",))
+    if problem.clients * averaging.problem.dim**3 <= LARGE:
         run = averaging.run(plan.steps, plan.step_size, plan.rounds)
     else:
         read = averaging.readings(plan.steps, np.array([plan.step_size]), plan.rounds)
         run = AveragingRun({word: x[:, 0] for word, x in read.items()}, {}, {})
+    what = "second-order models of the clients at the minimiser"
 
     def of(row: Row) -> Evidence | None:
-        what = "second-order models of the clients at the minimiser"
         if unread(row.kind, scenario):
             return None
         if (value := number(row.kind, run)) is not None:
             return Evidence(value, what)
         at = at_server(row.kind)
         value = None if at is None else number(at, run)
-        return None if value is None else Evidence(value, what, via="C4", above=True)
+        return None if value is None else Evidence(value, what, via="C4", upper=True)
 
-    return Found(TWIN, of, beside("quadratic twin, exact", target, run))
+    return Found(SURROGATE, of, server_readings("quadratic surrogate, exact", target, run))
 
 
 def at_server(kind: ClassOf) -> ClassOf | None:
-    """The class at the server's models whose number is at least that of this one at the average of all clients: C4."""
+    """The same at the server's models, which by C4 is at least the least at the average of all clients."""
     if (kind.statistic, kind.over, kind.at) != ("min", "iterations", VIRTUAL):
         return None
     return replace(kind, over="rounds", at=SERVER)
@@ -69,55 +69,40 @@ def at_server(kind: ClassOf) -> ClassOf | None:
 # ---- training ----
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """Moments at the server models of seeds ``(seeds, rounds + 1)``, by word."""
-
-    server: Mapping[str, Array]
-
-    @property
-    def seeds(self) -> int:
-        return len(self.server[GAP])
-
-    def of(self, target: str, statistic: str) -> tuple[float, float] | None:
-        if target not in self.server:
-            return None
-        return estimated(self.server[target], statistic, STATE)
-
-
 def measured(
     scenario: Scenario, target: str, problem: FederatedProblem, batch: int, seeds: int, bar: Progress
 ) -> Found:
-    """Train with so many seeds at this plan; refused with fewer than two, which have no standard error."""
+    """Train by this plan with so many seeds; a standard error needs at least two."""
     if seeds < 2:
         raise BoundsError(f"a standard error needs at least 2 seeds to measure with; got {seeds}")
     plan = setting(scenario, batch, problem.client_weight)
     bar.start(seeds * plan.rounds)
-    found = [_trained(problem, plan, seed, target, bar) for seed in range(seeds)]
-    trained = Trained({word: np.stack([one[word] for one in found]) for word in found[0]})
+    runs = [_trained(problem, plan, seed, target, bar) for seed in range(seeds)]
+    server = {word: np.stack([run[word] for run in runs]) for word in runs[0]}
+
+    def read(word: str, statistic: str) -> tuple[float, float] | None:
+        return estimated(server[word], statistic, STATE) if word in server else None
 
     def of(row: Row) -> Evidence | None:
         at = at_server(row.kind)
         via = "C4" if at is not None else ""
         at = at or row.kind
-        read = (at.over, at.at) == ("rounds", SERVER) and plain(at)
-        told = trained.of(at.target, at.statistic) if read else None
-        return None if told is None else Evidence(told[0], "training", told[1], seeds, via, bool(via))
+        found = read(at.target, at.statistic) if (at.over, at.at) == ("rounds", SERVER) and plain(at) else None
+        return None if found is None else Evidence(found[0], "training", found[1], seeds, via, bool(via))
 
-    least, mean, last = (trained.of(target, kind) for kind in ("min", "mean", "last"))
-    line = Beside(f"measured, {seeds} seeds", least, mean, last, trained.of(GAP, "last"))
-    return Found(MEASURED, of, line)
+    least, mean, last = (read(target, statistic) for statistic in ("min", "mean", "last"))
+    return Found(MEASURED, of, ServerReadings(f"measured, {seeds} seeds", least, mean, last, read(GAP, "last")))
 
 
 def setting(scenario: Scenario, batch: int, client_weight: str = "uniform") -> Setting:
-    """The scenario's plan as training takes it; refused where words are missing or the method is another one."""
+    """The scenario's plan for training; refused where quantities are missing or the method is not FedAvg."""
     needed = ("rounds", "cohort", "local_steps", "step_size")
     if lacking := [word for word in needed if word not in scenario]:
         raise MissingQuantityError(f"a run needs {', '.join(f'{word}=NUMBER' for word in lacking)}")
-    if why := no_fedavg(scenario):
+    if why := not_fedavg(scenario):
         raise EmpiricsError(why)
     if scenario["rounds"].value != int(scenario["rounds"].value) or scenario["rounds"].value > 10**6:
-        raise EmpiricsError(f"nobody waits for {scenario['rounds'].value:g} rounds")
+        raise EmpiricsError(f"too many rounds to simulate: {scenario['rounds'].value:g}")
     return Setting(
         rounds=int(scenario["rounds"].value),
         cohort=int(scenario["cohort"].value),
@@ -149,3 +134,22 @@ def _trained(problem: FederatedProblem, plan: Setting, seed: int, target: str, b
     }
     read[GAP] = np.concatenate([np.full(len(stack) - len(gaps), math.nan), read[GAP]])
     return {word: np.concatenate([x, np.full(plan.rounds + 1 - len(x), math.inf)]) for word, x in read.items()}
+
+
+# ---- constants ----
+
+
+def completed(scenario: Scenario, problem: FederatedProblem, batch: int) -> Scenario:
+    """The scenario with the constants of the problem where it has none; refused where the clients differ in number."""
+    clients = scenario.get("clients")
+    if clients is not None and clients.value != problem.clients:
+        raise BoundsError(
+            f"the problem has {problem.clients} clients, the constants {clients.value:g}: they are two federations"
+        )
+    if "smoothness" in scenario or "initial_gap" in scenario:
+        return scenario
+    from empirics.measuring.constants import as_json, constants
+
+    found = Scenario.of(as_json(constants(problem, batch)))
+    known = {word: stated for word, stated in found.items() if stated.support == {word} and word not in scenario}
+    return scenario.at(**known)

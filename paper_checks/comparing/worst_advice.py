@@ -1,8 +1,7 @@
-"""The exact worst case as an adviser: the plan at which no federation with these constants does badly.
+"""The exact worst case as an adviser: the plan whose value is smallest in the worst federation with these constants.
 
-Without noise, with all clients in every round: what is left is the worst that unlike clients can do. A plan of more
-than a few gradients is out of reach, so that this advises on short runs alone. What is recommended is proved from both
-sides where time allows it.
+Without noise, with all clients in every round: what is left is the effect of heterogeneity. Worst cases of more than a
+few gradients take too long, so this advises on short runs only. The recommended plan is proved where time allows it.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import cached_property
 from typing import Any
@@ -30,38 +29,39 @@ from ..worst_case.question import Question
 from ..worst_case.solve import answer, taking, WorstCase
 from ..worst_case.tightness_table import rounded
 from ..worst_case.worst_case_proof import certify
-from .goals import Goal, Point
+from .goal import Goal, Point
 
 GRADIENTS = 16
 """Gradients of a client over all rounds, at most."""
 CLIENTS = 2
-"""Two clients that are alike stand for any number of them."""
+"""Two groups of identical clients represent any number of clients."""
 START = ("initial_gap", "initial_distance_sq")
-UNLIKE = (("optimum_dissimilarity",), ("heterogeneity",), ("dissimilarity_offset", "dissimilarity_factor"))
-"""What may say how unlike clients are: the first of these that the scenario knows and the class admits."""
-SHARES = (0.125, 0.25, 0.5, 1.0, 1.5, 1.9)
-"""Step sizes looked at first, times 1/L. From 2/L on no run need come closer to its goal."""
+HETEROGENEITY = (
+    ("optimum_dissimilarity",), ("heterogeneity",), ("dissimilarity_offset", "dissimilarity_factor"),
+)  # fmt: skip
+"""What can limit how clients differ: the first of these that the scenario has and the class of losses admits."""
+STEP_SIZES = (0.125, 0.25, 0.5, 1.0, 1.5, 1.9)
+"""Tried first, times 1/L: from 2/L on a run need not converge."""
 SMALLER, DOWN = 4.0, 4
-"""Where the least of them is best, one so many times smaller is looked at, so often."""
-CLOSER = 4
-"""How often the search looks between the best step size and its neighbours."""
+"""Where the smallest is best, one this many times smaller is tried, this often."""
+ZOOMS = 4
 PROMISING = 1.3
-"""How many times the best number so far a plan may have for that."""
+"""The search zooms in on plans of at most this many times the best value so far."""
 DIGITS = 3
-"""Of a step size, as it is shown: the plan that is printed is the one that is proved."""
+"""Of a step size, so that the plan that is printed is the one that is proved."""
 SHARE = 0.6
-"""Of the time that the search may take; the rest is for the proof."""
+"""Of the time for the search; the rest is for the proof."""
 PATIENT = 1.5
-"""How many times longer than it should a proof may take."""
+"""Safety factor on the expected time of a proof."""
 
 
 @dataclass(frozen=True)
-class Worst:
-    """The recommended plan, and its worst case ``value`` over all federations with the constants in ``given``.
+class ProvedPlan:
+    """The recommended plan and its worst case ``value`` over all federations with the constants in ``given``.
 
-    ``lower`` and ``upper`` are proved of the worst case: a federation attains the one, none exceeds the other. They are
-    NaN without a proof, and ``unproved`` says why. ``estimate`` says what the class loses, where ``value`` is no more
-    than an upper estimate: what ``lower`` says is then of the visited models alone.
+    ``lower`` and ``upper`` are proved: some federation attains the one, none exceeds the other. Without a proof they
+    are NaN, and ``unproved`` says why. ``estimate`` says how the class is relaxed where ``value`` is an upper estimate:
+    ``lower`` is then about the visited models only.
     """
 
     point: Point
@@ -74,61 +74,86 @@ class Worst:
 
     @property
     def notes(self) -> list[str]:
-        """What the number is, in a few words each."""
         what = "an upper estimate over" if self.estimate else "worst of"
-        said = [f"{what} all federations with this {', '.join(self.given)}", "no noise, all clients"]
-        if self.unproved:
-            return [*said, f"not proved: {self.unproved}"]
-        return [*said, f"proved: {self.interval}"]
+        proof = f"not proved: {self.unproved}" if self.unproved else f"proved: {self.interval}"
+        return [f"{what} all federations with this {', '.join(self.given)}", "no noise, all clients", proof]
 
     @property
     def interval(self) -> str:
-        """Both proved ends in words."""
         low = "" if math.isnan(self.lower) else f"from {self.lower:.9g} "
         return f"{low}to {self.upper:.9g}"
 
     def as_json(self) -> dict[str, Any]:
-        """What the row's ``worst_case`` has in ``fedbounds advise --json``."""
-        words = ("value", "lower", "upper", "unproved", "given", "estimate")
-        return {word: getattr(self, word) for word in words}
+        return {key: value for key, value in asdict(self).items() if key != "point"}
 
 
-def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> Worst | str:
-    """The plan of the smallest worst case that was found within ``seconds``, or the cheapest whose worst case is at the
-    target; in words why there is none.
-
-    The point's ``open`` says what lies at an end of what was searched, or where time ended before the search did.
-    """
-    until = time.monotonic() + seconds
-    asked = _Asked(goal, over, until - (1 - SHARE) * seconds, bar)
-    if refused := asked.refused:
-        return refused
-    found = asked.searched()
-    return found if isinstance(found, str) else _proved(*found, until, bar)
-
-
-class _Late(Exception):
-    """Nothing more can be told in time."""
+class _TimeUp(Exception):
+    """The next worst case would end too late."""
 
 
 @dataclass(frozen=True)
-class _Found:
-    """A plan with a worst case."""
+class _Solved:
+    """A plan with its worst case."""
 
     worst: WorstCase
     steps: int
     rounds: int
     size: float
-    ends: tuple[str, ...] = ()
 
     @property
     def value(self) -> float:
         return self.worst.value
 
 
+def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> ProvedPlan | str:
+    """The plan of the smallest worst case found within ``seconds``, or with a target the cheapest whose worst case is
+    there; or why there is none.
+
+    The point's ``open`` has quantities that lie at an end of what was searched, or whose search ran out of time.
+    """
+    until = time.monotonic() + seconds
+    search = _Search(goal, over, until - (1 - SHARE) * seconds, bar)
+    if why := search.unsupported:
+        return why
+    solved: list[_Solved] = []
+    why, late = "", False
+    by_rounds: dict[int, list[float]] = {}
+    for steps, rounds in search.plans():
+        if _rising(by_rounds.get(rounds, [])):
+            continue
+        least = min((one.value for one in solved), default=math.inf) if goal.to is None else goal.to[1]
+        here: list[_Solved] = []
+        try:
+            for one in search.along_step_sizes(steps, rounds, least):
+                here.append(one)  # what was solved before time was up is kept
+        except _TimeUp:
+            late = True
+        except (BoundsError, EmpiricsError) as error:
+            why = why or str(error)
+        solved += here
+        by_rounds.setdefault(rounds, []).append(min((one.value for one in here), default=math.inf))
+        if any(search.reached(one.value) for one in here):
+            break
+    if not solved:
+        return why or "the first worst case takes longer than its time: allow more seconds"
+    chosen = min(solved, key=lambda one: (one.value, one.steps))
+    if goal.to is not None and not search.reached(chosen.value):
+        plan = f"local_steps={chosen.steps} rounds={chosen.rounds} step_size={chosen.size:g}"
+        more = "; not all plans were tried: allow more seconds" if late else ""
+        return (f"no plan of at most {GRADIENTS} gradients reaches the target: the smallest worst case is "
+                f"{chosen.value:.3g}, {plan}{more}")  # fmt: skip
+    sizes = [one.size for one in solved if (one.steps, one.rounds) == (chosen.steps, chosen.rounds)]
+    ends = ["local_steps, for lack of time"] * late
+    ends += ["step_size"] * (len(sizes) > 1 and chosen.size == min(sizes) and not search.reached(chosen.value))
+    value = chosen.value if goal.to is None else float(goal.cost(chosen.steps, chosen.rounds))
+    point = Point(chosen.steps, chosen.size, chosen.rounds, value, tuple(ends), goal.cohort)
+    plan_ = ProvedPlan(point, chosen.value, tuple(search.given), "; ".join(chosen.worst.question.relaxations))
+    return _proved(chosen, plan_, until, bar)
+
+
 @dataclass(frozen=True)
-class _Asked:
-    """What is asked, and until when."""
+class _Search:
+    """Worst cases of the plans of a goal, until a time."""
 
     goal: Goal
     over: tuple[str, ...]
@@ -141,175 +166,121 @@ class _Asked:
 
     @cached_property
     def given(self) -> dict[str, float]:
-        """The class: what the scenario says of its federation, as far as one class has it together."""
-        scenario = self.goal.scenario
-        words = ["smoothness", *(["strong_convexity"] if "strong_convexity" in scenario else []), *START]
-        if self.clients > 1:
-            words += next((unlike for unlike in UNLIKE if self._has(unlike[0])), ())
-        return {word: float(np.max(scenario[word].safe)) for word in words if self._has(word)}
-
-    def _has(self, word: str) -> bool:
+        """The class of federations: what the scenario has of its constants, as far as one class admits them."""
         scenario = self.goal.scenario
         convex = "strong_convexity" in scenario
-        return word in scenario and (convex or word not in WORDS or not WORDS[word].convex)
+
+        def admitted(word: str) -> bool:
+            return word in scenario and (convex or word not in WORDS or not WORDS[word].convex)
+
+        words = ["smoothness", *(["strong_convexity"] if convex else []), *START]
+        if self.clients > 1:
+            words += next((group for group in HETEROGENEITY if admitted(group[0])), ())
+        return {word: float(np.max(scenario[word].safe)) for word in words if admitted(word)}
 
     @cached_property
-    def refused(self) -> str:
-        """Why no plan can be asked about; empty where one can."""
+    def unsupported(self) -> str:
+        """Why no plan has a worst case here; empty where one has."""
         weights = self.goal.scenario.get("client_weight")
         if weights is not None and np.ptp(np.atleast_1d(weights.value)) > 1e-9 * np.max(weights.value):
-            return "clients of unlike weights do not stand for one another"
+            return "clients with different weights cannot be grouped"
         if "smoothness" not in self.given or not set(START) & self.given.keys():
             return "it needs smoothness, and initial_gap, or initial_distance_sq with strong_convexity (0: convex)"
-        if not list(self._plans()):
-            return f"no plan within the budget has at most {GRADIENTS} gradients of a client (local_steps times rounds)"
+        if not self.plans():
+            return f"no plan within the budget has at most {GRADIENTS} gradients per client (local_steps times rounds)"
         return ""
 
-    # ---- what is looked at ----
-
-    def searched(self) -> tuple[_Found, Worst] | str:
-        """The best plan; it is open in local_steps where time ended first."""
-        found: list[_Found] = []
-        why, late = "", False
-        by_rounds: dict[int, list[float]] = {}
-        for steps, rounds in self._plans():
-            if _rising(by_rounds.get(rounds, [])):
-                continue
-            least = min((one.value for one in found), default=math.inf) if self.goal.to is None else self.goal.to[1]
-            here: list[_Found] = []
-            try:
-                for one in self._along(steps, rounds, least):
-                    here.append(one)  # what was found before time ended stays
-            except _Late:
-                late = True
-            except (BoundsError, EmpiricsError) as error:
-                why = why or str(error)
-            found += here
-            by_rounds.setdefault(rounds, []).append(min((one.value for one in here), default=math.inf))
-            if here and self._reached(min(one.value for one in here)):
-                break
-        chosen = min(found, key=lambda one: (one.value, one.steps), default=None)
-        if chosen is None:
-            return why or "the first worst case takes longer than its time: allow more seconds"
-        if self.goal.to is not None and not self._reached(chosen.value):
-            return f"{self._not_reached(chosen)}{'; not all were looked at: allow more seconds' if late else ''}"
-        return chosen, self._told(chosen, found, late)
-
-    def _reached(self, value: float) -> bool:
+    def reached(self, value: float) -> bool:
         return self.goal.to is not None and value <= self.goal.to[1]
 
-    def _not_reached(self, least: _Found) -> str:
-        plan = f"local_steps={least.steps} rounds={least.rounds} step_size={least.size:g}"
-        return f"no plan of at most {GRADIENTS} gradients reaches the target: the least is {least.value:.3g}, {plan}"
+    def plans(self) -> list[tuple[int, int]]:
+        """Local steps and rounds: the shortest runs first, with a target the cheapest."""
+        goal = self.goal
+        fixed = "local_steps" not in self.over
+        steps = [int(goal.scenario["local_steps"].value)] if fixed else range(1, GRADIENTS + 1)
+        if goal.to is not None:
+            plans = [(k, rounds) for k in steps for rounds in range(1, GRADIENTS // k + 1)]
+            return sorted(plans, key=lambda plan: (float(goal.cost(*plan)), plan[0] * plan[1]))
+        within = [(k, goal.rounds(k)) for k in steps if goal.affords(k)]
+        return sorted((plan for plan in within if math.prod(plan) <= GRADIENTS), key=math.prod)
 
-    def _plans(self) -> Iterator[tuple[int, int]]:
-        """Local steps and rounds: the shortest runs first, on the way to a target the cheapest."""
-        held = [int(self.goal.scenario["local_steps"].value)] if "local_steps" not in self.over else None
-        steps = held or range(1, GRADIENTS + 1)
-        if self.goal.to is not None:
-            plans = [(k, r) for k in steps for r in range(1, GRADIENTS // k + 1)]
-            yield from sorted(plans, key=lambda plan: (float(self.goal.cost(*plan)), plan[0] * plan[1]))
-            return
-        within = []
-        for k in steps:
-            try:
-                within.append((k, self.goal.rounds(k)))
-            except BoundsError:
-                continue
-        yield from sorted((p for p in within if p[0] * p[1] <= GRADIENTS), key=lambda plan: plan[0] * plan[1])
-
-    def _along(self, steps: int, rounds: int, least: float) -> Iterator[_Found]:
-        """Worst cases at step sizes that come closer to the best one, as far as it may be better than ``least``."""
+    def along_step_sizes(self, steps: int, rounds: int, least: float) -> Iterator[_Solved]:
+        """Worst cases at step sizes around the best one, zooming in as long as it may be better than ``least``."""
         if "step_size" not in self.over:
-            yield self._look(steps, rounds, float(self.goal.scenario["step_size"].value))
+            yield self._solve(steps, rounds, float(self.goal.scenario["step_size"].value))
             return
-        known: dict[float, _Found | None] = {}
-        why: Exception = _Late()
-        sizes = [share / self.given["smoothness"] for share in SHARES]
-        further = [sizes[0] / SMALLER**i for i in range(1, DOWN + 1)]
-        closer = CLOSER
+        values: dict[float, float] = {}
+        failed: dict[float, Exception] = {}
+        sizes = [share / self.given["smoothness"] for share in STEP_SIZES]
+        smaller = [sizes[0] / SMALLER**i for i in range(1, DOWN + 1)]
+        zooms = ZOOMS
         while sizes:
-            for size in map(_rounded, sizes):
-                if size not in known:
-                    try:
-                        known[size] = self._look(steps, rounds, size)
-                    except (BoundsError, EmpiricsError) as error:
-                        known[size], why = None, error
-                        continue
-                    yield known[size]  # type: ignore[misc]
-                    if self._reached(known[size].value):  # type: ignore[union-attr]
-                        return
-            worsts = {size: one.value for size, one in known.items() if one is not None}
-            if not worsts:
-                raise why
-            sizes, closer = _next(worsts, further, closer if min(worsts.values()) <= PROMISING * least else 0)
+            for size in (float(f"{size:.{DIGITS}g}") for size in sizes):
+                if size in values or size in failed:
+                    continue
+                try:
+                    found = self._solve(steps, rounds, size)
+                except (BoundsError, EmpiricsError) as error:
+                    failed[size] = error
+                    continue
+                values[size] = found.value
+                yield found
+                if self.reached(found.value):
+                    return
+            if not values:
+                raise list(failed.values())[-1]
+            sizes, zooms = _next(values, smaller, zooms if min(values.values()) <= PROMISING * least else 0)
 
-    def _look(self, steps: int, rounds: int, size: float) -> _Found:
-        """The worst case of a plan; late where it would end after its time."""
+    def _solve(self, steps: int, rounds: int, size: float) -> _Solved:
         gradients = steps * rounds
         if (left := self.until - time.monotonic()) < taking(gradients + 1, gradients):
-            raise _Late
+            raise _TimeUp
         self.bar.doing(f"exact worst case of {rounds} rounds of {steps} steps of {size:.3g}")
         setting = Setting(rounds=rounds, cohort=self.clients, local_steps=steps, step_size=size)
-        asked = Question(fedavg, setting, self.given, self.goal.target)
-        found = answer(_of_mean(asked) if self.clients == 1 else asked, max(left, 1.0))
-        return _Found(found, steps, rounds, size)
-
-    # ---- what is told ----
-
-    def _told(self, chosen: _Found, found: list[_Found], late: bool) -> Worst:
-        mine = [one.size for one in found if (one.steps, one.rounds) == (chosen.steps, chosen.rounds)]
-        ends = ["local_steps, for lack of time"] * late
-        ends += ["step_size"] * (len(mine) > 1 and chosen.size == min(mine) and not self._reached(chosen.value))
-        says = chosen.value if self.goal.to is None else float(self.goal.cost(chosen.steps, chosen.rounds))
-        point = Point(chosen.steps, chosen.size, chosen.rounds, says, tuple(ends), self.goal.cohort)
-        return Worst(point, chosen.value, tuple(self.given), "; ".join(chosen.worst.question.relaxations))
+        question = Question(fedavg, setting, self.given, self.goal.target)
+        found = answer(_of_mean(question) if self.clients == 1 else question, max(left, 1.0))
+        return _Solved(found, steps, rounds, size)
 
 
-def _of_mean(asked: Question) -> Question:
-    """The same of the mean of two clients that communicate after every step, for which there are proofs.
+def _of_mean(question: Question) -> Question:
+    """The same question for the mean of two clients that communicate after every step, for which there are proofs.
 
-    Any single loss is such a mean, of clients that are alike, and every such mean is a loss of the class: how unlike
-    they may be at most changes nothing.
+    Any single loss is such a mean, of identical clients, and every such mean is a loss of the class, however much the
+    clients differ.
     """
-    gradients = asked.setting.rounds * (asked.setting.local_steps or 1)
-    given = dict(asked.assumptions)
-    if asked.convex:
+    gradients = question.setting.rounds * (question.setting.local_steps or 1)
+    given = dict(question.assumptions)
+    if question.convex:
         given["optimum_dissimilarity"] = given["smoothness"] * max(given.get(word, 0.0) for word in START)
-    return replace(
-        asked, setting=replace(asked.setting, rounds=gradients, cohort=CLIENTS, local_steps=1), assumptions=given
-    )
+    setting = replace(question.setting, rounds=gradients, cohort=CLIENTS, local_steps=1)
+    return replace(question, setting=setting, assumptions=given)
 
 
 def _rising(values: list[float]) -> bool:
-    """Whether in as many rounds more local steps were worse twice in a row: still more are not looked at."""
+    """Whether, with the same number of rounds, more local steps were worse twice in a row."""
     return len(values) > 2 and values[-3] < values[-2] < values[-1]
 
 
-def _next(worsts: Mapping[float, float], further: list[float], closer: int) -> tuple[list[float], int]:
-    """Step sizes to look at next, and how often it is still looked closer."""
-    order = sorted(worsts)
-    place = order.index(min(worsts, key=lambda size: worsts[size]))
-    if place == 0 and further:
-        return [further.pop(0)], closer
-    if not closer:
+def _next(values: Mapping[float, float], smaller: list[float], zooms: int) -> tuple[list[float], int]:
+    """The step sizes to try next, and how often to zoom in after that."""
+    order = sorted(values)
+    at = order.index(min(values, key=lambda size: values[size]))
+    if at == 0 and smaller:
+        return [smaller.pop(0)], zooms
+    if not zooms:
         return [], 0
-    around = order[max(place - 1, 0) : place + 2]
-    return [math.sqrt(one * other) for one, other in itertools.pairwise(around)], closer - 1
+    around = order[max(at - 1, 0) : at + 2]
+    return [math.sqrt(one * other) for one, other in itertools.pairwise(around)], zooms - 1
 
 
-def _rounded(size: float) -> float:
-    return float(f"{size:.{DIGITS}g}")
-
-
-def _proved(chosen: _Found, told: Worst, until: float, bar: Progress) -> Worst:
-    """The same with both ends of a proof, or why there is none."""
+def _proved(chosen: _Solved, plan: ProvedPlan, until: float, bar: Progress) -> ProvedPlan:
+    """The plan with both ends of a proof, or why there is none."""
     if until - time.monotonic() < PATIENT * proof_time(chosen.steps * chosen.rounds):
-        return replace(told, unproved="no time was left for a proof")
+        return replace(plan, unproved="no time was left for a proof")
     bar.doing("proving the best of them")
     try:
         proof = certify(chosen.worst.question, chosen.worst.value)
     except (BoundsError, EmpiricsError) as error:
-        return replace(told, unproved=str(error).partition(":")[0])
+        return replace(plan, unproved=str(error).partition(":")[0])
     lower = math.nan if proof.attained is None else rounded(proof.attained, ROUND_FLOOR)
-    return replace(told, lower=lower, upper=rounded(proof.bound, ROUND_CEILING))
+    return replace(plan, lower=lower, upper=rounded(proof.bound, ROUND_CEILING))

@@ -1,6 +1,6 @@
-"""Exact worst cases beside the rows: the largest number over all federations that a theorem speaks of, without noise.
+"""Exact worst cases: the largest number over all federations without noise that a theorem covers.
 
-Everything is measured in units in which L = 1 and the gap at the start is 1, as the committed tables have it.
+Everything is in units in which L = 1 and the gap at the start is 1, as in the committed tables.
 """
 
 from __future__ import annotations
@@ -25,30 +25,37 @@ from ..worst_case.program import WorstCaseError
 from ..worst_case.solve import answer
 from ..worst_case.tightness_table import committed, has_table
 from ..worst_case.words import GRID_POINT as NAMES
-from .compare_rows import Evidence, RANKED, Row, WORST
-from .evidence import Found, further
+from .evidence import Found
+from .goal import server_goes_beyond
+from .rows import Evidence, RANKED, Row, WORST
 
 SAME_NUMBER = {"C3", "C12"}
-"""Conversions that change the words for a number, and not the number."""
+"""Conversions that rename a quantity and keep its number."""
 MOST_CLIENTS = 4
-"""More clients are stood for by two of a kind."""
+"""More clients are represented by two groups of identical ones."""
 UNITS = {
     "grad_norm_sq": (1, 1), "mean_grad_norm_sq": (1, 1), "optimality_gap": (1, 0), "mean_gap": (1, 0),
     "average_gap": (1, 0), "weighted_grad_norm_sq": (1, 0),
 }  # fmt: skip
-"""By target: the powers of the gap at the start and of L in its unit; what is missing is a squared distance."""
+"""By target: the powers of the gap at the start and of L in its unit; all others are squared distances."""
 ALIKE = 1e-6
-UNLIKE = ("heterogeneity", "dissimilarity_offset", "optimum_dissimilarity", "control_error", "uniform_dissimilarity")
-"""What a theorem may call that by which its clients differ."""
+HETEROGENEITY = (
+    "heterogeneity",
+    "dissimilarity_offset",
+    "optimum_dissimilarity",
+    "control_error",
+    "uniform_dissimilarity",
+)
+"""Quantities by which a theorem may limit how clients differ."""
 PLAN = ("clients", "cohort", "rounds", "local_steps", "step_size", "relaxation")
-"""Words of a plan that a worst case is of."""
+"""Quantities of a plan that a worst case depends on."""
 
 
 def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], seconds: float) -> Found:
-    """Worst cases from the committed tables, else solved where all of them together take at most ``seconds``."""
+    """Worst cases from the committed tables, else solved as far as ``seconds`` for all of them together allow."""
     missing = [word for word in PLAN if word not in scenario]
-    if why := f"it needs {', '.join(missing)}" if missing else further(scenario):
-        return Found(WORST, lambda row: None, remarks=(f"exact worst case: none, {why}",))
+    if why := f"it needs {', '.join(missing)}" if missing else server_goes_beyond(scenario):
+        return Found(WORST, remarks=(f"exact worst case: none, {why}",))
     known: dict[str, Evidence] = {}
     until = perf_counter() + seconds
     far: set[int] = set()
@@ -57,29 +64,29 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
         if row.state not in RANKED or not set(row.conversions) <= SAME_NUMBER or can(bound, SOLVED):
             continue
         try:
-            place = _place(row, scenario)
-            found = _committed(bound, place)
-            if found is None and least_time(place) <= until - perf_counter():
-                solved = answer(question(bound, place), until - perf_counter())
+            point = _grid_point(row, scenario)
+            found = _committed(bound, point)
+            if found is None and least_time(point) <= until - perf_counter():
+                solved = answer(question(bound, point), until - perf_counter())
                 found = solved.value, solved.exact
         except (BoundsError, EmpiricsError):
             continue
         if found is None:
-            far.add(place.rounds * place.local_steps)
+            far.add(point.rounds * point.local_steps)
             continue
-        who = f"{place.clients} of a kind" if place.clients > 1 else "all alike"
+        who = f"{point.clients} groups of" if point.clients > 1 else "all"
         value = found[0] * _unit(row, bound) * row.factor
         estimate = "" if found[1] else ", an upper estimate"
-        known[row.bound] = Evidence(value, f"clients {who}, no noise{estimate}", above=not found[1])
-    remarks = [f"exact worst case: out of reach, {n} gradients a client" for n in sorted(far)]
+        known[row.bound] = Evidence(value, f"{who} identical clients, no noise{estimate}", upper=not found[1])
+    remarks = [f"exact worst case: too large, {n} gradients per client" for n in sorted(far)]
     return Found(WORST, lambda row: known.get(row.bound) if set(row.conversions) <= SAME_NUMBER else None,
                  remarks=tuple(remarks))  # fmt: skip
 
 
-def _place(row: Row, scenario: Scenario) -> GridPoint:
-    """The row's own numbers in these units.
+def _grid_point(row: Row, scenario: Scenario) -> GridPoint:
+    """The row's own values in these units.
 
-    Some of unlike clients are no plan of the tables, nor are clients that weigh differently: all alike are any.
+    The tables have all clients with equal weights; other plans are covered for identical clients.
     """
     L, gap = _scale(row)
     put = {word: float(np.max(value)) for word, value in row.values.items()}
@@ -89,7 +96,7 @@ def _place(row: Row, scenario: Scenario) -> GridPoint:
     curved = put.get("strong_convexity", put.get("pl_constant"))
     given = {
         "condition_number": L / curved if curved else put.get("condition_number", math.nan),
-        "heterogeneity": _unlike(row, put, L, gap),
+        "heterogeneity": _heterogeneity(row, put, L, gap),
         "grad_cap_sq": put.get("grad_cap_sq", math.nan) / (L * gap),
         "dissimilarity_factor": put.get("dissimilarity_factor", math.nan),
         "initial_distance_sq": put.get("initial_distance_sq", math.nan) * L / gap,
@@ -101,15 +108,15 @@ def _place(row: Row, scenario: Scenario) -> GridPoint:
     return GridPoint(clients=kinds, rounds=rounds, local_steps=steps, **told)
 
 
-def _unlike(row: Row, put: Mapping[str, float], L: float, gap: float) -> float:
-    """By how much clients differ, in these units; NaN where the theorem does not speak of it.
+def _heterogeneity(row: Row, put: Mapping[str, float], L: float, gap: float) -> float:
+    """By how much clients differ, in these units; NaN where the theorem has no such quantity.
 
-    A place has one number for it: a theorem that speaks of it in two words that differ is at none.
+    A grid point has one number for it: a theorem with two different ones is at none.
     """
-    told = {put[word] / (gap if word == "heterogeneity" else L * gap) for word in UNLIKE if word in put}
-    if told and not math.isclose(min(told), max(told), rel_tol=ALIKE):
-        raise WorstCaseError(f"{row.bound} says in two words how clients differ")
-    return max(told, default=math.nan)
+    limits = {put[word] / (gap if word == "heterogeneity" else L * gap) for word in HETEROGENEITY if word in put}
+    if limits and not math.isclose(min(limits), max(limits), rel_tol=ALIKE):
+        raise WorstCaseError(f"{row.bound} limits how clients differ by two quantities")
+    return max(limits, default=math.nan)
 
 
 def _scale(row: Row) -> tuple[float, float]:
@@ -117,12 +124,12 @@ def _scale(row: Row) -> tuple[float, float]:
     L = float(np.max(put["smoothness"])) if "smoothness" in put else math.nan
     gap = put["initial_gap"] if "initial_gap" in put else put.get("initial_loss", math.nan) - put.get("optimal_loss", 0)
     if not L > 0 or not gap > 0:
-        raise WorstCaseError(f"{row.bound} has no scale of its own: it needs L and the gap at the start")
+        raise WorstCaseError(f"{row.bound} has no scale: it needs smoothness and initial_gap")
     return L, float(gap)
 
 
 def powers(bound: Bound) -> tuple[int, int]:
-    """Those of the gap at the start and of L in the unit of the bound's target."""
+    """Of the gap at the start and of L in the unit of the bound's target."""
     return UNITS.get(bound.target.name, (1, -1))
 
 
@@ -132,15 +139,20 @@ def _unit(row: Row, bound: Bound) -> float:
     return gap**of_gap * L**of_smoothness
 
 
-def _committed(bound: Bound, place: GridPoint) -> tuple[float, bool] | None:
-    """The worst case at this place and whether it is exact, if a table that comes with the project has it."""
+def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:
+    """The worst case at this grid point and whether it is exact, if a committed table has it."""
     if not has_table(bound.name):
         return None
-    asked = place.as_row() | {"step_size": values(bound, place)["step_size"]}
-    idle = {"step_share", "fixed_step_size", *moot(bound, place, NAMES)}
+    asked = point.as_row() | {"step_size": values(bound, point)["step_size"]}
+    idle = {"step_share", "fixed_step_size", *moot(bound, point, NAMES)}
     names = [*(name for name in NAMES if name not in idle), "step_size"]
     for row in committed(bound.name):
         pairs = [(row[name], asked[name]) for name in names]
-        if row["inside"] and all(math.isclose(one, other, rel_tol=ALIKE) for one, other in pairs):
+        if row["inside"] and all(one == other or _close(one, other) for one, other in pairs):
             return row["worst_case"], row["exact"]
     return None
+
+
+def _close(one: Any, other: Any) -> bool:
+    """Numbers that are the same; lists of step sizes are texts."""
+    return not isinstance(one, str) and math.isclose(one, other, rel_tol=ALIKE)

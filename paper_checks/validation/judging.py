@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
+from bounds.numerics.ranges import bound_range
 from empirics.errors import EmpiricsError
-from empirics.measuring.constants import bound_range
 from empirics.measuring.estimates import Estimate
 
 from .comparison import judge, Line, Verdict

@@ -119,6 +119,7 @@ class _Path:
         near: _Point | None = None
         order = sum(self.program.blocks) + len(self.cost)
         for count in range(STEPS):
+            self.program.check_time()
             left = self._left(at.multipliers)
             off = self._off(at)
             pairs = zip(at.grams, left, strict=True)

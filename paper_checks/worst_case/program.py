@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ from .coordinates import Array, triangle, unpack
 
 class WorstCaseError(BoundsError):
     """A worst case that could not be computed: never a number."""
+
+
+class TooLongError(BoundsError):
+    """A worst case that took longer than the patience allows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +49,12 @@ class Program:
     """How large every unknown vector is, about, in the units the program is stated in (None: 1)."""
     value_unit: float = 1.0
     """The same of function values."""
+    until: float = inf
+    """When solvers give up, by ``perf_counter``."""
+
+    def check_time(self) -> None:
+        if perf_counter() > self.until:
+            raise TooLongError("it took longer than the patience allows: take fewer rounds, clients or local steps")
 
     @property
     def packed(self) -> int:

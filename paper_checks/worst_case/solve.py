@@ -146,7 +146,11 @@ def _answer(question: Question, patience: float, step: Callable[[str], None]) ->
     expected = taking(*(orbit.program if orbit else program).blocks)
     _refuse_long(question, expected, patience)
     step(f"which takes about {lasting(expected)}")
-    solved = refined(program) if orbit is None else orbit.lifted(refined(orbit.program))
+    until = perf_counter() + patience
+    if orbit is None:
+        solved = refined(replace(program, until=until))
+    else:
+        solved = orbit.lifted(refined(replace(orbit.program, until=until)))
     return WorstCase(question, program, solved, perf_counter() - begun)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,11 @@ def attempted(program: Program, scale: float = 1.0, tolerance: float = TOLERANCE
     right = np.concatenate([limits / sizes, np.zeros(program.packed)])
     cones = [clarabel.NonnegativeConeT(len(rows)), *(clarabel.PSDTriangleConeT(n) for n in program.blocks)]
     nothing = sparse.csc_matrix((width, width))
-    found = _answer(clarabel.DefaultSolver(nothing, cost, matrix, right, cones, _settings(clarabel, tolerance)))
+    program.check_time()
+    settings = _settings(clarabel, tolerance, program.until - perf_counter())
+    found = _answer(clarabel.DefaultSolver(nothing, cost, matrix, right, cones, settings))
     status = str(found.status)
+    program.check_time()
     _check(status)
     x, dual = np.array(found.x)[: program.size], np.array(found.z)[: len(rows)] / sizes
     count = len(program.constraints)
@@ -64,9 +68,9 @@ def _stated(program: Program, scale: float) -> tuple[Array, Array, Array]:
     return cost, np.column_stack([np.concatenate([rows, -goals]), below]), np.append(limits, np.zeros(len(goals)))
 
 
-def _settings(clarabel: Any, tolerance: float) -> Any:
+def _settings(clarabel: Any, tolerance: float, seconds: float) -> Any:
     settings = clarabel.DefaultSettings()
-    settings.verbose = False
+    settings.verbose, settings.time_limit = False, seconds
     settings.max_iter = 200
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.max_threads = 1

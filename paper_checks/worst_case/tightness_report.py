@@ -93,7 +93,7 @@ def _constants(found: Sequence[Constant]) -> list[str]:
     head = ["in front of", "printed", "not below", "suffices", "places", "decided at"]
     body = [
         [c.term, _number(c.printed), _number(c.not_below), _number(c.suffices), f"{c.proved} of {c.places}",
-         " ".join(f"{word}={value:g}" for word, value in c.where.items())]
+         " ".join(f"{word}={_short(value)}" for word, value in c.where.items())]
         for c in found
     ]  # fmt: skip
     told = ["", "factors in front of the whole bound, or of one term alone with the others as they are"]

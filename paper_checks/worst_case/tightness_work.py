@@ -22,8 +22,7 @@ from bounds.showing.usage import Parser, refuse_idle, UsageError, writable_folde
 from bounds.showing.values import read
 from empirics.experiments import Cell, Store
 from empirics.experiments.command import folder
-from empirics.experiments.running import sweep
-from empirics.experiments.stopping import stopped
+from empirics.experiments.running import interrupted, sweep
 from empirics.progress import lasting, progress
 
 from ..runs.can import can
@@ -124,7 +123,7 @@ def _swept(
         try:
             sweep(wanted, store, args.workers, heard=heard)
         except KeyboardInterrupt:
-            raise stopped(store, wanted, what[1]) from None
+            raise interrupted(store, wanted, what[1]) from None
     return failed
 
 

@@ -313,16 +313,15 @@ def pack_data(folder: Path, sets: Iterable[str], most: int) -> None:
 def import_runs(folder: Path, store: Path) -> int:
     """Take the results of a folder over into a store; how many these were."""
     sys.path.insert(0, str(ROOT))
-    from empirics.experiments import Cell, Store
+    from empirics.experiments import Store
     from empirics.experiments.packing import unpacked
 
     taken, target = 0, Store(store)
-    for card_, outcome in unpacked((folder / gpu_folder.RUNS).read_bytes(), gpu_folder.RUNS):
-        cell = Cell(str(card_["job"]), card_["arguments"])
-        if cell.key != card_["key"]:
-            print(f"left out, made by another version of its job: {card_['key']}")
-        elif not target.has(cell):
-            target.restore(cell, card_, outcome)
+    for kept in unpacked((folder / gpu_folder.RUNS).read_bytes(), gpu_folder.RUNS):
+        if kept.cell.key != kept.card["key"]:
+            print(f"left out, made by another version of its job: {kept.card['key']}")
+        elif not target.has(kept.cell):
+            target.write([kept])
             taken += 1
     print(f"{taken} results taken over into {store}")
     return taken

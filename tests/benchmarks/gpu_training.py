@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
@@ -120,14 +120,10 @@ class Trainer:
         self.kept_at, self.large = time.monotonic(), False
         if given["commit"] and not machine()["commit"]:  # a copy without its history
             machine()["commit"] = given["commit"]
-        for card, outcome in self._earlier():
-            self.store.restore(Cell(card["job"], card["arguments"]), card, outcome)
+        if content := self.folder.read(gpu_folder.RUNS):
+            self.store.write(unpacked(content, gpu_folder.RUNS))
         self.begun = lru_cache(maxsize=continued.BEGUN)(self._begun)
         self.before = self._before()
-
-    def _earlier(self) -> Iterator[tuple[Mapping[str, Any], Outcome]]:
-        content = self.folder.read(gpu_folder.RUNS)
-        return unpacked(content, gpu_folder.RUNS) if content else iter(())
 
     def all(self) -> None:
         """Go through the list until nothing that is left fits."""

@@ -27,7 +27,7 @@ from bounds.classes import ALIKE, ClassOf, said, unlike, unweighted, ways
 from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, COST, DESIGN, DOWN
 from bounds.substituting import pairs
-from paper_checks.comparing.standing import FAILS, STANDING
+from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS
 from paper_checks.runs import schedules
 
 CLOSE = 1e-9
@@ -42,7 +42,7 @@ SOUND = tuple(
     name
     for name, bound in BOUNDS.items()
     if bound.relation == "<=" and ClassOf.of(bound).target in TARGETS and ClassOf.of(bound).statistic != "every"
-    and (name not in STANDING or STANDING[name].word != FAILS)
+    and (name not in AUDIT_STATUS or AUDIT_STATUS[name].verdict != FAILS)
 )  # fmt: skip
 
 

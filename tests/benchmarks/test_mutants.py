@@ -1,4 +1,4 @@
-"""Errors planted in a few lines, and marks of which of these lines are executed."""
+"""Errors planted in a few lines."""
 
 import ast
 

@@ -55,7 +55,6 @@ def test_the_work_is_what_it_says():
     ("driver", "task"),
     [
         ("fedbounds.py", "softmax"),
-        ("fedbounds.py --engine compiled", "softmax"),
         ("fedbounds.py --engine compiled", "cnn"),
         ("plain_loop.py", "softmax"),
     ],

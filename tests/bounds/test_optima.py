@@ -11,8 +11,8 @@ from toys import a, b, below, c, capped, k, part, share, SOURCE, toy, x, y
 
 from bounds import Bound, ClientSum, Condition
 from bounds.errors import NoMinimumError, UnknownNameError
-from bounds.numerics.minima import Minimum
-from bounds.numerics.optima import Optimum
+from bounds.numerics.closed import Optimum
+from bounds.numerics.minimize import Minimum
 from bounds.vocabulary import (
     client_gradient_variance,
     client_weight,

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from statistics import median
@@ -17,14 +18,14 @@ from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell
-from empirics.experiments.running import _equipped
+from empirics.experiments.processes import running_cluster
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
 from empirics.models.networks.parts import ConvPool, ConvReLU, DenseReLU, Split
-from empirics.training.engines import choose, ClientLoop, Threads
+from empirics.training.engines import choose, ClientLoop
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -289,11 +290,11 @@ def test_updates_are_at_most_twice_as_far_from_those_in_double_precision_as_thos
 
 def test_numbers_do_not_depend_on_the_threads_which_compiled_networks_are_given():
     net = compiled(network(PAPERS[0]))
-    assert isinstance(choose(net, workers=2), Threads)
+    assert choose(net, workers=2) == ClientLoop(threads=2)
     ragged = Setting(rounds=2, cohort=5, batch=16, local_epochs=1, step_size=0.05)
     for method, counts in (("fedavg", (2, 3)), ("fedcog(samples=4, steps=1, after=0, generator=True)", (3,))):
         alone = trained(net, method, ClientLoop(), ragged)
-        assert all(torch.equal(trained(net, method, Threads(count), ragged), alone) for count in counts)
+        assert all(torch.equal(trained(net, method, ClientLoop(threads=count), ragged), alone) for count in counts)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
@@ -301,7 +302,7 @@ def test_what_stops_a_thread_is_raised_and_the_threads_go_on_with_the_next_round
     def stops(work, w, gradient, gradient_at):
         raise error("stop")
 
-    net, engine = compiled(network(PAPERS[0])), Threads(2)
+    net, engine = compiled(network(PAPERS[0])), ClientLoop(threads=2)
     with pytest.raises(error):
         list(rounds(net, dealt(net), renamed(fedavg, "stops()", direction=stops), SETTING, 4, engine))
     assert torch.equal(trained(net, "fedavg", engine), trained(net, "fedavg", ClientLoop()))
@@ -398,12 +399,12 @@ print(net.gradient(net.start(seed=3)[None], batch).numpy().tobytes().hex())"""
     assert first[0] == 0
 
 
-def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba():
-    class Cluster:
-        def run(self, ask, engine):
-            assert ask(engine) == ""  # here it can be loaded
+def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba(monkeypatch):
+    class Client(nullcontext):
+        def run(self, ask, engines):
+            assert ask(engines) == ""  # here it can be loaded
             return {"tls://here:1": "", "tls://there:2": "numba cannot be loaded"}
 
-    cells = [Cell("train", {**CELL, "engine": ENGINES[-1]})]
-    with pytest.raises(EmpiricsError, match="no cell was started, for on tls://there:2 numba cannot be loaded"):
-        _equipped(cells, Cluster())
+    monkeypatch.setattr("distributed.Client", lambda address, **_: Client())
+    with pytest.raises(EmpiricsError, match="tls://there:2, numba cannot be loaded"):
+        running_cluster("tls://head:3", {"torch", ENGINES[-1]}).__enter__()

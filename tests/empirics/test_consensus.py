@@ -1,4 +1,4 @@
-"""FedCOG: labels, divergences and weights by hand, what is generated when, plug-ins, and its generator of images."""
+"""FedCOG: what it refuses, and its generator of images against PyTorch's own module and Adam."""
 
 import copy
 from dataclasses import replace
@@ -12,8 +12,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from empirics.algorithms import algorithm
-from empirics.algorithms.consensus import Generate
-from empirics.algorithms.pictures import LearnedGenerator, network
+from empirics.algorithms.consensus import Generate, LearnedGenerator, network
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.models.network import Network
@@ -33,7 +32,7 @@ def test_what_is_no_number_no_class_no_image_and_no_switch_is_refused():
         ("fedcog(after=0)", "real numbers.*int64", tokens),
         ("fedcog(after=0)", "class numbers as targets", numbers),
         ("fedcog(after=0, generator=True)", "square images", FEDERATION),
-        ("fedcog(generator=1)", "with_consensus_data: generator .*1", FEDERATION),
+        ("fedcog(generator=1)", "fedcog: generator .*1", FEDERATION),
     ):
         with pytest.raises(EmpiricsError, match=named):
             models(text, data=data)

@@ -14,7 +14,6 @@ from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, registry as jobs, Store
 from empirics.experiments.sources import digests, own_files, source_digest
-from empirics.experiments.store import _digest
 from empirics.training.setting import Setting
 from paper_checks.worst_case.grid_point import GridPoint
 
@@ -186,10 +185,8 @@ def test_naming_a_file_does_not_run_it(tmp_path, run):
 
 def test_a_stored_result_is_read_without_looking_its_function_up(tmp_path, run):
     store = Store(tmp_path / "store")
-    store.keep(Cell(f"{HERE}:square", {"number": 3}), Outcome({"a": [5]}, {"n": 2}), 0.1)
-    card = next(store.folder.glob("*.json"))
-    held = {**json.loads(card.read_text()), "job": "trap_module:go"}
-    card.write_text(json.dumps({**held, "digest": _digest(held)}))
+    kept = store.keep(Cell(f"{HERE}:square", {"number": 3}), Outcome({"a": [5]}, {"n": 2}), 0.1)
+    store.write([replace(kept, card={**kept.card, "job": "trap_module:go"})])
     status, out, _ = run("results", "--store", store.folder, "--csv")
     assert status == 0
     assert out.splitlines()[-1].endswith("n,2")

@@ -141,7 +141,6 @@ def test_another_run_is_not_the_one_that_is_kept_and_leaves_it(train, tmp_path):
         "--rounds 2": "kept.pt 3 scaffold() --rounds 2",
         "--step-size 0.1": "kept.pt step_size=0.05 0.1",
         "--measure train_loss": "kept.pt measure=None 'train_loss'",
-        "--engine compiled": "torch compiled-2 --engine",
         "--keep-state notes.pt": "notes.pt",
         "--keep-state kept.csv": "--keep-state .pt kept.csv",
         "--keep-state no/kept.pt": "--keep-state no/kept.pt",

@@ -9,10 +9,10 @@ from refusals import all_refused, refusal
 
 from empirics.data.catalogue import digits
 from empirics.data.dataset import Dataset
-from empirics.federation.pachinko import coarse
 from empirics.federation.partitions import (
     ByGroup,
     ClassesPerClient,
+    coarse,
     Dirichlet,
     DirichletReplaced,
     Iid,

@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, plain lines on a pipe, nothing where nobody listens."""
+"""How far long work is: plain lines on a pipe, nothing where nobody listens."""
 
 import pkgutil
 import sys

@@ -1,4 +1,4 @@
-"""What surely does not fit is refused before the work; progress is told from the first moment on."""
+"""What surely does not fit is refused before the work."""
 
 import math
 import os

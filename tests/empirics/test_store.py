@@ -1,18 +1,21 @@
-"""The store: names of results, whole files or none, and what damage, strangers and a full disk do to it."""
+"""The store: keys of results, whole rows or none, and what damage, strangers, kills and a full disk do to it."""
 
 import hashlib
 import json
 import os
 import resource
+import signal
+import sqlite3
 import subprocess
 import sys
-import time
-import uuid
+from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from socket import gethostname
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from refusals import all_refused
 from sweep_cells import HERE, odd
@@ -21,8 +24,6 @@ from empirics.experiments import Cell, Outcome, registry as jobs, Store, StoreEr
 from empirics.experiments.canonical import call, canonical, text
 from empirics.experiments.running import sweep
 from empirics.experiments.store import DamagedResultWarning, OutcomeError
-from empirics.experiments.whole import write_lasting
-from figures.runs import Runs
 
 CELLS = [Cell(f"{HERE}:square", {"number": n}) for n in (3, 5, 7)]
 CELL = CELLS[0]
@@ -65,25 +66,36 @@ def test_the_key_depends_on_every_argument_the_function_and_its_version(monkeypa
     assert Cell("train", {"seed": 3}).key != before
 
 
-# ---- keeping ----
+# ---- writing and reading ----
 
 
-def test_a_result_comes_back_as_it_was_kept_in_the_same_bytes(store, tmp_path):
+def changed(store, statement, *values):
+    """Change the file behind the store's back."""
+    with closing(sqlite3.connect(store.file)) as database, database:
+        return database.execute(statement, values).fetchall()
+
+
+def test_a_result_comes_back_as_it_was_stored(store):
     assert not store.has(CELL)
     kept = store.keep(CELL, OUTCOME, minutes=0.25)
     assert store.has(CELL)
     assert store.get(CELL).columns() == {k: list(v) for k, v in OUTCOME.columns.items()}
     assert kept.cell == CELL
     card = store.get(CELL).card
-    assert (card["minutes"], card["facts"], card["rows"], card["status"]) == (0.25, {"n": 2}, 2, "done")
+    assert (card["minutes"], card["facts"], card["status"]) == (0.25, {"n": 2}, "done")
     assert {"versions", "commit", "processor", "device", "python"} <= set(card)
-    other = Store(tmp_path / "other")
-    other.keep(CELL, OUTCOME, minutes=0.5)
-    tables = [next(place.folder.glob("*.parquet")).read_bytes() for place in (store, other)]
-    assert tables[0] == tables[1]
-    columns = {"a": [1, None], "b": ["x", ""], "c": [[1.5], []], "d": [None, None]}
-    assert store.keep(CELL, Outcome(columns), 0.1).columns() == columns
-    assert pa.array(columns["c"]).type == pa.list_(pa.float64())
+    columns = {"a": [1, None], "b": ["x", ""], "c": [[1.5], []], "d": [None, None], "e": [2, 0.5], "f": [1e300, -0.0]}
+    store.keep(CELL, Outcome({**columns, "g": np.array([3, 4]), "h": [np.float32(0.5), 10**30]}), 0.1)
+    read = store.get(CELL).columns()
+    assert read == {**columns, "g": [3, 4], "h": [0.5, 1e30]}
+    assert [type(value) for name in "aefgh" for value in read[name] if value is not None] == [
+        int,
+        *4 * [float],
+        *2 * [int],
+        *2 * [float],
+    ]
+    nan = store.keep(CELL, Outcome({"a": [float("nan"), float("-inf")]}), 0.1).columns()["a"]
+    assert [str(value) for value in nan] == ["nan", "-inf"]
 
 
 def test_a_failure_is_recorded_and_is_no_result(store):
@@ -93,17 +105,32 @@ def test_a_failure_is_recorded_and_is_no_result(store):
     assert [k.status for k in store] == ["failed"]
 
 
-def test_what_cannot_be_kept_leaves_the_store_as_it_was_and_other_files_are_read_around(store):
+def test_what_cannot_be_stored_leaves_the_store_as_it_was_and_other_files_are_read_around(store):
     store.keep(CELL, OUTCOME, minutes=0.1)
     (store.folder / "notes.json").write_text("{")
     (store.folder / "README").write_text("mine")
-    before = {p.name: p.read_bytes() for p in store.folder.iterdir()}
+    before = store.file.read_bytes()
     for kind in ("ragged", "mixed", "status", "facts", "columns"):
         with pytest.raises(OutcomeError):
             store.keep(CELL, odd(kind), minutes=0.1)
-    assert before == {p.name: p.read_bytes() for p in store.folder.iterdir()}
+    assert store.file.read_bytes() == before
     assert [k.cell for k in store] == [CELL]
 
+
+def test_a_store_is_one_file_that_can_be_copied_and_read_where_nothing_can_be_written(store, tmp_path, run):
+    store.keep(CELL, OUTCOME, 0.1)
+    assert [path.name for path in store.folder.iterdir()] == [store.file.name]
+    copy = Store(tmp_path / "copy")
+    copy.folder.mkdir()
+    copy.file.write_bytes(store.file.read_bytes())
+    copy.file.chmod(0o400)
+    copy.folder.chmod(0o500)
+    assert copy.has(CELL)
+    assert "error" not in run("results", "--store", copy.folder)[1]
+    copy.folder.chmod(0o700)
+
+
+# ---- kills and a full disk ----
 
 FULL = """
 import resource, sys
@@ -113,60 +140,58 @@ from empirics.experiments import Cell, Outcome, Store, StoreError
 store, cell = Store(Path(sys.argv[1])), Cell(f"{HERE}:square", {"number": 3})
 store.keep(cell, Outcome({"a": [1]}), 0.1)
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+size = store.file.stat().st_size
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 5000, size + 5000))
 try:
-    store.keep(Cell(f"{HERE}:square", {"number": 4}), Outcome({"a": list(range(100000))}), 0.1)
+    store.keep(Cell(f"{HERE}:square", {"number": 4}), Outcome({"a": [i * i % 7919 for i in range(100000)]}), 0.1)
 except StoreError as error:
     print("refused:", error)
 """
+ENDLESS = """
+import sys
+from pathlib import Path
+from sweep_cells import HERE
+from empirics.experiments import Cell, Outcome, Store
+store = Store(Path(sys.argv[1]))
+for number in range(100000):
+    store.keep(Cell(f"{HERE}:square", {"number": number}), Outcome({"a": list(range(number, number + 3000))}), 0.1)
+    print(number, flush=True)
+"""
+
+
+def python(code, *words):
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, words)], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": f"tests{os.pathsep}{os.environ.get('PYTHONPATH', '.')}"},
+    )  # fmt: skip
 
 
 @pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="no limit on file sizes here")
 def test_a_full_disk_loses_nothing_and_says_so(store):
-    words = [sys.executable, "-c", FULL, str(store.folder)]
-    told = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "tests"})
-    assert told.stdout.startswith("refused: "), told.stderr
+    told, _ = python(FULL, store.folder).communicate()
+    assert told.startswith(f"refused: {store.file}: ")
     assert store.has(CELL)
-    assert sorted(p.suffix for p in store.folder.iterdir()) == [".json", ".parquet"]
+    assert [path.name for path in store.folder.iterdir()] == [store.file.name]
+    assert changed(store, "PRAGMA integrity_check") == [("ok",)]
 
 
-def test_a_file_and_its_name_are_on_the_disk_before_it_counts_as_written(tmp_path, monkeypatch):
-    asked, real = [], os.fsync
+@pytest.mark.slow
+def test_a_writer_that_is_killed_at_any_moment_loses_nothing_that_was_written(store):
+    written = 0
+    for count in (3, 4, 7):
+        process = python(ENDLESS, store.folder)
+        written = max(written, *(int(process.stdout.readline()) for _ in range(count)))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        there = {kept.cell.arguments["number"] for kept, damage in store.everything() if not damage}
+        assert set(range(written + 1)) <= there <= set(range(written + 2)), "the last one may be written and not told"
+        assert changed(store, "PRAGMA integrity_check") == [("ok",)]
 
-    def noted(file):
-        asked.append(Path(f"/proc/self/fd/{file}").readlink())
-        real(file)
 
-    monkeypatch.setattr(os, "fsync", noted)
-    write_lasting(tmp_path / "here" / "a", b"content")
-    assert [path.parent.name for path in asked[:1]] == ["here"]
-    assert asked[-1] == tmp_path / "here"
-    assert (tmp_path / "here" / "a").read_bytes() == b"content"
-
-
-def test_what_dead_writers_left_is_removed_and_nothing_else(three):
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    old, young = time.time() - 90_000, time.time() - 120
-
-    def left(host, process, age, name=f"{CELL.key}.json"):
-        path = three.folder / f".{name}.{host}.{process}.{uuid.uuid4().hex}"
-        path.write_text("half")
-        os.utime(path, (age, age))
-        return path
-
-    here = gethostname()
-    dead = [left(here, gone.pid, young), left("elsewhere", 7, old)]
-    alive = [
-        left(here, os.getpid(), young),
-        left(here, gone.pid, time.time()),
-        left("elsewhere", gone.pid, young),
-        left(here, gone.pid, old, "notes.json"),
-    ]
-    sweep(CELLS, three, workers=0)
-    assert not [path for path in dead if path.exists()]
-    assert all(path.exists() for path in alive)
-    assert [three.has(cell) for cell in CELLS] == [True] * 3
+def test_a_result_is_on_the_disk_before_it_counts_as_written(store):
+    with store._database() as database:
+        assert database.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA: the folder is synchronised too
+        assert database.execute("PRAGMA journal_mode").fetchone()[0] in ("delete", "memory")
 
 
 # ---- damage ----
@@ -179,93 +204,6 @@ def three(store):
     return store
 
 
-def files(store, cell):
-    return store.folder / f"{cell.key}.json", store.folder / f"{cell.key}.parquet"
-
-
-def flipped(path, place):
-    content = bytearray(path.read_bytes())
-    content[place] ^= 4
-    path.write_bytes(content)
-
-
-def recarded(store, cell, **words):
-    """Other words on a card, which then has the digest that belongs to them unless told otherwise."""
-    path, _ = files(store, cell)
-    card = {**json.loads(path.read_text()), **words}
-    if "digest" not in words:
-        said = {k: v for k, v in card.items() if k != "digest"}
-        card["digest"] = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-    path.write_text(json.dumps({k: v for k, v in card.items() if k != "digest" or v}))
-
-
-def with_table(store, cell, content):
-    """A table of this content, with a card that says so."""
-    files(store, cell)[1].write_bytes(content)
-    recarded(store, cell, bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
-
-
-def strange(**words):
-    return json.dumps({"key": "k", "job": "f", "arguments": {}, "version": "1", **words})
-
-
-@pytest.mark.parametrize(
-    ("card", "word"),
-    [("[1, 2]", "card"), ('{"hello": "there"}', "card"), (strange(format=99, status="done"), "99"),
-     (strange(format=2, status="failed"), "of k"), ("[" * 100_000, ""), ('{"format": ' + "9" * 5000 + "}", ""),
-     ("\x00", "")],
-    ids=["list", "table", "format", "key", "deep", "digits", "zero"],
-)  # fmt: skip
-def test_a_strangers_file_is_no_result(store, card, word):
-    store.keep(CELL, OUTCOME, minutes=0.1)
-    files(store, CELL)[0].write_text(card)
-    with pytest.warns(DamagedResultWarning, match=f"{store.folder}/{CELL.key}.json: .*{word}"):
-        assert not store.has(CELL)
-
-
-def test_a_card_that_lacks_a_word_or_has_another_kind_of_it_is_no_result(store):
-    for failed, name, value in (
-        (False, "bytes", None),
-        (False, "minutes", "long"),
-        (False, "versions", []),
-        (False, "sha256", None),
-        (False, "facts", 3),
-        (True, "error", None),
-        (True, "commit", None),
-        (False, "status", "finished"),
-        (False, "status", ["done"]),
-    ):
-        store.keep(CELL, OUTCOME, minutes=0.1)
-        if failed:
-            store.fail(CELL, "ValueError: no", minutes=0.1)
-        recarded(store, CELL, **{name: value})
-        with pytest.warns(DamagedResultWarning):
-            assert store.get(CELL) is None, name
-        assert list(store) == [], name
-
-
-def test_every_flipped_bit_of_a_card_and_a_torn_file_are_found(three):
-    card, table = files(three, CELL)
-    content = card.read_bytes()
-    harmless = 0
-    for place in range(0, len(content), 5):
-        card.write_bytes(content)
-        flipped(card, place)
-        harmless += three.look(CELL)[0] is not None
-    assert len(content) // 5 >= 100
-    assert harmless < 20, "only white space between the words may change"
-    card.write_text(content.decode().replace('"n": 2', '"n": 6'))
-    assert "digest" in three.look(CELL)[1]
-    for torn, whole in ((card, content), (table, table.read_bytes())):
-        card.write_bytes(content)
-        torn.write_bytes(whole[:-7])
-        with pytest.warns(DamagedResultWarning):
-            assert not three.has(CELL)
-    three.set_aside(CELL)
-    assert not three.look(CELL)[1]
-    assert len(list(three.folder.glob("*.aside"))) == 2
-
-
 @pytest.fixture
 def grid(tmp_path):
     path = tmp_path / "g.toml"
@@ -273,76 +211,129 @@ def grid(tmp_path):
     return str(path)
 
 
-def test_verify_and_status_say_what_is_damaged_and_a_sweep_computes_it_again(three, grid, run):
+def flipped(store, cell, column, place, bit=4):
+    """A bit of a row changes, as on a disk that goes bad."""
+    ((content,),) = changed(store, f"SELECT CAST({column} AS BLOB) FROM result WHERE key = ?", cell.key)
+    spoilt = bytearray(content)
+    spoilt[place % len(spoilt)] ^= bit
+    kind = "BLOB" if column == "columns" else "TEXT"
+    changed(store, f"UPDATE result SET {column} = CAST(? AS {kind}) WHERE key = ?", bytes(spoilt), cell.key)
+
+
+def test_every_flipped_bit_of_a_row_is_found_and_none_of_the_file_makes_another_result(three):
+    whole, wanted = three.file.read_bytes(), {cell.key: three.get(cell).columns() for cell in CELLS}
+    for column, bit in (("card", 4), ("card", 128), ("columns", 4), ("digest", 4)):
+        for place in range(0, 700, 37):
+            flipped(three, CELL, column, place, bit)
+            with pytest.warns(DamagedResultWarning, match=f"{three.file}: .*{CELL.key}"):
+                assert not three.has(CELL), (column, place)
+            assert three.has(CELLS[1])
+            three.file.write_bytes(whole)
+    found = Counter()
+    for place in range(0, len(whole), 211):
+        spoilt = bytearray(whole)
+        spoilt[place] ^= 16
+        three.file.write_bytes(spoilt)
+        try:
+            for cell, (kept, damage) in zip(CELLS, three.look(CELLS), strict=True):
+                assert kept is None or kept.columns() == wanted[cell.key], place
+                found["damaged" if damage else "whole" if kept else "missing"] += 1
+        except StoreError:
+            found["refused"] += 1
+    assert found["whole"] > 20
+    assert found["damaged"] + found["refused"] > 3
+
+
+def test_damage_is_named_by_verify_status_and_results_and_computed_again_by_a_sweep(three, grid, run):
     words = ("sweep", grid, "--store", three.folder)
     status, out, _ = run(*words, "--verify")
-    assert (status, out.splitlines()[-1].endswith("4 cells: 3 whole, 1 missing")) == (0, True)
-    flipped(files(three, CELLS[1])[1], 40)
-    flipped(files(three, CELLS[2])[0], 200)
+    assert (status, out.splitlines()[-1].endswith("4 runs: 3 whole, 1 missing")) == (0, True)
+    flipped(three, CELLS[1], "columns", 30)
+    flipped(three, CELLS[2], "card", 200)
     status, out, _ = run(*words, "--status")
-    assert status == 0
-    assert "4 cells: 1 done, 2 damaged, 1 missing" in out
+    assert (status, "4 runs: 1 done, 2 damaged, 1 missing" in out) == (0, True)
+    before = three.file.read_bytes()
     status, out, _ = run(*words, "--verify")
-    assert status == 1
-    assert "4 cells: 1 whole, 2 damaged, 1 missing" in out
-    assert f"damaged: number=5: {CELLS[1].key}.json: {CELLS[1].key}.parquet: " in out
-    assert "damaged: number=7: " in out
-    assert len(list(three.folder.iterdir())) == 6, "verifying changes nothing"
+    assert (status, "4 runs: 1 whole, 2 damaged, 1 missing" in out) == (1, True)
+    for number, cell in ((5, CELLS[1]), (7, CELLS[2])):
+        assert f"damaged: number={number}: {three.file}: the result {cell.key} " in out
+    status, out, err = run("results", "--store", three.folder, "--csv")
+    assert (status, len(out.splitlines()), err.count("\n"), CELLS[1].key in err or CELLS[2].key in err) == (
+        1,
+        2,
+        1,
+        True,
+    )
+    assert three.file.read_bytes() == before, "looking changes nothing"
     assert sorted(d.how for d in sweep(CELLS, three, workers=0)) == ["done", "done", "there"]
-    assert len(list(three.folder.glob("*.aside"))) == 4
-    recarded(three, CELL, digest=None)
-    assert "digest" in three.look(CELL)[1]
-    assert "4 cells: 1 damaged, 2 whole, 1 missing" in run(*words, "--verify")[1]
-
-
-def lost(card):
-    card.unlink()
-
-
-def a_link_to_nothing(card):
-    card.unlink()
-    card.symlink_to("nowhere")
-
-
-def a_pipe(card):
-    card.unlink()
-    os.mkfifo(card)
-
-
-@pytest.mark.parametrize("spoil", [lambda card: flipped(card, 200), lost, a_link_to_nothing, a_pipe])
-def test_results_name_a_damaged_card_instead_of_leaving_it_out_silently(three, grid, run, spoil):
-    """A table whose card is gone is named as well, and nobody waits for a pipe."""
-    (three.folder / "notes.json").write_text("mine")
-    spoil(files(three, CELL)[0])
-    for more in ([], ["--csv"]):
-        status, out, err = run("results", "--store", three.folder, *more)
-        assert status == 1
-        assert f"{CELL.key}." in err
-        assert "5" in out
-        assert "7" in out
-    words = ("sweep", grid, "--store", three.folder)
-    status, out, _ = run(*words, "--verify")
-    assert status == 1
-    assert f"damaged: number=3: {CELL.key}." in out
-    assert "2 whole" in out
-    assert run(*words, "--workers", "0")[0] == 0
+    assert changed(three, "SELECT count(*) FROM replaced") == [(2,)]
     assert run(*words, "--verify")[0] == 0
 
 
-def test_a_table_that_is_none_is_told_and_the_others_are_shown(three, run):
-    for content in (b"no table at all", b"PAR1" + 60 * b"x" + b"PAR1", b"", b"PAR1"):
-        with_table(three, CELL, content)
-        status, out, err = run("results", "--store", three.folder, "--csv")
-        assert (status, len(out.splitlines()), err.count("\n")) == (1, 3, 1)
-        assert CELL.key in err
-        all_refused([(lambda: Runs(three).columns(CELL), f"{CELL.key}.parquet")])
-    recarded(three, CELLS[1], rows=5)
-    with pytest.raises(StoreError, match=r"2 .* 5"):
-        three.get(CELLS[1]).columns()
-    kept = three.get(CELLS[2])
-    flipped(kept.table, 40)  # after it was looked at
-    with pytest.raises(StoreError, match="checksum"):
-        kept.columns()
+def test_a_file_that_is_no_store_is_refused_by_name(three, grid, refused):
+    whole = three.file.read_bytes()
+    commands = (["results"], ["sweep", grid, "--status"], ["sweep", grid, "--workers=0"])
+
+    def refusals(words):
+        all_refused([(c, f"{three.file} {words}") for c in commands], lambda c: refused(*c, "--store", three.folder))
+
+    for content in (b"no database", whole[:5000], whole[:100] + bytes(4000) + whole[4100:]):
+        three.file.write_bytes(content)
+        refusals("")
+    three.file.write_bytes(whole)
+    changed(three, "PRAGMA user_version = 7")
+    refusals("format 7")
+    three.file.unlink()
+    os.mkfifo(three.file)
+    refusals("regular")
+
+
+# ---- stores of version 0.3 ----
+
+
+def old_result(folder, cell, spoilt=False, status="done"):
+    """The two files of a result as version 0.3 wrote them."""
+    columns = pa.table({k: list(v) for k, v in OUTCOME.columns.items()})
+    pq.write_table(columns, folder / f"{cell.key}.parquet", compression="zstd")
+    content = (folder / f"{cell.key}.parquet").read_bytes()
+    about = {"format": 2, "key": cell.key, "status": status, "job": cell.job, "version": cell.known.version}
+    about |= {"arguments": dict(cell.arguments), "seed": None, "minutes": 0.25, "python": "3.11", "versions": {}}
+    about |= {"commit": "", "processor": "", "device": "cpu", "facts": {"n": 2}, "rows": 2, "bytes": len(content)}
+    sha256 = hashlib.sha256(b"x" * spoilt + content).hexdigest()
+    (folder / f"{cell.key}.json").write_text(json.dumps({**about, "sha256": sha256, "digest": "unread"}))
+
+
+def test_results_of_version_03_are_copied_in_once_and_their_files_stay(store, grid, run):
+    store.folder.mkdir()
+    for cell in CELLS[:2]:
+        old_result(store.folder, cell)
+    before = {path.name: path.read_bytes() for path in store.folder.iterdir()}
+    status, out, err = run("sweep", grid, "--store", store.folder, "--status")
+    assert (status, "4 runs: 2 done, 2 missing" in out, "2 results of version 0.3" in err) == (0, True, True)
+    kept = store.get(CELL)
+    assert (kept.columns(), kept.card["minutes"]) == ({k: list(v) for k, v in OUTCOME.columns.items()}, 0.25)
+    assert not {"format", "sha256", "bytes", "rows", "digest"} & set(kept.card)
+    old_result(store.folder, CELLS[2])  # a sweep of version 0.3 goes on meanwhile
+    status, out, err = run("sweep", grid, "--store", store.folder, "--fresh", "--workers", "0")
+    assert (status, "4 done" in out, "1 results of version 0.3" in err) == (0, True, True)
+    again = Store(store.folder)
+    again.set_aside([CELL])
+    assert not Store(store.folder).has(CELL), "what is set aside does not come back"
+    assert {path.name: path.read_bytes() for path in store.folder.iterdir() if path.name in before} == before
+
+
+def test_results_of_version_03_are_never_ignored(store, grid, run, refused):
+    store.folder.mkdir()
+    old_result(store.folder, CELL)
+    old_result(store.folder, CELLS[1], spoilt=True)
+    old_result(store.folder, CELLS[2], status="failed")
+    (store.folder / store.file.name).mkdir()
+    assert "version 0.3" in refused("results", "--store", store.folder)
+    (store.folder / store.file.name).rmdir()
+    status, out, err = run("sweep", grid, "--store", store.folder, "--status")
+    assert (status, "4 runs: 1 done, 3 missing" in out) == (0, True)
+    assert "1 results of version 0.3 are damaged" in err
+    assert f"{CELLS[1].key}.json" in err
 
 
 # ---- what is not there ----
@@ -356,9 +347,8 @@ def test_a_folder_of_other_files_is_no_store_and_an_empty_one_has_no_results(tmp
     for more in ([], ["--csv"]):
         cases = [(place, str(place)) for place in strangers]
         all_refused(cases, lambda place, more=more: refused("results", "--store", place, *more))
-    for kept in three:
-        three.set_aside(kept.cell)
-    assert run("results", "--store", three.folder)[:2] == (0, "no results\n")  # files set aside are a store's
+    three.set_aside(kept.cell for kept in three)
+    assert run("results", "--store", three.folder)[:2] == (0, "no results\n")
 
 
 def test_a_value_that_no_result_has_is_refused_with_the_nearest(three, run, refused):

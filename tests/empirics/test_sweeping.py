@@ -43,7 +43,8 @@ def test_what_is_there_is_not_computed_again(store, tmp_path):
     assert len(list(trace.iterdir())) == 4
     sweep(grid.cells(), store, workers=0, fresh=True)
     assert len(list(trace.iterdir())) == 7
-    assert len(list(store.folder.glob("*.aside"))) == 6
+    with store._database() as database:
+        assert database.execute("SELECT count(*) FROM replaced").fetchone() == (3,)
 
 
 def test_a_cell_that_goes_wrong_is_recorded_and_the_others_run(store):
@@ -56,7 +57,7 @@ def test_a_cell_that_goes_wrong_is_recorded_and_the_others_run(store):
             ("nothing_here", "failed", "'nothing_here'"),
         )
     ]
-    odd = {"ragged": "[1, 2]", "mixed": "JSON", "status": "'finished'", "huge": "int", "facts": "set"}
+    odd = {"ragged": "[1, 2]", "mixed": "int str", "status": "'finished'", "facts": "set"}
     odd["exits"] = "SystemExit 3"
     wrong += [(Cell(f"{HERE}:odd", {"kind": kind}), "failed", words) for kind, words in odd.items()]
     cells = [*(cell for cell, _, _ in wrong), *SQUARES.cells()]
@@ -70,7 +71,7 @@ def test_a_cell_that_goes_wrong_is_recorded_and_the_others_run(store):
 def test_the_command_runs_says_and_prints(tmp_path, run, refused, monkeypatch):
     monkeypatch.setenv("FEDBOUNDS_STORE", str(tmp_path / "store"))
     grid = written(tmp_path, "square", numbers=[2, 5])
-    assert "2 cells: 2 missing" in run("sweep", grid, "--status")[1]
+    assert "2 runs: 2 missing" in run("sweep", grid, "--status")[1]
     assert run("sweep", grid, "--workers", "0")[0] == 0
     status, out, _ = run("results", "number=5", "--csv")
     assert (status, out.splitlines()[-1][-3:]) == (0, "n,2")
@@ -120,13 +121,13 @@ def test_workers_that_are_killed_cost_no_cell_and_workers_change_no_byte(tmp_pat
     assert len(list(marks.iterdir())) == 3
     sweep(SQUARES.cells(), Store(tmp_path / "one"), workers=0)
     sweep(SQUARES.cells(), Store(tmp_path / "three"), workers=3)
-    tables = [{p.name: p.read_bytes() for p in (tmp_path / f).glob("*.parquet")} for f in ("one", "three")]
+    tables = [{kept.card["key"]: kept.content for kept in Store(tmp_path / name)} for name in ("one", "three")]
     assert tables[0] == tables[1]
     assert len(tables[0]) == 3
 
 
 @pytest.mark.slow
-def test_a_killed_driver_leaves_whole_files_and_the_rerun_does_the_rest(tmp_path):
+def test_a_sweep_that_is_killed_leaves_whole_results_and_the_rerun_does_the_rest(tmp_path):
     grid, trace = traced(tmp_path, range(8), sleep=0.4)
     more = f'trace = "{trace}"\nsleep = 0.4'
     process = sweeping(written(tmp_path, "square", more, range(8)), tmp_path / "store", "--workers=0")
@@ -136,7 +137,7 @@ def test_a_killed_driver_leaves_whole_files_and_the_rerun_does_the_rest(tmp_path
     process.communicate(timeout=20)
     there = len(store.of(grid.cells()))
     assert 3 <= there < 8
-    assert not any(store.look(c)[1] for c in grid.cells())
+    assert not any(damage for _, damage in store.look(grid.cells()))
     before = len(list(trace.iterdir()))
     assert sorted({d.how for d in sweep(grid.cells(), store, workers=0)}) == ["done", "there"]
     assert len(list(trace.iterdir())) - before == 8 - there

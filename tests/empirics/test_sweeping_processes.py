@@ -1,22 +1,17 @@
-"""The processes of a sweep: who can reach them, what they import, what they say when they die or are stopped."""
+"""The processes of a sweep: what they can see, what happens when they die or are stopped, and clusters."""
 
 import contextlib
-import http.client
 import json
 import os
 import re
 import signal
-import ssl
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-import dask
 import psutil
 import pytest
-from distributed import Client
 from distributed.client import FutureCancelledError
 from distributed.scheduler import NoValidWorkerError, NoWorkerError
 from distributed.security import Security
@@ -24,29 +19,11 @@ from sweep_cells import HERE, sweeping, wait_for
 
 from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, processes, Store
-from empirics.experiments.processes import own_cluster
-from empirics.experiments.running import _told, sweep
+from empirics.experiments.processes import answer_of, environments, own_processes
+from empirics.experiments.running import sweep
 from empirics.sizes import cores
 
 ROOT = Path(__file__).resolve().parents[2]
-LOOPBACK = {"127.0.0.1", "::1"}
-
-
-def listeners(pid):
-    """The addresses on which a process and all its descendants wait for somebody."""
-    top = psutil.Process(pid)
-    found = []
-    for process in [top, *top.children(recursive=True)]:
-        found += [(c.laddr.ip, c.laddr.port) for c in process.net_connections("inet") if c.status == psutil.CONN_LISTEN]
-    return found
-
-
-@pytest.fixture(scope="module")
-def running():
-    """A client of one worker process that runs, and where everything of it listens."""
-    before = set(listeners(os.getpid()))
-    with own_cluster(1) as client:
-        yield client, [at for at in listeners(os.getpid()) if at not in before]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +31,7 @@ def running():
     [(None, 1, ["0"]), (None, 3, ["0", "1", "2"]), ("5,7", 8, ["5", "7"]), ("GPU-4f1a", 8, ["GPU-4f1a"]), ("", 2, [])],
 )
 def test_workers_take_the_gpus_that_are_theirs_and_cpu_sweeps_none(visible, cards, seen, monkeypatch, tmp_path):
-    """One machine with one card: cells of the CPU still get a worker per core, and nobody's cards are taken."""
+    """One machine with one card: runs on the CPU still get a worker per core, and nobody's cards are taken."""
     for i in range(cards):
         (tmp_path / f"0000:{i:02x}:00.0").mkdir()
     monkeypatch.setattr(processes, "GPUS", str(tmp_path))
@@ -62,66 +39,30 @@ def test_workers_take_the_gpus_that_are_theirs_and_cpu_sweeps_none(visible, card
     if visible is not None:
         monkeypatch.setenv(processes.VISIBLE, visible)
     assert processes.visible_gpus() == seen
-    planned = []
-    monkeypatch.setattr("distributed.SpecCluster", lambda workers, **options: planned.append(workers))
-    for cards_of_cells in (seen, []):
-        processes._cluster(None, cards_of_cells)
-    given = [[spec["options"]["env"].get(processes.VISIBLE) for spec in workers.values()] for workers in planned]
+    given = [[each.get(processes.VISIBLE) for each in environments(None, gpus)] for gpus in (seen, [])]
     assert given == [seen or [None] * cores(), [None] * cores()]
+    assert [each[processes.VISIBLE] for each in environments(5, ["a", "b"])] == ["a", "b", "a", "b", "a"]
 
 
-def test_processes_that_listen_are_started_in_one_place():
-    """What the tests here say of a sweep then holds for every verb that computes in parallel."""
+def test_no_process_of_ours_listens():
+    """What a sweep's own processes are told comes through a pipe; only clusters of the user's own listen."""
     listening = "Nanny|Scheduler|Worker|LocalCluster|SpecCluster|Listener|Manager|Server"
     imported = re.compile(rf"^\s*from [\w.]+ import (?:\([^)]*|[^(\n]*)\b(?:{listening})\b", re.MULTILINE)
     files = (path for room in ("bounds", "empirics", "paper_checks", "figures") for path in (ROOT / room).rglob("*.py"))
-    starters = {path for path in files if imported.search(path.read_text(encoding="utf-8"))}
-    assert starters == {Path(processes.__file__)}
+    assert not [path for path in files if imported.search(path.read_text(encoding="utf-8"))]
 
 
-def answered(ip, port, page):
-    """The status of a plain HTTP request; None from who speaks TLS alone."""
-    asking = http.client.HTTPConnection(ip, port, timeout=5)
-    try:
-        asking.request("GET", f"/{page}")
-        return asking.getresponse().status
-    except (OSError, http.client.HTTPException):
-        return None
-    finally:
-        asking.close()
+def about():
+    return {name: os.environ.get(name) for name in ("FEDBOUNDS_CORES", "OMP_NUM_THREADS")}, sys.path
 
 
 @pytest.mark.slow
-def test_a_sweep_listens_on_the_loopback_alone_and_to_who_has_its_certificate(running):
-    client, found = running
-    assert len(found) > 2, "a scheduler, its minder of workers and a worker must listen somewhere"
-    assert {ip for ip, _ in found} <= LOOPBACK
-    address = client.scheduler.address
-    assert address.startswith("tls://127.0.0.1:")
-    for stranger in (Security(), Security.temporary()):
-        scheme = "tls" if stranger.tls_ca_file else "tcp"
-        with pytest.raises((OSError, ssl.SSLError)):
-            Client(address.replace("tls:", f"{scheme}:"), security=stranger, timeout="2s")
-    for page in ("health", "metrics", "json/identity.json", "statics/css/base.css", "info/logs.html"):
-        said = [answered(*at, page) for at in found]
-        assert set(said) == {404, None}
-        assert said.count(404) == 2, "the scheduler's server and the worker's"
-
-
-def import_path():
-    return sys.path
-
-
-@pytest.mark.slow
-def test_no_process_of_a_sweep_imports_from_a_folder_that_others_can_write(running):
-    client, _ = running
-    (of_worker,) = client.run(import_path).values()
-    shared = Path(tempfile.gettempdir()).resolve()
-    own = [Path(place) for place in {*import_path(), *of_worker} if "scratch" in place]
-    assert own, "dask puts its scratch folders on the path; where it no longer does, this test has nothing to look at"
-    for place in own:
-        below = [p for p in (place, *place.parents) if shared in p.parents]
-        assert any(p.stat().st_mode & 0o077 == 0 and p.stat().st_uid == os.getuid() for p in below), place
+def test_a_process_sees_its_share_of_the_cores_and_our_path(tmp_path):
+    with own_processes(2) as spread:
+        ((_, ((environment, path), error)),) = spread(about, [()])
+    share = str(max(1, cores() // 2))
+    assert (environment, error) == ({"FEDBOUNDS_CORES": share, "OMP_NUM_THREADS": "1"}, "")
+    assert path == [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109
 
 
 # ---- endings ----
@@ -135,80 +76,88 @@ def squares(tmp_path, sleep=0.0, trace=""):
     return path
 
 
-def worker_processes(driver):
-    found = 0
-    for process in psutil.Process(driver).children(recursive=True):
+def worker_processes(sweep):
+    found = []
+    for process in psutil.Process(sweep).children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):  # gone since it was listed
-            found += "--multiprocessing-fork" in process.cmdline()
+            found += [process] if "serve(int" in " ".join(process.cmdline()) else []
+    return found
+
+
+def alive(processes):
+    """Those that have not ended; one that nobody has waited for has."""
+    found = []
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found += [process] if process.is_running() and process.status() != psutil.STATUS_ZOMBIE else []
     return found
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("workers", "ends", "status"),
+    [("2", signal.SIGINT, 130), ("2", signal.SIGTERM, 143), ("0", signal.SIGINT, 130), ("0", signal.SIGTERM, 143)],
+)
 @pytest.mark.parametrize("moment", ["starting", "computing"])
-def test_ctrl_c_is_one_line_whatever_the_processes_are_doing(tmp_path, moment):
+def test_a_sweep_is_stopped_soon_by_either_signal_and_says_one_line(tmp_path, moment, workers, ends, status):
+    """Also where SIGINT is ignored at first, as in what a shell script starts in the background."""
+    trace = tmp_path / "trace"
+    trace.mkdir()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = sweeping(squares(tmp_path, 60.0, trace), tmp_path / "store", "--workers", workers)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    def begun():
+        if moment == "starting" and workers == "2":
+            return len(worker_processes(process.pid)) == 2
+        return any(trace.iterdir())
+
+    wait_for(begun, process)
+    working = worker_processes(process.pid)
+    os.killpg(process.pid, ends)  # as a terminal does
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == status
+    assert err.strip() == "fedbounds: interrupted"
+    assert "4 to do: run it again to go on" in out
+    assert not alive(working)
+
+
+@pytest.mark.slow
+def test_workers_end_with_a_sweep_that_is_killed(tmp_path):
     trace = tmp_path / "trace"
     trace.mkdir()
     process = sweeping(squares(tmp_path, 60.0, trace), tmp_path / "store", "--workers", "2")
-
-    def begun():
-        return worker_processes(process.pid) == 2 if moment == "starting" else any(trace.iterdir())
-
-    wait_for(begun, process)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the driver and every worker
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert err.strip() == "fedbounds: interrupted"
-    assert "4 to do: run it again to go on" in out
+    wait_for(lambda: len(list(trace.iterdir())) == 2, process)
+    working = worker_processes(process.pid)
+    process.kill()
+    process.communicate()
+    assert len(working) == 2
+    until = time.monotonic() + 30
+    while alive(working) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not alive(working)
 
 
 DIES = """
 import os, sys
-if any("spawn_main" in word for word in sys.orig_argv):
+if any("serve(int" in word for word in sys.orig_argv):
     os._exit(3)
 """
-
-
-@pytest.mark.slow
-def test_a_process_that_still_computes_is_ended_when_nobody_wants_its_cell(monkeypatch):
-    ended, end = [], processes._end
-    monkeypatch.setattr(processes, "_end", lambda process: (ended.append(process), end(process)))
-    with own_cluster(2) as client:
-        everyone = set(client.run(os.getpid).values())
-        client.submit(time.sleep, 600)
-        idle = client.submit(os.getpid).result()  # the other one: a process takes one cell at a time
-    assert everyone - {idle} <= {*ended} <= everyone  # on a machine that is busy, the idle one is late as well
 
 
 @pytest.mark.slow
 def test_workers_that_die_while_they_start_are_one_line(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(DIES)
     grid = squares(tmp_path)
-    process = sweeping(grid, tmp_path / "store", "--workers", "2", PYTHONPATH=str(tmp_path))
+    path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    process = sweeping(grid, tmp_path / "store", "--workers", "2", PYTHONPATH=path)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 2
     assert len(err.splitlines()) == 1
     assert "worker processes could not be started" in err
     assert "--workers 0" in err
-
-
-def test_a_sweep_whose_workers_are_all_gone_ends_instead_of_failing_every_cell():
-    """A result that was there dies with its worker, too: between two questions to a future its answer changes."""
-
-    class Future:
-        def __init__(self, error, seen_first):
-            self.error, self.seen_first = error, seen_first
-
-        def exception(self):
-            return self.error if self.seen_first else None
-
-        def result(self):
-            raise self.error
-
-    lost = NoWorkerError("cell-3", 60), FutureCancelledError("cell-3", "scheduler-connection-lost")
-    for error in (*lost, NoValidWorkerError("cell-3", set(), set(), set(), 60)):
-        for seen_first in (True, False):
-            with pytest.raises(EmpiricsError):
-                _told(Future(error, seen_first))
 
 
 DIES_LATE = """
@@ -222,20 +171,29 @@ def own(wait) -> Outcome:
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_is_started_again_and_its_cell_fails_in_our_words(tmp_path, monkeypatch):
-    """Even where dask, looking after a while whether the process is back, meets it between two of its deaths."""
-    monkeypatch.setitem(processes.SETTINGS, "distributed.scheduler.allowed-failures", 2)
-    monkeypatch.setitem(processes.SETTINGS, "distributed.scheduler.no-workers-timeout", "10s")
-    with dask.config.set({"distributed.deploy.lost-worker-timeout": "0.1s"}):  # in place of 15 seconds
-        (tmp_path / "late.py").write_text(DIES_LATE)
-        cells = [Cell(f"{tmp_path / 'late.py'}:own", {"wait": wait}) for wait in (0.3, 0)]
-        found = {done.cell.arguments["wait"]: done for done in sweep(cells, Store(tmp_path / "store"), workers=1)}
-    assert {wait: done.how for wait, done in found.items()} == {0.3: "failed", 0: "done"}
+def test_a_run_whose_process_dies_again_and_again_fails_alone(tmp_path):
+    (tmp_path / "late.py").write_text(DIES_LATE)
+    cells = [Cell(f"{tmp_path / 'late.py'}:own", {"wait": wait}) for wait in (0.3, 0, 0.0001)]
+    found = {done.cell.arguments["wait"]: done for done in sweep(cells, Store(tmp_path / "store"), workers=1)}
+    assert {wait: done.how for wait, done in found.items()} == {0.3: "failed", 0: "done", 0.0001: "failed"}
     assert "died 3 times" in found[0.3].error
-    assert "dask" not in found[0.3].error
 
 
 # ---- a cluster ----
+
+
+def test_a_sweep_whose_cluster_is_gone_ends_instead_of_failing_every_run():
+    class Future:
+        def __init__(self, error):
+            self.error = error
+
+        def result(self):
+            raise self.error
+
+    lost = NoWorkerError("cell-3", 60), FutureCancelledError("cell-3", "scheduler-connection-lost")
+    for error in (*lost, NoValidWorkerError("cell-3", set(), set(), set(), 60)):
+        with pytest.raises(EmpiricsError):
+            answer_of(Future(error))
 
 
 @pytest.mark.slow

@@ -20,7 +20,6 @@ from empirics.training.engines import (
     choose,
     ClientLoop,
     device_named,
-    LoopThenWorkers,
     Stacked,
     Workers,
     workers,
@@ -81,6 +80,18 @@ def test_workers_and_loop_give_the_same_bits_and_losses(two):
         assert len(set(end.losses)) == (SETTING.rounds if algorithm.steps.needs_loss else 0)
 
 
+def test_shared_and_copied_tensors_give_the_same_bits(two, monkeypatch):
+    plain = trained(ClientLoop(), scaffold())[0]
+    monkeypatch.setattr(workers, "LARGE", 1)
+    assert torch.equal(trained(two, scaffold())[0], plain)
+
+    def full(tensor):
+        raise RuntimeError("unable to allocate shared memory")
+
+    monkeypatch.setattr(torch.Tensor, "share_memory_", full)
+    assert torch.equal(trained(two, scaffold())[0], plain)
+
+
 # ---- life and death ----
 
 
@@ -126,7 +137,7 @@ def test_an_interrupt_ends_the_workers(two, monkeypatch):
     def interrupted(connections):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(workers, "_as_they_come", interrupted)
+    monkeypatch.setattr(workers, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         trained(two)
     assert await_end(old)
@@ -203,7 +214,7 @@ def test_workers_end_with_a_process_that_is_stopped(how):
 def test_what_is_chosen(monkeypatch):
     monkeypatch.setattr("empirics.training.engines.cores", lambda: 6)
     assert isinstance(choose(Softmax(3, 2)), Stacked)
-    assert isinstance(choose(small()), LoopThenWorkers)
+    assert choose(small()).pays > 0
     assert isinstance(choose(small(), workers=1), ClientLoop)
     assert isinstance(choose(small(), workers=2), Workers)
     assert choose(small(), workers=2) is choose(small(), workers=2)
@@ -223,17 +234,16 @@ def test_devices_by_name(monkeypatch):
 
 @pytest.mark.slow
 def test_workers_are_started_when_the_work_ahead_pays_and_the_numbers_stay(two, monkeypatch):
-    monkeypatch.setattr(workers, "shared_workers", lambda count: two)
     two.close()
-    engine = LoopThenWorkers(2, pays=1e9)
-    assert torch.equal(trained(engine)[0], trained(ClientLoop())[0])
+    monkeypatch.setattr(two, "pays", 1e9)
+    assert torch.equal(trained(two)[0], trained(ClientLoop())[0])
     assert not two.ready, "work of milliseconds is not worth processes"
-    engine = LoopThenWorkers(2, pays=-1.0)
+    monkeypatch.setattr(two, "pays", -1.0)
     used = []
-    monkeypatch.setattr(two, "local", lambda *a, local=two.local: used.append(1) or local(*a))
-    monkeypatch.setattr(LoopThenWorkers, "WORTH", 0.0)
+    monkeypatch.setattr(two, "_round", lambda work, run=two._round: used.append(1) or run(work))
+    monkeypatch.setattr(Workers, "WORTH", 0.0)
     model, run = small(), []
-    for state in rounds(model, ragged(), fedavg, Setting(rounds=40, cohort=4, batch=8), 3, engine):
+    for state in rounds(model, ragged(), fedavg, Setting(rounds=40, cohort=4, batch=8), 3, two):
         run.append(state.model)
         if len(run) == 4:
             while not two.ready:

@@ -62,7 +62,7 @@ def test_every_pack_holds_the_runs_of_those_that_name_it_once():
     there = {path.name.removesuffix(SUFFIX) for path in (FOLDER / making.RUNS).iterdir()}
     assert there == {pack for pack, found in keys.items() if found}
     for pack in there:
-        packed = [told["key"] for told, _ in making.kept_with_code("laptop", pack)]
+        packed = [kept.card["key"] for kept in making.kept_with_code("laptop", pack)]
         assert sorted(packed) == sorted(keys[pack])
 
 
@@ -76,7 +76,7 @@ def runs():
         yield Runs(store)
 
 
-def as_committed(name, runs, folder):
+def as_committed(name, runs, folder, wanted=str):
     """Rows, table, verdicts, reasons and guards of the runs of the card are those that lie there."""
     made, kept = artefact(name), card(name)
     assert sum(map(runs.has, making.cells([made], "laptop"))) == kept["runs"]["wanted"]
@@ -86,7 +86,11 @@ def as_committed(name, runs, folder):
         assert told[word] == kept[word], word
     if not empty(name):
         writing._csv(flat(shown.rows), folder / "rows.csv")
-        assert (folder / "rows.csv").read_text("utf-8") == (FOLDER / f"{name}.csv").read_text("utf-8")
+        found, committed = (
+            list(csv.reader(path.read_text("utf-8").splitlines()))
+            for path in (folder / "rows.csv", FOLDER / f"{name}.csv")
+        )
+        assert found == [list(map(wanted, row)) for row in committed]
     if made.draw is None:
         assert writing.markdown(made, shown) == (FOLDER / f"{name}.md").read_text("utf-8")
 
@@ -100,10 +104,22 @@ def test_committed_runs_give_the_committed_numbers_verdicts_and_reasons(name, ru
     as_committed(name, runs, tmp_path)
 
 
+class Solved(str):
+    """A cell that a solver may have found: its last digits are not the same on every machine."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, found):
+        try:
+            return float(found) == pytest.approx(float(self), rel=1e-5)
+        except ValueError:
+            return str(self) == found
+
+
 @pytest.mark.slow
 @cases("name", SLOW)
 def test_what_is_computed_anew_gives_the_committed_numbers_too(name, runs, tmp_path):
-    as_committed(name, runs, tmp_path)
+    as_committed(name, runs, tmp_path, Solved)
 
 
 def test_the_report_is_made_of_these_cards():

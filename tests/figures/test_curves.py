@@ -1,4 +1,4 @@
-"""``fedbounds plot``: the numbers of a picture, and that drawing them puts every label in its place."""
+"""``fedbounds plot``: the numbers of a picture, where it is silent, and the same file for the same numbers."""
 
 import matplotlib
 import numpy as np

@@ -1,4 +1,4 @@
-"""Decaying-K's figures and tables: hand-made runs by plain arithmetic, the grid against the print."""
+"""Decaying-K's figures and tables: settings and shares by plain arithmetic, findings in their regime alone."""
 
 import math
 from dataclasses import replace

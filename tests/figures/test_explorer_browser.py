@@ -1,4 +1,4 @@
-"""The page of one bound in a real browser: hands, links, copies, looks, a notebook."""
+"""The page of one bound in a real browser: hands, links, copies, looks."""
 
 import time
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The page of one federation in a real browser: hands, steps back, links, files, looks, pictures for a paper."""
+"""The page of one federation in a real browser: hands, steps back, links, files."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 from explorer_browser import press, rest, settled
 
 from figures.explorer import atlas, committed, federations
+from paper_checks.worst_case.tightness_table import committed as committed_cases
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 EMBEDDED = atlas.embedded()
@@ -42,6 +43,7 @@ def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_t
     settled(whole)
     assert whole.text("#sentence") != before
     whole.find("#run-table button").click()
+    whole.choose("theorem", "decaying_k.theorem_1_repaired")
     rest(whole)
     state, said = whole.js("return explorer.federation()"), whole.text("#sentence")
     fragment = whole.js("return location.hash")
@@ -141,8 +143,8 @@ def test_the_plane_comes_out_of_a_thread_and_without_one_is_the_same(whole):
 # ---- numbers beside the rows ----
 
 BESIDE = """
-return [...document.querySelectorAll("#ladder li.row")].map((row) => [row.querySelector("button").textContent,
-  row.closest("section").querySelector("h4").textContent,
+return [...document.querySelectorAll("#ladder li.row")].map((row) => [row.querySelector("button").dataset.name,
+  row.querySelector(".of").textContent,
   [...row.querySelectorAll(".beside")].map((e) => e.textContent)]);
 """
 
@@ -158,7 +160,7 @@ def test_committed_numbers_stand_beside_their_class_alone(whole):
             assert any(b.startswith("● measured") for b in besides) is (kind == number["kind"]), name
             assert any(b.startswith("■ exact") for b in besides) is ((name, kind) in exact), name
             seen += len(besides)
-        assert seen > 8
+        assert seen > 4
         whole.js("[...document.querySelectorAll('#measured-plans button')].at(-1).click()")
         settled(whole)
         assert "● measured" in whole.text("#ladder")
@@ -175,6 +177,30 @@ def test_committed_numbers_stand_beside_their_class_alone(whole):
     assert sum("exact worst case" in title for title in titles) == 6
     assert sum(title.startswith("the least of these") for title in titles) == 1
     assert whole.text("#ladder").count("◆ ") == 3
+
+
+# ---- the opening ----
+
+
+def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole, file):
+    whole.open(file)
+    settled(whole)
+    told, chosen = [], []
+    for _ in range(3):
+        told.append(whole.text("#story p"))
+        chosen.append(plan(whole)[0])
+        whole.js("[...document.querySelectorAll('#story button')].find((b) => b.textContent === 'next').click()")
+        settled(whole)
+    table = [row for row in committed_cases(federations.SHOWN) if row["rounds"] == 2 and row["step_size"] == 0.125]
+    table = [row for row in table if (row["heterogeneity"], row["condition_number"]) == (0.1, 10)]
+    best = {what: min(table, key=lambda row: row[what]) for what in ("bound", "worst_case")}
+    swept = [m for m in TRAINED["measured"] if m["plan"]["rounds"] == committed.SWEPT and m["plan"]["cohort"] == 5]
+    measured = min((m for m in swept if m["target"] == "grad_norm_sq"), key=lambda m: m["value"])
+    assert chosen == [*(one["local_steps"] for one in best.values()), measured["plan"]["local_steps"]] == [2, 4, 16]
+    assert f"{best['worst_case']['worst_case']:.3g}" in told[1]
+    whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
+    settled(whole)
+    assert plan(whole) == (8, 0.01)
 
 
 # ---- files ----

@@ -32,7 +32,7 @@ from figures.explorer.verdicts import about
 from figures.ours.grid import exact, trained
 from paper_checks.audit.running import CLAIMS
 from paper_checks.comparing.compare import compare
-from paper_checks.comparing.compare_rows import WORST
+from paper_checks.comparing.rows import WORST
 from paper_checks.worst_case.tightness_table import committed
 
 OWN = """

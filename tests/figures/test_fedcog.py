@@ -1,4 +1,4 @@
-"""FedCOG's figures and tables on hand-made runs."""
+"""FedCOG's figures and tables: settings against the print, and findings that are judged in their regime alone."""
 
 from dataclasses import replace
 

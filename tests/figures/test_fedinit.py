@@ -1,4 +1,4 @@
-"""FedInit's figures and tables on hand-made runs."""
+"""FedInit's figures and tables: settings and costs against the print, findings in their regime alone."""
 
 import math
 

@@ -85,7 +85,7 @@ def test_a_name_that_was_not_used_is_noticed():
 
 
 @pytest.mark.slow
-def test_names_and_captions_say_what_the_cells_ran(store, monkeypatch):
+def test_names_say_what_the_cells_ran(store, monkeypatch):
     """By runs that have an answer for every cell, of every figure and table; laptop's are held against what is kept."""
     monkeypatch.setattr(stand_ins, "present", lambda data: data in HERE)
     answering, wrong = Answering(store), {}
@@ -109,7 +109,7 @@ def test_names_and_captions_say_what_the_cells_ran(store, monkeypatch):
     assert wrong == {}
 
 
-def test_committed_names_and_captions_are_as_true():
+def test_committed_names_are_as_true():
     wrong = {}
     for name in NAMES:
         path, words = COMMITTED / f"{name}.csv", report.card(COMMITTED / f"{name}.json")["caption"]

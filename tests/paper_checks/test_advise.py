@@ -28,21 +28,20 @@ from empirics.problems.tasks import task
 from empirics.progress import Silent
 from empirics.training.rounds import rounds as trained_rounds
 from empirics.training.setting import Setting
-from paper_checks.comparing.advise import _with_measured, advise
-from paper_checks.comparing.advised import Advised, Adviser, SCHEDULE, Trained
+from paper_checks.comparing.advice_table import AdviceTable, Recommendation, SCHEDULE, Trained
+from paper_checks.comparing.advise import advise, with_measured
 from paper_checks.comparing.bound_advice import (
-    book,
     BoundAdvice,
     by_formula,
+    can_advise,
     formulas,
-    recommended,
-    speaking,
+    recommended_plans,
 )
-from paper_checks.comparing.goals import Goal, OVER, Plan, Point
-from paper_checks.comparing.halving import Measured, Trials
-from paper_checks.comparing.schedules import advised, ScheduleAdvice
-from paper_checks.comparing.twin import runs, twin, TwinAdvice
-from paper_checks.comparing.whole_numbers import searched
+from paper_checks.comparing.goal import Goal, OVER, Plan, Point
+from paper_checks.comparing.integer_search import search_integers
+from paper_checks.comparing.schedules import ScheduleAdvice, usable
+from paper_checks.comparing.seed_racing import Race, Trials
+from paper_checks.comparing.surrogate import surrogate, surrogate_runs, SurrogateAdvice
 from paper_checks.comparing.worst_advice import best as worst_case
 
 SMALL = {
@@ -63,19 +62,19 @@ ADVISERS = ("decaying_k.theorem_1_repaired", "decaying_k.theorem_1", "fedinit.th
 
 
 def those(*names):
-    """Bounds that speak, of these and of one's own."""
+    """Bounds that can advise, of these and of one's own."""
 
-    def some(goal, own=()):
-        asked, refused = speaking(goal, own)
-        kept = {*names, *(bound.name for bound in own)}
-        return {name: row for name, row in asked.items() if name in kept}, refused
+    def some(goal, book):
+        able, refused = can_advise(goal, book)
+        kept = {*names, *(name for name in book if name not in BOUNDS)}
+        return {name: row for name, row in able.items() if name in kept}, refused
 
     return some
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    monkeypatch.setattr("paper_checks.comparing.bound_advice.speaking", those(*ADVISERS))
+    monkeypatch.setattr("paper_checks.comparing.bound_advice.can_advise", those(*ADVISERS))
 
 
 def free(**more):
@@ -158,7 +157,7 @@ REFUSED = [  # of Python: what is small, on the way to what, the words, options;
     ("optimality_gap", None, {"runtime": 60}, {"over": ["rounds"]}, "'rounds'"),
 ]
 TYPED = [
-    (["runtime=60"], "what is to be small"),
+    (["runtime=60"], "the quantity to minimise"),
     (["optimality_gap"], "budget"),
     (["seconds", "--to", "optimality_gap"], "TARGET=NUMBER"),
     (["optimality_gap", "runtime=60", "over=a", "over=b"], "over="),
@@ -201,12 +200,12 @@ def test_no_plan_of_a_search_elsewhere_is_better_than_a_bounds_own():
 
 
 def test_bounds_advise_where_their_premises_hold_and_not_as_theorems_on_one_machine():
-    asked, refused = speaking(goal(step_size=0.05))
-    words = {row.bound: [failed.words for failed in row.failed] for row in refused}
+    asked, refused = can_advise(goal(step_size=0.05), BOUNDS)
+    words = {row.bound: [failed.condition for failed in row.failed] for row in refused}
     assert "all clients take part in every round" in words["fedcog.theorem"]
     assert "fedcog.theorem" not in asked
-    assert "fedcog.theorem" in speaking(goal(cohort=6, step_size=0.05))[0]
-    asked, _ = speaking(Goal.of(scenario(cohort=6, rounds=5000), "grad_norm_sq", None, 1))
+    assert "fedcog.theorem" in can_advise(goal(cohort=6, step_size=0.05), BOUNDS)[0]
+    asked, _ = can_advise(Goal.of(scenario(cohort=6, rounds=5000), "grad_norm_sq", None, 1), BOUNDS)
     assert {"fedcog.theorem_sharp", "fedinit.theorem_1_sharp"} <= asked.keys()
     assert "classics.bottou_4_8" not in asked
 
@@ -225,41 +224,41 @@ def test_a_k_that_depends_on_its_own_rounds_agrees_with_itself():
 
 def test_the_surrogates_plan_is_the_best_of_its_grid(problem, monkeypatch):
     asked = goal()
-    twin = TwinAdvice(asked, runs(problem, 3, 5))
+    twin = SurrogateAdvice(asked, surrogate_runs(problem, 3, 5))
     best = twin.best()
     for steps in (1, 2, 5, 8):
         values = twin.averaging.readings(steps, twin.sizes, asked.rounds(steps))["optimality_gap"][-1]
         assert best.value <= values.min() * (1 + 1e-12)
     assert twin.value(best.local_steps, best.step_size) == pytest.approx(best.value)
-    monkeypatch.setattr("paper_checks.comparing.twin.WALKS", 1)  # as for a large model
-    assert TwinAdvice(goal(), runs(problem, 3, 5)).best() == best
+    monkeypatch.setattr("paper_checks.comparing.surrogate.LARGE", 1)  # as for a large model
+    assert SurrogateAdvice(goal(), surrogate_runs(problem, 3, 5)).best() == best
 
 
 def test_the_last_sentence_follows_from_the_rows(problem):
     told = advise(scenario(step_size=0.05, runtime=60), problem=problem, batch=5)
     best = told.best
-    assert best.kind in ("twin", "schedule")
+    assert best.kind in ("surrogate", "schedule")
     assert told.rows[0] is best
     assert told.regret(best) == 1
     bounds = [told.regret(row) for row in told.rows if row.kind in ("bound", "refuted bound", "formula")]
     assert ("No bound chooses well here" in told.advice) == (min(bounds) > 1.5)
     assert f"local_steps={best.point.local_steps}" in told.advice
     assert all(regret >= 1 for regret in bounds)
-    idle = [row for row in told.rows if row.still]
+    idle = [row for row in told.rows if row.no_training]
     assert idle
     assert all(row.point.step_size * row.point.local_steps * row.point.rounds * 1.7 < 0.5 for row in idle)
-    assert f"Do not train, say {idle[0].name}" in told.advice
+    assert idle[0].name in told.advice
 
 
 def test_what_is_not_sure_to_speak_promises_nothing():
     """Sigma^2 as a lower estimate, and a start that nobody evaluated: neither is vacuous, and neither speaks."""
     seen = Scenario.of({**SMALL, "_provenance": {"gradient_variance": "lower"}}, rounds=10**9, local_steps=2)
     told = advise(seen, over=["step_size"])
-    assert "speaks?" in {row.state for row in told.rows}
-    assert "promises" not in told.advice
+    assert "informative?" in {row.state for row in told.rows}
+    assert "smallest bound" not in told.advice
     assert "vacuous" not in told.advice
     unseen = advise(scenario(rounds=10**9, local_steps=2), "grad_norm_sq", over=["step_size"])
-    assert "of the class" in {row.state for row in unseen.rows if row.kind == "bound"}
+    assert "below premises" in {row.state for row in unseen.rows if row.kind == "bound"}
     assert "vacuous" not in unseen.advice
 
 
@@ -267,43 +266,43 @@ def test_measured_on_fresh_seeds(problem):
     """With worst cases beside it: every row's number is that of its own plan, and the row's set holds its plan."""
     told = advise(scenario(step_size=0.05, iterations=8), problem=problem, batch=5, measure=3, worst_case=2)
     kinds = {row.kind: row for row in told.rows}
-    assert {"measured", "twin", "schedule", "worst case", "bound"} <= kinds.keys()
+    assert {"measured", "surrogate", "schedule", "worst case", "bound"} <= kinds.keys()
     trials = Trials(problem, told.goal, Silent())
     for row in (kinds["measured"], kinds["worst case"], kinds["schedule"]):
         values = [trials.value(row.point.plan, 1_000_000 + seed) for seed in range(3)]
         assert row.measured[0] == pytest.approx(np.mean(values), rel=1e-6)
     fixed = kinds["measured"]
-    assert not fixed.point.replayed
+    assert not fixed.point.schedule
     assert fixed.steps[0] <= fixed.point.local_steps <= fixed.steps[1]
-    assert fixed.measured.mean == min(row.measured.mean for row in told.rows if not row.point.replayed)
+    assert fixed.measured.mean == min(row.measured.mean for row in told.rows if not row.point.schedule)
     assert told.best.measured.mean == min(row.measured.mean for row in told.rows)
     assert min(told.regret(row) for row in told.rows) == 1
     (row,) = (row for row in json.loads(told.to_json())["rows"] if row["kind"] == "worst case")
     about = row["worst_case"]
-    assert about["lower"] <= row["says"] * (1 + 1e-9)
+    assert about["lower"] <= row["bound_value"] * (1 + 1e-9)
     assert 0 < about["upper"] / about["lower"] - 1 < 1e-4
     assert f"from {about['lower']:.9g} to {about['upper']:.9g}" in told.advice
 
 
 def test_a_schedule_that_is_hardly_better_is_said_to_be_so():
-    falls = Point(4, 0.2, 2, 0.5, cohort=3, replayed=((4, 0.2), (2, 0.2)))
+    falls = Point(4, 0.2, 2, 0.5, cohort=3, schedule=((4, 0.2), (2, 0.2)))
     fixed = Point(3, 0.1, 2, math.nan, cohort=3)
     ends = {falls.plan: Trained(0.5, 0.02, 0, 3), fixed.plan: Trained(0.6, 0.02, 0, 3)}
     for near in (True, False):
-        found = Measured(ends, falls.plan, fixed, (falls.plan, *[fixed.plan] * near), (fixed.plan,), runs=6)
-        rows = _with_measured([Adviser("schedule falls", SCHEDULE, falls, (2, 4), "", False)], found)
-        told = Advised(goal(), OVER, tuple(rows), (), seeds=3)
+        found = Race(ends, falls.plan, fixed, (falls.plan, *[fixed.plan] * near), (fixed.plan,), runs=6)
+        rows = with_measured([Recommendation("schedule falls", SCHEDULE, falls, (2, 4), "", False)], found)
+        told = AdviceTable(goal(), OVER, tuple(rows), (), seeds=3)
         assert "local_steps=3 step_size=0.1 (1.2x" in told.advice
-        assert ("cannot be told apart" in told.advice) is near
+        assert ("indistinguishable" in told.advice) is near
 
 
 def test_of_another_method_nothing_is_trained(problem):
     for more, why in (({"relaxation": 0.1}, "of fedinit"), ({"algorithm": "scaffold"}, "of scaffold"),
-                      ({"server_step_size": 2}, "goes 2 times as far")):  # fmt: skip
+                      ({"server_step_size": 2}, "2 times as far")):  # fmt: skip
         s = scenario(step_size=0.05, iterations=8).at(**more)
         told = advise(s, problem=problem, batch=5, worst_case=4)
-        assert why in dict(told.silent)["quadratic twin"]
-        assert why in dict(told.silent)["exact worst case"]
+        assert why in dict(told.no_advice)["quadratic surrogate"]
+        assert why in dict(told.no_advice)["exact worst case"]
         with pytest.raises(BoundsError, match=why):
             advise(s, problem=problem, batch=5, measure=2)
 
@@ -334,13 +333,13 @@ def test_a_search_stops_after_patience_and_tries_between():
         tried.append(number)
         return Point(number, 0.1, 5, abs(number - 13) + 2.5)
 
-    found = searched((1, 2, 4, 8, 16, 32, 64, 128, 256), value)
+    found = search_integers((1, 2, 4, 8, 16, 32, 64, 128, 256), value)
     assert (found.best, found.open) == (13, False)
     assert max(tried) == 128  # three after 16
-    rising = searched((2, 3, 5), lambda n: Point(n, 0.1, 5, 1 / n))
+    rising = search_integers((2, 3, 5), lambda n: Point(n, 0.1, 5, 1 / n))
     assert (rising.open, rising.points[5].open) == (True, ("local_steps",))
-    assert searched((2, 3, 5), lambda n: None) is None
-    nowhere = searched(range(1, 99), lambda n: Point(n, 0.1, 5, math.inf))
+    assert search_integers((2, 3, 5), lambda n: None) is None
+    nowhere = search_integers(range(1, 99), lambda n: Point(n, 0.1, 5, math.inf))
     assert len([n for n in nowhere.points if n == int(n)]) < 20
 
 
@@ -357,18 +356,20 @@ def test_a_round_waits_for_its_slowest_participant():
 
 
 def test_the_joint_plan_is_the_best_of_all_cohorts(problem, monkeypatch):
-    best = TwinAdvice(within({"gradients": 300}, cohort=6), runs(problem, 6, 5)).best(ALL)
+    best = SurrogateAdvice(within({"gradients": 300}, cohort=6), surrogate_runs(problem, 6, 5)).best(ALL)
     alone = []
     for cohort in range(1, 7):
-        alone.append(TwinAdvice(within({"gradients": 300}, cohort=cohort), runs(problem, cohort, 5)).best())
+        alone.append(
+            SurrogateAdvice(within({"gradients": 300}, cohort=cohort), surrogate_runs(problem, cohort, 5)).best()
+        )
     assert best == min(alone, key=lambda point: point.value)
     assert best.rounds == 300 // (best.local_steps * 5 * best.cohort)
     names = ("decaying_k.theorem_1_repaired", "fedcog.theorem_sharp")
-    monkeypatch.setattr("paper_checks.comparing.bound_advice.speaking", those(*names))
+    monkeypatch.setattr("paper_checks.comparing.bound_advice.can_advise", those(*names))
     asked = within({"gradients": 9e5}, free())
-    found, _ = recommended(asked, ALL)
+    found, _ = recommended_plans(asked, ALL, BOUNDS)
     for name, cohorts in zip(names, (range(1, 7), (6,)), strict=True):
-        alone = [BoundAdvice(book(())[name], asked.of_cohort(cohort)).best() for cohort in cohorts]
+        alone = [BoundAdvice(BOUNDS[name], asked.of_cohort(cohort)).best() for cohort in cohorts]
         assert found[name].value == min(point.value for point in alone)
     assert found["fedcog.theorem_sharp"].cohort == 6  # all clients take part, or it does not apply
     told = advise(free(), "gradients", ALL, to=("optimality_gap", 0.05), problem=problem, batch=5)
@@ -383,23 +384,23 @@ def test_the_joint_plan_is_the_best_of_all_cohorts(problem, monkeypatch):
 
 def test_a_schedule_spends_the_budget_and_no_more(problem):
     asked = Goal.of(free(runtime=40, cohort=3), "optimality_gap", None, 5)
-    twin = TwinAdvice(asked, runs(problem, 3, 5))
-    by_key = {schedule.key: ScheduleAdvice(schedule, twin) for schedule in advised()}
+    twin = SurrogateAdvice(asked, surrogate_runs(problem, 3, 5))
+    by_key = {schedule.key: ScheduleAdvice(schedule, twin) for schedule in usable()}
     assert set(by_key) == {"k_rounds", "k_error", "eta_rounds", "eta_error"}
-    point = by_key["k_rounds"].replayed(9, 0.3)
-    assert [k for k, _ in point.replayed[:8]] == [math.ceil(9 / r ** (1 / 3) - 1e-9) for r in range(1, 9)]
-    spent = [0.7 + 0.05 * k for k, _ in point.replayed]
-    assert sum(spent) <= 40 < sum(spent) + 0.7 + 0.05 * point.replayed[-1][0]
-    falls = by_key["eta_rounds"].replayed(4, 0.3).replayed
+    point = by_key["k_rounds"].followed(9, 0.3)
+    assert [k for k, _ in point.schedule[:8]] == [math.ceil(9 / r ** (1 / 3) - 1e-9) for r in range(1, 9)]
+    spent = [0.7 + 0.05 * k for k, _ in point.schedule]
+    assert sum(spent) <= 40 < sum(spent) + 0.7 + 0.05 * point.schedule[-1][0]
+    falls = by_key["eta_rounds"].followed(4, 0.3).schedule
     assert [size for _, size in falls] == pytest.approx([0.3 / (r + 1) ** 0.5 for r in range(len(falls))])
-    losses = [twin.averaging.problem.optimal_loss + x for x in _gaps(twin, by_key["eta_error"].replayed(4, 0.3))]
-    sizes = [size for _, size in by_key["eta_error"].replayed(4, 0.3).replayed]
+    losses = [twin.averaging.problem.optimal_loss + x for x in _gaps(twin, by_key["eta_error"].followed(4, 0.3))]
+    sizes = [size for _, size in by_key["eta_error"].followed(4, 0.3).schedule]
     assert sizes == pytest.approx([0.3 * (loss / losses[0]) ** 0.5 for loss in losses[:-1]])
 
 
 def _gaps(twin, point):
     walk = twin.averaging.replay()
-    return [next(walk)[0], *(walk.send(plan)[0] for plan in point.replayed)]
+    return [next(walk)[0], *(walk.send(plan)[0] for plan in point.schedule)]
 
 
 def test_training_follows_the_schedule(problem):
@@ -428,7 +429,7 @@ def test_a_run_costs_what_it_spent_when_it_is_first_there(problem):
 
 
 def test_plans_that_do_not_reach_the_target_are_told(problem, monkeypatch):
-    monkeypatch.setattr("paper_checks.comparing.bound_advice.speaking", those("decaying_k.theorem_1_repaired"))
+    monkeypatch.setattr("paper_checks.comparing.bound_advice.can_advise", those("decaying_k.theorem_1_repaired"))
     known, to = free(cohort=3, step_size=1e-6), ("optimality_gap", 0.2)
     told = advise(known, "seconds", to=to, problem=problem, batch=5, measure=2)
     lost = [row for row in told.rows if row.measured is not None and row.measured.failed]
@@ -454,7 +455,7 @@ def test_without_a_surrogate_training_alone_judges(problem):
 def test_clients_that_weigh_differently_have_the_twin_of_all():
     uneven = task("softmax(iris, regularisation=0.07)").deal("dirichlet(0.5)", 4, 3, client_weight="samples")
     asked = Goal.of(Scenario.of(clients=4, cohort=4), "optimality_gap", None, 5, {"gradients": 600})
-    twin = TwinAdvice(asked, runs(uneven, 4, 5))
+    twin = SurrogateAdvice(asked, surrogate_runs(uneven, 4, 5))
     assert twin.best(ALL).cohort == 4
     assert math.isnan(twin.value(2, 0.1, 3))
 
@@ -515,7 +516,7 @@ def test_a_missing_worst_case_has_a_reason():
 def test_a_step_size_that_a_theorem_fixes_is_that_of_the_rounds_that_reach_a_target():
     s = free(cohort=6, initial_gap=1.5, gradient_variance=0.02)
     goal = Goal.of(s, "seconds", ("grad_norm_sq", 0.9), 1)
-    point = BoundAdvice(book(())["fedcog.corollary"], goal).best()
+    point = BoundAdvice(BOUNDS["fedcog.corollary"], goal).best()
     assert point is not None
     assert point.step_size == pytest.approx(1 / math.sqrt(point.local_steps * point.rounds), rel=1e-9)
     assert point.value == pytest.approx(point.rounds * (0.7 + 0.05 * point.local_steps))
@@ -536,7 +537,7 @@ def plain(regression, k, w):
 
 
 def test_it_is_the_second_order_of_every_client(regression):
-    found, at = twin(regression), regression.minimiser.numpy()
+    found, at = surrogate(regression), regression.minimiser.numpy()
     assert found.minimiser == pytest.approx(at, abs=1e-9)
     for k in range(4):
         loss, gradients, hessian = plain(regression, k, at)
@@ -549,7 +550,7 @@ def test_it_is_the_second_order_of_every_client(regression):
 
 def test_least_squares_is_its_own_twin():
     ridge = task("ridge(diabetes, regularisation=0.2)").deal("iid", 5, 1)
-    found, itself = twin(ridge), ridge.quadratics
+    found, itself = surrogate(ridge), ridge.quadratics
     w = np.linspace(-1.3, 2.1, found.dim)
     assert found.client_losses(w) == pytest.approx(itself.client_losses(w), rel=1e-9)
 
@@ -558,7 +559,7 @@ def test_no_surrogate_without_a_single_minimiser_or_of_a_large_model(regression,
     net = task("fedcog_cnn(digits)").deal("iid", 3, 0)
     for other in (net, replace(regression, model=replace(regression.model, regularisation=0.0))):
         with pytest.raises(EmpiricsError, match="linear model"):
-            twin(other)
-    monkeypatch.setattr("paper_checks.comparing.twin.MOST_COORDINATES", 7)
+            surrogate(other)
+    monkeypatch.setattr("paper_checks.comparing.surrogate.MOST_COORDINATES", 7)
     with pytest.raises(EmpiricsError, match=r"7 parameters.* 31"):
-        twin(regression)
+        surrogate(regression)

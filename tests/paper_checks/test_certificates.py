@@ -290,6 +290,15 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (HELD, {"bits": 10**12}, "10000"),
     (CLAIM, {"metric": "local_drift", "over": "iterations"}, "local_drift"),
     (CLAIM, {"metric": "consensus_distance"}, "consensus_distance"),
+    (HELD, {"dimensions": [1]}, "means and of the deviations"),
+    (of("attained", "vectors"), {"g1": [[1]]}, "two lists"),
+    (lambda c: c["attained"]["values"].pop("g1"), {}, "no value at"),
+    (of("attained", "values"), {"noise": "1"}, "more than the run"),
+    (of("weights"), {"noise": "1"}, "metric has names"),
+    (lambda c: c["multipliers"].append(["class", "g1", "1"]), {}, "another number"),
+    (lambda c: c["multipliers"].append(["class", "g1", "g9", "1"]), {}, "no model"),
+    (CLAIM, {"metric": "mean_gap"}, "whole run"),
+    (CLAIM, {"metric": "accuracy"}, "accuracy"),
 ]
 STRANGE = [  # of a proof on smooth losses
     (GIVEN, {"dissimilarity_factor": "1/2"}),

@@ -48,15 +48,15 @@ from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Status
 from paper_checks.comparing import compare
 from paper_checks.comparing.advise import advise
-from paper_checks.comparing.compare_rows import EXACT, Failed, MEASURED, RANKED, TWIN, WORST
-from paper_checks.comparing.compare_sections import failure, power
-from paper_checks.comparing.composing import filled, identity
+from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, HOLDS
+from paper_checks.comparing.bound_rows import filled, identity
 from paper_checks.comparing.evidence import estimated
-from paper_checks.comparing.exact_evidence import _instances, speaks_of
-from paper_checks.comparing.price import price
+from paper_checks.comparing.exact_evidence import _instances, covers
+from paper_checks.comparing.minimum_rounds import minimum_rounds
+from paper_checks.comparing.rows import EXACT, FailedCondition, MEASURED, RANKED, SURROGATE, WORST
 from paper_checks.comparing.run_evidence import measured
-from paper_checks.comparing.standing import FAILS, HOLDS, STANDING
-from paper_checks.comparing.twin import twin
+from paper_checks.comparing.surrogate import surrogate
+from paper_checks.comparing.table import failure, rounded_up
 from paper_checks.worst_case.tightness_table import committed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,8 +107,8 @@ def test_every_number_is_that_of_the_bound_alone_times_the_factor_and_rows_are_i
             assert row.low <= row.value <= row.high
             assert not BOUNDS[row.bound].failed(**row.values)
         for one, other in pairwise(ranked):
-            assert (one.kind, one.printed) != (other.kind, other.printed) or one.high <= other.high
-    assert {row.state for row in table().rows if row.values} == {"vacuous", "silent"}
+            assert (one.kind, one.refuted) != (other.kind, other.refuted) or one.high <= other.high
+    assert {row.state for row in table().rows if row.values} == {"vacuous", "conditions not met"}
 
 
 def test_the_sites_have_the_numbers_of_the_theorems_by_hand():
@@ -131,26 +131,30 @@ def test_the_sites_have_the_numbers_of_the_theorems_by_hand():
 
 
 def test_a_number_is_informative_only_below_what_the_start_shows():
-    for constant, state, alone in ((0.02, "speaks", "speaks"), (0.13, "of the class", "vacuous"), (0.6, "vacuous", "")):
+    for constant, state, alone in (
+        (0.02, "informative", "informative"),
+        (0.13, "below premises", "vacuous"),
+        (0.6, "vacuous", ""),
+    ):
         row, *_ = only(own("level", constant * smoothness, *map(Condition.assume, (SMOOTH, LOWER_BOUNDED))), sites())
         assert (row.state, row.value) == (state, pytest.approx(constant * 2.22038, rel=1e-5))
-        assert row.trivial_here == pytest.approx(0.0874553, rel=1e-5)
-        assert row.trivial_class == pytest.approx(2 * 2.22038 * 0.1942623, rel=1e-5)
+        assert row.trivial_start == pytest.approx(0.0874553, rel=1e-5)
+        assert row.trivial_premises == pytest.approx(2 * 2.22038 * 0.1942623, rel=1e-5)
         if alone:  # premises that give nothing: the start decides
             row, *_ = only(own("level", constant * smoothness), sites())
-            assert (row.state, row.trivial_class) == (alone, math.inf)
+            assert (row.state, row.trivial_premises) == (alone, math.inf)
 
 
 def test_a_condition_that_fails_has_both_sides_of_a_client_where_it_does():
     row, *_ = only(own("short", smoothness, Condition("short steps", step_size * local_steps <= 0.3)), sites())
-    assert (row.state, math.isnan(row.value), row.failed[0].words) == ("silent", True, "short steps")
+    assert (row.state, math.isnan(row.value), row.failed[0].condition) == ("conditions not met", True, "short steps")
     assert (row.failed[0].left, row.failed[0].right) == (pytest.approx(0.448), 0.3)
     assert row.failed[0].margin == pytest.approx(0.448 / 0.3)
     listed = Scenario.of(client_weight=[0.2, 0.5, 0.3], local_gap=[0.1, 0.7, 0.9], smoothness=2)
     row, *_ = only(own("gaps", smoothness, Condition("small gaps", local_gap <= 0.3 * smoothness)), listed)
-    assert (row.state, row.failed[0].left, row.failed[0].right) == ("silent", 0.7, 0.6)
+    assert (row.state, row.failed[0].left, row.failed[0].right) == ("conditions not met", 0.7, 0.6)
     sides = [(0.187, 0.1415), (0.18714, 0.18749), (0.3, 0.3), (0.3, np.nextafter(0.3, 1))]
-    shown = [failure(Failed("short", *pair)).partition(": ")[2].split() for pair in sides]
+    shown = [failure(FailedCondition("short", *pair)).partition(": ")[2].split() for pair in sides]
     assert [sign for _, sign, _ in shown] == [">", "<", "=", "<"]
     assert [left == right for left, _, right in shown] == [False, False, True, False]  # sides are told apart
 
@@ -158,9 +162,9 @@ def test_a_condition_that_fails_has_both_sides_of_a_client_where_it_does():
 def test_what_cannot_be_ranked_says_why():
     for bound, state, why in (
         (own("order", smoothness, relation="<~"), "order", "constant"),
-        (own("other", smoothness, about=About("scaffold")), "unlike", "scaffold"),
-        (own("nothing", smoothness, about=None, statistic=None), "unlike", "no method"),
-        (own("one_step", smoothness, statistic=Statistic("every", "rounds", "server model")), "unlike", ""),
+        (own("other", smoothness, about=About("scaffold")), "other quantity", "scaffold"),
+        (own("nothing", smoothness, about=None, statistic=None), "other quantity", "no method"),
+        (own("one_step", smoothness, statistic=Statistic("every", "rounds", "server model")), "other quantity", ""),
         (own("run", smoothness**2 * distance_sq), "missing", "distance_sq=NUMBER"),
     ):
         row, *_ = only(bound, sites())
@@ -169,7 +173,7 @@ def test_what_cannot_be_ranked_says_why():
 
 def test_rounds_are_rounded_up():
     shown = {3: "3", 25: "25", 99.2: "100", 101: "110", 12245: "1.3e4", 6e4: "6e4", np.inf: "never"}
-    assert [power(x) for x in shown] == list(shown.values())
+    assert [rounded_up(x) for x in shown] == list(shown.values())
 
 
 def test_unequal_weights_silence_a_repair_for_equal_ones():
@@ -178,10 +182,10 @@ def test_unequal_weights_silence_a_repair_for_equal_ones():
     told = {word: stated for word, stated in given.items() if of_weights(word) and word != "current_loss"}
     rows = compare(sites().at(client_weight=weights, **told), "grad_norm_sq").rows
     row = next(r for r in rows if r.bound == "decaying_k.theorem_1_repaired")
-    assert row.state == "silent"
-    assert ("all clients weigh the same, 1/C", 0.5, 0.025) in [(f.words, f.left, f.right) for f in row.failed]
+    assert row.state == "conditions not met"
+    assert ("all clients weigh the same, 1/C", 0.5, 0.025) in [(f.condition, f.left, f.right) for f in row.failed]
     plain = next(r for r in rows if r.bound == "fedinit.theorem_1")  # its mean over the clients is plain, unsaid
-    assert plain.failed[-1].words == "all clients weigh the same, 1/C"
+    assert plain.failed[-1].condition == "all clients weigh the same, 1/C"
     everyone = compare(sites("everyone").at(client_weight=weights, **told), "grad_norm_sq").rows
     assert next(r for r in everyone if r.bound == "fedcog.theorem_sharp").state in RANKED  # which knows the weights
 
@@ -190,9 +194,9 @@ def test_who_is_drawn_twice_keeps_another_one_out():
     """The divergence of all clients is that of FedAvg only where all of them run."""
     s = sites("small steps").at(cohort=40)
     kinds = {r.state for r in compare(s, "divergence").rows if r.bound == "fedinit.theorem_4"}
-    assert kinds <= {*RANKED, "silent"}
+    assert kinds <= {*RANKED, "conditions not met"}
     again = compare(s.at(sampling="with_replacement"), "divergence").rows
-    assert {r.state for r in again if r.bound == "fedinit.theorem_4"} == {"unlike"}
+    assert {r.state for r in again if r.bound == "fedinit.theorem_4"} == {"other quantity"}
 
 
 def test_a_statement_that_the_audit_refuted_is_never_the_best(monkeypatch):
@@ -200,11 +204,11 @@ def test_a_statement_that_the_audit_refuted_is_never_the_best(monkeypatch):
                     client_gradient_variance=[1e-9] * 40)  # fmt: skip
     table = compare(s, "grad_norm_sq")
     printed = [r for r in table.rows if r.bound == "fedcog.corollary_printed"]
-    assert printed[0].state == "speaks"
-    assert printed[0].printed
+    assert printed[0].state == "informative"
+    assert printed[0].refuted
     sound = {r.bound for r in table.best()}
     assert sound
-    assert not any(STANDING[name].word == FAILS for name in sound if name in STANDING)
+    assert not any(AUDIT_STATUS[name].verdict == FAILS for name in sound if name in AUDIT_STATUS)
     alone = replace(table, rows=tuple(printed))
     assert not alone.best()
     assert "refuted" in alone.conclusion
@@ -215,7 +219,7 @@ def test_lower_estimates_are_conclusive_where_a_bound_is_vacuous_alone():
     bound = own("cap", grad_cap_sq)
     small = Scenario.of({"grad_cap_sq": 0.02, **notes}, initial_grad_norm_sq=0.5, smoothness=2.5, initial_gap=0.7)
     row, *_ = only(bound, small)
-    assert (row.state, row.conclusive, row.high) == ("speaks", False, math.inf)
+    assert (row.state, row.conclusive, row.high) == ("informative", False, math.inf)
     assert not compare(small, "grad_norm_sq", [bound]).best()
     large = Scenario.of({"grad_cap_sq": 20.5, **notes}, initial_grad_norm_sq=0.5, smoothness=2.5, initial_gap=0.7)
     row, *_ = only(bound, large)
@@ -224,7 +228,7 @@ def test_lower_estimates_are_conclusive_where_a_bound_is_vacuous_alone():
 
 def test_a_relaxed_method_is_compared_with_its_own_theorems_alone_and_two_at_once_with_none():
     rows = table("relaxed").rows
-    ranked = {r.bound for r in rows if r.state in (*RANKED, "silent")}
+    ranked = {r.bound for r in rows if r.state in (*RANKED, "conditions not met")}
     assert ranked
     assert all(BOUNDS[name].about.algorithm == "fedinit" for name in ranked)
     assert {r.kind.at for r in rows if r.state in RANKED} == {"server model"}
@@ -255,7 +259,7 @@ def test_the_tables_of_conditions_statistics_conversions_and_standings_fit_the_c
             _, kind, over = FOLDED[bound.target.name]
             over = "iterations" if over == AFTER else over  # a bound cannot declare more than that
             assert (bound.statistic.kind, bound.statistic.over) == (kind, over), bound.name
-    for name, (claim, word) in STANDING.items():
+    for name, (claim, word) in AUDIT_STATUS.items():
         known = CLAIMS[claim]
         repair = known.repair and known.repair.bound
         assert name in BOUNDS
@@ -352,7 +356,7 @@ def test_bounds_of_ones_own_stand_beside_those_that_are_named():
     chosen = ("own", "fedinit.theorem_1_sharp", "decaying_k.theorem_1_sharp")
     found = compare(sites("everyone"), "grad_norm_sq", [mine, nameless, unsaid], of=chosen)
     assert {row.bound for row in found.rows} == {mine.name, nameless.name, unsaid.name, *chosen[1:]}
-    priced = {row.bound for row in found.rows if row.price is not None}
+    priced = {row.bound for row in found.rows if row.minimum_rounds is not None}
     assert set(chosen[1:]) <= priced  # what is named has a price, and so has each of several
     text = str(found)
     assert "about=About(" in next(line for line in text.splitlines() if nameless.name in line)
@@ -393,23 +397,23 @@ def test_a_bound_on_the_divergence_takes_the_gradients_of_another_theorem():
 def test_an_excess_risk_is_the_sum_of_two_rows():
     s = Scenario.of(**FALLING, optimality_gap=0.37)
     (stable,) = rows_of(s, "stability", "fedinit.theorem_3")
-    assert (stable.trivial_class, stable.trivial_here) == (2.1, 2.1)  # the largest loss
-    assert stable.state == ("speaks" if stable.value < 2.1 else "vacuous")
+    assert (stable.trivial_premises, stable.trivial_start) == (2.1, 2.1)  # the largest loss
+    assert stable.state == ("informative" if stable.value < 2.1 else "vacuous")
     (gap,) = rows_of(s, "generalization_gap", "fedinit.theorem_3")
     assert (gap.value, set(gap.conversions)) == (stable.value, {*stable.conversions, "C10"})
-    assert "every client draws its samples independently from a distribution of its own" in gap.trusted
+    assert "every client draws its samples independently from a distribution of its own" in gap.assumed
     assert not rows_of(s, "generalization_gap", "fedinit.lemma_1")[0].values  # it is the conversion itself
     (risk,) = rows_of(s, "excess_risk", "fedinit.excess_risk_split")
     assert risk.value == pytest.approx(stable.value + 0.37)
     assert risk.conversions[-1] == "fedinit.theorem_3"
-    assert set(gap.trusted) <= set(risk.trusted)
+    assert set(gap.assumed) <= set(risk.assumed)
     given = s.at(generalization_gap=0.011, initial_gap=2.2)
     (row,) = rows_of(given, "excess_risk", "fedinit.excess_risk_split")
-    assert (row.value, row.state, row.trivial_here) == (pytest.approx(0.381), "speaks", 2.2)
+    assert (row.value, row.state, row.trivial_start) == (pytest.approx(0.381), "informative", 2.2)
     assert rows_of(given.at(optimality_gap=2.9), "excess_risk", "fedinit.excess_risk_split")[0].state == "vacuous"
     assert {name for name, bound in BOUNDS.items() if identity(bound)} == {"fedinit.excess_risk_split"}
     (fixed,) = rows_of(s.at(step_size=0.02), "stability", "fedinit.theorem_3")  # which supposes falling step sizes
-    assert (fixed.state, fixed.failed[-1].words.endswith("is c/tau")) == ("silent", True)
+    assert (fixed.state, fixed.failed[-1].condition.endswith("is c/tau")) == ("conditions not met", True)
 
 
 def test_a_bound_that_falls_in_what_a_run_gives_is_not_filled_with_an_upper_bound():
@@ -455,7 +459,7 @@ def test_no_sound_bound_is_below_an_exact_number_of_its_class():
             assert row.evidence[EXACT].value <= row.high
             assert row.over(EXACT) == pytest.approx(row.high / row.evidence[EXACT].value)
             compared += 1
-        assert not [row for row in table.exceeded if not row.printed]
+        assert not [row for row in table.exceeded if not row.refuted]
     assert compared >= 6
 
 
@@ -475,7 +479,7 @@ def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
         run = exact_run(p, algorithm("fedavg()"), Setting(7, 3, local_steps=4, step_size=0.05))
         series = run.iterations("grad_norm_sq")
         value = {"min": series.min(), "mean": series[:-1].mean()}[row.kind.statistic]
-        if speaks_of(row, BOUNDS[row.bound], one, s):
+        if covers(row, BOUNDS[row.bound], one, s):
             found.append(value)
     assert found
     assert max(found) <= row.evidence[EXACT].value * (1 + 1e-9)
@@ -505,12 +509,12 @@ def test_an_instance_outside_of_the_premises_is_no_evidence():
     s = Scenario.of(**SMALL)
     row = next(r for r in compare(s, "grad_norm_sq").rows if r.bound == "decaying_k.theorem_1_repaired")
     bound = BOUNDS[row.bound]
-    one = next(i for i in _instances(s) if speaks_of(row, bound, i, s) and i.problem.gradient_variance)
+    one = next(i for i in _instances(s) if covers(row, bound, i, s) and i.problem.gradient_variance)
     for word, value in (("smoothness", 0.9 * one.problem.smoothness), ("grad_cap_sq", 0.9 * one.values["grad_cap_sq"]),
                         ("strong_convexity", 1.1 * one.problem.strong_convexity)):  # fmt: skip
         if word in row.values:
-            assert not speaks_of(replace(row, values={**row.values, word: value}), bound, one, s)
-    assert not speaks_of(replace(row, high=row.high / 50), bound, one, s)  # with the gap that it starts with
+            assert not covers(replace(row, values={**row.values, word: value}), bound, one, s)
+    assert not covers(replace(row, high=row.high / 50), bound, one, s)  # with the gap that it starts with
     assert {"smoothness", "grad_cap_sq"} <= row.values.keys()
 
 
@@ -541,7 +545,7 @@ def test_a_bound_that_is_the_mean_after_the_steps_is_not_exceeded_and_a_little_l
 
 def test_what_the_audit_refuted_may_be_exceeded_and_says_so():
     table = compare(Scenario.of(**SMALL), "grad_norm_sq", exact=True)
-    row = next(row for row in table.rows if row.printed and EXACT in row.evidence)
+    row = next(row for row in table.rows if row.refuted and EXACT in row.evidence)
     low = replace(table, rows=(replace(row, high=row.evidence[EXACT].value / 2),))
     assert low.exceeded
     assert "refuted" in str(low)
@@ -574,26 +578,26 @@ FOUR = {"cohort": 3, "local_steps": 2, "rounds": 5, "step_size": 0.04}
 
 def test_the_twin_and_training_stand_beside_the_rows(problem):
     table = compare(Scenario.of(**FOUR), "grad_norm_sq", problem=problem, batch=7, measure=3)
-    assert table.kinds == (TWIN, MEASURED)
+    assert table.kinds == (SURROGATE, MEASURED)
     assert table.scenario["smoothness"].value == pytest.approx(problem.smoothness)
-    quadratics = twin(problem)
-    least = min(r.evidence[TWIN].value for r in table.rows if TWIN in r.evidence and r.kind.at == VIRTUAL)
+    quadratics = surrogate(problem)
+    least = min(r.evidence[SURROGATE].value for r in table.rows if SURROGATE in r.evidence and r.kind.at == VIRTUAL)
     assert 0 < least < float((quadratics.gradient(quadratics.start) ** 2).sum())
     rows = [row for row in table.rows if MEASURED in row.evidence]
     assert {row.kind.statistic for row in rows if row.kind.at == VIRTUAL} == {"min"}
-    assert all(row.evidence[MEASURED].above == (row.kind.at == VIRTUAL) for row in rows)
-    assert [one.label for one in table.beside] == ["quadratic twin, exact", "measured, 3 seeds"]
-    measured_line = table.beside[1]
+    assert all(row.evidence[MEASURED].upper == (row.kind.at == VIRTUAL) for row in rows)
+    assert [one.label for one in table.server_model] == ["quadratic surrogate, exact", "measured, 3 seeds"]
+    measured_line = table.server_model[1]
     assert 0 < measured_line.least[0] <= measured_line.mean[0] < table.trivial[1]
     assert measured_line.gap[0] > 0
     found = json.loads(table.to_json())
-    assert found["beside"][1]["last"] == list(measured_line.last)
+    assert found["server_model"][1]["last"] == list(measured_line.last)
 
 
 def test_a_measured_excess_is_judged_by_its_error(problem):
     s = compare(Scenario.of(**FOUR), "grad_norm_sq", problem=problem, batch=7).scenario
     found = measured(s, "grad_norm_sq", problem, 7, 4, Silent())
-    value, error = found.beside.least
+    value, error = found.server_model.least
     for factor, caught in ((value - 20 * error, True), (value - error / 4, False), (value + error, False)):
         one = own("level", factor / (problem.smoothness * float(s["initial_gap"].value)) * smoothness * initial_gap)
         table = compare(s, "grad_norm_sq", [one], problem=problem, batch=7, measure=4)
@@ -627,7 +631,7 @@ def test_a_committed_worst_case_is_found_in_the_scenarios_units():
     table = compare(s, "grad_norm_sq", worst_case=0)
     row = next(r for r in table.rows if r.bound == "decaying_k.theorem_1_sharp" and not r.conversions)
     assert row.evidence[WORST].value == pytest.approx(kept["worst_case"] * L * D, rel=1e-6)
-    assert row.evidence[WORST].above is not kept["exact"]
+    assert row.evidence[WORST].upper is not kept["exact"]
     unplanned = Scenario.of(clients=6, cohort=6, smoothness=L, step_size=0.03)
     for other, why in ((s.at(rounds=200), "400 gradients"), (unplanned, "rounds, local_steps")):
         text = str(compare(other, "grad_norm_sq", worst_case=0))
@@ -637,7 +641,7 @@ def test_a_committed_worst_case_is_found_in_the_scenarios_units():
 def test_a_worst_case_is_over_clients_as_unlike_as_the_theorem_says():
     said = (5 + step_size * smoothness) * smoothness * initial_gap + optimum_dissimilarity
     premises = map(Condition.assume, (CONVEX, SMOOTH, EXACT_GRADIENTS, FULL_PARTICIPATION))
-    one = own("unlike", said, *premises, statistic=Statistic("last", "rounds", SERVER))
+    one = own("apart", said, *premises, statistic=Statistic("last", "rounds", SERVER))
     plan = {"clients": 2, "cohort": 2, "local_steps": 2, "rounds": 1, "step_size": 0.3, "smoothness": 2.3}
 
     def worst_case(**more):
@@ -648,8 +652,8 @@ def test_a_worst_case_is_over_clients_as_unlike_as_the_theorem_says():
 
     alike, apart = (worst_case(optimum_dissimilarity=square) for square in (0.0, 0.5))
     assert alike.value < 0.99 * apart.value
-    assert "2 of a kind" in apart.what
-    assert "all alike" in worst_case(optimum_dissimilarity=0.5, client_weight=[0.9, 0.1]).what
+    assert "2 groups" in apart.what
+    assert "all identical" in worst_case(optimum_dissimilarity=0.5, client_weight=[0.9, 0.1]).what
 
 
 def test_a_server_that_goes_further_than_to_the_average_is_another_run(problem):
@@ -672,16 +676,16 @@ def test_the_price_is_where_the_bound_begins_to_speak():
               + smoothness * step_size * gradient_variance * local_steps,
               Condition("short steps", step_size * local_steps * smoothness <= 0.8))  # fmt: skip
     s = Scenario.of(**{**SMALL, "heterogeneity": 0.0, "optimum_dissimilarity": 0.0}, initial_grad_norm_sq=0.0123)
-    found = price(one, s, "grad_norm_sq")
+    found = minimum_rounds(one, s, "grad_norm_sq")
     assert found.rounds == pytest.approx(8 * 2.3 * 0.4 * 0.6 / 0.0123**2, rel=0.06)
     assert found.cohort == 3
     there = s.at(local_steps=found.local_steps, step_size=found.step_size, rounds=found.rounds)
-    assert row_of(compare(there, "grad_norm_sq", [one]), "own.sum").state == "speaks"
-    assert row_of(compare(there.at(rounds=found.rounds // 2), "grad_norm_sq", [one]), "own.sum").state != "speaks"
+    assert row_of(compare(there, "grad_norm_sq", [one]), "own.sum").state == "informative"
+    assert row_of(compare(there.at(rounds=found.rounds // 2), "grad_norm_sq", [one]), "own.sum").state != "informative"
 
 
 def test_a_theorem_for_all_clients_has_a_price_with_all():
-    found = price(BOUNDS["fedcog.corollary"], sites(), "grad_norm_sq")
+    found = minimum_rounds(BOUNDS["fedcog.corollary"], sites(), "grad_norm_sq")
     assert (found.cohort, math.isfinite(found.rounds)) == (40, True)
 
 
@@ -689,7 +693,7 @@ def test_a_theorem_for_all_clients_has_a_price_with_all():
 
 
 def test_the_formulas_of_the_papers_stand_below_printed_and_derived():
-    told = {r.formula: r for r in compare(sites(), "grad_norm_sq", of="decaying_k.lemma_2_repaired").recommended}
+    told = {r.formula: r for r in compare(sites(), "grad_norm_sq", of="decaying_k.lemma_2_repaired").formulas}
     printed, derived = told["decaying_k.k_star_printed"], told["decaying_k.k_star"]
     assert (printed.printed, derived.printed) == (True, False)
     formula = BOUNDS["decaying_k.k_star_printed"]
@@ -710,7 +714,7 @@ def test_the_command_ends_with_1_where_a_bound_of_ones_own_is_false(run, tmp_pat
     )
     words = [f"{word}={value}" for word, value in SMALL.items() if not isinstance(value, list)]
     words = ["compare", "grad_norm_sq", *words, "--exact", "--own", f"{file}:own", "--json"]
-    for luck, expected in ((None, (0, "missing")), (2.4, (0, "of the class")), (1e-4, (1, "of the class"))):
+    for luck, expected in ((None, (0, "missing")), (2.4, (0, "below premises")), (1e-4, (1, "below premises"))):
         status, out, _ = run(*words, *([] if luck is None else [f"luck={luck}"]))
         row = next(row for row in json.loads(out)["rows"] if row["bound"] == "own.level")
         assert (status, row["state"]) == expected

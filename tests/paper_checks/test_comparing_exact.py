@@ -26,7 +26,7 @@ from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.comparing import compare
-from paper_checks.comparing.compare_rows import EXACT, RANKED
+from paper_checks.comparing.rows import EXACT, RANKED
 from paper_checks.runs import schedules
 
 CLOSE = 1e-9
@@ -251,7 +251,7 @@ def test_no_theorem_on_one_machine_is_below_the_exact_number_of_the_federation()
         s = blurred(problem, plan, run, (), np.random.default_rng([seed, 9]))
         for target in TARGETS:
             for row in compare(s, target).rows:
-                if row.state in RANKED and "C15" in row.conversions and not row.printed and row.kind.at != AVERAGE:
+                if row.state in RANKED and "C15" in row.conversions and not row.refuted and row.kind.at != AVERAGE:
                     true = measured(row.kind, run, plan["step_size"], weighing(row))
                     assert true * (1 - CLOSE) <= row.high, row.bound
                     looked.add(row.bound)
@@ -269,7 +269,7 @@ def test_no_bound_is_below_the_exact_number_of_its_class(leave, full):
         s = blurred(problem, plan, run, leave, np.random.default_rng([seed, 7]))
         for target in ("grad_norm_sq", *(("optimality_gap", "distance_sq") if seed < 1 else ())):
             for row in compare(s, target).rows:
-                if row.state in RANKED and not row.printed:
+                if row.state in RANKED and not row.refuted:
                     exact = measured(row.kind, run, plan["step_size"], weighing(row))
                     assert row.high >= exact * (1 - CLOSE), row.bound
                     assert row.low <= row.high * (1 + CLOSE)
@@ -331,7 +331,7 @@ def test_a_federation_that_runs_scaffold_is_ranked_and_compared_with_exact_runs(
     expected = 2.3 / (h * 9) + 9 * 3 * h * 0.17 / (2 * 9) + 12 * h * 0.003 / (2 * 2) * (1 + 2)
     assert low.high == pytest.approx(expected, rel=1e-12)
     assert 0 < low.evidence[EXACT].value < low.high
-    assert not any(row.kind.algorithm == "fedavg" and row.state == "speaks" for row in found.rows)
+    assert not any(row.kind.algorithm == "fedavg" and row.state == "informative" for row in found.rows)
     with pytest.raises(BoundsError, match=r"fedavg.*scaffold"):
         Scenario.of("algorithm=scaffold", algorithm="fedavg", **KNOWN)
     both = Scenario.of(**KNOWN, algorithm="scaffold")

@@ -92,16 +92,6 @@ def test_rates_of_the_mean_are_proved_and_smaller_claims_refused(random_ones):
         assert refused(put(proof, ("claim", "clients"), None))
 
 
-def test_what_noise_goes_along_with_is_refused(random_ones):
-    for proof in (p for p in random_ones if p["noises"][0]):
-        for later, noise in (("v2", "n1"), ("v3", "n2"), ("v4", "n1"), ("n2", "n2"), ("v1", "v1"), ("v1", "n7")):
-            other = copy.deepcopy(proof)
-            other["unheard"][0].append([later, noise, "0"])
-            assert refused(other), (later, noise)
-        assert refused(put(proof, ("noises", 0, 1), lambda x: str(Fraction(x) / -2)))
-        assert refused(put(proof, ("noises", 1, 0), lambda x: str(Fraction(x) * Fraction(9, 10))))
-
-
 FORGED = [
     (("claim", "method"), "scaffold"),
     (("claim", "step_size"), 0.13), (("claim", "smoothness"), "17e-1"), (("claim", "floor"), "1_0"),
@@ -137,12 +127,46 @@ def test_forged_files_are_refused_in_one_line(proofs, tmp_path, capsys):
         assert lines.isascii()
 
 
-def test_claims_of_no_federation_are_refused(random_ones):
-    drawn = next(p for p in random_ones if p["claim"]["cohort"] == 2)
-    for word, value in (
-        ("cohort", 9), ("cohort", 0), ("clients", 0), ("clients", 2), ("noise_floor", "-1/3"), ("floor", "-1/100"),
-        ("strong_convexity", "-1/5"), ("strong_convexity", "9/5"), ("start_dissimilarity", "-1"), ("local_steps", 201),
-        ("step_size", ["13/100"] * 3),
-    ):  # fmt: skip
-        with pytest.raises(verify.Refused):
-            verify.check(put(drawn, ("claim", word), value))
+def row(*more):
+    return lambda rows: [*rows, list(more)]
+
+
+OF_NOISE = [  # of a rate of the mean with noise: what is changed, and a word of the refusal
+    (("kind",), "proof", "kind"), (("claim", "contraction"), "1", "between 0 and 1"), (("change",), "0", "change"),
+    (("claim", "strong_convexity"), None, "minimiser"), (("claim", "strong_convexity"), "9/5", "no such functions"),
+    (("claim", "step_size"), ["13/100"] * 3, "one step size"), (("claim", "floor"), "-1/100", "negative"),
+    (("claim", "clients"), 0, "clients"), (("claim", "cohort"), 5, "take part"), (("claim", "clients"), None, "noise"),
+    (("means",), [["1"]], "another size"), (("means", 0, 1), "9", "symmetric"),
+    (("claim", "local_steps"), 201, "steps"),
+    (("multipliers",), row(0, 1, "-1"), "multiplier"), (("multipliers",), row(0, 99, "1"), "no such point"),
+    (("multipliers",), row(1, 0, "1"), "left over"), (("noises", 0), lambda x: x[1:], "every step"),
+    (("noises", 1, 0), "-1/3", "weight"), (("unheard", 0), row("v4", "n1", "0"), "goes along"),
+    (("unheard", 0), row("n2", "n2", "0"), "goes along"), (("unheard", 0), row("v1", "n7", "0"), "goes along"),
+    (("claim", "noise_floor"), lambda x: str(Fraction(x) / 2), "noise leaves"),
+    (("claim", "start_distance"), lambda x: str(Fraction(x) / 2), "start counts"),
+    (("above_nothing", "vectors"), ["v1"] * 501, "500"),
+]  # fmt: skip
+OF_COHORTS = [
+    (("claim", "cohort"), 9, "cohort"), (("claim", "cohort"), 0, "cohort"),
+    (("claim", "noise_floor"), "1/3", "take part"),
+    (("potential",), "1/10", "no point"), (("claim", "start_dissimilarity"), "-1", "negative"),
+]  # fmt: skip
+OF_ROUNDS = [
+    ("rounds", -1, "rounds"), ("initial_distance_sq", "-1", "squared length"), ("bound", "1/9", "after these rounds"),
+    ("gradient_variance", "1/50", "of noise"), ("until", 7, "until"),
+]  # fmt: skip
+
+
+def test_every_refusal_says_why(random_ones, proofs):
+    noisy = next(p for p in random_ones if p["claim"]["method"] == "fedavgm" and p["noises"][0])
+    drawn = next(p for p in random_ones if p["claim"]["cohort"] == 2 and p["claim"]["method"] == "fedprox")
+    later = {"rounds": 3, "initial_distance_sq": "1", "optimum_dissimilarity": "1", "gradient_variance": "0"}
+    later = {**proofs[0], "after": {**later, "bound": "1000"}}
+    verify.check(later)
+    made = [(put(noisy, path, value), why) for path, value, why in OF_NOISE]
+    made += [(put(drawn, path, value), why) for path, value, why in OF_COHORTS]
+    made += [({**later, "after": {**later["after"], word: value}}, why) for word, value, why in OF_ROUNDS]
+    made.append((put(proofs[3], ("claim", "start_dissimilarity"), "0"), "heterogeneity at the start"))
+    for proof, why in made:
+        with pytest.raises(verify.Refused, match=why):
+            verify.check(proof)

@@ -10,16 +10,16 @@ from bounds import BOUNDS
 from bounds.vocabulary import current_loss, initial_loss, iterations, local_steps, rounds, runtime, steps_cubed_ratio
 from paper_checks.audit.running import claim
 from paper_checks.claims.claim import Book, Status
-from paper_checks.comparing.standing import FAILS, REPAIR, STANDING
+from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, REPAIR
 
 SAME_AS = {"decaying_k.per_rounds": "decaying_k.theorem_1", "decaying_k.per_second": "decaying_k.theorem_1"}
 """Bounds that are the formula of another one, by whose claim they stand."""
-SOUND = [name for name, standing in STANDING.items() if standing.word != FAILS]
+SOUND = [name for name, standing in AUDIT_STATUS.items() if standing.verdict != FAILS]
 
 
 def deciding(name):
     """The check that decides: that of the claim, or of its repair."""
-    known, word = STANDING[name]
+    known, word = AUDIT_STATUS[name]
     found = claim(known)
     return found.repair.check if word == REPAIR else found.check
 
@@ -32,7 +32,7 @@ def test_the_check_does_not_let_a_bound_pass_that_is_fifty_times_too_small(name)
     assert deciding(name)(Book({name: small})).status is not Status.HOLDS
 
 
-@cases("name", [name for name in STANDING if name not in (*SOUND, *SAME_AS)])
+@cases("name", [name for name in AUDIT_STATUS if name not in (*SOUND, *SAME_AS)])
 def test_the_check_of_a_bound_that_fails_reads_it(name):
     book = Book()
     deciding(name)(book)
@@ -55,9 +55,9 @@ def test_what_stands_by_the_claim_of_another_bound_is_its_formula(name, other):
     assert sp.simplify(a - b.subs(rounds, 2 * rounds)) != 0
 
 
-@cases("name", [name for name in STANDING if STANDING[name].word == REPAIR])
+@cases("name", [name for name in AUDIT_STATUS if AUDIT_STATUS[name].verdict == REPAIR])
 def test_a_repair_is_of_the_same_number_as_what_is_printed(name):
-    printed = [other for other, s in STANDING.items() if s.claim == STANDING[name].claim and s.word == FAILS]
+    printed = [other for other, s in AUDIT_STATUS.items() if s.claim == AUDIT_STATUS[name].claim and s.verdict == FAILS]
     for other in printed:
         one, same = BOUNDS[name], BOUNDS[other]
         for field in ("target", "relation", "statistic", "about"):

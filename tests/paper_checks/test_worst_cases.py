@@ -514,6 +514,17 @@ def test_what_is_refused_where_clients_are_drawn():
         assert [name for name in named if name not in str(error.value)] == [], error.value
 
 
+def test_trees_with_more_models_than_gradients_are_solved_and_what_takes_too_long_says_so(monkeypatch):
+    found = worst_case("fedavg()", drawing(1), STRONG, "grad_norm_sq", clients=4)
+    assert found.doubt < 1e-4 * found.value
+    assert found.value > worst_case("fedavg()", drawing(4), STRONG, "grad_norm_sq").value
+    late = replace(worst_case("fedavg()", drawing(2), STRONG, "grad_norm_sq").program, until=0.0)
+    for small in (0, 10**6):  # the central path first, or the solver
+        monkeypatch.setattr(refining, "SMALL", small)
+        with pytest.raises(programs.TooLongError, match="patience"):
+            refining.refined(late)
+
+
 # ---- layers ----
 
 

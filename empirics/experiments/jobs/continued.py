@@ -1,4 +1,4 @@
-"""The cell of runs that change their method: some rounds of one, then of another, from the very same state.
+"""Runs that change their method: some rounds of one, then of another, from the very same state.
 
 Runs that begin alike share the beginning: a worker keeps the last few, so that twenty variants of one method cost
 twenty endings. A beginning depends on nothing but its arguments: whoever trains it, the numbers are the same.

@@ -1,4 +1,4 @@
-"""Cells of seconds per SGD step: all networks in turn inside one cell, so that the machine's noise hits all alike."""
+"""Seconds per SGD step: all networks in turn inside one run, so that the machine's noise hits all alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cells of training sweeps: arguments are the words of ``fedbounds train``, the outcome is its tidy table."""
+"""Training runs: their arguments are the options of ``fedbounds train``, the outcome is its tidy table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from ...algorithms import algorithm as read_algorithm
-from ...calls import chosen, in_a_file, parse, refuse_twice
 from ...data.catalogue import DATASETS
 from ...errors import EmpiricsError
 from ...federation.augment import AUGMENTATIONS
@@ -23,6 +22,7 @@ from ...models.compiled import compiled, engine_of
 from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
+from ...spec_strings import chosen, in_a_file, parse, refuse_twice
 from ...training.engines import device_named, in_process
 from ...training.setting import Setting
 from .. import Outcome
@@ -59,7 +59,7 @@ def prepared(
     """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``.
 
     ``engine`` is one of ``CELL_ENGINES``: what computes is part of a cell's key. Where the compiled
-    passes serve the model they are taken or the cell fails, so that cells that say so are never a mixture of both.
+    passes serve the model they are taken or the run fails, so that its numbers are never a mixture of both.
     """
     measurements = measured(measure)
     dealt = loaded(problem).deal(
@@ -80,7 +80,7 @@ def prepared(
 
 
 def by_engine(problem: FederatedProblem, engine: str) -> FederatedProblem:
-    """The problem computed by one of them; none chooses by itself: a cell's key is the same on every machine."""
+    """The problem computed by one of them; none chooses by itself: a run's key is the same on every machine."""
     chosen("engine", engine, CELL_ENGINES)
     if engine == GPU:
         return problem.to(device_named(GPU))
@@ -97,7 +97,7 @@ def measured(measure: Sequence[str]) -> list[Measurement]:
 
 
 def meant(arguments: Mapping[str, Any]) -> str:
-    """What the words of a cell mean, read without data: of two cells that mean the same the numbers are the same.
+    """What the arguments of a run mean, read without data: two runs that mean the same have the same numbers.
 
     A mistake that the words alone show is refused.
     """
@@ -108,7 +108,7 @@ def meant(arguments: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=1024)
 def _meant(text: str) -> str:
-    """The meaning of arguments as JSON, which most cells of a grid share but for their seed."""
+    """The meaning of arguments as JSON, which most runs of a grid share but for their seed."""
     given = signature(prepared).bind(**json.loads(text))
     given.apply_defaults()
     words = dict(given.arguments)
@@ -186,7 +186,7 @@ def outcome(run: Run, rows: Sequence[Row]) -> Outcome:
 
 
 def going_on(path: Path, rounds: int) -> Keeper | None:
-    """The kept run of a cell's beginning, or a new one in its place where that cannot be gone on from.
+    """The kept run that begins like this one, or a new one in its place where that cannot be gone on from.
 
     None where a longer run is kept: it stays. The file's name stands for the words.
     """
@@ -201,7 +201,7 @@ def going_on(path: Path, rounds: int) -> Keeper | None:
 
 
 def planned(clients: int, rounds: int, cohort: int | None, **setting: Any) -> Setting:
-    """The setting of a cell; without a number for the cohort everyone takes part."""
+    """The setting of a run; without a number for the cohort everyone takes part."""
     return Setting(rounds, clients if cohort is None else cohort, **setting)
 
 

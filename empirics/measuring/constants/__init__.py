@@ -1,6 +1,4 @@
-"""Constants of a problem, how each was obtained and how uncertain it is; bounds at uncertain constants."""
-
-from bounds.numerics.ranges import bound_range, Range
+"""Constants of a problem, how each was obtained and how uncertain it is."""
 
 from .closed import closed_forms
 from .core import as_json, between, Constant, DECIDING, known, LOWER, PROVENANCE
@@ -16,10 +14,8 @@ __all__ = [
     "Eigenvalues",
     "Gradients",
     "Noise",
-    "Range",
     "as_json",
     "between",
-    "bound_range",
     "closed_forms",
     "constants",
     "eigenvalues",

@@ -48,12 +48,12 @@ def constants(
     bar: Progress | None = None,
     closed: Mapping[str, Constant] | None = None,
 ) -> dict[str, Constant]:
-    """What is known of ``problem``, by word; ``batch`` is the minibatch's size, all samples of clients that hold fewer.
+    """The constants of ``problem`` by name; ``batch`` is the minibatch's size, all samples of clients that hold fewer.
 
     ``path (T, dim)`` are models of a run (default: the start alone): maxima along it are lower estimates, said so.
     ``factor`` chooses the B^2 for which G^2 is given (default: that of the closed form, else 1). ``quick`` takes the
     curvature of a network from some of the samples of all clients together, which every L of the samples' losses
-    covers. ``bar`` hears how far it is. ``closed`` are the closed forms that take the place of estimates, which stay
+    covers. ``bar`` shows the progress. ``closed`` are the closed forms that take the place of estimates, which stay
     the low ends of their intervals (default: those of plain averaged SGD).
     """
     if batch < 1:
@@ -61,30 +61,18 @@ def constants(
     if factor is not None and factor < 1:
         raise EmpiricsError(f"the dissimilarity factor B^2 must be >= 1; got {factor:g}")
     with computing("float32", problem.device):
-        return _constants(problem, batch, path, factor, quick, bar, closed)
-
-
-def _constants(
-    problem: FederatedProblem,
-    batch: int,
-    path: Tensor | None,
-    factor: float | None,
-    quick: bool,
-    bar: Progress | None,
-    closed: Mapping[str, Constant] | None,
-) -> dict[str, Constant]:
-    start = problem.model.start(0).to(problem.device)
-    walked = start.unsqueeze(0) if path is None else path
-    where = "at the start" if path is None else f"maximum over {len(walked)} models of a run"
-    caps = closed_forms(problem, batch) if closed is None else closed
-    parts = (
-        _federation(problem),
-        _start(problem, start),
-        _convex(problem, start) if problem.convex else _network(problem, walked, where, quick, bar or Silent()),
-        _noise(problem, walked, where, batch, caps),
-        _dissimilarity(problem, walked, where, factor, caps),
-    )
-    return {c.quantity.name: c for part in parts for c in part}
+        start = problem.model.start(0).to(problem.device)
+        walked = start.unsqueeze(0) if path is None else path
+        where = "at the start" if path is None else f"maximum over {len(walked)} models of a run"
+        caps = closed_forms(problem, batch) if closed is None else closed
+        parts = (
+            _federation(problem),
+            _start(problem, start),
+            _convex(problem, start) if problem.convex else _network(problem, walked, where, quick, bar or Silent()),
+            _noise(problem, walked, where, batch, caps),
+            _dissimilarity(problem, walked, where, factor, caps),
+        )
+        return {c.quantity.name: c for part in parts for c in part}
 
 
 def _federation(problem: FederatedProblem) -> Iterator[Constant]:

@@ -38,12 +38,9 @@ def _closed_form(model: Linear, w: Tensor, samples: Samples) -> np.ndarray:
     for _, x, y in samples.chunks(1 << 15):
         pull = model.pull(model.output(w.unsqueeze(0), x), y)
         squares.append((pull[0] ** 2).sum(0) * (x[0] ** 2).sum(-1))
-    mean = torch.stack([_mean_pull(model, w, *samples.of(k)) for k in range(samples.federation.clients)])
+    batches = ((x.unsqueeze(0), y.unsqueeze(0), None) for x, y in map(samples.of, range(samples.federation.clients)))
+    mean = torch.stack([model.gradient(w.unsqueeze(0), batch)[0] - model.regularisation * w for batch in batches])
     return (samples.client_means(torch.cat(squares)) - (mean.double() ** 2).sum(-1)).clamp(min=0).cpu().numpy()
-
-
-def _mean_pull(model: Linear, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    return model.gradient(w.unsqueeze(0), (x.unsqueeze(0), y.unsqueeze(0), None))[0] - model.regularisation * w
 
 
 def _one_by_one(problem: FederatedProblem, w: Tensor, client: int) -> tuple[float, float]:

@@ -1,6 +1,6 @@
-"""Networks of convolutions, pooling, ReLU and dense layers, and linear models, by compiled passes on a CPU.
+"""Networks of convolutions, pooling, ReLU and dense layers by compiled passes on a CPU.
 
-``compiled(model)`` is the same model over flat rows, networks several times as fast; its numbers agree with torch's to
+``compiled(model)`` is the same model over flat rows, several times as fast; its numbers agree with torch's to
 rounding. Nothing here is loaded before it is asked for, and without numba all runs on torch.
 """
 
@@ -29,33 +29,25 @@ class NotServed(EmpiricsError):
 
 def compiled(model: Any) -> Any:
     """``model`` by compiled passes; raises ``NotServed`` where they do not serve it or numba is missing."""
-    from ..linear import Linear
     from ..network import Network
 
     if engine_of(model) != "torch":
         return model
-    if isinstance(model, Linear):
-        linear = loaded("linear")
-        if type(model) not in linear.SERVED:
-            raise NotServed(f"it is {type(model).__name__}")
-        return linear.of(model)
     if type(model) is not Network:  # a subclass may compute something else
-        known = isinstance(model, Network)
-        raise NotServed(f"it is {type(model).__name__}" if known else "it is no network and no linear model")
+        raise NotServed(f"it is {type(model).__name__}")
     from .layers import refuse_unserved
 
     refuse_unserved(model)
     return loaded().CompiledNetwork.of(model)
 
 
-def loaded(kind: str = "network") -> Any:
-    """The module of compiled networks or ``linear`` models; raises ``NotServed`` where numba is missing or broken."""
+def loaded() -> Any:
+    """The module of compiled networks; raises ``NotServed`` where numba is missing or broken."""
     try:
-        module = import_module(f".{kind}", __name__)
+        return import_module(".network", __name__)
     except Exception as error:  # an installation may be broken in any way
         first = (str(error).splitlines() or [""])[0]
         raise NotServed(f"numba cannot be loaded: {type(error).__name__}: {first}") from None
-    return module
 
 
 def prepare(model: Any, slow: Callable[[], object]) -> None:

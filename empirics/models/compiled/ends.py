@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import factorial, log
+
 import numba
 import numpy as np
 
-from .cache import kernel
-from .exponential import EXPONENTIAL, exponentials
-from .tiles import LANES, tile_turned
+from .cache import AS_WRITTEN, kernel
+from .tiles import LANES, power_of_two, tile_turned
 
 ZERO = numba.float32(0)
-TABLE = EXPONENTIAL[np.dtype(np.float32)]
+LEAST = -87.0
+"""Exponents below this one count as it."""
+HIGH = log(2) - log(2) % 2**-12  # of so few digits that an integer times it is exact
+TABLE = np.array([1 / log(2), HIGH, log(2) - HIGH, LEAST, *(1 / factorial(n) for n in range(14))], np.float32)
+"""What ``exponentials`` is computed with: the last entries are the coefficients of the power series."""
 
 
 @kernel
 def turned(to, to0, to_pitch, x, x0, pitch, rows, columns):
     """Turn a matrix ``x (rows, columns)`` round: ``to (columns, rows)``."""
-    lanes = LANES * 4 // x.itemsize
-    whole_rows, whole_columns = rows // lanes * lanes, columns // lanes * lanes
-    for c in range(0, whole_columns, lanes):
-        for r in range(0, whole_rows, lanes):
+    whole_rows, whole_columns = rows // LANES * LANES, columns // LANES * LANES
+    for c in range(0, whole_columns, LANES):
+        for r in range(0, whole_rows, LANES):
             tile_turned(to, to0 + c * to_pitch + r, to_pitch, x, x0 + r * pitch + c, pitch)
     for r in range(rows):
         for c in range(whole_columns if r < whole_rows else 0, columns):
@@ -49,6 +54,24 @@ def given_out(memory, width, batch, target, y0, channels, rows, columns, channel
         for r in range(rows):
             y = y0 + c * channel_pitch + r * row_pitch
             turned(target, (c * rows + r) * columns, size, memory, y, width, columns, batch)
+
+
+@partial(kernel, flags=AS_WRITTEN)  # the parts of a logarithm must stay apart
+def exponentials(x, table):
+    """``exp(x)`` in place for x <= 0: two to an integer times a power series; a NaN stays.
+
+    A library's exponential would depend, in its last bits, on which library a process happens to have loaded.
+    """
+    scale, high, low, least = table[0], table[1], table[2], table[3]
+    one, half, a3, a4, a5, a6, a7 = table[4], table[6], table[7], table[8], table[9], table[10], table[11]
+    a8, a9, a10, a11, a12, a13 = table[12], table[13], table[14], table[15], table[16], table[17]
+    for t in range(len(x)):
+        a = least if x[t] < least else x[t]
+        k = np.floor(a * scale + half)
+        r = (a - k * high) - k * low
+        s = ((((a13 * r + a12) * r + a11) * r + a10) * r + a9) * r + a8
+        s = ((((((s * r + a7) * r + a6) * r + a5) * r + a4) * r + a3) * r + half) * r + one
+        x[t] = (s * r + one) * power_of_two(k)
 
 
 @kernel

@@ -36,7 +36,7 @@ class Layer:
     flat: bool = False
     """Samples are flat from here on."""
     everywhere: bool = False
-    """The window is the whole picture."""
+    """The window is the whole image."""
 
 
 def refuse_unserved(network: Network) -> None:

@@ -23,7 +23,7 @@ TOGETHER = 512
 
 @dataclass(frozen=True)
 class Buffer:
-    """Numbers ``(channels, rows, columns, width)`` in memory, with a rim of zeros round every picture."""
+    """Numbers ``(channels, rows, columns, width)`` in memory, with a rim of zeros round every image."""
 
     place: int
     width: int
@@ -70,13 +70,13 @@ class Passes:
     taps: list[Array] = field(default_factory=list)
     pixels: list[Array] = field(default_factory=list)
 
-    def room(self, channels: int, rows: int = 1, columns: int = 1, rim: tuple[int, int] = (0, 0)) -> Buffer:
+    def allocate(self, channels: int, rows: int = 1, columns: int = 1, rim: tuple[int, int] = (0, 0)) -> Buffer:
         buffer = Buffer(self.size, self.width, channels, rows, columns, rim)
         self.size = buffer.end
         return buffer
 
-    def room_for(self, numbers: int) -> int:
-        """So many numbers for a while; what follows is aligned again."""
+    def allocate_numbers(self, numbers: int) -> int:
+        """Working memory for so many numbers; what follows is aligned again."""
         begin = self.size
         self.size = begin - (-numbers // WIDTH) * WIDTH
         return begin
@@ -140,7 +140,7 @@ class PassPlan:
 
     def _forward(self, shape: Shape) -> None:
         made = self.made
-        here = made.room(*_picture(shape), rim=self._rim(0))
+        here = made.allocate(*_picture(shape), rim=self._rim(0))
         flat = len(shape) == 1
         if here.rim != (0, 0):
             made.add(ops.ZEROS, here.place, here.end)
@@ -156,7 +156,7 @@ class PassPlan:
             elif layer.kind == "dense":
                 if not flat or before.channels != layer.inputs:
                     raise NotServed(f"a dense layer of {layer.inputs} inputs after samples of shape {before.shape}")
-                here = made.room(layer.outputs)
+                here = made.allocate(layer.outputs)
                 self._dense(layer, before, here)
             else:
                 if flat or (layer.kind == "convolution" and before.channels != layer.inputs):
@@ -187,7 +187,7 @@ class PassPlan:
         )  # fmt: skip
 
     def _window(self, number: int, layer: Layer, before: Buffer, rim: tuple[int, int]) -> Buffer:
-        """A convolution or a pooling layer: outputs where the whole window lies in the (padded) picture."""
+        """A convolution or a pooling layer: outputs where the whole window lies in the (padded) image."""
         made = self.made
         if layer.everywhere:
             layer = self.layers[number] = replace(layer, kernel=before.shape[1:], stride=before.shape[1:])
@@ -200,7 +200,7 @@ class PassPlan:
         if high < 1 or wide < 1:
             raise NotServed(f"a window of {layer.kernel} on pictures of {before.shape[1:]}")
         outputs = layer.outputs or before.channels
-        here = made.room(outputs, high, wide, rim)
+        here = made.allocate(outputs, high, wide, rim)
         if rim != (0, 0):
             made.add(ops.ZEROS, here.place, here.end)
         if layer.kind == "convolution":
@@ -222,7 +222,7 @@ class PassPlan:
             return here
         window = (*here.shape, *before.shape[1:], *layer.kernel, *layer.stride, here.channel, here.row)
         if layer.kind == "maximum":
-            code = self.codes[number] = made.room(*here.shape)
+            code = self.codes[number] = made.allocate(*here.shape)
             made.add(ops.MAXIMA, before.place, here.first, code.place, *window, layer.relu)
         else:
             made.add(ops.MEANS, before.place, here.first, *window)
@@ -231,14 +231,14 @@ class PassPlan:
         return here
 
     def _pack(self, layer: Layer) -> int:
-        """Room for the weights of a convolution in another order."""
-        return self.made.room_for(layer.outputs * layer.inputs * layer.kernel[0] * layer.kernel[1])
+        """Memory for the weights of a convolution in another order."""
+        return self.made.allocate_numbers(layer.outputs * layer.inputs * layer.kernel[0] * layer.kernel[1])
 
     # ---- back ----
 
     def _back(self) -> None:
         made = self.made
-        self.gradient = made.room(*self.output.shape)
+        self.gradient = made.allocate(*self.output.shape)
         made.add(ops.TAKE_IN, self.gradient.first, *self.gradient.shape, self.gradient.channel, self.gradient.row)
         taking = made.taken()
         learning = [number for number, layer in enumerate(self.layers) if layer.outputs]
@@ -269,7 +269,7 @@ class PassPlan:
             return replace(d, channels=before.channels, rows=before.rows, columns=before.columns)
         if not inputs:
             return d
-        to = made.room(*before.shape)
+        to = made.allocate(*before.shape)
         if layer.kind == "dense":
             every = np.arange(layer.outputs)
             first = made.listed(made.taps, np.stack([every * made.width, every * layer.inputs], 1))
@@ -291,7 +291,7 @@ class PassPlan:
     def _dense_weights(self, layer: Layer, before: Buffer, d: Buffer) -> None:
         made, pitch, every = self.made, -(-layer.inputs // WIDTH) * WIDTH, np.arange(self.made.width)
         first = made.listed(made.taps, np.stack([every * pitch, every], 1))
-        turned, spare = made.room_for(made.width * pitch), made.room_for(OUTPUTS * WIDTH)
+        turned, spare = made.allocate_numbers(made.width * pitch), made.allocate_numbers(OUTPUTS * WIDTH)
         made.add(
             ops.DENSE_WEIGHTS, layer.weight, layer.outputs, layer.inputs, d.place, before.place, turned, pitch, spare,
             first,

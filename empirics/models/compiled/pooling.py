@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .cache import kernel
-from .tiles import Code, INDEX
+from .tiles import Code, INDEX, LANES
 
 ZERO = numba.float32(0)
 QUARTERS = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -43,7 +43,7 @@ def squares(typing: Any, memory: Any, x0: Any, below: Any, y0: Any, code0: Any, 
             code.write(memory, code.plus(code0, lane), builder.select(lost, code.spread(code.float(-1.0)), which))
             return []
 
-        code.loop(INDEX(0), width, [], INDEX(code.lanes), vector)
+        code.loop(INDEX(0), width, [], INDEX(LANES), vector)
         return context.get_dummy_value()
 
     return types.void(memory, place, place, place, place, place, place), generate
@@ -66,7 +66,7 @@ def squares_back(typing: Any, memory: Any, d0: Any, code0: Any, x0: Any, below: 
                 code.write(memory, here, builder.select(this, d, ir.Constant(code.vectors, None)))
             return []
 
-        code.loop(INDEX(0), width, [], INDEX(code.lanes), vector)
+        code.loop(INDEX(0), width, [], INDEX(LANES), vector)
         return context.get_dummy_value()
 
     return types.void(memory, place, place, place, place, place), generate

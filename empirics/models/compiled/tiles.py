@@ -1,8 +1,8 @@
 """The two innermost loops, in LLVM's own words: sums of products whose sums stay in vector registers.
 
-Everything a network multiplies goes through one of them. Arrays are flat and hold float32 numbers (those of linear
-models may be float64) with the samples of a batch innermost, so that a vector is the same number of ``LANES``
-neighbouring samples, half as many in float64, whatever the layer: no channel is too few. Numba's own loops would keep
+Everything a network multiplies goes through one of them. Arrays are flat and hold float32 numbers with the samples of
+a batch innermost, so that a vector is the same number of ``LANES`` neighbouring samples whatever the layer: no channel
+is too few. Numba's own loops would keep
 each sum in memory; here a block of sums is held in registers while all its products go by, and every number that is
 loaded serves several of them.
 
@@ -39,17 +39,12 @@ FAST = ("contract",)  # a product and a sum in one operation, where the processo
 
 
 class Code:
-    """A few words over llvmlite's builder: addresses in flat arrays, vectors, loops with sums.
-
-    Numbers are of the kind that the first array holds.
-    """
+    """A few words over llvmlite's builder: addresses in flat arrays, vectors, loops with sums."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, values: Sequence[Any]) -> None:
         self.builder = builder
-        kind = signature.args[0].dtype
-        self.float, self.bytes = context.get_value_type(kind), kind.bitwidth // 8
-        self.lanes = LANES * 4 // self.bytes
-        self.vectors = ir.VectorType(self.float, self.lanes)
+        self.float = context.get_value_type(types.float32)
+        self.vectors = ir.VectorType(self.float, LANES)
         module = builder.module
         said = [module.add_metadata([f"llvm.loop.{word}.disable"]) for word in ("unroll",)]
         # LLVM wants a node that names itself first; unrolled further, these loops only take longer to compile.
@@ -73,13 +68,13 @@ class Code:
 
     def vector(self, array: Any, place: Any) -> Any:
         where = self.builder.bitcast(self.builder.gep(array, [place]), self.vectors.as_pointer())
-        return self.builder.load(where, align=self.bytes)
+        return self.builder.load(where, align=4)
 
     def spread(self, number: Any) -> Any:
         """The number in every lane."""
         nothing = ir.Constant(self.vectors, ir.Undefined)
         one = self.builder.insert_element(nothing, number, LANE(0))
-        return self.builder.shuffle_vector(one, nothing, self.chosen([0] * self.lanes))
+        return self.builder.shuffle_vector(one, nothing, self.chosen([0] * LANES))
 
     def chosen(self, lanes: Sequence[int]) -> Any:
         """Which lanes of two vectors a shuffle takes."""
@@ -87,14 +82,14 @@ class Code:
 
     def write(self, array: Any, place: Any, vector: Any) -> None:
         where = self.builder.bitcast(self.builder.gep(array, [place]), self.vectors.as_pointer())
-        self.builder.store(vector, where, align=self.bytes)
+        self.builder.store(vector, where, align=4)
 
     def lanes_summed(self, vector: Any) -> Any:
         """The sum over the lanes: halves onto halves."""
-        lanes = self.lanes
+        lanes = LANES
         while lanes > 1:
             lanes //= 2
-            half = self.chosen([*range(lanes, 2 * lanes)] + [0] * (self.lanes - lanes))
+            half = self.chosen([*range(lanes, 2 * lanes)] + [0] * (LANES - lanes))
             upper = self.builder.shuffle_vector(vector, ir.Constant(self.vectors, ir.Undefined), half)
             vector = self.builder.fadd(vector, upper)
         return self.builder.extract_element(vector, LANE(0))
@@ -173,7 +168,7 @@ def sums(outputs: int) -> Any:
                     pair = code.times(t, 2)
                     xt, wt = code.number(taps, pair), code.number(taps, code.plus(pair, one))
                     here, renewed = code.plus(xs, xt), []
-                    seen = [code.vector(x, code.plus(here, INDEX(v * code.lanes))) for v in range(VECTORS)]
+                    seen = [code.vector(x, code.plus(here, INDEX(v * LANES))) for v in range(VECTORS)]
                     weight = code.plus(at, code.times(wt, wm))
                     for o in range(outputs):
                         factor = code.spread(code.number(w, code.plus(weight, code.times(ws, o))))
@@ -188,7 +183,7 @@ def sums(outputs: int) -> Any:
             for place, total in enumerate(totals):
                 o, v = divmod(place, VECTORS)
                 kept = builder.select(builder.fcmp_ordered("<", total, border), zero, total)
-                code.write(y, code.plus(y0, code.times(ys, o), INDEX(v * code.lanes)), kept)
+                code.write(y, code.plus(y0, code.times(ys, o), INDEX(v * LANES)), kept)
             return context.get_dummy_value()
 
         return signature, generate
@@ -238,7 +233,7 @@ def weight_sums(
                         renewed[o * TAPS + t] = code.product_added(totals[o * TAPS + t], out[o], seen)
                 return renewed
 
-            return code.loop(INDEX(0), width, totals, INDEX(code.lanes), vector)
+            return code.loop(INDEX(0), width, totals, INDEX(LANES), vector)
 
         totals = code.loop(first, last, [ir.Constant(code.vectors, None)] * (ROWS * TAPS), one, pixel)
         for place, total in enumerate(totals):
@@ -259,14 +254,13 @@ def tile_turned(typing: Any, to: Any, to0: Any, to_pitch: Any, x: Any, x0: Any, 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         code = Code(context, builder, signature, given)
         to, to0, to_pitch, x, x0, pitch = code.values.values()
-        lanes = code.lanes
-        rows = [code.vector(x, code.plus(x0, code.times(pitch, r))) for r in range(lanes)]
+        rows = [code.vector(x, code.plus(x0, code.times(pitch, r))) for r in range(LANES)]
         step = 1
-        while step < lanes:  # exchange the squares of this size above the diagonal for those below it
-            upper = [lane if not lane & step else lanes + lane - step for lane in range(lanes)]
-            lower = [lane + step if not lane & step else lanes + lane for lane in range(lanes)]
+        while step < LANES:  # exchange the squares of this size above the diagonal for those below it
+            upper = [lane if not lane & step else LANES + lane - step for lane in range(LANES)]
+            lower = [lane + step if not lane & step else LANES + lane for lane in range(LANES)]
             masks = [code.chosen(mask) for mask in (upper, lower)]
-            for r in (r for r in range(lanes) if not r & step):
+            for r in (r for r in range(LANES) if not r & step):
                 a, b = rows[r], rows[r + step]
                 rows[r], rows[r + step] = (builder.shuffle_vector(a, b, mask) for mask in masks)
             step *= 2
@@ -279,13 +273,11 @@ def tile_turned(typing: Any, to: Any, to0: Any, to_pitch: Any, x: Any, x0: Any, 
 
 @intrinsic
 def power_of_two(typing: Any, exponent: Any) -> Any:
-    """Two to a power that is a whole number, in the float's own bits; anything for a NaN."""
+    """Two to a power that is an integer, in the float's own bits; anything for a NaN."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        kind = signature.args[0]
-        bits, bias, mantissa = (32, 127, 23) if kind.bitwidth == 32 else (64, 1023, 52)
-        whole = ir.IntType(bits)
-        shifted = builder.shl(builder.add(builder.fptosi(given[0], whole), whole(bias)), whole(mantissa))
-        return builder.bitcast(shifted, context.get_value_type(kind))
+        whole = ir.IntType(32)
+        shifted = builder.shl(builder.add(builder.fptosi(given[0], whole), whole(127)), whole(23))
+        return builder.bitcast(shifted, context.get_value_type(types.float32))
 
     return exponent(exponent), generate

@@ -13,10 +13,16 @@ from ..network import Network
 from .decoder import Opt
 from .generator import Generator
 from .parts import Architecture, PRECISIONS
-from .recurrent import ShakespeareGru
 from .residual import ResNet18, ResNet20
-from .small import DecayingKCnn, FedCogCifar100Cnn, FedCogCnn, FemnistDnn, Sent140Linear
-from .vgg import Vgg11
+from .sequential import (
+    DecayingKCnn,
+    FedCogCifar100Cnn,
+    FedCogCnn,
+    FemnistDnn,
+    Sent140Linear,
+    ShakespeareGru,
+    Vgg11,
+)
 
 NETWORKS: dict[str, Callable[..., Architecture]] = {
     "decaying_k_cnn": DecayingKCnn,
@@ -38,7 +44,7 @@ def network(text: str, **options: Any) -> Network:
     Its ``name`` is the canonical form of the same call, every option spelled out.
     """
     # Imported here because algorithms may use networks (FedCOG's generator).
-    from ...calls import parse, written
+    from ...spec_strings import parse, written
 
     architecture = parse(text, NETWORKS, "network")
     name = next(name for name, builder in NETWORKS.items() if builder is type(architecture))

@@ -65,7 +65,7 @@ class ImageArchitecture(Architecture):
 
 
 def whole(least: int = 1, **options: object) -> None:
-    """Refuse an option that is not a whole number of at least so much."""
+    """Refuse an option that is not an integer of at least so much."""
     for name, value in options.items():
         if type(value) is not int or value < least:
             raise EmpiricsError(f"{name} must be a whole number >= {least}; got {value!r}")

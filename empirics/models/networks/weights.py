@@ -23,7 +23,8 @@ def load(module: nn.Module, path: str, names: Mapping[str, str]) -> None:
     Prefixes such as ``model.decoder.`` in the file do not matter. Raises ``EmpiricsError`` where the file is missing,
     unreadable or damaged, or a parameter is not in it or has another shape.
     """
-    stored = {_bare(name): tensor for name, tensor in read(Path(path)).items()}
+    found = read(Path(path))
+    stored = {name.removeprefix("model.").removeprefix("decoder."): tensor for name, tensor in found.items()}
     with torch.no_grad():
         for name, parameter in module.named_parameters():
             wanted = names[name]
@@ -33,10 +34,6 @@ def load(module: nn.Module, path: str, names: Mapping[str, str]) -> None:
                 shapes = f"{tuple(stored[wanted].shape)}, the network {tuple(parameter.shape)}"
                 raise EmpiricsError(f"weights: {wanted} in {path} has shape {shapes}; set the options to its sizes")
             parameter.copy_(stored[wanted])
-
-
-def _bare(name: str) -> str:
-    return name.removeprefix("model.").removeprefix("decoder.")
 
 
 def read(path: Path) -> Mapping[str, Tensor]:

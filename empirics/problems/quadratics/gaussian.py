@@ -49,11 +49,9 @@ class GaussianMean:
     def draw(self, seed: int) -> np.ndarray:
         """Every client's samples ``(C, samples, d)``."""
         shape = (self.samples, self._dim)
+        draws = [stream(seed, "samples", client=k).standard_normal(shape) for k in range(len(self.means))]
         return np.stack(
-            [
-                m + self.variance**0.5 * stream(seed, "samples", client=k).standard_normal(shape)
-                for k, m in self._numbered
-            ]
+            [m + self.variance**0.5 * z for m, z in zip(np.asarray(self.means, dtype=float), draws, strict=True)]
         )
 
     def training(self, drawn: np.ndarray) -> Quadratics:
@@ -75,10 +73,6 @@ class GaussianMean:
     @property
     def _dim(self) -> int:
         return np.shape(self.means)[1]
-
-    @property
-    def _numbered(self) -> list[tuple[int, np.ndarray]]:
-        return list(enumerate(np.asarray(self.means, dtype=float)))
 
     def _quadratics(
         self, centres: np.ndarray, floors: np.ndarray | float, noise: np.ndarray | None = None

@@ -51,15 +51,6 @@ class QuadraticModel:
         assert noise is not None
         return _times(curvature, w - minimum) + noise
 
-    def output(self, w: Tensor, inputs: Tensor) -> Tensor:
-        raise TypeError("a quadratic has no outputs: its loss is a function of the model alone")
-
-    def losses(self, output: Tensor, targets: Tensor) -> Tensor:
-        raise TypeError("a quadratic has no samples: measure its loss through the problem")
-
-    def correct(self, output: Tensor, targets: Tensor) -> Tensor:
-        raise TypeError("a quadratic has no classes, so no accuracy")
-
 
 def _times(matrices: Tensor, vectors: Tensor) -> Tensor:
     """Row by row products; a sum per row, not a batched product, so that no row depends on its neighbours."""

@@ -14,8 +14,10 @@ from ...sizes import cores
 from .engine import Engine
 from .loop import ClientLoop
 from .stacked import Stacked
-from .threaded import shared_threads, Threads
-from .workers import LoopThenWorkers, shared_workers, Workers
+from .workers import shared_workers, Workers
+
+PAYS = 10.0
+"""Seconds that worker processes must save before they are started unasked."""
 
 
 def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | None = None) -> Engine:
@@ -35,10 +37,10 @@ def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | 
 
         return Graphs()
     if engine_of(model) != "torch":
-        return shared_threads(cores() if workers is None else workers)
+        return ClientLoop(threads=cores() if workers is None else workers)
     if workers == 1 or cores() == 1 or sys.platform == "win32":
         return ClientLoop()
-    return LoopThenWorkers() if workers is None else shared_workers(workers)
+    return shared_workers(cores(), PAYS) if workers is None else shared_workers(workers)
 
 
 def in_process(model: Trainable, device: torch.device | str = "cpu") -> Engine:
@@ -48,7 +50,7 @@ def in_process(model: Trainable, device: torch.device | str = "cpu") -> Engine:
     """
     if model.stacked or torch.device(device).type != "cpu":
         return choose(model, device)
-    return ClientLoop() if engine_of(model) == "torch" else shared_threads(cores())
+    return ClientLoop(threads=1 if engine_of(model) == "torch" else cores())
 
 
 def device_named(name: str) -> torch.device:
@@ -69,9 +71,7 @@ def device_named(name: str) -> torch.device:
 __all__ = [
     "ClientLoop",
     "Engine",
-    "LoopThenWorkers",
     "Stacked",
-    "Threads",
     "Workers",
     "choose",
     "cores",

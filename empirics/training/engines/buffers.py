@@ -18,29 +18,29 @@ class Buffers:
     """Where recordings read and write: models, memories and batch indices of some rows, filled before every replay."""
 
     def __init__(self, rows: int, steps: int, work: Work, batches: Batches) -> None:
-        def room(like: Tensor, *shape: int) -> Tensor:
+        def zeros(like: Tensor, *shape: int) -> Tensor:
             return torch.zeros(shape, dtype=like.dtype, device=like.device)
 
         dim = work.starts.shape[1]
-        self.w, self.starts = room(work.starts, rows, dim), room(work.starts, rows, dim)
-        self.first, self.counts, self.weights = (room(work.starts, rows) for _ in range(3))
-        self.sizes, self.step_size = room(work.starts, len(work.sizes)), room(work.starts)
+        self.w, self.starts = zeros(work.starts, rows, dim), zeros(work.starts, rows, dim)
+        self.first, self.counts, self.weights = (zeros(work.starts, rows) for _ in range(3))
+        self.sizes, self.step_size = zeros(work.starts, len(work.sizes)), zeros(work.starts)
         self.step = torch.zeros((), dtype=torch.int64, device=work.rows.device)
-        self.labels = None if work.labels is None else room(work.labels, rows, *work.labels.shape[1:])
-        self.recalled = {name: room(made, rows, *made.shape[1:]) for name, made in work.recalled.items()}
+        self.labels = None if work.labels is None else zeros(work.labels, rows, *work.labels.shape[1:])
+        self.recalled = {name: zeros(made, rows, *made.shape[1:]) for name, made in work.recalled.items()}
         self.rows = torch.arange(rows, device=work.rows.device)
-        self.model = room(work.state.model, dim)
+        self.model = zeros(work.state.model, dim)
         self.server = {name: torch.zeros_like(vector) for name, vector in work.state.server.items()}
-        self.memory = {name: room(kept, rows, *kept.shape[1:]) for name, kept in work.state.memory.items()}
-        self.along = {name: room(field, rows, steps, *field.shape[2:]) for name, field in batches.along.items()}
+        self.memory = {name: zeros(kept, rows, *kept.shape[1:]) for name, kept in work.state.memory.items()}
+        self.along = {name: zeros(field, rows, steps, *field.shape[2:]) for name, field in batches.along.items()}
 
     def fit(self, rows: int, steps: int, work: Work, batches: Batches) -> bool:
-        """Whether this work has room here and nothing that these buffers lack."""
+        """Whether this work fits into these buffers, with the same names and kinds of tensors."""
         along = self.along["index"]
-        room = rows <= along.shape[0] and steps <= along.shape[1] and len(work.sizes) <= len(self.sizes)
+        fits = rows <= along.shape[0] and steps <= along.shape[1] and len(work.sizes) <= len(self.sizes)
         same = _sizes(batches.along) == _sizes(self.along) and _sizes(work.recalled, 1) == _sizes(self.recalled, 1)
         names = work.state.server.keys() == self.server.keys() and work.state.memory.keys() == self.memory.keys()
-        return room and same and names and (self.labels is None) == (work.labels is None)
+        return fits and same and names and (self.labels is None) == (work.labels is None)
 
     def fill(self, work: Work) -> None:
         """Copy in what the local steps of some clients read beside their batches."""

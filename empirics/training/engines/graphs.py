@@ -93,7 +93,7 @@ class Graphs:
                 part._buffers[name] = None if buffer is None else buffer.to(federation.inputs.device)
 
     def _together(self, model: Network, algorithm: Algorithm) -> int:
-        """How many clients to step at once; objectives of their own speak of one network at a time."""
+        """How many clients to step at once; objectives other than the task loss take one network at a time."""
         plain = isinstance(algorithm.objective, TaskLoss)
         recurrent = any(isinstance(part, torch.nn.RNNBase) for part in model.work.module.modules())
         if not plain or recurrent:

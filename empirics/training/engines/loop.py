@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from ...algorithms.algorithm import Algorithm, Work
+from ...errors import EmpiricsError
 from ...federation.federation import Source
 from ...models.model import Trainable
+from ..seeds import on_threads
 from ..setting import Setting
 from .stacked import descend
 from .threads import one_thread
@@ -22,24 +27,53 @@ class ClientLoop:
 
     A client's numbers depend on nothing but its own work: it takes one thread, and its row lies alone in memory, since
     both the number of threads and the place of a row can change the last bits of a product. ``chunk`` clients have
-    their batches drawn at a time.
+    their batches drawn at a time. With several ``threads``, as many clients are trained at once: worth it for compiled
+    networks, whose passes release the interpreter and which have a module and memory for every thread.
     """
 
     chunk: int = 256
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise EmpiricsError(f"threads must be >= 1; got {self.threads}")
 
     def local(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
-        ends = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device)
-        own, firsts = torch.empty_like(ends[:1]), []
-        with one_thread(ends.device), getattr(model, "learning", nullcontext)():
-            for begin in range(0, len(ends), self.chunk):
-                part = work.part(slice(begin, begin + self.chunk))
-                batches = federation.draw(part.seed, part.state.round, part.clients, part.steps, setting.batch)
-                for row in range(len(part.clients)):
-                    alone = slice(row, row + 1)
-                    own.copy_(part.starts[alone])
-                    firsts.append(descend(model, algorithm, setting, part.part(alone), own, batches.part(alone)))
-                    ends[begin + row] = own[0]
+        with one_thread(work.starts.device):
+            if min(self.threads, len(work.clients)) > 1:
+                return self._threaded(model, federation, algorithm, setting, work)
+            ends = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device)
+            own, firsts = torch.empty_like(ends[:1]), []
+            with getattr(model, "learning", nullcontext)():
+                for begin in range(0, len(ends), self.chunk):
+                    part = work.part(slice(begin, begin + self.chunk))
+                    batches = federation.draw(part.seed, part.state.round, part.clients, part.steps, setting.batch)
+                    for row in range(len(part.clients)):
+                        alone = slice(row, row + 1)
+                        own.copy_(part.starts[alone])
+                        firsts.append(descend(model, algorithm, setting, part.part(alone), own, batches.part(alone)))
+                        ends[begin + row] = own[0]
         return ends, None if firsts[0] is None else torch.cat([f for f in firsts if f is not None])
+
+    def _threaded(
+        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
+    ) -> tuple[Tensor, Tensor | None]:
+        """The same with every client as one task of a thread pool, the longest work first."""
+        alone = ClientLoop(self.chunk)
+
+        def train(row: int) -> tuple[Tensor, Tensor | None]:
+            return alone.local(model, federation, algorithm, setting, work.part(slice(row, row + 1)))
+
+        order = np.argsort(-work.steps, kind="stable").tolist()
+        trained = dict(zip(order, on_threads(_pool(self.threads), self.threads, train, order), strict=True))
+        ends, firsts = zip(*(trained[row] for row in range(len(order))), strict=True)
+        return torch.cat(ends), None if firsts[0] is None else torch.cat(firsts)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """The one pool of so many threads: a network builds a module for every thread that it meets."""
+    return ThreadPoolExecutor(threads, "fedbounds")

@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...algorithms.algorithm import Algorithm, Gradient, TaskLoss, Work
+from ...algorithms.algorithm import Algorithm, TaskLoss, Work
 from ...algorithms.hooks import checked_columns, checked_losses, checked_tensor
 from ...errors import EmpiricsError
-from ...federation.federation import Batches, Minibatches, Source
+from ...federation.federation import Minibatches, Source
 from ...models.model import Batch, Trainable
 from .. import statistics
 from ..setting import Setting
-from .steppers import along_the_direction, stepper
+from .steppers import stepper
 from .threads import one_thread
 
 FEWEST = 2  # rows: a product with a single row takes another path, whose last bits differ
@@ -85,11 +85,6 @@ def descend(
     take, rows, first = stepper(setting), w.shape[0], None
     trained = statistics.border(model)
     moving = Moving(algorithm, take)
-    if type(batches) is Batches and _plain(algorithm, setting) and (walk := getattr(model, "walk_in", None)):
-        if algorithm.steps.needs_loss:
-            first = model.task_loss(w, batches.at(rows, 0)).detach()
-        if walk(w, batches, work.steps, work.sizes):
-            return first
     still_active = (work.steps[:, None] > np.arange(len(work.sizes))).sum(0)
     sizes = list(work.sizes) if isinstance(work.sizes, Tensor) else work.sizes.tolist()  # tensors while recorded
     for step, (active, size) in enumerate(zip(still_active.tolist(), sizes, strict=True)):
@@ -117,12 +112,6 @@ def descend(
     return first
 
 
-def _plain(algorithm: Algorithm, setting: Setting) -> bool:
-    """Whether local steps are those of SGD along the gradient of the task loss, and nothing else."""
-    kinds = type(algorithm.objective), type(algorithm.direction)
-    return kinds == (TaskLoss, Gradient) and algorithm.moves is None and along_the_direction(setting)
-
-
 @dataclass(frozen=True, eq=False)
 class LocalGradient:
     """Gradients on the batch of one step: in closed form for the task loss, by autograd for any other objective."""
@@ -144,10 +133,7 @@ class LocalGradient:
         """Gradient at ``point (rows, dim)`` of the local objective, or of the one that is given."""
         objective = objective or self.objective
         if isinstance(objective, TaskLoss):
-            found: Tensor | None = None
-            if type(self.batches) is Batches and (in_place := getattr(self.model, "gradient_in", None)):
-                found = in_place(point, self.batches, self.step)
-            return self.model.gradient(point, self.batch) if found is None else found
+            return self.model.gradient(point, self.batch)
         with torch.enable_grad():
             point = point.detach().requires_grad_()
             losses = checked_losses(objective, objective(self.model, point, self.batch, self.work))

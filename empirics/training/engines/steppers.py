@@ -86,11 +86,6 @@ def _clipped(direction: Tensor, limit: float | None) -> Tensor:
 STEPPERS = {"sgd": Sgd, "adamw": AdamW}
 
 
-def along_the_direction(setting: Setting) -> bool:
-    """Whether a step is ``w - size * direction``, without memory, decay or clipping."""
-    return setting.optimizer == "sgd" and not setting.momentum and not setting.weight_decay and setting.clip is None
-
-
 def stepper(setting: Setting) -> Sgd | AdamW:
     """A fresh optimiser for the local steps of a chunk."""
     return STEPPERS[setting.optimizer](setting)

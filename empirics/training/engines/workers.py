@@ -1,29 +1,38 @@
-"""The clients of a cohort on all cores: one process per core, one torch thread each, all taking from one queue.
+"""The clients of a cohort on all cores: worker processes, each of which trains one client after another.
 
 Every worker runs ``ClientLoop`` on one client at a time, so the numbers are those of ``ClientLoop`` to the last bit,
-whatever the number of workers. Samples, memories and models lie in shared memory. No barrier stands inside a local
-step, so a busy neighbour costs its share and no more.
+whatever the number of workers. Large tensors (samples, memories) lie in shared memory by ``torch.multiprocessing``,
+everything else is sent by value. Unlike the processes of ``multiprocessing``, workers never run the user's main script
+again, so scripts need no guard; classes that only the script knows are pickled by value.
 """
 
 from __future__ import annotations
 
+import io
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+import traceback
 import weakref
+from collections import ChainMap, deque
+from contextlib import suppress
 from functools import cache
-from itertools import chain
+from multiprocessing import current_process
 from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, ClassVar
 
+import cloudpickle
 import numpy as np
 import torch
 from torch import Tensor
+from torch.multiprocessing.reductions import reduce_tensor
 
-from bounds.showing.loading import files_run
+from bounds.showing.loading import files_run, run_file
 
 from ...algorithms.algorithm import Algorithm, Work
 from ...errors import EmpiricsError
@@ -32,33 +41,40 @@ from ...models.model import Trainable
 from ...sizes import cores
 from ..setting import Setting
 from .loop import ClientLoop
-from .sharing import SharedBuffers
 
+LARGE = 1 << 20
+"""Bytes from which a tensor is shared with the workers instead of copied to them."""
 START = """import signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 sys.path[:] = sys.argv[2:]
-from empirics.training.engines.serving import serve
+from empirics.training.engines.workers import serve
 serve(int(sys.argv[1]))"""
 
 
 class RemoteError(Exception):
-    """What a worker's own traceback says: the cause of the error that is raised here."""
+    """A worker's own traceback: the cause of the error that is raised here."""
 
 
 class Workers:
     """``ClientLoop`` on ``count`` processes (default: one per core), which stay for all rounds and runs.
 
-    Processes start with the first round or with ``start`` and end with ``close``, at the end of a ``with`` block, when
-    the engine is forgotten, or with the interpreter; they also end by themselves when this process dies.
+    With ``pays``, rounds run in this process until the processes would save that many seconds; then they start in the
+    background and take over once they are there. Without it they start with the first round, or with ``start``. They
+    end with ``close``, at the end of a ``with`` block, when the engine is forgotten, or with the interpreter; they also
+    end by themselves when this process dies.
     """
 
-    def __init__(self, count: int | None = None) -> None:
+    WORTH: ClassVar[float] = 0.005
+    """Seconds that a round must take to be sent to workers: its messages take about a millisecond."""
+
+    def __init__(self, count: int | None = None, pays: float | None = None) -> None:
         if count is not None and count < 1:
             raise EmpiricsError(f"workers must be >= 1; got {count}")
-        self.count = cores() if count is None else count
+        self.count, self.pays = cores() if count is None else count, pays
         self._processes: list[subprocess.Popen[bytes]] = []
         self._connections: list[Connection] = []
         self._end: Any = None
+        self._timed: tuple[weakref.ref[Any] | None, float] = (None, 0.0)
 
     def __enter__(self) -> Workers:
         self.start()
@@ -73,22 +89,22 @@ class Workers:
         """Start the processes unless they run; returns at once, while they are still importing."""
         if self._processes:
             return
-        self._buffers, self._sent, self._files = SharedBuffers(), dict[str, weakref.ref[Any]](), list[Path]()
-        _, self._counter = self._buffers.allocate(8)
+        self._sent, self._files = dict[str, weakref.ref[Any]](), list[Path]()
         for _ in range(self.count):
             ours, theirs = Pipe()
             self._connections.append(ours)
             self._processes.append(_spawn(theirs))
             theirs.close()
-        self._waiting = set(self._connections)
+            ours.send(bytes(current_process().authkey))  # opens the shared memory of this process
+        self._starting = set(self._connections)
         self._end = weakref.finalize(self, _stop, self._processes, self._connections)
 
     @property
     def ready(self) -> bool:
         """Whether all processes have started and imported."""
-        for connection in wait(list(self._waiting), 0) if self._processes else []:
+        for connection in wait(list(self._starting), 0) if self._processes else []:
             self._receive(connection)
-        return bool(self._processes) and not self._waiting
+        return bool(self._processes) and not self._starting
 
     def close(self) -> None:
         """End the processes: those that wait leave by themselves, those that work are stopped."""
@@ -103,58 +119,83 @@ class Workers:
     ) -> tuple[Tensor, Tensor | None]:
         """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
         if work.starts.device.type != "cpu":
-            raise EmpiricsError(
-                f"workers train on the CPU; the data are on {work.starts.device}: choose another engine"
-            )
+            where = work.starts.device
+            raise EmpiricsError(f"workers train on the CPU; the data are on {where}: choose another engine")
+        if self.pays is not None and not self._taking_over(setting, work, model):
+            begin = time.perf_counter()
+            result = ClientLoop().local(model, federation, algorithm, setting, work)
+            self._timed = weakref.ref(model), time.perf_counter() - begin
+            return result
         self.start()
         try:
+            while self._starting:
+                for connection in wait(list(self._starting)):
+                    self._receive(connection)
             self._keep(model=model, federation=federation, algorithm=algorithm, setting=setting)
             return self._round(work)
         except BaseException:  # whatever happened, the workers may still be busy with this round
             self.close()
             raise
 
+    def _taking_over(self, setting: Setting, work: Work, model: Trainable) -> bool:
+        """Whether the workers can take this round; starts them when they will save more seconds than ``pays``."""
+        timed, seconds = self._timed
+        helping = min(self.count, len(work.clients))
+        if helping < 2 or timed is None or timed() is not model or seconds < self.WORTH:
+            return False
+        if self.ready:
+            return True
+        if seconds * (1 - 1 / helping) * (setting.rounds - work.state.round) > (self.pays or 0.0):
+            self.start()
+        return False
+
     def _keep(self, **parts: Any) -> None:
         """Send the parts of a run that the workers do not have yet, after the user's files that may define them."""
         if files := [path for path in files_run() if path not in self._files]:
-            self._broadcast(("files", files), len(self._connections))
+            for connection in self._connections:
+                self._send(connection, "files", files)
             self._files += files
         for name, part in parts.items():
             sent = self._sent.get(name)
             if sent is None or sent() is not part:
-                body = _pickled(name, lambda part=part: self._buffers.lasting(part))
-                self._broadcast(("keep", name, body), len(self._connections))
+                for connection in self._connections:
+                    self._send(connection, name, part)
                 self._sent[name] = weakref.ref(part)  # data sets must not live on in here
 
     def _round(self, work: Work) -> tuple[Tensor, Tensor | None]:
         rows = len(work.clients)
-        results = {
-            "ends": torch.empty(work.starts.shape, dtype=work.starts.dtype, device="meta"),
-            "firsts": torch.empty(rows, dtype=work.starts.dtype, device="meta"),
-        }
-        lasting = [*work.state.memory.values(), *chain.from_iterable(work.state.exchanges.values())]
-        message, (ends, firsts) = _pickled(
-            "work", lambda: self._buffers.passing(work.part(slice(0, rows)), lasting, results)
-        )
-        self._counter.zero_()
-        order = np.argsort(-work.steps, kind="stable")  # longest first, so that none is left alone at the end
-        busy = self._broadcast(("work", message, order), min(self.count, rows))
-        with_losses = [self._receive(connection) for connection in _as_they_come(busy)]
-        return ends.clone(), firsts.clone() if any(with_losses) else None  # a late worker may have found no client left
+        ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype), dict[int, Tensor]()
+        queue = deque(np.argsort(-work.steps, kind="stable").tolist())  # longest first: none is left alone at the end
+        common = work.part(slice(0, rows))._replace(starts=work.starts[:0])  # starts go with each client
+        connection: Any
+        idle, busy = self._connections[: min(self.count, rows)], set[Any]()
+        for connection in idle:
+            self._send(connection, "work", common)
+        while queue or busy:
+            while queue and idle:
+                row, connection = queue.popleft(), idle.pop()
+                self._send(connection, "train", (row, work.starts[row : row + 1]))
+                busy.add(connection)
+            for connection in wait(list(busy)):
+                row, end, first = self._receive(connection)
+                ends[row] = torch.from_numpy(end[0])
+                if first is not None:
+                    firsts[row] = torch.from_numpy(first)
+                busy.discard(connection)
+                idle.append(connection)
+        return ends, torch.cat([firsts[row] for row in range(rows)]) if firsts else None
 
-    def _broadcast(self, message: tuple[Any, ...], count: int) -> list[Connection]:
-        """Send to the first ``count`` workers, and to all of them the memory files it speaks of."""
-        while self._waiting:
-            for connection in wait(list(self._waiting)):
-                self._receive(connection)
+    def _send(self, connection: Connection, name: str, part: Any) -> None:
+        """Send one part to one worker: what lies in shared memory can be fetched once a message."""
+        body = io.BytesIO()
         try:
-            if self._buffers.new or self._buffers.ended:
-                self._buffers.deliver(zip(self._connections, [p.pid for p in self._processes], strict=True))
-            for connection in self._connections[:count]:
-                connection.send(message)
+            _Pickler(body).dump((name, part))
+        except Exception as error:  # pickling raises whatever it likes
+            raise EmpiricsError(f"the {name} cannot be sent to worker processes; use one worker: {error}") from error
+        try:
+            connection.send_bytes(body.getbuffer())
         except (BrokenPipeError, ConnectionResetError):
             raise self._death() from None
-        return self._connections[:count]
 
     def _receive(self, connection: Any) -> Any:
         """A worker's answer; its error, or its death, is raised here."""
@@ -163,11 +204,11 @@ class Workers:
         except (EOFError, ConnectionResetError):
             raise self._death() from None
         if kind == "ready":
-            self._waiting.discard(connection)
+            self._starting.discard(connection)
         if kind == "error":
             message, trace = answer
             raise EmpiricsError(message) from RemoteError(f"\n{trace}")
-        return answer[0] if answer else None
+        return answer
 
     def _death(self) -> EmpiricsError:
         time.sleep(0.05)  # a process closes its connection a moment before its exit status can be read
@@ -179,23 +220,30 @@ class Workers:
         )
 
 
-def _pickled(name: str, pickle: Any) -> Any:
-    try:
-        return pickle()
-    except Exception as error:  # pickling raises whatever it likes
-        raise EmpiricsError(f"the {name} cannot be sent to worker processes; use one worker: {error}") from error
+_REDUCERS = ForkingPickler._extra_reducers  # type: ignore[attr-defined]
+"""How ``torch.multiprocessing`` sends what lies in shared memory."""
 
 
-def _as_they_come(connections: list[Connection]) -> Any:
-    open_ = list(connections)
-    while open_:
-        for connection in wait(open_):
-            yield connection
-            open_.remove(connection)  # type: ignore[arg-type]
+class _Pickler(cloudpickle.Pickler):
+    """cloudpickle, with large tensors in shared memory."""
+
+    dispatch_table: ClassVar[Any] = ChainMap(_REDUCERS, cloudpickle.Pickler.dispatch_table)
+
+    def reducer_override(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return super().reducer_override(value)
+        if value.nbytes >= LARGE:
+            with suppress(RuntimeError):  # no room for shared memory: then by value
+                return reduce_tensor(value.detach().share_memory_())
+        return _copied, (value.detach().contiguous().numpy(),)
+
+
+def _copied(array: np.ndarray) -> Tensor:
+    """The array in memory of torch's own: its alignment can decide on the last bits of a sum."""
+    return torch.from_numpy(array).clone()
 
 
 def _spawn(connection: Connection) -> subprocess.Popen[bytes]:
-    """A fresh interpreter that serves; unlike multiprocessing's, it never runs the user's main script again."""
     file = connection.fileno()
     path = [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109 - sys.path wants strings
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
@@ -217,43 +265,45 @@ def _stop(processes: list[subprocess.Popen[bytes]], connections: list[Connection
 
 
 @cache
-def shared_workers(count: int) -> Workers:
+def shared_workers(count: int, pays: float | None = None) -> Workers:
     """The one set of ``count`` workers that runs share, so that only the first of them waits for processes to start."""
-    return Workers(count)
+    return Workers(count, pays)
 
 
-class LoopThenWorkers:
-    """``ClientLoop``, and ``Workers`` once the work ahead is worth starting processes for: the numbers are the same.
+# ---- inside a worker process ----
 
-    The processes start in the background while the loop goes on. ``pays`` is how many seconds they must save.
-    """
 
-    WORTH: ClassVar[float] = 0.005  # seconds a round must take: its messages take about a millisecond
+def serve(file: int) -> None:
+    """Do what the other end of the connection asks for, until it is closed."""
+    torch.set_num_threads(1)
+    with Connection(file) as connection, suppress(EOFError, ConnectionError):
+        current_process().authkey = connection.recv()
+        connection.send(("ready",))
+        parts = dict[str, Any]()
+        while True:
+            body = connection.recv_bytes()
+            try:
+                name, part = pickle.loads(body)
+                if name == "train":
+                    connection.send(("done", *_trained(*part, **parts)))
+                elif name == "files":
+                    for path in part:
+                        run_file(path)
+                else:
+                    parts[name] = part
+            except Exception as error:
+                line = str(error)
+                if not isinstance(error, EmpiricsError):
+                    line = ": ".join([*getattr(error, "__notes__", []), type(error).__name__, line])
+                connection.send(("error", line, traceback.format_exc()))
 
-    def __init__(self, count: int | None = None, pays: float = 10.0) -> None:
-        self.count, self.pays = cores() if count is None else count, pays
-        self._loop, self._seconds = ClientLoop(), 0.0
 
-    def local(
-        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
-    ) -> tuple[Tensor, Tensor | None]:
-        """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses."""
-        if self._started(setting, work):
-            return shared_workers(self.count).local(model, federation, algorithm, setting, work)
-        begin = time.perf_counter()
-        result = self._loop.local(model, federation, algorithm, setting, work)
-        self._seconds = time.perf_counter() - begin
-        return result
-
-    def _started(self, setting: Setting, work: Work) -> bool:
-        """Whether the workers can take this round; starts them when what they will save exceeds their price."""
-        helping = min(self.count, len(work.clients))
-        if helping < 2 or self._seconds < self.WORTH:
-            return False
-        workers = shared_workers(self.count)
-        if workers.ready:
-            return True
-        saved = self._seconds * (1 - 1 / helping) * (setting.rounds - work.state.round)
-        if saved > self.pays:
-            workers.start()
-        return False
+def _trained(row: int, start: Tensor, work: Work, **parts: Any) -> tuple[int, np.ndarray, np.ndarray | None]:
+    """One client by the plain loop: its row, its model and its first loss if there is one."""
+    try:
+        alone = work.part(slice(row, row + 1))._replace(starts=start)
+        end, first = ClientLoop().local(**parts, work=alone)
+    except Exception as error:
+        error.add_note(f"local training of client {work.clients[row]} failed in a worker process")
+        raise
+    return row, end.numpy(), None if first is None else first.numpy()

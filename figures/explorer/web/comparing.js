@@ -74,7 +74,7 @@ function same(row, other) {
   return a.length === b.length && alike(row.value, other.value) && a.every((x, k) => alike(x, b[k]));
 }
 
-const STATES = [...RANKED, "silent", "missing", "order", "unlike"];
+const STATES = [...RANKED, "conditions not met", "missing", "order", "other quantity"];
 
 /* By class and number, one row for what is one number; what says nothing comes last. */
 function compared(target, world) {

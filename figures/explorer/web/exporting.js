@@ -7,21 +7,21 @@ const federationShell = () => ["fedbounds", "compare", fed.target, ...toldWords(
 
 const federationPython = () => `import fedbounds\n\nprint(fedbounds.compare(\n    "${fed.target}",\n${toldWords().map(([word, value]) => `    ${word}=${JSON.stringify(value)},`).join("\n")}\n))\n`;
 
-/* The ladder as one picture: it is drawn out of sight, as each row of the page is a picture of its own. */
+/* The ranking as one picture: it is drawn out of sight, as each row of the page is a picture of its own. */
 function withLadder(act) {
   const rows = [], wide = ladderWide;
   let y = 40;
   const text = (x, at, words_, anchor = "start", strong = "") => `<text class="${strong}" text-anchor="${anchor}" x="${x}" y="${at}">${esc(words_)}</text>`;
-  for (const node of $("ladder").querySelectorAll(".rule, h4, li.row")) {
+  for (const node of $("ladder").querySelectorAll(".rule, summary, li.row")) {
     const bars = node.querySelector("svg");
     if (node.matches(".rule")) rows.push(bars.innerHTML);
-    else if (node.matches("h4")) { y += 20; rows.push(text(4, y, node.textContent, "start", "title")); y += 8; }
+    else if (node.matches("summary")) { y += 20; rows.push(text(4, y, node.textContent, "start", "title")); y += 8; }
     else {
-      const [name, value, state_] = node.querySelector(".head").children;
+      const [name, value] = node.querySelector(".head").children;
       y += 14;
-      rows.push(text(4, y, name.textContent), text(wide - 4, y, `${value.textContent}  ${state_.textContent}`, "end"), `<g class="${node.className}" transform="translate(0 ${y + 3})">${bars.innerHTML}</g>`);
-      y += 20;
-      for (const one of node.querySelectorAll("small.beside")) { y += 11; rows.push(text(4, y, one.textContent, "start", "tick")); y += 3; }
+      rows.push(text(4, y, name.textContent), text(wide - 4, y, value.textContent, "end"), `<g class="${node.className}" transform="translate(0 ${y + 3})">${bars.innerHTML}</g>`);
+      y += 16;
+      for (const one of node.querySelectorAll("small.of, small.beside")) { y += 11; rows.push(text(4, y, one.textContent, "start", "tick")); y += 3; }
     }
   }
   const box = made("div", { className: "bars" });

@@ -66,7 +66,7 @@ function stepsOf(word) {
   return [...new Set([...spaced(low, high, log, 160).map(round), ...(base >= low && base <= high ? [base] : [])])].sort((a, b) => a - b);
 }
 
-const NAMES = { local_steps: "local steps K", step_size: "step size η", cohort: "clients a round N", rounds: "rounds R", runtime: "seconds", relaxation: "relaxation β (FedInit)",
+const NAMES = { local_steps: "local steps K", step_size: "step size η", cohort: "participants N", rounds: "rounds R", runtime: "seconds", relaxation: "relaxation β",
   smoothness: "smoothness L", strong_convexity: "strong convexity μ", gradient_variance: "gradient noise σ²", optimum_dissimilarity: "difference of clients ζ*²",
   initial_gap: "initial gap D", optimal_loss: "least loss F*", initial_distance_sq: "initial distance²", grad_cap_sq: "second moment G²", lipschitz: "largest slope (Lipschitz)", samples: "samples of a client", samples_per_round: "new samples a round" };
 const valueOf = (word) => (PLAN_WORDS.includes(word) ? fed.plan[word] : fed.words[word] ?? based(word));

@@ -1,4 +1,4 @@
-/* Every theorem over the plane of K and eta: 64 x 64 plans, in slices between frames. */
+/* Every theorem over the map of K and eta: 64 x 64 plans, in slices between frames. */
 const SIDE = 64, MOST_STEPS = 1024, SLICE = 8;
 
 /* The window: whole K from 1 on, eta in whole decades around 1/L. */
@@ -85,16 +85,29 @@ class Searcher {
 const MOVES = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, -1], [-1, 1], [1, 1], [-1, -1], [6, 0], [-6, 0], [0, 5], [0, -5]];
 
 /* 0 silent, 1 vacuous by far, 2 vacuous, 3 nearly, 4 of the class, 5 speaks, then one more for every factor of ten below the start. */
+const topOf = ({ here, ofClass }) => (here < Infinity ? here : ofClass);
+
 function levelOf(value, trivial_) {
   if (Number.isNaN(value)) return 0;
   const state = stateOf(value, trivial_);
-  if (state === "of the class") return 4;
-  const { here, ofClass } = trivial_, top = here < Infinity ? here : ofClass;
+  if (state === "below premises") return 4;
+  const top = topOf(trivial_);
   if (state === "vacuous") return value > 1e4 * top || top === Infinity ? 1 : value > 10 * top ? 2 : 3;
   return 5 + Math.min(3, Math.floor(Math.log10(top / value)));
 }
 
-const empty = () => ({ value: new Float64Array(SIDE * SIDE).fill(NaN), level: new Uint8Array(SIDE * SIDE) });
+/* Of every plan the value, its level, and the value over what it is compared with: the start, or what the premises alone give. */
+const empty = () => ({ value: new Float64Array(SIDE * SIDE).fill(NaN), level: new Uint8Array(SIDE * SIDE), share: new Float64Array(SIDE * SIDE).fill(NaN) });
+
+/* The smallest valid bound at every plan, over all theorems that the audit has not refuted. */
+function smallest(found) {
+  const all = empty();
+  for (const [name, { value, level, share }] of found) {
+    if (atlas.bounds[name].audit === "FAILS") continue;
+    for (let k = 0; k < value.length; k++) if (!(all.value[k] <= value[k]) && !Number.isNaN(value[k])) { all.value[k] = value[k]; all.level[k] = level[k]; all.share[k] = share[k]; }
+  }
+  return all;
+}
 
 /* The plane as a task that can be stopped between its columns: of every theorem its levels, of every class its best plan; or of one theorem alone, finely. */
 function* plane(target, given, upTo, only = "") {
@@ -107,7 +120,7 @@ function* plane(target, given, upTo, only = "") {
   for (let column = 0; column < SIDE; column++) {
     const steps = Math.max(1, Math.round(along(view.steps, column)));
     if (steps === last) { // few steps have several columns
-      for (const { value, level } of made.found.values()) for (const each of [value, level]) each.copyWithin(column * SIDE, (column - 1) * SIDE, column * SIDE);
+      for (const { value, level, share } of made.found.values()) for (const each of [value, level, share]) each.copyWithin(column * SIDE, (column - 1) * SIDE, column * SIDE);
       continue;
     }
     last = steps;
@@ -179,10 +192,11 @@ function spot(one, world, steps, at, start, { found, best, target }) {
       if (b.audit !== "FAILS" && !(here >= (top?.value ?? Infinity))) best.set(kind, { value: here, steps, size: v.step_size, name: bound.name });
     }
     if (!one.slot && !found.has(bound.name)) found.set(bound.name, empty());
-    const { value, level } = (one.slot ??= found.get(bound.name));
+    const { value, level, share } = (one.slot ??= found.get(bound.name));
     if (!(value[at] <= least)) {
       value[at] = least;
       level[at] = levelOf(least, begin);
+      share[at] = least / topOf(begin);
     }
   }
   if (search) { for (const word of b.pair) v[word] = world.given[word]; if (b.free) v[b.free] = world.given[b.free]; }

@@ -1,6 +1,6 @@
 /* The page of one federation: what people do on it, and when what is computed again. */
 let shownRows = [], job = null, frames = 0, ladderWide = 0, planeWide = 0, keptLink = 0, byItself = true, pressed = false;
-const taken = { drags: [], planes: [], ladders: [] };
+const taken = { drags: [], planes: [], ladders: [], paints: [] };
 
 /* A change of the plan needs the ladder anew; one of anything else the plane too. */
 function moved(word = "") {
@@ -40,31 +40,24 @@ function redrawFederation() {
   const begin = performance.now(), world = here();
   shownRows = world.v.rounds >= 1 ? withEvidence(compared(fed.target, world), world) : [];
   taken.ladders.push(performance.now() - begin);
-  fed.theorem ||= (shownRows.find((row) => RANKED.includes(row.state) && !row.printed) ?? shownRows[0])?.bound.name ?? "";
   keepingFocus("ladder", () => ladder_(shownRows, ladderWide));
   keepingFocus("quiet", () => quiet(shownRows));
-  via(shownRows);
   inWords(shownRows);
   sentence(world);
   if (drawn && frameOf) pointMarks(world);
-  put("theorem-name", ...jointed(fed.theorem));
-  brief();
-  if ($("theorem").value !== fed.theorem) theorems();
+  theorems();
   taken.drags.push(performance.now() - begin);
 }
 
-/* The bars and all else that the lists show, counted by the words that stand there. */
+/* The plan and what the ranking comes to, in one sentence. */
 function sentence({ v }) {
-  const plan = `${v.clients} ${v.clients === 1 ? "client" : "clients"}, ${v.clients === 1 ? "all data in one place" : v.cohort === v.clients ? "all take part" : `${v.cohort} a round`}, ${said(v.rounds, 6)} rounds of ${v.local_steps} ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
+  const who = v.clients === 1 ? "one client" : `${v.clients} clients${v.cohort === v.clients ? "" : `, ${v.cohort} in every round`}`, plan = `${who}, ${said(v.rounds, 6)} rounds of ${v.local_steps} local ${v.local_steps === 1 ? "step" : "steps"}, η = ${said(v.step_size, 3)}: `;
   if (!(v.rounds >= 1)) return put("sentence", plan, made("strong", {}, "no whole round fits into these seconds."));
-  const bars = shownRows.filter((row) => RANKED.includes(row.state)), start = Math.min(...bars.map((row) => row.here));
-  const counted = RANKED.map((state) => {
-    const of = bars.filter((row) => row.state === state), refuted = of.filter((row) => row.printed).length;
-    return of.length ? `${of.length} ${of.length > 1 ? SAY[state] : SAYS[state]}${refuted ? ` (${refuted} refuted by the audit)` : ""}` : "";
-  }).filter(Boolean).join(", ");
-  const known = !bars.length ? "" : start < Infinity ? `; training starts at ${said(start, 3)}` : "; where training starts is not known";
-  const rest = Object.entries(QUIET).map(([state, title]) => [title, shownRows.filter((row) => row.state === state).length]).filter(([, many]) => many).map(([title, many]) => `${title.toLowerCase()} (${many})`);
-  put("sentence", plan, made("strong", {}, `${bars.length || "no"} ${bars.length === 1 ? "bar" : "bars"}${bars.length ? `: ${counted}` : ""}${known}.`), rest.length ? ` Without a bar: ${rest.join(", ")}.` : "");
+  const each = byTheorem(shownRows).filter((row) => !row.printed), good = each.filter((row) => row.state === "informative"), start = Math.min(...each.map((row) => row.here)), best = each[0];
+  const before = start < Infinity ? ` Before training it is ${said(start, 3)}.` : "";
+  const result = !each.length ? "no theorem has a value." : good.length ? `at most ${said(best.value, 3)} is guaranteed.` : "no theorem guarantees an improvement.";
+  const count = each.length ? ` ${good.length} of ${each.length} valid bounds ${good.length === 1 ? "is" : "are"} informative.` : "";
+  put("sentence", plan, made("strong", {}, result), before, count);
 }
 
 /* The plane anew: in its thread, else in slices between frames, of which the newest change alone is worked on. */
@@ -89,20 +82,15 @@ function recompute() {
   requestAnimationFrame(slice);
 }
 
-/* Beside what one chooses on a phone: what the theorem of the plane says there, and how many speak. */
-function brief() {
-  const row = shownRows.find((one) => one.bound.name === fed.theorem || one.alias.includes(fed.theorem)), speaking = shownRows.filter((one) => one.state === "speaks" && !one.printed).length;
-  put("brief", !row ? "" : RANKED.includes(row.state) ? made("strong", {}, `${said(row.value)} `) : "", row ? ` ${SAYS[row.state] ?? QUIET[row.state].toLowerCase()}; ` : "", `${speaking} ${speaking === 1 ? "bar speaks" : "bars speak"}`);
-}
-
 function paintPlane() {
-  if (!drawn || !fed.theorem || !(planeWide > 0)) return;
-  const world = here();
-  knownPlaces = [...worstPlaces(fed.theorem, drawn.target, drawn.given, drawn.upTo), ...measuredPlaces(fed.theorem, drawn.target, world)];
-  $("plane").innerHTML = planeSvg(drawn, fed.theorem, planeWide);
+  if (!drawn || !(planeWide > 0)) return;
+  const begin = performance.now(), world = here(), name = fed.theorem || leader(shownRows)?.bound.name;
+  knownPlaces = [...(fed.theorem ? worstPlaces(fed.theorem, drawn.target, drawn.given, drawn.upTo) : []), ...(name ? measuredPlaces(name, drawn.target, world) : [])];
+  $("plane").innerHTML = planeSvg(drawn, planeWide);
   pointMarks(world);
-  planeLegend(fed.theorem);
+  planeLegend();
   keepingFocus("run-table", running);
+  taken.paints.push(performance.now() - begin);
   if (thread) refine();
 }
 
@@ -113,12 +101,19 @@ function pickTheorem(name) {
   moved("local_steps");
 }
 
+let theoremsOf = "";
+
+/* What the map can show. */
 function theorems() {
-  const rows = [...new Map(shownRows.filter((row) => [...RANKED, "silent"].includes(row.state)).flatMap((row) => [row.bound.name, ...(row.alias ?? [])].map((name) => [name, row])))];
-  const part = (label, keep) => made("optgroup", { label }, ...rows.filter(([, row]) => keep(row)).map(([name]) => new Option(name, name)));
-  put("theorem", part("with a number at your plan", (row) => RANKED.includes(row.state)), part("silent at your plan", (row) => row.state === "silent"));
-  if (![...$("theorem").options].some((o) => o.value === fed.theorem) && fed.theorem) $("theorem").append(new Option(fed.theorem, fed.theorem));
+  const rows = [...new Map([...byTheorem(shownRows), ...shownRows.filter((row) => row.state === "conditions not met")].flatMap((row) => [row.bound.name, ...(row.alias ?? [])].map((name) => [name, row])))];
+  const part = (label, keep) => made("optgroup", { label }, ...rows.filter(([, row]) => keep(row)).map(([name]) => new Option(titled(name), name)));
+  const key = [...rows.map(([name, row]) => `${name} ${RANKED.includes(row.state)}`), fed.theorem].join();
+  if (key === theoremsOf) return;
+  theoremsOf = key;
+  put("theorem", new Option("the smallest valid bound", ""), part("with a value at your plan", (row) => RANKED.includes(row.state)), part("whose conditions fail at your plan", (row) => row.state === "conditions not met"));
+  if (![...$("theorem").options].some((o) => o.value === fed.theorem)) $("theorem").append(new Option(titled(fed.theorem), fed.theorem));
   $("theorem").value = fed.theorem;
+  $("open-bound").hidden = !fed.theorem;
 }
 
 /* All controls anew. */
@@ -131,7 +126,8 @@ function arrangeFederation() {
   const timed = fed.plan.runtime !== undefined;
   $("budget").value = timed ? "runtime" : "rounds";
   $("budget").disabled = federation().given.communication_time === undefined;
-  put("plan-controls", ...["local_steps", "step_size", timed ? "runtime" : "rounds", "cohort", "relaxation"].map(controlOf));
+  put("plan-sliders", ...["local_steps", "step_size"].map(controlOf));
+  put("plan-controls", ...[timed ? "runtime" : "rounds", "cohort", "relaxation"].map(controlOf));
   showRuns();
   put("problem-controls", ...PROBLEM_WORDS.filter((word) => typeof based(word) === "number" && based(word) > 0).map(controlOf));
   moved();
@@ -157,14 +153,12 @@ function placed(plan) {
   moved("local_steps");
 }
 
-/* What the theorem says where the pointer is: at that very plan, which its cell of the plane stands near to alone. */
+/* The value where the pointer is: at that very plan, of the theorem that is shown or of the best one. */
 function hover(event) {
-  const bound = bounds.get(fed.theorem);
-  if (!frameOf || !bound) return;
-  const { local_steps, step_size } = planAt(event), { given, upTo } = told(), world = worldOf({ ...given, local_steps, step_size }, upTo);
-  const rows = world.v.rounds >= 1 ? rowsOf(bound, fed.target, world, machineOf(world)).filter((row) => RANKED.includes(row.state)) : [];
-  const row = rows.reduce((best, one) => (best && best.value <= one.value ? best : one), null);
-  put("plane-hover", `K = ${local_steps}, η = ${said(step_size, 3)}: ${row ? `${said(row.value, 3)}, ${LEVELS[levelOf(row.value, row)]}` : "silent"}`);
+  if (!frameOf) return;
+  const { local_steps, step_size } = planAt(event), { given, upTo } = told(), world = worldOf({ ...given, local_steps, step_size }, upTo), bound = bounds.get(fed.theorem);
+  const rows = !(world.v.rounds >= 1) ? [] : bound ? byTheorem(rowsOf(bound, fed.target, world, machineOf(world))) : byTheorem(compared(fed.target, world)).filter((one) => !one.printed), row = rows[0];
+  put("plane-hover", `K = ${local_steps}, η = ${said(step_size, 3)}: ${row ? `${said(row.value, 3)}, ${LEVELS[levelOf(row.value, row)]}` : "no value"}`);
 }
 
 /* One step of the plan: of K by one or, far, by half of it; of eta by a quarter of an octave or an octave. */
@@ -194,13 +188,9 @@ function listenFederation() {
   $("budget").addEventListener("change", () => budgeted($("budget").value));
   $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrangeFederation(); });
   $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrangeFederation(); });
-  $("more-choices").addEventListener("click", () => {
-    const whole_ = $("choose").classList.toggle("whole");
-    $("more-choices").setAttribute("aria-expanded", whole_);
-    put("more-choices", whole_ ? "fewer" : "all");
-  });
   for (const [kind, down] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) addEventListener(kind, () => { pressed = down; }, true);
-  $("open-bound").addEventListener("click", () => { if (!fed.theorem) redrawFederation(); keepFederation(); location.hash = `v=1&b=${fed.theorem}`; });
+  box.addEventListener("pointerleave", () => put("plane-hover"));
+  $("open-bound").addEventListener("click", () => { keepFederation(); location.hash = `v=1&b=${fed.theorem}`; });
   for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });
   for (const button of document.querySelectorAll("[data-told]")) button.addEventListener("click", () => copy(button.dataset.told, FEDERATION_COPIES[button.dataset.told](), "fed-"));
   $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); $("load-json").value = ""; });

@@ -38,11 +38,13 @@ function openFederation(text) {
     fed = freshFederation();
     notice(`The link is damaged: ${error.message}. The page shows its defaults instead.`);
   }
+  const first = text.replace(/^#/, "") === "" && !history.state;
   resumeStory(history.state);
   byItself = true;
   planeWide = Math.floor($("plane").getBoundingClientRect().width);
   ladderWide = Math.floor($("ladder").getBoundingClientRect().width) - 4;
   arrangeFederation();
+  if (first) tell(0, 0);
 }
 
 async function start() {
@@ -55,7 +57,7 @@ async function start() {
     atlas = data.atlas;
     atlas.places = new Map(atlas.situations.map((key, i) => [key, i]));
     listenFederation();
-    listenStories();
+    told_();
   }
   $("views").hidden = atlas === null;
   $("layout").classList.toggle("alone", bounds.size === 1);

@@ -1,32 +1,19 @@
-/* What should I run? The plan that makes the tightest theorem of every class smallest, within this budget. */
+/* Which plan makes the shown bound smallest within this budget, and which are the best by other evidence: a button each. */
 function running() {
   if (!drawn || drawn.stale) return;
-  const rows = [...drawn.best].sort((a, b) => a[0] - b[0]).map(([kind, best]) => advised(kind, best)).filter(Boolean);
-  const speaking = rows.filter((row) => row.speaks), edge = rows.filter((row) => row.edge).length;
-  const lower = rows.filter((row) => row.lower).length;
-  const last = !rows.length ? "No theorem speaks of this number on the plane."
-    : !speaking.length ? `${lower ? `${lower} of ${rows.length} ${lower === 1 ? "is below its" : "are below their"} premises alone at the best plan, none is known to be below the start` : "All are vacuous at their best plan"}: no bound chooses well here. Train a few plans and compare.`
-      : `${speaking.length} of ${rows.length} are below the start at their best plan${edge ? `; ${edge} at the edge of the plane, where the best may lie beyond it or mean: do little` : ""}. A bound's best plan is safe, not fast: it makes a worst case small.`;
-  const head = ["number", "tightest theorem", "K", "η", "it says", "of the start", ""];
-  rows.push(...knownBest());
-  const table = tabled("By class of number; each button moves your plan there", head, rows.map(({ cells: found }) => found));
-  for (const line of table.tBodies[0].rows) for (const [k, cell] of [...line.cells].entries()) cell.dataset.head = head[k];
-  put("run-table", rows.length ? scrolled(table) : "", made("p", {}, last));
-}
-
-function advised(kind, { steps, size, name }) {
-  const { given, upTo } = told(), world = worldOf({ ...given, local_steps: steps, step_size: size }, upTo);
-  const row = rowsOf(bounds.get(name), drawn.target, world, machineOf(world)).find((one) => one.kind === kind);
-  if (!row) return null;
-  const { value } = row, speaks = row.state === "speaks", lower = row.state === "of the class", level = row;
-  const atEnd = steps === 1 || steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(size) % (SIDE - 1) === 0;
-  const go = goThere(steps, size, name);
-  const share = level.here < Infinity && level.here > 0 ? said(value / level.here, 3) : "–";
-  return { speaks, lower, edge: atEnd, cells: [made("span", {}, ...jointed(atlas.classes[kind].words)), made("span", {}, ...jointed(name)), `${steps}${steps === 1 ? " (least)" : ""}`, said(size, 3), said(value), share, go] };
+  const best = bestOf(drawn), parts = [];
+  if (best) {
+    const { given, upTo } = told(), world = worldOf({ ...given, local_steps: best.steps, step_size: best.size }, upTo), bound = bounds.get(fed.theorem);
+    const row = byTheorem(bound ? rowsOf(bound, drawn.target, world, machineOf(world)) : compared(drawn.target, world)).find((one) => fed.theorem || !one.printed);
+    const edge = best.steps === 1 || best.steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(best.size) % (SIDE - 1) === 0;
+    if (row) parts.push(made("p", {}, made("strong", {}, "Smallest bound: "), `${said(row.value, 3)} at K = ${best.steps}, η = ${said(best.size, 3)}${fed.theorem ? "" : ` (${titled(row.bound.name)})`}${edge ? ", at the edge of what is possible here" : ""}. `, goThere(best.steps, best.size, fed.theorem)));
+  }
+  parts.push(...knownBest());
+  put("run-table", ...(parts.length ? parts : [made("p", {}, "No plan on this map has a value.")]));
 }
 
 function goThere(steps, size, name) {
-  const go = made("button", { type: "button" }, "go there");
+  const go = made("button", { type: "button" }, "Go there");
   go.setAttribute("aria-label", `go to K = ${steps}, step size ${said(size, 3)}`);
   go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); showPlan(); pickTheorem(name); });
   return go;
@@ -34,10 +21,8 @@ function goThere(steps, size, name) {
 
 /* The best of the plans whose exact worst case, or measurement, is known: one per kind. */
 function knownBest() {
-  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, row, statistic, above, from }) => {
-    const level = row?.here < Infinity ? row.here : NaN;
-    return { cells: [row ? atlas.classes[row.kind].words : `${statistic} over rounds, server model`, kind === "worst" ? `${worstWords(above)}: best of the plans in the table of ${fed.theorem}` : `measured: best of the plans in ${from}`, String(steps), said(size, 3), said(value), level > 0 ? said(value / level, 3) : "–", goThere(steps, size, fed.theorem)] };
-  });
+  return knownPlaces.filter((one, k) => k === 0 || knownPlaces[k - 1].kind !== one.kind).map(({ kind, steps, size, value, above, from }) => made("p", {}, made("strong", {}, kind === "worst" ? `Smallest ${worstWords(above)}: ` : "Best measured: "),
+    `${said(value, 3)} at K = ${steps}, η = ${said(size, 3)}${kind === "worst" ? "" : ` (${from})`}. `, goThere(steps, size, fed.theorem)));
 }
 
 /* ---- what goes out and comes in ---- */
@@ -58,7 +43,7 @@ function constantsFile() {
 function rowsCsv(rows) {
   const cell = (x) => (/[",\n]/.test(String(x)) ? `"${String(x).replaceAll('"', '""')}"` : String(x));
   const lines = rows.map((row) => [row.bound.name, row.kind === undefined ? "" : atlas.classes[row.kind].words, row.state, row.value ?? "", row.here ?? "", (row.conversions ?? []).join(" "),
-    row.state === "silent" ? row.failed.map(asked).join("; ") : row.why ?? ""]);
+    row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""]);
   return [["bound", "class", "state", "value", "start", "conversions", "why"], ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
 }
 

@@ -1,5 +1,5 @@
 /* What every theorem says of one number of one federation: as fedbounds compare has it. */
-const RANKED = ["speaks", "of the class", "vacuous"];
+const RANKED = ["informative", "below premises", "vacuous"];
 const OFFSET = "dissimilarity_offset", FACTOR = "dissimilarity_factor";
 
 /* The word of the federation that stands for one of a bound. */
@@ -132,8 +132,8 @@ function trivial(b, target, world, parts = []) {
   return { ofClass, here };
 }
 
-const stateOf = (value, { ofClass, here }) => (value < here && here < Infinity ? "speaks"
-  : value < (ofClass < Infinity || here === Infinity ? ofClass : here) ? "of the class" : "vacuous");
+const stateOf = (value, { ofClass, here }) => (value < here && here < Infinity ? "informative"
+  : value < (ofClass < Infinity || here === Infinity ? ofClass : here) ? "below premises" : "vacuous");
 
 const why = (word, world) => (world.beyond[word] ?? federation().lost?.[word] ? `: ${world.beyond[word] ?? federation().lost[word]}` : "");
 
@@ -143,14 +143,14 @@ function rowsAsItIs(bound, target, start, seen = []) {
   const b = atlas.bounds[bound.name], reach = b && world.situation >= 0 ? atlas.reached[atlas.ways[b.start][world.situation]][target] : undefined;
   if (reach === undefined) return [];
   const row = { bound, b, audit: b.audit, printed: b.audit === "FAILS", failed: [], trusted: [] };
-  if (typeof reach === "string") return [{ ...row, state: "unlike", why: reach }];
+  if (typeof reach === "string") return [{ ...row, state: "other quantity", why: reach }];
   if (b.order) return [{ ...row, state: "order", why: "known up to a constant" }];
   const whole = filledUp(b, bound, start, target, seen), parts = whole?.parts ?? [];
   world = whole?.world ?? start;
   const missing = lacking(b, world);
   if (missing.length) return [{ ...row, state: "missing", missing, why: missing.map((word) => `${words(word)}${why(word, world)}`).join(", ") }];
   const { failed, trusted } = others(b, world), put = substituted(b, bound, world);
-  if (failed.length || put.failed.length || Number.isNaN(put.value)) return [{ ...row, state: "silent", trusted, failed: [...put.failed, ...failed] }];
+  if (failed.length || put.failed.length || Number.isNaN(put.value)) return [{ ...row, state: "conditions not met", trusted, failed: [...put.failed, ...failed] }];
   const level = trivial(b, target, world, parts.map((part) => part.b));
   return reach.map(([kind, names, factor, also]) => {
     const times = FACTORS[factor](world.v, world.n, 0), value = put.value * times;

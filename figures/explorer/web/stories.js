@@ -1,22 +1,42 @@
-/* Short guided stories: each step is a state of the page and a sentence. Numbers are read off the rows and the best
-   plans of the steps, never told here. */
+/* Short guided stories: each step is a state of the page and a few sentences. Their numbers are computed from the rows and
+   the best plans of the steps. */
 const factor = (word, times) => based(word) * times;
-const barOf = (rows, name) => rows.find((row) => RANKED.includes(row.state) && (row.bound.name === name || row.alias.includes(name)));
-const leading = (rows) => rows.find((row) => RANKED.includes(row.state) && !row.printed);
+const barOf = (rows, name) => byTheorem(rows).find((row) => row.bound.name === name || row.alias.includes(name));
 const barSays = (step, name) => said(barOf(telling.each[step].rows, name)?.value ?? NaN);
 const starSays = (step, over, kind) => telling.each[step].stars.find((one) => one.over === over && one.kind === kind)?.at ?? NaN;
-const shares = ({ bound, terms, value }) => bound.terms.map((name, k) => [name, 100 * terms[k] / value]).filter(([, share]) => share >= 1).map(([name, share]) => `${name} ${said(share, 2)}%`).join(", ");
+const largestTerm = (row) => row.terms.indexOf(Math.max(...row.terms));
 
-/* The bar that leads at one step, at another one: its term that is largest there. */
+/* The best theorem at one step, at another one: its term that is largest there. */
 function lasting(now, then) {
-  const row = leading(telling.each[now].rows), before = barOf(telling.each[then].rows, row.bound.name), k = row.terms.indexOf(Math.max(...row.terms));
-  return `${row.bound.name} said ${said(before.value)} and says ${said(row.value)}; ${said(row.terms[k], 3)} of that is its term “${row.bound.terms[k]}”, which was ${said(before.terms[k], 3)} before: more rounds do not make it smaller`;
+  const row = leader(telling.each[now].rows), before = barOf(telling.each[then].rows, row.bound.name), k = largestTerm(row);
+  return `${titled(row.bound.name)} goes from ${said(before.value)} to ${said(row.value)}; ${said(row.terms[k], 3)} of that is its term “${row.bound.terms[k]}”, which more rounds do not make smaller`;
 }
 
 function lessened(now, then) {
-  const row = leading(telling.each[now].rows), before = barOf(telling.each[then].rows, row.bound.name);
-  return `${row.bound.name} falls from ${said(before.value)} to ${said(row.value)}. Of it are left, in the strip below its bar and in words below the plane: ${shares(row)}`;
+  const row = leader(telling.each[now].rows), before = barOf(telling.each[then].rows, row.bound.name);
+  return `${titled(row.bound.name)} falls from ${said(before.value)} to ${said(row.value)}`;
 }
+
+/* ---- K by the bound, by the exact worst case, and by training ---- */
+
+const CHOSEN = "decaying_k.theorem_1_repaired";
+
+/* At the step size of the story, by K: the bound, and its exact worst case where the committed table has it. */
+const SIZE_TOLD = 0.125, MOST_TOLD = 4;
+
+function byK() {
+  const { given, upTo } = told(), bound = bounds.get(CHOSEN), worst = worstPlaces(CHOSEN, fed.target, given, upTo).filter(({ size }) => near(size, SIZE_TOLD));
+  return Array.from({ length: MOST_TOLD }, (_, k) => {
+    const steps = k + 1, rows = rowsOf(bound, fed.target, worldOf({ ...given, local_steps: steps, step_size: SIZE_TOLD }, upTo), null);
+    return { steps, bound: byTheorem(rows)[0]?.value ?? Infinity, worst: worst.find((one) => one.steps === steps)?.value ?? Infinity };
+  });
+}
+
+/* Committed measurements after so many rounds, by K. */
+const SWEPT = 8, measuredByK = () => federation().measured.filter(({ target, plan }) => target === fed.target && plan.rounds === SWEPT && plan.cohort === fed.plan.cohort).map(({ plan, value }) => ({ steps: plan.local_steps, value }));
+
+const leastBy = (each, what) => each.reduce((best, one) => (one[what] < best[what] ? one : best));
+const toldPlan = (what) => () => ({ step_size: SIZE_TOLD, local_steps: leastBy(byK(), what).steps });
 
 /* How far the printed best plans are off, and what the formulas lack. */
 function lostFactors() {
@@ -31,38 +51,43 @@ function audited(name) {
 }
 
 const STORIES = [
-  { title: "Where does any theorem say anything?", steps: [
-    { say: () => "Ten rounds of eight steps: no theorem is below the loss gap at the start at this plan. Blue on the plane is where the chosen one would be: at other K and η.", plan: { rounds: 10 } },
-    { say: ({ rows }) => `A hundred rounds: at this plan ${rows.filter((row) => row.state === "speaks" && !row.printed).length} bars speak now, and the blue has grown to a band along K·η = const. Below the band nothing has moved yet; above it the drift of the clients is charged.`, plan: { rounds: 100 } },
-    { say: () => "A thousand rounds: the band is wider. Click theorems in the list on the right: each has a band of its own, and some have none.", plan: { rounds: 1000 } },
-    { say: () => `A hundred thousand rounds at the same K and η: ${lasting(3, 2)}. Press η −: smaller steps speak better now.`, plan: { rounds: 100000 } },
-    { say: () => `Back to a thousand rounds, as in step 3, with clients that differ a hundred times less and a hundred times less noise: ${lessened(4, 2)}.`, plan: { rounds: 1000 }, words: () => ({ gradient_variance: factor("gradient_variance", 0.01), optimum_dissimilarity: factor("optimum_dissimilarity", 0.01) }) },
+  { title: "Which K is best?", place: 1, target: "grad_norm_sq", theorem: CHOSEN, steps: [
+    { say: () => { const each = byK(), best = leastBy(each, "bound"); return `Two clients, two rounds, η = ${SIZE_TOLD}: of one to four local steps ${titled(CHOSEN)} recommends K = ${best.steps}, where it is smallest. Should you take ${best.steps}?`; }, plan: toldPlan("bound") },
+    { say: () => { const each = byK(), chosen = leastBy(each, "bound"), best = leastBy(each, "worst"); return `The exact worst case over all such federations is known (green diamonds). It is smallest at K = ${best.steps}: ${said(best.worst, 3)}, where K = ${chosen.steps} gives ${said(chosen.worst, 3)}. Choosing K by the bound makes the worst case ${said(100 * (chosen.worst / best.worst - 1), 2)} % larger.`; }, plan: toldPlan("worst") },
+    { say: () => { const each = measuredByK(), best = leastBy(each, "value"), all = leader(telling.each[2].rows); return `Ten clients trained on real data (phishing), ${SWEPT} rounds: the smallest measured gradient is at K = ${best.steps} (red dots). The best valid bound there, ${titled(all.bound.name)}, is ${said(all.value / best.value, 2)} times as large. Drag the point: where do the theorems help?`; }, place: 5, theorem: "", plan: () => ({ rounds: SWEPT, local_steps: leastBy(measuredByK(), "value").steps }) },
   ] },
-  { title: "The lost factor of K*", theorem: "decaying_k.per_rounds", steps: [
-    { say: () => `The paper minimises this bound over K and η. A ring on the plane is the best K or η by the paper's printed formula, a dot the one derived here. ${lostFactors()}`, plan: { step_size: 0.001 } },
-    { say: () => `Now every loss is ten times as large and η a tenth: exactly the same runs. The printed K* moves all the same, from ${said(starSays(0, "local_steps", "printed"))} to ${said(starSays(1, "local_steps", "printed"))}; a right one cannot, and the derived one stays at ${said(starSays(1, "local_steps", "derived"))}.`, plan: { step_size: 0.0001 },
+  { title: "When does any theorem say something?", steps: [
+    { say: () => "Ten rounds of eight steps: no theorem guarantees less than the start at this plan. Blue on the map is where one does, at other K and η.", plan: { rounds: 10 } },
+    { say: ({ rows }) => `A hundred rounds: ${byTheorem(rows).filter((row) => row.state === "informative" && !row.printed).length} bounds are informative here, and the blue is a band along K·η = const. Below the band little has moved yet; above it the bounds charge for client drift.`, plan: { rounds: 100 } },
+    { say: () => "A thousand rounds: the band is wider. Click a theorem in the ranking: each has a band of its own, and some have none.", plan: { rounds: 1000 } },
+    { say: () => `A hundred thousand rounds at the same K and η: ${lasting(3, 2)}. Press η −: smaller steps give better bounds now.`, plan: { rounds: 100000 } },
+    { say: () => `Back to a thousand rounds, with clients that differ a hundred times less and a hundred times less noise: ${lessened(4, 2)}.`, plan: { rounds: 1000 }, words: () => ({ gradient_variance: factor("gradient_variance", 0.01), optimum_dissimilarity: factor("optimum_dissimilarity", 0.01) }) },
+  ] },
+  { title: "A lost factor in K*", theorem: "decaying_k.per_rounds", steps: [
+    { say: () => `The paper minimises this bound over K and η. A ring on the map is the best K or η by the printed formula, a dot the one derived here. ${lostFactors()}`, plan: { step_size: 0.001 } },
+    { say: () => `Now every loss is ten times as large and η a tenth: exactly the same runs. The printed K* moves all the same, from ${said(starSays(0, "local_steps", "printed"))} to ${said(starSays(1, "local_steps", "printed"))}; a correct one cannot, and the derived one stays at ${said(starSays(1, "local_steps", "derived"))}.`, plan: { step_size: 0.0001 },
       words: () => ({ smoothness: factor("smoothness", 10), strong_convexity: factor("strong_convexity", 10), gradient_variance: factor("gradient_variance", 100), optimum_dissimilarity: factor("optimum_dissimilarity", 100), optimal_loss: factor("optimal_loss", 10), initial_gap: factor("initial_gap", 10) }) },
-    { say: () => `Back to the losses and the η of the first step, and now the zero of the loss alone is moved: F* and the loss at the start are larger by one. No run changes, and this bound does, from ${barSays(0, "decaying_k.per_rounds")} to ${barSays(2, "decaying_k.per_rounds")}: it charges the loss itself, not the gap.`, plan: { step_size: 0.001 }, words: () => ({ optimal_loss: based("optimal_loss") + 1 }) },
+    { say: () => `Back to the first step, and now only the zero of the loss is moved: F* and the loss at the start are larger by one. No run changes, and this bound does, from ${barSays(0, "decaying_k.per_rounds")} to ${barSays(2, "decaying_k.per_rounds")}: it depends on the loss itself, not on the gap.`, plan: { step_size: 0.001 }, words: () => ({ optimal_loss: based("optimal_loss") + 1 }) },
   ] },
   { title: "Does relaxation lower divergence?", theorem: "fedinit.theorem_4", target: "divergence", steps: [
-    { say: () => `FedInit starts clients away from where they ended; β = 0 is FedAvg. This is what its theorems say of the divergence of all clients: theorem 4 says ${barSays(0, "fedinit.theorem_4")}.`, plan: { step_size: 0.0005 } },
-    { say: () => `β = 0.05: every bound on divergence is larger, not smaller; theorem 4 says ${barSays(1, "fedinit.theorem_4")} instead of ${barSays(0, "fedinit.theorem_4")}. A theorem that rises in β cannot explain a lower divergence.`, plan: { step_size: 0.0005, relaxation: 0.05 } },
-    { say: () => `β = 0.1: larger still, ${barSays(2, "fedinit.theorem_4")}; beyond that the conditions fail and the theorems fall silent.`, plan: { step_size: 0.0005, relaxation: 0.1 } },
-    { say: ({ rows }) => `β is 0 again, as in step 1, and four of ten clients take part in a round: no theorem on the divergence of all clients is left. The ${rows.length} that do not apply stand at the end of the page with what each lacks, under “What does not apply, and why”.`, plan: { step_size: 0.0005, cohort: 4 } },
+    { say: () => `FedInit starts clients away from where they ended; β = 0 is FedAvg. Its Theorem 4 bounds the divergence of all clients by ${barSays(0, "fedinit.theorem_4")}.`, plan: { step_size: 0.0005 } },
+    { say: () => `β = 0.05: every bound on divergence is larger, not smaller; Theorem 4 gives ${barSays(1, "fedinit.theorem_4")} instead of ${barSays(0, "fedinit.theorem_4")}. A bound that grows with β cannot explain a lower divergence.`, plan: { step_size: 0.0005, relaxation: 0.05 } },
+    { say: () => `β = 0.1: larger still, ${barSays(2, "fedinit.theorem_4")}; beyond that the conditions fail.`, plan: { step_size: 0.0005, relaxation: 0.1 } },
+    { say: ({ rows }) => `β is 0 again, and four of ten clients take part in a round: no theorem on the divergence of all clients is left. The ${rows.length} that do not apply are listed below the ranking with the reasons.`, plan: { step_size: 0.0005, cohort: 4 } },
   ] },
   { title: "1/K or 1/K²?", steps: [
-    { say: () => `FedALS bounds the generalization gap after one averaging round, and discusses whether it falls as 1/K or 1/K². K counts clients there, not local steps. For clients alike its first term falls as 1/K² and its second as 1/K, so that their sum falls as 1/K in the end.${audited("fedals.discussion.one_over_k_squared")} The bound speaks of no run of several rounds, so it is not on this plane. Open it: the clients are along its axis, and the audit's claims stand below the chart.`, bound: "fedals.one_round" },
+    { say: () => `FedALS bounds the generalization gap after one averaging round, and discusses whether it falls as 1/K or 1/K². K counts clients there. For identical clients its first term falls as 1/K² and its second as 1/K, so that their sum falls as 1/K in the end.${audited("fedals.discussion.one_over_k_squared")}`, bound: "fedals.one_round" },
   ] },
 ];
 let telling = null; // the story and its step, what the reader had before, and the rows and best plans of every step
 
 /* The federation of a step. */
 function stepInto(story, step) {
-  const { theorem = "", target = atlas.targets[0], steps } = STORIES[story], { plan, words: moved_ } = steps[step];
-  fed = freshFederation(0, target);
+  const { steps, ...usual } = STORIES[story], { plan = {}, words: moved_, place = 0, theorem = "", target = atlas.targets[0] } = { ...usual, ...steps[step] };
+  fed = freshFederation(place, target);
   fed.words = moved_?.() ?? {};
-  Object.assign(fed.plan, plan);
   fed.theorem = theorem;
+  Object.assign(fed.plan, typeof plan === "function" ? plan() : plan);
 }
 
 /* The rows and best plans of every step. */
@@ -93,7 +118,7 @@ function resumeStory(place) {
 }
 
 /* The rows of all steps of the story, while the page is where it takes place. */
-const storyRows = () => (telling && fed.place === 0 && fed.target === (STORIES[telling.story].target ?? atlas.targets[0]) ? telling.each.flatMap(({ rows }) => rows) : []);
+const storyRows = () => (telling && fed.place === (STORIES[telling.story].place ?? 0) && fed.target === (STORIES[telling.story].target ?? atlas.targets[0]) ? telling.each.flatMap(({ rows }) => rows) : []);
 
 /* The reader gets back what was there before. */
 function endStory() {
@@ -101,21 +126,15 @@ function endStory() {
   telling = null;
   arrangeFederation();
   told_();
-  $("stories").focus();
 }
 
+const pressing = (text, act, off = false) => { const node = made("button", { type: "button", disabled: off }, text); node.addEventListener("click", act); return node; };
+
+/* The step that is told, or the stories that there are. */
 function told_() {
-  const box = $("story");
-  box.hidden = !telling;
-  if (!telling) return;
+  if (!telling) return put("story", made("p", { className: "copying" }, made("strong", {}, "See for yourself: "), ...STORIES.map(({ title }, k) => pressing(title, () => tell(k, 0)))));
   const { story, step, each } = telling, { title, steps } = STORIES[story], now = steps[step];
-  const button = (text, act, off = false) => { const node = made("button", { type: "button", disabled: off }, text); node.addEventListener("click", act); return node; };
-  const open = now.bound ? [button("open the bound", () => { keepFederation(); location.hash = `v=1&b=${now.bound}`; })] : [];
-  const ways = steps.length > 1 ? [button("back", () => tell(story, step - 1), step === 0), button("next", () => tell(story, step + 1), step === steps.length - 1)] : [];
-  keepingFocus("story", () => put("story", made("p", {}, made("strong", {}, `${title}${steps.length > 1 ? ` ${step + 1} of ${steps.length}.` : ""} `), now.say(each[step])), made("p", { className: "copying" }, ...ways, ...open, button("end the story", endStory))));
-}
-
-function listenStories() {
-  put("stories", new Option("choose one", ""), ...STORIES.map(({ title }, i) => new Option(title, String(i))));
-  $("stories").addEventListener("change", () => { if ($("stories").value !== "") tell(Number($("stories").value), 0); $("stories").value = ""; });
+  const open = now.bound ? [pressing("open the bound", () => { keepFederation(); location.hash = `v=1&b=${now.bound}`; })] : [];
+  const ways = steps.length > 1 ? [pressing("back", () => tell(story, step - 1), step === 0), pressing("next", () => tell(story, step + 1), step === steps.length - 1)] : [];
+  keepingFocus("story", () => put("story", made("p", {}, made("strong", {}, `${title}${steps.length > 1 ? ` ${step + 1} of ${steps.length}.` : ""} `), now.say(each[step])), made("p", { className: "copying" }, ...ways, ...open, pressing("end the story", endStory))));
 }

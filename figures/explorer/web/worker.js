@@ -13,7 +13,7 @@ function serve() {
       let next = steps.next();
       while (!next.done && !only) next = steps.next();
       if (!next.done) setTimeout(work);
-      else globalThis.postMessage({ number, made: next.value, busy: performance.now() - begin }, [...next.value.found.values()].flatMap(({ value, level }) => [value.buffer, level.buffer]));
+      else globalThis.postMessage({ number, made: next.value, busy: performance.now() - begin }, [...next.value.found.values()].flatMap(({ value, level, share }) => [value.buffer, level.buffer, share.buffer]));
     };
     work();
   };

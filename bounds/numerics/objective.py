@@ -1,0 +1,228 @@
+"""A bound as a function of one quantity with all else given: what it can be on boxes, and what it is at a point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from math import ceil, floor, inf, nextafter, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import sympy as sp
+from flint import arb, ctx
+
+from ..errors import BoundsError
+from ..quantities import CLIENTS, Quantity
+from ..statement import Statement
+from ..vocabulary import clients
+from . import alike
+from .balls import as_float, DOWN, Enclosure, LEVELS, ONE, UP, ZERO
+from .closed import sharpened
+from .evaluate import evaluator_of
+from .tape import Tape
+
+SMALLEST, LARGEST = 1e-30, 1e30
+"""How near to an open end at zero, and how far out, a search looks."""
+LARGEST_WHOLE = 2.0**53
+"""The largest count searched: beyond it not every whole number is a float."""
+KNOWN = 2.0**-48
+"""Relative width up to which the value at a point counts as known."""
+
+
+class Box(NamedTuple):
+    """What is known of a box: value and slope, whether the bound surely speaks all over it, or surely nowhere."""
+
+    low: Any
+    high: Any
+    least_slope: Any
+    largest_slope: Any
+    inside: bool
+    outside: bool
+    bits: int
+
+    @property
+    def way(self) -> int:
+        """1 where the bound surely speaks and rises (or is level) all over the box, -1 where it falls, else 0."""
+        if not self.inside:
+            return 0
+        return 1 if self.least_slope >= 0 else -1 if self.largest_slope <= 0 else 0
+
+
+class Objective:
+    """``bound`` as a function of ``over`` with all else given, from ``low`` to ``high``; which of these ends is open,
+    cut short or not in the domain itself."""
+
+    def __init__(self, bound: Statement, over: Quantity, given: Mapping[str, list[float]], width: int) -> None:
+        self.bound, self.over, self.whole = bound, over, over.card.domain.whole
+        self.tape, self.forms = _tape(bound, over)
+        self.enclosure = Enclosure(self.tape, given, width)
+        self._limits(given)
+
+    def _limits(self, given: Mapping[str, list[float]]) -> None:
+        """The domain of ``over``, cut by the quantities it must not exceed or stay below, and by the search's reach."""
+        domain, limit = self.over.card.domain, self.over.card.at_most
+        reach = LARGEST_WHOLE if domain.whole else LARGEST
+        low, high = max(domain.low, -reach), min(domain.high, reach)
+        open_low, open_high = low > domain.low or domain.open_low, high < domain.high or domain.open_high
+        if domain.open_low and low == domain.low:
+            low = SMALLEST if low == 0 else nextafter(low, inf)
+        if domain.open_high and high == domain.high:
+            high = -SMALLEST if high == 0 else nextafter(high, -inf)
+        below = [q.name for q in self.bound._all if q.card.at_most is not None and q.card.at_most == self.over]
+        self.low = max(low, *(max(given[name]) for name in below if name in given), -inf)
+        self.high = min(high, *(min(given[q.name]) for q in (limit,) if q is not None and q.name in given), inf)
+        self.open_low, self.open_high = open_low and self.low == low, open_high and self.high == high
+
+    # ---- enclosures ----
+
+    def box(self, low: float, high: float, bits: int = LEVELS[0]) -> Box:
+        with ctx.workprec(bits):
+            found, jets = self.enclosure.run({self.over.name: [(arb(low), arb(high), ONE, ONE)]}, bits)
+            least, most, falls, rises = DOWN, UP, DOWN, UP
+            for ((a, b, p, q),) in found[: self.forms]:  # one sum, written in several ways
+                p, q = (ZERO, ZERO) if p is None else (p, q)
+                least, most, falls, rises = _larger(a, least), _smaller(b, most), _larger(p, falls), _smaller(q, rises)
+        conditions = [truth for members in found[self.forms :] for truth in members]
+        inside = not jets.partial and all(sure for sure, _ in conditions)
+        outside = jets.empty or any(never for _, never in conditions)
+        return Box(least, most, falls, rises, inside, outside, bits)
+
+    def point(self, x: float, bits: int = LEVELS[0]) -> Box:
+        """The same at one point, with as many bits as it takes to know the value there to the digits of a float."""
+        for more in LEVELS:
+            if more >= bits:
+                at = self.box(x, x, more)
+                if at.outside or (at.high - at.low).upper() <= KNOWN * abs(at.low).lower():
+                    break
+        return at
+
+    def value(self, x: float) -> float:
+        """The nearest float of the value at a point, whatever the conditions."""
+        at = self.point(x)
+        return as_float(at.low) if at.low.is_exact() or not at.high.is_finite() else as_float(at.low / 2 + at.high / 2)
+
+    def fails(self, x: float) -> list[bool]:
+        """For each numeric condition whether it surely fails at a point."""
+        found, _ = self.enclosure.run({self.over.name: [(arb(x), arb(x), ONE, ONE)]}, LEVELS[1])
+        return [any(never for _, never in members) for members in found[self.forms :]]
+
+    def unmet(self) -> list[str]:
+        """The words of the numeric conditions that hold nowhere on a grid; of all, if each does somewhere."""
+        tried = [self.fails(x) for x in self.grid()]
+        words = [c.words for c in self.bound.numeric_conditions]
+        return [w for w, *fails in zip(words, *tried, strict=True) if all(fails)] or words
+
+    def grid(self) -> list[float]:
+        """Points all over what is searched, in equal ratios."""
+        low, high = self.ends()
+        grid = {0.0, low, high, *(sign * 10.0 ** (k / 4) for k in range(-120, 121) for sign in (-1, 1))}
+        return sorted({float(floor(x)) if self.whole else x for x in grid if low <= x <= high})
+
+    # ---- points and boxes ----
+
+    def ends(self) -> tuple[float, float]:
+        """The first and the last point that is searched."""
+        return (ceil(self.low), floor(self.high)) if self.whole else (self.low, self.high)
+
+    def beside(self, x: float, way: int) -> float:
+        """The next point in a direction."""
+        return x + way if self.whole else nextafter(x, way * inf)
+
+
+@lru_cache(maxsize=512)
+def _tape(bound: Statement, over: Quantity) -> tuple[Tape, int]:
+    """The bound, written in one or two ways, and its conditions; and in how many ways it is written."""
+    terms = tuple(bound.spelled_terms.values())
+    shorter = sharpened(terms, over)
+    forms = [sp.Add(*terms), *([] if shorter is None else [shorter])]
+    return Tape((*forms, *bound.relations)), len(forms)
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return b if a.is_nan() else a if b is DOWN else a.max(b)
+
+
+def _smaller(a: Any, b: Any) -> Any:
+    return b if a.is_nan() else a if b is UP else a.min(b)
+
+
+def centre(low: float, high: float) -> float:
+    """A point inside of a box: the geometric mean of ends of one sign, else the arithmetic one; zero between two."""
+    if low < 0 < high:
+        return 0.0
+    small, large = sorted((abs(low), abs(high)))
+    if small == 0:  # down to where a search ends
+        small = SMALLEST if large > 4 * SMALLEST else SMALLEST**2 / large
+    geometric = (1 if high > 0 else -1) * sqrt(small) * sqrt(large)
+    return geometric if low < geometric < high else low / 2 + high / 2
+
+
+class Objectives:
+    """The same function at every point of a sweep of the other quantities."""
+
+    def __init__(self, bound: Statement, over: Quantity, values: Mapping[str, Any]) -> None:
+        if alike.applies(bound, values):
+            values = evaluator_of(bound).for_special(values, over.name)
+            bound = evaluator_of(bound).special.bound
+        self.bound, self.over, self.evaluator = bound, over, evaluator_of(bound)
+        if not self.evaluator.shared_target:
+            raise BoundsError(f"{bound.name} bounds one number for each of the {bound.axis}, so it has no single value")
+        if bound.axis == CLIENTS and over == clients:
+            raise BoundsError(f"{bound.name} sums over clients whose values are given; use its equal_clients() form")
+        self.arrays, self.full_shape = self.evaluator.prepare(values, free=over.name)
+        self.shape, self.width = self.full_shape[:-1] if bound.axis else self.full_shape, 1
+        if bound.axis:
+            self.width = self.full_shape[-1]
+        self.each = [Objective(bound, over, given, self.width) for given in self._given()]
+
+    def _given(self) -> list[dict[str, list[float]]]:
+        """What is given at every point of the sweep."""
+        names = [name for name in self.arrays if name != self.over.name]
+        return rows({name: self.arrays[name] for name in names}, self.shape, bool(self.bound.axis))
+
+    def exact(self, x: np.ndarray) -> np.ndarray:
+        """The bound at one number for each point, as a call with these values gives it; NaN stays NaN."""
+        there = np.where(np.isfinite(x), x, [one.low for one in self.each]).reshape(self.shape)
+        arrays = {**self.arrays, self.over.name: there[..., None] if self.bound.axis else there}
+        value = np.asarray(self.evaluator._whole.values(arrays, self.full_shape).arrays[0]).reshape(len(self.each))
+        return np.where(np.isfinite(x), value, np.nan)
+
+    def stepped(
+        self, at: np.ndarray, inward: Any, good: Callable[[np.ndarray], np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Places, and their values by a call, a few floats further in where a call says something else than a search.
+
+        A search decides with exact numbers, a call for all numbers that round to the given ones, and NumPy may run
+        other code for one number than for many, with another last bit.
+        """
+        for tries in range(40):
+            value = self.exact(at)
+            wrong = np.isfinite(at) & ~good(value)
+            if not wrong.any():
+                return at, value
+            step = 1.0 if self.over.card.domain.whole else np.spacing(np.abs(at)) * 2**tries
+            at = np.where(wrong, at + inward * step, at)
+        return np.where(wrong, np.nan, at), np.where(wrong, np.nan, value)
+
+    def shaped(self, row: Any) -> Any:
+        """One entry for each point in the shape of the sweep; a plain number or word where there is none."""
+        array = np.asarray(row)
+        return array.reshape(self.shape) if self.shape else array.reshape(-1)[0].item()
+
+
+def rows(arrays: Mapping[str, np.ndarray], sweep: tuple[int, ...], axis: bool) -> list[dict[str, list[float]]]:
+    """For every point of a sweep the numbers by quantity, a list over the axis (which comes last) or of one."""
+    count = int(np.prod(sweep))
+    found: list[dict[str, list[float]]] = [{} for _ in range(count)]
+    for name, array in arrays.items():
+        full = array if axis else array[..., None]
+        single = full.size == full.shape[-1]
+        lists = full.reshape(1, -1) if single else np.broadcast_to(full, (*sweep, full.shape[-1])).reshape(count, -1)
+        for i, given in enumerate(found):
+            given[name] = lists[0 if single else i].tolist()
+    return found
+
+
+def narrow(low: float, high: float, whole: bool) -> bool:
+    """Whether nothing lies between two points, or only what is nearer to zero than a search looks."""
+    return high - low <= 1 if whole else nextafter(low, inf) >= high or max(-low, high) <= SMALLEST

@@ -1,0 +1,137 @@
+"""Inverse design: how far a quantity may go with the bound still at most a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isfinite, isinf, isnan, nan
+from typing import Any
+
+import numpy as np
+
+from ..errors import BoundsError, NoSolutionError, unknown
+from ..quantities import Quantity
+from ..statement import Statement
+from .minimize import binding, NUDGE, shared_quantity
+from .objective import Objective, Objectives
+from .search import Edge, farthest, lowest
+
+SIDES = ("largest", "smallest")
+UNMET = "nothing meets the target"
+UNDECIDED = "what lies beyond could not be decided"
+VAGUE = 1e-6
+"""Relative tolerance above which an answer says that it is undecided."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The largest (smallest) ``for_`` in the domain, conditions met, with ``bound <= target``; whatever its shape.
+
+    ``value`` is the bound at ``at`` and never above the target. A farther point that meets it could lie at most
+    ``tolerance`` beyond ``at``: 0 unless the search ran out of boxes or bits. ``unbounded``: the target does not limit
+    ``for_``, which may go to the end of its domain; ``at`` is that end if it is infinite or belongs to the domain, else
+    where the search towards it stopped; ``value`` was taken where the search stopped. ``binding`` says what stops
+    ``for_``: empty for the target itself, else a condition or the domain. For a relation ``<~`` the answer is
+    ``up_to_constant``: the bound's hidden constant was taken as 1. With sweeps in the values, ``at``, ``value``,
+    ``unbounded``, ``tolerance`` and ``binding`` are arrays, NaN where nothing meets the target.
+    """
+
+    bound: Statement
+    for_: Quantity
+    target: float
+    side: str
+    at: Any
+    value: Any
+    unbounded: Any
+    tolerance: Any
+    binding: Any
+    up_to_constant: bool
+
+    def __str__(self) -> str:
+        words = [f"{self.side} {self.for_.name} with {self.bound.target.name} <= {self.target:g}: {self.at}"]
+        words.append(f"the bound there: {self.value}")
+        if np.ndim(self.binding) == 0 and self.binding:
+            words.append(f"limited by: {self.binding}")
+        if self.up_to_constant:
+            words.append("up to a constant: the bound hides one, taken as 1")
+        return "\n".join(words)
+
+
+def solve(bound: Statement, for_: Quantity | str, target: float, side: str, values: Mapping[str, Any]) -> Solution:
+    """The largest (smallest) value of ``for_`` with the bound at most ``target``; ``NoSolutionError`` if there is none.
+
+    The answer errs on the safe side: a call gives at most ``target`` there.
+    """
+    quantity = shared_quantity(bound, for_, values)
+    if side not in SIDES:
+        raise unknown("side", str(side), SIDES)
+    level = _finite(target)
+    sweep = Objectives(bound, quantity, values)
+    edges = [farthest(one, level, side) for one in sweep.each]
+    places, inward = np.array([edge.at for edge in edges]), -1 if side == "largest" else 1
+    at, value = sweep.stepped(places, inward, lambda value: value <= level)
+    if np.isnan(at).all():
+        raise _nothing(sweep.each, level, undecided=any(edge.slack > 0 for edge in edges))
+    answers = [_answer(one, x, edge, side) for one, x, edge in zip(sweep.each, at, edges, strict=True)]
+    unbounded = np.array([answer[1] for answer in answers])
+    shown = sweep.shaped([answer[0] for answer in answers])
+    if quantity.card.domain.whole and not sweep.shape and isfinite(shown):
+        shown = int(shown)
+    return Solution(
+        bound=sweep.bound,
+        for_=quantity,
+        target=level,
+        side=side,
+        at=shown,
+        value=sweep.shaped(value),
+        unbounded=sweep.shaped(unbounded),
+        tolerance=sweep.shaped(np.where(np.isnan(at), np.nan, [edge.slack for edge in edges])),
+        binding=sweep.shaped([answer[2] for answer in answers]),
+        up_to_constant=bound.relation == "<~",
+    )
+
+
+def _answer(objective: Objective, at: float, edge: Edge, side: str) -> tuple[float, bool, str]:
+    """The place as it is shown, whether the target limits it at all, and what stops it."""
+    if isnan(at):
+        return nan, False, UNMET
+    domain, largest = objective.over.card.domain, side == "largest"
+    end, is_open = (objective.high, objective.open_high) if largest else (objective.low, objective.open_low)
+    unbounded = at == end and not (edge.by_rounding and is_open)
+    last = domain.high if largest else domain.low
+    shown = last if unbounded and is_open and isinf(last) else at
+    if edge.slack > VAGUE * abs(at) or (at == end and not unbounded):
+        return shown, unbounded, UNDECIDED
+    step = (1.0 if domain.whole else NUDGE) * (1 if largest else -1)
+    return shown, unbounded, binding(objective, at, step)
+
+
+def _finite(target: Any) -> float:
+    try:
+        if isinstance(target, (str, bool)):
+            raise TypeError
+        level = float(target)
+    except (TypeError, ValueError, OverflowError):
+        level = np.nan
+    if not np.isfinite(level):
+        raise BoundsError(f"target must be a finite number; got {target!r}")
+    return level
+
+
+def _nothing(each: list[Objective], target: float, undecided: bool) -> NoSolutionError:
+    """Says how near the bound comes to the target, or that no search tells whether a point reaches it."""
+    found = [lowest(one, one.whole) for one in each]
+    i = min(range(len(each)), key=lambda k: inf if isnan(found[k].at) else each[k].value(found[k].at))
+    objective, best = each[i], found[i]
+    name, over = objective.bound.name, objective.over.name
+    if isnan(best.at):
+        said = "; ".join(objective.unmet())
+        return NoSolutionError(f"{name}: no {over} meets the conditions at these numbers: {said}")
+    ends = [(objective.low, objective.open_low), (objective.high, objective.open_high)]
+    if undecided or any(is_open and best.at == end for end, is_open in ends):
+        searched = f"no point from {objective.low:.6g} to {objective.high:.6g} was found that does"
+        return NoSolutionError(f"{name}: undecided whether any {over} brings it down to {target:.10g}: {searched}")
+    return NoSolutionError(
+        f"{name}: no {over} brings it down to {target:.10g}; the smallest value reached is "
+        f"{objective.value(best.at):.10g}, at {over} = {best.at:.6g}"
+    )

@@ -1,0 +1,187 @@
+"""The networks of FedCOG (Section 6) and Decaying-K (Section 5.2), and FedInit's VGG-11: layers one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from torch import nn, Tensor
+
+from .parts import Architecture, ConvPool, ConvReLU, DenseReLU, ImageArchitecture, Split, whole
+
+
+def cnn(image: tuple[int, int], channels: Sequence[int], kernel: int, dense: Sequence[int], classes: int) -> Split:
+    """Unpadded convolutions with pooling on images of ``(channels, side)``, then dense layers; the last is the head."""
+    inputs, side = image
+    for _ in channels:
+        side = (side - kernel + 1) // 2
+    whole(side_after_pooling=side)
+    widths = [inputs, *channels]
+    convolutions = [ConvPool(a, b, kernel) for a, b in pairwise(widths)]
+    sizes = [widths[-1] * side**2, *dense]
+    hidden = [DenseReLU(a, b) for a, b in pairwise(sizes)]
+    return Split(nn.Sequential(*convolutions, nn.Flatten(), *hidden), nn.Linear(sizes[-1], classes))
+
+
+@dataclass(frozen=True)
+class FedCogCnn(ImageArchitecture):
+    """FedCOG's CNN for CIFAR-10 (62,006 parameters) and, with one channel and side 28, Fashion-MNIST (44,426).
+
+    Convolutions 5x5 to 6 and 16 maps, each with ReLU and 2x2 max-pooling, dense layers 120, 84 and classes. The paper
+    prints one pooling layer; the counts are those of its released code, which has two.
+    """
+
+    def __call__(self) -> nn.Module:
+        return cnn((self.channels, self.side), (6, 16), 5, (120, 84), self.classes)
+
+
+@dataclass(frozen=True)
+class FedCogCifar100Cnn(ImageArchitecture):
+    """FedCOG's CNN for CIFAR-100 (69,380 parameters, the number its appendix A.4.3 quotes).
+
+    Convolutions 3x3 to 16, 32 and 64 maps, each with ReLU and 2x2 max-pooling, dense layers 128 and classes.
+    """
+
+    classes: int = 100
+
+    def __call__(self) -> nn.Module:
+        return cnn((self.channels, self.side), (16, 32, 64), 3, (128,), self.classes)
+
+
+@dataclass(frozen=True)
+class DecayingKCnn(ImageArchitecture):
+    """Decaying-K's CNN for CIFAR-100 (1,250,852 parameters): two 3x3 convolutions with pooling, dense 512 and classes.
+
+    The paper states neither channels nor padding nor whether its 28x28 crops go in as they are. The 40.0 Mb of its
+    Table 1 (at 32 bits) are met by 32 and 64 maps without padding on 32x32 images; on 28x28 these give 28.5 Mb, padded
+    53.7 Mb.
+    """
+
+    classes: int = 100
+
+    def __call__(self) -> nn.Module:
+        return cnn((self.channels, self.side), (32, 64), 3, (512,), self.classes)
+
+
+@dataclass(frozen=True)
+class FemnistDnn(Architecture):
+    """Decaying-K's network for FEMNIST (209,662 parameters): flattened 28x28 images, dense 200, 200 and 62 classes."""
+
+    classes: int = 62
+    pixels: int = 784
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        return (self.pixels,)
+
+    def __call__(self) -> nn.Module:
+        features = nn.Sequential(nn.Flatten(), DenseReLU(self.pixels, 200), DenseReLU(200, 200))
+        return Split(features, nn.Linear(200, self.classes))
+
+
+@dataclass(frozen=True)
+class Sent140Linear(Architecture):
+    """Decaying-K's linear classifier for Sent140 (10,002 parameters), its only convex experiment.
+
+    From a bag of the 5,000 most frequent words to 2 classes; the features are the inputs themselves.
+    """
+
+    classes: int = 2
+    words: int = 5000
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        return (self.words,)
+
+    def __call__(self) -> nn.Module:
+        return Split(nn.Flatten(), nn.Linear(self.words, self.classes))
+
+
+# ---- Shakespeare ----
+
+
+class Recurrence(nn.Module):
+    """States of a GRU over embedded tokens: of all positions, or of the last one."""
+
+    def __init__(self, tokens: int, embedding: int, width: int, depth: int, every: bool) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(tokens, embedding)
+        self.gru = nn.GRU(embedding, width, depth, batch_first=True)
+        self.every = every
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        states: Tensor = self.gru(self.embedding(tokens.long()))[0]
+        return states if self.every else states[:, -1]
+
+
+@dataclass(frozen=True)
+class ShakespeareGru(Architecture):
+    """Decaying-K's network for Shakespeare (162,887 parameters): embedding 79 to 8, two GRU layers of 128, 79 classes.
+
+    Inputs are character numbers ``(length,)``. With ``loss="cross_entropy"`` the character after the sequence is
+    predicted, as in LEAF's task; with ``"next_token"`` that after every position.
+    """
+
+    classes: int = 79
+    embedding: int = 8
+    width: int = 128
+    depth: int = 2
+    length: int = 80
+
+    losses: ClassVar[tuple[str, ...]] = ("cross_entropy", "next_token")
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        return (self.length,)
+
+    def __call__(self) -> nn.Module:
+        every = self.loss == "next_token"
+        features = Recurrence(self.classes, self.embedding, self.width, self.depth, every)
+        return Split(features, nn.Linear(self.width, self.classes))
+
+    def begins(self, name: str, ndim: int) -> bool:
+        """The embedding, every GRU layer and the head."""
+        return ndim >= 2 and "weight_hh" not in name
+
+
+# ---- VGG-11, the second network of FedInit ----
+
+STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))  # maps; every stage ends in pooling
+
+
+def convolutions(channels: int, stages: Sequence[Sequence[int]]) -> list[nn.Module]:
+    """Padded 3x3 convolutions, stage after stage."""
+    layers: list[nn.Module] = []
+    for stage in stages:
+        *inner, last = pairwise((channels, *stage))
+        layers += [ConvReLU(a, b, 3, padding=1) for a, b in inner]
+        layers.append(ConvPool(*last, 3, padding=1))
+        channels = stage[-1]
+    return layers
+
+
+@dataclass(frozen=True)
+class Vgg11(ImageArchitecture):
+    """VGG-11 (configuration A of Simonyan and Zisserman), without norms: eight convolutions, then dense layers.
+
+    FedInit says no more than the name. The original has hidden dense layers of 4096 and 4096 for large images; on 32x32
+    images one pixel of 512 maps is left, and the default is a single dense layer (9,225,610 parameters for 10 classes);
+    ``dense=(512, 512)`` gives the eleven weight layers of the name.
+    """
+
+    dense: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(2 ** len(STAGES), side=self.side)
+        for width in self.dense:
+            whole(dense=width)
+
+    def __call__(self) -> nn.Module:
+        left = self.side // 2 ** len(STAGES)
+        sizes = [STAGES[-1][-1] * left**2, *self.dense]
+        hidden = [DenseReLU(a, b) for a, b in pairwise(sizes)]
+        features = nn.Sequential(*convolutions(self.channels, STAGES), nn.Flatten(), *hidden)
+        return Split(features, nn.Linear(sizes[-1], self.classes))

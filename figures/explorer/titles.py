@@ -1,0 +1,45 @@
+"""The name of a bound as a reader of its paper would say it: ``Decaying-K, Theorem 1, improved``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from bounds.core import Bound
+
+EQUATION = re.compile(r", eqs?\. \([^)]*\)(?:,? (?:to |= |and )?\([^)]*\))*")
+ASIDE = re.compile(r" \(appendix: (?:[^()]|\([^)]*\))*\)| = A\.\d+")
+WITHIN = re.compile(r"^(?:Appendix|Section) [\w.]+, (?=[A-Z])")
+"""Where in a paper a lemma or theorem stands, before its own number."""
+VARIANTS = {"sharpened": "improved", "with the best constants": "improved", "with smaller constants": "improved"}
+ENDINGS = {
+    "_printed": "as printed",
+    "_appendix": "appendix",
+    "_order": "in O(.)",
+    "_v1": "version 1",
+    "_v2": "version 2",
+}
+
+
+def titles(bounds: Iterable[Bound]) -> dict[str, str]:
+    """A title for every bound, each once: paper, statement and variant; the equation where that tells two apart."""
+    bounds = list(bounds)
+    short = {bound.name: title(bound) for bound in bounds}
+    often = Counter(short.values())
+    return {
+        bound.name: one if often[one] == 1 else f"{one.partition(',')[0]}, {ASIDE.sub('', bound.source.place)}"
+        for bound, one in zip(bounds, short.values(), strict=True)
+    }
+
+
+def title(bound: Bound) -> str:
+    """Paper, statement and variant of one bound."""
+    source = str(bound.source)
+    head, place = source.removeprefix("Classics ")[: -len(bound.source.place)].rstrip(", "), bound.source.place
+    short = WITHIN.sub("", EQUATION.sub("", ASIDE.sub("", place))) or place
+    for said, plain in VARIANTS.items():
+        short = short.replace(said, plain)
+    fitting = (words for end, words in ENDINGS.items() if bound.name.endswith(end))
+    ending = next((words for words in fitting if words not in short.lower()), "")
+    return ", ".join(part for part in (head.removesuffix(" v1").removesuffix(" v2"), short, ending) if part)

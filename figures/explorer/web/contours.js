@@ -1,0 +1,50 @@
+/* Regions below a threshold on a grid, as outlines: marching squares, with ends interpolated between the grid's points. */
+
+/* A field on points at xs, ys; outside of the frame nothing is below any threshold. Gives the outline for a threshold as
+   the path of an SVG. Where the field ends lies somewhere between two points: there the outline is smoothed. */
+function contours(field, xs, ys) {
+  const wide = xs.length + 2, tall = ys.length + 2, size = wide * tall, framed = (list) => [list[0], ...list, list.at(-1)], px = framed(xs), py = framed(ys);
+  const values = new Float64Array(size).fill(Infinity), next = new Int32Array(2 * size);
+  for (let i = 1; i <= xs.length; i++) for (let j = 1; j <= ys.length; j++) values[i * tall + j] = field(i - 1, j - 1);
+  const least = values.reduce((a, b) => Math.min(a, b)), onFrame = (k) => { const i = Math.floor(k / tall), j = k % tall; return i === 0 || j === 0 || i === wide - 1 || j === tall - 1; };
+
+  /* An edge between neighbours has the number of its lower point twice, and one more if it runs along a column. */
+  const point = (edge, threshold) => {
+    const a = edge >> 1, b = a + (edge & 1 ? 1 : tall), both = Number.isFinite(values[a]) && Number.isFinite(values[b]), t = both ? (threshold - values[a]) / (values[b] - values[a]) : 0.5;
+    const [x, y] = [px[Math.floor(a / tall)], py[a % tall]];
+    return { x: x + t * (px[Math.floor(b / tall)] - x), y: y + t * (py[b % tall] - y), rough: !both && !onFrame(a) && !onFrame(b) };
+  };
+
+  return (threshold) => {
+    if (!(least < threshold)) return "";
+    next.fill(-1);
+    const starts = [];
+    for (let i = 0; i < wide - 1; i++) for (let j = 0; j < tall - 1; j++) {
+      const k = i * tall + j, p = values[k] < threshold, q = values[k + tall] < threshold, r = values[k + tall + 1] < threshold, s = values[k + 1] < threshold;
+      if (p === q && q === r && r === s) continue;
+      /* Along the square's border: an edge on which the region is left leads to the next one, on which it is entered. */
+      const turns = [], border = [[p, q, 2 * k], [q, r, 2 * (k + tall) + 1], [r, s, 2 * (k + 1)], [s, p, 2 * k + 1]];
+      for (const [from, to, edge] of border) if (from !== to) turns.push([edge, from]);
+      turns.forEach(([edge, leaves], n) => { if (leaves) { next[edge] = turns[(n + 1) % turns.length][0]; starts.push(edge); } });
+    }
+    let path = "";
+    for (const start of starts) {
+      const loop = [];
+      for (let edge = start; next[edge] >= 0;) { loop.push(point(edge, threshold)); const to = next[edge]; next[edge] = -1; edge = to; }
+      if (loop.length) path += `M${smoothed(loop).map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}Z`;
+    }
+    return path;
+  };
+}
+
+/* Rough points move towards the middle of their neighbours. */
+function smoothed(loop, times = 8) {
+  if (!loop.some((p) => p.rough)) return loop;
+  let now = loop;
+  for (let time = 0; time < times; time++) now = now.map((p, k) => {
+    if (!p.rough) return p;
+    const a = now.at(k - 1), b = now[(k + 1) % now.length];
+    return { x: (a.x + 2 * p.x + b.x) / 4, y: (a.y + 2 * p.y + b.y) / 4, rough: true };
+  });
+  return now;
+}

@@ -1,0 +1,132 @@
+/* The map of K and eta as SVG text: the smallest valid bound, or one theorem, by colour; where none applies; and the plan. */
+const LEVELS = ["no value: a condition fails", "vacuous: more than 10⁴ times the start", "vacuous: more than 10 times the start", "vacuous: above the start",
+  "below what its premises alone give, not known to be below the start", "informative: below the start", "at most a tenth of the start", "a hundredth", "a thousandth"];
+let drawn = null, frameOf = null, knownPlaces = [];
+
+/* Shares of the start at which the colour changes: grey above it, bluer with every quarter of a decade below. */
+const VACUOUS = [1e4, 1e3, 1e2, 10, 3], BELOW = Array.from({ length: 13 }, (_, k) => 10 ** (-k / 4));
+
+/* What the map shows: one theorem, or the smallest valid bound of all. */
+const shownField = () => (fed.theorem ? drawn.found.get(fed.theorem) : (drawn.overall ??= smallest(drawn.found)));
+
+/* Columns of the grid, and their whole numbers of steps: the smallest have several columns, of which one is drawn at its K. */
+const whole_ = Array.from({ length: SIDE }, (_, k) => k), stepsAt = (column) => Math.max(1, Math.round(along({ low: 1, high: MOST_STEPS }, column)));
+
+/* Layers from the largest share to the smallest; each lies on the one before. */
+function bands(found, X, Y) {
+  const columns = whole_.filter((k, i) => i === 0 || stepsAt(k) !== stepsAt(whole_[i - 1])), within = (k, most) => Math.max(0, Math.min(most - 1, k - 1));
+  const xs = [X.edge(0), ...columns.map((k) => X(Math.min(stepsAt(k), X.high))), X.edge(SIDE)], ys = [Y.edge(0), ...whole_.map((k) => Y.edge(k + 0.5)), Y.edge(SIDE)];
+  const logs = Float64Array.from(found.share, (share) => (Number.isNaN(share) ? Infinity : share > 0 ? Math.min(Math.log10(share), 99) : -99)), field = (i, j) => logs[columns[within(i, columns.length)] * SIDE + within(j, SIDE)];
+  const outline = contours(field, xs, ys), layer = (what, threshold) => { const d = outline(threshold); return d ? `<path class="${what}" d="${d}"/>` : ""; };
+  const known = found.level.some((level) => level >= 5), kind = known ? "" : " unknown";
+  return `${layer("clear", 100)}${layer("land", 100)}${VACUOUS.map((share) => layer("paler", Math.log10(share))).join("")}${layer("clear", 0)}${BELOW.map((share) => layer(`water${kind}`, Math.log10(share))).join("")}${known ? layer("shore", 0) : ""}`;
+}
+
+function axisOf({ low, high }, start, end) {
+  const put = (x) => start + Math.log(x / low) / Math.log(high / low) * (end - start);
+  return Object.assign(put, { low, high, edge: (k) => start + k / SIDE * (end - start), back: (p) => low * (high / low) ** Math.max(0, Math.min(1, (p - start) / (end - start))) });
+}
+
+/* Where the theorem, or a formula of the catalogue, is smallest at the plan's other value. */
+function starsOf(name, world) {
+  const bound = bounds.get(name), found = [];
+  for (const { over, derived, stated } of bound?.optima ?? []) {
+    if (over !== "local_steps" && over !== "step_size") continue;
+    const b = atlas.bounds[name], before = dressed(b, bound, world), code = CODE[name].o[over];
+    if (derived && code) {
+      const fits = code[1].every((needs) => needs(world.v, world.n, 0));
+      found.push({ over, kind: "derived", at: fits ? code[0](world.v, world.n, 0) : NaN, label: "derived here" });
+    }
+    for (const one of stated) {
+      const other = bounds.get(one);
+      if (!other || other.quantities.some((q) => world.v[q.name] === undefined)) continue;
+      found.push({ over, kind: "printed", at: evaluated(other, { ...world.v, ...other.given }, world.n).total, label: one.split(".").pop().replaceAll("_", " ") });
+    }
+    restore(world.v, before);
+  }
+  const same = (one) => one.kind !== "derived" && found.some((other) => other.kind === "derived" && other.over === one.over && Math.abs(one.at - other.at) <= 1e-9 * other.at);
+  return found.filter((one) => one.at > 0 && Number.isFinite(one.at) && !same(one));
+}
+
+function starMarks(stars, X, Y) {
+  return stars.map(({ over, kind, at, label }) => {
+    const axis = over === "local_steps" ? X : Y;
+    if (at < axis.low || at > axis.high) return "";
+    const x = over === "local_steps" ? X(at) : X(fed.plan.local_steps), y = over === "local_steps" ? Y(fed.plan.step_size) : Y(at);
+    const shape = kind === "derived" ? `<circle class="star derived" r="5" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>` : `<circle class="star printed" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
+    return `<g><title>${esc(`${over === "local_steps" ? "K" : "η"}* ${label}: ${said(at)}`)}</title>${shape}<text class="halo" x="${(x + 9).toFixed(1)}" y="${(y - 8).toFixed(1)}">${over === "local_steps" ? "K" : "η"}*</text></g>`;
+  }).join("");
+}
+
+/* The map for a width in pixels. */
+function planeSvg(grid, wide) {
+  const left = 58, right = wide - 18, top = 8, tall = Math.round(Math.max(260, Math.min(480, wide * 0.8))), bottom = tall - 42;
+  const X = axisOf(grid.view.steps, left, right), Y = axisOf(grid.view.sizes, bottom, top);
+  frameOf = { X, Y, left, right, top, bottom, wide, tall };
+  const across = ticks(1, grid.view.steps.high, true, Math.floor((right - left) / 60)), up = ticks(Y.low, Y.high, true, 8);
+  const marks_ = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${said(x, 3)}</text>`).join("")
+    + up.map((y) => `<path class="axis" d="M${left} ${Y(y).toFixed(1)}h-5"/><text class="tick" text-anchor="end" x="${left - 8}" y="${(Y(y) + 4).toFixed(1)}">${said(y, 3)}</text>`).join("");
+  return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>
+<g><rect class="silent" x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/>${bands(shownField() ?? empty(), X, Y)}</g><path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${marks_}
+<text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">local steps K</text><text class="title" transform="translate(13 ${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">step size η</text><g id="plane-marks"></g></svg>`;
+}
+
+/* Of a theorem without a value on the map: one that fixes the step size misses every row, and applies at its own. */
+function placeless(name, { v, n }) {
+  if (!name || drawn.found.has(name)) return "";
+  const own = atlas.bounds[name]?.rest.map(([text]) => SIDES[text]).find((one) => one?.[0].includes("step_size") && one[0].every((word) => v[word] !== undefined));
+  const lines = shownRows.some((row) => row.bound.name === name && row.composed) ? ["combined from other theorems: in the ranking only"]
+    : own ? ["requires one step size:", `at K = ${v.local_steps}, η = ${exactly(own[2](v, n, 0))}`] : ["its conditions fail at every K and η here"];
+  const { left, right, top, bottom } = frameOf, y = (top + bottom) / 2;
+  return lines.map((line, k) => `<text class="halo" text-anchor="middle" x="${(left + right) / 2}" y="${y + 20 * k}">${line}</text>`).join("");
+}
+
+/* What moves with the point alone: cheap enough for every frame of a drag. */
+function pointMarks(world) {
+  const { X, Y, left, right, top, bottom } = frameOf, x = X(Math.min(Math.max(fed.plan.local_steps, X.low), X.high)), y = Y(Math.min(Math.max(fed.plan.step_size, Y.low), Y.high));
+  const best = bestOf(drawn), diamond = best ? `<path class="best" d="M${X(best.steps).toFixed(1)} ${(Y(best.size) - 7).toFixed(1)}l7 7l-7 7l-7 -7Z"><title>${esc(`smallest on this map: ${said(best.value)} at K = ${best.steps}, η = ${said(best.size, 3)}`)}</title></path>` : "";
+  const stars = starsOf(fed.theorem, world), where = { local_steps: `K* at η = ${said(fed.plan.step_size, 3)}`, step_size: `η* at K = ${fed.plan.local_steps}` };
+  const known = knownPlaces.map(({ steps, size, value, error, words: text, what, kind }, k) => placeMark(X, Y, steps, size, kind, k === 0 || knownPlaces[k - 1].kind !== kind, `${text}${error > 0 ? ` ± ${said(error, 2)}` : ""} at K = ${steps}, η = ${said(size, 3)}; ${what}`)).join("");
+  const outside = fed.plan.local_steps > X.high || fed.plan.step_size < Y.low || fed.plan.step_size > Y.high;
+  put("plane-stars", outside ? `Your plan, K = ${fed.plan.local_steps} and η = ${said(fed.plan.step_size, 3)}, lies beyond this map. ` : "", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
+  $("plane-marks").innerHTML = `${sameMove(X, Y)}<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}${placeless(fed.theorem, world)}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
+}
+
+/* Plans that move as far in a round as yours: the same K times eta. */
+function sameMove(X, Y) {
+  const move = fed.plan.local_steps * fed.plan.step_size, low = Math.max(X.low, move / Y.high), high = Math.min(X.high, move / Y.low);
+  return low < high ? `<path class="iso" d="M${X(low).toFixed(1)} ${Y(move / low).toFixed(1)}L${X(high).toFixed(1)} ${Y(move / high).toFixed(1)}"><title>the same K times η as your plan</title></path>` : "";
+}
+
+/* A plan of which an exact or measured number is known; the best of its kind is filled. */
+function placeMark(X, Y, steps, size, kind, best, text) {
+  if (steps > X.high || size < Y.low || size > Y.high) return "";
+  const [x, y] = [X(steps).toFixed(1), Y(size).toFixed(1)], shape = kind === "worst" ? `<path class="worst${best ? " leading" : ""}" d="M${x} ${y}m0 -6l6 6l-6 6l-6 -6Z"/>` : `<circle class="run${best ? " leading" : ""}" r="5" cx="${x}" cy="${y}"/>`;
+  return `<g><title>${esc(`${best ? "the least of these: " : ""}${text}`)}</title>${shape}</g>`;
+}
+
+/* The smallest value on the map. */
+function bestOf(grid) {
+  const found = grid && shownField();
+  if (!found) return null;
+  let at = -1;
+  found.value.forEach((x, k) => { if (!Number.isNaN(x) && !(x >= (found.value[at] ?? Infinity))) at = k; });
+  return at < 0 ? null : { value: found.value[at], steps: Math.max(1, Math.round(along(grid.view.steps, Math.floor(at / SIDE)))), size: grid.sizes[at % SIDE] };
+}
+
+/* What the colours and marks mean. */
+function planeLegend() {
+  const swatch = (kinds) => `<svg width="22" height="12" aria-hidden="true">${kinds.map((kind) => `<rect class="${kind}" width="22" height="12"/>`).join("")}</svg>`;
+  const water = (many) => ["clear", ...Array.from({ length: many }, () => "water")], item = (shape, text) => { const li = made("li"); li.innerHTML = shape.startsWith("<svg") ? shape : `<svg width="22" height="16" aria-hidden="true">${shape}</svg>`; li.append(` ${text}`); return li; };
+  const found = shownField(), has = (keep) => Boolean(found?.level.some(keep));
+  const items = [has((level) => level >= 5) && item(swatch(water(1)), "below the start"), has((level) => level >= 6) && item(swatch(water(5)), "a tenth of it"), has((level) => level >= 7) && item(swatch(water(9)), "a hundredth"),
+    has((level) => level === 4) && item(swatch(["clear", "water unknown"]), LEVELS[4]), has((level) => level > 0 && level < 4) && item(swatch(["land"]), "vacuous: above the start"), has((level) => level === 0) && item(swatch(["silent"]), fed.theorem ? "its conditions fail" : "no theorem applies"),
+    item(`<circle class="point" r="6" cx="11" cy="8"/>`, "your plan: drag it"), bestOf(drawn) && item(`<path class="best" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "smallest bound")];
+  const worst = new Set(knownPlaces.filter((one) => one.kind === "worst").map((one) => worstWords(one.above)));
+  if (worst.size) items.push(item(`<path class="worst leading" d="M11 2l6 6l-6 6l-6 -6Z"/>`, `${[...worst].sort().join(" or ")}; filled: the smallest`));
+  if (knownPlaces.some((one) => one.kind === "measured")) items.push(item(`<circle class="run leading" r="5" cx="11" cy="8"/>`, "measured; filled: the best"));
+  const kinds = new Set((bounds.get(fed.theorem)?.optima ?? []).flatMap((o) => [...(o.derived ? ["derived"] : []), ...(o.stated.length ? ["printed"] : [])]));
+  if (kinds.has("derived")) items.push(item(`<circle class="star derived" r="5" cx="11" cy="8"/>`, "best K or η, derived here"));
+  if (kinds.has("printed")) items.push(item(`<circle class="star printed" r="7" cx="11" cy="8"/>`, "best K or η, as printed"));
+  put("plane-legend", ...items.filter(Boolean));
+}

@@ -1,0 +1,161 @@
+/* All theorems at one plan: one ranking, a row for each with its smallest valid value on one logarithmic axis. */
+const SAYS = { informative: "informative", "below premises": "below its premises", vacuous: "vacuous" };
+const QUIET = { "conditions not met": "a condition fails", missing: "a number is missing", order: "known up to a constant only", "other quantity": "about another quantity" };
+
+/* What the names of conversions mean; a theorem that a value is made of has its own name alone. */
+const meant = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : titled(name));
+const titled = (name) => atlas.titles[name] ?? name;
+
+/* What must fit on the axis: a running story's numbers too, so that its steps can be compared by eye. */
+const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
+
+/* Of every theorem the class in which it bounds the chosen quantity best; the valid ones first. */
+function byTheorem(rows) {
+  const best = new Map();
+  for (const row of rows) if (RANKED.includes(row.state) && !(best.get(row.bound.name)?.value <= row.value)) best.set(row.bound.name, row);
+  return [...best.values()].sort((a, b) => a.printed - b.printed || a.value - b.value || (a.bound.name < b.bound.name ? -1 : 1));
+}
+
+const leader = (rows) => byTheorem(rows).find((row) => !row.printed);
+
+/* The parts of the ranking: what is informative, what is not, and what is wrong. */
+const PARTS = [
+  ["", (row) => !row.printed && row.state !== "vacuous"],
+  [(many) => `${many} vacuous: not below the start`, (row) => !row.printed && row.state === "vacuous"],
+  [(many) => `${many} wrong as printed`, (row) => row.printed],
+];
+
+function ladder_(rows, wide) {
+  const shown = byTheorem(rows), ends = endsOf([...shown, ...storyRows()]);
+  if (!shown.length) return put("ladder", made("p", {}, "No theorem has a value at this plan. What each requires stands below."));
+  if (!ends.length) ends.push(1); // all of them are 0 or infinite
+  const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
+  const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), parts = PARTS.map(([title, keep]) => [title, shown.filter(keep)]);
+  const key = parts.map(([, members]) => members.map((row) => [row.kind, row.bound.name, row.alias, ...(row.evidence ?? []).map((one) => one.kind)].join()).join("\n")).join("\n\n");
+  if (key !== ladderKey || !$("ladder").contains(ladderRule)) {
+    [ladderKey, ladderRule, ladderItems] = [key, made("div", { className: "rule" }), new Map(shown.map((row) => [row.bound.name, rowOf(row)]))];
+    const list = (members) => made("ol", { className: "rows" }, ...members.map((row) => ladderItems.get(row.bound.name).item));
+    put("ladder", ladderRule, ...parts.flatMap(([title, members], k) => (!members.length ? [] : k === 0 ? [list(members)] : [folded(title(members.length), list(members), k === 1 && !parts[0][1].length)])));
+  }
+  drawn_(ladderRule, ruleSvg(X, wide, shown[0]));
+  for (const row of shown) fillRow(ladderItems.get(row.bound.name), row, X, wide);
+}
+
+/* Details that stay as the reader left them. */
+const unfolded = new Map();
+function folded(title, content, open) {
+  const part = title.replace(/\d+ /, ""), node = made("details", { open: unfolded.get(part) ?? open }, made("summary", {}, title), content);
+  node.addEventListener("toggle", () => { if (node.open !== open || unfolded.has(part)) unfolded.set(part, node.open); });
+  return node;
+}
+
+/* While the point is dragged the rows mostly stay the same ones: what is in them changes alone. */
+let ladderKey = "", ladderRule = null, ladderItems = new Map();
+const drawn_ = (node, svg) => { if (node.drawnAs !== svg) { node.drawnAs = svg; node.innerHTML = svg; } };
+const worded = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+
+function ruleSvg(X, wide, { here }) {
+  const marks = ticks(X.low, X.high, true, Math.max(2, Math.floor(wide / 70)));
+  return `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${said(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(44, Math.min(wide - 60, X(here))).toFixed(1)}" y="9">before training ${said(here, 3)}</text>` : ""}</svg>`;
+}
+
+/* Why a printed theorem is wrong: the audit's own reason. */
+const reasonOf = (bound) => bound.claims.map((i) => claims[i]).filter(([, verdict]) => verdict === "FAILS" || verdict === "REPAIRED").map(([, , , , , because]) => because).find(Boolean) ?? "refuted by the audit";
+
+function rowOf({ bound, alias, printed, evidence = [] }) {
+  const name = printed ? made("s", {}, titled(bound.name)) : titled(bound.name), button = made("button", { type: "button", className: "plain" }, name), value = made("strong"), of = made("small", { className: "of" }), bar = made("div", { className: "bars" });
+  button.dataset.name = bound.name;
+  const besides = evidence.map((one) => made("small", { className: `beside ${one.kind}` })), wrong = printed ? [made("small", { className: "wrong" }, reasonOf(bound))] : [];
+  button.addEventListener("click", () => pickTheorem(bound.name === fed.theorem ? "" : bound.name));
+  const item = made("li", {}, made("div", { className: "head" }, button, value), bar, of, ...(alias.length ? [made("small", {}, `same value: ${alias.map(titled).join("; ")}`)] : []), ...wrong, ...besides);
+  return { item, button, value, of, bar, besides };
+}
+
+function fillRow({ item, button, value, of, bar, besides }, row, X, wide) {
+  item.className = `row is-${row.state.replaceAll(" ", "-")}${row.printed ? " is-refuted" : ""}`;
+  button.setAttribute("aria-pressed", row.bound.name === fed.theorem ? "true" : "false");
+  worded(value, said(row.value));
+  worded(of, atlas.classes[row.kind].words);
+  item.title = tip(row);
+  drawn_(bar, barSvg(row, X, wide));
+  besides.forEach((node, k) => { const one = row.evidence[k]; worded(node, `${SIGNS[one.kind]} ${besideWords(row, one)}`); node.title = one.what; });
+}
+
+const SIGNS = { worst: "◆", measured: "●", exact: "■" };
+const besideWords = (row, one) => `${one.words}: the bound is ${one.above ? "at least " : ""}${said(row.value / one.value, 3)} times as large`;
+
+const tip = (row) => [`${titled(row.bound.name)} (${row.bound.name}): ${said(row.value)}`, ...row.bound.terms.map((name, k) => `${name}: ${said(row.terms[k])}`),
+  row.conversions.length ? `converted by ${row.conversions.map(meant).join("; ")}` : "", row.trusted.length ? `assumed: ${row.trusted.join("; ")}` : "", ...(row.evidence ?? []).map((one) => `${one.words}, ${one.what}`)].filter(Boolean).join("\n");
+
+/* A bar from the left end to the value, the start as a line across. */
+function barSvg(row, X, wide) {
+  const end = X(Number.isNaN(row.value) ? X.high : Math.min(Math.max(row.value, X.low), X.high));
+  const line = (at, what) => (at < Infinity && at >= X.low && at <= X.high ? `<path class="${what}" d="M${X(at).toFixed(1)} 0V11"/>` : "");
+  return `<svg width="${wide}" height="11" aria-hidden="true"><rect class="length" x="4" y="1" width="${Math.max(1, end - 4).toFixed(1)}" height="8"/>${line(row.here, "start")}${(row.evidence ?? []).map((one) => evidenceMark(one, X)).join("")}</svg>`;
+}
+
+/* Where an exact number lies on the axis of its row, with two standard errors to each side where it was measured. */
+function evidenceMark({ kind, value, error }, X) {
+  if (!(value > 0) || value < X.low || value > X.high) return "";
+  const at = (x) => X(Math.min(Math.max(x, X.low), X.high)), x = at(value);
+  const whisker = error > 0 ? `<path class="whisker" d="M${at(value - 2 * error).toFixed(1)} 4.5H${at(value + 2 * error).toFixed(1)}"/>` : "";
+  if (kind === "exact") return `<rect class="exactly" x="${(x - 3.5).toFixed(1)}" y="1" width="7" height="7"/>`;
+  return `${whisker}${kind === "worst" ? `<path class="worst" d="M${x.toFixed(1)} 0l4.5 4.5l-4.5 4.5l-4.5 -4.5Z"/>` : `<circle class="run" r="4" cx="${x.toFixed(1)}" cy="4.5"/>`}`;
+}
+
+/* The chosen theorem at the plan: its terms, or why it has no value. */
+function inWords(rows) {
+  const row = byTheorem(rows).find((one) => one.bound.name === fed.theorem || one.alias?.includes(fed.theorem)) ?? rows.find((one) => one.bound.name === fed.theorem);
+  if (!row) return put("plane-terms");
+  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan ${QUIET[row.state]}: ${row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
+  const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
+  const items = row.bound.terms.map((name, k) => {
+    const li = made("li");
+    li.innerHTML = `<svg width="14" height="10" aria-hidden="true"><rect class="share term${k % 8}" width="14" height="10"/></svg>`;
+    li.append(` ${name} ${said(row.terms[k], 3)}${total > 0 && total < Infinity ? ` (${said(100 * Math.max(0, row.terms[k]) / total, 2)}%)` : ""}`);
+    return li;
+  });
+  const by = row.conversions.length ? [made("p", { className: "hint" }, `Converted by ${row.conversions.map(meant).join("; ")}.`)] : [], trust = row.trusted.length ? [made("p", { className: "hint" }, `Assumed: ${row.trusted.join("; ")}.`)] : [];
+  const beside = (row.evidence ?? []).map((one) => made("p", { className: "hint" }, `${SIGNS[one.kind]} ${besideWords(row, one)}; ${one.what}.`));
+  const more = [...beside, ...by, ...trust];
+  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}; its terms:`), made("ul", {}, ...items), ...(more.length ? [folded("Assumptions, conversions and evidence", made("div", {}, ...more), false)] : []));
+}
+
+/* ---- what does not apply ---- */
+
+/* A condition that fails, with both sides: of an equality the right one as it must be typed. */
+function asked({ words: text, left, right, equal }) {
+  if (!Number.isFinite(left) || !Number.isFinite(right)) return text;
+  if (equal) return `${text}: ${exactly(left)} is not ${exactly(right)}`;
+  return `${text}: ${apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ")}`;
+}
+
+let quietOf = "";
+
+/* One list of all that does not apply: each failing condition in mathematics where it has a formula, with both sides as numbers. */
+function quiet(rows) {
+  const apart_ = rows.filter((row) => !RANKED.includes(row.state)), now = apart_.map((row) => `${row.bound.name} ${row.state} ${row.why ?? ""} ${row.failed.map(asked)}`).join("\n");
+  if (now === quietOf) return;
+  quietOf = now;
+  if (!apart_.length) return put("quiet");
+  const because = (row) => (row.state === "conditions not met" ? row.failed.flatMap((one, k) => [...(k ? ["; "] : []), ...typesetCondition(row.bound, one)]) : [`${QUIET[row.state]}${row.why && row.state !== "order" ? `: ${row.why}` : ""}`]);
+  const list = made("ul", {}, ...apart_.map((row) => made("li", {}, named(row.bound.name), ": ", ...because(row))));
+  put("quiet", folded(`${apart_.length} ${apart_.length === 1 ? "theorem does" : "theorems do"} not apply here, and why`, list, rows.length === apart_.length));
+}
+
+/* A failing condition: its formula as the page of the bound has it, and the numbers of its two sides. */
+function typesetCondition(bound, one) {
+  const { words: text, left, right, equal } = one, formula = bound.conditions.find((c) => c.words === text)?.math, sides_ = !Number.isFinite(left) || !Number.isFinite(right) ? ""
+    : equal ? `${exactly(left)} ≠ ${exactly(right)}` : apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ");
+  if (!formula) return [asked(one)];
+  const node = made("span", { title: text });
+  node.innerHTML = formula;
+  return [node, sides_ ? ` fails: ${sides_}` : ` fails (${text})`];
+}
+
+function named(name) {
+  const button = made("button", { type: "button", className: "plain" }, titled(name));
+  button.dataset.name = name;
+  button.addEventListener("click", () => pickTheorem(name));
+  return button;
+}

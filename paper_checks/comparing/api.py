@@ -1,0 +1,224 @@
+"""``compare`` and ``advise`` as Python functions; the verbs of the command line call them with the same arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, TYPE_CHECKING
+
+from bounds.core import Bound
+from bounds.errors import BoundsError
+from bounds.scenario import Scenario
+from bounds.showing.loading import load
+from bounds.showing.numbers import number
+from bounds.showing.process import remark
+from empirics.progress import progress
+
+from .compare import compare as comparison
+from .goal import OVER
+from .table import ComparisonTable
+
+if TYPE_CHECKING:  # they load torch, which bounds do without
+    from empirics.federation.split import Split
+    from empirics.problems.problem import FederatedProblem
+    from empirics.problems.tasks import Task
+
+    from .advice_table import AdviceTable
+
+Known = Scenario | Mapping[str, Any] | str | Sequence[str] | None
+"""A federation and a plan: a ``Scenario``, constants by name, ``"@file.json"``, or several texts as in the shell."""
+Own = Sequence[Bound | str]
+OWN_DATA = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
+
+
+def compare(
+    what: str,
+    scenario: Known = None,
+    *,
+    own: Own = (),
+    of: str | Sequence[str] = (),
+    exact: bool = False,
+    worst_case: float | None = None,
+    problem: str | Task | FederatedProblem | None = None,
+    clients: int | None = None,
+    partition: str | Split = "iid",
+    client_weight: str = "uniform",
+    seed: int = 0,
+    batch: int = 32,
+    measure: int = 0,
+    csv: str | PathLike[str] | None = None,
+    frame: Any = None,
+    target: str = "",
+    group: str = "",
+    leave_out: str | Sequence[str] = (),
+    kind: str = "",
+    model: str = "",
+    regularisation: float | None = None,
+    **words: Any,
+) -> ComparisonTable:
+    """Compare all bounds on one quantity of your federation: the verb ``fedbounds compare``.
+
+    Args:
+        what: the bounded quantity: ``grad_norm_sq``, ``optimality_gap``, ``divergence``, ``distance_sq``, ...
+        scenario: the federation: a ``Scenario``, a mapping (``fedbounds.constants`` returns one) or ``"@file.json"``.
+        own: bounds of your own beside the papers', or ``"file.py:name"``.
+        of: restrict the table to these papers or bounds (also own ones), and add the minimum number of rounds at which
+            each is informative and the papers' formulas for plans; of a single one every condition.
+        exact: compare with exact numbers of quadratics that satisfy each theorem's premises.
+        worst_case: seconds for solving exact worst cases (0: use committed ones; None: none).
+        problem: the federation with its data, for its quadratic surrogate and for training, as in ``fedbounds.train``.
+        clients: number of clients of the problem (None: one per group), or of the scenario where there is no problem.
+        partition: how the data are split over the clients.
+        client_weight: weights of the clients in the problem's global loss, ``uniform`` or ``samples``.
+        seed: of the partition.
+        batch: samples of a minibatch.
+        measure: number of seeds to train the problem with by this plan (0: no training).
+        csv: a CSV file of your own, in place of ``problem``.
+        frame: a pandas DataFrame, in place of ``csv``.
+        target: the column of your own data to predict.
+        group: the column whose values are the clients.
+        leave_out: columns that are not features.
+        kind: of the target, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
+        model: for your own data (by default chosen by the kind of the target).
+        regularisation: L2 penalty of a linear model of your own data (None: 0.01).
+        words: quantities by name, such as ``cohort=10, local_steps=16``; they override the scenario.
+
+    Raises:
+        BoundsError: where no bound is about such a quantity, or two sources of one quantity disagree.
+    """
+    own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
+    with progress("comparing", brief=not measure) as bar:
+        bounds, known, held = _inputs(
+            scenario, words, own, problem, partition, clients, seed, client_weight, batch, own_data
+        )
+        return comparison(
+            known, what, bounds, of=of, exact=exact, problem=held, batch=batch, measure=measure,
+            worst_case=worst_case, bar=bar,
+        )  # fmt: skip
+
+
+def advise(
+    goal: str,
+    scenario: Known = None,
+    *,
+    over: Sequence[str] | str = OVER,
+    within: Mapping[str, float] | Sequence[str] = (),
+    to: str | tuple[str, float] | None = None,
+    worst_case: float = 0.0,
+    schedules: bool = False,
+    problem: str | Task | FederatedProblem | None = None,
+    clients: int | None = None,
+    partition: str | Split = "iid",
+    client_weight: str = "uniform",
+    seed: int = 0,
+    batch: int = 32,
+    measure: int = 0,
+    own: Own = (),
+    csv: str | PathLike[str] | None = None,
+    frame: Any = None,
+    target: str = "",
+    group: str = "",
+    leave_out: str | Sequence[str] = (),
+    kind: str = "",
+    model: str = "",
+    regularisation: float | None = None,
+    report: Callable[[str], None] | None = None,
+    **words: Any,
+) -> AdviceTable:
+    """Recommend a plan by bounds, formulas, the quadratic surrogate and training: the verb ``fedbounds advise``.
+
+    Args:
+        goal: the quantity to minimise within a budget (``optimality_gap``, ``grad_norm_sq``, ``distance_sq``), or with
+            ``to`` what is spent until the target (``rounds``, ``iterations``, ``seconds``, ``bytes``, ``gradients``).
+        scenario: the federation and its costs, as in ``compare``.
+        over: what to optimise of ``local_steps``, ``step_size`` and ``cohort`` (where more participants cost more).
+        within: the budget, where the scenario has none: ``{"runtime": 20}``, or ``["bytes=1e6"]``.
+        to: a target and its level: ``"optimality_gap=0.001"`` or ``("optimality_gap", 0.001)``.
+        worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none).
+        schedules: follow the papers' schedules also on a surrogate so large that this takes minutes.
+        problem: the federation with its data, for the surrogate and for training, as in ``fedbounds.train``.
+        clients: number of clients of the problem (None: one per group), or of the scenario where there is no problem.
+        partition: how the data are split over the clients.
+        client_weight: weights of the clients in the global loss, ``uniform`` or ``samples``.
+        seed: of the partition.
+        batch: samples of a minibatch.
+        measure: fresh seeds with which the last candidates are trained (0: no training).
+        own: bounds of your own beside the papers'.
+        csv: a CSV file of your own, in place of ``problem``.
+        frame: a pandas DataFrame, in place of ``csv``.
+        target: the column to predict.
+        group: the column whose values are the clients.
+        leave_out: columns that are not features.
+        kind: of the target, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
+        model: for your own data (by default chosen by the kind of the target).
+        regularisation: L2 penalty of a linear model of your own data (None: 0.01).
+        report: called with the first line of the table before anything is computed.
+        words: quantities by name, such as ``runtime=20, step_size=0.028``.
+
+    Raises:
+        BoundsError: where the goal cannot be computed or the problem is another federation.
+    """
+    from .advise import advise as advice
+
+    own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
+    with progress("advising", brief=not measure) as bar:
+        bounds, known, held = _inputs(
+            scenario, words, own, problem, partition, clients, seed, client_weight, batch, own_data
+        )
+        free = over.split(",") if isinstance(over, str) else over
+        budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
+        level = _level("--to", to) if isinstance(to, str) else to
+        return advice(
+            known, goal, free, within=budget, to=level, problem=held, batch=batch, measure=measure, own=bounds,
+            bar=bar, worst_case=worst_case, schedules=schedules, report=report,
+        )  # fmt: skip
+
+
+def scenario_of(scenario: Known, words: Mapping[str, Any], own: Iterable[Bound] = ()) -> Scenario:
+    """The scenario with these quantities in place of its own; those of a user's ``own`` bounds are known too."""
+    if isinstance(scenario, Scenario):
+        return scenario.at(**words)
+    sources = () if scenario is None else (scenario,) if isinstance(scenario, (str, Mapping)) else scenario
+    return Scenario.of(*sources, also=[quantity for bound in own for quantity in bound.quantities], **words)
+
+
+def _inputs(
+    scenario: Known,
+    words: Mapping[str, Any],
+    own: Own,
+    problem: Any,
+    partition: Any,
+    clients: int | None,
+    seed: int,
+    client_weight: str,
+    batch: int,
+    own_data: Mapping[str, Any],
+) -> tuple[list[Bound], Scenario, FederatedProblem | None]:
+    """The user's bounds, the scenario, and the federation of a problem if one is given."""
+    from empirics.problems.own_problem import given_or_own
+
+    problem, partition = given_or_own(problem, partition, **own_data)
+    if problem is None and clients is not None:
+        words = {**words, "clients": clients}
+    bounds = [load(one) if isinstance(one, str) else one for one in own]
+    known = scenario_of(scenario, words, bounds)
+    if problem is None:
+        return bounds, known, None
+    from empirics.problems.tasks import dealt, described, task
+
+    what = task(problem) if isinstance(problem, str) else problem
+    held: FederatedProblem = dealt(what, partition, clients, seed, client_weight)
+    remark(described(what, held, batch))
+    return bounds, known, held
+
+
+def _level(option: str, text: str) -> tuple[str, float]:
+    name, _, level = text.partition("=")
+    example = {
+        "--to": "TARGET=NUMBER, such as optimality_gap=0.001",
+        "--within": "BUDGET=NUMBER, such as gradients=1e5",
+    }
+    try:
+        return name, number(level)
+    except Exception as error:
+        raise BoundsError(f"{option} must be {example[option]}; got {text!r}") from error

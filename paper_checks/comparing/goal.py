@@ -1,0 +1,350 @@
+"""What advice is asked for: a quantity to make small, a budget or a target level, and what a round costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bounds.anyway import HERE
+from bounds.classes import FOLDED
+from bounds.errors import BoundsError, DomainError, MissingQuantityError, unknown
+from bounds.scenario import FEDAVG, Scenario
+from bounds.stated import ROUNDING
+
+BUDGETS = ("runtime", "rounds", "iterations", "communicated_bytes")
+"""Quantities that limit a run, in this order of precedence; ``communicated_bytes`` are those of one participant."""
+TARGETS = ("optimality_gap", "grad_norm_sq", "distance_sq")
+"""What a run can make small, read at the last server model."""
+COSTS = ("rounds", "iterations", "seconds", "bytes", "gradients")
+"""What can be spent until a target is reached."""
+OF_ALL = ("bytes", "gradients")
+"""Budgets of all participants together; with these a larger cohort costs more."""
+OVER = ("local_steps", "step_size")
+"""What is optimised by default."""
+UNIT_PLAN = ("local_steps", "step_size", "rounds")
+"""What conversions between bounded quantities depend on."""
+FREE = (*OVER, "cohort")
+"""What can be optimised."""
+RATES = ("client_download_rate", "client_upload_rate", "client_minibatch_time")
+"""Quantities by which clients can differ in speed: a round then takes as long as its slowest participant."""
+FLOAT = 4
+"""Bytes of a parameter on the network."""
+MOST_STEPS = 4096
+SHORT, MANY = 1e-6, 1e6
+"""A short step, times 1/L; and many rounds."""
+
+
+def given(scenario: Scenario, word: str) -> bool:
+    """Whether a quantity was given, and does not follow from others."""
+    return word in scenario and scenario[word].support == {word}
+
+
+class Plan(NamedTuple):
+    """Local steps, step size, participants of a round (0: those of the scenario).
+
+    A schedule has the local steps and the step size of every round in ``schedule``, those of the first one in front.
+    """
+
+    local_steps: int
+    step_size: float
+    cohort: int = 0
+    schedule: tuple[tuple[int, float], ...] = ()
+
+    def of_round(self, number: int) -> tuple[int, float]:
+        """Local steps and step size of a round, counted from 0; the last ones are used for all later rounds."""
+        if not self.schedule:
+            return self.local_steps, self.step_size
+        return self.schedule[min(number, len(self.schedule) - 1)]
+
+
+class Point(NamedTuple):
+    """A plan, its rounds, and the ``value`` that is expected of it.
+
+    ``open`` are the quantities that lie at an end of what was searched.
+    """
+
+    local_steps: int
+    step_size: float
+    rounds: int
+    value: float
+    open: tuple[str, ...] = ()
+    cohort: int = 1
+    schedule: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(self.local_steps, self.step_size, self.cohort, self.schedule)
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """``minimise`` a target within the scenario's budget, or a cost until ``to = (target, level)`` is reached.
+
+    A step's gradient is the mean of ``batch`` samples. ``of_all`` is a budget of all participants, ("bytes", 1e6) or
+    ("gradients", 1e5).
+    """
+
+    scenario: Scenario
+    minimise: str
+    to: tuple[str, float] | None = None
+    batch: int = 1
+    of_all: tuple[str, float] | None = None
+    _rounds: dict[int, int] = field(default_factory=dict, init=False)
+    _plans: dict[int, Scenario] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        scenario: Scenario,
+        minimise: str,
+        to: tuple[str, float] | None,
+        batch: int,
+        within: Mapping[str, float] | None = None,
+    ) -> Goal:
+        """The goal; ``BoundsError`` where the value or the cost of a plan cannot be computed."""
+        within = dict(within or {})
+        for word, budget in within.items():
+            if word not in (*BUDGETS, *OF_ALL):
+                raise unknown("budget", word, (*BUDGETS, *OF_ALL))
+            if not 0 < budget < math.inf:
+                raise DomainError(f"{word} must be a number > 0 to be spent; got {budget:g}")
+        of_all = next(((word, within.pop(word)) for word in OF_ALL if word in within), None)
+        scenario = scenario.at(**within)
+        minimise = FOLDED[minimise][0] if minimise in FOLDED else minimise
+        budgets = [word for word in BUDGETS if given(scenario, word)] + ([of_all[0]] if of_all else [])
+        if len(budgets) > 1:
+            raise BoundsError(f"give one budget; got {' and '.join(budgets)}: leave one of them out")
+        _check(minimise, to, budgets)
+        goal = cls(scenario, minimise, to, batch, of_all)
+        goal.rounds(1) if to is None else goal.cost(1, 1)
+        return goal
+
+    @property
+    def target(self) -> str:
+        return self.minimise if self.to is None else self.to[0]
+
+    @property
+    def unit(self) -> str:
+        """What is spent."""
+        if self.to is not None:
+            return self.minimise
+        return self.of_all[0] if self.of_all else next(word for word in BUDGETS if given(self.scenario, word))
+
+    @property
+    def budget(self) -> float:
+        """How much may be spent, infinite with a target."""
+        if self.to is not None:
+            return math.inf
+        return self.of_all[1] if self.of_all else float(self.scenario[self.unit].value)
+
+    def __str__(self) -> str:
+        if self.to is not None:
+            return f"fewest {self.minimise} to {self.to[0]} <= {self.to[1]:g}"
+        return f"smallest {self.minimise} within {self.unit} = {self.budget:g}"
+
+    @property
+    def start(self) -> float:
+        """The target before training, infinite where it is not known."""
+        stated = self.scenario.get(HERE[self.target])
+        return math.inf if stated is None else float(stated.high)
+
+    def within(self, scenario: Scenario) -> Goal:
+        """The same goal in another scenario."""
+        return replace(self, scenario=scenario)
+
+    # ---- how long a run is ----
+
+    def rounds(self, local_steps: int) -> int:
+        """The whole rounds that the budget allows; ``BoundsError`` where it allows none."""
+        if local_steps not in self._rounds:
+            scenario = self.at(local_steps)
+            if "rounds" not in scenario:
+                raise MissingQuantityError(
+                    "seconds need communication_time and minibatch_time: give communication_time=NUMBER and "
+                    "minibatch_time=NUMBER, or a budget in rounds= or iterations="
+                )
+            self._rounds[local_steps] = int(scenario["rounds"].value)
+        return self._rounds[local_steps]
+
+    def affords(self, local_steps: int) -> bool:
+        """Whether the budget allows a round of these local steps; always on the way to a target."""
+        try:
+            return self.to is not None or self.rounds(local_steps) > 0
+        except BoundsError:
+            return False
+
+    def at(self, local_steps: int, **more: Any) -> Scenario:
+        """The scenario with these local steps, whole rounds, and what a round costs its cohort."""
+        if self.to is None and "rounds" not in more:
+            more |= self._length(local_steps)
+        if self._slowest:
+            beta = float(np.mean(self._times()[1]))
+            rest = self.round_seconds(local_steps) - beta * local_steps
+            more |= {"communication_time": rest, "minibatch_time": beta}
+        return self.scenario.at(local_steps=local_steps, **more)
+
+    def plan(self, local_steps: int) -> Scenario:
+        """``at`` these local steps with a short step size, and on the way to a target with rounds: to be changed."""
+        if local_steps not in self._plans:
+            short = {"step_size": SHORT / float(np.max(self.scenario["smoothness"].safe))}
+            self._plans[local_steps] = self.at(local_steps, **short, **({} if self.to is None else {"rounds": MANY}))
+        return self._plans[local_steps]
+
+    @cached_property
+    def unit_plans(self) -> list[Scenario]:
+        """The scenario with every quantity of ``UNIT_PLAN`` at 1, and with each of them at 2."""
+        budget = ("runtime", "iterations")
+        words = {word: s for word, s in self.scenario.items() if given(self.scenario, word) and word not in budget}
+        one = Scenario.of(words, also=(), **self.scenario.said).at(**dict.fromkeys(UNIT_PLAN, 1.0))
+        return [one, *(one.at(**{word: 2.0}) for word in UNIT_PLAN)]
+
+    def _length(self, local_steps: int) -> dict[str, float]:
+        """Rounds or iterations where no identity gives them."""
+        if self.of_all is not None or self.unit == "communicated_bytes":
+            each = self.spent(local_steps)
+            if each > self.budget * (1 + ROUNDING):
+                raise BoundsError(f"a round costs {each:g} {self.unit}, more than the budget of {self.budget:g}")
+            return {"rounds": math.floor(self.budget / each * (1 + ROUNDING))}
+        if self.unit == "iterations":
+            most = int(self.budget)
+            if local_steps > most:
+                raise BoundsError(f"a round of {local_steps} local steps exceeds the budget of {most} iterations")
+            return {"iterations": local_steps * (most // local_steps)}
+        return {}
+
+    # ---- what a round costs ----
+
+    def cost(self, local_steps: int, rounds: Any) -> Any:
+        """What these rounds cost, in the unit that is minimised."""
+        return np.asarray(rounds, dtype=float) * self._per_round(self.unit, local_steps)
+
+    def spent(self, local_steps: int) -> float:
+        """What a round takes of the budget, in its unit."""
+        if self.unit == "communicated_bytes":
+            return self._per_round("bytes", local_steps) / self.cohort
+        return self._per_round("seconds" if self.unit == "runtime" else self.unit, local_steps)
+
+    def _per_round(self, unit: str, local_steps: int) -> float:
+        """The cost of a round of the cohort."""
+        if unit == "seconds":
+            return self.round_seconds(local_steps)
+        if unit == "bytes":
+            return 2 * FLOAT * self._of("parameters", unit) * self.cohort
+        steps = {"rounds": 1, "iterations": local_steps, "gradients": local_steps * self.batch * self.cohort}
+        return float(steps[unit])
+
+    def round_seconds(self, local_steps: int) -> float:
+        """The expected duration of a round, that of its slowest participant where clients differ."""
+        tau, beta = self._times()
+        times = np.sort(np.atleast_1d(tau + beta * local_steps))
+        if len(times) == 1 or np.ptp(times) == 0:
+            return float(times[0])
+        count, cohort = len(times), self.cohort
+        if self.scenario.sampling == "with_replacement":
+            order = np.argsort(np.broadcast_to(tau + beta * local_steps, (count,)))
+            below = np.cumsum(np.asarray(self.scenario["client_weight"].value)[order]) ** cohort
+            return float(times @ np.diff(below, prepend=0.0))
+        slowest = [math.comb(i, cohort - 1) / math.comb(count, cohort) for i in range(count)]
+        return float(times @ np.array(slowest))
+
+    def _times(self) -> tuple[Any, Any]:
+        """Seconds of a round besides the local steps, and of a step: numbers, or one for every client."""
+        own = {word: np.asarray(self.scenario[word].value) for word in RATES if word in self.scenario}
+        word = "client_minibatch_time"
+        beta: Any = own[word] if word in own else self._of("minibatch_time", "seconds")
+        if not {"client_download_rate", "client_upload_rate"} & own.keys():
+            return np.asarray(self._of("communication_time", "seconds")), np.asarray(beta)
+        size = self._of("model_size", "seconds")
+        down = own.get("client_download_rate")
+        tau = size / (self._of("download_rate", "seconds") if down is None else down)
+        up = own.get("client_upload_rate")
+        return tau + size / (self._of("upload_rate", "seconds") if up is None else up), np.asarray(beta)
+
+    @property
+    def _slowest(self) -> bool:
+        """Whether the duration of a round is not what the identities say."""
+        return self.unit in ("runtime", "seconds") and any(word in self.scenario for word in RATES)
+
+    def _of(self, word: str, unit: str) -> float:
+        if word not in self.scenario:
+            raise MissingQuantityError(f"{unit} need {word}: give {word}=NUMBER")
+        return float(self.scenario[word].value)
+
+    # ---- what can be optimised ----
+
+    def steps(self) -> Iterator[int]:
+        """Numbers of local steps to try: 1, 2, 3, 4, 6, 8, 12, ..., as far as the budget allows a round."""
+        octave = 1
+        while octave <= MOST_STEPS:
+            for steps in (octave, octave * 3 // 2)[: 1 + (octave > 1)]:
+                if not self.affords(steps):
+                    return
+                yield steps
+            octave *= 2
+
+    @property
+    def cohort(self) -> int:
+        return int(self.scenario["cohort"].value) if "cohort" in self.scenario else 1
+
+    def cohorts(self) -> Iterator[int]:
+        """Numbers of participants to try: all clients, powers of two below, as far as the budget allows a round."""
+        count = int(self.scenario["clients"].value)
+        numbers = dict.fromkeys([count, *(1 << i for i in reversed(range(count.bit_length())))])
+        return (number for number in numbers if number <= count and self.of_cohort(number).affords(1))
+
+    def of_cohort(self, cohort: int) -> Goal:
+        """The same goal with this number of participants."""
+        return self if cohort == self.cohort else self.within(self.scenario.at(cohort=cohort))
+
+    def check_cohort(self) -> None:
+        """Refuse to optimise the cohort where more participants cost nothing: then all clients are best."""
+        if "clients" not in self.scenario:
+            raise MissingQuantityError("optimising the cohort needs clients=NUMBER")
+        if given(self.scenario, "participation"):
+            raise BoundsError("cannot optimise the cohort when participation is given: leave it out")
+        if not (self.unit in OF_ALL or self._slowest):
+            raise BoundsError(
+                f"in {self.unit} more participants cost nothing, so all clients would be best: to optimise the cohort, "
+                "count bytes or gradients, or give client_minibatch_time or the client rates"
+            )
+
+
+def _check(minimise: str, to: tuple[str, float] | None, budgets: list[str]) -> None:
+    """Refuse unknown goals, and budgets that are missing or have no effect."""
+    if to is None:
+        if minimise in COSTS:
+            raise BoundsError(f"{minimise} is spent until a target is reached: give --to optimality_gap=NUMBER")
+        if minimise not in TARGETS:
+            raise unknown("target of an advice", minimise, (*TARGETS, *COSTS))
+        if not budgets:
+            raise MissingQuantityError(f"advice needs a budget: give {'=, '.join(BUDGETS[:2])}= or {BUDGETS[2]}=")
+        return
+    if minimise not in COSTS:
+        raise unknown("cost", minimise, COSTS)
+    if to[0] not in TARGETS:
+        raise unknown("target of an advice", to[0], TARGETS)
+    if not 0 < to[1] < math.inf:
+        raise DomainError(f"{to[0]} must be a number > 0 to be reached; got {to[1]:g}")
+    if budgets:
+        raise BoundsError(f"a target determines the length of the run: leave {budgets[0]} out")
+
+
+# ---- which scenarios can be run ----
+
+
+def server_goes_beyond(scenario: Scenario) -> str:
+    """Why no run here is that of the scenario, whose server moves beyond the average; empty if it does not."""
+    times = scenario["server_step_size"].value
+    return "" if times == 1 else f"the server averages in these runs; here it goes {times:g} times as far"
+
+
+def not_fedavg(scenario: Scenario) -> str:
+    """Why plans of FedAvg, which are run here, are not the scenario's; empty where they are."""
+    if scenario.algorithm != FEDAVG:
+        return f"only plans of fedavg are run here; this one is of {scenario.method}"
+    return server_goes_beyond(scenario)

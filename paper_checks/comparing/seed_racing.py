@@ -1,0 +1,304 @@
+"""Plans compared by training: successive halving over seeds, never over rounds, then fresh seeds for the last ones.
+
+Short runs prefer other step sizes than long ones, so every run has all its rounds and bad plans are dropped after few
+seeds. Seeds are paired: all plans have the same cohorts and batches. What is reported comes from fresh seeds.
+
+With a target a run's value is what it has spent when its server model first reaches it, after whole rounds. A run that
+does not reach it before the limit counts with the limit, so its plan's mean is a lower estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+import torch
+
+from bounds.errors import BoundsError
+from bounds.stated import ROUNDING
+from empirics.algorithms.algorithm import fedavg, renamed
+from empirics.errors import Diverged
+from empirics.models.compiled import compiled, NotServed
+from empirics.problems.problem import FederatedProblem
+from empirics.progress import Progress, Silent
+from empirics.training.rounds import rounds
+from empirics.training.setting import Setting
+
+from .advice_table import Recommendation, Trained
+from .goal import Goal, OVER, Plan, Point
+from .schedules import Replay
+from .surrogate import MOST_ROUNDS, SurrogateAdvice
+
+FIRST = 2
+"""Seeds of every plan at first; they double as plans are halved."""
+LEFT = 6
+"""Plans that are trained with fresh seeds."""
+FRESH = 1_000_000
+"""The first fresh seed."""
+NEAR = 1.6
+"""Plans of the surrogate are tried whose value is at most this many times its best one,"""
+MOST_NEAR = 24
+"""and at most this many of them."""
+ASIDE = 2**0.5
+"""Step sizes this many times as large and as small are tried too."""
+FURTHER = 6
+"""How often plans beyond the end of what was tried are added, where the best one lies there."""
+UNIT = 0.1
+"""The middle of the step sizes that are tried where L is not known and no step size is given."""
+ERROR = 0.05
+"""Error rate of the test whether two plans differ."""
+LONGER = 4.0
+"""A run to a target is stopped at this many times the cost of the surrogate's best plan,"""
+ROUNDS, STEPS = 200, 8
+"""or, without a surrogate, at the cost of this many rounds of this many steps."""
+GIVEN_UP = 4
+"""A plan that reaches the target with none of this many fresh seeds is not trained further."""
+GRID = tuple(product((1, 4, 16, 64), (1 / 16, 1 / 4, 1.0, 4.0)))
+"""Local steps, and step sizes times 1/L (or over the given one), that are tried without a surrogate."""
+
+
+@dataclass(frozen=True)
+class Race:
+    """What every plan gave on fresh seeds, the best plan and the best fixed one.
+
+    ``near`` are the plans whose paired difference from the best is not significant at five percent, ``near_fixed`` the
+    fixed plans for which that of the best fixed one is not; ``limit`` is the most that a run to a target may cost.
+    """
+
+    ends: dict[Plan, Trained]
+    best: Plan
+    fixed: Point
+    near: tuple[Plan, ...]
+    near_fixed: tuple[Plan, ...]
+    runs: int
+    limit: float = math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Runs of FedAvg on ``problem`` within a goal's budget, or until its target; every run is made once."""
+
+    problem: FederatedProblem
+    goal: Goal
+    bar: Progress
+    limit: float = math.inf
+    _known: dict[tuple[Plan, int], float] = field(default_factory=dict)
+
+    def value(self, plan: Plan | tuple[int, float], seed: int) -> float:
+        """The goal's target at the last model, or what was spent until the target.
+
+        Infinite where the run diverged, or did not reach the target within the limit.
+        """
+        plan = Plan(*plan)
+        plan = plan if plan.cohort else plan._replace(cohort=self.goal.cohort)
+        if (plan, seed) not in self._known:
+            self.bar.doing(f"training {plan.local_steps} steps of {plan.step_size:.3g}, seed {seed % FRESH}")
+            self._known[plan, seed] = self._train(plan, seed)
+            self.bar.step()
+        return self._known[plan, seed]
+
+    def values(self, plan: Plan, seeds: Sequence[int]) -> np.ndarray:
+        """The values on seeds, those of runs that did not reach a target being the limit."""
+        return np.array([min(self.value(plan, seed), self.limit) for seed in seeds])
+
+    @property
+    def runs(self) -> int:
+        return len(self._known)
+
+    def _train(self, plan: Plan, seed: int) -> float:
+        problem, goal = self.problem, self.goal.of_cohort(plan.cohort)
+        setting = Setting(
+            rounds=self._rounds(plan, goal),
+            cohort=plan.cohort,
+            batch=goal.batch,
+            local_steps=plan.local_steps,
+            step_size=plan.step_size,
+            sampling=goal.scenario.sampling,
+            client_weight=problem.client_weight,
+        )
+        method = renamed(fedavg, "fedavg by a schedule", steps=Replay(plan)) if plan.schedule else fedavg
+        spent, model = 0.0, None
+        try:
+            for state in rounds(problem.model, problem.federation, method, setting, seed):
+                model = state.model
+                if goal.to is None:
+                    continue
+                if state.round:
+                    spent += float(goal.cost(plan.of_round(state.round - 1)[0], 1))
+                if spent > self.limit:
+                    return math.inf
+                if self.target(model) <= goal.to[1]:
+                    return spent
+        except Diverged:
+            return math.inf
+        assert model is not None
+        return self.target(model) if goal.to is None else math.inf
+
+    def _rounds(self, plan: Plan, goal: Goal) -> int:
+        if goal.to is None:
+            return len(plan.schedule) or goal.rounds(plan.local_steps)
+        least = min((steps for steps, _ in plan.schedule), default=plan.local_steps)
+        return max(1, min(MOST_ROUNDS, int(self.limit / goal.cost(least, 1) * (1 + ROUNDING))))
+
+    def target(self, model: torch.Tensor) -> float:
+        """The goal's target at a model; of a network the loss above the given minimum, or above its lower bound."""
+        problem, w = self.problem, model.double()
+        at = w if problem.convex else model
+        if self.goal.target == "optimality_gap":
+            return problem.loss(at) - self._minimum
+        if self.goal.target == "grad_norm_sq":
+            return float((problem.gradients(at.unsqueeze(0)) ** 2).sum())
+        return float(((w - problem.minimiser) ** 2).sum())
+
+    @cached_property
+    def _minimum(self) -> float:
+        if self.problem.convex:
+            return self.problem.optimal_loss
+        stated = self.goal.scenario.get("optimal_loss")
+        return self.problem.lower_bound if stated is None else float(stated.value)
+
+
+def race(
+    problem: FederatedProblem,
+    goal: Goal,
+    surrogate: SurrogateAdvice | None,
+    rows: Sequence[Recommendation],
+    seeds: int,
+    bar: Progress | None = None,
+    over: Sequence[str] = OVER,
+) -> Race:
+    """Train plans around the surrogate's (without one: a coarse grid) and those of ``rows`` that train, halve them over
+    seeds, and train the last ones, and all of ``rows``, with fresh ``seeds``."""
+    if seeds < 2:
+        raise BoundsError(f"a standard error needs at least 2 seeds to measure with; got {seeds}")
+    trials = Trials(_compiled(problem), goal, bar or Silent(), _limit(goal, surrogate))
+    recommended = [row.point.plan for row in rows]
+    known = {plan: None for plan in (_around(surrogate, over) if surrogate is not None else _grid(goal, problem, over))}
+    known |= {row.point.plan: None for row in rows if not row.no_training}
+    left, count = list(known), FIRST
+    trials.bar.start(_planned(len(left), len(set(recommended)), seeds))
+
+    def ranked(plans: Sequence[Plan]) -> list[Plan]:
+        return sorted(plans, key=lambda plan: trials.values(plan, range(count)).mean())
+
+    while len(left) > LEFT:
+        left = ranked(left)[: max(LEFT, len(left) // 2)]
+        count *= 2
+    for _ in range(FURTHER):
+        left = ranked(left)[:LEFT]
+        if not (beyond := [plan for _, plan in _beyond(left[0], known, goal, over)]):
+            break
+        known |= dict.fromkeys(beyond)
+        left += beyond
+    found = {plan: _fresh(trials, plan, seeds) for plan in dict.fromkeys([*left, *recommended])}
+    ends = {plan: _trained(trials, values) for plan, values in found.items()}
+    order = sorted(found, key=lambda plan: (ends[plan].mean, ends[plan].failed))
+    best, fixed = order[0], next(plan for plan in order if not plan.schedule)
+    near = tuple(plan for plan in found if not _differ(found[plan], found[best]))
+    near_fixed = tuple(plan for plan in found if not plan.schedule and not _differ(found[plan], found[fixed]))
+    rounds_ = goal.of_cohort(fixed.cohort).rounds(fixed.local_steps) if goal.to is None else 0
+    open_ = tuple(dict.fromkeys(word for word, _ in _beyond(fixed, known, goal, over)))
+    point = Point(fixed.local_steps, fixed.step_size, rounds_, math.nan, open_, fixed.cohort)
+    return Race(ends, best, point, near, near_fixed, trials.runs, trials.limit)
+
+
+def _limit(goal: Goal, surrogate: SurrogateAdvice | None) -> float:
+    """The most that a run to a target may cost."""
+    if goal.to is None:
+        return math.inf
+    least = math.inf if surrogate is None else surrogate.near[0].value
+    return LONGER * least if math.isfinite(least) else float(goal.cost(STEPS, ROUNDS))
+
+
+def _planned(plans: int, recommended: int, seeds: int) -> int:
+    """About how many runs there will be."""
+    total, count = 0, 0
+    while plans > LEFT:
+        before, count = count, max(FIRST, 2 * count)
+        total += plans * (count - before)
+        plans = max(LEFT, plans // 2)
+    return total + (plans + recommended) * seeds
+
+
+def _fresh(trials: Trials, plan: Plan, seeds: int) -> np.ndarray:
+    """The values of a plan on fresh seeds; on the first few only where the target is reached on none of them."""
+    first = trials.values(plan, range(FRESH, FRESH + min(seeds, GIVEN_UP)))
+    if trials.goal.to is not None and (first >= trials.limit).all():
+        return first
+    return trials.values(plan, range(FRESH, FRESH + seeds))
+
+
+def _trained(trials: Trials, values: np.ndarray) -> Trained:
+    failed = values >= trials.limit if trials.goal.to is not None else ~np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        error = float(values.std(ddof=1) / len(values) ** 0.5) if np.isfinite(values).all() else math.nan
+    return Trained(float(values.mean()), error, int(failed.sum()), len(values))
+
+
+def _compiled(problem: FederatedProblem) -> FederatedProblem:
+    """The problem with a compiled model where there is one: hundreds of runs are worth the compilation."""
+    try:
+        return replace(problem, model=compiled(problem.model))
+    except NotServed:
+        return problem
+
+
+def _around(surrogate: SurrogateAdvice, over: Sequence[str]) -> list[Plan]:
+    """The surrogate's best plan for every number of steps that may be the best, and step sizes beside it."""
+    best, *others = surrogate.near
+    near = [best, *(point for point in others if point.value <= NEAR * best.value)][:MOST_NEAR]
+    beside = (1 / ASIDE, 1.0, ASIDE) if "step_size" in over else (1.0,)
+    return [Plan(p.local_steps, p.step_size * aside, p.cohort) for p in near for aside in beside]
+
+
+def _grid(goal: Goal, problem: FederatedProblem, over: Sequence[str]) -> list[Plan]:
+    """Plans on a coarse grid, as far as the budget allows a round of them."""
+    scenario = goal.scenario
+    known = {word: float(np.max(scenario[word].safe)) for word in ("smoothness", "step_size") if word in scenario}
+    smoothness = problem.smoothness or known.get("smoothness")
+    unit = 1 / smoothness if smoothness else known.get("step_size", UNIT)
+    found = []
+    for cohort in goal.cohorts() if "cohort" in over else (goal.cohort,):
+        for steps, share in GRID:
+            steps = steps if "local_steps" in over else int(scenario["local_steps"].value)
+            size = share * unit if "step_size" in over else float(scenario["step_size"].value)
+            if goal.of_cohort(cohort).affords(steps):
+                found.append(Plan(steps, size, cohort))
+    return found
+
+
+def _beyond(best: Plan, known: dict[Plan, None], goal: Goal, over: Sequence[str]) -> Iterator[tuple[str, Plan]]:
+    """Plans beyond an end of those that were tried, where the best one lies there, with the quantity at its end."""
+    if best.schedule:
+        return
+    fixed = [plan for plan in known if plan.cohort == best.cohort and not plan.schedule]
+    sizes = [plan.step_size for plan in fixed if plan.local_steps == best.local_steps]
+    if "step_size" in over:
+        for end, factor in ((max(sizes), ASIDE), (min(sizes), 1 / ASIDE)):
+            if end == best.step_size:
+                yield "step_size", best._replace(step_size=end * factor)
+    numbers = [plan.local_steps for plan in fixed]
+    if "local_steps" in over:
+        more, fewer = math.ceil(best.local_steps * 1.5), best.local_steps * 2 // 3
+        for end, steps in ((max(numbers), more), (min(numbers), fewer)):
+            if end == best.local_steps and 1 <= steps != end and goal.of_cohort(best.cohort).affords(steps):
+                yield "local_steps", best._replace(local_steps=steps, step_size=best.step_size * end / steps)
+
+
+def _differ(values: np.ndarray, best: np.ndarray) -> bool:
+    """Whether paired values are significantly worse than the best ones (Student's t, one-sided)."""
+    from scipy.stats import t
+
+    shared = min(len(values), len(best))
+    with np.errstate(invalid="ignore"):  # both diverged
+        away = values[:shared] - best[:shared]
+    if not np.isfinite(away).all():
+        return True
+    error = away.std(ddof=1) / shared**0.5
+    if error == 0:  # costs are whole rounds: all seeds may differ by the same
+        return bool(away.mean() > 0)
+    return bool(away.mean() / error > t.ppf(1 - ERROR, shared - 1))

@@ -1,0 +1,357 @@
+"""The table of a comparison: every bound on one quantity of a federation, ranked, and what they imply together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain, groupby, product
+from string import ascii_lowercase
+from typing import Any
+
+import numpy as np
+
+from bounds.classes import MEANING
+from bounds.scenario import Scenario
+from bounds.showing.tables import aligned, number, plain
+
+from .columns import Columns, ColumnTable, digits3, FEW, section, with_aliases
+from .rows import (
+    EXACT,
+    FailedCondition,
+    FormulaValue,
+    INFORMATIVE,
+    MEASURED,
+    MinimumRounds,
+    MISSING,
+    NOT_MET,
+    ORDER,
+    OTHER,
+    RANKED,
+    Row,
+    ServerReadings,
+    WORST,
+)
+
+COMPARE_JSON = """\
+--json prints one object: target, method, trivial (premises, start), conclusion, scenario (by quantity: value, low,
+high, provenance, how), rows, server_model (label; least, mean, last, gap at the server model: number and standard
+error, or null), remarks, formulas (formula, quantity, value, low, high, printed, source), first_informative (a
+sentence) and exceeded (bound, class, by). A row has bound, alias, class (target, statistic, over, at, algorithm,
+reading, weights), state (informative, below premises, vacuous, conditions not met, order, other quantity, missing),
+conclusive, conversions, factor, value, low, high, failed (condition, left, right, margin), met, assumed,
+trivial_premises, trivial_start, over_trivial, terms, values, provenance, how, lower_estimates, why, audit, source;
+over_exact, over_surrogate, over_worst_case and over_measured are high over that evidence, null where there is none;
+evidence (by kind: value, what, error, seeds, via, upper: the class's own number is at most that value);
+minimum_rounds (rounds, local_steps, step_size, cohort), null without --of. NaN is null, infinity "inf" or "-inf"."""
+TARGETS = {
+    "grad_norm_sq": "squared gradient norm",
+    "optimality_gap": "loss above its minimum",
+    "divergence": "divergence of the clients' models",
+    "distance_sq": "squared distance to the minimiser",
+}
+PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", "fedcog": "FedCOG"}
+SYMBOLS = {"L": "smoothness", "mu": "strong_convexity", "D": "initial_gap", "sigma^2": "gradient_variance",
+           "G^2": "grad_cap_sq"}  # fmt: skip
+MOST_DIGITS = 17
+"""Digits that tell any two numbers apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonTable(ColumnTable):
+    """The rows of a comparison, those on one quantity together, the smallest upper end first.
+
+    ``trivial`` is what is known without a theorem: (from the premises alone, before training). ``of`` are the papers or
+    bounds that the comparison is restricted to, ``kinds`` the evidence that was asked for.
+    """
+
+    target: str
+    scenario: Scenario
+    rows: tuple[Row, ...]
+    trivial: tuple[float, float]
+    of: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    server_model: tuple[ServerReadings, ...] = ()
+    remarks: tuple[str, ...] = ()
+    formulas: tuple[FormulaValue, ...] = ()
+
+    # ---- conclusions ----
+
+    def best(self) -> tuple[Row, ...]:
+        """For every quantity the first row that is certainly informative, of bounds that nothing contradicts.
+
+        A bound that is exceeded in one quantity is wrong for all of them.
+        """
+        wrong = {row.bound for row in self.exceeded}
+        sound = [r for r in self._informative if r.conclusive and not r.refuted and r.bound not in wrong]
+        return tuple(next(group) for _, group in groupby(sound, key=lambda row: row.kind))
+
+    @property
+    def _informative(self) -> list[Row]:
+        return [row for row in self.rows if row.state == INFORMATIVE]
+
+    @property
+    def exceeded(self) -> tuple[Row, ...]:
+        """Rows that something exact, or measured beyond its error, exceeds: a violated theorem, or a wrong check."""
+        return tuple(row for row in self.rows if row.exceeded_by(self._comparisons))
+
+    @property
+    def _comparisons(self) -> int:
+        """How many rows are compared with something measured: they share one error rate."""
+        return max(1, sum(MEASURED in row.evidence for row in self.rows))
+
+    @property
+    def first_informative(self) -> str:
+        """One sentence: by paper, the fewest rounds at which a sound statement of it is informative."""
+        clients, cohort = (_of(self.scenario, word) for word in ("clients", "cohort"))
+        fewest: dict[str, MinimumRounds] = {}
+        for row in self.rows:
+            found, paper = row.minimum_rounds, row.bound.partition(".")[0]
+            if found is not None and not row.refuted and math.isfinite(found.rounds):
+                fewest[paper] = min(fewest.get(paper, found), found, key=lambda one: one.rounds)
+        parts = [
+            f"{PAPERS.get(paper, paper)} {rounded_up(one.rounds)}"
+            + (f" (with all {clients:g} clients)" if one.cohort == clients != cohort else "")
+            for paper, one in sorted(fewest.items(), key=lambda pair: pair[1].rounds)
+        ]
+        return f"Fewest rounds to be informative: {', '.join(parts)}." if parts else ""
+
+    @property
+    def conclusion(self) -> str:
+        """One sentence, from the rows."""
+        if best := self.best():
+            return f"Informative: {'; '.join(f'{r.bound}: at most {number(r.high, FEW)} ({r.kind})' for r in best)}."
+        exceeded = {row.bound for row in self.exceeded}
+        reasons: dict[str, dict[str, None]] = {}
+        for row in self._informative:
+            why = ("but the audit refuted it as printed" if row.refuted
+                   else "but the evidence contradicts it" if row.bound in exceeded
+                   else "if its lower estimates were the constants")  # fmt: skip
+            reasons.setdefault(why, {})[row.bound] = None
+        more = "".join(f"; {', '.join(names)} would be, {why}" for why, names in sorted(reasons.items()))
+        return f"No theorem is informative here{more}."
+
+    # ---- the table ----
+
+    def shown(self) -> list[Row]:
+        return [row for row in self.rows if row.state in RANKED]
+
+    def columns(self) -> Columns:
+        rounds = any(row.minimum_rounds is not None for row in self.rows)
+        return {
+            "bound": lambda row: with_aliases(row.bound, row.alias),
+            "quantity": lambda row: str(row.kind),
+            "via": lambda row: " ".join(row.conversions) or "-",
+            "from": lambda row: digits3(row.low),
+            "to": lambda row: digits3(row.high),
+            "x start": lambda row: digits3(row.over_trivial),
+            **{f"x {kind}": partial(self._ratio, kind) for kind in self.kinds},
+            **({"min rounds": lambda row: rounded_up(row.minimum_rounds.rounds) if row.minimum_rounds else "-"}
+               if rounds else {}),
+            "largest term": lambda row: "{} {:.0%}".format(*row.largest) if row.largest[0] else "-",
+            "state": lambda row: row.state + "?" * (not row.conclusive) + " (refuted)" * row.refuted,
+        }  # fmt: skip
+
+    def _ratio(self, kind: str, row: Row) -> str:
+        mark = self._marks[kind].get(row.evidence[kind].what, "") if kind in row.evidence else ""
+        return f"{digits3(row.over(kind))} {mark}".rstrip()
+
+    @cached_property
+    def _marks(self) -> dict[str, dict[str, str]]:
+        """By kind of evidence what it is, with the letter that its rows carry where there are several."""
+        found = {}
+        for kind in self.kinds:
+            rows = [row for row in self.shown() if kind in row.evidence and kind in (EXACT, WORST)]
+            what = dict.fromkeys(row.evidence[kind].what for row in rows)
+            letters = map("".join, chain.from_iterable(product(ascii_lowercase, repeat=n) for n in (1, 2)))
+            found[kind] = dict(zip(what, letters, strict=False)) if len(what) > 1 else dict.fromkeys(what, "")
+        return found
+
+    def table(self) -> Iterator[str]:
+        """The table in text, with the bounded quantities as headings."""
+        columns = {head: cell for head, cell in self.columns().items() if head != "quantity"}
+        head, *body = aligned([[cell(row) for cell in columns.values()] for row in self.shown()], list(columns), gap=2)
+        if body:
+            yield f"  {head}"
+        for kind, group in groupby(zip(self.shown(), body, strict=True), key=lambda pair: pair[0].kind):
+            yield str(kind)
+            yield from (f"  {line}" for _, line in group)
+
+    # ---- text around it ----
+
+    def before(self) -> Iterator[str]:
+        s = self.scenario
+
+        def of(word: str) -> str:
+            return number(s[word].value, FEW) if word in s else "?"
+
+        everyone = _of(s, "clients") == _of(s, "cohort")
+        run = f"{of('rounds')} rounds of {of('local_steps')} step{'s' * (of('local_steps') != '1')}"
+        run += f" ({of('runtime')} s)" if "runtime" in s else ""
+        constants = " ".join(f"{symbol} {_interval(s[word])}" for symbol, word in SYMBOLS.items() if word in s)
+        yield (f"{of('clients')} clients, {'all' if everyone else of('cohort')} per round, {run}, {s.method}, "
+               f"step size {of('step_size')}. {constants}")  # fmt: skip
+        premises, start = (number(x, FEW) if math.isfinite(x) else "unknown" for x in self.trivial)
+        name = TARGETS.get(self.target, self.target)
+        yield f"{name}; without a theorem: {premises} from the premises, {start} before training"
+
+    def after(self) -> Iterator[str]:
+        shown = self.shown()
+        used = {name for row in shown for name in row.conversions}
+        if meanings := [f"{name} {meaning}" for name, meaning in MEANING.items() if name in used]:
+            yield f"via: {'; '.join(meanings)}"
+        if self.server_model:
+            head = ("server model", "min over rounds", "mean over rounds", "last", "f-gap")
+            yield from aligned([[run.label, *map(_reading, run[1:])] for run in self.server_model], head, gap=2)
+        yield from self._evidence(shown)
+        single = len(self.of) == 1
+        if single:
+            yield from details(self.rows)
+        else:
+            yield from section("conditions not met", ((row.bound, reason(row)) for row in self._in(NOT_MET)))
+        yield from section("up to a constant: slopes can be compared, levels cannot",
+                           ((row.bound, "") for row in self._in(ORDER)))  # fmt: skip
+        yield from section("about another quantity", ((row.bound, row.why) for row in self._in(OTHER)))
+        yield from section("missing values", ((row.bound, row.why) for row in self._in(MISSING)))
+        if not single:
+            yield from section("assumed without check", ((r.bound, words) for r in shown for words in r.assumed))
+        if self.formulas:
+            yield "what the papers' formulas recommend here"
+            yield from (f"  {line}" for line in aligned(map(_formula, self.formulas), gap=2))
+        if words := sorted({word for row in shown for word in row.lower_estimates}):
+            yield (f"{', '.join(words)}: only lower estimates are known, and so are the bounds: vacuous "
+                   "is certain, informative is not")  # fmt: skip
+        if self.first_informative and not self.best():
+            yield self.first_informative
+        yield from self._contradictions()
+        yield self.conclusion
+
+    def _in(self, state: str) -> list[Row]:
+        return [row for row in self.rows if row.state == state]
+
+    def _evidence(self, shown: Iterable[Row]) -> Iterator[str]:
+        """What the columns of evidence are, and what is not available."""
+        for kind in self.kinds:
+            yield from (f"x {kind}{f' {mark}' if mark else ''}: {what}" for what, mark in self._marks[kind].items())
+        via = [(kind, one.via) for row in shown for kind, one in row.evidence.items() if one.via]
+        if via:
+            columns = ", ".join(f"x {kind}" for kind in self.kinds if kind in dict(via))
+            conversions = ", ".join(dict.fromkeys(name for _, name in via))
+            yield f"{columns}, by {conversions}: lower estimates, since the server's least is above"
+        yield from self.remarks
+
+    def _contradictions(self) -> Iterator[str]:
+        for row in self.exceeded:
+            for kind in row.exceeded_by(self._comparisons):
+                one = row.evidence[kind]
+                error = f" ± {number(one.error, 1)} ({one.seeds} seeds)" if one.seeds else ""
+                known = "; the audit has refuted it as printed" if row.refuted else ""
+                assumed = f"; assumed: {', '.join(row.assumed)}" if row.assumed else ""
+                yield (f"EXCEEDED: {row.bound} gives at most {number(row.high, FEW)} for {row.kind}; "
+                       f"{kind}: {number(one.value, FEW)}{error}{known}{assumed}")  # fmt: skip
+
+    # ---- for programs ----
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that ``fedbounds compare --json`` prints."""
+        stated = ("value", "low", "high", "provenance", "how")
+        found: dict[str, Any] = plain(
+            {
+                "target": self.target,
+                "method": self.scenario.method,
+                "trivial": dict(zip(("premises", "start"), self.trivial, strict=True)),
+                "conclusion": self.conclusion,
+                "scenario": {word: {key: getattr(s, key) for key in stated} for word, s in self.scenario.items()},
+                "rows": [row.as_json() for row in self.rows],
+                "server_model": [one._asdict() for one in self.server_model],
+                "remarks": list(self.remarks),
+                "formulas": [one._asdict() for one in self.formulas],
+                "first_informative": self.first_informative,
+                "exceeded": [{"bound": row.bound, "class": str(row.kind), "by": row.exceeded_by(self._comparisons)}
+                             for row in self.exceeded],
+            }
+        )  # fmt: skip
+        return found
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row with one number or word to a column; lists are joined."""
+        return [_flat(row) for row in self.rows]
+
+
+def details(rows: Iterable[Row]) -> Iterator[str]:
+    """Bound by bound: its state, every condition with both sides where it fails, what is assumed, its fewest rounds."""
+    first: dict[str, Row] = {}
+    for row in rows:
+        if row.state in (*RANKED, NOT_MET):
+            first.setdefault(row.bound, row)
+    for row in first.values():
+        yield f"{with_aliases(row.bound, row.alias)}: {row.state}; {row.source}"
+        yield from (f"  met: {words}" for words in row.met)
+        yield from (f"  NOT met: {failure(one)}" for one in row.failed)
+        yield from (f"  assumed: {words}" for words in row.assumed)
+        if (found := row.minimum_rounds) is not None:
+            plan = f"K = {found.local_steps}, step size {number(found.step_size, FEW)}, cohort {found.cohort:g}"
+            yield (f"  informative from R = {rounded_up(found.rounds)} with {plan}" if math.isfinite(found.rounds)
+                   else "  informative at no plan within reach")  # fmt: skip
+
+
+def failure(one: FailedCondition) -> str:
+    """A failed condition with both sides, to as many digits as tell them apart; strict ones fail for equal sides."""
+    if math.isnan(one.left):
+        return one.condition
+    digits = next((n for n in range(FEW, MOST_DIGITS + 1) if number(one.left, n) != number(one.right, n)), FEW)
+    sign = "=" if one.left == one.right else ">" if one.left > one.right else "<"
+    return f"{one.condition}: {number(one.left, digits)} {sign} {number(one.right, digits)}"
+
+
+def reason(row: Row) -> str:
+    """The first failed condition with both sides, how many other inequalities fail, and the other conditions."""
+    if not row.failed:
+        return "it has no value here"
+    first, *others = row.failed
+    counted = sum(not math.isnan(one.left) for one in others)
+    named = [one.condition for one in others if math.isnan(one.left)]
+    return "; ".join([failure(first), *([f"+{counted}"] if counted else []), *named])
+
+
+def rounded_up(rounds: float) -> str:
+    """A number of rounds with two digits, rounded up: 25, 700, 1.3e4."""
+    if not math.isfinite(rounds):
+        return "never"
+    unit = 10 ** max(math.floor(math.log10(max(rounds, 1))) - 1, 0)
+    enough = math.ceil(rounds / unit) * unit
+    if enough < 1000:
+        return str(enough)
+    digits, _, exponent = f"{enough:.1e}".partition("e")
+    return f"{float(digits):g}e{int(exponent)}"
+
+
+def _of(scenario: Scenario, word: str) -> float:
+    return float(scenario[word].value) if word in scenario else math.nan
+
+
+def _interval(stated: Any) -> str:
+    if stated.certain or np.ndim(stated.value):
+        return number(float(np.max(stated.value)), FEW)
+    return f"[{number(stated.low, FEW)}, {number(stated.high, FEW)}]"
+
+
+def _reading(read: tuple[float, float] | None) -> str:
+    if read is None or math.isnan(read[0]):
+        return "-"
+    return digits3(read[0]) + (f" ± {number(read[1], 1)}" if read[1] else "")
+
+
+def _formula(one: FormulaValue) -> list[str]:
+    ends = "" if math.isclose(one.low, one.high, rel_tol=1e-6) else f"[{one.low:.{FEW}g}, {one.high:.{FEW}g}]"
+    printed = "as printed" if one.printed else "derived"
+    return [one.formula, f"{one.quantity} {number(one.value, FEW)}", ends, printed, one.source]
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    found = row.as_json()
+    found |= {key: "; ".join(value) for key, value in found.items() if isinstance(value, tuple)}
+    found["failed"] = "; ".join(one.condition for one in row.failed)
+    kind = found.pop("class")
+    return {**kind, **{key: value for key, value in found.items() if not isinstance(value, dict)}}
