@@ -105,7 +105,7 @@ class Family(Protocol):
         """Both sides in floating-point arithmetic."""
 
     def exactly(self, bound: Bound, instance: Instance) -> Any:
-        """Both sides again, by plain loops in exact or 50-digit arithmetic: an ``exact.Exactly``."""
+        """Both sides again, by the same code in fractions or 60-digit numbers: an ``exact.Exactly``."""
 
     def simpler(self, instance: Instance) -> Iterator[Instance]:
         """Instances with less in them: fewer clients, steps, rounds, no noise."""

@@ -228,7 +228,7 @@ def scan(bound: Bound, evaluations: int = 200, seed: int = 0, family: str | None
 
 
 def replay(witness: Witness, bound: Bound | None = None) -> Replay:
-    """Recompute a witness by plain loops in exact arithmetic; ``differs`` says where the file said otherwise.
+    """Recompute a witness in exact arithmetic; ``differs`` says where the file said otherwise.
 
     Refuses one whose formula is no longer the bound's, and numbers that are no instance the bound speaks of.
     """

@@ -59,7 +59,7 @@ class Played:
     def again(
         self, bound: Bound, instance: Mapping[str, Any], late: bool = False
     ) -> tuple[dict[str, Any], Readings, str]:
-        """The words without a run, the run by other means in exact numbers, and the arithmetic.
+        """The words without a run, the run in exact numbers, and the arithmetic.
 
         ``late``: of a statement on every round the last one will do.
         """
