@@ -16,18 +16,17 @@ class MemoryStore:
 
     def keep(self, cell, outcome, minutes=0.01):
         """Put the outcome of a run into the store."""
-        kept = {"status": outcome.status, "card": {"facts": dict(outcome.facts)}, "columns": lambda: outcome.columns}
+        card = {"key": cell.key, "facts": dict(outcome.facts)}
+        kept = {"status": outcome.status, "card": card, "columns": lambda: outcome.columns}
         self._kept[cell.key] = SimpleNamespace(**kept)
 
     def has(self, cell):
         """Whether there is a result of this run."""
         return cell.key in self._kept
 
-    def restore(self, cell, card, outcome):
-        """Take a run over as it was packed."""
-        self._kept[cell.key] = SimpleNamespace(
-            status=outcome.status, card={**card, "facts": dict(outcome.facts)}, columns=lambda: outcome.columns
-        )
+    def write(self, results):
+        """Take results over as they were packed."""
+        self._kept |= {kept.card["key"]: kept for kept in results}
 
     def of(self, cells):
         """The results that there are of these runs."""
