@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,6 +49,11 @@ class Place:
         return replace(found, reported=reported, reported_std=std)
 
 
+def each_once(cells: Iterable[Cell]) -> list[Cell]:
+    """The runs in their order, each once."""
+    return list({cell.key: cell for cell in cells}.values())
+
+
 def table(
     name: str,
     title: str,
@@ -67,7 +72,7 @@ def table(
     """
 
     def cells(scale: str) -> list[Cell]:
-        return [*(cell for place in places(scale) for cell in place.cells), *more(scale)]
+        return each_once(cell for cells in (*(place.cells for place in places(scale)), more(scale)) for cell in cells)
 
     def data(runs: Runs, scale: str) -> Shown:
         found = [place.entry(runs) for place in places(scale)]
@@ -127,7 +132,7 @@ def figure(
     """A figure of lines or points; nothing is judged where it is ``unavailable``, which says why."""
 
     def cells(scale: str) -> list[Cell]:
-        return [*(cell for one in drawn(scale) for cell in one.cells), *more(scale)]
+        return each_once(cell for cells in (*(one.cells for one in drawn(scale)), more(scale)) for cell in cells)
 
     def data(runs: Runs, scale: str) -> Shown:
         reason = unavailable(scale)
