@@ -15,8 +15,9 @@ from measuring_toys import INPUTS, logistic, mean_loss, NUMBERS, PARTS, rows_of,
 from bounds.assumptions import CONVEX, FIXED_STEP_SIZE, LOCAL_SGD, ONE_CLIENT, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
 from bounds.classes import AFTER, ClassOf, never, ways
-from bounds.core import About, Bound, Condition, Source, Statistic
+from bounds.core import About, Bound, Condition, Statistic
 from bounds.errors import BoundsError, DeclarationError
+from bounds.papers import Source
 from bounds.scenario import Scenario
 from bounds.vocabulary import (
     average_gap,
