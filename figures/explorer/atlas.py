@@ -215,6 +215,7 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
         "once": start.statistic in ("last", "expectation"),
         "order": bound.relation == "<~",
         "audit": str(standing or "") if BOUNDS.get(bound.name) is bound else "",
+        "claim": standing.claim if standing and BOUNDS.get(bound.name) is bound else "",
         "rest": rest,
         "decided": [c.words for c in bound.numeric_conditions],
         "needs": [n for n in names if role_of(n) not in (FREE, PAIR)],

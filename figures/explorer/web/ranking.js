@@ -59,8 +59,8 @@ function ruleSvg(X, wide, { here }) {
   return `<svg width="${wide}" height="34" aria-hidden="true">${marks.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} 26v6"/><text class="tick" text-anchor="middle" x="${Math.max(14, Math.min(wide - 20, X(x))).toFixed(1)}" y="22">${said(x, 2)}</text>`).join("")}<path class="axis" d="M4 32H${wide - 4}"/>${here < Infinity && here > X.low ? `<text class="tick strong" text-anchor="middle" x="${Math.max(44, Math.min(wide - 60, X(here))).toFixed(1)}" y="9">before training ${said(here, 3)}</text>` : ""}</svg>`;
 }
 
-/* Why a printed theorem is wrong: the audit's own reason. */
-const reasonOf = (bound) => bound.claims.map((i) => claims[i]).filter(([, verdict]) => verdict === "FAILS" || verdict === "REPAIRED").map(([, , , , , because]) => because).find(Boolean) ?? "refuted by the audit";
+/* Why a printed theorem is wrong: what the audit says of the claim that decides it. */
+const reasonOf = (bound) => claims.find(([name]) => name === atlas.bounds[bound.name].claim)?.[5] || "refuted by the audit";
 
 function rowOf({ bound, alias, printed, evidence = [] }) {
   const name = printed ? made("s", {}, titled(bound.name)) : titled(bound.name), button = made("button", { type: "button", className: "plain" }, name), value = made("strong"), of = made("small", { className: "of" }), bar = made("div", { className: "bars" });
