@@ -89,10 +89,3 @@ function compared(target, world) {
   }
   return kept;
 }
-
-/* The best row of every class: no statement that the audit has refuted. */
-function tightest(rows) {
-  const best = new Map();
-  for (const row of rows) if (RANKED.includes(row.state) && !row.printed && !best.has(row.kind)) best.set(row.kind, row);
-  return best;
-}

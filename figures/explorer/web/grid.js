@@ -109,9 +109,9 @@ function smallest(found) {
   return all;
 }
 
-/* The plane as a task that can be stopped between its columns: of every theorem its levels, of every class its best plan; or of one theorem alone, finely. */
+/* The plane as a task that can be stopped between its columns: of every theorem its values; or of one theorem alone, finely. */
 function* plane(target, given, upTo, only = "") {
-  const made = { target, found: new Map(), best: new Map(), given, upTo }, one = worldOf(given, upTo), view = window_(one.v);
+  const made = { target, found: new Map(), given, upTo }, one = worldOf(given, upTo), view = window_(one.v);
   const sizes = Array.from({ length: SIDE }, (_, k) => along(view.sizes, k)), worlds = worldsOf(given, upTo, sizes);
   const heads = [...bounds.values()].map((bound) => ({ bound, b: atlas.bounds[bound.name] })).filter(({ b, bound }) => b && !b.order && (!only || bound.name === only))
     .map((head) => ({ ...head, code: CODE[head.bound.name], plain: !Object.keys(head.b.from).length && !Object.keys(head.bound.given).length && !head.b.needs.includes("runtime"),
@@ -133,9 +133,9 @@ function* plane(target, given, upTo, only = "") {
       for (const k of rows) {
         const at = column * SIDE + k, start = k === rows[0];
         resize(world, sizes[k]);
-        for (const one of here) spot(one, world, steps, at, start, made);
+        for (const one of here) spot(one, world, at, start, made);
         if (alone.length) resize(machine, sizes[k]);
-        for (const one of alone) spot(one, machine, steps, at, start, made);
+        for (const one of alone) spot(one, machine, at, start, made);
       }
     }
     yield column;
@@ -179,18 +179,13 @@ function* ranked(heads, target, world) {
 const IN_DOUBT = 4;
 
 /* One theorem at one plan. */
-function spot(one, world, steps, at, start, { found, best, target }) {
+function spot(one, world, at, start, { found, target }) {
   const { bound, b, code, reach, search, asks } = one, { v, n } = world, before = one.plain ? null : dressed(b, bound, world);
   let total = asks.length && asks.some((each) => fails(each, world)) ? NaN : search ? search.least(world, start) : quick(code, b.decided.length, bound.axis, v, n);
   if (!Number.isNaN(total)) {
     const begin = one.level ?? trivial(b, target, world);
     if (search?.fine && reach.some(([, factor]) => doubtful(total * factor(v, n, 0), begin))) total = bestChoice(b, bound, world).value;
-    let least = Infinity;
-    for (const [kind, factor] of reach) {
-      const here = total * factor(v, n, 0), top = best.get(kind);
-      least = Math.min(least, here);
-      if (b.audit !== "FAILS" && !(here >= (top?.value ?? Infinity))) best.set(kind, { value: here, steps, size: v.step_size, name: bound.name });
-    }
+    const least = Math.min(...reach.map(([, factor]) => total * factor(v, n, 0)));
     if (!one.slot && !found.has(bound.name)) found.set(bound.name, empty());
     const { value, level, share } = (one.slot ??= found.get(bound.name));
     if (!(value[at] <= least)) {
