@@ -167,10 +167,10 @@ def test_the_attempts_break_the_first_term_alone(instances):
 # ---- minimisers at a boundary, where (6) fails ----
 
 
+@pytest.mark.slow
 @cases(
     "name far clients", product(["one_round_noise_sharp", "one_round_constants_sharp"], [2.0, 16.0, 1e3], [2, 10, 1000])
 )
-@pytest.mark.slow
 def test_the_bound_by_noise_holds_for_minimisers_at_a_boundary(name, far, clients):
     """Models of at most 1; one client draws 0 or ``far``, the others always 1: half squared distances."""
     gap = local = drift = 0.0
@@ -293,8 +293,8 @@ def test_case_1_without_non_iidness_is_not_broken_by(attempt):
         assert counted(**{q.name: words[q.name] for q in counted.quantities}) >= gap * (1 - ROUNDING)
 
 
-@cases("clients cohort", [(1, 1), (2, 1), (2, 2), (50, 37), (1000, 1), (1000, 999), (10**5, 1), (10**5, 10**5)])
 @pytest.mark.slow
+@cases("clients cohort", [(1, 1), (2, 1), (2, 2), (50, 37), (1000, 1), (1000, 999), (10**5, 1), (10**5, 10**5)])
 def test_case_1_without_non_iidness_is_the_gap_for_squared_distances(cohort, clients):
     """The mean squared share of a binomial number of draws; half of the clients weigh three times as much."""
     raw = np.where(np.arange(clients) % 2 == 0, 3.0, 1.0)
@@ -354,8 +354,8 @@ def test_what_replaces_theorem_4_3_is_not_broken_by(attempt):
 ONE_STEP = [(1, 1.0), (1, 1e-3), (2, 0.5), (40, 1.0), (10**5, 0.5), (10**5, 1e-3)]
 
 
-@cases("clients size taken", [(*step, taken) for step in ONE_STEP for taken in (1, 10, 10**4)])
 @pytest.mark.slow
+@cases("clients size taken", [(*step, taken) for step in ONE_STEP for taken in (1, 10, 10**4)])
 def test_what_replaces_theorem_4_3_is_the_gap_for_squared_distances(clients, taken, size):
     """Each step goes ``size`` of the way to a fresh sample: the model's covariance with their mean, clients unlike."""
     raw = np.linspace(1.0, 3.0, clients)

@@ -119,8 +119,8 @@ def sides(name: str, plan: Plan, floor: float = 0.0, given: dict[str, float] | N
     return exact, bound(**{q.name: known[q.name] for q in bound.quantities})
 
 
-@cases("name attempt", product(SCHEDULED, PLANS))
 @pytest.mark.slow
+@cases("name attempt", product(SCHEDULED, PLANS))
 def test_with_g_a_bound_on_the_clients_gradients_decaying_k_survives_every_schedule(name, attempt):
     exact, bound = sides(name, PLANS[attempt])
     assert not np.isnan(bound).any()
