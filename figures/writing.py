@@ -69,16 +69,16 @@ def picture(
             with whole(path) as beside:
                 save(made, beside, box)
     name = f"{card['source'] or 'Ours'}: {card['title']}"
-    notes = _notes(card["caption"], card.get("ran"))
+    below = notes(card["caption"], card.get("ran"))
     texts = (
-        f"**{name}.**\n\n{notes}\n",
-        f"\\caption{{{escaped(name)}.}}\n\\label{{fig:{artefact.name}}}\n{_small(notes)}\n",
+        f"**{name}.**\n\n{below}\n",
+        f"\\caption{{{escaped(name)}.}}\n\\label{{fig:{artefact.name}}}\n{_small(below)}\n",
     )
     kept = zip(CAPTIONS, texts, strict=True)
     return paths + [write_whole(folder / f"{artefact.name}{suffix}", text) for suffix, text in kept]
 
 
-def _notes(caption: str, ran: Sequence[Mapping[str, str]] | None) -> str:
+def notes(caption: str, ran: Sequence[Mapping[str, str]] | None) -> str:
     """What is shown and how it was made, then data, network, clients and rounds where something ran."""
     words = f"What ran: {'; '.join(one['words'] for one in ran)}." if ran else ""
     return " ".join(filter(None, (caption, words)))
@@ -195,8 +195,8 @@ def _heads(shown: Shown) -> tuple[list[str], str]:
 
 
 def _below(shown: Shown, key: str) -> str:
-    notes = _notes(shown.caption, listed(row.get("ran") for row in shown.rows))
-    return " ".join(filter(None, (key, notes, shown.unavailable)))
+    words = notes(shown.caption, listed(row.get("ran") for row in shown.rows))
+    return " ".join(filter(None, (key, words, shown.unavailable)))
 
 
 def markdown(artefact: Artefact, shown: Shown) -> str:
