@@ -220,7 +220,6 @@ def test_no_claim_is_lost_to_a_name_that_is_given_again():
         (lambda: made('"', TRUE), "toys."),
         (lambda: Claim("toys.a", " ", Kind.EQUATION.at("a note"), TRUE), "words"),
         (lambda: made("a", Open("why"), Status.OPEN, repair=Repair("words", TRUE)), "toys.a"),
-        (lambda: made("a", TRUE, Status.HOLDS, defect=Defect.GAP), "gap"),
         (lambda: made("a", TRUE, Status.OPEN, defect=Defect.GAP), "gap"),
         (lambda: Review(("Long.",), findings=tuple(f"fedals.claim_{i}" for i in range(11))), "10 findings; got 11"),
         (lambda: Review(("Long.",), findings={"fedals.slip": 3}), "findings['fedals.slip']"),
