@@ -47,6 +47,16 @@ class Verdict:
         return Word(self.finding.status)
 
     @property
+    def sound(self) -> bool:
+        """Whether nothing was found against the statement as printed."""
+        return self.word not in (Word.FAILS, Word.REPAIRED)
+
+    @property
+    def defect(self) -> str:
+        """What is wrong with a statement that fails; empty for others."""
+        return str(self.claim.defect or "")
+
+    @property
     def expected(self) -> bool:
         """Whether this is the audited verdict: the same status, reached in the audited way, the repair holding."""
         repaired = self.repair is None or self.repair.status is Status.HOLDS

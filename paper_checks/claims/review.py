@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .claim import check_kinds, ClaimError
 
@@ -59,5 +60,5 @@ class Review:
 def review(paper: str) -> Review:
     """The review of a paper of the catalogue, from its file ``review.toml``."""
     with (Path(__file__).parent / paper / "review.toml").open("rb") as file:
-        found = tomllib.load(file)
+        found: dict[str, Any] = tomllib.load(file)
     return Review(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
