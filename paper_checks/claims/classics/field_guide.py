@@ -28,7 +28,7 @@ from ..checkers import (
 )
 from ..claim import Book, Claim, Finding, Kind
 from ..decaying_k.by_hand.scalar import Scalars
-from .by_hand.runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, paths, pushed_means, UNLIKE
+from .runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, paths, pushed_means, UNLIKE
 
 D2, L, M, T = q.initial_distance_sq, q.smoothness, q.clients, q.rounds
 eta, sigma2, tau, zeta2 = q.step_size, q.gradient_variance, q.local_steps, q.uniform_dissimilarity

@@ -15,7 +15,7 @@ from bounds.units import LOSS, PARAMETER
 from ..checkers import All, At, Computed, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, Same, States, Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from ..decaying_k.common import number, short
-from .by_hand.runs import bent, Case, compared, consensus, mean, optimum_dissimilarity, paths, TOGETHER, UNLIKE
+from .runs import bent, Case, compared, consensus, mean, optimum_dissimilarity, paths, TOGETHER, UNLIKE
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
 M, T, V, epsilon = q.clients, q.iterations, q.consensus_distance, q.average_gap

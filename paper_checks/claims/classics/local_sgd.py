@@ -27,7 +27,7 @@ from ..checkers import (
 )
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from ..decaying_k.common import number, short
-from .by_hand.runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
+from .runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
 M, T, V, a = q.clients, q.iterations, q.consensus_distance, q.inverse_step

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from bounds import vocabulary as q
@@ -18,9 +19,9 @@ from bounds.units import LOSS, PARAMETER
 
 from ..checkers import All, At, Computed, Dominates, ImpliedBy, MeasuredIn, Same, States, Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
+from ..decaying_k.by_hand.scalar import Scalars
 from ..decaying_k.common import number, short
-from .by_hand.noisy import certain, ControlledSteps, noise, squared
-from .by_hand.runs import Case, compared, consensus, mean, optimum_dissimilarity, TOGETHER, UNLIKE
+from .runs import Case, compared, consensus, mean, optimum_dissimilarity, TOGETHER, UNLIKE
 
 B2, C_0, D2, K = q.dissimilarity_factor, q.control_error, q.initial_distance_sq, q.cohort
 L, L_minus, N, Psi_0 = q.smoothness, q.weak_convexity, q.clients, q.initial_lyapunov
@@ -107,6 +108,70 @@ FEDPROX_COROLLARY = Claim(
 )
 
 # ---- SCAFFOLD ----
+
+# A number that depends on independent noises of mean 0 is an array: its value without noise, then its factors on them.
+
+
+def certain(number: Fraction, sources: int) -> Any:
+    """A number without noise."""
+    return np.array([number] + [Fraction(0)] * sources, dtype=object)
+
+
+def noise(source: int, sources: int) -> Any:
+    """One of the noises."""
+    return np.array([Fraction(int(i == source + 1)) for i in range(sources + 1)], dtype=object)
+
+
+def squared(number: Any, variance: Fraction) -> Fraction:
+    """Its expected square where every noise has this variance."""
+    return number[0] ** 2 + variance * sum(number[1:] ** 2, Fraction(0))
+
+
+@dataclass(frozen=True)
+class ControlledSteps:
+    """SCAFFOLD, option II: controls start at 0, or ``warm`` at the mean of as many noisy gradients as local steps."""
+
+    problem: Scalars
+    step_size: Fraction
+    server_step_size: Fraction
+    steps: int
+    cohort: int
+    start: Fraction
+    warm: bool = False
+
+    def before_rounds(self, rounds: int) -> list[list[Any]]:
+        """By round the server models before it, over every cohort of every round before."""
+        clients, steps, sources = self.problem.clients, self.steps, self.problem.clients * self.steps * rounds
+        start, last = certain(self.start, sources), clients * steps * (rounds - 1)
+        controls = [certain(Fraction(0), sources)] * clients
+        if self.warm:
+            controls = [
+                mean([self._slope(c, start, last + c * steps + k, sources) for k in range(steps)])
+                for c in range(clients)
+            ]
+        states, found = [(start, controls)], [[start]]
+        for r in range(rounds - 1):
+            after = []
+            for server, kept in states:
+                ends, renewed = [], []
+                for c in range(clients):
+                    x, slopes = server, []
+                    for k in range(steps):
+                        slopes.append(self._slope(c, x, (r * clients + c) * steps + k, sources))
+                        x = x - self.step_size * (slopes[-1] - kept[c] + mean(kept))
+                    ends.append(x)
+                    renewed.append(mean(slopes))
+                for chosen in combinations(range(clients), self.cohort):
+                    moved = server + self.server_step_size * (mean([ends[c] for c in chosen]) - server)
+                    after.append((moved, [renewed[c] if c in chosen else kept[c] for c in range(clients)]))
+            states = after
+            found.append([server for server, _ in states])
+        return found
+
+    def _slope(self, client: int, x: Any, source: int, sources: int) -> Any:
+        slope = self.problem.curvatures[client] * (x - certain(self.problem.minima[client], sources))
+        return slope + noise(source, sources)
+
 
 _STEP = q.local_steps * eta * eta_g
 _POTENTIAL = D2 + 9 * N * _STEP**2 / K * C_0

@@ -26,8 +26,8 @@ from ..checkers import (
     term,
 )
 from ..claim import Book, Claim, Finding, Kind
-from .by_hand.runs import Case, compared, distance_after
 from .li import RATE
+from .runs import Case, compared, distance_after
 
 D2, Delta_0, K, L = q.initial_distance_sq, q.initial_gap, q.iterations, q.smoothness
 M, M_V, a, beta = q.gradient_variance, q.variance_growth, q.step_size, q.step_size_scale

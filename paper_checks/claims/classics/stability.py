@@ -13,7 +13,7 @@ from bounds.units import LOSS
 from ..checkers import At, Computed, ImpliedBy, MeasuredIn, resolve, Same, States
 from ..claim import Book, Claim, Finding, judged, Kind
 from ..decaying_k.common import number, short
-from .by_hand.runs import compared, mean
+from .runs import compared, mean
 
 D2, L, T, U = q.initial_distance_sq, q.lipschitz, q.iterations, q.loss_cap
 alpha, beta, c, n = q.step_size, q.smoothness, q.step_size_scale, q.samples
