@@ -16,8 +16,8 @@ from bounds.classics.li import LI
 from bounds.operators import ClientMax, ClientSum
 from bounds.units import LOSS
 
-from ..checkers import At, Computed, Dominates, ImpliedBy, Informative, MeasuredIn, Same, States, TendsTo
-from ..claim import Book, Claim, Finding, judged, Kind
+from ..checkers import At, Dominates, ImpliedBy, Informative, MeasuredIn, Same, States, TendsTo
+from ..claim import Book, Check, Claim, Finding, judged, Kind
 from ..decaying_k.by_hand.scalar import Scalars
 from ..decaying_k.common import short
 from .runs import Case, compared, UNLIKE
@@ -68,7 +68,7 @@ UNEQUAL_RUNS = (
 )
 
 
-def _exact_runs(name: str, runs: Sequence[Any] = RUNS, everyone: bool = False, again: bool = False) -> Computed:
+def _exact_runs(name: str, runs: Sequence[Any] = RUNS, everyone: bool = False, again: bool = False) -> Check:
     """Exact runs in both readings of the first step, t = 0 or 1 of 2/(mu (offset + t)), with the G met on the way.
 
     Clients of unequal weights p_k run SGD on the losses p_k N F_k, and the bound has the constants stated for these.
@@ -100,7 +100,7 @@ def _exact_runs(name: str, runs: Sequence[Any] = RUNS, everyone: bool = False, a
                 "initial_distance_sq": (start - problem.minimiser) ** 2,
             }  # fmt: skip
 
-    return Computed("parabolas with and without noise, every draw", lambda book: compared(book, name, cases()))
+    return lambda book: compared(book, name, cases())
 
 
 RATE = ImpliedBy(
@@ -223,7 +223,7 @@ START = Claim(
         "from strong convexity": ImpliedBy(
             D2, 4 * G2 / mu**2, where=(mu**2 * D2 <= G2,), squares=((G2 - mu**2 * D2) / mu**2, 3 * G2 / mu**2)
         ),
-        "a run": Computed("a parabola, started at 4: G is the gradient there", lambda book: _start()),
+        "a run": lambda book: _start(),
     },
     note="Half of it would do, a quarter of the squared bound: strong convexity gives mu ||w - w*|| <= ||grad F(w)|| "
     "<= G.",

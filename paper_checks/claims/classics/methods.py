@@ -17,8 +17,8 @@ from bounds.classics.others import FEDNOVA_2020 as FEDNOVA, PROXSKIP_2022 as PRO
 from bounds.classics.scaffold import SCAFFOLD_2020 as SCAFFOLD
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import All, At, Computed, Dominates, ImpliedBy, MeasuredIn, Same, States, Total
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
+from ..checkers import All, At, Dominates, ImpliedBy, MeasuredIn, Same, States, Total
+from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
 from ..decaying_k.by_hand.scalar import Scalars
 from ..decaying_k.common import number, short
 from .runs import Case, compared, consensus, mean, optimum_dissimilarity, TOGETHER, UNLIKE
@@ -72,7 +72,7 @@ FEDPROX_ROUND = Claim(
             ("smooth", "dissimilarity", "sampled_with_replacement"),
             words=2,
         ),
-        "exact rounds": Computed("unlike and identical parabolas, drawn with replacement", _one_round),
+        "exact rounds": _one_round,
     },
     note="Read with replacement; the text says subset, and the proof uses the variance of independent draws. No round "
     "that was made needs what is lost by sampling: its constants are not tested. No detection rate is known.",
@@ -81,7 +81,7 @@ FEDPROX_ROUND = Claim(
 _EXACT_SOLVES = {gamma: sp.S.Zero, L_minus: sp.S.Zero}
 
 
-def _promised(share: sp.Expr) -> Computed:
+def _promised(share: sp.Expr) -> Check:
     """rho at mu = 6 L B^2 with B a share of sqrt(K), for many participants, against 1/(24 L B^2)."""
 
     def run(book: Book) -> Finding:
@@ -92,7 +92,7 @@ def _promised(share: sp.Expr) -> Computed:
         witness = {"K": "1e8", "B": f"{share} sqrt(K)", "mu": "6 L B^2", "gamma": "0"}
         return judged(bool(times >= 1), f"rho is {short(times)} of 1/(24 L B^2)", witness)
 
-    return Computed("the smallest promise of the corollary", run)
+    return run
 
 
 FEDPROX_COROLLARY = Claim(
@@ -190,7 +190,7 @@ PARTS = (
 """Clients and a start: all at once, then the controls, the start and the noise alone."""
 
 
-def _scaffold_runs(name: str, effective: Fraction, warm: bool = False) -> Computed:
+def _scaffold_runs(name: str, effective: Fraction, warm: bool = False) -> Check:
     """Three rounds of two and of all of three clients, over every cohort, against a bound of the server models."""
 
     def cases() -> Iterator[Case]:
@@ -211,7 +211,7 @@ def _scaffold_runs(name: str, effective: Fraction, warm: bool = False) -> Comput
                 "control_error": optimum_dissimilarity(problem),
             }  # fmt: skip
 
-    return Computed("three rounds of parabolas with and without noise", lambda book: compared(book, name, cases()))
+    return lambda book: compared(book, name, cases())
 
 
 SCAFFOLD_CONVEX = Claim(
@@ -220,7 +220,7 @@ SCAFFOLD_CONVEX = Claim(
     Kind.THEOREM.at("Appendix E.1, Lemma 15, averaged", SCAFFOLD),
     {
         "convex": Same(CONVEX, _POTENTIAL / (_STEP * R) + 12 * _STEP * _SPREAD),
-        "weights": Computed("the strongly convex form against sums of weights", lambda book: _weights(book)),
+        "weights": lambda book: _weights(book),
         "unit": MeasuredIn(CONVEX, LOSS),
         "conditions": States(CONVEX, (_SHORT,), (*_METHOD, "convex"), words=1),
         "strongly convex": States(
@@ -302,7 +302,7 @@ FEDNOVA_2 = Claim(
     {
         "formula": Same(NOVA, 2 * (q.chi_square * (B2 - 1) + 1) * surrogate + 2 * q.chi_square * kappa2),
         "same weights": Same(At(NOVA, {q.chi_square: sp.S.Zero}), 2 * surrogate),
-        "at points": Computed("three clients' gradients in the plane", _weighed_otherwise),
+        "at points": _weighed_otherwise,
         "unit": MeasuredIn(NOVA, q.GRADIENT**2),
         "conditions": States(NOVA, (), ("smooth", "bounded_variance", "dissimilarity", "full_participation"), words=1),
     },
@@ -323,7 +323,7 @@ PROXSKIP_THEOREM = Claim(
         "from the lemmas": ImpliedBy(
             (1 - eta * q.strong_convexity) * D2 + (1 - p**2) * C_0, (1 - _ZETA) * (D2 + C_0), where=(eta * L <= 1,)
         ),
-        "exact runs": Computed("Scaffnew on two parabolas with and without noise", lambda book: _coins(book)),
+        "exact runs": lambda book: _coins(book),
         "unit": MeasuredIn(At(NOISY_SKIP, {T: sp.Integer(3)}), PARAMETER**2),
         "conditions": States(
             EXACT_SKIP,

@@ -13,7 +13,6 @@ from bounds.units import LOSS, PARAMETER
 
 from ..checkers import (
     At,
-    Computed,
     Dominates,
     EdgeIs,
     ImpliedBy,
@@ -81,7 +80,7 @@ THEOREM_4_6 = Claim(
             FIXED, (ALIGNED, SHORT), (*ONE, "globally_strongly_convex", "fixed_step_size"), relation="<="
         ),
         "largest step": EdgeIs(FIXED, a, mu / (L * M_G), where=(ALIGNED,)),
-        "exact runs": Computed("two parabolas with noise in closed form", _parabolas),
+        "exact runs": _parabolas,
         "search": Dominates(FIXED, family="quadratics"),
     },
 )

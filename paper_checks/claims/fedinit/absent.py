@@ -13,9 +13,8 @@ import sympy as sp
 from bounds.fedinit.letters import B2, beta, C, D, Delta, Delta_next, eta, G2, g2, K, L, lam, mu, N, path2, sigma2, T
 from bounds.vocabulary import final_divergence, initial_divergence, loss_decrease
 
-from ..checkers import Computed
 from ..checkers.formulas import resolve
-from ..claim import Book, fails, Finding, Grade, holds
+from ..claim import Book, Check, fails, Finding, Grade, holds
 
 if TYPE_CHECKING:
     from empirics.exact import Run
@@ -97,7 +96,7 @@ NOISY = EqualParabolas(100_000, 1, 2, Fraction(1, 200_000), Fraction(0), 1, Frac
 """FedAvg from the minimiser with noise; any number of rounds is as long as another."""
 
 
-def exceeds(name: str, plan: EqualParabolas, measured: Callable[[EqualParabolas], Fraction]) -> Computed:
+def exceeds(name: str, plan: EqualParabolas, measured: Callable[[EqualParabolas], Fraction]) -> Check:
     """Whether what a bound limits exceeds it in a run that meets its numeric conditions."""
 
     def run(book: Book) -> Finding:
@@ -114,7 +113,7 @@ def exceeds(name: str, plan: EqualParabolas, measured: Callable[[EqualParabolas]
         shown |= {"sigma_l^2": plan.noise, "start": "minimiser"} if plan.noise else {"w^0": 1}
         return fails(f"{float(found):.4g} against {float(said):.4g}", shown)
 
-    return Computed("exact expected squares of a run on equal parabolas", run)
+    return run
 
 
 def threshold(clients: int, cohort: int, shrink: Fraction) -> Fraction:

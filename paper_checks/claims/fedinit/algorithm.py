@@ -7,8 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TYPE_CHECKING
 
-from ..checkers import Computed
-from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
+from ..claim import Book, Check, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
 from .absent import collapses
 
 if TYPE_CHECKING:
@@ -49,22 +48,22 @@ IDENTITY = Claim(
     "fedinit.identity",
     "(15) holds for every client i in C, as the divergence Delta^t over all clients needs.",
     Kind.EQUATION.at("Section 4.3.3, eq. (15)"),
-    Computed("plays three rounds of Algorithm 1 in exact arithmetic", lambda book: _identity(participants=False)),
+    lambda book: _identity(participants=False),
     note="A client that does not take part makes no move: its w_{i,K}^t is its w_{i,K}^{t-1}. Lemma 4 averages (15) "
     "over all clients. Were all clients to train in every round and N be averaged, it would hold for all: it is one "
     "client's steps, whatever the server averages.",
     repair=Repair(
         "for participants, as listed and in the released code",
         {
-            "listed": Computed("the same rounds", lambda book: _identity(participants=True)),
-            "released code": Computed("the same rounds, moves averaged", lambda book: _identity(True, "code")),
+            "listed": lambda book: _identity(participants=True),
+            "released code": lambda book: _identity(True, "code"),
         },
     ),
     defect=Defect.GAP,
 )
 
 
-def _code(cohorts: Cohorts) -> Computed:
+def _code(cohorts: Cohorts) -> Check:
     def run(book: Book) -> Finding:
         beta = Fraction(1, 10)
         both = zip(_played(beta, cohorts), _played(beta, cohorts, "code"), strict=True)
@@ -74,7 +73,7 @@ def _code(cohorts: Cohorts) -> Computed:
                 return fails(said, {"cohorts": cohorts, "beta": beta}, r == 2)
         return holds(f"equal in {len(cohorts)} rounds")
 
-    return Computed("plays both on three parabolas", run)
+    return run
 
 
 CODE = Claim(
@@ -110,13 +109,13 @@ GATHERS = Claim(
     "Starting beyond the server model draws the local models together after training; starting nearer lets them part "
     "(where all take part, curvatures are equal and gradients have no noise).",
     Kind.REMARK.at("Section 3.2; Section 5.2"),
-    Computed("60 rounds of two clients of equal curvature, four relaxations", _closed_form),
+    _closed_form,
     note="For equal curvatures a: without noise the divergence is multiplied by 1/(1 + beta q)^2, q = (1 - eta a)^K. "
     "With noise see fedinit.start.gathers_noise. Table 3 measures the opposite sign at -0.1 and at 0.01.",
 )
 
 
-def _noisy(minima: int) -> Computed:
+def _noisy(minima: int) -> Check:
     """Clients (w -/+ m)^2/2 in every round, K = 1, eta = 1/2, noise 1: the divergence settles at beta = 0 and 1/10."""
 
     def settled(beta: Fraction) -> Fraction:
@@ -128,7 +127,7 @@ def _noisy(minima: int) -> Computed:
         at = {"f_i": f"(w -/+ {minima})^2/2", "C = N": 2, "K": 1, "eta": "1/2", "sigma_l^2": 1, "beta": "1/10"}
         return judged(relaxed < plain, f"the divergence settles at {relaxed}, at beta = 0 at {plain}", at)
 
-    return Computed("what two noisy clients of equal curvature settle at, in exact numbers", run)
+    return run
 
 
 GATHERS_NOISE = Claim(
@@ -148,7 +147,7 @@ THRESHOLD = Claim(
     "On parabolas of equal curvature L, without noise, the expected models of Algorithm 1 as listed grow from "
     "beta = C/(a(C-N)) - 1 on, a = (1 - eta L)^K; those of the released code grow at no beta below 1.",
     Kind.REMARK.at("Section 5.2, Hyperparameters; Table 3"),
-    Computed("the eigenvalues of the map of both expected models, symbolically", collapses),
+    collapses,
     note="N/(C-N) as the step vanishes: 1/9 at 10 of 100, 1/19 at 10 of 200, none where all take part; and none where "
     "all clients train, whose last models average to the server model in expectation. Old models of absent clients are "
     "the cause. Section 5.2 speaks of networks: Table 3 collapses between 0.1 and 0.15, on either side of 1/9, but the "

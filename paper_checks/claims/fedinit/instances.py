@@ -17,14 +17,13 @@ from typing import NamedTuple
 from bounds.core import About
 from bounds.fedinit.common import ALL_TRAIN
 
-from ..checkers import Computed
 from ..checkers.instances import Dominates
-from ..claim import Book, Checks, Claim, Defect, Finding, Kind, Repair, Status
+from ..claim import Book, Check, Checks, Claim, Defect, Finding, Kind, Repair, Status
 from . import absent
 from .absent import EqualParabolas, exceeds
 
 
-def _searched(name: str, reading: str) -> Computed:
+def _searched(name: str, reading: str) -> Check:
     """The search of ``Dominates`` with the statement taken to be about one variant of FedInit."""
 
     def run(book: Book) -> Finding:
@@ -33,7 +32,7 @@ def _searched(name: str, reading: str) -> Computed:
         of_variant = replace(bound, conditions=asked, about=About("fedinit", reading))
         return Dominates(bound.name)(Book({bound.name: of_variant}))
 
-    return Computed(f"searches runs of FedInit in the reading '{reading}'", run)
+    return run
 
 
 def _last_divergence(plan: EqualParabolas) -> Fraction:

@@ -9,9 +9,9 @@ import sympy as sp
 
 from bounds.fedinit.letters import B2, beta, C, Delta, Delta_next, eta, G2, g2, K, L, N, path2, sigma2
 
-from ..checkers import At, Computed, ImpliedBy, Same
+from ..checkers import At, ImpliedBy, Same
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair
+from ..claim import Book, Check, Claim, Defect, fails, Finding, holds, Kind, Repair
 
 AT_ROUND_CAP = {L: 1 / (eta * K)}
 """The largest smoothness under the cap 1/(KL), with which the proofs round their coefficients up."""
@@ -49,7 +49,7 @@ NEEDS_CAP = Claim(
     "fedinit.lemma_2.no_cap",
     "Lemma 2 holds under the assumptions alone, as its statement says: its step-size cap appears in the proof only.",
     Kind.THEOREM.at("Lemma 2, statement"),
-    Computed("compares (24) with the exact drift of gradient descent on a parabola", _drift_without_cap),
+    _drift_without_cap,
     note="The cap of the proof belongs into the statement; Theorem 1's proof goes back to it.",
     repair=Repair(
         "with the cap of the proof the growth step goes through",
@@ -86,14 +86,14 @@ SAMPLING = Claim(
     "weights may be replaced by 1/(CN) and 1/N.",
     Kind.EQUATION.at("Lemma 3, proof, sampling identity and summary of the bounds"),
     {
-        "identity": Computed("enumerates all cohorts for rational vectors", _sampled_square),
+        "identity": _sampled_square,
         "variance": ImpliedBy((C - N) / (N * (C - 1)), 1 / N, where=(C > 1, N <= C)),
         "mean": ImpliedBy((N - 1) / (C * N * (C - 1)), 1 / (C * N), where=(C > 1, N <= C)),
     },
 )
 
 
-def _starts_in_the_sum(clients: int, drawn: int) -> Computed:
+def _starts_in_the_sum(clients: int, drawn: int) -> Check:
     """Whether the last local models of all clients average to the server model after a round."""
 
     def run(book: Book) -> Finding:
@@ -106,7 +106,7 @@ def _starts_in_the_sum(clients: int, drawn: int) -> Computed:
                 return fails(f"the sum is {left} when {drawn} of {clients} local models are averaged", at)
         return holds(f"0 for every cohort of {drawn} of {clients} clients")
 
-    return Computed("plays a round of which N of C clients are averaged", run)
+    return run
 
 
 CANCEL = Claim(
@@ -123,7 +123,7 @@ CANCEL = Claim(
 )
 
 
-def _noise_and_path(curvature: int) -> Computed:
+def _noise_and_path(curvature: int) -> Check:
     """Two steps on f = a w^2 / 2 with unit noise: E(g_0 + g_1)^2 against 2 sigma^2 + E(grad_0 + grad_1)^2."""
 
     def run(book: Book) -> Finding:
@@ -137,7 +137,7 @@ def _noise_and_path(curvature: int) -> Computed:
             return fails(f"the split is short by {excess} (step size in units of 1/L)", at, excess == 2 * step)
         return holds(f"the split exceeds the exact square by {-excess}")
 
-    return Computed("two local steps on a parabola with noise, as polynomials", run)
+    return run
 
 
 SPLIT = Claim(
