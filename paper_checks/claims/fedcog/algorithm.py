@@ -6,8 +6,8 @@ from bounds.fedcog.letters import F_k, L_kd, lambda_kd
 
 from ..checkers import All, Same, undecided
 from ..claim import Claim, Defect, Kind, Repair
-from .by_hand import listing
-from .by_hand.listing import LABELS
+from . import listing
+from .listing import LABELS
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(

@@ -15,7 +15,7 @@ from ..checkers import agreed, All, Prints, Same, Total
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
-from .by_hand.listing import objective_of_first_step
+from .listing import objective_of_first_step
 from .settings import LABELS_HELD
 
 EXAMPLE = (500, 0, 400, 200, 400)

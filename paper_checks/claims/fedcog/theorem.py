@@ -26,8 +26,7 @@ from ..checkers import (
 )
 from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair
 from ..softmax import bias_curvature, hidden_curvature
-from . import distilling
-from .by_hand import parabolas
+from . import at_rest, distilling
 from .drift import A, FULL_LIMIT, SEVERAL
 
 TRIVIAL = 2 * L * gap
@@ -145,8 +144,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.ASSUMPTION.at("Assumption 5.3 with Theorem 5.6"),
         All(
             {
-                "one coin for all clients": parabolas.coin_of_all_clients,
-                "one coin for all steps of a round": parabolas.coin_of_a_round,
+                "one coin for all clients": at_rest.coin_of_all_clients,
+                "one coin for all steps of a round": at_rest.coin_of_a_round,
             },
             wrong=("one coin for all clients", "one coin for all steps of a round"),
         ),
@@ -164,13 +163,13 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.theorem.momentum",
         "Theorem 5.6 covers the local steps of the released code, SGD with momentum 0.9.",
         Kind.SETTING.at("Section 4.2, Theorem 5.6 and the released code"),
-        lambda book: parabolas.local_momentum(book, Fraction(9, 10)),
+        lambda book: at_rest.local_momentum(book, Fraction(9, 10)),
         note="The text says standard SGD. With momentum a client goes up to ten times as far in a round: without "
         "noise, at a step size that the theorem admits, the server comes to rest where the squared gradient is 1.26 "
         "times the bound.",
         repair=Repair(
             "with the standard SGD of the text the same clients stay below a hundredth of the bound",
-            lambda book: parabolas.local_momentum(book, Fraction(0)),
+            lambda book: at_rest.local_momentum(book, Fraction(0)),
         ),
         about=("fedcog.theorem",),
         defect=Defect.SETTINGS,
@@ -180,7 +179,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.theorem.participation",
         "The theorem speaks of the experiments on FLAIR, where 10 of 200 clients take part, and of Table 7.",
         Kind.SETTING.at("eq. (18), Theorem 5.6, Section 6.1 and Table 7"),
-        parabolas.one_of_two,
+        at_rest.one_of_two,
         note="All clients stand in the update (18), and none of its terms is the variance of drawing some: with one of "
         "two clients a round it is violated. So it says nothing of Table 2, of the FLAIR columns of Table 3, and of "
         "Table 7.",
