@@ -15,9 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from empirics.command import readers
+
 from bounds.errors import BoundsError, unknown
 from bounds.showing.numbers import number
-from empirics.command import readers
 from empirics.experiments import Cell
 from empirics.federation.partitions import partition
 from empirics.numbers import check_options, shown

@@ -9,7 +9,9 @@ from typing import Any, cast, TYPE_CHECKING
 
 import matplotlib
 
-from paper_checks.validation.comparison import Comparison, Row as Measured
+from bounds.showing.command_line import Report
+from paper_checks.validation.comparison import as_json, Comparison, Row as Measured, write as write_table
+from paper_checks.validation.every import Survey
 
 from .drawing import Axis, columns, each_panel, Row
 from .style import MEASURED, save as write, SILENT, STYLE, THEORY
@@ -60,3 +62,18 @@ def save(result: Comparison, folder: Path) -> list[Path]:
         for path in paths:
             write(made, path)
     return paths
+
+
+def write_all(found: Comparison | Survey | Report, folder: Path, command: str) -> list[Path]:
+    """The table of a validation, its card, and the figure of the bound that has one."""
+    if isinstance(found, Report):
+        return []
+    if isinstance(found, Survey):
+        return [found.to_csv(folder / "validation.csv")]
+    paths = write_table(found, folder, command)
+    return paths + (save(found, folder) if "problems" in found.card else [])
+
+
+def plain(found: Comparison | Survey | Report, command: str) -> Any:
+    """What ``fedbounds validate --json`` prints."""
+    return as_json(found, command) if isinstance(found, Comparison) else found.as_json()

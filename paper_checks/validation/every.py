@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import filter as filter_names
 from functools import partial
@@ -15,10 +13,9 @@ import numpy as np
 
 from bounds.catalog import BOUNDS
 from bounds.errors import BoundsError
-from bounds.showing.tables import aligned, plain, to_json
+from bounds.showing.tables import aligned, plain
 from bounds.showing.tabular import Tabular
-from bounds.showing.terminal import print_lines
-from bounds.showing.usage import UsageError, writable_file
+from bounds.showing.usage import UsageError
 from empirics.measuring.estimates import Estimate
 from empirics.progress import progress
 
@@ -26,13 +23,10 @@ from ..forking import spread
 from ..runs.can import can
 from . import validate, VALIDATIONS
 from .comparison import Comparison, ERROR_RATE, Line, plus_minus, Verdict
-from .options import DRAWS, MANY, Options, RUNS, typed, USUAL
+from .options import DRAWS, Options, RUNS, USUAL
 
 NOT_MEASURED = "not measured"
 BASIS = "Every bound as validate NAME has it, in the line that is nearest to the bound; ratio: bound / measured"
-SURVEY_JSON = """\
---json prints one object: bounds (bound, evidence, relation, measured, standard_error, value, ratio, verdict, why,
-seconds of CPU, doubt), asked (how many can be measured), cannot (how many others cannot), violated."""
 
 
 class Row(NamedTuple):
@@ -165,23 +159,3 @@ def survey(pattern: str, problem: str = "", workers: int = 2) -> Survey:
         except KeyboardInterrupt:
             pass
     return Survey(tuple(found[place] for place in sorted(found)), len(names), len(named) - len(names))
-
-
-def run(pattern: str, arguments: Sequence[str]) -> int:
-    """The command line for many bounds; the exit status: 1 where one is violated."""
-    told = typed(MANY, arguments, pattern, "every bound of these names that can be measured", [SURVEY_JSON])
-    if told is None:
-        return 0
-    as_json, path = told.pop("json"), told.pop("out", None)
-    if path is not None:
-        writable_file("-o", path, ".csv")
-    found = survey(pattern, **told)
-    if as_json:
-        print(to_json(found.as_json()))
-    else:
-        print_lines([str(found)])
-    if found.interrupted:
-        raise KeyboardInterrupt(found.interrupted)
-    if path is not None:
-        print(f"wrote {found.to_csv(path)}", file=sys.stderr if as_json else sys.stdout)
-    return int(bool(found.violations))

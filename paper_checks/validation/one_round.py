@@ -187,7 +187,7 @@ def card(plan: Options, problems: Sequence[Pool]) -> dict[str, object]:
     """What is needed to repeat the run, and the exact constants."""
     data = problems[0].task.data
     return {
-        "plan": {name: getattr(plan, name) for name in ASKED[DRAWS] if name != "out"},
+        "plan": {name: getattr(plan, name) for name in ASKED[DRAWS]},
         "data": {"name": str(data), "points": len(data), "classes": data.classes},
         "targets": "one-hot classes, for ridge too; the bias is a constant feature, penalised like the others",
         "problems": [
