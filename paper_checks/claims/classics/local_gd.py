@@ -13,7 +13,7 @@ from bounds.classics.local_gd import LOCAL_GD
 from bounds.units import LOSS, PARAMETER
 
 from ..checkers import All, At, Computed, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, Same, States, Total
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from ..decaying_k.common import number, short
 from .by_hand.runs import bent, Case, compared, consensus, mean, optimum_dissimilarity, paths, TOGETHER, UNLIKE
 
@@ -138,7 +138,6 @@ RELAXED = Claim(
     "over.",
     Kind.PROOF.at("Appendix, proof of Theorem 1", LOCAL_GD),
     ImpliedBy(Total(((2 * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)),
-    known=Status.FAILS,
     note="With 2 the gaps take up to 10/16 of themselves, and the floor is 16 instead of 12. The theorem needs no such "
     "detour: Lemma 2 is stated for 3/2.",
     repair=Repair(
@@ -256,7 +255,6 @@ SMALLEST = Claim(
         },
         wrong=("a number of steps",),
     ),
-    known=Status.FAILS,
     note="It is below one local step as soon as epsilon < 3 sigma_f^2/L: for such accuracies the longest step is not "
     "among those for which (6) holds, although gradient descent with it would do.",
     repair=Repair(

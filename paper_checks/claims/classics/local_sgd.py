@@ -25,7 +25,7 @@ from ..checkers import (
     States,
     term,
 )
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from ..decaying_k.common import number, short
 from .by_hand.runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
 
@@ -252,7 +252,6 @@ THEOREM_2 = Claim(
         },
         wrong=("unit", "by hand"),
     ),
-    known=Status.FAILS,
     note="The proof's last displays have L once. Where L < 1 the print is too small. Of the averaged models the "
     "print has "
     "the last one T times; the proof has those before the steps 1 to T, and so does the repair.",
@@ -298,7 +297,6 @@ COROLLARY_TWO = Claim(
         },
         wrong=("start", "unit", "by hand"),
     ),
-    known=Status.FAILS,
     note="The start lacks L and a square; the drift, put in from the printed theorem, would be sigma^2 M H/(4T).",
     repair=Repair(
         "the start 8 L ||x_0 - x_*||^2/sqrt(MT), the drift sigma^2 M H/(4 L T)",

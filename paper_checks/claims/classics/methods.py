@@ -17,7 +17,7 @@ from bounds.classics.scaffold import SCAFFOLD_2020 as SCAFFOLD
 from bounds.units import LOSS, PARAMETER
 
 from ..checkers import All, At, Computed, Dominates, ImpliedBy, MeasuredIn, Same, States, Total
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from ..decaying_k.common import number, short
 from .by_hand.noisy import certain, ControlledSteps, noise, squared
 from .by_hand.runs import Case, compared, consensus, mean, optimum_dissimilarity, TOGETHER, UNLIKE
@@ -99,7 +99,6 @@ FEDPROX_COROLLARY = Claim(
     "With convex losses, exact solves and 1 << B <= sqrt(K)/2 the weight 6 L B^2 gives a rho of about 1/(24 L B^2).",
     Kind.THEOREM.at("Corollary 7", FEDPROX),
     _promised(sp.Rational(1, 2)),
-    known=Status.FAILS,
     note="The proof lets sampling take half of 1/mu, for which B sqrt(2/K) must be at most 1/2; at B = sqrt(K)/2 it "
     "takes "
     "0.71 of it, and rho is a sixth smaller. Whether that is still about as large is a matter of taste.",
@@ -326,7 +325,6 @@ PROXSKIP_RANGE = Claim(
             ),
         }
     ),
-    known=Status.FAILS,
     note="1/sqrt(gamma mu) is at least 1, and so no chance below it; sqrt(gamma mu) is meant.",
     repair=Repair(
         "down to sqrt(gamma mu)",

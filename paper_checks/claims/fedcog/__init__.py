@@ -18,7 +18,6 @@ from . import (
     theorem,
     worst_cases,
 )
-from .review import REVIEW
 
 SECTIONS = {
     "Section 4, (1) to (4)": generation,
@@ -39,4 +38,4 @@ SECTIONS = {
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 
-__all__ = ["CLAIMS", "REVIEW", "SECTIONS"]
+__all__ = ["CLAIMS", "SECTIONS"]

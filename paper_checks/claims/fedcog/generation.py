@@ -10,7 +10,7 @@ from bounds.quantities import quantity
 from bounds.vocabulary import next_task_loss
 
 from ..checkers import All, At, Computed, EdgeIs, ImpliedBy, MonotoneIn, Refuted, Same
-from ..claim import Claim, Defect, Kind, Repair, Status
+from ..claim import Claim, Defect, Kind, Repair
 from . import distilling, outputs
 
 LOWEST = 1 - sp.log(2)
@@ -57,7 +57,6 @@ CLAIMS: tuple[Claim, ...] = (
         "The minimum over the inputs in (1), which defines the generated data, is attained.",
         Kind.DEFINITION.at("eq. (1)"),
         Computed("two linear models of three classes, inputs ever farther out", outputs.falls_for_ever),
-        known=Status.FAILS,
         note="A softmax is never sure, so that every input is above the smallest value, fedcog.eq_1.least, and inputs "
         "far out come as near to it as one likes. With inputs from a bounded set, such as pixel values, a minimum is "
         "attained; the text lets them be any numbers. What is generated depends on start, optimiser and the 100 steps.",
@@ -91,7 +90,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
             wrong=("natural logarithm",),
         ),
-        known=Status.FAILS,
         note="The base is not stated. The released code takes natural logarithms: a floor of 0.307 stays in the loss, "
         "and the weight of the disagreement is 0.69 of what base 2 would give.",
         defect=Defect.READING,
@@ -107,7 +105,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
             wrong=("the inputs after the last update",),
         ),
-        known=Status.FAILS,
         note="The last update moves the inputs after their last evaluation. One more pass, or keeping the inputs from "
         "before it, makes the sentence true; which is done is not stated.",
         defect=Defect.READING,
@@ -117,7 +114,6 @@ CLAIMS: tuple[Claim, ...] = (
         "The objective (4) depends on the model and on the generated data alone.",
         Kind.DEFINITION.at("eq. (4) = (8)"),
         Computed("one model and one data set, two teachers", distilling.data_alone),
-        known=Status.FAILS,
         note="The teacher, which (10) and (11) show, and the weight of the distillation are left out.",
         defect=Defect.SLIP,
     ),
@@ -126,7 +122,6 @@ CLAIMS: tuple[Claim, ...] = (
         "(10) and (11) write out the distillation loss of (3).",
         Kind.PROOF.at("eq. (10) to (11)"),
         Computed("the two orders of the arguments on one instance", distilling.argument_order),
-        known=Status.FAILS,
         note="The student stands first there, the teacher in (3), and the weight is missing. Nothing depends on it.",
         repair=Repair(
             "either order is zero where the models agree and positive elsewhere: all that the lemma uses",

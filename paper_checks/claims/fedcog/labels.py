@@ -14,7 +14,7 @@ from bounds.operators import ClassMax, ClassSum
 from ..checkers import agreed, All, Computed, Prints, Same, Total
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from .by_hand.listing import objective_of_first_step
 from .settings import LABELS_HELD
 
@@ -134,7 +134,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
             wrong=("10 classes", "100 classes"),
         ),
-        known=Status.FAILS,
         note="25.6 of every class, and 2.56. The text does not say which rule the experiments use.",
         defect=Defect.SETTINGS,
         ours=True,
@@ -155,7 +154,6 @@ CLAIMS: tuple[Claim, ...] = (
         "The allocation is a whole number of samples for every class.",
         Kind.EQUATION.at("A.1.1"),
         Computed("the paper's example with its default budget", whole_numbers),
-        known=Status.FAILS,
         note="Rounding is left open; the released code rounds down and generates fewer samples than the budget.",
         repair=Repair("rounded by largest remainders", Computed("the example, rounded", rounded)),
         defect=Defect.SLIP,
@@ -166,7 +164,6 @@ CLAIMS: tuple[Claim, ...] = (
         "The allocation is defined for every client.",
         Kind.DEFINITION.at("A.1.1"),
         Computed("a client whose classes are equally frequent", undefined_for_equal_classes),
-        known=Status.FAILS,
         note="0/0 for a client that lacks nothing; what it generates is not stated.",
         repair=Repair(
             "for clients whose classes are not all equally frequent",
@@ -181,7 +178,6 @@ CLAIMS: tuple[Claim, ...] = (
         "The generated samples make the client's classes more evenly filled.",
         Kind.REMARK.at("A.1.1"),
         evens_out((10, 9, 10), EXAMPLE),
-        known=Status.FAILS,
         note="True of the paper's example. A client that lacks few samples gets the whole budget in those classes: "
         "beyond twice what it lacks, the imbalance turns round and grows.",
         repair=Repair("for a budget below twice what is lacking", evens_out(EXAMPLE, (90, 20, 0, 60), (0, 129))),
@@ -215,7 +211,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
             wrong=("A.2.2",),
         ),
-        known=Status.FAILS,
         note="The distillation loss has no slope there. The fewer samples a client has beside those that it lacks, the "
         "less it counts: 1/5 for two of ten classes, 1 for a balanced client. Of (x^2/2, (x - 1)^2/2), equally large, "
         "the first with one of two classes, the minimiser moves from 1/2 to 2/3. The theorem, whose losses have no "
@@ -237,7 +232,6 @@ CLAIMS: tuple[Claim, ...] = (
             {name: Fraction(1, 100) * Fraction(held, classes) for name, (classes, held) in LABELS_HELD.items()},
             wrong=tuple(LABELS_HELD),
         ),
-        known=Status.FAILS,
         note="N_real/(N_real + N_gen) is the share of the classes that a client has, if equally often: in NIID-2 a "
         "fifth and a tenth. A comparison at one step size compares two. Whether the tables were made "
         "with these weights is not stated; the released code has no others.",

@@ -11,7 +11,7 @@ from bounds.quantities import quantity
 from bounds.vocabulary import GRADIENT, step_alignment
 
 from ..checkers import All, At, Broken, Computed, Dominates, ImpliedBy, Refuted, Same, term
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair
 from .by_hand import tiny_run
 
 T_1 = quantity("gradient_alignment", "T_1", "inner product of global and mean stochastic gradient", GRADIENT**2, REAL)
@@ -58,7 +58,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
             wrong=("L/2 ||theta||^2", "noisy steps from a minimum"),
         ),
-        known=Status.FAILS,
         note="The sign before the squared step. (20) has the right sign, and nothing after it is touched.",
         repair=Repair(
             "with a plus, with equality for L/2 ||theta||^2",
@@ -87,7 +86,6 @@ CLAIMS: tuple[Claim, ...] = (
         "The noise in T_1 vanishes in expectation, since d_k - h_i has mean zero, also for different clients.",
         Kind.PROOF.at("eq. (21) to (22) and the text after (23)"),
         Computed(TOSSED, tiny_run.indices_mixed),
-        known=Status.FAILS,
         note="An index, k is meant: two clients' mean gradients differ. The step needs E[d_k - h_k] = 0 alone.",
         repair=Repair(
             "E[d_k - h_k] = 0 for every client, and the noise vanishes",
@@ -115,7 +113,6 @@ CLAIMS: tuple[Claim, ...] = (
         "By Assumption 5.3 the noises of one client at different steps do not correlate.",
         Kind.PROOF.at("eq. (27) to (28), again (40)"),
         Computed("one coin a client and round, used at all three steps", tiny_run.one_coin_a_round),
-        known=Status.FAILS,
         note="A batch that is kept for a round meets the assumption at every fixed model, and its noise is tau times "
         "that of (28). It fails if read without fresh batches and is not refuted with them: what is quoted from Wang "
         "et al. needs noise of mean zero given all that came before. fedcog.theorem.fresh_batches has the theorem.",

@@ -25,7 +25,7 @@ from ..checkers import (
     TendsTo,
     term,
 )
-from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair
 from ..softmax import bias_curvature, hidden_curvature
 from . import distilling
 from .by_hand import parabolas
@@ -153,7 +153,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
             wrong=("one coin for all clients", "one coin for all steps of a round"),
         ),
-        known=Status.FAILS,
         note="It fails if read without independence, over the clients, which the proof names at (26), and over the "
         "local steps, which (28) and (40) take from Wang et al.; it is not refuted with them. A batch kept for the "
         "400 steps of a round exceeds the theorem up to 38 times at its largest step size.",
@@ -169,7 +168,6 @@ CLAIMS: tuple[Claim, ...] = (
         "Theorem 5.6 covers the local steps of the released code, SGD with momentum 0.9.",
         Kind.SETTING.at("Section 4.2, Theorem 5.6 and the released code"),
         Computed("two parabolas, 400 steps a round", lambda book: parabolas.local_momentum(book, Fraction(9, 10))),
-        known=Status.FAILS,
         note="The text says standard SGD. With momentum a client goes up to ten times as far in a round: without "
         "noise, at a step size that the theorem admits, the server comes to rest where the squared gradient is 1.26 "
         "times the bound.",
@@ -186,7 +184,6 @@ CLAIMS: tuple[Claim, ...] = (
         "The theorem speaks of the experiments on FLAIR, where 10 of 200 clients take part, and of Table 7.",
         Kind.SETTING.at("eq. (18), Theorem 5.6, Section 6.1 and Table 7"),
         Computed("one of two opposed parabolas a round, at rest in the second moment", parabolas.one_of_two),
-        known=Status.FAILS,
         note="All clients stand in the update (18), and none of its terms is the variance of drawing some: with one of "
         "two clients a round it is violated. So it says nothing of Table 2, of the FLAIR columns of Table 3, and of "
         "Table 7.",
@@ -230,7 +227,6 @@ CLAIMS: tuple[Claim, ...] = (
             {"a hidden layer": Computed("a network of one hidden unit", hidden_layer), "generated data": PER_DATA},
             wrong=("a hidden layer", "generated data"),
         ),
-        known=Status.FAILS,
         note="The cross-entropy of a network with a hidden layer is not smooth on the whole space: its curvature in an "
         "output weight grows with that unit's square. That of the distillation loss grows with the square of the "
         "generated inputs, which the method does not bound. On a bounded set these two curvatures are bounded; the "
@@ -268,7 +264,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
             wrong=("limits",),
         ),
-        known=Status.FAILS,
         note="400 steps of 0.01 need L <= 0.102. Output biases of ln 4 for two of ten classes, the weights beside them "
         "0, have curvature 1/4 on any data, in the task loss and in the distillation loss alike; the limit is 1/2. The "
         "69,380 parameters of A.4.3 contain output biases.",
@@ -297,7 +292,6 @@ CLAIMS: tuple[Claim, ...] = (
             under=("fedcog.theorem",),
             within={**MILD, beta_sq: (1.0, 3.0)},
         ),
-        known=Status.FAILS,
         note="Its conditions ask for L <= 0.102 there, while fedcog.theorem.settings shows L >= 1/4: the theorem is "
         "silent. With a fifth of the step size it could speak.",
         defect=Defect.SETTINGS,

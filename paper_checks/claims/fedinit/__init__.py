@@ -27,7 +27,6 @@ from . import (
     times,
     worst_cases,
 )
-from .review import REVIEW
 
 SECTIONS = {
     "Assumptions 1 to 5": assumptions,
@@ -57,4 +56,4 @@ SECTIONS = {
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 
-__all__ = ["CLAIMS", "REVIEW", "SECTIONS"]
+__all__ = ["CLAIMS", "SECTIONS"]

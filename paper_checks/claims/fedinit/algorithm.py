@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from ..checkers import Computed
-from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
 from ..parabolas import followed
 from .by_hand.absent import collapses
 
@@ -50,7 +50,6 @@ IDENTITY = Claim(
     "(15) holds for every client i in C, as the divergence Delta^t over all clients needs.",
     Kind.EQUATION.at("Section 4.3.3, eq. (15)"),
     Computed("plays three rounds of Algorithm 1 in exact arithmetic", lambda book: _identity(participants=False)),
-    known=Status.FAILS,
     note="A client that does not take part makes no move: its w_{i,K}^t is its w_{i,K}^{t-1}. Lemma 4 averages (15) "
     "over all clients. Were all clients to train in every round and N be averaged, it would hold for all: it is one "
     "client's steps, whatever the server averages.",
@@ -87,7 +86,6 @@ CODE = Claim(
     "The released code, which averages the moves from the relaxed starts, performs Algorithm 1, which averages models.",
     Kind.ALGORITHM.at("Algorithm 1, line 12; released code"),
     _code(((0,), (1,), (0, 2))),
-    known=Status.FAILS,
     note="The paper does not compare them. The mean of the participants' offsets beta (w^t - last model) is in "
     "Algorithm 1's average, not in the code's.",
     repair=Repair("with all clients in every round, where the offsets cancel", _code(((0, 1, 2),) * 4)),
@@ -139,7 +137,6 @@ GATHERS_NOISE = Claim(
     "Starting beyond the server model draws the local models together whatever keeps them apart, noise too.",
     Kind.REMARK.at("Section 3.2"),
     _noisy(0),
-    known=Status.FAILS,
     note="What noise parts, a relaxed start of either sign parts further: by 1/(1 - beta^2 q^2) where disagreement is "
     "multiplied by 1/(1 + beta q)^2. Section 3.2 names the local offset, not where it comes from.",
     repair=Repair("where disagreement outweighs the noise", _noisy(1)),

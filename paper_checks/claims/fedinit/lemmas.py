@@ -10,7 +10,7 @@ from bounds.fedinit.letters import B2, beta, C, Delta, Delta_next, eta, G2, g2, 
 
 from ..checkers import At, Computed, ImpliedBy, Same
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair
 from .by_hand.rounds import noise_and_path, relaxed_starts_in_the_sum, sampled_square
 
 AT_ROUND_CAP = {L: 1 / (eta * K)}
@@ -50,7 +50,6 @@ NEEDS_CAP = Claim(
     "Lemma 2 holds under the assumptions alone, as its statement says: its step-size cap appears in the proof only.",
     Kind.THEOREM.at("Lemma 2, statement"),
     Computed("compares (24) with the exact drift of gradient descent on a parabola", _drift_without_cap),
-    known=Status.FAILS,
     note="The cap of the proof belongs into the statement; Theorem 1's proof goes back to it.",
     repair=Repair(
         "with the cap of the proof the growth step goes through",
@@ -84,7 +83,6 @@ CANCEL = Claim(
     "The relaxed starts cancel in the sum over all clients: sum_i (w^t - w_{i,K}^{t-1}) = 0.",
     Kind.PROOF.at("Lemma 3, proof, first term; Appendix A.2.2, first display"),
     Computed("plays a round of which N of C clients are averaged", relaxed_starts_in_the_sum(2, 1)),
-    known=Status.FAILS,
     note="The server model is the mean of the participants, so the sum vanishes under full participation only. With V "
     "the sampling variance of w^t, Lemma 3 drops terms of order beta^2 V and beta eta K L V, the descent inequality "
     "one of order beta L V; as listed, the age of absent clients' models too. The released code averages no starts: "
@@ -100,7 +98,6 @@ SPLIT = Claim(
     "The expected square of a client's summed stochastic gradients is K sigma_l^2 plus that of the true gradients.",
     Kind.PROOF.at("Lemmas 3 and 4, proofs, first step"),
     Computed("two local steps on a parabola with noise, as polynomials", noise_and_path(sp.Integer(-1))),
-    known=Status.FAILS,
     note="Noise of one step is inside the true gradients of the next ones; where the loss curves down their product "
     "is positive. On convex quadratics it is negative and the step is safe.",
     repair=Repair(
@@ -115,7 +112,6 @@ WIDER_CAP = Claim(
     "The cap 1/(KL) of Lemmas 3 and 4 is enough to use Lemma 2 inside them.",
     Kind.PROOF.at("Lemmas 3 and 4, statements"),
     ImpliedBy(eta, "fedinit.step_size_cap_lemma_2", under=("fedinit.lemma_3",)),
-    known=Status.FAILS,
     note="Lemma 2's cap is smaller by 2 sqrt(2).",
     repair=Repair(
         "with Lemma 2's cap too", ImpliedBy(eta, "fedinit.step_size_cap_lemma_2", under=("fedinit.lemma_2",))
