@@ -70,9 +70,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    import bounds
-
-    return sorted({*bounds.__all__, *FUNCTIONS, *OBJECTS})
+    return sorted(FUNCTIONS)
 
 
 # ---- the command line ----

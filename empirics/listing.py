@@ -1,13 +1,15 @@
-"""The verb ``list``: bounds, quantities, data sets and algorithms by name; and ``completion`` for shells."""
+"""The verbs ``list`` (bounds, quantities, data sets, algorithms), ``completion`` for shells, and ``examples``."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from bounds.errors import BoundsError, unknown
 from bounds.showing.command_line import Report
+from bounds.showing.files import write_whole
 from bounds.showing.tables import aligned
-from bounds.showing.usage import refuse_unused, UsageError
+from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 
 LIST_JSON = """\
 --json prints a list of objects. Of bounds: name, paper, relation, target, source. Of quantities: name, letter (LaTeX),
@@ -85,3 +87,22 @@ def completion(shell: str) -> None:
     Args:
         shell: bash, zsh or fish, as in eval "$(fedbounds completion bash)".
     """
+
+
+def examples(folder: Path | str = "examples") -> Report:
+    """Copy the examples into a folder: a bound, an algorithm, data, a paper and a sweep of your own, and constants.
+
+    Args:
+        folder: The folder to write; files that are there stay (examples).
+    """
+    here = Path(__file__).resolve().parents[1]
+    source = next(path for path in (here / "examples", here / "bounds" / "examples") if path.is_dir())
+    target = Path(folder)
+    writable_folder("the folder", target)
+    files = sorted(path for path in source.iterdir() if path.is_file())
+    kept = [target / path.name for path in files if (target / path.name).exists()]
+    wrote = [
+        write_whole(target / path.name, path.read_text("utf-8")) for path in files if target / path.name not in kept
+    ]
+    lines = [f"{path} is there already and stays" for path in kept]
+    return Report(lines, {"wrote": list(map(str, wrote)), "kept": list(map(str, kept))}, wrote=wrote)

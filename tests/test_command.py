@@ -15,9 +15,7 @@ import fedbounds
 from bounds import BOUNDS, get
 from bounds.errors import BoundsError
 from bounds.showing import files
-from bounds.showing.completion import options, script
-from bounds.showing.usage import VERBS
-from figures import bundle
+from bounds.showing.verbs import VERBS
 from paper_checks.falsifier import load_witness
 
 ROOT = Path(__file__).parents[1]
@@ -47,20 +45,15 @@ def folder(tmp_path, monkeypatch):
 
 # ---- help, examples, completion ----
 
-NEEDED = {"results": "sweep", "bundle": "figure"}
-"""Verbs whose example reads what the example of another verb has written."""
-SLOW = {"advise", "bundle", "check", "tightness"}
-TRIED = [v for v in VERBS if v not in ("list", "validate", "open", *NEEDED.values())]
+SLOW = {"advise", "check", "tightness"}
+TRIED = [v for v in VERBS if v not in ("list", "validate", "sweep")]
 EXAMPLES = [pytest.param(v, marks=[pytest.mark.slow] if v in SLOW else []) for v in TRIED]
 
 
 @pytest.mark.parametrize("verb", EXAMPLES)
-def test_the_examples_run_as_printed(run, verb, folder, monkeypatch, request):
-    if verb == "bundle":  # with the verdicts that the whole suite shares
-        verdicts = request.getfixturevalue("verdicts")
-        monkeypatch.setattr(bundle, "audit", lambda claims, *_: [verdicts[claim.name] for claim in claims])
+def test_the_examples_run_as_printed(run, verb, folder):
     shutil.copytree(ROOT / "examples", folder / "examples")
-    for each in filter(None, (NEEDED.get(verb), verb)):
+    for each in ["sweep", verb] if verb == "results" else [verb]:
         status, out, err = run(*shlex.split(VERBS[each].example)[1:])
         assert (status, err) == (0, "")
         assert out
@@ -69,15 +62,13 @@ def test_the_examples_run_as_printed(run, verb, folder, monkeypatch, request):
 IRIS = ["--problem", "softmax(iris)", "--clients", "3"]
 JSON = {
     "list": ["--paper", "fedals"],
-    "quantities": ["smoothness"],
-    "show": [ONE, "--sensitivity", "clients=7", "smoothness=1.1", *GAP.split()],
+    "show": [ONE],
     "eval": [ONE, "clients=7", "smoothness=1.1", *GAP.split()],
     "minimize": ["decaying_k.per_rounds", "over=local_steps"],
     "solve": [ONE, "for=clients", "target=0.1", "--smallest", "smoothness=1.1", *GAP.split()],
     "validate": ["fedinit.lemma_2", "--instances", "1", "--rounds", "2", "--clients", "3"],
     "train": [*IRIS, "--rounds", "2", "--engine", "torch"],
     "constants": IRIS,
-    "data": ["iris"],
     "sweep": [f"{ROOT}/examples/beta.toml", "--status"],
     "check": [MINE],
     "falsify": ["fedcog.smoothness_step", "--evaluations", "7", "clients=2"],
@@ -85,9 +76,9 @@ JSON = {
     "rate": ["fedavg()", "local_steps=2", "step_size=0.2", "smoothness=1.3", "strong_convexity=0.4"],
     "figure": [],
 }
-FILES = {"plot", "explore", "open", "bundle", "completion"}
+FILES = {"plot", "explore", "completion", "examples"}
 """Verbs that write files, or a script."""
-ELSEWHERE = {"results", "compare", "advise", "verdict"}
+ELSEWHERE = {"results", "compare", "advise"}
 """Their JSON is read by tests of their own."""
 
 
@@ -99,16 +90,27 @@ def test_help_of_every_verb_has_its_example_and_a_nonsense_option_is_one_line(ru
     for word in ("--help", "help"):
         status, overview, err = run(word)
         assert (status, err) == (0, "")
-        assert all(verb.example in overview for verb in VERBS.values())
+        assert [verb for verb in VERBS if f"  {verb}: {VERBS[verb].help}" not in overview] == []
     for verb in VERBS:
         status, out, err = run(verb, "--help")
         assert (status, err) == (0, "")
-        assert out.startswith(f"usage: fedbounds {verb}")
-        assert verb == "validate" or f"example: {VERBS[verb].example}" in out
-        told = "--json prints" in out
-        assert told == (verb not in FILES) or verb in ("validate", "constants", "verdict", "results")
+        assert out.startswith(f"Usage: fedbounds {verb}")
+        assert f"example: {VERBS[verb].example}" in out
+        assert ("--json" in out) == VERBS[verb].json
         status, out, err = run(verb, "--no-such-option")
         assert (status, err.count("\n"), err[:11]) == (2, 1, "fedbounds: ")
+
+
+def test_a_verb_of_the_version_before_runs_as_what_replaced_it_and_says_so(run):
+    assert fedbounds.RENAMED.keys().isdisjoint(VERBS)
+    for old, words, new in (
+        ("data", ["iris"], "list data iris"),
+        ("quantities", ["smoothness"], "list quantities smoothness"),
+        ("verdict", ["fedcog"], "check --summary fedcog"),
+    ):
+        status, out, err = run(old, *words)
+        assert (status, err.count("\n"), f"fedbounds {new}" in err) == (0, 1, True)
+        assert out == run(*new.split())[1] != ""
 
 
 @pytest.mark.parametrize("verb", JSON)
@@ -118,16 +120,15 @@ def test_json_is_read_by_strict_parsers(verb, folder, run):
     assert json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
-def test_the_shell_completes_verbs_options_and_names(run):
-    assert options(run("solve", "--help")[1]) == ["-h", "--help", "--largest", "--smallest", "--zip", "--json"]
-    assert {"--nesterov", "--beta1", "--beta2", "--device"} <= set(options(run("train", "--help")[1]))
-    text = script("bash", {"eval": ["--json", ONE, "smoothness="], "list": ["--paper"]})
-    asked = 'COMP_WORDS=({}); COMP_CWORD={}; _fedbounds 2>/dev/null; echo "${{COMPREPLY[@]}}"\n'
-    lines = [("fedbounds ev", 1), ("fedbounds eval fedals", 2), ("fedbounds eval x smo", 3), ("fedbounds list -", 2)]
-    told = text + "".join(asked.format(words, at) for words, at in lines)
-    done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["eval", ONE, "smoothness=", "--paper"]
-    assert script("zsh", {"list": []}).startswith("autoload")
+def test_the_shell_completes_verbs_and_options(run):
+    status, script, err = run("completion", "bash")
+    assert (status, err) == (0, "")
+    assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
+    assert all(word in script for word in (*VERBS, "--nesterov", "--smallest", "--paper"))
+    for shell in ("zsh", "fish"):
+        assert "tightness" in run("completion", shell)[1]
+    status, _, err = run("completion", "tcsh")
+    assert (status, all(shell in err for shell in ("bash", "zsh", "fish"))) == (2, True)
 
 
 # ---- list, show ----
@@ -143,17 +144,17 @@ def test_list_names_every_bound_once_and_those_of_one_paper_as_json(run):
     assert entries[0]["source"] == str(get(entries[0]["name"]).source)
 
 
-def test_show_prints_card_latex_json_or_elasticities(run):
+def test_show_prints_card_latex_or_json_and_eval_elasticities(run):
     assert run("show", ONE) == (0, f"{get(ONE)}\n", "")
     assert run("show", ONE, "--latex")[1] == get(ONE).latex() + "\n"
     card = json.loads(run("show", "--json", ONE)[1])
     assert {q["name"]: q["per_client"] for q in card["quantities"]}["local_gap"] is True
-    _, out, _ = run("show", MINE, "--sensitivity", *AT, "rounds=500", "step_size=0.1")
+    _, out, _ = run("eval", MINE, "--elasticity", *AT, "rounds=500", "step_size=0.1")
     shares = dict(line.split() for line in out.splitlines()[1:])
     start = 2 * 2.3 / (0.1 * 500)
     assert float(shares["initial_gap"]) == pytest.approx(start / mine(0.1, 500), rel=1e-5)
     assert float(shares["rounds"]) == pytest.approx(-start / mine(0.1, 500), rel=1e-5)
-    status, out, err = run("show", MINE, "--sensitivity", *AT, "rounds=500", "step_size=2")
+    status, out, err = run("eval", MINE, "--elasticity", *AT, "rounds=500", "step_size=2")
     assert (status, "nan" in out, "1/L" in err) == (0, True, True)
 
 

@@ -18,7 +18,7 @@ from sessions import blocks, loaded, python_differences, run_session, shell_diff
 import bounds
 import fedbounds
 from bounds import BOUNDS, PAPERS
-from bounds.showing.usage import VERBS
+from bounds.showing.verbs import VERBS
 from docs.making import (
     committed,
     notebook,

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON_ONLY = {"frame", "report", "height", "values"}
 """Parameters that only a program can give: a data frame, a function, the size of a frame in a notebook."""
-GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Shell")
+GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
-WIDE = 140
+WIDE = 200
 """Columns of a help that goes to a file or a pipe: every example stays one line."""
 STATUS = """exit status: 0 success (a warning is printed where conditions fail); 1 a violation, no solution, or a failed
 run; 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or out of memory; 130 interrupted"""
@@ -251,8 +251,7 @@ def _typed(option: Option) -> tuple[Any, dict[str, Any]]:
         return bool, how
     if option.kind in ("list", "whole list"):
         return list[str], how
-    readers = {"whole": whole_word, "real": number_word, "path": _path, "text": str}
-    how["converter"] = lambda _, tokens: readers[option.kind](tokens[0].value)
+    how["converter"] = lambda _, tokens: READERS[option.kind](tokens[0].value)
     typed = {"whole": int, "real": float}.get(option.kind, str)
     return typed if option.required or option.place.name == "VAR_POSITIONAL" else typed | None, how
 
@@ -262,6 +261,10 @@ def _path(text: str) -> Path:
     if not text:
         raise ValueError("must not be empty")
     return Path(text)
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {"whole": whole_word, "real": number_word, "path": _path, "text": str}
+"""What reads the text of an option of each kind."""
 
 
 def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:

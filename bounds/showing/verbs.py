@@ -6,7 +6,7 @@ from .command_line import Output, Verb
 
 GAP = "smoothness=1.1 strong_convexity=0.1 client_weight=uniform local_gap=0.03 non_iidness=0.01"
 SITES = "@examples/sites.json"
-BOUNDS, SETTING, EXPERIMENTS, AUDIT, SHELL = "Bounds", "Your setting", "Experiments", "Audit", "Shell"
+BOUNDS, SETTING, EXPERIMENTS, AUDIT, SHELL = "Bounds", "Your setting", "Experiments", "Audit", "Getting started"
 VALUES = "bounds.showing.reading:GRAMMAR"
 ANSWERS = "bounds.showing.answers:ANSWERS_JSON"
 COMPLETION = "empirics.listing:completion"
@@ -141,7 +141,7 @@ VERBS = {
         "figures.command:figure",
         "Make the papers' figures and tables beside what they report. Without a name, list them.",
         "fedbounds figure fedinit.table_3 --scale smoke",
-        ("figures.command:SCALES_HELP", "figures.command:FIGURE_JSON"),
+        ("figures.command:FIGURE_JSON",),
     ),
     "check": Verb(
         AUDIT,
@@ -171,6 +171,13 @@ VERBS = {
         'fedbounds rate "scaffold()" local_steps=5 step_size=0.1 smoothness=1 strong_convexity=0.1',
         ("paper_checks.worst_case.rate:METHODS", "paper_checks.worst_case.rate:RATE_JSON"),
         finding=lambda rates: not rates.found,
+    ),
+    "examples": Verb(
+        SHELL,
+        "empirics.listing:examples",
+        "Copy examples of your own bounds, algorithms, data and sweeps into a folder.",
+        "fedbounds examples",
+        json=False,
     ),
     "completion": Verb(
         SHELL,

@@ -47,7 +47,7 @@ def check(
     renew: bool = False,
     workers: int = 2,
 ) -> Report:
-    """Check claims of the papers by machine, print their verdicts; status 1 when a verdict differs from the audited one.
+    """Check claims of the papers by machine; the exit status is 1 where a verdict differs from the audited one.
 
     Args:
         names: A claim, a prefix, a bound (its claims), file.py (its claims), file.py:variable (a claim or a bound).
@@ -100,9 +100,7 @@ def check(
     return result
 
 
-def _refuse_to_overwrite(
-    names: Sequence[str], paper: str | None, deep: bool, report: Path | None, renew: bool
-) -> None:
+def _refuse_to_overwrite(names: Sequence[str], paper: str | None, deep: bool, report: Path | None, renew: bool) -> None:
     """Refuse, before anything runs, a report that would replace something else."""
     if renew and (names or paper or deep):
         raise ClaimError("--renew writes the report of the whole audit: leave out names, --paper and --deep")

@@ -9,6 +9,7 @@ from bounds.showing.tables import aligned
 from .records import ordered, summary
 from .running import Verdict
 
+
 def lines(verdicts: Sequence[Verdict], whole: bool = False) -> list[str]:
     """A table of the claims; with ``whole``, each claim's words, evidence, witness and repair in full."""
     if whole:

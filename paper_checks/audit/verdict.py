@@ -20,7 +20,6 @@ from .records import ordered, papers
 from .report import files, first_page, FOLDER
 from .running import audit, CLAIMS, Verdict
 
-
 COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
 """The report of the whole audit that is kept with the code."""
 
