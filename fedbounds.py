@@ -97,7 +97,7 @@ def _run(arguments: list[str]) -> int:
     from bounds.showing.process import remark
     from bounds.showing.terminal import print_lines
     from bounds.showing.usage import version
-    from bounds.showing.verbs import COMPLETION, START, VERBS
+    from bounds.showing.verbs import COMPLETION, SHELLS, START, VERBS
 
     if not arguments:
         print_lines([START])
@@ -123,6 +123,8 @@ def _run(arguments: list[str]) -> int:
     if line is None:
         return FINE
     if verb.target == COMPLETION:
+        if line.arguments[0] not in SHELLS:
+            raise unknown("shell", line.arguments[0], SHELLS)
         print(overview_app(VERBS, whole=True).generate_completion(prog_name="fedbounds", shell=line.arguments[0]))
         return FINE
     return _done(verb, line, [name, *rest])
@@ -186,7 +188,7 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
     elif output is not None and output.without:
         print_lines(named(output.without)(result))
     if wrote:
-        print(f"wrote {', '.join(map(str, wrote))}", file=sys.stderr if line.json else sys.stdout)
+        print(*(f"wrote {path}" for path in wrote), sep="\n", file=sys.stderr if line.json else sys.stdout)
     if interrupted := getattr(result, "interrupted", ""):
         raise KeyboardInterrupt(interrupted)
     return int(bool(verb.finding(result))) if verb.finding else int(getattr(result, "status", FINE))

@@ -44,7 +44,6 @@ from .training.setting import refuse_both, Setting
 
 OWN = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
 Problem = str | Task | FederatedProblem
-Tell = Callable[[str], object]
 End = tuple[dict[str, float] | None, str]
 """The last numbers of a run (None: it diverged), and the line that says them."""
 
@@ -115,7 +114,7 @@ def train(
     kind: str = "",
     model: str = "",
     regularisation: float | None = None,
-    report: Tell = str,
+    report: Callable[[str], object] = str,
 ) -> Trained:
     """Train every algorithm on every seed, and measure.
 
@@ -169,6 +168,7 @@ def train(
         BoundsError: where an option is not what it must be, or does not go with another.
     """
     args = _own(Namespace(**locals()))
+    args.compare, args.measure = _each(compare), None if measure is None else _each(measure)
     args.keep_state, args.output = (path and Path(path) for path in (keep_state, output))
     check_words(args)
     if args.keep_state is not None:
@@ -293,6 +293,11 @@ def _trained(args: Namespace) -> Trained:
         if keeper is not None:
             keeper.write()
     return Trained(rows, ends, said, engine_of(problem.model), _write(rows, args.output))
+
+
+def _each(given: Any) -> tuple[Any, ...]:
+    """Several texts or objects, or one alone."""
+    return tuple(given) if isinstance(given, (list, tuple)) else (given,)
 
 
 def _object(given: Any, read: Callable[[str], Any]) -> Any:

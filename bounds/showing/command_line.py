@@ -20,11 +20,11 @@ from .numbers import number_word, whole_word
 from .usage import UsageError
 
 if TYPE_CHECKING:
-    from cyclopts import App
+    from cyclopts import App, CycloptsError
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTHON_ONLY = {"frame", "report", "height", "values"}
-"""Parameters that only a program can give: a data frame, a function, the size of a frame in a notebook."""
+PYTHON_ONLY = {"frame", "height", "values"}
+"""Parameters that only a program can give, as are functions: a data frame, the size of a frame in a notebook."""
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
 WIDE = 200
@@ -145,11 +145,12 @@ def source(target: str) -> Source:
     if arguments.vararg is not None:
         found = _option(arguments.vararg, helps, inspect.Parameter.VAR_POSITIONAL, False)
         options[found.name] = found._replace(kind="text")
+    callbacks = [each.arg for each in arguments.kwonlyargs if "Callable" in ast.unparse(each.annotation or each)]
     for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if parameter.arg not in PYTHON_ONLY:
+        if parameter.arg not in (*PYTHON_ONLY, *callbacks):
             options[parameter.arg] = _option(parameter, helps, inspect.Parameter.KEYWORD_ONLY, default is None)
     takes = arguments.kwarg is not None or (arguments.vararg is not None and arguments.vararg.arg == "words")
-    return Source(told.replace("``", ""), options, takes, any(each.arg == "report" for each in arguments.kwonlyargs))
+    return Source(told.replace("``", ""), options, takes, "report" in callbacks)
 
 
 def _option(parameter: ast.arg, helps: Mapping[str, str], place: Any, required: bool) -> Option:
@@ -215,8 +216,12 @@ def overview_app(verbs: Mapping[str, Verb], whole: bool = False) -> App:
     app = App(name="fedbounds", help=about, help_epilogue=epilogue, **_settings())
     groups = {name: Group(name, sort_key=i) for i, name in enumerate(GROUPS)}
     for name, verb in verbs.items():
-        told: Any = verb_app(name, verb) if whole else verb.target
-        app.command(told, name=name, group=groups[verb.group], help=verb.help)
+        if whole:
+            one = verb_app(name, verb)
+            one.group, one.help = groups[verb.group], verb.help
+            app.command(one, name=name)
+        else:
+            app.command(verb.target, name=name, group=groups[verb.group], help=verb.help)
     app["--help"].show = False
     return app
 
@@ -272,14 +277,18 @@ def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
     from cyclopts import CycloptsError
 
     read = source(verb.target)
+    if not read.open and (value := next((word for word in tokens if _is_quantity(word, read.options)), "")):
+        hint = (
+            "fedbounds eval NAME quantity=value evaluates a bound" if name == "show" else f"see fedbounds {name} --help"
+        )
+        raise UsageError(f"{name} takes no {value}; {hint}")
     known = {_dashed(option): kind for option, (_, kind, *_) in read.options.items()} | {"--json": "flag"}
     known |= {"--output": "path", "-o": "path", "--help": "flag", "-h": "flag"}
     known |= {_dashed(flag): "flag" for flag in verb.flags}
     try:
         found = verb_app(name, verb)(_plain(tokens, known, read.open))
     except CycloptsError as error:
-        words = " ".join(str(error).split()).removesuffix(".")
-        raise UsageError(f"{words}; see fedbounds {name} --help") from None
+        raise UsageError(f"{_mistake(error, verb)}; see fedbounds {name} --help") from None
     if found is None:
         return None
     arguments, options = found
@@ -293,6 +302,29 @@ def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
         output = Path(given) if given else Path(verb.output.usual) if verb.output.usual else None
     flags = tuple(flag for flag in verb.flags if options.pop(flag, False))
     return Line(arguments, options, as_json, output, flags)
+
+
+def _mistake(error: CycloptsError, verb: Verb) -> str:
+    """What is wrong with a line, and an example of a right one where something is missing."""
+    from cyclopts import exceptions
+
+    argument = error.argument
+    if isinstance(error, exceptions.UnusedCliTokensError):
+        return f"one argument too many: {' '.join(error.unused_tokens or ())}"
+    if isinstance(error, exceptions.RepeatArgumentError) and argument is not None:
+        return f"{argument.name} is given twice"
+    if isinstance(error, exceptions.MissingArgumentError) and argument is not None:
+        what = argument.name if argument.name.startswith("-") else argument.name.upper()
+        missing = f"{what} needs a value" if error.keyword else f"{what} is missing"
+        return f"{missing}, as in {verb.example}"
+    return " ".join(str(error).split()).rstrip(".?").replace(". Did you", "; did you")
+
+
+def _is_quantity(word: str, options: Mapping[str, Option]) -> bool:
+    """Whether a word is ``name=value`` of a name that is no option."""
+    found = ASSIGNED.fullmatch(word)
+    known = {_dashed(option) for option in (*options, "json", "output")}
+    return found is not None and _dashed(found[1].replace("_", "-")) not in known
 
 
 def _several(option: Option | None, value: Any) -> Any:

@@ -10,6 +10,7 @@ BOUNDS, SETTING, EXPERIMENTS, AUDIT, SHELL = "Bounds", "Your setting", "Experime
 VALUES = "bounds.showing.reading:GRAMMAR"
 ANSWERS = "bounds.showing.answers:ANSWERS_JSON"
 COMPLETION = "empirics.listing:completion"
+SHELLS = ("bash", "zsh", "fish")
 
 VERBS = {
     "list": Verb(
