@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON_ONLY = {"frame", "height", "values"}
 """Parameters that only a program can give, as are functions: a data frame, the size of a frame in a notebook."""
+SHORT = {"output": ("-o", "--output"), "verbose": ("-v", "--verbose")}
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
 WIDE = 200
@@ -185,7 +186,7 @@ def verb_app(name: str, verb: Verb) -> App:
     parameters = []
     for option in (*read.options.values(), *added):
         typed, how = _typed(option)
-        names = {"output": ["-o", "--output"]}.get(option.name, None if how.pop("positional") else _dashed(option.name))
+        names = SHORT.get(option.name, None if how.pop("positional") else _dashed(option.name))
         note = Parameter(name=names, help=option.help, negative=(), show_default=False, required=option.required, **how)
         empty = inspect.Parameter.empty if option.required or option.place.name == "VAR_POSITIONAL" else None
         parameters.append(
@@ -283,6 +284,7 @@ def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
         )
         raise UsageError(f"{name} takes no {value}; {hint}")
     known = {_dashed(option): kind for option, (_, kind, *_) in read.options.items()} | {"--json": "flag"}
+    known |= {short: known[dashed] for short, dashed in SHORT.values() if dashed in known}
     known |= {"--output": "path", "-o": "path", "--help": "flag", "-h": "flag"}
     known |= {_dashed(flag): "flag" for flag in verb.flags}
     try:
@@ -339,7 +341,8 @@ def _several(option: Option | None, value: Any) -> Any:
 
 def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bool) -> list[str]:
     """The line in the grammar of cyclopts: options as ``--name=value``, quantities as ``name=value``."""
-    out, left = [], list(tokens)
+    out: list[str] = []
+    left = list(tokens)
     while left:
         token = left.pop(0)
         if token == "--":

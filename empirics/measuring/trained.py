@@ -33,6 +33,8 @@ class Trained(Tabular):
     def lines(self) -> Iterator[str]:
         yield from self.said
         yield from self.summary()
+        if self.engine != "torch":
+            yield f"numbers by {self.engine}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -66,12 +66,12 @@ def own_problem(
     path = str(data) if isinstance(data, (str, PathLike)) else ""
     kind = kind or (NUMBERS if model.strip().partition("(")[0] == MODELS["regression"] else "")
     held = held_out((table if path else from_frame)(path or data, target, group, left, kind))
-    word, _, options = (model or MODELS[held.kind]).strip().partition("(")
+    word, _, inside = (model or MODELS[held.kind]).strip().partition("(")
     linear = word in {one.word for one in LINEAR}
     if not linear and regularisation is not None:
         raise UsageError(f"--regularisation is the penalty of a linear model; {word} has none: leave it out")
     penalty = {"regularisation": REGULARISATION if regularisation is None else regularisation} if linear else {}
-    more = [options.strip().removesuffix(")")] if options.strip(") ") else []
+    more = [inside.strip().removesuffix(")")] if inside.strip(") ") else []
     partition = BY_GROUP if group else ""
     if not path:
         made = parse(written(word, FRAME, *more, **penalty), {**TASKS, FRAME: lambda: held}, "problem")

@@ -64,7 +64,7 @@ def reviews(names: Sequence[str]) -> dict[str, Review]:
 
 def commands(names: Sequence[str]) -> dict[str, str]:
     """By claim of the files of these names, what ``check`` is given to run it once more, as a shell reads it."""
-    found = {}
+    found: dict[str, str] = {}
     for name in filter(is_own, names):
         path = _path(name)
         variables = {id(value): f"{path}:{variable}" for variable, value in vars(run_file(path)).items()}

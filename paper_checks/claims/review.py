@@ -60,5 +60,6 @@ class Review:
 def review(paper: str) -> Review:
     """The review of a paper of the catalogue, from its file ``review.toml``."""
     with (Path(__file__).parent / paper / "review.toml").open("rb") as file:
-        found: dict[str, Any] = tomllib.load(file)
-    return Review(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
+        found = tomllib.load(file)
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.items()}
+    return Review(**fields)

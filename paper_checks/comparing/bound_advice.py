@@ -144,9 +144,9 @@ class BoundAdvice:
             return np.broadcast_to(found, sizes.shape), np.full(sizes.shape, rounds), sizes
         found, sizes = (np.broadcast_to(one, (len(ROUNDS), sizes.shape[-1])) for one in (found, sizes))
         enough = found <= goal.to[1]
-        first, plan = enough.argmax(0), np.arange(sizes.shape[-1])
-        taken = np.where(enough[first, plan], ROUNDS[first], np.nan)
-        return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, plan]
+        first, column = enough.argmax(0), np.arange(sizes.shape[-1])
+        taken = np.where(enough[first, column], ROUNDS[first], np.nan)
+        return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, column]
 
     def _constants(self, steps: int, sizes: np.ndarray, plans: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The values that are put in at step sizes (of ``plans``): the same at all, or the best constants at each."""

@@ -53,10 +53,11 @@ def worst_case(
             a certificate) for each constant of the bound.
         quantities: what varies, by name.
     """
-    return table_of(name, [*words, *(f"{key}={_typed(value)}" for key, value in quantities.items())], **{
+    options: dict[str, Any] = {
         "output": output, "store": store, "workers": workers, "patience": patience, "committed": committed,
         "certify": certify, "constants": constants,
-    })  # fmt: skip
+    }  # fmt: skip
+    return table_of(name, [*words, *(f"{key}={_typed(value)}" for key, value in quantities.items())], **options)
 
 
 def table_of(
