@@ -278,11 +278,6 @@ def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
     from cyclopts import CycloptsError
 
     read = source(verb.target)
-    if not read.open and (value := next((word for word in tokens if _is_quantity(word, read.options)), "")):
-        hint = (
-            "fedbounds eval NAME quantity=value evaluates a bound" if name == "show" else f"see fedbounds {name} --help"
-        )
-        raise UsageError(f"{name} takes no {value}; {hint}")
     known = {_dashed(option): kind for option, (_, kind, *_) in read.options.items()} | {"--json": "flag"}
     known |= {short: known[dashed] for short, dashed in SHORT.values() if dashed in known}
     known |= {"--output": "path", "-o": "path", "--help": "flag", "-h": "flag"}
@@ -312,7 +307,10 @@ def _mistake(error: CycloptsError, verb: Verb) -> str:
 
     argument = error.argument
     if isinstance(error, exceptions.UnusedCliTokensError):
-        return f"one argument too many: {' '.join(error.unused_tokens or ())}"
+        unused = error.unused_tokens or []
+        value = next((word for word in unused if ASSIGNED.fullmatch(word)), "")
+        hint = f", and takes no values: fedbounds eval NAME {value} evaluates a bound" if value else ""
+        return f"one argument too many: {' '.join(unused)}{hint}"
     if isinstance(error, exceptions.RepeatArgumentError) and argument is not None:
         return f"{argument.name} is given twice"
     if isinstance(error, exceptions.MissingArgumentError) and argument is not None:
@@ -320,13 +318,6 @@ def _mistake(error: CycloptsError, verb: Verb) -> str:
         missing = f"{what} needs a value" if error.keyword else f"{what} is missing"
         return f"{missing}, as in {verb.example}"
     return " ".join(str(error).split()).rstrip(".?").replace(". Did you", "; did you")
-
-
-def _is_quantity(word: str, options: Mapping[str, Option]) -> bool:
-    """Whether a word is ``name=value`` of a name that is no option."""
-    found = ASSIGNED.fullmatch(word)
-    known = {_dashed(option) for option in (*options, "json", "output")}
-    return found is not None and _dashed(found[1].replace("_", "-")) not in known
 
 
 def _several(option: Option | None, value: Any) -> Any:
@@ -360,7 +351,7 @@ def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bo
                 out.append(option)
         elif token.startswith("--") and takes_quantities and (equals or (left and _is_value(left[0]))):
             out.append(f"{option[2:].replace('-', '_')}={value if equals else left.pop(0)}")
-        elif (found := ASSIGNED.fullmatch(token)) and (_dashed(found[1]) in known or not takes_quantities):
+        elif (found := ASSIGNED.fullmatch(token)) and _dashed(found[1]) in known:
             out.append(f"{_dashed(found[1])}={found[2]}")
         else:
             out.append(token)

@@ -92,10 +92,10 @@ MISTAKES = (
     (["figure", NAME, "--scale", "smoke", "--store", "/proc/none"], "/proc/none"),
     (["figure", NAME, "--fresh", "--no-sweep"], "--no-sweep"),
     (["figure", NAME, "--scale", "smoke", "-o", "file/out"], "-o file/out"),
-    (["bundle", "--scale", "smoke", "-o", "file/out"], "-o file/out"),
-    (["bundle", "--workers", "0"], "1024"),
-    (["bundle", "-o", ""], "-o"),
-    (["bundle", "--store", "nowhere", "-o", "b"], "nowhere"),
+    (["figure", "--bundle", "--scale", "smoke", "-o", "file/out"], "-o file/out"),
+    (["figure", "--bundle", "--workers", "0"], "1024"),
+    (["figure", "--bundle", "-o", ""], "-o"),
+    (["figure", "--bundle", "--store", "nowhere", "-o", "b"], "nowhere"),
 )
 
 
