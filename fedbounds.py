@@ -51,6 +51,8 @@ RENAMED = {
     "bundle": ["figure", "--bundle"],
 }
 """Verbs of the version before, and what to write instead; they go with the next version."""
+DROPPED = {"solve": "--largest", "explore": "--open"}
+"""Options of the version before that are the default now."""
 
 
 def __getattr__(name: str) -> Any:
@@ -116,6 +118,9 @@ def _run(arguments: list[str]) -> int:
     if name == "show" and "--sensitivity" in rest:
         remark(["show --sensitivity is deprecated: write fedbounds eval NAME --elasticity"])
         name, rest = "eval", [("--elasticity" if word == "--sensitivity" else word) for word in rest]
+    if (option := DROPPED.get(name)) in rest:
+        remark([f"{name} {option} is deprecated: it is the default now"])
+        rest = [word for word in rest if word != option]
     if name not in VERBS:
         raise unknown("verb", arguments[0], VERBS)
     verb = VERBS[name]
