@@ -42,6 +42,8 @@ def results(
     x: str = "",
     y: str = "",
     hue: str = "",
+    csv: bool = False,
+    latex: bool = False,
     output: Path | str | None = None,
 ) -> Report:
     """Show the results in a store, one line per run and quantity at its last round, or draw them.
@@ -55,24 +57,33 @@ def results(
         x: round, or an argument whose values are numbers.
         y: The quantity to draw.
         hue: Arguments that tell the curves apart, separated by commas.
+        csv: Print the table as CSV, with every digit.
+        latex: Print the table in LaTeX.
         output: Write the table to this file (.csv or .tex), or the picture (Y-over-X.svg).
     """
     path = None if output is None else Path(output)
     if plot:
-        refuse_unused("--plot draws no columns", columns=columns)
+        refuse_unused("--plot prints no table", columns=columns, csv=csv, latex=latex)
         for name, value, example in (("x", x, "round"), ("y", y, "test_accuracy")):
             if not value:
                 raise UsageError(f"--plot needs {name}=..., such as {name}={example}")
     else:
         refuse_unused("only --plot draws along axes", x=x or None, y=y or None, hue=hue or None)
         if path is not None:
-            writable_file("-o", path, ".csv", ".tex")
+            if path.suffix not in (".csv", ".tex"):
+                raise UsageError(f"-o writes a table to .csv or .tex; got {path}; --plot draws a picture")
+            writable_file("-o", path)
+    if csv and latex:
+        raise UsageError("give only one of --csv, --latex")
+    if sweep == "":
+        raise UsageError("--sweep needs the name of a sweep, or the file of its plan")
     table, damages, remarks = selected(filters(words), sweep, store, rounds=plot and x in ("round", "rounds"))
     if plot:
         axes = {"x": x, "y": y} | ({"hue": hue} if hue else {})
         found = Report([], None, wrote=write(table, axes, path))
     else:
-        found = tabulated(table, [columns] if isinstance(columns, str) else columns, path)
+        form = path.suffix if path is not None else ".csv" if csv else ".tex" if latex else ""
+        found = tabulated(table, [columns] if isinstance(columns, str) else columns, form, path)
     found.remarks, found.status = tuple(remarks), int(bool(damages))
     return found
 

@@ -103,9 +103,9 @@ def test_an_import_against_the_flow_would_be_seen(tmp_path):
 
 FLOORS = {
     "empirics": (
-        "errors", "numbers", "sizes", "streams", "progress", "spec_strings",
+        "errors", "job_modules", "numbers", "sizes", "streams", "progress", "spec_strings",
         "data", "models", "federation", "algorithms", "training", "problems", "exact", "measuring", "experiments",
-        "command", "verbs",
+        "verbs", "listing",
     ),
     "paper_checks": (
         "reported", "forking", "falsify_options", "runs", "falsifier", "worst_case",
@@ -186,7 +186,7 @@ print(json.dumps(loaded), file=sys.stderr)
 """
     script = [sys.executable, "-c", f"import sys\n{code}"]
     done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "usage: fedbounds train" in done.stdout
+    assert "Usage: fedbounds train" in done.stdout
     assert not {verb: names for verb, names in json.loads(done.stderr).items() if names}
 
 

@@ -43,21 +43,28 @@ def selected(
     return table, damages, _remarks(table, damages)
 
 
-def tabulated(table: Sequence[Row], columns: Sequence[str], output: Path | None) -> Report:
-    """The table with these columns (those that vary, without any), written to a file of its ending: CSV or LaTeX."""
+def tabulated(table: Sequence[Row], columns: Sequence[str], form: str, output: Path | None) -> Report:
+    """The table with these columns (those that vary, without any), as CSV, as LaTeX (``.tex``) or aligned.
+
+    It is written to ``output`` where there is one.
+    """
     names = _columns(table, columns)
     cut = [{name: row.get(name, "") for name in names} for row in table]
     rows = [[shown(item) for item in row.values()] for row in cut]
-    if output is None:
-        return Report(aligned(rows, names) if rows else ["no results"], cut)
-    if output.suffix == ".tex":
+    if form == ".csv":
+        out = io.StringIO()  # for other programs: every digit
+        csv.writer(out).writerows([names, *(row.values() for row in cut)])
+        text = out.getvalue()
+    elif form == ".tex":
         if not rows:
             raise EmpiricsError("no result has all that was asked for: there is no table to write")
         letters = "".join("r" if all(map(is_number, column)) else "l" for column in _by_column(cut, names))
-        return Report([], cut, wrote=[write_whole(output, "\n".join(booktabs(names, rows, letters)) + "\n")])
-    out = io.StringIO()  # for other programs: every digit
-    csv.writer(out).writerows([names, *(row.values() for row in cut)])
-    return Report([], cut, wrote=[write_whole(output, out.getvalue())])
+        text = "\n".join(booktabs(names, rows, letters)) + "\n"
+    else:
+        return Report(aligned(rows, names) if rows else ["no results"], cut)
+    if output is None:
+        return Report(text.splitlines(), cut)
+    return Report([], cut, wrote=[write_whole(output, text)])
 
 
 def _keys(store: Store, sweep: str) -> Collection[str]:
