@@ -83,7 +83,7 @@ def results(
         found = Report([], None, wrote=write(table, axes, path))
     else:
         form = path.suffix if path is not None else ".csv" if csv else ".tex" if latex else ""
-        found = tabulated(table, [columns] if isinstance(columns, str) else columns, form, path)
+        found = tabulated(table, [columns] if isinstance(columns, str) else columns, form, path, words)
     found.remarks, found.status = tuple(remarks), int(bool(damages))
     return found
 

@@ -43,10 +43,12 @@ def selected(
     return table, damages, _remarks(table, damages)
 
 
-def tabulated(table: Sequence[Row], columns: Sequence[str], form: str, output: Path | None) -> Report:
+def tabulated(
+    table: Sequence[Row], columns: Sequence[str], form: str, output: Path | None, wanted: Sequence[str] = ()
+) -> Report:
     """The table with these columns (those that vary, without any), as CSV, as LaTeX (``.tex``) or aligned.
 
-    It is written to ``output`` where there is one.
+    It is written to ``output`` where there is one; ``wanted`` are the words that selected its rows.
     """
     names = _columns(table, columns)
     cut = [{name: row.get(name, "") for name in names} for row in table]
@@ -57,7 +59,7 @@ def tabulated(table: Sequence[Row], columns: Sequence[str], form: str, output: P
         text = out.getvalue()
     elif form == ".tex":
         if not rows:
-            raise EmpiricsError("no result has all that was asked for: there is no table to write")
+            raise EmpiricsError(f"no result has {', '.join(wanted) or 'a number'}: the table would be empty")
         letters = "".join("r" if all(map(is_number, column)) else "l" for column in _by_column(cut, names))
         text = "\n".join(booktabs(names, rows, letters)) + "\n"
     else:
