@@ -63,7 +63,14 @@ def __getattr__(name: str) -> Any:
         raise ImportError(hidden)
     name = SAME.get(name, name)
     if name in FUNCTIONS or name in OBJECTS:
-        return getattr(import_module({**FUNCTIONS, **OBJECTS}[name]), name)
+        try:
+            return getattr(import_module({**FUNCTIONS, **OBJECTS}[name]), name)
+        except ModuleNotFoundError as error:
+            from bounds.showing.extras import to_install
+
+            if missing := to_install(error):
+                raise ImportError(f"fedbounds.{name}: {missing}") from None
+            raise
     import bounds
 
     if name in bounds.__all__:
