@@ -67,7 +67,8 @@ def table_of(
     check_workers(how.get("workers"))
     usual = {"output": None, "store": None, "workers": None, "committed": False, "certify": False, "constants": False}
     args = Namespace(**{**usual, **how}, name=name or None, words=list(words))
-    args.given_patience, args.patience = how.get("patience"), how.get("patience") or PATIENCE
+    args.given_patience = how.get("patience")
+    args.patience = PATIENCE if args.given_patience is None else args.given_patience
     args.output = None if args.output is None else Path(args.output)
     return run(args, points, made_by)
 
