@@ -98,7 +98,9 @@ def figure(
         if names not in ((), ("all",)):
             raise UsageError(f"--bundle gathers all figures and tables; leave out {', '.join(names)}")
         refuse_unused("--bundle runs nothing but the audit", scheduler=scheduler, **changed)
-        return bundled(scale, Path(output or "fedbounds-bundle"), Store(store_folder(store)), 2 if workers is None else workers)
+        return bundled(
+            scale, Path(output or "fedbounds-bundle"), Store(store_folder(store)), 2 if workers is None else workers
+        )
     if not names:
         refuse_unused("without a name the figures and tables are listed", **work, **changed, output=output, store=store)
         if modes or scale != "laptop":

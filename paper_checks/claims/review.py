@@ -61,5 +61,5 @@ def review(paper: str) -> Review:
     """The review of a paper of the catalogue, from its file ``review.toml``."""
     with (Path(__file__).parent / paper / "review.toml").open("rb") as file:
         found = tomllib.load(file)
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.items()}
-    return Review(**fields)
+    parts: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in found.items()}
+    return Review(**parts)

@@ -14,7 +14,7 @@ SECTIONS = {
     "Hardt et al. 2016": stability,
     "FedProx, SCAFFOLD, FedNova, ProxSkip": methods,
 }
-"""By source what a file holds; runs in rational numbers lie in ``by_hand``."""
+"""By source what a file holds; runs in rational numbers lie in ``runs``."""
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 

@@ -34,7 +34,7 @@ SECTIONS = {
     "A.4.3, Tables 4 and 11": costs,
     "Sections 6.1 and A.2": settings,
 }
-"""Where in the paper what a file holds is claimed; arithmetic made by hand lies in ``by_hand``."""
+"""Where in the paper what a file holds is claimed."""
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 

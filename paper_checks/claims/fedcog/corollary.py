@@ -9,7 +9,7 @@ from bounds.operators import ClientSum
 from bounds.units import LOSS, PARAMETER
 from bounds.vocabulary import clients
 
-from ..checkers import All, At, Computed, EdgeIs, ImpliedBy, MeasuredIn, OrderIs, Same, TendsTo, term
+from ..checkers import All, At, EdgeIs, ImpliedBy, MeasuredIn, OrderIs, Same, TendsTo, term
 from ..checkers.points import value
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 
@@ -103,7 +103,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.corollary.rounds",
         "(6) holds for every number of rounds, as the corollary, which repeats no condition, has it.",
         Kind.THEOREM.at("Corollary 5.7"),
-        Computed("runs gradient descent in rational arithmetic", too_few_rounds),
+        too_few_rounds,
         note="Step 1/sqrt(tau T) meets the theorem's condition only for enough rounds, which it does not say. Its "
         "limit for ever more rounds is not touched.",
         repair=Repair(
@@ -171,7 +171,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.corollary.best_steps",
         "For finitely many rounds some number of local steps makes (6) smallest.",
         Kind.REMARK.at("text after Corollary A.7"),
-        Computed("(6) for ever more local steps, without heterogeneity", falls_for_ever),
+        falls_for_ever,
         note="Said in the appendix alone. For kappa^2 = 0, which Assumption 5.4 admits, (6) falls without noise as "
         "long as local steps are added, and with little noise to a constant that it does not reach; what limits "
         "them is then the theorem's condition, which the corollary does not repeat.",

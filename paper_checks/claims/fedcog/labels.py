@@ -11,11 +11,11 @@ from bounds.fedcog.labels import floors, largest_remainder, uniform
 from bounds.fedcog.letters import C, d, N, n
 from bounds.operators import ClassMax, ClassSum
 
-from ..checkers import agreed, All, Computed, Prints, Same, Total
+from ..checkers import agreed, All, Prints, Same, Total
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
-from .by_hand.listing import objective_of_first_step
+from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
+from .listing import objective_of_first_step
 from .settings import LABELS_HELD
 
 EXAMPLE = (500, 0, 400, 200, 400)
@@ -69,7 +69,7 @@ def spread_after(counts: tuple[int, ...], book: Book) -> tuple[int, float]:
     return max(counts) - min(counts), float(max(added) - min(added))
 
 
-def evens_out(*clients: tuple[int, ...]) -> Computed:
+def evens_out(*clients: tuple[int, ...]) -> Check:
     def run(book: Book) -> Finding:
         spreads = {str(counts): spread_after(counts, book) for counts in clients}
         off = {
@@ -78,7 +78,7 @@ def evens_out(*clients: tuple[int, ...]) -> Computed:
         said = "; ".join(f"{name}: {text}" for name, text in off.items()) or f"{len(spreads)} clients evened out"
         return judged(not off, said, off)
 
-    return Computed(f"adds {BUDGET} generated samples to clients' own", run)
+    return run
 
 
 def admits(book: Book, name: str, cases: Mapping[tuple[int, ...], bool]) -> Finding:
@@ -91,8 +91,8 @@ def admits(book: Book, name: str, cases: Mapping[tuple[int, ...], bool]) -> Find
     return judged(not wrong, f"{len(cases)} clients tried; {wrong or 'all as they should be'}", wrong)
 
 
-def admitted(name: str, cases: Mapping[tuple[int, ...], bool]) -> Computed:
-    return Computed("tries the conditions on clients", lambda book: admits(book, name, cases))
+def admitted(name: str, cases: Mapping[tuple[int, ...], bool]) -> Check:
+    return lambda book: admits(book, name, cases)
 
 
 def undefined_for_equal_classes(book: Book) -> Finding:
@@ -124,7 +124,7 @@ CLAIMS: tuple[Claim, ...] = (
         All(
             {
                 "n times the classes": Same("fedcog.uniform_labels", n * C),
-                "a list of them": Computed("counts the labels of ten classes", uniform_total),
+                "a list of them": uniform_total,
                 **{
                     f"{number} classes": Prints(
                         {"samples of every class": str(BUDGET // number)}, {"samples of every class": BUDGET / number}
@@ -144,7 +144,7 @@ CLAIMS: tuple[Claim, ...] = (
         "worked example follows: [500, 0, 400, 200, 400] lacks [0, 500, 100, 300, 100].",
         Kind.EQUATION.at("A.1.1"),
         {
-            "example": Computed("evaluates the two formulas on it", example),
+            "example": example,
             "count": Same("fedcog.complementary_count", ClassMax(d) - d),
             "sum": Same(adds_up, N, where=(SOME_LACK,)),
         },
@@ -153,9 +153,9 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.labels.whole",
         "The allocation is a whole number of samples for every class.",
         Kind.EQUATION.at("A.1.1"),
-        Computed("the paper's example with its default budget", whole_numbers),
+        whole_numbers,
         note="Rounding is left open; the released code rounds down and generates fewer samples than the budget.",
-        repair=Repair("rounded by largest remainders", Computed("the example, rounded", rounded)),
+        repair=Repair("rounded by largest remainders", rounded),
         defect=Defect.SLIP,
         ours=True,
     ),
@@ -163,7 +163,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.labels.defined",
         "The allocation is defined for every client.",
         Kind.DEFINITION.at("A.1.1"),
-        Computed("a client whose classes are equally frequent", undefined_for_equal_classes),
+        undefined_for_equal_classes,
         note="0/0 for a client that lacks nothing; what it generates is not stated.",
         repair=Repair(
             "for clients whose classes are not all equally frequent",
@@ -206,8 +206,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.SETTING.at("A.2.2, Section 3 and Theorem 5.6"),
         All(
             {
-                "(3)": Computed("one step of the engine", lambda book: objective_of_first_step(0.01, False)),
-                "A.2.2": Computed("one step of the engine", lambda book: objective_of_first_step(None, False)),
+                "(3)": lambda book: objective_of_first_step(0.01, False),
+                "A.2.2": lambda book: objective_of_first_step(None, False),
             },
             wrong=("A.2.2",),
         ),
@@ -217,7 +217,7 @@ CLAIMS: tuple[Claim, ...] = (
         "weights, then bounds another gradient.",
         repair=Repair(
             "it is the loss in which client k has the weight p_k N_real/(N_real + N_gen)",
-            Computed("one step of the engine", lambda book: objective_of_first_step(None, True)),
+            lambda book: objective_of_first_step(None, True),
         ),
         defect=Defect.SETTINGS,
         ours=True,

@@ -52,7 +52,7 @@ SECTIONS = {
     "Tables 10 and 11": times,
     "Section 5, Appendix B.1": settings,
 }
-"""Where in the paper what a file holds is claimed; arithmetic made by hand lies in ``by_hand``."""
+"""Where in the paper what a file holds is claimed."""
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 

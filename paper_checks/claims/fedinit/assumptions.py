@@ -8,7 +8,7 @@ import sympy as sp
 
 from bounds.fedinit.letters import D, L_G, mu, s_
 
-from ..checkers import Computed, ImpliedBy
+from ..checkers import ImpliedBy
 from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair
 
 
@@ -34,7 +34,7 @@ TOGETHER = Claim(
     "for ever, PL makes it grow at least like exp(2 mu s). A loss capped by U contradicts PL in the same way.",
     repair=Repair(
         "on a ball of radius R, where a parabola meets all three with L_G = L R",
-        Computed("a parabola at points of the ball", _on_a_ball),
+        _on_a_ball,
     ),
     defect=Defect.REFUTED,
     ours=True,

@@ -30,7 +30,7 @@ from bounds.fedinit.letters import (
 )
 from bounds.vocabulary import generalization_gap, optimality_gap
 
-from ..checkers import All, At, Computed, ImpliedBy, MonotoneIn, Same, SlopeIs, term
+from ..checkers import All, At, ImpliedBy, MonotoneIn, Same, SlopeIs, term
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
@@ -71,7 +71,7 @@ THEOREM_6 = Claim(
     "[sigma_l (TK)^{cL}]^{1/(1+cL)}/S, plus sqrt(D + G^2) K^{cL/(1+cL)}/T^{1/(1+cL)}.",
     Kind.EQUATION.at("Section 4.1, eq. (3); Theorem 6, eq. (18)"),
     {
-        "(3)": Computed("enumerates the data of two clients", _split),
+        "(3)": _split,
         "as printed": Same("fedinit.theorem_6", _assembled),
         "third term is sqrt(D+G^2)/T times (TK)^{cL/(1+cL)}": Same(
             DIVERGENCE, sp.sqrt(D + G2) / T * (T * K) ** (c * L / (1 + c * L))
@@ -255,7 +255,7 @@ ARTEFACT = Claim(
     "fedinit.divergence_weight.artefact",
     "The minimum is one of the bound on the drift: a round's factor 1 + beta over sqrt(1 - 96 beta^2) has it too.",
     Kind.REMARK.at("Selection of beta; Appendix A.3.2"),
-    Computed("evaluates the factor", lambda book: _round_factors(book)),
+    lambda book: _round_factors(book),
     note="The text speaks of the printed factor. 1 + beta is replaced by the power 1/(beta c L) of it, which falls "
     "with beta as 1 + beta does not. With the factor that the round has, beta = 0 is best of the range from 0 on: "
     "the bound gives no reason for a relaxed start.",
