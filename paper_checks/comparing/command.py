@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
-from typing import Any
 
 from bounds.showing.numbers import positive, real_word, whole_word
 from bounds.showing.terminal import print_lines
@@ -101,14 +100,12 @@ def advise_(arguments: Sequence[str]) -> int:
         raise UsageError("give over=... once")
     words = [word for word in args.words if not word.startswith("over=")]
     names = ("to", "within", "worst_case", "schedules", "problem", *PROBLEM, "batch", "own")
-    first: Any = None if args.json else lambda line: print(line, flush=True)
     options = {name: getattr(args, name) for name in names}
-    table = advise(args.target, words, over=over[0] if over else OVER, report=first, **options)
+    table = advise(args.target, words, over=over[0] if over else OVER, **options)
     if args.json:
         print(table.to_json())
     else:
-        _, *lines = table.lines()  # the first one is printed already
-        print_lines(lines)
+        print_lines(table.lines())
     return FINE if table.useful else FINDING
 
 
