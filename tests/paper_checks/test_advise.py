@@ -527,6 +527,9 @@ def test_a_step_size_that_a_theorem_fixes_is_that_of_the_rounds_that_reach_a_tar
     assert point is not None
     assert point.step_size == pytest.approx(1 / math.sqrt(point.local_steps * point.rounds), rel=1e-9)
     assert point.value == pytest.approx(point.rounds * (0.7 + 0.05 * point.local_steps))
+    within = BoundAdvice(BOUNDS["fedcog.corollary"], Goal.of(s.at(rounds=4000), "grad_norm_sq", None, 1)).best()
+    assert within is not None
+    assert within.step_size == pytest.approx(1 / math.sqrt(within.local_steps * 4000), rel=1e-9)
 
 
 @pytest.fixture(scope="module")
