@@ -203,7 +203,7 @@ def test_a_lower_estimate_decides_nothing_and_outside_the_conditions_only_a_tren
     status, out, _ = command("fedinit.lemma_2", *SMALL, "--step-size", "0.6")
     assert (status, out.count("OUTSIDE"), "violated" in out) == (0, 4, False)
     assert "NOT met: the step size is at most 1/(2 sqrt(2) K L)" in out
-    assert "rank agreement" in out
+    assert "rank correlation" in out
 
 
 def test_generalization_over_fresh_samples_is_measured_and_orders_only_show_trends(command):
