@@ -32,10 +32,10 @@ def data(rows: Iterable[Measured]) -> list[dict[str, Any]]:
             "curve": CURVES[row.quantity],
             "x": float(row.clients),
             "y": row.value if row.value > 0 else float("nan"),
-            "error": row.standard_error or 0.0,
+            "error": row.standard_error,
         }
-        for row in sorted(rows, key=lambda row: row.clients or 0)
-        if row.clients is not None and row.quantity in CURVES
+        for row in sorted(rows, key=lambda row: row.clients)
+        if row.quantity in CURVES
     ]
 
 
@@ -57,7 +57,7 @@ def save(result: Comparison, folder: Path) -> list[Path]:
     """Write ``NAME.svg`` and ``NAME.png`` beside the result's table; returns the paths."""
     x, y = Axis("", log=True), Axis("loss", log=True)
     with matplotlib.rc_context(cast(Any, STYLE)):
-        made = each_panel(data(result.rows()), partial(panel, LINES), x, y, legend_lines=2, shared=True)
+        made = each_panel(data(result.numbers()), partial(panel, LINES), x, y, legend_lines=2, shared=True)
         paths = [folder / f"{result.bound.name}{suffix}" for suffix in (".svg", ".png")]
         for path in paths:
             write(made, path)

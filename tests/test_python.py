@@ -53,7 +53,7 @@ def test_a_task_and_a_dealt_problem_train_and_validate_like_their_text():
     plan = dict(rounds=2, seeds=2, local_steps=3, batch=7)
     text = fedbounds.validate("fedinit.theorem_1", problem="ridge(iris)", clients=4, **plan)
     dealt = fedbounds.validate("fedinit.theorem_1", problem=task("ridge(iris)").deal("iid", 4, 0), **plan)
-    assert [line.bound for line in dealt.lines] == [line.bound for line in text.lines]
+    assert [line.bound for line in dealt.rows] == [line.bound for line in text.rows]
 
 
 def test_constants_are_the_object_of_the_shell_a_table_and_a_scenario(capsys):
@@ -104,7 +104,7 @@ def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
     line = ["validate", "fedinit.lemma_2", "--instances=1", "--rounds=1", "--local-steps=2", "-o", str(tmp_path)]
     assert fedbounds.main(line) == 0
     assert capsys.readouterr().out.startswith(f"{table}\nwrote ")
-    assert table.to_pandas().bound.tolist() == [line.bound for line in table.lines]
+    assert table.to_pandas().bound.tolist() == [line.bound for line in table.rows]
     with pytest.raises(BoundsError, match=r"fedinit.lemma_2 'batch'"):
         fedbounds.validate(BOUNDS["fedinit.lemma_2"], batch=3)
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON_ONLY = {"frame", "height", "values"}
 """Parameters that only a program can give, as are functions: a data frame, the size of a frame in a notebook."""
+LISTS = ("list", "text or list", "whole list")
+"""Kinds of options that may be given several times; ``--measure train_loss divergence`` gives two."""
 SHORT = {"output": ("-o", "--output"), "verbose": ("-v", "--verbose")}
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
@@ -82,7 +84,7 @@ class Line(NamedTuple):
 
 
 class Option(NamedTuple):
-    """One parameter of a verb's function; ``kind`` is flag, whole, real, whole list, list, path or text."""
+    """One parameter of a verb's function; ``kind`` is flag, whole, real, path, text or one of ``LISTS``."""
 
     name: str
     kind: str
@@ -157,10 +159,11 @@ def source(target: str) -> Source:
 def _option(parameter: ast.arg, helps: Mapping[str, str], place: Any, required: bool) -> Option:
     told = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
     parts = {part.strip() for part in told.split("|")}
-    several = any(part.startswith("Sequence[") or part == "Known" for part in parts)
+    several = any(part.startswith("Sequence[") or part in ("Known", "Own") for part in parts)
     kinds = {
         "flag": "bool" in parts,
         "whole list": several and "int" in parts,
+        "text or list": several and bool(parts & {"str", "Known"}),
         "list": several,
         "whole": "int" in parts,
         "real": "float" in parts,
@@ -255,7 +258,7 @@ def _typed(option: Option) -> tuple[Any, dict[str, Any]]:
     how: dict[str, Any] = {"positional": positional}
     if option.kind == "flag":
         return bool, how
-    if option.kind in ("list", "whole list"):
+    if option.kind in LISTS:
         return list[str], how
     how["converter"] = lambda _, tokens: READERS[option.kind](tokens[0].value)
     typed = {"whole": int, "real": float}.get(option.kind, str)
@@ -322,12 +325,12 @@ def _mistake(error: CycloptsError, verb: Verb) -> str:
 
 def _several(option: Option | None, value: Any) -> Any:
     """The value of an option that may be given several times: one text alone stays a text."""
-    if option is None or option.kind not in ("list", "whole list"):
+    if option is None or option.kind not in LISTS or value is None:
         return value
     if option.kind == "whole list":
         numbers = tuple(sorted({whole_word(part.strip()) for text in value for part in text.split(",")}))
         return numbers[0] if len(numbers) == 1 else numbers
-    return value[0] if len(value) == 1 and option.place is inspect.Parameter.KEYWORD_ONLY else value
+    return value[0] if option.kind == "text or list" and len(value) == 1 else value
 
 
 def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bool) -> list[str]:
@@ -345,7 +348,7 @@ def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bo
                 out.append(option + equals + value)
             elif left:
                 out.append(f"{option}={left.pop(0)}")
-                while known[option] == "list" and left and _item(left[0], known, takes_quantities):
+                while known[option] in LISTS[:2] and left and _item(left[0], known, takes_quantities):
                     out.append(f"{option}={left.pop(0)}")
             else:
                 out.append(option)
