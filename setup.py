@@ -1,5 +1,6 @@
-"""What pyproject.toml cannot say: the index of the bounds is built with the wheel."""
+"""What pyproject.toml cannot say: the index of the bounds is built with the wheel, and the examples travel in it."""
 
+import shutil
 import subprocess
 import sys
 
@@ -8,13 +9,14 @@ from setuptools.command.build_py import build_py
 
 
 class WithIndex(build_py):
-    """The package's modules, and ``bounds/index.json`` made by them; an editable installation makes it when asked."""
+    """The package's modules, ``bounds/index.json`` made by them, and ``bounds/examples``; not where it is editable."""
 
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
             build = [sys.executable, "-B", "-c", "from bounds import index; index.build()"]
             subprocess.run(build, cwd=self.build_lib, check=True)
+            shutil.copytree("examples", f"{self.build_lib}/bounds/examples", dirs_exist_ok=True)
 
 
 setup(cmdclass={"build_py": WithIndex})

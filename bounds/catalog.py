@@ -14,9 +14,11 @@ from .fedinit import catalog as fedinit
 
 
 class Catalogue(dict[str, Bound]):
-    """Bounds by name; ``BOUNDS["..."]`` refuses an unknown name with the nearest ones, as a KeyError."""
+    """Bounds by name; ``BOUNDS["..."]`` refuses an unknown name with the nearest ones; case does not matter."""
 
     def __missing__(self, name: str) -> Bound:
+        if name.lower() in self:
+            return self[name.lower()]
         raise unknown("bound", name, self)
 
 

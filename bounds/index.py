@@ -32,7 +32,7 @@ def entries() -> list[dict[str, str]]:
 
 
 def quantities() -> list[dict[str, Any]]:
-    """What ``fedbounds quantities`` prints of every word, in the order of the vocabulary."""
+    """What ``fedbounds list quantities`` prints of every word, in the order of the vocabulary."""
     found: list[dict[str, Any]] = _held()["quantities"]
     return found
 

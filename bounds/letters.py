@@ -46,6 +46,19 @@ def meaning(letter: str, paper: str = "") -> str:
     return f"{letter} is {', '.join(listed)}: write the word" if listed else ""
 
 
+def quantity_named(name: str, known: Iterable[str], paper: str = "") -> str:
+    """The quantity that is meant by ``name``: itself, the letter of its paper for it, or its name in other case.
+
+    >>> quantity_named("K", ["clients", "smoothness"], "fedals")
+    'clients'
+    """
+    names = set(known)
+    if name in names or paper not in PAPERS:
+        return name
+    word = letters()[paper].get(name, name.lower())
+    return word if word in names else name
+
+
 def unknown_quantity(of: str, name: str, known: Iterable[str], paper: str = "") -> UnknownNameError:
     """The error for a ``name`` that is no quantity ``of`` something: a letter of the papers is translated."""
     return unknown(of, name, set(known), meaning(name, paper))

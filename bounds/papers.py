@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from .errors import DeclarationError, unknown
@@ -215,7 +216,12 @@ class Source:
 
 
 def paper(key: str) -> Paper:
-    """The paper of this short name; an unknown one is refused with the nearest names."""
-    if key not in PAPERS:
-        raise unknown("paper", key, PAPERS)
-    return PAPERS[key]
+    """The paper of this short name, or of this arXiv identifier; an unknown one is refused with the nearest names."""
+    if found := PAPERS.get(key.lower()):
+        return found
+    number = key.lower().removeprefix("arxiv:").strip()
+    if re.fullmatch(r"\d{4}\.\d{5}", number):
+        for each in PAPERS.values():
+            if number in each.read:
+                return each
+    raise unknown("paper", key, PAPERS)

@@ -1,29 +1,73 @@
-"""``train`` and ``constants`` as Python functions, with the options of the verbs as keyword arguments.
+"""The verbs ``train`` and ``constants``.
 
 A problem, a partition, an algorithm or a measurement is a text, as on the command line, or the object itself.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from bounds.showing.files import write_whole
+from bounds.showing.process import loading, remark
+from bounds.showing.usage import writable_file
+
+from .algorithms import algorithm as algorithm_named
 from .algorithms.algorithm import Algorithm
-from .command import measured_constants, trained
+from .experiments.machine import computing
+from .experiments.sources import digests
 from .federation.split import Split
-from .measuring import Measurement
+from .measuring import Measurement, measurement, Row, Run, write
+from .measuring.constants import constants as estimated
 from .measuring.constants.core import Constants
+from .measuring.kept import Keeper
 from .measuring.trained import Trained
+from .models.compiled import compiled, engine_of, kept, NotServed, prepare
+from .models.linear import LeastSquares
 from .numbers import check_words
 from .problems.own_problem import given_or_own
 from .problems.problem import FederatedProblem
-from .problems.tasks import Task
+from .problems.tasks import dealt, described, Task, task
+from .progress import Progress, progress, Silent
+from .sizes import refuse_beyond_memory, ROW
+from .spec_strings import chosen, refuse_twice
+from .training.engines import device_named
+from .training.setting import refuse_both, Setting
 
 OWN = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
 Problem = str | Task | FederatedProblem
+End = tuple[dict[str, float] | None, str]
+"""The last numbers of a run (None: it diverged), and the line that says them."""
+
+FINE, FINDING = 0, 1
+DEFAULT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
+"""What is measured by default."""
+
+DIVERGING = 10.0
+"""A run diverges whose loss ends above this many times that at the start."""
+COMPILING = "fedbounds: compiling the passes of models, once on this machine: 10 to 20 seconds"
+WORTH = 1_000_000
+"""Local steps of clients in a run of a linear model from which on compiled passes surely save more than loading them
+takes: three microseconds a step where rounds were timed, against a second."""
+
+PROBLEM = """a problem is a model of a data set: softmax(digits, regularisation=0.01), logistic(a9a), ridge(school),
+fedcog_cnn(fashion_mnist, channels=1, side=28); algorithms, partitions and measurements are calls too:
+relaxed(scaffold(), beta=0.05), dirichlet(0.1), runtime(upload_rate=2);
+a problem, an algorithm or a partition of your own is path/file.py:variable"""
+
+
+TRAIN_JSON = """\
+--json prints a list of objects, one per method: algorithm; seeds, for each seed what was measured last by quantity
+(null where the run left the finite numbers); diverges, for each seed whether it did or ended far above its first
+loss."""
 
 
 def train(
@@ -60,6 +104,7 @@ def train(
     measure: Sequence[str | Measurement] | None = None,
     every: int | None = None,
     keep_state: Path | str | None = None,
+    output: Path | str | None = None,
     verbose: bool = False,
     csv: str | PathLike[str] | None = None,
     frame: Any = None,
@@ -69,60 +114,68 @@ def train(
     kind: str = "",
     model: str = "",
     regularisation: float | None = None,
+    report: Callable[[str], object] = str,
 ) -> Trained:
-    """Train every algorithm on every seed, and measure: the verb ``fedbounds train``.
+    """Train every algorithm on every seed, and measure.
 
     Args:
-        problem: a model of a data set (``"softmax(digits)"``, ``"my.py:problem"``), a ``Task``, or a
-            ``FederatedProblem`` that is dealt already. With none, data of your own: ``csv`` or ``frame``, ``target``.
-        clients: their number (None: one per group, with ``by_group()``).
-        partition: how the data are split.
-        client_weight: weights of the clients in the average, ``uniform`` or ``samples``.
-        batch: samples of a minibatch (at most all of a client).
-        algorithm: the method.
-        compare: further methods on the same seeds.
-        cohort: clients per round (None: all).
-        rounds: number of rounds.
-        local_steps: SGD steps of a client in a round (None: 5).
-        local_epochs: epochs over the own samples, in place of steps.
-        step_size: of local SGD.
-        step_size_decay: factor of the step size per round.
-        step_offset: G of a step size ``step_size * G/(G + t)`` in iteration t (None: constant).
-        step_size_rule: ``constant``, or ``harmonic``: divided by ``t/100 + 10`` (FedALS's language model).
-        optimizer: ``sgd`` or ``adamw`` takes the local steps.
-        momentum: of local SGD, restarted every round.
-        nesterov: whether the momentum is Nesterov's.
-        beta1: of AdamW, for the mean gradient.
-        beta2: of AdamW, for the mean square.
-        epsilon: of AdamW, added to the root of the mean square.
-        weight_decay: added to the direction of SGD, decoupled in AdamW.
-        clip: gradient clipping threshold (None: no clipping).
-        augment: random crops and mirror images, ``crop_flip``, ``decaying_k`` or ``fedinit`` (None: as they are).
-        sampling: ``without_replacement``, ``with_replacement`` or ``bernoulli``.
-        average: ``renormalised`` or ``unbiased``, the weights of a cohort.
-        seeds: how many, from 0 on.
-        engine: ``auto``, ``torch`` or ``compiled``.
-        device: ``cpu``, ``cuda``, ``cuda:NUMBER``, or ``auto``: the GPU where there is one.
-        measure: the measurements, such as ``"runtime(upload_rate=2)"`` (None: loss and accuracy).
-        every: rounds between two measurements (None: chosen to keep their cost low).
-        keep_state: a file in which runs are stored, to go on from there with more rounds.
-        verbose: print the engine.
-        csv: a CSV file of your own, in place of ``problem``.
+        problem: A model of a data set, as described below; in Python also a Task, or a FederatedProblem. Without one,
+            data of your own: csv (in Python also a data frame) and target.
+        clients: Number of clients (default: one per group, with by_group()).
+        partition: How the data are split over the clients (iid).
+        client_weight: Weights of the clients in the average: uniform or samples (uniform).
+        batch: Minibatch size (32).
+        algorithm: The method (fedavg).
+        compare: Further methods on the same seeds.
+        cohort: Clients per round (all).
+        rounds: Communication rounds (20).
+        local_steps: Local steps per round (5).
+        local_epochs: Epochs over the client's samples, in place of steps.
+        step_size: Step size of local SGD (0.05).
+        step_size_decay: Factor of the step size per round (1).
+        step_offset: Multiply the step size by G/(G + t) in step t, counted from 0 (constant).
+        step_size_rule: constant, or harmonic: divided by t/100 + 10 in step t, counted from 0 (constant).
+        optimizer: sgd or adamw takes the local steps (sgd).
+        momentum: Momentum of local SGD, restarted every round (0).
+        nesterov: Use Nesterov's momentum.
+        beta1: adamw: decay of the mean gradient (0.9).
+        beta2: adamw: decay of the mean square (0.999).
+        epsilon: adamw: added to the root of the mean square (1e-08).
+        weight_decay: Weight decay: added to the direction of SGD, decoupled in AdamW (0).
+        clip: Gradient clipping threshold (none).
+        augment: Random crops and mirror images: crop_flip, decaying_k or fedinit (none).
+        sampling: without_replacement, with_replacement or bernoulli (without_replacement).
+        average: Weights of a cohort: renormalised or unbiased (renormalised).
+        seeds: Number of seeds (1).
+        engine: torch, compiled (several times as fast for small networks), or auto: compiled where it pays (auto).
+        device: cpu, cuda, cuda:NUMBER, or auto: the GPU where there is one (cpu).
+        measure: Measurements, such as "runtime(upload_rate=2)" (train_loss train_accuracy test_loss test_accuracy).
+        every: Rounds between two measurements (chosen to keep their cost low).
+        keep_state: Store the runs after their last round in this file; with more rounds they go on from there.
+        output: Write one row per measured number to this CSV file.
+        verbose: Print the engine and the place of its code.
+        csv: A CSV file of your own with a header, in place of a problem; a fifth of its lines is held out for tests.
         frame: a pandas DataFrame, in place of ``csv``.
-        target: the column to predict.
-        group: the column whose values make the clients, in place of ``partition``.
-        leave_out: columns that are no features.
-        kind: what the target holds, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
-        model: ``ridge``, ``logistic``, ``softmax``, ``svm`` or a network (by the kind of the target).
-        regularisation: L2 penalty of a linear model of your own data (None: 0.01).
+        target: The column to predict; all others are features and hold numbers.
+        group: The column whose values are the clients, in place of partition.
+        leave_out: Columns that are not features, separated by commas.
+        kind: What the target holds: numbers or classes (numbers with ridge; else text and few integers are classes).
+        model: ridge, logistic, softmax, svm or a network (ridge for numbers, logistic for two classes, else softmax).
+        regularisation: L2 penalty of a linear model of your own data (0.01).
+        report: called with a line for every run as it ends.
 
     Raises:
-        BoundsError: in one line, where something is not what it must be, or does not go with something else.
+        BoundsError: where an option is not what it must be, or does not go with another.
     """
     args = _own(Namespace(**locals()))
-    args.keep_state = keep_state and Path(keep_state)
+    args.compare, args.measure = _each(compare), None if measure is None else _each(measure)
+    args.keep_state, args.output = (path and Path(path) for path in (keep_state, output))
     check_words(args)
-    return trained(args)
+    if args.keep_state is not None:
+        writable_file("--keep-state", args.keep_state, ".pt")
+    if args.output is not None:
+        writable_file("-o", args.output, ".csv")
+    return _trained(args)
 
 
 def constants(
@@ -143,35 +196,259 @@ def constants(
     model: str = "",
     regularisation: float | None = None,
 ) -> Constants:
-    """The constants of a problem, how each was obtained and how uncertain it is: the verb ``fedbounds constants``.
+    """Estimate the constants of a problem: how each was obtained and how uncertain it is.
 
     Args:
-        problem: as in ``train``, and so are the arguments that are not named here.
-        clients: their number (None: one per group, with ``by_group()``).
-        partition: how the data are split.
-        client_weight: weights of the clients in the global loss, ``uniform`` or ``samples``.
-        batch: samples of a minibatch.
-        seed: of the partition.
-        quick: for networks, curvature from some steps of Lanczos on some samples.
-        csv: a CSV file of your own, in place of ``problem``.
+        problem: A model of a data set, as described below; in Python also a Task, or a FederatedProblem. Without one,
+            data of your own: csv (in Python also a data frame) and target.
+        clients: Number of clients (default: one per group, with by_group()).
+        partition: How the data are split over the clients (iid).
+        client_weight: Weights of the clients in the global loss: uniform or samples (uniform).
+        batch: Minibatch size (32).
+        seed: Seed of the partition (0).
+        quick: Networks: estimate curvature from some steps of Lanczos on some samples.
+        csv: A CSV file of your own with a header, in place of a problem; a fifth of its lines is held out for tests.
         frame: a pandas DataFrame, in place of ``csv``.
-        target: the column to predict.
-        group: the column whose values make the clients.
-        leave_out: columns that are no features.
-        kind: what the target holds, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
-        model: of your own data (by the kind of the target).
-        regularisation: L2 penalty of a linear model of your own data (None: 0.01).
+        target: The column to predict; all others are features and hold numbers.
+        group: The column whose values are the clients, in place of partition.
+        leave_out: Columns that are not features, separated by commas.
+        kind: What the target holds: numbers or classes (numbers with ridge; else text and few integers are classes).
+        model: ridge, logistic, softmax, svm or a network (ridge for numbers, logistic for two classes, else softmax).
+        regularisation: L2 penalty of a linear model of your own data (0.01).
 
     Returns:
         A mapping that ``compare``, ``advise`` and ``Scenario.of`` take, and a table.
     """
     args = _own(Namespace(**locals()))
     check_words(args)
-    return measured_constants(args)
+    with progress() as bar:
+        bar.doing(f"reading {args.problem}")
+        what = _task(args.problem)
+        problem = _problem(args, what, args.seed)
+        bar.doing("constants")
+        found = estimated(problem, args.batch, bar=bar, quick=args.quick)
+    remark(described(what, problem, args.batch))
+    return Constants(found)
+
+
+def save(found: Constants, path: Path, command: str) -> list[Path]:
+    """Write constants as the JSON file that other verbs take."""
+    return [write_whole(path, f"{found}\n")]
+
+
+def plain(found: Constants, command: str) -> Any:
+    """What ``constants --json`` prints."""
+    return json.loads(str(found))
 
 
 def _own(args: Namespace) -> Namespace:
-    """The arguments with the problem and the partition of data of one's own in their places, which is said."""
+    """The arguments with the problem and the partition of data of one's own in their places."""
     own = {name: vars(args).pop(name) for name in OWN}
     args.problem, args.partition = given_or_own(args.problem, args.partition, needed=True, **own)
     return args
+
+
+def _trained(args: Namespace) -> Trained:
+    refuse_both(args.local_steps, args.local_epochs)
+    chosen("--engine", args.engine, ("auto", "torch", "compiled"))
+    device = device_named(args.device)
+    methods = [_object(text, algorithm_named) for text in (args.algorithm, *args.compare)]
+    watched = None if args.measure is None else [_object(text, measurement) for text in args.measure]
+    refuse_twice(method.name for method in methods)
+    refuse_twice(seen.name for seen in watched or ())
+    rows: list[Row] = []
+    said: list[str] = []
+    ends: dict[str, list[dict[str, float] | None]] = {}
+    keeper = None if args.keep_state is None else _keeper(args)
+    try:
+        with progress() as bar:
+            bar.doing(f"reading {args.problem}")
+            what = _task(args.problem)
+            bar.start(len(methods) * args.seeds * args.rounds)
+            for seed in range(args.seeds):
+                problem = _problem(args, what, seed, args.augment).to(device)
+                setting = _setting(args, problem)
+                problem = replace(problem, model=_fitting(problem, setting, args, bar, first=not seed))
+                if not seed:
+                    remark(described(what, problem, args.batch))
+                for method in methods:
+                    seen = _usual(problem) if watched is None else watched
+                    run = Run(problem, method, setting, seed, seen, args.every, experiment=str(what))
+                    if not ends:
+                        _refuse_long(run, len(methods) * args.seeds)
+                    run, earlier = (run, []) if keeper is None else keeper.resumed(run)
+                    begin = len(rows)
+                    end, line = _finish(run, bar, rows, earlier)
+                    ends.setdefault(str(method), []).append(end)
+                    said.append(line)
+                    args.report(line)
+                    if keeper is not None:
+                        keeper.add(run, rows[begin:])
+                    if end is not None:  # not kept: a run that goes on from here may come back
+                        rows += _diverging(rows[begin:])
+    except BaseException:  # interrupted, or a later method went wrong: what was measured stays, beside what was there
+        _write(rows, _partial(args.output))
+        raise
+    finally:
+        if keeper is not None:
+            keeper.write()
+    return Trained(rows, ends, said, engine_of(problem.model), _write(rows, args.output))
+
+
+def _each(given: Any) -> tuple[Any, ...]:
+    """Several texts or objects, or one alone."""
+    return tuple(given) if isinstance(given, (list, tuple)) else (given,)
+
+
+def _object(given: Any, read: Callable[[str], Any]) -> Any:
+    """The object that a text names; other values are returned as they are."""
+    return read(given) if isinstance(given, str) else given
+
+
+def _task(given: Any) -> Any:
+    return _object(given, task)
+
+
+def _partial(path: Path | None) -> Path | None:
+    """The file for the rows of interrupted training."""
+    return path and path.with_suffix(f".partial{path.suffix}")
+
+
+SETTING = (
+    "batch", "local_steps", "local_epochs", "step_size", "step_size_decay", "step_offset", "momentum", "weight_decay",
+    "clip", "sampling",
+)  # fmt: skip
+SHARED = ("problem", "clients", "partition", "client_weight", "cohort", *SETTING, "measure", "every")
+"""Options that a kept run depends on; its number of rounds is not among them, for no step depends on it."""
+LATER = ("step_size_rule", "optimizer", "nesterov", "beta1", "beta2", "epsilon", "average")
+"""Fields of a setting that files of kept runs name only where they differ from the defaults."""
+USUAL = {**{name: getattr(Setting, name) for name in LATER}, "augment": None, "device": "cpu"}
+
+
+def _keeper(args: Namespace) -> Keeper:
+    """The kept runs of this command line."""
+    words = {name: _word(getattr(args, name)) for name in SHARED}
+    words |= {name: getattr(args, name) for name, usual in USUAL.items() if getattr(args, name) != usual}
+    files = digests([args.problem, args.partition, args.algorithm, *args.compare])
+    keeper = Keeper(args.keep_state, {**words, "files": files}, computing())
+    if keeper.others:
+        told = f"{args.keep_state} was kept with other versions of {', '.join(keeper.others)}: last bits may differ"
+        print(f"fedbounds: {told}", file=sys.stderr)
+    return keeper
+
+
+def _word(value: Any) -> Any:
+    """An option as it is stored: an object by the text that names it."""
+    if isinstance(value, (list, tuple)):
+        return [_word(each) for each in value]
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
+
+
+def _refuse_long(run: Run, runs: int) -> None:
+    """Refuse a table that memory cannot hold, before the first run."""
+    what = f"the table of {runs} runs of {run.setting.rounds} rounds"
+    refuse_beyond_memory(ROW * runs * run.least_rows, what, "take fewer --seeds or --rounds, or a larger --every")
+
+
+def _usual(problem: FederatedProblem) -> list[Measurement]:
+    """Loss and accuracy, on test samples too where the data set has them; least squares has no accuracy."""
+    names = [name for name in DEFAULT if problem.test is not None or not name.startswith("test")]
+    counted = not isinstance(problem.model, LeastSquares)
+    return [measurement(name) for name in names if counted or not name.endswith("accuracy")]
+
+
+def _finish(run: Run, bar: Progress, rows: list[Row], earlier: Sequence[Row] = ()) -> End:
+    """Add all rows of a run as they come; return its last numbers (None if it diverged) and its line.
+
+    ``earlier`` are the rows before the round at which it goes on.
+    """
+    begin = len(rows)
+    rows += earlier
+    bar.doing(f"{run.algorithm}, seed {run.seed}")
+    for state, found in run:
+        rows += found
+        if state.round:
+            bar.step()
+    who, end = f"{run.algorithm}, seed {run.seed}", rows[-1] if len(rows) > begin else None
+    if end is not None and end.quantity == "diverged":
+        return None, f"{who}: diverged in round {end.round}, norms up to {end.value:.4g} before"
+    last = _last(rows[begin:])
+    numbers = ", ".join(f"{n} {v:.4g}" for n, v in last.items())
+    told = [f"; the run diverges: train_loss was {row.value:.4g} at the start" for row in _diverging(rows[begin:])]
+    return last, f"{who}, round {run.setting.rounds}: {numbers}{''.join(told)}"
+
+
+def _diverging(rows: Sequence[Row]) -> list[Row]:
+    """A row with the first loss of a run whose loss ends far above it; else none."""
+    losses = [row for row in rows if row.quantity == "train_loss" and row.client is None]
+    if len(losses) < 2 or not losses[-1].value > DIVERGING * losses[0].value > 0:
+        return []
+    return [losses[-1]._replace(quantity="diverges", value=losses[0].value)]
+
+
+def _last(rows: Sequence[Row]) -> dict[str, float]:
+    """Every quantity of the last measured round: clients' means, after the last local step, all layers."""
+    found: dict[str, list[float]] = {}
+    last = max((row.round for row in rows), default=0)
+    steps = {row.quantity: row.step for row in rows if row.step is not None}
+    for row in rows:
+        if row.round == last and not row.layer and row.step == steps.get(row.quantity):
+            over = "" if row.client is None else " (mean over clients)"
+            found.setdefault(row.quantity + over, []).append(row.value)
+    return {words: float(np.mean(values)) for words, values in found.items()}
+
+
+def last_numbers(found: Trained, command: str) -> list[dict[str, Any]]:
+    """What ``train --json`` prints: by method the last numbers of every seed, null where it diverged."""
+    wild = {(row.algorithm, row.seed) for row in found.rows if row.quantity in ("diverged", "diverges")}
+    return [
+        {"algorithm": method, "seeds": list(runs), "diverges": [(method, seed) in wild for seed in range(len(runs))]}
+        for method, runs in found.ends.items()
+    ]
+
+
+def _write(rows: Sequence[Row], path: Path | None) -> tuple[Path, ...]:
+    """Write the table, if there is a path and a row."""
+    return (write(rows, path),) if path is not None and rows else ()
+
+
+def _problem(args: Namespace, what: Any, seed: int, augment: str | None = None) -> FederatedProblem:
+    return dealt(what, args.partition, args.clients, seed, args.client_weight, augment)
+
+
+def _fitting(problem: FederatedProblem, setting: Setting, args: Namespace, bar: Progress, first: bool) -> Any:
+    """The model by the engine of ``--engine``, or by torch, with a line that says so, where that cannot compute it."""
+    model: Any = problem.model
+    lines = []
+    pays = problem.convex and _client_steps(problem, setting) >= WORTH if model.stacked else True
+    if args.engine == "compiled" or (args.engine == "auto" and pays and problem.device.type == "cpu"):
+        try:
+            if problem.device.type != "cpu":
+                raise NotServed(f"it lies on {problem.device}")
+            with loading():
+                model = compiled(model)
+            if first:
+                bar.doing("loading compiled passes")
+                prepare(model, lambda: isinstance(bar, Silent) or print(COMPILING, file=sys.stderr, flush=True))
+        except NotServed as reason:
+            lines.append(str(reason))
+    if args.verbose:
+        place = f", whose code is {kept()}" if engine_of(model) != "torch" else ""
+        lines.append(f"the engine is {engine_of(model)}{place}")
+    if first and lines:
+        print("\n".join(f"fedbounds: {line}" for line in lines), file=sys.stderr, flush=True)
+    return model
+
+
+def _client_steps(problem: FederatedProblem, setting: Setting) -> float:
+    """How many local steps clients are expected to take in a run."""
+    planned = setting.planned(problem.federation.client_sizes).mean()
+    return float(planned) * min(setting.cohort, problem.clients) * setting.rounds
+
+
+def _setting(args: Namespace, problem: FederatedProblem) -> Setting:
+    return Setting(
+        cohort=problem.clients if args.cohort is None else args.cohort,
+        client_weight=args.client_weight,
+        **{name: getattr(args, name) for name in (*SETTING, "rounds", *LATER)},
+    )

@@ -1,7 +1,7 @@
 """Another paper, audited in one file: a theorem on SGD (Bottou, Curtis, Nocedal 2018, Theorem 4.6). Try
 
 fedbounds check examples/my_paper.py
-fedbounds verdict examples/my_paper.py
+fedbounds check --summary examples/my_paper.py
 """
 
 from bounds import About, ASSUMPTIONS, Bound, Condition, Source, Statistic

@@ -1,4 +1,4 @@
-"""The verb ``bundle``: one folder with everything a paper about these bounds could need, from what a store holds."""
+"""``fedbounds figure --bundle``: one folder with all that a paper on these bounds could need, from a store of runs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.papers import PAPERS
+from bounds.showing.command_line import Report
 from bounds.showing.files import whole, write_whole
-from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.usage import bare_parser, Parser, writable_folder
+from bounds.showing.numbers import check_workers
+from bounds.showing.usage import writable_folder
 from empirics.errors import EmpiricsError
 from empirics.experiments import Kept, Store
-from empirics.experiments.command import folder as store_folder, path_word
 from empirics.experiments.machine import machine
 from empirics.progress import progress
 from paper_checks.audit import report
@@ -26,7 +26,7 @@ from paper_checks.audit.running import audit, CLAIMS, REVIEWS
 
 from .artefact import Artefact
 from .catalogue import chosen
-from .command import drawn, known_scale
+from .command import drawn
 from .making import cells
 from .report import TITLE
 
@@ -44,7 +44,8 @@ HOLDS = {
 CONTENTS = """\
 # A bundle of fedbounds
 
-Made by `fedbounds bundle --scale {scale}`: {artefacts} figures and tables, {there} of the {wanted} runs that they read.
+Made by `fedbounds figure --bundle --scale {scale}`: {artefacts} figures and tables, {there} of the {wanted} runs that
+they read.
 
 | file | what it holds |
 |---|---|
@@ -56,25 +57,20 @@ A bound in a paper of yours: `\\input{{bounds}}` in the preamble (amsmath), then
 """
 
 
-def bundle(arguments: Sequence[str]) -> int:
+def bundle(scale: str, target: Path, store: Store, workers: int) -> Report:
     """Write the folder; runs nothing but the audit."""
-    try:
-        args = _parser().parse_args(list(arguments))
-    except SystemExit:  # --help
-        return 0
-    known_scale(args.scale)
-    artefacts, target, store = chosen(["all"]), args.output, Store(store_folder(args.store))
     if not store.folder.is_dir():
-        raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {args.scale} fills one")
+        raise EmpiricsError(f"there is no store at {store.folder}; fedbounds figure all --scale {scale} fills one")
+    check_workers(workers, 1)
     writable_folder("-o", target, _own())
-    told = _figures(artefacts, args.scale, store, target)
+    contents = _figures(chosen(["all"]), scale, store, target)
     write_whole(target / "bounds.tex", macros(BOUNDS))
     write_whole(target / "references.bib", "\n\n".join(p.bibtex for p in PAPERS.values()) + "\n")
     write_whole(target / "machine.json", json.dumps(machine(), indent=1, ensure_ascii=False) + "\n")
-    _audit(target, args.workers)
-    write_whole(target / "README.md", told)
-    print(f"wrote {target}: {len(list(target.rglob('*.*')))} files")
-    return 0
+    _audit(target, workers)
+    write_whole(target / "README.md", contents)
+    files = sorted(str(path.relative_to(target)) for path in target.rglob("*.*"))
+    return Report([f"wrote {target}: {len(files)} files"], {"folder": str(target), "files": files})
 
 
 def _own() -> dict[str, str]:
@@ -184,14 +180,3 @@ def _runs(path: Path, kept: Sequence[Kept]) -> None:
         with whole(path) as beside:
             whole_table = pa.concat_tables(map(pa.table, tables), promote_options="permissive")
             pq.write_table(whole_table, beside, compression="zstd")
-
-
-def _parser() -> Parser:
-    parser = bare_parser("bundle")
-    add = parser.add_argument
-    add("--scale", default="laptop", metavar="S", help="the scale of the figures (laptop)")
-    add("-o", dest="output", type=path_word, default=Path("fedbounds-bundle"), metavar="DIR",
-        help="the folder (./fedbounds-bundle)")  # fmt: skip
-    add("--store", type=path_word, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
-    add("--workers", type=whole_number(1, MOST_WORKERS), default=2, metavar="N", help="processes of the audit (2)")
-    return parser

@@ -7,7 +7,6 @@ say what is changed, and it lies in a folder of its own.
 from __future__ import annotations
 
 import re
-from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,9 +14,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bounds.errors import BoundsError, unknown
+from bounds.errors import BoundsError, DomainError, unknown
+from bounds.showing.command_line import READERS, source
 from bounds.showing.numbers import number
-from empirics.command import readers
 from empirics.experiments import Cell
 from empirics.federation.partitions import partition
 from empirics.numbers import check_options, shown
@@ -126,10 +125,11 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     kinds = {type(value) for value in given}
     if not kinds <= {int, float, str}:
         raise BoundsError(f"{name} is {shown(given[0])} here: --set takes numbers and words alone")
-    reader = readers().get(name) or (str if kinds == {str} else number)
+    option = source("empirics.verbs:train").options.get(name)
+    reader = (option and READERS.get(option.kind)) or (str if kinds == {str} else number)
     try:
         value = reader(text)
-    except ArgumentTypeError as error:
+    except DomainError as error:
         raise BoundsError(f"{name} {error}") from None
     check_options({name: value})
     if name == "partition":

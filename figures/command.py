@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bounds.errors import BoundsError, unknown
-from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.tables import aligned, to_json
-from bounds.showing.terminal import print_lines, printable
-from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
+from bounds.showing.command_line import Report
+from bounds.showing.numbers import check_between, check_workers
+from bounds.showing.tables import aligned
+from bounds.showing.terminal import printable
+from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 from empirics.experiments import Store
 from empirics.experiments.checking import check_words
-from empirics.experiments.command import folder as store_folder, path_word, word
+from empirics.experiments.command import folder as store_folder
 from empirics.experiments.running import Done, interrupted, sweep
 from empirics.progress import progress
 
@@ -22,72 +22,131 @@ from .artefact import Artefact
 from .catalogue import artefact, chosen, NAMES
 from .changes import in_force, read, refuse_mixed
 from .dry_run import planned
-from .making import budget, cells, make, redraw, resume, said, sets_of_kept
+from .making import budget, cells, make, redraw as redrawn, resume, said, sets_of_kept
 from .report import TITLE
 from .scale import SCALES
 from .style import HOUSE, STYLES
 from .substitutes import counted_as_here
 
-FINE, FINDING = 0, 1
 MOST_SEEDS = 1000
 FIGURE_JSON = """\
+scales:
+  smoke      seconds, on data that come with the packages: everything runs end to end
+  laptop     about an hour and a half on two cores for all: smaller networks, fewer rounds and seeds
+  overnight  the papers' local work and half of their rounds or more, on networks for two cores: four days
+  paper      the setting of the paper itself, for GPUs
+
 --json prints a list of objects: without names those of the list (name, source, title), with --dry-run one per figure
-(name, scale, runs, there, to_do, minutes: at most, of one core, or of a GPU at the paper's scale)."""
+(name, scale, runs, there, to_do, minutes: at most, of one core, or of a GPU at the paper's scale); otherwise one object
+(figures, files, folder)."""
+MODES = ("fresh", "no_sweep", "dry_run", "redraw", "bundle")
 
 
-def figure(arguments: Sequence[str]) -> int:
-    """Run what is missing and write the figures; 1 when a run failed or is left out."""
-    parser = _parser()
-    try:
-        args = parser.parse_args(list(arguments))
-    except SystemExit:  # --help
-        return FINE
-    if not args.names:
-        refuse_idle(parser, args, vars(args).keys() - {"json"}, "without a name the figures and tables are listed")
-        return _list(args.json)
-    if args.no_sweep:
-        refuse_idle(parser, args, ("workers", "scheduler"), "--no-sweep runs nothing")
-    if args.scheduler:
-        refuse_idle(parser, args, ("workers",), "--scheduler is a running cluster, which has workers of its own")
-    known_scale(args.scale)
-    if args.style not in STYLES:
-        raise unknown("style", args.style, STYLES)
-    wanted = chosen(args.names)
-    if args.redraw:
-        refuse_idle(parser, args, ("store", "workers", "scheduler", "seeds", "set"), "--redraw reads no runs")
-    if args.dry_run:
-        refuse_idle(parser, args, ("workers", "scheduler", "output"), "--dry-run runs and writes nothing")
-    else:
-        refuse_idle(parser, args, ("json",), "what is drawn is written into files, numbers as CSV and JSON beside it")
-    changes = read(args.set, args.seeds, wanted, args.scale)
-    store = Store(store_folder(args.store))
-    there = sets_of_kept(args.scale) if args.no_sweep else ()
-    with in_force(changes, args.scale), counted_as_here(there):
+def figure(
+    *names: str,
+    scale: str = "laptop",
+    seeds: int | None = None,
+    set_: Sequence[str] = (),
+    output: Path | str | None = None,
+    store: Path | str | None = None,
+    fresh: bool = False,
+    no_sweep: bool = False,
+    dry_run: bool = False,
+    redraw: bool = False,
+    bundle: bool = False,
+    style: str = HOUSE,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    report: Callable[[str], object] = str,
+) -> Report:
+    """Make figures and tables of the papers beside what they report; run what is missing. Without a name, list them.
+
+    Args:
+        names: Figures or tables, the short name of a paper, or all.
+        scale: How much is computed: smoke, laptop, overnight or paper (laptop).
+        seeds: Number of seeds of every run, instead of the plan's.
+        set_: Another value in every run that has the argument, as ARGUMENT=VALUE.
+        output: Folder of the files (./figures-SCALE-CHANGES; of a bundle ./fedbounds-bundle).
+        store: Folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store).
+        fresh: Run everything again.
+        no_sweep: Draw what is there; run nothing.
+        dry_run: Show what would run and how long it takes; run and write nothing.
+        redraw: Draw the figures in -o again, from their CSV alone.
+        bundle: Write one folder with all figures, tables, numbers, bounds and the audit; run nothing but the audit.
+        style: Style of the figures: house, neurips, icml or slides (house).
+        workers: Processes (one per core, or per GPU); 0: in this process.
+        scheduler: Address of a running dask cluster to use instead.
+        report: called with a line for every part of the work as it begins.
+    """
+    given = locals()
+    if len(modes := [f"--{name.replace('_', '-')}" for name in MODES if given[name]]) > 1:
+        raise UsageError(f"give only one of {', '.join(modes)}")
+    check_workers(workers)
+    check_between("seeds", seeds, 1, MOST_SEEDS)
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    if style not in STYLES:
+        raise unknown("style", style, STYLES)
+    if scheduler == "":
+        raise UsageError("--scheduler needs the address of a running dask cluster")
+    changes_asked = [set_] if isinstance(set_, str) else list(set_)
+    work = {"workers": workers, "scheduler": scheduler}
+    changed = {"seeds": seeds, "set": tuple(changes_asked)}
+    if bundle:
+        from .bundle import bundle as bundled
+
+        if names not in ((), ("all",)):
+            raise UsageError(f"--bundle gathers all figures and tables; leave out {', '.join(names)}")
+        refuse_unused("--bundle runs nothing but the audit", scheduler=scheduler, **changed)
+        return bundled(
+            scale, Path(output or "fedbounds-bundle"), Store(store_folder(store)), 2 if workers is None else workers
+        )
+    if not names:
+        refuse_unused("without a name the figures and tables are listed", **work, **changed, output=output, store=store)
+        if modes or scale != "laptop":
+            raise UsageError(f"{modes[0] if modes else '--scale'} needs the names of figures, or all")
+        return _list()
+    if scheduler:
+        refuse_unused("--scheduler is a running cluster with workers of its own", workers=workers)
+    if no_sweep:
+        refuse_unused("--no-sweep runs nothing", **work)
+    if redraw:
+        refuse_unused("--redraw reads no runs", **work, **changed, store=store)
+    if dry_run:
+        refuse_unused("--dry-run runs and writes nothing", **work, output=output)
+    wanted = chosen(names)
+    changes = read(changes_asked, seeds, wanted, scale)
+    held = Store(store_folder(store))
+    there = sets_of_kept(scale) if no_sweep else ()
+    with in_force(changes, scale), counted_as_here(there):
         if str(changes):
-            check_words(cells(wanted, args.scale))
-        if args.dry_run:
-            return planned(wanted, args.scale, store, args.json)
-        target = args.output or Path(f"figures-{args.scale}{changes.folder}")
-        if args.redraw:
+            check_words(cells(wanted, scale))
+        if dry_run:
+            return planned(wanted, scale, held)
+        target = Path(output or f"figures-{scale}{changes.folder}")
+        if redraw:
             writable_folder("-o", target, {"REPORT.md": TITLE})
-            return _redraw(wanted, target, args.style)
+            return _redraw(wanted, target, style)
         refuse_mixed(changes, target)
         writable_folder("-o", target, {"REPORT.md": TITLE})
-        if not args.fresh and (taken := resume(wanted, args.scale, store)):
-            print(f"{taken} runs are taken from those that are kept with the code", flush=True)
-        failed = _without(wanted, args.scale, store) if args.no_sweep else _sweep(wanted, args, store)
-        paths = drawn(wanted, args.scale, store, target, args.style, str(changes))
-    print(f"{len(wanted)} figures and tables, {len(paths)} files in {target}")
-    return FINDING if failed else FINE
+        if not fresh and (taken := resume(wanted, scale, held)):
+            report(f"{taken} runs are taken from those that are kept with the code")
+        if no_sweep:
+            failed = _without(wanted, scale, held)
+        else:
+            failed = bool(_sweep(wanted, scale, held, fresh, workers, scheduler, report))
+        paths = drawn(wanted, scale, held, target, style, str(changes))
+    data = {"figures": [made.name for made in wanted], "files": list(map(str, paths)), "folder": str(target)}
+    return Report([f"{len(wanted)} figures and tables, {len(paths)} files in {target}"], data, int(failed))
 
 
-def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> int:
+def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> Report:
     """Other pictures of the same numbers."""
-    paths = [path for made in redraw(wanted, folder, style) for path in made]
+    paths = [path for made in redrawn(wanted, folder, style) for path in made]
     if not paths:
         raise BoundsError(f"none of these figures lies in {folder} with its numbers (CSV) and its card (JSON)")
-    print(f"{len(paths)} files in {folder}")
-    return FINE
+    data = {"figures": [made.name for made in wanted], "files": list(map(str, paths)), "folder": str(folder)}
+    return Report([f"{len(paths)} files in {folder}"], data)
 
 
 def drawn(
@@ -106,12 +165,6 @@ def drawn(
     return [path for paths in made for path in paths]
 
 
-def known_scale(scale: str) -> None:
-    """Refuse a scale that is none."""
-    if scale not in SCALES:
-        raise unknown("scale", scale, SCALES)
-
-
 def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> bool:
     """Run nothing; whether runs are missing, which is said. A figure that has none of its runs is refused."""
     runs = cells(wanted, scale)
@@ -127,14 +180,22 @@ def _without(wanted: Sequence[Artefact], scale: str, store: Store) -> bool:
     return bool(missing)
 
 
-def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -> list[Done]:
-    todo = cells(wanted, args.scale)
-    there = set() if args.fresh else {kept.card["key"] for kept in store.of(todo)}
+def _sweep(
+    wanted: Sequence[Artefact],
+    scale: str,
+    store: Store,
+    fresh: bool,
+    workers: int | None,
+    scheduler: str | None,
+    report: Callable[[str], object],
+) -> list[Done]:
+    """Run what is missing; returns what failed."""
+    todo = cells(wanted, scale)
+    there = set() if fresh else {kept.card["key"] for kept in store.of(todo)}
     missing = [cell for cell in todo if cell.key not in there]
     if missing:
         writable_folder("--store", store.folder)
-    time = said(budget(wanted, args.scale, missing), missing)
-    print(f"{len(todo)} runs, {len(missing)} to do: at most {time}", flush=True)
+    report(f"{len(todo)} runs, {len(missing)} to do: at most {said(budget(wanted, scale, missing), missing)}")
     failed: list[Done] = []
     with progress("running what the figures read") as bar:
         bar.start(len(todo))
@@ -146,54 +207,12 @@ def _sweep(wanted: Sequence[Artefact], args: argparse.Namespace, store: Store) -
             bar.step()
 
         try:
-            sweep(todo, store, args.workers, args.scheduler, args.fresh, finished)
+            sweep(todo, store, workers, scheduler, fresh, finished)
         except KeyboardInterrupt:
             raise interrupted(store, todo, "runs") from None
     return failed
 
 
-def _list(as_json: bool) -> int:
+def _list() -> Report:
     rows = [(name, made.source or "ours", made.title) for name in NAMES for made in [artefact(name)]]
-    if as_json:
-        print(to_json([dict(zip(("name", "source", "title"), row, strict=True)) for row in rows]))
-    else:
-        print_lines(aligned(rows))
-    return FINE
-
-
-def _parser() -> Parser:
-    scales = "\n".join(f"  {name:<10} {words}" for name, words in SCALES.items())
-    parser = bare_parser("figure", f"scales:\n{scales}", below=[FIGURE_JSON])
-    add = parser.add_argument
-    add("names", nargs="*", metavar="NAME", help="figures or tables, a paper's short name, or all; none: list them")
-    add("--scale", default="laptop", metavar="S", help="how much is computed (laptop)")
-    add(
-        "--seeds",
-        type=whole_number(1, MOST_SEEDS),
-        metavar="N",
-        help="so many seeds of every run instead of the plan's",
-    )
-    add(
-        "--set",
-        nargs="+",
-        default=[],
-        metavar="ARGUMENT=VALUE",
-        help="another value in every run that has the argument",
-    )
-    add("-o", dest="output", type=path_word, metavar="DIR", help="where the files go (./figures-SCALE-CHANGES)")
-    add("--store", type=path_word, metavar="DIR", help="folder of the runs ($FEDBOUNDS_STORE, else ./fedbounds-store)")
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--fresh", action="store_true", help="run everything again")
-    group.add_argument("--no-sweep", action="store_true", help="draw what is there, run nothing")
-    group.add_argument("--dry-run", action="store_true", help="say what would run and how long; run and write nothing")
-    group.add_argument("--redraw", action="store_true", help="draw the figures in -o again, from their CSV alone")
-    add("--json", action="store_true", help="the list, or the plan of --dry-run, as JSON, described below")
-    add("--style", default=HOUSE, metavar="S", help=f"how figures look: {', '.join(STYLES)} ({HOUSE})")
-    add(
-        "--workers",
-        type=whole_number(0, MOST_WORKERS),
-        metavar="N",
-        help="processes (one per core, or per GPU); 0: in this process",
-    )
-    add("--scheduler", type=word, metavar="ADDRESS", help="a running dask cluster instead")
-    return parser
+    return Report(aligned(rows), [dict(zip(("name", "source", "title"), row, strict=True)) for row in rows])

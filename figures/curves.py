@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -12,11 +13,19 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
+from bounds.core import Bound
 from bounds.errors import BoundsError, unknown
+from bounds.letters import quantity_named
 from bounds.quantities import Quantity
+from bounds.showing.command_line import Report
 from bounds.showing.files import refuse_foreign, to_write, whole, write_whole
+from bounds.showing.loading import load
+from bounds.showing.reading import given_values
+from bounds.showing.spelling import speaks_unicode
 from bounds.showing.tables import aligned, number
-from bounds.showing.terminal import bars
+from bounds.showing.terminal import bars, on_terminal
+from bounds.showing.usage import UsageError
+from bounds.showing.values import stand_ins, taken_as_they_are
 from bounds.units import ONE
 
 from .curve_data import Curve, data, notes, Picture, rows, stretches
@@ -35,6 +44,47 @@ TINTS = ("#a3c1e4", "#f2b8a6", "#a9d8c6", "#cdb7dd", "#e8dca0", "#c9c9c9", "#8fd
 """Fills of stacked terms."""
 SHADES = (*CYCLE, "#5b8fd0", "#e58a6b", "#63b59b", "#b48fcb")
 """Lines, in the order they are given."""
+
+
+def plot(
+    *words: str | Bound,
+    x: str = "",
+    outside: bool = False,
+    output: Path | str | None = None,
+    **quantities: Any,
+) -> Report:
+    """Draw one bound term by term, or compare several, along one quantity; a CSV file goes beside the picture.
+
+    Args:
+        words: One or more bounds, values as quantity=value, and files of constants as @file.json.
+        x: The quantity to draw along, as QUANTITY=a:b:n; not needed where one range alone is given.
+        outside: Draw the formula also where conditions fail.
+        output: The picture (NAME.svg).
+        quantities: Values by name.
+    """
+    named = [word for word in words if isinstance(word, Bound) or ("=" not in word and not word.startswith("@"))]
+    if not named:
+        raise UsageError("plot needs the name of a bound")
+    bounds = [word if isinstance(word, Bound) else load(word) for word in named]
+    values = [word for word in words if isinstance(word, str) and word not in named]
+    ranges = [word for word in values if ":" in word and not word.startswith("@")]
+    if not x and len(ranges) == 1:
+        x = ranges[0]
+        values.remove(x)
+    swept, equals, _ = x.partition("=")
+    if not equals:
+        raise UsageError(f"plot needs x=QUANTITY=a:b:n once; got x={x}")
+    known = {q.name for bound in bounds for q in bound.quantities}
+    quantity = quantity_named(swept, known, bounds[0].source.paper)
+    if output == "":
+        raise UsageError("-o needs the name of a file, such as picture.svg")
+    path, _ = places(Path(output or "-vs-".join(bound.name for bound in bounds) + ".svg"))
+    given = given_values([f"{quantity}{x.removeprefix(swept)}", *values], quantities)
+    picture = data(bounds, quantity, given)
+    wrote = write(picture, path, outside=outside)
+    remarks = [*notes(picture, outside), *taken_as_they_are(bounds, given), *stand_ins(bounds, given)]
+    person = on_terminal(sys.stdout) and speaks_unicode()
+    return Report(sparklines(picture, outside) if person else [], None, remarks=remarks, wrote=wrote)
 
 
 def draw(ax: Axes, picture: Picture, *, outside: bool = False) -> None:
@@ -242,4 +292,4 @@ def places(path: Path, begins: str = "bound,curve,part,") -> tuple[Path, Path]:
     return path, beside
 
 
-__all__ = ["Curve", "Picture", "data", "draw", "notes", "places", "rows", "sparklines", "write", "write_both"]
+__all__ = ["Curve", "Picture", "data", "draw", "notes", "places", "plot", "rows", "sparklines", "write", "write_both"]

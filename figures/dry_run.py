@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bounds.showing.tables import aligned, to_json
+from bounds.showing.command_line import Report
+from bounds.showing.tables import aligned
 from empirics.experiments import Cell, Store
 from empirics.experiments.canonical import text
 from empirics.experiments.results import ordered
@@ -16,25 +17,23 @@ from .making import cells, kept_with_code, minutes, said
 SEED = "seed"
 
 
-def planned(wanted: Sequence[Artefact], scale: str, store: Store, as_json: bool = False) -> int:
-    """Print the plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
+def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> Report:
+    """The plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
     packed = {kept.card["key"] for artefact in wanted for kept in kept_with_code(scale, artefact.packed_in)}
     of_each = {artefact.name: cells([artefact], scale) for artefact in wanted}
     costs = {artefact.name: minutes(artefact, scale, of_each[artefact.name]) for artefact in wanted}
     all_ = {cell.key: cell for mine in of_each.values() for cell in mine}
     there = all_.keys() & (packed | {kept.card["key"] for kept in store.of(all_.values())})
-    if as_json:
-        print(to_json([_record(name, scale, of_each[name], costs[name], there) for name in of_each]))
-        return 0
     where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
+    lines = []
     for artefact in wanted:
         mine, cost = of_each[artefact.name], costs[artefact.name]
-        print(f"{artefact.name} ({scale}): {_summary(mine, cost, there, where)}")
-        print("\n".join(f"  {line}" for line in _lines(mine, cost, there)))
+        lines.append(f"{artefact.name} ({scale}): {_summary(mine, cost, there, where)}")
+        lines += [f"  {line}" for line in _lines(mine, cost, there)]
     if len(wanted) > 1:
         together = {key: cost for each in costs.values() for key, cost in each.items()}
-        print(f"together: {_summary(list(all_.values()), together, there, where)}")
-    return 0
+        lines.append(f"together: {_summary(list(all_.values()), together, there, where)}")
+    return Report(lines, [_record(name, scale, of_each[name], costs[name], there) for name in of_each])
 
 
 def _record(name: str, scale: str, mine: Sequence[Cell], cost: Mapping[str, float], there: set[str]) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from typing import Any, cast, TYPE_CHECKING
 
 import matplotlib
 
-from paper_checks.validation.comparison import Comparison, Row as Measured
+from bounds.showing.command_line import Report
+from paper_checks.validation.comparison import as_json, Comparison, Row as Measured, write as write_table
+from paper_checks.validation.every import Survey
 
 from .drawing import Axis, columns, each_panel, Row
 from .style import GREY, MEASURED, save as write, STYLE, THEORY
@@ -30,10 +32,10 @@ def data(rows: Iterable[Measured]) -> list[dict[str, Any]]:
             "curve": CURVES[row.quantity],
             "x": float(row.clients),
             "y": row.value if row.value > 0 else float("nan"),
-            "error": row.standard_error or 0.0,
+            "error": row.standard_error,
         }
-        for row in sorted(rows, key=lambda row: row.clients or 0)
-        if row.clients is not None and row.quantity in CURVES
+        for row in sorted(rows, key=lambda row: row.clients)
+        if row.quantity in CURVES
     ]
 
 
@@ -55,8 +57,23 @@ def save(result: Comparison, folder: Path) -> list[Path]:
     """Write ``NAME.svg`` and ``NAME.png`` beside the result's table; returns the paths."""
     x, y = Axis("", log=True), Axis("loss", log=True)
     with matplotlib.rc_context(cast(Any, STYLE)):
-        made = each_panel(data(result.rows()), partial(panel, LINES), x, y, legend_lines=2, shared=True)
+        made = each_panel(data(result.numbers()), partial(panel, LINES), x, y, legend_lines=2, shared=True)
         paths = [folder / f"{result.bound.name}{suffix}" for suffix in (".svg", ".png")]
         for path in paths:
             write(made, path)
     return paths
+
+
+def write_all(found: Comparison | Survey | Report, folder: Path, command: str) -> list[Path]:
+    """The table of a validation, its card, and the figure of the bound that has one."""
+    if isinstance(found, Report):
+        return []
+    if isinstance(found, Survey):
+        return [found.to_csv(folder / "validation.csv")]
+    paths = write_table(found, folder, command)
+    return paths + (save(found, folder) if "problems" in found.card else [])
+
+
+def plain(found: Comparison | Survey | Report, command: str) -> Any:
+    """What ``fedbounds validate --json`` prints."""
+    return as_json(found, command) if isinstance(found, Comparison) else found.as_json()

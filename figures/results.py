@@ -10,20 +10,82 @@ from typing import Any
 import numpy as np
 
 from bounds.errors import unknown
+from bounds.showing.command_line import Report
 from bounds.showing.files import refuse_foreign, to_write, write_whole
+from bounds.showing.usage import refuse_unused, UsageError, writable_file
 from empirics.errors import EmpiricsError
 from empirics.experiments.results import is_number, ordered, Row, shown, STALE
+from empirics.experiments.results_command import filters, selected, tabulated
 from empirics.spec_strings import refuse_twice
 
 from .curves import places, WIDE_RANGE, write_both
 from .drawing import Axis, panels
 from .runs import mean_curve
 
+AXES = """--plot draws means over the seeds with a band of one standard error; their numbers go beside them as CSV:
+  x=round (rounds is the same) for a curve over the measured rounds, or x=ARGUMENT whose values are numbers;
+  y=QUANTITY; hue=ARGUMENT,ARGUMENT (none: one curve). Runs that differ in more than that are not averaged:
+  filter them, or name what tells them apart in hue"""
 ROUND = "round"
 SEED, VALUE, QUANTITY = "seed", "value", "quantity"
 TOLD = (SEED, "key", "status", ROUND, QUANTITY, VALUE)
 """Columns in which runs that are averaged may differ."""
 COLUMNS = ("curve", "x", "y", "error", "seeds")
+
+
+def results(
+    *words: str,
+    sweep: str | None = None,
+    columns: Sequence[str] = (),
+    store: Path | str | None = None,
+    plot: bool = False,
+    x: str = "",
+    y: str = "",
+    hue: str = "",
+    csv: bool = False,
+    latex: bool = False,
+    output: Path | str | None = None,
+) -> Report:
+    """Show the results in a store, one line per run and quantity at its last round, or draw them.
+
+    Args:
+        words: Only runs with this argument or column, as name=value.
+        sweep: Only the runs of a sweep: its name, or the file of its plan.
+        columns: Columns to print (all that vary).
+        store: Folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store).
+        plot: Draw a picture, by x=..., y=..., hue=..., described below.
+        x: round, or an argument whose values are numbers.
+        y: The quantity to draw.
+        hue: Arguments that tell the curves apart, separated by commas.
+        csv: Print the table as CSV, with every digit.
+        latex: Print the table in LaTeX.
+        output: Write the table to this file (.csv or .tex), or the picture (Y-over-X.svg).
+    """
+    path = None if output is None else Path(output)
+    if plot:
+        refuse_unused("--plot prints no table", columns=columns, csv=csv, latex=latex)
+        for name, value, example in (("x", x, "round"), ("y", y, "test_accuracy")):
+            if not value:
+                raise UsageError(f"--plot needs {name}=..., such as {name}={example}")
+    else:
+        refuse_unused("only --plot draws along axes", x=x or None, y=y or None, hue=hue or None)
+        if path is not None:
+            if path.suffix not in (".csv", ".tex"):
+                raise UsageError(f"-o writes a table to .csv or .tex; got {path}; --plot draws a picture")
+            writable_file("-o", path)
+    if csv and latex:
+        raise UsageError("give only one of --csv, --latex")
+    if sweep == "":
+        raise UsageError("--sweep needs the name of a sweep, or the file of its plan")
+    table, damages, remarks = selected(filters(words), sweep, store, rounds=plot and x in ("round", "rounds"))
+    if plot:
+        axes = {"x": x, "y": y} | ({"hue": hue} if hue else {})
+        found = Report([], None, wrote=write(table, axes, path))
+    else:
+        form = path.suffix if path is not None else ".csv" if csv else ".tex" if latex else ""
+        found = tabulated(table, [columns] if isinstance(columns, str) else columns, form, path, words)
+    found.remarks, found.status = tuple(remarks), int(bool(damages))
+    return found
 
 
 def write(table: Sequence[Row], axes: Mapping[str, str], path: Path | None) -> list[Path]:

@@ -15,9 +15,7 @@ import fedbounds
 from bounds import BOUNDS, get
 from bounds.errors import BoundsError
 from bounds.showing import files
-from bounds.showing.completion import options, script
-from bounds.showing.usage import VERBS
-from figures import bundle
+from bounds.showing.verbs import VERBS
 from paper_checks.falsifier import load_witness
 
 ROOT = Path(__file__).parents[1]
@@ -47,20 +45,15 @@ def folder(tmp_path, monkeypatch):
 
 # ---- help, examples, completion ----
 
-NEEDED = {"results": "sweep", "bundle": "figure"}
-"""Verbs whose example reads what the example of another verb has written."""
-SLOW = {"advise", "bundle", "check", "tightness"}
-TRIED = [v for v in VERBS if v not in ("list", "validate", "open", *NEEDED.values())]
+SLOW = {"advise", "check", "tightness"}
+TRIED = [v for v in VERBS if v not in ("list", "validate", "sweep")]
 EXAMPLES = [pytest.param(v, marks=[pytest.mark.slow] if v in SLOW else []) for v in TRIED]
 
 
 @pytest.mark.parametrize("verb", EXAMPLES)
-def test_the_examples_run_as_printed(run, verb, folder, monkeypatch, request):
-    if verb == "bundle":  # with the verdicts that the whole suite shares
-        verdicts = request.getfixturevalue("verdicts")
-        monkeypatch.setattr(bundle, "audit", lambda claims, *_: [verdicts[claim.name] for claim in claims])
+def test_the_examples_run_as_printed(run, verb, folder):
     shutil.copytree(ROOT / "examples", folder / "examples")
-    for each in filter(None, (NEEDED.get(verb), verb)):
+    for each in ["sweep", verb] if verb == "results" else [verb]:
         status, out, err = run(*shlex.split(VERBS[each].example)[1:])
         assert (status, err) == (0, "")
         assert out
@@ -69,15 +62,13 @@ def test_the_examples_run_as_printed(run, verb, folder, monkeypatch, request):
 IRIS = ["--problem", "softmax(iris)", "--clients", "3"]
 JSON = {
     "list": ["--paper", "fedals"],
-    "quantities": ["smoothness"],
-    "show": [ONE, "--sensitivity", "clients=7", "smoothness=1.1", *GAP.split()],
+    "show": [ONE],
     "eval": [ONE, "clients=7", "smoothness=1.1", *GAP.split()],
     "minimize": ["decaying_k.per_rounds", "over=local_steps"],
     "solve": [ONE, "for=clients", "target=0.1", "--smallest", "smoothness=1.1", *GAP.split()],
     "validate": ["fedinit.lemma_2", "--instances", "1", "--rounds", "2", "--clients", "3"],
     "train": [*IRIS, "--rounds", "2", "--engine", "torch"],
     "constants": IRIS,
-    "data": ["iris"],
     "sweep": [f"{ROOT}/examples/beta.toml", "--status"],
     "check": [MINE],
     "falsify": ["fedcog.smoothness_step", "--evaluations", "7", "clients=2"],
@@ -85,9 +76,9 @@ JSON = {
     "rate": ["fedavg()", "local_steps=2", "step_size=0.2", "smoothness=1.3", "strong_convexity=0.4"],
     "figure": [],
 }
-FILES = {"plot", "explore", "open", "bundle", "completion"}
+FILES = {"plot", "explore", "completion", "examples"}
 """Verbs that write files, or a script."""
-ELSEWHERE = {"results", "compare", "advise", "verdict"}
+ELSEWHERE = {"results", "compare", "advise"}
 """Their JSON is read by tests of their own."""
 
 
@@ -99,16 +90,27 @@ def test_help_of_every_verb_has_its_example_and_a_nonsense_option_is_one_line(ru
     for word in ("--help", "help"):
         status, overview, err = run(word)
         assert (status, err) == (0, "")
-        assert all(verb.example in overview for verb in VERBS.values())
+        assert [verb for verb in VERBS if f"  {verb}: {VERBS[verb].help}" not in overview] == []
     for verb in VERBS:
         status, out, err = run(verb, "--help")
         assert (status, err) == (0, "")
-        assert out.startswith(f"usage: fedbounds {verb}")
-        assert verb == "validate" or f"example: {VERBS[verb].example}" in out
-        told = "--json prints" in out
-        assert told == (verb not in FILES) or verb in ("validate", "constants", "verdict", "results")
+        assert out.startswith(f"Usage: fedbounds {verb}")
+        assert f"example: {VERBS[verb].example}" in out
+        assert ("--json" in out) == VERBS[verb].json
         status, out, err = run(verb, "--no-such-option")
         assert (status, err.count("\n"), err[:11]) == (2, 1, "fedbounds: ")
+
+
+def test_a_verb_of_the_version_before_runs_as_what_replaced_it_and_says_so(run):
+    assert fedbounds.RENAMED.keys().isdisjoint(VERBS)
+    for old, words, new in (
+        ("data", ["iris"], "list data iris"),
+        ("quantities", ["smoothness"], "list quantities smoothness"),
+        ("verdict", ["fedcog"], "check --summary fedcog"),
+    ):
+        status, out, err = run(old, *words)
+        assert (status, err.count("\n"), f"fedbounds {new}" in err) == (0, 1, True)
+        assert out == run(*new.split())[1] != ""
 
 
 @pytest.mark.parametrize("verb", JSON)
@@ -118,16 +120,15 @@ def test_json_is_read_by_strict_parsers(verb, folder, run):
     assert json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
-def test_the_shell_completes_verbs_options_and_names(run):
-    assert options(run("solve", "--help")[1]) == ["-h", "--help", "--largest", "--smallest", "--zip", "--json"]
-    assert {"--nesterov", "--beta1", "--beta2", "--device"} <= set(options(run("train", "--help")[1]))
-    text = script("bash", {"eval": ["--json", ONE, "smoothness="], "list": ["--paper"]})
-    asked = 'COMP_WORDS=({}); COMP_CWORD={}; _fedbounds 2>/dev/null; echo "${{COMPREPLY[@]}}"\n'
-    lines = [("fedbounds ev", 1), ("fedbounds eval fedals", 2), ("fedbounds eval x smo", 3), ("fedbounds list -", 2)]
-    told = text + "".join(asked.format(words, at) for words, at in lines)
-    done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["eval", ONE, "smoothness=", "--paper"]
-    assert script("zsh", {"list": []}).startswith("autoload")
+def test_the_shell_completes_verbs_and_options(run):
+    status, script, err = run("completion", "bash")
+    assert (status, err) == (0, "")
+    assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
+    assert all(word in script for word in (*VERBS, "--nesterov", "--smallest", "--paper"))
+    for shell in ("zsh", "fish"):
+        assert "tightness" in run("completion", shell)[1]
+    status, _, err = run("completion", "tcsh")
+    assert (status, all(shell in err for shell in ("bash", "zsh", "fish"))) == (2, True)
 
 
 # ---- list, show ----
@@ -143,17 +144,17 @@ def test_list_names_every_bound_once_and_those_of_one_paper_as_json(run):
     assert entries[0]["source"] == str(get(entries[0]["name"]).source)
 
 
-def test_show_prints_card_latex_json_or_elasticities(run):
+def test_show_prints_card_latex_or_json_and_eval_elasticities(run):
     assert run("show", ONE) == (0, f"{get(ONE)}\n", "")
     assert run("show", ONE, "--latex")[1] == get(ONE).latex() + "\n"
     card = json.loads(run("show", "--json", ONE)[1])
     assert {q["name"]: q["per_client"] for q in card["quantities"]}["local_gap"] is True
-    _, out, _ = run("show", MINE, "--sensitivity", *AT, "rounds=500", "step_size=0.1")
+    _, out, _ = run("eval", MINE, "--elasticity", *AT, "rounds=500", "step_size=0.1")
     shares = dict(line.split() for line in out.splitlines()[1:])
     start = 2 * 2.3 / (0.1 * 500)
     assert float(shares["initial_gap"]) == pytest.approx(start / mine(0.1, 500), rel=1e-5)
     assert float(shares["rounds"]) == pytest.approx(-start / mine(0.1, 500), rel=1e-5)
-    status, out, err = run("show", MINE, "--sensitivity", *AT, "rounds=500", "step_size=2")
+    status, out, err = run("eval", MINE, "--elasticity", *AT, "rounds=500", "step_size=2")
     assert (status, "nan" in out, "1/L" in err) == (0, True, True)
 
 
@@ -284,16 +285,10 @@ def test_plot_writes_a_picture_and_its_numbers(run, folder):
     assert (folder / "mine.sparse_sgd.csv").read_bytes() == drawn
 
 
-def test_validate_lists_what_there_is_and_passes_the_rest_of_the_line_on(run, monkeypatch):
-    from paper_checks import validation
-
+def test_validate_lists_what_there_is(run):
     status, out, err = run("validate")
     assert (status, err) == (0, "")
     assert {ONE, "decaying_k.theorem_1"} <= set(out.split())
-    heard = []
-    monkeypatch.setattr(validation, "run", lambda *given: heard.append(given) or 1)
-    assert run("validate", "test.spy", "--seeds", "4")[0] == 1
-    assert heard == [("test.spy", ["--seeds", "4"], None)]
 
 
 # ---- results ----
@@ -430,18 +425,15 @@ LINES = [
     (f"solve {ONE} for=clients target=0.1 --outside smoothness=1.1 {GAP}", "--outside; --help"),
     ("list --paper fedasl", "'fedasl' 'fedals'"),
     (["list", "--paper", ""], "''"),
-    (f"show {ONE} smoothness=1", "--sensitivity"),
-    (f"show {ONE} --latex --json", "--latex"),
-    (f"show {ONE} fedcog.theorem", f"{ONE} fedcog.theorem"),
-    (f"show {ONE} fedcog.theorem --sensitivity", "quantity=value 'fedcog.theorem'"),
-    (f"minimize {ONE}", "over=QUANTITY"),
+    (f"show {ONE} smoothness=1", "smoothness=1 eval"),
+    (f"show {ONE} fedcog.theorem", "fedcog.theorem --help"),
+    (f"minimize {ONE}", "--over over=local_steps"),
     (f"minimize {ONE} over=smothness", "'smoothness'"),
     (f"minimize {ONE} over=smoothness smoothness=3", "smoothness"),
     (f"minimize {ONE} over=clients", "clients"),
-    (f"solve {ONE} for=smoothness", "target=NUMBER"),
+    (f"solve {ONE} for=smoothness", "--target target=0.1"),
     (f"solve {ONE} for=smoothness target=low", "target 'low'"),
     (f"solve {ONE} for=smoothness target=1,2", "target '1,2'"),
-    (f"solve {ONE} for=smoothness target=1 --largest --smallest", "--smallest"),
     ("plot x=smoothness=1:2:3", "plot"),
     (f"plot {ONE}", "x=QUANTITY=a:b:n"),
     (f"plot {ONE} smoothness=1:2:3 clients=2:9:8", "x=QUANTITY=a:b:n"),
@@ -452,9 +444,8 @@ LINES = [
     (f"plot {ONE} {GAP.replace('=0.1', '=.1:.9:9')} clients=3 x=smoothness=1:2:3", "9"),
     ("validate fedals.one_rond", ONE),
     ("validate --quick", "--help"),
-    (f"validate -o {ONE} fedcog.theorem", "--help"),
-    (f"validate {ONE} --seed 3", "--seed 3"),
-    ("validate fedcog.theorem --inst 2", "--inst 2"),
+    (f"validate {ONE} --seed 3", "'seed' 'seeds'"),
+    ("validate fedcog.theorem --inst 2", "'inst=2' 'instances'"),
     ("validate fedcog.theorem --problem softmax(iris) -o . @c.json", "@c.json"),
     (f"validate {ONE} --problem softmax(iris) --measured r.csv --clients 4", "--problem --measured"),
     ("validate fedcog.theorem --measured=r.csv --problem=softmax(iris) --clients 4", "--problem --measured"),
@@ -462,11 +453,9 @@ LINES = [
     ("list --paper fedals --paper fedcog", "--paper"),
     ("train --problem softmax(iris) --rounds 20 --rounds 3", "--rounds"),
     ("sweep g.toml --workers 0 --workers 1", "--workers"),
-    ("results --columns value --columns seed", "--columns"),
     ("falsify fedcog.theorem --seed 3 --seed 5", "--seed"),
     ("tightness fedcog.theorem -o one -o two", "-o"),
     (f"plot {ONE} -o one.svg -o two.svg", "-o"),
-    (f"validate {ONE} --clients 2 --clients 3", "--clients"),
     ("falsify fedcog.theorem spread=2 spread=3", "spread"),
     *((f"falsify --replay {WITNESS} {idle}", idle.split()[0])
       for idle in ("--family nonsense", "--seed 3", "-o x.json")),
@@ -476,10 +465,11 @@ LINES = [
     ("figure --scale smoke", "--scale"),
     ("figure fedinit.table_3 --no-sweep --workers 3", "--workers"),
     ("figure fedinit.table_3 --workers 3 --scheduler tcp://127.0.0.1:9", "--workers"),
-    *((f"sweep g.toml --scheduler nonsense {idle}", "--workers") for idle in ("--workers 3", "--status", "--verify")),
+    *((f"sweep g.toml --scheduler nonsense {idle}", idle.split()[0])
+      for idle in ("--workers 3", "--status", "--verify")),
     *((f"sweep g.toml {how} --workers 2", "--workers") for how in ("--status", "--verify")),
     *(([verb, "fedinit.table_3", "--scheduler", ""], "--scheduler") for verb in ("sweep", "figure")),
-    *((f"sweep g.toml --workers {number} --status", "0 1024") for number in ("1_0", "٣", 20 * "9", "-1")),
+    *((f"sweep g.toml --workers {number} --status", "workers") for number in ("1_0", "٣", 20 * "9", "-1")),
     # commas in calls, seeds, devices
     (f"train {BUSY} --partition dirichlet(1,5)", "'dirichlet(1,5)' 1.5"),
     (f"train {BUSY} --algorithm fedsam(0,1)", "'fedsam(0,1)' 0.1"),
@@ -487,7 +477,7 @@ LINES = [
     (f"train {BUSY} --engine jax", "'jax' auto compiled torch"),
     (f"train {BUSY} --device coda", "coda"),
     ("sweep seed.toml --workers 0 --store s", f"{2**53}"),
-    (f"falsify fedcog.theorem --seed {30 * '7'}", "18"),
+    (f"falsify fedcog.theorem --seed {30 * '7'}", 18 * "9"),
     # files that are written
     (f"train {BUSY} --rounds 1 -o /dev/full", "-o /dev/full"),
     (f"train {BUSY} -o t.json", "t.csv"),
@@ -495,9 +485,9 @@ LINES = [
     (f"constants {BUSY} -o c.csv", "c.json"),
     ("falsify fedcog.theorem -o /dev/full", "/dev/full"),
     ("explore fedals.one_round -o runs.csv", "runs.csv runs.html"),
-    ("explore own.py:mine -o page.html", "page.html"),
-    ("verdict fedcog -o other.py", "other.py other.md"),
-    ("verdict fedcog --erratum -o fedcog.md", "fedcog.md fedcog.tex"),
+    ("explore own.py:mine -o page.html", "own.py"),
+    ("check --summary fedcog -o other.py", "other.py other.md"),
+    ("check fedcog --erratum -o fedcog.md", "fedcog.md fedcog.tex"),
     ("check --report loop decaying_k.eq_24", "loop"),
     ([*f"{PLOT} x=smoothness=1:2:3 -o".split(), ""], "-o"),
     *((f"{PLOT} x=smoothness=1:2:3 -o {path}", path) for path in ("/dev/full", "folder", "no/such/folder.svg")),
@@ -506,7 +496,7 @@ LINES = [
     (f"{PLOT} x=smoothness=1:2:3 -o runs.svg", "runs.csv"),
     (f"plot {ONE} {GAP} x=clients=2:9:3 @gap.svg -o gap.svg", "gap.svg"),
     ("figure fedinit.table_6 --scale smoke --no-sweep --store store -o foreign", "REPORT.md"),
-    *((f"bundle --scale smoke --store store -o {name}", name) for name in BUNDLED),
+    *((f"figure --bundle --scale smoke --store store -o {name}", name) for name in BUNDLED),
     # stores
     ("sweep g.toml --status --store loop", "loop"),
     ("sweep g.toml --status --store g.toml/below", "below"),
@@ -751,6 +741,6 @@ def test_a_hook_that_raises_or_returns_something_else_is_named_with_its_file(ref
 
 def test_the_module_is_a_command_and_a_library():
     assert fedbounds.get(ONE) is fedbounds.BOUNDS[ONE]
-    assert "Condition" in dir(fedbounds)
+    assert dir(fedbounds) == sorted(fedbounds.FUNCTIONS)
     with pytest.raises(AttributeError, match="'gett'"):
         _ = fedbounds.gett

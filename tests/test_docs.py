@@ -18,7 +18,7 @@ from sessions import blocks, loaded, python_differences, run_session, shell_diff
 import bounds
 import fedbounds
 from bounds import BOUNDS, PAPERS
-from bounds.showing.usage import VERBS
+from bounds.showing.verbs import VERBS
 from docs.making import (
     committed,
     notebook,
@@ -162,9 +162,11 @@ def test_the_report_is_read_to_the_last_claim():
 
 def test_every_public_name_of_python_has_a_page_and_a_word(written):
     index = (written / "python" / "index.md").read_text(encoding="utf-8")
-    for name in {*fedbounds.ASKED, *bounds.__all__}:
+    for name in {*fedbounds.FUNCTIONS, *fedbounds.OBJECTS, *bounds.__all__}:
         assert re.search(rf"\| (\[{name}\]\({name}\.md\)|`{name}`) \| [^|]{{15,}} \|", index), name
-    assert sorted(single(written, "python")) == sorted({*fedbounds.ASKED, *bounds.__all__} - {*python_pages.CATALOGUES})
+    assert sorted(single(written, "python")) == sorted(
+        {*fedbounds.FUNCTIONS, *fedbounds.OBJECTS, *bounds.__all__} - {*python_pages.CATALOGUES}
+    )
     assert "fedbounds.Condition(words, relation=None, assumption=None)" in python_pages.of_name("Condition")
 
 

@@ -12,9 +12,7 @@ import fedbounds
 from bounds import BOUNDS
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
-from empirics import command, verbs
 from empirics.problems.tasks import task
-from paper_checks.validation import asked as validation, options
 
 SMALL = dict(clients=3, rounds=2, seeds=2, batch=7, step_size=0.07)
 SITE = dict(clients=7, cohort=3, local_steps=3, step_size=0.02, rounds=40, smoothness=2.5, strong_convexity=0.3)
@@ -55,7 +53,7 @@ def test_a_task_and_a_dealt_problem_train_and_validate_like_their_text():
     plan = dict(rounds=2, seeds=2, local_steps=3, batch=7)
     text = fedbounds.validate("fedinit.theorem_1", problem="ridge(iris)", clients=4, **plan)
     dealt = fedbounds.validate("fedinit.theorem_1", problem=task("ridge(iris)").deal("iid", 4, 0), **plan)
-    assert [line.bound for line in dealt.lines] == [line.bound for line in text.lines]
+    assert [line.bound for line in dealt.rows] == [line.bound for line in text.rows]
 
 
 def test_constants_are_the_object_of_the_shell_a_table_and_a_scenario(capsys):
@@ -106,7 +104,7 @@ def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
     line = ["validate", "fedinit.lemma_2", "--instances=1", "--rounds=1", "--local-steps=2", "-o", str(tmp_path)]
     assert fedbounds.main(line) == 0
     assert capsys.readouterr().out.startswith(f"{table}\nwrote ")
-    assert table.to_pandas().bound.tolist() == [line.bound for line in table.lines]
+    assert table.to_pandas().bound.tolist() == [line.bound for line in table.rows]
     with pytest.raises(BoundsError, match=r"fedinit.lemma_2 'batch'"):
         fedbounds.validate(BOUNDS["fedinit.lemma_2"], batch=3)
 
@@ -114,24 +112,13 @@ def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
 # ---- what they are called with ----
 
 
-def test_functions_have_the_words_and_the_defaults_of_the_verbs():
-    parser = command.bare_parser("train")
-    command._shared(parser)
-    command._training(parser)
-    usual = {a.dest: a.default for a in parser._actions if a.dest not in ("help", "output", "problem", "json")}
-    given = {name: p.default for name, p in inspect.signature(verbs.train).parameters.items()}
-    assert {name: given[name] for name in usual} == {n: () if v == [] else v for n, v in usual.items()}
-    assert set(given) - set(usual) == {"problem", *verbs.OWN}
-    words = {name for asked_for in options.ASKED.values() for name in asked_for} - {"out"}
-    assert words <= set(inspect.signature(validation.validate).parameters)
-
-
-def test_every_name_is_loaded_when_asked_for_and_documented():
-    for name in sorted({*fedbounds.ASKED} - {"explore"}):
+def test_every_function_is_loaded_by_its_name_and_documents_every_argument():
+    assert dir(fedbounds) == sorted(fedbounds.FUNCTIONS)
+    wrong = []
+    for name in dir(fedbounds):
         found = getattr(fedbounds, name)
-        assert name in dir(fedbounds)
-        described = inspect.getdoc(found)
-        assert described
-        if name in ("train", "constants", "validate", "compare", "advise"):
-            for parameter in inspect.signature(found).parameters:
-                assert f"\n    {parameter}: " in described.partition("Args:")[2], (name, parameter)
+        described = (inspect.getdoc(found) or "").partition("Args:")[2]
+        wrong += [(name, p) for p in inspect.signature(found).parameters if f"\n    {p}: " not in described]
+    assert wrong == []
+    assert fedbounds.tightness is fedbounds.worst_case
+    assert all(getattr(fedbounds, name) is not None for name in fedbounds.OBJECTS)

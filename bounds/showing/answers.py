@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple
 
@@ -40,16 +40,10 @@ EVAL_JSON = """\
 NaN is null, infinity is "inf" or "-inf"."""
 ANSWERS_JSON = """\
 --json prints one object: name and unit of the bound; answers, one object per point that has one; findings, why the
-others have none. In an answer, where holds the swept quantities;
-{}
-With uncertain constants NAME_interval is [low, high], at least so wide. NaN is null."""
-MINIMIZE_JSON = (
-    ANSWERS_JSON.format("at, value, whole_at, whole_value (the best whole number), limited_by, method.")
-    + """
-Without numbers it is an object of formulas as text: over, at, value, requires and not_looked_at (conditions)."""
-)
-SOLVE_JSON = ANSWERS_JSON.format("at, value, limited_by, note.")
-SENSITIVITY_JSON = ANSWERS_JSON.format("of --sensitivity, the elasticity by quantity.")
+others have none. In an answer, where holds the swept quantities; eval --elasticity has the elasticity by quantity;
+minimize has at, value, whole_at, whole_value (the best integer), limited_by, method; solve has at, value, limited_by,
+note. With uncertain constants NAME_interval is [low, high], at least so wide. NaN is null. minimize without numbers
+prints an object of formulas as text: over, at, value, requires and not_checked (conditions)."""
 OUTSIDE, SILENT = "OUTSIDE", "silent"
 MOST_RANGES = 1000
 """Points at which the interval of a bound is looked for."""
@@ -63,7 +57,7 @@ Ask = Callable[..., dict[str, Any]]
 """A question about a bound at certain values: the numbers and words of its answer by name."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Values, terms and conditions of a bound over a grid; ``outside`` says whether formulas go beyond conditions."""
 
@@ -129,6 +123,9 @@ class Evaluation:
             return ""
         return OUTSIDE if self.outside else SILENT
 
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
     def remarks(self) -> Iterator[str]:
         """What a reader must know besides the numbers."""
         if not self.holds.all():
@@ -186,17 +183,33 @@ def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray,
 # ---- one answer per point ----
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answers:
     """A table of answers, one row per point of a grid; ``findings`` say where there is none and why.
 
-    ``swept`` of the columns say where the point is, the others what the answer is.
+    ``swept`` of the columns say where the point is, the others what the answer is; ``keys`` rename columns in JSON.
     """
 
+    bound: Bound
     head: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     findings: tuple[str, ...]
     swept: int
+    notes: tuple[str, ...] = ()
+    keys: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+
+    @property
+    def status(self) -> int:
+        """1 where a point has no answer."""
+        return int(bool(self.findings))
+
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know besides the numbers."""
+        return (*self.notes, *self.findings)
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.lines(), *self.findings])
 
     def lines(self) -> list[str]:
         """A block ``name  value`` for one point, a table for several; columns that say nothing are left out."""
@@ -204,13 +217,15 @@ class Answers:
         keep = [i for i in range(len(self.head)) if any(row[i] for row in cells)]
         head = [self.head[i] for i in keep]
         rows = [[row[i] for i in keep] for row in cells]
-        if len(rows) == 1:
-            return aligned(list(map(list, zip(head, rows[0], strict=True))))
-        return aligned(rows, head) if rows else []
+        if not rows:
+            return []
+        alone = len(rows) == 1
+        table = aligned(list(map(list, zip(head, rows[0], strict=True)))) if alone else aligned(rows, head)
+        return [self.title, *table] if self.title else table
 
-    def as_json(self, bound: Bound, keys: Mapping[str, str]) -> dict[str, Any]:
-        """The object that ``--json`` prints; ``keys`` rename columns."""
-        columns = [_key(name, keys) for name in self.head[self.swept :]]
+    def as_json(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        columns = [_key(name, self.keys) for name in self.head[self.swept :]]
         answers = [
             {
                 "where": dict(zip(self.head[: self.swept], row[: self.swept], strict=True)),
@@ -218,7 +233,7 @@ class Answers:
             }
             for row in self.rows
         ]
-        told = {"name": bound.name, "unit": str(bound.target.card.unit), "answers": answers}
+        told = {"name": self.bound.name, "unit": str(self.bound.target.card.unit), "answers": answers}
         return {**told, "findings": list(self.findings)}
 
 
@@ -234,7 +249,9 @@ def _spoken(item: Any) -> Any:
     return str(getattr(item, "words", item))
 
 
-def answer(span: Grid, ask: Ask) -> Answers:
+def answer(
+    span: Grid, ask: Ask, remarks: Iterable[str] = (), keys: Mapping[str, str] | None = None, title: str = ""
+) -> Answers:
     """``ask(**values)`` at every point of the grid; a point without an answer becomes a finding."""
     heads = [name for axis in span.axes for name in axis]
     found: list[tuple[Any, ...]] = []
@@ -249,7 +266,7 @@ def answer(span: Grid, ask: Ask) -> Answers:
             continue
         head = (*heads, *columns)
         found.append((*said, *columns.values()))
-    return Answers(head, tuple(found), tuple(findings), len(heads))
+    return Answers(span.bound, head, tuple(found), tuple(findings), len(heads), tuple(remarks), keys or {}, title)
 
 
 def smallest(bound: Bound, over: str) -> Ask:

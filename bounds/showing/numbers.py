@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import re
-from collections.abc import Callable
 
-from ..domains import changed
+from ..errors import DomainError
 
 MOST_WORKERS = 1024
 """Processes that a machine is asked for at most."""
 WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
-HUGE = 10**18 - 1
-"""The largest whole number of a rule without an upper end."""
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 """A plain number: Python would also take 1_000 and the digits of other scripts, which are more often slips."""
 
@@ -30,6 +26,8 @@ def decimal(text: str) -> float | None:
 
 def held(text: str) -> float | None:
     """``decimal``, where a whole number is to be told from its neighbours, which floats beyond 2^53 are not."""
+    from ..domains import changed  # brings numpy, which help does without
+
     found = decimal(text)
     if WHOLE.fullmatch(text) and (said := changed(int(text))):
         raise ValueError(f"must be {said.partition(';')[0]}")
@@ -42,23 +40,10 @@ def is_zero(text: str) -> bool:
 
 
 def whole_word(text: str) -> int:
-    """A whole number of any size, where an option's rule is told later; Python's own would take 1_0 and any script."""
+    """An integer of any size, where an option's rule is told later; Python's own would take 1_0 and any script."""
     if not WHOLE.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"must be a whole number; got {_short(text)}")
+        raise DomainError(f"must be an integer; got {_short(text)}")
     return int(text)
-
-
-def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
-    """A reader of whole numbers from ``low`` to ``high``."""
-    rule = f"a whole number >= {low} of at most 18 digits" if high is None else f"a whole number from {low} to {high}"
-
-    def read(text: str) -> int:
-        found = int(text) if WHOLE.fullmatch(text) else None
-        if found is None or found < low or found > (HUGE if high is None else high):
-            raise argparse.ArgumentTypeError(f"must be {rule}; got {_short(text)}")
-        return found
-
-    return read
 
 
 def number(text: str) -> float:
@@ -66,23 +51,29 @@ def number(text: str) -> float:
     try:
         found = float(text) if text.lower().lstrip("+-") == "inf" else decimal(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{error}; got {_short(text)}") from None
+        raise DomainError(f"{error}; got {_short(text)}") from None
     if found is None:
-        raise argparse.ArgumentTypeError(f"must be a number; got {_short(text)}")
+        raise DomainError(f"must be a number; got {_short(text)}")
     return found
 
 
-def real_word(text: str) -> float:
-    """A number of any size, NaN too, where an option's rule is told later."""
+def number_word(text: str) -> float:
+    """A number of any size, also as a fraction 1/3 and NaN, where an option's rule is told later."""
+    over, slash, under = text.partition("/")
+    if slash and (divisor := number(under)):
+        return number(over) / divisor
     return math.nan if text.lower().lstrip("+-") == "nan" else number(text)
 
 
-def positive(text: str) -> float:
-    """A finite number > 0."""
-    found = number(text)
-    if not 0 < found < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a finite number > 0; got {_short(text)}")
-    return found
+def check_between(name: str, value: int | None, low: int, high: int) -> None:
+    """Refuse an integer that is not in a range; None is left open."""
+    if value is not None and not low <= value <= high:
+        raise DomainError(f"{name} must be an integer from {low} to {high}; got {_short(str(value))}")
+
+
+def check_workers(value: int | None, low: int = 0) -> None:
+    """Refuse a number of processes that no machine is asked for."""
+    check_between("workers", value, low, MOST_WORKERS)
 
 
 def _short(text: str) -> str:

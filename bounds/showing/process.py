@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shortened
+from .extras import to_install
 from .files import inputs_kept
 from .spelling import spelled
 from .terminal import folded, on_terminal, Terminal
@@ -121,9 +122,8 @@ def _of_machine(error: BaseException) -> int:
     if isinstance(error, Warning):
         remark([f"{said(error)} (a warning that a filter made an error)"])
         return MISTAKE
-    missing = (getattr(error, "name", None) or "").partition(".")[0]
-    if isinstance(error, ModuleNotFoundError) and missing and missing not in ROOMS:
-        remark([f"this needs the package {missing}, which is not installed: pip install {missing}"])
+    if missing := to_install(error):
+        remark([missing])
         return MISTAKE
     if _no_memory(error):
         words = f"out of memory ({said(error)})" if str(error) else "out of memory"

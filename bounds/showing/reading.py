@@ -88,6 +88,19 @@ def read(words: Sequence[str]) -> dict[str, Value]:
     return found
 
 
+def given_values(words: Sequence[str], quantities: Mapping[str, Any]) -> dict[str, Value]:
+    """The values of ``quantity=value`` words and files, and of ``quantities`` that a program gives by name."""
+    if twice := next((name for name in quantities if any(word.startswith(f"{name}=") for word in words)), ""):
+        raise BoundsError(f"{twice} is given twice")
+    plain = {name: item.tolist() if hasattr(item, "tolist") else item for name, item in quantities.items()}
+    return {**read(words), **{name: value_of(name, item) for name, item in plain.items()}}
+
+
+def number_of(name: str, item: str | float) -> float:
+    """One number, as a program or a person gives it."""
+    return parse_number(name, item, "") if isinstance(item, str) else float(item)
+
+
 def _check_clashes(
     path: str, brought: Mapping[str, Value], files: Mapping[str, tuple[str, Value]], words: Sequence[str]
 ) -> None:
@@ -102,7 +115,7 @@ def parse(name: str, text: str) -> Value:
     """The value of one quantity from its text."""
     text = text.strip()
     if text.startswith("@"):
-        return _from_json(name, _load(text[1:]))
+        return value_of(name, _load(text[1:]))
     if text == "uniform":
         return Value("uniform", np.empty(0))
     if text.startswith("["):
@@ -221,7 +234,7 @@ def _constants(path: str) -> dict[str, Value]:
     from .. import vocabulary  # needs SymPy, which has been loaded with the bound
     from ..quantities import Quantity
 
-    values = {name: _from_json(name, item) for name, item in held.items() if not name.startswith("_")}
+    values = {name: value_of(name, item) for name, item in held.items() if not name.startswith("_")}
     for name in values:
         meant = name.strip().lower().replace(" ", "_").replace("-", "_")
         if meant != name and (meant in values or isinstance(getattr(vocabulary, meant, None), Quantity)):
@@ -279,7 +292,9 @@ def _finite(end: Any, limit: float) -> Any:
     return limit if end is None else number
 
 
-def _from_json(name: str, item: Any) -> Value:
+def value_of(name: str, item: Any) -> Value:
+    """The value that a program or a JSON file gives: a number, lists of numbers, or text as it is typed."""
+
     def as_number(part: Any) -> float:
         if isinstance(part, bool) or not isinstance(part, (int, float)):
             raise DomainError(f"{name} must be a number or a list of numbers; got {_shown(part)}")

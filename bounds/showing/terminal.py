@@ -27,8 +27,6 @@ QUIET = "|".join(word for word in COLOURS if word.islower())
 VERDICT = re.compile(rf"\b(?:{LOUD})\b|(?:^|(?<=\s\s))(?:{QUIET})(?=$|\s\s|[;:])")
 """In small letters they are verdicts where they stand in a cell of their own; in a sentence they are words."""
 GAP = re.compile(r"(?<=\S)\s{2,}(?=\S)")
-PARAGRAPH = re.compile(r"(?m)^(\S.{89,})\n(?=\S)")
-"""A line that was broken for its length, and goes on."""
 COMMAND = re.compile(r"(?:^\s*|: )fedbounds [a-z]")
 """A line to copy: broken by the terminal itself it is still one command."""
 LEFT = 0.6
@@ -77,12 +75,6 @@ def print_lines(lines: Iterable[str], *, flush: bool = False) -> None:
                 _coloured(part)
             else:
                 print(part, flush=flush)
-
-
-def print_prose(text: str) -> None:
-    """Print paragraphs that are broken for a wide page; for a narrower terminal they are filled again."""
-    narrow = on_terminal(sys.stdout) and _width() < max(map(len, text.split("\n")))
-    print_lines([PARAGRAPH.sub(r"\1 ", text) if narrow else text])
 
 
 def folded(text: str, stream: TextIO | None) -> list[str]:

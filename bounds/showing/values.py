@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import Bound
 from ..errors import BoundsError, DomainError
-from ..letters import unknown_quantity
+from ..letters import quantity_named, unknown_quantity
 from ..numerics.evaluate import evaluator_of
 from ..quantities import CLIENTS, Quantity
 from ..vocabulary import client_weight, clients
@@ -94,6 +94,8 @@ def _at_values(names: Iterable[str]) -> str:
 
 def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free: Iterable[str] = ()) -> Grid:
     """Arrays for one bound; ``free`` quantities are left without a value, ``paired`` sweeps move together."""
+    known, paper = {q.name for q in bound.quantities} | {clients.name}, bound.source.paper
+    given = {name if value.optional else quantity_named(name, known, paper): value for name, value in given.items()}
     given = {**given, **{name: given[word] for name, word in _asked(bound, given).items()}}
     bound, given = _special_case(bound, given, set(free))
     used = {q.name: q for q in bound.quantities}

@@ -6,7 +6,7 @@ import io
 import os
 from contextlib import redirect_stdout
 
-from bounds.showing.usage import VERBS
+from bounds.showing.verbs import VERBS
 from fedbounds import main
 
 from .text import alone, page, plain, table
@@ -18,13 +18,13 @@ WIDE = "100"
 def command() -> str:
     """The list of all verbs."""
     said = "`NAME` is a bound of the list, or `path/file.py:variable` for one of your own."
-    rows = ([f"[{name}]({name}.md)", f"{plain(verb.words)}"] for name, verb in VERBS.items())
+    rows = ([f"[{name}]({name}.md)", f"{plain(verb.help)}"] for name, verb in VERBS.items())
     return page("# The command", said, table(["verb", ""], rows))
 
 
 def of_verb(name: str) -> str:
     """The page of one: its help."""
-    said = f"{plain(VERBS[name].words)}."
+    said = f"{plain(VERBS[name].help)}"
     return alone(f"# fedbounds {name}", "[The command](index.md)", said, f"```text\n{_help(name)}```")
 
 

@@ -17,7 +17,7 @@ CATALOGUES = {
     "PAPERS": "the papers by their short names",
 }
 """Mappings, which have no docstring of their own."""
-VERBS = tuple(sorted(fedbounds.ASKED))
+VERBS = tuple(sorted({*fedbounds.FUNCTIONS, *fedbounds.OBJECTS}))
 OBJECTS = tuple(name for name in bounds.__all__ if name not in CATALOGUES)
 
 

@@ -11,7 +11,7 @@ from sphinx.util.display import progress_message
 
 from bounds.catalog import BOUNDS
 from bounds.papers import PAPERS
-from bounds.showing.usage import VERBS
+from bounds.showing.verbs import VERBS
 from empirics.algorithms import ALGORITHMS
 from figures.catalogue import FILES, NAMES
 

@@ -40,7 +40,7 @@ def overview() -> str:
     """Where to find which words, and the letters that mean more than one."""
     said = (
         "One letter is another word in another paper, so values are given by words: `local_steps=8`, never `K=8`. "
-        "Each table has the letter of every paper; `fedbounds quantities WORD` prints a line of it."
+        "Each table has the letter of every paper; `fedbounds list quantities WORD` prints a line of it."
     )
     groups = table(
         ["table", "what it holds", "words"],

@@ -1,4 +1,4 @@
-"""The verb ``data``: the data sets, whether they are here and whole, how large, where, under which licence."""
+"""``fedbounds list data``: the data sets, whether they are here and whole, how large, where, under which licence."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import unknown
-from bounds.showing.tables import aligned, to_json
-from bounds.showing.terminal import print_lines
-from bounds.showing.usage import bare_parser, refuse_idle
+from bounds.showing.command_line import Report
+from bounds.showing.tables import aligned
+from bounds.showing.usage import refuse_unused
 
 from ..progress import progress
 from ..spec_strings import refuse_twice
@@ -18,13 +18,6 @@ from .dataset import Dataset
 from .embedded import LICENCE
 from .store import DataFormatError, Files, listed, MissingDataError, root
 
-FINE, FINDING = 0, 1
-DATA_JSON = """\
---json prints one object: root (the folder of all), sets (set, here, size, place, licence, bytes of what is here) and
-damaged (paths). With names: a list of objects with set, about, files (path, bytes, state), damaged (why, or empty) and
-what is in the set: samples, tests (null: no test part), shape, kind, classes, groups, group_word, source, licence."""
-OTHERS = f"""of another set: {", ".join(OF_ANOTHER)}, as in held_out(digits); of your own:
-table('my.csv', target='label', group='site')"""
 EMBEDDED = "inside scikit-learn"
 NAMES = tuple(name for name in DATASETS if name not in (*OF_ANOTHER, *OWN))
 WORDS = {True: "whole", False: "damaged", None: "no hash listed"}
@@ -32,34 +25,21 @@ WORDS = {True: "whole", False: "damaged", None: "no hash listed"}
 UNITS = ((2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 
 
-def data(arguments: Sequence[str]) -> int:
-    """List the sets, or read those that are named and say what is in them; 1 where a file is damaged."""
-    parser = bare_parser("data", below=[OTHERS, DATA_JSON])
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="sets to read, check and describe; none: list them all"
-    )
-    parser.add_argument("--verify", action="store_true", help="check every file that is here against SHA256SUMS")
-    parser.add_argument("--json", action="store_true", help="print JSON, described below")
-    try:
-        args = parser.parse_args(list(arguments))
-    except SystemExit:  # --help
-        return FINE
-    refuse_twice(args.names)
-    for name in args.names:
+def data(names: Sequence[str], verify: bool) -> Report:
+    """List the sets, or read those that are named and say what is in them; status 1 where a file is damaged."""
+    refuse_twice(names)
+    for name in names:
         if name not in NAMES:
             raise unknown("data set", name, NAMES)
-    if args.names:
-        refuse_idle(parser, args, ("verify",), "a set that is named is checked anyway")
-        found = [_described(name) for name in args.names]
-        if args.json:
-            print(to_json([about for about, _ in found]))
-        else:
-            print_lines(line for _, lines in found for line in lines)
-        return FINDING if any(about["damaged"] for about, _ in found) else FINE
-    return _list(args.verify, args.json)
+    if not names:
+        return _list(verify)
+    refuse_unused("a set that is named is checked anyway", verify=verify)
+    found = [_described(name) for name in names]
+    damaged = any(about["damaged"] for about, _ in found)
+    return Report([line for _, lines in found for line in lines], [about for about, _ in found], int(damaged))
 
 
-def _list(verify: bool, as_json: bool) -> int:
+def _list(verify: bool) -> Report:
     rows, damaged, sizes = [], [], []
     with progress("reading the files") as bar:
         bar.start(len(NAMES))
@@ -74,14 +54,11 @@ def _list(verify: bool, as_json: bool) -> int:
             rows.append([name, _here(files, hashes, bool(paths)), size, place, licence])
             bar.step()
     head = ["set", "here", "size", "place", "licence"]
-    if as_json:
-        told = [{**dict(zip(head, row, strict=True)), "bytes": size} for row, size in zip(rows, sizes, strict=True)]
-        print(to_json({"root": str(root()), "sets": told, "damaged": list(map(str, damaged))}))
-        return FINDING if damaged else FINE
-    print_lines([f"folders lie in {root()} ($FEDBOUNDS_DATA)", *aligned(rows, head)])
-    for path in damaged:
-        print(f"damaged: {path}: its hash is not the one that SHA256SUMS lists: fetch it again")
-    return FINDING if damaged else FINE
+    told = [{**dict(zip(head, row, strict=True)), "bytes": size} for row, size in zip(rows, sizes, strict=True)]
+    lines = [f"folders lie in {root()} ($FEDBOUNDS_DATA)", *aligned(rows, head)]
+    lines += [f"damaged: {path}: its hash is not the one that SHA256SUMS lists: fetch it again" for path in damaged]
+    found = {"root": str(root()), "sets": told, "damaged": list(map(str, damaged))}
+    return Report(lines, found, int(bool(damaged)))
 
 
 def _here(files: Files | None, hashes: Mapping[Path, bool | None], some: bool) -> str:

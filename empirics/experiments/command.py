@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import stat
 import sys
@@ -12,20 +11,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.tables import to_json
+from bounds.showing.command_line import Report
+from bounds.showing.numbers import check_workers
 from bounds.showing.terminal import printable
-from bounds.showing.usage import bare_parser, refuse_idle
+from bounds.showing.usage import refuse_unused, UsageError
 
 from ..errors import EmpiricsError
 from ..progress import Progress, progress
 from . import Cell, Store, StoreError
 from .checking import check_words
 from .grids import Grid, read_grid
-from .running import Done, sweep
+from .running import Done, sweep as run
 from .store import RESULTS
 
-FINE, FINDING = 0, 1
 OWN = """files of your own that a grid names (path/file.py:variable) count with the files beside them that they
 import: where their text has changed, runs are done anew, and results calls the old ones stale. Data that
 such a file opens is not known: where it has changed, use --fresh, or name it in an argument"""
@@ -33,45 +31,64 @@ SWEEP_JSON = """\
 --json prints one object: sweep (its name), cells (the number of runs), count (of done, diverged, failed, there before,
 and what is left to_do) and failed (cell, error); with --status and --verify count is of what is in store, beside
 damaged."""
-FOLDER = "folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store)"
 
 
-def sweep_(arguments: Sequence[str]) -> int:
-    """Run what is missing of a grid; 1 when a run failed."""
-    parser, processes = bare_parser("sweep", below=[OWN, SWEEP_JSON]), whole_number(0, MOST_WORKERS)
-    add = parser.add_argument
-    add("grid", metavar="FILE", help="a TOML file, or path/file.py:variable")
-    add("--store", type=path_word, metavar="DIR", help=FOLDER)
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--resume", action="store_true", help="run what is missing (default)")
-    group.add_argument("--fresh", action="store_true", help="set aside what is there and run everything")
-    group.add_argument("--status", action="store_true", help="say what is there and what is missing; run nothing")
-    group.add_argument("--verify", action="store_true", help="read all that is there, say what is damaged; run nothing")
-    add("--keep-states", action="store_true", help="keep where training runs end: with more rounds they go on there")
-    add("--workers", type=processes, metavar="N", help="processes (one per core, or per GPU); 0: in this process")
-    add("--scheduler", type=word, metavar="ADDRESS", help="a running dask cluster instead")
-    add("--json", action="store_true", help="print JSON, described below")
-    try:
-        args = parser.parse_args(list(arguments))
-    except SystemExit:  # --help
-        return FINE
-    if args.scheduler and (args.workers is not None or args.status or args.verify):
-        raise EmpiricsError(
-            "--scheduler is a running cluster with workers of its own: leave out --workers, --status, --verify"
-        )
-    if args.status or args.verify:
-        refuse_idle(parser, args, ("workers", "keep_states"), "--status and --verify run nothing")
-    if args.scheduler:
-        refuse_idle(parser, args, ("keep_states",), "a cluster's workers may not see the store's folder")
-    grid, store = read_grid(args.grid), Store(folder(args.store))
+def sweep(
+    grid: str,
+    *,
+    store: Path | str | None = None,
+    resume: bool = False,
+    fresh: bool = False,
+    status: bool = False,
+    verify: bool = False,
+    keep_states: bool = False,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> Report:
+    """Run what is missing of a grid of experiments into a store; may be stopped and resumed.
+
+    Args:
+        grid: A TOML file, or path/file.py:variable.
+        store: Folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store).
+        resume: Run what is missing (default).
+        fresh: Set aside what is there and run everything.
+        status: Say what is there and what is missing; run nothing.
+        verify: Read all that is there, say what is damaged; run nothing.
+        keep_states: Keep where training runs end: with more rounds they go on there.
+        workers: Processes (one per core, or per GPU); 0: in this process.
+        scheduler: Address of a running dask cluster to use instead.
+    """
+    if len(modes := [f"--{n}" for n, on in locals().items() if on is True and n != "keep_states"]) > 1:
+        raise UsageError(f"give only one of {', '.join(modes)}")
+    check_workers(workers)
+    if scheduler == "":
+        raise UsageError("--scheduler needs the address of a running dask cluster")
+    if scheduler:
+        cluster = "--scheduler is a running cluster with workers of its own"
+        refuse_unused(cluster, workers=workers, status=status, verify=verify, keep_states=keep_states)
+    if status or verify:
+        refuse_unused("--status and --verify run nothing", workers=workers, keep_states=keep_states)
+    return _sweep(read_grid(grid), Store(folder(store)), fresh, status, verify, keep_states, workers, scheduler)
+
+
+def _sweep(
+    grid: Grid,
+    store: Store,
+    fresh: bool,
+    status: bool,
+    verify: bool,
+    keep_states: bool,
+    workers: int | None,
+    scheduler: str | None,
+) -> Report:
     with progress() as bar:
         bar.start(grid.size)
         bar.doing("reading the grid")
         cells = grid.cells(bar.step)
-        if args.status or args.verify:
+        if status or verify:
             bar.start(len(cells))
             bar.doing("reading the store")
-            return _inspect(grid, cells, store, bar, args.verify, args.json)
+            return _inspect(grid, cells, store, bar, verify)
     count: Counter[str] = Counter()
     failed: list[dict[str, str]] = []
 
@@ -86,26 +103,23 @@ def sweep_(arguments: Sequence[str]) -> int:
         bar.doing(f"{len(failed)} failed")
         bar.step()
 
-    def report(how: str) -> None:
+    def told(how: str = "") -> str:
         left = len(cells) - count.total()
-        if args.json:
-            print(to_json(_summary(grid, cells, {**count, "to_do": left}) | {"failed": failed}))
-            return
         words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
-        told = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k]) or "nothing done"
+        counts = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k]) or "nothing done"
         again = f", {left} to do: run it again to go on" if left else ""
-        print(f"{how}{grid.name}: {len(cells)} runs: {told}{again}")
+        return f"{how}{grid.name}: {len(cells)} runs: {counts}{again}"
 
     try:
         with progress() as bar:
             bar.start(len(cells))
             bar.doing("looking for mistakes")
-            sweep(cells, store, args.workers, args.scheduler, args.fresh, heard, True, args.keep_states)
+            run(cells, store, workers, scheduler, fresh, heard, True, keep_states)
     except KeyboardInterrupt:
-        report("interrupted; ")
+        print(told("interrupted; "))
         raise
-    report("")
-    return FINDING if failed else FINE
+    data = _summary(grid, cells, {**count, "to_do": len(cells) - count.total()}) | {"failed": failed}
+    return Report([told()], data, int(bool(failed)))
 
 
 def _which(grid: Grid, cell: Cell) -> str:
@@ -117,8 +131,8 @@ def _summary(grid: Grid, cells: Sequence[Cell], count: Mapping[str, int]) -> dic
     return {"sweep": grid.name, "cells": len(cells), "count": dict(count)}
 
 
-def _inspect(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, closely: bool, as_json: bool) -> int:
-    """Print what is in the store; 1 where ``--verify`` (``closely``) finds damage."""
+def _inspect(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, closely: bool) -> Report:
+    """What is in the store; status 1 where ``--verify`` (``closely``) finds damage."""
     count: Counter[str] = Counter()
     damages, to_run = [], False
     for cell, (kept, damage) in zip(cells, store.look(cells), strict=True):
@@ -130,17 +144,15 @@ def _inspect(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, clo
     if to_run:
         bar.doing("looking for mistakes")
         check_words(cell for cell in cells if ".py:" not in cell.home)  # to look is not to run a file
-    if as_json:
-        print(to_json(_summary(grid, cells, count) | {"store": str(store.folder), "damaged": damages}))
-    else:
-        told = ", ".join(f"{n} {how}" for how, n in count.items())
-        print("\n".join([*damages, f"{grid.name} in {store.folder}: {len(cells)} runs: {told}"]))
-    return FINDING if damages else FINE
+    told = ", ".join(f"{n} {how}" for how, n in count.items())
+    lines = [*damages, f"{grid.name} in {store.folder}: {len(cells)} runs: {told}"]
+    data = _summary(grid, cells, count) | {"store": str(store.folder), "damaged": damages}
+    return Report(lines, data, int(bool(damages)))
 
 
-def folder(given: Path | None) -> Path:
+def folder(given: Path | str | None) -> Path:
     """The store's folder: as given, or from the environment, or the usual one here."""
-    path = given or Path(os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
+    path = Path(given or os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
     try:
         found = path.stat()
     except FileNotFoundError:  # it is made when it is first written to
@@ -151,15 +163,3 @@ def folder(given: Path | None) -> Path:
     if not stat.S_ISDIR(found.st_mode):
         raise EmpiricsError(f"the store must be a folder; {path} is a file: give another with --store")
     return path
-
-
-def word(text: str) -> str:
-    """Text as an option's value; an empty one would silently be no option at all."""
-    if not text:
-        raise argparse.ArgumentTypeError("must not be empty")
-    return text
-
-
-def path_word(text: str) -> Path:
-    """A path as an option's value; an empty one would silently be the folder one is in."""
-    return Path(word(text))

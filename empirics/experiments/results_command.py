@@ -1,73 +1,72 @@
-"""The verb ``results``: the results in a store, as a tidy table or a picture."""
+"""Results in a store, selected and told as a table: the work of the verb ``results``."""
 
 from __future__ import annotations
 
 import csv
 import io
-import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from bounds.errors import unknown, UnknownNameError
-from bounds.showing.tables import aligned, to_json
-from bounds.showing.terminal import print_lines
-from bounds.showing.usage import bare_parser, Parser, refuse_idle
+from bounds.showing.command_line import Report
+from bounds.showing.files import write_whole
+from bounds.showing.latex_tables import booktabs
+from bounds.showing.tables import aligned
 
 from ..errors import EmpiricsError
 from ..spec_strings import refuse_twice
 from . import Store
-from .command import FINDING, FINE, FOLDER, folder, path_word, word
+from .command import folder
 from .grids import read_grid
 from .results import is_number, Row, select, shown, STALE, values
 
-AXES = """--plot draws means over the seeds with a band of one standard error; their numbers go beside them as CSV:
-  x=round (rounds is the same) for a curve over the measured rounds, or x=ARGUMENT whose values are numbers;
-  y=QUANTITY; hue=ARGUMENT,ARGUMENT (none: one curve). Runs that differ in more than that are not averaged:
-  filter them, or name what tells them apart in hue"""
-PLACES = ("x", "y", "hue")
-"""The axes of a picture and what tells its curves apart."""
 
-Draw = Callable[[Sequence[Row], Mapping[str, str], Path | None], list[Path]]
-"""Draws rows along the axes of these names, and returns the files."""
-
-
-def results(arguments: Sequence[str], draw: Draw) -> int:
-    """Print the results in a store, one line per run and quantity at its last round, or draw them."""
-    parser = _parser()
-    try:
-        args = parser.parse_intermixed_args(list(arguments))
-    except SystemExit:  # --help
-        return FINE
-    if args.output and not args.plot:
-        raise EmpiricsError("-o is the file of a picture: give --plot, or send the table to a file with >")
-    store = Store(folder(args.store))
-    if not store.folder.is_dir():
-        raise EmpiricsError(f"there is no store at {store.folder}; fedbounds sweep FILE makes one")
-    if not store.file.exists() and not any(store) and any(store.folder.iterdir()):
+def selected(
+    wanted: dict[str, str], sweep: str | None, store: Path | str | None, rounds: bool
+) -> tuple[list[Row], list[str], list[str]]:
+    """Rows of a store that have these columns, what is damaged, and remarks; ``rounds``: one row for every round."""
+    held = Store(folder(store))
+    if not held.folder.is_dir():
+        raise EmpiricsError(f"there is no store at {held.folder}; fedbounds sweep FILE makes one")
+    if not held.file.exists() and not any(held) and any(held.folder.iterdir()):
         raise EmpiricsError(
-            f"{store.folder} is not a store: it has other files and no results; give another with --store"
+            f"{held.folder} is not a store: it has other files and no results; give another with --store"
         )
-    wanted = _wanted(args.words)
-    axes = {name: wanted.pop(name) for name in PLACES if name in wanted} if args.plot else {}
-    if args.plot:
-        refuse_idle(parser, args, ("columns",), "--plot draws no columns")
-        _refuse_missing(axes)
-    among = None if args.sweep is None else _keys(store, args.sweep)
+    among = None if sweep is None else _keys(held, sweep)
     damages: list[str] = []
-    table = list(values(store, damages, among, rounds=args.plot and axes["x"] in ("round", "rounds")))
+    table = list(values(held, damages, among, rounds=rounds))
     if among is not None and not table and not damages:
-        told = f"none of the {len(among)} runs of {args.sweep} has a result in {store.folder}"
+        told = f"none of the {len(among)} runs of {sweep} has a result in {held.folder}"
         raise EmpiricsError(f"{told}: fedbounds sweep FILE runs them")
     table = select(table, wanted)
-    if args.plot:
-        for path in draw(table, axes, args.output):
-            print(f"wrote {path}")
-    elif args.latex and not table:
-        raise EmpiricsError(f"no result has {' and '.join(args.words)}: there is no table to write")
+    return table, damages, _remarks(table, damages)
+
+
+def tabulated(
+    table: Sequence[Row], columns: Sequence[str], form: str, output: Path | None, wanted: Sequence[str] = ()
+) -> Report:
+    """The table with these columns (those that vary, without any), as CSV, as LaTeX (``.tex``) or aligned.
+
+    It is written to ``output`` where there is one; ``wanted`` are the words that selected its rows.
+    """
+    names = _columns(table, columns)
+    cut = [{name: row.get(name, "") for name in names} for row in table]
+    rows = [[shown(item) for item in row.values()] for row in cut]
+    if form == ".csv":
+        out = io.StringIO()  # for other programs: every digit
+        csv.writer(out).writerows([names, *(row.values() for row in cut)])
+        text = out.getvalue()
+    elif form == ".tex":
+        if not rows:
+            raise EmpiricsError(f"no result has {', '.join(wanted) or 'a number'}: the table would be empty")
+        letters = "".join("r" if all(map(is_number, column)) else "l" for column in _by_column(cut, names))
+        text = "\n".join(booktabs(names, rows, letters)) + "\n"
     else:
-        _print(table, _columns(table, args.columns), next((how for how in FORMATS if getattr(args, how)), ""))
-    return _remarks(table, damages)
+        return Report(aligned(rows, names) if rows else ["no results"], cut)
+    if output is None:
+        return Report(text.splitlines(), cut)
+    return Report([], cut, wrote=[write_whole(output, text)])
 
 
 def _keys(store: Store, sweep: str) -> Collection[str]:
@@ -80,47 +79,21 @@ def _keys(store: Store, sweep: str) -> Collection[str]:
     return set(known[sweep])
 
 
-def _parser() -> Parser:
-    parser = bare_parser("results", below=[AXES])
-    add = parser.add_argument
-    add("words", nargs="*", metavar="quantity=value", help="only runs with this argument or column")
-    add("--sweep", type=word, metavar="NAME", help="only the runs of a sweep: its name, or the file of its plan")
-    add("--columns", nargs="+", metavar="COLUMN", help="columns to print (all that vary)")
-    add("--store", type=path_word, metavar="DIR", help=FOLDER)
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--json", action="store_true", help="a list of objects: the columns by name")
-    group.add_argument("--csv", action="store_true", help="comma-separated values")
-    group.add_argument("--latex", action="store_true", help="a tabular for LaTeX, ruled by booktabs")
-    group.add_argument("--plot", action="store_true", help="a picture, by x=..., y=..., hue=..., described below")
-    add("-o", dest="output", type=path_word, metavar="FILE", help="the picture (Y-over-X.svg)")
-    return parser
-
-
-def _refuse_missing(axes: Mapping[str, str]) -> None:
-    for name, example in (("x", "round"), ("y", "test_accuracy")):
-        if not axes.get(name):
-            raise EmpiricsError(f"--plot needs {name}=..., such as {name}={example}")
-
-
-def _remarks(table: Sequence[Row], damages: Sequence[str]) -> int:
-    """Report what is stale and what is left out; 1 where something is."""
+def _remarks(table: Sequence[Row], damages: Sequence[str]) -> list[str]:
+    """What is stale and what is left out."""
+    found = []
     if stale := len({row["key"] for row in table if row[STALE] == "yes"}):
-        print(
-            f"fedbounds: {stale} of these results are stale: the job or a file that they name has changed since "
-            f"(column {STALE}; {STALE}=no leaves them out)",
-            file=sys.stderr,
+        found.append(
+            f"{stale} of these results are stale: the job or a file that they name has changed since "
+            f"(column {STALE}; {STALE}=no leaves them out)"
         )
     if damages:
-        told = (
-            "1 damaged result is left out: "
-            if len(damages) == 1
-            else (f"{len(damages)} damaged results are left out, the first: ")
-        )
-        print(f"fedbounds: {told}{damages[0]}", file=sys.stderr)
-    return FINDING if damages else FINE
+        several = f"{len(damages)} damaged results are left out, the first"
+        found.append(f"{'1 damaged result is left out' if len(damages) == 1 else several}: {damages[0]}")
+    return found
 
 
-def _wanted(words: Sequence[str]) -> dict[str, str]:
+def filters(words: Sequence[str]) -> dict[str, str]:
     pairs = [word.partition("=") for word in words]
     for name, equals, _ in pairs:
         if not equals or not name:
@@ -129,11 +102,11 @@ def _wanted(words: Sequence[str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _columns(table: Sequence[Row], wanted: Sequence[str] | None) -> list[str]:
+def _columns(table: Sequence[Row], wanted: Sequence[str]) -> list[str]:
     """The columns asked for, or those that differ between rows, with what is always of interest."""
     known = list(dict.fromkeys(name for row in table for name in row))
-    refuse_twice(wanted or ())
-    for name in wanted or ():
+    refuse_twice(wanted)
+    for name in wanted:
         if known and name not in known:
             raise unknown("column", name, known)
     if wanted:
@@ -141,29 +114,6 @@ def _columns(table: Sequence[Row], wanted: Sequence[str] | None) -> list[str]:
     always = {"algorithm", "seed", "round", "quantity", "value", "status"}
     always |= {STALE} if any(row[STALE] == "yes" for row in table) else set()
     return [n for n in known if n in always or (n != "key" and len({str(row.get(n, "")) for row in table}) > 1)]
-
-
-FORMATS = ("json", "csv", "latex")
-
-
-def _print(table: Sequence[Row], columns: Sequence[str], how: str) -> None:
-    cut = [{name: row.get(name, "") for name in columns} for row in table]
-    if how == "json":
-        print(to_json(cut))
-        return
-    if how == "csv":  # for other programs: every digit
-        out = io.StringIO()
-        csv.writer(out).writerows([columns, *(row.values() for row in cut)])
-        print(out.getvalue(), end="")
-        return
-    rows = [[shown(item) for item in row.values()] for row in cut]
-    if how == "latex":
-        from bounds.showing.latex_tables import booktabs  # brings sympy
-
-        letters = "".join("r" if all(map(is_number, column)) else "l" for column in _by_column(cut, columns))
-        print("\n".join(booktabs(columns, rows, letters)))
-        return
-    print_lines(aligned(rows, columns) if rows else ["no results"])
 
 
 def _by_column(cut: Sequence[Row], columns: Sequence[str]) -> list[list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,13 @@ class Trained(Tabular):
     ends: Ends
     said: Sequence[str]
     engine: str = "torch"
+    wrote: Sequence[Path] = ()
 
     def lines(self) -> Iterator[str]:
         yield from self.said
         yield from self.summary()
+        if self.engine != "torch":
+            yield f"numbers by {self.engine}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -6,23 +6,20 @@ line that it abbreviates is printed.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from bounds.showing.numbers import positive
-from bounds.showing.process import loading, remark
-from bounds.showing.usage import Parser, UsageError
+from bounds.showing.process import remark
+from bounds.showing.usage import UsageError
 
 from ..data.dataset import Dataset
-from ..data.own import FEW, FRAME, from_frame, NUMBERS, table
+from ..data.own import FRAME, from_frame, NUMBERS, table
 from ..data.parts import held_out
 from ..errors import EmpiricsError
 from ..numbers import check_options
-from ..progress import progress
 
 if TYPE_CHECKING:  # it brings torch, which --help does without
     from .tasks import Task
@@ -32,16 +29,6 @@ REGULARISATION = 0.01
 MODELS = {"regression": "ridge", "binary": "logistic", "classification": "softmax"}
 """The model for a target of each kind."""
 BY_GROUP = "by_group()"
-OWN = f"""data of your own, in place of --problem:
-  --csv FILE --target COLUMN  a CSV file with a header; the column to predict, all others are features and hold numbers
-  --group COLUMN              a client for every site, user, ... of this column, in place of --partition
-  --leave-out COLUMNS         columns to leave out of the features, separated by blanks or commas
-  --kind KIND                 what the target holds: numbers or classes (numbers with --model ridge; otherwise text and
-                              at most {FEW} different whole numbers are classes)
-  --model NAME                ridge, logistic, softmax, svm or a network (ridge for numbers, logistic for two classes,
-                              softmax for more)
-  --regularisation X          L2 penalty of a linear model ({REGULARISATION:g})
-a fifth of the lines is held out for tests"""
 
 
 class OwnProblem(NamedTuple):
@@ -79,12 +66,12 @@ def own_problem(
     path = str(data) if isinstance(data, (str, PathLike)) else ""
     kind = kind or (NUMBERS if model.strip().partition("(")[0] == MODELS["regression"] else "")
     held = held_out((table if path else from_frame)(path or data, target, group, left, kind))
-    word, _, options = (model or MODELS[held.kind]).strip().partition("(")
+    word, _, inside = (model or MODELS[held.kind]).strip().partition("(")
     linear = word in {one.word for one in LINEAR}
     if not linear and regularisation is not None:
         raise UsageError(f"--regularisation is the penalty of a linear model; {word} has none: leave it out")
     penalty = {"regularisation": REGULARISATION if regularisation is None else regularisation} if linear else {}
-    more = [options.strip().removesuffix(")")] if options.strip(") ") else []
+    more = [inside.strip().removesuffix(")")] if inside.strip(") ") else []
     partition = BY_GROUP if group else ""
     if not path:
         made = parse(written(word, FRAME, *more, **penalty), {**TASKS, FRAME: lambda: held}, "problem")
@@ -139,44 +126,3 @@ def _held(data: Dataset) -> Iterable[str]:
         return [said]
     more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
     return [said, f"{data.group_word} {lost[0]!r}{more} has all its lines held out, and is left out"]
-
-
-# ---- on a command line ----
-
-
-def spelled_out(verb: str, arguments: Sequence[str]) -> list[str]:
-    """A command line with ``--problem`` and ``--partition`` in place of the options of ``OWN``, which it remarks.
-
-    Without any of these it is as it was.
-    """
-    parser = Parser(prog=f"fedbounds {verb}", add_help=False)
-    for name in OPTIONS:
-        parser.add_argument(f"--{name.replace('_', '-')}")
-    parser.add_argument("--regularisation", type=positive)
-    given = {word.partition("=")[0] for word in arguments}
-    own = [f"--{name.replace('_', '-')}" for name in OPTIONS if f"--{name.replace('_', '-')}" in given]
-    if not own or {"-h", "--help"} & given:
-        return list(arguments)
-    found, rest = parser.parse_known_args(list(arguments))
-    _check(found, own, given)
-    how = {name: value for name, value in vars(found).items() if name != "csv" and value is not None}
-    with progress(f"reading {found.csv}", brief=True), loading():
-        made = own_problem(found.csv, **how)
-    remark(made.remarks)
-    partition = [f"--partition={made.partition}"] if made.partition else []
-    return [*rest, f"--problem={made.problem}", *partition]
-
-
-OPTIONS = ("csv", "target", "group", "leave_out", "kind", "model")
-
-
-def _check(found: argparse.Namespace, own: Sequence[str], given: Container[str]) -> None:
-    """Refuse options that do not go together."""
-    if found.csv is None:
-        raise UsageError(f"{own[0]} goes with --csv FILE, a table of your own")
-    if not found.target:
-        raise UsageError("--csv needs --target COLUMN, the column to predict")
-    if "--problem" in given:
-        raise UsageError("--csv stands in place of --problem: leave one of the two out")
-    if found.group and "--partition" in given:
-        raise UsageError("--group makes a client of every group: leave --partition out, or --group")

@@ -1,58 +1,115 @@
-"""``fedbounds explore``: write the page, and open it where that is asked for."""
+"""``fedbounds explore``: bounds on a page, in the browser, in a notebook or in a file."""
 
 from __future__ import annotations
 
-import webbrowser
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
 from pathlib import Path
 
 from bounds.catalog import BOUNDS
+from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.showing.files import write_whole
 from bounds.showing.loading import load
-from bounds.showing.usage import bare_parser, Parser, writable_file
+from bounds.showing.usage import writable_file
 from empirics.experiments import Store
-from empirics.experiments.command import path_word
 from empirics.progress import progress
 
 from .records import NamedBound
 
-FINE = 0
-DEFAULT = Path("explorer.html")
+HEIGHT = 900
+SHOWN = 60
+"""Characters of a wrong value that an error shows."""
 
 
-def explore(arguments: Sequence[str]) -> int:
-    """Read the line, make the page, write it."""
-    try:
-        args = _parser().parse_args(list(arguments))
-    except SystemExit:  # --help
-        return FINE
-    named = entries(args.names)
-    store = results(args.store)
-    writable_file("-o", args.output, ".html", ".htm")
-    with progress("making the page"):
-        from .page import page  # with torch, which --help does without
+@dataclass(frozen=True)
+class Explorer:
+    """A page that a notebook shows; it is made when it is first needed. ``save`` writes it to a file."""
 
-        html = page(named, store)
-    try:
-        write_whole(args.output, html)
-    except OSError as error:  # which names no file where the disk is full
-        raise BoundsError(f"-o {args.output}: {error.strerror}") from None
-    print(f"wrote {args.output}: {len(named)} bounds, {len(html.encode()) / 1000:.0f} kB")
-    if args.open:
-        webbrowser.open(args.output.resolve().as_uri())
-    return FINE
+    bounds: tuple[NamedBound, ...]
+    all: bool
+    """Whether these are all bounds of the catalogue."""
+    store: Path | None = None
+    height: int = HEIGHT
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(entry.label for entry in self.bounds)
+
+    @cached_property
+    def html(self) -> str:
+        """The page, without need of a server or the network."""
+        with progress("making the page"):
+            from .page import page
+
+            return page(list(self.bounds), self.store)
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="fedbounds explorer" sandbox="allow-scripts" allow="clipboard-write" width="100%" '
+            f'height="{self.height}" style="border:0" srcdoc="{escape(self.html)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"Explorer of {len(self.bounds)} bounds; .save(path) writes the page"
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to ``path``, which is returned."""
+        writable_file("-o", Path(path), ".html", ".htm")
+        try:
+            return write_whole(Path(path), self.html)
+        except OSError as error:  # which names no file where the disk is full
+            raise BoundsError(f"-o {path}: {error.strerror}") from None
+
+
+def explore(*bounds: Bound | str, store: str | Path | None = None, height: int = HEIGHT) -> Explorer:
+    """Explore bounds on a page with sliders, which needs neither a server nor the network.
+
+    Without -o the page opens in the browser (BROWSER names one).
+
+    Args:
+        bounds: Bounds of the list, or path/file.py:variable (all of the list).
+        store: Put measured and exact points of this store of runs into the page.
+        height: pixels of the frame in a notebook.
+    """
+    if store is not None and not isinstance(store, (str, Path)):
+        raise BoundsError(f"store must be the path of a folder; got {_short(store)}")
+    named = once([_entry(bound) for bound in bounds])
+    folder = results(None if store is None else Path(store))
+    return Explorer(tuple(named or entries(())), not named, folder, height)
+
+
+def save(found: Explorer, path: Path, command: str) -> list[Path]:
+    """Write the page to the file of ``-o``."""
+    return [found.save(path)]
+
+
+def open_page(found: Explorer) -> list[str]:
+    """Show the page in the browser."""
+    from .opening import opened
+
+    return [f"opened {opened(found)}"]
+
+
+def _entry(bound: Bound | str) -> NamedBound:
+    if isinstance(bound, str):
+        return NamedBound(load(bound), bound)
+    if not isinstance(bound, Bound):
+        raise BoundsError(f"explore takes bounds or their names, one after the other; got {_short(bound)}")
+    return NamedBound(bound, bound.name)
 
 
 def entries(names: Sequence[str]) -> list[NamedBound]:
-    """The bounds of these names, each once; the whole catalogue where none is named."""
+    """The bounds of these names, each once; the whole catalogue without a name."""
     if not names:
         return [NamedBound(bound, name) for name, bound in BOUNDS.items()]
     return once([NamedBound(load(name), name) for name in names])
 
 
 def once(named: Sequence[NamedBound]) -> list[NamedBound]:
-    """Every bound once, under the first name it was asked for by; two bounds of one name could not be told apart."""
+    """Every bound once, under the first name it was given; two bounds of one name could not be told apart."""
     kept: list[NamedBound] = []
     for entry in named:
         if any(entry.bound is other.bound for other in kept):
@@ -77,11 +134,7 @@ def results(folder: Path | None) -> Path | None:
     return folder
 
 
-def _parser() -> Parser:
-    parser = bare_parser("explore", below=["The page needs neither a server nor the network; it opens from disk."])
-    add = parser.add_argument
-    add("names", nargs="*", metavar="NAME", help="bounds of the list, or path/file.py:variable; none: all of the list")
-    add("-o", dest="output", type=path_word, default=DEFAULT, metavar="FILE", help=f"the page ({DEFAULT})")
-    add("--open", action="store_true", help="open it in the browser")
-    add("--store", type=path_word, metavar="DIR", help="put measured and exact points of this store of runs into it")
-    return parser
+def _short(value: object) -> str:
+    """What was given, on one line."""
+    text = " ".join(repr(value).split())
+    return f"{text if len(text) <= SHOWN else f'{text[:SHOWN]}…'} ({type(value).__name__})"

@@ -26,7 +26,7 @@ from bounds.scenario import Scenario
 from bounds.ties import evaluated
 from bounds.vocabulary import uniform_dissimilarity
 from empirics.verbs import constants
-from paper_checks.comparing.compare import compare
+from paper_checks.comparing import compare
 from paper_checks.comparing.rows import EXACT as BESIDE, RANKED
 from paper_checks.validation.exact import inside
 from paper_checks.validation.options import EXACT, Options, RUNS
@@ -198,7 +198,7 @@ def by_steps(plan: tuple[float, int], ran: str) -> list[Record]:
 def _ranked(one: Record, number: Record) -> bool:
     """Whether any theorem says something of such a number there."""
     told = Scenario.of({**one["given"], **number["plan"], "_up_to": one["up_to"]})
-    return any(r.state in RANKED and str(r.kind) == number["kind"] for r in compare(told, number["target"]).rows)
+    return any(r.state in RANKED and str(r.kind) == number["kind"] for r in compare(number["target"], told).rows)
 
 
 # ---- exact numbers ----
@@ -209,7 +209,7 @@ def exact(one: Record, targets: Iterable[str]) -> Record:
     told = Scenario.of({**one["given"], **one["plan"], "_up_to": one["up_to"]})
     found = {}
     for target in targets:
-        each = [(row, row.evidence.get(BESIDE)) for row in compare(told, target, exact=True).rows]
+        each = [(row, row.evidence.get(BESIDE)) for row in compare(target, told, exact=True).rows]
         known = [[r.bound, str(r.kind), _short(e.value), e.what] for r, e in each if e and math.isfinite(e.value)]
         if known:
             found[target] = known

@@ -1,4 +1,4 @@
-"""``fedbounds open``: the page of all bounds in the browser, at one of them.
+"""The page of bounds in the browser: of all of them, at one of them, or of some.
 
 The page is kept among the caches and made again where anything of the toolkit has changed; nothing listens anywhere.
 """
@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import webbrowser
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from tempfile import mkdtemp
 from urllib.parse import quote
 
+from bounds.catalog import BOUNDS
 from bounds.errors import BoundsError
-from bounds.index import entries as listed
 from bounds.showing.files import cache_folder, write_whole
-from bounds.showing.usage import bare_parser, Parser
-from empirics.progress import progress
 
-FINE = 0
+from .command import entries, Explorer, once
+
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("bounds", "empirics", "paper_checks", "figures")
 VERSION = "1"
@@ -29,33 +27,32 @@ LEAD = '<!doctype html><meta charset="utf-8"><title>{0}</title><meta http-equiv=
 """A file that leads to a place of the page: what opens files forgets what stands behind a ``#``."""
 
 
-def open_(arguments: Sequence[str]) -> int:
-    """Make the page where it is not there yet, and show it."""
-    try:
-        args = _parser().parse_args(list(arguments))
-    except SystemExit:  # --help
-        return FINE
-    place = _place(args.name)
+def opened(found: Explorer) -> Path:
+    """Show a page in the browser; returns its file. One bound is shown on the page of all bounds, which is kept."""
+    place = _place(found)
     try:
         shown = webbrowser.open(place.as_uri())
     except webbrowser.Error:
         shown = False
     if not shown:
         raise BoundsError(f"no browser was found; the page is at {place}: open it in one, or name one in BROWSER")
-    print(f"opened {place}")
-    return FINE
+    return place
 
 
-def _place(name: str | None) -> Path:
-    """The file to open."""
-    if name is None:
+def _place(found: Explorer) -> Path:
+    if found.store is None and found.all:
         return _kept()
-    if name in {entry["name"] for entry in listed()}:
-        return _led(_kept(), name)
-    from bounds.showing.loading import load
+    if found.store is None and len(found.bounds) == 1:
+        [(bound, name)] = [(entry.bound, entry.label) for entry in found.bounds]
+        if BOUNDS.get(name) is bound:
+            return _led(_kept(), name)
+        found = Explorer(tuple(once([*found.bounds, *entries(())])), all=False)
+        return _led(found.save(_temporary()), name)
+    return found.save(_temporary())
 
-    load(name)  # says what is wrong with it before the page is made
-    return _led(_made(Path(mkdtemp(prefix="fedbounds-")) / "explorer.html", name), name)
+
+def _temporary() -> Path:
+    return Path(mkdtemp(prefix="fedbounds-")) / "explorer.html"
 
 
 def _kept() -> Path:
@@ -67,7 +64,7 @@ def _kept() -> Path:
         folder = Path(mkdtemp(prefix="fedbounds-"))
     page = folder / f"page-{_digest()}.html"
     if not page.exists():
-        _made(page)
+        Explorer(tuple(entries(())), all=True).save(page)
         for other in folder.glob("page-*.html"):
             if other != page:
                 other.unlink(missing_ok=True)
@@ -85,15 +82,6 @@ def _digest() -> str:
     return found.hexdigest()[:12]
 
 
-def _made(path: Path, *names: str) -> Path:
-    """The page with all bounds, the named ones first."""
-    with progress("making the page"):
-        from .command import entries, once
-        from .page import page
-
-        return write_whole(path, page(once([*entries(names), *entries(())] if names else entries(()))))
-
-
 def _led(page: Path, name: str) -> Path:
     """A file beside the page that leads to this bound on it."""
     target = escape(page.name + fragment(name))
@@ -104,9 +92,3 @@ def _led(page: Path, name: str) -> Path:
 def fragment(name: str) -> str:
     """What leads to a bound on the page, behind its address."""
     return f"#v={VERSION}&b={quote(name, safe='')}"
-
-
-def _parser() -> Parser:
-    parser = bare_parser("open", below=["The page needs neither a server nor the network; BROWSER names a browser."])
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a bound of the list, or path/file.py:variable")
-    return parser

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from os.path import realpath
@@ -12,86 +10,106 @@ from pathlib import Path
 
 from bounds.catalog import BOUNDS
 from bounds.errors import unknown
-from bounds.papers import PAPERS
+from bounds.papers import paper as known_paper, PAPERS
+from bounds.showing.command_line import Report
 from bounds.showing.files import write_whole
-from bounds.showing.numbers import MOST_WORKERS, whole_number
-from bounds.showing.usage import bare_parser, Parser, refuse_idle, writable_folder
-from empirics.experiments.command import path_word
+from bounds.showing.numbers import check_workers
+from bounds.showing.usage import refuse_unused, writable_folder
 from empirics.progress import Progress, progress
 
 from ..claims.claim import Claim, ClaimError, registry
-from .contract import bounds_named, CONTRACT_JSON, tell
+from .contract import bounds_named, contract
 from .own import commands, is_own, of_file, reviews
-from .records import as_json, ordered
+from .records import as_json, ordered, record
 from .report import files, FOLDER
 from .running import audit, CLAIMS, REVIEWS, Verdict
-from .terminal import show
+from .terminal import lines
+from .verdict import COMMITTED, page
 
-AS_AUDITED, DIFFERS = 0, 1
-COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
-"""The report of the whole audit that is kept with the code."""
 FEW = 12
 """Named claims that are shown in full, not as a table."""
 CHECK_JSON = """\
 --json prints a list of objects, one per claim: name, paper, kind, verdict, defect, ours, expected (whether it is the
 audited verdict), grade, words, source, evidence, witness, note, repair, repair_bound, repair_evidence, damaged, bounds,
-command."""
+command. Of a bound (FILE.py:NAME) the contract is checked: --json prints a list of objects with bound, points (how many
+were drawn), checks (by name a list of what is wrong; null: not checked, as without a reference implementation), rises
+and falls (quantities in which it did so at every point), broken (how many are wrong)."""
 
 
-def check(arguments: Sequence[str]) -> int:
-    """Run claims, print their verdicts, write reports; 1 when a verdict differs from the audited one."""
-    parser = _parser()
-    try:
-        args = parser.parse_args(list(arguments))
-    except SystemExit:  # --help
-        return AS_AUDITED
-    if args.paper is not None and args.paper not in PAPERS:
-        raise unknown("paper", args.paper, list(PAPERS))
-    _refuse_to_overwrite(args)
-    if named := bounds_named(args.names):
-        idle = ("paper", "deep", "report", "renew", "workers")
-        refuse_idle(parser, args, idle, "of a bound the contract is checked, at random points")
+def check(
+    *names: str,
+    paper: str | None = None,
+    deep: bool = False,
+    summary: bool = False,
+    erratum: bool = False,
+    report: Path | str | None = None,
+    output: Path | str | None = None,
+    renew: bool = False,
+    workers: int = 2,
+) -> Report:
+    """Check claims of the papers by machine; the exit status is 1 where a verdict differs from the audited one.
+
+    Args:
+        names: A claim, a prefix, a bound (its claims), file.py (its claims), file.py:variable (a claim or a bound).
+        paper: Check only the claims of one paper.
+        deep: Run deep searches too, which take minutes.
+        summary: Print one page on a paper, or on a file.py of your own that declares claims.
+        erratum: Print the corrections of a paper in LaTeX: what is printed, why it fails, and what replaces it.
+        report: Write REPORT.md, a page per paper and report.json to this folder.
+        output: Write the summary (.md, .txt) or the erratum (.tex) to this file instead of printing it.
+        renew: Write the committed report of the whole audit again (in a checkout).
+        workers: Processes (2); the verdicts do not depend on it.
+    """
+    check_workers(workers, 1)
+    folder, file = (None if path is None else Path(path) for path in (report, output))
+    if summary or erratum:
+        refuse_unused("--summary and --erratum are about one paper", paper=paper, deep=deep, report=report, renew=renew)
+        if len(names) != 1:
+            raise ClaimError(f"--summary and --erratum need one paper: {', '.join(PAPERS)}, or a file.py of your own")
+        return page(names[0], erratum, file, workers)
+    refuse_unused("-o is the file of a summary or an erratum", output=output)
+    key = None if paper is None else known_paper(paper).key
+    _refuse_to_overwrite(names, key, deep, folder, renew)
+    if named := bounds_named(names):
+        why = "of a bound the contract is checked, at random points"
+        refuse_unused(why, paper=paper, deep=deep, report=report, renew=renew)
         with progress("checking the contract"):
-            return tell(named, args.json)
+            return contract(named)
     heard: list[Verdict] = []
+    interrupted = ""
     with progress("checking the claims") as bar:
-        claims = chosen(args.names, args.paper or "", args.deep, args.workers)
+        claims = chosen(names, key or "", deep, workers)
         bar.start(len(claims))
         try:
-            verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, heard, verdict))
+            verdicts = audit(claims, workers, lambda verdict: _heard(bar, heard, verdict))
         except KeyboardInterrupt:
-            _print(heard, args.json, {}, whole=False)
-            unwritten = "; no report was written" if args.report or args.renew else ""
-            words = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
-            raise KeyboardInterrupt(words) from None
-    again = commands(args.names)
-    if args.renew:
-        for name, text in files(ordered(verdicts), REVIEWS).items():
-            _write(COMMITTED.parent / name, text)
-            print(f"wrote {COMMITTED.parent.name}/{name}", file=sys.stderr)
-    _print(verdicts, args.json, again, whole=bool(args.names) and len(claims) <= FEW)
-    if args.report is not None:
-        found = ordered(verdicts)
-        _remove_pages(args.report)
-        for name, text in {**files(found, reviews(args.names), again), "report.json": as_json(found, again)}.items():
-            written = _write(args.report / name, text)
-            if not args.json:
-                print(f"wrote {written}")
-    return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
+            unwritten = "; no report was written" if report or renew else ""
+            interrupted = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
+            verdicts = heard
+    again, found = {} if interrupted else commands(names), ordered(verdicts)
+    whole = bool(names) and len(claims) <= FEW and not interrupted
+    result = Report(lines(verdicts, whole), [record(v, again) for v in found], int(any(not v.expected for v in found)))
+    result.interrupted = interrupted
+    if renew and not interrupted:
+        pages = files(found, REVIEWS)
+        result.wrote += tuple(_write(COMMITTED.parent / name, text) for name, text in pages.items())
+    if folder is not None and not interrupted:
+        _remove_pages(folder)
+        pages = {**files(found, reviews(names), again), "report.json": as_json(found, again)}
+        result.wrote += tuple(_write(folder / name, text) for name, text in pages.items())
+    return result
 
 
-def _refuse_to_overwrite(args: Namespace) -> None:
+def _refuse_to_overwrite(names: Sequence[str], paper: str | None, deep: bool, report: Path | None, renew: bool) -> None:
     """Refuse, before anything runs, a report that would replace something else."""
-    if args.renew and (args.names or args.paper or args.deep):
+    if renew and (names or paper or deep):
         raise ClaimError("--renew writes the report of the whole audit: leave out names, --paper and --deep")
-    if args.renew and not (COMMITTED.parents[1] / "pyproject.toml").is_file():
+    if renew and not (COMMITTED.parents[1] / "pyproject.toml").is_file():
         raise ClaimError("--renew writes into a checkout, and this is an installed package: use --report DIR")
-    if args.report is not None:
-        if realpath(args.report) == str(COMMITTED.parent):  # Path.resolve raises RuntimeError at a loop of links
-            raise ClaimError(
-                f"--report {args.report} is where the committed report lies: use --renew, or another folder"
-            )
-        writable_folder("--report", args.report, {"REPORT.md": "# The audit", "report.json": '[\n  {\n    "name"'})
+    if report is not None:
+        if realpath(report) == str(COMMITTED.parent):  # Path.resolve raises RuntimeError at a loop of links
+            raise ClaimError(f"--report {report} is where the committed report lies: use --renew, or another folder")
+        writable_folder("--report", report, {"REPORT.md": "# The audit", "report.json": '[\n  {\n    "name"'})
 
 
 def _remove_pages(folder: Path) -> None:
@@ -110,13 +128,6 @@ def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:
     heard.append(verdict)
     bar.doing(verdict.claim.name)
     bar.step()
-
-
-def _print(verdicts: Sequence[Verdict], as_data: bool, again: dict[str, str], whole: bool) -> None:
-    if as_data:
-        print(as_json(ordered(verdicts), again), end="")
-    else:
-        show(verdicts, whole)
 
 
 def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: int = 2) -> list[Claim]:
@@ -144,27 +155,3 @@ def _named(name: str, workers: int) -> list[Claim]:
     paper = BOUNDS[name].source.paper  # all checks of its paper are run to see which ask for it
     verdicts = audit([c for c in CLAIMS.values() if c.paper == paper and not c.deep], workers)
     return [v.claim for v in verdicts if name in v.bounds]
-
-
-def _parser() -> Parser:
-    parser = bare_parser("check", below=[CHECK_JSON, CONTRACT_JSON])
-    add = parser.add_argument
-    add(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help="a claim, a prefix, a bound (its claims), file.py (its claims), file.py:variable (a claim or a bound)",
-    )
-    add("--paper", metavar="P", help="only the claims of one paper")
-    add("--deep", action="store_true", help="deep searches too, which take minutes")
-    add("--report", type=path_word, metavar="DIR", help="write REPORT.md, a page per paper and report.json there")
-    add("--renew", action="store_true", help="write the committed report of the whole audit again (in a checkout)")
-    add("--json", action="store_true", help="print JSON, described below")
-    add(
-        "--workers",
-        type=whole_number(1, MOST_WORKERS),
-        default=2,
-        metavar="N",
-        help="processes (2); the verdicts do not depend on it",
-    )
-    return parser

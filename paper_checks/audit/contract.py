@@ -32,16 +32,14 @@ from bounds.errors import (
     UnsettledWarning,
 )
 from bounds.quantities import Quantity
+from bounds.showing.command_line import Report
 from bounds.showing.loading import from_file, run_file
-from bounds.showing.tables import to_json
-from bounds.showing.terminal import print_lines
 from bounds.units import ONE
 
 from ..claims.checkers.points import points
 from ..claims.claim import ClaimError
 
 Point = dict[str, Any]
-FINE, FINDING = 0, 1
 POINTS, NEAR = 12, 20
 """Generic points that are drawn inside of domain and conditions, and neighbours of each at three distances."""
 FEW = 5
@@ -53,10 +51,6 @@ OF_POINTS = (
     OutsideConditionsWarning, SignWarning, TermOverflowWarning, UndefinedValueWarning, UnderflowWarning,
     UnsettledWarning,
 )  # fmt: skip
-CONTRACT_JSON = """\
-Of a bound (FILE.py:NAME) the contract is checked: --json prints a list of objects with bound, points (how many were
-drawn), checks (by name a list of what is wrong; null: not checked, as without a reference implementation), rises and
-falls (quantities in which it did so at every point), broken (how many are wrong)."""
 
 
 @contextmanager
@@ -83,17 +77,14 @@ def bounds_named(names: Sequence[str]) -> dict[str, Bound]:
     return found
 
 
-def tell(named: dict[str, Bound], as_json: bool) -> int:
-    """Print what the contract says of each; 1 where something is wrong."""
+def contract(named: dict[str, Bound]) -> Report:
+    """What the contract says of each bound of a user's file; status 1 where something is wrong."""
     found = []
     for name, bound in named.items():
         function = vars(run_file(Path(name.rpartition(":")[0]))).get(bound.name.rpartition(".")[2])
         found.append(checked(bound, function if isfunction(function) else None))
-    if as_json:
-        print(to_json([each.as_json() for each in found]))
-    else:
-        print_lines(line for each in found for line in each.lines())
-    return FINDING if any(each.broken for each in found) else FINE
+    lines = [line for each in found for line in each.lines()]
+    return Report(lines, [each.as_json() for each in found], int(any(each.broken for each in found)))
 
 
 @dataclass(frozen=True)

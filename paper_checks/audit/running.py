@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bounds.errors import unknown
+from bounds.showing.extras import to_install
 
 from ..claims import classics, decaying_k, fedals, fedcog, fedinit
 from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, registry, Status
@@ -80,6 +81,8 @@ def judge(claim: Claim, book: Book | None = None) -> Verdict:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # also what a check of a user raises: the other claims are still to be judged
+        if to_install(error):
+            raise
         said = f"the check broke: {type(error).__name__}: {error}"
         finding, repair, crashed = Finding(Status.OPEN, Grade.READ, said, as_audited=False), None, True
     asked = tuple(sorted({*book.asked, *claim.about}))

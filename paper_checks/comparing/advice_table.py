@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from bounds.showing.tables import number, plain
 
-from .columns import Columns, ColumnTable, FEW, section, with_aliases
+from ..columns import Columns, ColumnTable, FEW, section, with_aliases
 from .goal import Goal, OVER, Point
 from .rows import INFORMATIVE, VACUOUS
 
 if TYPE_CHECKING:
+    from .seed_racing import Race
     from .worst_advice import ProvedPlan
 
 BOUND, REFUTED, FORMULA, SCHEDULE = "bound", "refuted bound", "formula", "schedule"
 WORST, SURROGATE, MEASURED = "worst case", "surrogate", "measured"
-THEORY = (BOUND, FORMULA, REFUTED)
 ADVISE_JSON = """\
 --json prints one object: goal, over, start (the target before training), advice (the recommendation and what else
 follows), command (the line that trains the recommended plan, or ""), judged_by (measured, surrogate or ""), seeds
@@ -51,8 +51,7 @@ class Trained(NamedTuple):
     seeds: int
 
     def __str__(self) -> str:
-        error = "" if math.isnan(self.error) else f" ± {number(self.error, 1)}"
-        return f"{number(self.mean, FEW)}{error}"
+        return f"{number(self.mean, FEW)}{'' if math.isnan(self.error) else f' ± {number(self.error, 1)}'}"
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,7 @@ class Recommendation:
 
     ``steps``, ``products`` (K times step size) and ``cohorts`` are ranges: over uncertain constants, or of the plans
     that are as good as the best. ``no_training``: a run by it hardly leaves its start. ``unrounded`` is a formula's
-    number; ``surrogate`` and ``measured`` are what is minimised, by the surrogate and in training. The best fixed plan
-    in training has the number of ``runs``, the schedules that are ``as_good``, and whether it is itself (``tied``).
+    number; ``surrogate`` and ``measured`` are what is minimised, by the surrogate and in training.
     """
 
     name: str
@@ -77,9 +75,6 @@ class Recommendation:
     measured: Trained | None = None
     products: tuple[float, float] = (math.nan, math.nan)
     cohorts: tuple[int, int] | None = None
-    runs: int = 0
-    as_good: tuple[str, ...] = ()
-    tied: bool = False
     worst: ProvedPlan | None = None
 
     @property
@@ -91,34 +86,38 @@ class Recommendation:
 class AdviceTable(ColumnTable):
     """The recommendations for a goal, the best first as far as they are judged by runs.
 
-    ``no_advice`` are advisers without a plan and why; ``seeds`` the fresh ones, ``limit`` the most that a run to a
-    target may cost in training; ``known`` whether the federation itself was given, and ``typed`` how, as options of
-    ``fedbounds train`` (empty where these do not describe it).
+    ``no_advice`` are advisers without a plan and why; ``race`` is the training that judged the plans; ``known`` whether
+    the federation itself was given, and ``typed`` how, as options of ``fedbounds train`` (empty where these do not
+    describe it).
     """
 
     goal: Goal
     over: tuple[str, ...]
     rows: tuple[Recommendation, ...]
     no_advice: tuple[tuple[str, str], ...]
-    seeds: int = 0
-    limit: float = math.inf
+    race: Race | None = None
     known: bool = False
     typed: tuple[str, ...] = ()
 
     # ---- how good the plans are ----
 
     @property
+    def limit(self) -> float:
+        """The most that a run to a target may cost in training."""
+        return math.inf if self.race is None else self.race.limit
+
+    @property
     def judged_by(self) -> str:
         """What regrets are computed from: ``measured``, ``surrogate``, or nothing."""
-        if any(row.measured is not None for row in self.rows):
+        if self.race is not None:
             return MEASURED
         return SURROGATE if any(row.kind == SURROGATE for row in self.rows) else ""
 
     def value(self, row: Recommendation) -> float:
         """What is minimised, at a row's plan, by training or else by the surrogate; NaN where it is not known."""
-        if self.judged_by == MEASURED:
-            return math.nan if row.measured is None else row.measured.mean
-        return row.surrogate
+        if self.race is None:
+            return row.surrogate
+        return math.nan if row.measured is None else row.measured.mean
 
     def regret(self, row: Recommendation) -> float:
         """The value of a row's plan over the best one; a lower estimate where runs of it failed."""
@@ -133,6 +132,13 @@ class AdviceTable(ColumnTable):
         return min(own, key=lambda row: (self.value(row), row.kind == SCHEDULE)) if self.judged_by else None
 
     @property
+    def as_good(self) -> tuple[str, ...]:
+        """The schedules that training cannot distinguish from the best plan."""
+        near = () if self.race is None else self.race.near
+        return tuple(row.name for row in self.rows if row.kind == SCHEDULE and row is not self.best
+                     and row.point.plan in near)  # fmt: skip
+
+    @property
     def recommended(self) -> Recommendation | None:
         """The row to follow: the surrogate's where training finds it good enough, else the best one.
 
@@ -144,7 +150,7 @@ class AdviceTable(ColumnTable):
         if self._failure(self.best):
             return None
         good = [row for row in self.rows if row.kind == SURROGATE and not row.failed and self.regret(row) <= GOOD]
-        return good[0] if good and self.judged_by == MEASURED else self.best
+        return good[0] if good and self.race is not None else self.best
 
     @property
     def useful(self) -> bool:
@@ -177,29 +183,26 @@ class AdviceTable(ColumnTable):
     def recommendation(self) -> str:
         """What to run, how certain that is, and what is as good, in a sentence."""
         if self.best is None:
-            return f"{self._smallest_bound()} {self._why_not_judged()}"
-        measured = self.judged_by == MEASURED
-        runs = sum(row.runs for row in self.rows)
+            return self._without_runs()
         if why := self._failure(self.best):
-            return f"{f'In {runs} runs of training' if measured else 'By the surrogate'} {why}."
+            return f"{'By the surrogate' if self.race is None else f'In {self.race.runs} runs of training'} {why}."
         row, fixed = self.recommended, next(row for row in self.rows if row.kind == self.judged_by)
         assert row is not None
-        text = f"Run {self._named(row)}"
+        parts = [f"Run {self._named(row)}"]
         if row.kind == SCHEDULE:
-            tied = ", indistinguishable from it" if fixed.tied else ""
-            text += f"; the best fixed plan is {self._plan(fixed.point)}{self._as_good_as(fixed)}"
-            text += f" ({_times(self.regret(fixed))}{tied})"
+            tied = ", indistinguishable from it" if self.race is not None and fixed.point.plan in self.race.near else ""
+            regret = f" ({_times(self.regret(fixed))}{tied})"
+            parts.append(f"the best fixed plan is {self._plan(fixed.point)}{self._as_good_as(fixed)}{regret}")
         else:
-            text += self._as_good_as(fixed)
-        if fixed.as_good:
-            text += f"; {', '.join(fixed.as_good)} is indistinguishable from the best too"
+            parts[0] += self._as_good_as(fixed)
+        if self.as_good:
+            parts.append(f"{', '.join(self.as_good)} is indistinguishable from the best too")
         if row.point.open:
-            text += f"; {' and '.join(row.point.open)} is at the end of the searched range (open)"
-        text += "".join(f", with {word} fixed" for word in OVER if word not in self.over)
-        if not measured or self.best.measured is None:
+            parts.append(f"{' and '.join(row.point.open)} is at the end of the searched range (open)")
+        text = "; ".join(parts) + "".join(f", with {word} fixed" for word in OVER if word not in self.over)
+        if self.race is None or self.best.measured is None:
             return f"{text} (by the surrogate, which is accurate where runs end near the minimiser: train to be sure)."
-        seeds = f"on {self.best.measured.seeds} fresh seeds, {runs} runs in all"
-        certain = f"{self.best.measured} {seeds}"
+        certain = f"{self.best.measured} on {self.best.measured.seeds} fresh seeds, {self.race.runs} runs in all"
         if row is not self.best:
             beside = f"{_times(self.regret(row))} the best measured, {self._named(self.best)}"
             certain = f"recommended by the surrogate; {beside}, which gave {certain}"
@@ -211,11 +214,62 @@ class AdviceTable(ColumnTable):
     @property
     def advice(self) -> str:
         """The recommendation, and what else follows from the rows."""
-        return " ".join(filter(None, [self.recommendation, *self._remarks()]))
+        return " ".join([self.recommendation, *self._remarks()])
+
+    def _without_runs(self) -> str:
+        """What bounds promise where no plan was run, and why none was."""
+        bounds, best = [row for row in self.rows if row.kind == BOUND], self.recommended
+        states = sorted({"informative without training" if r.state == INFORMATIVE else r.state for r in bounds})
+        if not bounds:
+            text = "No bound applies here."
+        elif best is not None:
+            text = f"{best.name} has the smallest bound: {number(best.point.value, FEW)} at {self._plan(best.point)}."
+        elif states == [VACUOUS]:
+            text = ("The only bound is vacuous, even at the plan that minimises it." if len(bounds) == 1
+                    else f"All {len(bounds)} bounds are vacuous, even at the plans that minimise them.")  # fmt: skip
+        else:
+            text = f"No bound is certainly informative; at the plans that minimise them: {', '.join(states)}."
+        why = dict(self.no_advice)
+        if not self.known:
+            return f"{text} No simulation was run. Pass --problem to evaluate these recommendations."
+        reason = why.get("measured") or why.get("quadratic surrogate", "there is no surrogate")
+        more = "" if "measured" in why else " Pass --measure to evaluate these recommendations."
+        return f"{text} No simulation was run: {reason}.{more}"
+
+    def _failure(self, best: Recommendation) -> str:
+        """Why even the best plan is of no use; empty where it is."""
+        value = self.value(best)
+        if not math.isfinite(value) or (best.measured is not None and best.measured.failed == best.measured.seeds):
+            if self.goal.to is None:
+                return "every plan diverges: give a smaller step_size, or optimise it"
+            limit = f" within {number(self.limit, FEW)} {self.goal.unit}" if math.isfinite(self.limit) else ""
+            return f"no plan reaches the target{limit}: allow more, or raise the target"
+        if self.goal.to is None and value >= self.goal.start:
+            start = number(self.goal.start, FEW)
+            return f"no plan ends below the start, {start}: the best gives {number(value, FEW)}; optimise the step size"
+        return ""
+
+    def _as_good_as(self, row: Recommendation) -> str:
+        """The ranges of the fixed plans that are as good as a row's."""
+        (low, high), (fewest, most) = row.steps, row.cohorts if row.cohorts and "cohort" in self.over else (0, 0)
+        if math.isnan(row.products[0]) or (low == high and fewest == most):
+            return ""
+        steps = f"any K from {low} to {high}" if low < high else f"K = {low}"
+        steps += f" and N from {fewest} to {most}" if fewest < most else ""
+        products = " to ".join(dict.fromkeys(number(end, 2) for end in row.products))
+        apart = "indistinguishable" if row.kind == MEASURED else "within 10 %"
+        return f", or {steps} with K*step_size of {products}, {apart}"
+
+    def _named(self, row: Recommendation) -> str:
+        return f"{row.name} from {self._plan(row.point)}" if row.kind == SCHEDULE else self._plan(row.point)
+
+    def _plan(self, point: Point) -> str:
+        cohort = f" cohort={point.cohort}" if "cohort" in self.over else ""
+        return f"local_steps={point.local_steps} step_size={number(point.step_size, FEW)}{cohort}"
 
     def _remarks(self) -> Iterator[str]:
         """Which theorems choose well, what worst cases prove, and whose plans hardly train."""
-        by = "" if self.judged_by == MEASURED else " by the surrogate"
+        by = " by the surrogate" if self.race is None else ""
         if self.judged_by:
             yield self._theory(by)
         for row in self.rows:
@@ -232,7 +286,7 @@ class AdviceTable(ColumnTable):
 
     def _theory(self, by: str) -> str:
         """Which theorems choose well, or what the best of them costs."""
-        theory = [row for row in self.rows if row.kind in THEORY]
+        theory = [row for row in self.rows if row.kind in (BOUND, FORMULA, REFUTED)]
         if not theory:
             return "No bound applies here."
         if good := [row for row in theory if self.regret(row) <= GOOD]:
@@ -240,72 +294,21 @@ class AdviceTable(ColumnTable):
             return f"{names} choose{'s' * (len(good) == 1)} well here{by}: {self._plan(good[0].point)}."
         order = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
         bounds = [row for row in order if row.kind == BOUND]
-        others = [row for row in order if row.kind != BOUND]
-        costs = [f"{row.name} costs {_times(self.regret(row))}" for row in (*bounds[:1], *others[:1])]
-        vacuous = all(row.state == VACUOUS for row in bounds)
-        which = f" (all {len(bounds)} bounds are vacuous)" if bounds and vacuous else ""
-        return f"No bound chooses well here: {'; '.join(costs)}{by}{which}."
-
-    def _smallest_bound(self) -> str:
-        """What bounds promise where no plan was run."""
-        bounds = [row for row in self.rows if row.kind == BOUND]
-        if not bounds:
-            return "No bound applies here."
-        if (best := self.recommended) is not None:
-            return f"{best.name} has the smallest bound: {number(best.point.value, FEW)} at {self._plan(best.point)}."
-        states = sorted({"informative without training" if r.state == INFORMATIVE else r.state for r in bounds})
-        if states == [VACUOUS]:
-            which = "The only bound is" if len(bounds) == 1 else f"All {len(bounds)} bounds are"
-            return f"{which} vacuous, even at the plan that minimises it."
-        return f"No bound is certainly informative; at the plans that minimise them: {', '.join(states)}."
-
-    def _why_not_judged(self) -> str:
-        why = dict(self.no_advice)
-        if not self.known:
-            return "No simulation was run. Pass --problem to evaluate these recommendations."
-        reason = why.get("measured") or why.get("quadratic surrogate", "there is no surrogate")
-        more = "" if "measured" in why else " Pass --measure to evaluate these recommendations."
-        return f"No simulation was run: {reason}.{more}"
-
-    def _failure(self, best: Recommendation) -> str:
-        """Why even the best plan is of no use; empty where it is."""
-        value = self.value(best)
-        always = best.measured is not None and best.measured.failed == best.measured.seeds
-        if not math.isfinite(value) or always:
-            if self.goal.to is None:
-                return "every plan diverges: give a smaller step_size, or optimise it"
-            limit = f" within {number(self.limit, FEW)} {self.goal.unit}" if math.isfinite(self.limit) else ""
-            return f"no plan reaches the target{limit}: allow more, or raise the target"
-        if self.goal.to is None and value >= self.goal.start:
-            start = number(self.goal.start, FEW)
-            return f"no plan ends below the start, {start}: the best gives {number(value, FEW)}; optimise the step size"
-        return ""
-
-    def _as_good_as(self, row: Recommendation) -> str:
-        """The ranges of the fixed plans that are as good as a row's."""
-        (low, high), cohorts = row.steps, row.cohorts or (0, 0)
-        wide = "cohort" in self.over and cohorts[0] < cohorts[1]
-        if not math.isfinite(row.products[0]) or not (low < high or wide):
-            return ""
-        steps = f"any K from {low} to {high}" if low < high else f"K = {low}"
-        steps += f" and N from {cohorts[0]} to {cohorts[1]}" if wide else ""
-        ends = [number(end, 2) for end in row.products]
-        apart = "indistinguishable" if row.kind == MEASURED else "within 10 %"
-        return f", or {steps} with K*step_size of {' to '.join(dict.fromkeys(ends))}, {apart}"
-
-    def _named(self, row: Recommendation) -> str:
-        return f"{row.name} from {self._plan(row.point)}" if row.kind == SCHEDULE else self._plan(row.point)
-
-    def _plan(self, point: Point) -> str:
-        cohort = f" cohort={point.cohort}" if "cohort" in self.over else ""
-        return f"local_steps={point.local_steps} step_size={number(point.step_size, FEW)}{cohort}"
+        first = [*bounds[:1], *[row for row in order if row.kind != BOUND][:1]]
+        costs = "; ".join(f"{row.name} costs {_times(self.regret(row))}" for row in first)
+        vacuous = bounds and all(row.state == VACUOUS for row in bounds)
+        return f"No bound chooses well here: {costs}{by}{f' (all {len(bounds)} bounds are vacuous)' * bool(vacuous)}."
 
     # ---- the table ----
 
     def before(self) -> Iterator[str]:
-        yield headline(self.goal, self.over)
         yield self.recommendation
         yield from filter(None, [self.command])
+        goal, parts = self.goal, [f"Goal: {self.goal}, over {', '.join(self.over)}"]
+        clients = number(goal.scenario["clients"].value) if "clients" in goal.scenario else "?"
+        parts += [f"{clients} clients"] if "cohort" in self.over else [f"{goal.cohort} of {clients} clients per round"]
+        parts += [f"{number(goal.start, FEW)} before training"] if math.isfinite(goal.start) else []
+        yield f"{'; '.join(parts)}."
 
     def after(self) -> Iterator[str]:
         yield from section("no advice", self.no_advice)
@@ -326,8 +329,8 @@ class AdviceTable(ColumnTable):
             return "" if row.kind == SCHEDULE else f"{{{ends}}}" if as_good else f"[{ends}]"
 
         def judged(row: Recommendation) -> str:
-            if self.judged_by == SURROGATE:
-                return number(row.surrogate, FEW)
+            if self.race is None:
+                return number(row.surrogate, FEW) if self.judged_by else "-"
             return "-" if row.measured is None else str(row.measured)
 
         def regret(row: Recommendation) -> str:
@@ -352,9 +355,8 @@ class AdviceTable(ColumnTable):
     def _notes(self, row: Recommendation) -> Iterator[str]:
         yield row.state
         yield "refuted as printed" * (row.kind == REFUTED)
-        yield "no training" * row.no_training
-        if row.worst is not None:
-            yield from row.worst.notes
+        yield "hardly trains" * row.no_training
+        yield from () if row.worst is None else row.worst.notes
         if row.kind == MEASURED and row.measured is not None:
             same = [one.name for one in self.rows if one is not row and one.point.plan == row.point.plan]
             yield f"the best fixed plan in training, {row.measured.seeds} fresh seeds"
@@ -383,7 +385,7 @@ class AdviceTable(ColumnTable):
                 "advice": self.advice,
                 "command": self.command,
                 "judged_by": self.judged_by,
-                "seeds": self.seeds,
+                "seeds": 0 if self.race is None else self.race.seeds,
                 "limit": self.limit,
                 "no_advice": [{"adviser": name, "why": why} for name, why in self.no_advice],
                 "rows": list(map(self._row, self.rows)),
@@ -393,7 +395,8 @@ class AdviceTable(ColumnTable):
 
     def _row(self, row: Recommendation) -> dict[str, Any]:
         point, measured = row.point, row.measured
-        same = ("kind", "alias", "steps", "products", "state", "no_training", "unrounded", "surrogate", "runs")
+        race = self.race if row.kind == MEASURED else None
+        same = ("kind", "alias", "steps", "products", "state", "no_training", "unrounded", "surrogate")
         return {
             "adviser": row.name,
             **{name: getattr(row, name) for name in same},
@@ -405,7 +408,8 @@ class AdviceTable(ColumnTable):
             "measured": measured and measured[:2],
             "failed": measured and measured.failed,
             "measured_seeds": measured and measured.seeds,
-            "as_good": row.as_good,
+            "runs": race.runs if race else 0,
+            "as_good": self.as_good if race else (),
             "worst_case": row.worst and row.worst.as_json(),
             "regret": self.regret(row),
             "judged_by": self.judged_by,
@@ -422,14 +426,6 @@ class AdviceTable(ColumnTable):
             row |= {"measured": measured and measured.mean, "standard_error": measured and measured.error}
             found.append({key: json.dumps(x) if isinstance(x, (tuple, list)) else x for key, x in row.items()})
         return found
-
-
-def headline(goal: Goal, over: Sequence[str]) -> str:
-    """The goal, what is optimised, and what is known before training."""
-    words = ("clients",) if "cohort" in over else ("clients", "cohort")
-    who = [f"{number(goal.scenario[word].value)} {word}" for word in words if word in goal.scenario]
-    start = [f"{number(goal.start, FEW)} before training"] if math.isfinite(goal.start) else []
-    return "; ".join([f"{goal}, over {', '.join(over)}", *start, *who])
 
 
 def _quoted(word: str) -> str:

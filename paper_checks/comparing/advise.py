@@ -1,37 +1,22 @@
-"""What to run: the plans that bounds, formulas, schedules and the quadratic surrogate recommend, side by side.
+"""The plans that bounds, formulas, schedules, the quadratic surrogate and training recommend.
 
-A recommendation is judged by training where that was measured, else by the surrogate; its *regret* is its value over
-the best one.
+A recommendation is judged by training where that was measured, else by the surrogate; its *regret* is its value divided
+by the best one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
-from bounds.catalog import with_own
 from bounds.core import Bound
-from bounds.errors import BoundsError, MissingQuantityError, unknown
-from bounds.scenario import Scenario
-from bounds.showing.loading import load
-from empirics.progress import Progress, Silent
+from empirics.progress import Progress
 
-from .advice_table import (
-    AdviceTable,
-    BOUND,
-    FORMULA,
-    headline,
-    MEASURED,
-    Recommendation,
-    REFUTED,
-    SCHEDULE,
-    SURROGATE,
-    WORST,
-)
-from .bound_advice import BoundAdvice, by_formula, formulas, hardly_trains, other_ends, recommended_plans, row_at
-from .goal import FREE, Goal, not_fedavg, OVER, Point
+from .advice_table import BOUND, FORMULA, MEASURED, Recommendation, REFUTED, SCHEDULE, SURROGATE, WORST
+from .bound_advice import BoundAdvice, by_formula, formulas, hardly_trains, recommended_plans, row_at
+from .goal import Goal, not_fedavg, Point
 from .rows import INFORMATIVE, VACUOUS
 
 if TYPE_CHECKING:  # they load torch, which bounds and formulas do without
@@ -50,78 +35,23 @@ Reasons = list[tuple[str, str]]
 """Advisers without a plan, and why."""
 
 
-def advise(
-    scenario: Scenario,
-    minimize: str = "optimality_gap",
-    over: Sequence[str] = OVER,
-    within: Mapping[str, float] | None = None,
-    to: tuple[str, float] | None = None,
-    problem: FederatedProblem | None = None,
-    batch: int = 32,
-    measure: int = 0,
-    own: Sequence[Bound | str] = (),
-    bar: Progress | None = None,
-    *,
-    worst_case: float = 0.0,
-    schedules: bool = False,
-    report: Callable[[str], None] | None = None,
-    typed: tuple[str, ...] = (),
-) -> AdviceTable:
-    """Local steps, step size and cohort for a federation; the arguments are those of ``api.advise``.
+def sorted_rows(rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
+    """The rows that training or the surrogate judged, best first, then the others by their bounds."""
 
-    ``problem`` is the federation with its data, ``typed`` the options of ``fedbounds train`` that stand for it;
-    ``report`` gets the first line of the table before the rest is computed.
+    def order(row: Recommendation) -> tuple[Any, ...]:
+        value = row.measured.mean if row.measured is not None else row.surrogate
+        return (math.isnan(value), value if not math.isnan(value) else row.point.value, row.name)
 
-    Raises:
-        BoundsError: where the goal cannot be computed or the problem is another federation.
-    """
-    bar = bar or Silent()
-    if not over:
-        raise BoundsError(f"over must name what is optimised: {', '.join(FREE)}")
-    for word in over:
-        if word not in FREE:
-            raise unknown("quantity to optimise", word, FREE)
-    for word in OVER:
-        if word not in over and word not in scenario:
-            raise MissingQuantityError(f"{word} is not optimised: give {word}=NUMBER, or add it to over")
-    over = tuple(word for word in FREE if word in over)
-    if problem is not None:
-        from .run_evidence import completed
-
-        scenario = completed(scenario, problem, batch)
-    goal = Goal.of(scenario, minimize, to, batch, within)
-    if "cohort" in over:
-        goal.check_cohort()
-    if measure and problem is None:
-        raise MissingQuantityError("measuring trains the federation: give the problem")
-    if measure and (why := not_fedavg(goal.scenario)):
-        raise BoundsError(f"nothing is measured here: {why}")
-    if report is not None:
-        report(headline(goal, over))
-    rows, no_advice = _bounds(goal, over, with_own(load(one) if isinstance(one, str) else one for one in own), bar)
-    rows += _formulas(goal, over)
-    if worst_case:
-        _add_worst_case(rows, no_advice, goal, over, worst_case, bar)
-    found = None
-    if problem is not None:
-        rows, found = _judged(rows, no_advice, problem, goal, over, measure, schedules, bar)
-    seeds, limit = (0, math.inf) if found is None else (measure, found.limit)
-    rows.sort(key=_order)
-    return AdviceTable(goal, over, tuple(rows), tuple(no_advice), seeds, limit, problem is not None, typed)
-
-
-def _order(row: Recommendation) -> tuple[Any, ...]:
-    judged = row.measured.mean if row.measured is not None else row.surrogate
-    return (math.isnan(judged), judged if not math.isnan(judged) else row.point.value, row.name)
+    return tuple(sorted(rows, key=order))
 
 
 # ---- bounds and formulas ----
 
 
-def _bounds(
+def of_bounds(
     goal: Goal, over: tuple[str, ...], book: Mapping[str, Bound], bar: Progress
 ) -> tuple[list[Recommendation], Reasons]:
-    """What every applicable bound recommends, those with one plan and one value together; and those without a plan."""
+    """The recommendations of all applicable bounds, equal ones merged; and the bounds without one."""
     points, refused = recommended_plans(goal, over, book, lambda name: bar.doing(f"minimising {name}"))
     found: list[Recommendation] = []
     no_advice = [(row.bound, next(f.condition for f in row.failed if math.isnan(f.left))) for row in refused]
@@ -139,7 +69,7 @@ def _bounds(
         steps = [point.local_steps]
         if rest and not idle:
             bar.doing(f"how certain the plan of {name} is")
-            ends = (BoundAdvice(book[name], here.within(end)).best(rest) for end in other_ends(here.scenario))
+            ends = (BoundAdvice(book[name], end).best(rest) for end in here.ends)
             steps += [end.local_steps for end in ends if end is not None]
         state = row.state + "?" * (not row.conclusive)
         kind = REFUTED if row.refuted else BOUND
@@ -152,7 +82,7 @@ def _same(one: Point, other: Point, value: bool = True) -> bool:
     return one.local_steps == other.local_steps and all(math.isclose(a, b, rel_tol=CLOSE) for a, b in pairs)
 
 
-def _formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
+def of_formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
     """K* and eta*, each at the other one as given; nothing where it is not given, or with a target."""
     found: list[Recommendation] = []
     for bound in formulas(goal, over) if goal.to is None else ():
@@ -163,15 +93,13 @@ def _formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
         plan = steps, float(goal.scenario["step_size"].value) if "step_size" in goal.scenario else 1.0
         if (made := by_formula(bound, goal, *plan)) is None:
             continue
-        point, unrounded = made
-        ends = [by_formula(bound, goal.within(end), *plan) for end in other_ends(goal.scenario)]
-        numbers = [unrounded, *(one[1] for one in ends if one is not None)]
-        span = (point.local_steps, point.local_steps)
-        if is_k:
-            span = (max(1, math.floor(min(numbers))), max(1, math.ceil(max(numbers))))
-        idle = hardly_trains(goal, point)
-        row = Recommendation(bound.name, FORMULA, point, span, "", idle, unrounded=unrounded)
-        same = next((i for i, one in enumerate(found) if one.steps == span and _same(one.point, point, False)), None)
+        point, unrounded, ends = made
+        low, high = (max(1, math.floor(ends[0])), max(1, math.ceil(ends[1]))) if is_k else (point.local_steps,) * 2
+        row = Recommendation(
+            bound.name, FORMULA, point, (low, high), "", hardly_trains(goal, point), unrounded=unrounded
+        )
+        same = next((i for i, one in enumerate(found) if one.steps == row.steps and _same(one.point, point, False)),
+                    None)  # fmt: skip
         if same is None:
             found.append(row)
         else:
@@ -179,27 +107,27 @@ def _formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
     return found
 
 
-def _add_worst_case(
-    rows: list[Recommendation], no_advice: Reasons, goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress
-) -> None:
+def of_worst_case(
+    goal: Goal, over: tuple[str, ...], seconds: float, no_advice: Reasons, bar: Progress
+) -> list[Recommendation]:
+    """The plan of the smallest exact worst case, in a list; empty where there is none."""
     from .worst_advice import best  # loads the solver
 
     bar.doing("exact worst cases")
     found = not_fedavg(goal.scenario) or best(goal, over, seconds, bar)
     if isinstance(found, str):
         no_advice.append(("exact worst case", found))
-        return
+        return []
     point = found.point
     state = "" if goal.start == math.inf else INFORMATIVE if found.value < goal.start else VACUOUS
     steps = (point.local_steps, point.local_steps)
-    idle = hardly_trains(goal, point)
-    rows.append(Recommendation("exact worst case", WORST, point, steps, state, idle, worst=found))
+    return [Recommendation("exact worst case", WORST, point, steps, state, hardly_trains(goal, point), worst=found)]
 
 
 # ---- the surrogate and training ----
 
 
-def _judged(
+def judged(
     rows: list[Recommendation],
     no_advice: Reasons,
     problem: FederatedProblem,
@@ -209,7 +137,7 @@ def _judged(
     schedules: bool,
     bar: Progress,
 ) -> tuple[list[Recommendation], Race | None]:
-    """The rows with those of the surrogate, schedules and training, and what their plans give."""
+    """The rows with those of the surrogate, schedules and training, and the values of all plans."""
     from threadpoolctl import threadpool_limits
 
     from .seed_racing import race
@@ -218,7 +146,9 @@ def _judged(
         surrogate = _surrogate(problem, goal, over, no_advice)
         if surrogate is not None:
             rows += _of_surrogate(surrogate, over, no_advice, bar, schedules)
-            rows = [_with_surrogate(row, surrogate) for row in rows]
+            own = (SURROGATE, SCHEDULE)
+            rows = [replace(row, surrogate=row.point.value if row.kind in own else surrogate.value(*row.point.plan[:3]))
+                    for row in rows]  # fmt: skip
     if not measure:
         return rows, None
     if surrogate is not None and math.isinf(surrogate.near[0].value):
@@ -267,16 +197,16 @@ def _of_surrogate(
         name = f"schedule {schedule.key}"
         if expensive:
             dim = surrogate.averaging.problem.dim
-            no_advice.append((name, f"it takes minutes on a surrogate of {dim} parameters: pass --schedules"))
+            no_advice.append((name, f"it takes minutes for {dim} parameters: pass --schedules"))
             continue
         bar.doing(f"following the {name}")
         point = ScheduleAdvice(schedule, surrogate.of_cohort(best.cohort)).best(over, best)
         steps = [k for k, _ in point.schedule]
         if len(set(point.schedule)) < 2:
-            no_advice.append((name, "at its best start it changes nothing"))
+            no_advice.append((name, "its best start is a fixed plan"))
             continue
         found.append(Recommendation(name, SCHEDULE, point, (min(steps), max(steps)), "", False))
-    no_advice += [(f"schedule {key}", "it needs a validation error, which there is not here") for key in unusable()]
+    no_advice += [(f"schedule {key}", "it needs a validation error") for key in unusable()]
     return found
 
 
@@ -289,20 +219,9 @@ def _fixed_plan(name: str, kind: str, best: Point, near: Sequence[Any], **more: 
     return Recommendation(name, kind, best, steps, "", False, products=products, cohorts=cohorts, **more)
 
 
-def _with_surrogate(row: Recommendation, surrogate: SurrogateAdvice) -> Recommendation:
-    point = row.point
-    own = row.kind in (SURROGATE, SCHEDULE)
-    return replace(
-        row, surrogate=point.value if own else surrogate.value(point.local_steps, point.step_size, point.cohort)
-    )
-
-
 def with_measured(rows: Sequence[Recommendation], found: Race) -> list[Recommendation]:
-    """The rows with what their plans gave in training, and the best fixed plan there."""
+    """The rows with their values in training, and the best fixed plan there."""
     judged = [replace(row, measured=found.ends.get(row.point.plan)) for row in rows]
-    schedules = [row for row in judged if row.kind == SCHEDULE and row.point.plan != found.best]
-    as_good = tuple(row.name for row in schedules if row.point.plan in found.near)
     fixed = found.fixed
-    more = {"runs": found.runs, "as_good": as_good, "tied": fixed.plan in found.near}
-    best = _fixed_plan("measured", MEASURED, fixed, found.near_fixed, measured=found.ends.get(fixed.plan), **more)
+    best = _fixed_plan("measured", MEASURED, fixed, found.near_fixed, measured=found.ends.get(fixed.plan))
     return [*judged, best]

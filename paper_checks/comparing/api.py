@@ -1,21 +1,22 @@
-"""``compare`` and ``advise`` as Python functions; the verbs of the command line call them with the same arguments."""
+"""``fedbounds.compare`` and ``fedbounds.advise``: from what a user gives to a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TYPE_CHECKING
 
+from bounds.catalog import with_own
 from bounds.core import Bound
-from bounds.errors import BoundsError
+from bounds.errors import BoundsError, MissingQuantityError
 from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.showing.numbers import number
 from bounds.showing.process import remark
 from empirics.progress import progress
 
-from .compare import compare as comparison
-from .goal import OVER
+from .compare import ranked, with_evidence, with_minimum_rounds
+from .goal import checked_over, Goal, not_fedavg, OVER
 from .table import ComparisonTable
 
 if TYPE_CHECKING:  # they load torch, which bounds do without
@@ -27,7 +28,7 @@ if TYPE_CHECKING:  # they load torch, which bounds do without
 
 Known = Scenario | Mapping[str, Any] | str | Sequence[str] | None
 """A federation and a plan: a ``Scenario``, constants by name, ``"@file.json"``, or several texts as in the shell."""
-Own = Sequence[Bound | str]
+Own = Bound | str | Sequence[Bound | str]
 OWN_DATA = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
 
 
@@ -88,13 +89,13 @@ def compare(
     """
     own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
     with progress("comparing", brief=not measure) as bar:
-        bounds, known, held, _ = _inputs(
-            scenario, words, own, problem, partition, clients, seed, client_weight, batch, own_data
+        book, known, held, _ = _inputs(
+            scenario, words, own, problem, partition, clients, seed, client_weight, batch, measure, own_data
         )
-        return comparison(
-            known, what, bounds, of=of, exact=exact, problem=held, batch=batch, measure=measure,
-            worst_case=worst_case, bar=bar,
-        )  # fmt: skip
+        table, some = ranked(what, known, book, (of,) if isinstance(of, str) and of else tuple(of))
+        if exact or held is not None or worst_case is not None:
+            table = with_evidence(table, some, exact, held, batch, measure, worst_case, bar)
+        return with_minimum_rounds(table, some, bar) if table.of else table
 
 
 def advise(
@@ -122,7 +123,6 @@ def advise(
     kind: str = "",
     model: str = "",
     regularisation: float | None = None,
-    report: Callable[[str], None] | None = None,
     **words: Any,
 ) -> AdviceTable:
     """Recommend a plan by bounds, formulas, the quadratic surrogate and training: the verb ``fedbounds advise``.
@@ -152,26 +152,32 @@ def advise(
         kind: of the target, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
         model: for your own data (by default chosen by the kind of the target).
         regularisation: L2 penalty of a linear model of your own data (None: 0.01).
-        report: called with the first line of the table before anything is computed.
         words: quantities by name, such as ``runtime=20, step_size=0.028``.
 
     Raises:
         BoundsError: where the goal cannot be computed or the problem is another federation.
     """
-    from .advise import advise as advice
+    from .advice_table import AdviceTable
+    from .advise import judged, of_bounds, of_formulas, of_worst_case, sorted_rows
 
     own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
+    free = checked_over(over.split(",") if isinstance(over, str) else over)
+    budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
     with progress("advising", brief=not measure) as bar:
-        bounds, known, held, typed = _inputs(
-            scenario, words, own, problem, partition, clients, seed, client_weight, batch, own_data
+        book, known, held, typed = _inputs(
+            scenario, words, own, problem, partition, clients, seed, client_weight, batch, measure, own_data
         )
-        free = over.split(",") if isinstance(over, str) else over
-        budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
-        level = _level("--to", to) if isinstance(to, str) else to
-        return advice(
-            known, goal, free, within=budget, to=level, problem=held, batch=batch, measure=measure, own=bounds,
-            bar=bar, worst_case=worst_case, schedules=schedules, report=report, typed=typed,
-        )  # fmt: skip
+        wanted = Goal.of(known, goal, _level("--to", to) if isinstance(to, str) else to, batch, budget, free)
+        if measure and (why := not_fedavg(known)):
+            raise BoundsError(f"nothing is measured here: {why}")
+        rows, no_advice = of_bounds(wanted, free, book, bar)
+        rows += of_formulas(wanted, free)
+        if worst_case:
+            rows += of_worst_case(wanted, free, worst_case, no_advice, bar)
+        found = None
+        if held is not None:
+            rows, found = judged(rows, no_advice, held, wanted, free, measure, schedules, bar)
+        return AdviceTable(wanted, free, sorted_rows(rows), tuple(no_advice), found, held is not None, typed)
 
 
 def scenario_of(scenario: Known, words: Mapping[str, Any], own: Iterable[Bound] = ()) -> Scenario:
@@ -192,9 +198,10 @@ def _inputs(
     seed: int,
     client_weight: str,
     batch: int,
+    measure: int,
     own_data: Mapping[str, Any],
-) -> tuple[list[Bound], Scenario, FederatedProblem | None, tuple[str, ...]]:
-    """The user's bounds, the scenario, and the federation of a problem if one is given.
+) -> tuple[dict[str, Bound], Scenario, FederatedProblem | None, tuple[str, ...]]:
+    """All bounds, the scenario with the constants of the problem, and the federation of the problem if one is given.
 
     Last come the options of ``fedbounds train`` that stand for this federation; none where it is not given as text.
     """
@@ -203,22 +210,27 @@ def _inputs(
     problem, partition = given_or_own(problem, partition, **own_data)
     if problem is None and clients is not None:
         words = {**words, "clients": clients}
-    bounds = [load(one) if isinstance(one, str) else one for one in own]
-    known = scenario_of(scenario, words, bounds)
+    bounds = [load(one) if isinstance(one, str) else one for one in ([own] if isinstance(own, (str, Bound)) else own)]
+    known, book = scenario_of(scenario, words, bounds), with_own(bounds)
     if problem is None:
-        return bounds, known, None, ()
+        if measure:
+            raise MissingQuantityError("measuring trains the federation: give the problem")
+        return book, known, None, ()
     from empirics.problems.tasks import dealt, described, task
+
+    from .run_evidence import completed
 
     what = task(problem) if isinstance(problem, str) else problem
     held: FederatedProblem = dealt(what, partition, clients, seed, client_weight)
     remark(described(what, held, batch))
+    known = completed(known, held, batch)
     if not isinstance(problem, str) or not isinstance(partition, str) or seed:  # training deals with seed 0
-        return bounds, known, held, ()
+        return book, known, held, ()
     words = {"problem": problem, "partition": partition, "client-weight": client_weight, "batch": str(batch)}
     words |= {} if clients is None else {"clients": str(clients)}
     usual = {"partition": "iid", "client-weight": "uniform", "batch": "32"}
     typed = [word for name, text in words.items() if text != usual.get(name) for word in (f"--{name}", text)]
-    return bounds, known, held, tuple(typed)
+    return book, known, held, tuple(typed)
 
 
 def _level(option: str, text: str) -> tuple[str, float]:

@@ -1,7 +1,7 @@
-"""The plan at which a bound is smallest over local steps and step size, and what the papers' formulas recommend.
+"""The plan at which a bound is smallest over local steps and step size, and the plans of the papers' formulas.
 
-Constants are put in as the scenario does (``Scenario.substituted``): the best admissible ones at every point. Step
-sizes are evaluated as arrays, with the quantities of the plan that follow from them.
+Constants are the best admissible ones at every point, as in ``Scenario.substituted``. Step sizes are evaluated as
+arrays, with the quantities of the plan that follow from them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,13 @@ from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.quantities import quantities_of
 from bounds.scenario import Scenario
-from bounds.stated import ADMISSIBLE, DEFINED, DESIGN, DOWN, FREE, PAIR, role_of
+from bounds.stated import ADMISSIBLE, DEFINED, DESIGN, FREE, PAIR, role_of
 from bounds.substituting import chosen
 from bounds.ties import evaluated, TIES
 from bounds.vocabulary import step_scale, step_size
 
 from .bound_rows import federated_rows, in_order, of_this_run
-from .goal import given, Goal, OVER, Point, TARGETS, UNIT_PLAN
+from .goal import Goal, OVER, Point, TARGETS, UNIT_PLAN
 from .integer_search import search_integers
 from .rows import FormulaValue, NOT_MET, RANKED, Row
 
@@ -42,7 +41,7 @@ MANY, FIRST, FEW, ZOOMS = 145, 15, 7, 4
 """Step sizes evaluated together; where constants are chosen for each of them, at first and then; and how often the
 search zooms in on the best one."""
 NO_TRAINING = 0.5
-"""Where step size times L, summed over all iterations, is below this, a run hardly leaves its start."""
+"""Where step size times L, summed over all iterations, is below this, a run stays near its start."""
 ROUNDS = np.unique(np.rint(np.geomspace(1, 1e15, 400)))
 """Rounds among which the first one with a bound below the target level is searched."""
 
@@ -54,10 +53,10 @@ class BoundAdvice:
     bound: Bound
     goal: Goal
     _known: dict[tuple[int, int], tuple[Scenario, dict[str, Any]]] = field(default_factory=dict, init=False)
-    """By local steps and how many constants hold only for shorter steps: a scenario, and what is put in."""
+    """By local steps and how many constants hold only for shorter steps: a scenario, and the substituted values."""
 
     def best(self, over: tuple[str, ...] = OVER) -> Point | None:
-        """The plan that it recommends, None where its conditions fail at all plans."""
+        """The recommended plan, None where the conditions fail at all plans."""
         if "local_steps" not in over:
             return self._with_steps(int(self.goal.scenario["local_steps"].value), over)
         found = search_integers(self.goal.steps(), lambda steps: self._with_steps(steps, over))
@@ -109,9 +108,9 @@ class BoundAdvice:
         return None
 
     def _values(self, steps: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is minimised at step sizes, the rounds it takes, and the step sizes that conditions prescribe.
+        """The minimised values at step sizes, the rounds, and the step sizes that conditions prescribe.
 
-        Constants that are known to hold only up to some step size are not put in at longer ones.
+        Constants that are known to hold only up to some step size are not used at longer ones.
         """
         parts = [sizes[self._beyond(sizes) == count] for count in np.unique(self._beyond(sizes))]
         found = [self._together(steps, part) for part in parts]
@@ -141,7 +140,7 @@ class BoundAdvice:
             found = np.asarray(self._code(**{q.name: known[q.name] for q in self.bound.quantities}), dtype=float)
         found = found * self.factor(steps, sizes, rounds)
         if goal.to is None:
-            return np.broadcast_to(found, sizes.shape), np.full(sizes.shape, rounds), sizes
+            return np.broadcast_to(found, sizes.shape).ravel(), np.full(sizes.size, rounds), sizes.ravel()
         found, sizes = (np.broadcast_to(one, (len(ROUNDS), sizes.shape[-1])) for one in (found, sizes))
         enough = found <= goal.to[1]
         first, column = enough.argmax(0), np.arange(sizes.shape[-1])
@@ -149,7 +148,7 @@ class BoundAdvice:
         return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, column]
 
     def _constants(self, steps: int, sizes: np.ndarray, plans: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The values that are put in at step sizes (of ``plans``): the same at all, or the best constants at each."""
+        """The values of quantities at step sizes (of ``plans``): the same at all, or the best constants at each."""
         key = steps, int(self._beyond(sizes[:1])[0])
         if key not in self._known:
             here = self.goal.plan(steps).at(step_size=float(sizes[0]))
@@ -203,8 +202,8 @@ def with_derived(plan: dict[str, Any]) -> dict[str, Any]:
 def recommended_plans(
     goal: Goal, over: tuple[str, ...], book: Mapping[str, Bound], report: Callable[[str], None] = lambda name: None
 ) -> tuple[dict[str, Point | None], list[Row]]:
-    """What every bound of the ``book`` recommends by name, None where its conditions fail at all plans, and the rows of
-    those that cannot recommend anything.
+    """The recommendation of every bound in ``book``, None where its conditions fail at all plans, and the rows of
+    bounds that cannot recommend anything.
 
     Where the cohort is optimised, a bound is evaluated at cohorts for which its premises hold: some clients, all. One
     that recommends not to train with the largest cohort is not evaluated at others. ``report`` gets each name.
@@ -238,15 +237,15 @@ def recommended_plans(
 
 
 def movable(row: Row) -> bool:
-    """Whether a bound has a number at this plan, or only inequalities fail, which may hold at another one."""
+    """Whether a bound has a value at this plan, or only inequalities fail, which may hold at another one."""
     return row.state in RANKED or (row.state == NOT_MET and all(not math.isnan(one.left) for one in row.failed))
 
 
 def can_advise(goal: Goal, book: Mapping[str, Bound]) -> tuple[dict[str, Row], list[Row]]:
     """Bounds that can advise, each with its row at a plan of small steps, and rows of those that cannot at any plan.
 
-    Inequalities may hold at other plans; conditions on the federation, such as full participation, do not. What a
-    theorem on one machine says of one local step of all clients is no advice on local steps.
+    Inequalities may hold at other plans; conditions on the federation, such as full participation, do not. Theorems on
+    one machine, which need one local step, are left out.
     """
     smoothness = goal.scenario["smoothness"].safe if "smoothness" in goal.scenario else 1.0
     small = {"step_size": 1e-6 / float(np.max(smoothness)), **({} if goal.to is None else {"rounds": 1000})}
@@ -268,38 +267,11 @@ def row_at(goal: Goal, bound: Bound, point: Point) -> Row | None:
 
 
 def hardly_trains(goal: Goal, point: Point) -> bool:
-    """Whether a run by this plan hardly leaves its start, whatever the data: that is no recommendation."""
+    """Whether a run by this plan stays near its start, whatever the data: it is not recommended."""
     if "smoothness" not in goal.scenario:
         return False
     reach = point.step_size * point.local_steps * point.rounds * float(np.max(goal.scenario["smoothness"].safe))
     return reach < NO_TRAINING
-
-
-# ---- uncertain constants ----
-
-
-def other_ends(scenario: Scenario) -> Iterator[Scenario]:
-    """The scenario with its uncertain constants at either end, admissible ones all at their better ends."""
-    better: dict[str, Any] = {}
-    ends: dict[str, tuple[float, float]] = {}
-    for word, stated in scenario.items():
-        if stated.certain or not given(scenario, word):
-            continue
-        if stated.role in ADMISSIBLE:
-            end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
-            if np.all(np.isfinite(end)) and np.all(end > 0):
-                better[word] = end.tolist()
-        elif stated.role == DEFINED and np.ndim(stated.value) == 0 and np.isfinite([stated.low, stated.high]).all():
-            ends[word] = stated.low, stated.high
-    pair = [word for word, stated in scenario.items() if stated.role == PAIR and given(scenario, word)]
-    if set(pair) & set(better):
-        better = {**{word: scenario[word].value for word in pair}, **better}
-    for corner in product(*ends.values()):
-        for admissible in ({}, better):
-            try:
-                yield scenario.at(**dict(zip(ends, corner, strict=True)), **admissible)
-            except BoundsError:  # ends that contradict each other
-                continue
 
 
 # ---- formulas ----
@@ -321,11 +293,21 @@ def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
     return found
 
 
-def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> tuple[Point, float] | None:
-    """The plan of a formula with the other number as given, and the real number; None where it has no value.
+def by_formula(
+    bound: Bound, goal: Goal, local_steps: int, step_size: float
+) -> tuple[Point, float, tuple[float, float]] | None:
+    """The plan of a formula with the other number as given, the real number, and its range over uncertain constants.
 
-    Where K enters by the rounds that the budget allows, K is a fixed point of the formula.
+    None where it has no value. Where K enters by the rounds that the budget allows, K is a fixed point of the formula.
     """
+    if (found := _fixed_point(bound, goal, local_steps, step_size)) is None:
+        return None
+    ends = (_fixed_point(bound, end, local_steps, step_size) for end in goal.ends)
+    numbers = [found[1], *(one[1] for one in ends if one is not None)]
+    return *found, (min(numbers), max(numbers))
+
+
+def _fixed_point(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> tuple[Point, float] | None:
     value = math.nan
     for _ in range(50):
         try:
@@ -346,7 +328,7 @@ def by_formula(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> 
 
 
 def formula_values(scenario: Scenario, target: str, of: Sequence[str]) -> Iterator[FormulaValue]:
-    """What the formulas of the papers (of all, or those in ``of``) give here, printed and derived ones."""
+    """The values of the formulas of the papers (of all, or those in ``of``), printed and derived ones."""
     if not {*OVER, "rounds"} <= scenario.keys():
         return
     try:
@@ -355,14 +337,11 @@ def formula_values(scenario: Scenario, target: str, of: Sequence[str]) -> Iterat
         return
     papers = {name.partition(".")[0] for name in of}
     plan = int(scenario["local_steps"].value), float(scenario["step_size"].value)
-    ends = [goal.within(end) for end in other_ends(scenario)]
     for bound in formulas(goal, OVER):
-        at = (1, plan[1]) if bound.target.name == "local_steps" else plan
-        if (papers and bound.name.partition(".")[0] not in papers) or (made := by_formula(bound, goal, *at)) is None:
+        if papers and bound.name.partition(".")[0] not in papers:
             continue
-        others = [one[1] for end in ends if (one := by_formula(bound, end, *at)) is not None]
-        values = [made[1], *(value for value in others if math.isfinite(value))]
-        source = str(bound.source)
-        yield FormulaValue(
-            bound.name, bound.target.name, made[1], min(values), max(values), "derived" not in source, source
-        )
+        at = (1, plan[1]) if bound.target.name == "local_steps" else plan
+        if (made := by_formula(bound, goal, *at)) is not None:
+            _, value, ends = made
+            source = str(bound.source)
+            yield FormulaValue(bound.name, bound.target.name, value, *ends, "derived" not in source, source)

@@ -1,7 +1,7 @@
-"""The rows of one bound for one bounded quantity of a federation: its number, or why it has none.
+"""The rows of one bound for one bounded quantity of a federation: its value, or why it has none.
 
-A number is that of the bound itself at ``Scenario.values``, times the factor of the conversions that lead from what the
-bound is about to the row's quantity. Rows are ranked within one quantity only (``bounds.classes``), by the upper end.
+The value is that of the bound at ``Scenario.values``, times the factor of the conversions from the bound's own quantity
+to the row's. Rows are ranked within one quantity only (``bounds.classes``), by the upper end.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .rows import (
 )
 
 EQUAL_WEIGHTS = Condition(ALIKE)
-"""What a bound whose means over the clients are unweighted assumes, where it does not say so."""
+"""The implicit assumption of a bound whose means over the clients are unweighted."""
 UPPER = ("<=", "<~")
 HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq, "!=": operator.ne}
 EQUALITY = "it is an equality, which defines a quantity or holds in a special case: no bound"
@@ -55,10 +55,10 @@ RowsOf = Callable[[str], Sequence[Row]]
 
 
 def rows_of(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:
-    """What a bound gives for the target: a row for every quantity within reach, or one that says why there is none.
+    """A bound's values for the target: a row for every quantity that conversions lead to, or one that says why not.
 
-    Where the federation is one machine, theorems on SGD on one machine apply too. ``seen`` are the targets on the way
-    to which this one is asked for.
+    Where the federation is one machine, theorems on SGD on one machine apply too. ``seen`` are the targets for which
+    this one is needed.
     """
     rows = federated_rows(bound, scenario, target, seen)
     if target not in OF_MACHINES or scenario.machine is None or ignores_server_step(bound, scenario):
@@ -73,9 +73,10 @@ def rows_of(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] 
 
 
 def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:
-    """``rows_of`` the federation with its clients, never as one machine."""
+    """``rows_of`` without theorems on one machine."""
     start = ClassOf.of(bound)
-    row = _empty_row(bound, start)
+    status = AUDIT_STATUS.get(bound.name) if BOUNDS.get(bound.name) is bound else None
+    row = Row(bound.name, start, OTHER, audit=str(status or ""), source=str(bound.source))
     if bound.relation not in UPPER and not identity(bound):
         return [replace(row, state=OTHER, why=EQUALITY)] if start.target == target else []
     if why := never(start, target=target):
@@ -116,7 +117,7 @@ def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozense
 
 
 def _reachable() -> dict[str, set[str]]:
-    """By target those that conversions may lead to from it, whatever the federation."""
+    """By target the targets that conversions may lead to, in any federation."""
     moves = {(c.source["target"], c.result["target"]) for c in CONVERSIONS if "target" in c.result}
     found = {start: {start} for start, _ in moves}
     for targets in found.values():
@@ -129,30 +130,25 @@ REACHABLE = _reachable()
 
 
 def ignores_server_step(bound: Bound, scenario: Scenario) -> bool:
-    """Whether the server moves beyond the average, and the bound does not have its step size."""
+    """Whether the server moves beyond the average, and the bound does not contain its step size."""
     return scenario["server_step_size"].value != 1 and all(q.name != "server_step_size" for q in bound.quantities)
 
 
 def of_this_run(way: Way, scenario: Scenario) -> bool:
-    """Whether a quantity is about the method that the scenario runs, as it is intended."""
+    """Whether a quantity is that of the scenario's algorithm, as intended."""
     return not unlike(way.to, scenario)
 
 
 def why_other(here: Iterable[Way], refused: Iterable[str], scenario: Scenario) -> str:
-    """Why no quantity within reach is that of the run: what a conversion of the method lacks, or what it is about."""
+    """Why none of the quantities is that of the run: what a conversion lacks, or what they are about."""
     reasons = [(way.to, unlike(way.to, scenario)) for way in here]
     same = [why for to, why in reasons if to.algorithm == scenario.algorithm and to.reading == "intended"]
     lacking = [why for why in refused if why.startswith("C12 ")]
     return "; ".join(dict.fromkeys(same or lacking or [why for _, why in reasons]))
 
 
-def _empty_row(bound: Bound, kind: ClassOf) -> Row:
-    status = AUDIT_STATUS.get(bound.name) if BOUNDS.get(bound.name) is bound else None
-    return Row(bound.name, kind, OTHER, audit=str(status or ""), source=str(bound.source))
-
-
 def _with_number(row: Row, way: Way, premises: Sequence[Bound], scenario: Scenario, put: Substituted) -> Row:
-    """The row with its numbers; the bounds in ``premises`` make them together."""
+    """The row with its numbers, from the premises of all bounds in ``premises``."""
     of_premises, start = trivial(way.to.target, scenario, premises)
     value = put.value * way.factor
     level = of_premises if of_premises < math.inf or start == math.inf else start  # premises that imply nothing
@@ -185,7 +181,7 @@ def _union(*parts: Iterable[str]) -> tuple[str, ...]:
 def _conditions(
     bound: Bound, scenario: Scenario, put: Substituted
 ) -> tuple[tuple[FailedCondition, ...], tuple[str, ...]]:
-    """The conditions that fail, numeric ones first, and those that nothing here can check."""
+    """The conditions that fail, numeric ones first, and those that cannot be checked."""
     numeric = [_sides(bound, condition.words, put) for condition in put.at.failed]
     others, assumed = [], []
     unsaid = unweighted(bound) and all(c.words != ALIKE for c in bound.conditions)
@@ -207,7 +203,7 @@ def _conditions(
 
 
 def _sides(bound: Bound, words: str, put: Substituted) -> FailedCondition:
-    """Both sides of a numeric condition at the values that were put in; of lists at the first client where it fails."""
+    """Both sides of a numeric condition at the substituted values; of lists at the first client where it fails."""
     pairs = zip(bound.numeric_conditions, bound.relations, strict=True)
     relation = next(relation for condition, relation in pairs if condition.words == words)
     if not isinstance(relation, sp.core.relational.Relational):
@@ -218,47 +214,42 @@ def _sides(bound: Bound, words: str, put: Substituted) -> FailedCondition:
     return FailedCondition(words, *next((pair for pair in each if not HOLDS[relation.rel_op](*pair)), each[0]))
 
 
-# ---- rows that are composed: a quantity of the run is itself bounded by another bound's row ----
+# ---- composed rows: a quantity of the run is bounded by the row of another bound ----
 
 
 def identity(bound: Bound) -> bool:
-    """Whether it says how numbers of one run add up, such as a risk: with bounds on its parts it is a bound."""
+    """Whether it is an equation between numbers of one run, such as a sum of risks: bounds on its parts bound it."""
     parts = [q.name for q in bound.quantities]
     return bound.relation == "=" and bound.statistic is not None and bool(parts) and all(map(of_a_run, parts))
 
 
 def of_a_run(quantity: str) -> bool:
-    """Whether it is one number that a run gives."""
+    """Whether it is one number of a run."""
     return quantity in QUANTITIES and role_of(quantity) == OUTCOME and not QUANTITIES[quantity].card.axis
 
 
 def filled(bound: Bound, scenario: Scenario, rows_of: RowsOf) -> tuple[Scenario, dict[str, Row]]:
-    """The scenario with every outcome that the bound lacks put at its smallest bound, and by which row.
+    """The scenario with every missing outcome replaced by its smallest bound, and the rows of these bounds.
 
-    ``rows_of`` gives the rows of a target that have a number. Nothing is put in where a quantity stays missing, where
+    ``rows_of`` gives the rows of a target that have a number. Nothing is replaced where a quantity stays missing, where
     the bound decreases in one, or where it restates one (as a conversion does).
     """
     missing = list(scenario.missing(bound))
     parts: dict[str, Row] = {}
     if missing and bound.expr not in bound.quantities and all(map(of_a_run, missing)):
-        for quantity in missing:
-            parts |= _smallest_bound(quantity, bound, rows_of)
-        found = scenario.at(**{word: _as_stated(word, row, row.value) for word, row in parts.items()})
-        if not found.missing(bound) and _increases(bound, found, missing):
-            return found, parts
+        for quantity in missing:  # itself, or what an identity derives it from
+            fits = ((one, [row for row in rows_of(place[0]) if row.kind.place == place])
+                    for one, place in standing_for(quantity, bound))  # fmt: skip
+            found = next(((one, rows) for one, rows in fits if rows), None)
+            parts |= {} if found is None else {found[0]: min(found[1], key=lambda row: row.value)}
+        made = scenario.at(**{word: _as_stated(word, row, row.value) for word, row in parts.items()})
+        if not made.missing(bound) and _increases(bound, made, missing):
+            return made, parts
     return scenario, {}
 
 
-def _smallest_bound(quantity: str, bound: Bound, rows_of: RowsOf) -> dict[str, Row]:
-    """What stands for a missing quantity, itself or what an identity derives it from, and its smallest row."""
-    for one, place in standing_for(quantity, bound):
-        if fits := [row for row in rows_of(place[0]) if row.kind.place == place]:
-            return {one: min(fits, key=lambda row: row.value)}
-    return {}
-
-
 def standing_for(quantity: str, bound: Bound) -> list[tuple[str, Place]]:
-    """The quantity and what an identity derives it from, where it is known which number of the run they are."""
+    """The quantity and those that an identity derives it from, with their place in the run where that is known."""
     through = [w for t in TIES if t.left.name == quantity and t.relation == AT_MOST for w in t.needs if of_a_run(w)]
     places = [(one, ClassOf.of(bound).place_of(one)) for one in (quantity, *through)]
     return [(one, place) for one, place in places if place is not None]
@@ -271,7 +262,7 @@ def _as_stated(quantity: str, row: Row, value: float) -> Stated:
 
 
 def _increases(bound: Bound, scenario: Scenario, quantities: Sequence[str]) -> bool:
-    """Whether the bound is nowhere larger below the values that are put in than there."""
+    """Whether the bound at smaller values of the quantities never exceeds that at the given ones."""
     values = scenario.values(bound)
     top = float(bound.formula(**values))
     for word in quantities:
@@ -284,7 +275,7 @@ def _increases(bound: Bound, scenario: Scenario, quantities: Sequence[str]) -> b
 
 
 def _composed(row: Row, bound: Bound, scenario: Scenario, parts: Mapping[str, Row]) -> Row:
-    """The row as made of its parts: their conversions, what they assume, and the ends of their intervals."""
+    """The row with the conversions, assumptions and interval ends of its parts."""
     at_low = scenario.at(**{word: _as_stated(word, part, part.low) for word, part in parts.items()})
     try:
         lowest = float(np.nan_to_num(at_low.substituted(bound).low * row.factor, nan=row.low))
@@ -306,10 +297,10 @@ def _composed(row: Row, bound: Bound, scenario: Scenario, parts: Mapping[str, Ro
 
 
 def in_order(book: Mapping[str, Bound], rows: Iterable[Row]) -> list[Row]:
-    """The rows of a comparison by quantity and number, one for what is one number.
+    """The rows of a comparison by quantity and value, equal ones merged.
 
-    Rows of quantities that only conversions lead to are left out unless statements of two kinds meet there; a bound
-    that is itself about such a quantity keeps it.
+    Rows of quantities that only conversions lead to are left out unless bounds of two kinds meet there; a bound on such
+    a quantity itself keeps it.
     """
     starts = [(row, ClassOf.of(book[row.bound])) for row in rows]
     made = [(row, start.statistic in ("last", "expectation")) for row, start in starts if row.kind.joins]

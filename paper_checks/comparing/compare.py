@@ -1,82 +1,54 @@
-"""The comparison of every bound on one quantity of a federation, with evidence beside each."""
+"""The comparison of all bounds on one quantity of a federation, and the evidence on each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bounds.anyway import trivial
-from bounds.catalog import with_own
 from bounds.classes import ClassOf, CONVERSIONS, FOLDED
 from bounds.core import Bound
-from bounds.errors import BoundsError, MissingQuantityError, unknown
+from bounds.errors import BoundsError, unknown
 from bounds.scenario import Scenario
-from bounds.showing.loading import load
-from empirics.progress import Progress, Silent
+from empirics.progress import Progress
 
 from .bound_rows import identity, in_order, rows_of, UPPER
-from .rows import NOT_MET, RANKED
+from .rows import Evidence, NOT_MET, RANKED, Row
 from .table import ComparisonTable
 
 if TYPE_CHECKING:
     from empirics.problems.problem import FederatedProblem
 
 
-def compare(
-    scenario: Scenario,
-    target: str,
-    own: Iterable[Bound | str] = (),
-    *,
-    of: str | Sequence[str] = (),
-    exact: bool = False,
-    problem: FederatedProblem | None = None,
-    batch: int = 32,
-    measure: int = 0,
-    worst_case: float | None = None,
-    bar: Progress | None = None,
-) -> ComparisonTable:
-    """Every bound of the catalogue, and of a user's ``own``, on ``target`` in this scenario; see ``api.compare``.
+def ranked(
+    target: str, scenario: Scenario, book: Mapping[str, Bound], of: tuple[str, ...] = ()
+) -> tuple[ComparisonTable, Mapping[str, Bound]]:
+    """The rows of all bounds in ``book`` (or of the papers and bounds named in ``of``), and these bounds.
 
     Raises:
-        BoundsError: where no bound is about such a quantity, or the problem is another federation.
+        BoundsError: where no bound is about such a quantity.
     """
-    bar = bar or Silent()
     target = FOLDED[target][0] if target in FOLDED else target
-    book = with_own(load(one) if isinstance(one, str) else one for one in own)
     targets = {ClassOf.of(bound).target for bound in book.values() if bound.relation in UPPER or identity(bound)}
     targets |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
     if target not in targets:
         raise unknown("target of a comparison", target, targets)
-    names = (of,) if isinstance(of, str) and of else tuple(of)
-    if names:
-        book = {name: bound for one in names for name, bound in _only(one, book).items()}
-    if problem is not None:
-        from .run_evidence import completed
-
-        scenario = completed(scenario, problem, batch)
-    elif measure:
-        raise MissingQuantityError("measuring trains the federation: give the problem")
+    if of:
+        papers = {name: name.partition(".")[0] for name in book}
+        for name in of:
+            if name not in {*papers, *papers.values()}:
+                raise unknown("paper or bound", name, {*papers, *papers.values()})
+        book = {name: bound for one in of for name, bound in book.items() if one in (name, papers[name])}
     rows = in_order(book, [row for bound in book.values() for row in rows_of(bound, scenario, target)])
-    if names and not rows:
+    if of and not rows:
         about = sorted({ClassOf.of(bound).target for bound in book.values()})
-        raise BoundsError(f"{', '.join(names)} is about {', '.join(about)}, which implies nothing for {target}: "
+        raise BoundsError(f"{', '.join(of)} is about {', '.join(about)}, which implies nothing for {target}: "
                           f"compare {about[0]}")  # fmt: skip
-    table = ComparisonTable(target, scenario, tuple(rows), trivial(target, scenario), of=names)
-    if exact or problem is not None or worst_case is not None:
-        table = _with_evidence(table, book, exact, problem, batch, measure, worst_case, bar)
-    return _with_minimum_rounds(table, book, bar) if names else table
+    return ComparisonTable(target, scenario, tuple(rows), trivial(target, scenario), of=of), book
 
 
-def _only(name: str, book: Mapping[str, Bound]) -> dict[str, Bound]:
-    """The bounds of one paper, or the one of this name."""
-    found = {key: bound for key, bound in book.items() if name in (key, key.partition(".")[0])}
-    if not found:
-        raise unknown("paper or bound", name, {*book, *(key.partition(".")[0] for key in book)})
-    return found
-
-
-def _with_evidence(
+def with_evidence(
     table: ComparisonTable,
     book: Mapping[str, Bound],
     exact: bool,
@@ -86,7 +58,8 @@ def _with_evidence(
     worst_case: float | None,
     bar: Progress,
 ) -> ComparisonTable:
-    from .evidence import Found, with_evidence
+    """The table with the evidence that is asked for."""
+    from .evidence import Found
 
     scenario, target = table.scenario, table.target
     found: list[Found] = []
@@ -109,17 +82,22 @@ def _with_evidence(
         from .run_evidence import measured
 
         found.append(measured(scenario, target, problem, batch, measure, bar))
+
+    def evidence(row: Row) -> dict[str, Evidence]:
+        each = {one.kind: one.of(row) for one in found} if row.state in RANKED else {}
+        return {kind: number for kind, number in each.items() if number is not None}
+
     return replace(
         table,
-        rows=with_evidence(table.rows, found),
+        rows=tuple(replace(row, evidence=evidence(row)) for row in table.rows),
         kinds=tuple(one.kind for one in found),
         server_model=tuple(one.server_model for one in found if one.server_model is not None),
         remarks=tuple(remark for one in found for remark in one.remarks),
     )
 
 
-def _with_minimum_rounds(table: ComparisonTable, book: Mapping[str, Bound], bar: Progress) -> ComparisonTable:
-    """The table with the minimum rounds of every bound, and what the papers' formulas for plans give here."""
+def with_minimum_rounds(table: ComparisonTable, book: Mapping[str, Bound], bar: Progress) -> ComparisonTable:
+    """The table with the minimum rounds of every bound, and the values of the papers' formulas for plans."""
     from .bound_advice import formula_values
     from .minimum_rounds import minimum_rounds
 

@@ -1,9 +1,9 @@
-"""Numbers to compare rows with: read off runs as the same quantity by the same statistic, or not at all."""
+"""Values to compare rows with: the same quantity by the same statistic, in a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from empirics.exact import Moments
 
 from ..runs.statistics import counted, folded, FOLDS
 from ..runs.words import ITERATION, ROUND, STATE
-from .rows import Evidence, RANKED, Row, ServerReadings
+from .rows import Evidence, Row, ServerReadings
 
 Array = np.ndarray[Any, Any]
 GAP = "optimality_gap"
@@ -23,7 +23,7 @@ GAP = "optimality_gap"
 
 @dataclass(frozen=True)
 class Found:
-    """Evidence of one kind: for each row, if there is any; a line on the server's model; remarks."""
+    """Evidence of one kind: for each row where there is any; a line on the server's model; remarks."""
 
     kind: str
     of: Callable[[Row], Evidence | None] = lambda row: None
@@ -31,26 +31,16 @@ class Found:
     remarks: Sequence[str] = ()
 
 
-def with_evidence(rows: Iterable[Row], found: Sequence[Found]) -> tuple[Row, ...]:
-    """The rows that have a number with the evidence that was found for each."""
-
-    def of(row: Row) -> Mapping[str, Evidence]:
-        each = {one.kind: one.of(row) for one in found} if row.state in RANKED else {}
-        return {kind: evidence for kind, evidence in each.items() if evidence is not None}
-
-    return tuple(replace(row, evidence=of(row)) for row in rows)
-
-
 # ---- the number of a bounded quantity in a run ----
 
 
 PLACES = {(SERVER, "rounds"): STATE, (LOCAL, "rounds"): STATE, (VIRTUAL, "iterations"): ITERATION,
           (VIRTUAL, AFTER): ROUND}  # fmt: skip
-"""Where and when a run is read, and what it then has one value per."""
+"""Per what a run has a value, by the model and the time of a reading."""
 
 
 def number(kind: ClassOf, run: Moments) -> float | None:
-    """The number of this kind in a run whose readings are expectations; None where it is not read."""
+    """The value of this kind in a run of exact expectations; None where there is none."""
     if (kind.at, kind.over) not in PLACES or not plain(kind):
         return None
     per = PLACES[kind.at, kind.over]
@@ -63,12 +53,12 @@ def number(kind: ClassOf, run: Moments) -> float | None:
 
 
 def plain(kind: ClassOf) -> bool:
-    """Whether it is one number of a run, in which all entries count alike."""
+    """Whether it is one number of a run without weights."""
     return kind.statistic in FOLDS and kind.statistic != "every" and not kind.weights
 
 
 def unread(kind: ClassOf, scenario: Scenario) -> bool:
-    """Whether runs of the scenario are not read at these models.
+    """Whether runs of the scenario have no reading at these models.
 
     A run continues from the server's model, which is the average of all clients only where all take part.
     """
@@ -78,7 +68,7 @@ def unread(kind: ClassOf, scenario: Scenario) -> bool:
 def estimated(values: Array, statistic: str, per: str) -> tuple[float, float]:
     """Mean and standard error over seeds of readings ``(seeds, times)``.
 
-    The least over a run is that of the mean over seeds: the mean of the seeds' own least values is below it.
+    The minimum over a run is that of the mean over seeds: the mean of the minima of the seeds is below it.
     """
     read = counted(values.T, statistic, per)
     one = read[int(np.argmin(read.mean(1)))] if statistic == "min" else read.mean(0)

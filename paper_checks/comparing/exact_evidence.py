@@ -1,8 +1,8 @@
-"""Exact numbers of federations of quadratics that satisfy a row's premises: how loose a theorem is at least.
+"""Exact values in federations of quadratics that satisfy a row's premises: a lower bound on how loose a theorem is.
 
 Clients are of two types in one dimension, with curvatures within [mu, L], the gap at the start as given, noise and
-heterogeneity as large as given. A true theorem is not below the number of any such federation that it covers; the
-largest is shown. Whether it covers one is checked row by row, with the values that were put into the row.
+heterogeneity as large as given. A true bound is not below the value of any such federation that it covers; the largest
+is shown. Whether it covers one is checked row by row, with the values of the row.
 """
 
 from __future__ import annotations
@@ -37,8 +37,6 @@ MOST_CLIENTS, MOST_WORK, MOST_ROUNDS = 1000, 2e7, 2e5
 """Limits on clients, on local steps times clients times rounds, and on rounds of an instance."""
 MOST_RELAXED = 2000
 """Limit on clients times rounds of a method with state per client: it is run client by client."""
-MATCHED = 1e-6
-"""Relative difference up to which an instance has a quantity as given."""
 NEARLY_FLAT = 1e-4
 """Times L: the smallest curvature where strong convexity is not given."""
 
@@ -87,19 +85,17 @@ def exact(scenario: Scenario, book: Mapping[str, Bound]) -> Found:
             if value is None or math.isnan(value) or (best is not None and value <= best.value):
                 continue
             if covers(row, book[row.bound], one, scenario):
-                best = Evidence(
-                    value, f"the worst of {len(instances)} instances: {one.description}{_unmatched(one, scenario)}"
-                )
+                best = Evidence(value, f"the worst of {len(instances)} instances: {one.description}")
         return best
 
     return Found(EXACT, of)
 
 
 def covers(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
-    """Whether the row's theorem covers the instance with the row's own values.
+    """Whether the row's theorem covers the instance with the row's values.
 
-    Its constants must be on the admissible side of those put in; quantities that define a problem (the gap at the
-    start) are its own, and with them the bound must not be above the row.
+    The constants of the instance must be on the admissible side of the row's; quantities that define a problem (the gap
+    at the start) are its own, and with them the bound must not exceed the row.
     """
     if MACHINE in row.conversions and scenario.machine is not None:
         one, scenario = one.machine, scenario.machine[0]
@@ -117,8 +113,12 @@ def covers(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
             return False
         if role == DEFINED:
             theirs[word] = np.asarray(mine) if np.ndim(stated) else float(np.max(mine))
-    if any(role_of(word) == PAIR for word in row.values) and not _dissimilarity_holds(row, one.problem):
-        return False
+    if any(role_of(word) == PAIR for word in row.values):
+        offset, factor = (row.values.get(f"dissimilarity_{word}") for word in ("offset", "factor"))
+        if offset is None or factor is None:
+            return False
+        if one.problem.dissimilarity_offset_for(float(factor)) > float(offset) * CLOSE:
+            return False
     facts = scenario.facts[1:]
     if any(c.assumption is not None and c.assumption.holds(one.problem, *facts) is False for c in bound.conditions):
         return False
@@ -126,13 +126,6 @@ def covers(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
         warnings.simplefilter("ignore")
         value = float(bound(**{**row.values, **theirs})) * row.factor
     return value <= row.high * CLOSE  # false for NaN: conditions not met
-
-
-def _dissimilarity_holds(row: Row, problem: Quadratics) -> bool:
-    offset, factor = (row.values.get(f"dissimilarity_{word}") for word in ("offset", "factor"))
-    if offset is None or factor is None:
-        return False
-    return problem.dissimilarity_offset_for(float(factor)) <= float(offset) * CLOSE
 
 
 # ---- the federations ----
@@ -169,7 +162,7 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
 def _federations(scenario: Scenario, clients: int, slow: float, few: bool) -> Iterator[tuple[Quadratics, str]]:
     """Two types of clients: curvatures on a grid, gradients at the minimiser zero or as large as allowed, and noise.
 
-    ``slow`` is the curvature for which the plan goes about a third of the way.
+    ``slow`` is the curvature at which the plan covers about a third of the distance.
     """
     top = float(np.max(scenario["smoothness"].safe))
     least = float(scenario["strong_convexity"].safe) if "strong_convexity" in scenario else NEARLY_FLAT * top
@@ -235,16 +228,3 @@ def _largest_gradient(scenario: Scenario, low: float, high: float, first: int, c
         of_gap = share / (2 * low) + (1 - share) * ratio**2 / (2 * high)
         limits.append(float(scenario["heterogeneity"].value) / of_gap)
     return math.sqrt(min(limits)) if limits else 0.0
-
-
-def _unmatched(one: Instance, scenario: Scenario) -> str:
-    """The quantities that differ from those given."""
-    words = ("initial_gap", "heterogeneity", "optimum_dissimilarity", "initial_grad_norm_sq", "initial_distance_sq")
-    other = []
-    for word in words:
-        if word in scenario:
-            mine, known = float(one.values[word]), scenario[word]
-            ends = float(known.low), float(known.high)
-            if min(ends) > mine * (1 + MATCHED) or mine > max(ends) * (1 + MATCHED):
-                other.append(f"{word} {mine:.3g} for {float(known.value):.3g}")
-    return f"; not matched: {', '.join(other)}" if other else ""

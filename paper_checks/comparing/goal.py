@@ -1,11 +1,13 @@
-"""What advice is asked for: a quantity to make small, a budget or a target level, and what a round costs."""
+"""The goal of advice: a quantity to minimise, a budget or a target level, and the cost of a round."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +16,12 @@ from bounds.anyway import HERE
 from bounds.classes import FOLDED
 from bounds.errors import BoundsError, DomainError, MissingQuantityError, unknown
 from bounds.scenario import FEDAVG, Scenario
-from bounds.stated import ROUNDING
+from bounds.stated import ADMISSIBLE, DEFINED, DOWN, PAIR, ROUNDING
 
 BUDGETS = ("runtime", "rounds", "iterations", "communicated_bytes")
 """Quantities that limit a run, in this order of precedence; ``communicated_bytes`` are those of one participant."""
 TARGETS = ("optimality_gap", "grad_norm_sq", "distance_sq")
-"""What a run can make small, read at the last server model."""
+"""What a run can minimise, at the last server model."""
 COSTS = ("rounds", "iterations", "seconds", "bytes", "gradients")
 """What can be spent until a target is reached."""
 OF_ALL = ("bytes", "gradients")
@@ -40,8 +42,18 @@ SHORT, MANY = 1e-6, 1e6
 
 
 def given(scenario: Scenario, word: str) -> bool:
-    """Whether a quantity was given, and does not follow from others."""
+    """Whether a quantity was given rather than derived from others."""
     return word in scenario and scenario[word].support == {word}
+
+
+def checked_over(names: Sequence[str]) -> tuple[str, ...]:
+    """What is optimised, in a fixed order."""
+    for word in names:
+        if word not in FREE:
+            raise unknown("quantity to optimise", word, FREE)
+    if not names:
+        raise BoundsError(f"over must name what is optimised: {', '.join(FREE)}")
+    return tuple(word for word in FREE if word in names)
 
 
 class Plan(NamedTuple):
@@ -63,9 +75,9 @@ class Plan(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A plan, its rounds, and the ``value`` that is expected of it.
+    """A plan, its rounds, and its expected ``value``.
 
-    ``open`` are the quantities that lie at an end of what was searched.
+    ``open`` are the quantities at an end of the searched range.
     """
 
     local_steps: int
@@ -96,6 +108,7 @@ class Goal:
     of_all: tuple[str, float] | None = None
     _rounds: dict[int, int] = field(default_factory=dict, init=False)
     _plans: dict[int, Scenario] = field(default_factory=dict, init=False)
+    _cohorts: dict[int, Goal] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(
@@ -105,8 +118,15 @@ class Goal:
         to: tuple[str, float] | None,
         batch: int,
         within: Mapping[str, float] | None = None,
+        over: Sequence[str] = (),
     ) -> Goal:
-        """The goal; ``BoundsError`` where the value or the cost of a plan cannot be computed."""
+        """The goal; ``BoundsError`` where the value or the cost of a plan cannot be computed.
+
+        Local steps and step size must be given unless they are optimised (``over``).
+        """
+        for word in OVER if over else ():
+            if word not in over and word not in scenario:
+                raise MissingQuantityError(f"{word} is not optimised: give {word}=NUMBER, or add it to over")
         within = dict(within or {})
         for word, budget in within.items():
             if word not in (*BUDGETS, *OF_ALL):
@@ -122,6 +142,8 @@ class Goal:
         _check(minimise, to, budgets)
         goal = cls(scenario, minimise, to, batch, of_all)
         goal.rounds(1) if to is None else goal.cost(1, 1)
+        if "cohort" in over:
+            goal._check_cohort()
         return goal
 
     @property
@@ -137,7 +159,7 @@ class Goal:
 
     @property
     def budget(self) -> float:
-        """How much may be spent, infinite with a target."""
+        """The budget, infinite with a target."""
         if self.to is not None:
             return math.inf
         return self.of_all[1] if self.of_all else float(self.scenario[self.unit].value)
@@ -157,10 +179,34 @@ class Goal:
         """The same goal in another scenario."""
         return replace(self, scenario=scenario)
 
-    # ---- how long a run is ----
+    @cached_property
+    def ends(self) -> list[Goal]:
+        """The same goal with its uncertain constants at either end, admissible ones all at their better ends."""
+        scenario = self.scenario
+        better: dict[str, Any] = {}
+        ends: dict[str, tuple[float, float]] = {}
+        for word, stated in scenario.items():
+            if stated.certain or not given(scenario, word):
+                continue
+            if stated.role in ADMISSIBLE:
+                end = np.asarray(stated.high if stated.role == DOWN else stated.low, dtype=float)
+                if np.all(np.isfinite(end)) and np.all(end > 0):
+                    better[word] = end.tolist()
+            elif stated.role == DEFINED and np.ndim(stated.value) == 0 and np.isfinite([stated.low, stated.high]).all():
+                ends[word] = stated.low, stated.high
+        pair = [word for word, stated in scenario.items() if stated.role == PAIR and given(scenario, word)]
+        if set(pair) & set(better):
+            better = {**{word: scenario[word].value for word in pair}, **better}
+        found = []
+        for corner, admissible in product(product(*ends.values()), ({}, better)):
+            with suppress(BoundsError):  # ends that contradict each other
+                found.append(self.within(scenario.at(**dict(zip(ends, corner, strict=True)), **admissible)))
+        return found
+
+    # ---- the length of a run ----
 
     def rounds(self, local_steps: int) -> int:
-        """The whole rounds that the budget allows; ``BoundsError`` where it allows none."""
+        """The number of rounds that the budget allows; ``BoundsError`` where it allows none."""
         if local_steps not in self._rounds:
             scenario = self.at(local_steps)
             if "rounds" not in scenario:
@@ -172,14 +218,14 @@ class Goal:
         return self._rounds[local_steps]
 
     def affords(self, local_steps: int) -> bool:
-        """Whether the budget allows a round of these local steps; always on the way to a target."""
+        """Whether the budget allows a round of these local steps; always true with a target."""
         try:
             return self.to is not None or self.rounds(local_steps) > 0
         except BoundsError:
             return False
 
     def at(self, local_steps: int, **more: Any) -> Scenario:
-        """The scenario with these local steps, whole rounds, and what a round costs its cohort."""
+        """The scenario with these local steps, an integer number of rounds, and the times of a round."""
         if self.to is None and "rounds" not in more:
             more |= self._length(local_steps)
         if self._slowest:
@@ -189,7 +235,7 @@ class Goal:
         return self.scenario.at(local_steps=local_steps, **more)
 
     def plan(self, local_steps: int) -> Scenario:
-        """``at`` these local steps with a short step size, and on the way to a target with rounds: to be changed."""
+        """``at`` these local steps with a short step size, and with a target many rounds: placeholders."""
         if local_steps not in self._plans:
             short = {"step_size": SHORT / float(np.max(self.scenario["smoothness"].safe))}
             self._plans[local_steps] = self.at(local_steps, **short, **({} if self.to is None else {"rounds": MANY}))
@@ -217,14 +263,14 @@ class Goal:
             return {"iterations": local_steps * (most // local_steps)}
         return {}
 
-    # ---- what a round costs ----
+    # ---- the cost of a round ----
 
     def cost(self, local_steps: int, rounds: Any) -> Any:
-        """What these rounds cost, in the unit that is minimised."""
+        """The cost of these rounds, in the unit that is minimised."""
         return np.asarray(rounds, dtype=float) * self._per_round(self.unit, local_steps)
 
     def spent(self, local_steps: int) -> float:
-        """What a round takes of the budget, in its unit."""
+        """The cost of a round in the unit of the budget."""
         if self.unit == "communicated_bytes":
             return self._per_round("bytes", local_steps) / self.cohort
         return self._per_round("seconds" if self.unit == "runtime" else self.unit, local_steps)
@@ -267,7 +313,7 @@ class Goal:
 
     @property
     def _slowest(self) -> bool:
-        """Whether the duration of a round is not what the identities say."""
+        """Whether the slowest participant determines the duration of a round."""
         return self.unit in ("runtime", "seconds") and any(word in self.scenario for word in RATES)
 
     def _of(self, word: str, unit: str) -> float:
@@ -299,10 +345,14 @@ class Goal:
 
     def of_cohort(self, cohort: int) -> Goal:
         """The same goal with this number of participants."""
-        return self if cohort == self.cohort else self.within(self.scenario.at(cohort=cohort))
+        if cohort == self.cohort:
+            return self
+        if cohort not in self._cohorts:
+            self._cohorts[cohort] = self.within(self.scenario.at(cohort=cohort))
+        return self._cohorts[cohort]
 
-    def check_cohort(self) -> None:
-        """Refuse to optimise the cohort where more participants cost nothing: then all clients are best."""
+    def _check_cohort(self) -> None:
+        """Refuse to optimise the cohort where more participants cost nothing, so that all clients are best."""
         if "clients" not in self.scenario:
             raise MissingQuantityError("optimising the cohort needs clients=NUMBER")
         if given(self.scenario, "participation"):
@@ -334,17 +384,17 @@ def _check(minimise: str, to: tuple[str, float] | None, budgets: list[str]) -> N
         raise BoundsError(f"a target determines the length of the run: leave {budgets[0]} out")
 
 
-# ---- which scenarios can be run ----
+# ---- scenarios that can be run ----
 
 
 def server_goes_beyond(scenario: Scenario) -> str:
-    """Why no run here is that of the scenario, whose server moves beyond the average; empty if it does not."""
+    """Why no run here is that of the scenario: its server moves beyond the average; empty otherwise."""
     times = scenario["server_step_size"].value
     return "" if times == 1 else f"the server averages in these runs; here it goes {times:g} times as far"
 
 
 def not_fedavg(scenario: Scenario) -> str:
-    """Why plans of FedAvg, which are run here, are not the scenario's; empty where they are."""
+    """Why the scenario is not FedAvg, which is run here; empty where it is."""
     if scenario.algorithm != FEDAVG:
         return f"only plans of fedavg are run here; this one is of {scenario.method}"
     return server_goes_beyond(scenario)

@@ -1,4 +1,4 @@
-"""The best integer: along a grid until it gets worse several times in a row, then at integers between."""
+"""The best integer: along a grid until values increase several times in a row, then at integers between."""
 
 from __future__ import annotations
 

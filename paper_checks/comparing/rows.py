@@ -1,4 +1,4 @@
-"""Data of a comparison: one row for what one bound gives for one bounded quantity, with the evidence beside it."""
+"""Data of a comparison: a row has the value of one bound for one bounded quantity, and the evidence on it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ INFORMATIVE, BELOW_PREMISES, VACUOUS, NOT_MET, ORDER, OTHER, MISSING = (
     "informative", "below premises", "vacuous", "conditions not met", "order", "other quantity", "missing",
 )  # fmt: skip
 STATES = (INFORMATIVE, BELOW_PREMISES, VACUOUS, NOT_MET, ORDER, OTHER, MISSING)
-"""Below the value before training; below what the theorem's own premises imply, but not below that; neither; a
-condition fails; known up to a constant only; about another quantity; values of quantities are missing."""
+"""Below the value before training; below the value that the premises imply, but not below that before training;
+neither; a condition fails; known up to a constant only; about another quantity; values of quantities are missing."""
 RANKED = (INFORMATIVE, BELOW_PREMISES, VACUOUS)
-"""The states of rows that have a number."""
+"""The states of rows that have a value."""
 EXACT, SURROGATE, WORST, MEASURED = "exact", "surrogate", "worst case", "measured"
 KINDS = (EXACT, SURROGATE, WORST, MEASURED)
 """Evidence: exact moments of quadratics that satisfy the row's premises; those of the federation's quadratic surrogate;
@@ -44,9 +44,9 @@ class FailedCondition:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A number of the row's bounded quantity, which a true bound must not be below.
+    """A value of the row's bounded quantity, which a true bound must not be below.
 
-    ``error`` is a standard error over ``seeds``. With ``upper`` the row's own quantity is at most ``value`` (that of
+    ``error`` is a standard error over ``seeds``. With ``upper`` the row's quantity is at most ``value`` (that of
     another quantity, by the conversion ``via``, or an upper estimate), so exceeding the bound proves nothing.
     """
 
@@ -82,7 +82,7 @@ class MinimumRounds:
 
 
 class ServerReadings(NamedTuple):
-    """What runs give at the server model: (number, standard error) each, None where it was not read."""
+    """Values at the server model: (number, standard error) each, None where there is none."""
 
     label: str
     least: tuple[float, float] | None
@@ -92,7 +92,7 @@ class ServerReadings(NamedTuple):
 
 
 class FormulaValue(NamedTuple):
-    """What a paper's formula for a plan gives before rounding, with its range over uncertain constants."""
+    """The value of a paper's formula for a plan before rounding, with its range over uncertain constants."""
 
     formula: str
     quantity: str
@@ -105,11 +105,11 @@ class FormulaValue(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """What one bound gives for one bounded quantity.
+    """The value of one bound for one bounded quantity.
 
-    ``high`` holds for all admissible values of the constants, ``low`` is what it would be at their other ends.
-    ``conclusive`` is False where a constant is only known as a lower estimate (``lower_estimates``): then only
-    ``vacuous`` is certain. ``assumed`` are conditions that nothing here can check.
+    ``high`` holds for all admissible values of the constants, ``low`` is the value at their other ends. ``conclusive``
+    is False where a constant is only known as a lower estimate (``lower_estimates``): then only ``vacuous`` is certain.
+    ``assumed`` are conditions that cannot be checked.
     """
 
     bound: str
@@ -140,12 +140,12 @@ class Row:
 
     @property
     def refuted(self) -> bool:
-        """Whether the audit has refuted the statement as it is printed: it is shown, and never the best."""
+        """Whether the audit has refuted the statement as printed: it is shown, and never the best."""
         return self.audit == "FAILS"
 
     @property
     def over_trivial(self) -> float:
-        """Its upper end over the value at the start, or over what the premises imply if that is not known."""
+        """Its upper end over the value at the start, or if that is unknown over the value that the premises imply."""
         least = self.trivial_start if math.isfinite(self.trivial_start) else self.trivial_premises
         return self.high / least if least > 0 else math.nan
 
@@ -157,7 +157,7 @@ class Row:
         return self.high / found.value if found.value > 0 else math.inf
 
     def exceeded_by(self, comparisons: int) -> tuple[str, ...]:
-        """The kinds of evidence that contradict the row; the surrogate cannot, it is another federation."""
+        """The kinds of evidence that contradict the row; not the surrogate, which is another federation."""
         if self.state not in RANKED or not self.conclusive:
             return ()
         return tuple(k for k, one in self.evidence.items() if k != SURROGATE and one.exceeds(self.high, comparisons))

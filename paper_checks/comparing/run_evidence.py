@@ -33,7 +33,7 @@ Array = np.ndarray[Any, Any]
 def of_surrogate(scenario: Scenario, target: str, problem: FederatedProblem, batch: int) -> Found:
     """Exact moments of the surrogate by this plan; it is another federation, so it proves nothing.
 
-    Of a large model only readings at the server are computed.
+    For a large model only readings at the server are computed.
     """
     try:
         plan = setting(scenario, batch)
@@ -60,7 +60,7 @@ def of_surrogate(scenario: Scenario, target: str, problem: FederatedProblem, bat
 
 
 def at_server(kind: ClassOf) -> ClassOf | None:
-    """The same at the server's models, which by C4 is at least the least at the average of all clients."""
+    """The same at the server's models, which by C4 is at least the minimum at the average of all clients."""
     if (kind.statistic, kind.over, kind.at) != ("min", "iterations", VIRTUAL):
         return None
     return replace(kind, over="rounds", at=SERVER)
@@ -144,7 +144,7 @@ def completed(scenario: Scenario, problem: FederatedProblem, batch: int) -> Scen
     clients = scenario.get("clients")
     if clients is not None and clients.value != problem.clients:
         raise BoundsError(
-            f"the problem has {problem.clients} clients, the constants {clients.value:g}: they are two federations"
+            f"the problem has {problem.clients} clients and the constants {clients.value:g}: these are two federations"
         )
     if "smoothness" in scenario or "initial_gap" in scenario:
         return scenario

@@ -1,8 +1,8 @@
 """The papers' schedules as advisers: local steps or step size that decrease along the run, on the quadratic surrogate.
 
-A schedule of Decaying-K's Table 3 is a plan (K_r, eta_r) of rounds once its start (K_0, eta_0) is chosen. What it
-reads of the run, the loss now over the first loss, is here the surrogate's expected loss before the round, without the
-paper's average over 100 rounds: few budgets allow so many. Training then follows the same plan.
+A schedule of Decaying-K's Table 3 is a plan (K_r, eta_r) of rounds once its start (K_0, eta_0) is chosen. The loss that
+it depends on is the surrogate's expected loss before the round, without the paper's average over 100 rounds. Training
+then follows the same plan.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .goal import MOST_STEPS, Plan, Point, TARGETS
 from .surrogate import MOST_ROUNDS, SurrogateAdvice
 
 CONSTANT = ("dsgd", "k_eta_fixed")
-"""Schedules that change nothing: plans like any other."""
+"""Schedules without changes: fixed plans."""
 OCTAVES = 8
 """How far K_0 and eta_0 are moved from the surrogate's best fixed plan."""
 MOST_LOCAL = 4 * MOST_STEPS
@@ -48,7 +48,7 @@ class Replay:
 
 
 def usable() -> Iterator[Schedule]:
-    """The schedules that can be followed; those that wait for a validation error to converge cannot."""
+    """The schedules that can be followed; those that need a validation error cannot."""
     return (s for s in SCHEDULES.values() if s.key not in CONSTANT and not s.needs_plateau)
 
 
@@ -72,7 +72,7 @@ class ScheduleAdvice:
     def best(self, over: tuple[str, ...], fixed: Point) -> Point:
         """From around the surrogate's best ``fixed`` plan, downhill over octaves of K_0 and half octaves of eta_0.
 
-        What is not optimised starts as given. The value is what the surrogate gives by the plan.
+        What is not optimised starts as given. The value is that of the plan on the surrogate.
         """
         known: dict[tuple[int, int], Point] = {}
 
@@ -93,7 +93,7 @@ class ScheduleAdvice:
             i, j = best
 
     def followed(self, local_steps: int, step_size: float) -> Point:
-        """The plan from this start until the budget is spent or the target reached, and what it gives."""
+        """The plan from this start until the budget is spent or the target reached, with its value."""
         goal, averaging = self.surrogate.goal, self.surrogate.averaging
         reading = TARGETS.index(goal.target)
         near = self.surrogate.near

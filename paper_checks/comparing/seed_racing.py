@@ -1,10 +1,10 @@
-"""Plans compared by training: successive halving over seeds, never over rounds, then fresh seeds for the last ones.
+"""Compare plans by training: successive halving over seeds, then fresh seeds for the last plans.
 
 Short runs prefer other step sizes than long ones, so every run has all its rounds and bad plans are dropped after few
-seeds. Seeds are paired: all plans have the same cohorts and batches. What is reported comes from fresh seeds.
+seeds. Seeds are paired: all plans have the same cohorts and batches. Reported values come from fresh seeds.
 
-With a target a run's value is what it has spent when its server model first reaches it, after whole rounds. A run that
-does not reach it before the limit counts with the limit, so its plan's mean is a lower estimate.
+With a target a run's value is its cost after the first round whose server model reaches the target. A run that does not
+reach it before the limit counts with the limit, so its plan's mean is a lower estimate.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .schedules import Replay
 from .surrogate import MOST_ROUNDS, SurrogateAdvice
 
 FIRST = 2
-"""Seeds of every plan at first; they double as plans are halved."""
+"""Seeds of every plan at first; the number doubles as plans are halved."""
 LEFT = 6
 """Plans that are trained with fresh seeds."""
 FRESH = 1_000_000
@@ -47,9 +47,9 @@ MOST_NEAR = 24
 ASIDE = 2**0.5
 """Step sizes this many times as large and as small are tried too."""
 FURTHER = 6
-"""How often plans beyond the end of what was tried are added, where the best one lies there."""
+"""How often plans beyond the tried range are added, where the best one lies at its end."""
 UNIT = 0.1
-"""The middle of the step sizes that are tried where L is not known and no step size is given."""
+"""The middle of the step sizes that are tried where L is unknown and no step size is given."""
 ERROR = 0.05
 """Error rate of the test whether two plans differ."""
 LONGER = 4.0
@@ -64,10 +64,11 @@ GRID = tuple(product((1, 4, 16, 64), (1 / 16, 1 / 4, 1.0, 4.0)))
 
 @dataclass(frozen=True)
 class Race:
-    """What every plan gave on fresh seeds, the best plan and the best fixed one.
+    """The values of every plan on fresh seeds, the best plan and the best fixed one.
 
     ``near`` are the plans whose paired difference from the best is not significant at five percent, ``near_fixed`` the
-    fixed plans for which that of the best fixed one is not; ``limit`` is the most that a run to a target may cost.
+    fixed plans for which that of the best fixed one is not; ``limit`` is the most that a run to a target may cost,
+    ``seeds`` the number of fresh ones.
     """
 
     ends: dict[Plan, Trained]
@@ -77,6 +78,7 @@ class Race:
     near_fixed: tuple[Plan, ...]
     runs: int
     limit: float = math.inf
+    seeds: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +92,7 @@ class Trials:
     known: dict[tuple[Plan, int], float] = field(default_factory=dict)
 
     def value(self, plan: Plan | tuple[int, float], seed: int) -> float:
-        """The goal's target at the last model, or what was spent until the target.
+        """The goal's target at the last model, or the cost until the target.
 
         Infinite where the run diverged, or did not reach the target within the limit.
         """
@@ -206,11 +208,11 @@ def race(
     rounds_ = goal.of_cohort(fixed.cohort).rounds(fixed.local_steps) if goal.to is None else 0
     open_ = tuple(dict.fromkeys(word for word, _ in _beyond(fixed, known, goal, over)))
     point = Point(fixed.local_steps, fixed.step_size, rounds_, math.nan, open_, fixed.cohort)
-    return Race(ends, best, point, near, near_fixed, len(trials.known), limit)
+    return Race(ends, best, point, near, near_fixed, len(trials.known), limit, seeds)
 
 
 def _planned(plans: int, recommended: int, seeds: int) -> int:
-    """About how many runs there will be."""
+    """An estimate of the number of runs."""
     total, count = 0, 0
     while plans > LEFT:
         before, count = count, max(FIRST, 2 * count)
@@ -234,7 +236,7 @@ def _trained(trials: Trials, values: np.ndarray) -> Trained:
 
 
 def _around(surrogate: SurrogateAdvice, over: Sequence[str]) -> list[Plan]:
-    """The surrogate's best plan for every number of steps that may be the best, and step sizes beside it."""
+    """The surrogate's best plan for every number of steps that may be the best, and neighbouring step sizes."""
     best, *others = surrogate.near
     near = [best, *(point for point in others if point.value <= NEAR * best.value)][:MOST_NEAR]
     beside = (1 / ASIDE, 1.0, ASIDE) if "step_size" in over else (1.0,)

@@ -1,7 +1,7 @@
 """The quadratic surrogate of a federation: every client's loss to second order around the minimiser of their mean.
 
-Runs on it have exact expectations for whole grids of plans, so it chooses step sizes and local steps without training.
-It proves nothing: far from the minimiser its gradients differ, and it chooses well where runs end near it.
+Runs on it have exact expectations for whole grids of plans, so step sizes and local steps are chosen without training.
+It proves nothing: far from the minimiser its gradients differ, and its choices are good where runs end near it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class SurrogateAdvice:
         return self._others[cohort]
 
     def value(self, local_steps: int, step_size: float, cohort: int = 0) -> float:
-        """What is minimised, at one plan; NaN for a cohort whose moments cannot be computed."""
+        """The minimised quantity at one plan; NaN for a cohort whose moments cannot be computed."""
         try:
             return self.of_cohort(cohort)._points(local_steps, np.array([step_size]))[0].value
         except EmpiricsError:

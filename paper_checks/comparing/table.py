@@ -1,4 +1,4 @@
-"""The table of a comparison: every bound on one quantity of a federation, ranked, and what they imply together."""
+"""The table of a comparison: all bounds on one quantity of a federation, ranked, and a conclusion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bounds.scenario import Scenario
 from bounds.showing.tables import aligned, number, plain
 from bounds.stated import OUTCOME, QUANTITIES, role_of
 
-from .columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
+from ..columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
 from .rows import (
     EXACT,
     FailedCondition,
@@ -57,15 +57,15 @@ PAPERS = {"fedals": "FedALS", "fedinit": "FedInit", "decaying_k": "Decaying-K", 
 SYMBOLS = {"L": "smoothness", "mu": "strong_convexity", "D": "initial_gap", "sigma^2": "gradient_variance",
            "G^2": "grad_cap_sq"}  # fmt: skip
 MOST_DIGITS = 17
-"""Digits that tell any two numbers apart."""
+"""Digits that distinguish any two numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonTable(ColumnTable):
-    """Rows in order, and what evidence there is.
+    """Rows in order, with evidence.
 
-    ``trivial`` is what the premises alone imply for the target and its value before training; ``of`` are the names
-    that the comparison is restricted to, ``kinds`` the evidence that was asked for.
+    ``trivial`` are the target's bound from the premises alone and its value before training; ``of`` are the names that
+    the comparison is restricted to, ``kinds`` the evidence that was asked for.
     """
 
     target: str
@@ -81,9 +81,9 @@ class ComparisonTable(ColumnTable):
     # ---- conclusions ----
 
     def best(self) -> tuple[Row, ...]:
-        """For every quantity the first row that is certainly informative, of bounds that nothing contradicts.
+        """For every quantity the first row that is certainly informative, of bounds without contradicting evidence.
 
-        A bound that is exceeded in one quantity is wrong for all of them.
+        A bound that is exceeded in one quantity is wrong in all of them.
         """
         wrong = {row.bound for row in self.exceeded}
         sound = [r for r in self._in(INFORMATIVE) if r.conclusive and not r.refuted and r.bound not in wrong]
@@ -91,7 +91,7 @@ class ComparisonTable(ColumnTable):
 
     @property
     def exceeded(self) -> tuple[Row, ...]:
-        """Rows that something exact, or measured beyond its error, exceeds: a violated theorem, or a wrong check."""
+        """Rows that an exact value exceeds, or a measured one beyond its error: a false theorem, or a wrong check."""
         return tuple(row for row in self.rows if row.exceeded_by(self._comparisons))
 
     @property
@@ -163,7 +163,7 @@ class ComparisonTable(ColumnTable):
 
     @cached_property
     def _marks(self) -> dict[str, dict[str, str]]:
-        """By kind of evidence what it is, with the letter that its rows carry where there are several."""
+        """By kind of evidence its descriptions, with the letters that mark their rows where there are several."""
         found = {}
         for kind in self.kinds:
             rows = [row for row in self.shown() if kind in row.evidence and kind in (EXACT, WORST)]
@@ -229,11 +229,17 @@ class ComparisonTable(ColumnTable):
                    "is certain, informative is not")  # fmt: skip
         if self.first_informative and not self.best():
             yield self.first_informative
-        yield from self._contradictions()
+        for row, kind in [(each, kind) for each in self.exceeded for kind in each.exceeded_by(self._comparisons)]:
+            one = row.evidence[kind]
+            error = f" ± {number(one.error, 1)} ({one.seeds} seeds)" if one.seeds else ""
+            known = "; the audit has refuted it as printed" if row.refuted else ""
+            assumed = f"; assumed: {', '.join(row.assumed)}" if row.assumed else ""
+            yield (f"EXCEEDED: {row.bound} gives at most {number(row.high, FEW)} for {row.kind}; "
+                   f"{kind}: {number(one.value, FEW)}{error}{known}{assumed}")  # fmt: skip
         yield self.conclusion
 
     def _evidence(self, shown: Iterable[Row]) -> Iterator[str]:
-        """What the columns of evidence are, and what is not available."""
+        """The meaning of the columns of evidence, and which evidence is unavailable."""
         for kind in self.kinds:
             yield from (f"x {kind}{f' {mark}' if mark else ''}: {what}" for what, mark in self._marks[kind].items())
         via = [(kind, one.via) for row in shown for kind, one in row.evidence.items() if one.via]
@@ -242,16 +248,6 @@ class ComparisonTable(ColumnTable):
             conversions = ", ".join(dict.fromkeys(name for _, name in via))
             yield f"{columns}, by {conversions}: lower estimates, since the minimum at the server is larger"
         yield from self.remarks
-
-    def _contradictions(self) -> Iterator[str]:
-        for row in self.exceeded:
-            for kind in row.exceeded_by(self._comparisons):
-                one = row.evidence[kind]
-                error = f" ± {number(one.error, 1)} ({one.seeds} seeds)" if one.seeds else ""
-                known = "; the audit has refuted it as printed" if row.refuted else ""
-                assumed = f"; assumed: {', '.join(row.assumed)}" if row.assumed else ""
-                yield (f"EXCEEDED: {row.bound} gives at most {number(row.high, FEW)} for {row.kind}; "
-                       f"{kind}: {number(one.value, FEW)}{error}{known}{assumed}")  # fmt: skip
 
     # ---- for programs ----
 
@@ -277,19 +273,17 @@ class ComparisonTable(ColumnTable):
         return found
 
     def records(self) -> list[dict[str, Any]]:
-        """A row with one number or word to a column; lists are joined."""
-        records = []
+        """A row with one number or text per column; lists are joined."""
+        found = []
         for row in self.rows:
-            found = row.as_json()
-            found |= {key: "; ".join(value) for key, value in found.items() if isinstance(value, tuple)}
-            found["failed"] = "; ".join(one.condition for one in row.failed)
-            kind = found.pop("class")
-            records.append({**kind, **{key: x for key, x in found.items() if not isinstance(x, dict)}})
-        return records
+            told = row.as_json() | {"failed": tuple(one.condition for one in row.failed)}
+            cells = {key: "; ".join(x) if isinstance(x, tuple) else x for key, x in told.items()}
+            found.append({**told["class"], **{key: x for key, x in cells.items() if not isinstance(x, dict)}})
+        return found
 
 
 def details(rows: Iterable[Row]) -> Iterator[str]:
-    """Bound by bound: its state, every condition with both sides where it fails, what is assumed, its fewest rounds."""
+    """Every bound: its state, all conditions with both sides where they fail, its assumptions, its minimum rounds."""
     first: dict[str, Row] = {}
     for row in rows:
         if row.state in (*RANKED, NOT_MET):
@@ -306,7 +300,7 @@ def details(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def failure(one: FailedCondition) -> str:
-    """A failed condition with both sides, to as many digits as tell them apart; strict ones fail for equal sides."""
+    """A failed condition with both sides, to as many digits as distinguish them; strict ones fail for equal sides."""
     if math.isnan(one.left):
         return one.condition
     digits = next((n for n in range(FEW, MOST_DIGITS + 1) if number(one.left, n) != number(one.right, n)), FEW)
@@ -337,7 +331,7 @@ def rounded_up(rounds: float) -> str:
 
 
 def _what_to_add(lacking: Iterable[Row]) -> str:
-    """The fewest quantities that give theorems a value, those of a run aside, and which theorems these are."""
+    """The fewest quantities that give theorems a value, preferring constants to outcomes, and these theorems."""
     by_names: dict[tuple[str, ...], dict[str, None]] = {}
     for row in lacking:
         by_names.setdefault(tuple(sorted(row.lower_estimates)), {})[row.bound] = None

@@ -1,7 +1,7 @@
 """The exact worst case as an adviser: the plan whose value is smallest in the worst federation with these constants.
 
-Without noise, with all clients in every round: what is left is the effect of heterogeneity. Worst cases of more than a
-few gradients take too long, so this advises on short runs only. The recommended plan is proved where time allows it.
+There is no noise and all clients take part in every round, so only heterogeneity matters. Worst cases of more than a
+few gradients take too long, so this is for short runs only. The recommended plan is proved where time allows.
 """
 
 from __future__ import annotations

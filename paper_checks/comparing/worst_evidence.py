@@ -84,9 +84,9 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
 
 
 def _grid_point(row: Row, scenario: Scenario) -> GridPoint:
-    """The row's own values in these units.
+    """The row's values in these units.
 
-    The tables have all clients with equal weights; other plans are covered for identical clients.
+    The tables are for all clients with equal weights; other plans are covered for identical clients.
     """
     L, gap = _scale(row)
     put = {word: float(np.max(value)) for word, value in row.values.items()}
@@ -111,7 +111,7 @@ def _grid_point(row: Row, scenario: Scenario) -> GridPoint:
 def _heterogeneity(row: Row, put: Mapping[str, float], L: float, gap: float) -> float:
     """By how much clients differ, in these units; NaN where the theorem has no such quantity.
 
-    A grid point has one number for it: a theorem with two different ones is at none.
+    A grid point has one number for it, so theorems with two different ones are refused.
     """
     limits = {put[word] / (gap if word == "heterogeneity" else L * gap) for word in HETEROGENEITY if word in put}
     if limits and not math.isclose(min(limits), max(limits), rel_tol=ALIKE):
@@ -148,11 +148,7 @@ def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:
     names = [*(name for name in NAMES if name not in idle), "step_size"]
     for row in committed(bound.name):
         pairs = [(row[name], asked[name]) for name in names]
-        if row["inside"] and all(one == other or _close(one, other) for one, other in pairs):
+        same = (a == b or (not isinstance(a, str) and math.isclose(a, b, rel_tol=ALIKE)) for a, b in pairs)
+        if row["inside"] and all(same):
             return row["worst_case"], row["exact"]
     return None
-
-
-def _close(one: Any, other: Any) -> bool:
-    """Numbers that are the same; lists of step sizes are texts."""
-    return not isinstance(one, str) and math.isclose(one, other, rel_tol=ALIKE)

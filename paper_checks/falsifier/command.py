@@ -2,87 +2,124 @@
 
 from __future__ import annotations
 
-import argparse
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from bounds.core import Bound
+from bounds.showing.command_line import Report
 from bounds.showing.loading import load
-from bounds.showing.process import remark
-from bounds.showing.tables import to_json
-from bounds.showing.terminal import print_lines
-from bounds.showing.usage import UsageError, writable_file
+from bounds.showing.numbers import check_between
+from bounds.showing.usage import refuse_unused, UsageError, writable_file
 from bounds.showing.values import read
 from empirics.progress import progress
 
+from ..falsify_options import EVALUATIONS
 from .definitions import loaded
-from .falsify import falsify, replay, Search
+from .falsify import falsify as search, replay as replay_of, Search
 from .families import FAMILIES
 from .fringe import fringes
 from .power import power
 from .witness import holds_witness, load_witness, Replay, stated
 
-NONE, VIOLATED = 0, 1
+MOST = 10**9
+"""Evaluations of one search: beyond that it takes weeks."""
+FALSIFY_JSON = """\
+families of instances:
+  quadratics   local SGD on quadratic clients in 1 or 2 dimensions, expectations over noise and cohorts exact
+  curves       gradient steps on smooth functions of one variable, convex or not, all cohorts followed
+  atoms        quadratic losses of few samples from two-point distributions, expectations over all data sets exact
+
+--json prints one object: bound, violated, ratio and score (of the worst instance), instance (its numbers as text),
+witness (null, or what -o writes), evaluations, admissible, seconds, families, refusals, visited, unconfirmed,
+undecided, interrupted; with --replay: measured, bound, ratio, violated, arithmetic, digits, conditions, failed,
+undecided, differs. The exit status is 0 where no violation is found (which proves nothing), 1 where one is."""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Search, or replay; 0: no violation found, 1: violated, or a witness that says what its replay does not."""
-    if options.replay is not None:
-        return _replayed(options)
-    if options.output is not None:
-        writable_file("-o", options.output)
-    bound = load(options.name)
-    before = options.output is not None and holds_witness(options.output, bound)
+def falsify(
+    name: str | None = None,
+    *words: str,
+    evaluations: int | None = None,
+    minutes: float | None = None,
+    seed: int | None = None,
+    family: str | None = None,
+    output: Path | str | None = None,
+    replay: Path | str | None = None,
+    **quantities: float,
+) -> Report:
+    """Search for an instance that meets every assumption of a bound and violates it, or recompute one.
+
+    Args:
+        name: A bound of the list, or path/file.py:variable.
+        words: Numbers of the instances that are fixed, such as clients=2; @file.json fixes those that it has.
+        evaluations: The budget (4000).
+        minutes: Stop after this time, whatever is left of the budget.
+        seed: The same seed gives the same search (0).
+        family: Search one family of instances only.
+        output: Write the counterexample to this JSON file, if one is found; a file that is there must be one of the
+            same statement.
+        replay: Recompute a counterexample exactly instead of searching.
+        quantities: numbers of the instances that are fixed, by name.
+    """
+    words = (*words, *(f"{key}={value!r}" for key, value in quantities.items()))
+    if replay is not None:
+        why = "--replay recomputes a counterexample and searches nothing"
+        refuse_unused(why, evaluations=evaluations, minutes=minutes, seed=seed, family=family, output=output)
+        if words:
+            raise UsageError(f"{why}; leave out {' '.join(words)}")
+        return _replayed(name, Path(replay))
+    if name is None:
+        raise UsageError("falsify needs the name of a bound, or --replay FILE")
+    path = None if output is None else Path(output)
+    if path is not None:
+        writable_file("-o", path)
+    budget, seed = EVALUATIONS if evaluations is None else evaluations, seed or 0
+    check_between("evaluations", budget, 1, MOST)
+    check_between("seed", seed, 0, 10**18 - 1)
+    if minutes is not None and not 0 < minutes < math.inf:
+        raise UsageError(f"minutes must be a finite number > 0; got {minutes:g}")
+    bound = load(name)
+    before = path is not None and holds_witness(path, bound)
     with progress(f"searching a violation of {bound.name}") as bar:
-        found = falsify(
-            bound, options.evaluations, options.seed, options.family,
-            minutes=options.minutes, pins=_pins(bound, options.words), progress=bar,
-            name=options.name,
+        found = search(
+            bound, budget, seed, family, minutes=minutes, pins=_pins(bound, words), progress=bar, name=name
         )  # fmt: skip
-    told = lines(found, bound.conditions) + [each.words for each in fringes(bound)]
-    if options.json:
-        print(to_json(as_json(found)))
-    else:
-        print_lines(told)
-    if found.witness is not None and options.output is not None:
-        found.witness.save(options.output, _command(options))
-        if not options.json:
-            again = [options.name] * (".py" in options.name) + ["--replay", str(options.output)]
-            print(f"wrote {options.output}; replay: fedbounds falsify {shlex.join(again)}")
+    result = Report(lines(found, bound.conditions) + [each.words for each in fringes(bound)], as_json(found))
+    result.status = int(found.violated)
+    if found.witness is not None and path is not None:
+        found.witness.save(path, _command(name, words, budget, seed, family))
+        result.wrote = (path,)
     elif before:
-        remark([f"{options.output} stays: the violation of this statement that was found before, not by this search"])
+        result.remarks = (f"{path} stays: the violation of this statement that was found before, not by this search",)
     if found.interrupted:
-        raise KeyboardInterrupt(f"interrupted after {found.evaluations} of {options.evaluations} evaluations")
-    return VIOLATED if found.violated else NONE
+        result.interrupted = f"interrupted after {found.evaluations} of {budget} evaluations"
+    return result
 
 
-def _command(options: argparse.Namespace) -> str:
+def _command(name: str, words: Sequence[str], evaluations: int, seed: int, family: str | None) -> str:
     """The search without what does not change its result."""
-    said = ["fedbounds", "falsify", options.name, *options.words, "--evaluations", str(options.evaluations)]
-    said += ["--seed", str(options.seed)] if options.seed else []
-    said += ["--family", options.family] if options.family else []
+    said = ["fedbounds", "falsify", name, *words, "--evaluations", str(evaluations)]
+    said += ["--seed", str(seed)] if seed else []
+    said += ["--family", family] if family else []
     return shlex.join(said)
 
 
-def _replayed(options: argparse.Namespace) -> int:
-    witness = load_witness(options.replay)
-    if options.name not in (None, witness.bound):
-        raise UsageError(f"{options.replay} is about {witness.bound}, not {options.name}: leave the name out")
-    for name in (witness.bound, *witness.definitions):
-        if ".py" in name and name != options.name:  # a file of data must not run code
-            trust = ": if you trust that file, name it before --replay" if name == witness.bound else ""
-            raise UsageError(f"{options.replay} would run {name}{trust}")
+def _replayed(name: str | None, path: Path) -> Report:
+    witness = load_witness(path)
+    if name not in (None, witness.bound):
+        raise UsageError(f"{path} is about {witness.bound}, not {name}: leave the name out")
+    for own in (witness.bound, *witness.definitions):
+        if ".py" in own and own != name:  # a file of data must not run code
+            trust = ": if you trust that file, name it before --replay" if own == witness.bound else ""
+            raise UsageError(f"{path} would run {own}{trust}")
     with progress(f"replaying a witness against {witness.bound}"):
-        found = replay(witness)
-    if options.json:
-        print(to_json(asdict(found)))
-    else:
-        print_lines([f"{witness.bound}: {stated(loaded(witness.bound, witness.definitions))}", *_sides(found)])
-    if found.differs:
-        remark([f"{options.replay} says otherwise than its replay: {'; '.join(found.differs)}"])
-    return VIOLATED if found.violated or found.differs else NONE
+        found = replay_of(witness)
+    told = [f"{witness.bound}: {stated(loaded(witness.bound, witness.definitions))}", *_sides(found)]
+    differs = [f"{path} says otherwise than its replay: {'; '.join(found.differs)}"] if found.differs else []
+    return Report(told, asdict(found), int(bool(found.violated or found.differs)), differs)
 
 
 def _sides(found: Replay) -> list[str]:

@@ -1,5 +1,5 @@
-"""What a run gives for each word of the vocabulary.
+"""Where the quantities of a bound come from in a run.
 
-``words`` is the table: one row a word. ``statistics`` folds a series, ``readings`` looks the words up in a run, ``can``
-says whether a bound can be held against a kind of evidence (and why not), ``methods`` builds what a bound is about.
+``words`` is the table, a row per quantity. ``statistics`` are those of a series, ``readings`` evaluates quantities in a
+run, ``can`` decides whether a bound can be compared with a kind of evidence, ``methods`` builds a bound's algorithm.
 """

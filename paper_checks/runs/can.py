@@ -1,8 +1,8 @@
-"""Whether a bound can be held against a kind of evidence: measured, searched, bounded from above. If not, why."""
+"""Whether a bound can be compared with a kind of evidence (measured, searched, bounded from above); if not, why."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from .readings import ALONG
 from .words import along, AVERAGE, ENDS, giver, readable, WORDS
 
 CHOICE_OF_STEP = "the step size is "
-"""How conditions in words begin that put in a step size of their own."""
+"""How conditions in words begin that substitute a step size of their own."""
 STEPS = ("step_size", "squared_step_sizes")
 LENGTHS = ("rounds", "iterations")
 MODELS_KEPT = ("divergence", "active_divergence", "global_step", "step_alignment", "mean_update_sq", "relaxation")
@@ -27,10 +27,10 @@ MODELS_KEPT = ("divergence", "active_divergence", "global_step", "step_alignment
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one kind of evidence can say; ``where`` ends the sentence that nothing reads a word there.
+    """What one kind of evidence measures, ``where`` it does.
 
-    ``methods`` are those it runs (None: any), ``over`` and ``kinds`` the statistics it has; ``folded``: a bound must
-    have one. ``stepped`` are the bounds that must mention a step size: all, or those on the length of a run.
+    ``methods`` are the algorithms that it runs (None: any), ``over`` and ``kinds`` the statistics it has; ``folded``: a
+    bound must have one. ``stepped`` are the bounds that must mention a step size: all, or those on the length of a run.
     """
 
     name: str
@@ -69,120 +69,76 @@ EVIDENCE = {
 
 
 def can(bound: Bound, evidence: str) -> str:
-    """Why this kind of evidence can say nothing about the bound, in words; empty where it can."""
-    kind = EVIDENCE[evidence]
-    return next((reason for rule in RULES if (reason := rule(bound, kind))), "")
+    """Why a bound cannot be compared with this kind of evidence; empty where it can."""
+    return next(_reasons(bound, EVIDENCE[evidence]), "")
 
 
-def _stated(bound: Bound, kind: Evidence) -> str:
+def _reasons(bound: Bound, kind: Evidence) -> Iterator[str]:
+    target, at, row, runs = bound.target.name, bound.statistic, WORDS.get(bound.target.name), kind.name == words.RUNS
+    names, iterated = {q.name for q in bound.quantities}, along(bound)
+    stated, assumed = {c.words for c in bound.conditions}, {c.assumption for c in bound.conditions}
+    # what it states, and of what
     if bound.relation not in kind.relations:
-        if bound.relation == "<~":
-            return "it hides a constant (O of something), so that no single number can violate it"
-        return f"it states {bound.relation!r}, not an upper bound"
+        yield ("it hides a constant (O of something), so no single number can violate it" if bound.relation == "<~"
+               else f"it states {bound.relation!r}, not an upper bound")  # fmt: skip
     if bound.given and not kind.given:
-        return f"it has fixed values ({', '.join(bound.given)}) which instances would have to meet"
-    return ""
-
-
-def _target(bound: Bound, kind: Evidence) -> str:
-    if not readable(bound.target.name, kind.name, along(bound)):
-        return f"nothing reads {bound.target.name} off {kind.where}" + (f", {bound.statistic}" if along(bound) else "")
-    if kind.name == words.RUNS and bound.target.card.axis:
-        return f"it bounds {bound.target.name} of every one of the {bound.target.card.axis}, not of the run"
-    return ""
-
-
-def _signed(bound: Bound, kind: Evidence) -> str:
+        yield f"it fixes {', '.join(bound.given)}, which instances would have to match"
+    if not readable(target, kind.name, iterated):
+        yield f"{target} is not measured in {kind.where}" + (f", {at}" if iterated else "")
+    if runs and bound.target.card.axis:
+        yield f"it bounds {target} of each of the {bound.target.card.axis}, not of the run"
     if kind.name == words.WORST and bound.target.card.domain.contains(np.array([-1.0])).all():
-        return f"{bound.target.name} may be negative: no ratio says how far a worst case is from the bound"
-    return ""
-
-
-def _statistic(bound: Bound, kind: Evidence) -> str:
-    at = bound.statistic
+        yield f"{target} may be negative, so its ratio to the bound has no meaning"
+    # by which statistic
     if at is None:
-        return "it does not say which statistic of a run it is on" if kind.folded else ""
-    if at.over not in kind.over or at.kind not in kind.kinds:
-        return f"its statistic is {at}, which nothing reads off {kind.where}"
-    if kind.name == words.RUNS and along(bound) and at.kind in ("every", "last"):
-        return f"its statistic is {at}, and training reads means and least values along local steps alone"
-    return ""
-
-
-def _method(bound: Bound, kind: Evidence) -> str:
-    about = bound.about
-    if about is None:
-        return "it names no method" if kind.named else ""
-    if kind.methods is not None and about.algorithm not in kind.methods:
-        return f"it is about {about.algorithm}, of which there is no such evidence"
-    return ""
-
-
-def _distances(bound: Bound, kind: Evidence) -> str:
-    if kind.name == words.RUNS and any(c.words == SQUARED_DISTANCE.words for c in bound.conditions):
-        return f"it needs that {SQUARED_DISTANCE.words}, which no trained model has"
-    return ""
-
-
-def _step(bound: Bound, kind: Evidence) -> str:
-    names = {q.name for q in bound.quantities}
+        yield from ["it does not state its statistic over the run"] * kind.folded
+    elif at.over not in kind.over or at.kind not in kind.kinds:
+        yield f"its statistic is {at}, which is not measured in {kind.where}"
+    elif runs and iterated and at.kind in ("every", "last"):
+        yield f"its statistic is {at}, and training measures only means and minima along local steps"
+    if runs and SQUARED_DISTANCE.words in stated:
+        yield f"it needs that {SQUARED_DISTANCE.words}, which holds for no trained model"
+    # at which step sizes
     if schedules.harmonic(bound):
-        return schedules.open_knobs(bound)
-    own = [c.words for c in bound.conditions if c.kind == "words" and c.words.startswith(CHOICE_OF_STEP)]
-    lacking = not names & {*STEPS} and (kind.stepped == "all" or (kind.stepped == "long" and bool(names & {*LENGTHS})))
-    if lacking or (own and kind.name == words.RUNS):
-        return "it has put in a step size of its own" + (f": {own[0]}" if own else "")
-    if falling := sorted(names & {schedules.SCALE, schedules.OFFSET}):
-        return f"it speaks of {', '.join(falling)} and does not assume that {HARMONIC_STEP_SIZE.words}"
-    return ""
+        yield from filter(None, [schedules.open_knobs(bound)])
+    else:
+        own = [c.words for c in bound.conditions if c.kind == "words" and c.words.startswith(CHOICE_OF_STEP)]
+        stepped = kind.stepped == "all" or (kind.stepped == "long" and bool(names & {*LENGTHS}))
+        if (stepped and not names & {*STEPS}) or (own and runs):
+            yield "it substitutes a step size of its own" + (f": {own[0]}" if own else "")
+        if falling := sorted(names & {schedules.SCALE, schedules.OFFSET}):
+            yield f"it uses {', '.join(falling)} and does not assume that {HARMONIC_STEP_SIZE.words}"
+    # at which models, with which clients
+    if row is not None and row.how in (ENDS, AVERAGE):
+        weights = None if at is None else at.weights
+        if runs and row.how == AVERAGE and weights and (lengths := {*weights.words} & {*LENGTHS}):
+            yield f"its weights depend on {min(lengths)}, and {row.name} is measured during the run"
+        if not assumed & {FULL_PARTICIPATION, ONE_CLIENT}:
+            yield f"it does not assume full participation, and {row.name} is measured with all clients only"
+    if kind.name == words.WORST and SAMPLED_WITH_REPLACEMENT in assumed:
+        yield "its participants are drawn with replacement, and in a worst case all clients take part"
+    # with which quantities and controls
+    if missing := [q.name for q in bound.quantities if not _known(q.name, kind.name, iterated)]:
+        yield f"neither the problem nor the plan nor the run determines {', '.join(missing)}"
+    if WARM_START.words in stated:
+        yield f"it needs that {WARM_START.words}, and here controls start at zero"
+    if kind.name == words.QUADRATICS and controlled(bound.about):
+        if schedules.harmonic(bound):
+            yield "its step size decreases, and SCAFFOLD is searched with constant step sizes"
+        told = sorted({target, *names})
+        lacking = [word for word in told if {word, WORDS[word].of} & {*MODELS_KEPT} or WORDS[word].how == AVERAGE]
+        yield from [f"{', '.join(lacking)} is not measured in searched runs of SCAFFOLD"] if lacking else []
+    # of which algorithm
+    if bound.about is None:
+        yield from ["it names no algorithm"] * kind.named
+    elif kind.methods is not None and bound.about.algorithm not in kind.methods:
+        yield f"it is about {bound.about.algorithm}, which this kind of evidence does not cover"
 
 
-def _averaged(bound: Bound, kind: Evidence) -> str:
-    row = WORDS.get(bound.target.name)
-    if row is None or row.how not in (ENDS, AVERAGE):
-        return ""
-    weights = None if bound.statistic is None else bound.statistic.weights
-    if kind.name == words.RUNS and row.how == AVERAGE and weights and (told := {*weights.words} & {*LENGTHS}):
-        return f"its weights change with {min(told)}, and {row.name} is read off a run while it goes on"
-    assumed = {c.assumption for c in bound.conditions}
-    if assumed & {FULL_PARTICIPATION, ONE_CLIENT}:
-        return ""
-    return f"it does not assume that all clients take part: {row.name} is read off runs of all of them"
-
-
-def _drawn(bound: Bound, kind: Evidence) -> str:
-    if kind.name == words.WORST and any(c.assumption is SAMPLED_WITH_REPLACEMENT for c in bound.conditions):
-        return "its participants are drawn with replacement, and in a worst case all clients take part"
-    return ""
-
-
-def _controls(bound: Bound, kind: Evidence) -> str:
-    if any(c.words == WARM_START.words for c in bound.conditions):
-        return f"it needs that {WARM_START.words}, and here controls start at zero"
-    if kind.name != words.QUADRATICS or not controlled(bound.about):
-        return ""
-    if schedules.harmonic(bound):
-        return "its step size falls, and SCAFFOLD is searched with one step size"
-    told = {bound.target.name, *(q.name for q in bound.quantities)}
-    lacking = sorted(word for word in told if {word, WORDS[word].of} & {*MODELS_KEPT} or WORDS[word].how == AVERAGE)
-    return f"nothing reads {', '.join(lacking)} off searched runs of SCAFFOLD" if lacking else ""
-
-
-def _words(bound: Bound, kind: Evidence) -> str:
-    iterated = along(bound)
-    missing = [q.name for q in bound.quantities if not _given(q.name, kind.name, iterated)]
-    return f"neither problem, setting nor run gives {', '.join(missing)}" if missing else ""
-
-
-def _given(word: str, evidence: str, iterated: bool) -> bool:
-    """Whether there is a value of a word beside the target; the falsifier reads all of a bound at the same moments."""
+def _known(word: str, evidence: str, iterated: bool) -> bool:
+    """Whether a quantity beside the target has a value; the falsifier reads all quantities at the same moments."""
     who = giver(word, evidence)
     along_too = iterated and word in ALONG and readable(word, evidence, iterated)
     if evidence in words.SEARCHED and iterated and who in ("", words.RUN):
         return word == "grad_cap_sq" or along_too
     return bool(who) or (evidence == words.EXACT and along_too)
-
-
-RULES: tuple[Callable[[Bound, Evidence], str], ...] = (
-    _stated, _target, _signed, _statistic, _distances, _step, _averaged, _drawn, _words, _controls, _method,
-)  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a bound's assumptions ask of federations and plans beyond numbers, so that those made for it are not in vain."""
+"""What the assumptions of a bound require of federations and plans beyond inequalities."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .words import AVERAGE, WORDS
 class Demands:
     """Whether there is one client, one participant a round, one local step a round; whether gradients are exact.
 
-    ``identical``: all clients have one loss; ``parallel``: their gradients differ by the same at every model, without
-    which no number bounds the difference; ``average``: it is on the average of a run's iterates.
+    ``identical``: all clients have one loss; ``parallel``: their gradients differ by the same vector at every model;
+    ``average``: the bound is on the average of a run's iterates.
     """
 
     one_client: bool
@@ -37,14 +37,14 @@ class Demands:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """The numbers of a plan that they leave no choice of, by the names of options."""
+        """The numbers of a plan that they fix, by the names of options."""
         asked = {"clients": self.one_client, "cohort": self.one_participant, "local_steps": self.one_step}
         return {name: 1 for name, one in asked.items() if one}
 
 
 @lru_cache(maxsize=256)
 def demands(bound: Bound) -> Demands:
-    """What the bound asks for."""
+    """The requirements of a bound."""
     assumed = {c.assumption for c in bound.conditions}
     words = {q.name for q in bound.quantities}
     target = WORDS.get(bound.target.name)

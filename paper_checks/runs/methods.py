@@ -1,4 +1,4 @@
-"""The method a bound is about, built from its name and reading and from the vocabulary's words that it takes."""
+"""The algorithm that a bound covers, built from its name, its reading and the quantities that it takes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ KNOBS: Mapping[str, Mapping[str, str]] = {
     "fedals": {"adaptation": "alpha"},
     "fedinit": {"relaxation": "beta"},
 }
-"""By method: the words that are arguments of it, and what they are called there."""
+"""By algorithm: the quantities that are arguments of it, and their names there."""
 WITHOUT_DATA = {"fedcog": "fedavg"}
-"""What is left of a method on losses that no samples make: FedCOG without generated data is FedAvg."""
+"""Algorithms that are another one on losses without samples: FedCOG without generated data is FedAvg."""
 
 
 def takes(about: About | None, word: str) -> bool:
-    """Whether the word is an argument of the method a statement is about."""
+    """Whether the quantity is an argument of the algorithm that a statement covers."""
     return about is not None and word in KNOBS.get(about.algorithm, {})
 
 
@@ -33,26 +33,29 @@ def controlled(about: About | None) -> bool:
 
 
 def other(about: About | None, made: Algorithm) -> bool:
-    """Whether a method is another than the one a statement is about."""
+    """Whether an algorithm differs from the one that a statement covers."""
     return about is not None and made.name.partition("(")[0] != about.algorithm
 
 
 def knob(about: About | None, word: str, value: Any) -> tuple[Any, str]:
-    """The value and the reading for a method that takes the word; for another nothing of it, read as intended."""
+    """The value and the reading for an algorithm that takes the quantity; for others zero, as intended."""
     return (value, about.reading) if about is not None and takes(about, word) else (0 * value, "intended")
 
 
 @lru_cache(maxsize=64)
 def method(about: About | None, *, data: bool = True, **knobs: Any) -> Algorithm:
-    """What a statement is about, in its reading where the method has it; words and options it does not take are left.
+    """The algorithm that a statement covers, in its reading where there is one; it ignores quantities that it lacks.
 
-    ``data``: whether losses are made of samples. Refuses what no method is called.
+    ``data``: whether losses are means over samples.
+
+    Raises:
+        EmpiricsError: where there is no such algorithm.
     """
     if about is None:
-        raise EmpiricsError("the bound does not say which method it is about: give --algorithm")
+        raise EmpiricsError("the bound names no algorithm: give --algorithm")
     name = about.algorithm if data else WITHOUT_DATA.get(about.algorithm, about.algorithm)
     if name not in ALGORITHMS:
-        raise EmpiricsError(f"the bound is about {name}, which no method here is called: give --algorithm")
+        raise EmpiricsError(f"the bound is about {name}, which is no algorithm here: give --algorithm")
     taken, called = signature(ALGORITHMS[name]).parameters, KNOBS.get(name, {})
     told = {called.get(word, word): value for word, value in knobs.items()}
     told = {argument: value for argument, value in told.items() if argument in taken}
@@ -60,5 +63,5 @@ def method(about: About | None, *, data: bool = True, **knobs: Any) -> Algorithm
         return algorithm(written(name, **told))
     try:
         return algorithm(written(name, **told, reading=about.reading))
-    except BoundsError:  # a reading of the theory alone: the method has no other form for it
+    except BoundsError:  # a reading of the theory only: the algorithm has one form
         return algorithm(written(name, **told))

@@ -1,7 +1,7 @@
-"""The words looked up: those that federation and plan tell, those of a run, and a bound's target by its statistic.
+"""The values of quantities: those of federation and plan, those of a run, and a bound's target by its statistic.
 
-Numbers of any kind: floats, fractions in arrays of objects, 60 digits. A run is anything with ``server`` and ``rounds``
-(readings by word) and ``iterations(word)``, whichever way they were computed.
+Numbers of any kind: floats, fractions in arrays of objects, 60 digits. A run is any object with ``server`` and
+``rounds`` (readings by quantity) and ``iterations(quantity)``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .words import along, AVERAGE, ENDS, EXACT, given_by, ITERATION, PLAN, PROBL
 
 @dataclass(frozen=True)
 class Drawn:
-    """A plan in the words that assumptions read; None where nobody knows."""
+    """A plan with the attributes that assumptions read; None where unknown."""
 
     clients: int
     cohort: int
@@ -44,19 +44,19 @@ def facts(problem: Any, setting: Any) -> Drawn:
 def drawn(
     clients: int, cohort: int, sampling: str, local_steps: int, step_size: Any, offset: Any, iterations: int
 ) -> Drawn:
-    """A plan of so many local steps a round; with an ``offset`` the step size is that of the first of them alone."""
+    """A plan; with an ``offset`` the step size is that of the first iteration."""
     first_few = schedules.some(step_size, offset, iterations)
     step_sizes = step_size if offset is None else first_few
     return Drawn(clients, cohort, sampling, local_steps, step_sizes, iteration_step_sizes=first_few)
 
 
-# ---- what federation and plan tell ----
+# ---- federation and plan ----
 
 
 def of_plan(
     cohort: int, local_steps: int, rounds: int, step_size: Any, relaxation: Any, step_offset: Any = None
 ) -> dict[str, Any]:
-    """The words of a plan in which every round is the same, but for step sizes that fall with an offset."""
+    """The quantities of a plan in which all rounds are equal, except for step sizes that decrease with an offset."""
     summed, squares = local_steps * rounds * step_size, local_steps * rounds * step_size**2
     falls = {}
     if step_offset is not None:
@@ -79,12 +79,12 @@ def of_plan(
 
 
 def of_losses(start: Any, optimal: Any) -> dict[str, Any]:
-    """The words of the loss at the start and of the least."""
+    """The quantities of the loss at the start and of its minimum."""
     return {"initial_loss": start, "current_loss": start, "optimal_loss": optimal, "initial_gap": start - optimal}
 
 
 def of_problem(problem: Any) -> dict[str, Any]:
-    """The words of a federation of quadratics."""
+    """The quantities of a federation of quadratics."""
     return {
         **{name: getattr(problem, name) for name in given_by(PROBLEM, EXACT) if hasattr(problem, name)},
         **of_losses(float(problem.loss(problem.start)), problem.optimal_loss),
@@ -97,26 +97,26 @@ def of_problem(problem: Any) -> dict[str, Any]:
 
 
 UNBIASED = {"alignment": 1, "gradient_norm_factor": 1, "variance_growth": 0}
-"""The moments of stochastic gradients whose mean is the gradient and whose variance has a cap: here, all of them."""
+"""The moments of unbiased stochastic gradients with bounded variance, which all are here."""
 
 
 def condition(smoothness: Any, strong_convexity: Any) -> Any:
-    """Smoothness over strong convexity, in the kind of number that they are; infinite without the latter."""
+    """Smoothness over strong convexity, in their number type; infinite without the latter."""
     return smoothness / strong_convexity if strong_convexity > 0 else inf
 
 
 def values(problem: Any, setting: Any, relaxation: float, run: Readings) -> dict[str, Any]:
-    """All words of a run on quadratics."""
+    """All quantities of a run on quadratics."""
     told = (setting.cohort, setting.steps, setting.rounds, setting.step_size, relaxation, setting.step_offset)
     plan = of_plan(*told)
     return {**of_problem(problem), **of_run(run), **plan}
 
 
-# ---- what the run tells ----
+# ---- the run ----
 
 
 def of_run(run: Readings) -> dict[str, Any]:
-    """The words that only a run tells; one entry per round where a word changes from round to round."""
+    """The quantities of a run; one entry per round where a quantity changes from round to round."""
     rounds = len(run.server["grad_norm_sq"]) - 1
     series = {**run.rounds, **run.server}
     known = {name: x[:rounds] for name, x in series.items() if name not in given_by(PLAN, EXACT)}
@@ -127,19 +127,19 @@ def of_run(run: Readings) -> dict[str, Any]:
 
 
 def iterated(bound: Bound, run: Readings) -> dict[str, Any]:
-    """The readings before every local iteration, for a bound that speaks of them."""
+    """The readings before every local iteration, for a bound that uses them."""
     told = {q.name for q in bound.quantities} & set(ALONG) if along(bound) else ()
     return {word: folded(run.iterations(word), "every", ITERATION) for word in told}
 
 
 ALONG = ("distance_sq", "optimality_gap", "consensus_distance")
-"""Words of a bound on local iterations that are read beside its target, before every one of them."""
+"""Quantities of a bound on local iterations that are read beside its target, before every one of them."""
 
 
 def target(bound: Bound, run: Readings, step_size: Any, known: Mapping[str, Any]) -> Any:
     """The number that a statement bounds: its target by its statistic, or one number per round or iteration.
 
-    ``step_size`` is that of all iterations, or a list of each one's; ``known`` the words that weights are made of.
+    ``step_size`` is that of all iterations, or a list; ``known`` the quantities of the weights.
     """
     at, word = bound.statistic, bound.target.name
     row = WORDS[word]

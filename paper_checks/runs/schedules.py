@@ -1,7 +1,7 @@
-"""The step sizes that a bound assumes: whether they fall with every iteration, and which of their numbers it says.
+"""The step sizes that a bound assumes: constant or decreasing, and the numbers that it prescribes.
 
-Iteration t counts local steps since the start, from 0; ``step_size`` is that of the first. Falling ones are
-``step_size_scale / (step_offset + t)``, so that the scale is the first step size times the offset.
+Iteration t counts local steps since the start, from 0; ``step_size`` is that of the first. Decreasing ones are
+``step_size_scale / (step_offset + t)``, so the scale is the first step size times the offset.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from empirics.training.step_sizes import falling
 SCALE, OFFSET, FIRST = "step_size_scale", "step_offset", "step_size"
 KNOBS = (SCALE, OFFSET, FIRST)
 SOME = 8
-"""Step sizes that show a rule: a run may have 10^12 of them."""
+"""Step sizes by which a rule is recognised: a run may have 10^12 of them."""
 
 
 def harmonic(bound: Bound) -> bool:
-    """Whether the bound is on step sizes that fall like a scale over an offset plus the iteration."""
+    """Whether the bound assumes step sizes of a scale over an offset plus the iteration."""
     return any(c.assumption is HARMONIC_STEP_SIZE or counted_from_one(c) for c in bound.conditions)
 
 
 def counted_from_one(condition: Condition) -> bool:
-    """Whether the step size of iteration t = 1, 2, .. is to be a scale over t: that of the offset 1, from 0."""
+    """Whether the step size of iteration t = 1, 2, ... is a scale over t: the offset is 1, from 0."""
     return condition.words == DECAYING_STEP.words
 
 
 @lru_cache(maxsize=256)
 def pinned(bound: Bound) -> Mapping[str, sp.Expr]:
-    """What the bound says that a knob of the step sizes is: by an abbreviation, or by an equation of its conditions."""
+    """The expressions that the bound prescribes for step sizes, by an abbreviation or an equation of its conditions."""
     found = {q.name: bound._spelled(q.name, q) for q in bound.where if q.name in KNOBS}
     found |= {OFFSET: sp.Integer(1)} if any(map(counted_from_one, bound.conditions)) else {}
     for relation in bound.relations:
@@ -55,18 +55,18 @@ def pinned(bound: Bound) -> Mapping[str, sp.Expr]:
 
 
 def open_knobs(bound: Bound) -> str:
-    """Why the step sizes of a bound on falling ones are not known; empty if they are."""
+    """Why the decreasing step sizes of a bound are unknown; empty if they are known."""
     told = {q.name for q in bound.quantities} | set(pinned(bound))
     if OFFSET not in told or not told & {SCALE, FIRST}:
-        return f"it names no {OFFSET if OFFSET not in told else SCALE} of its falling step size"
+        return f"it has no {OFFSET if OFFSET not in told else SCALE} for its decreasing step size"
     return ""
 
 
 def chosen(bound: Bound, known: Mapping[str, Any]) -> dict[str, Any]:
-    """First step size and offset of a plan, with what the bound pins down in the place of what ``known`` says.
+    """First step size and offset of a plan; values that the bound prescribes replace those in ``known``.
 
-    ``known`` are the words without a run, in numbers of any kind: the same kind comes out. The offset is left out where
-    step sizes do not fall.
+    ``known`` are the quantities without a run, in any number type, which is kept. The offset is left out where step
+    sizes are constant.
     """
     plan = {name: known[name] for name in (FIRST, OFFSET) if known.get(name) is not None}
     put = {name: _value(bound, name, known) for name in pinned(bound)}
@@ -74,26 +74,26 @@ def chosen(bound: Bound, known: Mapping[str, Any]) -> dict[str, Any]:
         return {FIRST: put[FIRST]} if FIRST in put else {FIRST: plan[FIRST]}
     offset = put.get(OFFSET, plan.get(OFFSET))
     if offset is None:
-        raise BoundsError(f"{bound.name} is on a falling step size: give its offset, step_offset")
+        raise BoundsError(f"{bound.name} assumes a decreasing step size: give its offset, step_offset")
     first = put[SCALE] / offset if SCALE in put else put.get(FIRST, plan[FIRST])
     return {FIRST: first, OFFSET: offset}
 
 
 def _value(bound: Bound, name: str, known: Mapping[str, Any]) -> Any:
-    """What the bound says that a knob is."""
+    """The value that the bound prescribes."""
     expression = pinned(bound)[name]
     words = sorted(q.name for q in expression.free_symbols)
     if lacking := [word for word in words if word not in known]:
-        raise BoundsError(f"{bound.name} sets its step size by {', '.join(lacking)}, which only a run tells")
+        raise BoundsError(f"the step size of {bound.name} depends on {', '.join(lacking)}, which only a run determines")
     try:
         return at_numbers(expression, known)
     except ArithmeticError:
         told = ", ".join(f"{word} {float(known[word]):g}" for word in words)
-        raise BoundsError(f"{bound.name} says no {name} at {told}") from None
+        raise BoundsError(f"{bound.name} determines no {name} at {told}") from None
 
 
 def at_numbers(expression: sp.Basic, known: Mapping[str, Any]) -> Any:
-    """An expression of quantities at values by word, in the kind of number that they are."""
+    """An expression at values by quantity, in their number type."""
     given = [known[word] for word in sorted(q.name for q in expression.free_symbols)]
     if all(isinstance(value, (int, float, np.number)) for value in given):
         return float(_function(expression)(*given))
@@ -103,7 +103,7 @@ def at_numbers(expression: sp.Basic, known: Mapping[str, Any]) -> Any:
 
 
 def weights(at: Statistic | None, known: Mapping[str, Any]) -> Weights | None:
-    """The weights of a statistic in numbers; None where all entries count alike."""
+    """The weights of a statistic in numbers; None where all entries weigh the same."""
     if at is None or at.weights is None:
         return None
     asked = at.weights.words
@@ -132,10 +132,10 @@ def _number(value: Any) -> Any:
 
 
 def sizes(first: Any, offset: Any, iterations: int) -> list[Any]:
-    """The step size of every iteration, in the kind of number of the first."""
+    """The step size of every iteration, in the number type of the first."""
     return [first if offset is None else falling(first, offset, t) for t in range(iterations)]
 
 
 def some(first: Any, offset: Any, iterations: int) -> tuple[Any, ...]:
-    """The first few of them, as assumptions read them."""
+    """The first few step sizes, by which assumptions recognise a rule."""
     return tuple(islice((first if offset is None else falling(first, offset, t) for t in range(iterations)), SOME))

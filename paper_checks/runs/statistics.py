@@ -1,7 +1,7 @@
-"""How a series becomes what a statement speaks of, for numbers of any kind: floats, fractions, linear forms.
+"""Statistics of a series, for numbers of any kind: floats, fractions, linear forms.
 
-A series has its moments on the first axis. A run of R rounds has R + 1 states (the server model before the first round
-and after every one) and R rounds; local iterations are all that end in a step, and the last server model.
+A series has times on the first axis. A run of R rounds has R + 1 states (the server model before the first round and
+after every one) and R rounds; local iterations are those that a step follows, and the last server model.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ MADE: Mapping[str, Callable[[Any, int], Any]] = {
     "largest": lambda x, r: np.max(x[:r]),
     "steps": lambda x, r: x[:r].reshape(-1),
 }
-"""From the states (for ``now``, ``latest``, ``largest`` and ``steps``: or the rounds) to what r rounds say."""
+"""From the states (for ``now``, ``latest``, ``largest`` and ``steps``: or the rounds) to the values of r rounds."""
 SEVERAL = ("now", "next", "decrease", "change", "steps")
 """Those with a value per round, or more; the others are one number of a whole run."""
 
 
 def counted(series: Any, kind: str, per: str) -> Any:
-    """The entries of a series that a statistic of this kind looks at.
+    """The entries of a series that a statistic of this kind is over.
 
-    Means over t = 0 .. T-1 leave out the last model, as the papers' do, and so does a least value over rounds; over
-    iterations it counts the last model.
+    Means over t = 0 .. T-1 leave out the last model, as the papers' do, and so does a minimum over rounds; a minimum
+    over iterations includes it.
     """
     if kind == "last":
         return series[-1:]
@@ -45,10 +45,10 @@ def counted(series: Any, kind: str, per: str) -> Any:
 
 
 def needed(kind: str, length: int, per: str, there: Collection[int]) -> range:
-    """The numbers of the moments that a statistic over ``length`` rounds or iterations looks at.
+    """The numbers of the times that a statistic over ``length`` rounds or iterations is over.
 
-    ``there`` are those that somebody's table numbers: with a 0 among them they are states, the last of which is number
-    ``length``; without one they are the rounds 1 to ``length``. A least value over iterations counts one state more.
+    ``there`` are the numbers in a table: with a 0 among them they are states, the last of which is ``length``; without
+    one they are the rounds 1 to ``length``. A minimum over iterations includes one more state.
     """
     whole = kind == "min" and per == ITERATION
     if kind == "last" or whole or 0 in there:
@@ -66,7 +66,7 @@ FOLDS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def folded(series: Any, kind: str, per: str, weights: Weights | None = None) -> Any:
-    """The statistic of a series: one number, or for ``every`` as many as count; ``weights`` (numbers) of a mean."""
+    """The statistic of a series: one number, or several for ``every``; ``weights`` (numbers) of a mean."""
     entries = counted(series, kind, per)
     return weighed(entries, weights) if kind in ("mean", "expectation") else FOLDS[kind](entries)
 

@@ -1,7 +1,6 @@
-"""The words of a run, one row each: who gives it, per what, and which other word it is made of.
+"""The sources of quantities in a run, one row each: what determines it, per what, and from which other quantity.
 
-What a word means, and how the words of one federation follow from one another, is said in ``bounds``; here is only
-where a number of this name comes from once something has run. Nothing here knows a bound's name.
+The meaning of quantities, and the identities between them, are in ``bounds``.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from bounds.core import Bound
 from empirics.measuring import MEASUREMENTS
 
 PROBLEM, PLAN, PROOF, RUN = "problem", "plan", "proof", "run"
-"""Who gives a word: the federation, what was planned, a proof whose constants are free, or what happened."""
+"""What determines a quantity: the federation, the plan, a proof whose constants are free, or the run."""
 STATE, ROUND, ITERATION = "state", "round", "iteration"
-"""What has a value of a run's word: the server model before the first round and after every one, a round, a local
-iteration of all clients."""
+"""Per what a run has a value: the server model before the first round and after every one, a round, a local iteration
+of all clients."""
 
 RUNS, EXACT, QUADRATICS, CURVES, ATOMS, WORST = "runs", "exact", "quadratics", "curves", "atoms", "worst cases"
 """Kinds of evidence: training, exact moments of training on quadratics, the falsifier's three families of instances,
 semidefinite programs."""
 ENDS, AVERAGE = "ends of steps", "average"
-"""How words are made whose statistic is their own: the mean over the models after each local step (at the server model
-where a round ends: all clients take part), and a reading at the plain mean of the models before each of them."""
+"""Quantities with a statistic of their own: the mean over the models after each local step (at the server model where a
+round ends: all clients take part), and a reading at the unweighted mean of the models before each of them."""
 SEARCHED = (QUADRATICS, CURVES)
 MOMENTS = (EXACT, *SEARCHED)
 LOCAL_SGD = (RUNS, *MOMENTS, WORST)
@@ -33,11 +32,11 @@ EVERY = (*LOCAL_SGD, ATOMS)
 
 @dataclass(frozen=True)
 class Word:
-    """One row. ``problem``, ``plan``, ``proof`` and ``run`` name the kinds of evidence in which it gives the word.
+    """One row. ``problem``, ``plan``, ``proof`` and ``run`` list the kinds of evidence in which that determines it.
 
-    ``per``: what has a value of it in a run; ``of`` and ``how``: the word it is made of there, by a key of
-    ``statistics.MADE``. ``target`` names the evidence that reads it as what a bound is on (where ``run`` is not
-    meant), ``along`` that which reads it at every local iteration, at the average of all clients.
+    ``per``: per what a run has a value; ``of`` and ``how``: the quantity it is computed from, by a key of
+    ``statistics.MADE``. ``target`` lists the evidence that measures it as a target (where that is not ``run``),
+    ``along`` the evidence that measures it at every local iteration, at the average of all clients.
     """
 
     name: str
@@ -52,14 +51,14 @@ class Word:
     along: tuple[str, ...] = ()
 
     def giver(self, evidence: str) -> str:
-        """Who gives the word in this kind of evidence; empty if nobody does."""
+        """What determines the quantity in this kind of evidence; empty if nothing does."""
         return next((who for who in (PROBLEM, PLAN, PROOF, RUN) if evidence in getattr(self, who)), "")
 
 
 def _table(*rows: Word) -> dict[str, Word]:
     found = {row.name: row for row in rows}
     if len(found) < len(rows):
-        raise ValueError("a word has two rows")
+        raise ValueError("a quantity has two rows")
     return found
 
 
@@ -140,7 +139,7 @@ WORDS = _table(
     Word("mean_gradient_drift", run=SEARCHED, per=ROUND, target=(*SEARCHED, WORST)),
     Word("step_alignment", run=SEARCHED, per=ROUND),
     Word("mean_update_sq", run=SEARCHED, per=ROUND),
-    # ---- made of another word ----
+    # ---- computed from another quantity ----
     Word("grad_cap_sq", problem=(RUNS,), plan=(WORST,), run=MOMENTS, of="grad_cap_sq", how="largest", target=()),
     Word("loss_decrease", run=(RUNS, *SEARCHED), of="train_loss", how="decrease"),
     Word("mean_grad_norm_sq", run=(RUNS, *MOMENTS), of="grad_norm_sq", how="mean", target=(RUNS, *MOMENTS, WORST)),
@@ -167,46 +166,43 @@ WORDS = _table(
     Word("local_suboptimality", run=(ATOMS,), target=()),
     Word("client_distance_sq", run=(ATOMS,), target=()),
 )  # fmt: skip
-"""What training measures besides is in the list of measurements, which has a home of its own."""
+"""Training also measures all of ``MEASUREMENTS``."""
 
 
 def giver(word: str, evidence: str) -> str:
-    """Who gives a word beside a bound's target in this kind of evidence; empty if nobody does."""
+    """What determines a quantity beside a bound's target in this kind of evidence; empty if nothing does."""
     found = WORDS[word].giver(evidence) if word in WORDS else ""
     return found or (RUN if evidence == RUNS and word in MEASUREMENTS else "")
 
 
 @cache
 def given_by(who: str, evidence: str) -> tuple[str, ...]:
-    """The words of the table that one of them gives in this kind of evidence."""
+    """The quantities that this (``problem``, ``plan``, ...) determines in this kind of evidence."""
     return tuple(name for name, word in WORDS.items() if word.giver(evidence) == who)
 
 
 def free(bound: Bound) -> tuple[str, ...]:
-    """The words of a bound that are a proof's own constants: it may be read with the best of them."""
+    """The quantities of a bound that are constants of its proof: they may be chosen freely."""
     return tuple(q.name for q in bound.quantities if q.name in WORDS and WORDS[q.name].proof)
 
 
 def along(bound: Bound) -> bool:
     """Whether the statement is on local iterations: at the average of all clients, before every local step.
 
-    One on every round is on numbers of a round each, whatever models these are read at.
+    A statement on every round has one number per round, at any models.
     """
     at = bound.statistic
     if at is None or (at.kind, at.over) == ("every", "rounds"):
         return False
-    if at.kind == "last" and ("virtual" not in at.at or _everybody(bound)):
+    # Where all clients take part, a run ends with the average of their models at the server.
+    everyone = any(c.assumption in (FULL_PARTICIPATION, ONE_CLIENT) for c in bound.conditions)
+    if at.kind == "last" and ("virtual" not in at.at or everyone):
         return False
     return at.over == ITERATION + "s" or "virtual" in at.at
 
 
-def _everybody(bound: Bound) -> bool:
-    """Whether all clients take part: a run then ends with the average of their models at the server."""
-    return any(c.assumption in (FULL_PARTICIPATION, ONE_CLIENT) for c in bound.conditions)
-
-
 def readable(word: str, evidence: str, iterated: bool) -> bool:
-    """Whether this kind of evidence reads a word as what a bound is on; ``iterated``: at every local iteration."""
+    """Whether this kind of evidence measures a quantity as a target; ``iterated``: at every local iteration."""
     row = WORDS.get(word)
     if iterated:
         return row is not None and evidence in row.along

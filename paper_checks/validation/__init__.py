@@ -1,31 +1,23 @@
 """Measurements held against bounds: ``validate(bound, evidence, options)`` finds one ``Comparison``.
 
-``VALIDATIONS`` says, by the name of a bound, which evidence needs no problem named; ``run`` is the command line, where
-any bound may be given a problem to train (``--problem``) or a log of the user's own runs (``--measured``).
+``VALIDATIONS`` says, by the name of a bound, which evidence needs no problem named; any bound may be given a problem to
+train, or a log of the user's own runs.
 """
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Sequence, Set
-from contextlib import nullcontext
+from collections.abc import Set
 from importlib import import_module
-from pathlib import Path
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import BoundsError
-from bounds.showing.files import to_write
-from bounds.showing.loading import load
-from bounds.showing.tables import to_json
-from bounds.showing.terminal import print_lines
-from bounds.showing.usage import UsageError, writable_folder
-from empirics.problems.own_problem import spelled_out
-from empirics.progress import Progress, progress, Silent
+from bounds.showing.usage import UsageError
+from empirics.progress import Progress, Silent
 
 from ..runs.can import can
-from .comparison import as_json, Comparison, Verdict, write
-from .options import AS_JSON, DRAWS, EXACT, LOG, Options, parsed, RUNS
+from .comparison import Comparison, Verdict
+from .options import DRAWS, EXACT, LOG, Options, RUNS
 
 FINDERS = {DRAWS: "one_round", EXACT: "exact", RUNS: "trained", LOG: "log"}
 """The module of every kind of evidence: its ``found(bound, options, bar)`` makes the comparison."""
@@ -52,44 +44,6 @@ def usage() -> list[str]:
     return [f"fedbounds validate {n}{'' if n in VALIDATIONS else ' --problem MODEL(DATA)'}" for n in names]
 
 
-Draw = Callable[[Comparison, Path], list[Path]]
-
-
-def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
-    """Validate the bound of this name, the way the arguments ask for, or all of a pattern; 1 where one is violated.
-
-    ``draw(comparison, folder)`` is how a caller from a later room adds the figure of a bound's own validation; it
-    returns the paths it wrote.
-    """
-    if is_pattern(name):
-        status: int = import_module(".every", __name__).run(name, arguments)
-        return status
-    bound, arguments = load(name), spelled_out("validate", arguments)
-    evidence = evidence_of(bound, name, {a.partition("=")[0] for a in arguments})
-    plan = parsed(bound, evidence, arguments)
-    if plan is None:
-        return 0
-    made = not plan.out.exists()
-    writable_folder("-o", plan.out)
-    for ending in ("csv", "json"):
-        to_write(plan.out / f"{bound.name}.{ending}")
-    try:
-        with nullcontext(Silent()) if evidence == LOG else progress() as bar:
-            found = validate(bound, evidence, plan, bar)
-    except BaseException:
-        if made:
-            plan.out.rmdir()
-        raise
-    as_data, command = AS_JSON in arguments, shlex.join(["fedbounds", "validate", name, *arguments])
-    if not as_data:
-        print_lines([str(found)])
-    paths = write(found, plan.out, command)
-    paths += draw(found, plan.out) if draw and evidence == DRAWS else []
-    wrote = [str(path) for path in paths]
-    print(to_json({**as_json(found, command), "wrote": wrote}) if as_data else f"wrote {', '.join(wrote)}")
-    return int(bool(found.violations))
-
-
 def evidence_of(bound: Bound, name: str, asked: Set[str]) -> str:
     """Which evidence the options that are ``asked`` for, such as ``--problem``, mean."""
     if {"--measured", "--problem"} <= asked:
@@ -101,7 +55,7 @@ def evidence_of(bound: Bound, name: str, asked: Set[str]) -> str:
     reason, exact = can(bound, RUNS), not can(bound, EXACT)
     if reason and not exact:
         raise BoundsError(f"{name} cannot be measured: {reason}; fedbounds validate lists what can be")
-    if "--problem" in asked or (not exact and asked & {"-h", "--help"}):
+    if "--problem" in asked:
         return RUNS
     if exact:
         return EXACT
@@ -113,4 +67,4 @@ def is_pattern(name: str) -> bool:
     return name == "all" or (not {*"*?["}.isdisjoint(name) and ":" not in name)
 
 
-__all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "run", "usage", "validate"]
+__all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "usage", "validate"]

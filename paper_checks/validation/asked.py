@@ -9,12 +9,13 @@ from typing import Any, TYPE_CHECKING
 
 from bounds.core import Bound
 from bounds.errors import unknown
+from bounds.showing.command_line import Report
 from bounds.showing.loading import load
 from empirics.problems.own_problem import given_or_own
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import progress
 
-from . import evidence_of, is_pattern, validate as validated
+from . import evidence_of, is_pattern, usage, validate as validated
 from .comparison import Comparison
 from .every import Survey, survey
 from .options import ASKED, DRAWS, LOG, MANY, Options, refuse_idle, RUNS
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def validate(
-    bound: Bound | str,
+    bound: Bound | str = "",
     *words: str,
     problem: str | Task | FederatedProblem | None = None,
     measured: Path | str | None = None,
@@ -58,51 +59,53 @@ def validate(
     leave_out: str | Sequence[str] = (),
     kind: str = "",
     model: str = "",
-) -> Comparison | Survey:
-    """Hold a bound against a measurement: the verb ``fedbounds validate``; None leaves an option as usual.
+) -> Comparison | Survey | Report:
+    """Compare a bound with a measurement; without a bound, list those that this works for.
 
-    With a ``problem`` (or data of your own) the bound is held against training, with ``measured`` against a log of
-    yours, and otherwise against what there is for this bound: exact expectations, or draws of one averaging round.
+    With a problem (or data of your own) the bound is compared with training, with measured with a log of yours, and
+    otherwise with what there is for this bound: exact expectations, or draws of one averaging round.
 
     Args:
-        bound: the bound, its name, or ``"file.py:name"``; of ``"all"`` or ``"fedinit.*"`` a row per bound that can be
-            measured, for which there are ``problem`` (as text) and ``workers``.
-        words: ``"quantity=value"`` or ``"@file.json"``: constants that a problem or a log does not know.
-        problem: what to train, as in ``fedbounds.train``.
-        measured: a CSV of your own runs.
-        values: constants by word, as ``words`` would give them.
-        clients: their number; of draws several, to compare.
-        cohort: clients per round.
-        partition: who holds what.
-        seed: of the partition.
-        client_weight: what the average weighs by, ``uniform`` or ``samples``.
-        samples: of each client, where they are drawn.
-        rounds: number of rounds.
-        local_steps: of a round.
-        step_size: None: the largest that meets the conditions, halved from 1/L.
-        step_offset: of a step size that falls like ``1/(step_offset + t)``.
-        batch: samples of a minibatch.
-        sampling: ``without_replacement``, ``with_replacement`` or ``bernoulli``.
-        seeds: runs, or draws.
-        algorithm: what to train instead of what the bound is about.
-        instances: random quadratic problems.
-        dim: parameters of these.
-        noise: size of their gradient noise.
-        relaxation: FedInit's beta.
-        regularisation: L2 penalty, of draws or of data of your own.
-        concentration: of the Dirichlet class priors of draws.
-        workers: threads of draws, processes of many bounds.
-        csv: a CSV file of your own, in place of ``problem``.
+        bound: A bound of the list, or path/file.py:variable; all or a pattern such as fedinit.* measures many, in one
+            table, with --problem and --workers.
+        words: Constants that a problem or a log does not know, as quantity=value or @file.json.
+        problem: What to train, such as "softmax(digits)".
+        measured: A CSV file of your own runs; seed and round may be columns too.
+        values: Constants by name, as ``words`` would give them.
+        clients: Number of clients (10; by_group(): all groups; exact: 4), or several (draws: 1,2,5,10,20,50).
+        cohort: Clients per round (half, or all where the theorem asks for it).
+        partition: How the data are split over the clients (iid).
+        seed: Seed of the partition (0).
+        client_weight: Weights of the clients in the average: uniform or samples (uniform).
+        samples: Samples of each client (draws: 20), or draws per client for population risks (50).
+        rounds: Rounds (10, or 1 where the theorem is about one; exact: 5).
+        local_steps: Local steps per round (5; exact: 3).
+        step_size: Step size (the largest that meets the conditions, halved from 1/L).
+        step_offset: The step size of iteration t, from 0, is G/(G + t) of the first (what the theorem says, or 10).
+        batch: Minibatch size (32).
+        sampling: without_replacement, with_replacement or bernoulli (what is assumed).
+        seeds: Runs (5), or independent draws (120 for ridge, 60 for softmax).
+        algorithm: Train this instead of the algorithm of the bound.
+        instances: Random quadratic problems (3).
+        dim: Parameters of the quadratic problems (2).
+        noise: Size of the gradient noise (0.3).
+        relaxation: FedInit's beta (0.06).
+        regularisation: L2 penalty (draws: 0.5; data of your own: 0.01).
+        concentration: Of the Dirichlet class priors of label-skewed clients (0.3).
+        workers: Threads of draws, processes of many bounds (2).
+        csv: A CSV file of your own with a header, in place of a problem; a fifth of its lines is held out for tests.
         frame: a pandas DataFrame, in place of ``csv``.
-        target: the column to predict.
-        group: the column whose values make the clients.
-        leave_out: columns that are no features.
-        kind: what the target holds, ``numbers`` or ``classes`` ("": as its values are, numbers with ``ridge``).
-        model: of your own data (by the kind of the target).
+        target: The column to predict; all others are features and hold numbers.
+        group: The column whose values are the clients, in place of partition.
+        leave_out: Columns that are not features, separated by commas.
+        kind: What the target holds: numbers or classes (numbers with ridge; else text and few integers are classes).
+        model: ridge, logistic, softmax, svm or a network (ridge for numbers, logistic for two classes, else softmax).
 
     Raises:
-        BoundsError: in one line, where the plan cannot be held, or an option changes nothing for this bound.
+        BoundsError: where the plan cannot be held, or an option changes nothing for this bound.
     """
+    if bound == "":
+        return Report(usage(), usage())
     told = dict(locals())
     if isinstance(bound, str) and is_pattern(bound):
         given = {name: value for name, value in told.items() if value not in (None, "", ()) and name != "bound"}
@@ -119,8 +122,10 @@ def validate(
     held = load(bound) if isinstance(bound, str) else bound
     evidence = evidence_of(held, held.name, typed)
     told["measured"] = measured and Path(measured)
-    spoken = (*words, *(f"{word}={value!r}" for word, value in (values or {}).items()))
     plan = {k: v for k, v in told.items() if v is not None and k not in ("bound", "words", "values")}
+    logged = [name for name in plan if evidence == LOG and name in {"clients", *(q.name for q in held.quantities)}]
+    spoken = (*words, *(f"{word}={value!r}" for word, value in (values or {}).items()))
+    spoken = (*spoken, *(f"{name}={plan.pop(name)}" for name in logged))  # quantities, not options, of a log
     for name in plan:
         if name not in ASKED[evidence]:
             raise unknown(f"option of this validation of {held.name}", name, ASKED[evidence])

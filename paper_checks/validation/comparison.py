@@ -1,14 +1,14 @@
-"""What every validation finds: one table of comparisons with verdicts, how it is printed, and the files it leaves."""
+"""The result of a validation: a table of comparisons with verdicts, as text, JSON and files."""
 
 from __future__ import annotations
 
 import json
 import math
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,10 +19,11 @@ import numpy as np
 from bounds.classes import said as sides_of
 from bounds.core import Bound
 from bounds.showing.files import write_whole
-from bounds.showing.tables import aligned, plain
-from bounds.showing.tabular import Tabular, write_csv
+from bounds.showing.tables import plain
+from bounds.showing.tabular import write_csv
 from empirics.measuring.estimates import Estimate
 
+from ..columns import Columns, ColumnTable
 from ..runs.schedules import counted_from_one
 
 ERROR_RATE = 0.05
@@ -30,12 +31,12 @@ ROUNDED = 1e-9
 """Relative difference that rounding may make between the sides of an equality."""
 PACKAGES = ("fedbounds", "numpy", "scipy", "scikit-learn", "sympy", "torch")
 TESTS = (
-    f"one-sided t tests, error rate {ERROR_RATE:.0%} over all lines together; ratio: bound / measured; they speak of"
+    f"one-sided t tests, error rate {ERROR_RATE:.0%} over all lines together; ratio: bound / measured; they apply to"
 )
 
 
 class Verdict(StrEnum):
-    """What the measurement says about the inequality at one setting; never more than that."""
+    """The verdict on an inequality in one setting."""
 
     HOLDS_HERE = "holds here"
     UNDECIDED = "undecided"
@@ -47,8 +48,8 @@ def judge(excess: Estimate, seeds: int, rows: int, error_rate: float = ERROR_RAT
 
     Two one-sided t tests, each at ``error_rate`` over all ``rows`` together (Bonferroni): violated if the difference is
     significantly positive, holds here if significantly negative, undecided otherwise. So with probability at least
-    1 - ``error_rate`` no row of a true inequality is called violated, and likewise for the other word. The verdict can
-    be wrong where means over this many seeds are far from normal, and it says nothing about other settings.
+    1 - ``error_rate`` no row of a true inequality is called violated, and likewise for "holds here". The verdict can be
+    wrong where means over this many seeds are far from normal, and it does not extend to other settings.
     """
     margin = _quantile(error_rate / rows, seeds - 1) * float(excess.error)
     if excess.value > margin:
@@ -69,7 +70,7 @@ def standing(
 ) -> tuple[str, ...]:
     """One line per condition of the bound: met, NOT met or not decided by a predicate on this run.
 
-    Conditions in words are decided by ``values``, quantities by name, as far as these say so.
+    Conditions in words are decided by ``values``, quantities by name, where these suffice.
     """
     scenario: Any = {name: SimpleNamespace(value=value) for name, value in (values or {}).items()}
     said = {True: "met", False: "NOT met", None: "not decided here"}
@@ -94,10 +95,10 @@ def standing(
 
 @dataclass(frozen=True)
 class Line:
-    """One comparison. ``bound`` is what the formula gives; ``outside``: where the theorem says nothing about it.
+    """One comparison. ``bound`` is the value of the formula; ``outside``: the theorem does not apply here.
 
     ``low`` and ``high`` are its ends where constants are uncertain, ``error`` its standard error where they are
-    estimates; ``why`` says what keeps a verdict open. ``parts`` are the bound's terms, ``extras`` further numbers.
+    estimates; ``why`` is the reason for an open verdict. ``parts`` are the bound's terms, ``extras`` further numbers.
     """
 
     place: tuple[Any, ...]
@@ -123,73 +124,121 @@ class Line:
 
 
 class Row(NamedTuple):
-    """One number of a tidy table; ``clients`` is None for what belongs to no single number of clients."""
+    """One number of a tidy table."""
 
     problem: str
     partition: str
-    clients: int | None
+    clients: int
     quantity: str
     value: float
-    standard_error: float | None
+    standard_error: float
 
 
-@dataclass(frozen=True)
-class Comparison(Tabular):
-    """What a validation found: ``about`` are the sentences above the table, ``after`` those below.
+@dataclass(frozen=True, repr=False)
+class Comparison(ColumnTable):
+    """The result of a validation: ``about`` are the sentences above the table, ``findings`` those below.
 
-    ``places`` name what tells its lines apart, ``read`` what stands in them; ``basis`` says what verdicts rest on.
-    ``numbers`` are further ones for a tidy table. ``card`` holds what is needed to repeat the run; without one no card
-    is written. ``digits`` are those of numbers without an error, and of ratios.
+    ``places`` are the columns that identify a line, ``read`` is the heading of the measured one; ``basis`` is the basis
+    of the verdicts. ``card`` has all that is needed to repeat the run; without one no card is written. ``digits`` are
+    those of numbers without an error, and of ratios.
     """
 
     bound: Bound
-    lines: tuple[Line, ...]
+    rows: tuple[Line, ...]
     basis: str
     about: tuple[str, ...] = ()
     standing: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
     card: Mapping[str, Any] = field(default_factory=dict)
     places: tuple[str, ...] = ("round",)
     read: str = "measured"
-    numbers: tuple[Row, ...] = ()
     digits: tuple[int, int] = (4, 3)
+    gap = 3
 
     @property
     def violations(self) -> tuple[Line, ...]:
-        return tuple(line for line in self.lines if line.verdict is Verdict.VIOLATED)
+        return tuple(line for line in self.rows if line.verdict is Verdict.VIOLATED)
 
     @property
     def doubt(self) -> str:
-        """What a violation depends on, in a sentence; empty where nothing is violated, or every condition decided."""
+        """The undecided conditions on which a violation depends, in a sentence; empty where there are none."""
         open_ = [words.partition(": ")[2] for words in self.standing if words.startswith("not decided")]
         if not self.violations or not open_:
             return ""
         return f"Violated, unless one of these does not hold here: {'; '.join(open_)}."
 
-    def rows(self) -> Iterator[Row]:
-        """One row per number, for lines that are told apart by problem, partition and clients."""
-        for line in self.lines:
+    # ---- printed ----
+
+    def before(self) -> Iterator[str]:
+        bound = self.bound
+        statistic = f"; {bound.statistic}" if bound.statistic else ""
+        yield f"{bound.name}: {bound.target.name} {bound.relation} bound{statistic}; {bound.source}"
+        yield from (*self.about, *(f"  {words}" for words in self.standing))
+
+    def shown(self) -> Sequence[Line]:
+        return self.rows
+
+    def columns(self) -> Columns:
+        digits, fewer = self.digits
+
+        def bound(line: Line) -> str:
+            if line.outside:
+                return f"OUTSIDE {line.bound:.{digits}g}"
+            if line.low != line.high:
+                return f"[{line.low:.{digits}g}, {line.high:.{digits}g}]"
+            return plus_minus(line.estimate, digits)
+
+        def at_place(i: int, line: Line) -> str:
+            return str(line.place[i])
+
+        def part(name: str, line: Line) -> str:
+            return f"{float(line.parts[name].value):.3g}"
+
+        parts = tuple(self.rows[0].parts) if self.rows else ()
+        return {
+            **{place: partial(at_place, i) for i, place in enumerate(self.places)},
+            self.read: lambda line: plus_minus(line.measured, digits),
+            "bound": bound,
+            **{name: partial(part, name) for name in parts},
+            "ratio": lambda line: f"{line.ratio:.{fewer}g}" if math.isfinite(line.ratio) else "-",
+            "verdict": lambda line: f"{line.verdict}{f' ({line.why})' if line.why else ''}",
+        }
+
+    def after(self) -> Iterator[str]:
+        said = [line.verdict for line in self.rows]
+        yield f"{', '.join(f'{said.count(word)} x {word}' for word in Verdict if word in said)}{self.basis}"
+        yield from (*filter(None, [self.doubt]), *self.findings)
+
+    # ---- for programs ----
+
+    def numbers(self) -> Iterator[Row]:
+        """One row per number, for lines with the places problem, partition and clients."""
+        for line in self.rows:
             named = {self.bound.target.name: line.measured, "bound": line.estimate, **line.parts, **line.extras}
             for quantity, estimate in named.items():
                 yield Row._make((*line.place, quantity, float(estimate.value), float(estimate.error)))
-        yield from self.numbers
 
     def records(self) -> list[dict[str, Any]]:
         """The lines of the table: their places, the measurement and its error, the bound and its ends, the verdict."""
-        return [dict(zip(_head(self), _numbers(line), strict=True)) for line in self.lines]
+        return [
+            {
+                **dict(zip(self.places, line.place, strict=True)),
+                self.read: float(line.measured.value),
+                "standard_error": float(line.measured.error),
+                **{end: float(getattr(line, end)) for end in ("bound", "low", "high")},
+                "outside": int(line.outside),
+                "verdict": str(line.verdict),
+                "why": line.why,
+            }
+            for line in self.rows
+        ]
 
     def as_json(self) -> Any:
         """What is needed to repeat the run, and the lines of the table."""
         return plain({**_card(self, ""), "rows": self.records()})
 
-    def __str__(self) -> str:
-        return "\n".join(printed(self))
-
     def __repr__(self) -> str:
-        return f"<Comparison of {self.bound.name}: {len(self.lines)} lines>"
-
-
-# ---- printed ----
+        return f"<Comparison of {self.bound.name}: {len(self.rows)} lines>"
 
 
 def plus_minus(estimate: Estimate, digits: int = 4) -> str:
@@ -202,41 +251,6 @@ def plus_minus(estimate: Estimate, digits: int = 4) -> str:
     return f"{value:.{places}f}±{error:.{places}f}"
 
 
-def printed(found: Comparison) -> Iterator[str]:
-    """Everything, in lines."""
-    bound = found.bound
-    statistic = f"; {bound.statistic}" if bound.statistic else ""
-    yield f"{bound.name}: {bound.target.name} {bound.relation} bound{statistic}; {bound.source}"
-    yield from (*found.about, *(f"  {words}" for words in found.standing))
-    parts = tuple(found.lines[0].parts) if found.lines else ()
-    head = (*found.places, found.read, "bound", *parts, "ratio", "verdict")
-    yield from aligned([_cells(found, line) for line in found.lines], head)
-    yield from (*_summary(found), *found.after)
-
-
-def _cells(found: Comparison, line: Line) -> tuple[str, ...]:
-    digits, fewer = found.digits
-    if line.outside:
-        shown = f"OUTSIDE {line.bound:.{digits}g}"
-    elif line.low != line.high:
-        shown = f"[{line.low:.{digits}g}, {line.high:.{digits}g}]"
-    else:
-        shown = plus_minus(line.estimate, digits)
-    parts = (f"{float(part.value):.3g}" for part in line.parts.values())
-    ratio = f"{line.ratio:.{fewer}g}" if math.isfinite(line.ratio) else "-"
-    why = f" ({line.why})" if line.why else ""
-    places = map(str, line.place)
-    return (*places, plus_minus(line.measured, digits), shown, *parts, ratio, f"{line.verdict}{why}")
-
-
-def _summary(found: Comparison) -> Iterable[str]:
-    said = [line.verdict for line in found.lines]
-    counts = ", ".join(f"{said.count(word)} x {word}" for word in Verdict if word in said)
-    yield f"{counts}{found.basis}"
-    if found.doubt:
-        yield found.doubt
-
-
 # ---- written ----
 
 
@@ -244,7 +258,8 @@ def write(found: Comparison, folder: Path, command: str) -> list[Path]:
     """``NAME.csv`` with full precision and, where the run has one, ``NAME.json``: what is needed to repeat it."""
     folder.mkdir(parents=True, exist_ok=True)
     table, card = folder / f"{found.bound.name}.csv", folder / f"{found.bound.name}.json"
-    write_csv([row._asdict() for row in found.rows()] if found.numbers else found.records(), table)
+    tidy = any(line.parts for line in found.rows)
+    write_csv([row._asdict() for row in found.numbers()] if tidy else found.records(), table)
     if not found.card:
         return [table]
     return [table, write_whole(card, json.dumps(plain(_card(found, command)), indent=2, allow_nan=False) + "\n")]
@@ -260,19 +275,10 @@ def as_json(found: Comparison, command: str) -> dict[str, Any]:
             "ratio": line.ratio,
             "parts": {name: float(part.value) for name, part in line.parts.items()},
         }
-        for record, line in zip(replace(found, read="measured").records(), found.lines, strict=True)
+        for record, line in zip(replace(found, read="measured").records(), found.rows, strict=True)
     ]
     told = {"relation": found.bound.relation, "lines": lines, "violated": len(found.violations)}
     return {**{k: v for k, v in _card(found, command).items() if k != "verdicts"}, **told}
-
-
-def _head(found: Comparison) -> tuple[str, ...]:
-    return *found.places, found.read, "standard_error", "bound", "low", "high", "outside", "verdict", "why"
-
-
-def _numbers(line: Line) -> tuple[Any, ...]:
-    numbers: tuple[Any, ...] = (line.measured.value, line.measured.error, line.bound, line.low, line.high)
-    return *line.place, *map(float, numbers), int(line.outside), str(line.verdict), line.why
 
 
 def _card(found: Comparison, command: str) -> dict[str, Any]:
@@ -284,8 +290,8 @@ def _card(found: Comparison, command: str) -> dict[str, Any]:
         "command": command,
         **found.card,
         "conditions": list(found.standing),
-        "verdicts": [[*line.place, str(line.verdict), line.why] for line in found.lines],
+        "verdicts": [[*line.place, str(line.verdict), line.why] for line in found.rows],
         "error_rate": ERROR_RATE,
-        "findings": list(found.after),
+        "findings": list(found.findings),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
     }

@@ -1,11 +1,9 @@
-"""``fedbounds validate all``: every bound that can be measured, or those of a pattern, each as ``validate NAME``."""
+"""``fedbounds validate all``: every bound that can be measured, or those of a pattern, as ``validate NAME`` does."""
 
 from __future__ import annotations
 
 import math
-import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import filter as filter_names
 from functools import partial
@@ -15,28 +13,24 @@ import numpy as np
 
 from bounds.catalog import BOUNDS
 from bounds.errors import BoundsError
-from bounds.showing.tables import aligned, plain, to_json
-from bounds.showing.tabular import Tabular
-from bounds.showing.terminal import print_lines
-from bounds.showing.usage import UsageError, writable_file
+from bounds.showing.tables import plain
+from bounds.showing.usage import UsageError
 from empirics.measuring.estimates import Estimate
 from empirics.progress import progress
 
+from ..columns import Columns, ColumnTable, section
 from ..forking import spread
 from ..runs.can import can
 from . import validate, VALIDATIONS
 from .comparison import Comparison, ERROR_RATE, Line, plus_minus, Verdict
-from .options import DRAWS, MANY, Options, RUNS, typed, USUAL
+from .options import DRAWS, Options, RUNS, USUAL
 
 NOT_MEASURED = "not measured"
-BASIS = "Every bound as validate NAME has it, in the line that is nearest to the bound; ratio: bound / measured"
-SURVEY_JSON = """\
---json prints one object: bounds (bound, evidence, relation, measured, standard_error, value, ratio, verdict, why,
-seconds of CPU, doubt), asked (how many can be measured), cannot (how many others cannot), violated."""
+BASIS = "Every bound as in validate NAME, at the line that is nearest to the bound; ratio: bound / measured"
 
 
 class Row(NamedTuple):
-    """A bound and what was found: the line that says most, the verdict, why it is open; ``doubt`` of a violation."""
+    """A bound, its deciding line, the verdict, and why it is open; ``doubt`` of a violation."""
 
     bound: str
     evidence: str
@@ -51,13 +45,14 @@ class Row(NamedTuple):
     doubt: str = ""
 
 
-@dataclass(frozen=True)
-class Survey(Tabular):
+@dataclass(frozen=True, repr=False)
+class Survey(ColumnTable):
     """A row per bound, fewer than were ``asked`` for where it was interrupted; ``cannot`` counts bounds without one."""
 
     rows: tuple[Row, ...]
     asked: int
     cannot: int
+    gap = 3
 
     @property
     def violations(self) -> tuple[Row, ...]:
@@ -70,44 +65,53 @@ class Survey(Tabular):
         counts = {"asked": self.asked, "cannot": self.cannot, "violated": len(self.violations)}
         return plain({"bounds": self.records(), **counts})
 
-    def __str__(self) -> str:
-        head = ("bound", "evidence", "measured", "", "bound's value", "ratio", "seconds", "verdict")
+    def before(self) -> Iterator[str]:
+        yield from ()
+
+    def shown(self) -> Sequence[Row]:
+        return self.rows
+
+    def columns(self) -> Columns:
+        def number(value: float, digits: int) -> str:
+            return f"{value:.{digits}g}" if math.isfinite(value) else "-"
+
+        def read(row: Row) -> str:
+            return plus_minus(Estimate(np.asarray(row.measured), np.asarray(row.standard_error)))
+
+        missing = NOT_MEASURED
+        return {
+            "bound": lambda row: row.bound,
+            "evidence": lambda row: row.evidence,
+            "measured": lambda row: "-" if row.verdict == missing else read(row),
+            "": lambda row: "" if row.verdict == missing else row.relation,
+            "bound's value": lambda row: "-" if row.verdict == missing else f"{row.value:.4g}",
+            "ratio": lambda row: number(row.ratio, 3),
+            "seconds": lambda row: f"{row.seconds:.1f}",
+            "verdict": lambda row: f"{row.verdict}{f' ({row.why})' if row.why and row.verdict != missing else ''}",
+        }
+
+    def after(self) -> Iterator[str]:
         said = [row.verdict for row in self.rows]
         counts = [f"{said.count(word)} x {word}" for word in (*Verdict, NOT_MEASURED) if word in said]
-        lines = aligned([_cells(row) for row in self.rows], head)
         took = f"{', '.join(counts) or 'nothing measured'}; {sum(row.seconds for row in self.rows):.0f} s of CPU"
-        lines.append(f"{took}. {BASIS}, error rate {ERROR_RATE:.0%} for each bound by itself.")
-        lines += [f"{row.bound}: {row.doubt}" for row in self.rows if row.doubt]
-        missing: dict[str, list[str]] = {}
-        for row in self.rows:
-            if row.verdict == NOT_MEASURED:
-                missing.setdefault(row.why, []).append(row.bound)
-        lines += [f"{NOT_MEASURED}: {', '.join(names)}: {why}" for why, names in missing.items()]
-        lines += [f"{self.cannot} further bounds cannot be measured."] if self.cannot else []
-        return "\n".join([*lines, *([self.interrupted] if self.interrupted else [])])
+        yield f"{took}. {BASIS}, error rate {ERROR_RATE:.0%} for each bound by itself."
+        yield from (f"{row.bound}: {row.doubt}" for row in self.rows if row.doubt)
+        yield from section(NOT_MEASURED, ((row.bound, row.why) for row in self.rows if row.verdict == NOT_MEASURED))
+        yield from [f"{self.cannot} further bounds cannot be measured."] if self.cannot else []
+        yield from filter(None, [self.interrupted])
 
     @property
     def interrupted(self) -> str:
-        """What is said where not all were measured."""
+        """A sentence where not all were measured."""
         done = len(self.rows)
         return f"interrupted: {done} of {self.asked} bounds were measured" if done < self.asked else ""
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    took = f"{row.seconds:.1f}"
-    if row.verdict == NOT_MEASURED:
-        return row.bound, row.evidence, "-", "", "-", "-", took, row.verdict
-    read = plus_minus(Estimate(np.asarray(row.measured), np.asarray(row.standard_error)))
-    ratio = f"{row.ratio:.3g}" if math.isfinite(row.ratio) else "-"
-    why = f" ({row.why})" if row.why else ""
-    return row.bound, row.evidence, read, row.relation, f"{row.value:.4g}", ratio, took, f"{row.verdict}{why}"
 
 
 # ---- one bound ----
 
 
 def measured(name: str, problem: str = "") -> Row:
-    """What ``validate`` finds of a bound with its usual plan; with a ``problem`` by training there, where it can be."""
+    """The result of ``validate`` with the default plan; with a ``problem`` by training on it, where possible."""
     bound, trained = BOUNDS[name], not can(BOUNDS[name], RUNS) and (problem or name not in VALIDATIONS)
     evidence, began = RUNS if trained else VALIDATIONS[name], time.process_time()
     told: Any = {RUNS: {"problem": problem or USUAL}, DRAWS: {"workers": 1}}.get(evidence, {})
@@ -124,13 +128,13 @@ def measured(name: str, problem: str = "") -> Row:
 
 
 def summed_up(found: Comparison) -> tuple[Line, str, str]:
-    """The line nearest to the bound, or farthest beyond, of those with the verdict over all; and why that is open.
+    """The line nearest to the bound, or farthest beyond it, of those with the overall verdict; and why that is open.
 
-    One line that violates the bound decides, and for the bound to hold all lines have to.
+    One line that violates the bound decides; it holds only if it holds in all lines.
     """
-    every = [line.verdict for line in found.lines]
+    every = [line.verdict for line in found.rows]
     verdict = next(word for word in (Verdict.VIOLATED, Verdict.UNDECIDED, Verdict.HOLDS_HERE) if word in every)
-    lines = [line for line in found.lines if line.verdict is verdict]
+    lines = [line for line in found.rows if line.verdict is verdict]
     reasons = [line.why or ("outside the conditions" if line.outside else "") for line in lines]
     some = f"{len(lines)} of {len(every)} lines" if len(lines) < len(every) else ""
     why = ", ".join(words for words in (some, max(reasons)) if words)
@@ -165,23 +169,3 @@ def survey(pattern: str, problem: str = "", workers: int = 2) -> Survey:
         except KeyboardInterrupt:
             pass
     return Survey(tuple(found[place] for place in sorted(found)), len(names), len(named) - len(names))
-
-
-def run(pattern: str, arguments: Sequence[str]) -> int:
-    """The command line for many bounds; the exit status: 1 where one is violated."""
-    told = typed(MANY, arguments, pattern, "every bound of these names that can be measured", [SURVEY_JSON])
-    if told is None:
-        return 0
-    as_json, path = told.pop("json"), told.pop("out", None)
-    if path is not None:
-        writable_file("-o", path, ".csv")
-    found = survey(pattern, **told)
-    if as_json:
-        print(to_json(found.as_json()))
-    else:
-        print_lines([str(found)])
-    if found.interrupted:
-        raise KeyboardInterrupt(found.interrupted)
-    if path is not None:
-        print(f"wrote {found.to_csv(path)}", file=sys.stderr if as_json else sys.stdout)
-    return int(bool(found.violations))

@@ -1,7 +1,7 @@
-"""Any bound on a run, held against exact expectations: quadratic clients, every cohort and all noise averaged out.
+"""Compare a bound on a run with exact expectations on quadratic clients, over all cohorts and all noise.
 
-Nothing here knows a bound's name: the target's word and the statistic say what to read off the run, conditions choose
-the step size, and constants that only the proof speaks of are chosen so that the bound is smallest.
+The target and its statistic determine what is computed, the conditions determine the step size, and constants that only
+the proof uses are chosen so that the bound is smallest.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from .options import Options
 
 @dataclass(frozen=True)
 class Compared:
-    """Bound and exact value, one per round or a single one; NaN where the theorem is silent."""
+    """Bound and exact value, one per round or a single one; NaN where the conditions fail."""
 
     bound: np.ndarray
     formula: np.ndarray
     exact: np.ndarray
     values: Mapping[str, Any]
     outside: bool
-    """Whether the run breaks an assumption, so that it says nothing about the statement."""
+    """Whether the run violates an assumption, so that the statement does not apply to it."""
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """Exact values leave no doubt but rounding; where the theorem is silent nothing is decided."""
+        """The verdict of every value, up to rounding; undecided where the theorem does not apply."""
         return [self._verdict(b, e) for b, e in zip(self.bound, self.exact, strict=True)]
 
     def _verdict(self, bound: float, exact: float) -> Verdict:
@@ -58,7 +58,7 @@ class Compared:
 
 
 def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> Compared:
-    """Run what the bound is about and put the bound beside the exact value of its target."""
+    """Run the algorithm that the bound covers, and compare the exact value of its target with the bound."""
     made = about(bound, beta)
     trajectory = exact_run(problem, made, setting)
     values = {**readings.values(problem, setting, beta, trajectory), **readings.iterated(bound, trajectory)}
@@ -71,7 +71,7 @@ def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) ->
 
 
 def quietly(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> Compared:
-    """The same without a warning where the bound is silent."""
+    """The same without a warning where the conditions fail."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideConditionsWarning)
         return compare(bound, problem, setting, beta)
@@ -84,17 +84,17 @@ def _sizes(setting: Setting) -> Any:
 
 
 def breaks(bound: Bound, problem: Quadratics, made: Algorithm, setting: Setting) -> bool:
-    """Whether a predicate says that an assumption of the bound is not met."""
+    """Whether an assumption of the bound is violated."""
     return any(line.startswith("NOT met") for line in standing(bound, problem, made, facts(problem, setting)))
 
 
 def about(bound: Bound, relaxation: float) -> Algorithm:
-    """What the bound is about, on losses that no samples make."""
+    """The algorithm that the bound covers, on losses without samples."""
     return method(bound.about, data=False, relaxation=relaxation)
 
 
 def _best(bound: Bound, values: Mapping[str, Any]) -> dict[str, float]:
-    """The proof's own constants where they make the bound smallest."""
+    """The constants of the proof at which the bound is smallest."""
     for name in free(bound):
         scalars = {q.name: values[q.name] for q in bound.quantities if q.name != name}
         worst = {k: np.max(v) if np.ndim(v) and k != "client_weight" else v for k, v in scalars.items()}
@@ -103,7 +103,7 @@ def _best(bound: Bound, values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
-    """The comparison on random quadratics inside the bound's conditions; instances share a plan, not a step size."""
+    """The comparison on random quadratics where the bound's conditions hold; each instance has its own step size."""
     plan = fitted(bound, plan)
     _refuse_sizes(plan)
     lines: list[Line] = []
@@ -121,7 +121,7 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
 
 
 def fitted(bound: Bound, plan: Options) -> Options:
-    """The plan as the assumptions of the bound have it."""
+    """The plan with the values that the assumptions of the bound prescribe."""
     asked = demands(bound)
     noise = 0.0 if asked.quiet else plan.noise
     offset = OFFSET if schedules.harmonic(bound) and plan.step_offset is None else plan.step_offset
@@ -129,7 +129,7 @@ def fitted(bound: Bound, plan: Options) -> Options:
 
 
 def federation(bound: Bound, seed: int, plan: Options) -> Quadratics:
-    """Random quadratics of the plan, as like each other as the assumptions of the bound ask for."""
+    """Random quadratics of the plan, with one curvature or one loss where the bound assumes that."""
     asked = demands(bound)
     same = asked.parallel or asked.identical
     problem = random_quadratics(seed, plan.clients, plan.dim, noise=plan.noise, same_curvature=same)
@@ -137,12 +137,12 @@ def federation(bound: Bound, seed: int, plan: Options) -> Quadratics:
 
 
 OFFSET = 10.0
-"""What is added to the iteration in a step size that falls, where the bound leaves it open."""
-BASIS = ". Exact expectations, no sampling; they speak of these instances only and prove nothing beyond them."
+"""The offset of a decreasing step size where the bound leaves it open."""
+BASIS = ". Exact expectations without sampling, for these instances only."
 
 
 def inside(bound: Bound, problem: Quadratics, options: Options) -> tuple[Setting, Compared]:
-    """The comparison at the largest step size of a geometric sequence at which no condition fails."""
+    """The comparison at the largest step size of 1/L, 1/(2L), 1/(4L), ... at which no condition fails."""
     given, rounds = options.step_size is not None, options.rounds or 1
     step_size = 1 / problem.smoothness if options.step_size is None else options.step_size
     cohort = _cohort(bound, problem, options) if options.cohort is None else options.cohort
@@ -162,12 +162,12 @@ def inside(bound: Bound, problem: Quadratics, options: Options) -> tuple[Setting
         if compared is not None and (given or not np.isnan(compared.bound).any()):
             return setting, compared
         if given or step_size < 1e-9 / problem.smoothness:
-            raise EmpiricsError(f"{bound.name} is silent at step size {step_size:g}: its conditions fail")
+            raise EmpiricsError(f"the conditions of {bound.name} fail at step size {step_size:g}")
         step_size /= 2
 
 
 def sampled(bound: Bound) -> str:
-    """How participants are drawn, as far as the bound says it."""
+    """How participants are drawn, as the bound assumes."""
     by_weight = any(c.assumption is SAMPLED_WITH_REPLACEMENT for c in bound.conditions)
     return "with_replacement" if by_weight else "without_replacement"
 
@@ -200,7 +200,7 @@ def _lines(seed: int, setting: Setting, compared: Compared) -> list[Line]:
 
 
 def _refuse_sizes(options: Options) -> None:
-    """Refuse what cannot be held: matrices of all clients, the means of every round, a line per instance."""
+    """Refuse plans that exceed the memory: matrices of all clients, means of every round, a line per instance."""
     matrices = f"quadratics of {options.clients} clients with {options.dim} parameters"
     refuse_beyond_memory(3 * NUMBER * options.clients * options.dim**2, matrices, "take smaller --clients or --dim")
     rounds = options.rounds or 1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import sympy as sp
 
 from bounds.catalog import get
-from bounds.vocabulary import clients as K, gradient_variance as s_sq, samples as n
+from bounds.vocabulary import gradient_variance as s_sq, samples as n
 
 
 class ExactMean(NamedTuple):
@@ -29,16 +29,3 @@ def exact_mean() -> ExactMean:
     exact = [get(f"fedals.gaussian_mean_{name}").equal_clients() for name in ExactMean._fields]
     found = [bound.expr.subs({q: put[q.name] for q in bound.quantities if q.name in put}) for bound in exact]
     return ExactMean(*map(sp.simplify, found))
-
-
-def sentence() -> str:
-    """The answer in words, made from the derived expressions."""
-    exact = exact_mean()
-    Delta = sp.Symbol("Delta", positive=True)
-    short = {s_sq: n * Delta, K: sp.Symbol("K", positive=True)}
-    gap, excess, bound = (sp.simplify(e.subs(short)) for e in (exact.gap, exact.non_iidness, exact.bound))
-    limit = sp.limit(exact.bound / exact.gap, K, sp.oo)
-    return (
-        f"Exact, for l = 1/2 ||theta - z||^2 and Delta = s^2/n: gap = {gap}, delta = {excess}, bound = {bound}. "
-        f"The gap falls exactly like 1/K, delta does not vanish for iid clients, and bound / gap tends to {limit}."
-    )

@@ -1,6 +1,6 @@
-"""Comparisons of bounds with runs, as cells of a store: real data, exact moments beside sampled runs, one round.
+"""Comparisons of bounds with runs, as jobs of a store: training, exact moments and sampled runs, one round.
 
-Every table has one row per number; ``outside`` marks rows about which the theorem says nothing.
+Every table has one row per number; ``outside`` marks rows to which the theorem does not apply.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, l
 
 @job("validate_trained", version=2)
 def trained(bound: str, problem: str, seeds: int, ends: Sequence[int], **options: Any) -> Outcome:
-    """A bound beside training on real data after every one of ``ends`` rounds; ``options`` are those of ``validate``.
+    """A bound and training on real data after every one of ``ends`` rounds; ``options`` are those of ``validate``.
 
-    The facts hold the constants that were put in, why no verdict is given, and the status of every condition.
+    The facts have the constants, and the status of every condition.
     """
     options = {"problem": problem, "seeds": seeds, "rounds": max(ends), **options}
     training = planned(get(bound), Options.of(RUNS, **options), {})
     found = judged(training, Silent(), ends)
-    rows = [(x.place[0], x.measured.value, x.measured.error, x.bound, x.outside, str(x.verdict)) for x in found.lines]
+    rows = [(x.place[0], x.measured.value, x.measured.error, x.bound, x.outside, str(x.verdict)) for x in found.rows]
     constants = {name: float(np.mean(held.value)) for name, held in training.values.items()}
     about = {"method": str(training.method), "samples": training.samples, "step_size": training.setting.step_size}
     return Outcome(_columns(("rounds", "measured", "error", "bound", "outside", "verdict"), rows),
@@ -73,7 +73,7 @@ def exact(
     step_size: float | None = None,
     runs: int = 0,
 ) -> Outcome:
-    """A bound beside its target's exact value on random quadratics and the mean of ``runs`` sampled runs.
+    """A bound, its target's exact value on random quadratics, and the mean of ``runs`` sampled runs.
 
     The step size is the largest that meets the conditions at the most rounds, unless it is given. A target of every
     round gives one row per round of the longest run.
@@ -113,7 +113,7 @@ def _over_runs(bound: Bound, runs: Sequence[SampledRun], beside: Compared) -> tu
     return values.mean(0), values.std(0, ddof=1) / len(runs) ** 0.5
 
 
-# ---- what the relaxation does, and how many local steps are best ----
+# ---- the effect of the relaxation, and the best number of local steps ----
 
 
 @job("validate_relaxed", version=1)

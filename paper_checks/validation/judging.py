@@ -1,4 +1,4 @@
-"""Bound beside measurement, line by line: errors over seeds, intervals of uncertain constants, verdicts, trends."""
+"""Compare measurements with a bound: errors over seeds, intervals of uncertain constants, verdicts, trends."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ ROUNDING = 1e-6
 """Relative difference that single-precision arithmetic may make between two numbers that are equal."""
 NO_SPREAD = "no spread between seeds, no error can be estimated"
 FREE_CHOICES = np.geomspace(1e-6, 0.999, 200)
-"""What is tried for a constant that a proof leaves to the reader."""
+"""Values tried for a constant that a proof leaves open."""
 
 
 @dataclass(frozen=True)
 class Data:
-    """``target`` and ``moving`` words by seed (first axis) and line; ``fixed`` values hold for all seeds.
+    """Values of the target and of the ``moving`` quantities by seed (first axis) and line, and ``fixed`` ones.
 
-    ``uncertain`` are the ends of fixed values that are only known to lie in between; ``chosen`` names the constants
-    that the bound may be read with the best of. ``fold`` says how the values of the target make lines: ``every`` value
-    one, or all together one, their ``min`` (the mean is a value already).
+    ``uncertain`` are the ends of fixed values that are known only as intervals; ``chosen`` names constants for which
+    the bound may be minimised. ``fold`` says how the values of the target make lines: ``every`` value one, or all
+    together one, their ``min`` (the mean is a value already).
 
     Values that are equal in all seeds have no error that could be estimated. They are exact where every seed has drawn
     anew (``drawn``: our own runs) and nonetheless gave the same: nothing in them is random. A log does not say why they
-    are equal: few digits, one run copied, or nothing random; there they decide nothing. ``lacking`` says in words
-    which values a least value is without (empty: none); the least of the others can only be larger.
+    are equal (few digits, one run copied, nothing random), so there they decide nothing. ``lacking`` says in words
+    which values a minimum is without (empty: none); the minimum of the others can only be larger.
     """
 
     bound: Bound
@@ -67,13 +67,13 @@ class Data:
 
 
 def _mean(values: Array) -> Array:
-    """The mean over the first axis of what is there: a client that was not drawn has no value."""
+    """The mean over the first axis of the values that exist: a client that was not drawn has none."""
     there = np.isfinite(values).sum(0)
     return np.asarray(np.where(there, np.nansum(values, 0) / np.maximum(there, 1), np.nan))
 
 
 def _but_one(values: Array) -> Array:
-    """For every entry of the first axis the mean of the others that are there, all of them in one pass."""
+    """For every entry of the first axis the mean of the others that exist, in one pass."""
     there = np.isfinite(values)
     others = there.sum(0) - there
     away = np.where(there, _mean(values) - values, 0.0)
@@ -84,7 +84,7 @@ def _but_one(values: Array) -> Array:
 
 
 def evaluate(data: Data, moving: Values, outside: bool) -> Array:
-    """The bound (the formula, with ``outside``) at every line, with the best of the chosen constants."""
+    """The bound (the formula, with ``outside``) at every line, minimised over the chosen constants."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         values = _complete(data, moving)
@@ -100,22 +100,17 @@ def _complete(data: Data, moving: Values) -> dict[str, Any]:
 
 
 def settled(data: Data, said: Sequence[str]) -> tuple[str, ...]:
-    """The conditions' standing with the numeric ones decided at the data: NOT met where one line fails them."""
+    """The lines of ``standing`` with the numeric conditions decided at the data: NOT met where one line fails them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         failed = {c.words for c in data.bound.failed(**_complete(data, data.means()[1]))}
-    return tuple(_settled(line, failed) for line in said)
-
-
-def _settled(line: str, failed: set[str]) -> str:
-    how, _, words = line.partition(": ")
-    if how != "checked at every row":
-        return line
-    return f"NOT met: {words}" if words in failed else f"met: {words}"
+    parts = [line.partition(": ") for line in said]
+    return tuple(f"{'NOT met' if words in failed else 'met'}: {words}" if how == "checked at every row"
+                 else f"{how}: {words}" for how, _, words in parts)  # fmt: skip
 
 
 def _best(bound: Bound, name: str, values: Values) -> float:
-    """The choice with the least sum over the lines; any will do where the theorem is silent for all."""
+    """The value with the smallest sum over the lines; any one where the conditions fail at all values."""
     count = len(FREE_CHOICES)
     axes = {q.name for q in bound.quantities if q.card.axis}
     spread = {k: np.asarray(v)[None] if k in axes or np.ndim(v) else v for k, v in values.items()}
@@ -132,7 +127,7 @@ def _interval(data: Data, moving: Values, line: int) -> tuple[float, float]:
     kept = {k: v for k, v in values.items() if k not in data.uncertain}
     try:
         found = bound_range(data.bound, data.uncertain, **kept)
-    except EmpiricsError:  # silent everywhere, or too many constants
+    except EmpiricsError:  # the conditions fail everywhere, or too many constants
         return math.nan, math.nan
     return found.low, found.high
 
@@ -147,7 +142,7 @@ def _at(value: Any, line: int, listed: bool) -> Any:
 
 
 def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = False) -> list[Line]:
-    """Every line's comparison; ``doubt`` keeps all verdicts open, ``broken`` conditions put all lines outside."""
+    """The comparison of every line; ``doubt`` keeps all verdicts open, ``broken`` conditions put all lines outside."""
     target, moving = data.means()
     bound, formula = (np.broadcast_to(evaluate(data, moving, outside), target.shape) for outside in (False, True))
     doubt = doubt or ("one seed" if data.seeds < 2 else "")
@@ -155,7 +150,7 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
     freedom = data.seeds * (data.seeds - 1)
     error = _length(data.target - target) / math.sqrt(freedom) if freedom else np.full(target.shape, np.nan)
     found = []
-    for i, place in _lines(data, target, places):
+    for i, place in [(int(np.argmin(target)), places[0])] if data.fold == "min" else enumerate(places):
         silent = broken or bool(np.isnan(bound[i]))
         uncertain = data.uncertain and not silent
         ends = _interval(data, moving, i) if uncertain else (float(formula[i]),) * 2
@@ -168,13 +163,6 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
         measured = Estimate(target[i], error[i])
         found.append(Line((place,), measured, float(formula[i]), *ends, silent, verdict, why))
     return found
-
-
-def _lines(data: Data, target: Array, places: Sequence[str]) -> list[tuple[int, str]]:
-    """Which values make a line: each of them, or the least alone."""
-    if data.fold == "min":
-        return [(int(np.argmin(target)), places[0])]
-    return list(enumerate(places))
 
 
 def _differences(data: Data) -> Estimates:
@@ -200,7 +188,7 @@ def _length(rows: Array) -> Array:
 
 
 def _alike_seeds(data: Data) -> Array:
-    """At which values the target is the same in all seeds, up to rounding, and that need not be exact."""
+    """Where the target is the same in all seeds up to rounding, although it need not be exact."""
     same = np.asarray(np.ptp(data.target, 0) <= ROUNDING * np.abs(data.target).max(0))
     if data.drawn:
         return np.zeros_like(same)
@@ -212,8 +200,8 @@ def _alike_seeds(data: Data) -> Array:
 def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
     """By t tests over seeds, all lines together at the error rate.
 
-    A minimum is below the bound where one value is, looked for among all of them, and above it where all are; while
-    some are lacking only the first can be said.
+    A minimum is below the bound where one of the values is, and above it where all are; where some are lacking only the
+    first can be decided.
     """
     if data.bound.relation == "=":
         return Verdict.UNDECIDED if data.lacking else _equal(both, line, rows)
@@ -232,9 +220,9 @@ def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Measured minus bound with its error, value by value; ``size`` is what rounding is relative to.
+    """Measured minus bound with its error, value by value; rounding is relative to ``size``.
 
-    Where ``alike_seeds``, the error says nothing.
+    Where ``alike_seeds``, no error can be estimated.
     """
 
     excess: Array
@@ -270,27 +258,21 @@ def _equal(both: Estimates, line: int, rows: int) -> Verdict:
 
 
 def trend(formula: Sequence[float], measured: Sequence[float]) -> str:
-    """Whether formula and measurement go the same way over the rounds: rank agreement, where both change."""
+    """Whether formula and measurement change in the same direction over the rounds, by rank correlation."""
     f, m = np.asarray(formula, dtype=float), np.asarray(measured, dtype=float)
     kept = np.isfinite(f) & np.isfinite(m)
     f, m = f[kept], m[kept]
     if len(f) < 3:
-        return "Trend: too few rounds to judge one (3 are needed)."
+        return "Trend: unknown, it needs 3 rounds."
     if np.ptp(f) <= ROUNDING * np.abs(f).max():
-        return "Trend: the formula does not change over the rounds, so there is none to judge."
+        return "Trend: the formula does not change over the rounds."
     if np.ptp(m) == 0:
-        return "Trend: the measurement does not change over the rounds, so there is none to judge."
+        return "Trend: the measurement does not change over the rounds."
     from scipy.stats import spearmanr
 
     agreement = float(spearmanr(f, m).statistic)
+    factors = [f"{x[-1] / x[0]:.3g}" if x[0] else "infinity" for x in (f, m)]
     return (
-        f"Trend: over {len(f)} rounds the formula is multiplied by {_factor(f)}, the measurement by {_factor(m)}; rank "
-        f"agreement (Spearman) {agreement:.2f}."
+        f"Trend: over {len(f)} rounds the formula changes by the factor {factors[0]}, the measurement by {factors[1]}; "
+        f"rank correlation (Spearman) {agreement:.2f}."
     )
-
-
-def _factor(x: Array) -> str:
-    return f"{x[-1] / x[0]:.3g}" if x[0] else "infinity"
-
-
-__all__ = ["Data", "evaluate", "lines", "settled", "trend"]

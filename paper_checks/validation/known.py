@@ -1,8 +1,8 @@
-"""The numbers a bound takes from problem, setting and method: where each comes from, and whether it may decide.
+"""The constants of a bound from problem, plan and algorithm: their sources, and whether they support a verdict.
 
-A theorem holds with every constant that meets its assumption, so a cap that is valid at every model may support a
-verdict however generous it is. A maximum along a path is only a lower estimate, and a constant that the user gives is
-the user's word: with these the bound is shown, and nothing is decided.
+A theorem holds with every constant that meets its assumption, so any cap that is valid at every model supports a
+verdict. A maximum along a path is only a lower estimate, and a constant that the user gives is not checked: with these
+the bound is shown without a verdict.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..runs.readings import of_plan, UNBIASED
 
 
 class Known(NamedTuple):
-    """A value, the interval it lies in, where it comes from, and why it may not decide (empty if it may)."""
+    """A value, its source, its interval, and why it supports no verdict (empty if it does)."""
 
     value: Any
     how: str
@@ -44,7 +44,7 @@ class Known(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The ends for a single uncertain number; None where it is certain or a list."""
+        """The ends of a single uncertain number; None where it is certain or a list."""
         if np.ndim(self.value) or self.low == self.high:
             return None
         return float(self.low), float(self.high)
@@ -60,33 +60,33 @@ def known(
     walk: bool = True,
     bar: Progress | None = None,
 ) -> dict[str, Known]:
-    """The values of ``names`` that do not come off the run; ``sizes`` are numbers of samples that were decided on.
+    """The values of ``names`` that are not measured; ``sizes`` are the chosen numbers of samples.
 
-    Every name comes with the word of the problem's constants that it takes (``words_of``). ``walk``: estimates look
-    along a run, not at the start alone. Missing values are refused in one line that says how to give them.
+    Every name comes with the quantity of the problem that it takes (``words_of``). ``walk``: estimates are made along a
+    run, not only at the start.
+
+    Raises:
+        MissingQuantityError: where a value is unknown.
     """
     found = {**_of_setting(method, setting), **{k: Known.sure(v, "as drawn") for k, v in sizes.items()}}
     for name in given:
         if name in found:  # a bound at one plan, or on other devices, beside runs of these
-            raise EmpiricsError(f"{name} is {found[name].value:g} in these runs already: leave {name}= out")
+            raise EmpiricsError(f"{name} is {found[name].value:g} in these runs: leave {name}= out")
     if any(name not in found and name not in given for name in names):
         constant = _of_problem(problem, method, setting, walk, bar)
         found = {**{name: constant[word] for name, word in names.items() if word in constant}, **found}
     for name, value in given.items():
-        found[name] = Known.sure(value, "given")._replace(doubt="is given, not known")
+        found[name] = Known.sure(value, "given")._replace(doubt="is given, not proved")
     missing = [name for name in names if name not in found]
     if missing:
         said = " ".join(f"{name}=NUMBER" for name in missing)
-        raise MissingQuantityError(f"{problem} does not know {', '.join(missing)}: give {said} to see the formula")
+        raise MissingQuantityError(f"{', '.join(missing)} is unknown for {problem}: give {said} to see the formula")
     return {name: found[name] for name in names}
 
 
 def words_of(bound: Bound, names: Iterable[str]) -> dict[str, str]:
-    """The word of a problem's constants that each of these quantities of a bound takes."""
+    """The quantity of a problem that each of these quantities of a bound takes."""
     return {name: bound.word_of(name) for name in names}
-
-
-# ---- the setting and the method ----
 
 
 def _of_setting(method: Algorithm, setting: Setting) -> dict[str, Known]:
@@ -114,9 +114,9 @@ def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[
 def _of_problem(
     problem: FederatedProblem, method: Algorithm, setting: Setting, walk: bool, bar: Progress | None
 ) -> dict[str, Known]:
-    """What is known of the constants: closed forms for this method and plan, else estimates along a run of seed 0.
+    """The constants: closed forms for this algorithm and plan, else estimates along a run of seed 0.
 
-    Those of a network are lower estimates however much is spent on them, and decide nothing: the quick ones do.
+    Those of a network are lower estimates at any cost and decide nothing, so the quick ones are computed.
     """
     most = 20 if problem.convex else 2
     path = visited(problem, method, setting, 0, most) if walk else None
@@ -131,12 +131,12 @@ def _of_problem(
     if isinstance(problem.model, Linear):
         found |= _largest(problem, problem.model, problem.model.start(0).unsqueeze(0) if path is None else path)
     parameters = problem.model.dim
-    found["complexity"] = Known.sure(parameters, "stands in: the number of parameters")
+    found["complexity"] = Known.sure(parameters, "replaced by the number of parameters")
     return found
 
 
 def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str, Known]:
-    """The largest loss of a sample and the largest norm of its gradient, at models of a run if not at every model."""
+    """The largest loss of a sample and the largest norm of its gradient, over a run or over all models."""
     loss = slope = 0.0
     for w in path:
         norm = model.regularisation * float(w.norm())
@@ -154,7 +154,6 @@ def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str
 
 
 def _estimate(constant: Constant) -> Known:
-    """A constant that is proved may decide; its interval says how much of it was seen."""
     doubt = "is a lower estimate" if constant.provenance == LOWER else "is an interval"
     doubt = "" if constant.provenance in DECIDING else doubt
     return Known(constant.value, constant.how, constant.low, constant.high, doubt)

@@ -1,8 +1,9 @@
-"""``fedbounds validate NAME --measured runs.csv``: the user's own log held against a bound.
+"""``fedbounds validate NAME --measured runs.csv``: compare a bound with the user's own log.
 
-Columns are words: the target's is a must, further quantities of the bound may vary from row to row, the others come as
-``quantity=value`` or ``@file.json``. ``seed`` tells independent runs apart, ``round`` the moments of a run: from 0 the
-models that open and end the rounds, from 1 the rounds. What a statistic looks at must be there, and nothing beyond.
+Columns are quantities: the target is required, further quantities of the bound may vary from row to row, and the others
+are given as ``quantity=value`` or ``@file.json``. ``seed`` names the independent runs, ``round`` the times of a run:
+from 0 the models before the first round and after every one, from 1 the rounds. The log must have the rounds that the
+statistic is over, and no later ones.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from empirics.progress import Progress
 from ..runs import schedules
 from ..runs.statistics import needed, SEVERAL, weighed
 from ..runs.words import free, ITERATION, STATE, WORDS
-from .comparison import Comparison, Line, standing, TESTS
+from .comparison import Comparison, standing, TESTS
 from .judging import Data, lines, settled, trend
 from .log_file import Log, logged, read_log
 from .options import Options
@@ -30,7 +31,7 @@ from .reading import Array
 
 
 def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
-    """The comparison of every round of the log, or of the rounds folded as the statistic says."""
+    """The comparison at every round of the log, or of the statistic over its rounds."""
     log = read_log(plan.measured, bound)
     filled, moving, fixed, uncertain = _values(bound, log, plan.words)
     fold, kept, lacking = _looked_at(bound, log, f"{plan.measured}", moving, fixed)
@@ -45,32 +46,28 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     doubts += ["the bound hides a constant"] if bound.relation == "<~" else []
     places = ["all"] if fold in ("min", "mean") or not log.numbered else [log.rounds[i] for i in kept]
     judged = lines(data, places, "; ".join(doubts))
+    open_ = any(line.outside or line.why for line in judged)
+    trends = [trend([line.bound for line in judged], [float(line.measured.value) for line in judged])] if open_ else []
     seeds = len(log.seeds)
     rounds = f", {len(log.rounds)} rounds" if log.numbered else ""
-    unread = f"; columns that {bound.name} has no use for: {', '.join(log.unread)}" if log.unread else ""
+    unread = f"; columns that {bound.name} does not use: {', '.join(log.unread)}" if log.unread else ""
     return Comparison(
         bound,
         tuple(judged),
         f" ({seeds} seeds; {TESTS} these runs only).",
         about=(f"{plan.measured}: {seeds} runs{rounds}{unread}",),
         standing=settled(data, standing(bound, None, None, None)),
-        after=tuple(_after(judged)),
+        findings=tuple(trends),
         card={"seeds": seeds, "log": str(plan.measured), "values": dict(fixed), "seed_names": list(log.seeds),
               "rounds": list(log.rounds)},
     )  # fmt: skip
-
-
-def _after(found: Sequence[Line]) -> list[str]:
-    if not any(line.outside or line.why for line in found):
-        return []
-    return [trend([line.bound for line in found], [float(line.measured.value) for line in found])]
 
 
 # ---- which rounds ----
 
 
 class Looked(NamedTuple):
-    """How rounds are folded, the places of those that count, and what keeps a least value open (empty: nothing)."""
+    """How rounds are combined, the indices of those that count, and why a minimum stays open (empty: it does not)."""
 
     fold: str
     kept: list[int]
@@ -78,10 +75,10 @@ class Looked(NamedTuple):
 
 
 def _looked_at(bound: Bound, log: Log, path: str, moving: Mapping[str, Array], fixed: Mapping[str, Any]) -> Looked:
-    """The rounds that the statistic looks at; refuses a log that goes on beyond them or lacks what decides.
+    """The rounds that the statistic is over; refuses a log that has later ones or lacks the deciding ones.
 
-    A word that is a whole run's already is judged at the run's end. Where the bound does not say how long a run is, the
-    log is as long as it is.
+    A quantity of a whole run is judged at the run's end. Where the bound does not determine the length of a run, it is
+    that of the log.
     """
     kind, over = (bound.statistic.kind, bound.statistic.over) if bound.statistic else ("every", "")
     word = WORDS.get(bound.target.name)
@@ -124,7 +121,7 @@ def _looked_at(bound: Bound, log: Log, path: str, moving: Mapping[str, Array], f
 
 
 def _lengths(over: str, given: Mapping[str, Any]) -> Array | None:
-    """How long the runs are by the values; None where none of them says so."""
+    """The length of the runs by the given values; None where these do not determine it."""
     names = {"rounds": ["rounds"], "iterations": ["iterations", "rounds local_steps"]}.get(over, [])
     for factors in map(str.split, names):
         if all(name in given for name in factors):
@@ -150,7 +147,7 @@ Ends = Mapping[str, tuple[Any, Any]]
 
 
 def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[str, Array], dict[str, Any], Ends]:
-    """The bound (its form for equal clients, if so asked), values by row, those of all rows, ends of uncertain ones."""
+    """The bound (for equal clients where that is given), values by row, values for all rows, ends of uncertain ones."""
     given = read(list(typed))
     used = logged(bound)
     rows = used.keys() & log.columns.keys()

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from bounds.catalog import get
 from bounds.core import Bound
 from empirics.data.catalogue import digits
 from empirics.errors import EmpiricsError
@@ -29,10 +28,10 @@ from empirics.training.seeds import over_seeds
 from ..runs.readings import Drawn
 from .comparison import Comparison, judge, Line, standing, TESTS
 from .options import ASKED, DRAWN, DRAWS, Options
-from .slopes import answer, BoundOfMeans, claim_sentences, claimed_rows, slope_rows, Slopes, slopes
 
 NAME = "fedals.one_round"
 CLAIMED = "fedals.one_round_iid_claimed"  # how the paper's discussion reads (6) for identical clients
+POWERS = "fedbounds figure ours.gap_slopes shows whether the gap falls like 1/K or 1/K^2."
 SEEDS = {"ridge": 120, "softmax": 60}
 
 
@@ -42,17 +41,11 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     problems = _problems(plan)
     bar.start(sum(len(_seeds(plan, p)) for p in problems))
     lines: list[Line] = []
-    claimed: list[Line] = []
-    fits: list[Slopes] = []
     rows = len(problems) * len(plan.clients)
     for problem in problems:
         bar.doing(f"{problem.task}, {problem.partition}")
         stacked = drawn(problem, plan.clients, _seeds(plan, problem), plan.workers, bar.step)
-        here = compare(problem, plan.clients, stacked, bound, rows)
-        lines += here
-        if problem.partition.identical:
-            claimed += compare(problem, plan.clients, stacked, get(CLAIMED), rows)
-        fits += slopes(problem, controlled_gap(stacked), bounds_at(problem, plan.clients, stacked, bound), here)
+        lines += compare(problem, plan.clients, stacked, bound, rows)
     seeds = " and ".join(str(n) for n in sorted({len(_seeds(plan, p)) for p in problems}))
     everyone = Drawn(problems[0].clients, problems[0].clients)
     return Comparison(
@@ -61,10 +54,9 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
         f" ({seeds} draws; {TESTS} these settings only). ±: one standard error over draws (bound: jackknife).",
         about=(DRAWN,),
         standing=standing(bound, problems[0], AverageOfMinimisers(), everyone),
-        after=(*answer(fits, lines), *claim_sentences(claimed)),
+        findings=(POWERS,),
         card=card(plan, problems),
         places=("problem", "partition", "clients"),
-        numbers=(*(row for fit in fits for row in slope_rows(fit)), *claimed_rows(claimed)),
     )
 
 
@@ -143,10 +135,10 @@ def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, row
 def estimates(
     problem: Pool, bound: Bound, gap: np.ndarray, local: np.ndarray, excess: np.ndarray
 ) -> dict[str, Estimate]:
-    """Everything one row shows, with standard errors over seeds; local gap and non-iidness are (seeds, clients).
+    """The numbers of a row with standard errors over seeds; local gap and non-iidness are (seeds, clients).
 
-    The expectations go into the bound per client, then the bound is evaluated: for the value once, for the errors once
-    per deleted seed. Gap and bound come from the same draws, and the error of their difference and ratio knows it.
+    The bound is evaluated at the expectations per client: once for the value, once per deleted seed for the errors. Gap
+    and bound come from the same draws, which the errors of their difference and ratio take into account.
     """
 
     def numbers(gap: np.ndarray, local: np.ndarray, excess: np.ndarray) -> np.ndarray:
@@ -160,7 +152,7 @@ def estimates(
 
 
 def keywords(problem: Pool, bound: Bound, local: np.ndarray, excess: np.ndarray) -> dict[str, Any]:
-    """What the bound takes, of all that is known here: exact constants, equal weights, clients on the last axis."""
+    """The quantities of the bound: exact constants, equal weights, clients on the last axis."""
     count = local.shape[-1]
     known = {
         "smoothness": problem.sample_smoothness,
@@ -173,21 +165,11 @@ def keywords(problem: Pool, bound: Bound, local: np.ndarray, excess: np.ndarray)
     return {name: value for name, value in known.items() if name in needed}
 
 
-def bounds_at(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound) -> BoundOfMeans:
-    """The bound at every number of clients as a function of means over draws, with the draws' samples of them."""
-
-    def values(local: np.ndarray, excess: np.ndarray) -> np.ndarray:
-        rows = [keywords(problem, bound, local[:, :k], excess[:, i, :k]) for i, k in enumerate(counts)]
-        return np.stack([bound(**row) for row in rows], axis=-1)
-
-    return BoundOfMeans(values, (draws["local_gap"] - draws["local_gap_control"], draws["non_iidness"]))
-
-
 def card(plan: Options, problems: Sequence[Pool]) -> dict[str, object]:
-    """What is needed to repeat the run, and the exact constants."""
+    """The plan, the data and the exact constants, to repeat the run."""
     data = problems[0].task.data
     return {
-        "plan": {name: getattr(plan, name) for name in ASKED[DRAWS] if name != "out"},
+        "plan": {name: getattr(plan, name) for name in ASKED[DRAWS]},
         "data": {"name": str(data), "points": len(data), "classes": data.classes},
         "targets": "one-hot classes, for ridge too; the bias is a constant feature, penalised like the others",
         "problems": [

@@ -1,4 +1,4 @@
-"""What to train for a bound: the method it is about, a setting its conditions allow, samples drawn as it supposes."""
+"""What to train for a bound: its algorithm, a plan that its conditions allow, samples drawn as it assumes."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from .options import Options
 from .reading import fresh, needs_population, one_round, plan
 
 SMALLEST = 1e-9
-"""Times 1/L: no step size below this is tried."""
+"""The smallest step size that is tried, times 1/L."""
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Everything that is decided before the first run."""
+    """All choices that precede the first run."""
 
     bound: Bound
     method: Algorithm
@@ -57,7 +57,7 @@ class Training:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What decides conditions in words: the plan, the federation, and constants that are not in doubt."""
+        """The values that decide conditions in words: the plan, the federation, and constants without doubt."""
         at, constants = self.setting, {name: held.value for name, held in self.values.items() if not held.doubt}
         plan = of_plan(at.cohort, at.steps, at.rounds, at.step_size, None, at.step_offset)
         federation = {"clients": self.base.clients, "client_weight": self.base.weights.tolist()}
@@ -66,16 +66,16 @@ class Training:
         return {**constants, **federation, **plan, "initial_divergence": 0.0}
 
     def problem(self, seed: int) -> FederatedProblem:
-        """The problem of a seed: always the same one, or samples drawn anew from what each client was dealt."""
+        """The problem of a seed: the same for all, or with samples drawn anew from the data of each client."""
         if self.samples is None:
             return self.base
         return redrawn(self.base, self.samples, seed, self.samples // self.setting.rounds if self.fresh else None)
 
 
 def redrawn(base: FederatedProblem, samples: int, seed: int, per_round: int | None) -> FederatedProblem:
-    """Every client draws ``samples`` independently from those it was dealt, which stay its distribution.
+    """Every client draws ``samples`` independently from its data, which are its distribution.
 
-    Population risks are then exact. ``per_round``: how many of them a round uses, none of them twice.
+    Population risks are then exact. ``per_round``: how many samples a round uses, none of them twice.
     """
     dealt = base.federation
     if type(dealt) is not Federation:
@@ -95,11 +95,11 @@ def redrawn(base: FederatedProblem, samples: int, seed: int, per_round: int | No
     )
 
 
-# ---- what is decided ----
+# ---- choices ----
 
 
 def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Progress | None = None) -> Training:
-    """The training for ``bound`` by the options; what they leave open is chosen inside the bound's conditions."""
+    """The training for ``bound`` by the options; what they leave open is chosen so that the bound's conditions hold."""
     method = about(bound) if options.algorithm is None else algorithm(options.algorithm)
     options = replace(options, **demands(bound).plan)
     if options.clients is not None:
@@ -137,7 +137,7 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
 
 
 def _whole(bound: Bound, base: FederatedProblem) -> int:
-    """The batch that is all samples of any client."""
+    """The batch size that is all samples of every client."""
     if len(sizes := set(base.client_sizes)) > 1:
         raise EmpiricsError(
             f"{bound.name} is on exact gradients, so a batch is all samples of a client: all must hold as many; they "
@@ -147,35 +147,29 @@ def _whole(bound: Bound, base: FederatedProblem) -> int:
 
 
 def about(bound: Bound) -> Algorithm:
-    """The method a bound is about, with shared data where that is assumed."""
+    """The algorithm that the bound covers, with shared data where that is assumed."""
     shared = {"shared": True} if any(c.assumption is SHARED_GENERATED_DATA for c in bound.conditions) else {}
     return named(bound.about, **shared)
 
 
 def _setting(bound: Bound, options: Options, clients: int) -> Setting:
-    """The plan of a run; refuses one that so many clients cannot keep."""
+    """The plan of a run; refuses a cohort that exceeds the number of clients."""
     assumed = {c.assumption for c in bound.conditions}
     if one_round(bound) and options.rounds not in (None, 1):
         raise EmpiricsError(f"{bound.name} is about one averaging round; got --rounds {options.rounds}")
     half = clients if FULL_PARTICIPATION in assumed else max(1, clients // 2)
     usual = 1.0 if any(map(counted_from_one, bound.conditions)) else OFFSET
-    made = Setting(
-        rounds=_else(options.rounds, 1 if one_round(bound) else 10),
-        cohort=_else(options.cohort, half),
-        batch=options.batch,
-        local_steps=options.local_steps,
-        step_size=_else(options.step_size, 0.05),
-        step_offset=_else(options.step_offset, usual if harmonic(bound) else None),
-        sampling=_else(options.sampling, sampled(bound)),
-        client_weight=options.client_weight,
-    )
+    plan: dict[str, Any] = {
+        "rounds": 1 if one_round(bound) else 10,
+        "cohort": half,
+        "step_size": 0.05,
+        "step_offset": usual if harmonic(bound) else None,
+        "sampling": sampled(bound),
+    }
+    plan |= {name: getattr(options, name) for name in plan if getattr(options, name) is not None}
+    made = Setting(batch=options.batch, local_steps=options.local_steps, client_weight=options.client_weight, **plan)
     made.check_cohort(clients)
     return made
-
-
-def _else(given: Any, usual: Any) -> Any:
-    """What the user gives, be it 0 or empty; it is refused where it is nonsense."""
-    return usual if given is None else given
 
 
 def _stepped(
@@ -189,10 +183,10 @@ def _stepped(
     bar: Progress | None,
     longer: Sequence[float],
 ) -> Setting:
-    """The plan with the step sizes of the bound, or the largest of 1/L, halved again and again, that it allows.
+    """The plan with the step sizes of the bound, or the largest of 1/L, 1/(2L), 1/(4L), ... that it allows.
 
-    At that no numeric condition fails (words of a run aside). Where all do, ``longer`` multiplies the offset of a
-    falling step size.
+    No numeric condition fails there (those on quantities of a run aside). Where one fails at all of them, ``longer``
+    multiplies the offset of a decreasing step size.
     """
     asked = words_of(bound, {*names, "smoothness"})
     found = known(asked, base, method, setting, given, sizes, walk=False, bar=bar)
@@ -214,7 +208,9 @@ def _stepped(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         while size > SMALLEST * largest:
-            values |= {name: value for name, value in _knobs(setting, size).items() if name in values}
+            offset = setting.step_offset
+            steps = {FIRST: size} | ({} if offset is None else {SCALE: size * offset, KNOB_OFFSET: offset})
+            values |= {name: value for name, value in steps.items() if name in values}
             if np.all(bound.holds(**values)):
                 return replace(setting, step_size=size)
             size /= 2
@@ -223,26 +219,20 @@ def _stepped(
         slower = replace(setting, step_offset=setting.step_offset * longer[0])
         return _stepped(bound, names, base, method, slower, given, sizes, bar, longer[1:])
     mends = any(c.relation is not None and free_words & {q.name for q in c.relation.free_symbols} for c in failed)
-    what = "give --step-size to look outside" if mends else "no step size mends that: give another --cohort or plan"
+    what = "give --step-size to train outside them" if mends else "change --cohort or the plan, not the step size"
     said = "; ".join(c.words for c in failed)
-    raise EmpiricsError(f"{bound.name} is silent at every step size tried ({said}); {what}")
+    raise EmpiricsError(f"the conditions of {bound.name} fail at every step size tried ({said}): {what}")
 
 
 LONGER = (10.0, 10.0, 10.0)
-"""What the offset of a falling step size is multiplied by, in turn, where its scale is too small for the bound."""
+"""Factors by which the offset of a decreasing step size grows, in turn, where its scale is too small for the bound."""
 
 
-def _knobs(setting: Setting, first: float) -> dict[str, float]:
-    """The words of the step sizes that begin with this one."""
-    offset = setting.step_offset
-    return {FIRST: first} | ({} if offset is None else {SCALE: first * offset, KNOB_OFFSET: offset})
-
-
-# ---- what the assumptions read ----
+# ---- facts that decide assumptions ----
 
 
 def facts(training: Training) -> tuple[SimpleNamespace, SimpleNamespace, Drawn]:
-    """Problem, method and setting in the attributes that assumptions read; None where nobody knows."""
+    """Problem, algorithm and setting with the attributes that assumptions read; None where unknown."""
     base, method, setting, own = training.base, training.method, training.setting, training.problem(0)
     problem = SimpleNamespace(**{name: getattr(base, name) for name in FACTS})
     problem.client_sizes = own.client_sizes  # of what is trained on
@@ -274,6 +264,6 @@ FACTS = (
 
 
 def other_objective(training: Training) -> bool:
-    """Whether clients come to minimise another objective than the training loss that is measured."""
+    """Whether clients minimise, at some time, another objective than the training loss that is measured."""
     begins = getattr(training.method.objective, "after", 0)
     return training.method.objective != fedavg.objective and begins < training.setting.rounds

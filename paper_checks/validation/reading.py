@@ -1,7 +1,6 @@
-"""What of a bound can be read off training runs, and how: the target by its statistic, the other words beside it.
+"""How the quantities of a bound are measured in training runs: the target by its statistic, and the others.
 
-Everything is decided by words: the target's, the statistic's, the quantities' and the assumptions'. A run has states
-0 to R (the server model before the first round and after every one) and rounds 1 to R.
+A run has states 0 to R (the server model before the first round and after every one) and rounds 1 to R.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class WordSource:
-    """Where a word's values come from: a measurement, and what is made of its values (a key of ``MADE``)."""
+    """The measurement of a quantity, and how its values are combined (a key of ``MADE``)."""
 
     measurement: Measurement
     how: str
@@ -48,9 +47,9 @@ class WordSource:
 
 @dataclass(frozen=True)
 class MeasurementPlan:
-    """What to measure for one bound: its target, the other words of a run, and how rounds are folded.
+    """What to measure for one bound: its target, the other quantities of a run, and the statistic over rounds.
 
-    ``fold`` is ``every`` (a comparison per round), ``min`` (over the target's values), ``mean`` (of them) or ``once``.
+    ``fold`` is ``every`` (a comparison per round), ``min`` or ``mean`` (of the target's values), or ``once``.
     """
 
     target: WordSource
@@ -63,14 +62,14 @@ class MeasurementPlan:
         return list(found.values())
 
     def target_of(self, raw: Mapping[str, Array], rounds: int, weights: Weights | None = None) -> Array:
-        """The target by seed and, where the fold needs them, by round or iteration; ``(seeds, 1)`` if it does not."""
+        """The target by seed and, where the statistic needs them, by round or iteration; else ``(seeds, 1)``."""
         found = self.target(raw, rounds)
         if self.fold == "mean":
             return np.asarray(weighed(found.T, weights))[:, None]
         return found.reshape(len(found), -1)
 
     def moving_of(self, raw: Mapping[str, Array], rounds: int) -> dict[str, Array]:
-        """The other words by seed; where rounds are folded, their means over the rounds."""
+        """The other quantities by seed; where rounds are combined, their means over the rounds."""
         found = {word: source(raw, rounds) for word, source in self.moving.items()}
         if self.fold == "every":
             return found
@@ -111,7 +110,7 @@ def _kind(bound: Bound) -> str:
 
 
 def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
-    """Where a word comes from; ``kind`` is the statistic for a target and ``now`` for the others."""
+    """The source of a quantity; ``kind`` is the statistic for a target and ``now`` for the others."""
     target = word == bound.target.name and kind != "now"
     over = bound.statistic.over if bound.statistic else ""
     if target and over == "iterations" and word in AT_AVERAGES and (kind != "last" or along(bound)):
@@ -136,7 +135,7 @@ def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
     return WordSource(measured, "now")
 
 
-# ---- readings at virtual averages ----
+# ---- readings at averages of the clients' models ----
 
 
 def _gradients(s: Snapshot, averages: Tensor) -> Sequence[Any]:
@@ -188,7 +187,7 @@ AT_AVERAGES = {
         ("distance_sq", _distances, exact),
     )
 }
-"""By word: at the average of those that take part, and of all clients."""
+"""By quantity: at the average of the participants, and of all clients."""
 AFTER_STEPS = Measurement("gap after every step", AfterSteps(), of_all_minima, "mean_gap", local=True, path=True)
 
 
@@ -215,7 +214,7 @@ def _values(rows: Sequence[Row], m: Measurement, quantity: str, clients: int) ->
 
 
 def _stepwise(m: Measurement) -> bool:
-    """Whether it reads every local step by itself."""
+    """Whether it has a reading per local step."""
     return isinstance(m.read, (AtAverages, AfterSteps))
 
 
@@ -224,6 +223,3 @@ def _filled(shape: tuple[int, ...], cells: Sequence[tuple[tuple[Any, ...], float
     for place, value in cells:
         array[place] = value
     return array
-
-
-__all__ = ["MeasurementPlan", "WordSource", "collect", "fresh", "needs_population", "one_round", "plan"]

@@ -1,7 +1,7 @@
-"""``fedbounds validate NAME --problem ...``: any bound whose numbers a run has, held against training on real data.
+"""``fedbounds validate NAME --problem ...``: compare a bound with training on real data.
 
-Expectations are means over seeds, a statistic is one of these means: the least squared gradient norm is the least, over
-time, of the means over seeds.
+Expectations are means over seeds, and a statistic is one of these means: the smallest squared gradient norm is the
+smallest over time of the means over seeds.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .planned import facts, other_objective, planned, Training
 from .reading import Array, collect, MeasurementPlan, plan
 
 MOST_TREND = 60
-"""Prefixes of a run at which a trend is looked at."""
+"""Numbers of rounds at which a trend is evaluated."""
 
 
 def found(bound: Bound, told: Options, bar: Progress) -> Comparison:
-    """Train what the bound is about by the plan and judge."""
+    """Train the algorithm that the bound covers, by the plan, and judge."""
     try:
         return judged(planned(bound, told, _given(bound, told.words), bar), bar)
     except Diverged as stop:
@@ -43,9 +43,9 @@ def found(bound: Bound, told: Options, bar: Progress) -> Comparison:
 
 
 def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Comparison:
-    """Run every seed and judge; with ``ends``, a line for each of them: the first so many rounds of the same runs.
+    """Run every seed and judge; with ``ends``, a line for that many first rounds of the same runs each.
 
-    Where every round makes a line already, all of them do. The verdicts of ``ends`` are those of each line alone.
+    A bound on every round has a line for each round anyway. The verdicts of ``ends`` are those of each line alone.
     """
     told = {name: held.value for name, held in training.values.items()}
     chosen = plan(training.bound, schedules.weights(training.bound.statistic, told))
@@ -55,7 +55,8 @@ def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Compa
     doubt, broken, said = _doubts(training, runs, chosen)
     whole = _data(training, chosen, raw, training.setting.rounds)
     if not ends or chosen.fold == "every":
-        found = lines(whole, _places(training, chosen), doubt, broken)
+        rounds = map(str, range(1, training.setting.rounds + 1))
+        found = lines(whole, [*rounds] if chosen.fold == "every" else ["all"], doubt, broken)
     else:
         cut = [(str(end), _data(training, chosen, raw, end)) for end in ends]
         found = [line for place, data in cut for line in lines(data, [place], doubt, broken)]
@@ -68,7 +69,7 @@ def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Compa
         f" ({training.seeds} seeds; {TESTS} these runs only).",
         about=tuple(_about(training)),
         standing=settled(whole, said),
-        after=after,
+        findings=after,
         card=_card(training),
     )
 
@@ -97,7 +98,7 @@ def _runs(training: Training, chosen: MeasurementPlan, bar: Progress) -> list[li
 
 
 def _all_seen(chosen: MeasurementPlan, raw: Mapping[str, Array]) -> None:
-    """What differs by client needs every client to have taken part in two runs, so that there is a mean and error."""
+    """Refuse runs in which a quantity per client has no mean and error: every client must take part in two of them."""
     for source in chosen.moving.values():
         values = raw[source.key]
         if values.ndim < 3:
@@ -111,7 +112,7 @@ def _all_seen(chosen: MeasurementPlan, raw: Mapping[str, Array]) -> None:
 
 
 def _data(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array], rounds: int) -> Data:
-    """What the first ``rounds`` rounds of the runs say."""
+    """The values of the first ``rounds`` rounds of the runs."""
     bound, values = training.bound, training.values
     spoken = {q.name for q in bound.quantities}
     ends = {name: held.interval for name, held in values.items() if held.doubt and name in spoken}
@@ -128,19 +129,13 @@ def _data(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array],
     )
 
 
-def _places(training: Training, chosen: MeasurementPlan) -> list[str]:
-    if chosen.fold != "every":
-        return ["all"]
-    return [str(r) for r in range(1, training.setting.rounds + 1)]
-
-
 # ---- what keeps a verdict open ----
 
 
 def _doubts(
     training: Training, runs: Sequence[Sequence[Row]], chosen: MeasurementPlan
 ) -> tuple[str, bool, tuple[str, ...]]:
-    """Why nothing may be decided (empty if it may), whether conditions are broken, and every condition's standing."""
+    """Why no verdict is possible (empty if one is), whether conditions fail, and the status of every condition."""
     said = standing(training.bound, *facts(training), training.told)
     reasons = [f"{name} {held.doubt}" for name, held in training.values.items() if held.doubt]
     proxies = sorted({r.quantity for rows in runs for r in rows if r.exactness == "proxy"})
@@ -156,7 +151,7 @@ def _doubts(
 
 
 def _trend(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array], found: Sequence[Line]) -> str:
-    """The way of formula and measurement over the rounds: of its lines, or of ever longer runs."""
+    """How formula and measurement change over the rounds: over the lines, or over longer and longer runs."""
     if chosen.fold == "every":
         return trend([line.bound for line in found], [float(line.measured.value) for line in found])
     total = training.setting.rounds
@@ -169,7 +164,7 @@ def _trend(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array]
     return trend(formula, measured)
 
 
-# ---- what is said about it ----
+# ---- text and card ----
 
 
 def _about(training: Training) -> list[str]:
@@ -212,7 +207,7 @@ def _card(training: Training) -> dict[str, Any]:
 
 
 def _given(bound: Bound, typed: Sequence[str]) -> dict[str, float]:
-    """Constants from ``quantity=value`` words."""
+    """Constants given as ``quantity=value``."""
     found = {}
     if files := [word for word in typed if word.startswith("@")]:
         raise BoundsError(

@@ -40,27 +40,6 @@ SHOWN = (
 )  # fmt: skip
 
 
-def rate(method: str | Algorithm, *texts: str, **words: float | Sequence[float]) -> Rates:
-    """The smallest certified contraction per round, and what is left after many: the verb ``fedbounds rate``.
-
-    Args:
-        method: an algorithm, as text such as ``"fedinit(beta=0.1)"`` or as an object; one that adds and scales its
-            gradients.
-        texts: words as the shell has them, such as ``"step_size=0.1,0.2"`` or ``"@constants.json"``.
-        words: ``local_steps, step_size, smoothness, strong_convexity``; ``gradient_variance`` with ``clients`` for
-            noisy gradients; ``cohort`` with ``clients`` where some are drawn a round; ``rounds, initial_distance_sq,
-            optimum_dissimilarity`` for a number after so many rounds. A list asks for several points, each with each.
-
-    Raises:
-        BoundsError: in one line, for values that are none, and for a method that is no linear map of its gradients.
-
-    >>> found = rate("fedavg()", local_steps=2, step_size=0.25, smoothness=1, strong_convexity=0.1)
-    >>> found.records()[0]["stated"]
-    0.9037
-    """
-    return rates(*points(method, texts, words))
-
-
 def points(
     method: str | Algorithm, texts: Sequence[str], words: Mapping[str, Any]
 ) -> tuple[Algorithm, list[dict[str, float]]]:
@@ -228,6 +207,7 @@ class Rates(Tabular):
     """The points asked for, in order; ``str`` is what the shell prints."""
 
     points: tuple[Rated, ...]
+    wrote: tuple[Path, ...] = ()
 
     @property
     def found(self) -> bool:

@@ -5,37 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bounds.showing.tables import aligned, to_json
-from bounds.showing.terminal import print_lines
+from bounds.showing.command_line import Report
+from bounds.showing.tables import aligned
 
 from .refining import DOUBT
 from .tightness_table import Best, best_steps, Constant, Row, smallest_factors
 from .words import GRID_POINT as NAMES
 
-FINE, FINDING = 0, 1
 SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
 
 
-def tell(
-    rows: Sequence[Row],
-    card: Mapping[str, Any],
-    as_json: bool = False,
-    best_constants: Sequence[Constant] | None = None,
-) -> int:
-    """Print what was found, or ``best_constants`` in place of the table; 1 when a worst case exceeds its bound."""
+def tell(rows: Sequence[Row], card: Mapping[str, Any], best_constants: Sequence[Constant] | None = None) -> Report:
+    """What was found, or ``best_constants`` in place of the table; status 1 when a worst case exceeds its bound."""
     best, factors = best_steps(rows), smallest_factors(rows)
     broken = [row for row in rows if row["inside"] and row["exact"] and row["ratio"] < 1 - DOUBT]
-    if as_json:
-        told = {"rows": list(rows), "best_steps": [vars(b) for b in best], "smallest_factors": factors}
-        if best_constants is not None:
-            told["constants"] = [vars(c) for c in best_constants]
-        print(to_json({**card, **told}))
-        return FINDING if broken else FINE
+    data = {**card, "rows": list(rows), "best_steps": [vars(b) for b in best], "smallest_factors": factors}
     if best_constants is not None:
-        print_lines(_constants(best_constants))
-        return FINDING if broken else FINE
-    print_lines((*_table(rows), *_violated(rows, broken), *_steps(best), *_factors(factors), *_remarks(rows, card)))
-    return FINDING if broken else FINE
+        data["constants"] = [vars(c) for c in best_constants]
+        lines = _constants(best_constants)
+    else:
+        lines = [*_table(rows), *_violated(rows, broken), *_steps(best), *_factors(factors), *_remarks(rows, card)]
+    return Report(lines, data, int(bool(broken)))
 
 
 def _table(rows: Sequence[Row]) -> list[str]:

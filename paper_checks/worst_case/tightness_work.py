@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
-import sys
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
@@ -14,11 +13,11 @@ from typing import Any
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import unknown
+from bounds.showing.command_line import Report
 from bounds.showing.files import to_write, write_whole
 from bounds.showing.loading import load
-from bounds.showing.tables import to_json
-from bounds.showing.terminal import print_lines
-from bounds.showing.usage import Parser, refuse_idle, UsageError, writable_folder
+from bounds.showing.process import remark
+from bounds.showing.usage import refuse_unused, UsageError, writable_folder
 from bounds.showing.values import read
 from empirics.experiments import Cell, Store
 from empirics.experiments.command import folder
@@ -31,7 +30,7 @@ from . import proof_archive
 from .grid_point import fitted, GridPoint, moot, question
 from .jobs import expected, least_time, proof_cell, proof_time, refuse_many, worst_case_cell
 from .program import WorstCaseError
-from .tightness_report import FINDING, FINE, tell
+from .tightness_report import tell
 from .tightness_table import card, committed, constants, grid, has_table, Row, write
 from .words import GRID_POINT as NAMES
 
@@ -54,23 +53,21 @@ LONG = 10.0
 """Seconds of a table, or of its proofs, above which they are said before it is begun."""
 
 
-def run(
-    args: argparse.Namespace, options: Parser, points: Sequence[GridPoint] = (), made_by: str = "fedbounds tightness"
-) -> int:
-    """What the words ask for; 1 when a worst case exceeds its bound, or a point could not be computed.
+def run(args: Namespace, points: Sequence[GridPoint], made_by: str) -> Report:
+    """What the words ask for; status 1 when a worst case exceeds its bound, or a point could not be computed.
 
     ``points`` take the place of those that the words span, ``made_by`` is the command that the card names.
     """
     if args.name is None:
         why = "without the name of a bound those in reach are listed"
-        refuse_idle(options, args, vars(args).keys() - {"json"}, why)
-        return _list(args.json)
+        refuse_unused(why, output=args.output, **_given(args), committed=args.committed, constants=args.constants)
+        return _list()
     if args.words and args.committed:
         raise UsageError("--committed has a grid of its own: give no quantity=value with it")
     if args.committed or (not (points or args.words) and has_table(args.name)):
         if not (args.committed and args.certify):
             why = "the table that comes with the project is shown, quantity=value computes"
-            refuse_idle(options, args, ("store", "workers", "patience", "certify"), why)
+            refuse_unused(why, **_given(args))
         return _committed(args)
     if args.constants and not args.certify:
         table = ", or give no quantity=value for those of the table that comes with the project"
@@ -92,12 +89,17 @@ def run(
     unproved = _certified(args, bound, rows, about) if args.certify else []
     for row in rows:
         row.pop("seconds")  # the card has their sum: tables of two runs are the same byte by byte
-    status = tell(rows, about, args.json, constants(bound, rows) if args.constants else None)
-    _tell_failed(failed, "number")
-    _tell_failed(unproved, "proof")
+    found = tell(rows, about, constants(bound, rows) if args.constants else None)
+    found.remarks = (*_missing(failed, "number"), *_missing(unproved, "proof"))
     if rows:
-        _write(args, rows, about, bound.name)
-    return FINDING if failed or unproved else status
+        _write(args, found, rows, about, bound.name)
+    found.status |= int(bool(failed or unproved))
+    return found
+
+
+def _given(args: Namespace) -> dict[str, Any]:
+    """The options that say how a table is computed."""
+    return {"store": args.store, "workers": args.workers, "patience": args.given_patience, "certify": args.certify}
 
 
 def _swept(
@@ -110,7 +112,7 @@ def _swept(
     cores = min(os.cpu_count() or 1 if args.workers is None else max(1, args.workers), max(1, missing))
     if (seconds := takes(missing) / cores) > LONG:
         on = "one core" if cores == 1 else f"{cores} cores"
-        _remark(f"{missing} places to {what[0]}, about {lasting(seconds)} on {on}; what is done is kept")
+        remark([f"{missing} places to {what[0]}, about {lasting(seconds)} on {on}; what is done is kept"])
     failed: dict[str, str] = {}
     with progress(what[1]) as bar:
         bar.start(len(wanted))
@@ -153,7 +155,7 @@ def _certified(args: Any, bound: Bound, rows: Sequence[dict[str, Any]], about: d
                 write_whole(args.output / f"{bound.name}-{number}.json", proof_archive.as_line(content))
     many = args.output is not None and not args.words
     if many and (archive := proof_archive.keep(contents, bound.name, args.output)):
-        _remark(f"wrote {archive}")
+        remark([f"wrote {archive}"])
     about["proofs"] = {"proved": len(contents), **Counter(failed)}
     return failed
 
@@ -174,49 +176,36 @@ def _refuse_files(args: Any, name: str, points: int) -> None:
         to_write(args.output / file)
 
 
-def _committed(args: Any) -> int:
+def _committed(args: Any) -> Report:
     """The table that comes with the project, and how to compute another where nobody asked for this one."""
     bound, rows, about = load(args.name), committed(args.name), card(args.name)
     _refuse_files(args, bound.name, 0)
     failed = _certified(args, bound, rows, about) if args.certify else []
-    status = tell(rows, about, args.json, constants(bound, rows) if args.constants else None)
-    _tell_failed(failed, "proof")
-    _write(args, rows, about, bound.name)
+    found = tell(rows, about, constants(bound, rows) if args.constants else None)
+    found.remarks = tuple(_missing(failed, "proof"))
+    _write(args, found, rows, about, bound.name)
     if not args.committed:
-        _remark(
-            f"this table comes with the project, and took {lasting(about['seconds'])} of one core; quantity=value "
-            "computes places of your own"
-        )
-    return FINDING if failed else status
+        took = f"this table comes with the project, and took {lasting(about['seconds'])} of one core"
+        found.remarks += (f"{took}; quantity=value computes places of your own",)
+    found.status |= int(bool(failed))
+    return found
 
 
-def _tell_failed(failed: Sequence[str], what: str) -> None:
-    for error, count in Counter(failed).items():
-        _remark(f"{count} place{'s' * (count > 1)} without a {what}: {error}")
+def _missing(failed: Sequence[str], what: str) -> list[str]:
+    counts = Counter(failed).items()
+    return [f"{count} place{'s' * (count > 1)} without a {what}: {error}" for error, count in counts]
 
 
-def _write(args: Any, rows: Sequence[Row], about: Mapping[str, Any], name: str) -> None:
+def _write(args: Any, found: Report, rows: Sequence[Row], about: Mapping[str, Any], name: str) -> None:
     if args.output is not None:
-        written = ", ".join(str(p) for p in write(rows, about, name, args.output))
-        if args.json:
-            _remark(f"wrote {written}")
-        else:
-            print(f"wrote {written}")
+        found.wrote = tuple(write(rows, about, name, args.output))
 
 
-def _remark(words: str) -> None:
-    if sys.stderr is not None:  # closed by the caller (2>&-)
-        print(f"fedbounds: {words}", file=sys.stderr, flush=True)
-
-
-def _list(as_json: bool) -> int:
+def _list() -> Report:
     """The bounds within reach."""
     reach = [(b.name, b.target.name, str(b.statistic)) for b in BOUNDS.values() if not can(b, WORST)]
-    if as_json:
-        print(to_json([dict(zip(("name", "target", "statistic"), row, strict=True)) for row in reach]))
-    else:
-        print_lines(f"{name:<32} {target}, {statistic}" for name, target, statistic in reach)
-    return FINE
+    lines = (f"{name:<32} {target}, {statistic}" for name, target, statistic in reach)
+    return Report(lines, [dict(zip(("name", "target", "statistic"), row, strict=True)) for row in reach])
 
 
 def _spans(words: Sequence[str]) -> dict[str, list[Any]]:

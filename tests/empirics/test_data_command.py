@@ -1,4 +1,4 @@
-"""``fedbounds data``: every set with its licence, what is here and whole, what is in one, and what is damaged."""
+"""``fedbounds list data``: every set with its licence, what is here and whole, what is in one, and what is damaged."""
 
 import hashlib
 
@@ -27,19 +27,19 @@ def row(out, name):
 
 def test_files_are_checked_against_the_listed_hashes(german, run):
     german.with_name("w8a").write_text(ROWS)
-    status, out, _ = run("data", "--verify")
+    status, out, _ = run("list", "data", "--verify")
     assert status == 0
     assert row(out, "german")[1] == "whole"
     assert row(out, "w8a")[1:5] == ["no", "hash", "listed", str(len(ROWS))]
     german.write_text(ROWS.replace("0.40", "0.41"))
-    status, out, _ = run("data", "--verify")
+    status, out, _ = run("list", "data", "--verify")
     assert status == 1
     assert row(out, "german")[1] == "damaged"
     assert out.splitlines()[-1].startswith(f"damaged: {german}: ")
 
 
 def test_a_set_by_name_is_read_and_described(german, run):
-    status, out, err = run("data", "german", "iris")
+    status, out, err = run("list", "data", "german", "iris")
     assert (status, err) == (0, "")
     for words in (
         f"  libsvm/german.numer_scale  {len(ROWS)} bytes, whole",
@@ -52,7 +52,7 @@ def test_a_set_by_name_is_read_and_described(german, run):
         assert words in out
     assert dataset("german").licence == FILES["german"].licence
     german.write_text("1 1:0.3\n")
-    status, out, _ = run("data", "german")
+    status, out, _ = run("list", "data", "german")
     assert status == 1
     assert out.splitlines()[-1].startswith(f"damaged: {german} has sha256 ")
 
@@ -61,7 +61,7 @@ def test_mistakes_are_one_line(german, run):
     german.with_name("a9a").write_text(ROWS)
 
     def line(words):
-        status, _, err = run("data", *words.split())
+        status, _, err = run("list", "data", *words.split())
         assert status == 2
         return err
 

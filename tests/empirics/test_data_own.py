@@ -11,7 +11,7 @@ from refusals import all_refused, refusal
 from empirics.data.catalogue import dataset
 from empirics.data.own import from_frame, table
 from empirics.federation.federation import Federation
-from empirics.problems.own_problem import own_problem, spelled_out
+from empirics.problems.own_problem import own_problem
 
 ROWS = [("b", 1.5, -2, "red", 30.25), ("a", 0.25, 7, "blue", 41.5), ("b", -3, 0.125, "red", 28), ("c", 4, 5, "red", 33)]
 HEAD = "who,height,weight,colour,score"
@@ -245,10 +245,7 @@ def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
     assert found.problem.deal("by_group()", None, 0).clients == 3
 
 
-def test_options_that_do_not_go_together_are_one_clear_line_and_other_lines_stay_as_they_are(file, run):
-    words = ["x", "--problem", "softmax(iris)", "--regularisation", "0.5", "--seeds=3", "cohort=2"]
-    for verb in ("train", "constants", "advise", "validate"):
-        assert spelled_out(verb, words) == words
+def test_options_that_do_not_go_together_are_one_clear_line(file, run):
     cost, ill = f"--csv {file} --target cost", f"--csv {file} --target ill --group site"
     wrong = {
         "--target cost": "--target --csv",

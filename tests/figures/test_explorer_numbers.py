@@ -20,7 +20,7 @@ from bounds.showing.printing import escaped
 from figures.explorer import atlas, federations
 from figures.explorer.command import entries
 from figures.explorer.page import page
-from paper_checks.comparing.compare import compare
+from paper_checks.comparing import compare
 from paper_checks.comparing.rows import MISSING, NOT_MET, RANKED, WORST
 from paper_checks.worst_case.tightness_table import committed
 
@@ -296,7 +296,7 @@ def test_the_page_says_of_a_federation_what_compare_says(every):
     """Rows that are composed of others too, of one client, of what is not known, and of what is learned of samples."""
     jobs, wrong, seen, trusted = list(cases()), [], set(), set()
     for (place, target, given, up_to), found in zip(jobs, answer(every, ROWS, jobs=jobs), strict=True):
-        rows = compare(Scenario.of({**given, "_up_to": up_to}), target).rows
+        rows = compare(target, Scenario.of({**given, "_up_to": up_to})).rows
         theirs = {key(r.bound, r.state, str(r.kind)): r for r in rows if r.state in TOLD}
         ours = {key(r["bound"], r["state"], r["kind"]): r for r in found if r["state"] in TOLD}
         if ours.keys() != theirs.keys():
@@ -345,7 +345,7 @@ def test_worst_cases_on_the_page_are_those_of_compare(every):
     start = {**WORST_CASES["given"], **WORST_CASES["plan"]}
     jobs = [(1, target, {**start, **changed}, {}) for target, changed, _ in KNOWN]
     for (_, target, given, _), (*_, known), found in zip(jobs, KNOWN, answer(every, ROWS, jobs=jobs), strict=True):
-        rows = compare(Scenario.of(given), target, worst_case=0).rows
+        rows = compare(target, Scenario.of(given), worst_case=0).rows
         theirs = {(r.bound, str(r.kind)): r.evidence[WORST] for r in rows if WORST in r.evidence}
         ours = {(r["bound"], r["kind"]): one for r in found for one in r["evidence"] if one["kind"] == "worst"}
         assert ours.keys() == theirs.keys(), given

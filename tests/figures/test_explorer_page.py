@@ -32,7 +32,7 @@ from figures.explorer.page import page
 from figures.explorer.verdicts import about
 from figures.ours.grid import exact, trained
 from paper_checks.audit.running import CLAIMS
-from paper_checks.comparing.compare import compare
+from paper_checks.comparing import compare
 from paper_checks.comparing.rows import WORST
 from paper_checks.worst_case.tightness_table import committed
 
@@ -320,7 +320,7 @@ def test_a_table_of_worst_cases_has_the_committed_places_and_the_numbers_that_co
     assert shown[3:6] == [there["step_size"], there["worst_case"], int(there["exact"])]
     assert shown[8:] == [there[name] for name in table["names"]]
     start = federations.of_worst_cases()
-    found = compare(Scenario.of({**start["given"], **start["plan"]}), start["target"], worst_case=0)
+    found = compare(start["target"], Scenario.of({**start["given"], **start["plan"]}), worst_case=0)
     (row,) = (r for r in found.rows if r.bound == federations.SHOWN and r.state == "vacuous")
     assert WORST in row.evidence, "the federation starts where one is known"
 

@@ -1,4 +1,4 @@
-"""``fedbounds figure`` and ``bundle`` as one types them, right and wrong."""
+"""``fedbounds figure`` as one types them, right and wrong."""
 
 import json
 import re
@@ -92,10 +92,10 @@ MISTAKES = (
     (["figure", NAME, "--scale", "smoke", "--store", "/proc/none"], "/proc/none"),
     (["figure", NAME, "--fresh", "--no-sweep"], "--no-sweep"),
     (["figure", NAME, "--scale", "smoke", "-o", "file/out"], "-o file/out"),
-    (["bundle", "--scale", "smoke", "-o", "file/out"], "-o file/out"),
-    (["bundle", "--workers", "0"], "1024"),
-    (["bundle", "-o", ""], "-o"),
-    (["bundle", "--store", "nowhere", "-o", "b"], "nowhere"),
+    (["figure", "--bundle", "--scale", "smoke", "-o", "file/out"], "-o file/out"),
+    (["figure", "--bundle", "--workers", "0"], "1024"),
+    (["figure", "--bundle", "-o", ""], "-o"),
+    (["figure", "--bundle", "--store", "nowhere", "-o", "b"], "nowhere"),
 )
 
 
@@ -162,7 +162,7 @@ def test_a_bundle_holds_everything(full, tmp_path, smoke, verdicts, monkeypatch)
 
     monkeypatch.setattr(bundle, "audit", lambda claims, *_: [verdicts[c.name] for c in claims])
     folder = tmp_path / "b"
-    assert smoke(full.folder, folder, verb=("bundle",))[0] == 0
+    assert smoke(full.folder, folder, verb=("figure", "--bundle"))[0] == 0
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*.*")}
     told = re.findall(r"^\| `([^`]+)`", (folder / "README.md").read_text(), re.M)
     assert told

@@ -17,6 +17,7 @@ PACKED = (
     "empirics",
     "paper_checks",
     "figures",
+    "examples",
     "fedbounds.py",
     "setup.py",
     "pyproject.toml",
@@ -59,6 +60,7 @@ def test_the_runs_that_are_kept_are_installed_and_drawn_from(installed, tmp_path
     for name in ("fedinit.figure_1b", "fedcog.figure_6"):
         ours = (COMMITTED / f"{name}.csv").read_text()
         assert (tmp_path / "out" / f"{name}.csv").read_text() == ours
+    assert {p.name for p in (installed / "bounds" / "examples").glob("*.*")} >= {"sites.json", "my_bound.py"}
     status, said = drawn(installed, tmp_path, "fedinit.figure_1b", "--scale", "smoke")
     assert (status, len(said)) == (2, 1)
     assert "fedinit.figure_1b" in said[0]

@@ -28,8 +28,9 @@ from empirics.problems.tasks import task
 from empirics.progress import Silent
 from empirics.training.rounds import rounds as trained_rounds
 from empirics.training.setting import Setting
+from paper_checks.comparing import advise
 from paper_checks.comparing.advice_table import AdviceTable, Recommendation, SCHEDULE, Trained
-from paper_checks.comparing.advise import advise, with_measured
+from paper_checks.comparing.advise import with_measured
 from paper_checks.comparing.bound_advice import (
     BoundAdvice,
     by_formula,
@@ -105,7 +106,7 @@ def test_rounds_are_whole_and_a_round_fits_whatever_the_budget():
     assert [told.rounds(steps) for steps in (1, 3, 7, 16, 40)] == [40, 13, 5, 2, 1]
     assert told.at(7, step_size=0.01)["iterations"].value == 35
     assert max(told.steps()) == 32
-    advised = advise(scenario(iterations=40, step_size=0.05, local_steps=4))
+    advised = advise("optimality_gap", scenario(iterations=40, step_size=0.05, local_steps=4))
     assert advised.rows
     assert all(row.point.rounds == 40 // row.point.local_steps for row in advised.rows)
     assert within({"gradients": 1000}).rounds(4) == 1000 // (4 * 5 * 3)
@@ -122,7 +123,7 @@ def test_what_a_plan_costs():
     for what, number in (exact | {"seconds": pytest.approx(9 * (0.7 + 0.05 * 4))}).items():
         assert Goal.of(scenario(), what, ("optimality_gap", 0.01), 5).cost(4, 9) == number
     # At such a small step size K* exceeds what the budget holds; what bounds say stays.
-    told = advise(scenario(runtime=0.76, step_size=1e-7))
+    told = advise("optimality_gap", scenario(runtime=0.76, step_size=1e-7))
     assert [row.name for row in told.rows if row.kind == "bound"]
     assert not [row.name for row in told.rows if row.kind == "formula" and row.point.local_steps > 1]
 
@@ -134,7 +135,7 @@ def test_a_bound_of_ones_own_advises_beside_the_others():
         statistic=Statistic("last", "rounds", "server model"),
     )  # fmt: skip
     silent = Bound(name="mine.c", target=grad_norm_sq, terms=said, source=Source("notes", "2"))
-    told = advise(scenario(rounds=50, local_steps=4), over=["step_size"], own=[mine, silent])
+    told = advise("optimality_gap", scenario(rounds=50, local_steps=4), over=["step_size"], own=[mine, silent])
     row = next(row for row in told.rows if row.name == "mine.b")
     assert row.point.step_size == pytest.approx((1.5 / (200 * 0.2)) ** 0.5, rel=1e-2)
     assert "mine.c" not in [row.name for row in told.rows]
@@ -170,11 +171,11 @@ TYPED = [
 def test_goals_and_options_that_mean_nothing_are_refused(refused, tmp_path):
     for minimise, to, more, options, named in REFUSED:
         with pytest.raises(BoundsError) as caught:
-            advise(scenario(**more), minimise, to=to, **options)
+            advise(minimise, scenario(**more), to=to, **options)
         assert named in str(caught.value)
     for word in ("runtime", "rounds", "communicated_bytes"):
         with pytest.raises(BoundsError, match="participants cost nothing"):
-            advise(free(), over=ALL, within={word: 9999})
+            advise("optimality_gap", free(), over=ALL, within={word: 9999})
     path = tmp_path / "c.json"
     path.write_text(json.dumps(SMALL))
     for words, named in TYPED:
@@ -215,7 +216,7 @@ def test_a_k_that_depends_on_its_own_rounds_agrees_with_itself():
     assert {"decaying_k.k_star", "decaying_k.k_star_printed", "decaying_k.eta_star"} <= set(names)
     assert not [name for name in names if "schedule" in name]
     asked = goal(step_size=0.05)
-    point, real = by_formula(BOUNDS["decaying_k.k_star_rounds_printed"], asked, 1, 0.05)
+    point, real, _ = by_formula(BOUNDS["decaying_k.k_star_rounds_printed"], asked, 1, 0.05)
     rounds = asked.rounds(point.local_steps)
     kappa = 1.7 / 0.3
     assert real == pytest.approx(((kappa * 1.9 - 0.4) / (8 * 0.05**2 * 1.7 * (1 + 1 / 6)) / rounds) ** (1 / 3))
@@ -235,7 +236,7 @@ def test_the_surrogates_plan_is_the_best_of_its_grid(problem, monkeypatch):
 
 
 def test_the_last_sentence_follows_from_the_rows(problem):
-    told = advise(scenario(step_size=0.05, runtime=60), problem=problem, batch=5)
+    told = advise("optimality_gap", scenario(step_size=0.05, runtime=60), problem=problem, batch=5)
     best = told.best
     assert best.kind in ("surrogate", "schedule")
     assert told.rows[0] is best
@@ -253,18 +254,20 @@ def test_the_last_sentence_follows_from_the_rows(problem):
 def test_what_is_not_sure_to_speak_promises_nothing():
     """Sigma^2 as a lower estimate, and a start that nobody evaluated: neither is vacuous, and neither speaks."""
     seen = Scenario.of({**SMALL, "_provenance": {"gradient_variance": "lower"}}, rounds=10**9, local_steps=2)
-    told = advise(seen, over=["step_size"])
+    told = advise("optimality_gap", seen, over=["step_size"])
     assert "informative?" in {row.state for row in told.rows}
     assert "smallest bound" not in told.advice
     assert "vacuous" not in told.advice
-    unseen = advise(scenario(rounds=10**9, local_steps=2), "grad_norm_sq", over=["step_size"])
+    unseen = advise("grad_norm_sq", scenario(rounds=10**9, local_steps=2), over=["step_size"])
     assert "below premises" in {row.state for row in unseen.rows if row.kind == "bound"}
     assert "vacuous" not in unseen.advice
 
 
 def test_measured_on_fresh_seeds(problem):
     """With worst cases beside it: every row's number is that of its own plan, and the row's set holds its plan."""
-    told = advise(scenario(step_size=0.05, iterations=8), problem=problem, batch=5, measure=3, worst_case=2)
+    told = advise(
+        "optimality_gap", scenario(step_size=0.05, iterations=8), problem=problem, batch=5, measure=3, worst_case=2
+    )
     kinds = {row.kind: row for row in told.rows}
     assert {"measured", "surrogate", "schedule", "worst case", "bound"} <= kinds.keys()
     trials = Trials(problem, told.goal, Silent())
@@ -291,7 +294,7 @@ def test_a_schedule_that_is_hardly_better_is_said_to_be_so():
     for near in (True, False):
         found = Race(ends, falls.plan, fixed, (falls.plan, *[fixed.plan] * near), (fixed.plan,), runs=6)
         rows = with_measured([Recommendation("schedule falls", SCHEDULE, falls, (2, 4), "", False)], found)
-        told = AdviceTable(goal(), OVER, tuple(rows), (), seeds=3)
+        told = AdviceTable(goal(), OVER, tuple(rows), (), found)
         assert "local_steps=3 step_size=0.1 (1.2x" in told.advice
         assert ("indistinguishable" in told.advice) is near
 
@@ -300,19 +303,23 @@ def test_of_another_method_nothing_is_trained(problem):
     for more, why in (({"relaxation": 0.1}, "of fedinit"), ({"algorithm": "scaffold"}, "of scaffold"),
                       ({"server_step_size": 2}, "2 times as far")):  # fmt: skip
         s = scenario(step_size=0.05, iterations=8).at(**more)
-        told = advise(s, problem=problem, batch=5, worst_case=4)
+        told = advise("optimality_gap", s, problem=problem, batch=5, worst_case=4)
         assert why in dict(told.no_advice)["quadratic surrogate"]
         assert why in dict(told.no_advice)["exact worst case"]
         with pytest.raises(BoundsError, match=why):
-            advise(s, problem=problem, batch=5, measure=2)
+            advise("optimality_gap", s, problem=problem, batch=5, measure=2)
 
 
 def test_what_is_held_stays(problem):
-    told = advise(scenario(step_size=0.05, runtime=60), over=["local_steps"], problem=problem, batch=5)
+    told = advise(
+        "optimality_gap", scenario(step_size=0.05, runtime=60), over=["local_steps"], problem=problem, batch=5
+    )
     assert {row.point.step_size for row in told.rows} == {0.05}
     with pytest.raises(BoundsError, match=r"6 clients.* 7"):
-        advise(scenario(clients=7, runtime=60), problem=problem)
-    told = advise(scenario(cohort=3, rounds=3, step_size=900.0), over=["local_steps"], problem=problem, batch=5)
+        advise("optimality_gap", scenario(clients=7, runtime=60), problem=problem)
+    told = advise(
+        "optimality_gap", scenario(cohort=3, rounds=3, step_size=900.0), over=["local_steps"], problem=problem, batch=5
+    )
     assert not told.useful  # every plan ends above its start
 
 
@@ -372,7 +379,7 @@ def test_the_joint_plan_is_the_best_of_all_cohorts(problem, monkeypatch):
         alone = [BoundAdvice(BOUNDS[name], asked.of_cohort(cohort)).best() for cohort in cohorts]
         assert found[name].value == min(point.value for point in alone)
     assert found["fedcog.theorem_sharp"].cohort == 6  # all clients take part, or it does not apply
-    told = advise(free(), "gradients", ALL, to=("optimality_gap", 0.05), problem=problem, batch=5)
+    told = advise("gradients", free(), over=ALL, to=("optimality_gap", 0.05), problem=problem, batch=5)
     assert f"cohort={told.best.point.cohort}" in told.advice
     row = json.loads(told.to_json())["rows"][0]
     assert row["cohorts"][0] <= row["cohort"] <= row["cohorts"][1]
@@ -431,22 +438,22 @@ def test_a_run_costs_what_it_spent_when_it_is_first_there(problem):
 def test_plans_that_do_not_reach_the_target_are_told(problem, monkeypatch):
     monkeypatch.setattr("paper_checks.comparing.bound_advice.can_advise", those("decaying_k.theorem_1_repaired"))
     known, to = free(cohort=3, step_size=1e-6), ("optimality_gap", 0.2)
-    told = advise(known, "seconds", to=to, problem=problem, batch=5, measure=2)
+    told = advise("seconds", known, to=to, problem=problem, batch=5, measure=2)
     lost = [row for row in told.rows if row.measured is not None and row.measured.failed]
     assert lost
     assert all(row.measured.mean <= told.limit for row in lost)
     assert told.best.measured.failed == 0
     assert json.loads(told.to_json())["limit"] == told.limit
     below = {"to": ("optimality_gap", 1e-12), "problem": problem, "batch": 5}  # the noise
-    assert not advise(free(cohort=3, local_steps=2), "rounds", ["step_size"], **below).useful
+    assert not advise("rounds", free(cohort=3, local_steps=2), over=["step_size"], **below).useful
 
 
 def test_without_a_surrogate_training_alone_judges(problem):
     loose = replace(problem, model=replace(problem.model, regularisation=0.0))
-    told = advise(free(cohort=3, rounds=6), "grad_norm_sq", problem=loose, batch=5)
+    told = advise("grad_norm_sq", free(cohort=3, rounds=6), problem=loose, batch=5)
     assert told.judged_by == ""
     assert all(math.isnan(told.regret(row)) for row in told.rows)
-    measured = advise(free(cohort=3, rounds=6), "grad_norm_sq", problem=loose, batch=5, measure=2)
+    measured = advise("grad_norm_sq", free(cohort=3, rounds=6), problem=loose, batch=5, measure=2)
     assert measured.judged_by == "measured"
     assert measured.best.kind == "measured"  # without a surrogate there are no schedules
     assert "on 2 fresh seeds" in measured.advice
@@ -520,6 +527,9 @@ def test_a_step_size_that_a_theorem_fixes_is_that_of_the_rounds_that_reach_a_tar
     assert point is not None
     assert point.step_size == pytest.approx(1 / math.sqrt(point.local_steps * point.rounds), rel=1e-9)
     assert point.value == pytest.approx(point.rounds * (0.7 + 0.05 * point.local_steps))
+    within = BoundAdvice(BOUNDS["fedcog.corollary"], Goal.of(s.at(rounds=4000), "grad_norm_sq", None, 1)).best()
+    assert within is not None
+    assert within.step_size == pytest.approx(1 / math.sqrt(within.local_steps * 4000), rel=1e-9)
 
 
 @pytest.fixture(scope="module")

@@ -130,19 +130,19 @@ def test_what_a_check_of_ones_own_raises_or_prints_stays_its_own(workers, own, c
 
 def test_the_committed_report_is_renewed_whole_and_in_a_checkout_only(few, committed):
     with pytest.raises(ClaimError, match="installed"):
-        command.check(["--renew"])
+        command.check(renew=True)
     (committed.parents[1] / "pyproject.toml").touch()
-    for part in (["decaying_k.eq_24"], ["--paper", "fedals"], ["--deep"]):
+    for names, options in ((["decaying_k.eq_24"], {}), ([], {"paper": "fedals"}), ([], {"deep": True})):
         with pytest.raises(ClaimError, match="--renew"):
-            command.check([*part, "--renew"])
+            command.check(*names, **options, renew=True)
     assert not committed.exists()
-    assert command.check(["--renew"]) == 0
+    assert command.check(renew=True).status == 0
     whole = committed.read_text(encoding="utf-8")
     assert "# The audit" in whole
     written = [str(p.relative_to(committed.parent)) for p in committed.parent.rglob("*.*")]
     assert sorted(written) == ["REPORT.md", "reports/fedals.md", "reports/fedcog.md"]
     with pytest.raises(ClaimError, match="--renew"):
-        command.check([next(iter(few)), "--report", str(committed.parent)])
+        command.check(next(iter(few)), report=committed.parent)
     assert committed.read_text(encoding="utf-8") == whole
 
 
@@ -169,8 +169,8 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, t
         (["--paper", "fedsgd"], "fedsgd"),
         (["--paper", ""], "''"),
         (["--workers", "0"], "from 1 to 1024; got '0'"),
-        (["--workers", "two"], "from 1 to 1024; got 'two'"),
-        (["--workers", "1e9"], "from 1 to 1024; got '1e9'"),
+        (["--workers", "two"], "--workers: must be an integer; got 'two'"),
+        (["--workers", "1e9"], "--workers: must be an integer; got '1e9'"),
         ([""], "''"),
         (["fedals.one_round", "--report", ""], "--report"),
         (["nowhere.py:claim"], "nowhere.py"),

@@ -46,8 +46,7 @@ from empirics.progress import Silent
 from empirics.training.setting import Setting
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Status
-from paper_checks.comparing import compare
-from paper_checks.comparing.advise import advise
+from paper_checks.comparing import advise, compare
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, HOLDS
 from paper_checks.comparing.bound_rows import filled, identity
 from paper_checks.comparing.evidence import estimated
@@ -81,7 +80,7 @@ def sites(plan="sites"):
 
 @cache
 def table(plan="sites", target="grad_norm_sq"):
-    return compare(sites(plan), target)
+    return compare(target, sites(plan))
 
 
 def own(name, expression, *conditions, statistic=MIN, relation="<=", about=FEDAVG):
@@ -91,7 +90,7 @@ def own(name, expression, *conditions, statistic=MIN, relation="<=", about=FEDAV
 
 def only(bound, scenario, target="grad_norm_sq"):
     """The rows of one bound in its own class."""
-    return [r for r in compare(scenario, target, [bound]).rows if r.bound == bound.name]
+    return [r for r in compare(target, scenario, own=[bound]).rows if r.bound == bound.name]
 
 
 # ---- numbers ----
@@ -180,29 +179,29 @@ def test_unequal_weights_silence_a_repair_for_equal_ones():
     weights = [0.5 / 39] * 39 + [0.5]
     given = {word: stated for word, stated in sites().items() if stated.support == {word}}  # not what follows
     told = {word: stated for word, stated in given.items() if of_weights(word) and word != "current_loss"}
-    rows = compare(sites().at(client_weight=weights, **told), "grad_norm_sq").rows
+    rows = compare("grad_norm_sq", sites().at(client_weight=weights, **told)).rows
     row = next(r for r in rows if r.bound == "decaying_k.theorem_1_repaired")
     assert row.state == "conditions not met"
     assert ("all clients weigh the same, 1/C", 0.5, 0.025) in [(f.condition, f.left, f.right) for f in row.failed]
     plain = next(r for r in rows if r.bound == "fedinit.theorem_1")  # its mean over the clients is plain, unsaid
     assert plain.failed[-1].condition == "all clients weigh the same, 1/C"
-    everyone = compare(sites("everyone").at(client_weight=weights, **told), "grad_norm_sq").rows
+    everyone = compare("grad_norm_sq", sites("everyone").at(client_weight=weights, **told)).rows
     assert next(r for r in everyone if r.bound == "fedcog.theorem_sharp").state in RANKED  # which knows the weights
 
 
 def test_who_is_drawn_twice_keeps_another_one_out():
     """The divergence of all clients is that of FedAvg only where all of them run."""
     s = sites("small steps").at(cohort=40)
-    kinds = {r.state for r in compare(s, "divergence").rows if r.bound == "fedinit.theorem_4"}
+    kinds = {r.state for r in compare("divergence", s).rows if r.bound == "fedinit.theorem_4"}
     assert kinds <= {*RANKED, "conditions not met"}
-    again = compare(s.at(sampling="with_replacement"), "divergence").rows
+    again = compare("divergence", s.at(sampling="with_replacement")).rows
     assert {r.state for r in again if r.bound == "fedinit.theorem_4"} == {"other quantity"}
 
 
 def test_a_statement_that_the_audit_refuted_is_never_the_best(monkeypatch):
     s = Scenario.of(SITES, cohort=40, local_steps=1, rounds=10**7, step_size=10**-3.5, gradient_variance=1e-9,
                     client_gradient_variance=[1e-9] * 40)  # fmt: skip
-    table = compare(s, "grad_norm_sq")
+    table = compare("grad_norm_sq", s)
     printed = [r for r in table.rows if r.bound == "fedcog.corollary_printed"]
     assert printed[0].state == "informative"
     assert printed[0].refuted
@@ -220,7 +219,7 @@ def test_lower_estimates_are_conclusive_where_a_bound_is_vacuous_alone():
     small = Scenario.of({"grad_cap_sq": 0.02, **notes}, initial_grad_norm_sq=0.5, smoothness=2.5, initial_gap=0.7)
     row, *_ = only(bound, small)
     assert (row.state, row.conclusive, row.high) == ("informative", False, math.inf)
-    assert not compare(small, "grad_norm_sq", [bound]).best()
+    assert not compare("grad_norm_sq", small, own=[bound]).best()
     large = Scenario.of({"grad_cap_sq": 20.5, **notes}, initial_grad_norm_sq=0.5, smoothness=2.5, initial_gap=0.7)
     row, *_ = only(bound, large)
     assert (row.state, row.conclusive) == ("vacuous", True)
@@ -233,7 +232,7 @@ def test_a_relaxed_method_is_compared_with_its_own_theorems_alone_and_two_at_onc
     assert all(BOUNDS[name].about.algorithm == "fedinit" for name in ranked)
     assert {r.kind.at for r in rows if r.state in RANKED} == {"server model"}
     for knob in ({"distillation_weight": 0.3}, {"adaptation": 2}):
-        rows = compare(sites("relaxed").at(**knob), "grad_norm_sq").rows
+        rows = compare("grad_norm_sq", sites("relaxed").at(**knob)).rows
         assert not [row.bound for row in rows if row.state in RANKED]
 
 
@@ -280,7 +279,7 @@ def test_as_json_it_is_whole_and_strict():
     assert row["provenance"]["grad_cap_sq"] == "proved"
     assert BOUNDS[row["bound"]](**row["values"]) == pytest.approx(row["value"])
     assert (row["over_measured"], found["scenario"]["rounds"]["value"]) == (None, 51)
-    some = compare(Scenario.of(**SMALL), "grad_norm_sq", exact=True, of="decaying_k.theorem_1_sharp")
+    some = compare("grad_norm_sq", Scenario.of(**SMALL), exact=True, of="decaying_k.theorem_1_sharp")
     told = json.loads(some.to_json())["rows"][0]
     assert told["over_exact"] == pytest.approx(some.rows[0].over(EXACT))
     assert told["evidence"]["exact"]["value"] == some.rows[0].evidence[EXACT].value
@@ -333,12 +332,12 @@ def test_bad_input_is_one_line_and_status_2(refused):
 
 def test_a_bound_of_ones_own_does_not_replace_another_one():
     theorem = BOUNDS["fedinit.theorem_1"]
-    assert len(compare(sites(), "grad_norm_sq", [theorem]).rows) == len(table().rows)
+    assert len(compare("grad_norm_sq", sites(), own=[theorem]).rows) == len(table().rows)
     for pair in ([replace(theorem, note="mine")], [own("twice", smoothness), own("twice", smoothness**2)]):
         with pytest.raises(BoundsError, match=pair[-1].name):
-            compare(sites(), "grad_norm_sq", pair)
+            compare("grad_norm_sq", sites(), own=pair)
         with pytest.raises(BoundsError, match=pair[-1].name):
-            advise(sites("small steps"), own=pair)
+            advise("optimality_gap", sites("small steps"), own=pair)
 
 
 def test_of_a_start_that_is_known_within_an_interval_the_low_end_is_what_nobody_needs_a_theorem_for():
@@ -354,7 +353,7 @@ def test_bounds_of_ones_own_stand_beside_those_that_are_named():
     nameless = own("nameless", 2.7 * grad_cap_sq, about=None)
     unsaid = own("unsaid", 2.9 * grad_cap_sq, statistic=None)
     chosen = ("own", "fedinit.theorem_1_sharp", "decaying_k.theorem_1_sharp")
-    found = compare(sites("everyone"), "grad_norm_sq", [mine, nameless, unsaid], of=chosen)
+    found = compare("grad_norm_sq", sites("everyone"), own=[mine, nameless, unsaid], of=chosen)
     assert {row.bound for row in found.rows} == {mine.name, nameless.name, unsaid.name, *chosen[1:]}
     priced = {row.bound for row in found.rows if row.minimum_rounds is not None}
     assert set(chosen[1:]) <= priced  # what is named has a price, and so has each of several
@@ -377,7 +376,7 @@ FALLING = {
 
 
 def rows_of(scenario, target, name):
-    return [row for row in compare(scenario, target).rows if row.bound == name]
+    return [row for row in compare(target, scenario).rows if row.bound == name]
 
 
 def test_a_bound_on_the_divergence_takes_the_gradients_of_another_theorem():
@@ -454,7 +453,7 @@ def test_no_sound_bound_is_below_an_exact_number_of_its_class():
     for more, target in product(
         ({}, {"cohort": 5, "step_size": 1e-3, "rounds": 60}), ("grad_norm_sq", "optimality_gap")
     ):
-        table = compare(Scenario.of(**{**SMALL, **more}), target, exact=True)
+        table = compare(target, Scenario.of(**{**SMALL, **more}), exact=True)
         for row in (row for row in table.rows if EXACT in row.evidence):
             assert row.evidence[EXACT].value <= row.high
             assert row.over(EXACT) == pytest.approx(row.high / row.evidence[EXACT].value)
@@ -466,7 +465,7 @@ def test_no_sound_bound_is_below_an_exact_number_of_its_class():
 def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
     """Every instance has constants within those stated, and its number is that of the other engine."""
     s = Scenario.of(**SMALL)
-    table = compare(s, "grad_norm_sq", exact=True)
+    table = compare("grad_norm_sq", s, exact=True)
     row = next(row for row in table.rows if EXACT in row.evidence)
     found = []
     for one in list(_instances(s))[::9]:
@@ -489,7 +488,7 @@ def test_theorems_on_one_machine_stand_beside_exact_runs_of_the_federation_that_
     """Lists over one client and over all of them do not meet; each row's mark leads to its own instance."""
     plan = {"cohort": 5, "local_steps": 1, "rounds": 70, "step_size": 0.02}
     s = Scenario.of({**SMALL, **plan, "client_gradient_variance": [0.4, 0.1, 0.3, 0.2, 0.6]})
-    table = compare(s, "grad_norm_sq", exact=True, of="classics")
+    table = compare("grad_norm_sq", s, exact=True, of="classics")
     rows = [row for row in table.rows if EXACT in row.evidence and "C15" in row.conversions]
     assert {"classics.bottou_4_6", "classics.bottou_4_8"} <= {row.bound for row in rows}
     assert all(row.over(EXACT) >= 1 for row in rows)
@@ -507,7 +506,7 @@ def test_theorems_on_one_machine_stand_beside_exact_runs_of_the_federation_that_
 
 def test_an_instance_outside_of_the_premises_is_no_evidence():
     s = Scenario.of(**SMALL)
-    row = next(r for r in compare(s, "grad_norm_sq").rows if r.bound == "decaying_k.theorem_1_repaired")
+    row = next(r for r in compare("grad_norm_sq", s).rows if r.bound == "decaying_k.theorem_1_repaired")
     bound = BOUNDS[row.bound]
     one = next(i for i in _instances(s) if covers(row, bound, i, s) and i.problem.gradient_variance)
     for word, value in (("smoothness", 0.9 * one.problem.smoothness), ("grad_cap_sq", 0.9 * one.values["grad_cap_sq"]),
@@ -521,11 +520,11 @@ def test_an_instance_outside_of_the_premises_is_no_evidence():
 def test_a_false_bound_is_exceeded_and_one_a_little_above_is_not():
     s = Scenario.of(**SMALL)
     large = own("large", 10 * smoothness * initial_gap)
-    value = row_of(compare(s, "grad_norm_sq", [large], exact=True), "own.large").evidence[EXACT].value
+    value = row_of(compare("grad_norm_sq", s, own=[large], exact=True), "own.large").evidence[EXACT].value
     assert 0.01 < value < 2 * 2.3 * 0.6
     for factor, caught in ((1.001, False), (0.999, True)):
         one = own("near", factor * value / (2.3 * 0.6) * smoothness * initial_gap)
-        table = compare(s, "grad_norm_sq", [one], exact=True)
+        table = compare("grad_norm_sq", s, own=[one], exact=True)
         assert bool([row for row in table.exceeded if row.bound == "own.near"]) is caught
         assert ("EXCEEDED: own.near" in str(table)) is caught
         assert not (caught and "own.near" in {row.bound for row in table.best()}), "wrong in one class, wrong in all"
@@ -538,13 +537,13 @@ def test_a_bound_that_is_the_mean_after_the_steps_is_not_exceeded_and_a_little_l
                     strong_convexity=2.3, initial_distance_sq=1.7, optimum_dissimilarity=0.4)  # fmt: skip
     for factor, caught in ((1, False), (0.999, True)):
         one = mean_gap_of(factor * mean)
-        table = compare(s, "optimality_gap", [one], exact=True)
+        table = compare("optimality_gap", s, own=[one], exact=True)
         assert row_of(table, one.name, ClassOf.of(one)).over(EXACT) == pytest.approx(factor, rel=1e-7)
         assert any(row.bound == one.name for row in table.exceeded) is caught
 
 
 def test_what_the_audit_refuted_may_be_exceeded_and_says_so():
-    table = compare(Scenario.of(**SMALL), "grad_norm_sq", exact=True)
+    table = compare("grad_norm_sq", Scenario.of(**SMALL), exact=True)
     row = next(row for row in table.rows if row.refuted and EXACT in row.evidence)
     low = replace(table, rows=(replace(row, high=row.evidence[EXACT].value / 2),))
     assert low.exceeded
@@ -554,13 +553,13 @@ def test_what_the_audit_refuted_may_be_exceeded_and_says_so():
 
 def test_relaxed_starts_are_followed_too_and_what_is_out_of_reach_is_said():
     s = Scenario.of(**{**SMALL, "cohort": 5, "step_size": 2e-4, "rounds": 3, "relaxation": 0.02})
-    rows = [row for row in compare(s, "grad_norm_sq", exact=True).rows if row.state in RANKED]
+    rows = [row for row in compare("grad_norm_sq", s, exact=True).rows if row.state in RANKED]
     followed = [row for row in rows if EXACT in row.evidence]
     assert {row.bound for row in followed} == {row.bound for row in rows}  # the last model included, none is computed
     assert all(row.evidence[EXACT].value <= row.high for row in followed)
     for more, why in (({"rounds": 10**9}, "5 clients, 1000000000 rounds"),
                       ({"client_weight": [0.3, 0.175, 0.175, 0.175, 0.175]}, "weigh differently")):  # fmt: skip
-        (line,) = (x for x in str(compare(Scenario.of(**{**SMALL, **more}), "grad_norm_sq", exact=True)).splitlines()
+        (line,) = (x for x in str(compare("grad_norm_sq", Scenario.of(**{**SMALL, **more}), exact=True)).splitlines()
                    if x.startswith("exact: none"))  # fmt: skip
         assert why in line
 
@@ -577,7 +576,7 @@ FOUR = {"cohort": 3, "local_steps": 2, "rounds": 5, "step_size": 0.04}
 
 
 def test_the_twin_and_training_stand_beside_the_rows(problem):
-    table = compare(Scenario.of(**FOUR), "grad_norm_sq", problem=problem, batch=7, measure=3)
+    table = compare("grad_norm_sq", Scenario.of(**FOUR), problem=problem, batch=7, measure=3)
     assert table.kinds == (SURROGATE, MEASURED)
     assert table.scenario["smoothness"].value == pytest.approx(problem.smoothness)
     quadratics = surrogate(problem)
@@ -595,12 +594,12 @@ def test_the_twin_and_training_stand_beside_the_rows(problem):
 
 
 def test_a_measured_excess_is_judged_by_its_error(problem):
-    s = compare(Scenario.of(**FOUR), "grad_norm_sq", problem=problem, batch=7).scenario
+    s = compare("grad_norm_sq", Scenario.of(**FOUR), problem=problem, batch=7).scenario
     found = measured(s, "grad_norm_sq", problem, 7, 4, Silent())
     value, error = found.server_model.least
     for factor, caught in ((value - 20 * error, True), (value - error / 4, False), (value + error, False)):
         one = own("level", factor / (problem.smoothness * float(s["initial_gap"].value)) * smoothness * initial_gap)
-        table = compare(s, "grad_norm_sq", [one], problem=problem, batch=7, measure=4)
+        table = compare("grad_norm_sq", s, own=[one], problem=problem, batch=7, measure=4)
         assert bool([row for row in table.exceeded if row.bound == "own.level"]) is caught
 
 
@@ -613,9 +612,9 @@ def test_the_least_over_rounds_is_not_the_mean_of_the_seeds_own():
 
 def test_another_federation_and_one_seed_are_refused(problem):
     with pytest.raises(BoundsError, match="two federations"):
-        compare(Scenario.of(**SMALL), "grad_norm_sq", problem=problem)
+        compare("grad_norm_sq", Scenario.of(**SMALL), problem=problem)
     with pytest.raises(BoundsError, match="2 seeds"):
-        compare(Scenario.of(**FOUR), "grad_norm_sq", problem=problem, measure=1)
+        compare("grad_norm_sq", Scenario.of(**FOUR), problem=problem, measure=1)
 
 
 # ---- worst cases ----
@@ -628,13 +627,13 @@ def test_a_committed_worst_case_is_found_in_the_scenarios_units():
                     initial_loss=0.2 + D, optimal_loss=0.2, client_gradient_variance=[0.3] * 6,
                     grad_cap_sq=kept["grad_cap_sq"] * L * D,
                     client_weight=[1 / 6] * 6)  # fmt: skip
-    table = compare(s, "grad_norm_sq", worst_case=0)
+    table = compare("grad_norm_sq", s, worst_case=0)
     row = next(r for r in table.rows if r.bound == "decaying_k.theorem_1_sharp" and not r.conversions)
     assert row.evidence[WORST].value == pytest.approx(kept["worst_case"] * L * D, rel=1e-6)
     assert row.evidence[WORST].upper is not kept["exact"]
     unplanned = Scenario.of(clients=6, cohort=6, smoothness=L, step_size=0.03)
     for other, why in ((s.at(rounds=200), "400 gradients"), (unplanned, "rounds, local_steps")):
-        text = str(compare(other, "grad_norm_sq", worst_case=0))
+        text = str(compare("grad_norm_sq", other, worst_case=0))
         assert any(line.startswith("exact worst case: ") and why in line for line in text.splitlines())
 
 
@@ -647,7 +646,7 @@ def test_a_worst_case_is_over_clients_as_unlike_as_the_theorem_says():
     def worst_case(**more):
         s = Scenario.of(initial_gap=0.6, strong_convexity=0.07, **plan, **more)
         return row_of(
-            compare(s, "grad_norm_sq", [one], worst_case=60, of=one.name), one.name, ClassOf.of(one)
+            compare("grad_norm_sq", s, own=[one], worst_case=60, of=one.name), one.name, ClassOf.of(one)
         ).evidence[WORST]
 
     alike, apart = (worst_case(optimum_dissimilarity=square) for square in (0.0, 0.5))
@@ -659,12 +658,12 @@ def test_a_worst_case_is_over_clients_as_unlike_as_the_theorem_says():
 def test_a_server_that_goes_further_than_to_the_average_is_another_run(problem):
     one = own("further", smoothness * initial_gap / (server_step_size * step_size * smoothness))
     s = Scenario.of(**{**SMALL, "cohort": 5, "local_steps": 1, "server_step_size": 1.7})
-    table = compare(s, "grad_norm_sq", [one], exact=True, worst_case=0)
+    table = compare("grad_norm_sq", s, own=[one], exact=True, worst_case=0)
     assert {row.bound for row in table.rows if row.state in RANKED} == {one.name}
     for kind in ("exact", "exact worst case"):
         assert any(line.startswith(f"{kind}: none") and " 1.7 times" in line for line in str(table).splitlines())
     with pytest.raises(BoundsError, match="2 times as far"):
-        compare(Scenario.of(**FOUR, server_step_size=2), "grad_norm_sq", problem=problem, measure=2)
+        compare("grad_norm_sq", Scenario.of(**FOUR, server_step_size=2), problem=problem, measure=2)
 
 
 # ---- price ----
@@ -680,8 +679,10 @@ def test_the_price_is_where_the_bound_begins_to_speak():
     assert found.rounds == pytest.approx(8 * 2.3 * 0.4 * 0.6 / 0.0123**2, rel=0.06)
     assert found.cohort == 3
     there = s.at(local_steps=found.local_steps, step_size=found.step_size, rounds=found.rounds)
-    assert row_of(compare(there, "grad_norm_sq", [one]), "own.sum").state == "informative"
-    assert row_of(compare(there.at(rounds=found.rounds // 2), "grad_norm_sq", [one]), "own.sum").state != "informative"
+    assert row_of(compare("grad_norm_sq", there, own=[one]), "own.sum").state == "informative"
+    assert (
+        row_of(compare("grad_norm_sq", there.at(rounds=found.rounds // 2), own=[one]), "own.sum").state != "informative"
+    )
 
 
 def test_a_theorem_for_all_clients_has_a_price_with_all():
@@ -693,7 +694,7 @@ def test_a_theorem_for_all_clients_has_a_price_with_all():
 
 
 def test_the_formulas_of_the_papers_stand_below_printed_and_derived():
-    told = {r.formula: r for r in compare(sites(), "grad_norm_sq", of="decaying_k.lemma_2_repaired").formulas}
+    told = {r.formula: r for r in compare("grad_norm_sq", sites(), of="decaying_k.lemma_2_repaired").formulas}
     printed, derived = told["decaying_k.k_star_printed"], told["decaying_k.k_star"]
     assert (printed.printed, derived.printed) == (True, False)
     formula = BOUNDS["decaying_k.k_star_printed"]

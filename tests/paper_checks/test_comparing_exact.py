@@ -250,7 +250,7 @@ def test_no_theorem_on_one_machine_is_below_the_exact_number_of_the_federation()
         problem, plan, run = played(seed, True, short=0.3, steps=1)
         s = blurred(problem, plan, run, (), np.random.default_rng([seed, 9]))
         for target in TARGETS:
-            for row in compare(s, target).rows:
+            for row in compare(target, s).rows:
                 if row.state in RANKED and "C15" in row.conversions and not row.refuted and row.kind.at != AVERAGE:
                     true = measured(row.kind, run, plan["step_size"], weighing(row))
                     assert true * (1 - CLOSE) <= row.high, row.bound
@@ -268,7 +268,7 @@ def test_no_bound_is_below_the_exact_number_of_its_class(leave, full):
         problem, plan, run = played(seed, full, short=0.01 if seed % 2 else 1.0)  # within the caps of the theorems
         s = blurred(problem, plan, run, leave, np.random.default_rng([seed, 7]))
         for target in ("grad_norm_sq", *(("optimality_gap", "distance_sq") if seed < 1 else ())):
-            for row in compare(s, target).rows:
+            for row in compare(target, s).rows:
                 if row.state in RANKED and not row.refuted:
                     exact = measured(row.kind, run, plan["step_size"], weighing(row))
                     assert row.high >= exact * (1 - CLOSE), row.bound
@@ -323,7 +323,7 @@ def test_scaffold_is_fedavg_where_the_conversion_says_so():
 
 def test_a_federation_that_runs_scaffold_is_ranked_and_compared_with_exact_runs():
     plan = {**KNOWN, "local_steps": 2, "cohort": 2, "rounds": 9}
-    found = compare(Scenario.of(**plan, algorithm="scaffold"), "optimality_gap", exact=True)
+    found = compare("optimality_gap", Scenario.of(**plan, algorithm="scaffold"), exact=True)
     rows = {row.bound: row for row in found.rows if row.bound.startswith("classics.scaffold") and row.conversions == ()}
     assert set(rows) == {"classics.scaffold_convex", "classics.scaffold_strongly_convex"}
     low = rows["classics.scaffold_convex"]

@@ -336,7 +336,7 @@ def judged(tmp_path):
         bound = BOUNDS[bound] if isinstance(bound, str) else bound
         path = table(tmp_path / "runs.csv", bound, numbers, values, column)
         found = validate(bound, LOG, Options.of(LOG, measured=path, words=given(bound, **told)))
-        return [(*line.place, str(line.verdict), line.why) for line in found.lines]
+        return [(*line.place, str(line.verdict), line.why) for line in found.rows]
 
     return lines
 
@@ -429,7 +429,7 @@ def test_of_a_statement_on_a_whole_run_only_the_row_of_its_end_is_judged(judged,
         path = tmp_path / "runs.csv"
         path.write_text(f"seed,{bound.target.name}\n1,1.1e9\n2,1.2e9\n4,1.3e9\n")
         found = validate(bound, LOG, Options.of(LOG, measured=path, words=given(bound, rounds=100)))
-        assert [str(line.verdict) for line in found.lines] == ["violated"], name
+        assert [str(line.verdict) for line in found.rows] == ["violated"], name
     # Where the bound does not say how long a run is, the log does.
     assert judged("fedinit.lemma_1", (1, 2, 90), (LARGE, LARGE, SMALL), stability=0.3) == [("90", "holds here", "")]
 

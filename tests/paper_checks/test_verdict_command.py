@@ -38,7 +38,7 @@ def own(tmp_path):
 
 
 def run(capsys, *words):
-    status = fedbounds.main(["verdict", *map(str, words)])
+    status = fedbounds.main(["check", *([] if "--erratum" in words else ["--summary"]), *map(str, words)])
     out, err = capsys.readouterr()
     return status, out, err
 
@@ -68,7 +68,7 @@ def test_a_file_of_ones_own_is_judged_and_gets_its_page_or_is_shown_claim_by_cla
     assert (status, "mine.square" in err) == (1, True)
     assert run(capsys, "nowhere.py")[0] == 2
     with pytest.raises(UnknownNameError, match="fedcog"):
-        verdict.verdict(["fedcogs"])
+        fedbounds.check("fedcogs", summary=True)
 
 
 def test_an_erratum_has_the_printed_formula_its_fault_and_the_corrected_one(tmp_path, monkeypatch, capsys):
@@ -131,12 +131,12 @@ WRONG = [  # what is replaced in the file, by what, and what the refusal names
 ]
 
 
-@cases("verb wrong", [(verb, wrong) for verb in ("verdict", "check") for wrong in WRONG])
+@cases("verb wrong", [(verb, wrong) for verb in ("--summary", "--report") for wrong in WRONG])
 def test_what_a_file_declares_wrongly_is_one_line(own, capsys, tmp_path, verb, wrong):
     old, new, said = wrong
     own.write_text(OWN.replace(old, new), encoding="utf-8")
-    more = ["--report", str(tmp_path / "report")] if verb == "check" else []
-    assert fedbounds.main([verb, str(own), "--workers", "1", *more]) == 2
+    more = [verb, str(tmp_path / "report")] if verb == "--report" else [verb]
+    assert fedbounds.main(["check", str(own), "--workers", "1", *more]) == 2
     err = capsys.readouterr().err
     assert (err.count("\n"), said in err) == (1, True), err
 
@@ -154,7 +154,7 @@ def test_a_correction_in_words_stands_in_the_erratum_if_a_reader_builds_upon_it(
     assert (status, out.count(r"\subsection*"), out.count(r"\emph{Corrected.} Twice.")) == (0, corrections, corrections)
 
 
-@cases("words ending", [(["verdict", "{}", "-o"], ".md"), (["verdict", "{}", "--erratum", "-o"], ".tex")])
+@cases("words ending", [(["check", "{}", "--summary", "-o"], ".md"), (["check", "{}", "--erratum", "-o"], ".tex")])
 def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, monkeypatch, words, ending):
     monkeypatch.setattr(verdict, "audit", lambda *_: pytest.fail("refused after the work"))
     words, link = [word.format(own) for word in words], own.with_suffix(ending)

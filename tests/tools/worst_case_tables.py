@@ -15,12 +15,14 @@ sys.path[:1] = [str(ROOT), str(ROOT / "tests")]
 
 from bounds.catalog import get
 from bounds.core import Bound
+from bounds.showing.command_line import read_line
+from bounds.showing.tables import to_json
+from bounds.showing.verbs import VERBS
 from paper_checks.runs.methods import takes
 from paper_checks.runs.words import along
 from paper_checks.worst_case.grid_point import GridPoint
-from paper_checks.worst_case.tightness import parser
+from paper_checks.worst_case.tightness import table_of
 from paper_checks.worst_case.tightness_table import grid as places
-from paper_checks.worst_case.tightness_work import run
 
 
 def full(bound: Bound) -> list[GridPoint]:
@@ -46,11 +48,15 @@ def full(bound: Bound) -> list[GridPoint]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    options = parser()
-    args = options.parse_intermixed_args(list(arguments))
-    if args.words:
+    line = read_line("tightness", VERBS["tightness"], arguments)
+    if line is None:
+        return 0
+    name, *words = line.arguments
+    if words:
         raise SystemExit("a table that comes with the project has a grid of its own: give no quantity=value")
-    return run(args, options, full(get(args.name)), "python tests/tools/worst_case_tables.py")
+    found = table_of(name, (), full(get(name)), "python tests/tools/worst_case_tables.py", **line.options)
+    print(to_json(found.as_json()) if line.json else found)
+    return found.status
 
 
 if __name__ == "__main__":

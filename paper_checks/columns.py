@@ -21,6 +21,9 @@ Columns = Mapping[str, Callable[[Any], str]]
 class ColumnTable(Tabular):
     """Lines of text, a table with these ``columns`` of the ``shown`` rows, more lines of text."""
 
+    gap = 2
+    """Spaces between two columns of text."""
+
     def columns(self) -> Columns:
         """What each column shows of a row, by its heading."""
         raise NotImplementedError
@@ -42,7 +45,7 @@ class ColumnTable(Tabular):
     def table(self) -> Iterator[str]:
         """The table as aligned lines."""
         if body := self.cells():
-            yield from aligned(body, list(self.columns()), gap=2)
+            yield from aligned(body, list(self.columns()), gap=self.gap)
 
     def lines(self) -> Iterator[str]:
         yield from self.before()

@@ -1,0 +1,397 @@
+"""The command line: cyclopts reads it by the signatures and docstrings of the Python functions behind the verbs.
+
+A function's source is read instead of imported, so that help and mistakes cost none of the packages it needs. The one
+grammar of all verbs: ``name=value`` means ``--name value``; what is no option of the verb is a quantity.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
+
+from .numbers import number_word, whole_word
+from .usage import UsageError
+
+if TYPE_CHECKING:
+    from cyclopts import App, CycloptsError
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON_ONLY = {"frame", "height", "values"}
+"""Parameters that only a program can give, as are functions: a data frame, the size of a frame in a notebook."""
+LISTS = ("list", "text or list", "whole list")
+"""Kinds of options that may be given several times; ``--measure train_loss divergence`` gives two."""
+SHORT = {"output": ("-o", "--output"), "verbose": ("-v", "--verbose")}
+GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
+ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
+WIDE = 200
+"""Columns of a help that goes to a file or a pipe: every example stays one line."""
+STATUS = """exit status: 0 success (a warning is printed where conditions fail); 1 a violation, no solution, or a failed
+run; 2 a mistake in the command line or in a file it names; 70 a bug of fedbounds, or out of memory; 130 interrupted"""
+
+
+class Output(NamedTuple):
+    """``-o`` of a verb whose result is also written: ``save`` names ``module:function(result, path, command)``.
+
+    ``usual`` is where it is written by default; ``without`` names what is called with the result otherwise. Where it is
+    ``alone`` nothing is printed of the result beside it.
+    """
+
+    metavar: str
+    help: str
+    save: str
+    endings: tuple[str, ...] = ()
+    usual: str = ""
+    without: str = ""
+    alone: bool = False
+
+
+class Verb(NamedTuple):
+    """One verb: ``target`` is its function, ``module:name``; ``notes`` name texts for the end of its help.
+
+    ``check`` names a function that refuses options before the work, ``data`` one that makes plain data of a result and
+    the command for ``--json``, ``flags`` options that print more of a result: their help, and the function that makes
+    the lines. ``finding`` says of a result whether the exit status is 1; without one its ``status`` does.
+    """
+
+    group: str
+    target: str
+    help: str
+    example: str
+    notes: tuple[str, ...] = ()
+    output: Output | None = None
+    check: str = ""
+    data: str = ""
+    flags: Mapping[str, tuple[str, str]] = {}
+    finding: Callable[[Any], Any] | None = None
+    json: bool = True
+
+
+class Line(NamedTuple):
+    """A command line that has been read: arguments of the verb's function, and what is done with its result."""
+
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+    json: bool
+    output: Path | None
+    flags: tuple[str, ...] = ()
+
+
+class Option(NamedTuple):
+    """One parameter of a verb's function; ``kind`` is flag, whole, real, path, text or one of ``LISTS``."""
+
+    name: str
+    kind: str
+    help: str
+    place: Any
+    required: bool
+
+
+def named(target: str) -> Any:
+    """What ``module:name`` names."""
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
+# ---- reading signatures ----
+
+
+class Source(NamedTuple):
+    """The function of a verb as its source has it; ``open`` where it takes quantities of any name.
+
+    ``reports`` where it takes a function ``report`` for lines that are known before its result is.
+    """
+
+    description: str
+    options: dict[str, Option]
+    open: bool
+    reports: bool
+
+
+@cache
+def _parsed(module: str) -> list[ast.stmt]:
+    place = ROOT.joinpath(*module.split("."))
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    return ast.parse(file.read_text(encoding="utf-8")).body
+
+
+def text(target: str) -> str:
+    """The text that ``module:NAME`` is set to, without importing the module."""
+    module, _, name = target.partition(":")
+    assigned = (node for node in _parsed(module) if isinstance(node, ast.Assign))
+    found: str = next(ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets[0]) == name)
+    return found
+
+
+@cache
+def source(target: str) -> Source:
+    """The parameters and the docstring of a function, from its file."""
+    from docstring_parser.google import parse
+
+    module, _, name = target.partition(":")
+    function = next(node for node in _parsed(module) if isinstance(node, ast.FunctionDef) and node.name == name)
+    doc = parse(ast.get_docstring(function) or "")
+    helps = {p.arg_name.lstrip("*"): " ".join((p.description or "").split()) for p in doc.params}
+    told = "\n\n".join(text for text in (doc.short_description, doc.long_description) if text)
+    options, arguments = {}, function.args
+    required = len(arguments.args) - len(arguments.defaults)
+    for i, parameter in enumerate(arguments.args):
+        both = parameter.arg == "problem"  # --problem MODEL(DATA), in every verb that trains
+        where = inspect.Parameter.POSITIONAL_OR_KEYWORD if both else inspect.Parameter.POSITIONAL_ONLY
+        options[parameter.arg] = _option(parameter, helps, where, i < required)
+    if arguments.vararg is not None:
+        found = _option(arguments.vararg, helps, inspect.Parameter.VAR_POSITIONAL, False)
+        options[found.name] = found._replace(kind="text")
+    callbacks = [each.arg for each in arguments.kwonlyargs if "Callable" in ast.unparse(each.annotation or each)]
+    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if parameter.arg not in (*PYTHON_ONLY, *callbacks):
+            options[parameter.arg] = _option(parameter, helps, inspect.Parameter.KEYWORD_ONLY, default is None)
+    takes = arguments.kwarg is not None or (arguments.vararg is not None and arguments.vararg.arg == "words")
+    return Source(told.replace("``", ""), options, takes, "report" in callbacks)
+
+
+def _option(parameter: ast.arg, helps: Mapping[str, str], place: Any, required: bool) -> Option:
+    told = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
+    parts = {part.strip() for part in told.split("|")}
+    several = any(part.startswith("Sequence[") or part in ("Known", "Own") for part in parts)
+    kinds = {
+        "flag": "bool" in parts,
+        "whole list": several and "int" in parts,
+        "text or list": several and bool(parts & {"str", "Known"}),
+        "list": several,
+        "whole": "int" in parts,
+        "real": "float" in parts,
+        "path": "Path" in parts,
+    }
+    kind = next((kind for kind, so in kinds.items() if so), "text")
+    return Option(parameter.arg, kind, helps.get(parameter.arg, "").replace("``", ""), place, required)
+
+
+# ---- reading a line ----
+
+
+def verb_app(name: str, verb: Verb) -> App:
+    """The application of cyclopts for one verb; called, it returns the arguments of the verb's function."""
+    from cyclopts import App, Parameter
+
+    def collected(*arguments: Any, **options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return arguments, options
+
+    read = source(verb.target)
+    flags = {flag: told for flag, (told, _) in verb.flags.items()} | ({"json": "Print JSON."} if verb.json else {})
+    added = [Option(flag, "flag", told, inspect.Parameter.KEYWORD_ONLY, False) for flag, told in flags.items()]
+    parameters = []
+    for option in (*read.options.values(), *added):
+        typed, how = _typed(option)
+        names = SHORT.get(option.name, None if how.pop("positional") else _dashed(option.name))
+        note = Parameter(name=names, help=option.help, negative=(), show_default=False, required=option.required, **how)
+        empty = inspect.Parameter.empty if option.required or option.place.name == "VAR_POSITIONAL" else None
+        parameters.append(
+            inspect.Parameter(option.name, option.place, default=empty, annotation=Annotated[typed, note])
+        )
+    if verb.output is not None:
+        note = Parameter(name=["-o", "--output"], help=verb.output.help, negative=(), show_default=False)
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter("output", keyword, default=None, annotation=Annotated[str | None, note]))
+    collected.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    collected.__doc__ = f"{read.description}\n\nexample: {verb.example}"
+    notes = [text(note) for note in verb.notes]
+    app = App(name=f"fedbounds {name}", help_epilogue="\n\n".join([*notes, STATUS]), **_settings())
+    app.default(collected)
+    app["--help"].show = False
+    return app
+
+
+def overview_app(verbs: Mapping[str, Verb], whole: bool = False) -> App:
+    """The application of the whole command, for its help; ``whole``: with the options of every verb, for completion."""
+    from cyclopts import App, Group
+
+    about = "Evaluate, measure and check the theoretical bounds of federated learning."
+    epilogue = (
+        "A NAME is a bound of the list, or path/file.py:variable for one of your own. name=value means --name value.\n"
+        f"fedbounds VERB --help says more; fedbounds --version.\n\n{STATUS}"
+    )
+    app = App(name="fedbounds", help=about, help_epilogue=epilogue, **_settings())
+    groups = {name: Group(name, sort_key=i) for i, name in enumerate(GROUPS)}
+    for name, verb in verbs.items():
+        if whole:
+            one = verb_app(name, verb)
+            one.group, one.help = groups[verb.group], verb.help
+            app.command(one, name=name)
+        else:
+            app.command(verb.target, name=name, group=groups[verb.group], help=verb.help)
+    app["--help"].show = False
+    return app
+
+
+def _settings() -> dict[str, Any]:
+    from rich.console import Console
+
+    from .terminal import on_terminal, raw
+
+    person = on_terminal(sys.stdout)
+    return {
+        "console": Console(file=raw(sys.stdout), highlight=False, width=None if person else WIDE),
+        "help_formatter": "default" if person else "plain",
+        "help_format": "plaintext",
+        "version_flags": (),
+        "exit_on_error": False,
+        "print_error": False,
+        "help_on_error": False,
+        "result_action": "return_value",
+    }
+
+
+def _dashed(name: str) -> str:
+    return f"--{name.strip('_').replace('_', '-')}"
+
+
+def _typed(option: Option) -> tuple[Any, dict[str, Any]]:
+    """The type of a parameter for cyclopts, and how its texts are read."""
+    positional = option.place in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+    how: dict[str, Any] = {"positional": positional}
+    if option.kind == "flag":
+        return bool, how
+    if option.kind in LISTS:
+        return list[str], how
+    how["converter"] = lambda _, tokens: READERS[option.kind](tokens[0].value)
+    typed = {"whole": int, "real": float}.get(option.kind, str)
+    return typed if option.required or option.place.name == "VAR_POSITIONAL" else typed | None, how
+
+
+def _path(text: str) -> Path:
+    """A path as an option's value; an empty one would silently be the folder one is in."""
+    if not text:
+        raise ValueError("must not be empty")
+    return Path(text)
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {"whole": whole_word, "real": number_word, "path": _path, "text": str}
+"""What reads the text of an option of each kind."""
+
+
+def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
+    """The arguments that a command line gives; None where its help was asked for, which is printed."""
+    from cyclopts import CycloptsError
+
+    read = source(verb.target)
+    known = {_dashed(option): kind for option, (_, kind, *_) in read.options.items()} | {"--json": "flag"}
+    known |= {short: known[dashed] for short, dashed in SHORT.values() if dashed in known}
+    known |= {"--output": "path", "-o": "path", "--help": "flag", "-h": "flag"}
+    known |= {_dashed(flag): "flag" for flag in verb.flags}
+    try:
+        found = verb_app(name, verb)(_plain(tokens, known, read.open))
+    except CycloptsError as error:
+        raise UsageError(f"{_mistake(error, verb)}; see fedbounds {name} --help") from None
+    if found is None:
+        return None
+    arguments, options = found
+    options = {option: _several(read.options.get(option), value) for option, value in options.items()}
+    as_json = options.pop("json", False)
+    output = None
+    if verb.output is not None:
+        given = options.pop("output", None)
+        if given == "":
+            raise UsageError(f"-o needs the name of a {verb.output.metavar.lower()}; see fedbounds {name} --help")
+        output = Path(given) if given else Path(verb.output.usual) if verb.output.usual else None
+    flags = tuple(flag for flag in verb.flags if options.pop(flag, False))
+    return Line(arguments, options, as_json, output, flags)
+
+
+def _mistake(error: CycloptsError, verb: Verb) -> str:
+    """What is wrong with a line, and an example of a right one where something is missing."""
+    from cyclopts import exceptions
+
+    argument = error.argument
+    if isinstance(error, exceptions.UnusedCliTokensError):
+        unused = error.unused_tokens or []
+        value = next((word for word in unused if ASSIGNED.fullmatch(word)), "")
+        hint = f", and takes no values: fedbounds eval NAME {value} evaluates a bound" if value else ""
+        return f"one argument too many: {' '.join(unused)}{hint}"
+    if isinstance(error, exceptions.RepeatArgumentError) and argument is not None:
+        return f"{argument.name} is given twice"
+    if isinstance(error, exceptions.MissingArgumentError) and argument is not None:
+        what = argument.name if argument.name.startswith("-") else argument.name.upper()
+        missing = f"{what} needs a value" if error.keyword else f"{what} is missing"
+        return f"{missing}, as in {verb.example}"
+    return " ".join(str(error).split()).rstrip(".?").replace(". Did you", "; did you")
+
+
+def _several(option: Option | None, value: Any) -> Any:
+    """The value of an option that may be given several times: one text alone stays a text."""
+    if option is None or option.kind not in LISTS or value is None:
+        return value
+    if option.kind == "whole list":
+        numbers = tuple(sorted({whole_word(part.strip()) for text in value for part in text.split(",")}))
+        return numbers[0] if len(numbers) == 1 else numbers
+    return value[0] if option.kind == "text or list" and len(value) == 1 else value
+
+
+def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bool) -> list[str]:
+    """The line in the grammar of cyclopts: options as ``--name=value``, quantities as ``name=value``."""
+    out: list[str] = []
+    left = list(tokens)
+    while left:
+        token = left.pop(0)
+        if token == "--":
+            return [*out, token, *left]
+        option, equals, value = token.partition("=")
+        option = option.replace("_", "-") if option.startswith("--") else option
+        if token.startswith("-") and option in known:
+            if known[option] == "flag" or equals:
+                out.append(option + equals + value)
+            elif left:
+                out.append(f"{option}={left.pop(0)}")
+                while known[option] in LISTS[:2] and left and _item(left[0], known, takes_quantities):
+                    out.append(f"{option}={left.pop(0)}")
+            else:
+                out.append(option)
+        elif token.startswith("--") and takes_quantities and (equals or (left and _is_value(left[0]))):
+            out.append(f"{option[2:].replace('-', '_')}={value if equals else left.pop(0)}")
+        elif (found := ASSIGNED.fullmatch(token)) and _dashed(found[1]) in known:
+            out.append(f"{_dashed(found[1])}={found[2]}")
+        else:
+            out.append(token)
+    return out
+
+
+def _is_value(token: str) -> bool:
+    return not token.startswith(("--", "@")) and not ASSIGNED.fullmatch(token)
+
+
+def _item(token: str, known: Mapping[str, str], takes_quantities: bool) -> bool:
+    """Whether a token goes on a list of values, as in ``--measure train_loss divergence``."""
+    if token.startswith(("-", "@")):
+        return False
+    found = ASSIGNED.fullmatch(token)
+    return found is None or (_dashed(found[1]) not in known and not takes_quantities)
+
+
+# ---- results ----
+
+
+class Report:
+    """What a verb returns that has no class of its own: lines for people, plain data, an exit status and remarks."""
+
+    def __init__(
+        self, lines: Iterable[str], data: Any, status: int = 0, remarks: Iterable[str] = (), wrote: Iterable[Any] = ()
+    ) -> None:
+        self._lines, self._data, self.status = tuple(lines), data, status
+        self.remarks, self.wrote, self.interrupted = tuple(remarks), tuple(wrote), ""
+
+    def lines(self) -> tuple[str, ...]:
+        """What the shell prints."""
+        return self._lines
+
+    def as_json(self) -> Any:
+        """Plain data: what ``--json`` prints."""
+        return self._data
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines)

@@ -1,0 +1,108 @@
+"""The verbs ``list`` (bounds, quantities, data sets, algorithms), ``completion`` for shells, and ``examples``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bounds.errors import BoundsError, unknown
+from bounds.showing.command_line import Report
+from bounds.showing.files import write_whole
+from bounds.showing.tables import aligned
+from bounds.showing.usage import refuse_unused, UsageError, writable_folder
+
+LIST_JSON = """\
+--json prints a list of objects. Of bounds: name, paper, relation, target, source. Of quantities: name, letter (LaTeX),
+meaning, unit, domain, per_client, axis (clients, classes or null), letters (by paper), bounds (those that need a value
+of it), bounded (those that bound it), follows (what gives it from other quantities: =, <=, >= as formulas, := a
+default) and gives (what follows from it). Of algorithms: name, options. Of data sets it prints one object: root (the
+folder of all), sets (set, here, size, place, licence, bytes) and damaged (paths); with names, a list of objects with
+set, about, files (path, bytes, state), damaged, samples, tests (null: no test part), shape, kind, classes, groups,
+group_word, source, licence."""
+KINDS = ("bounds", "quantities", "data", "algorithms")
+
+
+def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: bool = False) -> Report:
+    """List the bounds of the papers, the quantities, the data sets or the algorithms.
+
+    Args:
+        kind: What to list: bounds, quantities, data or algorithms (bounds).
+        names: A quantity, or a letter of the papers, to describe; data sets to read, check and describe.
+        paper: List only the bounds of one paper.
+        verify: Check the files of the data sets against their hashes.
+    """
+    if kind not in KINDS:
+        raise unknown("kind of list", kind, KINDS)
+    if kind != "bounds":
+        refuse_unused(f"{kind} are not those of one paper", paper=paper)
+    if kind != "data":
+        refuse_unused("only data sets have files", verify=verify)
+    if names and kind in ("bounds", "algorithms"):
+        raise UsageError(f"list {kind} takes no names; fedbounds show NAME shows a bound")
+    if kind == "data":
+        from .data.command import data
+
+        return data(names, verify)
+    return {"bounds": lambda: _bounds(paper), "quantities": lambda: _quantities(names), "algorithms": _algorithms}[
+        kind
+    ]()
+
+
+def _bounds(name: str | None) -> Report:
+    from bounds.index import entries as listed
+    from bounds.papers import paper
+
+    key = None if name is None else paper(name).key
+    entries = [e for e in listed() if key in (None, e["paper"])]
+    return Report(aligned([[e["name"], f"{e['target']} {e['relation']}", e["source"]] for e in entries]), entries)
+
+
+def _quantities(names: tuple[str, ...]) -> Report:
+    from bounds.index import quantities
+    from bounds.showing.quantities import chosen, lines
+
+    if len(names) > 1:
+        raise BoundsError(f"list quantities describes one quantity; got {', '.join(names)}")
+    name = names[0] if names else None
+    found = chosen(quantities(), name)
+    return Report(lines(found, name), found)
+
+
+def _algorithms() -> Report:
+    from inspect import Parameter, signature
+
+    from .algorithms import ALGORITHMS
+
+    found: list[dict[str, Any]] = []
+    for name, make in sorted(ALGORITHMS.items()):
+        options = [p for p in signature(make).parameters.values() if p.name != "algorithm"] if callable(make) else []
+        usual = [p.name if p.default is Parameter.empty else f"{p.name}={p.default!r}" for p in options]
+        found.append({"name": name, "options": usual})
+    return Report(aligned([[each["name"], ", ".join(each["options"])] for each in found]), found)
+
+
+def completion(shell: str) -> None:
+    """Print a script that lets the shell complete verbs and options: bash, zsh or fish.
+
+    Args:
+        shell: bash, zsh or fish, as in eval "$(fedbounds completion bash)".
+    """
+
+
+def examples(folder: Path | str = "examples") -> Report:
+    """Copy the examples into a folder: a bound, an algorithm, data, a paper and a sweep of your own, and constants.
+
+    Args:
+        folder: The folder to write; files that are there stay (examples).
+    """
+    here = Path(__file__).resolve().parents[1]
+    source = next(path for path in (here / "examples", here / "bounds" / "examples") if path.is_dir())
+    target = Path(folder)
+    writable_folder("the folder", target)
+    files = sorted(path for path in source.iterdir() if path.is_file())
+    kept = [target / path.name for path in files if (target / path.name).exists()]
+    wrote = [
+        write_whole(target / path.name, path.read_text("utf-8")) for path in files if target / path.name not in kept
+    ]
+    lines = [f"{path} is there already and stays" for path in kept]
+    return Report(lines, {"wrote": list(map(str, wrote)), "kept": list(map(str, kept))}, wrote=wrote)
