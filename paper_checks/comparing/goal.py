@@ -198,9 +198,10 @@ class Goal:
         if set(pair) & set(better):
             better = {**{word: scenario[word].value for word in pair}, **better}
         found = []
-        for corner, admissible in product(product(*ends.values()), ({}, better)):
-            with suppress(BoundsError):  # ends that contradict each other
-                found.append(self.within(scenario.at(**dict(zip(ends, corner, strict=True)), **admissible)))
+        for corner, admissible in product(product(*ends.values()), ({}, better) if better else ({},)):
+            if change := {**dict(zip(ends, corner, strict=True)), **admissible}:
+                with suppress(BoundsError):  # ends that contradict each other
+                    found.append(self.within(scenario.at(**change)))
         return found
 
     # ---- the length of a run ----
