@@ -103,12 +103,12 @@ def test_an_import_against_the_flow_would_be_seen(tmp_path):
 
 FLOORS = {
     "empirics": (
-        "errors", "numbers", "sizes", "streams", "progress", "spec_strings",
+        "errors", "numbers", "sizes", "streams", "progress", "spec_strings", "job_modules",
         "data", "models", "federation", "algorithms", "training", "problems", "exact", "measuring", "experiments",
         "command", "verbs",
     ),
     "paper_checks": (
-        "reported", "forking", "falsify_options", "runs", "falsifier", "worst_case",
+        "reported", "forking", "columns", "falsify_options", "runs", "falsifier", "worst_case",
         "validation", "comparing", "claims", "audit",
     ),
 }  # fmt: skip
