@@ -103,7 +103,7 @@ def test_an_import_against_the_flow_would_be_seen(tmp_path):
 
 FLOORS = {
     "empirics": (
-        "errors", "numbers", "sizes", "streams", "progress", "spec_strings", "job_modules",
+        "errors", "job_modules", "numbers", "sizes", "streams", "progress", "spec_strings",
         "data", "models", "federation", "algorithms", "training", "problems", "exact", "measuring", "experiments",
         "command", "verbs",
     ),
