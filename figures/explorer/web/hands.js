@@ -4,6 +4,8 @@ const taken = { drags: [], planes: [], ladders: [], paints: [] };
 
 /* A change of the plan needs the ladder anew; one of anything else the plane too. */
 function moved(word = "") {
+  leaveStory();
+  put("plane-hover"); // it was of the setting before
   if (word !== "local_steps" && word !== "step_size") recompute();
   if (!frames) frames = requestAnimationFrame(redrawFederation);
   clearTimeout(keptLink);

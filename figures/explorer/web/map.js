@@ -3,8 +3,9 @@ const LEVELS = ["no value: a condition fails", "vacuous: more than 10⁴ times t
   "below what its premises alone give, not known to be below the start", "informative: below the start", "at most a tenth of the start", "a hundredth", "a thousandth"];
 let drawn = null, frameOf = null, knownPlaces = [];
 
-/* Shares of the start at which the colour changes: grey above it, bluer with every quarter of a decade below. */
-const VACUOUS = [1e4, 1e3, 1e2, 10, 3], BELOW = Array.from({ length: 13 }, (_, k) => 10 ** (-k / 4));
+/* Shares of the start at which the colour changes: above it a paler grey with every half decade that is nearer, below it
+   a darker blue with every quarter of a decade. */
+const VACUOUS = Array.from({ length: 8 }, (_, k) => 10 ** ((8 - k) / 2)), BELOW = Array.from({ length: 13 }, (_, k) => 10 ** (-k / 4));
 
 /* What the map shows: one theorem, or the smallest valid bound of all. */
 const shownField = () => (fed.theorem ? drawn.found.get(fed.theorem) : (drawn.overall ??= smallest(drawn.found)));
@@ -19,7 +20,7 @@ function bands(found, X, Y) {
   const logs = Float64Array.from(found.share, (share) => (Number.isNaN(share) ? Infinity : share > 0 ? Math.min(Math.log10(share), 99) : -99)), field = (i, j) => logs[columns[within(i, columns.length)] * SIDE + within(j, SIDE)];
   const outline = contours(field, xs, ys), layer = (what, threshold) => { const d = outline(threshold); return d ? `<path class="${what}" d="${d}"/>` : ""; };
   const known = found.level.some((level) => level >= 5), kind = known ? "" : " unknown";
-  return `${layer("clear", 100)}${layer("land", 100)}${VACUOUS.map((share) => layer("paler", Math.log10(share))).join("")}${layer("clear", 0)}${BELOW.map((share) => layer(`water${kind}`, Math.log10(share))).join("")}${known ? layer("shore", 0) : ""}`;
+  return `${layer("land", 100)}${VACUOUS.map((share) => layer("paler", Math.log10(share))).join("")}${layer("clear", 0)}${BELOW.map((share) => layer(`water${kind}`, Math.log10(share))).join("")}${known ? layer("shore", 0) : ""}`;
 }
 
 function axisOf({ low, high }, start, end) {
@@ -117,10 +118,11 @@ function bestOf(grid) {
 /* What the colours and marks mean. */
 function planeLegend() {
   const swatch = (kinds) => `<svg width="22" height="12" aria-hidden="true">${kinds.map((kind) => `<rect class="${kind}" width="22" height="12"/>`).join("")}</svg>`;
+  const greys = () => `<svg width="80" height="12" aria-hidden="true">${[8, 6, 4, 2, 0].map((paler, k) => `<svg x="${16 * k}" width="16" height="12"><rect class="land" width="16" height="12"/>${'<rect class="paler" width="16" height="12"/>'.repeat(paler)}</svg>`).join("")}</svg>`;
   const water = (many) => ["clear", ...Array.from({ length: many }, () => "water")], item = (shape, text) => { const li = made("li"); li.innerHTML = shape.startsWith("<svg") ? shape : `<svg width="22" height="16" aria-hidden="true">${shape}</svg>`; li.append(` ${text}`); return li; };
   const found = shownField(), has = (keep) => Boolean(found?.level.some(keep));
   const items = [has((level) => level >= 5) && item(swatch(water(1)), "below the start"), has((level) => level >= 6) && item(swatch(water(5)), "a tenth of it"), has((level) => level >= 7) && item(swatch(water(9)), "a hundredth"),
-    has((level) => level === 4) && item(swatch(["clear", "water unknown"]), LEVELS[4]), has((level) => level > 0 && level < 4) && item(swatch(["land"]), "vacuous: above the start"), has((level) => level === 0) && item(swatch(["silent"]), fed.theorem ? "its conditions fail" : "no theorem applies"),
+    has((level) => level === 4) && item(swatch(["clear", "water unknown"]), LEVELS[4]), has((level) => level > 0 && level < 4) && item(greys(), "vacuous: 1, 10, 100, 1000, 10⁴ times the start"), has((level) => level === 0) && item(swatch(["silent"]), fed.theorem ? "its conditions fail" : "no theorem applies"),
     item(`<circle class="point" r="6" cx="11" cy="8"/>`, "your plan: drag it"), bestOf(drawn) && item(`<path class="best" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "smallest bound")];
   const worst = new Set(knownPlaces.filter((one) => one.kind === "worst").map((one) => worstWords(one.above)));
   if (worst.size) items.push(item(`<path class="worst leading" d="M11 2l6 6l-6 6l-6 -6Z"/>`, `${[...worst].sort().join(" or ")}; filled: the smallest`));
@@ -129,4 +131,6 @@ function planeLegend() {
   if (kinds.has("derived")) items.push(item(`<circle class="star derived" r="5" cx="11" cy="8"/>`, "best K or η, derived here"));
   if (kinds.has("printed")) items.push(item(`<circle class="star printed" r="7" cx="11" cy="8"/>`, "best K or η, as printed"));
   put("plane-legend", ...items.filter(Boolean));
+  const whose = fed.theorem ? "the theorem guarantees" : "some theorem guarantees", none = fed.theorem ? "the theorem does not apply" : "no theorem applies";
+  put("plane-words", !found ? `Hatched: ${none}, at any K and η.` : `${has((level) => level >= 5) ? `Blue: ${whose} an improvement over the start; darker is better.` : "No blue here: no plan on this map has a guaranteed improvement over the start."} Grey: the bound is above the start; lighter is closer to it.${has((level) => level === 0) ? ` Hatched: ${none}.` : ""}`);
 }

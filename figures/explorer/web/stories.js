@@ -102,7 +102,18 @@ function eachOf(story) {
 function tell(story, step) {
   telling = { story, step, before: telling?.before ?? fed, each: eachOf(story) };
   stepInto(story, step);
+  telling.of = storySetting();
   arrangeFederation();
+  told_();
+}
+
+/* What a sentence of a story is about: all of the state but the point and the theorem that is shown. */
+const storySetting = () => { const { place, target, words: moved_, plan: { local_steps, step_size, ...plan } } = fed; return JSON.stringify([place, target, moved_, plan]); };
+
+/* A reader who chooses another setting has left the story. */
+function leaveStory() {
+  if (!telling || telling.of === storySetting()) return;
+  telling = null;
   told_();
 }
 
@@ -114,11 +125,12 @@ function resumeStory(place) {
   const now = fed;
   telling = STORIES[place?.story]?.steps[place.step] ? { ...place, before: atlas.federations[place.before.place] ? place.before : freshFederation(), each: telling?.story === place.story ? telling.each : eachOf(place.story) } : null;
   fed = now;
+  if (telling) telling.of = storySetting();
   told_();
 }
 
 /* The rows of all steps of the story, while the page is where it takes place. */
-const storyRows = () => (telling && fed.place === (STORIES[telling.story].place ?? 0) && fed.target === (STORIES[telling.story].target ?? atlas.targets[0]) ? telling.each.flatMap(({ rows }) => rows) : []);
+const storyRows = () => (telling && fed.place === (STORIES[telling.story].place ?? 0) ? telling.each.flatMap(({ rows }) => rows) : []);
 
 /* The reader gets back what was there before. */
 function endStory() {
