@@ -10,15 +10,10 @@ import subprocess
 import pytest
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")
-START = 'if (typeof document === "undefined") serve(); else start();'
+START = 'if (typeof document === "undefined") serve(); else { globalThis.explorer = explorer; start(); }'
 INSTEAD = """
-({ claims, papers } = GIVEN.data);
-bounds = new Map(GIVEN.data.bounds.map((b) => [b.name, b]));
-if (GIVEN.data.atlas.targets) {
-  atlas = GIVEN.data.atlas;
-  atlas.places = new Map(atlas.situations.map((key, i) => [key, i]));
-  fed = freshFederation();
-}
+fill(GIVEN.alone ? { ...GIVEN.data, atlas: GIVEN.alone } : GIVEN.data);
+fed = freshFederation();
 const attempt = (act) => { try { return act(); } catch (error) { return error.message; } };
 const wholePlane = (...task) => {
   const steps = plane(...task);
@@ -27,9 +22,6 @@ const wholePlane = (...task) => {
 console.log(JSON.stringify((() => { %s })()));
 """
 """What the page does when it opens, as far as that needs no document; then the answer to a question."""
-DOCUMENT = """
-globalThis.document = { getElementById: (id) => ({ options: (GIVEN.selects[id] ?? []).map((value) => ({ value })) }) };
-"""
 
 
 def code_of(html):
@@ -46,12 +38,8 @@ def answer(html, question, **more):
     """What the code of a page returns: ``question`` is the body of a function, in which ``GIVEN`` has the arguments."""
     script = code_of(html)
     assert script.count(START) == 1
-    selects = {
-        name: re.findall(r'<option value="([^"]*)"', options)
-        for name, options in re.findall(r'<select id="(\w+)"[^>]*>(.*?)</select>', html)
-    }
-    given = json.dumps({"data": unpacked(html), "selects": selects, **more})
-    program = f"const GIVEN = {given};\n{DOCUMENT}{script.replace(START, INSTEAD % question)}"
+    given = json.dumps({"data": unpacked(html), **more})
+    program = f"const GIVEN = {given};\n{script.replace(START, INSTEAD % question)}"
     run = subprocess.run(["node", "-"], input=program, capture_output=True, text=True)
     assert not run.returncode, run.stderr[-2000:]
     return json.loads(run.stdout)

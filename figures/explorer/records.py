@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from paper_checks.claims.claim import Claim, Status
 
 from . import optima, ranges, verdicts
 from .javascript import javascript
+from .titles import titles
 
 FIRST = ("local_steps", "step_size", "cohort", "rounds")
 """What a run chooses, in the order of the page; the rest of it follows."""
@@ -46,11 +46,11 @@ class NamedBound:
         return ":" in self.label
 
 
-def data(entries: Sequence[NamedBound], store: Path | None = None) -> Record:
+def data(entries: Sequence[NamedBound]) -> Record:
     """Everything the page shows but the code: the bounds, their papers, and the claims about them."""
     named = {e.label: e.bound for e in entries}
     claims = verdicts.by_bound(named)
-    known = _points(entries, store)
+    named_titles = titles(e.bound for e in entries)
     used = list(dict.fromkeys(c.name for group in claims.values() for c in group))
     place = {name: i for i, name in enumerate(used)}
     by_name = {c.name: _claim(c) for group in claims.values() for c in group}
@@ -58,7 +58,8 @@ def data(entries: Sequence[NamedBound], store: Path | None = None) -> Record:
         "papers": {k: [p.short, p.title] for k, p in PAPERS.items()},
         "claims": [by_name[name] for name in used],
         "bounds": [
-            record(e) | {"claims": [place[c.name] for c in claims[e.label]], "points": known.get(e.bound.name, [])}
+            record(e)
+            | {"claims": [place[c.name] for c in claims[e.label]], "title": named_titles.get(e.bound.name, e.label)}
             for e in entries
         ],
     }
@@ -71,12 +72,25 @@ def _claim(claim: Claim) -> list[str]:
     return [claim.name, verdicts.verdict(claim), claim.words, str(claim.source), kind, why]
 
 
-def _points(entries: Sequence[NamedBound], store: Path | None) -> Mapping[str, Any]:
-    if store is None:
-        return {}
-    from . import measured
+def alone(entries: Sequence[NamedBound]) -> Record:
+    """What a page of single bounds is told: it compares nothing, and starts from the example of each bound."""
+    nothing: Record = {"targets": [], "flags": [], "situations": [], "lists": [], "bounds": {}, "plan": {}}
+    named, nothing_else = titles(e.bound for e in entries), {"up_to": {}, "plan": {}}
+    examples = [
+        nothing_else
+        | {"name": named.get(e.bound.name, e.label), "words": "The example of the bound.", "of": e.label}
+        | {"given": example(e.bound)}
+        for e in entries
+    ]
+    return nothing | {"federations": examples}
 
-    return measured.points([e.bound for e in entries if not e.own], store)
+
+def example(bound: Bound) -> Record:
+    """A number of every quantity, or a list where clients or classes differ; equal weights go without saying."""
+    values = ranges.start(bound)
+    count = {bound.axis: ranges.members(bound)} if bound.axis else {}
+    weights = {q.name for q in bound.quantities if q.card.domain.simplex}
+    return {**count, **{name: x for name, x in values.items() if name not in weights}, **ranges.lists(bound)}
 
 
 def record(entry: NamedBound) -> Record:

@@ -82,7 +82,7 @@ function measuredPlans() {
   for (const { target, plan } of measured ?? []) if (plan.rounds === start.rounds) each.set(JSON.stringify([target, plan]), [target, plan]);
   return [...each.values()].map(([target, plan]) => {
     const go = made("button", { type: "button" }, `${targeted(target)}: K = ${plan.local_steps}, η = ${said(plan.step_size, 3)}, N = ${plan.cohort}${plan.relaxation ? `, β = ${plan.relaxation}` : ""}`);
-    go.addEventListener("click", () => { fed = { ...freshFederation(fed.place, target), plan: { ...plan } }; arrangeFederation(); });
+    go.addEventListener("click", () => { fed = { ...freshFederation(fed.place, target), plan: { ...plan } }; arrange(); });
     return go;
   });
 }

@@ -4,7 +4,6 @@ const QUIET = { "conditions not met": "a condition fails", missing: "a number is
 
 /* What the names of conversions mean; a theorem that a value is made of has its own name alone. */
 const meant = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : titled(name));
-const titled = (name) => atlas.titles[name] ?? name;
 
 /* What must fit on the axis: a running story's numbers too, so that its steps can be compared by eye. */
 const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
@@ -103,11 +102,13 @@ function evidenceMark({ kind, value, error }, X) {
   return `${whisker}${kind === "worst" ? `<path class="worst" d="M${x.toFixed(1)} 0l4.5 4.5l-4.5 4.5l-4.5 -4.5Z"/>` : `<circle class="run" r="4" cx="${x.toFixed(1)}" cy="4.5"/>`}`;
 }
 
-/* The chosen theorem at the plan: its terms, or why it has no value. */
-function inWords(rows) {
-  const row = byTheorem(rows).find((one) => one.bound.name === fed.theorem || one.alias?.includes(fed.theorem)) ?? rows.find((one) => one.bound.name === fed.theorem);
-  if (!row) return put("plane-terms");
-  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan ${QUIET[row.state]}: ${row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
+/* The row of the theorem that is shown. */
+const rowShown = () => byTheorem(shownRows).find((one) => one.bound.name === fed.theorem || one.alias.includes(fed.theorem)) ?? shownRows.find((one) => one.bound.name === fed.theorem);
+
+/* The row at the plan: its terms, or why it has no value. */
+function inWords(row) {
+  if (!row) return [];
+  if (!RANKED.includes(row.state)) return [made("p", {}, `At your plan ${QUIET[row.state]}: ${row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`)];
   const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
   const items = row.bound.terms.map((name, k) => {
     const li = made("li");
@@ -118,7 +119,7 @@ function inWords(rows) {
   const by = row.conversions.length ? [made("p", { className: "hint" }, `Converted by ${row.conversions.map(meant).join("; ")}.`)] : [], trust = row.trusted.length ? [made("p", { className: "hint" }, `Assumed: ${row.trusted.join("; ")}.`)] : [];
   const beside = (row.evidence ?? []).map((one) => made("p", { className: "hint" }, `${SIGNS[one.kind]} ${besideWords(row, one)}; ${one.what}.`));
   const more = [...beside, ...by, ...trust];
-  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}; its terms:`), made("ul", {}, ...items), ...(more.length ? [folded("Assumptions, conversions and evidence", made("div", {}, ...more), false)] : []));
+  return [made("p", {}, "At your plan ", made("strong", {}, said(row.value)), `, ${SAYS[row.state]}; its terms:`), made("ul", {}, ...items), ...(more.length ? [folded("Assumptions, conversions and evidence", made("div", {}, ...more), false)] : [])];
 }
 
 /* ---- what does not apply ---- */

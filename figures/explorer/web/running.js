@@ -15,7 +15,7 @@ function running() {
 function goThere(steps, size, name) {
   const go = made("button", { type: "button" }, "Go there");
   go.setAttribute("aria-label", `go to K = ${steps}, step size ${said(size, 3)}`);
-  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); showPlan(); pickTheorem(name); });
+  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); showWords("local_steps", "step_size"); pickTheorem(name); });
   return go;
 }
 
