@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")
-START = 'if (typeof document === "undefined") serve(); else { globalThis.explorer = explorer; start(); }'
+START = 'if (typeof document === "undefined") serve(); else { Object.assign(globalThis, { explorer }); start(); }'
 INSTEAD = """
 fill(GIVEN.alone ? { ...GIVEN.data, atlas: GIVEN.alone } : GIVEN.data);
 fed = freshFederation();
@@ -29,16 +29,24 @@ def code_of(html):
     return re.search(r"<script>(.*)</script>", html, re.DOTALL)[1]
 
 
-def unpacked(html):
-    """The data of a page."""
+def packed(html):
+    """The data of a page, as it holds them."""
     return json.loads(gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', html)[1])))
+
+
+def unpacked(html):
+    """The same with each quantity of a bound written out."""
+    data = packed(html)
+    for bound in data["bounds"]:
+        bound["quantities"] = [data["quantities"][place] | own for place, own in bound["quantities"]]
+    return data
 
 
 def answer(html, question, **more):
     """What the code of a page returns: ``question`` is the body of a function, in which ``GIVEN`` has the arguments."""
     script = code_of(html)
     assert script.count(START) == 1
-    given = json.dumps({"data": unpacked(html), **more})
+    given = json.dumps({"data": packed(html), **more})
     program = f"const GIVEN = {given};\n{script.replace(START, INSTEAD % question)}"
     run = subprocess.run(["node", "-"], input=program, capture_output=True, text=True)
     assert not run.returncode, run.stderr[-2000:]

@@ -44,7 +44,7 @@ from paper_checks.comparing.run_evidence import at_server
 
 from . import committed, federations, worst
 from .federations import Record
-from .javascript import javascript
+from .javascript import function, javascript
 from .records import NamedBound
 
 TARGETS = (
@@ -273,18 +273,18 @@ def code(factors: Iterable[sp.Expr]) -> str:
         f"const {name} = {text};\n"
         for name, text in {
             "TIES": _listed(map(_tie, ties)),
-            "FACTORS": _listed(_function(factor) for factor in factors),
+            "FACTORS": _listed(function(factor) for factor in factors),
             "SIDES": _named({words: _needing(*sides) for words, sides in SAID.items()}),
             "TRIVIAL": _named({t: _listed(_needing(o.expression) for o in anyway.TRIVIAL.get(t, ())) for t in TARGETS}),
             "PAIR": f"[{','.join(f'(v,s)=>{javascript(part)}' for part in pairs)}]",
-            "MACHINE_NOISE": _function(one_machine.INDEPENDENT),
+            "MACHINE_NOISE": function(one_machine.INDEPENDENT),
             "FOLLOWS": _named({word: _following(*found) for word, found in federations.FOLLOWS.items()}),
         }.items()
     )
 
 
 def _following(expression: sp.Expr, limits: Mapping[str, sp.Expr]) -> str:
-    return f"[{_function(expression)},{_named({other: _function(limit) for other, limit in limits.items()})}]"
+    return f"[{function(expression)},{_named({other: function(limit) for other, limit in limits.items()})}]"
 
 
 def _tie(tie: Tie) -> str:
@@ -294,18 +294,14 @@ def _tie(tie: Tie) -> str:
     defined = role_of(tie.left.name) not in ADMISSIBLE
     return (
         f"[{json.dumps(tie.left.name)},{json.dumps(tie.relation)},{json.dumps(list(tie.asked))},{json.dumps(kind)},"
-        f"{_function(tie.right)},{int(defined)}]"
+        f"{function(tie.right)},{int(defined)}]"
     )
 
 
 def _needing(*expressions: sp.Expr) -> str:
     """The words of expressions, and each as a function."""
     words = json.dumps([q.name for q in quantities_of(expressions)])
-    return f"[{words},{','.join(map(_function, expressions))}]"
-
-
-def _function(expression: sp.Basic) -> str:
-    return f"(v,n,i)=>{javascript(expression)}"
+    return f"[{words},{','.join(map(function, expressions))}]"
 
 
 def _listed(parts: Iterable[str]) -> str:

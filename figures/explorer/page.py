@@ -68,8 +68,13 @@ def _atlas(entries: Sequence[NamedBound]) -> Atlas:
 def _script(entries: Sequence[NamedBound], ties: str) -> str:
     """The formulas as functions and the page's code, closed off from the names of the browser."""
     formulas = ",\n".join(f"{json.dumps(e.label)}:{records.code(e)}" for e in entries)
-    code = "\n".join(_part(f"{name}.js") for name in MODULES)
+    code = _bare("\n".join(_part(f"{name}.js") for name in MODULES))
     return _inert(f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{ties}{code}}})();\n')
+
+
+def _bare(code: str) -> str:
+    """Without comments on lines of their own, and without indents: no text of the page goes over several lines."""
+    return re.sub(r"^ +", "", re.sub(r"^ */\*.*?\*/\n", "", code, flags=re.MULTILINE | re.DOTALL), flags=re.MULTILINE)
 
 
 def _inert(script: str) -> str:

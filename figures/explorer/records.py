@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,6 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.numerics.closed import Optimum
 from bounds.operators import varies
-from bounds.papers import PAPERS
 from bounds.quantities import AXES, Quantity
 from bounds.showing import cards, printing
 from bounds.showing.mathml import inline, mathml
@@ -22,7 +22,7 @@ from bounds.vocabulary import classes, clients
 from paper_checks.claims.claim import Claim, Status
 
 from . import optima, ranges, verdicts
-from .javascript import javascript
+from .javascript import function
 from .titles import titles
 
 FIRST = ("local_steps", "step_size", "cohort", "rounds")
@@ -30,6 +30,8 @@ FIRST = ("local_steps", "step_size", "cohort", "rounds")
 COUNTS: dict[str, Quantity] = dict(zip(AXES, (clients, classes), strict=True))
 INEQUALITIES = {"<=": "le", "<": "lt", ">=": "ge", ">": "gt"}
 """The page's own functions for them, which tell both sides of a condition that fails."""
+OWN = ("letter", "value", "slider", "count")
+"""What a bound says of a quantity for itself."""
 Record = dict[str, Any]
 
 
@@ -54,15 +56,21 @@ def data(entries: Sequence[NamedBound]) -> Record:
     used = list(dict.fromkeys(c.name for group in claims.values() for c in group))
     place = {name: i for i, name in enumerate(used)}
     by_name = {c.name: _claim(c) for group in claims.values() for c in group}
-    return {
-        "papers": {k: [p.short, p.title] for k, p in PAPERS.items()},
-        "claims": [by_name[name] for name in used],
-        "bounds": [
-            record(e)
-            | {"claims": [place[c.name] for c in claims[e.label]], "title": named_titles.get(e.bound.name, e.label)}
-            for e in entries
-        ],
-    }
+    told = [
+        record(e)
+        | {"claims": [place[c.name] for c in claims[e.label]], "title": named_titles.get(e.bound.name, e.label)}
+        for e in entries
+    ]
+    return {"claims": [by_name[name] for name in used], "quantities": _cards(told), "bounds": told}
+
+
+def _cards(bounds: Sequence[Record]) -> list[Record]:
+    """What many bounds say of a quantity alike, once; each of them keeps its place, and what is its own."""
+    found: dict[str, int] = {}
+    for bound in bounds:
+        each = [(one, {key: one.pop(key) for key in OWN if key in one}) for one in bound["quantities"]]
+        bound["quantities"] = [[found.setdefault(json.dumps(one), len(found)), own] for one, own in each]
+    return [json.loads(text) for text in found]
 
 
 def _claim(claim: Claim) -> list[str]:
@@ -214,21 +222,17 @@ def code(entry: NamedBound) -> str:
     an axis), closed forms of minimisers by quantity."""
     bound = entry.bound
     relations = [_relation(r, bound.axis) for r in bound.relations]
-    relations += [f"[{_function(limit)},0]" for limit in _limits(bound).values()]
+    relations += [f"[v=>{limit},0]" for limit in _limits(bound).values()]
     closed = [
-        f"{over}:[{_function(javascript(o.at))},[{','.join(_function(javascript(r)) for r in o.requires)}]]"
-        for over, o in optima.derived(bound).items()
+        f"{over}:[{function(best.at)},[{','.join(map(function, best.requires))}]]"
+        for over, best in optima.derived(bound).items()
     ]
-    terms = ",".join(_function(javascript(term)) for term in bound.spelled_terms.values())
+    terms = ",".join(map(function, bound.spelled_terms.values()))
     return f"{{t:[{terms}],c:[{','.join(relations)}],o:{{{','.join(closed)}}}}}"
 
 
 def _relation(relation: Any, axis: str) -> str:
     each = int(bool(axis) and varies(relation, axis))
     if (named := INEQUALITIES.get(getattr(relation, "rel_op", ""))) is None:
-        return f"[{_function(javascript(relation))},{each}]"
-    return f"[(v,n,i,s)=>{named}({javascript(relation.lhs)},{javascript(relation.rhs)},s),{each}]"
-
-
-def _function(body: str) -> str:
-    return f"(v,n,i)=>{body}"
+        return f"[{function(relation)},{each}]"
+    return f"[{function(relation.lhs, relation.rhs, of=f'{named}({{}},{{}},s)')},{each}]"

@@ -2,8 +2,11 @@
 
 import json
 import shlex
+import shutil
+import subprocess
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
 from urllib.parse import quote
@@ -55,6 +58,13 @@ def printed(act, *arguments):
     with redirect_stdout(StringIO()) as out:
         act(*arguments)
     return out.getvalue()
+
+
+@pytest.mark.skipif(shutil.which("tsc") is None, reason="needs typescript from npm")
+def test_the_parts_of_the_page_agree_on_what_they_hand_to_each_other():
+    web = Path(records.__file__).parent / "web"
+    checked = subprocess.run(["tsc", "--noEmit", "-p", web], capture_output=True, text=True)
+    assert not checked.stdout
 
 
 # ---- one bound ----

@@ -82,7 +82,7 @@ def test_a_record_agrees_with_its_code_and_starts_inside_the_theorem(name):
     decided = [c["words"] for c in record["conditions"] if c["kind"] in ("numeric", "domain")]
     assert decided[: len(bound.numeric_conditions)] == [c.words for c in bound.numeric_conditions]
     minimisers = sum(1 + len(o["derived"]["needs"]) for o in record["optima"] if o["derived"])
-    functions = code.count("(v,n,i)=>") + code.count("(v,n,i,s)=>")
+    functions = len(re.findall(r"v(?:,n)?(?:,i)?(?:,s)?\)?=>", code))
     assert functions == len(bound.terms) + len(decided) + minimisers
     assert record["terms"] == list(bound.terms)
     values = {q["name"]: q["value"] for q in record["quantities"] if not q.get("count")}
@@ -304,7 +304,7 @@ def test_every_part_of_the_atlas_refers_to_what_is_there():
     for places in data["ways"].values():
         assert len(places) == len(data["situations"])
         assert max(places) < len(data["reached"])
-    factors = made.code.split("const SIDES")[0].split("const FACTORS")[1].count("(v,n,i)=>")
+    factors = len(re.findall(r"\bv(?:,n)?(?:,i)?\)?=>", made.code.split("const SIDES")[0].split("const FACTORS")[1]))
     found = [ways for by_target in data["reached"] for ways in by_target.values() if isinstance(ways, list)]
     assert {way[2] for ways in found for way in ways} == set(range(factors))
     assert all(len(answers) == len(data["situations"]) for answers in data["assumptions"])

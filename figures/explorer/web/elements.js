@@ -3,6 +3,9 @@
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
 
+/** @param {string} selector @returns {any[]} */
+const every = (selector) => [...document.querySelectorAll(selector)];
+
 /** @param {string} tag @param {object} properties @param {(Node|string)[]} children @returns {any} */
 function made(tag, properties = {}, ...children) {
   const node = Object.assign(document.createElement(tag), properties);

@@ -1,11 +1,13 @@
 /* The bounds as functions: values of quantities in, terms and failing conditions out. */
+const { abs, ceil, exp, floor, log, max, min, pow, sign, sqrt, trunc } = Math;
+
 function sum(length, f) {
   let total = 0;
   for (let k = 0; k < length; k++) total += f(k);
   return total;
 }
 
-function top(length, f) {
+function largest(length, f) {
   let most = -Infinity;
   for (let k = 0; k < length; k++) { const x = f(k); if (!(x <= most)) most = x; }
   return most;
@@ -21,7 +23,8 @@ const growth = (x, y) => {
   return (Math.abs(y) % 2 ? -1 : 1) * Math.exp(y * Math.log1p(-2 - x));
 };
 
-/* Terms, their sum and the places of failing conditions, at values by name and lengths of the axes. */
+/** Terms, their sum and the places of failing conditions, at values by name and lengths of the axes.
+ * @param {Bound} bound @param {Values} v @param {Lengths} n */
 function evaluated(bound, v, n, entry = 0) {
   const code = CODE[bound.name];
   const terms = code.t.map((f) => f(v, n, entry));
@@ -50,8 +53,9 @@ function bothSides(bound, k, v, n) {
   return {};
 }
 
-/* Values of a bound's quantities and the length of its axis: what the setting has or implies, else the bound's own example.
-What the setting has for other plans alone is none of this one. */
+/** Values of a bound's quantities and the length of its axis: what the setting has or implies, else the bound's own
+ * example. What the setting has for other plans alone is none of this one.
+ * @param {Bound} bound @param {World} world @returns {[Values, Lengths]} */
 function inputs(bound, world) {
   const v = { ...world.v, ...bound.given }, n = { ...world.n }, b = atlas.bounds[bound.name];
   for (const word of Object.keys(b?.from ?? {})) v[word] = v[source(b, word, v)];
@@ -73,7 +77,8 @@ function members(quantity, length, value) {
   return Array(length).fill(quantity.simplex ? 1 / length : typeof value === "number" ? value : quantity.value);
 }
 
-/* The best constants that hold in a world, where the bound leaves some to choose. */
+/** The best constants that hold in a world, where the bound leaves some to choose.
+ * @param {Bound} bound @param {World} world @returns {Values} */
 function chosenIn(bound, world) {
   const b = atlas.bounds[bound.name], found = {};
   if (!b || !(b.pair.length || b.free) || lacking(b, world).length) return found;

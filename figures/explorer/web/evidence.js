@@ -1,6 +1,6 @@
 /* Numbers beside the rows that a theorem must stand above if it is true: exact worst cases of the committed tables, exact
 numbers of quadratics, and measurements that are committed. */
-const largestOf = (value) => (Array.isArray(value) ? top(value.length, (k) => value[k]) : value);
+const largestOf = (value) => (Array.isArray(value) ? largest(value.length, (k) => value[k]) : value);
 const near = (a, b) => Math.abs(a - b) <= atlas.worst.alike * Math.max(Math.abs(a), Math.abs(b));
 const evidenced = (target, world) => withEvidence(compared(target, world), world);
 

@@ -4,9 +4,15 @@ const VERSION = "2", LIMITS = { relaxation: 0.5 }, MOST_COUNT = 1e15;
 const PLAN_WORDS = ["local_steps", "step_size", "cohort", "rounds", "runtime", "relaxation"];
 const PROBLEM_WORDS = ["smoothness", "strong_convexity", "gradient_variance", "optimum_dissimilarity", "initial_gap", "optimal_loss", "initial_distance_sq", "grad_cap_sq", "lipschitz", "samples", "samples_per_round"];
 const TOGETHER = { gradient_variance: ["client_gradient_variance"], optimum_dissimilarity: ["heterogeneity", "uniform_dissimilarity", "dissimilarity_offset"] };
-let bounds = new Map(), claims = [], papers = {}, fed = null;
+/** @type {Map<string, Bound>} */
+let bounds = new Map();
+/** @type {string[][]} */
+let claims = [];
+/** @type {State} */
+let fed = null;
 
 const federation = () => atlas.federations[fed.place];
+/** @returns {State} */
 const freshFederation = (place = 0, target = atlas.federations[place].target ?? atlas.targets[0] ?? "") => {
   const { of = "", plan } = atlas.federations[place];
   return { place, target, theorem: of, x: "", words: {}, plan: { ...atlas.plan, ...plan } };
@@ -64,10 +70,10 @@ const here = () => { const { given, upTo } = told(); return worldOf(given, upTo)
 const TARGETS = { grad_norm_sq: "squared gradient norm", distance_sq: "squared distance to the best model", divergence: "divergence of clients" };
 const targeted = (name) => TARGETS[name] ?? words(name);
 
-/* A quantity as the bound of the panel has it, else as any bound has it. */
+/** A quantity as the bound of the panel has it, else as any bound has it. @param {string} name @returns {Quantity} */
 function quantityOf(name) {
   for (const b of [opened(), ...bounds.values()]) for (const q of b?.quantities ?? []) if (q.name === name) return q;
-  return { name, letter: "", meaning: words(name), unit: "1", domain: "" };
+  return /** @type {any} */ ({ name, letter: "", meaning: words(name), unit: "1", domain: "" });
 }
 
 /* Numbers of the setting that have a control of their own; the panel of a bound has those that nothing gives. */
@@ -126,7 +132,7 @@ function refusedList(q, list) {
 const readValue = (q, text) => (text.includes(",") ? text.split(",").map(typed) : q.simplex && text.trim() === "" ? undefined : typed(text));
 const writtenValue = (value) => (value === undefined ? "" : [value].flat().map((x) => Number(x.toPrecision(6))).join(", "));
 
-/* A number, or a list, with a slider where it is a number. */
+/** A number, or a list, with a slider where it is a number. @param {string} word */
 function controlOf(word, value = valueOf(word)) {
   const box = made("div", { className: "control", id: `fc-${word}` }), q = quantityOf(word), listed = Array.isArray(value) || q.simplex, steps = listed ? [] : stepsOf(word);
   const field = made("input", { id: `f-${word}`, inputMode: q.axis ? "text" : "decimal", autocomplete: "off", value: writtenValue(value), placeholder: q.simplex ? "equal" : "" });

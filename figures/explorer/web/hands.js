@@ -1,5 +1,7 @@
 /* What people do on the page, and when what is computed again. */
-let shownRows = [], job = null, frames = 0, ladderWide = 0, planeWide = 0, keptLink = 0, byItself = true, pressed = false;
+/** @type {Row[]} */
+let shownRows = [];
+let job = null, waiting = 0, ladderWide = 0, planeWide = 0, keptLink = 0, byItself = true, pressed = false;
 const taken = { drags: [], planes: [], ladders: [], paints: [] };
 
 /* A change of the plan needs the ladder anew; one of anything else the plane too. */
@@ -7,7 +9,7 @@ function moved(word = "") {
   leaveStory();
   put("plane-hover"); // it was of the setting before
   if (word !== "local_steps" && word !== "step_size" && !single()) recompute();
-  if (!frames) frames = requestAnimationFrame(redraw);
+  if (!waiting) waiting = requestAnimationFrame(redraw);
   clearTimeout(keptLink);
   keptLink = setTimeout(keep, 300);
 }
@@ -35,7 +37,7 @@ function keepingFocus(id, act) {
 }
 
 function redraw() {
-  frames = 0;
+  waiting = 0;
   const begin = performance.now(), world = here();
   if (ladderWide > 0) rerank(world, begin);
   panel(world);
@@ -63,7 +65,7 @@ function sentence({ v }) {
   put("sentence", plan, made("strong", {}, result), before, count);
 }
 
-/* The plane anew: in its thread, else in slices between frames, of which the newest change alone is worked on. */
+/* The plane anew: in its thread, else in slices between waiting, of which the newest change alone is worked on. */
 function recompute() {
   const { given, upTo } = told();
   if (drawn) drawn.stale = true;
@@ -73,7 +75,7 @@ function recompute() {
   const slice = () => {
     if (job !== mine) return;
     const begin = performance.now();
-    let next = { done: false };
+    let next = /** @type {IteratorResult<number, Grid>} */ ({ done: false });
     while (!next.done && performance.now() - begin < SLICE) next = mine.steps.next();
     mine.busy += performance.now() - begin;
     if (!next.done) return requestAnimationFrame(slice);
@@ -181,8 +183,8 @@ function listen() {
   $("theme").addEventListener("click", otherTheme);
   $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrange(); });
   $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrange(); });
-  for (const [kind, down] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) addEventListener(kind, () => { pressed = down; }, true);
-  addEventListener("hashchange", () => { if (location.hash !== federationLink()) open(location.hash); });
+  for (const kind of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(kind, () => { pressed = kind === "pointerdown"; }, true);
+  addEventListener("hashchange", () => { if (location.hash !== federationLink()) openAt(location.hash); });
   listenPanel();
   if (!single()) listenPlane();
 }
@@ -204,8 +206,8 @@ function listenPlane() {
   $("budget").addEventListener("change", () => budgeted($("budget").value));
   box.addEventListener("pointerleave", () => put("plane-hover"));
   $("open-bound").addEventListener("click", () => { $("one").open = true; $("one").scrollIntoView({ block: "start" }); $("one").firstElementChild.focus({ preventScroll: true }); });
-  for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });
-  for (const button of document.querySelectorAll("[data-told]")) button.addEventListener("click", () => copy(button.dataset.told, COMPARISONS[button.dataset.told](), "fed-"));
+  for (const button of every("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });
+  for (const button of every("[data-told]")) button.addEventListener("click", () => copy(button.dataset.told, COMPARISONS[button.dataset.told](), "fed-"));
   $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); $("load-json").value = ""; });
   $("load-runs").addEventListener("change", async () => { const [file] = $("load-runs").files; if (file) takeRuns(file.name, await file.text()); $("load-runs").value = ""; });
   new ResizeObserver(([entry]) => { planeWide = Math.floor(entry.contentRect.width); paintPlane(); }).observe(box);

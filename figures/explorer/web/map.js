@@ -1,7 +1,9 @@
 /* The map of K and eta as SVG text: the smallest valid bound, or one theorem, by colour; where none applies; and the plan. */
 const LEVELS = ["no value: a condition fails", "vacuous: more than 10⁴ times the start", "vacuous: more than 10 times the start", "vacuous: above the start",
   "below what its premises alone give, not known to be below the start", "informative: below the start", "at most a tenth of the start", "a hundredth", "a thousandth"];
-let drawn = null, frameOf = null, knownPlaces = [];
+/** @type {Grid} */
+let drawn = null;
+let frameOf = null, knownPlaces = [];
 
 /* Shares of the start at which the colour changes: above it a paler grey with every half decade that is nearer, below it
    a darker blue with every quarter of a decade. */

@@ -7,12 +7,13 @@ async function unpacked() {
 
 /* Takes what the page is told, here and in its thread. */
 function fill(data) {
-  ({ atlas, claims, papers } = data);
-  bounds = new Map(data.bounds.map((b) => [b.name, b]));
+  ({ atlas, claims } = data);
+  const whole = ([place, own]) => ({ ...data.quantities[place], ...own });
+  bounds = new Map(data.bounds.map((b) => [b.name, { ...b, quantities: b.quantities.map(whole) }]));
   atlas.places = new Map(atlas.situations.map((key, k) => [key, k]));
 }
 
-function open(address) {
+function openAt(address) {
   const text = mended(address);
   try {
     fed = federationOf(text);
@@ -40,7 +41,7 @@ async function start() {
   $("if").open = innerWidth > 760;
   $("one").open = innerWidth > 760 || single();
   if (!single()) { startThread(); told_(); }
-  open(location.hash);
+  openAt(location.hash);
   listen();
 }
 
@@ -54,7 +55,7 @@ const explorer = {
   rows: (target, given, upTo) => evidenced(target, worldOf(given, upTo)).map(rowTold), drawn: () => drawn, levels: () => LEVELS, taken,
   threaded: () => thread !== null, dropThread, take, takeRuns,
   /* Nothing is under way: what is shown is all of the last change. */
-  settled: () => fed !== null && !frames && !job && underWay === null && (single() || (drawn && !drawn.stale)),
+  settled: () => fed !== null && !waiting && !job && underWay === null && (single() || (drawn && !drawn.stale)),
   resting: () => keptLink === 0,
 };
-if (typeof document === "undefined") serve(); else { globalThis.explorer = explorer; start(); }
+if (typeof document === "undefined") serve(); else { Object.assign(globalThis, { explorer }); start(); }

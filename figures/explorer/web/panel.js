@@ -64,7 +64,7 @@ function describe(bound) {
   const found = bound.claims.map((k) => claims[k]).sort((one, two) => place(one) - place(two));
   put("claims", ...found.map(claimed));
   put("claims-title", found.length ? `What the audit says: ${found.length} ${found.length === 1 ? "claim" : "claims"} about this bound` : "The audit speaks of no claim about this bound");
-  document.querySelector("[data-copy=shell]").hidden = !reachable(bound);
+  every("[data-copy=shell]")[0].hidden = !reachable(bound);
 }
 
 function claimed([name, verdict, text, source, kind, because]) {
@@ -145,6 +145,6 @@ function listenPanel() {
   box.addEventListener("pointermove", (event) => { if (held) take(event); });
   for (const kind of ["pointerup", "pointercancel"]) box.addEventListener(kind, () => { held = false; });
   $("x").addEventListener("change", () => { fed.x = $("x").value; moved("local_steps"); });
-  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(button.dataset.copy, COPIES[button.dataset.copy]()));
+  for (const button of every("[data-copy]")) button.addEventListener("click", () => copy(button.dataset.copy, COPIES[button.dataset.copy]()));
   new ResizeObserver(([entry]) => { panelWide = Math.floor(entry.contentRect.width); moved("local_steps"); }).observe(box);
 }

@@ -50,6 +50,7 @@ function audited(name) {
   return text ? ` The audit's verdict on “${text}”: ${verdict}${verdict === "REPAIRED" ? ", which is to say that it fails as printed and a repair of it holds" : ""}.` : "";
 }
 
+/** @type {Story[]} */
 const STORIES = [
   { title: "Which K is best?", place: 1, target: "grad_norm_sq", theorem: CHOSEN, steps: [
     { name: () => `bound: K = ${leastBy(byK(), "bound").steps}`, say: () => { const each = byK(), best = leastBy(each, "bound"); return `Two clients, two rounds, η = ${SIZE_TOLD}: of one to four local steps ${titled(CHOSEN)} recommends K = ${best.steps}, where it is smallest. Should you take ${best.steps}?`; }, plan: toldPlan("bound") },
