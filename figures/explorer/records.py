@@ -83,12 +83,10 @@ def _claim(claim: Claim) -> list[str]:
 def alone(entries: Sequence[NamedBound]) -> Record:
     """What a page of single bounds is told: it compares nothing, and starts from the example of each bound."""
     nothing: Record = {"targets": [], "flags": [], "situations": [], "lists": [], "bounds": {}, "plan": {}}
-    named, nothing_else = titles(e.bound for e in entries), {"up_to": {}, "plan": {}}
+    named = titles(e.bound for e in entries)
+    usual: Record = {"words": "The example of the bound.", "up_to": {}, "plan": {}}
     examples = [
-        nothing_else
-        | {"name": named.get(e.bound.name, e.label), "words": "The example of the bound.", "of": e.label}
-        | {"given": example(e.bound)}
-        for e in entries
+        usual | {"name": named.get(e.bound.name, e.label), "of": e.label, "given": example(e.bound)} for e in entries
     ]
     return nothing | {"federations": examples}
 

@@ -89,8 +89,8 @@ function recompute() {
 
 function paintPlane() {
   if (!drawn || !(planeWide > 0)) return;
-  const begin = performance.now(), world = here(), name = fed.theorem || leader(shownRows)?.bound.name;
-  knownPlaces = [...(fed.theorem ? worstPlaces(fed.theorem, drawn.target, drawn.given, drawn.upTo) : []), ...(name ? measuredPlaces(name, drawn.target, world) : [])];
+  const begin = performance.now(), world = here(), name = mapped() || leader(shownRows)?.bound.name;
+  knownPlaces = [...(mapped() ? worstPlaces(mapped(), drawn.target, drawn.given, drawn.upTo) : []), ...(name ? measuredPlaces(name, drawn.target, world) : [])];
   $("plane").innerHTML = planeSvg(drawn, planeWide);
   pointMarks(world);
   planeLegend();
@@ -165,7 +165,7 @@ function placed(plan) {
 /* The value where the pointer is: at that very plan, of the theorem that is shown or of the best one. */
 function hover(event) {
   if (!frameOf) return;
-  const { local_steps, step_size } = planAt(event), { given, upTo } = told(), world = worldOf({ ...given, local_steps, step_size }, upTo), bound = bounds.get(fed.theorem);
+  const { local_steps, step_size } = planAt(event), { given, upTo } = told(), world = worldOf({ ...given, local_steps, step_size }, upTo), bound = bounds.get(mapped());
   const rows = !(world.v.rounds >= 1) ? [] : bound ? byTheorem(rowsOf(bound, fed.target, world, machineOf(world))) : byTheorem(compared(fed.target, world)).filter((one) => !one.printed), row = rows[0];
   put("plane-hover", `K = ${local_steps}, η = ${said(step_size, 3)}: ${row ? `${said(row.value, 3)}, ${LEVELS[levelOf(row.value, row)]}` : "no value"}`);
 }

@@ -10,7 +10,8 @@ let frameOf = null, knownPlaces = [];
 const VACUOUS = Array.from({ length: 8 }, (_, k) => 10 ** ((8 - k) / 2)), BELOW = Array.from({ length: 13 }, (_, k) => 10 ** (-k / 4));
 
 /* What the map shows: one theorem, or the smallest valid bound of all. */
-const shownField = () => (fed.theorem ? drawn.found.get(fed.theorem) : (drawn.overall ??= smallest(drawn.found)));
+const mapped = () => (atlas.bounds[fed.theorem] ? fed.theorem : "");
+const shownField = () => (mapped() ? drawn.found.get(mapped()) : (drawn.overall ??= smallest(drawn.found)));
 
 /* Columns of the grid, and their whole numbers of steps: the smallest have several columns, of which one is drawn at its K. */
 const whole_ = Array.from({ length: SIDE }, (_, k) => k), stepsAt = (column) => Math.max(1, Math.round(along({ low: 1, high: MOST_STEPS }, column)));
@@ -77,9 +78,9 @@ function planeSvg(grid, wide) {
 function placeless(name, { v, n }) {
   if (!name || drawn.found.has(name)) return "";
   const own = atlas.bounds[name]?.rest.map(([text]) => SIDES[text]).find((one) => one?.[0].includes("step_size") && one[0].every((word) => v[word] !== undefined));
-  const lines = !atlas.bounds[name] ? ["not a bound on a run: its panel alone shows it"] : shownRows.some((row) => row.bound.name === name && row.composed) ? ["combined from other theorems: in the ranking only"]
-    : own ? ["requires one step size:", `at K = ${v.local_steps}, η = ${exactly(own[2](v, n, 0))}`] : ["its conditions fail at every K and η here"];
-  const { left, right, top, bottom } = frameOf, y = (top + bottom) / 2;
+  const row = rowShown(), lines = row?.composed ? ["combined from other theorems: in the ranking only"]
+    : own ? ["requires one step size:", `at K = ${v.local_steps}, η = ${exactly(own[2](v, n, 0))}`] : [row && row.state !== "conditions not met" ? `no value here: ${QUIET[row.state] ?? ""}` : "its conditions fail at every K and η here"];
+  const { left, right, top } = frameOf, y = top + 24;
   return lines.map((line, k) => `<text class="halo" text-anchor="middle" x="${(left + right) / 2}" y="${y + 20 * k}">${line}</text>`).join("");
 }
 
@@ -91,7 +92,7 @@ function pointMarks(world) {
   const known = knownPlaces.map(({ steps, size, value, error, words: text, what, kind }, k) => placeMark(X, Y, steps, size, kind, k === 0 || knownPlaces[k - 1].kind !== kind, `${text}${error > 0 ? ` ± ${said(error, 2)}` : ""} at K = ${steps}, η = ${said(size, 3)}; ${what}`)).join("");
   const outside = fed.plan.local_steps > X.high || fed.plan.step_size < Y.low || fed.plan.step_size > Y.high;
   put("plane-stars", outside ? `Your plan, K = ${fed.plan.local_steps} and η = ${said(fed.plan.step_size, 3)}, lies beyond this map. ` : "", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
-  $("plane-marks").innerHTML = `${sameMove(X, Y)}<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}${placeless(fed.theorem, world)}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
+  $("plane-marks").innerHTML = `${sameMove(X, Y)}<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}${placeless(mapped(), world)}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
 }
 
 /* Plans that move as far in a round as yours: the same K times eta. */
@@ -122,11 +123,11 @@ function planeLegend() {
   const greys = () => `<svg width="80" height="12" aria-hidden="true">${[8, 6, 4, 2, 0].map((paler, k) => `<svg x="${16 * k}" width="16" height="12"><rect class="land" width="16" height="12"/>${'<rect class="paler" width="16" height="12"/>'.repeat(paler)}</svg>`).join("")}</svg>`;
   const water = (many) => ["clear", ...Array.from({ length: many }, () => "water")], item = (shape, text) => { const li = made("li"); li.innerHTML = shape.startsWith("<svg") ? shape : `<svg width="22" height="16" aria-hidden="true">${shape}</svg>`; li.append(` ${text}`); return li; };
   const found = shownField(), has = (keep) => Boolean(found?.level.some(keep));
-  const whose = fed.theorem ? "the theorem" : "a theorem", items = [
-    has((level) => level >= 5) && item(swatch(water(1)) + swatch(water(5)) + swatch(water(9)), `${whose} guarantees less than the start: a little, a tenth, a hundredth of it`),
+  const whose = mapped() ? "the theorem" : "a theorem", items = [
+    has((level) => level >= 5) && item(swatch(water(1)) + swatch(water(5)) + swatch(water(9)), `${whose} guarantees less than before training: a little, a tenth, a hundredth`),
     has((level) => level === 4) && item(swatch(["clear", "water unknown"]), LEVELS[4]),
-    has((level) => level > 0 && level < 4) && item(greys(), `the bound is above the start: 1, 10 to 10⁴ times; it says nothing${has((level) => level >= 4) ? "" : " anywhere on this map"}`),
-    has((level) => level === 0) && item(swatch(["silent"]), fed.theorem ? "its conditions fail" : "no theorem applies"),
+    has((level) => level > 0 && level < 4) && item(greys(), `the bound is above the value before training, 1 to 10⁴ times: it says nothing${has((level) => level >= 4) ? "" : ", anywhere on this map"}`),
+    has((level) => level === 0) && item(swatch(["silent"]), mapped() ? "its conditions fail" : "no theorem applies"),
     item(`<circle class="point" r="6" cx="11" cy="8"/>`, "your plan: drag it"), bestOf(drawn) && item(`<path class="best" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "smallest bound")];
   const worst = new Set(knownPlaces.filter((one) => one.kind === "worst").map((one) => worstWords(one.above)));
   if (worst.size) items.push(item(`<path class="worst leading" d="M11 2l6 6l-6 6l-6 -6Z"/>`, `${[...worst].sort().join(" or ")}; filled: the smallest`));

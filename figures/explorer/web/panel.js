@@ -1,6 +1,6 @@
 /* The panel of the theorem that is shown: its formula, what it says at the plan and along one quantity, when it holds, and
 what the audit says of it. */
-const POINTS = 60;
+const POINTS = 60, SEARCHED = 20;
 let panelOf = "", controlsOf = "", panelWide = 0;
 
 /* A target that varies over clients or classes is shown of the first one, where they differ. */
@@ -17,10 +17,10 @@ function xOf(bound) {
 }
 
 /* The values along it: those of its slider, fewer of them. */
-function placesOf(word) {
+function placesOf(word, most) {
   const steps = stepsOf(word), log = steps.some((x) => x > 0) && (known(word) ? word !== "relaxation" : Boolean(quantityOf(word).slider[2]));
-  const all = log ? steps.filter((x) => x > 0) : steps, every = Math.ceil(all.length / POINTS);
-  return { log, x: all.filter((_, k) => k % every === 0 || k === all.length - 1) };
+  const all = log ? steps.filter((x) => x > 0) : steps, step = Math.ceil(all.length / most);
+  return { log, x: all.filter((_, k) => k % step === 0 || k === all.length - 1) };
 }
 
 /* What the bound says at other values of one number: at other plans with the constants that are best at this one. */
@@ -36,8 +36,8 @@ function curveOf(bound, word, xs, chosen) {
 function picture(bound, world) {
   const word = xOf(bound);
   if (!word) return null;
-  const { x, log } = placesOf(word), at = valueOf(word) ?? quantityOf(word).value, rows = word === "rounds" ? federation().rows ?? [] : [];
-  const best = starsOf(bound, world, word), chosen = chosenIn(bound, world);
+  const best = starsOf(bound, world, word), chosen = chosenIn(bound, world), searched = !inPlan(word) && Object.keys(chosen).length > 0;
+  const { x, log } = placesOf(word, searched ? SEARCHED : POINTS), at = valueOf(word) ?? quantityOf(word).value, rows = word === "rounds" ? federation().rows ?? [] : [];
   return { bound, word, x, log, at, rows, best, found: curveOf(bound, word, x, chosen), here: saysIn(bound, world, chosen), trivial: vacuity(bound, world) };
 }
 
