@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -137,13 +137,18 @@ class Conversion:
     renames: bool = False
     unless: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The words of the factor."""
+        return tuple(each.name for each in quantities_of([self.factor]))
+
     def fits(self, found: ClassOf) -> bool:
         asked = all(getattr(found, name) == value for name, value in self.source.items())
         return asked and not any(getattr(found, name) == value for name, value in self.unless.items())
 
     def refusal(self, found: ClassOf, scenario: Scenario) -> str:
         """Why it is not allowed here, empty if it is."""
-        lacking = [each.name for each in quantities_of([self.factor]) if each.name not in scenario]
+        lacking = [word for word in self.asked if word not in scenario]
         if lacking:
             return f"{self.name} needs {', '.join(lacking)}"
         if self.needs is not None and not self.needs(found, scenario):
@@ -160,9 +165,8 @@ class Conversion:
 
     def at(self, scenario: Scenario) -> float:
         """The factor, with admissible constants at their weaker ends."""
-        return float(
-            evaluated(self.factor, {each.name: scenario[each.name].safe for each in quantities_of([self.factor])})
-        )
+        safe = {word: scenario[word].safe for word in self.asked}
+        return float(evaluated(self.factor, safe) if safe else self.factor)
 
 
 def _starts_at_server(found: ClassOf, scenario: Scenario) -> bool:

@@ -89,7 +89,8 @@ def closed_form(bound: Statement, over: Quantity) -> Optimum:
     falling = {e: c for e, c in powers.items() if e < 0}
     rising = {e: c for e, c in powers.items() if e > 0}
     _check_shape(bound, over, falling, rising)
-    ((a, low),), ((b, high),) = falling.items(), rising.items()
+    (a,), (b,) = falling, rising
+    constant, low, high = (sp.factor_terms(c) if c.is_Add else c for c in (constant, falling[a], rising[b]))
     requires = tuple(r for r in (_positive(bound, over, c) for c in (low, high)) if r is not sp.true)
     at = (-a * low / (b * high)) ** (1 / (b - a))
     # Where the derivative vanishes, low at^a is -b/a times high at^b.
@@ -111,7 +112,7 @@ def bound_powers(bound: Statement, over: Quantity) -> Powers:
                 f"so there is no closed form; {PASS_VALUES}"
             )
         total = add_powers(total, powers)
-    return {e: sp.factor_terms(c) if c.is_Add else c for e, c in total.items() if not c.is_zero}
+    return {e: c for e, c in total.items() if not c.is_zero}
 
 
 def _check_shape(bound: Statement, over: Quantity, falling: Powers, rising: Powers) -> None:
