@@ -11,19 +11,7 @@ from bounds import vocabulary as q
 from bounds.classics.local_sgd import LOCAL_SGD_2019 as LOCAL_SGD
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import (
-    All,
-    At,
-    Dominates,
-    EdgeIs,
-    ImpliedBy,
-    Informative,
-    MeasuredIn,
-    resolve,
-    Same,
-    States,
-    term,
-)
+from ..checkers import All, At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, resolve, Same, States, term
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from ..decaying_k.common import number, short
 from .runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
@@ -251,9 +239,8 @@ THEOREM_2 = Claim(
         },
         wrong=("unit", "by hand"),
     ),
-    note="The proof's last displays have L once. Where L < 1 the print is too small. Of the averaged models the "
-    "print has "
-    "the last one T times; the proof has those before the steps 1 to T, and so does the repair.",
+    note="The proof's last displays have L once. Where L < 1 the print is too small. Of the averaged models the print "
+    "has the last one T times; the proof has those before the steps 1 to T, and so does the repair.",
     repair=Repair(
         "with L in place of its square",
         {
