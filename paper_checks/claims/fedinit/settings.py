@@ -53,7 +53,7 @@ def _weights(book: Book) -> Finding:
     kappas = (resolve(f"fedinit.kappa_{n}", book) for n in (1, 2))
     one, two = (float(kappa.subs(beta, Fraction(1, 10)) / kappa.subs(beta, 0)) for kappa in kappas)
     said = f"divergence times {float(weight):g}, kappa_1 times {one:.3g}, kappa_2 times {two:.3g}"
-    return judged(max(weight, one, two) <= 1, said, {"beta": "0.1"}, weight == 25 and abs(one - 3.731) < 1e-3)
+    return judged(max(float(weight), one, two) <= 1, said, {"beta": "0.1"}, weight == 25 and abs(one - 3.731) < 1e-3)
 
 
 PRAISES = Claim(
