@@ -42,6 +42,7 @@ from paper_checks.claims.checkers import (
     counts_to,
     Dominates,
     DominatesSampled,
+    each,
     exact,
     instances,
     mean,
@@ -109,9 +110,10 @@ NUMBERS = {"a": "1.10", "b": "1.2", "c": "1.20"}
 
 
 def test_an_order_is_strict_and_its_exceptions_are_audited():
-    all_are(HOLDS, Ordered(NUMBERS, (("a", "b"),)))
-    all_are(FAILS, Ordered(NUMBERS, (("b", "a"),)), Ordered(NUMBERS, (("b", "c"),)))  # which are equal
-    ways = [(("a", "b"), ("b", "c")), (("b", "a"), ("b", "c"))]
+    all_are(HOLDS, Ordered(NUMBERS, ("a < b",)), Ordered(NUMBERS, each("a < {k}", k="bc")))
+    assert each("{k} < b < {x}", k="ac", x=(5,)) == ("a < b", "b < 5", "c < b", "b < 5")
+    all_are(FAILS, Ordered(NUMBERS, ("b < a",)), Ordered(NUMBERS, ("b < c",)))  # which are equal
+    ways = [("a < b", "b < c"), ("b < a", "b < c")]
     assert audited(*(Ordered(NUMBERS, way, wrong=("b < c",)) for way in ways)) == [True, False]
 
 
@@ -140,14 +142,14 @@ NOISY = {  # 8 runs: noise is 1.07 deviations where both have the same
 @cases(
     "pairs status significant",
     [
-        ((("low", "high"),), HOLDS, HOLDS),
-        ((("low", "high"), ("low", "middle")), HOLDS, FAILS),
-        ((("low", "middle"),), OPEN, FAILS),  # in order, but by less than noise
-        ((("middle", "low"), ("middle", "high")), OPEN, FAILS),  # in reverse by less than noise
-        ((("high", "low"), ("low", "middle")), FAILS, FAILS),
-        ((("low", "bare"),), HOLDS, HOLDS),  # what has no deviation varies like the other
-        ((("bare", "middle"),), FAILS, FAILS),
-        ((("bare", "high"),), OPEN, FAILS),
+        (("low < high",), HOLDS, HOLDS),
+        (("low < high", "low < middle"), HOLDS, FAILS),
+        (("low < middle",), OPEN, FAILS),  # in order, but by less than noise
+        (("middle < low", "middle < high"), OPEN, FAILS),  # in reverse by less than noise
+        (("high < low", "low < middle"), FAILS, FAILS),
+        (("low < bare",), HOLDS, HOLDS),  # what has no deviation varies like the other
+        (("bare < middle",), FAILS, FAILS),
+        (("bare < high",), OPEN, FAILS),
     ],
 )
 def test_an_order_of_measured_means_is_refuted_beyond_noise_only(pairs, status, significant):
@@ -158,7 +160,7 @@ def test_an_order_of_measured_means_is_refuted_beyond_noise_only(pairs, status, 
 def test_a_difference_has_the_noise_of_all_its_means():
     assert noise("0.4", "0.4", "0.4", "0.4", runs=8) == pytest.approx(0.579, abs=2e-3)
     for number, status in (("1.3", HOLDS), ("1.6", OPEN)):
-        all_are(status, Ordered({"gain": NOISY["gain"], "by": mean(number)}, (("by", "gain"),), runs=8))
+        all_are(status, Ordered({"gain": NOISY["gain"], "by": mean(number)}, ("by < gain",), runs=8))
 
 
 # ---- trends ----
@@ -286,7 +288,7 @@ def test_computed_reads_the_book_and_open_only_says_why():
         (lambda book: sums_to({"row": ("1", "2")}, {"raw": "6.85"}), ""),
         (lambda book: averages_to({"row": ()}, {"row": "6.85"}), "row"),
         (Ordered(NUMBERS, ()), ""),
-        (Ordered(NUMBERS, (("a", "d"),)), "'d'"),
+        (Ordered(NUMBERS, ("a < d",)), "'d'"),
         (lambda book: noise("0.3", runs=1), "got 1"),
         (SlopeIs(lambda book: ([1, 2, 3, -4], [1, 2, 3, 4]), 1), "curve"),
         (SlopeIs(lambda book: ([1, 2, 3], [1, 2, 3]), 1), "curve"),

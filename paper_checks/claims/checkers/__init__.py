@@ -8,7 +8,7 @@ from .limits import MonotoneIn, OrderIs, TendsTo
 from .plain import agreed, All, Computed, Open, Readings, Refuted, undecided
 from .sampled import DominatesSampled
 from .stated import EdgeIs, Requires, requires, States
-from .tables import averages_to, counts_to, exact, Mean, mean, noise, Ordered, Prints, sums_to
+from .tables import averages_to, counts_to, each, exact, Mean, mean, noise, Ordered, Prints, sums_to
 from .trends import SlopeIs, TrendReproduces
 from .units import MeasuredIn
 from .vacuity import Informative
@@ -18,6 +18,6 @@ __all__ = [
     "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Computed", "Derivative", "Dominates", "DominatesSampled",
     "EdgeIs", "Formula", "ImpliedBy", "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered",
     "Prints", "Readings", "Refuted", "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total",
-    "TrendReproduces", "agreed", "averages_to", "counts_to", "derivative_is", "exact", "mean", "noise", "requires",
-    "resolve", "sums_to", "term", "undecided",
+    "TrendReproduces", "agreed", "averages_to", "counts_to", "derivative_is", "each", "exact", "mean", "noise",
+    "requires", "resolve", "sums_to", "term", "undecided",
 ]  # fmt: skip

@@ -9,11 +9,11 @@ import sympy as sp
 from bounds.fedals.letters import C, Delta, K, L, mu, tau, w, Z
 
 from ...reported import table
-from ..checkers import Informative, Ordered, Prints, Readings, resolve, term, undecided
+from ..checkers import each, Informative, Ordered, Prints, Readings, resolve, term, undecided
 from ..checkers.formulas import At
 from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Status
-from .cells import LLM, METHODS, TABLE_1
 from .common import alike, shared
+from .tables import CELLS as RESULTS, LLM
 
 CELLS = table("fedals", "Table 4", version="v2")
 CNN = {row: F(cell.value) for (row, _), cell in CELLS.items()}
@@ -188,14 +188,16 @@ NEARLY = Claim(
     defect=Defect.REFUTED,
 )
 
-LOSSES = Claim(
+LOSSES = {key.removeprefix(f"{LLM} "): cell.value for key, cell in RESULTS.items() if key.startswith(LLM)}
+
+OBJECTIVE = Claim(
     "fedals.table_5.objective",
     "The test results of the language model are accuracies.",
     Kind.SETTING.at("Table 5 against Table 1"),
     Ordered(
-        {**{m: TABLE_1[LLM, m].value for m in METHODS}, "one": 1},
-        tuple((m, "one") for m in METHODS),
-        wrong=tuple(f"{m} < one" for m in METHODS),
+        {**LOSSES, "one": 1},
+        each("{method} < one", method=LOSSES),
+        wrong=each("{method} < one", method=LOSSES),
     ),
     Status.FAILS,
     note="A slip in Table 5, which names top-1 accuracy; Table 1 prints test losses, all above 1, and says so.",
