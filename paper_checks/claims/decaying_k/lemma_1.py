@@ -12,8 +12,8 @@ from bounds.operators import ClientSum
 from bounds.units import PARAMETER
 from bounds.vocabulary import distance_sq
 
-from ..checkers import All, Broken, Computed, Dominates, MeasuredIn, Same, States, term
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..checkers import All, Broken, Dominates, MeasuredIn, Same, States, term
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from .by_hand.scalar import Scalars
 from .common import A1_TO_A3, CAP, number, short
 
@@ -47,7 +47,7 @@ LEMMA_1 = Claim(
     All(
         {
             "stored witness": Broken(LEMMA, "decaying_k_claim.lemma_1_gradient_cap.json", ratio=7.156090841412641),
-            "by plain loops": Computed("the jump at the end of a round, over all cohorts", _jump),
+            "by plain loops": _jump,
             "formula": Same(
                 LEMMA,
                 (1 - eta * mu) * distance_sq
@@ -58,7 +58,6 @@ LEMMA_1 = Claim(
         },
         wrong=("stored witness", "by plain loops"),
     ),
-    known=Status.FAILS,
     note="Started at x^* the defined G is 0 while the clients walk away from it. In the cited work G bounds the "
     "clients' stochastic gradients. On the right the print has x^2 for x^*.",
     repair=Repair(
@@ -104,11 +103,10 @@ LEMMA_1_STEP = Claim(
     All(
         {
             "stored witness": Broken(LEMMA, "decaying_k_claim.lemma_1_step_size.json", ratio=-0.5),
-            "by hand": Computed("one long step, in exact numbers", _long_step),
+            "by hand": _long_step,
         },
         wrong=("stored witness", "by hand"),
     ),
-    known=Status.FAILS,
     note="None is stated in Lemmas 1 and 2; the cited work asks for at most 1/(4L), as Theorem 1 does, so that only "
     "the lemmas by themselves are too wide.",
     repair=Repair(
@@ -151,12 +149,11 @@ INDEPENDENCE = Claim(
     Kind.ASSUMPTION.at("Assumption 3 with Lemma 1, eq. (16)"),
     All(
         {
-            "one coin for all clients": Computed("one step of all clients from x^*", _shared_coin),
-            "one coin for ever": Computed("two clients at rest", _kept_batch),
+            "one coin for all clients": _shared_coin,
+            "one coin for ever": _kept_batch,
         },
         wrong=("one coin for all clients", "one coin for ever"),
     ),
-    known=Status.FAILS,
     note="It fails if read without independence and is not refuted with it: the sum of p_c^2 sigma_c^2 needs noises "
     "that do not correlate over the clients (with one coin for all C it is too small by exactly C), and the cross "
     "term with x_t - x^* needs noise of mean zero given all that came before. The same holds of Lemma 2 and Theorem 1.",
@@ -192,8 +189,7 @@ SAMPLING_FACTOR = Claim(
     "decaying_k.lemma_1_sampling_factor",
     "(C - N)/(N - 1) is the factor of a uniform draw of N out of C clients.",
     Kind.PROOF.at("Lemma 1, eq. (16)"),
-    Computed("the variance of a cohort's mean over all cohorts of five clients", _finite_population),
-    known=Status.FAILS,
+    _finite_population,
     note="It is (C - N)/(C - 1) in the cited work, the print has the cohort where the clients "
     "belong. (16) is only weaker for it; what suffers is that the factor is then bounded by 1.",
     repair=Repair(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from ...reported import table
-from ..checkers import Computed, each, exact, Ordered, Prints
+from ..checkers import each, exact, Ordered, Prints
 from ..checkers.tables import half_unit
 from ..claim import Book, Claim, Finding, Grade, Kind, Status
 from .measured import NAMES, TASKS
@@ -85,7 +85,7 @@ CROP = Claim(
     "decaying_k.table_1_cifar_crop",
     "The CIFAR100 network of Table 1 sees the 28 x 28 crops that the text describes.",
     Kind.TABLE.at("Table 1, CIFAR100, with Section 4.1"),
-    Computed("parameters for 16 to 128 channels, padded or not, on images of both sides", _crop),
+    _crop,
     known=Status.OPEN,
     note="No network of that shape with 16, 32, 64 or 128 channels has 40.0 Mb on 28 x 28 images; one has on 32 x 32. "
     "Crops may have been put back to 32 x 32 by padding, which the text does not say.",

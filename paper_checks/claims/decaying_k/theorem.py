@@ -10,8 +10,8 @@ from bounds.decaying_k.letters import C, eta, F_0, F_star, G2, Gamma, L, N, p_c,
 from bounds.operators import ClientSum
 from bounds.vocabulary import takes_part
 
-from ..checkers import All, Broken, Computed, Dominates, ImpliedBy, Same, States, term
-from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..checkers import All, Broken, Dominates, ImpliedBy, Same, States, term
+from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
 from .common import CAP, KAPPA, number, SETTING, short
 
 SIX, APPENDIX = "decaying_k.theorem_1", "decaying_k.theorem_1_appendix"
@@ -41,12 +41,11 @@ THEOREM_1 = Claim(
     All(
         {
             "stored witness": Broken(SIX, "decaying_k_claim.theorem_1.json", ratio=0.0),
-            "by hand": Computed("no gradient at all against a bound in exact numbers", _at_the_optimum),
+            "by hand": _at_the_optimum,
             "conditions": States(SIX, (CAP, BEST_FIRST), (*SETTING, FALLING)),
         },
         wrong=("stored witness", "by hand"),
     ),
-    known=Status.FAILS,
     note="The first term holds kappa F_0 - F^*, which depends on where the loss has its zero: with F^* < 0 the bound "
     "can be negative. The proof needs F^* >= 0 without saying so, as cross-entropies have it. Repaired, with "
     "2 kappa^2 (F_0 - F^*), the proof goes through; no step uses that K_r never increases.",
@@ -94,8 +93,7 @@ WITH_ITS_G = Claim(
     "decaying_k.theorem_1_with_its_g",
     "(6) holds with G^2 = L^2 ||x_1 - x^*||^2, where losses are nonnegative.",
     Kind.THEOREM.at("Theorem 1 with the definition of G"),
-    Computed("the stationary second moment of two opposed clients, in exact numbers", _stationary),
-    known=Status.FAILS,
+    _stationary,
     note="The model of a round is that of the clients drawn, which are drawn towards minima of their own; the distance "
     "of the start from x^* does not know of them. The witness keeps K_r constant, which (8) takes Theorem 1 to allow.",
     repair=Repair("with G a bound on the clients' stochastic gradients", Dominates(REPAIRED, seed=1), REPAIRED),
@@ -135,7 +133,6 @@ SAME_BOUND = Claim(
         },
         wrong=("(6) follows", *LOST),
     ),
-    known=Status.FAILS,
     note="It has F_0 - F^* for kappa F_0 - F^* and the variances of N clients only, neither of which follows from the "
     "display before: a factor kappa >= 1 is dropped, and terms of the sum are left out. It has 16 for 8 + 4/N, which "
     "does follow (12 would do), but from which (6) does not.",

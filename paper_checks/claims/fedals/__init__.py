@@ -23,7 +23,6 @@ from . import (
     settings,
     tables,
 )
-from .review import REVIEW
 
 SECTIONS = {
     "Section 1, Theorem 4.3, Remark 5.1": definitions,
@@ -49,4 +48,4 @@ SECTIONS = {
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 
-__all__ = ["CLAIMS", "REVIEW", "SECTIONS"]
+__all__ = ["CLAIMS", "SECTIONS"]

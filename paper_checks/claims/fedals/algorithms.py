@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..checkers import Computed, Refuted
-from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
+from ..checkers import Refuted
+from ..claim import Book, Check, Claim, Defect, fails, Finding, holds, Kind, Repair
 from .by_hand import listings as lines
 from .by_hand.listings import FedAls, HEAD, PHI, Place, Vector
 
@@ -17,14 +17,14 @@ def shown(model: Vector) -> str:
     return f"({float(model[0]):.5g}, {float(model[1]):.5g})"
 
 
-def same(takes: str, left: Callable[[], Vector], right: Callable[[], Vector]) -> Computed:
+def same(takes: str, left: Callable[[], Vector], right: Callable[[], Vector]) -> Check:
     """Two runs end with the same model, in fractions."""
 
     def run(book: Book) -> Finding:
         a, b = left(), right()
         return holds(f"both end at {shown(a)}") if a == b else fails(f"{shown(a)} against {shown(b)}")
 
-    return Computed(takes, run)
+    return run
 
 
 def version_1(tau: int = TAU, alpha: int = ALPHA) -> FedAls:
@@ -70,7 +70,6 @@ ELSE_IF = Claim(
     "Algorithm 1 of v1 averages the extractor every alpha tau steps.",
     Kind.ALGORITHM.at(*ALGORITHM_1_V1),
     sends,
-    Status.FAILS,
     note="A slip, mended in v2: the extractor's test stands in the else branch of the head's, which is true whenever "
     "it would be.",
     repair=Repair("two separate tests, as in v2; the first average then comes after the first step", _period),
@@ -91,7 +90,6 @@ LETTER = Claim(
     "In Algorithm 1 clients go on from the averages that they receive.",
     Kind.ALGORITHM.at(*ALGORITHM_1_V2),
     _goes_on,
-    Status.FAILS,
     note="A slip in the order of lines (or of an index): lines 8 and 12 overwrite the iterate that line 5 has just "
     "used, so that to the letter no average is ever used. The released code writes to the new iterate.",
     repair=Repair(
@@ -114,7 +112,6 @@ ALPHA_ONE = Claim(
         lambda: version_2(alpha=1).run(ROUNDS),
         lambda: lines.fedavg(ROUNDS, TAU),
     ),
-    Status.FAILS,
     note="The same slip as fedals.algorithm_1.assignment. Written to the new iterate, as in the released code, "
     "averages come one step into each period, and the models that are returned have gone apart again.",
     repair=Repair(
@@ -153,7 +150,7 @@ APPLIES = Claim(
     "Theorem 4.3 is about FedAvg and does not cover FedALS: with alpha > 1 clients start all rounds but every alpha-th "
     "from extractors of their own.",
     Kind.REMARK.at("Section 5; Theorem 4.3"),
-    Refuted(Computed("models of two clients right after each exchange", _common_start)),
+    Refuted(_common_start),
     note="FedALS is motivated by (9), with other steps for each part, and has no bound of its own. (9) has one "
     "complexity, one sample count and one number of steps for the whole model, so that v1's reason, a head of lower "
     "complexity than the extractor, does not follow from it either.",

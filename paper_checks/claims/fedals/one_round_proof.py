@@ -10,7 +10,7 @@ import sympy as sp
 
 from bounds.operators import bind
 
-from ..checkers import Computed, Requires
+from ..checkers import Requires
 from ..claim import Book, Check, Claim, fails, Finding, Grade, holds, judged, Kind
 from .by_hand import enumerated as tiny
 from .by_hand.enumerated import Client, clients, MU, SMOOTH, TOLERANCE, WEIGHTS
@@ -34,7 +34,7 @@ def step(takes: str, sides: Sides, equal: bool = False, solvers: tuple[str, ...]
                 closest = max(closest, left / right if right else 1.0)
         return holds("equal" if equal else f"left at most {closest:.4f} of right", Grade.SEARCHED)
 
-    return Computed(takes, run)
+    return run
 
 
 def _exchanged(book: Book) -> Finding:
@@ -65,7 +65,7 @@ LEMMA = Claim(
     "The expected gap is what the loss on a client's fresh data rises by when that client has trained on other data.",
     Kind.THEOREM.at("Lemma B.1, eqs. (10) to (14) (v1: A.1)"),
     {
-        "exchange": Computed("both sides, everything that is drawn and learnt as letters", _exchanged),
+        "exchange": _exchanged,
         "conditions": Requires("fedals.lemma_b1"),
     },
 )
@@ -95,7 +95,7 @@ def _second_form(c: Client, w: float) -> float:
     return SMOOTH * w**2 / MU * c.gap + float((2 * SMOOTH * c.drift_on_copy * moved) ** 0.5)
 
 
-def above(*names: str, solvers: tuple[str, ...] = SOLVERS) -> Computed:
+def above(*names: str, solvers: tuple[str, ...] = SOLVERS) -> Check:
     """The gap of the enumerated problem is at most each of these bounds, for every solver."""
 
     def run(book: Book) -> Finding:
@@ -103,7 +103,7 @@ def above(*names: str, solvers: tuple[str, ...] = SOLVERS) -> Computed:
         said = "; ".join(f"{what}: gap {a:.5g}, bound {b:.5g}" for what, (a, b) in pairs.items())
         return judged(all(a <= b for a, b in pairs.values()), said, grade=Grade.SEARCHED)
 
-    return Computed("gap against bound, all data sets gone through", run)
+    return run
 
 
 CHAIN = Claim(
@@ -112,7 +112,7 @@ CHAIN = Claim(
     "above the gap.",
     Kind.PROOF.at("proof of Theorem 4.1, eqs. (16) to (37)"),
     {
-        "(17)": Computed("both sides on a grid of models and all data sets", _descent),
+        "(17)": _descent,
         "(19)": step("inner product, absolute", lambda c, w: (c.inner, c.inner_size)),
         "(20)": step("product of norms", lambda c, w: (c.inner_size, c.norms)),
         "(21)": step("root of mean squares", lambda c, w: (c.norms, (c.slope_sq * c.moved_sq) ** 0.5)),

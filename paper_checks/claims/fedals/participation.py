@@ -9,8 +9,8 @@ import sympy as sp
 from bounds.fedals.letters import K, K_hat, w, x
 from bounds.operators import ClientMean as E_k
 
-from ..checkers import All, Computed, Same
-from ..claim import Book, Claim, Defect, fails, Finding, holds, judged, Kind, Repair, Status
+from ..checkers import All, Same
+from ..claim import Book, Check, Claim, Defect, fails, Finding, holds, judged, Kind, Repair
 from .by_hand import sampling
 from .common import found_too
 
@@ -24,7 +24,7 @@ ONE, CASE_1, CASE_2, COUNTED = (
 SIZES = (1, 2, 3)
 
 
-def lemma(power: int, name: str) -> Computed:
+def lemma(power: int, name: str) -> Check:
     """An identity of Lemma D.1 against all draws of Case I."""
 
     def run(book: Book) -> Finding:
@@ -38,7 +38,7 @@ def lemma(power: int, name: str) -> Computed:
                 )
         return holds(f"equal in fractions over all draws of {', '.join(map(str, SIZES))} of three clients")
 
-    return Computed(f"Case I, share to the power {power}", run)
+    return run
 
 
 COUNTED_ONCE = Claim(
@@ -53,7 +53,6 @@ COUNTED_ONCE = Claim(
         },
         wrong=("times weight", "times squared weight"),
     ),
-    Status.FAILS,
     note="Counted by draws, as the proof does, it is true. But (59) makes the weights a distribution over clients, and "
     "(72) speaks of a client's weight in the averaged model: 2/cohort for one that is drawn twice.",
     repair=Repair(
@@ -90,7 +89,6 @@ LIMITS = Claim(
     "In the last sums of (68) to (70) the index runs up to k.",
     Kind.EQUATION.at("proof of Lemma D.2, eqs. (68) to (70)"),
     lambda book: _partial_sums(),
-    Status.FAILS,
     note="A slip of an index: K is meant; any shorter sum leaves clients out.",
     defect=Defect.SLIP,
 )
@@ -103,13 +101,13 @@ def _partial_sums() -> Finding:
     return judged(sum(terms, F(0)) in short, said)
 
 
-def _totals(case: str) -> Computed:
+def _totals(case: str) -> Check:
     def run(book: Book) -> Finding:
         totals = {sum(shares, F(0)) for _, shares in sampling.CASES[case](2)}
         said = f"two of three clients: shares sum to {', '.join(map(str, sorted(totals)))}"
         return judged(totals == {F(1)}, said)
 
-    return Computed("the shares of every draw added up", run)
+    return run
 
 
 DISTRIBUTION = Claim(
@@ -117,16 +115,12 @@ DISTRIBUTION = Claim(
     "The participants' weights are a distribution over the participants.",
     Kind.DEFINITION.at("Appendix D, eqs. (59), (60)"),
     {"Case I": _totals("I"), "Case II": _totals("II")},
-    Status.FAILS,
     note="In Case II they sum to one only on average, unless all clients have the same weight: the averaged model is "
     "then stretched or shrunk, and moving all data by the same vector does not move it by that vector.",
     repair=Repair(
         "they sum to one in expectation",
-        Computed(
-            "mean of the sums",
-            lambda book: judged(
-                (mean := sum((p * sum(q, F(0)) for p, q in sampling.case_2(2)), F(0))) == 1, f"mean {mean}"
-            ),
+        lambda book: judged(
+            (mean := sum((p * sum(q, F(0)) for p, q in sampling.case_2(2)), F(0))) == 1, f"mean {mean}"
         ),
     ),
     defect=Defect.REFUTED,
@@ -137,7 +131,6 @@ SUPPORT = Claim(
     "As many different clients take part as are drawn.",
     Kind.DEFINITION.at("Appendix D, before eq. (59)"),
     lambda book: _repeats(),
-    Status.FAILS,
     note="A slip: not in Case I, where a client may be drawn twice. (The text also excludes that all take part and "
     "allows a cohort of K.)",
     defect=Defect.SLIP,
@@ -155,7 +148,6 @@ NO_GAP = Claim(
     "The expected participation gap of the averaged model is zero in both cases.",
     Kind.EQUATION.at("Appendix D, eq. (71)"),
     found_too(lambda book: _gap_is_zero(book), "fedals.participation_gap"),
-    Status.FAILS,
     note="The lemmas speak of fixed numbers, and of a model that does not depend on who takes part it would be true; "
     "the averaged model does and lies nearer to them. So does the non-iidness that (72) averages: of the first of "
     "these clients it is 0, 9/8 or 25/32 in Case I, depending on who joins it.",

@@ -12,7 +12,7 @@ import sympy as sp
 from bounds.fedals.letters import Delta, delta, K, K_hat, L, mu, w, x
 
 from ..checkers import All, At, Requires, resolve, Same, term
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from .by_hand import sampling
 from .common import found_too, NONNEGATIVE
 from .participation import CASE_1, CASE_2, COUNTED, ONE
@@ -89,7 +89,6 @@ FAVOURED = Claim(
     "(73) bounds the expected generalization gap (61) of Case I.",
     Kind.THEOREM.at("Appendix D, eq. (73)"),
     found_too(lambda book: _noise_free(book, CASE_1, "I"), CASE_1),
-    Status.FAILS,
     note="Without noise all local gaps are zero and so is (73), whatever the non-iidness, but the participation gap "
     "that (71) drops is positive.",
     defect=Defect.REFUTED,
@@ -99,7 +98,6 @@ FAVOURED_2 = Claim(
     "(74) bounds the expected generalization gap (61) of Case II.",
     Kind.THEOREM.at("Appendix D, eq. (74)"),
     found_too(lambda book: _noise_free(book, CASE_2, "II"), CASE_2),
-    Status.FAILS,
     note="As for (73), with equal weights too, where the shares do sum to one.",
     defect=Defect.REFUTED,
 )
@@ -125,7 +123,6 @@ ONE_LARGE = Claim(
     "(73) bounds the out-of-sample gap, the second one of (62), of Case I.",
     Kind.THEOREM.at("Appendix D, eqs. (62), (73)"),
     lambda book: _one_large_client(book, CASE_1),
-    Status.FAILS,
     note="With nearly all weight on one client every draw is that client: the averaged model is its model and its gap "
     "the local gap, while (73) divides it by the squared cohort.",
     repair=Repair(

@@ -36,7 +36,6 @@ FRESH = Claim(
     "Every round of the experiments uses samples that no round has used before, as (55) needs.",
     Kind.SETTING.at(*IMAGES),
     _drawn,
-    Status.FAILS,
     note="Theorem against experiment. The data are gone through 43 times or more (non-iid 87 times or more). "
     "(55) takes each round's samples to be independent of the model that the round starts from.",
     defect=Defect.SETTINGS,
@@ -63,7 +62,6 @@ PERIOD = Claim(
     "A longer period between averages of the extractor means more samples in it (Table 2: alpha up to 100).",
     Kind.SETTING.at("Section 5; Table 2"),
     _within_period,
-    Status.FAILS,
     note="Section 5 argues with more steps and more samples. From alpha = 50 a period uses samples twice: the local "
     "steps go on growing, the samples do not.",
     defect=Defect.SETTINGS,
@@ -98,7 +96,6 @@ CONVEX = Claim(
     "The loss of the experiments, cross entropy, is strongly convex in the model.",
     Kind.SETTING.at(THEORY),
     Readings({"in the outputs": _flat_outputs, "in the parameters": _two_layers}),
-    Status.FAILS,
     note="Theorem against experiment.",
     defect=Defect.SETTINGS,
     ours=True,
@@ -121,7 +118,6 @@ SMOOTH = Claim(
     "Losses of networks made of an extractor and a head are smooth with one constant for all parameters.",
     Kind.SETTING.at(THEORY),
     _curvature,
-    Status.FAILS,
     note="Theorem against experiment, even without ReLU. Section 6.3 holds this assumption against SCAFFOLD's "
     "analysis; both theorems make it too.",
     defect=Defect.SETTINGS,
@@ -148,7 +144,6 @@ OPTIMIZER = Claim(
     "Local models come from the SGD steps (5), as Theorem 4.3 has it.",
     Kind.SETTING.at("Tables 4 and 5 against Theorem 4.3"),
     _momentum,
-    Status.FAILS,
     note="Theorem against experiment. Momentum 0.9 and weight decay for images, AdamW with a falling step size "
     "for the language model.",
     defect=Defect.SETTINGS,
@@ -162,7 +157,6 @@ VACUOUS = Claim(
     "At the paper's own setting for FedAvg (9) says something about the accuracy of ResNet-20.",
     Kind.SETTING.at("Theorem 4.3 at the settings of Table 4", "v2"),
     Informative(At(term("fedals.rounds_v2", "model class"), {L: mu}), sp.S.One, given=NETWORK),
-    Status.FAILS,
     note="Theorem against experiment. Hidden constants one, complexity the number of parameters, 5 clients, 320 "
     "samples a round: with the best of constants, L = mu, the first term alone is 2.4, and no gap of two accuracies "
     "exceeds 1.",
@@ -182,7 +176,6 @@ NEARLY = Claim(
     "For iid data a factor 1/K^2 makes population and empirical risk nearly agree: 1/25 of a local gap for 5 clients.",
     Kind.REMARK.at("Section 6.2"),
     _iid_factor,
-    Status.FAILS,
     note="A fifth of it, for squared distances. The text states the factor 1/K^2, the numbers are ours; a consequence "
     "of fedals.discussion.one_over_k_squared.",
     defect=Defect.REFUTED,
@@ -199,7 +192,6 @@ OBJECTIVE = Claim(
         each("{method} < one", method=LOSSES),
         wrong=each("{method} < one", method=LOSSES),
     ),
-    Status.FAILS,
     note="A slip in Table 5, which names top-1 accuracy; Table 1 prints test losses, all above 1, and says so.",
     defect=Defect.SLIP,
 )

@@ -100,7 +100,6 @@ IID_GAIN = Claim(
     "For iid clients the improvement of FedALS over FedAvg is negligible.",
     Kind.TABLE.at("Table 1; Section 6.2"),
     ordered(better("FedALS iid", "FedAvg iid")),
-    Status.FAILS,
     note="Read as 'within noise': it exceeds that of 20 runs in every row, t from 5 to 25. 'Negligible' may also mean "
     "small: it is 3 to 18 % of the gain for non-iid clients on the images and 36 % of it on MultiNLI.",
     repair=Repair(
@@ -156,7 +155,6 @@ DEFAULT_SPLIT = Claim(
         each("{data} FedALS non-iid < {data} L=16", data=DATA),
         wrong=each("{data} FedALS non-iid < {data} L=16", data=DATA[:2]),
     ),
-    Status.FAILS,
     note="Read as said of Table 3 alone, it is true of the six that are compared there (fedals.table_3.best). "
     "The default split of Table 1 (all 19 convolutional layers in the extractor, same tau and alpha) is not among "
     "them, and does better on all three data sets, by 0.10 on SVHN: on "
@@ -176,7 +174,6 @@ FEWER_AVERAGES = Claim(
             *each("CIFAR-100 FedAvg non-iid < CIFAR-100 L={length}", length=(1, 8)),
         ),
     ),
-    Status.FAILS,
     note="From two tables, whose runs may differ: with the first 1, 4, 8 or 12 of 20 layers averaged less often, "
     "10 of 12 results are below FedAvg's with the same tau, 9 of them beyond the noise of 20 runs, though these are "
     "the layers that are said to agree best. Only long extractors help. The paper speaks of a representation "
@@ -234,7 +231,6 @@ TABLE_2_VERSIONS = Claim(
     "Both versions of the paper print the same Tables 2 and 3.",
     Kind.TABLE.at("Tables 2 and 3"),
     Prints(_cells("v2"), _cells("v1"), wrong=("alpha=25 SVHN std",)),
-    Status.FAILS,
     note="The deviation of alpha = 25 on SVHN is 0.1565 in v1 and 0.0549 in v2 beside an unchanged mean. Nothing "
     "says which is right; in both versions CIFAR-10 has the deviation 0.0641 for alpha = 25 and for 50.",
     defect=Defect.SLIP,
