@@ -2,11 +2,11 @@
 
 from .algebra import ArgminIs, derivative_is, Same
 from .conditions import ImpliedBy, Satisfies
-from .formulas import At, Derivative, Formula, resolve, Term, term, Total
+from .formulas import At, Derivative, Formula, number, rational, resolve, Term, term, Total
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
+from .numbers import short
 from .plain import agreed, All, Open, Readings, Refuted, undecided
-from .sampled import DominatesSampled
 from .stated import EdgeIs, Requires, requires, States
 from .tables import averages_to, counts_to, each, exact, Mean, mean, noise, Ordered, Prints, sums_to
 from .trends import SlopeIs, TrendReproduces
@@ -15,9 +15,9 @@ from .vacuity import Informative
 from .worst import AboveWorstCase
 
 __all__ = [
-    "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Derivative", "Dominates", "DominatesSampled",
-    "EdgeIs", "Formula", "ImpliedBy", "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered",
-    "Prints", "Readings", "Refuted", "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total",
-    "TrendReproduces", "agreed", "averages_to", "counts_to", "derivative_is", "each", "exact", "mean", "noise",
-    "requires", "resolve", "sums_to", "term", "undecided",
+    "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Derivative", "Dominates", "EdgeIs", "Formula", "ImpliedBy",
+    "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints", "Readings", "Refuted",
+    "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total", "TrendReproduces", "agreed",
+    "averages_to", "counts_to", "derivative_is", "each", "exact", "mean", "noise", "number", "rational", "requires",
+    "resolve", "short", "sums_to", "term", "undecided",
 ]  # fmt: skip

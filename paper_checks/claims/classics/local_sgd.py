@@ -19,13 +19,14 @@ from ..checkers import (
     ImpliedBy,
     Informative,
     MeasuredIn,
+    number,
     resolve,
     Same,
+    short,
     States,
     term,
 )
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
-from ..decaying_k.common import number, short
 from .runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
@@ -213,14 +214,13 @@ def _bent(book: Book) -> Finding:
     curved, clients, steps = Fraction(1, 10**6), 10**6, 8
     step = 1 / (4 * curved)
     gap = bent_loss(curved, mean(coin_means(bent(curved), step, steps)))
-    bounds = (
+    printed, repaired = (
         number(
             book, name, initial_distance_sq=0, clients=clients, gradient_variance=1, smoothness=curved, step_size=step,
             local_steps=steps, iterations=steps,
         )
         for name in (TWO_PRINTED, TWO)
     )  # fmt: skip
-    printed, repaired = (Fraction(int(bound.p), int(bound.q)) for bound in bounds)
     witness = {
         "f": "L/2 x^2 for x < 0, L/4 x^2 for x > 0", "L": "1e-6", "noise": "1 or -1", "x_0": "0", "M": "1e6",
         "H = T": "8", "gamma": "1/(4L)",

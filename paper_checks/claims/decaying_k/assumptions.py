@@ -8,10 +8,10 @@ from itertools import product
 from bounds.decaying_k.letters import eta, h, L, mu
 from bounds.vocabulary import distance_sq, initial_distance_sq
 
-from ..checkers import All, ImpliedBy, Same, States
+from ..checkers import All, ImpliedBy, number, Same, short, States
 from ..claim import Book, Claim, Defect, Finding, Grade, holds, judged, Kind, Repair
-from .by_hand.scalar import Scalars
-from .common import CAP, number, short
+from ..parabolas import Scalars
+from .common import CAP
 
 GRADIENT_CAP = "decaying_k.gradient_cap"
 OPPOSED = Scalars.of((1, -1))
@@ -49,8 +49,7 @@ CONVEX_COMBINATION = Claim(
 def _federated(book: Book) -> Finding:
     """Opposed clients, one drawn, four steps of 1/20 from 1/100."""
     start = Fraction(1, 100)
-    held = number(book, GRADIENT_CAP, smoothness=1, initial_distance_sq=start**2)
-    cap = Fraction(held.p, held.q)
+    cap = number(book, GRADIENT_CAP, smoothness=1, initial_distance_sq=start**2)
     server = sum(p * OPPOSED.global_gradient(x) ** 2 for p, x in OPPOSED.round_ends(start, 1, 4, Fraction(1, 20)))
     client = max(OPPOSED.gradient(c, start) ** 2 for c in range(2))
     said = f"G^2 = {cap}; E||grad F||^2 after one round {short(server)}; a client's first gradient {short(client)}"

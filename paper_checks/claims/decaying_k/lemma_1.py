@@ -12,10 +12,10 @@ from bounds.operators import ClientSum
 from bounds.units import PARAMETER
 from bounds.vocabulary import distance_sq
 
-from ..checkers import All, Broken, Dominates, MeasuredIn, Same, States, term
+from ..checkers import All, Broken, Dominates, MeasuredIn, number, rational, Same, short, States, term
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
-from .by_hand.scalar import Scalars
-from .common import A1_TO_A3, CAP, number, short
+from ..parabolas import Scalars
+from .common import A1_TO_A3, CAP
 
 LEMMA, LEMMA_TRUE = "decaying_k.lemma_1_printed", "decaying_k.lemma_1"
 NOISE = ("gradient variance", "heterogeneity", "drift", "partial participation")
@@ -33,11 +33,11 @@ def _jump(book: Book) -> Finding:
     cap = number(book, "decaying_k.gradient_cap", smoothness=1, initial_distance_sq=0)
     bound = number(
         book, LEMMA, **problem.values(), cohort=2, local_steps=steps, step_size=step_size, distance_sq=before,
-        grad_cap_sq=Fraction(cap.p, cap.q),
+        grad_cap_sq=cap,
     )  # fmt: skip
     said = f"E||x_(t+1) - x^*||^2 = {short(after)} against {short(bound)}"
     witness = {"clients": "(x - b)^2/2, b = 1, -1, 1, -1", "N": "2", "K": "10", "eta": "1/20", "x_1": "x^* = 0"}
-    return judged(after <= Fraction(bound.p, bound.q), said, witness, bound == sp.Rational(3, 400))
+    return judged(after <= bound, said, witness, bound == Fraction(3, 400))
 
 
 LEMMA_1 = Claim(
@@ -93,7 +93,7 @@ def _long_step(book: Book) -> Finding:
         book, LEMMA, **problem.values(), cohort=2, local_steps=1, step_size=step_size, distance_sq=1, grad_cap_sq=1
     )
     witness = {"clients": "x^2/2 twice", "eta": "3/2", "x_1": "1", "N": "2", "K": "1"}
-    return judged(after <= Fraction(bound.p, bound.q), f"{after} against {bound}", witness, bound == sp.Rational(-1, 2))
+    return judged(after <= bound, f"{after} against {bound}", witness, bound == Fraction(-1, 2))
 
 
 LEMMA_1_STEP = Claim(
@@ -125,7 +125,7 @@ def _shared_coin(book: Book) -> Finding:
             book, LEMMA_TRUE, **problem.values(), cohort=size, local_steps=1, step_size=step_size, distance_sq=0,
             grad_cap_sq=1,
         )  # fmt: skip
-        found[size] = step_size**2 / Fraction(bound.p, bound.q)
+        found[size] = step_size**2 / bound
     said = ", ".join(f"{ratio} for C = {size}" for size, ratio in found.items())
     witness = {"clients": "x^2/2, C of them", "x_1": "x^* = 0", "K": "1", "N": "C", "eta": "1/4"}
     audited = all(ratio == size for size, ratio in found.items())
@@ -140,7 +140,7 @@ def _kept_batch(book: Book) -> Finding:
         grad_cap_sq=1,
     )  # fmt: skip
     said = f"a squared distance of {rest} at rest against {bound}"
-    return judged(rest <= Fraction(bound.p, bound.q), said, {"clients": "x^2/2 twice", "K": "1", "eta": "1/4"})
+    return judged(rest <= bound, said, {"clients": "x^2/2 twice", "K": "1", "eta": "1/4"})
 
 
 INDEPENDENCE = Claim(
@@ -182,7 +182,7 @@ def sampling_factor(book: Book, cohort: int, clients: int) -> Fraction:
     """The factor in front of 4/N K^2 G^2 eta^2 in (16)."""
     factor = term(LEMMA, "partial participation")(book) / (4 / N * K**2 * G2 * eta**2)
     found = sp.simplify(factor).subs({N: cohort, C: clients})
-    return Fraction(found.p, found.q)
+    return rational(found)
 
 
 SAMPLING_FACTOR = Claim(

@@ -9,9 +9,9 @@ import sympy as sp
 from bounds.decaying_k.letters import C, eta, F_0, F_star, F_T, G2, Gamma, K, L, mu, N, S, sigma_c
 from bounds.operators import ClientSum
 
-from ..checkers import All, Broken, Dominates, ImpliedBy, Same, States
+from ..checkers import All, Broken, Dominates, ImpliedBy, number, Same, States
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
-from .common import A1_TO_A3, CAP, KAPPA, number
+from .common import A1_TO_A3, CAP, KAPPA
 from .lemma_1 import LEMMA, NOISE, SAMPLING
 
 SUM, SUM_TRUE = "decaying_k.lemma_2", "decaying_k.lemma_2_repaired"

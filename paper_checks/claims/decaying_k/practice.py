@@ -13,7 +13,7 @@ from bounds.vocabulary import distance_sq, initial_distance_sq
 
 from ..checkers import All, At, MeasuredIn, MonotoneIn, OrderIs, Same, States
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
-from .by_hand.scalar import Scalars
+from ..parabolas import Scalars
 from .common import REAL_ROOT
 from .optima import ETA_PRINT, K_PRINT, K_TRUE
 

@@ -9,10 +9,10 @@ import sympy as sp
 from bounds.decaying_k.letters import C, eta, F_0, F_star, G2, Gamma, K, L, N, ratio, sigma_c, T
 from bounds.operators import ClientSum
 
-from ..checkers import At, Informative, MonotoneIn, OrderIs, Same, TendsTo, term
+from ..checkers import At, Informative, MonotoneIn, OrderIs, Same, short, TendsTo, term
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
-from .by_hand.scalar import Scalars
-from .common import CAP, KAPPA, REAL_ROOT, short
+from ..parabolas import Scalars
+from .common import CAP, KAPPA, REAL_ROOT
 from .optima import ETAR_TRUE, ROUNDS, VARIANCE
 from .sharp import SHARP
 

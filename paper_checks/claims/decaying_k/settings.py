@@ -9,10 +9,11 @@ import sympy as sp
 
 from bounds.decaying_k.letters import eta, G2, L, mu, N, ratio
 
-from ..checkers import All, Satisfies, term, TrendReproduces, undecided
+from ..checkers import All, rational, Satisfies, term, TrendReproduces
 from ..claim import Book, Check, Claim, Defect, Finding, Grade, holds, judged, Kind, Status
+from ..parabolas import Scalars
+from ..rows import rows
 from ..softmax import bias_curvature, hidden_curvature
-from .by_hand.scalar import Scalars
 from .measured import TASKS
 from .table_4 import steps_of_k_rounds
 
@@ -105,10 +106,9 @@ NETWORKS_STEP = Claim(
 def _drift_share(book: Book, name: str, cubed_ratio: Fraction) -> Fraction:
     """The drift of (6) in units of G^2, for L = mu = 1/2, which makes it smallest."""
     task = TASKS[name]
-    values = {L: LEAST_SMOOTHNESS, mu: LEAST_SMOOTHNESS, G2: Fraction(1)}
-    values |= {eta: task.first_step_size, N: Fraction(task.cohort), ratio: cubed_ratio}
-    found = term(SIX, "drift")(book).subs({q: sp.Rational(v.numerator, v.denominator) for q, v in values.items()})
-    return Fraction(int(found.p), int(found.q))
+    values = {L: LEAST_SMOOTHNESS, mu: LEAST_SMOOTHNESS, G2: 1}
+    values |= {eta: task.first_step_size, N: task.cohort, ratio: cubed_ratio}
+    return rational(term(SIX, "drift")(book).subs({q: sp.Rational(v) for q, v in values.items()}))
 
 
 def _slope_is(by: sp.Symbol, power: int) -> Check:
@@ -215,36 +215,4 @@ TREND = Claim(
     ours=True,
 )
 
-# ---- what no machine decides ----
-
-
-def _open(name: str, words: str, place: str, reason: str) -> Claim:
-    return undecided(f"decaying_k.{name}", words, Kind.SETTING.at(place), reason)
-
-
-UNDECIDED: tuple[Claim, ...] = (
-    _open(
-        "results_curves",
-        "K_r-rounds reaches a lower training error than K-eta-fixed on FEMNIST and CIFAR100; all K-decay schedules "
-        "match or beat it in validation accuracy, on CIFAR100 K_r-rounds by over 18 %; decaying K can match or "
-        "outperform decaying eta in the time to a given error and in the highest validation accuracy.",
-        "Section 1; Section 4.4, Figures 1 and 2",
-        "the curves are published as pictures alone, without numbers or the seeds to rerun them; whether 18 % is a "
-        "difference or a ratio is not said, and of the schedules that decay eta no accuracy and no time",
-    ),
-    _open(
-        "results_shares",
-        "K_r-error takes 0.99, 0.80, 0.57 and 0.99 of the steps, and K_r-step 0.68, 0.44 and 0.96 on all but CIFAR100.",
-        "Table 4, K_r-error and K_r-step",
-        "they follow from the losses of every round and from the rounds at which the validation error plateaus, "
-        "which are published only as pictures; no criterion of a plateau is given",
-    ),
-    _open(
-        "results_observed",
-        "K_0 and eta_0 are the best of a grid; decaying both slows training too much; K_r > 1 is seen to reduce the "
-        "variance of updates with a fixed step size; F^* = 0 is fair.",
-        "Sections 3.5 and 4.3, Remark 1.2",
-        "all are mentioned without numbers: neither the grid, nor the runs, nor which variance is meant, nor F^* of "
-        "the four tasks, of which cross-entropies say only that it is at least 0",
-    ),
-)
+UNDECIDED = rows("decaying_k", "settings")

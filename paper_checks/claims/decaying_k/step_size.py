@@ -9,19 +9,7 @@ import sympy as sp
 
 from bounds.decaying_k.letters import beta, eta, F_0, F_star, F_t0, K, L, R, W
 
-from ..checkers import (
-    All,
-    ArgminIs,
-    At,
-    ImpliedBy,
-    MeasuredIn,
-    MonotoneIn,
-    OrderIs,
-    Readings,
-    Same,
-    States,
-    TendsTo,
-)
+from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, MonotoneIn, OrderIs, Readings, Same, States, TendsTo
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from .common import CAP, KAPPA, REAL_ROOT, STEEP, TAU
 from .optima import (

@@ -44,7 +44,7 @@ SECTIONS = {
     "Sections 6.3 to 6.5, parameters in Table 2": communication,
     "Tables 1 to 3, Sections 6.2 to 6.6": tables,
 }
-"""Where in the paper what a file holds is claimed; arithmetic made by hand lies in ``by_hand``."""
+"""Where in the paper what a file holds is claimed."""
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 

@@ -12,8 +12,8 @@ from bounds.fedals.letters import alpha, h, phi, T, tau
 from ...reported import table
 from ..checkers import At, MonotoneIn, Prints, Refuted, Same, TendsTo
 from ..claim import Book, Check, Claim, Defect, fails, Finding, holds, Kind
-from .algorithms import ROUNDS, shown, TAU
-from .by_hand import listings as lines
+from .algorithms import shown
+from .listings import mean, ROUNDS, START, STEP, TAU, trained
 
 EXCHANGED, SENT = "fedals.communicated_parameters_table_2", "fedals.communicated_parameters"
 ALPHAS = (1, 5, 10, 25, 50, 100)
@@ -82,13 +82,12 @@ SAVES = Claim(
 
 def _line_7(book: Book) -> Finding:
     """The mean of the control variables after every round, against the averaged models before and after it."""
-    before, said = lines.START, ""
+    before, said = START, ""
     for rounds in range(1, ROUNDS + 1):
-        after, controls = lines.scaffold(rounds, TAU)
-        shared = lines.mean(controls)
-        move = (before[0] - after[0]) / (lines.STEP * TAU), (before[1] - after[1]) / (lines.STEP * TAU)
-        before, said = after, f"round {rounds}: mean of the control variables {shown(shared)}, move {shown(move)}"
-        if shared != move:
+        run = trained("scaffold()", rounds, TAU)
+        shared, move = mean(run.memory["control"]), (before - run.model) / (STEP * TAU)
+        before, said = run.model, f"round {rounds}: mean of the control variables {shown(shared)}, move {shown(move)}"
+        if (shared != move).any():
             return fails(said)
     return holds(f"equal in fractions after each of {ROUNDS} rounds of {TAU} steps; {said}")
 

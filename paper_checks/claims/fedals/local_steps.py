@@ -13,10 +13,10 @@ from bounds.vocabulary import samples
 
 from ..checkers import All, At, OrderIs
 from ..claim import Book, Check, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
-from .by_hand import listings
-from .by_hand.walks import Walk
 from .common import alike, shared
+from .listings import trained
 from .noise import CONSTANTS, ROUNDS
+from .walks import Walk
 
 
 def _left_of_start(steps: int) -> F:
@@ -165,7 +165,9 @@ PERIODS = ((1, 1), (1, 12), (3, 2), (4, 3), (12, 1))
 
 def _returned(book: Book) -> Finding:
     """FedALS on two clients of one Hessian, and (8) of alike clients on fresh coins in steps of 1/4."""
-    models = {listings.intended(12 // tau, tau, alpha, alike=True) for tau, alpha in PERIODS}
+    models = {
+        tuple(trained(f"fedals(alpha={alpha})", 12 // tau, tau, one_hessian=True).model) for tau, alpha in PERIODS
+    }
     per_round = [Walk.of(2, tau, F(1, 4)).gap for tau in (1, 3, 12)]
     said = (
         f"12 steps, clients of one Hessian: {len(models)} returned model for (tau, alpha) = "

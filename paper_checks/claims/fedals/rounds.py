@@ -10,24 +10,13 @@ from bounds.fedals.letters import C, Delta, delta, epsilon, G_sq, gap, K, kappa,
 from bounds.operators import ClientMean as E_k
 from bounds.units import LOSS, ONE
 
-from ..checkers import (
-    All,
-    At,
-    ImpliedBy,
-    MeasuredIn,
-    MonotoneIn,
-    Readings,
-    Requires,
-    resolve,
-    Same,
-    term,
-    undecided,
-)
+from ..checkers import All, At, ImpliedBy, MeasuredIn, MonotoneIn, Readings, Requires, resolve, Same, term
 from ..checkers.formulas import relations
 from ..claim import Book, Check, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair, Status
-from .by_hand.walks import Walk
+from ..rows import rows
 from .common import alike, shared
 from .inexact import BOUND as INEXACT
+from .walks import Walk
 
 V1, V2, PRINTED, REPAIRED = (
     "fedals.rounds_v1",
@@ -227,11 +216,4 @@ CONSTANTS = Claim(
 )
 
 
-LIKENESS = undecided(
-    "fedals.section_5.extractor",
-    "More local steps for the extractor alone do not raise the non-iidness significantly.",
-    Kind.REMARK.at("Section 5", "v2"),
-    "a statement about trained networks: no measurement of the non-iidness of extractor and head is published",
-    note="Table 3 does not support it: with the first layers, which agree best, averaged less often, accuracy falls: "
-    "fedals.table_3.initial_layers.",
-)
+UNDECIDED = rows("fedals", "rounds")

@@ -9,9 +9,10 @@ import sympy as sp
 from bounds.fedals.letters import C, Delta, K, L, mu, tau, w, Z
 
 from ...reported import table
-from ..checkers import each, Informative, Ordered, Prints, Readings, resolve, term, undecided
+from ..checkers import each, Informative, Ordered, Prints, Readings, resolve, term
 from ..checkers.formulas import At
 from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Status
+from ..rows import rows
 from .common import alike, shared
 from .tables import CELLS as RESULTS, LLM
 
@@ -196,20 +197,4 @@ OBJECTIVE = Claim(
     defect=Defect.SLIP,
 )
 
-DEVIATION = undecided(
-    "fedals.settings.deviation",
-    "The deviations that are reported are those of 20 repetitions.",
-    Kind.SETTING.at("Section 6 against Tables 4 and 5"),
-    "Section 6 speaks of error bars of 20 repeated runs, Tables 4 and 5 of the deviation over the last 5 rounds; "
-    "single runs are not published, and the released configuration repeats 10 times",
-)
-
-
-CONSENSUS = undecided(
-    "fedals.figure_1",
-    "The initial layers of ResNet-20 have a smaller consensus distance than the final ones.",
-    Kind.REMARK.at("Example 1, Figure 1"),
-    "the figure's numbers are not published, and the measure is not settled: the text defines a squared norm, "
-    "which grows with a layer's size (2,304 parameters in an early convolution, 36,864 in a late one), the "
-    "released code divides by the number of parameters and leaves out the first client",
-)
+UNDECIDED = rows("fedals", "settings")
