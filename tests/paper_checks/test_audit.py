@@ -24,7 +24,7 @@ from paper_checks.audit.records import ordered
 from paper_checks.audit.report import files
 from paper_checks.audit.running import audit, claim, CLAIMS, judge, REVIEWS, Word
 from paper_checks.claims import classics, decaying_k, fedals, fedcog, fedinit
-from paper_checks.claims.checkers import All, Computed, Open, Readings, Same
+from paper_checks.claims.checkers import All, Open, Readings, Same
 from paper_checks.claims.claim import Book, Claim, ClaimError, Defect, Finding, Grade, Kind, registry, Repair, Status
 from paper_checks.claims.review import MOST_FINDINGS, Review
 
@@ -101,9 +101,7 @@ def _names_the_way(check):
 
 
 def _is_general(check):
-    return type(check).__module__.startswith("paper_checks.claims.checkers.") and not isinstance(
-        check, (All, Computed, Readings)
-    )
+    return type(check).__module__.startswith("paper_checks.claims.checkers.") and not isinstance(check, (All, Readings))
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from decimal import Context, ROUND_FLOOR
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -178,3 +179,8 @@ def side_by_side(left: sp.Expr, right: sp.Expr, between: str = "against") -> str
     with mpmath.workdps(DIGITS):
         share = float(sp.N((left - right) / abs(right), DIGITS))
     return f"{text} ({'more' if share > 0 else 'less'} by a share of {abs(share):.2g})"
+
+
+def short(number_: Fraction | float) -> str:
+    """A number for evidence."""
+    return str(number_) if isinstance(number_, (int, Fraction)) and len(str(number_)) < 10 else f"{float(number_):.6g}"

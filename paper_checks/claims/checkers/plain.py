@@ -1,24 +1,12 @@
-"""Checks that are no formula: a computation of its own, several readings of one text, and what no machine decides."""
+"""Checks made of others: all of several, readings of one text, the opposite of a statement; and open claims."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..claim import Book, Check, Claim, ClaimError, Finding, Grade, judged, Passage, Status
-
-
-@dataclass(frozen=True)
-class Computed:
-    """A computation written for one claim: ``run(book)`` returns the finding, ``takes`` says what it does."""
-
-    takes: str
-    run: Callable[[Book], Finding]
-
-    def __call__(self, book: Book) -> Finding:
-        return self.run(book)
-
 
 WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
 

@@ -14,7 +14,7 @@ from bounds.units import LOSS, PARAMETER
 
 from ..checkers import At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, resolve, Same, States, term, Total
 from ..claim import Book, Claim, Finding, Kind
-from ..decaying_k.by_hand.scalar import Scalars
+from ..parabolas import Scalars
 from .runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, paths, pushed_means, UNLIKE
 
 D2, L, M, T = q.initial_distance_sq, q.smoothness, q.clients, q.rounds

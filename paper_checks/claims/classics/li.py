@@ -16,10 +16,9 @@ from bounds.classics.li import LI
 from bounds.operators import ClientMax, ClientSum
 from bounds.units import LOSS
 
-from ..checkers import At, Dominates, ImpliedBy, Informative, MeasuredIn, Same, States, TendsTo
+from ..checkers import At, Dominates, ImpliedBy, Informative, MeasuredIn, Same, short, States, TendsTo
 from ..claim import Book, Check, Claim, Finding, judged, Kind
-from ..decaying_k.by_hand.scalar import Scalars
-from ..decaying_k.common import short
+from ..parabolas import Scalars
 from .runs import Case, compared, UNLIKE
 
 B, D2, E, G2 = q.noise_level, q.initial_distance_sq, q.local_steps, q.grad_cap_sq

@@ -12,9 +12,21 @@ from bounds import vocabulary as q
 from bounds.classics.local_gd import LOCAL_GD
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import All, At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, Same, States, Total
+from ..checkers import (
+    All,
+    At,
+    Dominates,
+    EdgeIs,
+    ImpliedBy,
+    Informative,
+    MeasuredIn,
+    number,
+    Same,
+    short,
+    States,
+    Total,
+)
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
-from ..decaying_k.common import number, short
 from .runs import bent, Case, compared, consensus, mean, optimum_dissimilarity, paths, TOGETHER, UNLIKE
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness

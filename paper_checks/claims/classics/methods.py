@@ -17,10 +17,9 @@ from bounds.classics.others import FEDNOVA_2020 as FEDNOVA, PROXSKIP_2022 as PRO
 from bounds.classics.scaffold import SCAFFOLD_2020 as SCAFFOLD
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import At, Dominates, ImpliedBy, MeasuredIn, Same, States, Total
+from ..checkers import At, Dominates, ImpliedBy, MeasuredIn, number, Same, short, States, Total
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
-from ..decaying_k.by_hand.scalar import Scalars
-from ..decaying_k.common import number, short
+from ..parabolas import Scalars
 from .runs import Case, compared, consensus, mean, optimum_dissimilarity, TOGETHER, UNLIKE
 
 B2, C_0, D2, K = q.dissimilarity_factor, q.control_error, q.initial_distance_sq, q.cohort
@@ -215,11 +214,10 @@ def _weights(book: Book) -> Finding:
     """The start of the strongly convex form, from the weights of seven rounds one after another."""
     step, rounds, curved = Fraction(1, 900), 7, Fraction(1, 2)
     total = sum(((1 - curved * step / 2) ** -(r + 1) for r in range(rounds)), Fraction(0))
-    bound = number(
+    stated = number(
         book, STRONG, initial_distance_sq=3, control_error=0, gradient_variance=0, clients=9, cohort=4, local_steps=1,
         step_size=step, server_step_size=1, rounds=rounds, smoothness=1, strong_convexity=curved,
     )  # fmt: skip
-    stated = Fraction(int(bound.p), int(bound.q))
     return judged(stated == 3 / (step * total), f"{short(stated)} both ways")
 
 

@@ -12,10 +12,10 @@ import sympy as sp
 from bounds.operators import bind
 from bounds.quantities import quantities_of
 
+from ..checkers import short
 from ..checkers.instances import needed_words
 from ..claim import Book, ClaimError, Finding, judged
-from ..decaying_k.by_hand.scalar import Scalars
-from ..decaying_k.common import short
+from ..parabolas import Scalars
 
 Case: TypeAlias = tuple[Fraction, Mapping[str, Any]]
 """An exact value and the quantities of the bound there, by name."""

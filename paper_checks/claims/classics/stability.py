@@ -10,9 +10,8 @@ from bounds import vocabulary as q
 from bounds.classics.stability import HARDT, T_0
 from bounds.units import LOSS
 
-from ..checkers import At, ImpliedBy, MeasuredIn, resolve, Same, States
+from ..checkers import At, ImpliedBy, MeasuredIn, number, resolve, Same, short, States
 from ..claim import Book, Check, Claim, Finding, judged, Kind
-from ..decaying_k.common import number, short
 from .runs import compared, mean
 
 D2, L, T, U = q.initial_distance_sq, q.lipschitz, q.iterations, q.loss_cap
@@ -30,10 +29,9 @@ def _line(book: Book) -> Finding:
         turned = sum((picks // samples**t) % samples == 0 for t in range(steps))
         apart += Fraction(turned, samples**steps) * 2 * step * steep
     found = steep * apart
-    bound = number(
+    stated = number(
         book, CONVEX, lipschitz=steep, samples=samples, summed_step_sizes=step * steps, step_size=step, smoothness=1
     )  # fmt: skip
-    stated = Fraction(int(bound.p), int(bound.q))
     return judged(found == stated, f"the expected change of the loss is {short(found)}, the bound {short(stated)}")
 
 

@@ -46,7 +46,7 @@ SECTIONS = {
     "sharper bounds": sharp,
     "exact worst cases": worst_cases,
 }
-"""Where in the paper what a file holds is claimed; arithmetic made by hand lies in ``by_hand``."""
+"""Where in the paper what a file holds is claimed."""
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 

@@ -11,7 +11,7 @@ from bounds.operators import ClientSum
 from bounds.vocabulary import GRADIENT, steps_cubed_ratio
 
 from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, Readings, Same, States
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair
 from .common import CAP, KAPPA, REAL_ROOT, SETTING, TAU
 
 SECONDS = "decaying_k.per_second"
@@ -87,7 +87,6 @@ THEOREM_2 = Claim(
         },
         wrong=("minimiser", "unit"),
     ),
-    known=Status.FAILS,
     note="G^2 is lost under the root: (9) is the minimiser times G^(2/3). It carries a unit, so that it changes when "
     "the loss is measured in other units, although a number of steps cannot: halving the unit multiplies it by "
     "2^(2/3).",
@@ -128,7 +127,6 @@ IN_ROUNDS = Claim(
         },
         wrong=("minimiser",),
     ),
-    known=Status.FAILS,
     note="It follows from (9), and has lost the same G^2. That the loss has not risen is decaying_k.loss_never_rises.",
     repair=Repair(
         "(10) divided by G^(2/3)",

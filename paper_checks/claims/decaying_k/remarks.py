@@ -9,10 +9,10 @@ import sympy as sp
 from bounds.decaying_k.letters import C, eta, F_0, F_star, G2, Gamma, K, L, N, ratio, sigma_c, T
 from bounds.operators import ClientSum
 
-from ..checkers import At, Computed, Informative, MonotoneIn, OrderIs, Same, TendsTo, term
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .by_hand.scalar import Scalars
-from .common import CAP, KAPPA, REAL_ROOT, short
+from ..checkers import At, Informative, MonotoneIn, OrderIs, Same, short, TendsTo, term
+from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
+from ..parabolas import Scalars
+from .common import CAP, KAPPA, REAL_ROOT
 from .optima import ETAR_TRUE, ROUNDS, VARIANCE
 from .sharp import SHARP
 
@@ -27,7 +27,6 @@ LARGEST_STEP = Claim(
     "With the largest step size that it allows, (6) says more than that gradients stay below G.",
     Kind.REMARK.at("Theorem 1"),
     Informative(At(term(SIX, "drift"), {eta: 1 / (4 * L)}), G2, where=(sp.Gt(G2, 0),)),
-    known=Status.FAILS,
     note="The drift alone is then kappa (2 + 1/N) G^2 sum K^3 / sum K, more than twice G^2 whatever else is "
     "chosen; no other term is negative where F^* >= 0.",
     repair=Repair(
@@ -73,7 +72,6 @@ AS_CENTRALISED = Claim(
     "(6) is the classical result for centralised SGD with other constants, due to non-iid clients and K_r > 1.",
     Kind.REMARK.at("Remark 1.1"),
     OrderIs(At(SIX, {VARIANCE: 0, Gamma: 0, ratio: 1}), T, 1 / T, at_most=True, where=(REAL_START,)),
-    known=Status.FAILS,
     note="It holds of the orders O(1/T) and O(eta) (decaying_k.remark_1_1), not of the reason for the constants. Where "
     "clients are identical, K_r = 1 and gradients exact, this is gradient descent, whose gradients vanish, and (6) "
     "keeps the floor eta kappa L (8 + 4/N) G^2: the 8 comes from replacing K_r - 1 by K_r, 4/N from a "
@@ -87,7 +85,7 @@ AS_CENTRALISED = Claim(
 )
 
 
-def _quadratics(*curvatures: int) -> Computed:
+def _quadratics(*curvatures: int) -> Check:
     """Three clients with minima 0, 1, -2, all taking part, exact gradients, from -30 with eta = 1/12."""
 
     def run(book: Book) -> Finding:
@@ -103,7 +101,7 @@ def _quadratics(*curvatures: int) -> Computed:
         harmless = len(set(found.values())) == 1
         return judged(harmless, f"squared gradient after 12 iterations, {said}", witness, harmless or rises)
 
-    return Computed("rounds of 1 to 12 steps at the same number of iterations, in exact numbers", run)
+    return run
 
 
 QUADRATICS = Claim(
@@ -111,7 +109,6 @@ QUADRATICS = Claim(
     "For a given number of iterations K_r > 1 harms in all analyses, except where clients are quadratic.",
     Kind.REMARK.at("Remark 1.3"),
     _quadratics(1, 3, 2),
-    known=Status.FAILS,
     note="It holds in the setting of the cited work, one loss for all clients, and of quadratics with one Hessian, "
     "whose average does not see K; it fails for clients that differ in Hessians and minima, even if all take part and "
     "gradients are exact: they contract the more slowly the larger K is, and for K >= 2 they rest beside the minimum "
@@ -126,7 +123,6 @@ VARIANCE_PER_ROUND = Claim(
     "Written for a number of rounds, (6) shows that more local steps reduce the influence of the gradient variance.",
     Kind.REMARK.at("Remark 1.2"),
     MonotoneIn(term(ROUNDS, "gradient variance"), K, up=False),
-    known=Status.FAILS,
     note="Dividing (6) by K_r divides its left side too. With T = K R the variance term does not contain K at all.",
     repair=Repair(
         "with the best step size for R rounds it falls as K grows",

@@ -8,7 +8,7 @@ from bounds.decaying_k.letters import beta, C, D, eta, F_0, F_star, F_t0, G2, K,
 from bounds.vocabulary import steps_cubed_ratio
 
 from ..checkers import All, ArgminIs, At, MonotoneIn, OrderIs, Same
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair
 from .common import REAL_ROOT, STEEP, TAU
 from .optima import ETA_PRINT, ETA_TRUE, iterations_of_runtime, K_PRINT, K_TRUE, ROUND_FITS, SECONDS
 from .sharp import DRAW, SHARP
@@ -35,7 +35,6 @@ DECAY = Claim(
     "Hence K should decay during a run: the best K from the time w on falls as w passes.",
     Kind.REMARK.at("Theorem 2 and Section 3.4, on K_w"),
     MonotoneIn(At(K_TRUE, {W: W_0 - W}), W, up=False, where=(REAL_ROOT, STEEP, ROUND_LEFT)),
-    known=Status.FAILS,
     note="It fails with W as it is defined, under (7), and holds if W were the time that has passed. (8) is stated "
     "for a new run that begins at t_0, and W is how long that run lasts. In a run that ends at a given time, what is "
     "left at w is the total minus w, so that at an equal loss the best K rises. W^(-1/3) says that a longer run wants "
@@ -135,7 +134,6 @@ STEP_SIZE_DECAY = Claim(
     "The best step size falls like w^(-1/2) with the time w that has passed.",
     Kind.REMARK.at("Corollary 2.1, after eq. (11)"),
     MonotoneIn(At(ETA_TRUE, {W: W - W_0}), W_0, up=False, where=(REAL_ROOT, STEEP)),  # W_0 has passed of W
-    known=Status.FAILS,
     note="As decaying_k.theorem_2_decay: W is the length of the run that begins at t_0. In a run that ends at a given "
     "time the time left is the total minus w, so that at an equal loss the best step size rises until no round fits or "
     "1/(4L) is reached; it holds if W were the time that has passed.",
@@ -159,7 +157,6 @@ STEP_SIZE_AND_COHORT = Claim(
         },
         wrong=("participants", "local steps"),
     ),
-    known=Status.FAILS,
     note="Z falls as N grows, so that (11) and the derived step size rise, like K* in Remark 2.2, to which this one "
     "refers: less noise allows larger steps. In (11) K also stands in the time of a round, above the fraction: with "
     "little drift and slow computation the printed step size rises with K; the derived one, with the lost K, never.",

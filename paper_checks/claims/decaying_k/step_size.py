@@ -9,21 +9,8 @@ import sympy as sp
 
 from bounds.decaying_k.letters import beta, eta, F_0, F_star, F_t0, K, L, R, W
 
-from ..checkers import (
-    All,
-    ArgminIs,
-    At,
-    Computed,
-    ImpliedBy,
-    MeasuredIn,
-    MonotoneIn,
-    OrderIs,
-    Readings,
-    Same,
-    States,
-    TendsTo,
-)
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, MonotoneIn, OrderIs, Readings, Same, States, TendsTo
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from .common import CAP, KAPPA, REAL_ROOT, STEEP, TAU
 from .optima import (
     ETA_CAPPED,
@@ -72,7 +59,6 @@ COROLLARY = Claim(
         },
         wrong=("minimiser",),
     ),
-    known=Status.FAILS,
     note="K is lost in the denominator under the root: the printed step size is sqrt(K) times too large, 7 to 9 times "
     "with the paper's K_0. The units agree, so that they do not tell.",
     repair=Repair(
@@ -96,7 +82,6 @@ COROLLARY_CAP = Claim(
     "(11) is a step size that Theorem 1 allows: at most 1/(4L).",
     Kind.THEOREM.at("Corollary 2.1"),
     ImpliedBy(ETA_PRINT, 1 / (4 * L), where=(REAL_ROOT, START_IS_BEST, ROUND_FITS, STEEP)),
-    known=Status.FAILS,
     note="The corollary asks for step sizes up to 1/(4L) and then minimises over all positive ones. With the lost K "
     "(decaying_k.corollary_2_1) it is the minimiser where that happens to be below the limit.",
     repair=Repair(
@@ -133,7 +118,6 @@ ETA_IN_ROUNDS = Claim(
         },
         wrong=("minimiser",),
     ),
-    known=Status.FAILS,
     note="It follows from (11), for R rounds of any length, and has lost the same K.",
     repair=Repair(
         "(12) divided by sqrt(K)",
@@ -173,8 +157,7 @@ JOINT_MINIMUM = Claim(
     "decaying_k.joint_minimum",
     "Chosen together with the step size, the best K of (8) falls with the runtime and with the loss, as (9) does.",
     Kind.REMARK.at("Section 3.4, Theorem 2 and Corollary 2.1 together"),
-    Computed("the best whole K at the best step size, for two runtimes and losses", _best_together),
-    known=Status.FAILS,
+    _best_together,
     note="At the best step size (8) is a function of K times sqrt((kappa F - F^*)/W): the best K depends on neither, "
     "and the step size alone falls. (9) falls with W because it holds a step size that is then too large. Where "
     "that step size is above 1/(4L), as for short runs, the best K is that of 1/(4L) and does fall with W. By (8) a "

@@ -10,25 +10,13 @@ from bounds.fedals.letters import C, Delta, delta, epsilon, G_sq, gap, K, kappa,
 from bounds.operators import ClientMean as E_k
 from bounds.units import LOSS, ONE
 
-from ..checkers import (
-    All,
-    At,
-    Computed,
-    ImpliedBy,
-    MeasuredIn,
-    MonotoneIn,
-    Readings,
-    Requires,
-    resolve,
-    Same,
-    term,
-    undecided,
-)
+from ..checkers import All, At, ImpliedBy, MeasuredIn, MonotoneIn, Readings, Requires, resolve, Same, term
 from ..checkers.formulas import relations
-from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair, Status
-from .by_hand.walks import Walk
+from ..claim import Book, Check, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair, Status
+from ..rows import rows
 from .common import alike, shared
 from .inexact import BOUND as INEXACT
+from .walks import Walk
 
 V1, V2, PRINTED, REPAIRED = (
     "fedals.rounds_v1",
@@ -122,8 +110,7 @@ SQUARED_DISTANCES = Claim(
     "fedals.theorem_4_3.squared_distances",
     "For squared distances and fresh samples (9) is above the gap with the hidden constants and the complexity one.",
     Kind.THEOREM.at("Theorem 4.3, eq. (9)", "v2"),
-    Computed("gap and bound of alike clients, in fractions", _last_coins),
-    Status.FAILS,
+    _last_coins,
     note="Steps of 1/L end at the last coin: an average of last coins is nearer to the mean of a client's coins "
     "than its own last coin is, so that the non-iidness is negative and B next to nothing. The ratio grows like the "
     "root of the number of clients.",
@@ -159,14 +146,13 @@ CONDITIONS = Claim(
     "fedals.theorem_4_3.conditions",
     "Under the conditions of Theorem 4.3 its right side is a number: B is nonnegative.",
     Kind.ASSUMPTION.at("Theorem 4.3, eq. (9)", "v2"),
-    Computed("B of alike clients, in fractions", _under_the_root),
-    Status.FAILS,
+    _under_the_root,
     note="Both parts of B have one constant here; should that of the noise be larger, more steps do the same "
     "(fedals.theorem_4_3.constants). The theorem asks nothing of the step size. (58) puts sigma^2/(mu tau) in the "
     "place of a suboptimality that steps of a constant size do not reach (fedals.eq_58.constant_step).",
     repair=Repair(
         "with the suboptimality itself, as in (38) and (57)",
-        Computed("non-iidness plus suboptimality", _never_negative),
+        _never_negative,
         REPAIRED,
     ),
     defect=Defect.REFUTED,
@@ -178,7 +164,7 @@ BESIDE = {"model class": c1, "local optimization": c2, "condition number": c5}
 n = sp.Symbol("n", positive=True)
 
 
-def _any_constants(name: str) -> Computed:
+def _any_constants(name: str) -> Check:
     """n clients take n steps of 1/L on fresh coins of n and -n: the closed forms are compared with walks first."""
     drift = -n * (n - 1) * (1 - 2 / n) / 2
     here = {K: n, tau: n, shared(Z): n, mu: 1, sigma_sq: n**2}
@@ -203,7 +189,7 @@ def _any_constants(name: str) -> Computed:
         status = Status.FAILS if (least, share) == (-c3 / 2, 0) else Status.OPEN
         return Finding(status, Grade.PROVED, said)
 
-    return Computed("the gap against (9) with any constants, to the limit", run)
+    return run
 
 
 def _repaired(book: Book) -> Finding:
@@ -217,25 +203,17 @@ CONSTANTS = Claim(
     "With some constants in the O's Theorem 4.3 holds.",
     Kind.THEOREM.at("Theorem 4.3, eq. (9)"),
     All({"v2": _any_constants(V2), "v1": _any_constants(V1)}, wrong=("v2", "v1")),
-    Status.FAILS,
     note="For any step size, as it is stated. However large the constants (or powers of logarithms), B is negative for "
     "large n, and reading the root of a negative number as zero leaves less than the gap. In v2 coins of 1 and -1 do "
     "as well, so that no choice of units matters; v1 survives if the constant of its L/mu is a loss that grows with "
     "the coins. Measured where a round ends (fedals.eq_56).",
     repair=Repair(
         "(57) with one suboptimality in both terms, which says what the steps have to reach",
-        Computed("the repaired (57) at these instances", _repaired),
+        _repaired,
         REPAIRED,
     ),
     defect=Defect.REFUTED,
 )
 
 
-LIKENESS = undecided(
-    "fedals.section_5.extractor",
-    "More local steps for the extractor alone do not raise the non-iidness significantly.",
-    Kind.REMARK.at("Section 5", "v2"),
-    "a statement about trained networks: no measurement of the non-iidness of extractor and head is published",
-    note="Table 3 does not support it: with the first layers, which agree best, averaged less often, accuracy falls: "
-    "fedals.table_3.initial_layers.",
-)
+UNDECIDED = rows("fedals", "rounds")

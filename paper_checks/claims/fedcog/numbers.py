@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from itertools import pairwise
 
 from ...reported import Reported, table
-from ..checkers import exact, Ordered
+from ..checkers import each, exact, Ordered
 from ..claim import Claim, Kind
 
 
@@ -37,7 +36,7 @@ def best(name: str, words: str, place: str, row: str = "FedCOG", called: str = "
     """In every column of a table ``row`` is above every other row that has a number there."""
     numbers = measured(name)
     pairs = tuple(
-        (f"{other}, {column}", f"{row}, {column}")
+        f"{other}, {column} < {row}, {column}"
         for column in columns(name)
         for other in rows(name)
         if other != row and f"{other}, {column}" in numbers
@@ -45,10 +44,9 @@ def best(name: str, words: str, place: str, row: str = "FedCOG", called: str = "
     return Claim(f"fedcog.table_{name}.{called}", words, Kind.TABLE.at(place), Ordered(numbers, pairs), note=note)
 
 
-def rising(name: str, steps: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def rising(name: str, steps: Iterable[str]) -> tuple[str, ...]:
     """In every row the number grows from each of these columns to the next."""
-    order = list(steps)
-    return tuple((f"{row}, {a}", f"{row}, {b}") for row in rows(name) for a, b in pairwise(order))
+    return each(" < ".join(f"{{row}}, {step}" for step in steps), row=rows(name))
 
 
 def gain(before: str, after: str) -> Fraction:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from ..checkers import averages_to, Mean, mean, Ordered, Prints, Refuted, sums_to
+from ..checkers import averages_to, each, Mean, mean, Ordered, Prints, Refuted, sums_to
 from ..claim import Claim, Defect, Kind, Repair
 from .numbers import best, columns, gain, measured, rows, values
 
@@ -31,7 +31,7 @@ def _averaged(kind: str) -> Mean:
 def _gains_more(*data: str, wrong: tuple[str, ...] = ()) -> Ordered:
     """FedCOG's gain over FedAvg is larger in NIID-2 than in NIID-1, beyond noise."""
     numbers = {**GAINS, **{f"{ALL_DATA} {kind}": _averaged(kind) for kind in ("NIID-1", "NIID-2")}}
-    return Ordered(numbers, tuple((f"{d} NIID-1", f"{d} NIID-2") for d in data), wrong, significant=True)
+    return Ordered(numbers, each("{d} NIID-1 < {d} NIID-2", d=data), wrong, significant=True)
 
 
 FLAIR = {"C-F1": "FLAIR C-F1", "O-F1": "FLAIR O-F1"}
@@ -76,7 +76,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.table_1.below_fedavg",
         "In NIID-2 some methods do worse than FedAvg, FedExp on all data sets.",
         Kind.TABLE.at("Section 6.2, point 2, and Table 1"),
-        Ordered(MEANS, tuple((f"FedExp, {data} NIID-2", f"FedAvg, {data} NIID-2") for data in DATA)),
+        Ordered(MEANS, each("FedExp, {data} NIID-2 < FedAvg, {data} NIID-2", data=DATA)),
         note="The text names SCAFFOLD, whose losses on Fashion-MNIST and CIFAR-10 are within noise; on CIFAR-100 it is "
         "3.3 points above FedAvg and second to FedCOG alone.",
     ),
@@ -129,13 +129,13 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.table_2.below_fedavg",
         "On FLAIR some methods (SCAFFOLD, FedDecorr) are below FedAvg in per-sample F1.",
         Kind.TABLE.at("Section 6.2 and Table 2"),
-        Ordered(TWO, tuple((f"{row}, O-F1", "FedAvg, O-F1") for row in ("SCAFFOLD", "FedDecorr"))),
+        Ordered(TWO, each("{row}, O-F1 < FedAvg, O-F1", row=("SCAFFOLD", "FedDecorr"))),
     ),
     Claim(
         "fedcog.table_2.f1",
         "Mean F1 over the labels is at most the F1 of the mean precision and recall, as it must be.",
         Kind.TABLE.at("Table 2"),
-        Ordered(F1_LIMIT, tuple((f"{row}, F1", f"{row}, limit") for row in MEASURED)),
+        Ordered(F1_LIMIT, each("{row}, F1 < {row}, limit", row=MEASURED)),
         note="The harmonic mean is concave in both: a larger printed F1 would contradict its row.",
         ours=True,
     ),
@@ -143,10 +143,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.table_3.gains",
         "Every method gains by FedCOG in every setting.",
         Kind.TABLE.at("Section 6.3 and Table 3"),
-        Ordered(
-            THREE,
-            tuple((f"{row}, {m} without FedCOG", f"{row}, {m} with FedCOG") for row in rows("3") for m in PLUGGED),
-        ),
+        Ordered(THREE, each("{row}, {m} without FedCOG < {row}, {m} with FedCOG", row=rows("3"), m=PLUGGED)),
         note="By the printed digits: Table 3 has no deviations, and three of the gains that the text calls evident "
         "after one round on CIFAR-10 are smaller than the deviations of Table 1.",
     ),
@@ -156,8 +153,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.TABLE.at("Section 6.2, point 2, and Table 3"),
         Ordered(
             ADDED,
-            tuple((f"CIFAR-10-1, {m}", f"CIFAR-10-2, {m}") for m in PLUGGED),
-            wrong=tuple(f"CIFAR-10-1, {m} < CIFAR-10-2, {m}" for m in PLUGGED[:3]),
+            each("CIFAR-10-1, {m} < CIFAR-10-2, {m}", m=PLUGGED),
+            wrong=each("CIFAR-10-1, {m} < CIFAR-10-2, {m}", m=PLUGGED[:3]),
         ),
         note="By the printed digits, after one round of FedCOG. The text has Table 1 alone.",
         defect=Defect.READING,

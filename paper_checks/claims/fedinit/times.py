@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from ...reported import table
-from ..checkers import All, exact, Ordered, Prints
+from ..checkers import All, each, exact, Ordered, Prints
 from ..claim import Claim, Defect, Kind, Repair
 from .costs import METHODS
 
@@ -41,10 +41,10 @@ SLOWEST = Claim(
     Kind.TABLE.at("Appendix B.2.3, below Table 10"),
     All(
         {
-            "10%-100": Ordered(_all_seconds("10%-100"), tuple((m, "FedSAM") for m in METHODS if m != "FedSAM")),
+            "10%-100": Ordered(_all_seconds("10%-100"), tuple(f"{m} < FedSAM" for m in METHODS if m != "FedSAM")),
             "5%-200": Ordered(
                 _all_seconds("5%-200"),
-                tuple((m, "FedSAM") for m in METHODS if m != "FedSAM"),
+                tuple(f"{m} < FedSAM" for m in METHODS if m != "FedSAM"),
                 wrong=("SCAFFOLD < FedSAM",),
             ),
         },
@@ -61,7 +61,7 @@ CHEAP = Claim(
     {
         w: Ordered(
             {**_all_seconds(w), "1.06 FedAvg": exact(_seconds("FedAvg", w)) * Fraction(106, 100)},
-            (("FedInit", "1.06 FedAvg"), *((("FedInit"), m) for m in METHODS[1:-1])),
+            ("FedInit < 1.06 FedAvg", *each("FedInit < {m}", m=METHODS[1:-1])),
         )
         for w in PLACES
     },
@@ -118,7 +118,7 @@ FASTEST = Claim(
         {
             f"{t}, {column}": Ordered(
                 _reached_all(t, column),
-                tuple(("FedInit", m) for m in METHODS[:-1]),
+                each("FedInit < {m}", m=METHODS[:-1]),
                 wrong=()
                 if t == TARGETS[0]
                 else ("FedInit < FedCM", *(("FedInit < FedDyn",) if column == "rounds" else ())),
@@ -133,7 +133,7 @@ FASTEST = Claim(
     repair=Repair(
         "on CIFAR-10",
         {
-            column: Ordered(_reached_all(TARGETS[0], column), tuple(("FedInit", m) for m in METHODS[:-1]))
+            column: Ordered(_reached_all(TARGETS[0], column), each("FedInit < {m}", m=METHODS[:-1]))
             for column in ("rounds", "time")
         },
     ),
@@ -148,7 +148,7 @@ EFFICIENT = Claim(
         {
             t: Ordered(
                 _reached_all(t, "rounds"),
-                (("SCAFFOLD", "FedAvg"), ("FedDyn", "FedAvg")),
+                ("SCAFFOLD < FedAvg", "FedDyn < FedAvg"),
                 wrong=() if t == TARGETS[0] else ("SCAFFOLD < FedAvg",),
             )
             for t in TARGETS
@@ -166,7 +166,7 @@ CORRECTED = ("SCAFFOLD", "FedDyn")
 def _later_than(method: str, *wrong: str) -> Ordered:
     """SCAFFOLD and FedDyn need more seconds to the target than this method, on both data sets."""
     times = {f"{m}, {t}": _reached(m, t, "time") for m in (*CORRECTED, method) for t in TARGETS}
-    return Ordered(times, tuple((f"{method}, {t}", f"{m}, {t}") for m in CORRECTED for t in TARGETS), wrong)
+    return Ordered(times, each(f"{method}, {{t}} < {{m}}, {{t}}", m=CORRECTED, t=TARGETS), wrong)
 
 
 MORE_TIME = Claim(
