@@ -12,8 +12,8 @@ from bounds.fedinit.letters import C, d, K, N
 from ...reported import table
 from ..checkers import All, Prints, Same
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
+from .tables import METHODS
 
-METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
 COLUMNS = {
     "communication": ("communication per round", N * d),
     "gradients": ("gradient calculation per round", N * K * d),
