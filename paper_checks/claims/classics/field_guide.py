@@ -12,19 +12,7 @@ from bounds import vocabulary as q
 from bounds.classics.field_guide import CAPS, GUIDE
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import (
-    At,
-    Dominates,
-    EdgeIs,
-    ImpliedBy,
-    Informative,
-    MeasuredIn,
-    resolve,
-    Same,
-    States,
-    term,
-    Total,
-)
+from ..checkers import At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, resolve, Same, States, term, Total
 from ..claim import Book, Claim, Finding, Kind
 from ..parabolas import Scalars
 from .runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, paths, pushed_means, UNLIKE
@@ -42,8 +30,6 @@ FEDERATION = (
 ZETA = "uniform_dissimilarity"
 SHIFTED, ONE = Scalars.of((6, -3, 0), (2, 2, 2)), Scalars.of((1, 1, 1), (2, 2, 2))
 """Clients of one curvature: between parabolas of different ones no finite zeta stands."""
-
-
 VARIANCE = Fraction(5, 3)
 PUSHED = 8
 """Local steps, each of 1/4, of clients whose curvature is 1 below the minimum and 1/2 above it."""

@@ -127,17 +127,18 @@ SHORTER_STEP = Claim(
 
 _FLOOR = 12 * L * gamma**2 * H**2 * H * sigma_f
 
+SECOND_DISPLAY = ImpliedBy(
+    Total(((THREE_HALVES * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)
+)
+
 EPOCH = Claim(
     "classics.local_gd_lemma_2",
     "Over an epoch the disagreement is bounded by the gaps and the clients' gradients at the minimiser, and 3/2 L "
-    "times it "
-    "takes at most half of the gaps.",
+    "times it takes at most half of the gaps.",
     Kind.THEOREM.at("Lemma 2", LOCAL_GD),
     {
         "formula": Same(LEMMA_2, 5 * L * gamma**2 * H**2 * q.summed_gap + 8 * gamma**2 * H**2 * H * sigma_f),
-        "second display": ImpliedBy(
-            Total(((THREE_HALVES * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)
-        ),
+        "second display": SECOND_DISPLAY,
         "unit": MeasuredIn(LEMMA_2, PARAMETER**2),
         "conditions": States(LEMMA_2, (EPOCHS,), SETTING, words=1),
         "exact epochs": _epoch,
@@ -154,25 +155,21 @@ RELAXED = Claim(
     "detour: Lemma 2 is stated for 3/2.",
     repair=Repair(
         "with 3/2, as Lemma 1 leaves it",
-        ImpliedBy(
-            Total(((THREE_HALVES * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)
-        ),
+        SECOND_DISPLAY,
     ),
     defect=Defect.GAP,
 )
 
 
-def _summed(book: Book) -> sp.Expr:
-    """Lemmas 1 and 2 over T steps: half of gamma times the gaps is at most the start and the floors."""
-    return 2 / (gamma * T) * (D2 + gamma * T / H * _FLOOR)
-
+SUMMED = 2 / (gamma * T) * (D2 + gamma * T / H * _FLOOR)
+"""Lemmas 1 and 2 over T steps: half of gamma times the gaps is at most the start and the floors."""
 
 THEOREM_1 = Claim(
     "classics.local_gd_theorem_1",
     "(5) bounds the gap at the mean of the averages, with steps of at most 1/(4LH).",
     Kind.THEOREM.at("Theorem 1, eq. (5)", LOCAL_GD),
     {
-        "from the lemmas": Same(_summed, THEOREM),
+        "from the lemmas": Same(SUMMED, THEOREM),
         "formula": Same(THEOREM, 2 * D2 / (gamma * T) + 24 * gamma**2 * sigma_f * H**2 * L),
         "unit": MeasuredIn(THEOREM, LOSS),
         "conditions": States(THEOREM, (EPOCHS,), SETTING, words=2),

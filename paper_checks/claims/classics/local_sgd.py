@@ -251,9 +251,8 @@ THEOREM_2 = Claim(
         },
         wrong=("unit", "by hand"),
     ),
-    note="The proof's last displays have L once. Where L < 1 the print is too small. Of the averaged models the "
-    "print has "
-    "the last one T times; the proof has those before the steps 1 to T, and so does the repair.",
+    note="The proof's last displays have L once. Where L < 1 the print is too small. Of the averaged models the print "
+    "has the last one T times; the proof has those before the steps 1 to T, and so does the repair.",
     repair=Repair(
         "with L in place of its square",
         {

@@ -109,7 +109,7 @@ def _beside_theorem_1(weights: tuple[Fraction, ...]) -> Check:
             book, "decaying_k.theorem_1", **problem.values(), initial_loss=problem.loss(rest), cohort=2,
             grad_cap_sq=cap, steps_cubed_ratio=1, step_size=step, iterations=10**6,
         )  # fmt: skip
-        said = f"squared gradient {exact} at every iteration, (6) with G^2 = {cap}: {short(bound)}"
+        said = f"squared gradient {exact} at every iteration, (6) with G^2 = {cap}: {float(bound):.6g}"
         witness = {"p": ", ".join(map(str, weights)), "minima": "0, 4", "start": "2", "eta": "1/1000", "T": "10^6"}
         return judged(exact <= bound, said, witness)
 

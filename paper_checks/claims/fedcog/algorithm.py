@@ -48,10 +48,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.ALGORITHM.at("Algorithm 1, lines 4 and 10"),
         lambda book: listing.indices(1, len(LABELS)),
         note="The loop counts from 0 to K - 1, the sum from 1 to K.",
-        repair=Repair(
-            "both from 0 to K - 1",
-            lambda book: listing.indices(0, len(LABELS) - 1),
-        ),
+        repair=Repair("both from 0 to K - 1", lambda book: listing.indices(0, len(LABELS) - 1)),
         defect=Defect.SLIP,
     ),
     Claim(

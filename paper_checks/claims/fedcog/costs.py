@@ -104,13 +104,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.table_4.per_round",
         "Table 4 shows that a round of FedCOG costs little more than one of FedAvg.",
         Kind.TABLE.at("Section 6.4 and Table 4"),
-        All(
-            {
-                "its means": a_round_of_fedcog,
-                "within noise": a_round_within_noise,
-            },
-            wrong=("its means",),
-        ),
+        All({"its means": a_round_of_fedcog, "within noise": a_round_within_noise}, wrong=("its means",)),
         note="The text says 'moderate', the caption 'minor'. Only one of the 51 rounds is FedCOG's: by the two means "
         "it takes twice as long as one of FedAvg; with deviations of 100 seconds over all rounds they say little of "
         "one.",

@@ -1,13 +1,12 @@
-"""FedCOG's inequalities on quadratic federations, all expectations exact: searched for an instance that breaks them."""
+"""FedCOG's inequalities on quadratic federations: searched for one that breaks them, and against exact worst cases."""
 
 from __future__ import annotations
 
 from ..checkers import Dominates
 from ..claim import Claim, Kind
+from ..worst_cases import above
 
-STEPS = {
-    "(29)": "mean_update", "(30)": "descent", "(51)": "gradient_drift", "(57)": "descent_one_round",
-}  # fmt: skip
+STEPS = {"(29)": "mean_update", "(30)": "descent", "(51)": "gradient_drift", "(57)": "descent_one_round"}
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.theorem.instances",
@@ -23,5 +22,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.PROOF.at("eq. (29), (30), (51) and (57)"),
         {place: Dominates(f"fedcog.{bound}", family="quadratics") for place, bound in STEPS.items()},
         ours=True,
+    ),
+    *above(
+        {"fedcog.theorem": 3.7468, "fedcog.mean_gradient_drift": 10.07}, "Two clients, beta^2 = 2, 1 to 8 local steps."
     ),
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from typing import Any
 
 import sympy as sp
 
@@ -54,7 +55,7 @@ def path(k: int, tosses: tuple[int, ...]) -> Path:
 
     a, b, c = CURVES[k]
 
-    def gradient(x: Fraction) -> Fraction:
+    def gradient(x: Any) -> Any:
         return a * x + b * x**3 / 100 + c
 
     moved, _ = play(

@@ -54,10 +54,7 @@ IDENTITY = Claim(
     "client's steps, whatever the server averages.",
     repair=Repair(
         "for participants, as listed and in the released code",
-        {
-            "listed": lambda book: _identity(participants=True),
-            "released code": lambda book: _identity(True, "code"),
-        },
+        {"listed": lambda book: _identity(True), "released code": lambda book: _identity(True, "code")},
     ),
     defect=Defect.GAP,
 )
