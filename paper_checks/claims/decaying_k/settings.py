@@ -54,15 +54,13 @@ def _smoothness(book: Book) -> Finding:
     return judged(true, f"curvature {largest} along opposite biases of two classes", as_audited=true)
 
 
-LEAST = _smoothness
-
 ALLOWED = Claim(
     "decaying_k.setting_sent140_step_size",
     "Sent140's eta_0 = 3.0 keeps to Theorem 1's limit, its classifier having output biases.",
     Kind.SETTING.at("Table 1 with Theorem 1"),
     All(
         {
-            "L >= 1/2": LEAST,
+            "L >= 1/2": _smoothness,
             "limit": Satisfies(
                 SIX,
                 {"Sent140": {**STEP_SIZES["Sent140"], "smoothness": str(float(LEAST_SMOOTHNESS))}},
@@ -103,14 +101,6 @@ NETWORKS_STEP = Claim(
 )
 
 
-def _drift_share(book: Book, name: str, cubed_ratio: Fraction) -> Fraction:
-    """The drift of (6) in units of G^2, for L = mu = 1/2, which makes it smallest."""
-    task = TASKS[name]
-    values = {L: LEAST_SMOOTHNESS, mu: LEAST_SMOOTHNESS, G2: 1}
-    values |= {eta: task.first_step_size, N: task.cohort, ratio: cubed_ratio}
-    return rational(term(SIX, "drift")(book).subs({q: sp.Rational(v) for q, v in values.items()}))
-
-
 def _slope_is(by: sp.Symbol, power: int) -> Check:
     def run(book: Book) -> Finding:
         drift = term(SIX, "drift")(book)
@@ -120,20 +110,24 @@ def _slope_is(by: sp.Symbol, power: int) -> Check:
     return run
 
 
-LEAST_FOR_LEAST_L = {"grows with L": _slope_is(L, 2), "falls with mu": _slope_is(mu, -1), "L >= 1/2": LEAST}
+LEAST_FOR_LEAST_L = {"grows with L": _slope_is(L, 2), "falls with mu": _slope_is(mu, -1), "L >= 1/2": _smoothness}
 
 
 def _informative(rounds: bool) -> Check:
+    """The drift of (6) in units of G^2, for L = mu = 1/2, which makes it smallest."""
+
     def run(book: Book) -> Finding:
         shares = {}
         for name, task in TASKS.items():
             steps = steps_of_k_rounds(task.first_steps) if rounds else [task.first_steps]
-            shares[name] = _drift_share(book, name, Fraction(sum(k**3 for k in steps), sum(steps)))
+            values = {L: LEAST_SMOOTHNESS, mu: LEAST_SMOOTHNESS, G2: 1, eta: task.first_step_size, N: task.cohort}
+            values[ratio] = Fraction(sum(k**3 for k in steps), sum(steps))
+            drift = term(SIX, "drift")(book)
+            shares[name] = rational(drift.subs({quantity: sp.Rational(v) for quantity, v in values.items()}))
         said = "; ".join(f"{name}: {float(s):.4g}" for name, s in shares.items())
+        said = f"the drift of (6) in units of G^2 is at least, {said}"
         quiet = {name: f"{float(s):.4g} G^2" for name, s in shares.items() if s >= 1}
-        return judged(
-            not quiet, f"the drift of (6) in units of G^2 is at least, {said}", quiet, len(quiet) == len(TASKS)
-        )
+        return judged(not quiet, said, quiet, len(quiet) == len(TASKS))
 
     return run
 
