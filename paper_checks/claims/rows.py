@@ -1,12 +1,17 @@
 """Claims whose check is data: rows of a paper's ``claims.toml``, in a table for each module that takes them.
 
-A row has the ``name``, ``words`` and ``place`` of a claim, further fields of it, and one of three checks:
+A row has the ``name``, ``words`` and ``place`` of a claim, further fields of it, and one of four checks:
 
-- ``order``: rows ``smaller < larger`` of reported numbers, judged by ``Ordered``; ``{images}`` stands for every entry
-  of that list among the ``sets`` of the file. ``wrong`` are those audited as being in reverse, ``significant`` asks for
-  more than noise; the deviations are of ``runs`` runs, if the file says so. ``order.NAME`` is one of several orders.
+- ``order``: rows ``smaller < larger`` of reported numbers, judged by ``Ordered``. ``wrong`` are those audited as being
+  in reverse, ``significant`` asks for more than noise; the deviations are of ``runs`` runs, if the file says so.
+  ``order.NAME`` is one of several orders, ``wrong.NAME`` what is wrong with it.
+- ``prints``: rows ``LABEL: PRINTED = EXPRESSION``, judged by ``Prints``: what is printed beside what it should be by
+  other reported numbers, which stand in [brackets]; ``slack`` is what noise allows, by label. ``wrong`` are labels.
 - ``reason``: why no machine decides the sentence.
 - ``search``: the bound that a search over instances is not to break, judged by ``Dominates``.
+
+``{images}`` in an order or a print stands for every entry of that list among the ``sets`` of the file. ``repair`` has
+its own words and check.
 """
 
 from __future__ import annotations
@@ -14,49 +19,95 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-from .checkers import Dominates, each, Open, Ordered
-from .checkers.tables import Cell
-from .claim import Checks, Claim, ClaimError, Defect, Kind, Status
+import sympy as sp
+
+from .checkers import Dominates, Open, Ordered, Prints, rational
+from .checkers.tables import Cell, mean
+from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
+
+CELL = re.compile(r"\[([^]]+)\]")
 
 
 def rows(paper: str, table: str, cells: Mapping[str, Cell] | None = None) -> tuple[Claim, ...]:
-    """The claims in one table of a paper's file; ``cells`` are the reported numbers that orders speak of."""
+    """The claims in one table of a paper's file; ``cells`` are the reported numbers that orders and prints name."""
     with (Path(__file__).parent / paper / "claims.toml").open("rb") as file:
         found = tomllib.load(file)
     return tuple(_claim(paper, row, found, cells or {}) for row in found[table])
 
 
-def _claim(paper: str, row: dict[str, Any], file: Mapping[str, Any], cells: Mapping[str, Cell]) -> Claim:
+def _claim(paper: str, row: Mapping[str, Any], file: Mapping[str, Any], cells: Mapping[str, Cell]) -> Claim:
     more = dict(row)
     name, words, place, kind = (more.pop(key) for key in ("name", "words", "place", "kind"))
     passage = Kind(kind).at(place, more.pop("version", ""))
-    check: Checks
-    if "order" in row:
-        orders, wrong, significant = more.pop("order"), more.pop("wrong", ()), more.pop("significant", False)
-        sets, runs = file.get("sets", {}), file.get("runs")
-        found = {
-            part: Ordered(cells, _expanded(pairs, sets), _expanded(wrong, sets), runs, significant)
-            for part, pairs in (orders.items() if isinstance(orders, dict) else [("", orders)])
-        }
-        check = found if isinstance(orders, dict) else found[""]
-    elif "reason" in row:
-        check, more["known"] = Open(more.pop("reason")), Status.OPEN
-    elif "search" in row:
-        check = Dominates(more.pop("search"))
-    else:
-        raise ClaimError(f"claim {paper}.{name}: a row needs one of order, reason, search")
+    check = _check(f"claim {paper}.{name}", more, file, cells)
+    if isinstance(check, Open):
+        more["known"] = Status.OPEN
     for key, kind_of in (("known", Status), ("defect", Defect)):
         if key in more:
             more[key] = kind_of(more[key])
+    if "repair" in more:
+        fixed = dict(more["repair"])
+        more["repair"] = Repair(
+            fixed.pop("words"), _check(f"the repair of {paper}.{name}", fixed, file, cells), **fixed
+        )
     return Claim(f"{paper}.{name}", words, passage, check, **more)
 
 
-def _expanded(patterns: Iterable[str], sets: Mapping[str, list[str]]) -> tuple[str, ...]:
-    found: list[str] = []
+def _check(what: str, row: dict[str, Any], file: Mapping[str, Any], cells: Mapping[str, Cell]) -> Checks:
+    """The check of a row, whose fields are taken out of it."""
+    sets = file.get("sets", {})
+    if "order" in row:
+        orders, wrong, significant = row.pop("order"), row.pop("wrong", ()), row.pop("significant", False)
+        several = isinstance(orders, dict)
+        found = {
+            part: Ordered(
+                cells,
+                _pairs(pairs, sets),
+                _pairs(wrong.get(part, ()) if isinstance(wrong, dict) else wrong, sets),
+                file.get("runs"),
+                significant,
+            )
+            for part, pairs in (orders.items() if several else [("", orders)])
+        }
+        return found if several else found[""]
+    if "prints" in row:
+        texts = [line.partition(": ") for line in _expanded(row.pop("prints"), sets)]
+        sides = {label: [_number(side, cells) for side in text.split(" = ")] for label, _, text in texts}
+        printed = {label: left for label, (left, _) in sides.items()}
+        wanted = {label: rational(sp.sympify(right, rational=True)) for label, (_, right) in sides.items()}
+        return Prints(printed, wanted, row.pop("slack", 0), tuple(row.pop("wrong", ())))
+    if "reason" in row:
+        return Open(row.pop("reason"))
+    if "search" in row:
+        return Dominates(row.pop("search"))
+    raise ClaimError(f"{what}: a row needs one of order, prints, reason, search")
+
+
+def _number(side: str, cells: Mapping[str, Cell]) -> str:
+    """One side of a print with the reported numbers in the place of their names."""
+
+    def value(found: re.Match[str]) -> str:
+        cell = cells[found[1]]
+        return getattr(cell, "value", cell) if found[0] == side else f"({mean(cell).value})"
+
+    return CELL.sub(value, side)
+
+
+def _pairs(patterns: Iterable[str], sets: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """Rows ``smaller < larger``; a chain, ``small < middle < large``, stands for one row per ``<``."""
+    chains = (line.split(" < ") for line in _expanded(patterns, sets))
+    return tuple(f"{small} < {large}" for keys in chains for small, large in pairwise(keys))
+
+
+def _expanded(patterns: Iterable[str], sets: Mapping[str, list[str]]) -> list[str]:
+    found = []
     for pattern in patterns:
         names = dict.fromkeys(re.findall(r"{(\w+)}", pattern))
-        found += each(pattern, **{name: sets[name] for name in names})
-    return tuple(found)
+        found += [
+            pattern.format(**dict(zip(names, values, strict=True))) for values in product(*(sets[n] for n in names))
+        ]
+    return found

@@ -209,6 +209,8 @@ SURE = (sp.log(2 / (1 + chance)) + chance * sp.log(2 * chance / (1 + chance)) + 
 """(2)'s divergence of outputs of which the one is sure of the target: the target, and all other classes together."""
 OF_SURE = sp.log(2) - ((1 + chance) * sp.log(1 + chance) - chance * sp.log(chance)) / 2
 
+SAME_MODEL = "loss of one model on one data set, two teachers"
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_1",
@@ -300,13 +302,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.eq_4",
         "The objective (4) depends on the model and on the generated data alone.",
         Kind.DEFINITION.at("eq. (4) = (8)"),
-        lambda book: agreed(
-            {
-                "loss of one model on one data set, two teachers": tuple(
-                    distillation(t, NEW, NEXT_DATA) for t in (OLD, FLAT)
-                )
-            }
-        ),
+        lambda book: agreed({SAME_MODEL: (distillation(OLD, NEW, NEXT_DATA), distillation(FLAT, NEW, NEXT_DATA))}),
         note="The teacher, which (10) and (11) show, and the weight of the distillation are left out.",
         defect=Defect.SLIP,
     ),
@@ -315,7 +311,7 @@ CLAIMS: tuple[Claim, ...] = (
         "(10) and (11) write out the distillation loss of (3).",
         Kind.PROOF.at("eq. (10) to (11)"),
         lambda book: agreed(
-            {"distillation loss": tuple(f(OLD, NEW, FIRST_DATA) for f in (reversed_distillation, distillation))}
+            {"distillation loss": (reversed_distillation(OLD, NEW, FIRST_DATA), distillation(OLD, NEW, FIRST_DATA))}
         ),
         note="The student stands first there, the teacher in (3), and the weight is missing. Nothing depends on it.",
         repair=Repair(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 import sympy as sp
 
@@ -16,7 +15,6 @@ from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
 from .listing import objective_of_first_step
-from .settings import LABELS_HELD
 
 EXAMPLE = (500, 0, 400, 200, 400)
 BUDGET = 256
@@ -208,22 +206,6 @@ CLAIMS: tuple[Claim, ...] = (
             "it is the loss in which client k has the weight p_k N_real/(N_real + N_gen)",
             lambda book: objective_of_first_step(None, True),
         ),
-        defect=Defect.SETTINGS,
-        ours=True,
-    ),
-    Claim(
-        "fedcog.weights.step_size",
-        "With the weights of A.2.2 clients descend their task loss by steps of the published size, as in the compared "
-        "methods.",
-        Kind.SETTING.at("A.2.2 and Section 6.1"),
-        Prints(
-            dict.fromkeys(LABELS_HELD, "0.01"),
-            {name: Fraction(1, 100) * Fraction(held, classes) for name, (classes, held) in LABELS_HELD.items()},
-            wrong=tuple(LABELS_HELD),
-        ),
-        note="N_real/(N_real + N_gen) is the share of the classes that a client has, if equally often: in NIID-2 a "
-        "fifth and a tenth. A comparison at one step size compares two. Whether the tables were made "
-        "with these weights is not stated; the released code has no others.",
         defect=Defect.SETTINGS,
         ours=True,
     ),

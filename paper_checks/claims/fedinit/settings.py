@@ -11,6 +11,7 @@ from bounds.fedinit.letters import beta, C, K, L, N
 from ...reported import table
 from ..checkers import exact, ImpliedBy, Prints, resolve, Satisfies
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
+from ..rows import rows
 
 CLIENTS = {"10%-100": (100, 10), "5%-200": (200, 5)}
 """Clients and percent that take part."""
@@ -53,7 +54,7 @@ def _weights(book: Book) -> Finding:
     kappas = (resolve(f"fedinit.kappa_{n}", book) for n in (1, 2))
     one, two = (float(kappa.subs(beta, Fraction(1, 10)) / kappa.subs(beta, 0)) for kappa in kappas)
     said = f"divergence times {float(weight):g}, kappa_1 times {one:.3g}, kappa_2 times {two:.3g}"
-    return judged(max(weight, one, two) <= 1, said, {"beta": "0.1"}, weight == 25 and abs(one - 3.731) < 1e-3)
+    return judged(max(float(weight), one, two) <= 1, said, {"beta": "0.1"}, weight == 25 and abs(one - 3.731) < 1e-3)
 
 
 PRAISES = Claim(
@@ -156,18 +157,7 @@ DECAYING = Claim(
     ours=True,
 )
 
-ROUNDS_PRINTED = Claim(
-    "fedinit.settings.rounds",
-    "Table 6's number of rounds on CIFAR-100 is that of Section 5 and of Table 11's caption.",
-    Kind.TABLE.at("Table 6; Section 5; Table 11"),
-    Prints(
-        {d: table("fedinit", "Table 6")[f"{d}/communication round T", "selection"].value for d in ROUNDS},
-        ROUNDS,
-        wrong=("CIFAR-100",),
-    ),
-    note="A slip: 500 in Table 6, 800 in the text.",
-    defect=Defect.SLIP,
-)
+ROUNDS_PRINTED = rows("fedinit", "settings", {f"{r}, {c}": x for (r, c), x in table("fedinit", "Table 6").items()})
 
 
 def _grids(book: Book) -> Finding:
