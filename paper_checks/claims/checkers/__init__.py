@@ -8,8 +8,8 @@ from .limits import MonotoneIn, OrderIs, TendsTo
 from .numbers import short
 from .plain import agreed, All, Open, Readings, Refuted, undecided
 from .stated import EdgeIs, Requires, requires, States
-from .tables import averages_to, counts_to, each, exact, Mean, mean, noise, Ordered, Prints, sums_to
-from .trends import SlopeIs, TrendReproduces
+from .tables import averages_to, each, exact, Mean, mean, noise, Ordered, Prints, sums_to
+from .trends import SlopeIs
 from .units import MeasuredIn
 from .vacuity import Informative
 from .worst import AboveWorstCase
@@ -17,7 +17,7 @@ from .worst import AboveWorstCase
 __all__ = [
     "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Derivative", "Dominates", "EdgeIs", "Formula", "ImpliedBy",
     "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints", "Readings", "Refuted",
-    "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total", "TrendReproduces", "agreed",
-    "averages_to", "counts_to", "derivative_is", "each", "exact", "mean", "noise", "number", "rational", "requires",
-    "resolve", "short", "sums_to", "term", "undecided",
+    "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total", "agreed", "averages_to",
+    "derivative_is", "each", "exact", "mean", "noise", "number", "rational", "requires", "resolve", "short", "sums_to",
+    "term", "undecided",
 ]  # fmt: skip

@@ -161,9 +161,7 @@ class _Draw:
         return self._solved(point)
 
     def _counted(self, q: Quantity) -> bool:
-        """Whether it is the number of members of an axis that is in use."""
-        axis = {clients: CLIENTS, classes: CLASSES}.get(q)
-        return axis is not None and q not in self.given and any(w.card.axis == axis for w in self.wanted)
+        return q not in self.given and counts_members(q, self.wanted)
 
     def _value(self, q: Quantity, members: int, point: Point, random: np.random.Generator) -> Any:
         if q.card.axis and q.card.domain.simplex:
@@ -196,6 +194,12 @@ class _Draw:
                         point[q] = inside
                         break
         return point
+
+
+def counts_members(q: Quantity, wanted: Sequence[Quantity]) -> bool:
+    """Whether a quantity is the number of members of an axis that is in use."""
+    axis = {clients: CLIENTS, classes: CLASSES}.get(q)
+    return axis is not None and any(w.card.axis == axis for w in wanted)
 
 
 @lru_cache(maxsize=512)

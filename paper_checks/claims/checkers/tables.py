@@ -108,11 +108,6 @@ def averages_to(parts: Mapping[str, Sequence[str]], printed: Mapping[str, str], 
     return Prints(printed, means, slack, wrong)
 
 
-def counts_to(counted: Callable[[], Mapping[str, int]], printed: Mapping[str, str], wrong: Wrong = ()) -> Prints:
-    """Things counted when the check runs (parameters, samples) are as many as printed."""
-    return Prints(printed, counted, wrong=wrong)
-
-
 # ---- noise: one rule for the tables of all papers ----
 
 LEVEL = 0.05

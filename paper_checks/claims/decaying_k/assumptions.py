@@ -36,10 +36,7 @@ CONVEX_COMBINATION = Claim(
     "decaying_k.assumptions_1_2",
     "F, a convex combination of the f_c, is L-smooth and mu-strongly convex as they are, and mu <= L.",
     Kind.ASSUMPTION.at("Assumptions 1 and 2; A.1, before eq. (22)"),
-    {
-        "F": _passes_on,
-        "mu <= L": ImpliedBy(mu / 2 * distance_sq, L / 2 * distance_sq, where=(mu <= h, h <= L)),
-    },
+    {"F": _passes_on, "mu <= L": ImpliedBy(mu / 2 * distance_sq, L / 2 * distance_sq, where=(mu <= h, h <= L))},
 )
 
 
@@ -181,9 +178,6 @@ LOSS_NEVER_RISES = Claim(
     _from_optimum,
     note="From the optimum every step size raises the expected loss where not all clients take part, and so does "
     "gradient noise. Far from it a step size can be found, but that depends on the noise and the clients, not on A1.",
-    repair=Repair(
-        "for full gradients of all clients and one local step, up to 1/(4L) and beyond",
-        _descends,
-    ),
+    repair=Repair("for full gradients of all clients and one local step, up to 1/(4L) and beyond", _descends),
     defect=Defect.REFUTED,
 )

@@ -150,8 +150,7 @@ UNBIASED = Claim(
     note="A client's report has the mean f_c(x_r), and over uniformly drawn clients the plain mean of these, which is "
     "F only for equal shares.",
     repair=Repair(
-        "over the draw of the clients, if their shares are equal",
-        lambda book: _reports((Fraction(1, 2),) * 2),
+        "over the draw of the clients, if their shares are equal", lambda book: _reports((Fraction(1, 2),) * 2)
     ),
     defect=Defect.REFUTED,
 )

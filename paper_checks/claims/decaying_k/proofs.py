@@ -14,9 +14,8 @@ from bounds.vocabulary import distance_sq, grad_norm_sq, initial_distance_sq
 from ..checkers import All, At, ImpliedBy, MeasuredIn, Same, term, Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from .common import KAPPA
-from .lemma_1 import LARGE_COHORT, LEMMA, NOISE, SAMPLING, sampling_factor, SAMPLING_TRUE, VARIANCE
-from .lemma_2 import SUM
-from .measured import TASKS
+from .lemmas import LARGE_COHORT, LEMMA, NOISE, SAMPLING, sampling_factor, SAMPLING_TRUE, SUM, VARIANCE
+from .tables import TASKS
 
 SIX = "decaying_k.theorem_1"
 D_PRINTED = VARIANCE + 6 * L * Gamma + 8 * (K - 2) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2
@@ -119,10 +118,7 @@ COHORT_FACTOR = Claim(
     "(C - N)/(N - 1) is at most 1, for the paper's own clients and cohorts at least.",
     Kind.PROOF.at("Appendix A.1, end of the proof of Lemma 2; Table 1"),
     All(
-        {
-            "Table 1": _published_factors,
-            "in general": ImpliedBy(SAMPLING, 1, where=(LARGE_COHORT,)),
-        },
+        {"Table 1": _published_factors, "in general": ImpliedBy(SAMPLING, 1, where=(LARGE_COHORT,))},
         wrong=("Table 1", "in general"),
     ),
     note="Only where 2 N > C. In the experiments it is 20 to 445, and with (16) as printed the participation term of "

@@ -25,20 +25,15 @@ def _schedule(
     ``printed`` ends the name of the bound with the printed steps where that of the schedule, ``ours``, is another.
     """
     names = {"steps": f"decaying_k.schedule_{key}_steps{printed}", "step size": f"decaying_k.schedule_{key}_step_size"}
-    asked = {what: LOSSES if F_r in _symbols(key, what) else () for what in names}
-    rows = {"steps": steps, "step size": size}
-    kept = f"decaying_k.schedule_{key}_steps"
-    title = SCHEDULES[key].title
+    schedule, rows = SCHEDULES[key], {"steps": steps, "step size": size}
+    kept, title = f"decaying_k.schedule_{key}_steps", schedule.title
+    used = {"steps": schedule.local_steps, "step size": schedule.step_size}
+    asked = {what: LOSSES if F_r in used[what].free_symbols else () for what in names}
     return {
         **({} if ours is None else {f"{title}, steps kept": Same(kept, ours, where=asked["steps"])}),
         **{f"{title}, {what}": Same(name, rows[what], where=asked[what]) for what, name in names.items()},
         **{f"{title}, conditions of {w}": States(name, asked[w], relation="=") for w, name in names.items()},
     }
-
-
-def _symbols(key: str, what: str) -> set[sp.Basic]:
-    schedule = SCHEDULES[key]
-    return (schedule.local_steps if what == "steps" else schedule.step_size).free_symbols
 
 
 def _k_rounds(book: Book) -> sp.Expr:

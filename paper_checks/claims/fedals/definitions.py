@@ -17,10 +17,7 @@ DISTANCE = Claim(
     "fedals.consensus_distance",
     "The consensus distance is the plain mean of the squared distances to the mean model, zero after an average.",
     Kind.DEFINITION.at("Section 1"),
-    {
-        "mean": Same(CONSENSUS, ClientSum(distance_sq) / K),
-        "average": Same(At(CONSENSUS, {distance_sq: sp.S.Zero}), 0),
-    },
+    {"mean": Same(CONSENSUS, ClientSum(distance_sq) / K), "average": Same(At(CONSENSUS, {distance_sq: sp.S.Zero}), 0)},
     note="Uniform whatever the weights of (4). With FedALS only the part that is averaged comes together.",
 )
 

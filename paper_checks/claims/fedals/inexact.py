@@ -11,7 +11,7 @@ from ..checkers import At, ImpliedBy, Requires, resolve, Same, TendsTo, term
 from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair
 from .common import alike, NONNEGATIVE, shared, SOLVER
 from .enumerated import MU, SMOOTH
-from .one_round_proof import above, step
+from .one_round import above, step
 
 THEOREM = "Theorem C.1, eq. (38) (v1: B.1)"
 BOUND, JOINED = "fedals.one_round_inexact", "fedals.one_round_inexact_joined"

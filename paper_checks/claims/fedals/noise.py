@@ -15,9 +15,9 @@ from bounds.operators import ClientMean as E_k
 
 from ..checkers import At, OrderIs, Requires, Same, term
 from ..claim import Book, Claim, Finding, judged, Kind
-from . import sampling
 from .common import alike, NONNEGATIVE
-from .one_round_proof import above
+from .one_round import above
+from .participation import out_of_sample_gap, WEIGHTS
 from .walks import Walk
 
 NOISE, CONSTANTS, ROUNDS, CASE_1 = (
@@ -146,9 +146,9 @@ def _drawn(book: Book) -> Finding:
     """Half squared distances: every draw of one to three of three clients with unlike gaps."""
     gaps, bound = (F(3, 2), F(1, 4), F(5)), book[CASE_1]
     for cohort in (1, 2, 3):
-        exact = sampling.out_of_sample_gap(cohort, gaps)
+        exact = out_of_sample_gap(cohort, gaps)
         stated = bound(
-            client_weight=[float(p) for p in sampling.WEIGHTS], local_gap=[float(g) for g in gaps],
+            client_weight=[float(p) for p in WEIGHTS], local_gap=[float(g) for g in gaps],
             client_gradient_variance=[7 * float(g) for g in gaps], samples=7, cohort=cohort, smoothness=1.0,
             strong_convexity=1.0,
         )  # fmt: skip

@@ -188,11 +188,7 @@ OBJECTIVE = Claim(
     "fedals.table_5.objective",
     "The test results of the language model are accuracies.",
     Kind.SETTING.at("Table 5 against Table 1"),
-    Ordered(
-        {**LOSSES, "one": 1},
-        each("{method} < one", method=LOSSES),
-        wrong=each("{method} < one", method=LOSSES),
-    ),
+    Ordered({**LOSSES, "one": 1}, each("{method} < one", method=LOSSES), wrong=each("{method} < one", method=LOSSES)),
     note="A slip in Table 5, which names top-1 accuracy; Table 1 prints test losses, all above 1, and says so.",
     defect=Defect.SLIP,
 )
