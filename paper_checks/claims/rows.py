@@ -25,6 +25,7 @@ from typing import Any
 
 import sympy as sp
 
+from ..reported import Reported
 from .checkers import Dominates, Open, Ordered, Prints, rational
 from .checkers.tables import Cell, mean
 from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
@@ -101,7 +102,9 @@ def _number(side: str, cells: Cells) -> str:
 
     def value(found: re.Match[str]) -> str:
         cell = cells[found[1]]
-        return getattr(cell, "value", cell) if found[0] == side else f"({mean(cell).value})"
+        if found[0] == side:
+            return cell.value if isinstance(cell, Reported) else str(cell)
+        return f"({mean(cell).value})"
 
     return CELL.sub(value, side)
 
