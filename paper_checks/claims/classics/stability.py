@@ -101,7 +101,7 @@ COROLLARY_5_3 = Claim(
 
 
 def _both(passes_of_stability: sp.Rational) -> Check:
-    """Optimisation, and so many times the stability of the last model, at the stated step size."""
+    """Optimisation, and a multiple of the stability of the last model, at the stated step size."""
 
     def run(book: Book) -> Finding:
         stable = resolve(At(CONVEX, {q.summed_step_sizes: alpha * T}), book)

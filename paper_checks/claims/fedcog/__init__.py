@@ -1,4 +1,4 @@
-"""FedCOG (Ye, Du, Ni, Chen, Wang): its claims, in the order of the report; each module says what part it holds."""
+"""FedCOG (Ye, Du, Ni, Chen, Wang): its claims, in the order of the report; each module's docstring names its part."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""FedCOG, Algorithm 1 and what is said of it: its lines, its messages, and the data that the theory shares."""
+"""FedCOG, Algorithm 1 and the remarks on it: its lines, its messages, and the data that the theory shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FedCOG, Theorem 5.6: summing the rounds, (58) to (64), what it asks for, and when it says something."""
+"""FedCOG, Theorem 5.6: summing the rounds, (58) to (64), its conditions, and when it is informative."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def gradient_at_teacher(book: Book) -> Finding:
 
 
 def least_factor(book: Book) -> Finding:
-    """Assumption 5.4 without offset, clients' gradients all alike: the squared mean is the mean of the squares."""
+    """Assumption 5.4 without offset, identical gradients of all clients: the squared mean is the mean of the squares."""
     shares, gradient = (Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)), Fraction(7, 3)
     mean_square = sum((w * gradient**2 for w in shares), Fraction(0))
     needed = mean_square / sum((w * gradient for w in shares), Fraction(0)) ** 2
@@ -151,7 +151,7 @@ def together(book: Book) -> Finding:
 
 
 def _bound(book: Book, at: dict[sp.Symbol, Any]) -> sp.Expr:
-    """Theorem 5.6 at exact numbers; without noise, offset and other clients where not said otherwise."""
+    """Theorem 5.6 at exact numbers; without noise, offset and other clients unless given."""
     known = {L: 1, sigma_sq: 0, kappa_sq: 0, p: (1,), **at}
     exact = {q: tuple(map(sp.Rational, v)) if isinstance(v, tuple) else sp.Rational(v) for q, v in known.items()}
     return value(book["fedcog.theorem"].expr, exact)

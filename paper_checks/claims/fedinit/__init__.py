@@ -1,4 +1,4 @@
-"""FedInit (Sun, Shen, Tao): its claims, in the order of the report; each module says what part it holds."""
+"""FedInit (Sun, Shen, Tao): its claims, in the order of the report; each module's docstring names its part."""
 
 from importlib import import_module
 

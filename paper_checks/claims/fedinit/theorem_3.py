@@ -1,4 +1,4 @@
-"""Section 4.3.2, Theorem 3: the choice of t_0, (14), and what is said of samples, local steps and the step size."""
+"""Section 4.3.2, Theorem 3: the choice of t_0, (14), and the remarks on samples, local steps and the step size."""
 
 from __future__ import annotations
 
