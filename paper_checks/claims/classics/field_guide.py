@@ -15,7 +15,7 @@ from bounds.units import LOSS, PARAMETER
 from ..checkers import At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, resolve, Same, States, term, Total
 from ..claim import Book, Claim, Finding, Kind
 from ..parabolas import Scalars
-from .runs import bent, bent_loss, Case, coin_means, compared, consensus, HETEROGENEOUS, mean, paths, pushed_means
+from .runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, MIXED, paths, pushed_means
 
 D2, L, M, T = q.initial_distance_sq, q.smoothness, q.clients, q.rounds
 eta, sigma2, tau, zeta2 = q.step_size, q.gradient_variance, q.local_steps, q.uniform_dissimilarity
@@ -61,10 +61,10 @@ def _drifting(book: Book) -> Finding:
 
 
 def _one_round(book: Book) -> Finding:
-    """Lemma 1 on rounds of heterogeneous parabolas without noise, and on a step from the minimum with nothing but noise."""
+    """Lemma 1 on rounds of different parabolas without noise, and on a step from the minimum with nothing but noise."""
 
     def cases() -> Iterator[Case]:
-        problem = HETEROGENEOUS
+        problem = MIXED
         rounds = ((3, 12, Fraction(4)), (9, 20, Fraction(-7, 2)), (9, 12, problem.minimiser))
         for steps, step, start in ((steps, Fraction(1, part), start) for steps, part, start in rounds):
             seen = paths(problem, start, 1, steps, step)

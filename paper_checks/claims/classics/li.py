@@ -19,7 +19,7 @@ from bounds.units import LOSS
 from ..checkers import At, Dominates, ImpliedBy, Informative, MeasuredIn, Same, short, States, TendsTo
 from ..claim import Book, Check, Claim, Finding, judged, Kind
 from ..parabolas import Scalars
-from .runs import Case, compared, HETEROGENEOUS
+from .runs import Case, compared, MIXED
 
 B, D2, E, G2 = q.noise_level, q.initial_distance_sq, q.local_steps, q.grad_cap_sq
 Gamma, K, L, N = q.heterogeneity, q.cohort, q.smoothness, q.clients
@@ -47,9 +47,9 @@ def _alone(clients: int, weights: tuple[Fraction, ...] = (), variance: Fraction 
 
 NOISE_ALONE = Fraction(7, 5)
 RUNS = (
-    (HETEROGENEOUS, 2, Fraction(4), 3, 2),
-    (HETEROGENEOUS, 2, HETEROGENEOUS.minimiser, 1, 3),
-    (replace(HETEROGENEOUS, variance=NOISE_ALONE), 2, Fraction(4), 9, 1),
+    (MIXED, 2, Fraction(4), 3, 2),
+    (MIXED, 2, MIXED.minimiser, 1, 3),
+    (replace(MIXED, variance=NOISE_ALONE), 2, Fraction(4), 9, 1),
     (_alone(2), 2, Fraction(4), 1, 3),
     (_alone(2, variance=NOISE_ALONE), 2, Fraction(1), 1, 3),
     (_alone(12, variance=NOISE_ALONE), 1, Fraction(1), 1, 1),
@@ -205,8 +205,8 @@ UNBALANCED = Claim(
 
 
 def _distance(book: Book) -> Finding:
-    largest = max(HETEROGENEOUS.gradient(c, Fraction(4)) ** 2 for c in range(3))
-    share = (4 - HETEROGENEOUS.minimiser) ** 2 / (4 * largest / HETEROGENEOUS.strong_convexity**2)
+    largest = max(MIXED.gradient(c, Fraction(4)) ** 2 for c in range(3))
+    share = (4 - MIXED.minimiser) ** 2 / (4 * largest / MIXED.strong_convexity**2)
     return judged(share <= Fraction(1, 4), f"the squared distance is {short(share)} of the bound")
 
 

@@ -27,7 +27,7 @@ from ..checkers import (
     Total,
 )
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
-from .runs import bent, Case, compared, consensus, HETEROGENEOUS, mean, ONE_MINIMUM, optimum_dissimilarity, paths
+from .runs import bent, Case, compared, consensus, mean, MIXED, ONE_MINIMUM, optimum_dissimilarity, paths
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
 M, T, V, epsilon = q.clients, q.iterations, q.consensus_distance, q.average_gap
@@ -41,15 +41,15 @@ THREE_HALVES = sp.Rational(3, 2)
 
 
 def _every_step(name: str, steps: tuple[Fraction, ...]) -> Check:
-    """The distance after every step of two rounds of heterogeneous parabolas against the lemma."""
+    """The distance after every step of two rounds of different parabolas against the lemma."""
 
     def cases() -> Iterator[Case]:
-        for step, start in product(steps, (Fraction(4), HETEROGENEOUS.minimiser)):
-            for before, after in pairwise(paths(HETEROGENEOUS, start, 2, 5, step)):
+        for step, start in product(steps, (Fraction(4), MIXED.minimiser)):
+            for before, after in pairwise(paths(MIXED, start, 2, 5, step)):
                 x = mean(before)
-                yield (mean(after) - HETEROGENEOUS.minimiser) ** 2, {
-                    "distance_sq": (x - HETEROGENEOUS.minimiser) ** 2, "consensus_distance": consensus(before),
-                    "optimality_gap": HETEROGENEOUS.loss(x) - HETEROGENEOUS.optimal_loss, "smoothness": 3, "step_size": step,
+                yield (mean(after) - MIXED.minimiser) ** 2, {
+                    "distance_sq": (x - MIXED.minimiser) ** 2, "consensus_distance": consensus(before),
+                    "optimality_gap": MIXED.loss(x) - MIXED.optimal_loss, "smoothness": 3, "step_size": step,
                 }  # fmt: skip
         apart = (Fraction(-1), Fraction(1))  # two clients on either side of the minimum of a bent loss
         moved = mean([x - steps[0] * bent(Fraction(3))(x) for x in apart])
@@ -64,7 +64,7 @@ def _every_step(name: str, steps: tuple[Fraction, ...]) -> Check:
 def _epoch(book: Book) -> Finding:
     def cases() -> Iterator[Case]:
         for problem, steps, start in (
-            (HETEROGENEOUS, 4, Fraction(4)), (HETEROGENEOUS, 9, HETEROGENEOUS.minimiser), (HETEROGENEOUS, 2, Fraction(-5, 3)),
+            (MIXED, 4, Fraction(4)), (MIXED, 9, MIXED.minimiser), (MIXED, 2, Fraction(-5, 3)),
             (ONE_MINIMUM, 4, Fraction(4)),
         ):  # fmt: skip
             step = Fraction(1, 12 * steps)
@@ -83,7 +83,7 @@ def _whole_run(late: int) -> Check:
 
     def cases() -> Iterator[Case]:
         for problem, steps, rounds, start in (
-            (HETEROGENEOUS, 4, 6, Fraction(4)), (HETEROGENEOUS, 7, 3, HETEROGENEOUS.minimiser), (HETEROGENEOUS, 1, 20, Fraction(-2)),
+            (MIXED, 4, 6, Fraction(4)), (MIXED, 7, 3, MIXED.minimiser), (MIXED, 1, 20, Fraction(-2)),
             (ONE_MINIMUM, 2, 2, Fraction(4)),
         ):  # fmt: skip
             step = Fraction(1, 12 * steps)
@@ -202,11 +202,11 @@ SAYS = Claim(
 def _gradient_descent(book: Book) -> Finding:
     """Two parabolas with different minima, one local step: the gap after long training against the floor of (5)."""
     step = Fraction(1, 12)
-    seen = paths(HETEROGENEOUS, HETEROGENEOUS.minimiser, 30, 1, step)
-    gap = HETEROGENEOUS.loss(mean([mean(models) for models in seen])) - HETEROGENEOUS.optimal_loss
+    seen = paths(MIXED, MIXED.minimiser, 30, 1, step)
+    gap = MIXED.loss(mean([mean(models) for models in seen])) - MIXED.optimal_loss
     floor = number(
         book, THEOREM, initial_distance_sq=0, smoothness=3, step_size=step, local_steps=1, iterations=30,
-        optimum_dissimilarity=optimum_dissimilarity(HETEROGENEOUS),
+        optimum_dissimilarity=optimum_dissimilarity(MIXED),
     )  # fmt: skip
     return judged(gap == 0 < floor, f"from the minimiser the gap stays {short(gap)}, the bound says {short(floor)}")
 

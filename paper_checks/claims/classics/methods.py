@@ -20,7 +20,7 @@ from bounds.units import LOSS, PARAMETER
 from ..checkers import At, Dominates, ImpliedBy, MeasuredIn, number, Same, short, States, Total
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
 from ..parabolas import Scalars
-from .runs import Case, compared, consensus, HETEROGENEOUS, mean, ONE_MINIMUM, optimum_dissimilarity
+from .runs import Case, compared, consensus, mean, MIXED, ONE_MINIMUM, optimum_dissimilarity
 
 B2, C_0, D2, K = q.dissimilarity_factor, q.control_error, q.initial_distance_sq, q.cohort
 L, L_minus, N, Psi_0 = q.smoothness, q.weak_convexity, q.clients, q.initial_lyapunov
@@ -36,17 +36,15 @@ NOVA, EXACT_SKIP, NOISY_SKIP = "classics.fednova_theorem_2", "classics.proxskip_
 
 
 def _one_round(book: Book) -> Finding:
-    """Thirty draws from heterogeneous parabolas, and many from identical ones, with local problems solved up to a share."""
+    """Thirty draws from different parabolas, and many from identical ones, with local problems solved up to a share."""
 
     def cases() -> Iterator[Case]:
         for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
-            slopes = [HETEROGENEOUS.gradient(c, start) for c in range(3)]
-            ends = [start - g / (h + weight) for g, h in zip(slopes, HETEROGENEOUS.curvatures, strict=True)]
-            after = (
-                HETEROGENEOUS.loss(mean(ends)) + HETEROGENEOUS.curvature / 2 * consensus(ends) / 30
-            )  # their mean's variance
-            squares = HETEROGENEOUS.global_gradient(start) ** 2
-            yield after - HETEROGENEOUS.loss(start), {
+            slopes = [MIXED.gradient(c, start) for c in range(3)]
+            ends = [start - g / (h + weight) for g, h in zip(slopes, MIXED.curvatures, strict=True)]
+            after = MIXED.loss(mean(ends)) + MIXED.curvature / 2 * consensus(ends) / 30  # their mean's variance
+            squares = MIXED.global_gradient(start) ** 2
+            yield after - MIXED.loss(start), {
                 "grad_norm_sq": squares, "dissimilarity_factor": mean([g**2 for g in slopes]) / squares, "cohort": 30,
                 "inexactness": 0, "proximal_weight": weight, "weak_convexity": 0, "smoothness": 3,
             }  # fmt: skip
@@ -182,7 +180,7 @@ _SHORT = _STEP <= 1 / (81 * L)
 
 ROUNDS = 3
 PARTS = (
-    (HETEROGENEOUS, Fraction(4)), (HETEROGENEOUS, HETEROGENEOUS.minimiser), (ONE_MINIMUM, Fraction(4)),
+    (MIXED, Fraction(4)), (MIXED, MIXED.minimiser), (ONE_MINIMUM, Fraction(4)),
     (replace(ONE_MINIMUM, variance=Fraction(7, 5)), ONE_MINIMUM.minimiser),
 )  # fmt: skip
 """Clients and a start: all at once, then the controls, the start and the noise alone."""

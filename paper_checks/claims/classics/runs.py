@@ -1,4 +1,4 @@
-"""Local SGD on lines, in rational numbers: heterogeneous parabolas without noise, and one loss with fair coins for noise."""
+"""Local SGD on lines, in rational numbers: different parabolas without noise, and one loss with fair coins for noise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..parabolas import Scalars
 Case: TypeAlias = tuple[Fraction, Mapping[str, Any]]
 """An exact value and the quantities of the bound there, by name."""
 
-HETEROGENEOUS = Scalars.of((5, -2, 1), (2, 1, 3))
+MIXED = Scalars.of((5, -2, 1), (2, 1, 3))
 """Three clients with different minima and curvatures 1 to 3, so that local steps move the average off its course."""
 ONE_MINIMUM = Scalars.of((1, 1, 1), (2, 1, 3))
 """The same curvatures with one minimum, 1."""

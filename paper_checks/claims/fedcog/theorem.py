@@ -111,7 +111,7 @@ def gradient_at_teacher(book: Book) -> Finding:
 
 
 def least_factor(book: Book) -> Finding:
-    """Assumption 5.4 without offset, identical gradients of all clients: the squared mean is the mean of the squares."""
+    """Assumption 5.4 without offset, equal gradients of all clients: the squared mean is the mean of the squares."""
     shares, gradient = (Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)), Fraction(7, 3)
     mean_square = sum((w * gradient**2 for w in shares), Fraction(0))
     needed = mean_square / sum((w * gradient for w in shares), Fraction(0)) ** 2
