@@ -1,4 +1,4 @@
-"""Local SGD on lines, in rational numbers: different parabolas without noise, and one loss with fair coins for noise."""
+"""Local SGD on lines, in rational numbers: parabolas without noise, and one loss with fair coins for noise."""
 
 from __future__ import annotations
 
