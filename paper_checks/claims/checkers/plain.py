@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..claim import Book, Check, Claim, ClaimError, Finding, Grade, judged, Passage, Status
+from ..claim import Book, Check, ClaimError, Finding, Grade, judged, Status
 
 WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
 
@@ -105,11 +105,6 @@ class Open:
 
     def __call__(self, book: Book) -> Finding:
         return Finding(Status.OPEN, Grade.READ, self.reason)
-
-
-def undecided(name: str, words: str, passage: Passage, reason: str, **more: str) -> Claim:
-    """A claim that is open for the reason given; ``more`` are its note and readings."""
-    return Claim(name, words, passage, Open(reason), Status.OPEN, **more)  # type: ignore[arg-type]
 
 
 def agreed(pairs: Mapping[str, tuple[Any, Any]], digits: int = 12) -> Finding:
