@@ -1,4 +1,4 @@
-"""The contract of a declared bound: what must hold whatever its paper says.
+"""The contract of a declared bound: what must hold for every bound, whatever its paper.
 
 The test suite checks every bound of the catalogue; ``fedbounds check FILE.py:bound`` checks one of a user's file, at
 generic points and with random neighbours of each.
@@ -48,7 +48,7 @@ falls (quantities in which it did so at every point), broken (how many are wrong
 
 
 quiet = partial(warnings.catch_warnings, action="ignore", category=UserWarning)
-"""Without the warnings about single points, which the checks visit on purpose."""
+"""Suppress the warnings about single points, which the checks visit on purpose."""
 
 # ---- checking a bound of a file ----
 
@@ -66,7 +66,7 @@ def bounds_named(names: Sequence[str]) -> dict[str, Bound]:
 
 
 def tell(named: dict[str, Bound], as_json: bool) -> int:
-    """Print what the contract says of each; 1 where something is wrong."""
+    """Print the result for each; return 1 if something is wrong."""
     found = []
     for name, bound in named.items():
         function = vars(run_file(Path(name.rpartition(":")[0]))).get(bound.name.rpartition(".")[2])
@@ -80,7 +80,7 @@ def tell(named: dict[str, Bound], as_json: bool) -> int:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the contract says of one bound: by check what is wrong, None where there was nothing to check."""
+    """The result for one bound: the faults by check, None where there was nothing to check."""
 
     bound: Bound
     points: int
@@ -101,12 +101,12 @@ class Checked:
         return {**found, **self.moves, "broken": self.broken}
 
     def lines(self) -> list[str]:
-        told = [f"{self.bound.name}: {self.points} generic points inside of its conditions"]
+        lines = [f"{self.bound.name}: {self.points} generic points within its conditions"]
         for name, found in self.checks.items():
             state = "not checked" if found is None else "WRONG" if found else "fine"
-            told += [f"  {state:<15}{name}", *(f"  {'':15}{words}" for words in found or ())]
-        told += [f"  {way} in {', '.join(names)} at every point" for way, names in self.moves.items() if names]
-        return [*told, "  so much for its form; whether it is true: fedbounds falsify, validate, tightness"]
+            lines += [f"  {state:<15}{name}", *(f"  {'':15}{fault}" for fault in found or ())]
+        lines += [f"  {way} in {', '.join(names)} at every point" for way, names in self.moves.items() if names]
+        return [*lines, "  This checks its form. To test whether it is true: fedbounds falsify, validate, tightness"]
 
 
 def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> Checked:
@@ -138,10 +138,10 @@ def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> Ch
                 "no two quantities share a letter": shared_letters(bound),
                 "every term carries the unit of the target": everywhere(wrong_units) if at else None,
                 "terms are nonnegative unless signed": wrong_signs(bound, map(near, at)) if at else None,
-                "every numeric condition can fail, and the bound is silent there": everywhere(idle_conditions)
+                "every numeric condition can fail, and the bound is NaN there": everywhere(idle_conditions)
                 if at
                 else None,
-                "it equals its reference implementation, the function of its name": unlike_twin(
+                "it equals its reference implementation, the function of its name": wrong_values(
                     bound, reference, at, CLOSE
                 )
                 if at and reference is not None
@@ -172,7 +172,7 @@ def _generic_points(bound: Bound) -> tuple[list[Point], list[str]]:
 
 
 def wrong_units(bound: Bound, point: Point) -> list[str]:
-    """Terms that carry another unit than the target (times what ``off_by`` says)."""
+    """Terms whose unit is not that of the target times ``off_by``."""
     at = {q: point[q.name] for q in bound.quantities}
     found = []
     for name, term in bound.spelled_terms.items():
@@ -184,7 +184,7 @@ def wrong_units(bound: Bound, point: Point) -> list[str]:
 
 
 def wrong_signs(bound: Bound, sweeps: Iterable[Point]) -> list[str]:
-    """Terms that are negative where the bound speaks without being ``signed``, or ``signed`` and never negative."""
+    """Terms that are negative within the conditions but not ``signed``, or ``signed`` but never negative."""
     lowest = dict.fromkeys(bound.terms, np.inf)
     for sweep in sweeps:
         with quiet():
@@ -200,7 +200,7 @@ def wrong_signs(bound: Bound, sweeps: Iterable[Point]) -> list[str]:
 
 
 def idle_conditions(bound: Bound, point: Point) -> list[str]:
-    """Numeric conditions that no scaling of a quantity breaks, and those after which the bound is not silent."""
+    """Numeric conditions that no scaling of a quantity breaks, and those that fail without making the bound NaN."""
     found = []
     for condition, relation in zip(bound.numeric_conditions, bound.relations, strict=True):
         with quiet():
@@ -209,7 +209,7 @@ def idle_conditions(bound: Bound, point: Point) -> list[str]:
             if broken is None:
                 found.append(f"{condition.words!r} holds wherever one quantity is scaled: is it a condition?")
             elif not np.isnan(bound(**broken)).any():
-                found.append(f"{condition.words!r} fails and the bound speaks")
+                found.append(f"{condition.words!r} fails and the bound has a value")
     return found
 
 
@@ -223,7 +223,7 @@ def shared_letters(bound: Bound) -> list[str]:
 
 
 def missing_words(bound: Bound) -> list[str]:
-    """A theorem says which number of which algorithm's run it bounds."""
+    """What is missing of a theorem: the algorithm that it is about, the number of a run that it bounds."""
     found = []
     theorem = bound.relation in ("<=", "<~") and bound.source.place.startswith(("Theorem", "Corollary"))
     if (theorem or bound.statistic is not None) and bound.about is None:
@@ -233,20 +233,21 @@ def missing_words(bound: Bound) -> list[str]:
     return found
 
 
-def unlike_twin(bound: Bound, twin: Callable[[Any], float], points: Iterable[Point], close: float = 1e-12) -> list[str]:
-    """Where a function that says the same in plain loops gives another number, at the first such point."""
+def wrong_values(
+    bound: Bound, reference: Callable[[Any], float], points: Iterable[Point], close: float = 1e-12
+) -> list[str]:
+    """The first point at which a reference implementation in plain loops gives another number."""
     for point in points:
         try:
-            value, expected = bound(**point), twin(SimpleNamespace(**point))
+            value, expected = bound(**point), reference(SimpleNamespace(**point))
         except OverflowError:  # of plain floats, which the bound's own numbers do not know
             continue
         except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
-            return [f"the twin breaks: {said(error)} at {point}"]
+            return [f"the reference raises {said(error)} at {point}"]
         try:
             np.testing.assert_allclose(value, expected, rtol=close, atol=0)
         except AssertionError as error:
-            told = " ".join(str(error).split())
-            return [f"{told}: the bound {value}, its twin {expected} at {point}"]
+            return [f"{' '.join(str(error).split())}: the bound {value}, the reference {expected} at {point}"]
     return []
 
 
@@ -274,12 +275,12 @@ def tendencies(bound: Bound, points: Iterable[Point], factor: float = 1.3) -> di
 
 
 def is_tied(bound: Bound, q: Quantity) -> bool:
-    """The number of clients is tied to the length of the lists: it cannot move alone."""
+    """Whether it is the number of clients, which equals the length of the lists and cannot move alone."""
     return q.name == bound.axis and any(other.card.axis for other in bound.quantities)
 
 
 def inside(bound: Bound, point: Point) -> bool:
-    """True when every value is in its domain and no quantity exceeds the one it is at most."""
+    """Whether every value is in its domain and no quantity exceeds its upper limit."""
     cards = {q.name: q.card for q in bound.quantities}
     lists = [point[name] for name, card in cards.items() if card.per_client and np.ndim(point[name])]
     limits = {**({"clients": np.shape(lists[0])[-1]} if lists else {}), **point}
@@ -294,7 +295,7 @@ def inside(bound: Bound, point: Point) -> bool:
 
 
 def around(bound: Bound, point: Point, count: int, spread: float, rng: np.random.Generator) -> list[Point]:
-    """Random points: every quantity scaled by its own log-normal factor (``spread``), those in the domain kept."""
+    """Random points in the domain, every quantity scaled by its own log-normal factor (``spread``)."""
     found = []
     for _ in range(20 * count):
         moved = {q.name: _moved(bound, q, point[q.name], spread, rng) for q in bound.quantities}

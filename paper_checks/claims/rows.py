@@ -4,7 +4,7 @@ A row has the ``name``, ``words`` and ``place`` of a claim, further fields of it
 
 - ``order``: rows ``smaller < larger`` of reported numbers, judged by ``Ordered``. ``wrong`` are those audited as being
   in reverse, ``significant`` asks for more than noise; the deviations are of ``runs`` runs, if the file says so.
-  ``order.NAME`` is one of several orders, ``wrong.NAME`` what is wrong with it.
+  ``order.NAME`` is one of several orders, ``wrong.NAME`` what is wrong with it; it may have numbers of its own.
 - ``prints``: rows ``LABEL: PRINTED = EXPRESSION``, judged by ``Prints``: what is printed beside what it should be by
   other reported numbers, which stand in [brackets]; ``slack`` is what noise allows, by label. ``wrong`` are labels.
 - ``reason``: why no machine decides the sentence.
@@ -25,6 +25,7 @@ from typing import Any
 
 import sympy as sp
 
+from ..reported import Reported
 from .checkers import Dominates, Open, Ordered, Prints, rational
 from .checkers.tables import Cell, mean
 from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
@@ -32,18 +33,28 @@ from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
 CELL = re.compile(r"\[([^]]+)\]")
 
 
-def rows(paper: str, table: str, cells: Mapping[str, Cell] | None = None) -> tuple[Claim, ...]:
-    """The claims in one table of a paper's file; ``cells`` are the reported numbers that orders and prints name."""
+Cells = Mapping[str, Cell]
+
+
+def rows(
+    paper: str, table: str, cells: Cells | None = None, parts: Mapping[str, Cells] | None = None
+) -> tuple[Claim, ...]:
+    """The claims in one table of a paper's file.
+
+    ``cells`` are the reported numbers that orders and prints name; ``parts`` those of one of several orders.
+    """
     with (Path(__file__).parent / paper / "claims.toml").open("rb") as file:
         found = tomllib.load(file)
-    return tuple(_claim(paper, row, found, cells or {}) for row in found[table])
+    return tuple(_claim(paper, row, found, cells or {}, parts or {}) for row in found[table])
 
 
-def _claim(paper: str, row: Mapping[str, Any], file: Mapping[str, Any], cells: Mapping[str, Cell]) -> Claim:
+def _claim(
+    paper: str, row: Mapping[str, Any], file: Mapping[str, Any], cells: Cells, parts: Mapping[str, Cells]
+) -> Claim:
     more = dict(row)
     name, words, place, kind = (more.pop(key) for key in ("name", "words", "place", "kind"))
     passage = Kind(kind).at(place, more.pop("version", ""))
-    check = _check(f"claim {paper}.{name}", more, file, cells)
+    check = _check(f"claim {paper}.{name}", more, file, cells, parts)
     if isinstance(check, Open):
         more["known"] = Status.OPEN
     for key, kind_of in (("known", Status), ("defect", Defect)):
@@ -51,13 +62,12 @@ def _claim(paper: str, row: Mapping[str, Any], file: Mapping[str, Any], cells: M
             more[key] = kind_of(more[key])
     if "repair" in more:
         fixed = dict(more["repair"])
-        more["repair"] = Repair(
-            fixed.pop("words"), _check(f"the repair of {paper}.{name}", fixed, file, cells), **fixed
-        )
+        mended = _check(f"the repair of {paper}.{name}", fixed, file, cells, parts)
+        more["repair"] = Repair(checks=mended, **fixed)
     return Claim(f"{paper}.{name}", words, passage, check, **more)
 
 
-def _check(what: str, row: dict[str, Any], file: Mapping[str, Any], cells: Mapping[str, Cell]) -> Checks:
+def _check(what: str, row: dict[str, Any], file: Mapping[str, Any], cells: Cells, parts: Mapping[str, Cells]) -> Checks:
     """The check of a row, whose fields are taken out of it."""
     sets = file.get("sets", {})
     if "order" in row:
@@ -65,7 +75,7 @@ def _check(what: str, row: dict[str, Any], file: Mapping[str, Any], cells: Mappi
         several = isinstance(orders, dict)
         found = {
             part: Ordered(
-                cells,
+                parts.get(part, cells),
                 _pairs(pairs, sets),
                 _pairs(wrong.get(part, ()) if isinstance(wrong, dict) else wrong, sets),
                 file.get("runs"),
@@ -87,12 +97,14 @@ def _check(what: str, row: dict[str, Any], file: Mapping[str, Any], cells: Mappi
     raise ClaimError(f"{what}: a row needs one of order, prints, reason, search")
 
 
-def _number(side: str, cells: Mapping[str, Cell]) -> str:
+def _number(side: str, cells: Cells) -> str:
     """One side of a print with the reported numbers in the place of their names."""
 
     def value(found: re.Match[str]) -> str:
         cell = cells[found[1]]
-        return getattr(cell, "value", cell) if found[0] == side else f"({mean(cell).value})"
+        if found[0] == side:
+            return cell.value if isinstance(cell, Reported) else str(cell)
+        return f"({mean(cell).value})"
 
     return CELL.sub(value, side)
 

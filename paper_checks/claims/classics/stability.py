@@ -49,10 +49,8 @@ THEOREM_3_7 = Claim(
 )
 
 
-def _split(book: Book) -> sp.Expr:
-    """Apart before t_0 with chance t_0/n < t_0/(n - 1), then by the growth of steps c/t: the sum at the best t_0."""
-    return U * T_0 / (n - 1) + 2 * L**2 / (beta * (n - 1)) * (T / T_0) ** (beta * c)
-
+SPLIT = U * T_0 / (n - 1) + 2 * L**2 / (beta * (n - 1)) * (T / T_0) ** (beta * c)
+"""Apart before t_0 with chance t_0/n < t_0/(n - 1), then by the growth of steps c/t: the sum at the best t_0."""
 
 THEOREM_3_8 = Claim(
     "classics.hardt_3_8",
@@ -63,7 +61,7 @@ THEOREM_3_8 = Claim(
             At(SMOOTH, {U: 1}),
             (1 + 1 / (beta * c)) / (n - 1) * (2 * c * L**2) ** (1 / (beta * c + 1)) * T ** (beta * c / (beta * c + 1)),
         ),
-        "at the best t_0": Same(_split, SMOOTH),
+        "at the best t_0": Same(SPLIT, SMOOTH),
         "conditions": States(SMOOTH, (n > 1,), (*ONE, "samples_smooth", "nonnegative_loss", "bounded_loss"), words=1),
     },
     note="In units: the print is for a loss of at most 1, which U stands for. The proof's sum before and after t_0 is "
