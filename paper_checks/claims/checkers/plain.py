@@ -29,7 +29,7 @@ def _with(found: Mapping[str, Finding], status: Status) -> set[str]:
 
 @dataclass(frozen=True)
 class All:
-    """Every one of the named checks must hold; the first that does not speaks for all.
+    """Every one of the named checks must hold; the finding is that of the first that does not.
 
     ``wrong`` are the checks audited as failing: with it, another set of failing checks is another way of failing.
     """
@@ -108,7 +108,7 @@ class Open:
 
 
 def agreed(pairs: Mapping[str, tuple[Any, Any]], digits: int = 12) -> Finding:
-    """Whether pairs of computed numbers, (found, wanted) by what they say, agree to so many digits."""
+    """Whether pairs of computed numbers, (found, wanted) by name, agree to this many digits."""
     off = {
         name: f"{float(found):.9g} against {float(wanted):.9g}"
         for name, (found, wanted) in pairs.items()

@@ -144,8 +144,8 @@ def mean(cell: Cell) -> Mean:
 def ahead(small: Cell, large: Cell, runs: int | None = None) -> tuple[Fraction, float]:
     """By how much the second is larger, and how much of that is within noise.
 
-    Of two cells of which one has a deviation the other is taken to vary alike; where neither has any the printed digits
-    decide, as if there were no noise.
+    Where one of two cells has a deviation, the other is taken to have the same; where neither has any, the printed
+    digits decide, as if there were no noise.
     """
     one, two = mean(small), mean(large)
     known = one.deviations or two.deviations

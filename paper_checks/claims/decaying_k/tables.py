@@ -38,7 +38,7 @@ class MeasuredTask:
         return self.size / DOWN + self.size / UP
 
     def computation(self, steps: int) -> Fraction:
-        """Seconds of so many SGD steps."""
+        """Seconds of these SGD steps."""
         return self.step_time * steps
 
 
@@ -178,7 +178,7 @@ def _products() -> dict[str, int]:
 
 
 def _steps(first: int) -> Iterator[int]:
-    """ceil(r^(-1/3) K_0) for r = 1, 2, .. in whole numbers: the least k with k^3 r >= K_0^3."""
+    """ceil(r^(-1/3) K_0) for r = 1, 2, .. in integers: the smallest k with k^3 r >= K_0^3."""
     k = first
     for r in count(1):
         while k > 1 and (k - 1) ** 3 * r >= first**3:
@@ -242,7 +242,7 @@ K_ROUNDS = Claim(
 
 
 def step_share(task: MeasuredTask, switch: int, by_time: bool) -> Fraction:
-    """Steps of K_r-step with so many rounds of K_0 steps, then K_0 / 10, over those of K-eta-fixed."""
+    """Steps of K_r-step with ``switch`` rounds of K_0 steps, then K_0 / 10, over those of K-eta-fixed."""
     late = Fraction(task.first_steps, 10)
     long_, short_ = (task.communication + task.step_time * k for k in (Fraction(task.first_steps), late))
     rounds = (ROUNDS * long_ - switch * long_) // short_ if by_time else ROUNDS - switch

@@ -262,7 +262,7 @@ def _drift(client: int, weights: Sequence[F]) -> F:
 
 
 def _one_large_client(book: Book, name: str) -> Finding:
-    """Half squared distances, clients alike; the averaged model is the large one's but for few draws in a thousand."""
+    """Half squared distances, identical clients; all but few draws in a thousand are of the large one alone."""
     weights = (F(999, 1000), F(1, 2000), F(1, 2000))
     gap = out_of_sample_gap(3, (F(1),) * 3, weights)
     drifts = [_drift(client, weights) for client in range(3)]

@@ -20,7 +20,7 @@ CELLS: Mapping[str, Reported] = {
 
 
 def _gain(data: str, setting: str) -> Mean:
-    """By how much FedALS betters FedAvg, a positive number for accuracies and losses alike."""
+    """By how much FedALS betters FedAvg, positive for both accuracies and losses."""
     fedavg, fedals = (mean(CELLS[f"{data} {method} {setting}"]) for method in ("FedAvg", "FedALS"))
     return fedavg.less(fedals) if data == LLM else fedals.less(fedavg)
 
