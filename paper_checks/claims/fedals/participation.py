@@ -17,6 +17,7 @@ from ..claim import Book, Check, Claim, Defect, fails, Finding, holds, judged, K
 from .common import found_too, NONNEGATIVE
 
 WEIGHTS = (F(47, 100), F(31, 100), F(22, 100))
+VALUES = (F(9, 10), F(-17, 10), F(23, 10))
 CENTRES = (F(-1), F(2), F(3, 2))
 """Where the clients are that have no noise."""
 Shares = tuple[F, ...]
@@ -74,9 +75,6 @@ ONE, CASE_1, CASE_2, COUNTED = (
     "fedals.participation_case1_counted",
 )
 SIZES = (1, 2, 3)
-
-
-VALUES = (F(9, 10), F(-17, 10), F(23, 10))
 
 
 def _moment(power: int, cohort: int) -> F:
