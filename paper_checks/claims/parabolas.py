@@ -1,4 +1,4 @@
-"""One-dimensional quadratic federations in rational numbers, run by plain loops as the listing reads."""
+"""One-dimensional quadratic federations in rational numbers, by the reference implementation of Algorithm 1."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ class Scalars:
     def round_ends(
         self, start: Fraction, size: int, steps: int, step_size: Fraction
     ) -> list[tuple[Fraction, Fraction]]:
-        """The server models a round can end with, each with its probability: plain means of a cohort's models."""
+        """The server models a round can end with, each with its probability: means of a cohort's models."""
         ends = [self.local(c, start, steps, step_size)[-1] for c in range(self.clients)]
         return [(chance, sum((ends[c] for c in chosen), Fraction(0)) / size) for chance, chosen in self.cohorts(size)]
 
     def average(self, start: Fraction, steps: int, step_size: Fraction) -> Fraction:
-        """The virtual average of all clients after so many steps."""
+        """The virtual average of all clients after these steps."""
         ends = (self.local(c, start, steps, step_size)[-1] for c in range(self.clients))
         return sum((p * end for p, end in zip(self.shares, ends, strict=True)), Fraction(0))
 

@@ -6,9 +6,9 @@ from .formulas import At, Derivative, Formula, number, rational, resolve, Term, 
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
 from .numbers import short
-from .plain import agreed, All, Open, Readings, Refuted, undecided
+from .plain import agreed, All, Open, Readings, Refuted
 from .stated import EdgeIs, Requires, requires, States
-from .tables import averages_to, each, exact, Mean, mean, noise, Ordered, Prints, sums_to
+from .tables import averages_to, each, exact, Mean, mean, noise, Ordered, Prints
 from .trends import SlopeIs
 from .units import MeasuredIn
 from .vacuity import Informative
@@ -18,6 +18,6 @@ __all__ = [
     "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Derivative", "Dominates", "EdgeIs", "Formula", "ImpliedBy",
     "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints", "Readings", "Refuted",
     "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total", "agreed", "averages_to",
-    "derivative_is", "each", "exact", "mean", "noise", "number", "rational", "requires", "resolve", "short", "sums_to",
-    "term", "undecided",
+    "derivative_is", "each", "exact", "mean", "noise", "number", "rational", "requires", "resolve", "short",
+    "term",
 ]  # fmt: skip

@@ -205,7 +205,7 @@ class _Axis:
         return high
 
     def rational(self, u: Array, digits: int) -> Any:
-        """The value (a tuple for members) as rational numbers of so many digits."""
+        """The value (a tuple for members) as rational numbers of this many digits."""
         numbers = self.numbers(u[None])[0]
         if self.q.card.domain.simplex:
             parts = [sp.Rational(f"{max(float(x), 0):.{digits}g}") for x in numbers]

@@ -40,7 +40,7 @@ def _written(of_bound: sp.Basic) -> sp.Basic:
 
 
 def slope_of(expression: sp.Expr, by: Quantity, order: int = 1) -> sp.Expr:
-    """The derivative; along an axis, for all members moved alike. Refused where that is not what SymPy would take."""
+    """The derivative; along an axis, all members moved by the same amount. Refused where SymPy would take another."""
     if by.card.domain.simplex:
         raise ClaimError(f"no derivative in {by.name}: the weights sum to 1, so that none can move alone")
     slope = expression.diff(by, order)

@@ -131,7 +131,7 @@ def _as_sympy(number: Any) -> sp.Expr:
 
 
 def true_at(relation: sp.Basic, point: Point) -> bool:
-    """Whether a relation holds at a point, for every member where it speaks of members; False where undefined."""
+    """Whether a relation holds at a point, for every member where it is about members; False where undefined."""
     if isinstance(relation, (bool, BooleanAtom)):
         return bool(relation)
     if isinstance(relation, sp.And):
@@ -151,7 +151,7 @@ def _true_once(relation: sp.Basic, point: Point) -> bool:
 
 
 def turned(expression: sp.Basic, point: Point) -> list[Point]:
-    """The point once, or with each member first in turn where the expression speaks of members outside of sums."""
+    """The point once, or with each member first in turn where the expression is about members outside of sums."""
     if not any(varies(expression, axis) for axis in AXES):
         return [point]
     members = max((len(v) for v in point.values() if isinstance(v, tuple)), default=1)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..claim import Book, Check, Claim, ClaimError, Finding, Grade, judged, Passage, Status
+from ..claim import Book, Check, ClaimError, Finding, Grade, judged, Status
 
 WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
 
@@ -29,7 +29,7 @@ def _with(found: Mapping[str, Finding], status: Status) -> set[str]:
 
 @dataclass(frozen=True)
 class All:
-    """Every one of the named checks must hold; the first that does not speaks for all.
+    """Every one of the named checks must hold; the finding is that of the first that does not.
 
     ``wrong`` are the checks audited as failing: with it, another set of failing checks is another way of failing.
     """
@@ -107,13 +107,8 @@ class Open:
         return Finding(Status.OPEN, Grade.READ, self.reason)
 
 
-def undecided(name: str, words: str, passage: Passage, reason: str, **more: str) -> Claim:
-    """A claim that is open for the reason given; ``more`` are its note and readings."""
-    return Claim(name, words, passage, Open(reason), Status.OPEN, **more)  # type: ignore[arg-type]
-
-
 def agreed(pairs: Mapping[str, tuple[Any, Any]], digits: int = 12) -> Finding:
-    """Whether pairs of computed numbers, (found, wanted) by what they say, agree to so many digits."""
+    """Whether pairs of computed numbers, (found, wanted) by name, agree to this many digits."""
     off = {
         name: f"{float(found):.9g} against {float(wanted):.9g}"
         for name, (found, wanted) in pairs.items()

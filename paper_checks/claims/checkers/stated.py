@@ -40,7 +40,7 @@ class Requires:
 
 @dataclass(frozen=True)
 class States:
-    """A catalogue bound has this relation, exactly these numeric conditions and assumptions, and so many in words.
+    """A catalogue bound has this relation, exactly these numeric conditions and assumptions, and this number in words.
 
     Numeric conditions are compared as functions: same sense, and the same difference of the sides at generic points.
     That they can be met together is checked as well.

@@ -84,25 +84,10 @@ class Prints:
         return not self.wrong or off == set(self.wrong)
 
 
-def _paired(parts: Mapping[str, Sequence[str]], printed: Mapping[str, str]) -> None:
-    """Every printed number has parts, and all parts a printed number: a misspelt key would drop a comparison."""
-    if odd := set(parts) ^ set(printed):
-        raise ClaimError(f"parts and printed numbers must have the same keys; only one of them has {sorted(odd)}")
-    if empty := [key for key, numbers in parts.items() if not numbers]:
-        raise ClaimError(f"there are no parts for {', '.join(empty)}")
-
-
-def sums_to(parts: Mapping[str, Sequence[str]], printed: Mapping[str, str], wrong: Wrong = ()) -> Prints:
-    """Printed parts add up to the printed totals, up to their rounding."""
-    _paired(parts, printed)
-    sums = {key: sum(map(exact, numbers), Fraction(0)) for key, numbers in parts.items()}
-    slack = {key: sum((half_unit(n) for n in numbers), Fraction(0)) for key, numbers in parts.items()}
-    return Prints(printed, sums, slack, wrong)
-
-
 def averages_to(parts: Mapping[str, Sequence[str]], printed: Mapping[str, str], wrong: Wrong = ()) -> Prints:
-    """Printed parts have the printed means, up to their rounding."""
-    _paired(parts, printed)
+    """Printed parts have the printed means, up to their rounding; each printed number has parts."""
+    if odd := set(parts) ^ set(printed) | {key for key, numbers in parts.items() if not numbers}:
+        raise ClaimError(f"parts and printed numbers must have the same keys, and some parts; got {sorted(odd)}")
     means = {key: sum(map(exact, n), Fraction(0)) / len(n) for key, n in parts.items()}
     slack = {key: sum((half_unit(x) for x in n), Fraction(0)) / len(n) for key, n in parts.items()}
     return Prints(printed, means, slack, wrong)
@@ -159,8 +144,8 @@ def mean(cell: Cell) -> Mean:
 def ahead(small: Cell, large: Cell, runs: int | None = None) -> tuple[Fraction, float]:
     """By how much the second is larger, and how much of that is within noise.
 
-    Of two cells of which one has a deviation the other is taken to vary alike; where neither has any the printed digits
-    decide, as if there were no noise.
+    Where one of two cells has a deviation, the other is taken to have the same; where neither has any, the printed
+    digits decide, as if there were no noise.
     """
     one, two = mean(small), mean(large)
     known = one.deviations or two.deviations

@@ -118,7 +118,7 @@ GAMMA_NONZERO = Claim(
 
 
 def _iid(samples: int) -> Fraction:
-    """E Gamma for two clients with so many fair signs each and the loss (x - sign)^2 / 2."""
+    """E Gamma for two clients with ``samples`` fair signs each and the loss (x - sign)^2 / 2."""
     draws = list(product((-1, 1), repeat=samples))
     means = [Fraction(sum(d), samples) for d in draws]
     pairs = [((a - b) / 2) ** 2 / 2 for a, b in product(means, repeat=2)]
@@ -163,7 +163,7 @@ def _from_optimum(book: Book) -> Finding:
 
 
 def _descends(book: Book) -> Finding:
-    """F after one step of all of three unlike clients, from nine starts, at the largest step size of Theorem 1."""
+    """F after one step of all of three different clients, from nine starts, at the largest step size of Theorem 1."""
     problem = Scalars.of((3, -1, 2), (1, 4, 2))
     starts = [Fraction(k, 2) for k in range(-4, 5)]
     ends = [problem.average(x, 1, 1 / (4 * problem.smoothness)) for x in starts]

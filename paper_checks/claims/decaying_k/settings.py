@@ -156,7 +156,7 @@ HORIZONS = (30.0, 120.0, 480.0, 1920.0)
 
 
 def _best_steps(runtime: float, sending: float, step: float) -> int:
-    """The K with the smallest gradient when the time is over: three unlike clients, all present, eta = 1/40."""
+    """The K with the smallest gradient when the time is over: three clients take part, eta = 1/40."""
     problem, rate = Scalars.of((0, 1, -2), (1, 3, 2)), 1 / 40
     bends, minima = (np.array(v, dtype=float) for v in (problem.curvatures, problem.minima))
     found = {}
@@ -181,7 +181,7 @@ RUNS = {
 
 
 def _against_runs(book: Book) -> Finding:
-    """K* of (8) for four runtimes, all else fixed, against the best K of exact runs: which pairs they rank alike."""
+    """K* of (8) for four runtimes, all else fixed, and the best K of exact runs: the pairs both rank alike."""
     formula, pairs = book["decaying_k.k_star"].formula, list(combinations(range(len(HORIZONS)), 2))
     shares: dict[str, float] = {}
     for name, (sending, step, best_steps) in RUNS.items():

@@ -68,7 +68,7 @@ def _line_7(steps: int) -> Finding:
 
 
 def _as_trained(book: Book) -> Finding:
-    """Two rounds of the library's FedAvg, all three clients taking part, against plain loops."""
+    """Two rounds of the library's FedAvg, all three clients taking part, against the reference implementation."""
     from empirics.exact import play
 
     slopes = [partial(UNLIKE.gradient, c) for c in range(3)]
@@ -93,7 +93,7 @@ LOCAL_STEP = Claim(
 def _rests_at(weights: tuple[Fraction, ...]) -> Finding:
     """Where line 11 rests with K = 1 and everybody present, against the minimiser of F."""
     problem = Scalars((Fraction(0), Fraction(4)), (Fraction(1),) * 2, weights=weights)
-    rest = sum(problem.minima, Fraction(0)) / 2  # equal curvatures: the plain mean of the clients' steps vanishes there
+    rest = sum(problem.minima, Fraction(0)) / 2  # equal curvatures: the mean of the clients' steps vanishes there
     still = problem.round_ends(rest, 2, 1, STEP)[0][1] == rest
     said = f"Algorithm 1 rests at {rest}, F is smallest at {problem.minimiser}"
     witness = {"p": ", ".join(map(str, weights)), "minima": "0, 4"}
@@ -140,7 +140,7 @@ PLAIN_MEAN = Claim(
 
 
 def _by_iterations(cohorts: Sequence[tuple[int, ...]], steps: Sequence[int], divide: bool) -> list[Fraction]:
-    """(2): every client steps; at the iterations of I all get sum_c p_c y_c over the cohort (or its plain mean)."""
+    """(2): every client steps; at the iterations of I all get sum_c p_c y_c over the cohort (or its mean)."""
     models, met, found = [Fraction(1)] * 3, list(accumulate(steps)), []
     for t in range(1, sum(steps) + 1):
         models = [x - STEP * UNLIKE.gradient(c, x) for c, x in enumerate(models)]

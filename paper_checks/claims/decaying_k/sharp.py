@@ -21,7 +21,7 @@ FEWER = (N <= C, C > 1)
 
 
 def _walked(steps: sp.Expr) -> sp.Expr:
-    """The mean square of a client's distance from the round's start after so many steps, at most."""
+    """The mean square of a client's distance from the round's start after some steps, at most."""
     return (steps * eta) ** 2 * G2
 
 

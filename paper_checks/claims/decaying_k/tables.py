@@ -8,9 +8,10 @@ from fractions import Fraction
 from itertools import count, islice
 
 from ...reported import table
-from ..checkers import All, each, exact, Ordered, Prints, Readings
+from ..checkers import All, exact, Ordered, Prints, Readings
 from ..checkers.tables import half_unit
 from ..claim import Book, Claim, Defect, Finding, Grade, Kind, Repair, Status
+from ..rows import rows
 
 ONE, TIMES, FOUR = (table("decaying_k", f"Table {number}") for number in (1, 2, 4))
 DATA, RATES, RESULTS = (table("decaying_k", f"Text {section}") for section in ("4.1", "4.2", "4.4"))
@@ -37,7 +38,7 @@ class MeasuredTask:
         return self.size / DOWN + self.size / UP
 
     def computation(self, steps: int) -> Fraction:
-        """Seconds of so many SGD steps."""
+        """Seconds of these SGD steps."""
         return self.step_time * steps
 
 
@@ -173,28 +174,11 @@ def _products() -> dict[str, int]:
     }
 
 
-STEP_TIMES = Claim(
-    "decaying_k.table_2_order",
-    "The times per step of the tasks are in the order of their models' multiplications, the linear model's the least, "
-    "the GRU's the most.",
-    Kind.TABLE.at("Table 2 and the text after it"),
-    {
-        "times": Ordered({n: TIMES[n, "beta"] for n in NAMES}, each(" < ".join(NAMES))),
-        "multiplications": Ordered(_products(), each(" < ".join(NAMES))),
-    },
-    note="Of a forward pass; the batch of CIFAR100 is not stated and taken as 32; any from 2 to 80 keeps the order. "
-    "In order, not in proportion: from the linear model to the GRU the time grows 288 times, the multiplications "
-    "5140 times.",
-)
-
-
 # ---- Table 4 ----
-
-K_SCHEDULES = ("K_r-rounds", "K_r-step", "K_r-error")
 
 
 def _steps(first: int) -> Iterator[int]:
-    """ceil(r^(-1/3) K_0) for r = 1, 2, .. in whole numbers: the least k with k^3 r >= K_0^3."""
+    """ceil(r^(-1/3) K_0) for r = 1, 2, .. in integers: the smallest k with k^3 r >= K_0^3."""
     k = first
     for r in count(1):
         while k > 1 and (k - 1) ** 3 * r >= first**3:
@@ -258,7 +242,7 @@ K_ROUNDS = Claim(
 
 
 def step_share(task: MeasuredTask, switch: int, by_time: bool) -> Fraction:
-    """Steps of K_r-step with so many rounds of K_0 steps, then K_0 / 10, over those of K-eta-fixed."""
+    """Steps of K_r-step with ``switch`` rounds of K_0 steps, then K_0 / 10, over those of K-eta-fixed."""
     late = Fraction(task.first_steps, 10)
     long_, short_ = (task.communication + task.step_time * k for k in (Fraction(task.first_steps), late))
     rounds = (ROUNDS * long_ - switch * long_) // short_ if by_time else ROUNDS - switch
@@ -282,20 +266,6 @@ CIFAR_STEP = Claim(
     _switched(by_time=True),
     note="By Tables 1 and 2 round 2352 ends at 1000 minutes: 0.40 in the runtime of 10,000 rounds of K-eta-fixed, and "
     "0.31 in 10,000 rounds. Again the table counts by time.",
-)
-
-
-AGGRESSIVE = Claim(
-    "decaying_k.table_4_aggressive",
-    "All K-decay schedules take fewer steps than K-eta-fixed; K_r-rounds, called aggressive, the fewest, then "
-    "K_r-step, then K_r-error; so they take fewer than those that decay eta, which take as many as K-eta-fixed.",
-    Kind.TABLE.at("Section 1; Remark 2.3; Section 4.4 with Table 4"),
-    Ordered(
-        {**{f"{t} {s}": FOUR[t, s].value for t in NAMES for s in K_SCHEDULES}, "K-eta-fixed": "1"},
-        each("{task} K_r-rounds < {task} K_r-step < {task} K_r-error < K-eta-fixed", task=NAMES),
-    ),
-    note="The part of Section 1's comparison with decaying eta that is on computation; time and accuracy are in "
-    "decaying_k.results_curves. In a given time K_0 steps a round make the most steps: K/(tau + beta K) grows with K.",
 )
 
 
@@ -352,4 +322,15 @@ SHARE_68 = Claim(
     ),
     note="No task is named. It is so of Sent140; the sentence before speaks of CIFAR100, for which Table 4 has 40 %.",
     defect=Defect.READING,
+)
+
+ROWS = rows(
+    "decaying_k",
+    "tables",
+    {
+        **{f"{task}, time": TIMES[task, "beta"] for task in NAMES},
+        **_products(),
+        **{f"{task} {schedule}": FOUR[task, schedule].value for task, schedule in FOUR},
+        "K-eta-fixed": "1",
+    },
 )

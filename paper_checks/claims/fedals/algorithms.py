@@ -24,7 +24,7 @@ from .listings import (
     START,
     TAU,
     trained,
-)  # fmt: skip
+)
 from .settings import CNN, STEPS
 
 ALGORITHM_1_V1, ALGORITHM_1_V2 = ("Algorithm 1", "v1"), ("Algorithm 1", "v2")

@@ -20,7 +20,7 @@ SAMPLES = ((3, 1), (1, -1))
 """The equally likely samples (h, y) of the first client, for the loss ``h/2 (theta - y)^2``: mu = 1 and L = 3."""
 PLACES = (0, -10, -100, -1000)
 FACTOR = 1 / K + sp.sqrt(2 * (1 - 1 / K))
-"""(6) over a local gap over K, for squared distances and alike clients."""
+"""(6) over a local gap over K, for squared distances and identical clients."""
 
 
 def _distant(book: Book) -> Finding:

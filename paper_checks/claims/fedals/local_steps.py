@@ -164,7 +164,7 @@ PERIODS = ((1, 1), (1, 12), (3, 2), (4, 3), (12, 1))
 
 
 def _returned(book: Book) -> Finding:
-    """FedALS on two clients of one Hessian, and (8) of alike clients on fresh coins in steps of 1/4."""
+    """FedALS on two clients of one Hessian, and (8) of identical clients on fresh coins in steps of 1/4."""
     models = {
         tuple(trained(f"fedals(alpha={alpha})", 12 // tau, tau, one_hessian=True).model) for tau, alpha in PERIODS
     }

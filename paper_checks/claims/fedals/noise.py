@@ -143,7 +143,7 @@ ANY_ROUND = Claim(
 
 
 def _drawn(book: Book) -> Finding:
-    """Half squared distances: every draw of one to three of three clients with unlike gaps."""
+    """Half squared distances: every draw of one to three of three clients with different gaps."""
     gaps, bound = (F(3, 2), F(1, 4), F(5)), book[CASE_1]
     for cohort in (1, 2, 3):
         exact = out_of_sample_gap(cohort, gaps)

@@ -17,6 +17,7 @@ from ..claim import Book, Check, Claim, Defect, fails, Finding, holds, judged, K
 from .common import found_too, NONNEGATIVE
 
 WEIGHTS = (F(47, 100), F(31, 100), F(22, 100))
+VALUES = (F(9, 10), F(-17, 10), F(23, 10))
 CENTRES = (F(-1), F(2), F(3, 2))
 """Where the clients are that have no noise."""
 Shares = tuple[F, ...]
@@ -74,9 +75,6 @@ ONE, CASE_1, CASE_2, COUNTED = (
     "fedals.participation_case1_counted",
 )
 SIZES = (1, 2, 3)
-
-
-VALUES = (F(9, 10), F(-17, 10), F(23, 10))
 
 
 def _moment(power: int, cohort: int) -> F:
@@ -262,7 +260,7 @@ def _drift(client: int, weights: Sequence[F]) -> F:
 
 
 def _one_large_client(book: Book, name: str) -> Finding:
-    """Half squared distances, clients alike; the averaged model is the large one's but for few draws in a thousand."""
+    """Half squared distances, identical clients; all but few draws in a thousand are of the large one alone."""
     weights = (F(999, 1000), F(1, 2000), F(1, 2000))
     gap = out_of_sample_gap(3, (F(1),) * 3, weights)
     drifts = [_drift(client, weights) for client in range(3)]
