@@ -1,4 +1,4 @@
-"""Assumptions 1 to 3, the constants G and Gamma, and what is said of them."""
+"""Assumptions 1 to 3: the constants G and Gamma, and what is said of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Appendix A.1: Lemmas 1 and 2, what they follow from, and what they break on."""
+"""Lemmas 1 and 2: Appendix A.1, what they follow from, and what they break on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bound per second (8), the best number of local steps (9), (10) and the best step size (11), (12)."""
+"""Theorem 2 and Corollary 2.1: the bound per second (8), the best number of local steps and step size, (9) to (12)."""
 
 from __future__ import annotations
 

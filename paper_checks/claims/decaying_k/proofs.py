@@ -1,4 +1,4 @@
-"""Appendix A.1 and A.2: Lemma 1 as taken over, the steps from it to Lemma 2, and from there to Theorem 1."""
+"""Appendices A.1 and A.2: Lemma 1 as taken over, the steps from it to Lemma 2, and from there to Theorem 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the remarks read out of Theorems 1 and 2 and Corollary 2.1."""
+"""Remarks 1.1 to 2.3: what they read out of Theorems 1 and 2 and Corollary 2.1."""
 
 from __future__ import annotations
 

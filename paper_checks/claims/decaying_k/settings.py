@@ -1,4 +1,4 @@
-"""The paper's experiments against the conditions of Theorem 1, what (6) says there, and what no machine decides."""
+"""Section 4: the paper's experiments against the conditions of Theorem 1, what (6) says there, open sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problem (1), Algorithm 1, its form by iterations (2), and the runtime model, (3) to (5) and (7)."""
+"""Sections 3.1 and 3.2: the problem (1), Algorithm 1, its form by iterations (2), the runtime model (3) to (7)."""
 
 from __future__ import annotations
 

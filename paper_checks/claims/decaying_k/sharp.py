@@ -1,4 +1,4 @@
-"""Smaller bounds than Lemma 1 and Theorem 1, and all bounds within reach against exact worst cases."""
+"""Improved bounds: smaller ones than Lemma 1 and Theorem 1, and exact worst cases."""
 
 from __future__ import annotations
 

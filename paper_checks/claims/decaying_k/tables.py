@@ -1,4 +1,4 @@
-"""Tables 1, 2 and 4, and the numbers that the text takes from them."""
+"""Tables 1, 2 and 4: the numbers that the text takes from them."""
 
 from __future__ import annotations
 

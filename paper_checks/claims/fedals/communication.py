@@ -1,4 +1,4 @@
-"""What is sent: Table 2's numbers of parameters against the network and the listings; the savings of the text."""
+"""Communication: Table 2's numbers of parameters against the network and the listings; the savings of the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the discussion of Theorem 4.1 reads off it: 1/K^2 for iid clients, and non-iidness as what hurts."""
+"""Section 4.1, discussion: 1/K^2 for iid clients, and non-iidness as what hurts."""
 
 from __future__ import annotations
 

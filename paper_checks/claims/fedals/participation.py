@@ -1,4 +1,4 @@
-"""Partial participation: Remark 4.2, Lemmas D.1 and D.2, (59) to (74), against all draws of three clients."""
+"""Remark 4.2 and Appendix D: partial participation, (59) to (74), against all draws of three clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many rounds: Theorem 4.3 in both versions, what is wrong with it, and its proof, (54) to (58)."""
+"""Theorem 4.3: many rounds, in both versions, what is wrong with it, and its proof, (54) to (58)."""
 
 from __future__ import annotations
 

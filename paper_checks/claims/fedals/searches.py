@@ -1,4 +1,4 @@
-"""The falsifier on this paper's bounds: searches that broke none."""
+"""Searches: the falsifier on this paper's bounds, of which it broke none."""
 
 from ..rows import rows
 
