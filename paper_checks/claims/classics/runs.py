@@ -129,6 +129,4 @@ def _number(found: sp.Expr) -> sp.Expr:
 
 
 def _exact(given: Any) -> Any:
-    if isinstance(given, Sequence):
-        return tuple(map(_exact, given))
-    return given if isinstance(given, sp.Basic) else sp.Rational(Fraction(given).numerator, Fraction(given).denominator)
+    return tuple(map(sp.Rational, given)) if isinstance(given, Sequence) else sp.Rational(given)

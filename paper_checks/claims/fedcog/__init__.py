@@ -7,7 +7,7 @@ from bounds.core import declared
 from ..claim import Claim
 
 SECTIONS = (
-    "generation", "labels", "algorithm", "proofs", "theorem", "corollary", "instances", "tables", "costs",
+    "generation", "labels", "algorithm", "proofs", "theorem", "corollary", "tables", "costs",
     "settings",
 )  # fmt: skip
 CLAIMS = declared(Claim, *(import_module(f"{__name__}.{section}") for section in SECTIONS))

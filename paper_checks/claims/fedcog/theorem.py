@@ -31,6 +31,7 @@ from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
 from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair
 from ..softmax import bias_curvature, hidden_curvature
+from ..worst_cases import above
 from .generation import Data, distillation, FIRST_DATA, FLAT, Model, NEW, OLD
 from .proofs import A, FULL_LIMIT, SEVERAL
 
@@ -232,6 +233,8 @@ def local_momentum(book: Book, momentum: Fraction) -> Finding:
     instance = f"3/5 of x^2/2, 2/5 of (x - 1)^2/200, momentum {momentum}, tau = {steps}, eta = {size}, T = {rounds}"
     return _at_rest(book, gradient.subs(x, rest) ** 2, at, instance, bool(inside))
 
+
+STEPS = {"(29)": "mean_update", "(30)": "descent", "(51)": "gradient_drift", "(57)": "descent_one_round"}
 
 # ---- the claims ----
 
@@ -443,5 +446,23 @@ CLAIMS: tuple[Claim, ...] = (
         },
         note="Its first term alone is at least 8 L gap / T within the admitted step sizes, against 2 L gap.",
         ours=True,
+    ),
+    Claim(
+        "fedcog.theorem.instances",
+        "Theorem 5.6 holds on every quadratic federation that a search visits.",
+        Kind.THEOREM.at("Theorem 5.6 = A.6, eq. (5) = (13)"),
+        Dominates("fedcog.theorem", family="quadratics"),
+        note="The search comes no nearer than a factor of four: so loose is the bound there at least.",
+        ours=True,
+    ),
+    Claim(
+        "fedcog.proof.instances",
+        "(29), (30), (51) and (57) hold on every quadratic federation that a search visits.",
+        Kind.PROOF.at("eq. (29), (30), (51) and (57)"),
+        {place: Dominates(f"fedcog.{bound}", family="quadratics") for place, bound in STEPS.items()},
+        ours=True,
+    ),
+    *above(
+        {"fedcog.theorem": 3.7468, "fedcog.mean_gradient_drift": 10.07}, "Two clients, beta^2 = 2, 1 to 8 local steps."
     ),
 )
