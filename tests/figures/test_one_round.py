@@ -1,15 +1,12 @@
 """The one-round figure shows the numbers of the table, and draws."""
 
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 
 from bounds.catalog import get
-from figures import VALIDATION_FIGURES
 from figures.one_round import CURVES, data, FIRST, GAP, save, SECOND
-from paper_checks.validation import VALIDATIONS
 from paper_checks.validation.comparison import Comparison, Row
 
 COUNTS = (1, 4, 11)
@@ -55,5 +52,3 @@ def test_it_draws_the_same_file_twice_of_one_number_of_clients_too(result, tmp_p
     for count in (1, 11):
         alone = replace(result, numbers=tuple(row for row in result.numbers if row.clients == count))
         assert save(alone, tmp_path)[1].stat().st_size > 10_000
-    assert set(VALIDATION_FIGURES) <= set(VALIDATIONS)
-    assert all(callable(import_module(module).save) for module in VALIDATION_FIGURES.values())
