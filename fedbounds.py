@@ -167,7 +167,7 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
         named(verb.check)(options)
     if source(verb.target).reports and not line.json:
         options = {**options, "report": report}
-    of_bounds = verb.target.startswith("bounds.")
+    of_bounds = verb.target.startswith(("bounds.", "figures.curves"))
     with progress("loading", brief=True), loading():
         if not of_bounds:
             import_module("paper_checks")  # its jobs are known to every verb
@@ -195,14 +195,19 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
         for flag in line.flags:
             print_lines(named(verb.flags[flag][1])(result))
     wrote = list(getattr(result, "wrote", ()))
-    if output is not None and line.output is not None:
+    interrupted = getattr(result, "interrupted", "")
+    if output is not None and line.output is not None and not interrupted:
         wrote += named(output.save)(result, line.output, command)
     elif output is not None and output.without:
         print_lines(named(output.without)(result))
     if wrote:
         print(*(f"wrote {path}" for path in wrote), sep="\n", file=sys.stderr if line.json else sys.stdout)
-    if interrupted := getattr(result, "interrupted", ""):
+    if made is not None and not any(made.iterdir()):
+        made.rmdir()
+    if interrupted:
         raise KeyboardInterrupt(interrupted)
+    if error := getattr(result, "error", None):
+        raise error
     return int(bool(verb.finding(result))) if verb.finding else int(getattr(result, "status", FINE))
 
 

@@ -88,8 +88,8 @@ def imported(room):
     return found - sys.stdlib_module_names - {*ROOMS, "fedbounds"}
 
 
-PARTS = {"mpmath", "dask"}
-"""Of sympy and of distributed, which cannot be had without."""
+PARTS = {"mpmath", "dask", "docstring_parser"}
+"""Of sympy, of distributed and of cyclopts, which cannot be had without."""
 
 
 def test_whatever_the_rooms_import_is_declared():

@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
 
+from ..errors import DomainError
 from .numbers import number_word, whole_word
 from .usage import UsageError
 
@@ -328,7 +329,10 @@ def _several(option: Option | None, value: Any) -> Any:
     if option is None or option.kind not in LISTS or value is None:
         return value
     if option.kind == "whole list":
-        numbers = tuple(sorted({whole_word(part.strip()) for text in value for part in text.split(",")}))
+        try:
+            numbers = tuple(sorted({whole_word(part.strip()) for text in value for part in text.split(",")}))
+        except DomainError as error:
+            raise UsageError(f"{_dashed(option.name)} {error}, or several: 2,5,10") from None
         return numbers[0] if len(numbers) == 1 else numbers
     return value[0] if option.kind == "text or list" and len(value) == 1 else value
 
@@ -384,10 +388,16 @@ class Report:
     ) -> None:
         self._lines, self._data, self.status = tuple(lines), data, status
         self.remarks, self.wrote, self.interrupted = tuple(remarks), tuple(wrote), ""
+        self.error: Exception | None = None
+        """What went wrong after the result was there, such as a full disk; raised once it is shown."""
 
     def lines(self) -> tuple[str, ...]:
         """What the shell prints."""
         return self._lines
+
+    def add(self, line: str) -> None:
+        """One more line at the end."""
+        self._lines = (*self._lines, line)
 
     def as_json(self) -> Any:
         """Plain data: what ``--json`` prints."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.core import Bound
+from bounds.errors import BoundsError
 from bounds.showing.command_line import Report
 from bounds.showing.loading import load
 from bounds.showing.numbers import check_between
@@ -90,8 +91,13 @@ def falsify(
     result = Report(lines(found, bound.conditions) + [each.words for each in fringes(bound)], as_json(found))
     result.status = int(found.violated)
     if found.witness is not None and path is not None:
-        found.witness.save(path, _command(name, words, budget, seed, family))
-        result.wrote = (path,)
+        try:
+            found.witness.save(path, _command(name, words, budget, seed, family))
+        except BoundsError as error:
+            result.error = error
+        else:
+            result.wrote = (path,)
+            result.add(f"replay: {shlex.join(['fedbounds', 'falsify', name, '--replay', str(path)])}")
     elif before:
         result.remarks = (f"{path} stays: the violation of this statement that was found before, not by this search",)
     if found.interrupted:

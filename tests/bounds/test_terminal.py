@@ -92,15 +92,6 @@ def test_json_is_not_folded(monkeypatch):
     assert max(map(cells, sys.stdout.getvalue().split("\n"))) <= 43
 
 
-def test_help_is_filled_again_for_a_narrow_terminal(monkeypatch):
-    wide = "\n".join(["a word " * 16 + "and", "one more", "", "  a row of a table"])
-    monkeypatch.setenv("COLUMNS", "71")
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    terminal.print_prose(wide)
-    last = "    word a word a word a word a word a word and one more"
-    assert sys.stdout.getvalue().endswith(f"\n{last}\n\n  a row of a table\n")
-
-
 def test_signs_on_top_of_letters_take_no_column():
     assert cells("x̄ F̂") == 3
     assert aligned([["x̄", "mean"], ["abc", "other"]], gap=2) == ["x̄    mean", "abc  other"]

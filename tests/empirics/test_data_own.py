@@ -248,11 +248,11 @@ def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
 def test_options_that_do_not_go_together_are_one_clear_line(file, run):
     cost, ill = f"--csv {file} --target cost", f"--csv {file} --target ill --group site"
     wrong = {
-        "--target cost": "--target --csv",
-        f"--csv {file}": "--csv --target COLUMN",
-        f"{cost} --problem x": "--csv --problem",
-        f"{cost} --group site --partition iid": "--group --partition",
-        f"{cost} --regularisation -1": "--regularisation 0 -1",
+        "--target cost": "target= csv=",
+        f"--csv {file}": "target=COLUMN",
+        f"{cost} --problem x": "csv= problem=",
+        f"{cost} --group site --partition sorted": "group= partition=",
+        f"{cost} --regularisation -1": "regularisation 0 -1",
         f"--csv {file} --target price": f"{file} 'price'",
         cost: f"{file} site 2 'north'",
         f"{cost} --group site --leave-out ill --model soft": "'soft'",

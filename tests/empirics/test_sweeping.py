@@ -97,7 +97,7 @@ def test_a_store_that_cannot_be_one_and_a_cluster_that_is_none_are_found_first(s
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
     grid = str(written(tmp_path, "square", numbers=[2]))
-    for words in (["sweep", grid], ["results"], ["figure", "fedinit.table_3"], ["bundle"]):
+    for words in (["sweep", grid], ["results"], ["figure", "fedinit.table_3"], ["figure", "--bundle"]):
         stores = {"": "--store empty", "file": "folder file"}
         all_refused(stores, lambda store, words=words: refused(*words, "--store", store))
     for words in ("--status", "--verify", "--scheduler tcp://127.0.0.1:1"):

@@ -1,16 +1,13 @@
 """The one-round figure shows the numbers of the table, and draws."""
 
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 
 from bounds.catalog import get
 from empirics.measuring.estimates import Estimate
-from figures import VALIDATION_FIGURES
 from figures.one_round import CURVES, data, FIRST, GAP, save, SECOND
-from paper_checks.validation import VALIDATIONS
 from paper_checks.validation.comparison import Comparison, Line, Verdict
 
 COUNTS = (1, 4, 11)
@@ -56,5 +53,3 @@ def test_it_draws_the_same_file_twice_of_one_number_of_clients_too(result, tmp_p
     for count in (1, 11):
         alone = replace(result, rows=tuple(line for line in result.rows if line.place[2] == count))
         assert save(alone, tmp_path)[1].stat().st_size > 10_000
-    assert set(VALIDATION_FIGURES) <= set(VALIDATIONS)
-    assert all(callable(import_module(module).save) for module in VALIDATION_FIGURES.values())

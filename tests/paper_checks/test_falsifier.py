@@ -283,9 +283,9 @@ def test_what_is_found_in_json(capsys):
 
 MISTAKES = [  # of a search of fedinit.lemma_2, unless another bound is named
     (["--evaluations", "0"], "from 1 to 1000000000"),
-    (["--evaluations", "9" * 5000], "from 1 to 1000000000"),
+    (["--evaluations", "9" * 5000], "--evaluations: must be an integer"),
     (["--seed", "-1"], "'-1'"),
-    (["--minutes", "0"], "> 0; got '0'"),
+    (["--minutes", "0"], "> 0; got 0"),
     (["--minutes", "1e400"], "'1e400'"),
     (["--family", "cubes"], "cubes"),
     (["floor"], "quantity=value"),

@@ -16,9 +16,7 @@ from bounds import BOUNDS
 from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SAMPLES_SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
 from bounds.errors import BoundsError
-from bounds.showing.usage import UsageError
 from bounds.vocabulary import clients, gradient_variance, samples
-from empirics.errors import EmpiricsError
 from empirics.measuring.estimates import Estimate, jackknife
 from empirics.problems.tasks import task
 from paper_checks.runs.can import can
@@ -27,7 +25,6 @@ from paper_checks.validation import (
     every,
     Options,
     planned,
-    run,
     validate,
     VALIDATIONS,
     Verdict,
@@ -35,7 +32,7 @@ from paper_checks.validation import (
 from paper_checks.validation.comparison import judge, Line, standing
 from paper_checks.validation.gaussian_mean import exact_mean
 from paper_checks.validation.one_round import _seeds
-from paper_checks.validation.options import DRAWS, EXACT, parsed, RUNS
+from paper_checks.validation.options import DRAWS, EXACT, RUNS
 
 NAME = "fedals.one_round"
 SMALL = Options.of(DRAWS, clients=(1, 3, 6), seeds=10, samples=8, regularisation=6.0, concentration=0.4, workers=1)
@@ -121,25 +118,19 @@ def test_assumptions_are_checked_not_believed():
 
 
 def test_the_command_prints_and_writes(tmp_path, capsys, result):
-    drawn = []
-
-    def draw(found, folder):
-        drawn.append(found)
-        return [folder / "picture"]
-
     folder = tmp_path / "new" / "deep"
-    assert run(NAME, [*ARGUMENTS, "-o", str(folder)], draw) == 0
+    assert fedbounds.main(["validate", NAME, *ARGUMENTS, "-o", str(folder)]) == 0
     said = capsys.readouterr()
     assert said.err == ""
     assert "12 x holds here" in " ".join(said.out.split())
-    assert str(folder / "picture") in said.out
+    assert str(folder / "fedals.one_round.svg") in said.out
     rows = list(csv.DictReader((folder / "fedals.one_round.csv").read_text().splitlines()))
     assert [float(r["value"]) for r in rows] == [row.value for row in result.numbers()]
     about = json.loads((folder / "fedals.one_round.json").read_text())
     assert about["command"].startswith("fedbounds validate fedals.one_round --clients 6,1,3")
     assert about["plan"]["samples"] == 8
     assert about["problems"][0]["strong_convexity"] == 6.0
-    assert drawn[0].card["plan"]["clients"] == (1, 3, 6)
+    assert about["plan"]["clients"] == [1, 3, 6]
 
 
 def test_nonsense_is_refused_in_one_line(tmp_path, refused):
@@ -157,31 +148,25 @@ def test_nonsense_is_refused_in_one_line(tmp_path, refused):
         assert list(tmp_path.iterdir()) == []
 
 
-def test_a_typed_option_is_taken_where_it_counts_and_refused_elsewhere():
-    trained = ["--problem", "ridge(iris)"]
-    for evidence, rest, option, value, takes, others in (
-        (EXACT, [], "relaxation", 0.1, "fedinit.theorem_1", ("decaying_k.per_rounds", "fedcog.theorem")),
-        (RUNS, trained, "samples", 9, "fedals.one_round", ("fedinit.lemma_2", "fedals.rounds_inexact")),
+def test_an_option_is_refused_where_it_changes_nothing(refused, tmp_path):
+    for rest, option, others in (
+        ([], "relaxation", ("decaying_k.per_rounds", "fedcog.theorem")),
+        (["--problem", "ridge(iris)"], "samples", ("fedinit.lemma_2", "fedals.rounds_inexact")),
     ):
-        typed = [*rest, f"--{option}", str(value)]
-        assert getattr(parsed(BOUNDS[takes], evidence, typed), option) == value
         for name in others:
-            assert parsed(BOUNDS[name], evidence, rest) is not None
-            with pytest.raises(UsageError, match=option):
-                parsed(BOUNDS[name], evidence, typed)
+            assert option in refused("validate", name, *rest, f"--{option}", 9, "-o", tmp_path)
 
 
 def test_a_plan_that_cannot_be_kept_is_refused_before_any_data_are_read(monkeypatch):
     monkeypatch.setattr(planned, "task", lambda text: pytest.fail("it reads the data first"))
-    for *typed, named in (
-        ("--cohort", "99", "99 > 10"),
-        ("--clients", "4", "--cohort", "7", "7 > 4"),
-        ("--sampling", "sometimes", "sampling"),
-        ("--algorithm", "fedavgg", "'fedavg'"),
+    for given, named in (
+        ({"cohort": 99}, "99 > 10"),
+        ({"clients": 4, "cohort": 7}, "7 > 4"),
+        ({"sampling": "sometimes"}, "sampling"),
+        ({"algorithm": "fedavgg"}, "'fedavg'"),
     ):
-        plan = parsed(BOUNDS["fedinit.lemma_2"], RUNS, ["--problem", "softmax(digits)", *typed])
         with pytest.raises(BoundsError, match=named):
-            validate(BOUNDS["fedinit.lemma_2"], RUNS, plan)
+            fedbounds.validate("fedinit.lemma_2", problem="softmax(digits)", **given)
 
 
 CUT = """
@@ -196,12 +181,11 @@ def test_an_exact_violation_is_exit_status_one(tmp_path, capsys):
     path = tmp_path / "mine.py"
     path.write_text(CUT)
     small = ["--instances", "1", "--rounds", "2", "--clients", "3", "-o", str(tmp_path)]
-    assert run(f"{path}:true", small) == 0
-    assert run(f"{path}:cut", small) == 1
+    assert [fedbounds.main(["validate", f"{path}:{name}", *small]) for name in ("true", "cut")] == [0, 1]
     assert "2 x violated" in capsys.readouterr().out
 
 
-def test_a_bound_that_does_not_apply_says_what_could_change_that(tmp_path):
+def test_a_bound_that_does_not_apply_says_what_could_change_that(tmp_path, refused):
     path = tmp_path / "mine.py"
     asked = ["--problem", "ridge(iris)", "--clients", "5", "--cohort", "2", "--rounds", "2", "-o", str(tmp_path)]
     path.write_text(
@@ -210,8 +194,7 @@ def test_a_bound_that_does_not_apply_says_what_could_change_that(tmp_path):
         "Condition('more', more)))\nall = silent(sp.Eq(cohort, clients))\nlong = silent(step_size >= 1e9)\n"
     )
     for name, option in (("all", "--cohort"), ("long", "--step-size")):
-        with pytest.raises(EmpiricsError, match=option):
-            run(f"{path}:{name}", asked)
+        assert option in refused("validate", f"{path}:{name}", *asked)
 
 
 HOLDS, OPEN, BROKEN = Verdict.HOLDS_HERE, Verdict.UNDECIDED, Verdict.VIOLATED
@@ -277,8 +260,8 @@ def quick(monkeypatch):
 
 
 def test_all_are_all_that_can_be_measured(quick, run, tmp_path):
-    table = tmp_path / "all.csv"
-    status, out, _ = run("validate", "all", "--workers", "1", "--json", "-o", table)
+    table = tmp_path / "validation.csv"
+    status, out, _ = run("validate", "all", "--workers", "1", "--json", "-o", tmp_path)
     told = json.loads(out)
     names = [name for name, bound in BOUNDS.items() if name in VALIDATIONS or not can(bound, RUNS)]
     assert (status, [row["bound"] for row in told["bounds"]]) == (1, names)
@@ -298,8 +281,8 @@ def test_an_interrupt_ends_with_what_is_finished(quick, monkeypatch, run, tmp_pa
         return whole(name, problem)
 
     monkeypatch.setattr(every, "measured", stopped)
-    table = tmp_path / "some.csv"
-    status, out, err = run("validate", "classics.*", "--workers", "1", "-o", table)
+    table = tmp_path / "validation.csv"
+    status, out, err = run("validate", "classics.*", "--workers", "1", "-o", tmp_path)
     assert (status, "2 of " in err, table.exists()) == (130, True, False)
     assert [line.split()[0] for line in out.splitlines()[1:3]] == [name for name, _ in quick]
     quick.clear()

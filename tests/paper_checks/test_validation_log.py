@@ -209,7 +209,7 @@ UNREADABLE = [  # the file, and the names and numbers that the message must have
 MISFITTING = [
     (WORDS[1:], "local_steps"),
     ([*WORDS, "divergence=0.3"], "divergence", "twice"),
-    ([*WORDS[:-1], "relaxation=0.01:0.05:3"], "relaxation", "one value"),
+    ([*WORDS[:-1], "relaxation=0.01:0.05:3"], "relaxation", "0.01:0.05:3"),
     ([*WORDS[:2], *WORDS[3:], "smoothness=2.5,3.5"], "smoothness", "one value"),
     ([*WORDS, "smothness=3"], "'smoothness'"),
     ([*WORDS, "@none.json"], "none.json"),

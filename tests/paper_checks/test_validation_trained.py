@@ -19,7 +19,7 @@ from paper_checks.runs.can import can
 from paper_checks.runs.words import RUNS
 from paper_checks.validation.asked import validate
 from paper_checks.validation.judging import _best, _differences, Data, FREE_CHOICES, lines, trend
-from paper_checks.validation.options import Options, parsed
+from paper_checks.validation.options import Options
 from paper_checks.validation.planned import about, planned
 from paper_checks.validation.reading import plan
 from paper_checks.validation.trained import judged
@@ -48,7 +48,11 @@ def command(tmp_path, run):
 
 def training(name_or_bound, *words):
     bound = BOUNDS[name_or_bound] if isinstance(name_or_bound, str) else name_or_bound
-    return planned(bound, parsed(bound, RUNS, small(*words)), {})
+    pairs = small(*words)
+    given = {
+        n[2:].replace("-", "_"): int(v) if v.isdecimal() else v for n, v in zip(pairs[::2], pairs[1::2], strict=True)
+    }
+    return planned(bound, Options.of(RUNS, **given), {})
 
 
 # ---- which bounds can be measured ----
