@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,8 @@ class Kind:
         return np.full(shape, self.make(0), dtype=object) if self.exact else np.zeros(shape)
 
     def eye(self, rows: int, columns: int | None = None, k: int = 0) -> Array:
-        """As ``np.eye``."""
-        unit = np.eye(rows, columns, k)
+        """As ``np.eye``; not to be written to."""
+        unit = _unit(rows, columns, k)
         if not self.exact:
             return unit
         return np.where(unit == 1, self.make(1), self.make(0))
@@ -73,6 +74,13 @@ class Kind:
 
         with ctx.workprec(BITS):
             yield
+
+
+@lru_cache(maxsize=256)
+def _unit(rows: int, columns: int | None, k: int) -> Array:
+    found = np.eye(rows, columns, k)
+    found.setflags(write=False)
+    return found
 
 
 def _rational(value: Any) -> Any:

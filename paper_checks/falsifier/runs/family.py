@@ -173,9 +173,12 @@ class QuadraticRuns(Played):
     def plan(self, instance: Mapping[str, Any], problem: Quadratics) -> readings.Drawn:
         return replace(readings.facts(problem, tables.setting(dict(instance))), clients=instance["clients"])
 
-    def static(self, instance: Mapping[str, Any], problem: Quadratics) -> dict[str, Any]:
+    def static(
+        self, instance: Mapping[str, Any], problem: Quadratics, wanted: Collection[str] | None = None
+    ) -> dict[str, Any]:
         plan = {name: instance[name] for name in PLANNED}
-        known = {**readings.of_problem(problem), **readings.of_plan(**plan, step_offset=instance.get("step_offset"))}
+        known = readings.of_problem(problem, wanted)
+        known |= readings.of_plan(**plan, step_offset=instance.get("step_offset"))
         away = problem.start - problem.minimiser  # a difference of two large losses may come out negative
         known |= readings.of_losses(
             problem.optimal_loss + float(away @ problem.curvature @ away) / 2, problem.optimal_loss
@@ -183,7 +186,7 @@ class QuadraticRuns(Played):
         known |= {n: np.array(v) for n, v in of_kinds(counts(instance), list(problem.weights)).items()}
         if "contraction" in instance:
             known["contraction"] = instance["contraction"]
-        if "dissimilarity_factor" in instance:
+        if "dissimilarity_factor" in instance and (wanted is None or "dissimilarity_offset" in wanted):
             factor = float(instance["dissimilarity_factor"])
             known |= {"dissimilarity_factor": factor, "dissimilarity_offset": problem.dissimilarity_offset_for(factor)}
         return known
@@ -349,12 +352,13 @@ def _run(bound: Bound, instance: Mapping[str, Any], clients: Clients, looked_at:
         method = fedavg
     else:
         method = copy(_relaxed(reading))
-        object.__setattr__(method, "start", RelaxedStart(beta))  # its hooks were checked once
+        object.__setattr__(method, "start", RelaxedStart(clients.kind.make(beta)))  # its hooks were checked once
     plan = tables.setting(instance)
     looked_at = "" if plan.step_offset is not None else looked_at
     share = clients.weights / clients.number
     drawn = draw(plan.sampling, plan.cohort, clients.sizes, share, clients.kind)
-    return Run(clients, method, plan, drawn, None, looked_at, last, trusted=True, wanted=_wanted(bound))
+    fixed = not controlled(bound.about)
+    return Run(clients, method, plan, drawn, None, looked_at, last, True, fixed, _wanted(bound))
 
 
 def _finite(bound: Bound, table: Instance, problem: Quadratics) -> Instance:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,14 +80,20 @@ def problem(instance: Instance) -> Quadratics:
 
 def setting(instance: Mapping[str, Any]) -> Setting:
     """The plan of a table, in the kind of number that its step size is."""
+    plan = (instance[name] for name in ("rounds", "cohort", "local_steps", "step_size"))
+    return _setting(*plan, instance.get("step_offset"), bool(instance["with_replacement"]), weighted(instance))
+
+
+@lru_cache(maxsize=16, typed=True)
+def _setting(rounds: int, cohort: int, steps: int, step_size: Any, offset: Any, again: bool, weights: bool) -> Setting:
     return Setting(
-        rounds=instance["rounds"],
-        cohort=instance["cohort"],
-        local_steps=instance["local_steps"],
-        step_size=instance["step_size"],
-        step_offset=instance.get("step_offset"),
-        sampling=SAMPLINGS[int(instance["with_replacement"])],
-        client_weight="samples" if weighted(instance) else "uniform",
+        rounds=rounds,
+        cohort=cohort,
+        local_steps=steps,
+        step_size=step_size,
+        step_offset=offset,
+        sampling=SAMPLINGS[again],
+        client_weight="samples" if weights else "uniform",
     )
 
 
