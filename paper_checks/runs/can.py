@@ -13,7 +13,7 @@ from bounds.core import Bound
 from bounds.fedals.quadratic import SQUARED_DISTANCE
 
 from . import schedules, words
-from .methods import controlled
+from .methods import controlled, linear, LOCAL
 from .readings import ALONG
 from .words import along, AVERAGE, ENDS, giver, readable, WORDS
 
@@ -29,8 +29,9 @@ MODELS_KEPT = ("divergence", "active_divergence", "global_step", "step_alignment
 class Evidence:
     """What one kind of evidence can say; ``where`` ends the sentence that nothing reads a word there.
 
-    ``methods`` are those it runs (None: any), ``over`` and ``kinds`` the statistics it has; ``folded``: a bound must
-    have one. ``stepped`` are the bounds that must mention a step size: all, or those on the length of a run.
+    ``methods`` are those it runs (None: any), ``linear``: of those the linear ones; ``over`` and ``kinds`` the
+    statistics it has; ``folded``: a bound must have one. ``stepped`` are the bounds that must mention a step size: all,
+    or those on the length of a run.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Evidence:
     given: bool = False
     """Whether quantities of the bound may have been fixed."""
     methods: tuple[str, ...] | None = None
+    linear: bool = False
     named: bool = True
     """Whether the bound must say which method it is about."""
     over: tuple[str, ...] = ("", "rounds", "iterations")
@@ -47,9 +49,6 @@ class Evidence:
     stepped: str = ""
 
 
-LOCAL = ("fedavg", "fedinit", "fedcog")
-LINEAR = (*LOCAL, "fedprox", "scaffold")
-"""Methods whose rounds are linear in the models where gradients are, or are played on coefficients."""
 SERVABLE = ("<=", "=", ">=")
 """Relations that a single number can violate."""
 EVIDENCE = {
@@ -57,13 +56,13 @@ EVIDENCE = {
     for e in (
         Evidence(words.RUNS, "a run", given=True, named=False,
                  over=("", "rounds", "iterations", "the training samples")),
-        Evidence(words.EXACT, "an exact run", ("<=",), given=True, methods=LINEAR, over=("rounds", "iterations"),
+        Evidence(words.EXACT, "an exact run", ("<=",), given=True, linear=True, over=("rounds", "iterations"),
                  folded=True, stepped="all"),
-        Evidence(words.QUADRATICS, "a run", SERVABLE, methods=(*LOCAL, "scaffold"), named=False, stepped="long"),
+        Evidence(words.QUADRATICS, "a run", SERVABLE, linear=True, named=False, stepped="long"),
         Evidence(words.CURVES, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
         Evidence(words.ATOMS, "one round of learning", SERVABLE, methods=("fedavg",),
                  over=("", "rounds", "the training samples"), kinds=("expectation", "mean"), folded=True),
-        Evidence(words.WORST, "a worst case", ("<=",), methods=LINEAR, stepped="all"),
+        Evidence(words.WORST, "a worst case", ("<=",), linear=True, stepped="all"),
     )
 }  # fmt: skip
 
@@ -113,7 +112,7 @@ def _method(bound: Bound, kind: Evidence) -> str:
     about = bound.about
     if about is None:
         return "it names no method" if kind.named else ""
-    if kind.methods is not None and about.algorithm not in kind.methods:
+    if (kind.methods is not None and about.algorithm not in kind.methods) or (kind.linear and not linear(about)):
         return f"it is about {about.algorithm}, of which there is no such evidence"
     return ""
 
@@ -162,10 +161,10 @@ def _controls(bound: Bound, kind: Evidence) -> str:
     if kind.name != words.QUADRATICS or not controlled(bound.about):
         return ""
     if schedules.harmonic(bound):
-        return "its step size falls, and SCAFFOLD is searched with one step size"
+        return f"its step size falls, and {bound.about} is searched with one step size"
     told = {bound.target.name, *(q.name for q in bound.quantities)}
     lacking = sorted(word for word in told if {word, WORDS[word].of} & {*MODELS_KEPT} or WORDS[word].how == AVERAGE)
-    return f"nothing reads {', '.join(lacking)} off searched runs of SCAFFOLD" if lacking else ""
+    return f"nothing reads {', '.join(lacking)} off searched runs of {bound.about}" if lacking else ""
 
 
 def _words(bound: Bound, kind: Evidence) -> str:

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from empirics.exact.numbers import fraction
+
 from . import verify
 from .coordinates import Array
 from .lyapunov import Lyapunov, noise_cost, Sought
-from .methods import fraction, named, named_round, rational_round
+from .methods import named, named_round
+from .one_round import rational_round
 from .program import WorstCaseError
 from .rate_case import Case
 from .sum_of_squares import factored

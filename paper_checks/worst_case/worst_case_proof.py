@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from empirics.exact.numbers import fraction
+
 from ..runs.words import ITERATION
 from . import verify
 from .coordinates import Array, triangle
 from .formulation import Formulation
 from .interior_point import alone, Followed, followed
-from .methods import fraction, rational_run, RationalRun
+from .methods import rational_run, RationalRun
 from .objectives import looked_at
 from .program import Program, Solved, spoken, trimmed, WorstCaseError
 from .question import Question

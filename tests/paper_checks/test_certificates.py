@@ -23,12 +23,13 @@ from bounds.catalog import get
 from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
+from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
 from paper_checks.worst_case import interior_point as central, proof_archive as proofs, verify
 from paper_checks.worst_case.conditioning import normalised
 from paper_checks.worst_case.grid_point import GridPoint, question
 from paper_checks.worst_case.interior_point import followed
-from paper_checks.worst_case.methods import fraction, rational_run
+from paper_checks.worst_case.methods import rational_run
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.question import Question
 from paper_checks.worst_case.solve import worst_case

@@ -253,7 +253,9 @@ class Quadratics:
     def _dissimilarity(self) -> tuple[float, float]:
         smallest = max(self.smallest_dissimilarity_factor, 1.0)
         offset = self.dissimilarity_offset_for(smallest)
-        return (smallest, offset) if np.isfinite(offset) else (2 * smallest, self.dissimilarity_offset_for(2 * smallest))
+        return (
+            (smallest, offset) if np.isfinite(offset) else (2 * smallest, self.dissimilarity_offset_for(2 * smallest))
+        )
 
     @cached_property
     def _pull_at_optimum(self) -> np.ndarray:

@@ -147,7 +147,9 @@ class Curves(Played):
         told = (instance["cohort"], sampling, steps, float(instance["step_size"]), offset and float(offset))
         return readings.drawn(problem.clients, *told, steps * instance["rounds"])
 
-    def static(self, instance: Mapping[str, Any], problem: Facts, wanted: Collection[str] | None = None) -> dict[str, Any]:
+    def static(
+        self, instance: Mapping[str, Any], problem: Facts, wanted: Collection[str] | None = None
+    ) -> dict[str, Any]:
         return static(instance, problem)
 
     def run(self, bound: Bound, instance: Instance, problem: Facts) -> tuple[CurveRun, bool]:

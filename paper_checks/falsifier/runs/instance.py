@@ -106,14 +106,14 @@ def misweighted(bound: Bound, instance: Instance) -> str:
     """Why weights other than equal ones have no place in this instance; empty if they have, or are equal.
 
     The average over clients drawn evenly would be of another loss than F; and a bound without weights means equal ones.
-    SCAFFOLD's controls are averaged evenly, over clients that take part once at most.
+    What else a method keeps is averaged evenly, over clients that take part once at most.
     """
     if controlled(bound.about) and instance["with_replacement"]:
-        return "where clients keep controls, nobody is drawn twice"
+        return "where more than models is kept, nobody is drawn twice"
     if not weighted(instance):
         return ""
     if controlled(bound.about):
-        return "controls are averaged evenly: all clients weigh the same"
+        return "what is kept beside models is averaged evenly: all clients weigh the same"
     if "client_weight" not in {q.name for q in bound.quantities}:
         return "the bound knows no weights: all clients weigh the same"
     if instance["cohort"] < instance["clients"] and not instance["with_replacement"]:
