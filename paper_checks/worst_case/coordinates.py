@@ -72,7 +72,7 @@ class Space:
     # ---- rows ----
 
     def zero(self) -> Array:
-        return zeros(self.size, self.recorded.server)
+        return np.zeros(self.size)
 
     def fresh(self, balanced: bool = False, point: bool = False, near: list[Array] | None = None) -> list[Array]:
         """A new vector of every member, a gradient or a point; ``balanced`` ones sum to zero over all clients.
@@ -98,7 +98,7 @@ class Space:
         if number < len(self._along):
             own = self._along[number]
         else:
-            own = zeros(self.own, row)
+            own = np.zeros(self.own)
             own[number] += 1
         for begin in [1, 1 + self.own] if self.symmetric else [1 + member * self.own]:
             row[begin : begin + self.own] = own
@@ -112,7 +112,7 @@ class Space:
         solver cannot tell from singular ones.
         """
         m = self.recorded.gradients
-        rows = zeros((m, self.own), self.recorded.server)
+        rows = np.zeros((m, self.own))
         for j in range(m):
             if (earlier := self.recorded.before(j)) < 0:
                 rows[j, j] += 1
@@ -184,7 +184,7 @@ def integers(fractions: Array) -> tuple[Array, int]:
 
 
 def averaged(rows: Sequence[Array]) -> Array:
-    """The mean of rows of floats or fractions."""
+    """The mean of rows."""
     total: Array = sum(rows[1:], rows[0])
     return total / len(rows)
 

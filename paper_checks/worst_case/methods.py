@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from empirics.algorithms.local import ClientMomentum, Controlled, Proximal
 from empirics.algorithms.relaxed import RelaxedStart
 from empirics.algorithms.server import ServerMomentum
 from empirics.exact.coefficients import Coefficients, Forms
-from empirics.exact.numbers import fraction, FRACTIONS, Kind
+from empirics.exact.numbers import fraction, Kind
 
 from .program import WorstCaseError
-from .symbolic_run import Array, Listed, Recorded, with_steps
+from .symbolic_run import Array
 
 AGREE = 1e-11
 """How far a round in fractions may be from the same in floats, relative to its largest number."""
@@ -89,13 +89,6 @@ class Vector:
     def __rmul__(self, factor: Any) -> Vector:
         return Vector(factor * self.mean, factor * self.apart)
 
-    @property
-    def averaged(self) -> Vector:
-        return Vector(self.mean, 0 * self.apart)
-
-    def same(self, other: Vector) -> bool:
-        return bool(np.all(self.mean == other.mean) and np.all(self.apart == other.apart))
-
 
 def next_round(forms: Forms, clients: int, cohort: int) -> Coefficients:
     """The coefficients of the next round in floats or fractions; ``weighed`` counts all that participants send.
@@ -143,63 +136,3 @@ def check_same(algorithm: Algorithm, pairs: Sequence[tuple[Array, Array]], what:
             1 + np.abs(listed).max(initial=0)
         ):
             raise WorstCaseError(f"{algorithm.name} makes other steps than its hooks in fractions: no {what}")
-
-
-# ---- runs of all clients ----
-
-
-@dataclass(frozen=True, eq=False)
-class RationalRun:
-    """A run in fractions in the recorder's form, of the method of this name with this number."""
-
-    method: str
-    parameter: Fraction
-    steps: tuple[int, ...]
-    recorded: Recorded
-
-
-def rational_run(algorithm: Algorithm, like: Recorded) -> RationalRun:
-    """The recorded run in fractions; ``WorstCaseError`` where there is no such run, or no such method in proofs."""
-    name, p = named(algorithm)
-    m, steps = like.gradients, tuple(path.shape[1] - 1 for path in like.path)
-    sizes = tuple(fraction(size) for size in like.step_sizes)
-    plan = Listed(len(steps), like.clients, step_size=cast(Any, sizes[0]), each=cast(Any, sizes), lengths=steps)
-    forms = Forms(with_steps(algorithm, steps), plan, FRACTIONS, last=False)
-    unit, asked = units(FRACTIONS, 1 + m), list[Vector]()
-
-    def ask(x: Vector) -> Vector:
-        at = next((j for j, before in enumerate(asked) if before.same(x)), len(asked))
-        if at == len(asked):
-            asked.append(x)
-        if at == m:
-            raise WorstCaseError("the run in fractions asks for more gradients than the recorded one")
-        return Vector(unit[1 + at], unit[1 + at])
-
-    w = Vector(unit[0], 0 * unit[0])
-    first = [factor * w for factor in FRACTIONS.given(forms.first)]
-    server, memory = first[: len(forms.server)], first[len(forms.server) :]
-    servers, paths, begin = [w], [], 0
-    for count in steps:
-        c = next_round(forms, like.clients, like.clients)
-        path, after, memory = play_round(c, sizes[begin : begin + count], server, memory, ask)
-        server = [x.averaged for x in after]
-        begin += count
-        servers.append(server[0])
-        paths.append(path)
-    clients = like.clients
-
-    def rows(vectors: Sequence[Vector]) -> Array:
-        """All clients' rows over the start and all clients' gradients ``(clients, vectors, 1 + clients m)``."""
-        found = np.full((clients, len(vectors), 1 + clients * m), Fraction(0), dtype=object)
-        for j, x in enumerate(vectors):
-            found[:, j, 0] = x.mean[0]
-            for i in range(clients):
-                mine = slice(1 + i * m, 1 + (i + 1) * m)
-                found[:, j, mine] = (x.mean[1:] - x.apart[1:]) / clients
-                found[i, j, mine] += x.apart[1:]
-        return found
-
-    exact = Recorded(rows(asked), rows(servers)[0], tuple(map(rows, paths)), cast(Any, sizes))
-    pairs = [(exact.asked, like.asked), (exact.server, like.server), *zip(exact.path, like.path, strict=True)]
-    check_same(algorithm, pairs, "certificate")
-    return RationalRun(name, p, steps, exact)

@@ -151,7 +151,9 @@ def one_round(
     if not _same(_from(first, start), _from(later[0], start)):
         raise EmpiricsError(f"{algorithm}: its first round is unlike the others: no rate is certified")
     if not all(_same(later[0], other) for other in later):
-        raise EmpiricsError(f"{algorithm}: its rounds are not all alike: no rate is certified")
+        raise EmpiricsError(
+            f"{algorithm}: its rounds are not all alike, or depend on how many take part: no rate is certified"
+        )
     if not kind.exact:
         for c, chosen in checked:
             _Maps(c, sizes, kind).check(algorithm, setting, forms, chosen)

@@ -39,8 +39,6 @@ class Question:
     steps: tuple[int, ...] | None = None
     symmetric: bool = True
     step_sizes: tuple[float, ...] | None = None
-    exactly: Recorded | None = None
-    """The run in fractions, in place of the recorder's floats: rows are fractions, without those of pairs of points."""
     change: Any = None
     """The unit of the changes of gradients, where the coordinates are to be those of another question."""
     clients: int | None = None
@@ -88,8 +86,8 @@ class Question:
     @cached_property
     def recorded(self) -> Recorded:
         if self.drawn and self.clients is not None:
-            return self.exactly or draw(self.method, self.plan, self.clients)
-        return self.exactly or record(self.method, self.plan)
+            return draw(self.method, self.plan, self.clients)
+        return record(self.method, self.plan)
 
     @property
     def relaxations(self) -> tuple[str, ...]:
@@ -126,7 +124,7 @@ class Question:
                 limits += constraints.WORDS[word].constraints(f, self.assumptions)
         if self.floored:
             limits += constraints.lower_bounded(f)
-        rows = [*f.interpolation(), *limits] if f.room[1] and self.exactly is None else limits
+        rows = [*f.interpolation(), *limits] if f.room[1] else limits
         size, L = constraints.length_sq(self.assumptions), f.smoothness
         extents = f.space.extents(float(size) ** 0.5, float(L) * float(size) ** 0.5)
         return Program(f.space.blocks, f.room[1], goal, tuple(rows), extents, float(L * size))
