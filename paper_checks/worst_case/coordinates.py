@@ -15,10 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
-from math import lcm
-from typing import Any
 
 import numpy as np
 
@@ -172,17 +169,6 @@ class Space:
         return sum(n * (n + 1) // 2 for n in self.blocks)
 
 
-def zeros(shape: Any, like: Array) -> Array:
-    """Zeros of the kind of ``like``: floats, or fractions that stay fractions."""
-    return np.full(shape, Fraction(0), dtype=object) if like.dtype == object else np.zeros(shape)
-
-
-def integers(fractions: Array) -> tuple[Array, int]:
-    """Fractions as whole numbers over a common denominator: their sums and products take a twentieth of the time."""
-    whole = lcm(*{x.denominator for x in fractions.ravel()})
-    return np.array([int(x * whole) for x in fractions.ravel()], dtype=object).reshape(fractions.shape), whole
-
-
 def averaged(rows: Sequence[Array]) -> Array:
     """The mean of rows."""
     total: Array = sum(rows[1:], rows[0])
@@ -190,14 +176,8 @@ def averaged(rows: Sequence[Array]) -> Array:
 
 
 def pack(matrix: Array) -> Array:
-    """The coefficients of ``<matrix, G>`` in the scaled upper triangle of G (the solver's order and scaling).
-
-    Of fractions the entries themselves: the scale is a root.
-    """
+    """The coefficients of ``<matrix, G>`` in the scaled upper triangle of G (the solver's order and scaling)."""
     i, j = triangle(len(matrix))
-    if matrix.dtype == object:
-        entries: Array = matrix[i, j]
-        return entries
     scaled: Array = matrix[i, j] * np.where(i == j, 1.0, 2**0.5)
     return scaled
 

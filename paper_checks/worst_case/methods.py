@@ -1,7 +1,7 @@
-"""Methods by the names that proofs call them, and their rounds in any kind of numbers: floats, or fractions for proofs.
+"""Methods by the names that proofs call them, and a round of a method as what it does to vectors of all clients.
 
-A round is what the hooks that train do to linear forms (``empirics.exact``), so nothing is listed a second time here;
-the listing that proofs are checked by is the verifier's own.
+It is what the hooks that train do to linear forms (``empirics.exact``), so nothing is listed a second time here; the
+listing that proofs are checked by is the verifier's own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from empirics.algorithms.local import ClientMomentum, Controlled, Proximal
 from empirics.algorithms.relaxed import RelaxedStart
 from empirics.algorithms.server import ServerMomentum
 from empirics.exact.coefficients import Coefficients, Forms
-from empirics.exact.numbers import fraction, Kind
+from empirics.exact.numbers import fraction
 
 from .program import WorstCaseError
 from .symbolic_run import Array
@@ -91,14 +91,13 @@ class Vector:
 
 
 def next_round(forms: Forms, clients: int, cohort: int) -> Coefficients:
-    """The coefficients of the next round in floats or fractions; ``weighed`` counts all that participants send.
+    """The coefficients of the next round; ``weighed`` counts all that participants send.
 
     Equal weights of so many are a mean, and what is added is as many times its mean.
     """
     found = forms.next(clients)
-    sent = found.weighed + forms.kind.make(cohort) * found.added
-    found = found._replace(weighed=sent, added=0 * sent)
-    return Coefficients(*map(forms.kind.given, found))
+    sent = found.weighed + cohort * found.added
+    return found._replace(weighed=sent, added=0 * sent)
 
 
 def play_round(
@@ -122,10 +121,6 @@ def play_round(
 def _sum(factors: Sequence[Any], vectors: Sequence[Vector]) -> Vector:
     found = [factor * vector for factor, vector in zip(factors, vectors, strict=True) if factor]
     return sum(found[1:], found[0]) if found else 0 * vectors[0]
-
-
-def units(kind: Kind, size: int) -> Array:
-    return kind.given(kind.eye(size)) + kind.give(kind.make(0))
 
 
 def check_same(algorithm: Algorithm, pairs: Sequence[tuple[Array, Array]], what: str) -> None:

@@ -1,4 +1,4 @@
-"""One round of a method as a linear map, in floats or in fractions: its own hooks, played on unknown vectors.
+"""One round of a method as a linear map, its own hooks, played on unknown vectors.
 
 What survives a round is the server model, the server's vectors and every client's memory. With clients that are alike a
 round is two maps that do not meet: one of the means over clients, one of the deviations from them. The means move in
@@ -21,11 +21,11 @@ from empirics.algorithms.state import State
 from empirics.errors import EmpiricsError
 from empirics.exact import Tracing
 from empirics.exact.coefficients import Coefficients, Forms, NotAffineError
-from empirics.exact.numbers import FLOATS, fraction, FRACTIONS, Kind
+from empirics.exact.numbers import FLOATS
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
 
-from .methods import check_same, named, named_round, next_round, NoListing, play_round, units, Vector
+from .methods import check_same, named, next_round, NoListing, play_round, Vector
 from .program import WorstCaseError
 from .symbolic_run import Array, LINEAR, Members, Oracle, refuse
 
@@ -122,23 +122,20 @@ class OneRound:
         return self.start, self.mean_next, self.mean_points, self.apart_next, self.apart_points
 
 
-def one_round(
-    algorithm: Algorithm, local_steps: int, step_size: float, cohort: Cohort | None = None, kind: Kind = FLOATS
-) -> OneRound:
+def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: Cohort | None = None) -> OneRound:
     """The round of ``algorithm``, all clients taking part or a ``cohort``; one line on what is no such map.
 
     Of a cohort of clients that keep something ``renewed`` is None where no proof is made of it.
     """
     if local_steps > MOST_STEPS:
         raise EmpiricsError(f"too large: rates are computed up to local_steps={MOST_STEPS}; got {local_steps}")
-    size: Any = fraction(step_size) if kind.exact else step_size
-    setting = Setting(rounds=9, cohort=2, local_steps=local_steps, step_size=size)
+    setting = Setting(rounds=9, cohort=2, local_steps=local_steps, step_size=step_size)
     refuse(algorithm, setting)
     if algorithm.also is not None or algorithm.personal:
         raise EmpiricsError(f"{algorithm} trains models of the clients' own: no rate of the server model's error")
     try:
-        forms = Forms(algorithm, setting, kind, last=False)
-        sizes = kind.given(forms.plan()[1])
+        forms = Forms(algorithm, setting, FLOATS, last=False)
+        sizes = forms.plan()[1]
         first, *later = [next_round(forms, count, count) for count in CLIENTS]
         of_cohort = next_round(forms, cohort.clients, cohort.cohort) if cohort else later[0]
         checked = [(next_round(forms, 3, len(chosen)), chosen) for chosen in ([0, 1, 2], [0, 2])[: 1 + bool(cohort)]]
@@ -147,18 +144,17 @@ def one_round(
             f"{algorithm} does not add and scale its gradients only: a rate is certified for fixed-step first-order "
             "methods"
         ) from None
-    start = kind.given(forms.first)
+    start = forms.first
     if not _same(_from(first, start), _from(later[0], start)):
         raise EmpiricsError(f"{algorithm}: its first round is unlike the others: no rate is certified")
     if not all(_same(later[0], other) for other in later):
         raise EmpiricsError(
             f"{algorithm}: its rounds are not all alike, or depend on how many take part: no rate is certified"
         )
-    if not kind.exact:
-        for c, chosen in checked:
-            _Maps(c, sizes, kind).check(algorithm, setting, forms, chosen)
+    for c, chosen in checked:
+        _Maps(c, sizes).check(algorithm, setting, forms, chosen)
     renewed = cohort if cohort is not None and _renewed(algorithm, forms.memory) else None
-    return _reduced(_Maps(of_cohort if renewed else later[0], sizes, kind), forms, start, renewed)
+    return _reduced(_Maps(of_cohort if renewed else later[0], sizes), forms, start, renewed)
 
 
 def _renewed(algorithm: Algorithm, memory: Sequence[str]) -> bool:
@@ -177,7 +173,7 @@ def _from(c: Coefficients, start: Array) -> list[Array]:
 
 
 def _same(one: Sequence[Array], other: Sequence[Array]) -> bool:
-    pairs = [(np.asarray(a, float), np.asarray(b, float)) for a, b in zip(one, other, strict=True)]
+    pairs = list(zip(one, other, strict=True))
     largest = max(np.abs(a).max(initial=1) for a, _ in pairs)
     return all(a.shape == b.shape and np.abs(a - b).max(initial=0) < LINEAR * largest for a, b in pairs)
 
@@ -185,10 +181,10 @@ def _same(one: Sequence[Array], other: Sequence[Array]) -> bool:
 class _Maps:
     """A round over the means of (server vectors, memory, gradients) and over the deviations of the last two."""
 
-    def __init__(self, c: Coefficients, sizes: Array, kind: Kind) -> None:
+    def __init__(self, c: Coefficients, sizes: Array) -> None:
         self.shared, self.own, self.gradients = len(c.stays), len(c.keeps), len(sizes)
         self.size, m = self.shared + self.own, len(sizes)
-        mean, apart = units(kind, self.size + m), units(kind, self.own + m)
+        mean, apart = np.eye(self.size + m), np.eye(self.own + m)
         self.asked: list[Vector] = []
 
         def ask(x: Vector) -> Vector:
@@ -204,9 +200,9 @@ class _Maps:
 
     def rows(self, vectors: Sequence[Vector]) -> tuple[Array, Array]:
         """Rows over the means, and over the deviations."""
-        empty, m = np.zeros(0, self.asked[0].mean.dtype), self.gradients
-        mean = np.concatenate([empty, *(x.mean for x in vectors)]).reshape(len(vectors), self.size + m)
-        return mean, np.concatenate([empty, *(x.apart for x in vectors)]).reshape(len(vectors), self.own + m)
+        m = self.gradients
+        mean = np.array([x.mean for x in vectors]).reshape(len(vectors), self.size + m)
+        return mean, np.array([x.apart for x in vectors]).reshape(len(vectors), self.own + m)
 
     def check(self, algorithm: Algorithm, setting: Setting, forms: Forms, chosen: Sequence[int]) -> None:
         """Compare with the hooks: one round of some of three clients, from any state, with any gradients."""
@@ -255,16 +251,14 @@ class _Given(Oracle):
 def _reduced(maps: _Maps, forms: Forms, start: Array, cohort: Cohort | None) -> OneRound:
     """The two maps, on the states that a run reaches."""
     n, own, m = maps.size, maps.own, maps.gradients
-    share: Any = 1
-    if cohort is not None:
-        share = Fraction(cohort.cohort, cohort.clients) if forms.kind.exact else cohort.cohort / cohort.clients
+    share = cohort.cohort / cohort.clients if cohort else 1.0
     mean, ends = maps.rows([*maps.server, *(share * x for x in maps.moved)])
-    mean[maps.shared :, maps.shared : n] += units(forms.kind, own)
+    mean[maps.shared :, maps.shared : n] += np.eye(own)
     (asked, away_asked), (moved, away) = maps.rows(maps.asked), maps.rows(maps.moved)
     pushed = np.concatenate([mean[:, n:], ends], 1) if cohort else mean[:, n:]
     kept, into = _reached(start, mean[:, :n], pushed)
     after = away.copy()
-    after[:, :own] += units(forms.kind, own)
+    after[:, :own] += np.eye(own)
     held, onto = _reached(0 * start[maps.shared :], after[:, :own], after[:, own:])
     renewed = None
     if cohort:
@@ -275,27 +269,15 @@ def _reduced(maps: _Maps, forms: Forms, start: Array, cohort: Cohort | None) -> 
         tuple(names[i] for i in kept), tuple(forms.memory[i] for i in held), start[kept], _onto(mean[kept], into, m),
         _onto(asked, into, m), _onto(after[held], onto, m), _onto(away_asked, onto, m), tuple(forms.memory), renewed,
     )  # fmt: skip
-    stays = np.abs((found.mean_next[:, : len(kept)] @ found.start - found.start).astype(float)).max()
-    asks = np.abs((found.mean_points[:, : len(kept)] @ found.start - 1).astype(float)).max()
+    stays = np.abs(found.mean_next[:, : len(kept)] @ found.start - found.start).max()
+    asks = np.abs(found.mean_points[:, : len(kept)] @ found.start - 1).max()
     if max(stays, asks) > LINEAR:
         raise EmpiricsError(f"{forms.algorithm} pulls to the origin: its error has no rate on all smooth functions")
     return found if cohort else found.needed()
 
 
-def rational_round(algorithm: Algorithm, like: OneRound, step_size: float, cohort: Cohort | None) -> OneRound:
-    """The round in fractions; ``WorstCaseError`` where it is not that in floats."""
-    named_round(algorithm, like.gradients)
-    found = one_round(algorithm, like.gradients, step_size, cohort, FRACTIONS)
-    if (found.means, found.apart) != (like.means, like.apart):
-        raise WorstCaseError(f"{algorithm.name} keeps other vectors in fractions: no proof")
-    check_same(algorithm, list(zip(found.arrays(), like.arrays(), strict=True)), "proof")
-    return found
-
-
 def _reached(start: Array, linear: Array, gradients: Array) -> tuple[list[int], Array]:
     """The coordinates that describe all states a run reaches, and all coordinates as sums of those ``(all, kept)``."""
-    exact = start.dtype == object
-    start, linear, gradients = (x.astype(float) for x in (start, linear, gradients))
     spanned = np.column_stack([start, gradients]) if len(start) else np.zeros((0, 1))
     for _ in range(len(start)):
         spanned = np.column_stack([spanned, linear @ spanned])
@@ -309,9 +291,7 @@ def _reached(start: Array, linear: Array, gradients: Array) -> tuple[list[int], 
     into = np.linalg.lstsq(spanned[kept].T, spanned.T, rcond=None)[0].T
     whole = np.abs(into - np.rint(into)) < LINEAR
     into[whole] = np.rint(into)[whole]
-    if exact and not whole.all():
-        raise NoListing("the vectors that are kept are no whole sums of each other: no proof")
-    return kept, into.astype(int).astype(object) if exact else into
+    return kept, into
 
 
 def _seen(after: Array, points: Array, looked_at: list[int]) -> list[int]:
