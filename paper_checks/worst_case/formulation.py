@@ -51,8 +51,6 @@ class Formulation:
     convex: bool
     symmetric: bool = True
     room: tuple[int, int] = (0, 0)
-    change: Any = None
-    """How much a gradient changes in a step, about: the unit of its changes. None: what the numbers say."""
     evaluations: list[PointEvaluation] = field(default_factory=list, init=False)
     walked: list[PointEvaluation] = field(default_factory=list, init=False)
     taken_values: int = field(default=0, init=False)
@@ -62,7 +60,7 @@ class Formulation:
     """The evaluations whose gradient is written as a change, and from which one along the run."""
 
     def __post_init__(self) -> None:
-        self.space = Space(self.recorded, self.symmetric, self.room[0], self.change or self._change)
+        self.space = Space(self.recorded, self.symmetric, self.room[0], self._change)
         self._known: dict[bytes, PointEvaluation] = {}
         if self.convex:
             nowhere = self.points(0 * self.recorded.server[0])
@@ -72,16 +70,14 @@ class Formulation:
 
     @property
     def _change(self) -> float:
-        """A power of two, so that fractions stay short."""
+        """How much a gradient changes in a step, about: a power of two, so that fractions stay short."""
         return 2.0 ** min(0, round(log2(self.smoothness * max(self.recorded.step_sizes))))
 
     @classmethod
-    def roomy(
-        cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool, change: Any = None
-    ) -> Formulation:
+    def roomy(cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool) -> Formulation:
         """One with more room than any statement takes, to find out how much this one takes."""
         extra = 2 * recorded.gradients + len(recorded.server) + 10
-        return cls(recorded, smoothness, lower, convex, symmetric, (extra, 0), change)
+        return cls(recorded, smoothness, lower, convex, symmetric, (extra, 0))
 
     @property
     def taken(self) -> tuple[int, int]:

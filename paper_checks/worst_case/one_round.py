@@ -65,9 +65,6 @@ class Renewed:
     means: Array
     apart: Array
 
-    def arrays(self) -> tuple[Array, ...]:
-        return self.ends, self.means, self.apart
-
 
 @dataclass(frozen=True, eq=False)
 class OneRound:
@@ -118,9 +115,6 @@ class OneRound:
             self.memory,
         )
 
-    def arrays(self) -> tuple[Array, ...]:
-        return self.start, self.mean_next, self.mean_points, self.apart_next, self.apart_points
-
 
 def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: Cohort | None = None) -> OneRound:
     """The round of ``algorithm``, all clients taking part or a ``cohort``; one line on what is no such map.
@@ -138,7 +132,9 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
         sizes = forms.plan()[1]
         first, *later = [next_round(forms, count, count) for count in CLIENTS]
         of_cohort = next_round(forms, cohort.clients, cohort.cohort) if cohort else later[0]
-        checked = [(next_round(forms, 3, len(chosen)), chosen) for chosen in ([0, 1, 2], [0, 2])[: 1 + bool(cohort)]]
+        renewed = cohort if cohort is not None and _renewed(algorithm, forms.memory) else None
+        drawn = renewed is not None or (cohort is not None and not forms.memory)
+        checked = [(next_round(forms, 3, len(chosen)), chosen) for chosen in ([0, 1, 2], [0, 2])[: 1 + drawn]]
     except NotAffineError:
         raise EmpiricsError(
             f"{algorithm} does not add and scale its gradients only: a rate is certified for fixed-step first-order "
@@ -153,7 +149,6 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
         )
     for c, chosen in checked:
         _Maps(c, sizes).check(algorithm, setting, forms, chosen)
-    renewed = cohort if cohort is not None and _renewed(algorithm, forms.memory) else None
     return _reduced(_Maps(of_cohort if renewed else later[0], sizes), forms, start, renewed)
 
 

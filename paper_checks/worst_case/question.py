@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
-from typing import Any
 
 from bounds.core import Statistic
 from bounds.errors import unknown
@@ -39,8 +38,6 @@ class Question:
     steps: tuple[int, ...] | None = None
     symmetric: bool = True
     step_sizes: tuple[float, ...] | None = None
-    change: Any = None
-    """The unit of the changes of gradients, where the coordinates are to be those of another question."""
     clients: int | None = None
     """How many the setting's cohort is drawn from, without replacement in every round; None: all of them take part."""
 
@@ -111,9 +108,9 @@ class Question:
         """The formulation and the program over all its columns."""
         symmetric = self.symmetric and not self.drawn  # of a tree the whole program is made smaller afterwards
         facts = (self.recorded, self.assumptions["smoothness"], self.lower, self.convex, symmetric)
-        probe = Formulation.roomy(*facts, change=self.change)
+        probe = Formulation.roomy(*facts)
         self._state(probe)
-        whole = Formulation(*facts, room=probe.taken, change=self.change)
+        whole = Formulation(*facts, room=probe.taken)
         return whole, self._state(whole)
 
     def _state(self, f: Formulation) -> Program:
