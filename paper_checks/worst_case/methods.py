@@ -124,10 +124,10 @@ def _sum(factors: Sequence[Any], vectors: Sequence[Vector]) -> Vector:
 
 
 def check_same(algorithm: Algorithm, pairs: Sequence[tuple[Array, Array]], what: str) -> None:
-    """Refuse where numbers in fractions, or of a form, are not those that were seen."""
+    """Refuse a method whose hooks do something else than what was taken for its round."""
     for exact, seen in pairs:
         listed = exact.astype(float)
         if listed.shape != seen.shape or np.abs(listed - seen).max(initial=0) > AGREE * (
             1 + np.abs(listed).max(initial=0)
         ):
-            raise WorstCaseError(f"{algorithm.name} makes other steps than its hooks in fractions: no {what}")
+            raise WorstCaseError(f"{algorithm.name} makes other steps than its listing: no {what}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import log2
 from typing import Any
@@ -80,22 +81,19 @@ def proved(case: Case, sought: Sought) -> dict[str, Any]:
             if multipliers[a, b]:
                 rate.smooth(multipliers[a, b], a, b)
         _repair(rate, multipliers)
-        forms = [
-            np.array([[form.get((a, b), Fraction(0)) for b in own] for a in own], dtype=object).reshape(2 * [len(own)])
-            for own, form in zip(names, rate.forms(content)[0], strict=True)
-        ]
-        scaled = [u[:, None] * S * u[None, :] for u, S in zip(units, forms, strict=True)]
+        forms, _ = rate.forms(content)
         counted = gamma * Fraction(program.unit) ** 2, multipliers, noises * Fraction(program.unit) ** 2
-        _check_same(case, scaled, program.left(sought.rho, *_floats(*quadratics, *counted), _floats(*unheard)))
+        seen = program.left(sought.rho, *_floats(*quadratics, *counted), _floats(*unheard))
+        _check_same(case, forms, [dict(zip(own, u, strict=True)) for own, u in zip(names, units, strict=True)], seen)
         distance, dissimilarity = rate.start()
         content["claim"] |= {"start_distance": str(distance), "start_dissimilarity": str(dissimilarity)}
         above = raw[0].copy()
         above[0, 0] -= 1
         content |= {
             "multipliers": [[a, b, str(multipliers[a, b])] for a, b in program.pairs if multipliers[a, b]],
-            "above_distance": factored(above).entry(round_.means),
-            "above_nothing": factored(raw[1]).entry(round_.apart),
-            "blocks": [factored(S).entry(own) for S, own in zip(forms, names, strict=True)],
+            "above_distance": factored(_named(above, round_.means), round_.means),
+            "above_nothing": factored(_named(raw[1], round_.apart), round_.apart),
+            "blocks": [factored(form, own) for form, own in zip(forms, names, strict=True)],
         }
         verify.check(content)
     except verify.Refused as error:
@@ -103,11 +101,19 @@ def proved(case: Case, sought: Sought) -> dict[str, Any]:
     return content
 
 
-def _check_same(case: Case, exact: list[Array], seen: list[Array]) -> None:
+def _check_same(
+    case: Case, forms: Sequence[verify.Matrix], units: Sequence[Mapping[str, Fraction]], seen: Sequence[Array]
+) -> None:
     """Refuse a method that is not what the verifier takes it for: more, or less, is left in floats."""
     largest = max(1.0, *(float(np.abs(left).max(initial=0)) for left in seen))
-    if any(np.abs(a.astype(float) - b).max(initial=0) > AGREE * largest for a, b in zip(exact, seen, strict=True)):
-        raise WorstCaseError(f"{case.algorithm.name} makes other steps than the verifier's listing: no proof")
+    for form, unit, left in zip(forms, units, seen, strict=True):
+        exact = [[float(form.get((a, b), 0) * u * v) for b, v in unit.items()] for a, u in unit.items()]
+        if np.abs(np.array(exact).reshape(left.shape) - left).max(initial=0) > AGREE * largest:
+            raise WorstCaseError(f"{case.algorithm.name} makes other steps than the verifier's listing: no proof")
+
+
+def _named(matrix: Array, names: Sequence[str]) -> verify.Matrix:
+    return {(a, b): x for a, row in zip(names, matrix, strict=True) for b, x in zip(names, row, strict=True)}
 
 
 def _floats(*exact: Any) -> list[Any]:

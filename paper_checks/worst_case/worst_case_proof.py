@@ -28,7 +28,7 @@ from .program import Program, Solved, spoken, trimmed, WorstCaseError
 from .question import Question
 from .rational_federation import Inside
 from .refining import refined
-from .sum_of_squares import Factor, factored
+from .sum_of_squares import BITS, factored
 
 GAPS = (3e-8, 1e-6, 1e-5)
 """How near to the worst case multipliers are sought, relative to it: the first from which a proof is made."""
@@ -170,11 +170,7 @@ class ExactProgram:
         bound = sum(
             (run.inequality(m, *said) for m, said in zip(multipliers, self.said, strict=True) if m), Fraction(0)
         )
-        blocks = []
-        for which, names in enumerate(self.vectors):
-            found = run.matrix(which)
-            matrix = np.array([[found.get((a, b), Fraction(0)) for b in names] for a in names], dtype=object)
-            blocks.append(_short(matrix).entry(names))
+        blocks = [factored(run.matrix(which), names, FEW, BITS) for which, names in enumerate(self.vectors)]
         content = self.content | {
             "bound": str(bound),
             "unit": str(unit),
@@ -270,14 +266,6 @@ def _in_units(m: Fraction, unit: Fraction) -> int | str:
     """A multiplier as a whole number of units, or as it is."""
     count = m / unit
     return count.numerator if count.denominator == 1 else str(m)
-
-
-def _short(matrix: Array) -> Factor:
-    """A factor of few digits if there is one."""
-    try:
-        return factored(matrix, FEW)
-    except WorstCaseError:
-        return factored(matrix)
 
 
 def _names(f: Formulation) -> tuple[list[str], list[str]]:

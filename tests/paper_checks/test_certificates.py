@@ -507,9 +507,9 @@ def test_a_federation_that_is_changed_is_refused():
 def test_a_typed_number_is_the_short_fraction_and_what_is_no_sum_of_squares_has_no_factor():
     typed = {0.1: (1, 10), 1 / 3: (1, 3), 1.25e-4: (1, 8000), 7.0: (7, 1)}
     assert [fraction(x) for x in typed] == [Fraction(*meant) for meant in typed.values()]
-    matrix = np.array([[Fraction(2), Fraction(3)], [Fraction(3), Fraction(4)]], dtype=object)
+    matrix = {("a", "a"): Fraction(2), ("a", "b"): Fraction(3), ("b", "a"): Fraction(3), ("b", "b"): Fraction(4)}
     with pytest.raises(WorstCaseError):
-        factored(matrix)
+        factored(matrix, "ab")
 
 
 def test_a_method_without_a_listing_and_one_that_is_not_its_listing_are_refused():
