@@ -34,7 +34,7 @@ def never_below(
 ) -> Judged:
     """That no ratio of a bound to what it bounds is below 1 (by ``doubt``), of which those in ``exact`` surely are.
 
-    ``nothing`` is said where there are none, ``place`` says which is the least.
+    ``nothing`` is shown where there are none, ``place`` names the smallest.
     """
     if not rows:
         return Judged(words, Reproduction.UNDECIDED, nothing)
@@ -180,10 +180,10 @@ def _one(ax: Any, height: int, rows: list[Row]) -> None:
 ARTEFACTS = {
     "tightness": Artefact(
         "ours.tightness", "bound over value, every bound and every run", cells, over_runs,
-        lambda shown: strips(shown.rows, _both, "bound / value", 0.16, "x-small"),
+        lambda shown: strips(shown.rows, _both, "bound / value\n1: tight; left of 1: violated", 0.17),
     ),
     "worst_cases": Artefact(
         "ours.worst_cases", "bound over exact worst case", no_runs, over_worst_cases,
-        lambda shown: strips(shown.rows, _one, "bound / worst case", 0.17, "x-small"),
+        lambda shown: strips(shown.rows, _one, "bound / exact worst case\n1: tight; left of 1: violated", 0.18),
     ),
 }  # fmt: skip
