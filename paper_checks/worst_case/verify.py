@@ -654,7 +654,7 @@ class Rate(Sums):
                 (share, [combine((1, own), (1, apart(moved)))]),
                 (-(share**2) * self.spread, [apart(moved)]),
             ]
-        now = [before[n] for n in self.means], [({}, {n: Q(1)}) for n in self.clients]
+        now: tuple[list[Vector], ...] = [before[n] for n in self.means], [({}, {n: Q(1)}) for n in self.clients]
         later = [*then, (self.spread, ends)], kept
         self.P = quadratic(proof["means"], self.means), quadratic(proof["apart"], self.clients)
         for which in (0, 1):
