@@ -6,7 +6,7 @@ listing that proofs are checked by is the verifier's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -101,7 +101,7 @@ def next_round(forms: Forms, clients: int, cohort: int) -> Coefficients:
 
 
 def play_round(
-    c: Coefficients, sizes: Sequence[Any], server: Sequence[Vector], memory: Sequence[Vector],
+    c: Coefficients, sizes: Iterable[Any], server: Sequence[Vector], memory: Sequence[Vector],
     ask: Callable[[Vector], Vector],
 ) -> tuple[list[Vector], list[Vector], list[Vector]]:  # fmt: skip
     """A client's models before every local step and after the last one, the server's vectors, and its memory, after it.
@@ -118,7 +118,7 @@ def play_round(
     return path, after, [_sum(row, known) for row in c.keeps]
 
 
-def _sum(factors: Sequence[Any], vectors: Sequence[Vector]) -> Vector:
+def _sum(factors: Iterable[Any], vectors: Sequence[Vector]) -> Vector:
     found = [factor * vector for factor, vector in zip(factors, vectors, strict=True) if factor]
     return sum(found[1:], found[0]) if found else 0 * vectors[0]
 

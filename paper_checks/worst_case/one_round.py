@@ -220,8 +220,8 @@ class _Maps:
 
         memory = own + np.isin(np.arange(clients), chosen)[:, None] * each(self.moved)
         found = [*each(self.server)[chosen].mean(0), *memory.ravel(), *each(self.asked)[chosen].T.ravel()]
-        seen = [after.model, *(after.server[name] for name in forms.server[1:])]
-        seen = [*(float(x) for x in seen), *np.array([after.memory[n][:, 0].numpy() for n in forms.memory]).T.ravel()]
+        seen = [float(x) for x in (after.model, *(after.server[name] for name in forms.server[1:]))]
+        seen += [*np.array([after.memory[n][:, 0].numpy() for n in forms.memory]).T.ravel()]
         try:
             check_same(algorithm, [(np.array(found), np.array([*seen, *np.array(oracle.seen).ravel()]))], "rate")
         except WorstCaseError:

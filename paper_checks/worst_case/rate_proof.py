@@ -82,8 +82,9 @@ def proved(case: Case, sought: Sought) -> dict[str, Any]:
                 rate.smooth(multipliers[a, b], a, b)
         _repair(rate, multipliers)
         forms, _ = rate.forms(content)
-        counted = gamma * Fraction(program.unit) ** 2, multipliers, noises * Fraction(program.unit) ** 2
-        seen = program.left(sought.rho, *_floats(*quadratics, *counted), _floats(*unheard))
+        size = Fraction(program.unit) ** 2
+        means, apart, added, lam, costs = _floats(*quadratics, gamma * size, multipliers, noises * size)
+        seen = program.left(sought.rho, means, apart, added, lam, costs, _floats(*unheard))
         _check_same(case, forms, [dict(zip(own, u, strict=True)) for own, u in zip(names, units, strict=True)], seen)
         distance, dissimilarity = rate.start()
         content["claim"] |= {"start_distance": str(distance), "start_dissimilarity": str(dissimilarity)}
@@ -116,7 +117,7 @@ def _named(matrix: Array, names: Sequence[str]) -> verify.Matrix:
     return {(a, b): x for a, row in zip(names, matrix, strict=True) for b, x in zip(names, row, strict=True)}
 
 
-def _floats(*exact: Any) -> list[Any]:
+def _floats(*exact: Any) -> Any:
     return [np.asarray(numbers, dtype=object).astype(float) for numbers in exact]
 
 
