@@ -1,5 +1,7 @@
 """CONTRIBUTING's recipe for a method: one short file, and it is trained, followed exactly, searched and bounded."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -14,48 +16,13 @@ from empirics.training.setting import Setting
 from paper_checks.falsifier import falsify
 from paper_checks.worst_case.solve import worst_case
 
-METHOD = '''
-"""Server momentum: the server moves by a running sum of the clients' mean moves."""
-
-from dataclasses import dataclass, replace
-
-from bounds.domains import SHARE
-from empirics.algorithms.algorithm import fedavg, method
+FILE = Path(__file__).parents[2] / "examples" / "my_momentum.py"
+WRITTEN = f"{FILE}:my_momentum"
 
 
-@dataclass(frozen=True)
-class RunningSum:
-    """``v <- m v + mean move``, ``w <- w + v``."""
-
-    momentum: float
-
-    def __call__(self, work, ends):
-        move = work.mean(ends - work.starts)
-        if work.state.round:
-            move = move + self.momentum * work.state.server["move"]
-        return work.state.model + move, {"move": move}
-
-
-@method(momentum=SHARE)
-def heavy(momentum=0.4):
-    return replace(fedavg, combine=RunningSum(momentum))
-
-
-mine = heavy()
-'''
-
-
-@pytest.fixture
-def written(tmp_path):
-    """The method as the command is told it."""
-    path = tmp_path / "heavy.py"
-    path.write_text(METHOD)
-    assert len(METHOD.strip().splitlines()) <= 40
-    return f"{path}:mine"
-
-
-def test_a_method_written_once_is_trained_followed_exactly_and_bounded(written):
-    mine, curvature, size = algorithm(written), np.array([0.4, 1.3]), 0.21
+def test_a_method_written_once_is_trained_followed_exactly_and_bounded():
+    assert len(FILE.read_text(encoding="utf-8").splitlines()) <= 40
+    mine, curvature, size = algorithm(WRITTEN), np.array([0.4, 1.3]), 0.21
     problem = random_quadratics(5, 4, 2, noise=0.0)
     plan = Setting(rounds=5, cohort=4, local_steps=2, step_size=0.1)
     expected = exact_run(problem, mine, plan).server["optimality_gap"]
@@ -70,14 +37,14 @@ def test_a_method_written_once_is_trained_followed_exactly_and_bounded(written):
         w += v
     given = {"smoothness": 1.3, "strong_convexity": 0.4, "initial_distance_sq": 1.0, "optimum_dissimilarity": 0.0}
     plan = Setting(rounds=3, cohort=2, local_steps=2, step_size=size)
-    worst = worst_case(written, plan, given, "distance_sq").value
-    rate = fedbounds.rate(written, local_steps=2, step_size=size, smoothness=1.3, strong_convexity=0.4).points[0].rate
+    worst = worst_case(WRITTEN, plan, given, "distance_sq").value
+    rate = fedbounds.rate(WRITTEN, local_steps=2, step_size=size, smoothness=1.3, strong_convexity=0.4).points[0].rate
     assert w**2 <= worst <= rate.statements[0].contraction ** 3 * rate.statements[0].start_distance
     assert rate.contraction < 1
 
 
-def test_a_statement_on_it_is_searched(written, monkeypatch):
-    monkeypatch.setitem(ALGORITHMS, "heavy", lambda: algorithm(written))
+def test_a_statement_on_it_is_searched(monkeypatch):
+    monkeypatch.setitem(ALGORITHMS, "heavy", lambda: algorithm(WRITTEN))
 
     terms = {"start": initial_gap * (1 - step_size * smoothness / 2) ** rounds}
     claim = Bound(
