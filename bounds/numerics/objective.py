@@ -15,8 +15,7 @@ from ..errors import BoundsError
 from ..quantities import CLIENTS, Quantity
 from ..statement import Statement
 from ..vocabulary import clients
-from . import alike
-from .balls import as_float, DOWN, Enclosure, LEVELS, ONE, UP, ZERO
+from .balls import as_float, DOWN, Enclosure, Jet, LEVELS, ONE, UP, ZERO
 from .closed import sharpened
 from .evaluate import evaluator_of
 from .tape import Tape
@@ -77,11 +76,12 @@ class Objective:
 
     def box(self, low: float, high: float, bits: int = LEVELS[0]) -> Box:
         with ctx.workprec(bits):
-            found, jets = self.enclosure.run({self.over.name: [(arb(low), arb(high), ONE, ONE)]}, bits)
+            found, jets = self.enclosure.run({self.over.name: [Jet((arb(low), arb(high)), (ONE, ONE))]}, bits)
             least, most, falls, rises = DOWN, UP, DOWN, UP
-            for ((a, b, p, q),) in found[: self.forms]:  # one sum, written in several ways
-                p, q = (ZERO, ZERO) if p is None else (p, q)
-                least, most, falls, rises = _larger(a, least), _smaller(b, most), _larger(p, falls), _smaller(q, rises)
+            for ((value, slope),) in found[: self.forms]:  # one sum, written in several ways
+                least, most = _larger(value[0], least), _smaller(value[1], most)
+                slope = slope or (ZERO, ZERO)
+                falls, rises = _larger(slope[0], falls), _smaller(slope[1], rises)
         conditions = [truth for members in found[self.forms :] for truth in members]
         inside = not jets.partial and all(sure for sure, _ in conditions)
         outside = jets.empty or any(never for _, never in conditions)
@@ -103,7 +103,7 @@ class Objective:
 
     def fails(self, x: float) -> list[bool]:
         """For each numeric condition whether it surely fails at a point."""
-        found, _ = self.enclosure.run({self.over.name: [(arb(x), arb(x), ONE, ONE)]}, LEVELS[1])
+        found, _ = self.enclosure.run({self.over.name: [Jet((arb(x), arb(x)))]}, LEVELS[1])
         return [any(never for _, never in members) for members in found[self.forms :]]
 
     def unmet(self) -> list[str]:
@@ -161,30 +161,21 @@ class Objectives:
     """The same function at every point of a sweep of the other quantities."""
 
     def __init__(self, bound: Statement, over: Quantity, values: Mapping[str, Any]) -> None:
-        if alike.applies(bound, values):
-            values = evaluator_of(bound).for_special(values, over.name)
-            bound = evaluator_of(bound).special.bound
-        self.bound, self.over, self.evaluator = bound, over, evaluator_of(bound)
-        if not self.evaluator.shared_target:
+        self.given = evaluator_of(bound).given(values, free=over.name)
+        self.bound = bound = self.given.bound
+        if not self.given.evaluator.shared_target:
             raise BoundsError(f"{bound.name} bounds one number for each of the {bound.axis}, so it has no single value")
         if bound.axis == CLIENTS and over == clients:
             raise BoundsError(f"{bound.name} sums over clients whose values are given; use its equal_clients() form")
-        self.arrays, self.full_shape = self.evaluator.prepare(values, free=over.name)
-        self.shape, self.width = self.full_shape[:-1] if bound.axis else self.full_shape, 1
-        if bound.axis:
-            self.width = self.full_shape[-1]
-        self.each = [Objective(bound, over, given, self.width) for given in self._given()]
-
-    def _given(self) -> list[dict[str, list[float]]]:
-        """What is given at every point of the sweep."""
-        names = [name for name in self.arrays if name != self.over.name]
-        return rows({name: self.arrays[name] for name in names}, self.shape, bool(self.bound.axis))
+        self.over, self.shape = over, self.given.sweep
+        points = [{n: xs for n, xs in point.items() if n != over.name} for point in self.given.points()]
+        self.each = [Objective(bound, over, point, self.given.width) for point in points]
 
     def exact(self, x: np.ndarray) -> np.ndarray:
         """The bound at one number for each point, as a call with these values gives it; NaN stays NaN."""
         there = np.where(np.isfinite(x), x, [one.low for one in self.each]).reshape(self.shape)
-        arrays = {**self.arrays, self.over.name: there[..., None] if self.bound.axis else there}
-        value = np.asarray(self.evaluator._whole.values(arrays, self.full_shape).arrays[0]).reshape(len(self.each))
+        arrays = {**self.given.arrays, self.over.name: there[..., None] if self.bound.axis else there}
+        value = self.given.evaluator.whole.values(arrays, self.given.shape).arrays[0].reshape(len(self.each))
         return np.where(np.isfinite(x), value, np.nan)
 
     def stepped(
@@ -208,19 +199,6 @@ class Objectives:
         """One entry for each point in the shape of the sweep; a plain number or word where there is none."""
         array = np.asarray(row)
         return array.reshape(self.shape) if self.shape else array.reshape(-1)[0].item()
-
-
-def rows(arrays: Mapping[str, np.ndarray], sweep: tuple[int, ...], axis: bool) -> list[dict[str, list[float]]]:
-    """For every point of a sweep the numbers by quantity, a list over the axis (which comes last) or of one."""
-    count = int(np.prod(sweep))
-    found: list[dict[str, list[float]]] = [{} for _ in range(count)]
-    for name, array in arrays.items():
-        full = array if axis else array[..., None]
-        single = full.size == full.shape[-1]
-        lists = full.reshape(1, -1) if single else np.broadcast_to(full, (*sweep, full.shape[-1])).reshape(count, -1)
-        for i, given in enumerate(found):
-            given[name] = lists[0 if single else i].tolist()
-    return found
 
 
 def narrow(low: float, high: float, whole: bool) -> bool:

@@ -7,7 +7,7 @@ comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -96,14 +96,15 @@ class Formulas:
     ) -> Checked:
         """The values, NaN where a relation fails unless ``masked`` is off; nothing is computed again where not
         ``wanted``."""
-        outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
-        near = np.zeros(self._shape(shape), dtype=bool)
-        met, left = self._run(self.joint if masked else self.value_tape, arrays, shape, outs, near, masked)
+        outs, near, met, left = self._run(self.joint if masked else self.value_tape, arrays, shape)
         applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
         tiny = False
-        if near.any():
-            points = np.flatnonzero(near & applies if wanted is None else near & applies & wanted)
-            tiny, more = self._again(outs, points, arrays, shape)
+        doubt = near & applies if wanted is None else near & applies & wanted
+        if doubt.any():
+            points, found, more = self._answers(self.value_tape, doubt, arrays, shape, Point.values)
+            for out, numbers in zip(outs, found, strict=True):
+                out.reshape(-1, out.shape[-1] if self.axis else 1)[points] = numbers
+                tiny |= bool(((numbers != 0) & (np.abs(numbers) < TINY)).any())
             left += more
         if met:
             for out in outs:
@@ -112,23 +113,24 @@ class Formulas:
 
     def met(self, arrays: Arrays, shape: tuple[int, ...]) -> Checked:
         """Where each relation holds, as ``balls`` decides it."""
-        met, left = self._run(self.relations, arrays, shape, [], np.zeros(0), bool(self.conditions))
+        _, _, met, left = self._run(self.relations, arrays, shape)
         applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
         return Checked(met, applies, unsettled=left)
 
     def _run(
-        self, tape: Tape, arrays: Arrays, shape: tuple[int, ...], outs: list[np.ndarray], near: np.ndarray, judged: bool
-    ) -> tuple[list[np.ndarray], int]:
-        """Fill in values and where they may be wrong; where each relation holds, and how many points were given up."""
-        met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions * judged]
+        self, tape: Tape, arrays: Arrays, shape: tuple[int, ...]
+    ) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray], int]:
+        """Values, where they may be wrong, where each relation holds, and how many points of these were given up."""
+        outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions if tape is not self.relations]
+        near = np.zeros(self._shape(shape), dtype=bool)
+        met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions if tape is not self.value_tape]
         open_ = [np.zeros(self._shape(shape), dtype=bool) for _ in met]
-        width = shape[-1] if self.axis else 1
         for block, inside in self._blocks(arrays, shape):
             given = {
                 q.name: Approximate(inside[q.name], 0.0 if q.card.domain.whole else ROUNDING)
                 for q in tape.leaves.values()
             }
-            held = tape.run(Approximations(width), given)
+            held = tape.run(Approximations(shape[-1] if self.axis else 1), given)
             found = [held[slot] for slot in tape.outputs]
             for out, number in zip(outs, found, strict=False):
                 self._axis_first(out, shape)[block] = number.value
@@ -140,30 +142,24 @@ class Formulas:
                 if truth.open is not False:
                     self._axis_first(doubt, shape)[block] = self._any(truth.open)
         left = 0
-        for holds, doubt, relation in zip(met, open_, self.tapes * judged, strict=True):
+        for holds, doubt, relation in zip(met, open_, self.tapes, strict=False):
             if doubt.any():
-                points = np.flatnonzero(doubt)
-                rows, back, looked_at = self._distinct(relation, arrays, shape, points)
-                if rows:
-                    answers = np.array([all(Point(relation, row, width).holds()) for row in rows])
-                    holds.reshape(-1)[points[:looked_at]] = answers[back]
-                left += len(points) - looked_at
-        return met, left
+                points, (answers,), more = self._answers(
+                    relation, doubt, arrays, shape, lambda point: [[all(point.holds())]]
+                )
+                holds.reshape(-1, 1)[points] = answers
+                left += more
+        return outs, near, met, left
 
-    def _again(
-        self, outs: list[np.ndarray], points: np.ndarray, arrays: Arrays, shape: tuple[int, ...]
-    ) -> tuple[bool, int]:
-        """Put the values at some points right; whether one is tiny, and how many points were left as they are."""
-        if not points.size:
-            return False, 0
-        width = shape[-1] if self.axis else 1
-        rows, back, looked_at = self._distinct(self.value_tape, arrays, shape, points)
-        found = [Point(self.value_tape, row, width).values() for row in rows]
-        for k, out in enumerate(outs if found else []):
-            flat = out.reshape(-1, out.shape[-1] if self.axis else 1)
-            flat[points[:looked_at]] = np.array([f[k] for f in found])[back]
-        tiny = any(0 < abs(x) < TINY for f in found for members in f for x in members)
-        return tiny, len(points) - looked_at
+    def _answers(
+        self, tape: Tape, doubt: np.ndarray, arrays: Arrays, shape: tuple[int, ...], ask: Callable[[Point], Any]
+    ) -> tuple[np.ndarray, list[np.ndarray], int]:
+        """The points in doubt that are looked at, what ``balls`` say of every output there, and how many are left."""
+        points = np.flatnonzero(doubt)
+        rows, back = self._distinct(tape, arrays, shape, points)
+        answers = [ask(Point(tape, row, shape[-1] if self.axis else 1)) for row in rows]
+        found = [np.array(column)[back] for column in zip(*answers, strict=True)]
+        return points[: len(back)], found, len(points) - len(back)
 
     # ---- blocks and points ----
 
@@ -175,29 +171,22 @@ class Formulas:
 
     def _distinct(
         self, tape: Tape, arrays: Arrays, shape: tuple[int, ...], points: np.ndarray
-    ) -> tuple[list[dict[str, list[float]]], np.ndarray, int]:
-        """The different points among the first ``MOST`` ones, for each of these which one it is, and their number."""
-        lead = shape[:-1] if self.axis else shape
-        names = [q.name for q in tape.leaves.values()]
-        columns = sum(np.shape(arrays[name])[-1] if self.axis else 1 for name in names)
-        points = points[: max(1, NUMBERS // max(1, columns))]
-        parts = []
-        for name in names:
-            full = np.asarray(arrays[name]) if self.axis else np.asarray(arrays[name])[..., None]
-            full = full.reshape((1,) * (len(lead) + 1 - full.ndim) + full.shape)
-            places = np.unravel_index(points, lead) if lead else ()
-            index = tuple(np.where(n == 1, 0, place) for n, place in zip(full.shape[:-1], places, strict=True))
-            parts.append(np.broadcast_to(full[index].reshape(-1, full.shape[-1]), (len(points), full.shape[-1])))
-        table = np.concatenate(parts, axis=1) if parts else np.zeros((len(points), 0))
+    ) -> tuple[list[dict[str, list[float]]], np.ndarray]:
+        """The different points among the first ``MOST`` ones, and for each of these which one it is."""
+        lead = (shape[:-1] if self.axis else shape) or (1,)
+        held = {q.name: np.asarray(arrays[q.name]) for q in tape.leaves.values()}
+        lists = {name: a if self.axis else a[..., None] for name, a in held.items()}
+        points = points[: max(1, NUMBERS // max(1, sum(a.shape[-1] for a in lists.values())))]
+        places = np.unravel_index(points, lead)
+        parts = [np.broadcast_to(a, (*lead, a.shape[-1]))[places] for a in lists.values()]
+        table = np.concatenate([np.zeros((len(points), 0)), *parts], axis=1)
         different, back = np.unique(table, axis=0, return_inverse=True)
         if len(different) > MOST:
-            table = table[:MOST]
-            different, back = np.unique(table, axis=0, return_inverse=True)
+            different, back = np.unique(table[:MOST], axis=0, return_inverse=True)
         cuts = np.cumsum([part.shape[1] for part in parts])[:-1]
-        rows = [
-            dict(zip(names, (list(map(float, part)) for part in np.split(row, cuts)), strict=True)) for row in different
-        ]
-        return rows, back.reshape(-1), len(table)
+        return [
+            {name: part.tolist() for name, part in zip(lists, np.split(row, cuts), strict=True)} for row in different
+        ], back.reshape(-1)
 
     def _shape(self, shape: tuple[int, ...], keeps_axis: bool = False) -> tuple[int, ...]:
         return (*shape[:-1], 1) if self.axis and not keeps_axis else shape

@@ -7,7 +7,7 @@ from flint import arb
 from toys import a, b, k, part, toy, x, y
 
 from bounds import ClientMax, ClientMean, ClientSum
-from bounds.numerics.balls import Enclosure, ONE, product
+from bounds.numerics.balls import Enclosure, Jet, ONE, product
 from bounds.numerics.closed import expand_powers, sharpened
 from bounds.numerics.objective import Objectives
 from bounds.numerics.tape import Tape
@@ -55,11 +55,11 @@ def test_boxes_contain_values_and_slopes_of_many_points(form: sp.Expr) -> None:
 def test_products_of_intervals_hold_all_products_and_zero_times_the_endless_is_zero() -> None:
     ends = np.random.default_rng(5).normal(size=(200, 2, 2)) * [[1, 3]]
     for (p, q), (r, s) in np.sort(ends, axis=2).tolist():
-        low, high = product(arb(p), arb(q), arb(r), arb(s))
+        low, high = product((arb(p), arb(q)), (arb(r), arb(s)))
         corners = [p * r, p * s, q * r, q * s]
         assert (float(low), float(high)) == (pytest.approx(min(corners)), pytest.approx(max(corners)))
-    assert product(arb(0), arb(0), arb.neg_inf(), arb.pos_inf()) == (0, 0)
-    low, high = product(arb(0), arb(2), arb(3), arb.pos_inf())
+    assert product((arb(0), arb(0)), (arb.neg_inf(), arb.pos_inf())) == (0, 0)
+    low, high = product((arb(0), arb(2)), (arb(3), arb.pos_inf()))
     assert low == 0
     assert high == arb.pos_inf()
 
@@ -67,7 +67,7 @@ def test_products_of_intervals_hold_all_products_and_zero_times_the_endless_is_z
 def test_where_an_expression_is_not_real_is_told_apart() -> None:
     enclosure = Enclosure(Tape((sp.sqrt(y - 2) + 1 / (y - 5),)), {}, 1)
     boxes = [(0.0, 1.5), (1.0, 3.0), (3.0, 4.0), (4.0, 6.0)]
-    found = [enclosure.run({"place": [(arb(low), arb(high), ONE, ONE)]}, 64) for low, high in boxes]
+    found = [enclosure.run({"place": [Jet((arb(low), arb(high)), (ONE, ONE))]}, 64) for low, high in boxes]
     assert [jets.empty for _, jets in found] == [True, False, False, False]
     assert [jets.partial for _, jets in found] == [True, True, False, True]
 
