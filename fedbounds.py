@@ -278,7 +278,7 @@ def _grid(bound: Bound, words: Sequence[str], paired: bool = False, free: Iterab
 
 def _loaded(module: str) -> Any:
     """The module, of which some take seconds with all that they need."""
-    from bounds.showing.process import loading
+    from bounds.showing.loading import loading
 
     with _working("loading"), loading():
         return import_module(module)

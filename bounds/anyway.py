@@ -24,9 +24,9 @@ from .assumptions import (
     STRONGLY_CONVEX,
 )
 from .quantities import quantities_of, Quantity
-from .scenario import FEDAVG, Scenario
+from .scenario import Scenario
 from .stated import DEFINED
-from .ties import evaluated
+from .ties import evaluated, FEDAVG
 
 if TYPE_CHECKING:
     from .core import Bound

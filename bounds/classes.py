@@ -20,9 +20,9 @@ from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
 from .operators import ClientMax
 from .places import AVERAGE, LOCAL, SERVER, VIRTUAL
 from .quantities import quantities_of
-from .scenario import FEDAVG, KNOBS, SCAFFOLD, Scenario, WITHOUT_REPLACEMENT
+from .scenario import Scenario
 from .stated import ROUNDING
-from .ties import evaluated
+from .ties import evaluated, FEDAVG, KNOBS, SCAFFOLD, WITHOUT_REPLACEMENT
 
 if TYPE_CHECKING:
     from .core import Bound

@@ -12,8 +12,9 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from bounds.showing.files import write_whole
+from bounds.showing.loading import loading
 from bounds.showing.numbers import real_word, whole_word
-from bounds.showing.process import loading, remark
+from bounds.showing.process import remark
 from bounds.showing.tables import to_json
 from bounds.showing.terminal import print_lines
 from bounds.showing.usage import bare_parser, Parser, writable_file

@@ -129,7 +129,7 @@ def given(x: Any, errors: bool = True) -> Jet:
 # ---- operations ----
 
 
-def _entrywise(function: Callable[..., Any]) -> Callable[..., Any]:
+def _entrywise(function: Any) -> Any:
     """A method on single entries as one on lists of them, of which some have one entry for all."""
 
     def of_lists(self: Jets, *lists: Any) -> list[Any]:
@@ -327,9 +327,9 @@ class Jets:
         if as_given:  # the floats that they are
             holds = COMPARISONS[relation](float(a.value[0].mid()), float(b.value[0].mid()))
         else:  # computed sides stand for all numbers that round to them
-            sides = [[x if x.is_exact() else given(x, self.errors).value[0] for x in side.value] for side in (a, b)]
-            sure, never = _compared(*sides, relation, 0.0)
-            finite = all(x.is_finite() for side in sides for x in side)
+            p, q = ([x if x.is_exact() else given(x, self.errors).value[0] for x in side.value] for side in (a, b))
+            sure, never = _compared(p, q, relation, 0.0)
+            finite = all(x.is_finite() for x in (*p, *q))
             holds = finite and (sure if relation in ("<", ">", "!=") else not never)
         return holds, not holds
 

@@ -162,8 +162,8 @@ class Evaluator:
             raise unknown("backend", backend, ("numpy", "torch"))
 
         def evaluate(**values: Any) -> Any:
-            form, values = self._form(values)
-            return form.finished(form.whole.plain(*form._unchecked(values))[0])
+            form, known = self._form(values)
+            return form.finished(form.whole.plain(*form._unchecked(known))[0])
 
         return evaluate
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import traceback
@@ -15,12 +16,27 @@ from zlib import crc32
 
 from ..errors import BoundsError, said, unknown, UnknownNameError
 from .files import content, MOST_SOURCE
-from .process import loading
 
 if TYPE_CHECKING:
     from ..core import Bound
 
 Kind = TypeVar("Kind")
+ALONE = threading.Event()
+"""Set where the process is the command's own."""
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Modules are loaded here, and stay: looking for garbage among them, now and later, is a tenth of a short run."""
+    looking = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if ALONE.is_set():  # in a process that is not ours there may be garbage, which would stay too
+            gc.freeze()
+        if looking:
+            gc.enable()
 
 
 def load(name: str) -> Bound:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gc
 import os
 import select
 import signal
@@ -18,6 +17,7 @@ from typing import Any
 
 from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shortened
 from .files import inputs_kept
+from .loading import ALONE, by_ctrl_c, left_running, place_in_files
 from .spelling import spelled
 from .terminal import folded, on_terminal, Terminal
 
@@ -35,7 +35,7 @@ MOST_SHOWN = 2000
 def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
     """The exit status of ``run``, whatever it raises; where it runs ``alone``, the process is set up for it."""
     if alone:
-        _ALONE.set()
+        ALONE.set()
         _set_up()
     with _warnings_as_lines() as numeric, inputs_kept():
         try:
@@ -52,24 +52,6 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
         if alone:
             _say_who_is_waited_for()
         return status
-
-
-_ALONE = threading.Event()
-"""Set where the process is the command's own."""
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """Modules are loaded here, and stay: looking for garbage among them, now and later, is a tenth of a short run."""
-    looking = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if _ALONE.is_set():  # in a process that is not ours there may be garbage, which would stay too
-            gc.freeze()
-        if looking:
-            gc.enable()
 
 
 def remark(lines: Iterable[str]) -> None:
@@ -98,10 +80,6 @@ def _judged(error: BaseException) -> int:
 
 def _of_file(error: BaseException) -> int:
     """An error inside a file of the user, which is named; 0 where there is none, or where it was Ctrl-C in there."""
-    if f"{__package__}.loading" not in sys.modules:  # no file has been run, and loading takes time
-        return 0
-    from .loading import by_ctrl_c, place_in_files
-
     place = place_in_files(error)
     if not place or by_ctrl_c(error):
         return 0
@@ -189,10 +167,6 @@ def _terminated(number: int, frame: Any) -> None:
 
 def _say_who_is_waited_for() -> None:
     """The thread of a user's file that still runs: Python waits for it, and Ctrl-C then ends it without a word."""
-    if f"{__package__}.loading" not in sys.modules:
-        return
-    from .loading import left_running
-
     if place := left_running():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         remark([f"{place}: a thread still runs there, and the command ends with it; Ctrl-C ends both"])

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
+from bounds.showing.loading import loading
 from bounds.showing.numbers import positive
-from bounds.showing.process import loading, remark
+from bounds.showing.process import remark
 from bounds.showing.usage import Parser, UsageError
 
 from ..data.dataset import Dataset
