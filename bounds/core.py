@@ -17,7 +17,7 @@ from .numerics.solve import Solution, solve
 from .quantities import Quantity
 from .showing import cards
 from .showing.signatures import CallSignature
-from .statement import About, Condition, declared, MIXED, ONE, spell, Statement, Statistic
+from .statement import About, assumed, Condition, declared, MIXED, ONE, spell, Statement, Statistic
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,4 +131,4 @@ class Bound(Statement):
         return cards.text(self)
 
 
-__all__ = ["MIXED", "ONE", "About", "Bound", "Condition", "Statement", "Statistic", "declared", "spell"]
+__all__ = ["MIXED", "ONE", "About", "Bound", "Condition", "Statement", "Statistic", "assumed", "declared", "spell"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from heapq import heapify, heappop, heappush
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -29,8 +28,8 @@ from .stated import (
 )
 from .ties import AT_LEAST, AT_MOST, EQUAL, TAKEN, Tie, TIES
 
-KINDS = {EQUAL: 0, AT_MOST: 1, AT_LEAST: 1, TAKEN: 2}
-"""Which ties go first: what a word is taken to be comes after all that is known of it."""
+IN_TURN = sorted(TIES, key=lambda tie: {EQUAL: 0, TAKEN: 2}.get(tie.relation, 1))
+"""Equalities first: what a word is taken to be comes after all that is known of it."""
 MOST_CLIENTS = 1_000_000
 """Clients of whom lists are made."""
 
@@ -82,32 +81,11 @@ def _reach(word: str) -> frozenset[str]:
 
 def _put_in(found: dict[str, Stated]) -> None:
     """Put in what follows, of all ties that are ready the first one at a time."""
-    ready: list[tuple[int, int]] = []
-    ties: dict[tuple[int, int], Tie] = {}
-    lacking: dict[tuple[int, int], int] = {}
-    waiting: dict[str, list[tuple[int, int]]] = {}
-    for i, tie in enumerate(TIES):
-        if tie.left.name in found:
-            continue
-        turn = (KINDS[tie.relation], i)
-        ties[turn] = tie
-        missing = [word for word in tie.asked if word not in found]
-        lacking[turn] = len(missing)
-        if not missing:
-            ready.append(turn)
-        for word in missing:
-            waiting.setdefault(word, []).append(turn)
-    heapify(ready)
-    while ready:
-        tie = ties[heappop(ready)]
-        word = tie.left.name
-        if word in found or not _ready(tie, found) or (follows := _follows(tie, found)) is None:
-            continue
-        found[word] = follows
-        for turn in waiting.get(word, ()):
-            lacking[turn] -= 1
-            if not lacking[turn]:
-                heappush(ready, turn)
+    waiting = {turn: tie for turn, tie in enumerate(IN_TURN) if tie.left.name not in found}
+    while (turn := next((n for n, tie in waiting.items() if all(w in found for w in tie.asked)), -1)) >= 0:
+        tie = waiting.pop(turn)
+        if tie.left.name not in found and _ready(tie, found) and (follows := _follows(tie, found)) is not None:
+            found[tie.left.name] = follows
 
 
 def _check_lengths(given: Mapping[str, Stated]) -> None:

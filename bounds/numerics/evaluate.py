@@ -35,6 +35,7 @@ from ..quantities import CLIENTS, Quantity
 from ..statement import Statement
 from ..vocabulary import client_weight, clients
 from . import alike
+from .floats import Floats
 from .recheck import Arrays, Checked, Formulas
 from .tape import Tape
 
@@ -74,8 +75,9 @@ class Given:
     # ---- answers ----
 
     def value(self, outside: bool = False) -> Any:
-        settled = self.evaluator.whole.values(self.arrays, self.shape, masked=not outside)
-        (out,) = settled.arrays
+        evaluator = self.evaluator
+        settled = (evaluator.formula if outside else evaluator.whole).checked(self.arrays, self.shape)
+        (out,) = settled.values
         silent = np.isnan(out) & (not outside)
         if np.isinf(out).any():
             self._warn(TermOverflowWarning, f": infinite in {self._terms_that_are(np.isinf)}")
@@ -88,34 +90,29 @@ class Given:
         if not outside and not self.bound.signed and (out < 0).any():
             guilty = self._terms_that_are(lambda term: term < 0)
             self._warn(SignWarning, f" is negative, by {guilty}: list terms that may be negative in signed=(...)")
-        return self._finished(out)
+        return evaluator.finished(out)
 
     def parts(self, outside: bool = False) -> dict[str, Any]:
         applies = None if outside else self.met().applies
-        settled = self.evaluator.terms.values(self.arrays, self.shape, wanted=applies)
-        outs = settled.arrays if applies is None else [np.where(applies, out, np.nan) for out in settled.arrays]
+        settled = self.evaluator.terms.checked(self.arrays, self.shape, wanted=applies)
+        outs = settled.values if applies is None else [np.where(applies, out, np.nan) for out in settled.values]
         if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
             self._warn(TermOverflowWarning, f": infinite in {', '.join(guilty)}")
         self._warn_of(settled)
-        return {name: self._finished(out) for name, out in zip(self.bound.terms, outs, strict=True)}
+        return {name: self.evaluator.finished(out) for name, out in zip(self.bound.terms, outs, strict=True)}
 
     def holds(self) -> Any:
         settled = self.met()
         self._warn_of(settled)
-        return self._finished(settled.applies)
+        return self.evaluator.finished(settled.applies)
 
     def met(self) -> Checked:
-        return self.evaluator.whole.met(self.arrays, self.shape)
+        """Where the conditions hold."""
+        return self.evaluator.conditions.checked(self.arrays, self.shape)
 
     def failed(self) -> list[str]:
         """The words of the conditions that fail at one or more points."""
-        met = self.met().arrays
-        return [c.words for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all()]
-
-    # ---- looking at the results ----
-
-    def _finished(self, out: np.ndarray) -> Any:
-        return self.evaluator.finished(out)
+        return [c.words for c, m in zip(self.bound.numeric_conditions, self.met().met, strict=True) if not m.all()]
 
     def _warn(self, kind: type[Warning], said: str, above: int = 0) -> None:
         warnings.warn(f"{self.bound.name}{said}", kind, stacklevel=4 + above)
@@ -129,8 +126,8 @@ class Given:
 
     def _terms_that_are(self, so: Callable[[np.ndarray], np.ndarray]) -> str:
         """The terms that are ``so`` somewhere; all of them when only their sum is."""
-        arrays = self.evaluator.terms.values(self.arrays, self.shape).arrays
-        terms = zip(self.bound.terms, arrays, strict=True)
+        values = self.evaluator.terms.checked(self.arrays, self.shape).values
+        terms = zip(self.bound.terms, values, strict=True)
         return ", ".join(repr(n) for n in [name for name, term in terms if so(term).any()] or list(self.bound.terms))
 
 
@@ -170,8 +167,6 @@ class Evaluator:
     def _on_torch(self) -> Callable[..., Any]:
         import torch
 
-        from .floats import tensors
-
         tape = Tape((self._total, *self.bound.relations))
 
         def evaluate(**values: Any) -> Any:
@@ -179,9 +174,8 @@ class Evaluator:
             arrays, shape = self._shape(
                 {k: torch.as_tensor(v, dtype=torch.float64) for k, v in merged.items()}, torch.broadcast_to
             )
-            held = tape.run(tensors(shape[-1] if self.bound.axis else 1), arrays)
+            held = tape.run(Floats(shape[-1] if self.bound.axis else 1, torch, axis=-1), arrays)
             total, *relations = (held[slot] for slot in tape.outputs)
-            total = torch.as_tensor(total, dtype=torch.float64)  # a bound without quantities is a plain number
             for relation in relations:
                 met = relation.all(dim=-1, keepdim=True) if self.bound.axis else relation
                 total = torch.where(met, total, torch.nan)
@@ -196,6 +190,14 @@ class Evaluator:
         """One computation for call, formula, conditions and compiled function: they agree to the last bit wherever
         plain floating point is known to be right, and where it is not all but the compiled function compute again."""
         return self._formulas((self._total,), self.bound.relations)
+
+    @cached_property
+    def formula(self) -> Formulas:
+        return self._formulas((self._total,), ())
+
+    @cached_property
+    def conditions(self) -> Formulas:
+        return self._formulas((), self.bound.relations)
 
     @cached_property
     def terms(self) -> Formulas:

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
-from flint import arb, ctx
+from flint import arb
 
 from ..errors import BoundsError
 from ..quantities import CLIENTS, Quantity
 from ..statement import Statement
 from ..vocabulary import clients
 from .balls import as_float, DOWN, Enclosure, Jet, LEVELS, ONE, UP, ZERO
-from .closed import sharpened
 from .evaluate import evaluator_of
 from .tape import Tape
 
@@ -53,8 +52,7 @@ class Objective:
 
     def __init__(self, bound: Statement, over: Quantity, given: Mapping[str, list[float]], width: int) -> None:
         self.bound, self.over, self.whole = bound, over, over.card.domain.whole
-        self.tape, self.forms = _tape(bound, over)
-        self.enclosure = Enclosure(self.tape, given, width)
+        self.enclosure = Enclosure(_tape(bound, over), given, width)
         self._limits(given)
 
     def _limits(self, given: Mapping[str, list[float]]) -> None:
@@ -75,14 +73,12 @@ class Objective:
     # ---- enclosures ----
 
     def box(self, low: float, high: float, bits: int = LEVELS[0]) -> Box:
-        with ctx.workprec(bits):
-            found, jets = self.enclosure.run({self.over.name: [Jet((arb(low), arb(high)), (ONE, ONE))]}, bits)
-            least, most, falls, rises = DOWN, UP, DOWN, UP
-            for ((value, slope),) in found[: self.forms]:  # one sum, written in several ways
-                least, most = _larger(value[0], least), _smaller(value[1], most)
-                slope = slope or (ZERO, ZERO)
-                falls, rises = _larger(slope[0], falls), _smaller(slope[1], rises)
-        conditions = [truth for members in found[self.forms :] for truth in members]
+        (((value, slope),), *truths), jets = self.enclosure.run(
+            {self.over.name: [Jet((arb(low), arb(high)), (ONE, ONE))]}, bits
+        )
+        least, most = (end if x.is_nan() else x for x, end in zip(value, (DOWN, UP), strict=True))
+        falls, rises = (end if x.is_nan() else x for x, end in zip(slope or (ZERO, ZERO), (DOWN, UP), strict=True))
+        conditions = [truth for members in truths for truth in members]
         inside = not jets.partial and all(sure for sure, _ in conditions)
         outside = jets.empty or any(never for _, never in conditions)
         return Box(least, most, falls, rises, inside, outside, bits)
@@ -103,8 +99,8 @@ class Objective:
 
     def fails(self, x: float) -> list[bool]:
         """For each numeric condition whether it surely fails at a point."""
-        found, _ = self.enclosure.run({self.over.name: [Jet((arb(x), arb(x)))]}, LEVELS[1])
-        return [any(never for _, never in members) for members in found[self.forms :]]
+        (_, *truths), _ = self.enclosure.run({self.over.name: [Jet((arb(x), arb(x)))]}, LEVELS[1])
+        return [any(never for _, never in members) for members in truths]
 
     def unmet(self) -> list[str]:
         """The words of the numeric conditions that hold nowhere on a grid; of all, if each does somewhere."""
@@ -130,20 +126,12 @@ class Objective:
 
 
 @lru_cache(maxsize=512)
-def _tape(bound: Statement, over: Quantity) -> tuple[Tape, int]:
-    """The bound, written in one or two ways, and its conditions; and in how many ways it is written."""
-    terms = tuple(bound.spelled_terms.values())
-    shorter = sharpened(terms, over)
-    forms = [sp.Add(*terms), *([] if shorter is None else [shorter])]
-    return Tape((*forms, *bound.relations)), len(forms)
-
-
-def _larger(a: Any, b: Any) -> Any:
-    return b if a.is_nan() else a if b is DOWN else a.max(b)
-
-
-def _smaller(a: Any, b: Any) -> Any:
-    return b if a.is_nan() else a if b is UP else a.min(b)
+def _tape(bound: Statement, over: Quantity) -> Tape:
+    """The bound, with denominators factored, which shows poles where they are, and its conditions."""
+    total = sp.Add(*bound.spelled_terms.values())
+    below = [p for p in total.atoms(sp.Pow) if p.exp.is_negative and p.base.is_Add and p.base.count(over) > 1]
+    factored = {p: sp.factor(p.base) ** p.exp for p in below if p.base.is_polynomial(over)}
+    return Tape((total.xreplace(factored), *bound.relations))
 
 
 def centre(low: float, high: float) -> float:
@@ -175,7 +163,7 @@ class Objectives:
         """The bound at one number for each point, as a call with these values gives it; NaN stays NaN."""
         there = np.where(np.isfinite(x), x, [one.low for one in self.each]).reshape(self.shape)
         arrays = {**self.given.arrays, self.over.name: there[..., None] if self.bound.axis else there}
-        value = self.given.evaluator.whole.values(arrays, self.given.shape).arrays[0].reshape(len(self.each))
+        value = self.given.evaluator.whole.checked(arrays, self.given.shape).values[0].reshape(len(self.each))
         return np.where(np.isfinite(x), value, np.nan)
 
     def stepped(

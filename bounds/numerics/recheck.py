@@ -34,10 +34,11 @@ Block = tuple[Any, ...]
 
 
 class Checked(NamedTuple):
-    """Arrays of values, or one for each relation, and where all relations hold; whether a value is too small for all
-    the digits of a float, and at how many points floating point was left to decide although it may be wrong."""
+    """The values, NaN where a relation fails; where each relation holds, and all do; whether a value is too small for
+    all the digits of a float, and at how many points floating point was left to decide although it may be wrong."""
 
-    arrays: list[np.ndarray]
+    values: list[np.ndarray]
+    met: list[np.ndarray]
     applies: np.ndarray
     tiny: bool = False
     unsettled: int = 0
@@ -60,10 +61,6 @@ class Formulas:
         return Tape((*self.expressions, *self.conditions))
 
     @cached_property
-    def relations(self) -> Tape:
-        return Tape(self.conditions)
-
-    @cached_property
     def value_tape(self) -> Tape:
         return Tape(self.expressions)
 
@@ -72,16 +69,13 @@ class Formulas:
         """One for each relation."""
         return [Tape((relation,)) for relation in self.conditions]
 
-    # ---- plain floats ----
-
     def plain(self, arrays: Arrays, shape: tuple[int, ...]) -> list[np.ndarray]:
         """The values in plain floating point, NaN where a relation fails."""
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
-        floats, tape = Floats(shape[-1] if self.axis else 1), self.joint
         for block, inside in self._blocks(arrays, shape):
-            held = tape.run(floats, inside)
-            found = [held[slot] for slot in tape.outputs]
-            failed = [np.logical_not(self._all(relation)) for relation in found[len(outs) :]]
+            held = self.joint.run(Floats(shape[-1] if self.axis else 1), inside)
+            found = [held[slot] for slot in self.joint.outputs]
+            failed = [np.logical_not(self._along(np.all, relation)) for relation in found[len(outs) :]]
             for out, value in zip(outs, found, strict=False):
                 place = self._axis_first(out, shape)[block]
                 place[...] = value
@@ -89,67 +83,52 @@ class Formulas:
                     np.copyto(place, np.nan, where=where)
         return outs
 
-    # ---- checked ----
+    def checked(self, arrays: Arrays, shape: tuple[int, ...], wanted: np.ndarray | None = None) -> Checked:
+        """Values and relations, as ``balls`` decide them where floats may be wrong; no value is computed again where it
+        is not ``wanted``."""
+        outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
+        met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions]
+        near, *open_ = [np.zeros(self._shape(shape), dtype=bool) for _ in range(1 + len(met))]
+        for block, inside in self._blocks(arrays, shape):
 
-    def values(
-        self, arrays: Arrays, shape: tuple[int, ...], masked: bool = True, wanted: np.ndarray | None = None
-    ) -> Checked:
-        """The values, NaN where a relation fails unless ``masked`` is off; nothing is computed again where not
-        ``wanted``."""
-        outs, near, met, left = self._run(self.joint if masked else self.value_tape, arrays, shape)
+            def put(whole: np.ndarray, part: Any, block: Block = block) -> None:
+                self._axis_first(whole, shape)[block] = part
+
+            given = {
+                q.name: Approximate(inside[q.name], 0.0 if q.card.domain.whole else ROUNDING)
+                for q in self.joint.leaves.values()
+            }
+            held = self.joint.run(Approximations(shape[-1] if self.axis else 1), given)
+            found = [held[slot] for slot in self.joint.outputs]
+            doubt: Any = False
+            for out, number in zip(outs, found, strict=False):
+                put(out, number.value)
+                if not number.worst <= CLOSE:
+                    doubt = doubt | self._along(np.any, ~(np.asarray(number.error) <= CLOSE))
+            put(near, doubt)
+            for holds, unclear, truth in zip(met, open_, found[len(outs) :], strict=True):
+                put(holds, self._along(np.all, truth.holds))
+                put(unclear, self._along(np.any, truth.open))
+        left, tiny = 0, False
+        for holds, unclear, tape in zip(met, open_, self.tapes, strict=True):
+            if unclear.any():
+                points, (answers,), more = self._answers(
+                    tape, unclear, arrays, shape, lambda point: [[all(point.holds())]]
+                )
+                holds.reshape(-1, 1)[points] = answers
+                left += more
         applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
-        tiny = False
-        doubt = near & applies if wanted is None else near & applies & wanted
-        if doubt.any():
-            points, found, more = self._answers(self.value_tape, doubt, arrays, shape, Point.values)
-            for out, numbers in zip(outs, found, strict=True):
+        near = near & applies if wanted is None else near & applies & wanted
+        if near.any():
+            points, answers, more = self._answers(self.value_tape, near, arrays, shape, Point.values)
+            for out, numbers in zip(outs, answers, strict=True):
                 out.reshape(-1, out.shape[-1] if self.axis else 1)[points] = numbers
                 tiny |= bool(((numbers != 0) & (np.abs(numbers) < TINY)).any())
             left += more
         if met:
             for out in outs:
                 np.copyto(out, np.nan, where=~applies)
-        return Checked(outs, applies, tiny, left)
-
-    def met(self, arrays: Arrays, shape: tuple[int, ...]) -> Checked:
-        """Where each relation holds, as ``balls`` decides it."""
-        _, _, met, left = self._run(self.relations, arrays, shape)
-        applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
-        return Checked(met, applies, unsettled=left)
-
-    def _run(
-        self, tape: Tape, arrays: Arrays, shape: tuple[int, ...]
-    ) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray], int]:
-        """Values, where they may be wrong, where each relation holds, and how many points of these were given up."""
-        outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions if tape is not self.relations]
-        near = np.zeros(self._shape(shape), dtype=bool)
-        met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions if tape is not self.value_tape]
-        open_ = [np.zeros(self._shape(shape), dtype=bool) for _ in met]
-        for block, inside in self._blocks(arrays, shape):
-            given = {
-                q.name: Approximate(inside[q.name], 0.0 if q.card.domain.whole else ROUNDING)
-                for q in tape.leaves.values()
-            }
-            held = tape.run(Approximations(shape[-1] if self.axis else 1), given)
-            found = [held[slot] for slot in tape.outputs]
-            for out, number in zip(outs, found, strict=False):
-                self._axis_first(out, shape)[block] = number.value
-                if not number.worst <= CLOSE:
-                    doubt = self._axis_first(near, shape)[block]
-                    doubt |= self._any(~(np.asarray(number.error) <= CLOSE))
-            for holds, doubt, truth in zip(met, open_, found[len(outs) :], strict=True):
-                self._axis_first(holds, shape)[block] = self._all(truth.holds)
-                if truth.open is not False:
-                    self._axis_first(doubt, shape)[block] = self._any(truth.open)
-        left = 0
-        for holds, doubt, relation in zip(met, open_, self.tapes, strict=False):
-            if doubt.any():
-                points, (answers,), more = self._answers(
-                    relation, doubt, arrays, shape, lambda point: [[all(point.holds())]]
-                )
-                holds.reshape(-1, 1)[points] = answers
-                left += more
-        return outs, near, met, left
+        return Checked(outs, met, applies, tiny, left)
 
     def _answers(
         self, tape: Tape, doubt: np.ndarray, arrays: Arrays, shape: tuple[int, ...], ask: Callable[[Point], Any]
@@ -163,11 +142,9 @@ class Formulas:
 
     # ---- blocks and points ----
 
-    def _all(self, relation: Any) -> Any:
-        return relation.all(axis=0, keepdims=True) if self.axis and np.ndim(relation) else relation
-
-    def _any(self, doubt: Any) -> Any:
-        return doubt.any(axis=0, keepdims=True) if self.axis and np.ndim(doubt) else doubt
+    def _along(self, reduction: Any, truth: Any) -> Any:
+        """What is true of all, or of any, along the axis of reductions."""
+        return reduction(truth, axis=0, keepdims=True) if self.axis and np.ndim(truth) else truth
 
     def _distinct(
         self, tape: Tape, arrays: Arrays, shape: tuple[int, ...], points: np.ndarray
