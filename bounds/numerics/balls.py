@@ -423,34 +423,38 @@ class Enclosure:
 
 
 class Point:
-    """A tape at one point: lists of floats, or of exact numbers, by quantity, over an axis of ``width`` entries."""
+    """A tape at one point: lists of floats by quantity, or of ``exact`` rational numbers that stand for no others, over
+    an axis of ``width`` entries."""
 
-    def __init__(self, tape: Tape, values: Mapping[str, Sequence[Any]], width: int) -> None:
-        self.tape, self.given, self.width = tape, values, width
+    def __init__(self, tape: Tape, values: Mapping[str, Sequence[Any]], width: int, exact: bool = False) -> None:
+        self.tape, self.given, self.width, self.exact = tape, values, width, exact
 
     def jumps(self) -> list[Any]:
         """What every slot holds, where given numbers stand for all that round to them.
 
         Where that leaves nothing of a number (a count to the power of 1e50, say), they are the floats that they are.
         """
-        for bits in WITH_ERRORS:
-            jets = Jets(self.width, deciding=True, errors=True)
-            held = self._run(bits, jets)
-            if jets.lost:
-                return self._run(LEVELS[-1], Jets(self.width, deciding=True))
-        return held
+        if not self.exact:
+            for bits in WITH_ERRORS:
+                jets = Jets(self.width, deciding=True, errors=True)
+                held = self._run(bits, jets)
+                if jets.lost:
+                    break
+            else:
+                return held
+        return self._run(LEVELS[-1], Jets(self.width, deciding=True))
 
     def holds(self) -> list[bool]:
         """Whether the first output, a relation, holds at each entry."""
         return [holds for holds, _ in self.jumps()[self.tape.outputs[0]]]
 
-    def balls(self) -> list[list[Any]]:
-        """Every output, as exactly as a float can hold, or as the largest precision tells."""
+    def balls(self, accuracy: int = 60) -> list[list[Any]]:
+        """Every output to so many bits, those of a float and some, or as the largest precision tells."""
         decided = self.jumps() if self.tape.jumps else None
         for bits in LEVELS:
             held = self._run(bits, Jets(self.width), decided)
             found = [[_one(jet) for jet in held[slot]] for slot in self.tape.outputs]
-            if all(_known(x) for members in found for x in members):
+            if all(_known(x, accuracy) for members in found for x in members):
                 break
         return found
 
@@ -473,8 +477,8 @@ def _one(jet: Jet) -> Any:
     return low if low is high or low.is_nan() else NAN if high.is_nan() else low.union(high)
 
 
-def _known(x: Any) -> bool:
-    return bool(x.rel_accuracy_bits() >= 60 or x.is_zero() or x.is_exact())
+def _known(x: Any, accuracy: int = 60) -> bool:
+    return bool(x.rel_accuracy_bits() >= accuracy or x.is_zero() or x.is_exact())
 
 
 def as_float(x: Any) -> float:

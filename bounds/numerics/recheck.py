@@ -88,7 +88,7 @@ class Formulas:
         is not ``wanted``."""
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
         met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions]
-        near, *open_ = [np.zeros(self._shape(shape), dtype=bool) for _ in range(1 + len(met))]
+        near, open_ = np.zeros(self._shape(shape), dtype=bool), [np.zeros_like(holds) for holds in met]
         for block, inside in self._blocks(arrays, shape):
 
             def put(whole: np.ndarray, part: Any, block: Block = block) -> None:
