@@ -231,8 +231,7 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
 
 def _met(one: anyway.Anyway, bound: Bound) -> list[int]:
     """Which of the groups of premises the bound has one of: with others it may have one of each."""
-    premises = {c.assumption for c in bound.conditions if c.assumption is not None} | set(bound.quantities)
-    return [int(bool(premises & set(group))) for group in one.premises]
+    return [int(bool(anyway.supposed(bound) & set(group))) for group in one.premises]
 
 
 def _made(bound: Bound, kinds: list[ClassOf]) -> Record:
