@@ -149,8 +149,9 @@ def test_values_over_several_decades_get_a_log_axis():
 
 
 def test_the_same_numbers_give_the_same_file(tmp_path):
-    first, beside = curves.write(picture(bowl), tmp_path / "a.svg")
-    second, _ = curves.write(picture(bowl), tmp_path / "b")
+    first, beside, caption = curves.write(picture(bowl), tmp_path / "a.svg")
+    second, *_ = curves.write(picture(bowl), tmp_path / "b")
     assert second.name == "b.svg"
     assert first.read_bytes() == second.read_bytes()
     assert beside.read_text().startswith("bound,curve,part,local_steps,value,holds,failed")
+    assert "at most 20 steps" in caption.read_text()
