@@ -112,10 +112,10 @@ class Formulas:
         left, tiny = 0, False
         for holds, unclear, tape in zip(met, open_, self.tapes, strict=True):
             if unclear.any():
-                points, (answers,), more = self._answers(
+                points, (truths,), more = self._answers(
                     tape, unclear, arrays, shape, lambda point: [[all(point.holds())]]
                 )
-                holds.reshape(-1, 1)[points] = answers
+                holds.reshape(-1, 1)[points] = truths
                 left += more
         applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
         near = near & applies if wanted is None else near & applies & wanted

@@ -23,10 +23,10 @@ from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
 from bounds.places import SERVER
 from bounds.quantities import CLIENTS, quantities_of
-from bounds.resolving import KINDS
+from bounds.resolving import IN_TURN
 from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROLES, UP
-from bounds.ties import Tie, TIES
+from bounds.ties import Tie
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.audit_status import AUDIT_STATUS
 from paper_checks.comparing.bound_rows import (
@@ -257,7 +257,7 @@ def _silently_alike(bound: Bound) -> bool:
 
 def code(factors: Iterable[sp.Expr]) -> str:
     """The expressions as functions of words: ties in the order in which they go, factors, sides, trivial values."""
-    ties = sorted((tie for tie in TIES if not tie.counts), key=lambda tie: KINDS[tie.relation])
+    ties = [tie for tie in IN_TURN if not tie.counts]
     pairs = convex_pair(optimum_dissimilarity, smoothness, strong_convexity, SPLIT)
     return "".join(
         f"const {name} = {text};\n"
