@@ -198,7 +198,8 @@ def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
     if left.support <= frozenset().union(*(s.support for s in sources)) or any(s.floor for s in sources):
         return
     near = [(widened(s.low, -1), widened(s.high, 1)) for s in sources]
-    low, high = _loose_ends(tie, near, found)
+    corners = np.array([_value(tie, corner, found) for corner in product(*near)], dtype=float)
+    low, high = corners.min(axis=0), corners.max(axis=0)
     slack = ROUNDING * np.abs(np.asarray(left.value, dtype=float))
     if np.shape(left.value) == np.shape(low) and not (
         np.all(np.asarray(left.low) - slack <= high) and np.all(low <= np.asarray(left.high) + slack)
@@ -209,11 +210,6 @@ def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
             f"two sources of {tie.left.name} disagree: it is {told(left.value)} ({left.origin}), and {made} by "
             f"{tie.right} with {said}; leave one of them out"
         )
-
-
-def _loose_ends(tie: Tie, near: list[tuple[Any, Any]], found: Mapping[str, Stated]) -> tuple[Any, Any]:
-    corners = np.array([_value(tie, corner, found) for corner in product(*near)], dtype=float)
-    return corners.min(axis=0), corners.max(axis=0)
 
 
 def _check_order(found: Mapping[str, Stated]) -> None:

@@ -114,9 +114,9 @@ def chosen(scenario: Known, bound: Bound, along: Mapping[str, np.ndarray] | None
     corners = _corners(fixed, stated)
     if not along or not search.chooses:
         return {**search.worst_of(corners).values, **(along or {})}
-    if len(corners) == 1:
-        return search.best_along(corners[0], along)
     count = len(next(iter(along.values())))
+    if len(corners) == 1:
+        return {**corners[0], **along, **search.best_at(corners[0], along, count)[1]}
     each = [{**fixed, **{word: float(array[i]) for word, array in along.items()}} for i in range(count)]
     found = [search.worst_of(_corners(one, stated)).values for one in each]
     varied = {word for word, s in stated.items() if s.role in (DEFINED, OUTCOME) and not s.certain}
@@ -136,18 +136,15 @@ def _prepared(scenario: Known, bound: Bound) -> tuple[_Search, dict[str, Stated]
     search = _Search(bound, free[0] if free else "", paired, pairs(scenario) if paired else [], _edges(stated))
     fixed = {word: _number(s.safe) for word, s in stated.items()}
     if "runtime" in fixed and bound.relation == "<=" and {"rounds", "communication_time"} <= scenario.keys():
-        fixed["runtime"] = _time_of_whole_rounds(scenario)
+        rounds, steps, exchange, step = (
+            scenario[word].value for word in ("rounds", "local_steps", "communication_time", "minibatch_time")
+        )
+        fixed["runtime"] = float(rounds * (exchange + step * steps))  # a last round that does not fit is not run
     return search, stated, fixed
 
 
 def _number(value: Any) -> Any:
     return np.asarray(value, dtype=float) if np.ndim(value) else value
-
-
-def _time_of_whole_rounds(scenario: Known) -> float:
-    """What of a budget is spent: a last round that does not fit is not run."""
-    rounds, steps = scenario["rounds"].value, scenario["local_steps"].value
-    return float(rounds * (scenario["communication_time"].value + scenario["minibatch_time"].value * steps))
 
 
 def _stronger(word: str, stated: Stated) -> Any:
@@ -296,14 +293,9 @@ class _Search:
         """The best constants at one plan."""
         if not self.chooses:
             return _Best(at_point(self.bound, fixed, checked=False).value, fixed)
-        value, made, at = self._best(fixed, {}, 1)
+        value, made, at = self.best_at(fixed, {}, 1)
         values = {**fixed, **{word: float(array[0]) for word, array in made.items()}}
         return _Best(float(value[0]), values, self.pairs[at[0]] if self.paired else None)
-
-    def best_along(self, fixed: dict[str, Any], along: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """The values with the best constants at every one of several plans."""
-        _, made, _ = self._best(fixed, along, len(next(iter(along.values()))))
-        return {**fixed, **along, **made}
 
     def worth(self, best: _Best) -> str:
         return best.pair.provenance if best.pair is not None else EXACT
@@ -313,7 +305,7 @@ class _Search:
         how = {} if pair is None else dict.fromkeys(self.paired, pair.how)
         return {**how, **({self.free: "free in the proof: the best that the conditions allow"} if self.free else {})}
 
-    def _best(
+    def best_at(
         self, fixed: dict[str, Any], along: Mapping[str, np.ndarray], count: int
     ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
         """At each of ``count`` plans the least value, what is chosen, and the number of the pair."""
