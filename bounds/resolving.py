@@ -54,7 +54,7 @@ def resolved(given: Mapping[str, Stated], before: Resolved | None = None) -> Res
     _check_lengths(given)
     _put_in(found)
     listed = found | {word: _for_all_clients(word, stated, found) for word, stated in found.items()}
-    for tie in TIES:
+    for tie in IN_TURN:
         if tie.relation == EQUAL and tie.left.name in listed and (moved is None or moved & {tie.left.name, *tie.needs}):
             _check_agreement(tie, listed)
     _check_order(listed)
@@ -74,7 +74,7 @@ def _reach(word: str) -> frozenset[str]:
     """A word and all that ties lead to from it."""
     reached, new = {word}, {word}
     while new:
-        new = {t.left.name for t in TIES if new & set(t.asked)} - reached
+        new = {t.left.name for t in IN_TURN if new & set(t.asked)} - reached
         reached |= new
     return frozenset(reached)
 
