@@ -207,6 +207,10 @@ def _controls_cancel(found: ClassOf, scenario: Scenario) -> bool:
     return bool(plain and (alone or (_one_step(scenario) and alike)))
 
 
+def _is_off(knob: str, off: float) -> Needs:
+    return lambda _, s: s[knob].value == off
+
+
 _SMOOTH: tuple[Needs, str] = (lambda _, s: _known(s, "smoothness"), "the global loss is L-smooth")
 _STRONG: tuple[Needs, str] = (lambda _, s: _known(s, "strong_convexity"), "the global loss is mu-strongly convex")
 _EVERYONE: tuple[Needs, str] = (lambda _, s: everyone(s), "all clients take part")
@@ -265,7 +269,7 @@ CONVERSIONS: tuple[Conversion, ...] = (
     ),
     *(
         Conversion("C12", {"algorithm": name}, {"algorithm": "fedavg"}, words=f"{knob} is {off}: then {name} is FedAvg",
-                   needs=lambda _, s, knob=knob, off=off: s[knob].value == off)
+                   needs=_is_off(knob, off))
         for name, knob, off in KNOBS
     ),
     Conversion("C12", {"algorithm": SCAFFOLD, "at": SERVER}, {"algorithm": FEDAVG}, needs=_controls_cancel,
