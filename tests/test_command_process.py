@@ -188,28 +188,6 @@ def test_an_interrupt_while_torch_or_an_extension_loads():
         assert code(AT_IMPORT.format(inner, verb), "list") == INTERRUPTED
 
 
-LOST = """
-import signal, sys, threading, time, fedbounds
-
-class Last:
-    def __del__(self):
-        signal.raise_signal(signal.SIGINT)
-
-def done(*_):
-    Last()
-    {}
-
-fedbounds._done = done
-sys.exit(fedbounds.main())
-"""
-HEARD = "threading.Thread(target=time.sleep, args=(1,)).start(); raise KeyboardInterrupt"
-
-
-@pytest.mark.parametrize("then", ["time.sleep(60)", HEARD])
-def test_an_interrupt_that_is_lost_while_an_object_is_disposed_of_is_heard_once(then):
-    assert code(LOST.format(then), "list") == INTERRUPTED
-
-
 WORKERS = """
 import os, signal, subprocess, sys, threading, time
 from bounds.showing.process import guarded

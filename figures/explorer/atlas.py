@@ -24,10 +24,10 @@ from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
 from bounds.places import SERVER
 from bounds.quantities import CLIENTS, quantities_of
-from bounds.resolving import KINDS
+from bounds.resolving import IN_TURN
 from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROLES, UP
-from bounds.ties import Tie, TIES
+from bounds.ties import Tie
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.audit_status import AUDIT_STATUS
 from paper_checks.comparing.bound_rows import (
@@ -240,8 +240,7 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
 
 def _met(one: anyway.Anyway, bound: Bound) -> list[int]:
     """Which of the groups of premises the bound has one of: with others it may have one of each."""
-    premises = {c.assumption for c in bound.conditions if c.assumption is not None} | set(bound.quantities)
-    return [int(bool(premises & set(group))) for group in one.premises]
+    return [int(bool(anyway.supposed(bound) & set(group))) for group in one.premises]
 
 
 def _made(bound: Bound, kinds: list[ClassOf]) -> Record:
@@ -267,7 +266,7 @@ def _silently_alike(bound: Bound) -> bool:
 
 def code(factors: Iterable[sp.Expr]) -> str:
     """The expressions as functions of words: ties in the order in which they go, factors, sides, trivial values."""
-    ties = sorted((tie for tie in TIES if not tie.counts), key=lambda tie: KINDS[tie.relation])
+    ties = [tie for tie in IN_TURN if not tie.counts]
     pairs = convex_pair(optimum_dissimilarity, smoothness, strong_convexity, SPLIT)
     return "".join(
         f"const {name} = {text};\n"

@@ -9,7 +9,6 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-import sympy as sp
 from loops import cases
 from tools.planted import cut, false_statements, TIGHT, true_statements
 
@@ -26,7 +25,6 @@ from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.command import as_json, lines
 from paper_checks.falsifier.core import Evaluation, score
 from paper_checks.falsifier.curves.shapes import SHAPES
-from paper_checks.falsifier.exact import _everywhere
 from paper_checks.falsifier.falsify import serving
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs.family import _counts
@@ -172,12 +170,6 @@ def test_a_scan_counts_what_it_looked_at():
 
 
 # ---- its parts ----
-
-
-def test_a_condition_on_clients_is_met_where_all_of_them_meet_it():
-    own, held = vocabulary.client_gradient_variance, [sp.Integer(2), sp.Rational(7, 2)]
-    assert not _everywhere(sp.Le(own, 3), {own: held})
-    assert _everywhere(sp.Le(own, 4), {own: held})
 
 
 def test_clients_are_shared_out_among_kinds_evenly_or_but_for_a_lone_one():
