@@ -178,19 +178,31 @@ def by_python(page: Page, capsys: Any) -> float:
 
 def settled(whole: Page) -> None:
     """Wait until the plane of the last change is drawn."""
-    _until(whole, "explorer.drawn() && !explorer.drawn().stale && !explorer.busy()")
+    until(whole, "explorer.drawn() && !explorer.drawn().stale && !explorer.busy()")
 
 
 def rest(whole: Page) -> None:
     """Wait until the last change is a step of the back button."""
-    time.sleep(0.1)  # a step back is an event that comes later
-    _until(whole, "explorer.resting()")
+    until(whole, "explorer.resting()")
     settled(whole)
 
 
-def _until(whole: Page, condition: str) -> None:
-    for _ in range(1000):
-        if whole.js(f"return {condition}"):
-            return whole.settle()
+STEPPED = "window.stepped = false; addEventListener('hashchange', () => { window.stepped = true; }, {once: true});"
+
+
+def step(whole: Page, forward: bool = False) -> None:
+    """Take a step back, or forward, and wait until the page has taken it: its event comes later."""
+    whole.js(STEPPED)
+    (whole.driver.forward if forward else whole.driver.back)()
+    until(whole, "window.stepped")
+    rest(whole)
+
+
+def until(page: Page, condition: str) -> None:
+    """Wait until the page says so, on a busy machine for long."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if page.js(f"return {condition}"):
+            return page.settle()
         time.sleep(0.02)
     raise AssertionError(f"never came to be: {condition}")

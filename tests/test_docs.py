@@ -168,12 +168,6 @@ def test_every_public_name_of_python_has_a_page_and_a_word(written):
     assert "fedbounds.Condition(words, relation=None, assumption=None)" in python_pages.of_name("Condition")
 
 
-# ---- what leads to a theorem ----
-
-
-# ---- nothing from elsewhere ----
-
-
 LOADS = [
     '<script src="https://cdn.example.org/a.js"></script>',
     '<link rel="stylesheet" href="//cdn.example.org/a.css">',

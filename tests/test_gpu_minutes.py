@@ -2,7 +2,6 @@
 
 import json
 import lzma
-import os
 import random
 import signal
 import subprocess
@@ -13,12 +12,10 @@ from pathlib import Path
 import gpu_checks
 import gpu_folder
 import gpu_minutes
-import gpu_training
 import gpu_work
 import pytest
 from gpu_folder import PROGRESS, RUNS, SPEED, STATE, VERDICT
 
-from empirics.data.store import Files
 from empirics.experiments import Store
 from empirics.experiments.cells import run
 from empirics.experiments.packing import unpacked
@@ -90,42 +87,31 @@ def check(folder, lines):
             assert f" {item}: " in texts[name]
 
 
-@pytest.fixture(scope="module")
-def rehearsal(tmp_path_factory):
-    """The folder of a whole rehearsal, what it printed, and its seconds."""
-    folder, began = tmp_path_factory.mktemp("gpu") / "out", time.monotonic()
-    out, err = (process := started("--out", folder)).communicate(timeout=600)
-    assert (process.returncode, err) == (0, "")
-    return folder, out.splitlines(), time.monotonic() - began
-
-
 @pytest.mark.slow
-def test_a_rehearsal_goes_through_everything(rehearsal, tmp_path):
-    folder, lines, _ = rehearsal
-    check(folder, lines)
+def test_a_rehearsal_goes_through_everything_and_a_kill_at_any_moment_loses_nothing(tmp_path):
+    whole, began = tmp_path / "whole", time.monotonic()
+    out, err = (process := started("--out", whole)).communicate(timeout=600)
+    seconds = time.monotonic() - began
+    assert (process.returncode, err) == (0, "")
+    check(whole, out.splitlines())
     for name in (VERDICT, SPEED):
-        assert " 0 failed, 0 not reached" in (folder / name).read_text().splitlines()[0]
-    assert {item.split()[0] for item in finished(lines)} == {"test", "algorithm", "network", "job", "tiny", "run"}
+        assert " 0 failed, 0 not reached" in (whole / name).read_text().splitlines()[0]
+    words = {"test", "algorithm", "network", "job", "tiny", "run"}
+    assert {item.split()[0] for item in finished(out.splitlines())} == words
     store = Store(tmp_path / "store")
-    assert gpu_minutes.import_runs(folder, store.folder) == len(results(folder)) > 6
-    assert gpu_minutes.import_runs(folder, store.folder) == 0
-    for kept in results(folder).values():
+    assert gpu_minutes.import_runs(whole, store.folder) == len(results(whole)) > 6
+    assert gpu_minutes.import_runs(whole, store.folder) == 0
+    for kept in results(whole).values():
         cell = kept.cell
         if cell.arguments["seed"] == 0 and cell.job == "train":  # kept after every round, and the same numbers
             assert store.get(cell).columns() == run(cell.home, cell.arguments).columns
-
-
-@pytest.mark.slow
-def test_a_kill_at_any_moment_loses_nothing_that_was_finished(rehearsal, tmp_path):
-    whole, _, seconds = rehearsal
-    seed = random.randrange(10**6)
-    after = random.Random(seed).uniform(0.3, 0.97) * seconds
-    print(f"seed {seed}: killed after {after:.2f} s")
+    after = random.uniform(0.3, 0.97) * seconds
+    print(f"killed after {after:.2f} s")
     process = started("--out", tmp_path / "out")
     time.sleep(after)
     process.send_signal(signal.SIGKILL)
     told = process.communicate()[0].splitlines()
-    assert ended(tmp_path), "nobody goes on writing"
+    assert ended(tmp_path / "out"), "nobody goes on writing"
     check(tmp_path / "out", told)
     again = started("--out", tmp_path / "other", "--resume", tmp_path / "out")
     more, err = again.communicate(timeout=600)
@@ -178,83 +164,3 @@ def test_a_device_that_computes_wrongly_is_found(monkeypatch):
     monkeypatch.setattr(gpu_checks, "Graphs", Wrong)
     assert 1e-5 < gpu_checks.of_algorithm("scaffold", "epochs", gpu_checks.pretended).apart < 1e-2
     assert gpu_work.EXACT < 1e-5
-
-
-# ---- training ----
-
-
-class Told:
-    skip = frozenset()
-
-    def __init__(self):
-        self.said = []
-
-    def say(self, **words):
-        self.said.append(words)
-
-    def alive(self):
-        pass
-
-    def begin(self, item, **words):
-        self.said.append({"begin": item, **words})
-
-    def end(self, item, ok, text, **words):
-        self.said.append({"end": item, "ok": ok, "text": text, **words})
-
-
-def trainer(folder, left, rates=None):
-    """A trainer that has so many seconds."""
-    (folder / "scratch").mkdir(exist_ok=True, parents=True)
-    given = {
-        "pretend": True, "deadline": time.time() + gpu_training.END + left, "device": "pretended", "commit": "",
-        "rates": rates or {}, "out": str(folder), "scratch": str(folder / "scratch"),
-    }  # fmt: skip
-    return gpu_training.Trainer(given, Told())
-
-
-@pytest.mark.parametrize(("job", "share"), [("train", 1 / 4), ("continued", 0.0)])
-def test_a_run_that_the_time_cuts_off_goes_on_to_the_same_numbers(job, share, tmp_path, monkeypatch):
-    """One that changes its method is kept in the rounds before, in which others may begin alike."""
-    runs = (one for one in gpu_training.ranked(scale="smoke") if one.cell.job == job)
-    one = next(one for one in runs if one.cell.arguments["rounds"] == 4)
-    cut, kept = trainer(tmp_path, 60), []
-    take = cut.folder.take
-
-    def second(name, beside):
-        kept.append(name)
-        if len(kept) == 2:
-            cut.deadline = 0.0
-        return take(name, beside)
-
-    monkeypatch.setattr(cut.folder, "take", second)
-    cut._one(one)
-    assert "kept after round 1" in cut.told.said[-1]["note"]
-    assert not results(tmp_path)
-    later = trainer(tmp_path, 60)
-    assert later._going_on(one) == pytest.approx(share)
-    later._one(one)
-    assert {"note": "goes on after round 1"} in later.told.said
-    assert later.told.said[-1]["ok"]
-    (kept,) = results(tmp_path).values()
-    assert kept.columns() == run(one.cell.home, one.cell.arguments).columns
-    assert (tmp_path / STATE).exists() is (job == "continued")
-
-
-# ---- the folder and the data ----
-
-
-def test_packed_data_are_found_whatever_their_parts(tmp_path, monkeypatch):
-    names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
-    here = tmp_path / "here/mnist"
-    here.mkdir(parents=True)
-    contents = {name: random.Random(i).randbytes(700_000) for i, name in enumerate(names)}
-    for name, content in contents.items():
-        (here / f"{name}.xz").write_bytes(lzma.compress(content))
-    monkeypatch.setenv("FEDBOUNDS_DATA", str(tmp_path / "here"))
-    gpu_minutes.pack_data(tmp_path / "packed", ["mnist"], 2)
-    assert len(list((tmp_path / "packed").iterdir())) == 2
-    monkeypatch.delenv("FEDBOUNDS_DATA")
-    gpu_minutes.find_data(tmp_path / "packed", tmp_path / "scratch")
-    monkeypatch.setenv("FEDBOUNDS_DATA", os.environ["FEDBOUNDS_DATA"])  # forgotten afterwards
-    files = Files("mnist", "mnist", names, "page")
-    assert {name: files.read(name) for name in names} == contents

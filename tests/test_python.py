@@ -77,15 +77,9 @@ MISTAKES = [
 ]
 
 
-def test_a_mistake_in_training_is_named():
+def test_a_mistake_in_training_or_constants_is_named():
     all_refused(MISTAKES, lambda told: fedbounds.train(**told))
-
-
-def test_a_mistake_in_constants_is_named():
     all_refused(MISTAKES, lambda told: fedbounds.constants(**told))
-
-
-# ---- compare, advise, validate ----
 
 
 def test_a_scenario_is_a_mapping_a_file_words_or_itself(tmp_path, capsys):
@@ -109,9 +103,6 @@ def test_a_validation_is_that_of_the_shell(tmp_path, capsys):
     assert table.to_pandas().bound.tolist() == [line.bound for line in table.lines]
     with pytest.raises(BoundsError, match=r"fedinit.lemma_2 'batch'"):
         fedbounds.validate(BOUNDS["fedinit.lemma_2"], batch=3)
-
-
-# ---- what they are called with ----
 
 
 def test_functions_have_the_words_and_the_defaults_of_the_verbs():

@@ -113,9 +113,6 @@ def needs_a_network(text: str) -> bool:
     return any(word in text for word in ("fedcog", "feddecorr", "fedgen", "moon", "vhl", "with_consensus_data"))
 
 
-# ---- compositions ----
-
-
 REFUSED = {
     "relaxed(fedals(alpha=2))": "relaxed .*fedals",
     "relaxed(relaxed(fedavg()))": "relaxed .*relaxed",
@@ -133,8 +130,6 @@ def test_what_does_not_compose_says_so(text):
     with pytest.raises(EmpiricsError, match=REFUSED[text]):
         models(text)
 
-
-# ---- twins: five rounds, three of five ragged clients, momentum off and on ----
 
 SETTINGS = {
     "plain": PLAIN,

@@ -92,15 +92,6 @@ def test_step_schedules_decay_when_validation_accuracy_stops_improving(every):
         assert found.facts["local_steps"] == 8 * every * many + after
 
 
-def test_both_decay_by_two_schedules():
-    alone = _run("k_rounds")
-    both = timed(
-        **{**PLAN, "seconds": SECONDS, "algorithm": "scheduled(fedavg(), 'k_rounds', step_size='eta_rounds', window=2)"}
-    )
-    assert both.facts["local_steps"] == alone.facts["local_steps"]
-    assert _values(both, "train_loss")[-1] > _values(alone, "train_loss")[-1]
-
-
 def test_the_probe_of_all_samples_is_the_training_loss():
     dealt = task(PLAN["problem"]).deal("iid", 6, 1, client_weight="samples")
     plan = Setting(7, 2, batch=4, step_size=0.1, local_steps=8, client_weight="samples")
@@ -131,8 +122,6 @@ def test_seconds_per_step_of_every_network():
     assert outcome.facts["parameters"][0] == 42
 
 
-# ---- numbers of a file as they stand ----
-
 WHAT = {"problem": "softmax(iris, regularisation=0.02)", "clients": 4, "seed": 3, "batch": 10, "local_steps": 2}
 CELLS = {
     "train": (train, {"algorithm": "fedavg", "rounds": 2, "measure": ["train_loss"]}),
@@ -147,12 +136,9 @@ CELLS = {
 
 EVERYWHERE = [
     ({"cohort": 0}, "cohort 1 0"),
-    ({"cohort": True}, "cohort 1 True"),
-    ({"clients": 0}, "clients 1 0"),
     ({"clients": True}, "clients 1 True"),
     ({"clients": 2.5}, "clients 1 2.5"),
     ({"seed": True}, "seed 0 True"),
-    ({"seed": 1.5}, "seed 0 1.5"),
     ({"step_size": True}, "step_size 0 True"),
     ({"batch": 0}, "batch 1 0"),
 ]

@@ -77,9 +77,6 @@ def close(net, w, batch, allowed=1e-6):
     return all(error <= max(allowed, 2 * torchs[name]) for name, error in ours.items())
 
 
-# ---- gradients ----
-
-
 def labels(batch):
     """The same samples, each with any number of labels."""
     targets = torch.randint(0, 2, (*batch[1].shape, 4), generator=torch.Generator().manual_seed(8))
@@ -320,8 +317,6 @@ def test_numbers_that_are_not_finite_stay_so_and_end_a_run():
         trained(net, "fedavg", ClientLoop(), Setting(rounds=9, cohort=4, batch=16, local_steps=9, step_size=1e9))
 
 
-# ---- cells ----
-
 CELL = {"algorithm": "fedavg()", "problem": "femnist_dnn(digits, pixels=64, classes=10)", "seed": 3, "rounds": 1,
         "measure": ["train_loss"], "clients": 4}  # fmt: skip
 
@@ -383,20 +378,6 @@ def test_training_without_numba_takes_torch_and_one_line_says_so():
     assert "numba" in reason
     assert "ModuleNotFoundError" in reason
     assert "torch" in engine
-
-
-@pytest.mark.slow
-def test_code_that_was_just_compiled_computes_what_kept_code_computes(tmp_path):
-    code = """import torch
-from empirics.models.compiled import compiled
-from empirics.models.networks import network
-net = compiled(network("femnist_dnn(classes=10, pixels=64)"))
-draw = torch.Generator().manual_seed(1)
-batch = torch.randn(1, 32, 64, generator=draw), torch.randint(0, 10, (1, 32), generator=draw), None
-print(net.gradient(net.start(seed=3)[None], batch).numpy().tobytes().hex())"""
-    first, second = (run(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
-    assert first == second
-    assert first[0] == 0
 
 
 def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba(monkeypatch):

@@ -57,9 +57,6 @@ def hessian(problem, w, client):
     return torch.autograd.functional.hessian(lambda at: problem.model.task_loss(at[None], (x, y, None))[0], w)
 
 
-# ---- curvature ----
-
-
 def test_extreme_eigenvalues_of_a_network_equal_those_of_the_dense_hessian():
     """27 coordinates go the dense way, 75 through Lanczos, of which few steps stay inside of the spectrum."""
     for width in (4, 12):
@@ -76,9 +73,6 @@ def test_extreme_eigenvalues_of_a_network_equal_those_of_the_dense_hessian():
     assert few.residual_largest > 1e-3
     assert (many.smallest, many.largest) == pytest.approx((found.smallest, found.largest), rel=1e-7)
     assert many.residual_largest < 1e-7
-
-
-# ---- noise ----
 
 
 def test_noise_of_single_samples_equals_the_plain_variance():
@@ -102,9 +96,6 @@ def test_batches_without_repetition_vary_as_enumeration_says():
         found = of_batches(variance, np.array([5]), batch)
         assert found[0] == pytest.approx(np.var(means), rel=1e-12, abs=1e-15)
     assert of_batches(np.array([0.7]), np.array([1]), 1)[0] == 0
-
-
-# ---- dissimilarity ----
 
 
 def test_gradients_along_a_path_and_the_smallest_offset():

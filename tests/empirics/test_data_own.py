@@ -40,9 +40,6 @@ def wrong(cases):
     return [refusal(reader, *words, **options) for reader, words, options in cases]
 
 
-# ---- targets and groups ----
-
-
 def test_a_target_of_words_is_classes_and_one_of_numbers_regression_unless_classes_are_asked_for(people):
     found = table(str(people), "colour", "who", leave_out="score")
     assert found.inputs.tolist() == [[1.5, -2], [0.25, 7], [-3, 0.125], [4, 5]]
@@ -53,17 +50,6 @@ def test_a_target_of_words_is_classes_and_one_of_numbers_regression_unless_class
     assert (found.kind, found.targets.tolist(), found.groups) == ("regression", [30.25, 41.5, 28, 33], None)
     classes = table(str(people), "score", leave_out="who, colour", kind="classes")
     assert (classes.kind, classes.classes, classes.targets.tolist()) == ("classification", 4, [1, 3, 0, 2])
-
-
-def test_whole_numbers_of_64_bits_make_as_many_clients_as_they_are(tmp_path):
-    ids = [2**60 + 1, 2**60, 2**60 + 1, 2**60 + 3]
-    frame = pandas.DataFrame({"id": ids, "dose": [0.5, 1.5, -2.25, 0.125], "ok": [True, False, True, True]})
-    frame.to_csv(tmp_path / "ids.csv", index=False)
-    for found in (from_frame(frame, "dose", "id"), table(str(tmp_path / "ids.csv"), "dose", "id")):
-        assert found.group_names == (str(2**60), str(2**60 + 1), str(2**60 + 3))
-        assert found.groups.tolist() == [1, 0, 1, 2]
-        assert found.inputs.tolist() == [[1], [0], [1], [1]]
-    assert from_frame(frame.astype({"id": "Int64"}), "dose", "id").groups.tolist() == [1, 0, 1, 2]
 
 
 # ---- what is wrong with a table ----

@@ -87,9 +87,6 @@ def test_damaged_idx_files_are_refused(root):
     all_damaged(root, "mnist", "mnist/train-labels-idx1-ubyte.gz", *map(gzip.compress, spoiled.values()))
 
 
-# ---- CIFAR ----
-
-
 def records(images, *labels):
     return np.concatenate([np.stack(labels, 1).astype(np.uint8), images.reshape(len(images), -1)], axis=1).tobytes()
 
@@ -124,9 +121,6 @@ def test_cifar100_has_coarse_classes_as_groups(root):
     refused("cifar100", "100")
 
 
-# ---- SVHN ----
-
-
 def test_svhn_turns_columns_into_images_and_ten_into_zero(root):
     images, labels = rng.integers(0, 256, (32, 32, 3, 4), np.uint8), np.array([[10], [1], [9], [10]], np.uint8)
     put(root, "svhn/train_32x32.mat", mat(X=images, y=labels))
@@ -140,9 +134,6 @@ def test_svhn_turns_columns_into_images_and_ten_into_zero(root):
     all_damaged(
         root, "svhn", "svhn/train_32x32.mat", whole[:4000], mat(X=images), mat(X=images[:31], y=labels), b"text"
     )
-
-
-# ---- FEMNIST ----
 
 
 def leaf(users):
@@ -255,9 +246,6 @@ def test_damaged_flair_is_refused(root):
     all_damaged(root, "flair", "flair/labels_and_metadata.json", *cards)
 
 
-# ---- LIBSVM ----
-
-
 def test_libsvm_files_with_a_test_set(root):
     put(root, "libsvm/a9a.bz2", bz2.compress(b"-1 3:1 11:0.5\n+1 1:-2 123:1\n-1 5:1\n"))
     put(root, "libsvm/a9a.t", b"+1 2:1\n-1 7:3\n")
@@ -347,9 +335,6 @@ def test_heart_disease_with_and_without_headers_fills_what_was_not_taken(root):
     assert data.inputs[4, 9] == 0.7
     put(root, "natural/heart-disease/processed.va.data", HEAD + "1,2\n")
     refused("heart_disease")
-
-
-# ---- the object ----
 
 
 def toy(**changes):
@@ -579,9 +564,6 @@ def test_speeches_by_role_of_a_play(root):
     all_damaged(root, "shakespeare", "shakespeare/plays_speeches.jsonl.gz", "{", unspoken, "[]", b"\xff")
 
 
-# ---- MultiNLI ----
-
-
 def pair(label, genre, first, second):
     return json.dumps({"gold_label": label, "genre": genre, "sentence1": first, "sentence2": second, "pairID": "1"})
 
@@ -611,8 +593,6 @@ def test_multinli_prompts_as_bytes(root):
     spoiled = ["{", pair("maybe", "x", "a", "b"), pair("-", "x", "a", "b"), '{"gold_label": "neutral"}', b"\xff\xff"]
     all_damaged(root, "multinli", "multinli/multinli_1.0_train.jsonl", *spoiled)
 
-
-# ---- the real sets ----
 
 data = pytest.mark.data
 

@@ -94,8 +94,6 @@ def test_reported_losses_are_the_weighted_mean_on_the_first_batches_whatever_the
     assert list(found[0]) == [pytest.approx(total, rel=1e-12)]
 
 
-# ---- the local optimiser against PyTorch's, on one client ----
-
 OPTIMISERS = {
     "momentum": ({"momentum": 0.8, "weight_decay": 0.3}, {"momentum": 0.8, "weight_decay": 0.3}),
     "clip": ({"clip": 0.4}, {}),
@@ -156,8 +154,6 @@ def test_epochs_give_every_client_its_own_number_of_steps_which_methods_may_chan
         assert torch.equal(alone[0], by_epochs[k])
 
 
-# ---- rounds ----
-
 SIZES = (7, 9, 12, 5, 10)
 SETTING = Setting(rounds=4, cohort=3, batch=4, step_size=0.3, local_steps=3)
 MODEL = SplitLogistic(features=4, regularisation=0.07, begin=(0.9, -1.5, 0.8, -1.2), body=3)
@@ -178,9 +174,6 @@ def local_ends(clients) -> torch.Tensor:
 def played(setting, clients, counts, text="fedavg()"):
     drawn = np.array(clients), np.array(counts, dtype=float)
     return play(MODEL, FEDERATION, algorithm(text), setting, 8, Stacked(), begin(text), cohort=drawn)
-
-
-# ---- cohorts ----
 
 
 @pytest.mark.parametrize("sampling", ["without_replacement", "with_replacement", "bernoulli"])
@@ -205,9 +198,6 @@ def test_everyone_is_drawn_as_often_as_the_sampling_says(sampling, weight):
     assert (np.abs(total.mean(0) - expected) < 4.5 * total.std(0) / np.sqrt(2000)).all()
 
 
-# ---- weights ----
-
-
 @pytest.mark.parametrize("average", ["renormalised", "unbiased"])
 @pytest.mark.parametrize("weight", ["uniform", "samples"])
 def test_weights_of_cases_ii_and_of_bernoulli_draws(average, weight):
@@ -221,8 +211,6 @@ def test_weights_of_cases_ii_and_of_bernoulli_draws(average, weight):
         found = played(setting, [0, 2], [1, 1]).model
         torch.testing.assert_close(found, torch.tensor(weights) @ local_ends([0, 2]), rtol=0, atol=1e-14)
 
-
-# ---- order, seeds and chunks ----
 
 ORDERLY = [
     *("fedavg()", "scaffold()", "feddyn(alpha=0.2)", "fedcm()", "fedinit(beta=0.2)", "fedals(alpha=2)", "fedexp()"),
@@ -261,9 +249,6 @@ def test_local_models_of_everyone_leave_the_state_alone():
     torch.testing.assert_close(mean, ends[clients].mean(0), rtol=0, atol=1e-13)
 
 
-# ---- runs that end badly ----
-
-
 def test_a_diverging_run_says_when_who_and_how_large():
     setting = replace(SETTING, step_size=1e60, rounds=9, local_steps=2)
     model, federation = many_classes(SIZES)
@@ -274,9 +259,6 @@ def test_a_diverging_run_says_when_who_and_how_large():
     assert (problem.algorithm, problem.round) == ("scaffold()", len(seen))
     assert problem.largest == max(seen) > 1e50
     assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
-
-
-# ---- what makes no sense ----
 
 
 def test_a_cohort_may_be_larger_than_the_federation_only_with_replacement():

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction as Q
 from itertools import permutations, product
-from math import comb
 
 import numpy as np
 import pytest
@@ -135,18 +134,6 @@ def test_rounds_that_are_reached_by_squaring_have_the_readings_of_those_that_are
             assert run.finite
 
 
-def test_the_comparison_notices_a_wrong_method_and_a_wrong_step():
-    alone = [Client(*given[:3]) for given in LINE for _ in range(given[3])]
-    plain = PlainRun("scaffold", alone, [Q(7, 10)], cohort=2, rounds=2, steps=2, sizes=Q(1, 5))
-    told = [Group(*given[:2], given[2] ** 2, given[3]) for given in LINE]
-    for written, size in (("scaffold()", Q(21, 100)), ("feddyn(alpha=0.25)", Q(1, 5))):
-        run = expected(written, told, Q(7, 10), Setting(2, 2, local_steps=2, step_size=size))
-        assert run.server["distance_sq"][-1] != plain.readings["distance_sq"][-1]
-
-
-# ---- one run, its models given ----
-
-
 @cases("written", [*WRITTEN.values(), "relaxed(scaffold(), beta=0.05)", "fedals(alpha=2)"])
 def test_a_run_that_is_played_is_the_expectation_where_nothing_is_random(written):
     bends, places = (Q(3, 2), Q(1, 2), Q(2)), (Q(1, 3), Q(-7, 5), Q(1))
@@ -176,51 +163,6 @@ def test_cohorts_noise_and_number_of_a_run_that_is_played_are_given():
     assert isinstance(
         play("fedavg()", slopes, 1, [(0,)], local_steps=1, step_size=0.5, number=float)[1].model[0], float
     )
-
-
-# ---- cohorts ----
-
-
-@pytest.fixture(scope="module")
-def quiet():
-    """Five clients without noise: after one round the only chance is the cohort."""
-    return random_quadratics(21, 5, 3, noise=0.0)
-
-
-def ends_of(problem, steps, step_size):
-    """Every client's model after its local steps from the start, in plain loops."""
-    ends = np.tile(problem.start, (problem.clients, 1))
-    for _ in range(steps):
-        for k in range(problem.clients):
-            ends[k] = ends[k] - step_size * problem.curvatures[k] @ (ends[k] - problem.minima[k])
-    return ends
-
-
-def without_replacement(away, cohort):
-    """``E ||mean of a cohort||^2`` by the sampling identity of FedInit's Lemma 3."""
-    clients = len(away)
-    together, single = (away.sum(0) ** 2).sum(), (away**2).sum()
-    pairs = cohort * (cohort - 1) / (clients * (clients - 1)) * together
-    return (pairs + cohort * (clients - cohort) / (clients * (clients - 1)) * single) / cohort**2
-
-
-def test_cohorts_have_the_closed_formulas_of_their_sampling(quiet):
-    """Bernoulli draws are a mixture over sizes."""
-    even = ends_of(quiet, 3, 0.17) - quiet.minimiser
-    weights = np.array([0.1, 0.3, 0.15, 0.25, 0.2])
-    unlike = Quadratics(quiet.curvatures, quiet.minima, weights=weights, start=quiet.start)
-    away = ends_of(unlike, 3, 0.17) - unlike.minimiser
-    mean, single = ((weights @ away) ** 2).sum(), weights @ (away**2).sum(1)
-    sizes = {n: comb(5, n) * 0.4**n * 0.6 ** (5 - n) for n in range(1, 6)}
-    mixed = sum(p * without_replacement(even, n) for n, p in sizes.items()) / sum(sizes.values())
-    for problem, sampling, cohort, wanted in (
-        *((quiet, "without_replacement", n, without_replacement(even, n)) for n in (1, 2, 3, 5)),
-        *((unlike, "with_replacement", n, (1 - 1 / n) * mean + single / n) for n in (1, 3)),
-        (quiet, "bernoulli", 2, mixed),
-    ):
-        drawn = {"sampling": sampling, "client_weight": "samples" if problem is unlike else "uniform"}
-        run = exact(problem, "fedavg", rounds=1, cohort=cohort, local_steps=3, step_size=0.17, **drawn)
-        assert run.server["distance_sq"][1] == pytest.approx(wanted, rel=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -266,29 +208,8 @@ def test_a_draw_has_the_moments_of_all_its_cohorts(sampling, cohort, shares):
             np.testing.assert_allclose(FRACTIONS.given(one).astype(float), two, rtol=1e-12, atol=1e-15)
 
 
-# ---- where runs end ----
-
-
-def test_scaffold_reaches_the_optimum_where_fedavg_stalls_as_predicted():
-    problem = random_quadratics(31, 3, 2, noise=0.0)
-    stalled, reached = (
-        exact(problem, m, rounds=250, cohort=3, local_steps=4, step_size=0.2) for m in ("fedavg", "scaffold")
-    )
-    # the fixed point of w = mean_k(S_k w + (1 - S_k) b_k) with S_k = (1 - eta A_k)^K
-    shrink = [np.linalg.matrix_power(np.eye(2) - 0.2 * a, 4) for a in problem.curvatures]
-    pull = sum((np.eye(2) - s) @ b for s, b in zip(shrink, problem.minima, strict=True))
-    fixed = np.linalg.solve(np.eye(2) - sum(shrink) / 3, pull / 3)
-    away = ((fixed - problem.minimiser) ** 2).sum()
-    assert stalled.server["distance_sq"][-1] == pytest.approx(away, rel=1e-9)
-    assert away > 1e-4
-    assert reached.server["distance_sq"][-1] < 1e-16
-
-
 def layered(seed):
     return random_quadratics(seed, 3, 3, layers={"extractor": slice(0, 2), "head": slice(2, 3)})
-
-
-# ---- what is not linear, or has too many cohorts ----
 
 
 def test_methods_that_are_not_affine_are_refused():
@@ -420,9 +341,6 @@ def test_clients_that_weigh_differently_are_not_drawn_by_halves():
             Averaging(random_quadratics(3, clients=3, dim=2, weights=weights), cohort)
 
 
-# ---- shuffled passes ----
-
-
 def sample_gradients(rng, sizes, dim):
     """Gradients of single samples at the minimiser: around each client's, which sum to nothing over the clients."""
     return [rng.standard_normal((n, dim)) @ rng.standard_normal((dim, dim)) for n in sizes]
@@ -453,33 +371,6 @@ def test_a_round_of_shuffled_passes_equals_the_list_of_all_orders():
         gaps.append(np.mean(each))
     assert found["optimality_gap"][1, 0] == pytest.approx(np.mean(gaps), rel=1e-12)
 
-
-def test_equal_to_simulation_of_many_seeds():
-    rng = np.random.default_rng(8)
-    sizes, batch, steps, eta, rounds, cohort, seeds = np.array([5, 7, 9, 6]), 4, 3, 0.19, 4, 2, 3000
-    problem, away = of_samples(random_quadratics(4, clients=4, dim=2), sample_gradients(rng, sizes, 2))
-    exact = Averaging(problem, cohort, passes=Passes(sizes, batch)).readings(steps, [eta], rounds)["optimality_gap"]
-    w = np.tile(problem.start, (seeds, 1))
-    for _ in range(rounds):
-        total = np.zeros_like(w)
-        drawn = rng.permuted(np.tile(np.arange(4), (seeds, 1)), axis=1)[:, :cohort]
-        for k in range(4):
-            order = rng.permuted(np.tile(np.arange(sizes[k]), (seeds, 1)), axis=1)
-            again = rng.permuted(np.tile(np.arange(sizes[k]), (seeds, 1)), axis=1)
-            cut = -(-sizes[k] // batch)
-            batches = [o[:, i * batch : (i + 1) * batch] for o in (order, again) for i in range(cut)]
-            local = w.copy()
-            for chosen in batches[:steps]:
-                gradient = (local - problem.minima[k]) @ problem.curvatures[k] + away[k][chosen].mean(1)
-                local = local - eta * gradient
-            total += np.where((drawn == k).any(1)[:, None], local, 0)
-        w = total / cohort
-    gaps = problem.loss(w) - problem.optimal_loss
-    assert abs(gaps.mean() - exact[-1, 0]) < 4 * gaps.std() / seeds**0.5
-    assert gaps.std() / seeds**0.5 < 0.04 * exact[-1, 0]
-
-
-# ---- training by the real loop, over many seeds ----
 
 SEEDS, ERROR_RATE = 200, 1e-3
 LAYERS = {"extractor": slice(0, 1), "head": slice(1, 2)}
@@ -580,15 +471,3 @@ def test_tracing_engine_trains_like_the_engine_of_the_models():
         plain = rounds(model, federation, algorithm(written), setting, 5)
         traced = rounds(model, federation, algorithm(written), setting, 5, Tracing())
         assert all(torch.equal(one.model, other.model) for one, other in zip(plain, traced, strict=True))
-
-
-def test_the_comparison_notices_a_wrong_number():
-    """Exact moments of a step size 15 % smaller, and of a client more in the cohort, are told apart."""
-    setting = Setting(rounds=3, cohort=2, local_steps=2, step_size=0.25)
-    sampled = sample(noisy(), "fedavg", setting)
-    for wrong in (
-        Setting(rounds=3, cohort=2, local_steps=2, step_size=0.2125),
-        Setting(rounds=3, cohort=3, local_steps=2, step_size=0.25),
-    ):
-        away, limit = worst(sampled, exact_run(noisy(), algorithm("fedavg"), wrong))
-        assert away > limit

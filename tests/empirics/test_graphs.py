@@ -253,9 +253,6 @@ def test_nonsense_is_refused(options):
         Graphs(**options)
 
 
-# ---- on a GPU ----
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("together", [None, 1])
 @pytest.mark.parametrize("local", LOCAL)

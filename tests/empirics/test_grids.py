@@ -65,37 +65,26 @@ def test_a_grid_that_is_too_large_is_refused_with_its_size_and_without_building_
     all_refused(dict.fromkeys(ways, "1e+09 200,000"), lambda way: line(text, way))
 
 
-# ---- files ----
-
 FIXED = "[fixed]\na = 2\n"
 FILES = {
     "a = " + 500 * "[" + 500 * "]": "deeply",
     "[fixed]\na = " + 500 * "{x = " + "3" + 500 * "}": "deeply",
-    "a = " + 5000 * "9": "TOML",
     b"a = \xff": "TOML",
-    b"\x00": "TOML",
     "[vary": "TOML",
     "[fixed]\na = 2001-02-03\n": "text number list table",
     f"name = 3\n{FIXED}": "name 3",
     f'name = "a\\nb"\n{FIXED}': "name",
-    f"name = {{a = 3}}\n{FIXED}": "name",
-    f"fixed = {list(range(9000))}\n": "fixed table",
-    f"[vary]\na = '{9000 * 'x'}'\n": "a list",
     f"also = {list(range(9000))}\n{FIXED}": "also list",
     "[vari]\na = [1]\n": "'vari' 'vary'",
     "name = 'x'\n": "[fixed] [vary]",
     "vary = 3\n": "vary table 3",
     "[vary]\na = 3\n": "a list 3",
-    "[vary]\na = []\n": "a list []",
     "[vary]\na = [1]\n[[also]]\nfix = 3\n": "'fix' 'fixed'",
     "[vary]\na = [nan]\n": "finite nan",
     "[vary]\nstep_size = [1e-400, 0.1]\n": "TOML",
     f"job = 3\n{FIXED}": "job path/file.py:name 3",
     f"also = [7]\n{FIXED}": "also 7",
     f"[[also]]\nfixed = 3\n{FIXED}": "fixed table 3",
-    f"[[also]]\nvary = 3\n{FIXED}": "vary table 3",
-    f"[[also]]\nvary.a = 3\n{FIXED}": "a 3",
-    f"[[also]]\njob = 3\n{FIXED}": "job 3",
 }
 
 
@@ -138,10 +127,7 @@ def calls(*texts):
 
 WORDS = [
     (calls("fedinit(beta=1e-400)"), "'1e-400'"),
-    (calls("fedinit(beta=1_0)"), "'1_0'"),
     (calls("relaxed(scaffold(), beta=0x1)"), "'0x1'"),
-    (calls("fedavg()#x"), "name(option=0.1)"),
-    (calls("nope()"), "'nope'"),
     (calls("fedprox(0.1, 0.2)"), "fedprox 1 2"),
     (calls("fedavg()", "fedprox(0.1)", "fedpro(0.1)"), "'fedpro' 'fedprox'"),
     (({}, {"seed": [0, True]}), "seed 0 True"),

@@ -95,8 +95,6 @@ def test_a_run_goes_on_from_where_it_was_kept_on_the_way_bit_by_bit(dealt, tmp_p
     assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
-# ---- the command ----
-
 WORDS = ["--problem", "softmax(held_out(digits))", "--clients", "6", "--cohort", "2", "--partition", "dirichlet(0.3)",
          "--batch", "7", "--local-steps", "3", "--every", "2", "--algorithm", "scaffold"]  # fmt: skip
 

@@ -184,9 +184,6 @@ def test_what_a_split_of_ones_own_deals_is_looked_at():
         assert [part.tolist() for part in Deals(parts)(POOL, 2, 0)] == [even.tolist(), odd.tolist()]
 
 
-# ---- sizes ----
-
-
 def test_iid_is_a_permutation_cut_in_even_sizes():
     parts = Iid()(POOL, 8, seed=2)
     assert sorted(np.concatenate(parts).tolist()) == list(range(SAMPLES))
@@ -287,9 +284,6 @@ def test_replaced_dirichlet_follows_the_priors_of_its_law():
     assert (np.abs(even - SAMPLES / 20) < 5 * np.sqrt(SAMPLES / 20)).all()
 
 
-# ---- a client is a group ----
-
-
 def test_a_client_is_a_group_and_few_clients_are_drawn_groups_with_enough_samples():
     for g, part in enumerate(ByGroup()(POOL, 23, seed=9)):
         np.testing.assert_array_equal(part, np.flatnonzero(POOL.groups == g))
@@ -304,9 +298,6 @@ def test_a_client_is_a_group_and_few_clients_are_drawn_groups_with_enough_sample
         assert len(part) >= least
     assert len({tuple(split.chosen(POOL, 5, seed=s)) for s in range(5)}) > 1
     all_refused([(lambda: split(POOL, many + 1, seed=0), f"clients {many} pool {least}")])
-
-
-# ---- coarse classes ----
 
 
 def cifar(per_class=80, classes=24, wide=4):
@@ -347,8 +338,6 @@ def test_coarse_classes_and_classes_within_one_are_as_concentrated_as_alpha_and_
     square = (concentration + 1) / (count * concentration + 1)
     assert found.mean() == pytest.approx(square + (1 - square) / 80, abs=4 * found.std() / clients**0.5 + 1e-3)
 
-
-# ---- distributions of their own ----
 
 digit_labels = digits().labels
 

@@ -32,13 +32,10 @@ TRAIN = {
 ON_IRIS = ("fedinit.lemma_2", *IRIS)
 VALIDATE = [
     ((*ON_IRIS, "--rounds", "1000000000"), "5 1000000000 2.25 TB"),
-    ((*ON_IRIS, "--seeds", "300000000"), "300000000 10 1.35 TB"),
     (("fedals.rounds_v1", *IRIS, "--local-steps", "3000000"), "960000000 3"),
     (("fedinit.theorem_1", "--dim", "30000"), "4 30000 86.4 GB"),
     (("fedinit.theorem_1", "--rounds", "1000000000"), "1000000000 176 GB"),
-    (("fedinit.theorem_1", "--instances", "1000000000"), "1000000000 150 GB"),
     (("fedals.one_round", "--clients", "30000000"), "20 30000000 4.8 GB"),
-    (("fedals.one_round", "--samples", "70000000"), "70000000 50 28 GB"),
     (("fedals.one_round", "--seeds", "70000000"), "70000000 50 56 GB"),
 ]
 

@@ -288,9 +288,6 @@ def test_a_file_that_is_no_store_is_refused_by_name(three, grid, refused):
     refusals("regular")
 
 
-# ---- stores of version 0.3 ----
-
-
 def old_result(folder, cell, spoilt=False, status="done"):
     """The two files of a result as version 0.3 wrote them."""
     columns = pa.table({k: list(v) for k, v in OUTCOME.columns.items()})
@@ -334,9 +331,6 @@ def test_results_of_version_03_are_never_ignored(store, grid, run, refused):
     assert (status, "4 runs: 1 done, 3 missing" in out) == (0, True)
     assert "1 results of version 0.3 are damaged" in err
     assert f"{CELLS[1].key}.json" in err
-
-
-# ---- what is not there ----
 
 
 def test_a_folder_of_other_files_is_no_store_and_an_empty_one_has_no_results(tmp_path_factory, three, run, refused):

@@ -157,9 +157,6 @@ def test_two_sweeps_with_workers_of_their_own_run_on_one_store_at_once_without_a
     assert all(k.columns() for k in store.of(cells))
 
 
-# ---- going on ----
-
-
 def length(store, rounds, **options):
     """The results of short runs of two methods, by method and seed."""
     fixed = {"problem": "softmax(digits)", "clients": 5, "cohort": 2, "partition": "dirichlet(0.7)", "local_steps": 3}

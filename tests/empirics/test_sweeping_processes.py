@@ -95,10 +95,10 @@ def alive(processes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("workers", "ends", "status"),
-    [("2", signal.SIGINT, 130), ("2", signal.SIGTERM, 143), ("0", signal.SIGINT, 130), ("0", signal.SIGTERM, 143)],
-)
-@pytest.mark.parametrize("moment", ["starting", "computing"])
+    ("moment", "workers", "ends", "status"),
+    [("starting", "2", signal.SIGINT, 130), ("computing", "2", signal.SIGTERM, 143),
+     ("computing", "2", signal.SIGINT, 130), ("computing", "0", signal.SIGTERM, 143)],
+)  # fmt: skip
 def test_a_sweep_is_stopped_soon_by_either_signal_and_says_one_line(tmp_path, moment, workers, ends, status):
     """Also where SIGINT is ignored at first, as in what a shell script starts in the background."""
     trace = tmp_path / "trace"
@@ -110,7 +110,7 @@ def test_a_sweep_is_stopped_soon_by_either_signal_and_says_one_line(tmp_path, mo
         signal.signal(signal.SIGINT, before)
 
     def begun():
-        if moment == "starting" and workers == "2":
+        if moment == "starting":
             return len(worker_processes(process.pid)) == 2
         return any(trace.iterdir())
 
@@ -179,9 +179,6 @@ def test_a_run_whose_process_dies_again_and_again_fails_alone(tmp_path):
     assert "died 3 times" in found[0.3].error
     (unsent,) = sweep([Cell(f"{HERE}:odd", {"kind": "unpicklable"})], Store(tmp_path / "store"), workers=1)
     assert (unsent.how, "pickle" in unsent.error, "lambda" in unsent.error) == ("failed", True, True)
-
-
-# ---- a cluster ----
 
 
 def test_a_sweep_whose_cluster_is_gone_ends_instead_of_failing_every_run():

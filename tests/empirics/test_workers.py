@@ -56,9 +56,6 @@ def await_end(processes, seconds=20.0):
     return not any(alive(p) for p in processes)
 
 
-# ---- the same numbers ----
-
-
 class Report:
     """Asks for the loss before a round, and changes nothing."""
 
@@ -127,20 +124,6 @@ def test_a_killed_worker_is_reported_and_what_cannot_be_sent_is_named(two):
     assert torch.equal(trained(two)[0], trained(ClientLoop())[0])
     with pytest.raises(EmpiricsError, match="algorithm"):
         trained(two, directed(fedavg.direction, start=Unsendable()))
-
-
-@pytest.mark.slow
-def test_an_interrupt_ends_the_workers(two, monkeypatch):
-    trained(two)
-    old = [p.pid for p in two._processes]
-
-    def interrupted(connections):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(workers, "wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        trained(two)
-    assert await_end(old)
 
 
 class Unsendable:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, t
 
-from figures.comparing import agreement, by_place, Entry, judge, kendall, leads, Pair, Reproduction
+from figures.comparing import agreement, Entry, judge, kendall, leads, Pair, Reproduction
 from figures.regimes import Regime
 from figures.sheets import entry, tidy
 
@@ -125,21 +125,6 @@ def test_a_missing_seed_leaves_the_others_paired():
     assert (first.mean, len(first.known), first.error) == pytest.approx((3.5, 2, 0.2))
     assert entry(None, "a", "x", [NAN, NAN]).ours == ()
     assert [row["seeds"] for row in tidy([first, other])] == [2, 3]
-
-
-def test_leading_means_every_other_row_in_every_measured_column():
-    table = [
-        Entry("a", "x", 1.0, NAN, (3.0, 3.1)),
-        Entry("b", "x", 1.0, NAN, (2.0, 2.1)),
-        Entry("c", "x", 1.0, NAN, ()),
-        Entry("a", "y", 1.0, NAN, (1.0, 1.2)),
-        Entry("b", "y", 1.0, NAN, (2.0, 2.2)),
-    ]
-    assert [p.words for p in leads(table, "a")] == ["a over b, x", "a over b, y"]
-    assert by_place(table)["b", "y"].mean == pytest.approx(2.1)
-
-
-# ---- equal, and not judged ----
 
 
 def test_differences_that_are_surely_small_are_equal_within_delta():

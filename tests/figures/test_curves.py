@@ -47,6 +47,11 @@ def test_a_curve_carries_value_terms_and_the_conditions_that_fail():
     np.testing.assert_array_equal(curve.failed["at most 20 steps"], x > 20)
 
 
+def test_stretches_end_half_way_between_points_and_at_the_last():
+    x, where = np.array([1.0, 3.0, 4.0, 8.0]), np.array([False, True, False, True])
+    assert curves.stretches(x, where) == [(2.0, 3.5), (6.0, 8.0)]
+
+
 def test_points_are_sorted_and_log_ranges_ask_for_a_log_axis():
     shown = picture(bowl, words=("local_steps=20:2:5:log", "initial_gap=2.7"))
     assert shown.log_x
@@ -103,15 +108,6 @@ def test_notes_tell_where_which_condition_fails():
     assert ("test.bowl" in outside, "OUTSIDE" in outside) == (True, True)
 
 
-def test_the_table_holds_every_number_of_the_picture():
-    head, *body = curves.rows(picture(bowl, words=("local_steps=19:22:4", "initial_gap=2.7")))
-    assert head == ["bound", "curve", "part", "local_steps", "value", "holds", "failed"]
-    assert len(body) == 3 * 4
-    assert body[3][2:4] == ["total", 22.0]
-    assert body[3][4] == pytest.approx(2.7 / 22 + 2.7 * 22**2 / 500)
-    assert body[3][5:] == [False, "at most 20 steps"]
-
-
 def drawn(shown, **options):
     """The axes of a drawn picture and the extents of the labels at its right, in pixels."""
     settings = {**STYLE, "savefig.bbox": None}
@@ -146,11 +142,3 @@ def test_values_over_several_decades_get_a_log_axis():
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     below_zero = picture(below, x="level", words=("level=-9:-1:5:log",))
     assert drawn(below_zero)[0].get_xscale() == "linear"
-
-
-def test_the_same_numbers_give_the_same_file(tmp_path):
-    first, beside = curves.write(picture(bowl), tmp_path / "a.svg")
-    second, _ = curves.write(picture(bowl), tmp_path / "b")
-    assert second.name == "b.svg"
-    assert first.read_bytes() == second.read_bytes()
-    assert beside.read_text().startswith("bound,curve,part,local_steps,value,holds,failed")

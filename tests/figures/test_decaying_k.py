@@ -45,9 +45,6 @@ def within(monkeypatch):
     monkeypatch.setitem(CLASSES, "digits", 0)
 
 
-# ---- the grid ----
-
-
 def test_the_papers_scale_is_the_papers_setting():
     for task, printed in PRINTED.items():
         words = grid.runs("paper", task, "k_error")[0].arguments
@@ -64,9 +61,6 @@ def test_a_diverged_run_counts_as_accuracy_zero(store):
     runs = Runs(store)
     assert findings.at(runs, "smoke", "FEMNIST", "dsgd", findings.ACCURACY) == [0.0, 0.0]
     assert findings.at(runs, "smoke", "FEMNIST", "dsgd", findings.LOSS) == [3.0, 3.0]
-
-
-# ---- the tables ----
 
 
 def _steps(store, shares):
@@ -146,9 +140,6 @@ def test_other_guards_turn_findings_away(monkeypatch, within, store):
 
     monkeypatch.setattr(grid, "runs", other)
     assert "unlike treatment: momentum" in _missed(FIGURE_1.data(Runs(store), "smoke"), "after a ninth")
-
-
-# ---- shares of steps, seconds, schedules ----
 
 
 def test_the_share_of_k_rounds_step_by_step():

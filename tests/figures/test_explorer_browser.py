@@ -1,17 +1,12 @@
 """The page of one bound in a real browser: hands, links, copies, looks."""
 
-import time
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from math import log
 from pathlib import Path
-from threading import Thread
 
 import pytest
-from explorer_browser import by_python, by_shell, FAINT, focused, press, SINGLE
+from explorer_browser import by_python, by_shell, FAINT, focused, press, SINGLE, until
 
-import fedbounds
 from bounds import BOUNDS, Source
 from empirics.experiments import Outcome, Store
 from fedbounds import explore
@@ -128,8 +123,7 @@ def test_the_chart_its_table_and_words_say_where_a_bound_is_silent_or_vacuous(pa
     assert "vacuous above 0.01" in page.text("#chart")
     assert "vacuous" in page.text("#readout")
     page.js("document.getElementById('table').open = true")
-    time.sleep(0.1)
-    page.settle()
+    until(page, "document.querySelector('#values tbody tr')")
     rows = page.js(CELLS, "#values tbody tr")
     clients, values = int(rows[0][0]), page.js(EXAMPLE, "fedals.one_round")
     told = {q.name: values[q.name] for q in BOUNDS["fedals.one_round"].quantities}
@@ -160,9 +154,6 @@ def test_a_target_per_client_is_shown_of_the_client_that_is_chosen(page, file, c
     assert (page.state(), property_of(page, "#member")) == (before, "3")
     page.choose("l-client_gradient_variance", "0.4, 0.8")
     assert page.state()["member"] == "2", "there is no third client any more"
-
-
-# ---- links ----
 
 
 def test_the_state_goes_around_through_the_address_and_a_damaged_one_opens_the_defaults(page, file):
@@ -215,15 +206,14 @@ def test_a_run_of_a_store_is_drawn_and_goes_around(shared, tmp_path):
     assert not shared.complaints()
 
 
-# ---- copies ----
+COPIED = "document.getElementById('copied').textContent"
 
 
 def test_copying_with_a_clipboard_without_one_and_where_it_is_refused(page):
     page.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
     for kind in ("latex", "python", "shell", "link"):
         page.find(f"[data-copy={kind}]").click()
-        time.sleep(0.2)
-        assert page.text("#copied") == f"{kind} copied"
+        until(page, f"{COPIED} === '{kind} copied'")
         copied = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
         assert copied == page.js(f"return explorer.texts.{kind}()")
     permission = {"permission": {"name": "clipboard-write"}, "setting": "denied"}
@@ -231,8 +221,8 @@ def test_copying_with_a_clipboard_without_one_and_where_it_is_refused(page):
     try:
         page.js("document.querySelector('[data-copy=shell]').focus()")
         press(page, "ENTER")
-        time.sleep(0.2)
-        assert (page.text("#copied"), focused(page)) == ("shell copied", "shell")
+        until(page, f"{COPIED} === 'shell copied'")
+        assert focused(page) == "shell"
         page.js("document.getElementById('search').focus()")
         page.find("#search").send_keys("\ue009v")  # Ctrl+V
         assert property_of(page, "#search") == page.js("return explorer.texts.shell()")
@@ -241,8 +231,7 @@ def test_copying_with_a_clipboard_without_one_and_where_it_is_refused(page):
     page.js("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
     page.js("document.execCommand = () => false")
     page.find("[data-copy=latex]").click()
-    time.sleep(0.2)
-    assert "Ctrl+C" in page.text("#copied")
+    until(page, f"{COPIED}.includes('Ctrl+C')")
     assert BOUNDS["fedals.one_round"].latex() in property_of(page, "#manual")
 
 
@@ -271,9 +260,6 @@ def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shar
     assert not shared.complaints()
 
 
-# ---- looks ----
-
-
 UNNAMED = """
 return [...document.querySelectorAll("input, select, button, textarea")].filter((c) =>
   !c.labels?.length && !c.getAttribute("aria-label") && !c.textContent.trim()).map((c) => c.id);
@@ -290,24 +276,3 @@ def test_every_text_can_be_told_from_what_is_behind_it_and_every_control_has_a_n
             page.settle()
             assert not page.js(FAINT), (theme, name)
             assert not page.js(UNNAMED), name
-
-
-# ---- a notebook ----
-
-
-@pytest.fixture
-def notebook(tmp_path):
-    """A page that holds two outputs as a notebook shows them, from a server as notebooks come from."""
-    outputs = [fedbounds.explore(name)._repr_html_() for name in ("fedals.one_round", "fedcog.theorem")]
-    cells = "".join(f'<div class="jp-OutputArea-output jp-RenderedHTMLCommon">{output}</div>' for output in outputs)
-    text = f"<!doctype html><meta charset=utf-8><link rel=icon href='data:,'><body style='width:900px'>{cells}"
-    (tmp_path / "notebook.html").write_text(text, encoding="utf-8")
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/notebook.html"
-        server.shutdown()

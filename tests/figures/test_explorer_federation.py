@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from explorer_browser import press, rest, settled
+from explorer_browser import press, rest, settled, step
 
 from figures.explorer import atlas, committed, federations
 from paper_checks.worst_case.tightness_table import committed as committed_cases
@@ -22,9 +22,6 @@ def plan(whole):
 
 def rounds(whole):
     return whole.js("return explorer.federation().plan.rounds")
-
-
-# ---- the point, links and steps back ----
 
 
 def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_the_link(whole, file):
@@ -56,8 +53,7 @@ def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_t
     whole.find("#open-bound").click()
     whole.settle()
     assert whole.text("#name") == state["theorem"]
-    whole.driver.back()
-    settled(whole)
+    step(whole)
     assert whole.js("return explorer.federation()") == state
 
 
@@ -79,14 +75,11 @@ def test_every_change_that_comes_to_rest_is_one_step_back_and_views_link_to_each
     press(whole, "ARROW_RIGHT", "ARROW_RIGHT")
     rest(whole)
     assert plan(whole) == (10, 0.01)
-    whole.driver.back()
-    rest(whole)
+    step(whole)
     assert (plan(whole), whole.find("#f-local_steps").get_property("value")) == ((8, 0.01), "8")
-    whole.driver.back()
-    rest(whole)
+    step(whole)
     assert rounds(whole) == 1000, "three changes in a row are one step"
-    whole.driver.forward()
-    rest(whole)
+    step(whole, forward=True)
     assert rounds(whole) == 902
     whole.find("#view-bound").click()
     whole.settle()
@@ -94,8 +87,6 @@ def test_every_change_that_comes_to_rest_is_one_step_back_and_views_link_to_each
     rest(whole)
     assert rounds(whole) == 902
 
-
-# ---- what is shown ----
 
 HOVER = """
 const plane = document.getElementById("plane"), box = plane.firstElementChild.getBoundingClientRect();
@@ -140,8 +131,6 @@ def test_the_plane_comes_out_of_a_thread_and_without_one_is_the_same(whole):
     assert {name for name in ours if ours[name] != theirs[name]} <= {shown}, "that one is looked at closely"
 
 
-# ---- numbers beside the rows ----
-
 BESIDE = """
 return [...document.querySelectorAll("#ladder li.row")].map((row) => [row.querySelector("button").dataset.name,
   row.querySelector(".of").textContent,
@@ -179,9 +168,6 @@ def test_committed_numbers_stand_beside_their_class_alone(whole):
     assert whole.text("#ladder").count("◆ ") == 3
 
 
-# ---- the opening ----
-
-
 def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole, file):
     whole.open(file)
     settled(whole)
@@ -201,9 +187,6 @@ def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole
     whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
     settled(whole)
     assert plan(whole) == (8, 0.01)
-
-
-# ---- files ----
 
 
 def constants(**changed):
@@ -263,8 +246,7 @@ def test_a_file_of_constants_is_taken_and_a_wrong_one_refused_whole(whole):
     shown = "return document.getElementById('federations').selectedOptions[0].textContent"
     assert whole.js(shown) == "10 quadratics (3)"
     assert whole.js("return explorer.told().given.smoothness") == 2.3, "the end that is safe"
-    whole.driver.back()
-    rest(whole)
+    step(whole)
     assert whole.js(shown) == "10 quadratics (2)"
     assert whole.js("return explorer.told().given.smoothness") == 1.9
 

@@ -156,8 +156,6 @@ def test_any_finite_range_is_drawn(html):
     assert answer(html, DRAWN, ranges=RANGES) == []
 
 
-# ---- links ----
-
 AROUND = """
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const others = (name) => comparable(bounds.get(name)).slice(0, 2).map((b) => b.name);
@@ -431,8 +429,6 @@ def test_numbers_move_together_and_the_copied_commands_say_the_rows_of_the_page(
     assert len(ours) > 5
     assert all(row["bound"] in printed(exec, python, {}) for row in rows if row["state"] in RANKED[:1])
 
-
-# ---- runs of one's own ----
 
 HEADER = "algorithm,cohort,local_steps,step_size,seed,round,quantity,value\n"
 

@@ -17,7 +17,6 @@ from paper_checks.reported import table
 
 HERE = ("cifar10", "mnist", "fashion_mnist")
 SUBSTITUTES = {**{name: name for name in HERE}, "cifar100": "omniglot"}
-FIGURE_2, FIGURE_3 = artefact("fedals.figure_2"), artefact("fedals.figure_3")
 
 
 @pytest.fixture(autouse=True)
@@ -185,23 +184,6 @@ def test_findings_outside_their_regime_are_not_judged(searched, monkeypatch):
     low = TABLE_1 | {("FedAvg", "non-iid"): (0.34, 0.36)}
     shown = artefact("fedals.table_1").data(filled(MemoryStore(), low), "overnight")
     assert guard(shown, "points between") == pytest.approx([46.51 - 35])
-
-
-# ---- figures ----
-
-
-def test_figure_3_needs_its_data_and_the_papers_scale(store, disk):
-    assert FIGURE_3.cells("laptop") == []
-    for scale in ("laptop", "overnight", "paper"):
-        assert FIGURE_3.data(Runs(store), scale).unavailable == "MultiNLI (data not available)"
-        assert FIGURE_3.data(Runs(store), scale).caption == "MultiNLI: data not available."
-    disk["multinli"] = "multinli"
-    assert FIGURE_3.data(Runs(store), "laptop").unavailable == "MultiNLI (not run at this scale)"
-    assert len(FIGURE_3.cells("paper")) == 5 * 20
-    assert verdicts(FIGURE_3.data(filled(store, TABLE_1, "MultiNLI", "smoke"), "smoke")) == [REGIME] * 3
-
-
-SIZES = (64 * 200 + 200, 200 * 200 + 200, 200 * 10 + 10)
 
 
 LAYERS = ("features.1.weight", "features.2.weight", "head.weight")

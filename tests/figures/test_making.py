@@ -1,7 +1,6 @@
 """From stored runs to files: what is read, what is written, byte by byte the same, and what the report says."""
 
 import csv
-import errno
 import lzma
 import math
 
@@ -10,8 +9,6 @@ import pytest
 from figure_toys import keep
 from matplotlib.image import imread
 
-from bounds.errors import BoundsError
-from bounds.showing.files import whole
 from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, Store
 from empirics.experiments.packing import SUFFIX, unpacked
@@ -174,34 +171,6 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
         assert list(csv.DictReader(file)) == [{"a": 'x, "y"\nz', **dict.fromkeys(COLUMNS, "")}]
     row = next(line for line in (tmp_path / "REPORT.md").read_text().splitlines() if line.startswith("| [FedInit"))
     assert "| a \\| b c |" in row
-
-
-# ---- what can go wrong with files ----
-
-
-def test_half_a_file_never_takes_the_place_of_a_whole_one(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("whole")
-
-    def stopped(error):
-        with whole(path) as beside:
-            beside.write_text("ha")
-            raise error
-
-    with pytest.raises(BoundsError, match=r"a\.csv: No space left on device; what was there is there still"):
-        stopped(OSError(errno.ENOSPC, "No space left on device"))
-    with pytest.raises(KeyboardInterrupt):
-        stopped(KeyboardInterrupt())
-    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"a.csv": "whole"}
-
-
-def test_a_file_that_cannot_be_written_is_named(store, tmp_path):
-    for name in (f"{TABLE.name}.csv", f"{TABLE.name}.md", f"{CURVES.name}.svg", "REPORT.md"):
-        folder = tmp_path / name
-        (folder / name / "taken").mkdir(parents=True)
-        with pytest.raises(BoundsError, match=rf"{name}: "):
-            list(making.make([TABLE, CURVES], "laptop", store, folder))
-        assert not [p for p in folder.iterdir() if p.name.startswith(".")]
 
 
 def test_a_card_that_is_none_is_left_out_of_the_report_and_named(store, tmp_path):

@@ -60,8 +60,6 @@ def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(s
         assert row["ratio"] * gap == pytest.approx(local / count**2 + 2 * math.sqrt(local * other) / count)
 
 
-# ---- local steps ----
-
 FACTS = {
     "smoothness": 2.0, "strong_convexity": 1.0, "current_loss": 9.0, "optimal_loss": 2.0, "grad_cap_sq": 27.0,
     "step_size": 0.125, "cohort": 2, "heterogeneity": 0.5, "client_gradient_variance": [0.1, 0.1],
@@ -91,9 +89,6 @@ def test_local_steps_by_hand():
         assert verdicts(shown)[0] is verdict
 
 
-# ---- relaxation ----
-
-
 def test_limits_on_the_relaxation_come_from_the_conditions():
     assert relaxation.alone_limit("fedinit.theorem_1") == pytest.approx(math.sqrt(2) / 12, abs=1e-5)
     assert relaxation.alone_limit("fedinit.theorem_5") == pytest.approx(math.sqrt(6) / 24, abs=1e-5)
@@ -108,9 +103,6 @@ def test_all_conditions_together_allow_less():
     found = relaxation.joint_limit("fedinit.theorem_1", numbers)
     assert found == pytest.approx(math.sqrt(square), abs=2e-5)
     assert math.isnan(relaxation.joint_limit("fedinit.theorem_1", {**numbers, "step_size": 0.1}))
-
-
-# ---- vacuity ----
 
 
 def test_the_map_of_one_round_by_hand(store):
