@@ -1,6 +1,6 @@
 """Numbers from outside, of a command line, a call or a sweep's file: what each must be, said in one line if it is not.
 
-A truth value is no number, and nothing is rounded: ``true`` rounds or 2.5 clients are mistakes.
+A truth value is not a number, and nothing is rounded: ``true`` rounds or 2.5 clients are mistakes.
 """
 
 from __future__ import annotations

@@ -104,12 +104,12 @@ class _Lines:
             wait = max(EVERY, (time.monotonic() - self._began) / 20)
 
     def _line(self) -> str:
-        told = [f"{self._done} of {self._total} done"] if self._total else []
+        parts = [f"{self._done} of {self._total} done"] if self._total else []
         took = time.monotonic() - self._started
         if 0 < self._done < self._total:
-            told.append(f"about {lasting(took / self._done * (self._total - self._done))} left")
-        told += [self._words] if self._words else []
-        return f"fedbounds: {self._what}" + (f": {', '.join(told)}" if told else " ...")
+            parts.append(f"about {lasting(took / self._done * (self._total - self._done))} left")
+        parts += [self._words] if self._words else []
+        return f"fedbounds: {self._what}" + (f": {', '.join(parts)}" if parts else " ...")
 
 
 @contextmanager

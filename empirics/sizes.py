@@ -32,7 +32,7 @@ def memory() -> float:
 
 
 def refuse_beyond_memory(size: float, what: str, less: str) -> None:
-    """Refuse ``what`` needs ``size`` bytes at least where there are not so many; ``less`` is what to do about it."""
+    """Raise if ``what`` needs ``size`` bytes and there are fewer; ``less`` says what to do about it."""
     if size > memory():
         raise EmpiricsError(f"{what} needs {in_words(size)} or more; this machine has {in_words(memory())}: {less}")
 

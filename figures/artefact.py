@@ -23,7 +23,7 @@ class Shown:
     """Everything an artefact shows at one scale. ``rows`` is the CSV beside it, and all that may be drawn.
 
     ``sheet`` is a table as printed, its header first. ``caption`` says which data, how many rounds and seeds, and what
-    differs from the paper. ``unavailable`` says why there is nothing of ours to show.
+    differs from the paper. ``unavailable`` says why there are no numbers of ours to show.
     """
 
     caption: str
@@ -39,7 +39,7 @@ class Artefact:
     """One figure or table by ``name`` (``fedinit.table_3``); ``draw`` is None for a table.
 
     ``cells(scale)`` are the runs that it reads, ``data(runs, scale)`` the numbers from them, ``draw(shown)`` a
-    matplotlib figure of these numbers and nothing else. ``pack`` names another artefact that reads all of these runs:
+    matplotlib figure of these numbers alone. ``pack`` names another artefact that reads all of these runs:
     they are packed once, with those of that one.
     """
 

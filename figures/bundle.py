@@ -39,7 +39,7 @@ HOLDS = {
     "audit.csv": "the verdict on every claim of the papers",
     "machine.json": "this machine and the versions here; those of the runs are in the cards",
 }
-"""The files that are no figure's."""
+"""The files that belong to no single figure."""
 CONTENTS = """\
 # A bundle of fedbounds
 

@@ -117,7 +117,7 @@ def read(words: Sequence[str], seeds: int | None, artefacts: Sequence[Artefact],
 def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     """The value as ``fedbounds train`` reads it; of an argument that this verb has not, as the plan's own is."""
     if name in SEEDS:
-        raise BoundsError(f"{name} is no argument to --set: give the number of seeds by --seeds")
+        raise BoundsError(f"{name} is not set by --set; give the number of seeds by --seeds")
     given = [cell.arguments[name] for cell in cells if name in cell.arguments]
     if name in SUBJECT:
         raise BoundsError(f"{name} is what a figure is about, which --set leaves as it is")

@@ -5,7 +5,7 @@ start and batches), the variance of the differences is pooled over the pairs, an
 95 %. Wrong with 5 % where differences are normal with equal variance; a pair that varies more than that counts with its
 own spread. With few seeds most conclusions stay undecided, unless all that is not surely in order differs surely by
 little: two one-sided tests for each such pair, each at 5 %. Undecided stay a pair with a seed in which a side left the
-finite numbers, and what rests on two or three differences that are alike although the values vary: accuracies are
+finite numbers, and what rests on two or three differences that agree although the values vary: accuracies are
 counts, and counts coincide. A conclusion may need a regime; where our runs did not reach it, nothing is judged.
 """
 
@@ -24,7 +24,7 @@ from .run_description import Ran
 from .runs import standard_error
 
 FEW = 2
-"""Degrees of freedom below which differences that are all alike are taken for chance."""
+"""Degrees of freedom below which equal differences are taken for chance."""
 ALIKE = 1e-9
 """Of the largest value: no more than rounding."""
 SEEN = ". Seen: "
@@ -115,7 +115,7 @@ class Pair:
     @property
     def differences(self) -> np.ndarray:
         """Seed by seed, without seeds that miss either value; infinite where one side is."""
-        with np.errstate(invalid="ignore"):  # infinite on both sides is no difference
+        with np.errstate(invalid="ignore"):  # infinite on both sides is not a difference
             apart = self.sides[0] - self.sides[1] - self.margin
         return apart[~np.isnan(apart)]
 
@@ -158,7 +158,7 @@ def _compared(words: str, claimed: Sequence[Pair], delta: float) -> Judged:
     if half is None:
         return Judged(words, Reproduction.UNDECIDED, "one seed has no spread")
     if _coincide(claimed, found):
-        return Judged(words, Reproduction.UNDECIDED, "differences that are alike by chance have no spread")
+        return Judged(words, Reproduction.UNDECIDED, "differences that agree by chance have no spread")
     means = np.array([float(d.mean()) if np.isfinite(d).all() else d[~np.isfinite(d)].min() for d in found])
     sure, against = means > half, means < -half
     equal = _equal(claimed, found, delta)
@@ -205,7 +205,7 @@ def _halves(found: Sequence[np.ndarray], level: float = LEVEL, shared: bool = Tr
     """Half the interval of every mean, all together (``shared``) or each by itself.
 
     From the spread of all pairs together, or a pair's own where that is wider.
-    An infinite difference is no part of the spread, and its pair has no interval. None: nothing has a spread.
+    An infinite difference is left out of the spread, and its pair has no interval. None: nothing has a spread.
     """
     finite = [d[np.isfinite(d)] for d in found]
     squares = [float(np.sum((d - d.mean()) ** 2)) if len(d) else 0.0 for d in finite]

@@ -34,7 +34,7 @@ class Curve:
 
     @property
     def value(self) -> np.ndarray:
-        """What the theorem says: NaN where it is silent."""
+        """The bound, NaN where it does not apply."""
         return np.where(self.holds, self.formula, np.nan)
 
 
@@ -97,7 +97,9 @@ def _check(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> None:
         raise BoundsError(f"these bounds cannot share an axis: their units are {', '.join(sorted(units))}")
     for b in bounds:
         if b.target.card.axis:
-            raise BoundsError(f"{b.name} has one value for each of the {b.target.card.axis}; it is no curve")
+            raise BoundsError(
+                f"{b.name} has one value for each of the {b.target.card.axis}; it cannot be drawn as a curve"
+            )
 
 
 def _curves(span: Grid, x: str, order: np.ndarray, named: bool) -> list[Curve]:
@@ -163,13 +165,13 @@ def _range(low: float, high: float) -> str:
 
 
 def notes(picture: Picture, outside: bool) -> list[str]:
-    """Where a theorem is silent, and which words fail there."""
+    """Where a theorem does not apply, and which conditions fail there."""
     lines = []
     for curve in picture.curves:
         for words, fails in curve.failed.items():
             if fails.any():
                 where = " and ".join(_range(*ends) for ends in runs(picture.x, fails))
-                mark = "OUTSIDE (dashed)" if outside else "silent"
+                mark = "OUTSIDE (dashed)" if outside else "does not apply"
                 who = "" if len(picture.curves) == 1 else f"{curve.label.splitlines()[0]}: "
                 lines.append(f"{who}{mark} {where}; not met: {words}")
     return list(dict.fromkeys(lines))

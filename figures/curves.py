@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 WIDE_RANGE = 100
 """Largest over smallest value from which the vertical axis is logarithmic."""
 WRAP = 74
+NOT_HERE = "does not apply"
 TINTS = ("#a3c1e4", "#f2b8a6", "#a9d8c6", "#cdb7dd", "#e8dca0", "#c9c9c9", "#8fd0dc", "#e6a9c4")
 """Fills of stacked terms."""
 SHADES = (*CYCLE, "#5b8fd0", "#e58a6b", "#63b59b", "#b48fcb")
@@ -80,7 +81,7 @@ def _stackable(curve: Curve) -> bool:
 def _line(
     ax: Axes, x: np.ndarray, y: np.ndarray, curve: Curve, outside: bool, **style: Any
 ) -> tuple[float, float] | None:
-    """Solid where the theorem speaks, dashed outside if asked for; returns where the drawn line ends."""
+    """Solid where the theorem applies, dashed outside if asked for; returns where the drawn line ends."""
     ax.plot(x, np.where(curve.holds, y, np.nan), ls="-", **style)
     if outside:
         near = ~curve.holds
@@ -99,13 +100,13 @@ def _total(ax: Axes, x: np.ndarray, curve: Curve, colour: str, outside: bool) ->
     limits = _limits(curve.holds)
     ax.plot(x[limits], curve.formula[limits], "o", mfc="white", mec=colour, mew=1.0, ms=4)
     if end is None:
-        return Label(f"{curve.label}\n(silent here)", x[-1], np.nan, colour)
+        return Label(f"{curve.label}\n({NOT_HERE} here)", x[-1], np.nan, colour)
     dashed = "\n(dashed: OUTSIDE)" if outside and not curve.holds.all() else ""
     return Label(curve.label + dashed, *end, colour)
 
 
 def _limits(holds: np.ndarray) -> np.ndarray:
-    """The last points where a theorem speaks, beside those where it is silent."""
+    """The last points where a theorem applies, beside those where it does not."""
     beside = np.zeros_like(holds)
     beside[1:] |= ~holds[:-1]
     beside[:-1] |= ~holds[1:]
@@ -142,12 +143,12 @@ def _shade(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
             if x[0] < edge < x[-1]:
                 ax.axvline(edge, color=SILENT, lw=0.8, ls=":")
         middle = np.sqrt(low * high) if ax.get_xscale() == "log" else (low + high) / 2
-        ax.text(middle, 0.97, "OUTSIDE" if outside else "silent", transform=ax.get_xaxis_transform(), ha="center",
+        ax.text(middle, 0.97, "OUTSIDE" if outside else NOT_HERE, transform=ax.get_xaxis_transform(), ha="center",
                 va="top", color=SILENT, rotation=90, fontsize=7)  # fmt: skip
 
 
 def sparklines(picture: Picture, outside: bool = False) -> list[str]:
-    """A line for every curve, all on the scale of the picture's vertical axis; blank where a theorem is silent."""
+    """A line for every curve, all on the scale of the picture's vertical axis; blank where a theorem does not apply."""
     shown = [np.where(c.holds | outside, c.formula, np.nan) for c in picture.curves]
     logarithmic = _wide(shown)
     heights = [(np.log(values) if logarithmic else values).tolist() for values in shown]
@@ -163,7 +164,7 @@ def _ends(picture: Picture, values: np.ndarray) -> str:
     """The numbers at the ends of where a curve has some."""
     some = np.flatnonzero(np.isfinite(values))
     if not some.size:
-        return "silent here"
+        return f"{NOT_HERE} here"
     (x, y), (last_x, last_y) = ([number(of[i], 4) for of in (picture.x, values)] for i in (some[0], some[-1]))
     return f"{y} at {picture.quantity.name} = {x} to {last_y} at {last_x}"
 

@@ -214,7 +214,7 @@ def strips(
 ) -> Any:
     """A line of ``height`` inches for each name of ``row``, on which ``draw`` puts ratios at its place; 1 is marked.
 
-    Names come by the geometric mean of their ratios, the least on top.
+    Names come by the geometric mean of their ratios, the smallest on top.
     """
     ratios: dict[str, list[float]] = {}
     for row in rows:

@@ -2,7 +2,7 @@
 
 A remedy cannot be judged where the problem that it cures is absent (``effect``), a long run by its beginning
 (``horizon``), a size where the level is another (``level``), a gain where the task leaves no room for it (``ceiling``),
-a ranking of methods that were tuned or trained unlike each other (``treatment``), nor a finding on one statistic by
+a ranking of methods that were not tuned and trained equally (``treatment``), nor a finding on one statistic by
 another (``statistic``). A finding that misses one of its guards is not judged, and the report shows the number.
 """
 
@@ -24,7 +24,7 @@ LEVEL = 0.05
 HALF = 0.5
 """The part of the paper's effect, and of its local work, that a run must reach."""
 NEAR = 5.0
-"""Points of accuracy between our baseline and the paper's within which levels are alike."""
+"""Points of accuracy between our baseline and the paper's within which levels count as equal."""
 POINT = 1.0
 """Points of accuracy that count as a difference."""
 MOVED = 0.5
@@ -95,8 +95,8 @@ def level(ran: Ran | None, ours: Sequence[float], printed: float, size: bool = F
 
     With other data or another network, which the report names, an order can be judged at another level.
     """
-    alike = ran is not None and " for " not in f"{ran.data}{ran.network}"
-    if not (size or alike) or math.isnan(printed):
+    same = ran is not None and " for " not in f"{ran.data}{ran.network}"
+    if not (size or same) or math.isnan(printed):
         return []
     words = f"points between FedAvg here ({mean(ours):.1f}) and in the paper ({printed:.1f})"
     return [Regime(words, abs(mean(ours) - printed), NEAR, True)]
@@ -113,7 +113,7 @@ def treatment(
     searched: Collection[str] | None = None,
     papers: Collection[str] = (),
 ) -> Regime:
-    """That compared methods are trained alike, but for arguments that differ in the paper too (``papers``).
+    """That compared methods are trained equally, but for arguments that differ in the paper too (``papers``).
 
     ``searched``: methods whose step size was searched until the best lay inside; None where the paper searches none,
     and then step sizes must be equal as well.

@@ -108,7 +108,7 @@ class Conclusion:
 
     @property
     def more(self) -> float | None:
-        """Core-hours of further seeds that would decide it, were the least difference as seen.
+        """Core-hours of further seeds that would decide it if the smallest difference is as measured.
 
         The width of an interval falls like the square root of the number of seeds, so this is infinite where the
         difference is exactly zero. None where the conclusion is decided, or nothing was measured.
@@ -123,7 +123,7 @@ class Conclusion:
 
 
 def conclusions(cards: Sequence[Card]) -> list[Conclusion]:
-    """Of all cards; what several of them say alike comes once."""
+    """Of all cards; what several of them share comes once."""
     found: dict[tuple[str, str, str], Conclusion] = {}
     for card in cards:
         paper = card["name"].partition(".")[0]

@@ -111,8 +111,8 @@ COLUMNS = ("data", "stand_in", *WORDS[1:])
 
 def beside(ours: str, paper: str) -> str:
     """``Omniglot for CIFAR-100``: one word where both are the same, or one is not known."""
-    alike = re.sub(r"\W", "", ours).lower() == re.sub(r"\W", "", paper).lower()
-    return f"{ours} for {paper}" if ours and paper and not alike else ours
+    same = re.sub(r"\W", "", ours).lower() == re.sub(r"\W", "", paper).lower()
+    return f"{ours} for {paper}" if ours and paper and not same else ours
 
 
 def of_row(row: Mapping[str, Any]) -> Setting:

@@ -78,7 +78,7 @@ def sheet(entries: Sequence[Entry], corner: str = "reported / ours", digits: int
 
 
 def place(entry: Entry | None, digits: int) -> str:
-    """One place in words; a dash stands for what is not there."""
+    """One entry as text; a dash where there is none."""
     if entry is None:
         return ""
     return f"{_number(entry.reported, digits)} / {_number(entry.mean, digits)}" + (

@@ -84,7 +84,7 @@ def table(
 
 @dataclass(frozen=True)
 class Line:
-    """A curve over rounds: mean and error over runs of ``times`` a quantity, smoothed over so many measurements."""
+    """A curve over rounds: mean and error over runs of ``times`` a quantity, smoothed over a number of measurements."""
 
     panel: str
     curve: str

@@ -51,7 +51,7 @@ CLASSES = {
 
 
 def classes(name: str) -> int:
-    """The same by the printed name; 0 where accuracies are not held against guessing."""
+    """The same by the printed name; 0 where accuracies are not compared with guessing."""
     return next((count for key, count in CLASSES.items() if title(key) == name), 0)
 
 
@@ -61,7 +61,7 @@ def title(name: str) -> str:
 
 
 def found(name: str) -> str:
-    """The set itself where it is here, else the first stand-in that is; empty where there is none."""
+    """The set itself where it is here, else the first substitute that is; empty where there is none."""
     return next((n for n in (name, *SUBSTITUTES.get(name, ())) if _is_here(n)), "")
 
 

@@ -26,7 +26,7 @@ from .symbols import typeset
 PICTURES = (".pdf", ".svg", ".png")
 CAPTIONS = (".caption.md", ".caption.tex")
 NUMBERS = ("x", "y", "error")
-"""Columns of a CSV that are no words even where all of it is empty."""
+"""Columns of a CSV that hold numbers even where all of it is empty."""
 NO_RUN = "none of its runs is there"
 
 
@@ -131,7 +131,7 @@ def _seen(values: Iterable[str]) -> list[str]:
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a CSV of ours: numbers where a column holds nothing else (NaN where it is empty), truth values."""
+    """The rows of a CSV of ours: numbers where a column holds numbers alone (NaN where it is empty), truth values."""
     with path.open(newline="", encoding="utf-8") as file:
         read = list(csv.DictReader(file))
     of = {name: _reader(name, [row[name] for row in read]) for name in (read[0] if read else ())}

@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs" / "explanation" / "journeys.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
 JOURNEYS = PAGE.split("\n## ")[1:]
 MOST = (8, 12, 8, 8)
 
@@ -48,7 +48,7 @@ print(json.dumps([status, met]))
 def test_a_journey_passes_the_files_it_names(journey, most, tmp_path):
     typed = re.search(r"^`fedbounds (.*)`$", journey, flags=re.MULTILINE)[1]
     rows = re.findall(r"^\| `(\S+\.py)` \| `(\S+)` \|", journey, flags=re.MULTILINE)
-    assert 6 <= len(rows) <= most
+    assert len(rows) <= most
     modules = ", ".join(path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path, _ in rows)
     words = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', typed)]
     code = [sys.executable, "-c", WATCHED.format(modules=modules), str(ROOT), *words]

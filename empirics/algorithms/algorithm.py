@@ -37,7 +37,7 @@ class Work(NamedTuple):
 
     ``counts`` says how often a client counts in the average (1, or m when it was drawn m times), ``weights`` what its
     row weighs there. ``steps`` and ``step_size`` are the plan of this round, ``sizes`` the step sizes of its steps
-    (all alike unless a rule changes them within a round), ``step`` the one that is being taken. ``recalled`` keeps,
+    (all equal unless a rule changes them within a round), ``step`` the one that is being taken. ``recalled`` keeps,
     for the round, what ``recall`` has looked up and what hooks made: tensors with a row for every client. ``net`` is
     the model, for the server's hooks alone. ``shares`` are the rows' weights p_k in the global objective, which sum to
     1 over all clients (None: 1 over their number). ``momentum`` and ``nesterov`` are those of the local optimiser.
@@ -78,7 +78,7 @@ class Work(NamedTuple):
 
     @property
     def received(self) -> Tensor:
-        """The model that clients last received ``(dim,)``: the server's, unless layers travel at times of their own."""
+        """The model that clients last received ``(dim,)``: the server's, unless layers have schedules of their own."""
         return self.state.server.get("received", self.state.model)
 
     @property
@@ -241,7 +241,7 @@ class Algorithm:
     downloads: float = 1.0
     local_sgd: bool = True
     needs_labels: bool = False
-    """The method looks at how many samples of each class a client holds."""
+    """The method uses the number of samples of each class that a client holds."""
     moves: Callable[[Work, int], Tensor | None] | None = None
     """Which columns a local step moves (None: all). The optimiser starts afresh when others begin to move.
 

@@ -106,8 +106,8 @@ class Generate:
 
     Eq. (1): from standard normal noise, ``steps`` Adam steps, on what the ``pictures`` are made of, down the mean of
     cross-entropy plus ``disagreement`` times ``1 - JS``, eq. (2), with natural logarithms. Target labels complement the
-    client's classes (``uniform``: all labels alike), rounded so that ``samples`` are generated (``code`` floors); a
-    client whose classes are equally frequent takes all labels alike. ``code`` also swaps the arguments of the
+    client's classes (``uniform``: equally many of each), rounded so that ``samples`` are generated (``code`` floors); a
+    client whose classes are equally frequent takes equally many of each. ``code`` also swaps the arguments of the
     divergences and clamps probabilities to [0.01, 0.99], as the release does.
     """
 
@@ -171,7 +171,7 @@ class Generate:
 
 
 def frozen(net: Model, w: Tensor) -> Callable[[Tensor], Tensor]:
-    """The outputs of models that nobody differentiates in their parameters, as a function of inputs."""
+    """The outputs of frozen models as a function of inputs."""
     return net.at(w[0]).output if len(w) == 1 and hasattr(net, "at") else partial(net.output, w)
 
 

@@ -1,4 +1,4 @@
-"""Methods that look at representations: MOON contrasts those of three models, FedDecorr decorrelates their columns."""
+"""Methods on representations: MOON contrasts those of three models, FedDecorr decorrelates their columns."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def fedreg(
     adds the sign, and drops what its limit to the range returns). The official code also changes its inputs in place,
     so that real, pseudo and perturbed data are one tensor where they lie on the model's device: no reading does that.
 
-    The listing's step is plain SGD; momentum would gather both stages. Its server weighs all clients alike: take
+    The listing's step is plain SGD; momentum would gather both stages. Its server weights all clients equally: take
     uniform client weights.
     """
     pseudo = OnMade(iterations, made_step_size, True, reading)

@@ -51,7 +51,7 @@ class Periods:
         return self.averaged_until(work.state.round + 1) == work.state.round + 1
 
     def averaged_until(self, rounds: int) -> int:
-        """The number of rounds up to the last average of the extractor, among so many finished ones; 0 if none was."""
+        """The round of the last average of the extractor among the finished rounds; 0 if there was none."""
         shift = 0 if self.early else 1
         last = (rounds - 1 + shift) // self.alpha * self.alpha - shift  # the newest round, from 0, that averages it
         return 0 if self.never else max(last + 1, 0)
@@ -115,7 +115,7 @@ def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading
     after the start of a period; a round here ends with an average, so their first round has a single step. The two
     readings are one method under the names they are asked by: the listing's assignments are taken to replace the
     current parameters, as the code does (taken to the letter they overwrite an iterate that is not used again, and
-    nobody ever sees an average). ``printed_v1`` has an else-if that never averages the extractor.
+    no client ever receives an average). ``printed_v1`` has an else-if that never averages the extractor.
 
     The listings know full participation only. Here a drawn client goes on from its own model, averages are over the
     drawn clients and reach everyone: the work on the extractor of clients not drawn when it is averaged is lost.

@@ -83,7 +83,7 @@ def fedrep(head: str = "head", head_steps: int = 5) -> Algorithm:
 
     A round trains the head for ``head_steps`` steps on the fixed body, then the body for the planned steps on the fixed
     head (momentum starts afresh in between); the server averages bodies. A client's own model is the server's body
-    with its own head; the head of the server's model is the mean of the active clients' heads, which nobody is sent.
+    with its own head; the head of the server's model is the mean of the active clients' heads, which is never sent.
     """
     return replace(
         fedavg,

@@ -75,6 +75,6 @@ def own_rows(state: State, key: str, rows: Tensor | None = None) -> Tensor:
 
 
 def settled(state: State) -> State:
-    """The same state with every client's own model written out, so that it depends on nobody's history: a copy."""
+    """The same state with every client's own model written out, so that it depends on no other state: a copy."""
     memory = {**state.memory, **{key: own_rows(state, key).clone() for key in state.exchanges}}
     return state._replace(memory=memory, exchanges={key: e.settled() for key, e in state.exchanges.items()})

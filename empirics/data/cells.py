@@ -46,7 +46,7 @@ csv.field_size_limit(MOST_BYTES)  # a cell may be as long as a file: Arrow has n
 
 @dataclass(frozen=True)
 class Cells:
-    """Columns of text without blanks around it; ``row(i)`` says in a message which row it is, as people count."""
+    """Columns of text without blanks around it; ``row(i)`` says in a message which row it is, counted from 1."""
 
     who: str
     columns: Mapping[str, pa.StringArray]

@@ -60,7 +60,7 @@ def _records(path: Path, label_bytes: int, classes: int) -> tuple[np.ndarray, np
     data = np.frombuffer(read(path), np.uint8)
     length = label_bytes + PIXELS
     if not len(data) or len(data) % length:
-        raise damaged(path, f"{len(data)} bytes are no whole number of records of {length}")
+        raise damaged(path, f"its {len(data)} bytes are not a multiple of the record length {length}")
     records = data.reshape(-1, length)
     labels = records[:, :label_bytes].astype(np.int64)
     if labels[:, -1].max() >= classes:

@@ -81,7 +81,7 @@ class Dataset:
         return groups.astype(np.int64) if groups.dtype.kind == "b" else groups
 
     def _check_samples(self) -> None:
-        """Refuse inputs that are no samples, and a test set of others."""
+        """Refuse inputs that are not samples, and a test set of another kind."""
         if not self.inputs.size:
             raise EmpiricsError(f"{self.name}: inputs must hold a sample or more; got shape {self.inputs.shape}")
         if self.prepare is None and self.inputs.ndim < 2:

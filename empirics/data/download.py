@@ -36,5 +36,5 @@ def _retrieve(download: Download, folder: Path) -> Path:
             return Path(pooch.retrieve(url, f"sha256:{download.sha256}", fname=download.name, path=folder))
         except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
             reasons.append(f"{url}: {str(error).splitlines()[0]}")
-    told = "; ".join(reasons)
-    raise EmpiricsError(f"could not download {download.name} ({told}); fetch it by hand and put it into {folder}")
+    causes = "; ".join(reasons)
+    raise EmpiricsError(f"could not download {download.name} ({causes}); download it yourself and put it into {folder}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # it brings Arrow, which a twentieth of a short run would go 
     from .cells import Cells
 
 FEW = 20
-"""Integers are classes up to so many different ones."""
+"""Integers are read as classes up to this number of distinct values."""
 CLASSES, NUMBERS = "classes", "numbers"
 YOURS = "your own"
 """The licence of such data, which identifies them."""

@@ -33,7 +33,7 @@ def held_out(data: Dataset, share: float = 0.2) -> Dataset:
 
 
 def fewer(data: Dataset, train: int | None = None, test: int | None = None) -> Dataset:
-    """``data`` with at most so many training and test samples, the same random ones always (None: all)."""
+    """``data`` with at most the given numbers of training and test samples, always the same random ones (None: all)."""
     _is_set("fewer", data)
     name = f"fewer({data.name}, train={train}, test={test})"
     cut, tests = _some(data, train, "train"), data.test and _some(data.test, test, "test")

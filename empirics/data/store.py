@@ -61,7 +61,7 @@ class Download:
 class Files:
     """The files of a set: a folder under the root and the names (or patterns) in it, without compression ending.
 
-    ``page`` says where people get them, ``licence`` under which terms; ``downloads`` are those with a hash to check.
+    ``page`` says where they can be had, ``licence`` under which terms; ``downloads`` are those with a hash to check.
     """
 
     set: str
@@ -104,7 +104,7 @@ class Files:
         fetch = (
             f"or pip install 'fedbounds[data]' and call empirics.data.catalogue.download({self.set!r})"
             if self.downloads
-            else "or fetch it from there by hand (no download with a checked hash is known)"
+            else "or download it from there yourself (no download with a checked hash is known)"
         )
         return (
             f"{self.set}: no file {self.folder}/{name} (or .gz, .bz2, .xz) under {root()}; put the files of "

@@ -66,7 +66,7 @@ def _posts(part: str) -> Iterator[tuple[str, int, str]]:
     for path, user, posts, labels in users(SENT140, part):
         for post, y in zip(posts, labels, strict=True):
             if not isinstance(post, list) or len(post) < 5:
-                raise damaged(path, f"user {user}: a tweet is no list with its text in fifth place")
+                raise damaged(path, f"user {user}: a tweet is not a list with its text as the fifth entry")
             yield post[4], int(y), user
 
 

@@ -36,7 +36,7 @@ class Cell:
 
     The key is made of the job's name and version, of the arguments that differ from their defaults, so that an argument
     that a job learns later changes no key, and of the user's own files that arguments name. The number of rounds stands
-    at its end: runs of different lengths that begin alike share the rest.
+    at its end: runs that differ in length only share the rest.
     """
 
     job: str
@@ -69,7 +69,7 @@ class Cell:
 
     @cached_property
     def begins(self) -> str:
-        """The part of the key that runs of different lengths share if they begin alike."""
+        """The part of the key that runs share which differ in length only."""
         return hashlib.sha256(self.config.encode()).hexdigest()[:20]
 
     @property

@@ -85,9 +85,9 @@ def typical(cells: Iterable[Cell]) -> list[Cell]:
     found = []
     seen: set[tuple[str, str, str]] = set()
     for cell in cells:
-        told = {(cell.job, name, text(value)) for name, value in cell.arguments.items() if name not in FREE}
-        if not told <= seen or (cell.job, "", "") not in seen:
-            seen |= told | {(cell.job, "", "")}
+        read = {(cell.job, name, text(value)) for name, value in cell.arguments.items() if name not in FREE}
+        if not read <= seen or (cell.job, "", "") not in seen:
+            seen |= read | {(cell.job, "", "")}
             found.append(cell)
     return found
 
@@ -119,5 +119,5 @@ def _refused(cell: Cell) -> Iterator[None]:
 
 
 def _shown(cell: Cell, longest: int = 200) -> str:
-    told = str(cell)
-    return told if len(told) <= longest else f"{told[:longest]}..."
+    text = str(cell)
+    return text if len(text) <= longest else f"{text[:longest]}..."

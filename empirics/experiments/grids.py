@@ -126,7 +126,7 @@ def read_grid(text: str) -> Grid:
 
 
 def _float(text: str) -> float:
-    """A number of TOML as it is written: one that is too small for a float is no 0."""
+    """A number of TOML as it is written: one that is too small for a float is refused, not read as 0."""
     plain = decimal(text.replace("_", ""))
     return float(text) if plain is None else plain  # inf and nan, which are refused where they stand
 

@@ -56,7 +56,7 @@ def _processor() -> str:
 
 
 def _device() -> str:
-    """The GPU if torch is loaded and sees one, else the processor: nobody pays for loading torch just to say so."""
+    """The GPU if torch is loaded and sees one, else the processor; torch is not loaded for this."""
     import sys
 
     torch = sys.modules.get("torch")

@@ -48,7 +48,7 @@ Answer = tuple[Any, str]
 Spread = Callable[[Callable[..., Any], Sequence[Call]], Iterator[tuple[int, Answer]]]
 """Calls a function with each of these arguments: the place of a call and its answer, as they come.
 
-The next call starts before an answer is handed out: nobody waits while it is stored.
+The next call starts before an answer is handed out: the worker does not wait while it is stored.
 """
 
 
@@ -162,7 +162,7 @@ def own_processes(count: int | None, gpu: bool = False) -> Iterator[Spread]:
             worker.ready()
         yield partial(_spread, workers)
         grace = GRACE
-    finally:  # after an error nobody waits for what is under way
+    finally:  # after an error, do not wait for what is under way
         until = time.monotonic() + grace
         for worker in workers:
             worker.end(until)

@@ -130,8 +130,8 @@ def of_module(module: str) -> tuple[Job, ...]:
 
 def _text(module: str) -> str:
     """The text of a module, found without importing its package."""
-    room, *inner = module.split(".")
-    spec = find_spec(room)
+    package, *inner = module.split(".")
+    spec = find_spec(package)
     for folder in spec.submodule_search_locations or () if spec else ():
         path = Path(folder, *inner).with_suffix(".py")
         if path.is_file():

@@ -52,7 +52,7 @@ def sweep(
         workers: processes (None: one per core, or per GPU where runs need one; 0: in this process).
         scheduler: the address of a running dask cluster, in place of workers.
         fresh: set aside the results that are there, and do all runs.
-        heard: is told of each run.
+        heard: is called with each run.
         tried: refuse runs that cannot work before the first one starts.
         keep_states: jobs that can do so keep the end of a run beside the results, and go on there when they are asked
             for more rounds; the numbers are the same.

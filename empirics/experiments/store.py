@@ -1,7 +1,7 @@
 """The store: one SQLite file of results in a folder, which can be stopped, copied and read while it is written.
 
 A result is one row, written in one transaction: all of it is kept, through a loss of power too, or none of it. The
-journal is SQLite's rollback journal, so a store that nobody writes to is a single file, also where it can only be read
+journal is SQLite's rollback journal, so a store without a writer is a single file, also where it can only be read
 and on network file systems. Every row has a digest, by which a row that a disk has changed is found when it is read.
 """
 

@@ -150,7 +150,7 @@ class Federation:
     def even(self, batch: int) -> bool:
         """Whether all clients are of one size, a multiple of ``batch``: then no batch needs weights.
 
-        It looks at all clients, not at those of a round, so that a client's numbers do not depend on the others drawn.
+        All clients count, not those of a round, so that a client's numbers do not depend on the others drawn.
         """
         if batch not in self._even:
             sizes = self.client_sizes

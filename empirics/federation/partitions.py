@@ -102,7 +102,7 @@ class ClassesPerClient(Split):
 
     ``layout="blocks"`` is FedCOG's NIID-2: the classes fall into consecutive blocks and client i holds block i modulo
     their number. ``layout="random"`` deals classes round after round, each round in a drawn order, so that classes are
-    held equally often, give or take one. With few clients some classes are held by nobody, and their samples lie idle.
+    held equally often, give or take one. With few clients some classes are not held, and their samples not used.
     """
 
     classes: int = 2
@@ -264,7 +264,7 @@ class DirichletReplaced(Split):
         return np.stack([(prior / np.maximum(counts, 1))[labels] for prior in priors])
 
     def _prior(self, rng: np.random.Generator, held: np.ndarray) -> np.ndarray:
-        """A client's shares of the classes, of which those ``held`` by nobody get none."""
+        """A client's shares of the classes; those that no client holds get none."""
         prior = np.zeros(len(held))
         prior[held] = rng.dirichlet(np.full(held.sum(), self.alpha))
         return prior
@@ -367,7 +367,7 @@ def coarse(data: Dataset) -> list[list[int]]:
     held, counts = np.unique(pairs[1], return_counts=True)
     if (counts > 1).any():
         raise EmpiricsError(
-            f"the {data.group_word}s of {data} are no coarse classes: class {held[counts > 1][0]} lies in several"
+            f"the {data.group_word}s of {data} are not coarse classes: class {held[counts > 1][0]} lies in several"
         )
     return [pairs[1][pairs[0] == group].tolist() for group in np.unique(pairs[0])]
 

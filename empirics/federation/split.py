@@ -87,7 +87,7 @@ class Split:
         raise EmpiricsError(f"{self} gives clients no distribution to draw from: use iid or dirichlet_replaced(0.3)")
 
     def check(self, data: Dataset, clients: int) -> None:
-        """Raise where so many clients cannot each hold a sample."""
+        """Raise where there are more clients than samples."""
         check_options({"clients": clients})
         if clients > len(data):
             raise EmpiricsError(f"clients must be at most the number of samples, {len(data)} in {data}; got {clients}")
@@ -100,7 +100,7 @@ class Split:
 
 
 def _plain(parts: list[Any], samples: int) -> bool:
-    """Whether these are arrays of sample numbers without further ado: a million clients are looked at together."""
+    """Whether these are arrays of sample numbers already; checked for all clients together, which may be a million."""
     for part in parts:
         if type(part) is not np.ndarray or part.ndim != 1 or part.dtype.kind != "i" or not part.size:
             return False

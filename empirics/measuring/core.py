@@ -93,7 +93,7 @@ class Snapshot:
 
     @cached_property
     def risks(self) -> Tensor:
-        """Population risk of the server model under every client's distribution, or what stands for it.
+        """Population risk of the server model under every client's distribution, or its estimate.
 
         With a population: itself. With test samples for every client: their means. Else the common test set.
         """
@@ -141,7 +141,7 @@ class Snapshot:
 
     @cached_property
     def local_risks(self) -> Tensor:
-        """Population risk of every active client's own model under its own distribution, or what stands for it."""
+        """Population risk of every active client's own model under its own distribution, or its estimate."""
         problem = self.problem
         if problem.population is not None:
             risks = problem.population.risks(problem.model, self.rows)
@@ -192,7 +192,7 @@ def of_population(problem: FederatedProblem, algorithm: Algorithm, setting: Sett
 
 
 def of_minimum(problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
-    """Exact where the minimum is known, else a proxy: zero stands for the smallest loss."""
+    """Exact where the minimum is known, else zero is used for the smallest loss."""
     return Exactness.EXACT if problem.convex else Exactness.PROXY
 
 

@@ -132,7 +132,7 @@ def client_distance_sq(s: Snapshot) -> Readings:
 
 
 def weights_of(s: Snapshot, rows: Tensor) -> Tensor:
-    """Models without their running statistics, which are no weights ``(..., columns)``."""
+    """Models without their running statistics, which are not weights ``(..., columns)``."""
     return rows[..., : border(s.problem.model)]
 
 

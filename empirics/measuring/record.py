@@ -157,7 +157,7 @@ class Run:
 
     ``every`` is the number of rounds between two measurements (None: what keeps measuring cheap); the start and the
     last round are always measured. A run that diverges ends with a row ``diverged``. ``begun``: it goes on from there,
-    which was measured already. ``keep`` is told where it stands after its last round, and after those for which
+    which was measured already. ``keep`` is called with the state after the last round, and after those for which
     ``often`` says so; that is true until the next round changes it.
     """
 

@@ -20,7 +20,7 @@ from .record import Recorder
 from .table import Row
 
 PAIRS = 12
-"""Replaced samples in a run, whose mean stands for that over all."""
+"""Replaced samples in a run, whose mean estimates that over all."""
 
 
 class Swap(NamedTuple):
@@ -53,8 +53,8 @@ def paired(
         size = problem.client_sizes[swap.client]
         if swap.places.min() < 0 or swap.places.max() >= size:
             raise EmpiricsError(f"client {swap.client} has samples 0 to {size - 1}; got {swap.places}")
-        twin = _trained(problem.replacing(*swap), algorithm, setting, seed)
-        pairs = list(zip(base, twin, strict=True))
+        other = _trained(problem.replacing(*swap), algorithm, setting, seed)
+        pairs = list(zip(base, other, strict=True))
         separations.append([float((a - b).norm(dim=-1).mean()) for (_, a), (_, b) in pairs])
         changes.append([_loss(problem, a, swap) - _loss(problem, b, swap) for (a, _), (b, _) in pairs])
     return Pairs(np.array(separations), np.array(changes))

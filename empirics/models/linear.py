@@ -307,7 +307,7 @@ class LeastSquares(Linear):
         return lambda change: change
 
     def correct(self, output: Tensor, targets: Tensor) -> Tensor:
-        """Which samples have their own class's output largest; without classes there is no accuracy: not a number."""
+        """Which samples have their own class's output largest; NaN without classes."""
         if self.outputs == 1 or targets.ndim == 3:
             return output.new_full((len(output), output.shape[-1]), math.nan)
         return super().correct(output, targets)

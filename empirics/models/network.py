@@ -45,7 +45,7 @@ class Network:
     """The module that ``build`` makes, trained with ``loss``. Rows are ``(1, dim)``: one model at a time.
 
     Modules made of ``features`` and ``head`` offer both halves. Parameters whose name in ``layers`` begins with
-    ``head`` are the head of layer-wise methods; ``extractor`` moves that border behind the first so many layers (the L
+    ``head`` are the head of layer-wise methods; ``extractor`` moves that border behind the first layers (the L
     of FedALS, Table 3), where ``begins(name, ndim)`` says which parameters begin a layer. ``input_shape`` is checked
     where it is given. Outside of autograd, inputs go through in chunks of ``chunk`` samples. Dropout is refused: noise
     outside of the seeded streams.
@@ -132,8 +132,8 @@ class Network:
         except ValueError as error:  # torch's, of a single sample where batch norm sees no pixels
             if "value per channel" not in str(error):
                 raise
-            told = "batch norm has nothing to compare a batch of 1 sample with: take another batch size"
-            raise EmpiricsError(f"{self.name}: {told}") from None
+            problem = "batch norm has nothing to compare a batch of 1 sample with: take another batch size"
+            raise EmpiricsError(f"{self.name}: {problem}") from None
         finally:
             work.learning = False
 
@@ -168,7 +168,7 @@ class Network:
         return {name: slice(a, b) for name, a, b in zip(begins, [0, *starts[1:]], stops, strict=True)}
 
     def first(self, layers: int) -> slice:
-        """The columns of the first so many layers."""
+        """The columns of the first ``layers`` layers."""
         ranges = list(self.weight_layers.values())
         if not 1 <= layers <= len(ranges):
             raise EmpiricsError(f"extractor must be from 1 to the {len(ranges)} layers of {self.name}; got {layers}")

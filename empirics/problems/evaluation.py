@@ -75,7 +75,7 @@ class Samples:
         return self._kept[0][begin:end], self._kept[1][begin:end]
 
     def chunks(self, size: int) -> Iterator[tuple[slice, Tensor, Tensor]]:
-        """All samples, so many at a time: places, inputs ``(1, n, ...)``, targets ``(1, n, ...)``."""
+        """All samples in pieces: places, inputs ``(1, n, ...)``, targets ``(1, n, ...)``."""
         total = len(self.federation.members)
         for begin in range(0, total, size):
             end = min(begin + size, total)
@@ -161,7 +161,7 @@ def own(model: Model, rows: Tensor, clients: np.ndarray, samples: Samples) -> Me
 
 
 def each(model: Model, rows: Tensor, samples: Samples) -> Means:
-    """Every row's model on all samples alike ``(rows,)``."""
+    """Every row's model on all samples, equally weighted ``(rows,)``."""
     loss, right, samples = [], [], samples.like(rows)
     for part in rows.split(32 if model.stacked else 1):
         sums = [torch.zeros(len(part), dtype=torch.float64, device=rows.device) for _ in range(2)]

@@ -1,7 +1,7 @@
 """Data of one's own in a line: ``--csv FILE --target COLUMN`` in place of ``--problem`` and ``--partition``.
 
 It is short for ``--problem "logistic(held_out(table(...)), regularisation=0.01)" --partition "by_group()"``, and the
-line that it stands for is said.
+line that it abbreviates is printed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BY_GROUP = "by_group()"
 OWN = f"""data of your own, in place of --problem:
   --csv FILE --target COLUMN  a CSV file with a header; the column to predict, all others are features and hold numbers
   --group COLUMN              a client for every site, user, ... of this column, in place of --partition
-  --leave-out COLUMNS         columns that are no features, separated by blanks or commas
+  --leave-out COLUMNS         columns to leave out of the features, separated by blanks or commas
   --kind KIND                 what the target holds: numbers or classes (numbers with --model ridge; otherwise text and
                               at most {FEW} different whole numbers are classes)
   --model NAME                ridge, logistic, softmax, svm or a network (ridge for numbers, logistic for two classes,
@@ -65,8 +65,8 @@ def own_problem(
 
     A fifth of the rows is held out for tests. ``model`` is a linear model or a network, with options if need be
     (``femnist_dnn(hidden=9)``); without one it is that of the target's kind. ``regularisation`` is the L2 penalty of a
-    linear model, 0.01 unless told. ``kind`` says whether the target is ``"classes"`` or ``"numbers"``: with the model
-    ``ridge`` numbers unless told, otherwise as ``table`` decides.
+    linear model, 0.01 by default. ``kind`` says whether the target is ``"classes"`` or ``"numbers"``: with the model
+    ``ridge`` numbers by default, otherwise as ``table`` decides.
 
     Raises:
         EmpiricsError: in one line, where the data cannot be read, or model and target do not go together.
@@ -89,10 +89,10 @@ def own_problem(
     if not path:
         made = parse(written(word, FRAME, *more, **penalty), {**TASKS, FRAME: lambda: held}, "problem")
         return OwnProblem(made, partition, (f"the problem is {made}", *_held(held)))
-    told = {"target": target} | ({"group": group} if group else {}) | ({"leave_out": left} if left else {})
-    told |= {"kind": kind} if kind else {}
-    text = written(word, written("held_out", written("table", repr(path), **told)), *more, **penalty)
-    said = f'--csv stands for --problem "{text}"' + f' --partition "{partition}"' * bool(partition)
+    options = {"target": target} | ({"group": group} if group else {}) | ({"leave_out": left} if left else {})
+    options |= {"kind": kind} if kind else {}
+    text = written(word, written("held_out", written("table", repr(path), **options)), *more, **penalty)
+    said = f'--csv means --problem "{text}"' + f' --partition "{partition}"' * bool(partition)
     return OwnProblem(text, partition, (said, *_held(held)))
 
 
@@ -102,21 +102,21 @@ def given_or_own(
     """The problem and the partition that are given, or those of data of one's own, which are remarked.
 
     ``csv`` is the path of a file, ``frame`` a pandas DataFrame; ``own`` are the other arguments of ``own_problem``, of
-    which None and empty ones are not told. Without ``needed`` there may be no problem at all.
+    which None and empty ones are left out. Without ``needed`` there may be no problem at all.
     """
-    told = {name: value for name, value in own.items() if value is not None and value not in ("", (), [])}
+    options = {name: value for name, value in own.items() if value is not None and value not in ("", (), [])}
     data = [one for one in (csv, frame) if one is not None]
-    if not data and told:
-        raise EmpiricsError(f"{next(iter(told))}= goes with csv=FILE or frame=DATAFRAME, data of your own")
+    if not data and options:
+        raise EmpiricsError(f"{next(iter(options))}= goes with csv=FILE or frame=DATAFRAME, data of your own")
     if len(data) + (problem is not None) > 1 or (needed and not data and problem is None):
         raise EmpiricsError("give one of problem=MODEL(DATA), csv=FILE and frame=DATAFRAME")
     if not data:
         return problem, partition
-    if "target" not in told:
+    if "target" not in options:
         raise EmpiricsError("data of your own need target=COLUMN, the column to predict")
-    if "group" in told and partition != "iid":
+    if "group" in options and partition != "iid":
         raise EmpiricsError("group= makes a client of every group: leave partition= out, or group=")
-    made = own_problem(data[0], **told)
+    made = own_problem(data[0], **options)
     remark(made.remarks)
     return made.problem, made.partition or partition
 
@@ -138,7 +138,7 @@ def _held(data: Dataset) -> Iterable[str]:
     if not lost:
         return [said]
     more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-    return [said, f"{data.group_word} {lost[0]!r}{more} has all its lines held out, and is no client"]
+    return [said, f"{data.group_word} {lost[0]!r}{more} has all its lines held out, and is left out"]
 
 
 # ---- on a command line ----

@@ -85,7 +85,7 @@ class Pool:
 
     @cached_property
     def targets(self) -> Tensor:
-        """What the loss is told of the classes: (1, points)."""
+        """The targets as the loss takes them: (1, points)."""
         return self._whole.samples(0)[1].unsqueeze(0)
 
     @cached_property
@@ -101,7 +101,7 @@ class Pool:
 
     @property
     def smoothness(self) -> float:
-        """That of a client's loss whatever samples it draws: they may be all alike."""
+        """That of a client's loss whatever samples it draws: they may all be the same."""
         return self.sample_smoothness
 
     @property

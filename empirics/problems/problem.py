@@ -1,6 +1,6 @@
 """A federated problem: the model and the federation that training runs, and the constants that theorems ask for.
 
-The attributes are those the assumptions of ``bounds.assumptions`` read; None means that nobody knows. Constants of
+The attributes are those the assumptions of ``bounds.assumptions`` read; None means unknown. Constants of
 linear models are exact and hold at every model, those of networks have to be estimated
 (``empirics.measuring.constants``).
 """
@@ -51,7 +51,7 @@ class Population:
 
 @dataclass(frozen=True, eq=False)
 class FederatedProblem:
-    """``model`` trained on ``federation``; the global loss weighs clients alike or by their samples.
+    """``model`` trained on ``federation``; the global loss weights clients equally or by their samples.
 
     ``test`` is the common test set (its clients do not matter), ``local_test`` deals test samples to the same clients
     as ``federation``; ``population`` makes population risks exact. ``independent_samples`` says whether every client's
@@ -193,7 +193,7 @@ class FederatedProblem:
 
     @property
     def smallest_loss(self) -> float:
-        """The smallest global loss, or what it cannot fall below where nobody knows it."""
+        """The smallest global loss, or a lower bound where it is unknown."""
         return self.optimal_loss if self.convex else self.lower_bound
 
     @cached_property
@@ -210,7 +210,7 @@ class FederatedProblem:
             begin += len(group)
         return torch.cat(found)
 
-    # ---- constants that hold at every model; None where nobody knows ----
+    # ---- constants that hold at every model; None where unknown ----
 
     @property
     def smoothness(self) -> float | None:

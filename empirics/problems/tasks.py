@@ -76,7 +76,7 @@ class Task:
         return FederatedProblem.of(self.make(dealt.train), dealt, client_weight=client_weight)
 
     def pool(self, partition: Split | str, clients: int, samples: int, seed: int = 0) -> Pool:
-        """The data as the population, from which each of the ``clients`` draws so many ``samples`` with replacement.
+        """The data as the population, from which each of the ``clients`` draws ``samples`` samples with replacement.
 
         Args:
             partition: gives every client its distribution over the data: ``iid`` or ``dirichlet_replaced(0.3)``.

@@ -22,7 +22,7 @@ def on_threads(
     items: Iterable[S],
     done: Callable[[], None] = lambda: None,
 ) -> list[T]:
-    """``function(item)`` for every item, in their order, on so many threads; ``done`` is called after each.
+    """``function(item)`` for every item, in their order, on ``threads`` threads; ``done`` is called after each.
 
     After an exception or Ctrl-C the items under way are finished and no other begins. Items begin in their order, so
     the error that is raised, that of the first item, does not depend on the number of threads.

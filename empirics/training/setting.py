@@ -42,7 +42,7 @@ class Setting:
     """
 
     USUAL: ClassVar[dict[str, int]] = {"local_steps": 5}
-    """What a field that is left open stands for."""
+    """The value of a field that is left open."""
 
     rounds: int
     cohort: int
@@ -114,13 +114,13 @@ class Setting:
         return self.USUAL["local_steps"] if self.local_steps is None else self.local_steps
 
     def planned(self, samples: np.ndarray) -> np.ndarray:
-        """Local steps of a round, of each of the clients that hold so many ``samples``."""
+        """Local steps of a round, of each of the clients, which hold ``samples`` samples."""
         if self.local_epochs is None:
             return np.full(len(samples), self.steps)
         return -(-samples // self.batch) * self.local_epochs
 
     def check_cohort(self, clients: int) -> None:
-        """Refuse a cohort that so many clients cannot fill."""
+        """Raise if the cohort exceeds the number of clients."""
         if self.sampling != "with_replacement" and self.cohort > clients:
             raise EmpiricsError(f"cohort must be <= clients; got {self.cohort} > {clients}")
 

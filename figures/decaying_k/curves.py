@@ -34,7 +34,7 @@ from .grid import PLANS, remarks, tasks
 from .settings import CURVES, ETA_DECAYS, GAIN, JOINT, K_DECAYS, TASKS
 
 PLATEAU = "plateau"
-"""The curve that is no curve: where the validation error stops improving, a vertical line."""
+"""A vertical line instead of a curve: where the validation error stops improving."""
 TOLERANCE = POINT
 """Points of accuracy by which a schedule may fall short and still match another."""
 
@@ -42,7 +42,7 @@ TOLERANCE = POINT
 def rows(runs: Runs, scale: str, quantity: str) -> list[dict[str, Any]]:
     """Every schedule in every task, mean over seeds with the error that the figure shows, and the plateau.
 
-    The start, alike for all, is left out.
+    The start, equal for all, is left out.
     """
     found = []
     spread = standard_error if quantity == LOSS else interval
@@ -77,7 +77,7 @@ def caption(scale: str) -> str:
     here = tasks(scale)
     held = "" if scale == "paper" else "; what is scaled down stands beside each task"
     looks = plan.counts.get("validations", 0)
-    rule = f"validation accuracy (looked at {looks} times a run)" if looks else "the rolling training loss"
+    rule = f"validation accuracy (measured {looks} times a run)" if looks else "the rolling training loss"
     missing = [f"{', '.join(left)} on {task}" for task in here if (left := _left_out(scale, task))]
     return (
         f"At the {scale} scale ({remarks(scale)}{held}), {plan.seeds} seeds. "

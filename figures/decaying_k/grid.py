@@ -140,7 +140,7 @@ PLANS = {
 
 
 def data_of(scale: str, task: str) -> tuple[str, str]:
-    """The text of a task's data and the partition; both empty where nothing can stand in."""
+    """The text of a task's data and the partition; both empty where there is no substitute."""
     if scale == "smoke":
         return "held_out(digits)", "dirichlet(1.0)"
     return WHOLE[task] if scale == "paper" else FEDERATIONS.get(found(SETS[task]), ("", ""))

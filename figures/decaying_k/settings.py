@@ -62,7 +62,7 @@ class PrintedTask:
     batch: int
 
     def seconds(self, rounds: int, local_steps: int) -> float:
-        """The simulated time of so many rounds of Kη-fixed by eq. (5)."""
+        """The simulated time of a number of rounds of Kη-fixed by eq. (5)."""
         return float(
             runtime(
                 rounds=rounds,

@@ -103,7 +103,7 @@ def _times(scale: str) -> list[Place]:
 
 
 def _of_times(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
-    """Of logarithms, on whose scale the noise of all tasks is alike."""
+    """Of logarithms, on whose scale the noise of all tasks is about equal."""
     logs = {e.row: [float(np.log(value)) for value in e.ours] for e in entries if e.column == MILLISECONDS}
     names = [network_of(task) for task in TASKS]
     longer = [Pair(f"log {b} over {a}", logs[b], logs[a]) for a, b in pairwise(names)]

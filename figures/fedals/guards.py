@@ -40,7 +40,7 @@ def usual(
     """The guards of a finding that compares these methods, by name, for non-iid clients on the data behind a column.
 
     ``wanted``: the paper's data, where these are another set's. ``cure``: the finding is a gain, so that there must be
-    drift to cure, and room.
+    drift to cure, and room for improvement.
     """
     there = wanted or column
     iid, apart = (_accuracies(runs, scale, column, split) for split in ("iid", "non-iid"))
@@ -58,7 +58,7 @@ def usual(
 def trained(
     runs: Runs, scale: str, column: str, methods: Mapping[str, Sequence[Cell]], there: str, split: str
 ) -> list[Regime]:
-    """That these are as long as the paper's, or FedAvg has levelled off; and trained alike, step sizes searched."""
+    """That these are as long as the paper's, or FedAvg has levelled off; and equally trained, step sizes searched."""
     searched = [name for name, cells in methods.items() if cells and best(scale, place(cells[0].arguments))]
     alike = treatment(methods, searched)
     if "momentum" in alike.words and any("scaffold" in str(place(c[0].arguments)) for c in methods.values() if c):

@@ -83,5 +83,5 @@ def partition(split: str, text: bool = False) -> str:
 
 
 def here(column: str) -> str:
-    """The data set behind a printed name: itself, its stand-in, or empty."""
+    """The data set behind a printed name: itself, its substitute, or empty."""
     return found(SETS[column])

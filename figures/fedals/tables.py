@@ -202,9 +202,7 @@ def _splits_caption(scale: str) -> str:
     pairs = ", ".join(f"{border} for L = {layers}" for layers, border in plan.axes["borders"])
     first = min(border for _, border in plan.axes["borders"])
     alike = ", ".join(f"L = {layers}" for layers, border in plan.axes["borders"] if border == first)
-    stands = (
-        f" stands for as many of this network's {plan.counts['layers']}: {pairs}; L = 1 would be the run of {alike}"
-    )
+    stands = f" is that share of this network's {plan.counts['layers']}: {pairs}; L = 1 would be the run of {alike}"
     stands = "" if scale == "paper" else stands
     return (
         f"Test accuracy (%), non-iid, alpha = {ALPHA}; L of the paper's 20 layers{stands}; with all layers in the "

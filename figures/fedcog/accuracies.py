@@ -79,7 +79,7 @@ def accuracies(
     return table(f"fedcog.table_{number}", title, listed, said, judged, more=rest, corner=corner)
 
 
-# ---- Table 2: FLAIR, whose pictures are not here, and nothing stands for them: the reported numbers alone ----
+# ---- Table 2: FLAIR, whose pictures are not here, without a substitute: the reported numbers alone ----
 
 
 def _flair(runs: Runs, scale: str) -> Shown:
@@ -119,7 +119,7 @@ def _plugged(scale: str, method: str, word: str, setup: Setup) -> list[Cell]:
 
 
 def _of_plugged(runs: Runs, scale: str, at: Mapping[tuple[str, str], Entry]) -> list[Judged]:
-    """A method is compared with itself: it alone must be trained alike, with FedCOG and without."""
+    """A method is compared with itself: it alone must be trained equally, with FedCOG and without."""
     ran, pairs, compared = plugged(scale), [], []
     for row, kind in SPLITS.items():
         for m in chosen(scale, "plugged", PLUGGED):
@@ -279,7 +279,7 @@ def local_steps(
 def participation(
     found: Sequence[Entry], methods: Sequence[str], shown: Mapping[str, str], regimes: list[Regime]
 ) -> list[Judged]:
-    """What the paper reads off Table 7; off Table 8 it reads nothing else."""
+    """What the paper reads off Table 7; off Table 8 it reads the same."""
     at = by_place(found)
     rise = [rising(at, m, low, high) for m in methods for low, high in pairwise(shown.values())]
     return [judge("All methods gain with every step of the participation rate", rise, POINT, regimes)]

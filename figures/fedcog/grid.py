@@ -27,7 +27,7 @@ COST = {"moon": 2.2, "fedsam": 2, "vhl": 4.5, "fedreg": 15, "fedgen": 3, "feddec
 
 
 def _budget(step: float, image: float, other: float) -> Budget:
-    """Seconds of a local step, of a step of one client's generation, and of a cell that is no training run."""
+    """Seconds of a local step, of a step of one client's generation, and of a run without training."""
     return Budget(step={"": step}, image=image, whole={"generat": other, "class_counts": 5}, times=COST)
 
 
@@ -117,7 +117,7 @@ class Setup:
         return self.after(paper.ROUNDS)
 
     def after(self, rounds: int) -> Setting:
-        """The same of so many rounds."""
+        """The same for another number of rounds."""
         network = CNN if self.data != "CIFAR-100" else BIG
         cohort = self.clients if self.cohort is None else self.cohort
         work = rounds * round(self.stretch * paper.LOCAL_STEPS)
@@ -196,7 +196,7 @@ def runs(
     """A run for every seed: ``method`` by its printed name or as a call, after rounds of ``first`` (FedAvg for FedCOG,
     else itself); none where the data are not here.
 
-    ``changes`` are options of FedCOG. In the default setting local models are looked at one round later and at the end.
+    ``changes`` are options of FedCOG. In the default setting local models are measured one round later and at the end.
     """
     plan = PLANS[scale]
     if not problem(scale):
@@ -267,7 +267,7 @@ def distillation(scale: str) -> float:
 
 
 def generation(scale: str, job: str, **arguments: Any) -> list[Cell]:
-    """A cell that looks at generation itself, in the default setting, after FedAvg's rounds; none without data."""
+    """A run that measures generation itself, in the default setting, after FedAvg's rounds; none without data."""
     if not problem(scale):
         return []
     usual = {k: v for k, v in setting(scale, BASE).items() if k != "augment"}

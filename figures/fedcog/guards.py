@@ -29,7 +29,7 @@ def printed(name: str, row: str, column: str) -> float:
 
 
 def harm_cells(scale: str, data: str = paper.MAIN) -> list[Cell]:
-    """FedAvg with the least heterogeneous split: beside that of the paper, they show what heterogeneity costs."""
+    """FedAvg with the most homogeneous split: beside that of the paper, they show what heterogeneity costs."""
     return grid.runs(scale, PLAIN, Setup(data, dirichlet=max(paper.DIRICHLETS)))
 
 
@@ -52,7 +52,7 @@ def usual(
 ) -> list[Regime]:
     """The guards of a finding that compares methods at these places, each once; of their lengths one that fails.
 
-    ``later``: read so many rounds after the change; ``remedy``: that the first method cures what heterogeneity does;
+    ``later``: rounds after the change at which it is read; ``remedy``: the first method cures what heterogeneity does;
     ``ended``: curves that have levelled off are as good as long runs; ``read``: another number than the accuracy.
     """
     lengths: list[Regime] = []

@@ -39,13 +39,13 @@ MEASURES = {
 
 def runs_of(scale: str, method: str) -> list[Cell]:
     """Rounds of FedAvg, then at least one of the method."""
-    if method in (FEDCOG, "FedAvg"):  # longer runs that were looked at here too
+    if method in (FEDCOG, "FedAvg"):  # longer runs that were measured here too
         return grid.runs(scale, method)
     return grid.runs(scale, method, first="FedAvg", rounds=PLANS[scale].counts["first"] + 1)
 
 
 def measured(scale: str, quantity: str) -> Reader:
-    """A number per seed: the mean over clients after that round, accuracies in percent; the distance is no square."""
+    """A number per seed: the mean over clients after that round, accuracies in percent; the distance is not squared."""
     at = PLANS[scale].counts["first"] + 1
 
     def read(runs: Runs, cells: Sequence[Cell]) -> list[float]:

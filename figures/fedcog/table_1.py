@@ -49,7 +49,7 @@ def methods(scale: str, kind: str) -> tuple[str, ...]:
 
 
 def problem_of(scale: str, column: str) -> str:
-    """Network and data of a column; empty where its own data are not run (what stands for them is another column)."""
+    """Network and data of a column; empty where its own data are not run (their substitute is another column)."""
     name = setup_of(column).data
     return problem(scale, name) if name in PLANS[scale].networks else ""
 

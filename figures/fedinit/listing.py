@@ -23,7 +23,7 @@ WORDS = {
     "local learning rate": ("step_size",),
     "learning rate decay": ("step_size_decay",),
 }
-"""The arguments of a run that a row of the table speaks of."""
+"""The arguments of a run that a row of the table is about."""
 BETA = "relaxed coefficient beta"
 
 

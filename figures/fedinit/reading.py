@@ -48,11 +48,11 @@ def read_with(read: Callable[[Runs, str, Iterable[Cell]], list[float]], scale: s
 UNLIKE = ("step_size_decay",)
 """What the paper gives FedDyn of its own."""
 APART = tuple(replace(HOME, split=split) for split in SPLITS)
-"""Where clients are alike and where they are not: what that costs FedAvg is what the relaxed start is to mend."""
+"""IID clients and others: the relaxed start is to recover what heterogeneity costs FedAvg."""
 
 
 def apart(scale: str) -> list[Cell]:
-    """FedAvg's runs where clients are alike, which every finding on the relaxed start needs besides its own."""
+    """FedAvg's runs with IID clients, which every finding on the relaxed start needs besides its own."""
     return grid_runs(scale, APART[0], "FedAvg")
 
 

@@ -55,7 +55,7 @@ class Setup:
         return self.lasting(ROUNDS[self.data])
 
     def lasting(self, rounds: int, epochs: int | None = None) -> Setting:
-        """The same for so many rounds of so many local passes (None: as printed)."""
+        """The same for other numbers of rounds and local passes (None: as printed)."""
         total, cohort = SHARES[self.share]
         given = {"clients": total, "batch": BATCH, "local_epochs": epochs or INTERVAL}
         work = rounds * steps_of_round(given)

@@ -53,10 +53,10 @@ def curve(
     verdict: Sequence[str] | None = None,
 ) -> Rows:
     """One row per point."""
-    errors, silent = error or [math.nan] * len(y), outside or [False] * len(y)
+    errors, outsides = error or [math.nan] * len(y), outside or [False] * len(y)
     return [
         {**shared, "curve": name, "x": a, "y": b, "error": e, "outside": bool(s), "verdict": v}
-        for a, b, e, s, v in zip(x, y, errors, silent, verdict or [""] * len(y), strict=True)
+        for a, b, e, s, v in zip(x, y, errors, outsides, verdict or [""] * len(y), strict=True)
     ]
 
 
@@ -91,8 +91,8 @@ def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
 
 def remark(rows: Rows) -> str:
     """Which panels lie outside a theorem's conditions; empty for none."""
-    silent = list(dict.fromkeys(row["panel"] for row in rows if row["outside"] and row["curve"] == "bound"))
-    return f" OUTSIDE the conditions (dashed or open): {'; '.join(silent)}." if silent else ""
+    panels = list(dict.fromkeys(row["panel"] for row in rows if row["outside"] and row["curve"] == "bound"))
+    return f" OUTSIDE the conditions (dashed or open): {'; '.join(panels)}." if panels else ""
 
 
 # ---- drawing ----

@@ -1,4 +1,4 @@
-"""The gap against the number of clients where these are alike: does it fall like 1/K or like 1/K^2?"""
+"""The gap against the number of IID clients: does it fall like 1/K or like 1/K^2?"""
 
 from __future__ import annotations
 

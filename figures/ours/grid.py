@@ -28,7 +28,7 @@ REAL = ""
 
 @dataclass(frozen=True)
 class Draws:
-    """One federation of Theorem 4.1: model and data, how many draws, how regular, how skewed (None: alike)."""
+    """One federation of Theorem 4.1: model and data, how many draws, how regular, how skewed (None: IID)."""
 
     model: str
     named: str
@@ -47,7 +47,7 @@ class Draws:
 
 
 def _federations(seeds: int) -> tuple[Draws, ...]:
-    """Pictures come alike and skewed."""
+    """Pictures come IID and skewed."""
     pictures = [Draws(f, "digits", seeds, 0.5, c) for f in ("ridge", "softmax") for c in (None, 0.3)]
     return (*pictures, Draws("logistic", REAL, seeds, 0.1))
 
@@ -92,9 +92,9 @@ PLANS = {
                        train=0.025, fresh=12.5),
     ),
 }  # fmt: skip
-"""``ends`` are the numbers of rounds at which bounds are held against runs; ``steps`` and ``lengths`` the local steps
+"""``ends`` are the numbers of rounds at which bounds are compared with runs; ``steps`` and ``lengths`` the local steps
 and rounds among which the best is looked for. Quadratics come in ``instances``, ``runs`` of each sampled; ``compared``
-of them are held against every bound. Where no step size is set, the theorems' conditions choose it."""
+of them are compared with every bound. Where no step size is set, the theorems' conditions choose it."""
 
 
 def data(scale: str) -> str:
@@ -175,7 +175,7 @@ def best_steps(scale: str, instance: int, factor: float = 1.0) -> Cell:
 
 
 def steps_on_data(scale: str, steps: int) -> Cell:
-    """The measured squared gradient with so many local steps, every number at the same step size 1/(4L)."""
+    """The measured squared gradient by number of local steps, each at the same step size 1/(4L)."""
     plan = PLANS[scale]
     options = {"ends": plan.axes["lengths"], "local_steps": steps, "partition": "dirichlet(1)"}
     return plan.cell(

@@ -95,7 +95,7 @@ def _trained(runs: Runs, scale: str) -> dict[str, Points]:
 
 
 def _found(triples: Sequence[tuple[float, float, float]], values: Mapping[str, Any]) -> dict[str, Points]:
-    """The number of steps with the least value, and both formulas, by number of rounds."""
+    """The number of steps with the smallest value, and both formulas, by number of rounds."""
     lengths = sorted({int(r) for r, _, _ in triples})
     best = {r: float(min((v, k) for s, k, v in triples if s == r)[1]) for r in lengths}
     return {BEST: best, **{label: {r: _formula(name, values, r) for r in lengths} for label, name in CURVES.items()}}

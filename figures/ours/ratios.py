@@ -34,7 +34,7 @@ def never_below(
 ) -> Judged:
     """That no ratio of a bound to what it bounds is below 1 (by ``doubt``), of which those in ``exact`` surely are.
 
-    ``nothing`` is said where there are none, ``place`` says which is the least.
+    ``nothing`` is shown where there are none, ``place`` names the smallest.
     """
     if not rows:
         return Judged(words, Reproduction.UNDECIDED, nothing)

@@ -89,7 +89,7 @@ def limits(runs: Runs, scale: str) -> list[tuple[float, str]]:
 
 
 def alone_limit(name: str) -> float:
-    """The largest relaxation that the conditions on nothing else allow."""
+    """The largest relaxation that the conditions on it alone allow."""
     found = [c.relation for c in get(name).numeric_conditions]
     relations = [relation for relation in found if relation is not None and relation.free_symbols == {relaxation}]
     kept = np.ones(len(TRIED), dtype=bool)

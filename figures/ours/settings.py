@@ -9,10 +9,10 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "decaying_k": ("decaying_k.theorem_1", "decaying_k.theorem_1_repaired"),
     "fedcog": ("fedcog.theorem",),
 }
-"""Bounds with exact values on quadratics, by paper; the same are held against training."""
+"""Bounds with exact values on quadratics, by paper; the same are compared with training."""
 
 ROUNDS = ("fedals.rounds_inexact", "fedals.rounds_inexact_printed")
-"""Bounds on many rounds of FedALS, which quadratics with fresh noise say nothing of."""
+"""Bounds on many rounds of FedALS, which quadratics with fresh noise cannot measure."""
 
 TITLES = {
     "fedals.one_round": "one round",

@@ -21,7 +21,7 @@ from .settings import COMPARED, PAPERS, ROUNDS, title, TITLES
 
 QUADRATICS, DATA = "quadratics", "data"
 SIDES: dict[str, Callable[[str, str], Cell]] = {QUADRATICS: lambda s, b: exact(s, b, 0), DATA: trained}
-"""Where a bound is held against runs, and the cell of it."""
+"""Where a bound is compared with runs, and that run."""
 
 
 def cells_of(paper: str, sides: Sequence[str], scale: str) -> list[Cell]:
@@ -72,7 +72,7 @@ CURVES = {"bound": "bound", "first term alone": "first term", "measured": "measu
 
 
 def federations(scale: str) -> list[Draws]:
-    """Those drawn here: the first model, alike and skewed."""
+    """Those drawn here: the first model, IID and skewed."""
     return [f for f in PLANS[scale].axes["draws"] if f.model == "ridge"]
 
 

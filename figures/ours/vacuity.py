@@ -1,4 +1,4 @@
-"""Where a theorem says something: maps over two quantities of silence, of bounds above the trivial value, and below."""
+"""Where a theorem is informative: maps of where it does not apply, is vacuous, or informative."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _trivial() -> float:
 
 
 def _at(name: str, rounds: Grid, sizes: Grid, more: dict[str, float]) -> Grid:
-    """The bound at the federation's constants, NaN where it is silent."""
+    """The bound at the federation's constants, NaN where it does not apply."""
     problem, bound = _problem(), get(name)
     start = float(problem.loss(problem.start))
     known: dict[str, Any] = {q.name: getattr(problem, q.name) for q in bound.quantities if hasattr(problem, q.name)}
@@ -130,7 +130,7 @@ def _at(name: str, rounds: Grid, sizes: Grid, more: dict[str, float]) -> Grid:
 
 
 def draw(shown: Shown) -> Any:
-    """One map per theorem, hatched where it says nothing; lines where the bound is the trivial value, a tenth, ..."""
+    """One map per theorem, hatched where it does not apply; lines where the bound is the trivial value, a tenth, ..."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

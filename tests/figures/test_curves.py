@@ -1,4 +1,4 @@
-"""``fedbounds plot``: the numbers of a picture, where it is silent, and the same file for the same numbers."""
+"""``fedbounds plot``: the numbers of a picture, where it does not apply, and the same file for the same numbers."""
 
 import matplotlib
 import numpy as np
@@ -121,14 +121,14 @@ def drawn(shown, **options):
 
 def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
     ax, boxes = drawn(picture(bowl))
-    assert {"silent"} <= set(boxes)
+    assert {"does not apply"} <= set(boxes)
     solid = [line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 30]
     assert solid
     assert all(np.isnan(line.get_ydata()[20:]).all() for line in solid)
     ax, boxes = drawn(picture(bowl), outside=True)
     assert "OUTSIDE" in boxes
     silent = drawn(picture(bowl, words=("local_steps=40:60:5", "initial_gap=2")))[1]
-    assert any("test.bowl" in text and "silent" in text for text in silent)
+    assert any("test.bowl" in text and "does not apply" in text for text in silent)
     dashed = [line for line in ax.lines if line.is_dashed() and len(line.get_xdata()) == 30]
     np.testing.assert_allclose(
         dashed[0].get_ydata()[20:], (2.7 / np.arange(21, 31)) + 2.7 * np.arange(21, 31) ** 2 / 500

@@ -1,6 +1,6 @@
 """Runs that change their method: some rounds of one, then of another, from the very same state.
 
-Runs that begin alike share the beginning: a worker keeps the last few, so that twenty variants of one method cost
+Runs with the same beginning share it: a worker keeps the last few, so that twenty variants of one method cost
 twenty endings. A beginning depends on nothing but its arguments: whoever trains it, the numbers are the same.
 """
 
@@ -34,7 +34,7 @@ LAST = Rows("last")
 
 
 class SharedRun(NamedTuple):
-    """What two runs that begin alike share; the words of ``fedbounds train``."""
+    """What two runs with the same beginning share, by the names of ``fedbounds train``."""
 
     problem: str
     partition: str
@@ -60,7 +60,7 @@ class SharedRun(NamedTuple):
         return by_engine(dealt, self.engine)
 
     def rounds(self, number: int, clients: int) -> Setting:
-        """The setting of so many rounds."""
+        """The setting with this number of rounds."""
         return planned(clients, number, self.cohort, client_weight=self.client_weight, **dict(self.setting))
 
 

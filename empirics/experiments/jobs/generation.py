@@ -1,7 +1,7 @@
 """Cells on FedCOG's generation: the classes that clients lack, the images that one makes, the time all of it takes.
 
 Seconds are the processor's, of this one thread; what is compared takes turns within one cell, so that whatever else
-the machine does hits all alike.
+the machine does slows all of them equally.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def generation_seconds(
     clients: int,
     **setting: Any,
 ) -> Outcome:
-    """Seconds that one client takes to generate so many samples, again and again in turn; the first turn warms up."""
+    """Seconds that one client takes to generate the samples, method by method, repeatedly; the first turn warms up."""
     plan = _plan(problem, seed, partition, clients, setting)
     dealt, state = plan.deal(), _state(plan, first, after)
     work, shape = _work(plan, dealt, state)

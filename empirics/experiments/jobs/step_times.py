@@ -1,4 +1,4 @@
-"""Seconds per SGD step: all networks in turn inside one run, so that the machine's noise hits all alike."""
+"""Seconds per SGD step: all networks in turn inside one run, so that the machine's noise affects all equally."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ QUANTITIES = ("runtime", "train_loss", "test_accuracy", "local_steps")
 
 @dataclass(frozen=True)
 class Clock:
-    """Simulated seconds after some rounds and local steps, all clients alike; sizes in megabit, rates in Mbit/s."""
+    """Simulated seconds after some rounds and local steps, for identical clients; sizes in megabit, rates in Mbit/s."""
 
     minibatch_time: float
     model_size: float
@@ -67,7 +67,7 @@ class Clock:
 
 
 def times(seconds: float, points: int) -> list[float]:
-    """When a run is looked at: more often at first, where it moves fastest."""
+    """When a run is measured: more often at first, where it changes fastest."""
     return [seconds * (j / points) ** 2 for j in range(points + 1)]
 
 
@@ -83,7 +83,7 @@ class Counted:
 
 @dataclass
 class Plateau:
-    """Whether validation accuracy has stopped improving, which is looked at every ``every`` rounds.
+    """Whether validation accuracy has stopped improving, which is measured every ``every`` rounds.
 
     So it has once its mean over ``VALIDATIONS`` looks is not above that over as many before; the paper gives no number.
     """
@@ -169,9 +169,9 @@ def timed(
     validated: int = 0,
     **setting: Any,
 ) -> Outcome:
-    """One training run with one seed for as many rounds as end within ``seconds``, looked at ``points`` + 1 times.
+    """One training run with one seed for as many rounds as end within ``seconds``, measured ``points`` + 1 times.
 
-    Step schedules decay by their rolling loss, or with ``validated`` by validation accuracy every so many rounds.
+    Step schedules decay by their rolling loss, or with ``validated`` by validation accuracy at intervals of rounds.
 
     The training loss is that of ``probe`` training samples, the same ones for every algorithm (None: of all).
     ``engine`` is that of a training run.

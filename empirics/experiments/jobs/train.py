@@ -188,7 +188,7 @@ def outcome(run: Run, rows: Sequence[Row]) -> Outcome:
 def going_on(path: Path, rounds: int) -> Keeper | None:
     """The kept run that begins like this one, or a new one in its place where that cannot be gone on from.
 
-    None where a longer run is kept: it stays. The file's name stands for the words.
+    None where a longer run is kept: it stays. The file's name is a hash of the arguments.
     """
     path.parent.mkdir(parents=True, exist_ok=True)  # a driver makes the store with its first result
     try:

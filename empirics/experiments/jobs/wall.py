@@ -1,4 +1,4 @@
-"""Cells that time rounds: all methods take turns in one process, so that whatever else runs slows them all alike."""
+"""Runs that time rounds: all methods take turns in one process, so that other load slows all of them equally."""
 
 from __future__ import annotations
 

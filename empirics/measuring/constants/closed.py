@@ -1,4 +1,4 @@
-"""Constants in closed form that are no estimates: valid at every model, or along every run of plain averaged SGD.
+"""Constants in closed form, without estimates: valid at every model, or along every run of plain averaged SGD.
 
 A theorem holds with every constant that meets its assumption, so these are upper ends of what estimates look for.
 """
@@ -71,7 +71,7 @@ def _furthest(problem: FederatedProblem) -> Iterator[Constant]:
     """
     model = problem.model
     if problem.quadratics is not None and math.isfinite(problem.quadratics.uniform_dissimilarity):
-        how = f"{EVERYWHERE}: that of the quadratics, which all bend alike"
+        how = f"{EVERYWHERE}: that of the quadratics, which all have the same curvature"
         yield known("uniform_dissimilarity", problem.quadratics.uniform_dissimilarity, how)
     if not (isinstance(model, Linear) and math.isfinite(model.slope)):
         return

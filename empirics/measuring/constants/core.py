@@ -61,7 +61,7 @@ def between(word: str, value: float, low: float, high: float, how: str) -> Const
 
 
 def at_least(word: str, value: Any, how: str, low: Any = None) -> Constant:
-    """What was seen on a path (up to its error: ``low``), of a constant that nobody knows an upper end of."""
+    """What was seen on a path (up to its error: ``low``), of a constant whose upper end is unknown."""
     number = _plain(value)
     high = np.full(np.shape(number), math.inf).tolist() if np.ndim(number) else math.inf
     ends = number if low is None else _plain(low)

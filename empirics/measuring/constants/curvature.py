@@ -87,7 +87,7 @@ def _lanczos(product: Callable[[Tensor], Tensor], like: Tensor, which: str) -> t
 
 
 def roughly(product: Callable[[Tensor], Tensor], like: Tensor, steps: int = FEW_STEPS) -> Eigenvalues:
-    """The extreme eigenvalues after so many products, from inside of the spectrum: never too large in absolute value.
+    """The extreme eigenvalues after some products, from inside the spectrum: never too large in absolute value.
 
     Lanczos with full reorthogonalisation; the residuals say how far it has come.
     """

@@ -26,7 +26,7 @@ from .curvature import eigenvalues, FEW_STEPS, hessian_product, roughly
 from .noise import gradients_along, of_batches, offset_along, sample_noise
 
 SOME_SAMPLES = 256
-"""Samples whose curvature stands for that of all clients' samples where that need not be the largest."""
+"""Samples whose curvature represents that of all clients' samples where that need not be the largest."""
 
 
 def visited(problem: FederatedProblem, algorithm: Algorithm, setting: Setting, seed: int, most: int = 20) -> Tensor:

@@ -41,7 +41,7 @@ def compiled(model: Any) -> Any:
         return linear.of(model)
     if type(model) is not Network:  # a subclass may compute something else
         known = isinstance(model, Network)
-        raise NotServed(f"it is {type(model).__name__}" if known else "it is no network and no linear model")
+        raise NotServed(f"it is {type(model).__name__}" if known else "it is neither a network nor a linear model")
     from .layers import refuse_unserved
 
     refuse_unserved(model)

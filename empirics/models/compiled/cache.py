@@ -30,7 +30,7 @@ def version() -> str:
 def folder() -> Path | None:
     """The folder of this version's compiled code; None where none can be written, and code stays in memory.
 
-    Numba looks at the file of the outermost function alone, so that a change of an inner one would go unnoticed: the
+    Numba checks the file of the outermost function alone, so that a change of an inner one would go unnoticed: the
     version is in the folder's name.
     """
     root = os.environ.get("NUMBA_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -83,7 +83,7 @@ def entropy(memory, width, batch, targets, weight, z0, d0, classes):
 
 @kernel
 def zeros(memory, begin, end):
-    """Zeros, where a buffer has a rim that nobody writes."""
+    """Zeros, where a buffer has a rim that is never written."""
     for place in range(begin, end):
         memory[place] = ZERO
 

@@ -86,7 +86,7 @@ def gradients(
     ``pool (n, features)`` and ``targets`` (``(n,)``, class numbers where ``classes`` says so, or ``(n, outputs)``) lie
     flat. ``index (rows, steps, batch)`` says where samples are, ``weight (1 or rows, 1 or steps, batch)`` what they
     weigh. With ``sizes`` of steps, models walk in place from ``step`` on, each to its own end of ``ends``; ``found`` is
-    room for one gradient then. Returns whether all class numbers were some.
+    space for one gradient then. Returns whether all class numbers were valid.
     """
     batch, dim, walking = index.shape[2], outputs * features, len(sizes) > 0
     w, g, penalty = models.reshape(-1), found.reshape(-1), models.dtype.type(regularisation)

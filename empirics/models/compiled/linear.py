@@ -30,7 +30,7 @@ class PoolBatches(Protocol):
 
     @property
     def arrays(self) -> tuple[Array, Array, Array, Array | None] | None:
-        """Inputs and targets, flat, places and weights (None: all alike); None where they do not lie on a CPU."""
+        """Inputs and targets, flat, places and weights (None: all equal); None where they do not lie on a CPU."""
 
 
 class OneSample(NamedTuple):
@@ -93,7 +93,7 @@ class CompiledLinear(Linear):
             self.kind, models, g.numpy(), inputs, index, step, steps, sizes, targets, batches.targets.dtype is CLASS,
             weight, self.features, self.outputs, self.regularisation, EXPONENTIAL[models.dtype],
         )  # fmt: skip
-        return right  # false: a target is no class, and torch says which
+        return right  # false: a target is not a class; torch names it
 
     def _takes(self, targets: Tensor, kind: torch.dtype) -> bool:
         """Whether targets of samples are class numbers, or numbers in the model's own precision."""

@@ -83,7 +83,7 @@ class CompiledNetwork(Network):
         return row.dtype == torch.float32 and row.device.type == "cpu" and row.shape == (self.dim,)
 
     def _memory(self, plan: PassPlan) -> Tensor:
-        """Memory of passes that nobody comes back to, one for every thread."""
+        """Memory of passes without a backward pass, one for every thread."""
         kept: Tensor | None = getattr(self._own, "memory", None)
         if kept is None or kept.numel() < plan.size:
             kept = self._own.memory = torch.empty(plan.size)
@@ -188,7 +188,7 @@ class CompiledNetwork(Network):
             plan, plan.entropy, len(samples), self._memory(plan), row, g.numpy(), _flat(samples),
             targets=_flat(targets.long()), weights=weights,
         )  # fmt: skip
-        return g if right else None  # a target that is no class: torch says which, or leaves it out
+        return g if right else None  # a target that is not a class: torch names it, or leaves it out
 
 
 def _flat(tensor: Tensor) -> Array:
@@ -201,7 +201,7 @@ def _run(
     plan: PassPlan, lines: Array, count: int, memory: Tensor, row: Tensor, g: Array = NO_FLOATS,
     source: Array = NO_FLOATS, target: Array = NO_FLOATS, targets: Array = NO_TARGETS, weights: Array = NO_FLOATS,
 ) -> bool:  # fmt: skip
-    """Carry out some operations of a plan on so many samples."""
+    """Carry out some operations of a plan on a number of samples."""
     done = carry_out(
         lines, plan.taps, plan.pixels, plan.made.width, count, memory.numpy(), _flat(row), g, source, target, targets,
         weights,

@@ -76,7 +76,7 @@ class Passes:
         return buffer
 
     def allocate_numbers(self, numbers: int) -> int:
-        """Working memory for so many numbers; what follows is aligned again."""
+        """Working memory for a number of floats; what follows is aligned again."""
         begin = self.size
         self.size = begin - (-numbers // WIDTH) * WIDTH
         return begin
@@ -118,9 +118,9 @@ class PassPlan:
         self.size = made.size
 
     def pays(self, count: int, back: bool) -> bool:
-        """Whether this takes less time than torch's passes on so many samples, there and back or only there.
+        """Whether this takes less time than torch on a number of samples, forward and backward or forward only.
 
-        Measured, for it is no matter of right or wrong. Batches are padded, so that few samples cost as much as many;
+        Measured, since it concerns speed only. Batches are padded, so that few samples cost as much as many;
         and passes of many are matrix products, at which torch is good but for convolutions of few channels.
         """
         convolves = any(layer.kind == "convolution" for layer in self.layers)

@@ -45,7 +45,7 @@ block = _blocks(BLOCKS)
 
 @kernel
 def blocked(left):
-    """How many outputs ``block`` makes when so many are left."""
+    """How many of the remaining outputs ``block`` makes."""
     for size in BLOCKS:
         if left >= size:
             return size

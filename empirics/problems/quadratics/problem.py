@@ -189,7 +189,7 @@ class Quadratics:
 
     @cached_property
     def uniform_dissimilarity(self) -> float:
-        """The largest ``||grad F_i(w) - grad F(w)||^2`` over clients and models: infinite unless all bend alike."""
+        """The largest ``||grad F_i(w) - grad F(w)||^2`` over clients and models: infinite unless curvatures agree."""
         if np.ptp(self.curvatures, axis=0).max() > SINGULAR * self.smoothness:
             return float("inf")
         return float((self.client_gradients(self.minimiser) ** 2).sum(-1).max())

@@ -24,8 +24,8 @@ def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | 
     """The engine for a model on the device its data lie on: the same numbers on a CPU, whichever it is.
 
     Models with closed-form gradients are stacked, compiled or not. Networks on a CPU go one client after another: in
-    this process if ``workers`` is 1, in so many worker processes if it is more, and by default in this process until
-    the work ahead is worth one process per core. Compiled networks go on so many threads. Networks on a GPU run as
+    this process if ``workers`` is 1, in ``workers`` processes if it is more, and by default in this process until
+    the work ahead is worth one process per core. Compiled networks use as many threads. Networks on a GPU run as
     graphs.
     """
     if workers is not None and workers < 1:

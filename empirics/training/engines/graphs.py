@@ -220,7 +220,7 @@ class _Chunk:
         return w
 
     def _by_steps(self, who: tuple[Any, ...]) -> Tensor | None:
-        """Step by step, each a recording for so many active rows; None if they have to be done another way."""
+        """Step by step, each a recording for its number of active rows; None if they have to be done another way."""
         work, rows = self.work, len(self.work.steps)
         self.buffers = buffers = self.engine.buffers(self.room, 1, work, self.batches)
         buffers.fill(work)

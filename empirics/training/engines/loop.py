@@ -75,5 +75,5 @@ class ClientLoop:
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """The one pool of so many threads: a network builds a module for every thread that it meets."""
+    """The one pool with this number of threads: a network builds a module for every thread that it meets."""
     return ThreadPoolExecutor(threads, "fedbounds")

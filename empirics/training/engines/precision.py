@@ -1,4 +1,4 @@
-"""How a GPU multiplies, for training and for measuring alike: in float32 unless something else is asked for."""
+"""How a GPU multiplies, in training and in measuring: in float32 by default."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ class _Pickler(cloudpickle.Pickler):
         if not isinstance(value, Tensor):
             return super().reducer_override(value)
         if value.nbytes >= LARGE:
-            with suppress(RuntimeError):  # no room for shared memory: then by value
+            with suppress(RuntimeError):  # no space for shared memory: then by value
                 return reduce_tensor(value.detach().share_memory_())
         return _copied, (value.detach().contiguous().numpy(),)
 
