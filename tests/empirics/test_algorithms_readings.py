@@ -201,16 +201,16 @@ def ratio(losses: list[float], window: int) -> float:
 
 
 def plain_run(setting: Setting) -> slow.Plain:
-    """The same work as numbers and lists."""
+    """The same work as lists of samples."""
     data = []
     for k in range(FEDERATION.clients):
         inputs, labels = FEDERATION.samples(k)
-        data.append(list(zip(inputs.tolist(), labels.tolist(), strict=True)))
+        data.append(list(zip(inputs.numpy(), labels.tolist(), strict=True)))
     return slow.Plain(
         data=data,
         cohorts=[draw_cohort(setting, FEDERATION, SEED, r)[0].tolist() for r in range(setting.rounds)],
         weights=shares(setting, FEDERATION).tolist(),
-        start=list(START),
+        start=np.array(START),
         eta=setting.step_size,
         steps=setting.steps,
         batch=setting.batch,

@@ -30,7 +30,6 @@ from empirics.exact import (
     Tracing,
 )
 from empirics.exact.draws import listed as listed_draw
-from empirics.exact.rounds import after, listed
 from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
 from empirics.training.rounds import draw_cohort, rounds
 from empirics.training.setting import Setting
@@ -234,6 +233,9 @@ def test_runs_that_leave_the_numbers_and_cohorts_that_are_too_many_are_refused()
         draw("without_replacement", 6, [3, 2], np.full(2, 0.2))
     with pytest.raises(EmpiricsError, match="1 of 2"):
         expected("fedavg()", [Group(1, 0, weight=2), Group(1, 1)], 0, Setting(1, 1))
+    for weights, cohort, named in (([0.2, 0.5, 0.3], 2, "2 of 3"), (None, 4, "cohort .*4")):
+        with pytest.raises(EmpiricsError, match=named):
+            Averaging(random_quadratics(3, clients=3, dim=2, weights=weights), cohort)
 
 
 # ---- readings by their definitions ----
@@ -272,21 +274,6 @@ def test_a_thousand_clients_of_whom_ten_take_part_are_followed_without_listing_a
     wanted = (ends.mean() - problem.minimiser[0]) ** 2 + apart + noise
     assert run.server["distance_sq"][1] == pytest.approx(wanted, rel=1e-9)
     assert len(run.clients.sizes) == 2
-
-
-def test_any_horizon_is_reached_by_squaring():
-    draws = np.random.default_rng(5)
-    matrix, constant, start = 0.3 * draws.standard_normal((4, 4)), draws.standard_normal(4), draws.standard_normal(4)
-    states = listed(matrix, constant, start, 37)
-    for count in (1, 2, 23, 37):
-        last, total = after(matrix, constant, start, count)
-        np.testing.assert_allclose(last, states[count], rtol=1e-12)
-        np.testing.assert_allclose(total, states[:count].sum(0), rtol=1e-12)
-    whole = FRACTIONS.array(np.round(100 * matrix).astype(int)) / 100
-    told = listed(whole, FRACTIONS.array([1, 2, 3, 4]), FRACTIONS.array([0, 1, 0, 2]), 11)
-    assert (after(whole, FRACTIONS.array([1, 2, 3, 4]), FRACTIONS.array([0, 1, 0, 2]), 11)[0] == told[11]).all()
-    rest = np.linalg.solve(np.eye(4) - matrix, constant)
-    np.testing.assert_allclose(after(matrix, constant, start, 2**40)[0], rest, rtol=1e-10)
 
 
 # ---- plain averaged SGD without cohorts ----
@@ -333,12 +320,6 @@ def test_step_sizes_taken_one_after_another_give_the_same_and_what_diverges_is_i
     monkeypatch.setattr("empirics.exact.averaging.AT_ONCE", 1)
     apart = runs.readings(5, STEP_SIZES, 4)
     assert all(apart[word] == pytest.approx(together[word], rel=1e-12) for word in WORDS)
-
-
-def test_clients_that_weigh_differently_are_not_drawn_by_halves():
-    for weights, cohort, named in (([0.2, 0.5, 0.3], 2, "2 of 3"), (None, 4, "cohort .*4")):
-        with pytest.raises(EmpiricsError, match=named):
-            Averaging(random_quadratics(3, clients=3, dim=2, weights=weights), cohort)
 
 
 def sample_gradients(rng, sizes, dim):
@@ -428,37 +409,21 @@ def worst(sampled, trajectory):
     return max(away), stats.norm.isf(ERROR_RATE / 2 / len(away))
 
 
-SAMPLED = {
-    "fedavg, Case I, weighted": (
-        "fedavg",
-        {"cohort": 2, "sampling": "with_replacement", "client_weight": "samples"},
-        {"weights": UNEVEN},
-    ),
-    "fedavg, Bernoulli, weighted": (
-        "fedavg",
-        {"cohort": 2, "sampling": "bernoulli", "client_weight": "samples"},
-        {"weights": UNEVEN},
-    ),
-    "falling step size, momentum": ("fedprox(mu=0.7)", {"cohort": 2, "step_size_decay": 0.8, "momentum": 0.4}, {}),
-    "falling local steps": ("scheduled(fedavg(), schedule='k_rounds')", {"cohort": 2, "local_steps": 4}, {}),
-    "scaffold": ("scaffold", {"cohort": 2}, {}),
-    "fedinit, stale models": ("fedinit(beta=0.3)", {"cohort": 2}, {}),
-    "fedinit, proof": ("fedinit(beta=0.3, reading='proof')", {"cohort": 2}, {}),
-    "fedals": ("fedals(alpha=2)", {"cohort": 3, "rounds": 3}, {}),
-    "unbiased, weighted": (
-        "fedavg",
-        {"cohort": 2, "client_weight": "samples", "average": "unbiased"},
-        {"weights": UNEVEN},
-    ),
-    "server momentum": ("fedavgm(momentum=0.5)", {"cohort": 2}, {}),
-}
+SAMPLED = [
+    ("fedavg", {"sampling": "with_replacement", "client_weight": "samples"}, UNEVEN),
+    ("fedavg", {"sampling": "bernoulli", "client_weight": "samples"}, UNEVEN),
+    ("fedavg", {"average": "unbiased", "client_weight": "samples"}, UNEVEN),
+    ("fedprox(mu=0.7)", {"step_size_decay": 0.8, "momentum": 0.4}, None),
+    ("scheduled(fedavg(), schedule='k_rounds')", {"local_steps": 4}, None),
+    ("fedals(alpha=2)", {"cohort": 3, "rounds": 3}, None),
+]
+"""What the plain loops in fractions do not have."""
 
 
-@pytest.mark.parametrize("case", SAMPLED)
-def test_sampled_training_agrees_with_the_exact_moments(case):
-    written, options, fields = SAMPLED[case]
-    setting = Setting(**{"rounds": 2, "cohort": 3, "local_steps": 2, "step_size": 0.25, **options})
-    quadratics = noisy(**fields)
+@cases("written options weights", SAMPLED)
+def test_sampled_training_agrees_with_the_exact_moments(written, options, weights):
+    setting = Setting(**{"rounds": 2, "cohort": 2, "local_steps": 2, "step_size": 0.25, **options})
+    quadratics = noisy(weights=weights)
     trajectory = exact_run(quadratics, algorithm(written), setting)
     away, limit = worst(sample(quadratics, written, setting), trajectory)
     assert away < limit
