@@ -10,7 +10,6 @@ from refusals import all_refused, refusal
 from empirics.algorithms import algorithm
 from empirics.experiments.jobs.continued import continued
 from empirics.experiments.jobs.generation import generation_seconds, images, round_seconds
-from empirics.experiments.jobs.step_times import step_times
 from empirics.experiments.jobs.timed import timed, times
 from empirics.experiments.jobs.train import train
 from empirics.experiments.jobs.wall import seconds
@@ -109,17 +108,6 @@ def test_own_tests_stand_in_for_a_common_one_and_nothing_for_none_or_too_little_
             (lambda: timed(**{**PLAN, "seconds": 40.0, "algorithm": "fedavg", "validated": 3}), "validated"),
         ]
     )
-
-
-def test_seconds_per_step_of_every_network():
-    networks = [
-        {"network": "sent140_linear(words=20)", "batch": 3},
-        {"network": "shakespeare_gru(classes=5, width=4, length=6)", "batch": 2, "tokens": 5},
-    ]
-    outcome = step_times(networks, repeats=3, seed=2)
-    assert outcome.columns["network"] == [n["network"] for n in networks]
-    assert np.all(np.array(outcome.columns["seconds"]) > 0)
-    assert outcome.facts["parameters"][0] == 42
 
 
 WHAT = {"problem": "softmax(iris, regularisation=0.02)", "clients": 4, "seed": 3, "batch": 10, "local_steps": 2}

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from statistics import median
@@ -16,9 +15,8 @@ from torch import nn
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
-from empirics.errors import Diverged, EmpiricsError
+from empirics.errors import Diverged
 from empirics.experiments import Cell
-from empirics.experiments.processes import running_cluster
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
@@ -234,20 +232,6 @@ def test_second_gradients_of_rows_and_inputs_are_those_of_torch():
         assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("field", ["row", "targets", "weight", "class"])
-def test_what_does_not_fit_is_torchs_error(field):
-    """An array that is too short, or a target that is no class."""
-    net = compiled(network("femnist_dnn"))
-    batch = batch_of(net, net.input_shape, 6, 62, weighted=True)
-    given = dict(zip(("inputs", "targets", "weight"), batch, strict=True)) | {"row": net.start(5).unsqueeze(0)}
-    if field == "class":
-        given["targets"].fill_(62)
-    else:
-        given[field] = given[field][:, :-2]
-    with pytest.raises((ValueError, RuntimeError, IndexError)):
-        net.gradient(given["row"], (given["inputs"], given["targets"], given["weight"]))
-
-
 # ---- training ----
 
 
@@ -378,14 +362,3 @@ def test_training_without_numba_takes_torch_and_one_line_says_so():
     assert "numba" in reason
     assert "ModuleNotFoundError" in reason
     assert "torch" in engine
-
-
-def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba(monkeypatch):
-    class Client(nullcontext):
-        def run(self, ask, engines):
-            assert ask(engines) == ""  # here it can be loaded
-            return {"tls://here:1": "", "tls://there:2": "numba cannot be loaded"}
-
-    monkeypatch.setattr("distributed.Client", lambda address, **_: Client())
-    with pytest.raises(EmpiricsError, match="tls://there:2, numba cannot be loaded"):
-        running_cluster("tls://head:3", {"torch", ENGINES[-1]}).__enter__()

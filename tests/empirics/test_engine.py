@@ -14,7 +14,7 @@ from empirics.algorithms import algorithm
 from empirics.errors import Diverged, EmpiricsError
 from empirics.models.linear import LeastSquares, Logistic, SquaredHinge
 from empirics.training.engines import ClientLoop, Stacked
-from empirics.training.rounds import draw_cohort, local_models, plan, play, rounds
+from empirics.training.rounds import draw_cohort, plan, play, rounds
 from empirics.training.setting import Setting
 
 RAGGED = (7, 9, 12, 5, 10, 8, 23)
@@ -233,20 +233,6 @@ def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
     one, other = results
     for name in one:
         torch.testing.assert_close(one[name], other[name], rtol=0, atol=1e-12)
-
-
-def test_local_models_of_everyone_leave_the_state_alone():
-    text = "layerwise(scaffold(), alpha=2)"
-    states = rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8)
-    next(states), next(states)
-    state = next(states)
-    before = pickle.dumps((state.model, state.memory, state.server))
-    ends = local_models(MODEL, FEDERATION, algorithm(text), SETTING, 8, state)
-    assert ends.shape == (5, 4)
-    assert pickle.dumps((state.model, state.memory, state.server)) == before
-    clients = draw_cohort(SETTING, FEDERATION, 8, 2)[0]
-    mean = next(states).model
-    torch.testing.assert_close(mean, ends[clients].mean(0), rtol=0, atol=1e-13)
 
 
 def test_a_diverging_run_says_when_who_and_how_large():

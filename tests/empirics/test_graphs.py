@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import pytest
 import torch
 from empirics_toys import ByRound, directed, even, Halving, ragged, small, TowardsAll
@@ -17,7 +16,7 @@ from empirics.training.engines import ClientLoop
 from empirics.training.engines.graphs import captured, Graphs
 from empirics.training.engines.precision import computing
 from empirics.training.engines.stacking import StackedNetwork
-from empirics.training.engines.tracing import ActiveRows, draws_nothing, Rehearsal, Unseen, Untraceable
+from empirics.training.engines.tracing import draws_nothing, Rehearsal, Untraceable
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -88,12 +87,6 @@ def test_first_losses_are_the_loops():
             ]
             assert runs[0] == pytest.approx(runs[1], rel=1e-12)
             assert len(set(runs[0])) == 5
-
-
-def test_an_engine_serves_one_run_after_another():
-    engine = Graphs(2)
-    for algorithm, federation in ((fedavg, ragged(EXACT)), (scaffold(), even(EXACT)), (fedavg, even(EXACT))):
-        assert gap(engine, algorithm, setting(local_epochs=1), federation) < 1e-12
 
 
 # ---- what cannot be replayed ----
@@ -180,20 +173,6 @@ def test_kernels_that_may_draw_for_dropout_pass_where_there_is_none():
         for chance, passes in ((0.0, True), (0.2, False)):
             given = [chance if i == place else value for i, value in enumerate(arguments)]
             assert draws_nothing(kernel, given, {}) is passes
-
-
-def test_values_of_a_round_cannot_be_read():
-    unseen = Unseen("the clients' seed")
-    assert unseen[2:3] is unseen
-    for use in (lambda u: u + 1, lambda u: int(u), lambda u: u == 3, lambda u: np.asarray(u), bool, len, hash):
-        with pytest.raises(Untraceable, match="the clients' seed is used in local steps"):
-            use(unseen)
-    active = torch.arange(3)
-    rows = ActiveRows("last", torch.randn(3, 2), active)
-    assert torch.equal(rows[active[:2]], rows.rows[:2])
-    for use in (lambda r: r[torch.arange(3)], lambda r: r[0], lambda r: r.mean(0)):
-        with pytest.raises(Untraceable, match="all clients' last"):
-            use(rows)
 
 
 # ---- parts ----

@@ -4,11 +4,10 @@ import codecs
 import json
 
 import pytest
-from refusals import all_refused, refusal
+from refusals import all_refused
 from sweep_cells import HERE
 
 from empirics.experiments import Store
-from empirics.experiments.checking import check_words
 from empirics.experiments.grids import Grid, read_grid
 from fedbounds import main
 
@@ -175,26 +174,6 @@ def test_cells_that_cannot_run_are_found_before_the_first_starts_by_a_sweep_and_
         all_refused({grid: f"partition={wrong}"}, line)
 
 
-def test_a_network_without_test_samples_is_found_without_training_it(line, monkeypatch):
-    monkeypatch.setattr("empirics.training.rounds.play", lambda *_, **__: pytest.fail("no round is trained"))
-    all_refused({"femnist_dnn(digits)": "test samples"}, lambda problem: line(written({"problem": problem})))
-
-
-def test_two_spellings_of_one_run_are_refused_by_name():
-    same = {"problem": "softmax(iris)", "algorithm": "fedprox(0.3)", "rounds": 2, "seed": 5, "clients": 3}
-    spellings = [
-        ("algorithm", "fedavg()", "fedavg"),
-        ("algorithm", "fedinit(0.1)", "fedinit(beta=0.1)"),
-        ("partition", "iid", "iid()"),
-        ("partition", "dirichlet(0.3)", "dirichlet(alpha=0.3)"),
-        ("problem", "softmax(iris)", "softmax(iris, regularisation=0.001)"),
-    ]
-    for word, one, other in spellings:
-        fixed = {name: item for name, item in same.items() if name != word}
-        grid = Grid("g", {**fixed, "measure": ["train_loss"]}, {word: [one, other]})
-        assert f"{word} '{one}' and '{other}'" in refusal(check_words, grid.cells())
-
-
 def test_a_function_of_ones_own_is_compared_with_its_arguments(line, tmp_path):
     own = tmp_path / "own.py"
     own.write_text("import nothing_of_this_name\n")
@@ -220,8 +199,3 @@ def test_what_is_there_is_not_tried_again_and_a_grid_that_is_refused_leaves_it(t
     assert main([*words, "--fresh"]) == 2
     assert "cohort" in capsys.readouterr().err
     assert before == Store(store).file.read_bytes()
-
-
-@pytest.mark.slow
-def test_workers_look_for_mistakes_before_they_start(line):
-    all_refused({"fedavgg()": "'fedavg'"}, lambda text: line(written({"algorithm": text}), "--workers", "1"))

@@ -19,7 +19,7 @@ from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
 from empirics.models.losses import CrossEntropy, IGNORED, MultiLabel, NextToken
 from empirics.models.networks import Generator, network, NETWORKS, pooling
-from empirics.models.networks.decoder import BYTE_TOKENS, byte_tokens, END, released_names
+from empirics.models.networks.decoder import released_names
 from empirics.models.networks.pooling import relu_pool
 
 COUNTS = {
@@ -246,24 +246,6 @@ def at_any_size(monkeypatch):
     monkeypatch.setattr(pooling, "SMALLEST", 1)
 
 
-@pytest.mark.parametrize("shape", [(32, 6, 24, 24), (3, 2, 8, 6), (5, 4, 2, 2), (1, 1, 4, 50)])
-def test_values_and_gradients_are_exactly_torch_s(shape, at_any_size):
-    for wanted in ((0,), (1,), (0, 1)):  # of the input, of the bias, of both
-        x, bias = random(shape, 1, 0 in wanted), random(shape[1:2], 2, 1 in wanted)
-        assert pooling._suits(x)
-        out, expected = relu_pool(x, bias), plain(x, bias)
-        assert torch.equal(out, expected)
-        asked = [(x, bias)[place] for place in wanted]
-        pull = random(out.shape, 3, requires_grad=False)
-        gradients, torchs = (torch.autograd.grad(made, asked, pull) for made in (out, expected))
-        if 0 in wanted:
-            assert torch.equal(gradients[0], torchs[0])
-            assert 0 < (gradients[0] != 0).double().mean() <= 0.25
-        torch.testing.assert_close(gradients[-1], torchs[-1], rtol=1e-13, atol=1e-13)  # a bias: in another order
-    alone = random(shape, 1)
-    assert torch.equal(relu_pool(alone), plain(alone, None))
-
-
 def test_ties_send_the_gradient_to_exactly_one_of_the_largest(at_any_size):
     x = torch.tensor([[1.5, 1.5, 0.2, 0.3], [1.5, 0.7, 0.9, 0.9]], dtype=torch.float64).view(1, 1, 2, 4)
     x.requires_grad_()
@@ -444,15 +426,6 @@ def test_weights_that_do_not_fit_get_one_clear_line(spoil, named, tmp_path):
 
 def without(stored, word):
     return {name: tensor for name, tensor in stored.items() if word not in name}
-
-
-def test_bytes_are_cut_and_padded():
-    tokens = byte_tokens(["to be", "ümlaut", ""], 6)
-    assert tokens.dtype == torch.int16
-    assert tokens[0].tolist() == [*b"to be", END]
-    assert bytes(tokens[1].tolist()) == "ümlaut".encode()[:6]
-    assert tokens[2].tolist() == [END] * 6
-    assert tokens.max() < BYTE_TOKENS
 
 
 def surprise(logits: list[float], target: int) -> float:

@@ -1,6 +1,5 @@
 """``path/file.py:variable``: a user's own algorithm, partition, problem and job, in this process and in workers."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from empirics.problems.tasks import task
 from empirics.training.engines import ClientLoop
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
-from fedbounds import main
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_algorithm.py"
 
@@ -133,18 +131,6 @@ def test_an_algorithm_that_raises_at_once_or_later_names_file_and_line(tmp_path,
         assert "'missing'" in err
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("raised", "after"), [("SystemExit(0)", 1), ("KeyboardInterrupt", 1), ("KeyboardInterrupt", 25)]
-)
-def test_an_algorithm_that_would_end_its_worker_names_file_and_line(tmp_path, capfd, raised, after):
-    inner, _, sweep = broken(tmp_path, f"raise {raised}", after)
-    assert main([*sweep, "--workers", "1"]) == (1 if after > 1 else 2)
-    err = capfd.readouterr().err
-    assert f"{inner}, line 9: {raised.partition('(')[0]}" in err
-    assert "Traceback" not in err
-
-
 def test_a_result_of_a_file_or_table_that_has_changed_since_is_marked_as_stale(file, tmp_path, run):
     sheet = tmp_path / "my.csv"
     problems = {file: f"{file}:my_problem", sheet: f"ridge(table('{sheet}', target='y'))"}
@@ -164,35 +150,3 @@ def test_a_result_of_a_file_or_table_that_has_changed_since_is_marked_as_stale(f
         assert (status, out.split(), err) == (0, ["step_size", "0.3"], "")
         path.unlink()  # then nobody knows
         assert run(*words, "stale=no")[::2] == (0, "")
-
-
-def test_kept_runs_of_a_table_that_has_changed_since_do_not_go_on(tmp_path, run):
-    sheet = tmp_path / "my.csv"
-    sheet.write_text("x,y\n1.5,2.5\n0.5,3.5\n0.25,4.5\n")
-    words = ["train", "--problem", f"ridge(table('{sheet}', target='y'))", "--clients", "2", "--batch", "1"]
-    words += ["--keep-state", tmp_path / "kept.pt", "--rounds"]
-    assert run(*words, "2")[0] == run(*words, "3")[0] == 0
-    sheet.write_text(sheet.read_text().replace("0.25", "0.75"))
-    status, _, err = run(*words, "4")
-    assert status == 2
-    assert "kept.pt" in err
-
-
-def swept(tmp_path, run, text, values, name="x"):
-    """What ``results`` prints of a sweep over an own job's argument, as rows of CSV."""
-    path, grid = tmp_path / "jobs.py", tmp_path / "g.toml"
-    path.write_text("from empirics.experiments import Outcome\n\n" + text)
-    grid.write_text(f'job = "{path}:own"\n[vary]\n{name} = {values}\n')
-    store = ["--store", tmp_path / "store"]
-    assert run("sweep", grid, *store, "--workers", "0")[0] == 0
-    status, out, _ = run("results", *store, "--csv")
-    assert status == 0
-    return list(csv.DictReader(out.splitlines()))
-
-
-def test_false_is_not_zero_and_one_is_not_true(tmp_path, run):
-    job = "def own(x=False, y=1) -> Outcome:\n    return Outcome({}, {'got': repr((x, y))})\n"
-    rows = swept(tmp_path, run, job, "[false, 0, 0.1]")
-    assert sorted(row["value"] for row in rows) == ["(0, 1)", "(0.1, 1)", "(False, 1)"]
-    rows = swept(tmp_path, run, job, "[true, 1, 1.0]", name="y")
-    assert sorted({row["value"] for row in rows}) == ["(0, 1)", "(0.1, 1)", "(False, 1)", "(False, True)"]

@@ -23,7 +23,6 @@ from empirics.federation.partitions import (
     PowerLawSizes,
     Shards,
     Sorted,
-    Split,
 )
 from empirics.problems.tasks import task
 from empirics.streams import stream
@@ -154,34 +153,6 @@ def test_what_a_split_cannot_deal_of_its_data_is_refused():
             (lambda: Shards(3).shares(POOL.labels, 4, seed=1), "shards(per_client=3)"),
         ]
     )
-
-
-class Deals(Split):
-    """A split of one's own that deals these parts."""
-
-    def __init__(self, parts):
-        object.__setattr__(self, "parts", parts)
-
-    def deal(self, data, clients, seed):
-        return self.parts
-
-
-def test_what_a_split_of_ones_own_deals_is_looked_at():
-    even, odd = np.arange(0, SAMPLES, 2), np.arange(1, SAMPLES, 2)
-    wrong = [
-        ([np.arange(SAMPLES), np.zeros(0, dtype=int)], "client 1"),
-        ([even], "2 1"),
-        ([even + 1, odd], "0 1236 1237"),
-        ([even - 1, odd], "0 1236 -1"),
-        ([even[None], odd], "client 0 (1, 619)"),
-        ([["some", "text"], odd], "client 0 <U4"),
-        ([[[1], [2, 3]], odd], "client 0 list"),
-        ([np.arange(SAMPLES) % 2 == 0, odd], "client 0 'bool'"),
-        (None, "2 NoneType"),
-    ]
-    all_refused(((lambda parts=parts: Deals(parts)(POOL, 2, 0), f"deals() {words}") for parts, words in wrong))
-    for parts in ([even, odd], [even.tolist(), odd.astype(np.uint16)]):
-        assert [part.tolist() for part in Deals(parts)(POOL, 2, 0)] == [even.tolist(), odd.tolist()]
 
 
 def test_iid_is_a_permutation_cut_in_even_sizes():

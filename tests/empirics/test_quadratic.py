@@ -26,26 +26,6 @@ def problem():
     return random_quadratics(11, 4, 3, noise=0.6, weights=WEIGHTS, floors=FLOORS)
 
 
-def by_hand(problem, w):
-    """Every client's loss, in plain loops."""
-    return [
-        0.5 * sum((w[i] - b[i]) * a[i][j] * (w[j] - b[j]) for i in range(3) for j in range(3)) + c
-        for a, b, c in zip(problem.curvatures, problem.minima, problem.floors, strict=True)
-    ]
-
-
-def test_losses_gradients_and_minimisers_are_those_of_the_sums_by_hand(problem):
-    w = np.array([0.7, -1.9, 2.3])
-    assert problem.client_losses(w) == pytest.approx(by_hand(problem, w), rel=1e-12)
-    assert problem.loss(w) == pytest.approx(WEIGHTS @ by_hand(problem, w), rel=1e-12)
-    numeric = optimize.approx_fprime(w, problem.loss, 1e-7)
-    assert problem.gradient(w) == pytest.approx(numeric, abs=1e-5)
-    assert WEIGHTS @ problem.client_gradients(w) == pytest.approx(problem.gradient(w), rel=1e-12)
-    found = optimize.minimize(problem.loss, w, tol=1e-12)
-    assert problem.minimiser == pytest.approx(found.x, abs=1e-5)
-    assert problem.optimal_loss == pytest.approx(found.fun, rel=1e-10)
-
-
 def test_smoothness_convexity_and_the_pl_constant_are_extreme_slopes_and_ratios(problem):
     moves = np.random.default_rng(5).standard_normal((20_000, 3))
     far = problem.minimiser + moves

@@ -7,11 +7,7 @@ import pytest
 from refusals import all_refused
 
 from empirics import sizes
-from empirics.algorithms import algorithm
-from empirics.exact import exact_run
-from empirics.problems.quadratics import random_quadratics
 from empirics.sizes import in_words, memory, refuse_beyond_memory
-from empirics.training.setting import Setting
 
 IRIS = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "3"]
 
@@ -46,14 +42,6 @@ def test_what_cannot_be_held_is_refused_with_an_estimate(small_machine, refused)
         lambda words: refused("train", *IRIS, *words.split()),
     )
     all_refused(VALIDATE, lambda words: refused("validate", *words))
-
-
-def test_exact_moments_of_too_many_clients_are_refused(small_machine):
-    def run(clients, cohort, method):
-        setting = Setting(2, cohort, local_steps=2, step_size=0.1)
-        return exact_run(random_quadratics(3, clients, 2), algorithm(method), setting)
-
-    all_refused([(lambda: run(9000, 9000, "relaxed(fedavg(), beta=0.1)").states, "18003 7.78 GB")])
 
 
 def test_what_fits_is_not_refused_and_sizes_are_in_words(small_machine):

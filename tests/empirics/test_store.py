@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import resource
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -147,16 +146,6 @@ try:
 except StoreError as error:
     print("refused:", error)
 """
-ENDLESS = """
-import sys
-from pathlib import Path
-from sweep_cells import HERE
-from empirics.experiments import Cell, Outcome, Store
-store = Store(Path(sys.argv[1]))
-for number in range(100000):
-    store.keep(Cell(f"{HERE}:square", {"number": number}), Outcome({"a": list(range(number, number + 3000))}), 0.1)
-    print(number, flush=True)
-"""
 
 
 def python(code, *words):
@@ -173,25 +162,6 @@ def test_a_full_disk_loses_nothing_and_says_so(store):
     assert store.has(CELL)
     assert [path.name for path in store.folder.iterdir()] == [store.file.name]
     assert changed(store, "PRAGMA integrity_check") == [("ok",)]
-
-
-@pytest.mark.slow
-def test_a_writer_that_is_killed_at_any_moment_loses_nothing_that_was_written(store):
-    written = 0
-    for count in (3, 4, 7):
-        process = python(ENDLESS, store.folder)
-        written = max(written, *(int(process.stdout.readline()) for _ in range(count)))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        there = {kept.cell.arguments["number"] for kept, damage in store.everything() if not damage}
-        assert set(range(written + 1)) <= there <= set(range(written + 2)), "the last one may be written and not told"
-        assert changed(store, "PRAGMA integrity_check") == [("ok",)]
-
-
-def test_a_result_is_on_the_disk_before_it_counts_as_written(store):
-    with store._database() as database:
-        assert database.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA: the folder is synchronised too
-        assert database.execute("PRAGMA journal_mode").fetchone()[0] in ("delete", "memory")
 
 
 # ---- damage ----

@@ -10,7 +10,7 @@ from refusals import all_refused
 from sweep_cells import HERE, sweeping, wait_for
 
 from empirics.experiments import Cell, processes, Store
-from empirics.experiments.grids import Grid, read_grid
+from empirics.experiments.grids import Grid
 from empirics.experiments.running import sweep
 from empirics.measuring import Run
 from empirics.measuring.kept import read
@@ -143,20 +143,6 @@ def test_a_sweep_that_is_killed_leaves_whole_results_and_the_rerun_does_the_rest
     assert len(list(trace.iterdir())) - before == 8 - there
 
 
-@pytest.mark.slow
-def test_two_sweeps_with_workers_of_their_own_run_on_one_store_at_once_without_a_word(tmp_path):
-    grid = written(tmp_path, "square", "sleep = 0.2", range(8))
-    both = [sweeping(grid, tmp_path / "store", "--workers=1") for _ in range(2)]
-    for process in both:
-        out, err = process.communicate(timeout=120)
-        assert process.returncode == 0, (out, err)
-        assert "Port" not in err
-        assert "unclosed" not in err
-    store, cells = Store(tmp_path / "store"), read_grid(str(grid)).cells()
-    assert len(store.of(cells)) == 8
-    assert all(k.columns() for k in store.of(cells))
-
-
 def length(store, rounds, **options):
     """The results of short runs of two methods, by method and seed."""
     fixed = {"problem": "softmax(digits)", "clients": 5, "cohort": 2, "partition": "dirichlet(0.7)", "local_steps": 3}
@@ -229,12 +215,3 @@ def test_a_problem_that_moves_has_the_same_numbers():
     w = dealt.model.start(3)
     assert moved.loss(w) == dealt.loss(w)
     assert (moved.test.clients, moved.local_test.clients, moved.device) == (1, 4, dealt.device)
-
-
-@pytest.mark.gpu
-def test_a_cell_on_a_gpu_has_the_numbers_of_a_cpu(store):
-    (here,), (there,) = ([*on_a_gpu(engine=engine)] for engine in ("torch", "cuda"))
-    sweep([here, there], store, 0)
-    values, others = (store.get(cell).columns()["value"] for cell in (here, there))
-    assert values == pytest.approx(others, rel=1e-3)
-    assert store.get(there).card["facts"]["engine"] == "cuda"

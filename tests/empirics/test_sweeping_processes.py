@@ -140,26 +140,6 @@ def test_workers_end_with_a_sweep_that_is_killed(tmp_path):
     assert not alive(working)
 
 
-DIES = """
-import os, sys
-if any("serve(int" in word for word in sys.orig_argv):
-    os._exit(3)
-"""
-
-
-@pytest.mark.slow
-def test_workers_that_die_while_they_start_are_one_line(tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(DIES)
-    grid = squares(tmp_path)
-    path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    process = sweeping(grid, tmp_path / "store", "--workers", "2", PYTHONPATH=path)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 2
-    assert len(err.splitlines()) == 1
-    assert "worker processes could not be started" in err
-    assert "--workers 0" in err
-
-
 DIES_LATE = """
 import os, time
 from empirics.experiments import Outcome

@@ -84,13 +84,6 @@ def test_the_papers_runs(disk):
     assert len(artefact("fedals.table_3").cells("paper")) == (6 + 2) * 3 * 20
 
 
-def test_all_layers_in_the_extractor_is_fedavg_with_ten_times_the_steps():
-    whole = grid.arguments("laptop", "CIFAR-10", "FedALS", "non-iid", 5)
-    assert (whole["algorithm"], whole["local_steps"], whole["rounds"]) == ("fedavg()", 50, 30)
-    assert "extractor" not in whole["problem"]
-    assert "extractor=2" in grid.arguments("laptop", "CIFAR-10", "FedALS", "non-iid", 2)["problem"]
-
-
 def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch):
     """By the packed runs of the search itself, which the other runs of the night take theirs from."""
     store = Store(tmp_path / "store")

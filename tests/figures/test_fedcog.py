@@ -1,7 +1,5 @@
 """FedCOG's figures and tables: settings against the print, and findings that are judged in their regime alone."""
 
-from dataclasses import replace
-
 import pytest
 from figure_toys import outcome, YES
 
@@ -18,9 +16,6 @@ from figures.fedcog import (
 from figures.fedcog import table_1  # isort: skip
 from figures.fedcog.settings import FEDCOG
 from figures.runs import Runs
-
-FIRST = grid.PLANS["smoke"].counts["first"]
-HALF = 0.5
 
 
 def test_figure_5_draws_the_stored_pixels(store):
@@ -104,17 +99,3 @@ def test_findings_outside_their_regime_are_not_judged(store, everything_here):
         found, missed = judged(store)
         assert [i for i, v in enumerate(found) if v != "not judged: regime"] == judged_still, words
         assert any(words in one for one in missed), words
-
-
-def test_short_or_unlike_runs_judge_nothing(store, everything_here, monkeypatch):
-    overnight = grid.PLANS["overnight"]
-    for change, words, not_judged in (
-        ({"rounds": {"": 20}, "counts": grid._counts(15, 256, 100, batch=64)}, "paper's local work", [0, 1, 2]),
-        ({"own": {"scaffold": {"momentum": 0.0, "step_size": 0.1}}}, "momentum, step_size", [0, 1]),
-        ({"own": {FEDCOG: {"distillation": 1.0}}}, "weight 1 for the paper's 0.01", [0, 2]),
-    ):
-        monkeypatch.setitem(grid.PLANS, "overnight", replace(overnight, **change))
-        plant(store, rise=9.0)
-        found, missed = judged(store)
-        assert [i for i, v in enumerate(found) if v == "not judged: regime"] == not_judged, words
-        assert {words in missed[i] for i in not_judged} == {True}, words

@@ -10,7 +10,7 @@ from matplotlib.image import imread
 
 from bounds.catalog import BOUNDS
 from bounds.showing.usage import VERBS
-from empirics.experiments import Cell, Outcome, Store
+from empirics.experiments import Store
 from figures import bundle
 from figures.catalogue import artefact, NAMES
 
@@ -135,19 +135,6 @@ def test_macros_have_names_that_tex_takes_and_no_two_alike():
     assert text.count("\\newcommand") == len(BOUNDS)
     for line in text.splitlines():
         assert line.startswith("%") or line.count("{") == line.count("}")
-
-
-def test_runs_of_different_columns_and_kinds_lie_in_one_table(tmp_path):
-    import pyarrow.parquet as pq
-
-    store = Store(tmp_path / "store")
-    numbers = store.keep(Cell("train", {"seed": 3}), Outcome({"rounds": [5, None], "value": [0.25, 0.5]}), 0.1)
-    words = store.keep(Cell("timed", {"seed": 4}), Outcome({"rounds": ["all"], "layer": ["head"]}), 0.1)
-    bundle._runs(tmp_path / "runs.parquet", [numbers, words])
-    found = pq.read_table(tmp_path / "runs.parquet").to_pydict()
-    assert found["rounds"] == ["5", None, "all"]
-    assert found["value"] == [0.25, 0.5, None]
-    assert found["layer"] == [None, None, "head"]
 
 
 @pytest.mark.slow

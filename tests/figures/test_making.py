@@ -173,15 +173,6 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     assert "| a \\| b c |" in row
 
 
-def test_a_card_that_is_none_is_left_out_of_the_report_and_named(store, tmp_path):
-    for content in ("{bad", "{}", "[]", "[" * 100_000, '{"name": "fedinit.table_1"}'):
-        (tmp_path / "fedinit.table_1.json").write_text(content)
-        (tmp_path / "package.json").write_text("{not ours")
-        with pytest.warns(UserWarning, match=r"fedinit.table_1.json"):
-            list(making.make([TABLE], "laptop", store, tmp_path))
-        assert "1 artefacts from 9 runs" in (tmp_path / "REPORT.md").read_text()
-
-
 # ---- packed runs ----
 
 

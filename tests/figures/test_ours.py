@@ -151,17 +151,6 @@ def test_one_round_of_means_and_of_ridge():
     assert told == pytest.approx([np.mean(gaps)])
 
 
-def test_training_is_compared_after_every_number_of_rounds():
-    told = {"clients": 4, "partition": "dirichlet(1)", "local_steps": 2}
-    found = comparisons.trained("fedcog.theorem", "softmax(digits, regularisation=0.5)", 2, [1, 3], **told)
-    assert found.columns["rounds"] == ["1", "3"]
-    first, last = found.columns["measured"]
-    assert last < first
-    # The optimisation term falls like 1/T, the others stay.
-    assert found.columns["bound"][1] < found.columns["bound"][0] / 2
-    assert found.facts["constants"]["smoothness"] > 0.5
-
-
 def test_relaxed_cells_tell_where_a_theorem_is_silent():
     table = comparisons.relaxed(0, [0.0, 0.15], ["fedinit.theorem_4"], 3, 2, 4, 0.005).columns
     at = {(b, q): (v, o) for b, q, v, o in zip(*table.values(), strict=True)}
