@@ -1,6 +1,5 @@
 """What is installed: the list of pins, its lock of hashes, the declared dependencies, and what the code imports."""
 
-import ast
 import re
 import sys
 import tomllib
@@ -11,6 +10,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from test_architecture import imports
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("bounds", "empirics", "paper_checks", "figures")
@@ -76,18 +76,6 @@ def test_what_is_declared_allows_the_pins(pins):
             assert one.specifier.contains(pins[canonicalize_name(one.name)][0].removeprefix("==")), one
 
 
-def imported(room):
-    """The packages outside the standard library that a room imports, wherever in a file."""
-    found = set()
-    for path in (ROOT / room).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                found |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                found.add(node.module.partition(".")[0])
-    return found - sys.stdlib_module_names - {*ROOMS, "fedbounds"}
-
-
 PARTS = {"mpmath", "dask"}
 """Of sympy and of distributed, which cannot be had without."""
 
@@ -97,7 +85,9 @@ def test_whatever_the_rooms_import_is_declared():
     declared = [*PROJECT["project"]["dependencies"], *extras["cluster"], *extras["data"], *extras["exact"]]
     known = {canonicalize_name(Requirement(one).name) for one in declared}
     homes = packages_distributions()
-    names = set().union(*map(imported, ROOMS)) - PARTS
+    files = (path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    names = {name.partition(".")[0] for path in files for name in imports(path)}
+    names -= {*sys.stdlib_module_names, *ROOMS, "fedbounds", *PARTS}
     assert {"numpy", TORCH, "sklearn", "PIL"} <= names
     assert [n for n in sorted(names) if not {canonicalize_name(d) for d in homes.get(n, ())} & known] == []
 

@@ -11,7 +11,7 @@ from refusals import all_refused, refusal
 from empirics.data.catalogue import dataset
 from empirics.data.own import from_frame, table
 from empirics.federation.federation import Federation
-from empirics.problems.own_problem import own_problem, spelled_out
+from empirics.problems.own_problem import spelled_out
 
 ROWS = [("b", 1.5, -2, "red", 30.25), ("a", 0.25, 7, "blue", 41.5), ("b", -3, 0.125, "red", 28), ("c", 4, 5, "red", 33)]
 HEAD = "who,height,weight,colour,score"
@@ -206,15 +206,6 @@ def test_the_model_is_that_of_the_target_and_the_long_line_prints_the_same(targe
     assert run("train", "--problem", text, "--partition", "by_group()", *rest)[:2] == (0, short)
     again = dataset(dataset(whole).name)  # its name reads back
     assert np.array_equal(again.inputs, dataset(whole).inputs)
-
-
-def test_a_group_whose_lines_are_all_held_out_is_no_client(frame):
-    numbered = frame.assign(row=np.arange(24))[["row", "cost"]]
-    held = set(range(24)) - {int(row) for row in own_problem(numbered, "cost").problem.data.inputs[:, 0]}
-    frame.loc[min(held), "site"] = "lone"
-    found = own_problem(frame, "cost", "site", ["ill"])
-    assert "site 'lone'" in found.remarks[-1]
-    assert found.problem.deal("by_group()", None, 0).clients == 3
 
 
 def test_options_that_do_not_go_together_are_one_clear_line_and_other_lines_stay_as_they_are(file, run):

@@ -14,7 +14,6 @@ from empirics.errors import EmpiricsError
 from empirics.models.network import Network
 from empirics.training.engines import ClientLoop
 from empirics.training.engines.graphs import captured, Graphs
-from empirics.training.engines.precision import computing
 from empirics.training.engines.stacking import StackedNetwork
 from empirics.training.engines.tracing import draws_nothing, Rehearsal, Untraceable
 from empirics.training.rounds import rounds
@@ -199,24 +198,6 @@ def test_a_stack_is_its_networks(net):
             torch.testing.assert_close(gradient[alone], net.gradient(w[alone], batch), rtol=1e-11, atol=1e-14)
     assert (stack.dim, stack.layers) == (net.dim, net.layers)
     assert [type(part) for part in net.work.module] == kinds, "the network itself stays as it is"
-
-
-def test_computing_sets_precision_and_puts_it_back():
-    cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
-    before = cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark
-    cpu = torch.device("cpu")
-    with computing("float32", cpu):
-        assert (cudnn.allow_tf32, matmul.allow_tf32) == (False, False)
-        assert (cudnn.deterministic, cudnn.benchmark) == (True, False)
-
-    def interrupted():
-        with computing("tf32", cpu):
-            assert (cudnn.allow_tf32, matmul.allow_tf32) == (True, True)
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        interrupted()
-    assert (cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark) == before
 
 
 def test_bfloat16_is_near_and_not_the_same():

@@ -118,16 +118,6 @@ def test_local_minimisers_equal_those_of_a_general_optimiser(word):
         assert risk(found[k]) <= risk(independent) + 1e-12
 
 
-@pytest.mark.parametrize("samples", [3, 9])
-def test_ridge_solves_what_newton_solves(samples):
-    problem = problem_of("ridge", clients=3, samples=samples)
-    drawn = torch.from_numpy(problem.draw(2))
-    weights = torch.from_numpy(np.random.default_rng(6).dirichlet(np.ones(samples), 3))
-    batch = problem.inputs[0][drawn], problem.targets[0][drawn], weights
-    general = Linear.minimise(problem.model, batch, 1e-12)
-    np.testing.assert_allclose(problem.model.minimise(batch, 1e-12), general, rtol=1e-9, atol=1e-12)
-
-
 class NearMiss(LeastSquares):
     """Its minimisers miss by a little."""
 

@@ -313,22 +313,3 @@ def test_a_folder_of_other_files_is_no_store_and_an_empty_one_has_no_results(tmp
         all_refused(cases, lambda place, more=more: refused("results", "--store", place, *more))
     three.set_aside(kept.cell for kept in three)
     assert run("results", "--store", three.folder)[:2] == (0, "no results\n")
-
-
-def test_a_value_that_no_result_has_is_refused_with_the_nearest(three, run, refused):
-    sweep([Cell(f"{HERE}:square", {"number": 11}), Cell(f"{HERE}:raises", {"number": 13})], three, workers=0)
-    wrong = {
-        "number=6.5": "number=6.5 3 5 7",
-        "number=0,1": "number '0,1'",
-        "number=1/10": "number '1/10'",
-        "number==5": "number '=5'",
-        "number=1_1": "number '1_1'",
-        "number=1e400": "number '1e400'",
-        "status=don": "status 'don' 'done'",
-        "quantity=nope": "quantity 'nope'",
-        "number=3 number=5": "number twice",
-    }
-    all_refused(wrong, lambda words: refused("results", *words.split(), "--store", three.folder))
-    found = run("results", "number=3", "status=failed", "--store", three.folder)
-    assert found[:2] == (0, "no results\n")  # values that are there, but never together, are no mistake
-    assert run("results", "number=3.0", "--csv", "--store", three.folder)[0] == 0

@@ -47,11 +47,6 @@ def test_a_curve_carries_value_terms_and_the_conditions_that_fail():
     np.testing.assert_array_equal(curve.failed["at most 20 steps"], x > 20)
 
 
-def test_stretches_end_half_way_between_points_and_at_the_last():
-    x, where = np.array([1.0, 3.0, 4.0, 8.0]), np.array([False, True, False, True])
-    assert curves.stretches(x, where) == [(2.0, 3.5), (6.0, 8.0)]
-
-
 def test_points_are_sorted_and_log_ranges_ask_for_a_log_axis():
     shown = picture(bowl, words=("local_steps=20:2:5:log", "initial_gap=2.7"))
     assert shown.log_x
@@ -133,12 +128,3 @@ def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
     np.testing.assert_allclose(
         dashed[0].get_ydata()[20:], (2.7 / np.arange(21, 31)) + 2.7 * np.arange(21, 31) ** 2 / 500
     )
-
-
-def test_values_over_several_decades_get_a_log_axis():
-    ax, _ = drawn(picture(bowl, words=("local_steps=2:20:10", "initial_gap=2")))
-    assert ax.get_yscale() == "linear"
-    ax, _ = drawn(picture(flat, x="initial_gap", words=("initial_gap=1e-3:10:9:log",)))
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    below_zero = picture(below, x="level", words=("level=-9:-1:5:log",))
-    assert drawn(below_zero)[0].get_xscale() == "linear"

@@ -1,7 +1,6 @@
 """From stored runs to files: what is read, what is written, byte by byte the same, and what the report says."""
 
 import csv
-import lzma
 import math
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from figure_toys import keep
 from matplotlib.image import imread
 
-from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, Store
 from empirics.experiments.packing import SUFFIX, unpacked
 from figures import making, report
@@ -110,14 +108,6 @@ def test_missing_failed_and_diverged_runs_are_told_apart(store):
     assert runs.last(burst, "test_accuracy", diverged=0.0) == 0.0
 
 
-def test_mean_curves_average_what_is_there():
-    x, y, error = mean_curve([(np.array([0, 2]), np.array([1.5, 4.0])), (np.array([0]), np.array([2.5]))])
-    np.testing.assert_allclose(x, [0, 2])
-    np.testing.assert_allclose(y, [2.0, 4.0])
-    assert error[0] == pytest.approx(0.5)
-    assert math.isnan(error[1])
-
-
 # ---- writing ----
 
 
@@ -202,9 +192,3 @@ def test_the_finished_runs_of_an_unfinished_figure_are_packed(store, tmp_path):
     list(making.make([TABLE], "smoke", store, tmp_path))
     pack = tmp_path / making.RUNS / f"{TABLE.name}.jsonl.xz"
     assert {kept.card["key"] for kept in unpacked(pack.read_bytes(), pack.name)} == {cell.key for cell in there}
-
-
-def test_a_damaged_pack_is_named():
-    for content in (b"", b"nothing", lzma.compress(b"{}\n"), lzma.compress(b'{"key": 3')):
-        with pytest.raises(EmpiricsError, match=r"a\.jsonl\.xz"):
-            unpacked(content, "a.jsonl.xz")

@@ -2,11 +2,10 @@
 
 import re
 
-from empirics.experiments import Cell
 from figures import report, substitutes, writing
 from figures.catalogue import artefact, NAMES
 from figures.making import COMMITTED
-from figures.run_description import beside, of, partition_words, problem_words
+from figures.run_description import beside, partition_words, problem_words
 
 SETS = (*sorted(substitutes.TITLES.values(), key=len, reverse=True), "CIFAR100")
 NETWORKS = ("ResNet-18-GN", "ResNet-20", "VGG-11", "OPT-125M")
@@ -63,12 +62,6 @@ def test_a_committed_picture_is_drawn_from_the_csv_beside_it(tmp_path):
         numbers, card = writing.rows(COMMITTED / f"{name}.csv"), {"source": "", "title": "t", "caption": "c", "ran": []}
         writing.picture(artefact(name), numbers, card, tmp_path)
         assert (tmp_path / f"{name}.svg").read_bytes() == (COMMITTED / f"{name}.svg").read_bytes(), name
-
-
-def test_the_rounds_of_a_run_for_a_simulated_time_are_those_of_all_local_steps():
-    sending = {"model_size": 6.0, "download_rate": 20.0, "upload_rate": 5.0, "minibatch_time": 0.25}
-    cell = Cell("timed", {"problem": "softmax(mnist)", "local_steps": 8, "seconds": 13 * (0.3 + 1.2 + 2.0), **sending})
-    assert of([cell]).ours.rounds == "time of 13"
 
 
 def test_code_is_put_in_words():
