@@ -82,7 +82,7 @@ def test_a_missing_set_names_the_ways_to_get_it(root):
     missing = {
         "fashion_mnist": f"fashion-mnist/train-images-idx3-ubyte .gz .bz2 .xz {root} FEDBOUNDS_DATA 'fedbounds[data]' "
         "empirics.data.catalogue.download('fashion_mnist') breast_cancer diabetes digits iris wine",
-        "landmine": f"{root} hand",
+        "landmine": f"{root} LandmineData.zip",
         "fashion_mnits": "'fashion_mnist'",
         "multinli(length=0)": "length 2 0",
         "flair(users=0)": "users 1 0",

@@ -47,6 +47,11 @@ def test_a_curve_carries_value_terms_and_the_conditions_that_fail():
     np.testing.assert_array_equal(curve.failed["at most 20 steps"], x > 20)
 
 
+def test_stretches_end_half_way_between_points_and_at_the_last():
+    x, where = np.array([1.0, 3.0, 4.0, 8.0]), np.array([False, True, False, True])
+    assert curves.stretches(x, where) == [(2.0, 3.5), (6.0, 8.0)]
+
+
 def test_points_are_sorted_and_log_ranges_ask_for_a_log_axis():
     shown = picture(bowl, words=("local_steps=20:2:5:log", "initial_gap=2.7"))
     assert shown.log_x

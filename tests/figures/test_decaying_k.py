@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from figure_toys import outcome, places, verdicts, YES
 
-from empirics.experiments import Cell
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
 from figures.decaying_k import findings, grid, table_3, tables
@@ -86,21 +85,6 @@ def test_within_the_regime_nothing_is_missed_but_the_size(within, store):
     missed = [j.words for one in shown.values() for j in one.conclusions if j.verdict == Reproduction.REGIME]
     assert len(missed) == 1
     assert "other data: digits for CIFAR100" in _missed(shown["accuracy"], "18 points")
-
-
-def test_other_guards_turn_findings_away(monkeypatch, within, store):
-    shown = _planted(store, dsgd=0.45)
-    assert "Kη-fixed loses to dSGD" in _missed(shown["loss"], "K_r-rounds ends with a lower")
-    assert not _missed(shown["accuracy"], "dSGD has overtaken")
-    monkeypatch.setitem(CLASSES, "digits", 2)  # accuracy 50 is that of guessing
-    assert "accuracy over that of guessing" in _missed(FIGURE_2.data(Runs(store), "smoke"), "dSGD has overtaken")
-    made = grid.runs
-
-    def other(scale, task, key):
-        return [Cell(c.job, {**c.arguments, "momentum": 0.7 * (key == "dsgd")}) for c in made(scale, task, key)]
-
-    monkeypatch.setattr(grid, "runs", other)
-    assert "unlike treatment: momentum" in _missed(FIGURE_1.data(Runs(store), "smoke"), "after a ninth")
 
 
 def test_the_share_of_k_rounds_step_by_step():
