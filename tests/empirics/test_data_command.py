@@ -3,7 +3,6 @@
 import hashlib
 
 import pytest
-from refusals import all_refused
 
 from empirics.data.catalogue import dataset, DATASETS, FILES
 
@@ -55,22 +54,3 @@ def test_a_set_by_name_is_read_and_described(german, run):
     status, out, _ = run("data", "german")
     assert status == 1
     assert out.splitlines()[-1].startswith(f"damaged: {german} has sha256 ")
-
-
-def test_mistakes_are_one_line(german, run):
-    german.with_name("a9a").write_text(ROWS)
-
-    def line(words):
-        status, _, err = run("data", *words.split())
-        assert status == 2
-        return err
-
-    wrong = {
-        "diggits": "'diggits' 'digits'",
-        "held_out": "'held_out'",
-        "digits digits": "digits twice",
-        "digits --verify": "--verify",
-        "svhn": "svhn svhn/train_32x32.mat .gz .bz2 .xz",
-        "german a9a": "a9a libsvm/a9a.t",
-    }
-    all_refused(wrong, line)

@@ -31,7 +31,7 @@ from empirics.exact import (
 )
 from empirics.exact.draws import listed as listed_draw
 from empirics.problems.quadratics import QuadraticFederation, QuadraticModel, Quadratics, random_quadratics
-from empirics.training.rounds import draw_cohort, rounds
+from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 
@@ -362,45 +362,21 @@ def noisy(**options):
     return random_quadratics(61, 3, 2, noise=0.8, layers=LAYERS, **options)
 
 
-def one_seed(quadratics, method, setting, seed):
-    """Readings of one sampled run, by their plain definitions."""
-    model, federation, engine = QuadraticModel(quadratics), QuadraticFederation(quadratics), Tracing()
-    found = {name: [] for name in ("grad_norm_sq", "optimality_gap", "distance_sq", "divergence")}
-    found |= {name: [] for name in ("global_step", "active_divergence", "local_drift")}
-    last, before = np.tile(quadratics.start, (3, 1)), None
-    for state in rounds(model, federation, method, setting, seed, engine):
-        w = state.model.numpy()
-        if before is not None:
-            drawn, counts = draw_cohort(setting, federation, seed, state.round - 1)
-            paths = engine.models
-            last[np.arange(3) if method.everyone else drawn] = paths[:, -1]
-            found["global_step"].append(((w - before) ** 2).sum())
-            found["active_divergence"].append(counts @ ((last[drawn] - w) ** 2).sum(1) / counts.sum())
-            if len(paths) == 3:
-                found["local_drift"].append(((paths[:, :-1] - before) ** 2).sum((1, 2)).mean())
-            engine.forget()
-        found["grad_norm_sq"].append((quadratics.gradient(w) ** 2).sum())
-        found["optimality_gap"].append(quadratics.loss(w) - quadratics.optimal_loss)
-        found["distance_sq"].append(((w - quadratics.minimiser) ** 2).sum())
-        found["divergence"].append(((last - w) ** 2).sum(1).mean())
-        before = w.copy()
-    return {name: np.array(values) for name, values in found.items()}
-
-
 def sample(quadratics, written, setting):
-    """Readings of all seeds: name -> (seeds, entries); the drift only where all clients train in every round."""
-    runs = [one_seed(quadratics, algorithm(written), setting, seed) for seed in range(SEEDS)]
-    kept = [name for name in runs[0] if len({len(run[name]) for run in runs}) == 1 and len(runs[0][name])]
-    return {name: np.stack([run[name] for run in runs]) for name in kept}
+    """Readings of the server's models of all seeds, by their definitions: name -> (seeds, states)."""
+    model, federation, method = QuadraticModel(quadratics), QuadraticFederation(quadratics), algorithm(written)
+    runs = [[s.model.numpy() for s in rounds(model, federation, method, setting, seed)] for seed in range(SEEDS)]
+    at = np.array(runs)
+    found = {"grad_norm_sq": (quadratics.gradient(at) ** 2).sum(-1)}
+    found["optimality_gap"] = quadratics.loss(at) - quadratics.optimal_loss
+    return found | {"distance_sq": ((at - quadratics.minimiser) ** 2).sum(-1)}
 
 
 def worst(sampled, trajectory):
     """The largest distance in standard errors, and the limit it should keep to."""
     away = []
     for name, values in sampled.items():
-        exact = trajectory.server.get(name, trajectory.rounds.get(name))
-        if exact is None:  # of drawn clients that weigh differently
-            continue
+        exact = trajectory.server[name]
         assert exact.shape == values.shape[1:], name
         error = values.std(0, ddof=1) / np.sqrt(len(values))
         certain = error <= 1e-12 * (1 + np.abs(exact))

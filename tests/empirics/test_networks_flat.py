@@ -51,6 +51,20 @@ def test_columns_are_the_parameters_in_order_and_the_gradient_is_that_of_the_los
             assert torch.equal(found, net.gradient(w[None], (x, y, weight)))
 
 
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore:RNN module weights")  # cuDNN copies them: they are views of a row
+def test_recurrent_weights_stay_in_the_row_on_a_gpu():
+    net = network("shakespeare_gru(length=9)")
+    tokens = torch.randint(0, 79, (1, 4, 9), generator=torch.Generator().manual_seed(1))
+    batch = tokens, tokens[..., 0], None
+    host = net.start(1).unsqueeze(0)
+    device = host.cuda()
+    for _ in range(3):
+        host.sub_(network(net.name).gradient(host, batch), alpha=0.5)
+        device.sub_(net.gradient(device, tuple(t if t is None else t.cuda() for t in batch)), alpha=0.5)
+    torch.testing.assert_close(device.cpu(), host, rtol=1e-3, atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("part", "named"),
     [

@@ -135,13 +135,6 @@ def test_whose_statistics_a_round_begins_with_and_where_they_end(name, kept):
     )
 
 
-def test_workers_take_the_same_steps(two):
-    held, method = federation(), algorithm("fedavg()")
-    engines = ClientLoop(), two
-    alone, shared = (list(rounds(small(), held, method, SETTING, 2, engine))[-1].model for engine in engines)
-    assert torch.equal(alone, shared)
-
-
 def test_what_cannot_serve_batch_norm_says_so():
     net, held = small(), federation()
     with pytest.raises(NotServed):

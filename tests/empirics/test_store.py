@@ -258,49 +258,35 @@ def test_a_file_that_is_no_store_is_refused_by_name(three, grid, refused):
     refusals("regular")
 
 
-def old_result(folder, cell, spoilt=False, status="done"):
+def old_result(folder, cell, spoilt=False):
     """The two files of a result as version 0.3 wrote them."""
     columns = pa.table({k: list(v) for k, v in OUTCOME.columns.items()})
     pq.write_table(columns, folder / f"{cell.key}.parquet", compression="zstd")
     content = (folder / f"{cell.key}.parquet").read_bytes()
-    about = {"format": 2, "key": cell.key, "status": status, "job": cell.job, "version": cell.known.version}
+    about = {"format": 2, "key": cell.key, "status": "done", "job": cell.job, "version": cell.known.version}
     about |= {"arguments": dict(cell.arguments), "seed": None, "minutes": 0.25, "python": "3.11", "versions": {}}
     about |= {"commit": "", "processor": "", "device": "cpu", "facts": {"n": 2}, "rows": 2, "bytes": len(content)}
     sha256 = hashlib.sha256(b"x" * spoilt + content).hexdigest()
     (folder / f"{cell.key}.json").write_text(json.dumps({**about, "sha256": sha256, "digest": "unread"}))
 
 
-def test_results_of_version_03_are_copied_in_once_and_their_files_stay(store, grid, run):
-    store.folder.mkdir()
-    for cell in CELLS[:2]:
-        old_result(store.folder, cell)
-    before = {path.name: path.read_bytes() for path in store.folder.iterdir()}
-    status, out, err = run("sweep", grid, "--store", store.folder, "--status")
-    assert (status, "4 runs: 2 done, 2 missing" in out, "2 results of version 0.3" in err) == (0, True, True)
-    kept = store.get(CELL)
-    assert (kept.columns(), kept.card["minutes"]) == ({k: list(v) for k, v in OUTCOME.columns.items()}, 0.25)
-    assert not {"format", "sha256", "bytes", "rows", "digest"} & set(kept.card)
-    old_result(store.folder, CELLS[2])  # a sweep of version 0.3 goes on meanwhile
-    status, out, err = run("sweep", grid, "--store", store.folder, "--fresh", "--workers", "0")
-    assert (status, "4 done" in out, "1 results of version 0.3" in err) == (0, True, True)
-    again = Store(store.folder)
-    again.set_aside([CELL])
-    assert not Store(store.folder).has(CELL), "what is set aside does not come back"
-    assert {path.name: path.read_bytes() for path in store.folder.iterdir() if path.name in before} == before
-
-
-def test_results_of_version_03_are_never_ignored(store, grid, run, refused):
+@pytest.mark.filterwarnings("ignore::empirics.experiments.store.DamagedResultWarning")
+def test_results_of_version_03_are_copied_in_and_never_ignored(store, grid, run):
     store.folder.mkdir()
     old_result(store.folder, CELL)
     old_result(store.folder, CELLS[1], spoilt=True)
-    old_result(store.folder, CELLS[2], status="failed")
-    (store.folder / store.file.name).mkdir()
-    assert "version 0.3" in refused("results", "--store", store.folder)
-    (store.folder / store.file.name).rmdir()
+    before = {path.name: path.read_bytes() for path in store.folder.iterdir()}
     status, out, err = run("sweep", grid, "--store", store.folder, "--status")
-    assert (status, "4 runs: 1 done, 3 missing" in out) == (0, True)
-    assert "1 results of version 0.3 are damaged" in err
+    assert (status, "4 runs: 1 done, 3 missing" in out, "1 results of version 0.3" in err) == (0, True, True)
     assert f"{CELLS[1].key}.json" in err
+    old_result(store.folder, CELLS[2])  # a sweep of version 0.3 goes on meanwhile
+    kept = store.get(CELL)
+    assert (kept.columns(), kept.card["minutes"]) == ({k: list(v) for k, v in OUTCOME.columns.items()}, 0.25)
+    assert not {"format", "sha256", "bytes", "rows", "digest"} & set(kept.card)
+    assert Store(store.folder).has(CELLS[2])
+    Store(store.folder).set_aside([CELL])
+    assert not Store(store.folder).has(CELL), "what is set aside does not come back"
+    assert {path.name: path.read_bytes() for path in store.folder.iterdir() if path.name in before} == before
 
 
 def test_a_folder_of_other_files_is_no_store_and_an_empty_one_has_no_results(tmp_path_factory, three, run, refused):

@@ -3,17 +3,17 @@
 import json
 import re
 import signal
-from pathlib import Path
 
 import pytest
 from refusals import all_refused
 from sweep_cells import HERE, sweeping, wait_for
 
-from empirics.experiments import Cell, processes, Store
+from empirics.experiments import Cell, Store
 from empirics.experiments.grids import Grid
 from empirics.experiments.running import sweep
 from empirics.measuring import Run
 from empirics.measuring.kept import read
+from empirics.problems.tasks import task
 
 SQUARES = Grid("squares", vary={"number": [1, 2, 3]}, job=f"{HERE}:square")
 
@@ -90,20 +90,6 @@ def test_an_interrupted_sweep_keeps_what_was_done_and_says_how_to_go_on(store, t
     assert (status, err.count("\n")) == (130, 1)
     assert "3 to do" in out
     assert sorted(kept.cell.arguments["number"] for kept in store) == [0, 1, 2]
-
-
-def test_a_store_that_cannot_be_one_and_a_cluster_that_is_none_are_found_first(store, tmp_path, monkeypatch, refused):
-    monkeypatch.chdir(tmp_path)
-    Path("file").touch()
-    grid = str(written(tmp_path, "square", numbers=[2]))
-    for words in (["sweep", grid], ["results"], ["figure", "fedinit.table_3"], ["bundle"]):
-        stores = {"": "--store empty", "file": "folder file"}
-        all_refused(stores, lambda store, words=words: refused(*words, "--store", store))
-    for words in ("--status", "--verify", "--scheduler tcp://127.0.0.1:1"):
-        all_refused({words: "--keep-states"}, lambda words: refused("sweep", grid, "--keep-states", *words.split()))
-    monkeypatch.setattr(processes, "ANSWER", "0.3s")
-    address = "tcp://127.0.0.1:1"
-    all_refused([(lambda: sweep(SQUARES.cells(), store, scheduler=address), address)])
 
 
 # ---- processes ----
@@ -206,3 +192,11 @@ def test_cells_for_a_gpu_are_refused_before_the_first_where_there_is_none(store,
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     all_refused([(lambda: sweep(on_a_gpu(engine="cuda"), store, 0), "GPU engine")])
     assert not list(store.folder.glob("*"))
+
+
+def test_a_problem_that_moves_has_the_same_numbers():
+    dealt = task("femnist_dnn(held_out(digits))").deal("dirichlet(0.7)", 4, 3, local_test="matched")
+    moved = dealt.to("cpu")
+    w = dealt.model.start(3)
+    assert moved.loss(w) == dealt.loss(w)
+    assert (moved.test.clients, moved.local_test.clients, moved.device) == (1, 4, dealt.device)
