@@ -27,8 +27,8 @@ def imports(path, folder=ROOT, types=True):
     """What a file imports, wherever in it, by full names; with what it imports for types alone, or without."""
     package = path.relative_to(folder).with_suffix("").parts[:-1]
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    blocks = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
-    typed = {id(n) for block in blocks for n in ast.walk(block) if not types}
+    ifs = [] if types else [n for n in ast.walk(tree) if isinstance(n, ast.If)]
+    typed = {id(n) for block in ifs if "TYPE_CHECKING" in ast.unparse(block.test) for n in ast.walk(block)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import) and id(node) not in typed:
             yield from (alias.name for alias in node.names)

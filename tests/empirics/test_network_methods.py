@@ -346,7 +346,7 @@ METHODS = [
     "with_consensus_data(fedreg(iterations=2), samples=6, steps=3, distillation=0.5)",
     "ditto(moon(), weight=0.2)",
     "relaxed(fedgen(batch=3, noise=2, hidden=5, generator_steps=3), beta=0.1)",
-    "scheduled(vhl(batch=3), 'k_rounds')",
+    "scheduled(vhl(batch=3), 'k_error', window=1)",
 ]
 RAGGED = replace(SETTING, local_steps=None, local_epochs=1, momentum=0.5)
 """Two or three local steps, as many as the client's samples fill batches."""
@@ -359,9 +359,12 @@ def test_workers_find_the_numbers_of_the_loop_and_hooks_pickle_after_use(two):
         again = pickle.loads(pickle.dumps(built))
         assert again == built
         shared = list(rounds(NET, FEDERATION, again, RAGGED, 4, engine=two))[-1]
+        assert shared.losses == alone.losses
+        assert len(set(alone.losses)) == (RAGGED.rounds if built.steps.needs_loss else 0)
+        for ours, theirs in ((shared.memory, alone.memory), (shared.server, alone.server)):
+            assert ours.keys() == theirs.keys()
+            assert all(torch.equal(ours[name], theirs[name]) for name in theirs), text
         assert torch.equal(alone.model, shared.model), text
-        for name, vector in alone.server.items():
-            assert torch.equal(vector, shared.server[name]), (text, name)
 
 
 def test_networks_and_inputs_that_a_method_cannot_take_are_refused():
