@@ -207,6 +207,7 @@ def nonsense(q, value):
     return [*rows, *texts, *([[2.1 * v / 2 for v in value]] if domain.simplex else [])]
 
 
+@pytest.mark.slow
 @every_bound
 def test_its_formula_renders(bound):
     assert bound._repr_latex_() == f"${bound.latex()}$"

@@ -14,7 +14,7 @@ from empirics.problems.tasks import task
 from empirics.training.seeds import single_thread
 from empirics.training.setting import Setting
 
-FIRST, ALL, EVERY = 3, 5, 2
+FIRST, ALL, EVERY = 2, 4, 2
 QUICK = {  # what else would take long, or begin after these rounds
     "fedcog": "(after=1, samples=7, steps=2)",
     "with_consensus_data": "(scaffold(), after=2, samples=7, steps=2)",

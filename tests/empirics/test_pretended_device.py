@@ -18,7 +18,9 @@ from empirics.training.engines.graphs import Graphs
 from empirics.training.setting import Setting
 
 
-@pytest.mark.parametrize("local", gpu_checks.LOCAL)
+@pytest.mark.parametrize(
+    "local", [pytest.param(local, marks=pytest.mark.slow if local != "steps" else ()) for local in gpu_checks.LOCAL]
+)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_is_recorded_and_gives_the_cpus_numbers(name, local):
     found = gpu_checks.of_algorithm(name, local, pretended)
