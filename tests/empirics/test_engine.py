@@ -247,13 +247,6 @@ def test_a_diverging_run_says_when_who_and_how_large():
     assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
 
 
-def test_a_cohort_may_be_larger_than_the_federation_only_with_replacement():
-    for sampling in ("without_replacement", "bernoulli"):
-        with pytest.raises(EmpiricsError, match=r"cohort .*6 > 5"):
-            list(rounds(MODEL, FEDERATION, FEDAVG, replace(SETTING, cohort=6, sampling=sampling), 8))
-    assert len(list(rounds(MODEL, FEDERATION, FEDAVG, replace(SETTING, cohort=9, sampling="with_replacement"), 8))) == 5
-
-
 MISTAKES = [
     *({"step_size": value} for value in (0, -0.1, float("nan"), "big")),
     *({"rounds": value} for value in (0, 2.5)),

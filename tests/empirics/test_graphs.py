@@ -1,7 +1,5 @@
 """Recorded local steps: buffers and replays give the loop's numbers, and what cannot be replayed is not."""
 
-from dataclasses import dataclass
-
 import pytest
 import torch
 from empirics_toys import ByRound, directed, even, Halving, ragged, small, TowardsAll
@@ -119,24 +117,6 @@ def test_step_sizes_that_fall_do_not_ask_for_new_recordings(federation, optimize
         engine = Graphs(together)
         assert gap(engine, scaffold(), setting(9, local_steps=3, step_offset=2.7, **optimizer), even(EXACT)) < 1e-12
         assert engine.replayed > engine.made > 0
-
-
-@dataclass
-class Scaled:
-    """A hook as users write it: a plain dataclass, which Python cannot hash, with a dictionary in it."""
-
-    by: dict[str, float]
-
-    def __call__(self, work, w, gradient, gradient_at):
-        return self.by["gradient"] * gradient
-
-
-def test_hooks_that_cannot_be_hashed_are_recorded():
-    algorithm, engine = directed(Scaled({"gradient": 0.7})), Graphs()
-    assert gap(engine, algorithm, setting(local_steps=3), even(EXACT)) < 1e-12
-    assert engine.replayed > 0
-    other = directed(Scaled({"gradient": 0.3}))
-    assert gap(engine, other, setting(local_steps=3), even(EXACT)) < 1e-12, "another one has a recording of its own"
 
 
 def test_a_rehearsal_refuses_what_leaves_the_device_or_fails():

@@ -7,23 +7,13 @@ import numpy as np
 import pytest
 import torch
 from loops import cases
-from measuring_toys import logistic, PARTS, ridge, slope
+from measuring_toys import logistic, ridge
 
 from bounds.assumptions import ASSUMPTIONS
 from empirics.errors import EmpiricsError
 from empirics.models.network import Network
 from empirics.problems.quadratics import random_quadratics
 from empirics.problems.tasks import task
-
-
-def test_gradient_variance_is_a_bound_for_bounded_slopes_alone():
-    problem = logistic()
-    for w in np.random.default_rng(1).normal(scale=3, size=(200, 2)):
-        for part in PARTS:
-            gradients = np.array([slope(problem, w, [j]) for j in part])
-            variance = ((gradients - gradients.mean(0)) ** 2).sum(1).mean()
-            assert variance <= problem.gradient_variance
-    assert ridge().gradient_variance == np.inf
 
 
 def test_assumptions_read_what_the_problem_states():

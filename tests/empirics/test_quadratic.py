@@ -5,7 +5,6 @@ import pytest
 import torch
 from scipy import optimize
 
-from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.problems.quadratics import (
     GaussianMean,
@@ -14,8 +13,6 @@ from empirics.problems.quadratics import (
     Quadratics,
     random_quadratics,
 )
-from empirics.training.rounds import rounds
-from empirics.training.setting import Setting
 
 WEIGHTS = np.array([0.17, 0.31, 0.23, 0.29])
 FLOORS = np.array([0.4, 1.3, 0.7, 2.1])
@@ -115,12 +112,6 @@ def test_noise_belongs_to_seed_round_and_client_alone(problem):
     assert torch.equal(some[0, :2], others[2, :2])
     assert not torch.equal(some, federation.draw(4, 7, np.array([0, 2]), np.array([5, 5]), 1).noise)
     assert not torch.equal(some, federation.draw(5, 6, np.array([0, 2]), np.array([5, 5]), 1).noise)
-
-
-def test_local_epochs_are_refused(problem):
-    setting = Setting(rounds=1, cohort=2, local_epochs=2)
-    with pytest.raises(EmpiricsError, match="local_steps"):
-        list(rounds(QuadraticModel(problem), QuadraticFederation(problem), algorithm("fedavg"), setting, 0))
 
 
 MEANS = np.array([[0.4, -1.3], [2.2, 0.9], [-0.8, 1.7]])
