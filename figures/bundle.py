@@ -20,7 +20,8 @@ from empirics.experiments import Kept, Store
 from empirics.experiments.command import folder as store_folder, path_word
 from empirics.experiments.machine import machine
 from empirics.progress import progress
-from paper_checks.audit.reporting import files as audit_report, records
+from paper_checks.audit import report
+from paper_checks.audit.records import ordered
 from paper_checks.audit.running import audit, CLAIMS, REVIEWS
 
 from .artefact import Artefact
@@ -101,17 +102,19 @@ def _audit(target: Path, workers: int) -> None:
     with progress("checking the claims") as bar:
         bar.start(len(claims))
         try:
-            found = records(audit(claims, workers, lambda verdict: bar.step()))
+            found = ordered(audit(claims, workers, lambda verdict: bar.step()))
         except KeyboardInterrupt:
             words = f"interrupted: figures, tables, numbers and bounds are in {target}; the audit is not"
             raise KeyboardInterrupt(words) from None
     (target / "audit/reports").mkdir(parents=True, exist_ok=True)
-    for name, text in audit_report(found, REVIEWS).items():
+    for name, text in report.files(found, REVIEWS).items():
         write_whole(target / "audit" / name, text)
     with whole(target / "audit.csv") as beside, beside.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["claim", "paper", "verdict", "defect", "grade", "source", "words", "evidence"])
-        out.writerows([r.name, r.paper, r.verdict, r.defect, r.grade, r.source, r.words, r.evidence] for r in found)
+        for v in found:
+            about = (v.claim.name, v.claim.paper, v.word, v.defect, v.finding.grade, v.claim.source, v.claim.words)
+            out.writerow([*about, v.finding.evidence])
 
 
 # ---- LaTeX ----

@@ -47,6 +47,8 @@ class Picture:
     x: np.ndarray
     log_x: bool
     curves: tuple[Curve, ...]
+    letters: tuple[str, str] = ("", "")
+    """Of the quantity and of the target in the paper of the first bound, in LaTeX."""
 
 
 # ---- the numbers ----
@@ -73,7 +75,9 @@ def data(bounds: Sequence[Bound], x: str, given: Mapping[str, Value]) -> Picture
     for numbers in (points, *(c.formula for c in curves)):
         _check_drawable(numbers)
     quantity = {q.name: q for g in grids for q in g.bound.quantities}.get(x, clients)
-    return Picture(quantity, bounds[0].target, points, given[x].log and points[0] > 0, tuple(curves))
+    target, own = bounds[0].target, bounds[0].letters
+    letters = (own.get(quantity, quantity.card.letter), own.get(target, target.card.letter))
+    return Picture(quantity, target, points, given[x].log and points[0] > 0, tuple(curves), letters)
 
 
 def _check_drawable(numbers: np.ndarray) -> None:

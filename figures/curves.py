@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -12,21 +13,23 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from bounds.errors import BoundsError, unknown
-from bounds.showing.files import refuse_foreign, to_write, whole
+from bounds.quantities import Quantity
+from bounds.showing.files import refuse_foreign, to_write, whole, write_whole
 from bounds.showing.tables import aligned, number
 from bounds.showing.terminal import bars
 from bounds.units import ONE
 
 from .curve_data import Curve, data, notes, Picture, rows, stretches
 from .drawing import plain_ticks
-from .style import CYCLE, figure, Label, label_ends, save, SILENT, STYLE, THEORY
+from .style import CYCLE, figure, GREY, Label, label_ends, save, STYLE, THEORY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDE_RANGE = 100
 """Largest over smallest value from which the vertical axis is logarithmic."""
-WRAP = 74
+WRAP = 44
+"""Letters of a line along an axis."""
 NOT_HERE = "does not apply"
 TINTS = ("#a3c1e4", "#f2b8a6", "#a9d8c6", "#cdb7dd", "#e8dca0", "#c9c9c9", "#8fd0dc", "#e6a9c4")
 """Fills of stacked terms."""
@@ -57,16 +60,22 @@ def draw(ax: Axes, picture: Picture, *, outside: bool = False) -> None:
     if alone:
         _shade(ax, picture.x, picture.curves[0], outside)
     label_ends(ax, [label for label in labels if label is not None])
-    _say(ax, picture, outside)
+    _name_axes(ax, picture)
 
 
-def _say(ax: Axes, picture: Picture, outside: bool) -> None:
-    """The target above; below, what runs along x and where which conditions fail. Dollar signs are words, not LaTeX."""
-    card, target = picture.quantity.card, picture.target.card
-    unit = f" [{target.unit}]" if target.unit != ONE else ""
-    ax.set_title(fill(f"{target.meaning}{unit}", WRAP), loc="left", parse_math=False)
-    below = [f"{card.name}: {card.meaning}", *notes(picture, outside)]
-    ax.set_xlabel("\n".join(fill(line, WRAP) for line in below), loc="left", parse_math=False)
+def _name_axes(ax: Axes, picture: Picture) -> None:
+    """Above, what is bounded; along the axes the paper's letters with units."""
+    x, y = picture.letters
+    ax.set_title(fill(picture.target.card.meaning, WRAP), loc="left", parse_math=False)
+    ax.set_ylabel(f"${y}${_unit(picture.target)}")
+    meaning = picture.quantity.card.meaning.replace("$", r"\$")
+    ax.set_xlabel(f"{fill(meaning, WRAP)}  ${x}${_unit(picture.quantity)}", fontsize="small")
+
+
+def _unit(quantity: Quantity) -> str:
+    unit = quantity.card.unit
+    raised = re.sub(r"\^(\d+(?:/\d+)?)", r"$^{\1}$", str(unit))
+    return "" if unit == ONE else f" [{raised}]"
 
 
 def _wide(shown: Sequence[np.ndarray]) -> bool:
@@ -141,10 +150,10 @@ def _shade(ax: Axes, x: np.ndarray, curve: Curve, outside: bool) -> None:
         ax.axvspan(low, high, facecolor="#f0f0f0", edgecolor="#d5d5d5", hatch="////", lw=0, zorder=0)
         for edge in (low, high):
             if x[0] < edge < x[-1]:
-                ax.axvline(edge, color=SILENT, lw=0.8, ls=":")
+                ax.axvline(edge, color=GREY, lw=0.8, ls=":")
         middle = np.sqrt(low * high) if ax.get_xscale() == "log" else (low + high) / 2
         ax.text(middle, 0.97, "OUTSIDE" if outside else NOT_HERE, transform=ax.get_xaxis_transform(), ha="center",
-                va="top", color=SILENT, rotation=90, fontsize=7)  # fmt: skip
+                va="top", color=GREY, rotation=90, fontsize=7)  # fmt: skip
 
 
 def sparklines(picture: Picture, outside: bool = False) -> list[str]:
@@ -169,17 +178,36 @@ def _ends(picture: Picture, values: np.ndarray) -> str:
     return f"{y} at {picture.quantity.name} = {x} to {last_y} at {last_x}"
 
 
-def write(picture: Picture, path: Path, *, outside: bool = False) -> tuple[Path, Path]:
-    """The picture at ``path`` (its ending says the format) and the numbers it shows beside it as CSV: both or none."""
+def write(picture: Picture, path: Path, *, outside: bool = False) -> list[Path]:
+    """The picture at ``path`` (its ending says the format), the numbers it shows as CSV, and its caption beside it."""
     path, beside = places(path)
+    caption = path.with_suffix(".caption.md")
+    refuse_foreign(caption, "**")
+    to_write(caption)
 
     def drawn() -> Any:
-        made, ax = figure(4.4)
+        made, ax = figure()
         draw(ax, picture, outside=outside)
+        _narrowed(made, ax)
         return made
 
     write_both(path, beside, drawn, rows(picture))
-    return path, beside
+    return [path, beside, write_whole(caption, _caption(picture, outside))]
+
+
+def _narrowed(made: Any, ax: Axes) -> None:
+    """The axes as narrow as it takes for the picture with its labels to be as wide as a column."""
+    made.draw_without_rendering()
+    wide, own = made.get_tightbbox().width, made.get_figwidth()
+    left = max(own - (wide - own), own / 3)
+    ax.set_position((0.0, 0.0, left / own, 1.0))
+
+
+def _caption(picture: Picture, outside: bool) -> str:
+    """What is drawn, and where which conditions fail."""
+    named = "; ".join(dict.fromkeys(" ".join(curve.label.split()) for curve in picture.curves))
+    said = [f"**{picture.target.card.meaning} against {picture.quantity.name}.** {named}.", *notes(picture, outside)]
+    return "\n\n".join(said) + "\n"
 
 
 def write_both(path: Path, beside: Path, drawn: Callable[[], Any], numbers: Iterable[Sequence[Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Pictures from rows: panels of curves with bands, each with what ran below its title, one legend on top.
+"""Pictures from rows: lettered panels of curves with bands, what ran above them, one legend.
 
 The rows are dicts with ``panel``, ``curve``, ``x``, ``y`` and ``error`` (half the band, NaN for none), and the columns
 of what ran. A caption lies beside a picture, not in it.
@@ -6,15 +6,17 @@ of what ran. A caption lies beside a picture, not in it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 from textwrap import fill
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
 from .run_description import of_row, Setting
-from .style import enlarged, heavier, line, SILENT, WIDTH
+from .style import enlarged, GREY, heavier, line, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +30,10 @@ MOST_BANDS = 6
 FIVE_DECADES, TWO_DECADES, FEW_TICKS = 1e5, 100, 5
 """Ratios of the ends of a logarithmic axis: above the first only some powers of ten have words, above the second all of
 them, above the third 1, 2, 5."""
-LETTERS = 64
+LETTERS = 52
 """Of a line above a panel as wide as the picture."""
+X_LABEL = 0.14
+"""Inches of the words below one more row of panels."""
 
 
 @dataclass(frozen=True)
@@ -64,36 +68,30 @@ def each_panel(
 ) -> Any:
     """One axes per panel in the order of the rows, of which ``draw`` gets those of its own; ``shared``: one y for all.
 
-    Words of ``x`` and ``y`` stand once each, where ``draw`` writes none.
+    Words of ``x`` stand where the panel below has another scale, those of ``y`` once a row, where ``draw`` writes none.
+    What ran stands once where it is the same for all panels. A place without a panel has the legend.
     """
-    names = list(dict.fromkeys(r["panel"] for r in rows))
-    wide = min(wide, max(len(names), 1))
-    made, axes = canvas(-(-len(names) // wide) or 1, wide, legend_lines, sharey=shared)
-    if 1 < len(names) < axes.size:
-        _widened(made, axes)
-    for ax, name in zip(axes.flat, names, strict=False):
-        mine = [r for r in rows if r["panel"] == name]
+    panels: dict[str, list[Row]] = {}
+    for row in rows:
+        panels.setdefault(row["panel"], []).append(row)
+    wide = min(wide, max(len(panels), 1))
+    made, axes = canvas(-(-len(panels) // wide) or 1, wide, legend_lines, sharey=shared)
+    ran = [ran_words(mine, name) for name, mine in panels.items()]
+    everywhere = ran[0] if len(set(ran)) == 1 else ""
+    for ax, letter, (name, mine), here in zip(axes.flat, ascii_lowercase, panels.items(), ran, strict=False):
         draw(ax, mine)
-        finish(ax, x, y, name if titled else "")
-        said(ax, mine)
+        finish(ax, x, y)
+        headed(ax, f"({letter}) {name}" if titled and len(panels) > 1 else "", "" if everywhere else here)
+    for ax in axes.flat[len(panels) :]:
+        ax.set_axis_off()
     words(axes, x, y)
-    legend(made, axes)
+    spare = axes.flat[-1] if panels and len(panels) < axes.size else None
+    if not legend(made, axes, spare=spare, ran=everywhere):
+        note(made, everywhere)
     return made
 
 
-def _widened(made: Any, axes: Any) -> None:
-    """An odd panel is as wide as two: no place stays blank."""
-    last = axes[-1, 0]
-    spanned = made.add_subplot(last.get_gridspec()[-1, :], sharey=axes[0, 0] if len(axes) > 1 else None)
-    if not last.get_shared_y_axes().joined(last, axes[0, 0]):
-        spanned.remove()
-        spanned = made.add_subplot(last.get_gridspec()[-1, :])
-    for ax in axes[-1]:
-        ax.remove()
-    axes[-1, :] = spanned
-
-
-def what_ran(rows: Sequence[Row], known: str = "") -> str:
+def ran_words(rows: Sequence[Row], known: str = "") -> str:
     """What ran for these rows, but for the data and the clients that ``known`` words tell already."""
     told = []
     for ran in dict.fromkeys(map(of_row, rows)):
@@ -103,23 +101,25 @@ def what_ran(rows: Sequence[Row], known: str = "") -> str:
     return "; ".join(filter(None, told))
 
 
-def said(ax: Axes, rows: Sequence[Row]) -> None:
-    """What ran for a panel, in small letters between its title and its axes; nothing where nothing is run."""
-    place, title = ax.get_subplotspec(), ax.get_title(loc="left")
+def headed(ax: Axes, title: str, ran: str) -> None:
+    """The title of a panel, and what ran for it in small letters between the title and the axes."""
+    place = ax.get_subplotspec()
     share = len(place.colspan) / place.get_gridspec().ncols if place else 1
     letters = int(LETTERS * enlarged() / heavier() * share)
     note = ax.annotate(
-        fill(what_ran(rows, title), letters), (0, 1), (0, 2), "axes fraction", "offset points", fontsize="x-small",
-        color=SILENT, va="bottom", parse_math=False, annotation_clip=False,
+        fill(ran, letters), (0, 1), (0, 2), "axes fraction", "offset points", fontsize="small", color=GREY,
+        va="bottom", parse_math=False, annotation_clip=False,
     )  # fmt: skip
     box = note.get_window_extent()
-    height = box.height * 72 / ax.figure.dpi if note.get_text() else 0.0
-    ax.set_title(fill(title, letters * 9 // 10), loc="left", pad=4 + height, parse_math=False)
+    height = box.height * 72 / ax.figure.dpi if ran else 0.0
+    ax.set_title(fill(title, letters), loc="left", pad=4 + height, parse_math=False)
 
 
-def above(made: Any, rows: Sequence[Row]) -> None:
-    """What ran for a whole picture that has no legend, on top of it."""
-    made.suptitle(fill(what_ran(rows), LETTERS), x=0.02, ha="left", fontsize="x-small", color=SILENT)
+def note(made: Any, ran: str) -> None:
+    """What ran for a whole picture, on top of it."""
+    if ran:
+        letters = int(LETTERS * enlarged() / heavier())
+        made.suptitle(fill(ran, letters), x=0.02, ha="left", fontsize="small", color=GREY)
 
 
 def panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, shared: bool = False) -> Any:
@@ -163,16 +163,14 @@ def columns(rows: Sequence[Row], *names: str) -> list[np.ndarray]:
     return [np.array([float(row[name]) for row in rows]) for name in names]
 
 
-def finish(ax: Axes, x: Axis, y: Axis, title: str = "") -> None:
-    """Scales and title of one axes."""
+def finish(ax: Axes, x: Axis, y: Axis) -> None:
+    """Scales and ticks of one axes."""
     if x.log:
         ax.set_xscale("log")
         plain_ticks(ax.xaxis, ax.get_xlim())
     if y.log:
         ax.set_yscale("log")
         plain_ticks(ax.yaxis, ax.get_ylim())
-    if title:
-        ax.set_title(title, parse_math=False)
 
 
 def plain_ticks(axis: Any, limits: tuple[float, float]) -> None:
@@ -190,28 +188,50 @@ def plain_ticks(axis: Any, limits: tuple[float, float]) -> None:
 
 
 def words(axes: Any, x: Axis, y: Axis) -> None:
-    """The axes' words once each: x below the lowest visible axes of a column, y left of every row."""
-    for column in axes.T if x.label else ():
-        for ax in [ax for ax in column if ax.get_visible()][-1:]:
+    """Words of x below the axes of a column whose scale is not that of the next, of y left of every row."""
+    more = 0
+    for place, row in enumerate(axes):
+        below = axes[place + 1] if place + 1 < len(axes) else [None] * len(row)
+        last = [ax.axison and (b is None or not b.axison or b.get_xlim() != ax.get_xlim())
+                for ax, b in zip(row, below, strict=True)]  # fmt: skip
+        for ax in itertools.compress(row, last) if x.label else ():
             ax.set_xlabel(x.label)
-    for row in axes if y.label else ():
-        row[0].set_ylabel(y.label)
+        if y.label:
+            row[0].set_ylabel(y.label)
+        more += any(ax.get_xlabel() for ax in row) and place + 1 < len(axes)
+    made = axes.flat[0].figure
+    made.set_figheight(made.get_figheight() + more * X_LABEL * enlarged())
 
 
-def legend(made: Any, axes: Any, most: int = 3) -> None:
-    """One legend on top, every label once."""
+def legend(made: Any, axes: Any, most: int = 3, spare: Any = None, ran: str = "") -> bool:
+    """One legend, on top with what ``ran`` or in the ``spare`` axes, every label once; whether it says what ran."""
     found: dict[str, Any] = {}
     for ax in axes.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    if len(found) > 1:
-        made.legend(found.values(), found.keys(), loc="outside upper center", ncols=min(most, len(found)),
-                    handlelength=2.6, columnspacing=1.0)  # fmt: skip
+    if len(found) > 1 and spare is not None:
+        spare.legend(found.values(), found.keys(), loc="center", handlelength=2.6)
+    elif len(found) > 1:
+        return bool(on_top(made, found, most, ran) and ran)
+    return False
 
 
-def strips(
-    rows: Sequence[Row], draw: Callable[[Axes, int, list[Row]], None], label: str, height: float, size: str
-) -> Any:
+def on_top(made: Any, found: Mapping[str, Any], most: int = 3, ran: str = "") -> Any:
+    """A legend of ``found`` handles by label in as many columns as the picture is wide."""
+    letters = int(LETTERS * enlarged() / heavier())
+    for columns in range(min(most, len(found)), 0, -1):
+        made_legend = made.legend(
+            found.values(), found.keys(), loc="outside upper left", ncols=columns, handlelength=2.6, columnspacing=1.0,
+            title=fill(ran, letters) or None, title_fontsize="small", alignment="left",
+        )  # fmt: skip
+        made_legend.get_title().set_color(GREY)
+        if columns == 1 or made_legend.get_window_extent().width <= made.bbox.width:
+            return made_legend
+        made_legend.remove()
+    return None
+
+
+def strips(rows: Sequence[Row], draw: Callable[[Axes, int, list[Row]], None], label: str, height: float) -> Any:
     """A line of ``height`` inches for each name of ``row``, on which ``draw`` puts ratios at its place; 1 is marked.
 
     Names come by the geometric mean of their ratios, the smallest on top.
@@ -225,9 +245,9 @@ def strips(
     ax = axes[0, 0]
     for place, name in enumerate(names):
         draw(ax, -place, [row for row in rows if row["row"] == name])
-    ax.axvline(1, color=SILENT, lw=0.7, zorder=0)
+    ax.axvline(1, color=GREY, lw=0.7, zorder=0)
     ax.set_xscale("log")
-    ax.set_yticks([-i for i in range(len(names))], names, fontsize=size)
+    ax.set_yticks([-i for i in range(len(names))], names)
     ax.set_xlabel(label)
     legend(made, axes, most=2)
     return made

@@ -12,7 +12,7 @@ import matplotlib
 from paper_checks.validation.comparison import Comparison, Row as Measured
 
 from .drawing import Axis, columns, each_panel, Row
-from .style import MEASURED, save as write, SILENT, STYLE, THEORY
+from .style import GREY, MEASURED, save as write, STYLE, THEORY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def panel(lines: Mapping[str, Any], ax: Axes, rows: Sequence[Row]) -> None:
     x, y, error = columns(dots, "x", "y", "error")
     for power, dash in ((1, "-"), (2, "--")) if dots else ():
         label = f"1/K{'^2' if power == 2 else ''}"
-        ax.plot(x, y[0] * (x / x[0]) ** -power, color=SILENT, lw=0.8, ls=dash, label=label)
+        ax.plot(x, y[0] * (x / x[0]) ** -power, color=GREY, lw=0.8, ls=dash, label=label)
     for label, dash in lines.items():
         at, value = columns([row for row in rows if row["curve"] == label], "x", "y")
         ax.plot(at, value, color=THEORY, ls=dash, label=label)

@@ -71,7 +71,7 @@ def tidy(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 
 def sheet(entries: Sequence[Entry], corner: str = "reported / ours", digits: int = 2) -> Sheet:
-    """Rows by columns; each place says ``reported / ours ± standard error``."""
+    """Rows by columns; each place says ``reported ± as printed / ours ± standard error``."""
     rows, columns = dict.fromkeys(e.row for e in entries), dict.fromkeys(e.column for e in entries)
     table = by_place(entries)
     return [[corner, *columns], *([row, *(place(table.get((row, c)), digits) for c in columns)] for row in rows)]
@@ -81,9 +81,12 @@ def place(entry: Entry | None, digits: int) -> str:
     """One entry as text; a dash where there is none."""
     if entry is None:
         return ""
-    return f"{_number(entry.reported, digits)} / {_number(entry.mean, digits)}" + (
-        f" ± {entry.error:.{digits}f}" if math.isfinite(entry.error) else ""
-    )
+    reported = _number(entry.reported, digits) + _spread(entry.reported_std, digits)
+    return f"{reported} / {_number(entry.mean, digits)}{_spread(entry.error, digits)}"
+
+
+def _spread(value: float, digits: int) -> str:
+    return f" ± {value:.{digits}f}" if math.isfinite(value) else ""
 
 
 def _number(value: float, digits: int) -> str:

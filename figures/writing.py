@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any, cast
 
 from bounds.showing.files import whole, write_whole
@@ -68,19 +69,24 @@ def picture(
             with whole(path) as beside:
                 save(made, beside, box)
     name = f"{card['source'] or 'Ours'}: {card['title']}"
-    said = " ".join(filter(None, (card["caption"], what_ran(card))))
+    below = notes(card["caption"], card.get("ran"))
     texts = (
-        f"**{name}.** {said}\n",
-        f"\\caption{{\\textbf{{{escaped(name)}.}} {escaped(said)}}}\n\\label{{fig:{artefact.name}}}\n",
+        f"**{name}.**\n\n{below}\n",
+        f"\\caption{{{escaped(name)}.}}\n\\label{{fig:{artefact.name}}}\n{_small(below)}\n",
     )
     kept = zip(CAPTIONS, texts, strict=True)
     return paths + [write_whole(folder / f"{artefact.name}{suffix}", text) for suffix, text in kept]
 
 
-def what_ran(card: Mapping[str, Any]) -> str:
-    """The sentence on data, network, clients and rounds; empty where nothing is run."""
-    ran = card.get("ran")
-    return f"What ran: {'; '.join(one['words'] for one in ran)}." if ran else ""
+def notes(caption: str, ran: Sequence[Mapping[str, str]] | None) -> str:
+    """What is shown and how it was made, then data, network, clients and rounds where something ran."""
+    words = f"What ran: {'; '.join(one['words'] for one in ran)}." if ran else ""
+    return " ".join(filter(None, (caption, words)))
+
+
+def _small(notes: str) -> str:
+    """Notes below a caption in LaTeX: a caption of one line can be read in a list of figures."""
+    return rf"\par\smallskip{{\footnotesize {escaped(notes)}\par}}"
 
 
 def card(
@@ -176,19 +182,30 @@ def _cell(value: Any) -> Any:
 # ---- tables ----
 
 
-def _said(shown: Shown) -> str:
-    ran = listed(row.get("ran") for row in shown.rows)
-    return " ".join(filter(None, (shown.caption, what_ran({"ran": ran}))))
+LONGEST_HEAD = 30
+"""Letters of a column's head; a longer one is a letter, and stands below the table."""
+
+
+def _heads(shown: Shown) -> tuple[list[str], str]:
+    """The heads of a table, and what the letters among them stand for."""
+    (corner, *heads), letters = shown.sheet[0], iter(ascii_lowercase)
+    short = {head: f"({next(letters)})" for head in heads if len(head) > LONGEST_HEAD}
+    key = "; ".join(f"{letter} {head}" for head, letter in short.items())
+    return [corner, *(short.get(head, head) for head in heads)], f"Columns: {key}." if key else ""
+
+
+def _below(shown: Shown, key: str) -> str:
+    words = notes(shown.caption, listed(row.get("ran") for row in shown.rows))
+    return " ".join(filter(None, (key, words, shown.unavailable)))
 
 
 def markdown(artefact: Artefact, shown: Shown) -> str:
     """The table, its caption, and what it says of the paper."""
-    lines = [f"# {artefact.source or 'Ours'}: {artefact.title}", "", _said(shown), ""]
-    if shown.unavailable:
-        lines += [f"**{shown.unavailable}**", ""]
+    lines, key = [f"# {artefact.source or 'Ours'}: {artefact.title}", ""], ""
     if shown.sheet:
-        head, *body = shown.sheet
-        lines += [_line(head), _line(["---"] * len(head)), *map(_line, body), ""]
+        heads, key = _heads(shown)
+        lines += [_line(heads), _line(["---"] * len(heads)), *map(_line, shown.sheet[1:]), ""]
+    lines += [_below(shown, key), ""]
     if shown.agreement:
         lines += ["Kendall's tau between reported and ours, with 90 % of it under both noises:", ""]
         lines += [f"- {a.column}: {a}" for a in shown.agreement] + [""]
@@ -201,14 +218,14 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def latex(artefact: Artefact, shown: Shown) -> str:
-    """The table for booktabs."""
-    head, *body = shown.sheet or [[artefact.title]]
-    caption = f"{artefact.title}. {_said(shown)} {shown.unavailable}"
+    """The table for booktabs, its notes below it."""
+    heads, key = _heads(shown) if shown.sheet else ([artefact.title], "")
     lines = [
         r"\begin{table}",
-        rf"  \caption{{{escaped(caption)}}}",
+        rf"  \caption{{{escaped(artefact.title)}.}}",
         rf"  \label{{tab:{artefact.name}}}",
-        *(f"  {line}" for line in booktabs(head, body, "l" + "r" * (len(head) - 1))),
+        *(f"  {line}" for line in booktabs(heads, shown.sheet[1:], "l" + "r" * (len(heads) - 1))),
+        f"  {_small(_below(shown, key))}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"

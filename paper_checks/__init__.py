@@ -1,5 +1,5 @@
-"""Is it so? Measurements held against bounds, and the claims of the papers checked."""
+"""Are the statements true? The claims of the papers checked, and bounds compared with measurements."""
 
-from empirics.experiments.registry import register
+from empirics.job_modules import register
 
 register("paper_checks.validation.jobs", "paper_checks.worst_case.jobs")

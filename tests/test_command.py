@@ -261,7 +261,7 @@ def test_solve_finds_the_fewest_rounds(run):
 def test_plot_writes_a_picture_and_its_numbers(run, folder):
     status, out, err = run("plot", MINE, "x=step_size=0.02:0.9:45", *AT, "rounds=500")
     assert status == 0
-    assert out.splitlines() == ["wrote mine.sparse_sgd.svg", "wrote mine.sparse_sgd.csv"]
+    assert out.splitlines() == [f"wrote mine.sparse_sgd.{end}" for end in ("svg", "csv", "caption.md")]
     assert "1/L" in err
     assert (folder / "mine.sparse_sgd.svg").read_text().startswith("<?xml")
     total = [r for r in table(folder / "mine.sparse_sgd.csv") if r["part"] == "total"]

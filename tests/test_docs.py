@@ -30,7 +30,7 @@ from docs.making import (
 from empirics.algorithms import ALGORITHMS
 from fedbounds import main
 from figures.catalogue import NAMES
-from paper_checks.audit.reporting.records import OF_PAPER, OURS
+from paper_checks.audit.records import OF_PAPER, OURS
 from paper_checks.audit.running import CLAIMS
 
 ROOT = Path(__file__).resolve().parents[1]

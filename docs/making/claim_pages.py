@@ -10,7 +10,7 @@ from importlib import import_module
 from bounds.core import declared
 from bounds.papers import Paper, PAPERS
 from figures.explorer import verdicts
-from paper_checks.audit.reporting.records import OF_PAPER, OURS
+from paper_checks.audit.records import OF_PAPER, OURS
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Claim
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import paper_checks
-from paper_checks.audit.reporting.text import ALL, FOLDER, OVERVIEW
+from paper_checks.audit.report import ALL, FOLDER, OVERVIEW
 
 from .text import slug
 

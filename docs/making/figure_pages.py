@@ -12,7 +12,7 @@ import figures
 from bounds.papers import PAPERS
 from figures.artefact import Artefact
 from figures.catalogue import artefact, FILES, NAMES
-from figures.writing import what_ran
+from figures.writing import notes
 
 from .text import alone, page, plain, table
 
@@ -92,7 +92,7 @@ def _result(card: Mapping[str, Any], made: Path) -> Iterator[str | list[str]]:
         yield [f"```{{image}} ../{name}.svg", f":alt: {' '.join(card['title'].split())}", ":width: 100%", "```"]
     else:
         yield [line for line in (made / f"{name}.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    yield plain(" ".join(filter(None, (card["caption"], what_ran(card)))))
+    yield plain(notes(card["caption"], card.get("ran")))
     yield [f"- **{j['verdict']}**: {plain(j['words'])} ({plain(j['why'])})" for j in card["conclusions"]]
     taus = [f"{plain(a['column'])} {a['tau']:+.2f} [{a['low']:+.2f}, {a['high']:+.2f}]" for a in card["agreement"]]
     yield f"Kendall's tau with the reported numbers: {'; '.join(taus)}." if taus else ""

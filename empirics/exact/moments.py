@@ -343,6 +343,7 @@ class Run:
             "local_steps": lambda: [p.steps for p in self.played],
             "local_drift": lambda: self._over_rounds(self._local_drift),
             "grad_cap_sq": lambda: self._over_rounds(self._grad_cap),
+            "client_grad_cap_sq": lambda: self._by_client(self._over_rounds(self._client_grad_cap)),
             "summed_grad_norm_sq": lambda: self._over_rounds(self._summed_gradients),
             "mean_path_gradient_sq": lambda: self._over_rounds(self._mean_path),
             "gradient_drift": lambda: self._by_client(self._gradient_drift),
@@ -383,12 +384,21 @@ class Run:
         noise = np.trace(played.path_noise[:, :-1], axis1=2, axis2=3)
         return (apart + noise).sum(-1) @ self.clients.counted
 
-    def _grad_cap(self, played: Played, at: Any) -> Array:
-        """The largest expected squared stochastic gradient of a round, over clients and steps."""
+    def _stochastic_gradients(self, played: Played) -> tuple[Array, Array, Array]:
+        """Of every group and step of a round: maps of u and dev, and what noise adds to their squares."""
         path, dev = self._paths(played)
         steep = self.clients.curvature[:, None]
-        maps, devs = steep @ self._from_minima(path)[:, :-1], steep @ dev[:, :-1]
         noise = np.trace(steep @ played.path_noise[:, :-1] @ steep, axis1=2, axis2=3) + self.clients.variance[:, None]
+        return steep @ self._from_minima(path)[:, :-1], steep @ dev[:, :-1], noise
+
+    def _client_grad_cap(self, played: Played, at: Any) -> Array:
+        """The largest expected squared stochastic gradient of a round over its steps, of every group."""
+        maps, devs, noise = self._stochastic_gradients(played)
+        return (self.square(maps, devs, at) + noise).max(axis=2)
+
+    def _grad_cap(self, played: Played, at: Any) -> Array:
+        """The largest expected squared stochastic gradient of a round, over clients and steps."""
+        maps, devs, noise = self._stochastic_gradients(played)
         if self.looked == ENDS:  # between its ends every raw moment adds at most what it adds at one of them
             largest = np.abs(self.states.covariance).max(0), np.abs(self.states.spread).max(0)
             flat = np.abs(maps.reshape(-1, maps.shape[-1]))

@@ -21,18 +21,10 @@ from typing import Any, TypeVar
 from bounds.errors import unknown
 
 from ..errors import EmpiricsError
+from ..job_modules import MODULES
 from .sources import source_digest
 
 F = TypeVar("F", bound=Callable[..., Any])
-MODULES = [
-    "empirics.experiments.jobs.train",
-    "empirics.experiments.jobs.continued",
-    "empirics.experiments.jobs.generation",
-    "empirics.experiments.jobs.step_times",
-    "empirics.experiments.jobs.timed",
-    "empirics.experiments.jobs.wall",
-]
-"""Where jobs are declared; other packages add their own with ``register``."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +53,6 @@ def job(name: str, version: int, setting: str = "", goes_on: bool = False) -> Ca
     ``module:name``; ``goes_on`` is as in ``Job``. All are written out, for ``of_module``.
     """
     return lambda function: function
-
-
-def register(*modules: str) -> None:
-    """Add modules that declare jobs."""
-    MODULES.extend(module for module in modules if module not in MODULES)
 
 
 def jobs() -> dict[str, Job]:

@@ -89,9 +89,9 @@ def own_problem(
     if not path:
         made = parse(written(word, FRAME, *more, **penalty), {**TASKS, FRAME: lambda: held}, "problem")
         return OwnProblem(made, partition, (f"the problem is {made}", *_held(held)))
-    options = {"target": target} | ({"group": group} if group else {}) | ({"leave_out": left} if left else {})
-    options |= {"kind": kind} if kind else {}
-    text = written(word, written("held_out", written("table", repr(path), **options)), *more, **penalty)
+    given = {"target": target, "group": group, "leave_out": left, "kind": kind}
+    chosen = {name: value for name, value in given.items() if value}
+    text = written(word, written("held_out", written("table", repr(path), **chosen)), *more, **penalty)
     said = f'--csv means --problem "{text}"' + f' --partition "{partition}"' * bool(partition)
     return OwnProblem(text, partition, (said, *_held(held)))
 

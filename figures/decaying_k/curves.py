@@ -11,7 +11,7 @@ from ..comparing import Judged, Pair
 from ..drawing import Axis, panels
 from ..regimes import POINT, Regime
 from ..runs import interval, mean_rows, Runs, standard_error
-from ..style import SILENT
+from ..style import GREY
 from . import grid
 from .findings import (
     ACCURACY,
@@ -222,7 +222,7 @@ def draw(shown: Shown, y: Axis) -> Any:
     made = panels(curves, Axis("simulated time (minutes)"), y)
     names = list(dict.fromkeys(row["panel"] for row in curves))
     for row in lines:
-        made.axes[names.index(row["panel"])].axvline(float(row["x"]), color=SILENT, lw=0.9)
+        made.axes[names.index(row["panel"])].axvline(float(row["x"]), color=GREY, lw=0.9)
     return made
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
-from ..drawing import above, canvas
+from ..drawing import canvas, note, ran_words
 from ..run_description import problem_words
 from ..runs import Runs
 from ..style import enlarged, WIDTH
@@ -69,7 +69,7 @@ def draw(shown: Shown) -> Any:
     steps = list(dict.fromkeys(r["steps"] for r in shown.rows)) or [REAL]
     classes = max((r["label"] for r in shown.rows), default=0) + 1
     made, axes = canvas(len(steps), classes)
-    above(made, shown.rows)
+    note(made, ran_words(shown.rows))
     made.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0, hspace=0))
     made.set_figheight((0.4 + WIDTH * len(steps) / (classes + 2.5)) * enlarged())
     for ax in axes.flat:
@@ -79,7 +79,7 @@ def draw(shown: Shown) -> Any:
         axes[steps.index(r["steps"]), r["label"]].imshow(image(r), cmap="gray", interpolation="nearest")
     for ax, number in zip(axes[:, 0], steps, strict=True):
         words = "test sample" if number == REAL else f"{number} steps"
-        ax.set_ylabel(words, rotation=0, ha="right", va="center", fontsize="small")
+        ax.set_ylabel(words, rotation=0, ha="right", va="center")
     return made
 
 

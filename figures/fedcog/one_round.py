@@ -12,7 +12,7 @@ from paper_checks.reported import table as reported
 
 from ..artefact import Shown
 from ..comparing import by_place, Entry, judge, Judged, Pair
-from ..drawing import above, canvas
+from ..drawing import canvas, note, ran_words
 from ..regimes import POINT, Regime
 from ..run_description import problem_words, Ran
 from ..runs import Runs
@@ -111,15 +111,15 @@ def _of_points(runs: Runs, scale: str) -> list[Judged]:
 
 def draw(shown: Shown) -> Any:
     made, axes = canvas(1, len(MEASURES), 0)
-    above(made, shown.rows)
+    note(made, ran_words(shown.rows))
     for ax, words in zip(axes[0], MEASURES.values(), strict=True):
         points = [r for r in shown.rows if r["panel"] == words]
         for place, r in enumerate(points):
             look = line(r["curve"], place)
             ax.errorbar(r["x"], r["y"], r["error"], color=look.colour, marker=look.mark, ms=4, elinewidth=0.8)
         ax.set_xlim(-0.5, len(DRAWN) - 0.5)
-        ax.set_xticks(range(len(DRAWN)), DRAWN, rotation=60, fontsize="small")
-        ax.set_ylabel(words.replace(", ", ",\n").replace("distance of ", "distance of\n"), fontsize="small")
+        ax.set_xticks(range(len(DRAWN)), DRAWN, rotation=90)
+        ax.set_ylabel(words.replace(", ", ",\n").replace("distance of ", "distance of\n"))
     return made
 
 

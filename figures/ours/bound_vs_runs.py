@@ -15,9 +15,9 @@ from ..artefact import Shown
 from ..comparing import Judged, Reproduction
 from ..drawing import Axis, columns, each_panel, Row
 from ..runs import Runs
-from ..style import MEASURED, REFERENCE, THEORY
+from ..style import Dash, DASHED, DOTTED, MEASURED, OTHER, REFERENCE, SOLID, THEORY
 from .grid import what_ran
-from .settings import QUANTITIES, TITLES
+from .settings import QUANTITIES, REPAIRED, TITLES
 
 Rows = list[dict[str, Any]]
 ROUNDING = 1e-9
@@ -89,6 +89,26 @@ def _verdict(found: dict[str, dict[str, Any]]) -> Reproduction:
     return tested.get(found["bound"]["verdict"], Reproduction.UNDECIDED)
 
 
+REPAIR = "bound, repaired"
+
+
+def drawn_together(rows: Rows) -> Rows:
+    """The rows with a repaired bound as a line in the panel of the printed one, where the same runs measure both."""
+    found = []
+    for row in rows:
+        printed = REPAIRED.get(row["bound"])
+        panel = row["panel"].replace(TITLES[row["bound"]], TITLES[printed]) if printed else row["panel"]
+        if panel == row["panel"] or _measured(rows, row["panel"]) != _measured(rows, panel):
+            found.append(row)
+        elif row["curve"] == "bound":
+            found.append({**row, "panel": panel, "curve": REPAIR})
+    return found
+
+
+def _measured(rows: Rows, panel: str) -> list[tuple[float, float]]:
+    return [(row["x"], row["y"]) for row in rows if row["panel"] == panel and row["curve"] in ("exact", "measured")]
+
+
 def remark(rows: Rows) -> str:
     """Which panels lie outside a theorem's conditions; empty for none."""
     panels = list(dict.fromkeys(row["panel"] for row in rows if row["outside"] and row["curve"] == "bound"))
@@ -96,6 +116,9 @@ def remark(rows: Rows) -> str:
 
 
 # ---- drawing ----
+
+LOOKS: dict[str, tuple[str, float, Dash]] = {"bound": (THEORY, 1.6, SOLID), REPAIR: (OTHER, 1.4, DASHED)}
+"""Colour, width and dashes of a bound; a part of one is thin and dotted."""
 
 
 def draw(shown: Shown) -> Any:
@@ -122,8 +145,7 @@ def _one(ax: Any, rows: Sequence[Row], label: str) -> None:
     elif label == "exact":
         ax.plot(x, y, color=REFERENCE, lw=0.8, label=label)
     else:
-        first = label.startswith("bound")
-        inside = np.where(outside, np.nan, y)
-        ax.plot(x, inside, color=THEORY, lw=1.4 if first else 0.9, ls="-" if first else (0, (1.2, 1.2)), label=label)
+        colour, width, dash = LOOKS.get(label, (THEORY, 0.9, DOTTED))
+        ax.plot(x, np.where(outside, np.nan, y), color=colour, lw=width, ls=dash, label=label)
         if outside.any():
-            ax.plot(x, y, color=THEORY, lw=1, ls=(0, (4, 1.5)), label=f"{label}, outside", zorder=1)
+            ax.plot(x, y, color=colour, lw=1, ls=DASHED, label=f"{label}, outside", zorder=1)

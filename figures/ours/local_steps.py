@@ -16,7 +16,7 @@ from ..comparing import judge, Judged, Pair
 from ..drawing import Axis, columns, each_panel, Row
 from ..run_description import problem_words, Ran
 from ..runs import Runs, standard_error
-from ..style import MEASURED, OTHER, THEORY
+from ..style import GREY, MEASURED, OTHER, THEORY
 from . import grid
 from .grid import best_steps, PLANS, SCALES_OF_LOSS, steps_on_data, what_ran
 
@@ -151,6 +151,7 @@ def draw(shown: Shown) -> Any:
 def _panel(ax: Any, rows: Sequence[Row]) -> None:
     for label, colour in zip((*CURVES, BEST), (OTHER, THEORY, MEASURED), strict=True):
         _one(ax, [row for row in rows if row["curve"] == label], label, colour)
+    ax.axhline(1, color=GREY, lw=0.7, ls=":", zorder=0, label="one step, the fewest possible")
     ax.set_xlabel(rows[0]["x_name"])
 
 

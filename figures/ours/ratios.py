@@ -180,10 +180,10 @@ def _one(ax: Any, height: int, rows: list[Row]) -> None:
 ARTEFACTS = {
     "tightness": Artefact(
         "ours.tightness", "bound over value, every bound and every run", cells, over_runs,
-        lambda shown: strips(shown.rows, _both, "bound / value", 0.16, "x-small"),
+        lambda shown: strips(shown.rows, _both, "bound / value\n1: tight; left of 1: violated", 0.17),
     ),
     "worst_cases": Artefact(
         "ours.worst_cases", "bound over exact worst case", no_runs, over_worst_cases,
-        lambda shown: strips(shown.rows, _one, "bound / worst case", 0.17, "x-small"),
+        lambda shown: strips(shown.rows, _one, "bound / exact worst case\n1: tight; left of 1: violated", 0.18),
     ),
 }  # fmt: skip

@@ -15,10 +15,10 @@ from empirics.experiments import Cell
 
 from ..artefact import Artefact, Shown
 from ..comparing import judge, Pair
-from ..drawing import Axis, band, canvas, columns, finish, legend, said
+from ..drawing import Axis, band, canvas, columns, finish, headed, legend, ran_words
 from ..run_description import problem_words, Ran
 from ..runs import Runs, standard_error
-from ..style import MEASURED, REFERENCE, SILENT, THEORY
+from ..style import GREY, MEASURED, REFERENCE, THEORY
 from .grid import divergence, PLANS, relaxed, what_ran
 from .settings import RELAXED
 
@@ -175,13 +175,13 @@ def draw(shown: Shown) -> Any:
             _one(ax, [row for row in shown.rows if row["panel"] == panel and row["curve"] == label], label)
         for row in at:
             if ("all conditions" in row["curve"]) == (ax is below):
-                ax.axvline(row["x"], color=SILENT, lw=0.7, ls="--" if ax is below else "-", zorder=0)
-    finish(above, Axis(""), Axis(""), ABOVE)
-    finish(below, Axis(""), Axis("", log=True), BELOW)
+                ax.axvline(row["x"], color=GREY, lw=0.7, ls="--" if ax is below else "-", zorder=0)
+    finish(above, Axis(""), Axis(""))
+    finish(below, Axis(""), Axis("", log=True))
     low, high = above.get_ylim()
     above.set_ylim(low, high + ROOM * (high - low))
-    for ax, panel in ((above, ABOVE), (below, BELOW)):
-        said(ax, [row for row in shown.rows if row["panel"] == panel])
+    for letter, ax, panel in (("a", above, ABOVE), ("b", below, BELOW)):
+        headed(ax, f"({letter}) {panel}", ran_words([row for row in shown.rows if row["panel"] == panel]))
     for row in at:
         _name(below if "all conditions" in row["curve"] else above, row)
     above.set_ylabel("share of divergence")
@@ -194,8 +194,8 @@ def draw(shown: Shown) -> Any:
 def _name(ax: Any, row: Mapping[str, Any]) -> None:
     if math.isfinite(row["x"]):
         words = row["curve"].partition(" all")[0].strip(",").replace("theorems ", "thm ")
-        ax.text(row["x"], 0.97, words, transform=ax.get_xaxis_transform(), rotation=90, fontsize="x-small",
-                color=SILENT, ha="right", va="top")  # fmt: skip
+        ax.text(row["x"], 0.97, words, transform=ax.get_xaxis_transform(), rotation=90, fontsize="small",
+                color=GREY, ha="right", va="top")  # fmt: skip
 
 
 def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str) -> None:

@@ -37,6 +37,7 @@ def data_of(paper: str, sides: Sequence[str], more: str, runs: Runs, scale: str)
         mine = [row for s in sides for row in bound_vs_runs.rows_of(runs, SIDES[s](scale, bound), bound, names[s])]
         judged.append(bound_vs_runs.held(f"{title(bound)}: holds wherever its conditions are met", mine))
         rows += mine
+    rows = bound_vs_runs.drawn_together(rows)
     caption = " ".join(_caption(scale)[side] for side in sides)
     return Shown(f"{caption} Bars: one standard error.{more}{bound_vs_runs.remark(rows)}", rows, conclusions=judged)
 
@@ -91,7 +92,7 @@ def _fedals(runs: Runs, scale: str) -> Shown:
         bound_vs_runs.held(f"FedALS, {name}: holds wherever its conditions are met", part)
         for name, part in zip(names, parts, strict=True)
     ]
-    rows = [row for part in parts for row in part]
+    rows = bound_vs_runs.drawn_together([row for part in parts for row in part])
     caption = (
         f"One averaging round of exact minimisers: squared distances to a mean ({20 * plan.seeds} draws of {SAMPLES} "
         "samples per client, thin line: exact); ridge on digits with penalty 0.5, clients alike or with Dirichlet 0.3 "

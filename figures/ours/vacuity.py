@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,15 @@ from empirics.problems.quadratics import Quadratics, random_quadratics
 from paper_checks.validation.gaussian_mean import exact_mean
 
 from ..artefact import Artefact, no_runs, Shown
-from ..drawing import Axis, canvas, columns, finish
+from ..drawing import Axis, canvas, columns, finish, headed, on_top
 from ..runs import Runs
-from ..style import MEASURED, SILENT, THEORY
+from ..style import GREY, MEASURED, THEORY
 from .grid import NOISE, QUADRATICS
 
-SILENCE, VACUOUS, SPEAKS = 0, 1, 2
-WORDS = {SILENCE: "silent: conditions fail", VACUOUS: "vacuous: above the trivial value", SPEAKS: "says something"}
-FACES = {SILENCE: "#f0f0f0", VACUOUS: "#fbeaec", SPEAKS: "#ffffff"}
-HATCHES = {SILENCE: "/////", VACUOUS: "\\\\\\\\", SPEAKS: ""}
+FAILS, VACUOUS, INFORMATIVE = 0, 1, 2
+WORDS = {FAILS: "does not apply", VACUOUS: "vacuous: above the trivial value", INFORMATIVE: "informative"}
+FACES = {FAILS: "#f0f0f0", VACUOUS: "#fbeaec", INFORMATIVE: "#ffffff"}
+HATCHES = {FAILS: "/////", VACUOUS: "\\\\\\\\", INFORMATIVE: ""}
 LINES = 4
 """Decades below the trivial value that have a line, as the legend says."""
 POINTS = {"smoke": 12, "laptop": 41, "overnight": 61, "paper": 61}
@@ -42,13 +43,13 @@ def data(runs: Runs, scale: str) -> Shown:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found, trivial = value(across, up)
-        state = np.where(np.isnan(found), SILENCE, np.where(found > trivial, VACUOUS, SPEAKS))
+        state = np.where(np.isnan(found), FAILS, np.where(found > trivial, VACUOUS, INFORMATIVE))
         shared = {"panel": name, "x_name": x_name, "y_name": y_name, "trivial": trivial}
         rows += [
             {**shared, "x": float(a), "y": float(b), "bound": float(v), "state": int(s)}
             for a, b, v, s in zip(across.flat, up.flat, found.flat, state.flat, strict=True)
         ]
-        said.append(f"{name.partition(',')[0]} {np.mean(state == SPEAKS):.0%}")
+        said.append(f"{name.partition(',')[0]} {np.mean(state == INFORMATIVE):.0%}")
     return Shown(_caption(said), rows)
 
 
@@ -60,7 +61,7 @@ def _caption(said: Sequence[str]) -> str:
         "that estimate a mean. The others: the constants of one federation of 4 quadratic clients (condition number "
         f"{condition:.2g}), {LOCAL_STEPS} local steps, {COHORT} clients a round (FedCOG: all); the trivial value is "
         f"the squared gradient at the start. FedInit: relaxation {BETA}, the best lambda. Decaying-K: G^2 the largest "
-        f"squared client gradient at the start plus noise. Share of the map that says something: {', '.join(said)}."
+        f"squared client gradient at the start plus noise. Share of the map that is informative: {', '.join(said)}."
     )
 
 
@@ -136,28 +137,29 @@ def draw(shown: Shown) -> Any:
 
     made, axes = canvas(2, 2, 2)
     names = list(dict.fromkeys(row["panel"] for row in shown.rows))
-    for ax, name in zip(axes.flat, names, strict=False):
+    for ax, letter, name in zip(axes.flat, ascii_lowercase, names, strict=False):
         mine = [row for row in shown.rows if row["panel"] == name]
         x, y = (np.array(sorted({row[k] for row in mine})) for k in ("x", "y"))
         (bound, trivial) = columns(mine, "bound", "trivial")
         share = np.ma.masked_invalid(np.log10(bound / trivial).reshape(len(y), len(x)))
-        ax.set_facecolor(FACES[SILENCE])
-        ax.patch.set(hatch=HATCHES[SILENCE], edgecolor=SILENT)
-        for state, ends in ((VACUOUS, (0.0, np.inf)), (SPEAKS, (-np.inf, 0.0))):
+        ax.set_facecolor(FACES[FAILS])
+        ax.patch.set(hatch=HATCHES[FAILS], edgecolor=GREY)
+        for state, ends in ((VACUOUS, (0.0, np.inf)), (INFORMATIVE, (-np.inf, 0.0))):
             levels = np.clip(ends, share.min() - 1, share.max() + 1)
             if levels[0] < levels[1]:
                 filled = ax.contourf(x, y, share, levels=levels, colors=[FACES[state]], hatches=[HATCHES[state]])
                 filled.set(edgecolor=MEASURED, linewidth=0)
         decades = np.arange(-LINES, 1)
         ax.contour(x, y, share, levels=decades, colors=THEORY, linestyles="-", linewidths=[0.5] * LINES + [1.3])
-        finish(ax, Axis("", log=True), Axis("", log=True), name)
+        finish(ax, Axis("", log=True), Axis("", log=True))
+        headed(ax, f"({letter}) {name}", "")
         ax.set(xlabel=mine[0]["x_name"], ylabel=mine[0]["y_name"], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    edges = {SILENCE: SILENT, VACUOUS: MEASURED, SPEAKS: SILENT}
+    edges = {FAILS: GREY, VACUOUS: MEASURED, INFORMATIVE: GREY}
     handles: list[Any] = [
         Patch(facecolor=FACES[s], hatch=HATCHES[s], edgecolor=edges[s], lw=0.3, label=w) for s, w in WORDS.items()
     ]
     handles.append(Line2D([], [], color=THEORY, lw=0.5, label="1/10, ..., 1/10⁴ of the trivial value"))
-    made.legend(handles=handles, loc="outside upper center", ncols=2)
+    on_top(made, {handle.get_label(): handle for handle in handles}, 2)
     return made
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -21,21 +20,22 @@ from empirics.experiments.command import path_word
 from empirics.progress import Progress, progress
 
 from ..claims.claim import Claim, ClaimError, registry
-from .own import again, is_own, of_file, reviews
-from .own_bound import bounds_named, CONTRACT_JSON, tell
-from .reporting.records import Record
+from .contract import bounds_named, CONTRACT_JSON, tell
+from .own import commands, is_own, of_file, reviews
+from .records import as_json, ordered
+from .report import files, FOLDER
 from .running import audit, CLAIMS, REVIEWS, Verdict
+from .terminal import show
 
 AS_AUDITED, DIFFERS = 0, 1
 COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
 """The report of the whole audit that is kept with the code."""
-NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+FEW = 12
+"""Named claims that are shown in full, not as a table."""
 CHECK_JSON = """\
 --json prints a list of objects, one per claim: name, paper, kind, verdict, defect, ours, expected (whether it is the
 audited verdict), grade, words, source, evidence, witness, note, repair, repair_bound, repair_evidence, damaged, bounds,
 command."""
-EVIDENCE = "evidence"
-"""Folder of a report with a file per statement that fails. Counterexamples that are searched for are kept elsewhere."""
 
 
 def check(arguments: Sequence[str]) -> int:
@@ -47,7 +47,7 @@ def check(arguments: Sequence[str]) -> int:
         return AS_AUDITED
     if args.paper is not None and args.paper not in PAPERS:
         raise unknown("paper", args.paper, list(PAPERS))
-    folder = _folder(args)
+    _refuse_to_overwrite(args)
     if named := bounds_named(args.names):
         idle = ("paper", "deep", "report", "renew", "workers")
         refuse_idle(parser, args, idle, "of a bound the contract is checked, at random points")
@@ -60,37 +60,45 @@ def check(arguments: Sequence[str]) -> int:
         try:
             verdicts = audit(claims, args.workers, lambda verdict: _heard(bar, heard, verdict))
         except KeyboardInterrupt:
-            _tell(heard, args.json, None, whole=False)
+            _print(heard, args.json, {}, whole=False)
             unwritten = "; no report was written" if args.report or args.renew else ""
             words = f"interrupted: {len(heard)} of {len(claims)} claims were checked{unwritten}"
             raise KeyboardInterrupt(words) from None
+    again = commands(args.names)
     if args.renew:
-        _renew(verdicts)
-    return _tell(verdicts, args.json, folder, bool(args.names) and len(claims) <= 12, args.names)
+        for name, text in files(ordered(verdicts), REVIEWS).items():
+            _write(COMMITTED.parent / name, text)
+            print(f"wrote {COMMITTED.parent.name}/{name}", file=sys.stderr)
+    _print(verdicts, args.json, again, whole=bool(args.names) and len(claims) <= FEW)
+    if args.report is not None:
+        found = ordered(verdicts)
+        _remove_pages(args.report)
+        for name, text in {**files(found, reviews(args.names), again), "report.json": as_json(found, again)}.items():
+            written = _write(args.report / name, text)
+            if not args.json:
+                print(f"wrote {written}")
+    return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
 
 
-def _folder(args: Namespace) -> Path | None:
-    """The folder to write the report to; one that would cut the committed report is refused before anything runs."""
+def _refuse_to_overwrite(args: Namespace) -> None:
+    """Refuse, before anything runs, a report that would replace something else."""
     if args.renew and (args.names or args.paper or args.deep):
         raise ClaimError("--renew writes the report of the whole audit: leave out names, --paper and --deep")
     if args.renew and not (COMMITTED.parents[1] / "pyproject.toml").is_file():
         raise ClaimError("--renew writes into a checkout, and this is an installed package: use --report DIR")
-    folder: Path | None = args.report
-    if folder is None:
-        return None
-    if realpath(folder) == str(COMMITTED.parent):  # Path.resolve raises RuntimeError at a loop of links
-        raise ClaimError(f"--report {folder} is where the committed report lies: use --renew, or another folder")
-    own = {"REPORT.md": "# The audit", "report.json": '[\n  {\n    "name"'}
-    writable_folder("--report", folder, own)
-    return folder
+    if args.report is not None:
+        if realpath(args.report) == str(COMMITTED.parent):  # Path.resolve raises RuntimeError at a loop of links
+            raise ClaimError(
+                f"--report {args.report} is where the committed report lies: use --renew, or another folder"
+            )
+        writable_folder("--report", args.report, {"REPORT.md": "# The audit", "report.json": '[\n  {\n    "name"'})
 
 
-def _renew(verdicts: Sequence[Verdict]) -> None:
-    from .reporting import files, records
-
-    for name, text in files(records(verdicts), REVIEWS).items():
-        _write(COMMITTED.parent / name, text)
-        print(f"wrote {COMMITTED.parent.name}/{name}", file=sys.stderr)
+def _remove_pages(folder: Path) -> None:
+    """Remove the papers' pages of the report that lay here before: what they say may not hold any more."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        for record in json.loads((folder / "report.json").read_text(encoding="utf-8")):
+            (folder / FOLDER / f"{Path(record['paper']).name}.md").unlink(missing_ok=True)
 
 
 def _write(path: Path, text: str) -> Path:
@@ -102,6 +110,13 @@ def _heard(bar: Progress, heard: list[Verdict], verdict: Verdict) -> None:
     heard.append(verdict)
     bar.doing(verdict.claim.name)
     bar.step()
+
+
+def _print(verdicts: Sequence[Verdict], as_data: bool, again: dict[str, str], whole: bool) -> None:
+    if as_data:
+        print(as_json(ordered(verdicts), again), end="")
+    else:
+        show(verdicts, whole)
 
 
 def chosen(names: Sequence[str], paper: str = "", deep: bool = False, workers: int = 2) -> list[Claim]:
@@ -122,56 +137,13 @@ def _named(name: str, workers: int) -> list[Claim]:
     if name in CLAIMS:
         return [CLAIMS[name]]
     under = [c for c in CLAIMS.values() if c.name.startswith(f"{name}.")]
-    if not under and name not in BOUNDS:
+    if under:
+        return under
+    if name not in BOUNDS:
         raise unknown("claim or bound", name, [*CLAIMS, *BOUNDS])
-    return under or _about(name, workers)
-
-
-def _about(bound: str, workers: int) -> list[Claim]:
-    """The claims whose checks ask for this bound: all checks of its paper are run to see."""
-    paper = BOUNDS[bound].source.paper
+    paper = BOUNDS[name].source.paper  # all checks of its paper are run to see which ask for it
     verdicts = audit([c for c in CLAIMS.values() if c.paper == paper and not c.deep], workers)
-    return [v.claim for v in verdicts if bound in v.bounds]
-
-
-def _tell(verdicts: list[Verdict], as_data: bool, folder: Path | None, whole: bool, names: Sequence[str] = ()) -> int:
-    from .reporting import as_json, files, records, show
-
-    found = records(verdicts, again(names))
-    if as_data:
-        print(as_json(found), end="")
-    else:
-        show(verdicts, whole)
-    if folder is not None:
-        said = reviews(names)
-        _clear(folder)
-        pages = {**files(found, said), "report.json": as_json(found)}
-        for name, text in pages.items():
-            written = _write(folder / name, text)
-            if not as_data:
-                print(f"wrote {written}")
-        _evidence(folder / EVIDENCE, found)
-    return AS_AUDITED if all(v.expected for v in verdicts) else DIFFERS
-
-
-def _clear(folder: Path) -> None:
-    """Take the pages and the evidence of the report before away: what they say may not hold any more."""
-    from .reporting.text import FOLDER
-
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        for record in json.loads((folder / "report.json").read_text(encoding="utf-8")):
-            if NAME.fullmatch(record["name"]):
-                (folder / EVIDENCE / f"{record['name']}.json").unlink(missing_ok=True)
-                (folder / FOLDER / f"{record['name'].partition('.')[0]}.md").unlink(missing_ok=True)
-
-
-def _evidence(folder: Path, found: list[Record]) -> None:
-    """One file per statement that fails: what was claimed, what shows that it is not so, and how to check it again."""
-    folder.mkdir(exist_ok=True)
-    for record in found:
-        if not record.sound:
-            told = json.dumps(record.as_json(), indent=1, ensure_ascii=False)
-            write_whole(folder / f"{record.name}.json", told + "\n")
+    return [v.claim for v in verdicts if name in v.bounds]
 
 
 def _parser() -> Parser:
@@ -185,7 +157,7 @@ def _parser() -> Parser:
     )
     add("--paper", metavar="P", help="only the claims of one paper")
     add("--deep", action="store_true", help="deep searches too, which take minutes")
-    add("--report", type=path_word, metavar="DIR", help="write REPORT.md, a page per paper, JSON, evidence/ there")
+    add("--report", type=path_word, metavar="DIR", help="write REPORT.md, a page per paper and report.json there")
     add("--renew", action="store_true", help="write the committed report of the whole audit again (in a checkout)")
     add("--json", action="store_true", help="print JSON, described below")
     add(

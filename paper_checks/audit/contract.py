@@ -1,18 +1,23 @@
-"""The contract of a declared bound: what must be so whatever its paper says. The suite holds the catalogue to it, and
-``fedbounds check FILE.py:bound`` a bound of one's own.
+"""The contract of a declared bound: what must hold whatever its paper says.
 
-Every check returns what is wrong, in sentences; the rest moves about a bound's domain.
+The test suite checks every bound of the catalogue; ``fedbounds check FILE.py:bound`` checks one of a user's file, at
+generic points and with random neighbours of each.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from inspect import isfunction
+from itertools import islice
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from bounds.core import Bound, MIXED
 from bounds.dimensions import unit_of
@@ -27,27 +32,158 @@ from bounds.errors import (
     UnsettledWarning,
 )
 from bounds.quantities import Quantity
+from bounds.showing.loading import from_file, run_file
+from bounds.showing.tables import to_json
+from bounds.showing.terminal import print_lines
 from bounds.units import ONE
 
+from ..claims.checkers.points import points
 from ..claims.claim import ClaimError
 
 Point = dict[str, Any]
+FINE, FINDING = 0, 1
+POINTS, NEAR = 12, 20
+"""Generic points that are drawn inside of domain and conditions, and neighbours of each at three distances."""
+FEW = 5
+"""Points at which units and conditions are checked, until one shows nothing wrong."""
+CLOSE = 1e-6
+"""Largest relative difference from a user's reference implementation: plain loops lose digits where terms cancel."""
 SCALES = (0.3, 3.0, -0.4, 0.0, *(sign * 10.0**e for e in (1, -1, 2, -2, 4, -4, 7, -7) for sign in (1, -1)))
-
-
 OF_POINTS = (
     OutsideConditionsWarning, SignWarning, TermOverflowWarning, UndefinedValueWarning, UnderflowWarning,
     UnsettledWarning,
 )  # fmt: skip
+CONTRACT_JSON = """\
+Of a bound (FILE.py:NAME) the contract is checked: --json prints a list of objects with bound, points (how many were
+drawn), checks (by name a list of what is wrong; null: not checked, as without a reference implementation), rises and
+falls (quantities in which it did so at every point), broken (how many are wrong)."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without the warnings that tell of single points: the tests look at such points on purpose."""
+    """Without the warnings about single points, which the checks visit on purpose."""
     with warnings.catch_warnings():
         for category in OF_POINTS:
             warnings.simplefilter("ignore", category)
         yield
+
+
+# ---- checking a bound of a file ----
+
+
+def bounds_named(names: Sequence[str]) -> dict[str, Bound]:
+    """Those of the names that are bounds of files (``file.py:variable``); all of them, or none."""
+    found = {}
+    for name in (n for n in names if ".py:" in n):
+        path, _, variable = name.rpartition(":")
+        if isinstance(vars(run_file(Path(path))).get(variable), Bound):
+            found[name] = from_file(name, Bound)
+    if found and (others := [name for name in names if name not in found]):
+        raise ClaimError(f"{next(iter(found))} is a bound and {others[0]} is none: check bounds and claims separately")
+    return found
+
+
+def tell(named: dict[str, Bound], as_json: bool) -> int:
+    """Print what the contract says of each; 1 where something is wrong."""
+    found = []
+    for name, bound in named.items():
+        function = vars(run_file(Path(name.rpartition(":")[0]))).get(bound.name.rpartition(".")[2])
+        found.append(checked(bound, function if isfunction(function) else None))
+    if as_json:
+        print(to_json([each.as_json() for each in found]))
+    else:
+        print_lines(line for each in found for line in each.lines())
+    return FINDING if any(each.broken for each in found) else FINE
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the contract says of one bound: by check what is wrong, None where there was nothing to check."""
+
+    bound: Bound
+    points: int
+    checks: dict[str, list[str] | None]
+    tendencies: dict[str, str]
+
+    @property
+    def broken(self) -> int:
+        return sum(len(found or ()) for found in self.checks.values())
+
+    @property
+    def moves(self) -> dict[str, list[str]]:
+        """The quantities in which the bound rises, and those in which it falls, at every point."""
+        return {way: [n for n, found in self.tendencies.items() if found == way] for way in ("rises", "falls")}
+
+    def as_json(self) -> dict[str, Any]:
+        found = {"bound": self.bound.name, "points": self.points, "checks": self.checks}
+        return {**found, **self.moves, "broken": self.broken}
+
+    def lines(self) -> list[str]:
+        told = [f"{self.bound.name}: {self.points} generic points inside of its conditions"]
+        for name, found in self.checks.items():
+            state = "not checked" if found is None else "WRONG" if found else "fine"
+            told += [f"  {state:<15}{name}", *(f"  {'':15}{words}" for words in found or ())]
+        told += [f"  {way} in {', '.join(names)} at every point" for way, names in self.moves.items() if names]
+        return [*told, "  so much for its form; whether it is true: fedbounds falsify, validate, tightness"]
+
+
+def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> Checked:
+    """Check a bound at generic points of its domain."""
+    at, missing = _generic_points(bound)
+    rng = np.random.default_rng(20_409)
+
+    def everywhere(check: Callable[[Bound, Point], list[str]]) -> list[str]:
+        """What is wrong at each of a few points: at a single one a term may vanish, or a condition be far away."""
+        found = check(bound, at[0])
+        for point in at[1:FEW]:
+            found = [words for words in found if words in check(bound, point)] if found else []
+        return found
+
+    def near(point: Point) -> Point:
+        """A sweep around a point; the point alone where its neighbours are seldom in the domain."""
+        try:
+            return neighbours(bound, point, NEAR, rng)
+        except ClaimError:
+            return stack([point])
+
+    with quiet():
+        return Checked(
+            bound,
+            len(at),
+            {
+                "its conditions can be met": missing,
+                "a theorem says which number of which algorithm's run it bounds": missing_words(bound),
+                "no two quantities share a letter": shared_letters(bound),
+                "every term carries the unit of the target": everywhere(wrong_units) if at else None,
+                "terms are nonnegative unless signed": wrong_signs(bound, map(near, at)) if at else None,
+                "every numeric condition can fail, and the bound is silent there": everywhere(idle_conditions)
+                if at
+                else None,
+                "it equals its reference implementation, the function of its name": unlike_twin(
+                    bound, reference, at, CLOSE
+                )
+                if at and reference is not None
+                else None,
+            },
+            tendencies(bound, at),
+        )
+
+
+def _generic_points(bound: Bound) -> tuple[list[Point], list[str]]:
+    """Generic points inside of domain and conditions, and why there is none."""
+    given = {q: sp.nsimplify(bound.given[q.name]) for q in bound._all if np.ndim(bound.given.get(q.name, [])) == 0}
+    wanted = {q.name for q in bound.quantities}
+
+    def plain(q: Quantity, value: Any) -> Any:
+        kind = int if q.card.domain.whole else float
+        return [kind(x) for x in value] if isinstance(value, tuple) else kind(value)
+
+    try:
+        each = points(bound.spelled_terms.values(), POINTS, bound.relations, given=given)
+        found = [{q.name: plain(q, v) for q, v in point.items()} for point in islice(each, POINTS)]
+    except ClaimError as error:
+        return [], [str(error)]
+    return [{name: value for name, value in point.items() if name in wanted} for point in found], []
 
 
 # ---- what must be so ----

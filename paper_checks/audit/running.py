@@ -13,17 +13,11 @@ from bounds.errors import unknown
 
 from ..claims import classics, decaying_k, fedals, fedcog, fedinit
 from ..claims.claim import Book, Check, Claim, ClaimError, Finding, Grade, registry, Status
-from ..claims.review import Review
+from ..claims.review import Review, review
 from ..forking import spread
 
 CLAIMS: dict[str, Claim] = registry(fedals.CLAIMS, fedinit.CLAIMS, decaying_k.CLAIMS, fedcog.CLAIMS, classics.CLAIMS)
-REVIEWS: dict[str, Review] = {
-    "fedals": fedals.REVIEW,
-    "fedinit": fedinit.REVIEW,
-    "decaying_k": decaying_k.REVIEW,
-    "fedcog": fedcog.REVIEW,
-    "classics": classics.REVIEW,
-}
+REVIEWS: dict[str, Review] = {paper: review(paper) for paper in dict.fromkeys(c.paper for c in CLAIMS.values())}
 
 
 class Word(StrEnum):
@@ -51,6 +45,16 @@ class Verdict:
         if self.finding.status is Status.FAILS and self.repair is not None and self.repair.status is Status.HOLDS:
             return Word.REPAIRED
         return Word(self.finding.status)
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was found against the statement as printed."""
+        return self.word not in (Word.FAILS, Word.REPAIRED)
+
+    @property
+    def defect(self) -> str:
+        """What is wrong with a statement that fails; empty for others."""
+        return str(self.claim.defect or "")
 
     @property
     def expected(self) -> bool:

@@ -18,19 +18,18 @@ from empirics.progress import progress
 
 from ..claims.claim import Claim
 from .command import COMMITTED
-from .own import again, bounds_of, of_file, reviews
+from .erratum import belongs, erratum
+from .own import bounds_of, commands, of_file, reviews
+from .records import as_json, ordered, papers
+from .report import files, first_page, FOLDER
 from .running import audit, CLAIMS, Verdict
 
 
 def verdict(arguments: Sequence[str]) -> int:
-    """Print a paper's page, as it was committed; the page of a file of one's own, and an erratum, are made now.
+    """Print a paper's page as it was committed; the page of a user's file, and an erratum, are made now.
 
     A file without a review is told claim by claim. 1 where a claim of the file has another verdict than it declares.
     """
-    from .reporting.erratum import belongs, erratum
-    from .reporting.records import as_json, papers, Record, records
-    from .reporting.text import files, first_page, FOLDER
-
     parser = _parser()
     try:
         args = parser.parse_args(list(arguments))
@@ -43,22 +42,19 @@ def verdict(arguments: Sequence[str]) -> int:
     own = args.paper.endswith(".py")
     paper = "" if own else known(args.paper).key
     claims = of_file(args.paper) if own else [c for c in CLAIMS.values() if c.paper == paper and not c.deep]
-    commands = again([args.paper])
-    found: list[Record] = []
+    again, found = commands([args.paper]), list[Verdict]()
     if args.json:
-        found = records(_judged(claims, args), commands)
-        text = as_json(found)
+        found = ordered(_judged(claims, args))
+        text = as_json(found, again)
     elif args.erratum:
         book = bounds_of(args.paper) if own else BOUNDS
-        judged = _judged([c for c in claims if belongs(c, book)], args)
-        found_first = {name: said for review in reviews([args.paper]).values() for name, said in review.found.items()}
-        text = erratum(judged, book, commands, found_first)
+        sentences = {name: said for review in reviews([args.paper]).values() for name, said in review.found.items()}
+        text = erratum(_judged([c for c in claims if belongs(c, book)], args), book, again, sentences)
     elif own:
         said = reviews([args.paper])  # what is wrong with it is found before the work
-        found = records(_judged(claims, args), commands)
-        pages = [files(group, said)[f"{FOLDER}/{about}.md"] for about, group in papers(found).items()]
-        reviewed = [about in said for about in papers(found)]
-        text = "\n\n".join(first_page(t) if first else t for t, first in zip(pages, reviewed, strict=True))
+        found = ordered(_judged(claims, args))
+        pages = {about: files(group, said, again)[f"{FOLDER}/{about}.md"] for about, group in papers(found).items()}
+        text = "\n\n".join(first_page(page) if about in said else page for about, page in pages.items())
     else:
         once_more = f"As committed; `fedbounds check --paper {paper}` judges every claim again."
         text = f"{first_page((COMMITTED.parent / FOLDER / f'{paper}.md').read_text(encoding='utf-8'))}\n\n{once_more}"
@@ -66,7 +62,7 @@ def verdict(arguments: Sequence[str]) -> int:
         print_lines([text.rstrip("\n")])
     else:
         print(f"wrote {write_whole(args.output, text.rstrip(chr(10)) + chr(10))}")
-    changed = [record.name for record in found if not record.expected]
+    changed = [v.claim.name for v in found if not v.expected]
     remark([f"differs from the audit: {name}; see fedbounds check {quote(args.paper)}" for name in changed])
     return int(bool(changed))
 

@@ -221,10 +221,11 @@ class Claim:
     """One sentence of a paper.
 
     ``name`` begins with the paper, ``words`` say the sentence in our own words, ``passage`` where it stands, and
-    ``known`` is the audited status of the statement as printed. ``note`` says what a reader should make of the verdict.
+    ``known`` is the audited status of the statement as printed: FAILS where a ``defect`` is given, else HOLDS unless
+    stated. ``note`` says what a reader should make of the verdict.
     ``damaged`` names the readings of damaged text that were considered; such claims are to be checked against the PDF.
     ``about`` names further bounds the claim speaks of than those its check asks for. ``defect`` is what is wrong with
-    a statement that fails, and must be said of one; ``ours`` marks a cross-check of our own, which the paper does not
+    a statement that fails; ``ours`` marks a cross-check of our own, which the paper does not
     state in these words.
 
     >>> Claim("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"), lambda book: ...).source
@@ -271,6 +272,8 @@ class Claim:
             raise ClaimError(f"claim {self.name!r} is open: there is nothing to repair")
         if not self.words.strip():
             raise ClaimError(f"claim {self.name!r} needs words: the sentence it is about")
+        if self.defect is not None and self.known is Status.HOLDS:
+            object.__setattr__(self, "known", Status.FAILS)
         if self.defect is not None and self.known is not Status.FAILS:
             raise ClaimError(f"claim {self.name!r} has a defect ({self.defect}) and yet is audited {self.known}")
         if self.defect is None and self.known is Status.FAILS:

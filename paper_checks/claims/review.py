@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from .claim import check_kinds, ClaimError
 
@@ -52,3 +55,11 @@ class Review:
         for row in self.theorems.values():
             yield from row.values()
         yield from self.found
+
+
+def review(paper: str) -> Review:
+    """The review of a paper of the catalogue, from its file ``review.toml``."""
+    with (Path(__file__).parent / paper / "review.toml").open("rb") as file:
+        found = tomllib.load(file)
+    parts: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in found.items()}
+    return Review(**parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TYPE_CHECKING
@@ -21,18 +22,18 @@ BOUND, REFUTED, FORMULA, SCHEDULE = "bound", "refuted bound", "formula", "schedu
 WORST, SURROGATE, MEASURED = "worst case", "surrogate", "measured"
 THEORY = (BOUND, FORMULA, REFUTED)
 ADVISE_JSON = """\
---json prints one object: goal, over, start (the target before training), advice (the last sentences), judged_by
-(measured, surrogate or ""), seeds (fresh ones), limit (the most that a run to a target may cost), no_advice (adviser,
-why) and rows. A row has adviser, kind (bound, refuted bound, formula, schedule, worst case, surrogate, measured),
-alias, local_steps, step_size, cohort, product (local_steps times step_size), rounds, schedule (local steps and step
-size of every round where they change, else null), steps (the range of local_steps over uncertain constants, or of plans
-as good as the best, or along a schedule), products (the same of the product) and cohorts, bound_value (in the unit that
-is minimised; null for a formula), state of a bound, open (quantities at an end of what was searched), no_training,
-unrounded (the number of a formula), surrogate, measured (mean and standard error), failed (how many seeds diverged, or
-stopped at the limit, with which they count), measured_seeds, runs, worst_case (value; lower and upper ends of a proof,
-unproved: why there is none; given: the constants of its federations; estimate: how their class is relaxed), as_good
-(schedules as good as the best), regret (over the best; at least that where runs failed) and judged_by. NaN is null,
-infinity is "inf"."""
+--json prints one object: goal, over, start (the target before training), advice (the recommendation and what else
+follows), command (the line that trains the recommended plan, or ""), judged_by (measured, surrogate or ""), seeds
+(fresh ones), limit (the most that a run to a target may cost), no_advice (adviser, why) and rows. A row has adviser,
+kind (bound, refuted bound, formula, schedule, worst case, surrogate, measured), alias, local_steps, step_size, cohort,
+product (local_steps times step_size), rounds, schedule (local steps and step size of every round where they change,
+else null), steps (the range of local_steps over uncertain constants, or of plans as good as the best, or along a
+schedule), products (the same of the product) and cohorts, bound_value (in the unit that is minimised; null for a
+formula), state of a bound, open (quantities at an end of what was searched), no_training, unrounded (the number of a
+formula), surrogate, measured (mean and standard error), failed (how many seeds diverged, or stopped at the limit, with
+which they count), measured_seeds, runs, worst_case (value; lower and upper ends of a proof, unproved: why there is
+none; given: the constants of its federations; estimate: how their class is relaxed), as_good (schedules as good as the
+best), regret (over the best; at least that where runs failed) and judged_by. NaN is null, infinity is "inf"."""
 GOOD = 1.5
 """Regret up to which a plan is called well chosen."""
 
@@ -85,17 +86,14 @@ class Recommendation:
     def failed(self) -> int:
         return 0 if self.measured is None else self.measured.failed
 
-    @property
-    def always_failed(self) -> bool:
-        return self.measured is not None and self.measured.failed == self.measured.seeds
-
 
 @dataclass(frozen=True, eq=False)
 class AdviceTable(ColumnTable):
     """The recommendations for a goal, the best first as far as they are judged by runs.
 
     ``no_advice`` are advisers without a plan and why; ``seeds`` the fresh ones, ``limit`` the most that a run to a
-    target may cost in training; ``known`` whether the federation itself was given.
+    target may cost in training; ``known`` whether the federation itself was given, and ``typed`` how, as options of
+    ``fedbounds train`` (empty where these do not describe it).
     """
 
     goal: Goal
@@ -105,6 +103,7 @@ class AdviceTable(ColumnTable):
     seeds: int = 0
     limit: float = math.inf
     known: bool = False
+    typed: tuple[str, ...] = ()
 
     # ---- how good the plans are ----
 
@@ -123,88 +122,142 @@ class AdviceTable(ColumnTable):
 
     def regret(self, row: Recommendation) -> float:
         """The value of a row's plan over the best one; a lower estimate where runs of it failed."""
-        value, best = (
-            self.value(row),
-            min((x for x in map(self.value, self.rows) if not math.isnan(x)), default=math.nan),
-        )
+        value = self.value(row)
+        best = min((x for x in map(self.value, self.rows) if not math.isnan(x)), default=math.nan)
         return 1.0 if value == best else value / best if best else math.inf
 
     @property
     def best(self) -> Recommendation | None:
-        """The row to follow: the best fixed plan, or a schedule that is better."""
+        """The best row that was judged: the best fixed plan, or a schedule that is better."""
         own = [row for row in self.rows if row.kind in (self.judged_by, SCHEDULE)]
         return min(own, key=lambda row: (self.value(row), row.kind == SCHEDULE)) if self.judged_by else None
+
+    @property
+    def recommended(self) -> Recommendation | None:
+        """The row to follow: the surrogate's where training finds it good enough, else the best one.
+
+        Without runs it is the smallest informative bound; None where nothing is recommended.
+        """
+        if self.best is None:
+            sound = [row for row in self.rows if (row.kind, row.state) == (BOUND, INFORMATIVE) and not row.no_training]
+            return min(sound, key=lambda row: row.point.value, default=None)
+        if self._failure(self.best):
+            return None
+        good = [row for row in self.rows if row.kind == SURROGATE and not row.failed and self.regret(row) <= GOOD]
+        return good[0] if good and self.judged_by == MEASURED else self.best
 
     @property
     def useful(self) -> bool:
         """Whether some plan trains, and reaches the target if there is one."""
         if self.best is not None:
-            return not self._failure(self.best)
+            return self.recommended is not None
         return any(not row.no_training for row in self.rows)
 
-    # ---- what to run, in a few sentences ----
+    # ---- what to run ----
+
+    @property
+    def command(self) -> str:
+        """The line that trains the recommended plan; empty where there is none, or no problem it could name."""
+        row, goal = self.recommended, self.goal
+        if row is None or not self.typed:
+            return ""
+        point, rounds = row.point, row.point.rounds
+        if goal.to is not None and row.measured is not None:  # as many as it took
+            rounds = math.ceil(row.measured.mean / float(goal.of_cohort(point.cohort).cost(point.local_steps, 1)))
+        schedule = row.name.removeprefix("schedule ")
+        named = {"algorithm": f"scheduled(fedavg(), schedule={schedule!r})"} if row.kind == SCHEDULE else {}
+        sampling = goal.scenario.sampling
+        drawn = {"sampling": sampling} if sampling != "without_replacement" else {}
+        plan = {"cohort": point.cohort, "rounds": max(1, rounds), "local-steps": point.local_steps,
+                "step-size": number(point.step_size), "measure": goal.target}  # fmt: skip
+        options = [word for name, value in {**named, **drawn, **plan}.items() for word in (f"--{name}", str(value))]
+        return " ".join(["fedbounds train", *map(_quoted, (*self.typed, *options))])
+
+    @property
+    def recommendation(self) -> str:
+        """What to run, how certain that is, and what is as good, in a sentence."""
+        if self.best is None:
+            return f"{self._smallest_bound()} {self._why_not_judged()}"
+        measured = self.judged_by == MEASURED
+        runs = sum(row.runs for row in self.rows)
+        if why := self._failure(self.best):
+            return f"{f'In {runs} runs of training' if measured else 'By the surrogate'} {why}."
+        row, fixed = self.recommended, next(row for row in self.rows if row.kind == self.judged_by)
+        assert row is not None
+        text = f"Run {self._named(row)}"
+        if row.kind == SCHEDULE:
+            tied = ", indistinguishable from it" if fixed.tied else ""
+            text += f"; the best fixed plan is {self._plan(fixed.point)}{self._as_good_as(fixed)}"
+            text += f" ({_times(self.regret(fixed))}{tied})"
+        else:
+            text += self._as_good_as(fixed)
+        if fixed.as_good:
+            text += f"; {', '.join(fixed.as_good)} is indistinguishable from the best too"
+        if row.point.open:
+            text += f"; {' and '.join(row.point.open)} is at the end of the searched range (open)"
+        text += "".join(f", with {word} fixed" for word in OVER if word not in self.over)
+        if not measured or self.best.measured is None:
+            return f"{text} (by the surrogate, which is accurate where runs end near the minimiser: train to be sure)."
+        seeds = f"on {self.best.measured.seeds} fresh seeds, {runs} runs in all"
+        certain = f"{self.best.measured} {seeds}"
+        if row is not self.best:
+            beside = f"{_times(self.regret(row))} the best measured, {self._named(self.best)}"
+            certain = f"recommended by the surrogate; {beside}, which gave {certain}"
+        if self.best.failed and self.goal.to is not None:
+            limit = f"{number(self.limit, FEW)} {self.goal.unit}"
+            certain += f"; {self.best.failed} of them did not reach the target and count with the limit, {limit}"
+        return f"{text} ({certain})."
 
     @property
     def advice(self) -> str:
+        """The recommendation, and what else follows from the rows."""
+        return " ".join(filter(None, [self.recommendation, *self._remarks()]))
+
+    def _remarks(self) -> Iterator[str]:
+        """Which theorems choose well, what worst cases prove, and whose plans hardly train."""
+        by = "" if self.judged_by == MEASURED else " by the surrogate"
         if self.judged_by:
-            parts = [self._theory(), self._worst_case(), self._no_training(), self._follow()]
-        else:
-            parts = [self._theory_alone(), self._worst_case(), self._why_not_judged()]
-        return " ".join(filter(None, parts))
+            yield self._theory(by)
+        for row in self.rows:
+            if row.worst is not None:
+                proved = "" if row.worst.unproved else f" (proved: {row.worst.interval})"
+                costs = f"; it costs {_times(self.regret(row))}{by}" if self.judged_by else ""
+                yield (
+                    f"By the exact worst case, without noise and with all clients: {self._plan(row.point)}; after "
+                    f"{row.point.rounds} rounds {self.goal.target} is at most {number(row.worst.value, FEW)}{proved} "
+                    f"in every federation with these constants{costs}."
+                )
+        if idle := [row.name for row in self.rows if row.no_training and self.judged_by]:
+            yield f"Ignored, since their plans hardly train: {', '.join(idle)}."
 
-    @property
-    def _by(self) -> str:
-        return "" if self.judged_by == MEASURED else " by the surrogate"
-
-    def _theory(self) -> str:
-        """Which theorems choose well."""
+    def _theory(self, by: str) -> str:
+        """Which theorems choose well, or what the best of them costs."""
         theory = [row for row in self.rows if row.kind in THEORY]
-        rows = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
-        if not rows:
+        if not theory:
             return "No bound applies here."
         if good := [row for row in theory if self.regret(row) <= GOOD]:
             names = ", ".join(f"{row.name} ({number(self.regret(row), 2)}x)" for row in good)
-            return f"{names} choose{'s' * (len(good) == 1)} well here{self._by}: {self._plan(good[0].point)}."
-        bounds, others = ([row for row in rows if (row.kind == BOUND) == is_bound] for is_bound in (True, False))
-        parts = []
-        if bounds:
-            many = f"the best of {len(bounds)}, " if len(bounds) > 1 else ""
-            vacuous = all(row.state == VACUOUS for row in bounds) * (", all are vacuous" if many else ", it is vacuous")
-            parts.append(f": {many}{bounds[0].name}, costs {_times(self.regret(bounds[0]))}{self._by}{vacuous}")
-        parts += [f"; {row.name} costs {_times(self.regret(row))}" for row in others[:1]]
-        return f"No bound chooses well here{''.join(parts)}."
+            return f"{names} choose{'s' * (len(good) == 1)} well here{by}: {self._plan(good[0].point)}."
+        order = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
+        bounds = [row for row in order if row.kind == BOUND]
+        others = [row for row in order if row.kind != BOUND]
+        costs = [f"{row.name} costs {_times(self.regret(row))}" for row in (*bounds[:1], *others[:1])]
+        vacuous = all(row.state == VACUOUS for row in bounds)
+        which = f" (all {len(bounds)} bounds are vacuous)" if bounds and vacuous else ""
+        return f"No bound chooses well here: {'; '.join(costs)}{by}{which}."
 
-    def _theory_alone(self) -> str:
+    def _smallest_bound(self) -> str:
         """What bounds promise where no plan was run."""
         bounds = [row for row in self.rows if row.kind == BOUND]
-        informative = [row for row in bounds if row.state == INFORMATIVE and not row.no_training]
         if not bounds:
             return "No bound applies here."
-        if informative:
-            best = min(informative, key=lambda row: row.point.value)
+        if (best := self.recommended) is not None:
             return f"{best.name} has the smallest bound: {number(best.point.value, FEW)} at {self._plan(best.point)}."
         states = sorted({"informative without training" if r.state == INFORMATIVE else r.state for r in bounds})
         if states == [VACUOUS]:
             which = "The only bound is" if len(bounds) == 1 else f"All {len(bounds)} bounds are"
             return f"{which} vacuous, even at the plan that minimises it."
         return f"No bound is certainly informative; at the plans that minimise them: {', '.join(states)}."
-
-    def _worst_case(self) -> str:
-        """The plan of the smallest worst case, and its regret."""
-        row = next((row for row in self.rows if row.worst is not None), None)
-        if row is None or row.worst is None:
-            return ""
-        proved = "" if row.worst.unproved else f" (proved: {row.worst.interval})"
-        costs = f"; it costs {_times(self.regret(row))}{self._by}" if self.judged_by else ""
-        return (
-            f"By the exact worst case, without noise and with all clients: {self._plan(row.point)}; after "
-            f"{row.point.rounds} rounds {self.goal.target} is at most {number(row.worst.value, FEW)}{proved} in every "
-            f"federation with these constants{costs}."
-        )
-
-    def _no_training(self) -> str:
-        names = [row.name for row in self.rows if row.no_training]
-        return f"Ignored, since their plans hardly train: {', '.join(names)}." if names else ""
 
     def _why_not_judged(self) -> str:
         why = dict(self.no_advice)
@@ -217,7 +270,8 @@ class AdviceTable(ColumnTable):
     def _failure(self, best: Recommendation) -> str:
         """Why even the best plan is of no use; empty where it is."""
         value = self.value(best)
-        if not math.isfinite(value) or best.always_failed:
+        always = best.measured is not None and best.measured.failed == best.measured.seeds
+        if not math.isfinite(value) or always:
             if self.goal.to is None:
                 return "every plan diverges: give a smaller step_size, or optimise it"
             limit = f" within {number(self.limit, FEW)} {self.goal.unit}" if math.isfinite(self.limit) else ""
@@ -226,38 +280,6 @@ class AdviceTable(ColumnTable):
             start = number(self.goal.start, FEW)
             return f"no plan ends below the start, {start}: the best gives {number(value, FEW)}; optimise the step size"
         return ""
-
-    def _follow(self) -> str:
-        """The plan to run, what is as good, and how certain that is."""
-        best, fixed = self.best, next(row for row in self.rows if row.kind == self.judged_by)
-        assert best is not None
-        measured = self.judged_by == MEASURED
-        runs = sum(row.runs for row in self.rows)
-        if why := self._failure(best):
-            return f"{f'In {runs} runs of training' if measured else 'By the surrogate'} {why}."
-        surrogate = next((row for row in self.rows if row.kind == SURROGATE), None)
-        plan, certain = self._plan(best.point), ""
-        if measured and surrogate is not None and self.regret(surrogate) <= GOOD and not surrogate.failed:
-            which = f"{best.name} from {plan}" if best.kind == SCHEDULE else plan
-            certain = f"the best measured, {which}, gave "
-            text = f"Follow the surrogate ({_times(self.regret(surrogate))}): {self._plan(surrogate.point)}"
-            text += self._as_good_as(fixed)
-        elif best.kind == SCHEDULE:
-            tied = ", indistinguishable from it" if fixed.tied else ""
-            text = f"Run {best.name} from {plan}; the best fixed plan is {self._plan(fixed.point)}"
-            text += f"{self._as_good_as(fixed)} ({_times(self.regret(fixed))}{tied})"
-        else:
-            text = f"Run {plan}{self._as_good_as(best)}"
-        text += f"; {', '.join(fixed.as_good)} is indistinguishable from the best too" if fixed.as_good else ""
-        text += f"; {' and '.join(best.point.open)} is at the end of the searched range (open)" * bool(best.point.open)
-        text += "".join(f", with {word} fixed" for word in OVER if word not in self.over)
-        if not measured or best.measured is None:
-            return f"{text} (by the surrogate, which is accurate where runs end near the minimiser: train to be sure)."
-        certain += f"{best.measured} on {best.measured.seeds} fresh seeds, {runs} runs in all"
-        if best.failed and self.goal.to is not None:
-            limit = f"{number(self.limit, FEW)} {self.goal.unit}"
-            certain += f"; {best.failed} of them did not reach the target and count with the limit, {limit}"
-        return f"{text} ({certain})."
 
     def _as_good_as(self, row: Recommendation) -> str:
         """The ranges of the fixed plans that are as good as a row's."""
@@ -271,6 +293,9 @@ class AdviceTable(ColumnTable):
         apart = "indistinguishable" if row.kind == MEASURED else "within 10 %"
         return f", or {steps} with K*step_size of {' to '.join(dict.fromkeys(ends))}, {apart}"
 
+    def _named(self, row: Recommendation) -> str:
+        return f"{row.name} from {self._plan(row.point)}" if row.kind == SCHEDULE else self._plan(row.point)
+
     def _plan(self, point: Point) -> str:
         cohort = f" cohort={point.cohort}" if "cohort" in self.over else ""
         return f"local_steps={point.local_steps} step_size={number(point.step_size, FEW)}{cohort}"
@@ -279,10 +304,12 @@ class AdviceTable(ColumnTable):
 
     def before(self) -> Iterator[str]:
         yield headline(self.goal, self.over)
+        yield self.recommendation
+        yield from filter(None, [self.command])
 
     def after(self) -> Iterator[str]:
         yield from section("no advice", self.no_advice)
-        yield self.advice
+        yield from filter(None, [" ".join(self._remarks())])
 
     def shown(self) -> Sequence[Recommendation]:
         return self.rows
@@ -290,8 +317,7 @@ class AdviceTable(ColumnTable):
     def columns(self) -> Columns:
         def along(row: Recommendation, digits: int, of: Any) -> str:
             """First and last round of a schedule."""
-            plan = row.point.plan
-            ends = (number(of(*plan.of_round(i)), digits) for i in (0, row.point.rounds))
+            ends = (number(of(*row.point.plan.of_round(i)), digits) for i in (0, row.point.rounds))
             return "..".join(dict.fromkeys(ends))
 
         def steps(row: Recommendation) -> str:
@@ -320,13 +346,13 @@ class AdviceTable(ColumnTable):
             "bound": lambda row: "-" if math.isnan(row.point.value) else number(row.point.value, FEW),
             self.judged_by or SURROGATE: judged,
             "x best": regret,
-            "notes": lambda row: "; ".join(self._notes(row)),
+            "notes": lambda row: "; ".join(filter(None, self._notes(row))),
         }
 
     def _notes(self, row: Recommendation) -> Iterator[str]:
-        yield from filter(
-            None, [row.state, "refuted as printed" * (row.kind == REFUTED), "no training" * row.no_training]
-        )
+        yield row.state
+        yield "refuted as printed" * (row.kind == REFUTED)
+        yield "no training" * row.no_training
         if row.worst is not None:
             yield from row.worst.notes
         if row.kind == MEASURED and row.measured is not None:
@@ -355,6 +381,7 @@ class AdviceTable(ColumnTable):
                 "over": self.over,
                 "start": self.goal.start,
                 "advice": self.advice,
+                "command": self.command,
                 "judged_by": self.judged_by,
                 "seeds": self.seeds,
                 "limit": self.limit,
@@ -366,31 +393,20 @@ class AdviceTable(ColumnTable):
 
     def _row(self, row: Recommendation) -> dict[str, Any]:
         point, measured = row.point, row.measured
+        same = ("kind", "alias", "steps", "products", "state", "no_training", "unrounded", "surrogate", "runs")
         return {
             "adviser": row.name,
-            "kind": row.kind,
-            "alias": row.alias,
-            "local_steps": point.local_steps,
-            "step_size": point.step_size,
+            **{name: getattr(row, name) for name in same},
+            **{name: getattr(point, name) for name in ("local_steps", "step_size", "cohort", "rounds", "open")},
             "product": point.local_steps * point.step_size,
-            "cohort": point.cohort,
-            "rounds": point.rounds,
             "schedule": point.schedule or None,
-            "steps": row.steps,
-            "products": row.products,
             "cohorts": row.cohorts or (point.cohort, point.cohort),
             "bound_value": point.value,
-            "state": row.state,
-            "open": point.open,
-            "no_training": row.no_training,
-            "unrounded": row.unrounded,
-            "surrogate": row.surrogate,
             "measured": measured and measured[:2],
             "failed": measured and measured.failed,
             "measured_seeds": measured and measured.seeds,
-            "runs": row.runs,
-            "worst_case": row.worst and row.worst.as_json(),
             "as_good": row.as_good,
+            "worst_case": row.worst and row.worst.as_json(),
             "regret": self.regret(row),
             "judged_by": self.judged_by,
         }
@@ -398,14 +414,12 @@ class AdviceTable(ColumnTable):
     def records(self) -> list[dict[str, Any]]:
         """A row with one number or word to a column; lists as JSON text."""
         found = []
-        for row, own in zip(map(self._row, self.rows), self.rows, strict=True):
-            row |= {"worst_lower": own.worst and own.worst.lower, "worst_upper": own.worst and own.worst.upper}
-            row |= {"steps_low": own.steps[0], "steps_high": own.steps[1]}
-            row |= {
-                "measured": own.measured and own.measured.mean,
-                "standard_error": own.measured and own.measured.error,
-            }
+        for own in self.rows:
+            row, measured, worst = self._row(own), own.measured, own.worst
             del row["worst_case"], row["steps"]
+            row |= {"worst_lower": worst and worst.lower, "worst_upper": worst and worst.upper}
+            row |= {"steps_low": own.steps[0], "steps_high": own.steps[1]}
+            row |= {"measured": measured and measured.mean, "standard_error": measured and measured.error}
             found.append({key: json.dumps(x) if isinstance(x, (tuple, list)) else x for key, x in row.items()})
         return found
 
@@ -416,6 +430,11 @@ def headline(goal: Goal, over: Sequence[str]) -> str:
     who = [f"{number(goal.scenario[word].value)} {word}" for word in words if word in goal.scenario]
     start = [f"{number(goal.start, FEW)} before training"] if math.isfinite(goal.start) else []
     return "; ".join([f"{goal}, over {', '.join(over)}", *start, *who])
+
+
+def _quoted(word: str) -> str:
+    """A word as the shell takes it, in double quotes where it has single ones."""
+    return f'"{word}"' if "'" in word and not {*'"$`\\!'} & {*word} else shlex.quote(word)
 
 
 def _times(regret: float) -> str:

@@ -65,11 +65,12 @@ def advise(
     worst_case: float = 0.0,
     schedules: bool = False,
     report: Callable[[str], None] | None = None,
+    typed: tuple[str, ...] = (),
 ) -> AdviceTable:
     """Local steps, step size and cohort for a federation; the arguments are those of ``api.advise``.
 
-    ``problem`` is the federation with its data; ``report`` gets the first line of the table before the rest is
-    computed.
+    ``problem`` is the federation with its data, ``typed`` the options of ``fedbounds train`` that stand for it;
+    ``report`` gets the first line of the table before the rest is computed.
 
     Raises:
         BoundsError: where the goal cannot be computed or the problem is another federation.
@@ -106,7 +107,7 @@ def advise(
         rows, found = _judged(rows, no_advice, problem, goal, over, measure, schedules, bar)
     seeds, limit = (0, math.inf) if found is None else (measure, found.limit)
     rows.sort(key=_order)
-    return AdviceTable(goal, over, tuple(rows), tuple(no_advice), seeds, limit, problem is not None)
+    return AdviceTable(goal, over, tuple(rows), tuple(no_advice), seeds, limit, problem is not None, typed)
 
 
 def _order(row: Recommendation) -> tuple[Any, ...]:

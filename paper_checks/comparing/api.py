@@ -88,7 +88,7 @@ def compare(
     """
     own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
     with progress("comparing", brief=not measure) as bar:
-        bounds, known, held = _inputs(
+        bounds, known, held, _ = _inputs(
             scenario, words, own, problem, partition, clients, seed, client_weight, batch, own_data
         )
         return comparison(
@@ -162,7 +162,7 @@ def advise(
 
     own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
     with progress("advising", brief=not measure) as bar:
-        bounds, known, held = _inputs(
+        bounds, known, held, typed = _inputs(
             scenario, words, own, problem, partition, clients, seed, client_weight, batch, own_data
         )
         free = over.split(",") if isinstance(over, str) else over
@@ -170,7 +170,7 @@ def advise(
         level = _level("--to", to) if isinstance(to, str) else to
         return advice(
             known, goal, free, within=budget, to=level, problem=held, batch=batch, measure=measure, own=bounds,
-            bar=bar, worst_case=worst_case, schedules=schedules, report=report,
+            bar=bar, worst_case=worst_case, schedules=schedules, report=report, typed=typed,
         )  # fmt: skip
 
 
@@ -193,8 +193,11 @@ def _inputs(
     client_weight: str,
     batch: int,
     own_data: Mapping[str, Any],
-) -> tuple[list[Bound], Scenario, FederatedProblem | None]:
-    """The user's bounds, the scenario, and the federation of a problem if one is given."""
+) -> tuple[list[Bound], Scenario, FederatedProblem | None, tuple[str, ...]]:
+    """The user's bounds, the scenario, and the federation of a problem if one is given.
+
+    Last come the options of ``fedbounds train`` that stand for this federation; none where it is not given as text.
+    """
     from empirics.problems.own_problem import given_or_own
 
     problem, partition = given_or_own(problem, partition, **own_data)
@@ -203,13 +206,19 @@ def _inputs(
     bounds = [load(one) if isinstance(one, str) else one for one in own]
     known = scenario_of(scenario, words, bounds)
     if problem is None:
-        return bounds, known, None
+        return bounds, known, None, ()
     from empirics.problems.tasks import dealt, described, task
 
     what = task(problem) if isinstance(problem, str) else problem
     held: FederatedProblem = dealt(what, partition, clients, seed, client_weight)
     remark(described(what, held, batch))
-    return bounds, known, held
+    if not isinstance(problem, str) or not isinstance(partition, str) or seed:  # training deals with seed 0
+        return bounds, known, held, ()
+    words = {"problem": problem, "partition": partition, "client-weight": client_weight, "batch": str(batch)}
+    words |= {} if clients is None else {"clients": str(clients)}
+    usual = {"partition": "iid", "client-weight": "uniform", "batch": "32"}
+    typed = [word for name, text in words.items() if text != usual.get(name) for word in (f"--{name}", text)]
+    return bounds, known, held, tuple(typed)
 
 
 def _level(option: str, text: str) -> tuple[str, float]:

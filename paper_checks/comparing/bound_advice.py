@@ -67,6 +67,8 @@ class BoundAdvice:
         """The best step size for these local steps."""
         if "step_size" not in over:
             sizes = np.array([float(self.goal.scenario["step_size"].value)])
+        elif self.fixed_step_size is not None:
+            sizes = np.array([SMALLEST / self._smoothness])  # replaced by what the condition prescribes
         else:
             sizes = np.geomspace(SMALLEST, LARGEST, FIRST if self._chosen else MANY) / self._smoothness
         ends = sizes[[0, -1]]
@@ -128,8 +130,11 @@ class BoundAdvice:
         if (fixed := self.fixed_step_size) is None:
             known = {**self._constants(steps, sizes), "step_size": sizes}
         else:
-            known = self._constants(steps, np.array([evaluated(fixed, numbers(here))], dtype=float))
-            sizes = known["step_size"] = evaluated(fixed, with_derived({**known, "rounds": rounds})) + 0 * sizes
+            plan = with_derived({**numbers(here), "rounds": np.ravel(rounds)})
+            known = self._constants(steps, np.broadcast_to(evaluated(fixed, plan), np.shape(plan["rounds"])), plan)
+            by_client = {q.name for q in self.bound.quantities if q.card.axis}
+            known = {w: x[:, None] if np.ndim(x) == 1 and w not in by_client else x for w, x in known.items()}
+            sizes = known["step_size"] + 0 * sizes
         known = with_derived({**known, "rounds": rounds})
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -139,21 +144,22 @@ class BoundAdvice:
             return np.broadcast_to(found, sizes.shape), np.full(sizes.shape, rounds), sizes
         found, sizes = (np.broadcast_to(one, (len(ROUNDS), sizes.shape[-1])) for one in (found, sizes))
         enough = found <= goal.to[1]
-        first, plan = enough.argmax(0), np.arange(sizes.shape[-1])
-        taken = np.where(enough[first, plan], ROUNDS[first], np.nan)
-        return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, plan]
+        first, column = enough.argmax(0), np.arange(sizes.shape[-1])
+        taken = np.where(enough[first, column], ROUNDS[first], np.nan)
+        return goal.cost(steps, taken), np.nan_to_num(taken), sizes[first, column]
 
-    def _constants(self, steps: int, sizes: np.ndarray) -> dict[str, Any]:
-        """The values that are put in at step sizes: the same at all, or the best constants at each."""
+    def _constants(self, steps: int, sizes: np.ndarray, plans: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The values that are put in at step sizes (of ``plans``): the same at all, or the best constants at each."""
         key = steps, int(self._beyond(sizes[:1])[0])
         if key not in self._known:
             here = self.goal.plan(steps).at(step_size=float(sizes[0]))
             self._known[key] = here, {} if self._chosen else chosen(here, self.bound)
         here, constants = self._known[key]
-        plan = with_derived({**numbers(here), "step_size": sizes})
+        plan = with_derived({**numbers(here), **(plans or {}), "step_size": sizes})
         if self._chosen:
             names = {q.name for q in self.bound.quantities}
-            along = {word: plan[word] for word in ("step_size", *DERIVED) if word in names and np.ndim(plan[word])}
+            along = {word: plan[word] for word in ("step_size", "rounds", *DERIVED) if np.ndim(plan.get(word, 0))}
+            along = {word: x for word, x in along.items() if word in names}
             constants = chosen(here, self.bound, along)
         return {**plan, **constants}
 

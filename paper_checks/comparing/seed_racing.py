@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -86,7 +87,7 @@ class Trials:
     goal: Goal
     bar: Progress
     limit: float = math.inf
-    _known: dict[tuple[Plan, int], float] = field(default_factory=dict)
+    known: dict[tuple[Plan, int], float] = field(default_factory=dict)
 
     def value(self, plan: Plan | tuple[int, float], seed: int) -> float:
         """The goal's target at the last model, or what was spent until the target.
@@ -95,19 +96,15 @@ class Trials:
         """
         plan = Plan(*plan)
         plan = plan if plan.cohort else plan._replace(cohort=self.goal.cohort)
-        if (plan, seed) not in self._known:
+        if (plan, seed) not in self.known:
             self.bar.doing(f"training {plan.local_steps} steps of {plan.step_size:.3g}, seed {seed % FRESH}")
-            self._known[plan, seed] = self._train(plan, seed)
+            self.known[plan, seed] = self._train(plan, seed)
             self.bar.step()
-        return self._known[plan, seed]
+        return self.known[plan, seed]
 
     def values(self, plan: Plan, seeds: Sequence[int]) -> np.ndarray:
         """The values on seeds, those of runs that did not reach a target being the limit."""
         return np.array([min(self.value(plan, seed), self.limit) for seed in seeds])
-
-    @property
-    def runs(self) -> int:
-        return len(self._known)
 
     def _train(self, plan: Plan, seed: int) -> float:
         problem, goal = self.problem, self.goal.of_cohort(plan.cohort)
@@ -175,7 +172,13 @@ def race(
     seeds, and train the last ones, and all of ``rows``, with fresh ``seeds``."""
     if seeds < 2:
         raise BoundsError(f"a standard error needs at least 2 seeds to measure with; got {seeds}")
-    trials = Trials(_compiled(problem), goal, bar or Silent(), _limit(goal, surrogate))
+    with suppress(NotServed):  # hundreds of runs are worth the compilation
+        problem = replace(problem, model=compiled(problem.model))
+    limit = math.inf  # the most that a run to a target may cost
+    if goal.to is not None:
+        least = math.inf if surrogate is None else surrogate.near[0].value
+        limit = LONGER * least if math.isfinite(least) else float(goal.cost(STEPS, ROUNDS))
+    trials = Trials(problem, goal, bar or Silent(), limit)
     recommended = [row.point.plan for row in rows]
     known = {plan: None for plan in (_around(surrogate, over) if surrogate is not None else _grid(goal, problem, over))}
     known |= {row.point.plan: None for row in rows if not row.no_training}
@@ -203,15 +206,7 @@ def race(
     rounds_ = goal.of_cohort(fixed.cohort).rounds(fixed.local_steps) if goal.to is None else 0
     open_ = tuple(dict.fromkeys(word for word, _ in _beyond(fixed, known, goal, over)))
     point = Point(fixed.local_steps, fixed.step_size, rounds_, math.nan, open_, fixed.cohort)
-    return Race(ends, best, point, near, near_fixed, trials.runs, trials.limit)
-
-
-def _limit(goal: Goal, surrogate: SurrogateAdvice | None) -> float:
-    """The most that a run to a target may cost."""
-    if goal.to is None:
-        return math.inf
-    least = math.inf if surrogate is None else surrogate.near[0].value
-    return LONGER * least if math.isfinite(least) else float(goal.cost(STEPS, ROUNDS))
+    return Race(ends, best, point, near, near_fixed, len(trials.known), limit)
 
 
 def _planned(plans: int, recommended: int, seeds: int) -> int:
@@ -234,17 +229,8 @@ def _fresh(trials: Trials, plan: Plan, seeds: int) -> np.ndarray:
 
 def _trained(trials: Trials, values: np.ndarray) -> Trained:
     failed = values >= trials.limit if trials.goal.to is not None else ~np.isfinite(values)
-    with np.errstate(invalid="ignore"):
-        error = float(values.std(ddof=1) / len(values) ** 0.5) if np.isfinite(values).all() else math.nan
+    error = float(values.std(ddof=1) / len(values) ** 0.5) if np.isfinite(values).all() else math.nan
     return Trained(float(values.mean()), error, int(failed.sum()), len(values))
-
-
-def _compiled(problem: FederatedProblem) -> FederatedProblem:
-    """The problem with a compiled model where there is one: hundreds of runs are worth the compilation."""
-    try:
-        return replace(problem, model=compiled(problem.model))
-    except NotServed:
-        return problem
 
 
 def _around(surrogate: SurrogateAdvice, over: Sequence[str]) -> list[Plan]:

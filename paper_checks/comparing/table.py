@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,8 +16,9 @@ import numpy as np
 from bounds.classes import MEANING
 from bounds.scenario import Scenario
 from bounds.showing.tables import aligned, number, plain
+from bounds.stated import OUTCOME, QUANTITIES, role_of
 
-from .columns import Columns, ColumnTable, digits3, FEW, section, with_aliases
+from .columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
 from .rows import (
     EXACT,
     FailedCondition,
@@ -60,10 +62,10 @@ MOST_DIGITS = 17
 
 @dataclass(frozen=True, eq=False)
 class ComparisonTable(ColumnTable):
-    """The rows of a comparison, those on one quantity together, the smallest upper end first.
+    """Rows in order, and what evidence there is.
 
-    ``trivial`` is what is known without a theorem: (from the premises alone, before training). ``of`` are the papers or
-    bounds that the comparison is restricted to, ``kinds`` the evidence that was asked for.
+    ``trivial`` is what the premises alone imply for the target and its value before training; ``of`` are the names
+    that the comparison is restricted to, ``kinds`` the evidence that was asked for.
     """
 
     target: str
@@ -84,12 +86,8 @@ class ComparisonTable(ColumnTable):
         A bound that is exceeded in one quantity is wrong for all of them.
         """
         wrong = {row.bound for row in self.exceeded}
-        sound = [r for r in self._informative if r.conclusive and not r.refuted and r.bound not in wrong]
+        sound = [r for r in self._in(INFORMATIVE) if r.conclusive and not r.refuted and r.bound not in wrong]
         return tuple(next(group) for _, group in groupby(sound, key=lambda row: row.kind))
-
-    @property
-    def _informative(self) -> list[Row]:
-        return [row for row in self.rows if row.state == INFORMATIVE]
 
     @property
     def exceeded(self) -> tuple[Row, ...]:
@@ -104,7 +102,7 @@ class ComparisonTable(ColumnTable):
     @property
     def first_informative(self) -> str:
         """One sentence: by paper, the fewest rounds at which a sound statement of it is informative."""
-        clients, cohort = (_of(self.scenario, word) for word in ("clients", "cohort"))
+        clients, cohort = (_value(self.scenario, word) for word in ("clients", "cohort"))
         fewest: dict[str, MinimumRounds] = {}
         for row in self.rows:
             found, paper = row.minimum_rounds, row.bound.partition(".")[0]
@@ -122,9 +120,11 @@ class ComparisonTable(ColumnTable):
         """One sentence, from the rows."""
         if best := self.best():
             return f"Informative: {'; '.join(f'{r.bound}: at most {number(r.high, FEW)} ({r.kind})' for r in best)}."
+        if not self.shown() and (lacking := self._in(MISSING)):
+            return _what_to_add(lacking)
         exceeded = {row.bound for row in self.exceeded}
         reasons: dict[str, dict[str, None]] = {}
-        for row in self._informative:
+        for row in self._in(INFORMATIVE):
             why = ("but the audit refuted it as printed" if row.refuted
                    else "but the evidence contradicts it" if row.bound in exceeded
                    else "if its lower estimates were the constants")  # fmt: skip
@@ -137,8 +137,17 @@ class ComparisonTable(ColumnTable):
     def shown(self) -> list[Row]:
         return [row for row in self.rows if row.state in RANKED]
 
+    def _in(self, state: str) -> list[Row]:
+        return [row for row in self.rows if row.state == state]
+
     def columns(self) -> Columns:
-        rounds = any(row.minimum_rounds is not None for row in self.rows)
+        def ratio(kind: str, row: Row) -> str:
+            mark = self._marks[kind].get(row.evidence[kind].what, "") if kind in row.evidence else ""
+            return f"{digits3(row.over(kind))} {mark}".rstrip()
+
+        rounds: Columns = {
+            "min rounds": lambda row: rounded_up(row.minimum_rounds.rounds) if row.minimum_rounds else "-"
+        }
         return {
             "bound": lambda row: with_aliases(row.bound, row.alias),
             "quantity": lambda row: str(row.kind),
@@ -146,16 +155,11 @@ class ComparisonTable(ColumnTable):
             "from": lambda row: digits3(row.low),
             "to": lambda row: digits3(row.high),
             "x start": lambda row: digits3(row.over_trivial),
-            **{f"x {kind}": partial(self._ratio, kind) for kind in self.kinds},
-            **({"min rounds": lambda row: rounded_up(row.minimum_rounds.rounds) if row.minimum_rounds else "-"}
-               if rounds else {}),
+            **{f"x {kind}": partial(ratio, kind) for kind in self.kinds},
+            **(rounds if any(row.minimum_rounds is not None for row in self.rows) else {}),
             "largest term": lambda row: "{} {:.0%}".format(*row.largest) if row.largest[0] else "-",
             "state": lambda row: row.state + "?" * (not row.conclusive) + " (refuted)" * row.refuted,
-        }  # fmt: skip
-
-    def _ratio(self, kind: str, row: Row) -> str:
-        mark = self._marks[kind].get(row.evidence[kind].what, "") if kind in row.evidence else ""
-        return f"{digits3(row.over(kind))} {mark}".rstrip()
+        }
 
     @cached_property
     def _marks(self) -> dict[str, dict[str, str]]:
@@ -186,18 +190,18 @@ class ComparisonTable(ColumnTable):
         def of(word: str) -> str:
             return number(s[word].value, FEW) if word in s else "?"
 
-        everyone = _of(s, "clients") == _of(s, "cohort")
+        everyone = _value(s, "clients") == _value(s, "cohort")
         run = f"{of('rounds')} rounds of {of('local_steps')} step{'s' * (of('local_steps') != '1')}"
         run += f" ({of('runtime')} s)" if "runtime" in s else ""
         constants = " ".join(f"{symbol} {_interval(s[word])}" for symbol, word in SYMBOLS.items() if word in s)
-        yield (f"{of('clients')} clients, {'all' if everyone else of('cohort')} per round, {run}, {s.method}, "
-               f"step size {of('step_size')}. {constants}")  # fmt: skip
+        plan = f"{of('clients')} clients, {'all' if everyone else of('cohort')} per round, {run}, {s.method}"
+        yield f"{plan}, step size {of('step_size')}. {constants}".rstrip()
         premises, start = (number(x, FEW) if math.isfinite(x) else "unknown" for x in self.trivial)
         name = TARGETS.get(self.target, self.target)
         yield f"{name}; without a theorem: {premises} from the premises, {start} before training"
 
     def after(self) -> Iterator[str]:
-        shown = self.shown()
+        shown, single = self.shown(), len(self.of) == 1
         used = {name for row in shown for name in row.conversions}
         if meanings := [f"{name} {meaning}" for name, meaning in MEANING.items() if name in used]:
             yield f"via: {'; '.join(meanings)}"
@@ -205,15 +209,16 @@ class ComparisonTable(ColumnTable):
             head = ("server model", "min over rounds", "mean over rounds", "last", "f-gap")
             yield from aligned([[run.label, *map(_reading, run[1:])] for run in self.server_model], head, gap=2)
         yield from self._evidence(shown)
-        single = len(self.of) == 1
-        if single:
-            yield from details(self.rows)
-        else:
-            yield from section("conditions not met", ((row.bound, reason(row)) for row in self._in(NOT_MET)))
+        yield from (
+            details(self.rows)
+            if single
+            else section("conditions not met", ((row.bound, reason(row)) for row in self._in(NOT_MET)))
+        )
         yield from section("up to a constant: slopes can be compared, levels cannot",
                            ((row.bound, "") for row in self._in(ORDER)))  # fmt: skip
         yield from section("about another quantity", ((row.bound, row.why) for row in self._in(OTHER)))
-        yield from section("missing values", ((row.bound, row.why) for row in self._in(MISSING)))
+        add = ((row.bound, f"add {_numbers(row.lower_estimates)}") for row in self._in(MISSING))
+        yield from section("missing values", ((r.bound, r.why) for r in self._in(MISSING)) if single else add)
         if not single:
             yield from section("assumed without check", ((r.bound, words) for r in shown for words in r.assumed))
         if self.formulas:
@@ -227,9 +232,6 @@ class ComparisonTable(ColumnTable):
         yield from self._contradictions()
         yield self.conclusion
 
-    def _in(self, state: str) -> list[Row]:
-        return [row for row in self.rows if row.state == state]
-
     def _evidence(self, shown: Iterable[Row]) -> Iterator[str]:
         """What the columns of evidence are, and what is not available."""
         for kind in self.kinds:
@@ -238,7 +240,7 @@ class ComparisonTable(ColumnTable):
         if via:
             columns = ", ".join(f"x {kind}" for kind in self.kinds if kind in dict(via))
             conversions = ", ".join(dict.fromkeys(name for _, name in via))
-            yield f"{columns}, by {conversions}: lower estimates, since the server's least is above"
+            yield f"{columns}, by {conversions}: lower estimates, since the minimum at the server is larger"
         yield from self.remarks
 
     def _contradictions(self) -> Iterator[str]:
@@ -255,14 +257,14 @@ class ComparisonTable(ColumnTable):
 
     def as_json(self) -> dict[str, Any]:
         """The object that ``fedbounds compare --json`` prints."""
-        stated = ("value", "low", "high", "provenance", "how")
+        keys = ("value", "low", "high", "provenance", "how")
         found: dict[str, Any] = plain(
             {
                 "target": self.target,
                 "method": self.scenario.method,
                 "trivial": dict(zip(("premises", "start"), self.trivial, strict=True)),
                 "conclusion": self.conclusion,
-                "scenario": {word: {key: getattr(s, key) for key in stated} for word, s in self.scenario.items()},
+                "scenario": {word: {key: getattr(s, key) for key in keys} for word, s in self.scenario.items()},
                 "rows": [row.as_json() for row in self.rows],
                 "server_model": [one._asdict() for one in self.server_model],
                 "remarks": list(self.remarks),
@@ -276,7 +278,14 @@ class ComparisonTable(ColumnTable):
 
     def records(self) -> list[dict[str, Any]]:
         """A row with one number or word to a column; lists are joined."""
-        return [_flat(row) for row in self.rows]
+        records = []
+        for row in self.rows:
+            found = row.as_json()
+            found |= {key: "; ".join(value) for key, value in found.items() if isinstance(value, tuple)}
+            found["failed"] = "; ".join(one.condition for one in row.failed)
+            kind = found.pop("class")
+            records.append({**kind, **{key: x for key, x in found.items() if not isinstance(x, dict)}})
+        return records
 
 
 def details(rows: Iterable[Row]) -> Iterator[str]:
@@ -327,7 +336,27 @@ def rounded_up(rounds: float) -> str:
     return f"{float(digits):g}e{int(exponent)}"
 
 
-def _of(scenario: Scenario, word: str) -> float:
+def _what_to_add(lacking: Iterable[Row]) -> str:
+    """The fewest quantities that give theorems a value, those of a run aside, and which theorems these are."""
+    by_names: dict[tuple[str, ...], dict[str, None]] = {}
+    for row in lacking:
+        by_names.setdefault(tuple(sorted(row.lower_estimates)), {})[row.bound] = None
+    asked = Counter(name for names, bounds in by_names.items() for name in names for _ in bounds)
+
+    def effort(names: tuple[str, ...]) -> tuple[int, int, int]:
+        outcomes = sum(name in QUANTITIES and role_of(name) == OUTCOME for name in names)
+        return outcomes, len(names), -sum(asked[name] for name in names)
+
+    fewest = min(by_names, key=effort)
+    names = _numbers(sorted(fewest, key=lambda name: -asked[name]))
+    return f"Values are missing: add {names} to evaluate {abridged(by_names[fewest])}."
+
+
+def _numbers(names: Iterable[str]) -> str:
+    return " ".join(f"{name}=NUMBER" for name in names)
+
+
+def _value(scenario: Scenario, word: str) -> float:
     return float(scenario[word].value) if word in scenario else math.nan
 
 
@@ -347,11 +376,3 @@ def _formula(one: FormulaValue) -> list[str]:
     ends = "" if math.isclose(one.low, one.high, rel_tol=1e-6) else f"[{one.low:.{FEW}g}, {one.high:.{FEW}g}]"
     printed = "as printed" if one.printed else "derived"
     return [one.formula, f"{one.quantity} {number(one.value, FEW)}", ends, printed, one.source]
-
-
-def _flat(row: Row) -> dict[str, Any]:
-    found = row.as_json()
-    found |= {key: "; ".join(value) for key, value in found.items() if isinstance(value, tuple)}
-    found["failed"] = "; ".join(one.condition for one in row.failed)
-    kind = found.pop("class")
-    return {**kind, **{key: value for key, value in found.items() if not isinstance(value, dict)}}

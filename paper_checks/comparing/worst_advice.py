@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -91,18 +91,14 @@ class _TimeUp(Exception):
     """The next worst case would end too late."""
 
 
-@dataclass(frozen=True)
-class _Solved:
+class _Solved(NamedTuple):
     """A plan with its worst case."""
 
-    worst: WorstCase
+    value: float
     steps: int
     rounds: int
     size: float
-
-    @property
-    def value(self) -> float:
-        return self.worst.value
+    worst: WorstCase
 
 
 def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> ProvedPlan | str:
@@ -119,7 +115,8 @@ def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> Pr
     why, late = "", False
     by_rounds: dict[int, list[float]] = {}
     for steps, rounds in search.plans():
-        if _rising(by_rounds.get(rounds, [])):
+        before = by_rounds.setdefault(rounds, [])
+        if len(before) > 2 and before[-3] < before[-2] < before[-1]:  # more local steps were worse twice in a row
             continue
         least = min((one.value for one in solved), default=math.inf) if goal.to is None else goal.to[1]
         here: list[_Solved] = []
@@ -131,7 +128,7 @@ def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> Pr
         except (BoundsError, EmpiricsError) as error:
             why = why or str(error)
         solved += here
-        by_rounds.setdefault(rounds, []).append(min((one.value for one in here), default=math.inf))
+        before.append(min((one.value for one in here), default=math.inf))
         if any(search.reached(one.value) for one in here):
             break
     if not solved:
@@ -147,8 +144,16 @@ def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> Pr
     ends += ["step_size"] * (len(sizes) > 1 and chosen.size == min(sizes) and not search.reached(chosen.value))
     value = chosen.value if goal.to is None else float(goal.cost(chosen.steps, chosen.rounds))
     point = Point(chosen.steps, chosen.size, chosen.rounds, value, tuple(ends), goal.cohort)
-    plan_ = ProvedPlan(point, chosen.value, tuple(search.given), "; ".join(chosen.worst.question.relaxations))
-    return _proved(chosen, plan_, until, bar)
+    found = ProvedPlan(point, chosen.value, tuple(search.given), "; ".join(chosen.worst.question.relaxations))
+    if until - time.monotonic() < PATIENT * proof_time(chosen.steps * chosen.rounds):
+        return replace(found, unproved="no time was left for a proof")
+    bar.doing("proving the best of them")
+    try:
+        proof = certify(chosen.worst.question, chosen.value)
+    except (BoundsError, EmpiricsError) as error:
+        return replace(found, unproved=str(error).partition(":")[0])
+    lower = math.nan if proof.attained is None else rounded(proof.attained, ROUND_FLOOR)
+    return replace(found, lower=lower, upper=rounded(proof.bound, ROUND_CEILING))
 
 
 @dataclass(frozen=True)
@@ -178,7 +183,7 @@ class _Search:
             words += next((group for group in HETEROGENEITY if admitted(group[0])), ())
         return {word: float(np.max(scenario[word].safe)) for word in words if admitted(word)}
 
-    @cached_property
+    @property
     def unsupported(self) -> str:
         """Why no plan has a worst case here; empty where one has."""
         weights = self.goal.scenario.get("client_weight")
@@ -236,29 +241,15 @@ class _Search:
         if (left := self.until - time.monotonic()) < taking(gradients + 1, gradients):
             raise _TimeUp
         self.bar.doing(f"exact worst case of {rounds} rounds of {steps} steps of {size:.3g}")
-        setting = Setting(rounds=rounds, cohort=self.clients, local_steps=steps, step_size=size)
-        question = Question(fedavg, setting, self.given, self.goal.target)
-        found = answer(_of_mean(question) if self.clients == 1 else question, max(left, 1.0))
-        return _Solved(found, steps, rounds, size)
-
-
-def _of_mean(question: Question) -> Question:
-    """The same question for the mean of two clients that communicate after every step, for which there are proofs.
-
-    Any single loss is such a mean, of identical clients, and every such mean is a loss of the class, however much the
-    clients differ.
-    """
-    gradients = question.setting.rounds * (question.setting.local_steps or 1)
-    given = dict(question.assumptions)
-    if question.convex:
-        given["optimum_dissimilarity"] = given["smoothness"] * max(given.get(word, 0.0) for word in START)
-    setting = replace(question.setting, rounds=gradients, cohort=CLIENTS, local_steps=1)
-    return replace(question, setting=setting, assumptions=given)
-
-
-def _rising(values: list[float]) -> bool:
-    """Whether, with the same number of rounds, more local steps were worse twice in a row."""
-    return len(values) > 2 and values[-3] < values[-2] < values[-1]
+        given, setting = dict(self.given), Setting(rounds, self.clients, local_steps=steps, step_size=size)
+        if self.clients == 1:
+            # A single loss is the mean of two identical clients that communicate after every step, for which there are
+            # proofs, and every such mean is a loss of the class, however much the clients differ.
+            setting = Setting(gradients, CLIENTS, local_steps=1, step_size=size)
+            if "strong_convexity" in given:
+                given["optimum_dissimilarity"] = given["smoothness"] * max(given.get(word, 0.0) for word in START)
+        worst = answer(Question(fedavg, setting, given, self.goal.target), max(left, 1.0))
+        return _Solved(worst.value, steps, rounds, size, worst)
 
 
 def _next(values: Mapping[float, float], smaller: list[float], zooms: int) -> tuple[list[float], int]:
@@ -271,16 +262,3 @@ def _next(values: Mapping[float, float], smaller: list[float], zooms: int) -> tu
         return [], 0
     around = order[max(at - 1, 0) : at + 2]
     return [math.sqrt(one * other) for one, other in itertools.pairwise(around)], zooms - 1
-
-
-def _proved(chosen: _Solved, plan: ProvedPlan, until: float, bar: Progress) -> ProvedPlan:
-    """The plan with both ends of a proof, or why there is none."""
-    if until - time.monotonic() < PATIENT * proof_time(chosen.steps * chosen.rounds):
-        return replace(plan, unproved="no time was left for a proof")
-    bar.doing("proving the best of them")
-    try:
-        proof = certify(chosen.worst.question, chosen.worst.value)
-    except (BoundsError, EmpiricsError) as error:
-        return replace(plan, unproved=str(error).partition(":")[0])
-    lower = math.nan if proof.attained is None else rounded(proof.attained, ROUND_FLOOR)
-    return replace(plan, lower=lower, upper=rounded(proof.bound, ROUND_CEILING))

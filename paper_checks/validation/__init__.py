@@ -69,11 +69,17 @@ def run(name: str, arguments: Sequence[str], draw: Draw | None = None) -> int:
     plan = parsed(bound, evidence, arguments)
     if plan is None:
         return 0
+    made = not plan.out.exists()
     writable_folder("-o", plan.out)
     for ending in ("csv", "json"):
         to_write(plan.out / f"{bound.name}.{ending}")
-    with nullcontext(Silent()) if evidence == LOG else progress() as bar:
-        found = validate(bound, evidence, plan, bar)
+    try:
+        with nullcontext(Silent()) if evidence == LOG else progress() as bar:
+            found = validate(bound, evidence, plan, bar)
+    except BaseException:
+        if made:
+            plan.out.rmdir()
+        raise
     as_data, command = AS_JSON in arguments, shlex.join(["fedbounds", "validate", name, *arguments])
     if not as_data:
         print_lines([str(found)])

@@ -24,7 +24,7 @@ from ..runs.statistics import needed, SEVERAL, weighed
 from ..runs.words import free, ITERATION, STATE, WORDS
 from .comparison import Comparison, Line, standing, TESTS
 from .judging import Data, lines, settled, trend
-from .logged import Log, logged, read_log
+from .log_file import Log, logged, read_log
 from .options import Options
 from .reading import Array
 

@@ -133,3 +133,9 @@ def test_outside_the_conditions_nothing_is_drawn_unless_asked_for():
     np.testing.assert_allclose(
         dashed[0].get_ydata()[20:], (2.7 / np.arange(21, 31)) + 2.7 * np.arange(21, 31) ** 2 / 500
     )
+
+
+def test_the_same_numbers_give_the_same_file_and_its_caption_says_the_conditions(tmp_path):
+    first, _, caption = curves.write(picture(bowl), tmp_path / "a.svg")
+    assert first.read_bytes() == curves.write(picture(bowl), tmp_path / "b")[0].read_bytes()
+    assert "at most 20 steps" in caption.read_text()

@@ -72,7 +72,7 @@ def test_a_figure_is_drawn_again_in_another_style_from_its_numbers_alone(full, t
     assert kept == {p.name: p.read_bytes() for p in out.rglob("*.*")}
     for style, inches in (("neurips", 5.5), ("slides", 9.0)):
         assert run("figure", name, "--redraw", "--style", style, "-o", out)[0] == 0
-        assert imread(out / f"{name}.png").shape[1] / 200 == pytest.approx(inches, rel=0.06)
+        assert imread(out / f"{name}.png").shape[1] / 300 == pytest.approx(inches, rel=0.06)
         assert (out / f"{name}.csv").read_bytes() == kept[f"{name}.csv"]
 
 

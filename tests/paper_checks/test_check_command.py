@@ -111,8 +111,7 @@ def test_a_claim_of_ones_own_and_its_report(own, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "HOLDS" in out
     assert "wrote" in out
-    assert sorted(p.name for p in folder.iterdir()) == ["REPORT.md", "evidence", "report.json", "reports"]
-    assert not list((folder / "evidence").iterdir())
+    assert sorted(p.name for p in folder.iterdir()) == ["REPORT.md", "report.json", "reports"]
     assert names((folder / "report.json").read_text(encoding="utf-8")) == ["mine.square"]
     assert "# mine" in (folder / "reports/mine.md").read_text(encoding="utf-8")
     assert check(f"{own}:wrong") == 1

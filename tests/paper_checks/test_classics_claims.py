@@ -14,7 +14,7 @@ from bounds.papers import Source
 from bounds.vocabulary import distance_sq, gradient_variance, optimality_gap, smoothness, step_size
 from paper_checks.audit.running import claim, judge
 from paper_checks.claims.claim import Book, ClaimError, Status
-from paper_checks.claims.classics.by_hand.runs import compared
+from paper_checks.claims.classics.runs import compared
 
 
 def test_a_planted_smaller_constant_is_caught():

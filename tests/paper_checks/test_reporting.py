@@ -7,8 +7,10 @@ import pytest
 import sympy as sp
 from checker_toys import speed
 
-from paper_checks.audit.reporting import files, records, show
+from paper_checks.audit.records import as_json, ordered
+from paper_checks.audit.report import files
 from paper_checks.audit.running import audit
+from paper_checks.audit.terminal import show
 from paper_checks.claims.checkers import Computed, Open, Same
 from paper_checks.claims.claim import Claim, Defect, Finding, Grade, Kind, Repair, Status
 from paper_checks.claims.review import Review
@@ -60,7 +62,7 @@ def verdicts():
 
 
 def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
-    told = files(records(verdicts), REVIEWS)
+    told = files(ordered(verdicts), REVIEWS)
     lines = told.pop("REPORT.md").splitlines()
     assert "| FedALS | of the paper | 5 | 1 | 1 | 3 | 0 | 0 | 1 | 0 | 0 | 2 | 1 proved |" in lines
     assert "| FedALS | of our own | 2 | 1 | 0 | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 1 proved |" in lines
@@ -80,7 +82,7 @@ def test_markdown_counts_links_and_keeps_each_entry_on_its_line(verdicts):
 
 
 def test_records_are_json_and_hold_no_timings(verdicts):
-    told = json.loads(json.dumps([r.as_json() for r in records(verdicts)]))
+    told = json.loads(as_json(ordered(verdicts), {}))
     byname = {r["name"]: r for r in told}
     assert byname["fedals.repaired"]["verdict"] == "REPAIRED"
     assert byname["fedals.repaired"]["repair_bound"] == "b.c"

@@ -14,7 +14,7 @@ from bounds.papers import PAPERS
 from bounds.showing.cards import letters_of
 from bounds.showing.printing import latex
 from paper_checks.audit import verdict
-from paper_checks.audit.reporting.erratum import belongs, erratum
+from paper_checks.audit.erratum import belongs, erratum
 from paper_checks.audit.running import CLAIMS, REVIEWS, Word
 
 OWN = """
@@ -167,13 +167,11 @@ def test_a_report_does_not_take_the_place_of_the_file_it_is_about(own, capsys, m
     assert own.read_text(encoding="utf-8") == OWN
 
 
-def test_a_report_made_again_keeps_no_evidence_of_what_was_mended(own, tmp_path, capsys):
+def test_a_report_made_again_keeps_no_page_of_before(own, tmp_path, capsys):
     again = ["check", str(own), "--workers", "1", "--report", str(tmp_path / "report")]
     assert fedbounds.main(again) == 0
-    assert (tmp_path / "report/evidence/mine.lost.json").exists()
     assert (tmp_path / "report/reports/mine.md").exists()
     mended = OWN.replace("mine.", "ours.").replace("defect=Defect.SLIP, ", "")
     own.write_text(mended.replace("2 * eta), Status.FAILS", "eta), Status.HOLDS"), encoding="utf-8")
     assert fedbounds.main(again) == 0
-    assert [path.name for path in (tmp_path / "report/evidence").iterdir()] == []
     assert [path.name for path in (tmp_path / "report/reports").iterdir()] == ["ours.md"]

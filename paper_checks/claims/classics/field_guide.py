@@ -14,7 +14,6 @@ from bounds.units import LOSS, PARAMETER
 
 from ..checkers import (
     At,
-    Computed,
     Dominates,
     EdgeIs,
     ImpliedBy,
@@ -28,7 +27,7 @@ from ..checkers import (
 )
 from ..claim import Book, Claim, Finding, Kind
 from ..decaying_k.by_hand.scalar import Scalars
-from .by_hand.runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, paths, pushed_means, UNLIKE
+from .runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, paths, pushed_means, UNLIKE
 
 D2, L, M, T = q.initial_distance_sq, q.smoothness, q.clients, q.rounds
 eta, sigma2, tau, zeta2 = q.step_size, q.gradient_variance, q.local_steps, q.uniform_dissimilarity
@@ -139,7 +138,7 @@ LEMMA_ONE = Claim(
         ),
         "unit": MeasuredIn(LEMMA_1, LOSS),
         "conditions": States(LEMMA_1, (SHORT,), FEDERATION, words=1),
-        "exact round": Computed("two rounds of unlike parabolas", _one_round),
+        "exact round": _one_round,
     },
 )
 
@@ -151,7 +150,7 @@ LEMMA_TWO = Claim(
         "formula": Same(LEMMA_2, 18 * tau**2 * eta**2 * zeta2 + 4 * tau * eta**2 * sigma2),
         "unit": MeasuredIn(LEMMA_2, PARAMETER**2),
         "conditions": States(LEMMA_2, (SHORT,), (*FEDERATION, ZETA), words=1),
-        "exact rounds": Computed("parabolas of one curvature with noise, every step of a round", _drifting),
+        "exact rounds": _drifting,
     },
 )
 
@@ -170,7 +169,7 @@ THEOREM_1 = Claim(
         "unit": MeasuredIn(THEOREM, LOSS),
         "conditions": States(THEOREM, (SHORT,), (*FEDERATION, ZETA), words=1),
         "largest step": EdgeIs(THEOREM, eta, 1 / (4 * L)),
-        "exact runs": Computed("second moments on parabolas of one curvature, and a bent loss", _whole_run),
+        "exact runs": _whole_run,
         "search": Dominates(THEOREM, family="quadratics"),
     },
     note="The sum of Lemma 1 over the rounds telescopes; what is left of it is the start, shared by the rounds.",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -15,12 +16,11 @@ from bounds.classics.li import LI
 from bounds.operators import ClientMax, ClientSum
 from bounds.units import LOSS
 
-from ..checkers import At, Computed, Dominates, ImpliedBy, Informative, MeasuredIn, Same, States, TendsTo
-from ..claim import Book, Claim, Finding, judged, Kind
+from ..checkers import At, Dominates, ImpliedBy, Informative, MeasuredIn, Same, States, TendsTo
+from ..claim import Book, Check, Claim, Finding, judged, Kind
 from ..decaying_k.by_hand.scalar import Scalars
 from ..decaying_k.common import short
-from .by_hand.noisy import LocalSteps
-from .by_hand.runs import Case, compared, UNLIKE
+from .runs import Case, compared, UNLIKE
 
 B, D2, E, G2 = q.noise_level, q.initial_distance_sq, q.local_steps, q.grad_cap_sq
 Gamma, K, L, N = q.heterogeneity, q.cohort, q.smoothness, q.clients
@@ -39,12 +39,6 @@ SCHEME = 4 / K * E**2 * G2
 
 def _stated(noise: sp.Expr) -> sp.Expr:
     return L / mu / (GAMMA + T - 1) * (2 * noise / mu + mu * GAMMA / 2 * D2)
-
-
-def _sizes(first: int, curved: Fraction, condition: Fraction, steps: int, iterations: int) -> list[Fraction]:
-    """The step sizes 2/(curved (offset + t)), from t = ``first``."""
-    offset = max(8 * condition, Fraction(steps))
-    return [2 / (curved * (offset + t)) for t in range(first, first + iterations)]
 
 
 def _alone(clients: int, weights: tuple[Fraction, ...] = (), variance: Fraction = Fraction(0)) -> Scalars:
@@ -74,22 +68,31 @@ UNEQUAL_RUNS = (
 )
 
 
-def _exact_runs(name: str, runs: Sequence[Any] = RUNS, everyone: bool = False, again: bool = False) -> Computed:
-    """Runs over every cohort, in both readings of the first step, against the bound with the G met on the way.
+def _exact_runs(name: str, runs: Sequence[Any] = RUNS, everyone: bool = False, again: bool = False) -> Check:
+    """Exact runs in both readings of the first step, t = 0 or 1 of 2/(mu (offset + t)), with the G met on the way.
 
     Clients of unequal weights p_k run SGD on the losses p_k N F_k, and the bound has the constants stated for these.
     """
+    sampling = "with_replacement" if again else "without_replacement"
 
     def cases() -> Iterator[Case]:
+        from empirics.exact import expected, Group
+        from empirics.training.setting import Setting
+
         for first, (problem, some, start, steps, rounds) in product((0, 1), runs):
             clients = problem.clients
             size, scales = clients if everyone else some, [clients * p for p in problem.shares]
             bent, flat = max(scales) * problem.smoothness, min(scales) * problem.strong_convexity
-            drawn = product(range(clients), repeat=size) if again else combinations(range(clients), size)
-            cohorts = [[(c, Fraction(1, size)) for c in chosen] for chosen in drawn]
-            sizes = _sizes(first, flat, bent / flat, steps, steps * rounds)
-            gap, cap = LocalSteps(problem, sizes, steps, start, cohorts, scales).gap_and_cap()
-            yield gap, {
+            offset: Any = max(8 * bent / flat, Fraction(steps)) + first
+            alike = Counter(zip(scales, problem.curvatures, problem.minima, strict=True))
+            groups = [Group(s * h, b, s**2 * problem.variance, count) for (s, h, b), count in alike.items()]
+            setting = Setting(
+                rounds, size, local_steps=steps, step_size=2 / (flat * offset), step_offset=offset, sampling=sampling
+            )
+            run = expected("fedavg()", groups, start, setting)
+            caps = run.rounds["client_grad_cap_sq"].max(axis=0)
+            cap = max(of_scaled / s**2 for of_scaled, (s, _, _) in zip(caps, alike, strict=True))
+            yield run.server["optimality_gap"][-1], {
                 "clients": clients, "cohort": size, "client_weight": (Fraction(1, clients),) * clients,
                 "client_gradient_variance": (max(scales) * problem.variance,) * clients, "smoothness": bent,
                 "strong_convexity": flat, "heterogeneity": problem.heterogeneity, "grad_cap_sq": max(scales) * cap,
@@ -97,7 +100,7 @@ def _exact_runs(name: str, runs: Sequence[Any] = RUNS, everyone: bool = False, a
                 "initial_distance_sq": (start - problem.minimiser) ** 2,
             }  # fmt: skip
 
-    return Computed("parabolas with and without noise, every draw", lambda book: compared(book, name, cases()))
+    return lambda book: compared(book, name, cases())
 
 
 RATE = ImpliedBy(
@@ -220,7 +223,7 @@ START = Claim(
         "from strong convexity": ImpliedBy(
             D2, 4 * G2 / mu**2, where=(mu**2 * D2 <= G2,), squares=((G2 - mu**2 * D2) / mu**2, 3 * G2 / mu**2)
         ),
-        "a run": Computed("a parabola, started at 4: G is the gradient there", lambda book: _start()),
+        "a run": lambda book: _start(),
     },
     note="Half of it would do, a quarter of the squared bound: strong convexity gives mu ||w - w*|| <= ||grad F(w)|| "
     "<= G.",

@@ -12,10 +12,10 @@ from bounds import vocabulary as q
 from bounds.classics.local_gd import LOCAL_GD
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import All, At, Computed, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, Same, States, Total
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..checkers import All, At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, Same, States, Total
+from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
 from ..decaying_k.common import number, short
-from .by_hand.runs import bent, Case, compared, consensus, mean, optimum_dissimilarity, paths, TOGETHER, UNLIKE
+from .runs import bent, Case, compared, consensus, mean, optimum_dissimilarity, paths, TOGETHER, UNLIKE
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
 M, T, V, epsilon = q.clients, q.iterations, q.consensus_distance, q.average_gap
@@ -28,7 +28,7 @@ EPOCHS = gamma <= 1 / (4 * L * H)
 THREE_HALVES = sp.Rational(3, 2)
 
 
-def _every_step(name: str, steps: tuple[Fraction, ...]) -> Computed:
+def _every_step(name: str, steps: tuple[Fraction, ...]) -> Check:
     """The distance after every step of two rounds of unlike parabolas against what the lemma says before it."""
 
     def cases() -> Iterator[Case]:
@@ -46,7 +46,7 @@ def _every_step(name: str, steps: tuple[Fraction, ...]) -> Computed:
             "step_size": steps[0],
         }  # fmt: skip
 
-    return Computed("every step of two rounds of unlike parabolas", lambda book: compared(book, name, cases()))
+    return lambda book: compared(book, name, cases())
 
 
 def _epoch(book: Book) -> Finding:
@@ -66,7 +66,7 @@ def _epoch(book: Book) -> Finding:
     return compared(book, LEMMA_2, cases())
 
 
-def _whole_run(late: int) -> Computed:
+def _whole_run(late: int) -> Check:
     """The gap at the mean of the averages; ``late``: further steps of the first epoch, as the printed index has it."""
 
     def cases() -> Iterator[Case]:
@@ -83,7 +83,7 @@ def _whole_run(late: int) -> Computed:
                 "local_steps": steps, "iterations": len(seen), "optimum_dissimilarity": optimum_dissimilarity(problem),
             }  # fmt: skip
 
-    return Computed("four runs of parabolas", lambda book: compared(book, THEOREM, cases()))
+    return lambda book: compared(book, THEOREM, cases())
 
 
 ONE_STEP = Claim(
@@ -128,7 +128,7 @@ EPOCH = Claim(
         ),
         "unit": MeasuredIn(LEMMA_2, PARAMETER**2),
         "conditions": States(LEMMA_2, (EPOCHS,), SETTING, words=1),
-        "exact epochs": Computed("three epochs of unlike parabolas", _epoch),
+        "exact epochs": _epoch,
     },
 )
 
@@ -138,7 +138,6 @@ RELAXED = Claim(
     "over.",
     Kind.PROOF.at("Appendix, proof of Theorem 1", LOCAL_GD),
     ImpliedBy(Total(((2 * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)),
-    known=Status.FAILS,
     note="With 2 the gaps take up to 10/16 of themselves, and the floor is 16 instead of 12. The theorem needs no such "
     "detour: Lemma 2 is stated for 3/2.",
     repair=Repair(
@@ -207,7 +206,7 @@ ONE_LOCAL_STEP = Claim(
     "classics.local_gd_theorem_1.one_step",
     "With one local step the method is gradient descent, which stays at the minimiser; (5) leaves a floor there.",
     Kind.REMARK.at("Theorem 1 with H = 1", LOCAL_GD),
-    Computed("gradient descent from the minimiser", _gradient_descent),
+    _gradient_descent,
     ours=True,
 )
 
@@ -256,7 +255,6 @@ SMALLEST = Claim(
         },
         wrong=("a number of steps",),
     ),
-    known=Status.FAILS,
     note="It is below one local step as soon as epsilon < 3 sigma_f^2/L: for such accuracies the longest step is not "
     "among those for which (6) holds, although gradient descent with it would do.",
     repair=Repair(

@@ -14,7 +14,6 @@ from bounds.units import LOSS, PARAMETER
 from ..checkers import (
     All,
     At,
-    Computed,
     Dominates,
     EdgeIs,
     ImpliedBy,
@@ -25,9 +24,9 @@ from ..checkers import (
     States,
     term,
 )
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from ..decaying_k.common import number, short
-from .by_hand.runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
+from .runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
 M, T, V, a = q.clients, q.iterations, q.consensus_distance, q.inverse_step
@@ -135,7 +134,7 @@ LEMMA_1 = Claim(
         "formula": Same(LEMMA, H * gamma**2 * sigma2),
         "unit": MeasuredIn(LEMMA, PARAMETER**2),
         "conditions": States(LEMMA, (HALF,), (*ALIKE, "convex"), words=1),
-        "exact rounds": Computed("one parabola for all, in closed form", _disagreement),
+        "exact rounds": _disagreement,
     },
     note="The paper states it with strong convexity or without; convexity is what keeps a step from stretching "
     "distances.",
@@ -152,7 +151,7 @@ STEP = Claim(
         ),
         "unit": MeasuredIn(RECURSION, PARAMETER**2),
         "conditions": States(RECURSION, (HALF,), (*ALIKE, "strongly_convex"), words=1),
-        "exact steps": Computed("one parabola for all", _one_step),
+        "exact steps": _one_step,
     },
 )
 
@@ -175,7 +174,7 @@ THEOREM_1 = Claim(
         "unit": MeasuredIn(At(ONE, {T: sp.Integer(3)}), PARAMETER**2),
         "conditions": States(ONE, (QUARTER,), (*ALIKE, "strongly_convex"), words=1),
         "largest step": EdgeIs(ONE, gamma, 1 / (4 * L), where=(mu <= L,)),
-        "exact runs": Computed("one parabola for all in closed form, and a bent loss", _distances),
+        "exact runs": _distances,
         "search": Dominates(ONE, family="quadratics"),
     },
 )
@@ -247,12 +246,11 @@ THEOREM_2 = Claim(
         {
             "unit": MeasuredIn(term(TWO_PRINTED, "drift"), LOSS, off_by=q.CURVATURE),
             "formula": Same(TWO_PRINTED, START_AND_NOISE + 4 * gamma**2 * L**2 * sigma2 * H),
-            "by hand": Computed("a bent loss of small curvature, in exact numbers", _bent),
+            "by hand": _bent,
             "conditions": States(TWO_PRINTED, (QUARTER,), (*ALIKE, "convex"), words=1),
         },
         wrong=("unit", "by hand"),
     ),
-    known=Status.FAILS,
     note="The proof's last displays have L once. Where L < 1 the print is too small. Of the averaged models the "
     "print has "
     "the last one T times; the proof has those before the steps 1 to T, and so does the repair.",
@@ -260,7 +258,7 @@ THEOREM_2 = Claim(
         "with L in place of its square",
         {
             "from the lemmas": Same(_summed, TWO),
-            "exact runs": Computed("one parabola for all in closed form, and a bent loss", _gaps),
+            "exact runs": _gaps,
             "search": Dominates(TWO, family="quadratics"),
             "formula": Same(TWO, START_AND_NOISE + DRIFT_TRUE),
             "unit": MeasuredIn(TWO, LOSS),
@@ -293,12 +291,11 @@ COROLLARY_TWO = Claim(
             "start": Same(term(COROLLARY_2_PRINTED, "start"), At(term(TWO, "start"), {gamma: STEP_2})),
             "noise": Same(term(COROLLARY_2_PRINTED, "noise"), At(term(TWO, "noise"), {gamma: STEP_2})),
             "unit": MeasuredIn(COROLLARY_2_PRINTED, LOSS, mixed=True),
-            "by hand": Computed("one iteration of gradient descent", _one_iteration),
+            "by hand": _one_iteration,
             "conditions": States(COROLLARY_2_PRINTED, (T >= M,), (*ALIKE, "convex"), words=2),
         },
         wrong=("start", "unit", "by hand"),
     ),
-    known=Status.FAILS,
     note="The start lacks L and a square; the drift, put in from the printed theorem, would be sigma^2 M H/(4T).",
     repair=Repair(
         "the start 8 L ||x_0 - x_*||^2/sqrt(MT), the drift sigma^2 M H/(4 L T)",

@@ -13,7 +13,6 @@ from bounds.units import LOSS, PARAMETER
 
 from ..checkers import (
     At,
-    Computed,
     Dominates,
     EdgeIs,
     ImpliedBy,
@@ -26,8 +25,8 @@ from ..checkers import (
     term,
 )
 from ..claim import Book, Claim, Finding, Kind
-from .by_hand.runs import Case, compared, distance_after
 from .li import RATE
+from .runs import Case, compared, distance_after
 
 D2, Delta_0, K, L = q.initial_distance_sq, q.initial_gap, q.iterations, q.smoothness
 M, M_V, a, beta = q.gradient_variance, q.variance_growth, q.step_size, q.step_size_scale
@@ -81,7 +80,7 @@ THEOREM_4_6 = Claim(
             FIXED, (ALIGNED, SHORT), (*ONE, "globally_strongly_convex", "fixed_step_size"), relation="<="
         ),
         "largest step": EdgeIs(FIXED, a, mu / (L * M_G), where=(ALIGNED,)),
-        "exact runs": Computed("two parabolas with noise in closed form", _parabolas),
+        "exact runs": _parabolas,
         "search": Dominates(FIXED, family="quadratics"),
     },
 )

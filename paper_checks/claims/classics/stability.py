@@ -10,10 +10,10 @@ from bounds import vocabulary as q
 from bounds.classics.stability import HARDT, T_0
 from bounds.units import LOSS
 
-from ..checkers import At, Computed, ImpliedBy, MeasuredIn, resolve, Same, States
-from ..claim import Book, Claim, Finding, judged, Kind
+from ..checkers import At, ImpliedBy, MeasuredIn, resolve, Same, States
+from ..claim import Book, Check, Claim, Finding, judged, Kind
 from ..decaying_k.common import number, short
-from .by_hand.runs import compared, mean
+from .runs import compared, mean
 
 D2, L, T, U = q.initial_distance_sq, q.lipschitz, q.iterations, q.loss_cap
 alpha, beta, c, n = q.step_size, q.smoothness, q.step_size_scale, q.samples
@@ -43,7 +43,7 @@ THEOREM_3_7 = Claim(
     Kind.THEOREM.at("Theorem 3.7", HARDT),
     {
         "formula": Same(CONVEX, 2 * L**2 / n * q.summed_step_sizes),
-        "attained": Computed("linear losses, one of them turned round, every order of draws", _line),
+        "attained": _line,
         "unit": MeasuredIn(CONVEX, LOSS),
         "conditions": States(CONVEX, (alpha <= 2 / beta,), (*ONE, "samples_smooth"), words=1),
     },
@@ -96,7 +96,7 @@ COROLLARY_5_3 = Claim(
     {
         "from 5.2": Same(At(ONE_PASS_BOUND, {T: n, alpha: MEDIUM_STEP}), ONE_PASS),
         "best step": ImpliedBy(ONE_PASS, At(ONE_PASS_BOUND, {T: n})),
-        "exact runs of 5.2": Computed("a loss with a kink, from it and on the way to it", _kink),
+        "exact runs of 5.2": _kink,
         "unit": MeasuredIn(ONE_PASS_BOUND, LOSS),
         "conditions": States(ONE_PASS_BOUND, (), (*ONE, "convex", "fresh_samples", "fixed_step_size")),
         "its conditions": States(ONE_PASS, (), (*ONE, "convex", "fresh_samples", "fixed_step_size"), words=2),
@@ -104,7 +104,7 @@ COROLLARY_5_3 = Claim(
 )
 
 
-def _both(passes_of_stability: sp.Rational) -> Computed:
+def _both(passes_of_stability: sp.Rational) -> Check:
     """Optimisation, and so many times the stability of the last model, at the stated step size."""
 
     def run(book: Book) -> Finding:
@@ -112,7 +112,7 @@ def _both(passes_of_stability: sp.Rational) -> Computed:
         added = resolve(At(resolve(ONE_PASS_BOUND, book) + passes_of_stability * stable, {alpha: SMALL_STEP}), book)
         return Same(added, PASSES)(book)
 
-    return Computed("5.2 and 3.7 at the stated step size", run)
+    return run
 
 
 PROPOSITION_5_4 = Claim(

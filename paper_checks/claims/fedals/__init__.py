@@ -24,7 +24,6 @@ from . import (
     splits,
     tables,
 )
-from .review import REVIEW
 
 SECTIONS = {
     "Section 1, Theorem 4.3, Remark 5.1": definitions,
@@ -51,4 +50,4 @@ SECTIONS = {
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 
-__all__ = ["CLAIMS", "REVIEW", "SECTIONS"]
+__all__ = ["CLAIMS", "SECTIONS"]

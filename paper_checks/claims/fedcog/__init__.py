@@ -18,7 +18,6 @@ from . import (
     theorem,
     worst_cases,
 )
-from .review import REVIEW
 
 SECTIONS = {
     "Section 4, (1) to (4)": generation,
@@ -35,8 +34,8 @@ SECTIONS = {
     "A.4.3, Tables 4 and 11": costs,
     "Sections 6.1 and A.2": settings,
 }
-"""Where in the paper what a file holds is claimed; arithmetic made by hand lies in ``by_hand``."""
+"""Where in the paper what a file holds is claimed."""
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 
-__all__ = ["CLAIMS", "REVIEW", "SECTIONS"]
+__all__ = ["CLAIMS", "SECTIONS"]

@@ -9,9 +9,9 @@ from bounds.operators import ClientSum
 from bounds.units import LOSS, PARAMETER
 from bounds.vocabulary import clients
 
-from ..checkers import All, At, Computed, EdgeIs, ImpliedBy, MeasuredIn, OrderIs, Same, TendsTo, term
+from ..checkers import All, At, EdgeIs, ImpliedBy, MeasuredIn, OrderIs, Same, TendsTo, term
 from ..checkers.points import value
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 
 PRINTED = "fedcog.corollary_printed"
 STEP = 1 / sp.sqrt(tau * T)
@@ -91,7 +91,6 @@ CLAIMS: tuple[Claim, ...] = (
             difference=4 * (L**2 - L) * sigma_sq * ClientSum(p**2) / sp.sqrt(tau * T),
             where=(4 * tau * L**2 <= T,),
         ),
-        known=Status.FAILS,
         note="L^2 for L in the noise term; from (61) it is L, as (6) has it.",
         repair=Repair(
             "with L, which the theorem gives",
@@ -104,8 +103,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.corollary.rounds",
         "(6) holds for every number of rounds, as the corollary, which repeats no condition, has it.",
         Kind.THEOREM.at("Corollary 5.7"),
-        Computed("runs gradient descent in rational arithmetic", too_few_rounds),
-        known=Status.FAILS,
+        too_few_rounds,
         note="Step 1/sqrt(tau T) meets the theorem's condition only for enough rounds, which it does not say. Its "
         "limit for ever more rounds is not touched.",
         repair=Repair(
@@ -126,7 +124,6 @@ CLAIMS: tuple[Claim, ...] = (
         "(6) is measured as a squared gradient.",
         Kind.THEOREM.at("Corollary 5.7, eq. (6)"),
         {name: MeasuredIn(term(PRINTED, name), g, off_by=unit) for name, unit in OFF_BY.items()},
-        known=Status.FAILS,
         note="Common in such statements: a step size set to a pure number hides a unit; rescaling the loss changes "
         "which tau and T look good.",
         repair=Repair(
@@ -174,8 +171,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.corollary.best_steps",
         "For finitely many rounds some number of local steps makes (6) smallest.",
         Kind.REMARK.at("text after Corollary A.7"),
-        Computed("(6) for ever more local steps, without heterogeneity", falls_for_ever),
-        known=Status.FAILS,
+        falls_for_ever,
         note="Said in the appendix alone. For kappa^2 = 0, which Assumption 5.4 admits, (6) falls without noise as "
         "long as local steps are added, and with little noise to a constant that it does not reach; what limits "
         "them is then the theorem's condition, which the corollary does not repeat.",

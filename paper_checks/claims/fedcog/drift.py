@@ -10,9 +10,9 @@ from bounds.operators import ClientMean, ClientSum
 from bounds.quantities import quantity
 from bounds.vocabulary import GRADIENT, mean_gradient_drift
 
-from ..checkers import At, Computed, EdgeIs, ImpliedBy, Same
+from ..checkers import At, EdgeIs, ImpliedBy, Same
 from ..claim import Book, Claim, Kind
-from .by_hand import tiny_run
+from . import tossed
 
 r = sp.Symbol("r", integer=True, nonnegative=True)
 PATH = quantity("path_gradients", r"\sum_s T_5", "squared gradients summed over a local path", GRADIENT**2, NONNEGATIVE)
@@ -93,7 +93,7 @@ CLAIMS: tuple[Claim, ...] = (
         "After r local steps a client is, in expected square, within 2 r eta^2 (sigma^2 + the squared gradients summed "
         "over the path) of its start.",
         Kind.PROOF.at("eq. (38) to (43)"),
-        Computed("both sides by going through all coin tosses of a run", tiny_run.distance_bounded),
+        tossed.distance_bounded,
         note="With fresh batches, as fedcog.eq_28.",
     ),
     Claim(

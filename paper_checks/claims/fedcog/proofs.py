@@ -10,9 +10,9 @@ from bounds.operators import ClientSum
 from bounds.quantities import quantity
 from bounds.vocabulary import GRADIENT, step_alignment
 
-from ..checkers import All, At, Broken, Computed, Dominates, ImpliedBy, Refuted, Same, term
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
-from .by_hand import tiny_run
+from ..checkers import All, At, Broken, Dominates, ImpliedBy, Refuted, Same, term
+from ..claim import Book, Claim, Defect, Kind, Repair
+from . import tossed
 
 T_1 = quantity("gradient_alignment", "T_1", "inner product of global and mean stochastic gradient", GRADIENT**2, REAL)
 T_2 = quantity("squared_mean_gradient", "T_2", "squared mean stochastic gradient", GRADIENT**2, NONNEGATIVE)
@@ -45,7 +45,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Over a round the server model moves by minus tau eta times the weighted mean of the clients' mean stochastic "
         "gradients.",
         Kind.PROOF.at("eq. (16) to (18)"),
-        Computed("runs Algorithm 1's lines 6 to 10 in rational arithmetic", tiny_run.server_move),
+        tossed.server_move,
     ),
     Claim(
         "fedcog.eq_19",
@@ -58,7 +58,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
             wrong=("L/2 ||theta||^2", "noisy steps from a minimum"),
         ),
-        known=Status.FAILS,
         note="The sign before the squared step. (20) has the right sign, and nothing after it is touched.",
         repair=Repair(
             "with a plus, with equality for L/2 ||theta||^2",
@@ -86,14 +85,13 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.eq_22",
         "The noise in T_1 vanishes in expectation, since d_k - h_i has mean zero, also for different clients.",
         Kind.PROOF.at("eq. (21) to (22) and the text after (23)"),
-        Computed(TOSSED, tiny_run.indices_mixed),
-        known=Status.FAILS,
+        tossed.indices_mixed,
         note="An index, k is meant: two clients' mean gradients differ. The step needs E[d_k - h_k] = 0 alone.",
         repair=Repair(
             "E[d_k - h_k] = 0 for every client, and the noise vanishes",
             {
-                "indices": Computed(TOSSED, tiny_run.indices_alike),
-                "(22)": Computed(TOSSED, tiny_run.noise_part_vanishes),
+                "indices": tossed.indices_alike,
+                "(22)": tossed.noise_part_vanishes,
             },
         ),
         defect=Defect.SLIP,
@@ -104,8 +102,8 @@ CLAIMS: tuple[Claim, ...] = (
         "noise is the sum with squared weights.",
         Kind.PROOF.at("eq. (26)"),
         {
-            "coins of their own": Computed(TOSSED, tiny_run.clients_uncorrelated),
-            "one coin for all clients": Refuted(Computed(TOSSED, tiny_run.shared_coin)),
+            "coins of their own": tossed.clients_uncorrelated(shared=False),
+            "one coin for all clients": Refuted(tossed.clients_uncorrelated(shared=True)),
         },
         note="Clients that share a seed, as the text proposes for the generated data, must not share that of the "
         "mini-batches.",
@@ -114,14 +112,13 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.eq_28",
         "By Assumption 5.3 the noises of one client at different steps do not correlate.",
         Kind.PROOF.at("eq. (27) to (28), again (40)"),
-        Computed("one coin a client and round, used at all three steps", tiny_run.one_coin_a_round),
-        known=Status.FAILS,
+        tossed.one_coin_a_round,
         note="A batch that is kept for a round meets the assumption at every fixed model, and its noise is tau times "
         "that of (28). It fails if read without fresh batches and is not refuted with them: what is quoted from Wang "
         "et al. needs noise of mean zero given all that came before. fedcog.theorem.fresh_batches has the theorem.",
         repair=Repair(
             "with batches that are fresh at every step, though gradients depend on earlier noise",
-            Computed(TOSSED, tiny_run.steps_uncorrelated),
+            tossed.steps_uncorrelated,
         ),
         defect=Defect.READING,
     ),
@@ -131,7 +128,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.PROOF.at("eq. (28) to (29)"),
         {
             "formula": Same("fedcog.mean_update", 2 * ClientSum(p**2 * tau * sigma_sq / tau**2) + 2 * h_sq),
-            "a run tossed with coins": Computed("both sides in rational arithmetic", tiny_run.update_bounded),
+            "a run tossed with coins": tossed.update_bounded,
         },
     ),
     Claim(

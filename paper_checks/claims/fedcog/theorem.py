@@ -14,7 +14,6 @@ from bounds.quantities import quantities_of
 from ..checkers import (
     All,
     At,
-    Computed,
     Dominates,
     EdgeIs,
     ImpliedBy,
@@ -25,10 +24,9 @@ from ..checkers import (
     TendsTo,
     term,
 )
-from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair
 from ..softmax import bias_curvature, hidden_curvature
-from . import distilling
-from .by_hand import parabolas
+from . import at_rest, distilling
 from .drift import A, FULL_LIMIT, SEVERAL
 
 TRIVIAL = 2 * L * gap
@@ -89,9 +87,7 @@ def hidden_layer(book: Book) -> Finding:
     return judged(len(set(found.values())) == 1, f"its curvature in u is {said}", witness, found[100] == 2500)
 
 
-PER_DATA = Computed(
-    "the curvature of the distillation loss on data and on three times as large data", distilling.scaled
-)
+PER_DATA = distilling.scaled
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
@@ -148,12 +144,11 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.ASSUMPTION.at("Assumption 5.3 with Theorem 5.6"),
         All(
             {
-                "one coin for all clients": Computed("16 clients x^2/2, one step", parabolas.coin_of_all_clients),
-                "one coin for all steps of a round": Computed("x^2/2, 20 steps a round", parabolas.coin_of_a_round),
+                "one coin for all clients": at_rest.coin_of_all_clients,
+                "one coin for all steps of a round": at_rest.coin_of_a_round,
             },
             wrong=("one coin for all clients", "one coin for all steps of a round"),
         ),
-        known=Status.FAILS,
         note="It fails if read without independence, over the clients, which the proof names at (26), and over the "
         "local steps, which (28) and (40) take from Wang et al.; it is not refuted with them. A batch kept for the "
         "400 steps of a round exceeds the theorem up to 38 times at its largest step size.",
@@ -168,14 +163,13 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.theorem.momentum",
         "Theorem 5.6 covers the local steps of the released code, SGD with momentum 0.9.",
         Kind.SETTING.at("Section 4.2, Theorem 5.6 and the released code"),
-        Computed("two parabolas, 400 steps a round", lambda book: parabolas.local_momentum(book, Fraction(9, 10))),
-        known=Status.FAILS,
+        lambda book: at_rest.local_momentum(book, Fraction(9, 10)),
         note="The text says standard SGD. With momentum a client goes up to ten times as far in a round: without "
         "noise, at a step size that the theorem admits, the server comes to rest where the squared gradient is 1.26 "
         "times the bound.",
         repair=Repair(
             "with the standard SGD of the text the same clients stay below a hundredth of the bound",
-            Computed("the same without momentum", lambda book: parabolas.local_momentum(book, Fraction(0))),
+            lambda book: at_rest.local_momentum(book, Fraction(0)),
         ),
         about=("fedcog.theorem",),
         defect=Defect.SETTINGS,
@@ -185,8 +179,7 @@ CLAIMS: tuple[Claim, ...] = (
         "fedcog.theorem.participation",
         "The theorem speaks of the experiments on FLAIR, where 10 of 200 clients take part, and of Table 7.",
         Kind.SETTING.at("eq. (18), Theorem 5.6, Section 6.1 and Table 7"),
-        Computed("one of two opposed parabolas a round, at rest in the second moment", parabolas.one_of_two),
-        known=Status.FAILS,
+        at_rest.one_of_two,
         note="All clients stand in the update (18), and none of its terms is the variance of drawing some: with one of "
         "two clients a round it is violated. So it says nothing of Table 2, of the FLAIR columns of Table 3, and of "
         "Table 7.",
@@ -211,10 +204,8 @@ CLAIMS: tuple[Claim, ...] = (
         "stands in it: it is FedAvg's on the same constants.",
         Kind.REMARK.at("eq. (4), (10) and Theorem 5.6"),
         {
-            "at the teacher": Computed(
-                "differentiates the distillation loss where student and teacher agree", distilling.gradient_at_teacher
-            ),
-            "settings": Computed("lists the quantities of the theorem", without_knobs),
+            "at the teacher": distilling.gradient_at_teacher,
+            "settings": without_knobs,
         },
         note="So it says that FedCOG converges in the loss one wants, and nothing of what it gains over FedAvg; the "
         "distillation enters through the constants L and sigma^2. The proof uses beta^2 and kappa^2 at the models that "
@@ -227,10 +218,9 @@ CLAIMS: tuple[Claim, ...] = (
         "One smoothness constant, as the theorem needs it, serves the experiments' objectives in all rounds.",
         Kind.ASSUMPTION.at("Assumption 5.1 = A.1 and Section 6.1"),
         All(
-            {"a hidden layer": Computed("a network of one hidden unit", hidden_layer), "generated data": PER_DATA},
+            {"a hidden layer": hidden_layer, "generated data": PER_DATA},
             wrong=("a hidden layer", "generated data"),
         ),
-        known=Status.FAILS,
         note="The cross-entropy of a network with a hidden layer is not smooth on the whole space: its curvature in an "
         "output weight grows with that unit's square. That of the distillation loss grows with the square of the "
         "generated inputs, which the method does not bound. On a bounded set these two curvatures are bounded; the "
@@ -245,8 +235,8 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.ASSUMPTION.at("Assumptions 5.1 to 5.4"),
         {
             "formula": Same(term("fedcog.dissimilarity", "global gradient", "heterogeneity"), beta_sq * g + kappa_sq),
-            "parabolas": Computed("beta^2 = 1 with one kappa^2 for all models", distilling.together),
-            "least factor": Computed("clients whose gradients agree", distilling.least_factor),
+            "parabolas": distilling.together,
+            "least factor": distilling.least_factor,
         },
         note="Noise of a fixed variance added to the parabolas' gradients meets Assumption 5.3.",
     ),
@@ -256,7 +246,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.SETTING.at("Theorem 5.6, Section 6.1 and Table 6"),
         All(
             {
-                "L >= 1/4": Computed("a lower bound that needs no data", curvature_of_biases),
+                "L >= 1/4": curvature_of_biases,
                 "limits": Satisfies(
                     "fedcog.theorem",
                     ALL_TRAIN,
@@ -268,7 +258,6 @@ CLAIMS: tuple[Claim, ...] = (
             },
             wrong=("limits",),
         ),
-        known=Status.FAILS,
         note="400 steps of 0.01 need L <= 0.102. Output biases of ln 4 for two of ten classes, the weights beside them "
         "0, have curvature 1/4 on any data, in the task loss and in the distillation loss alike; the limit is 1/2. The "
         "69,380 parameters of A.4.3 contain output biases.",
@@ -297,7 +286,6 @@ CLAIMS: tuple[Claim, ...] = (
             under=("fedcog.theorem",),
             within={**MILD, beta_sq: (1.0, 3.0)},
         ),
-        known=Status.FAILS,
         note="Its conditions ask for L <= 0.102 there, while fedcog.theorem.settings shows L >= 1/4: the theorem is "
         "silent. With a fifth of the step size it could speak.",
         defect=Defect.SETTINGS,

@@ -27,7 +27,6 @@ from . import (
     times,
     worst_cases,
 )
-from .review import REVIEW
 
 SECTIONS = {
     "Assumptions 1 to 5": assumptions,
@@ -53,8 +52,8 @@ SECTIONS = {
     "Tables 10 and 11": times,
     "Section 5, Appendix B.1": settings,
 }
-"""Where in the paper what a file holds is claimed; arithmetic made by hand lies in ``by_hand``."""
+"""Where in the paper what a file holds is claimed."""
 
 CLAIMS = declared(Claim, *SECTIONS.values())
 
-__all__ = ["CLAIMS", "REVIEW", "SECTIONS"]
+__all__ = ["CLAIMS", "SECTIONS"]

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any, TYPE_CHECKING
 
-from ..checkers import Computed
-from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair, Status
-from ..parabolas import followed
-from .by_hand.absent import collapses
+from ..claim import Book, Check, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
+from .absent import collapses
+
+if TYPE_CHECKING:
+    from empirics.exact import PlayedRound
 
 CURVATURES = (Fraction(1, 2), Fraction(2), Fraction(5, 4))
 MINIMA = (Fraction(3), Fraction(-1), Fraction(1, 3))
-START = Fraction(7, 5)
-STEPS, STEP = 3, Fraction(1, 10)
-Model = Fraction
-Models = tuple[Fraction, ...]
+Cohorts = Sequence[tuple[int, ...]]
 
 
-def _round(w: Model, last: Models, cohort: Iterable[int], beta: Fraction, moves: bool = False) -> tuple[Model, Models]:
-    """Lines 3 to 12 of Algorithm 1 for three parabolas without noise; ``moves``: as the released code averages."""
-    drawn, ends, added = tuple(cohort), list(last), Fraction(0)
-    for i in drawn:
-        local = start = w + beta * (w - last[i])
-        for _ in range(STEPS):
-            local -= STEP * CURVATURES[i] * (local - MINIMA[i])
-        ends[i], added = local, added + (local - start if moves else local - w)
-    return w + added / len(drawn), tuple(ends)
+def _played(beta: Fraction, cohorts: Cohorts, reading: str = "intended") -> list[PlayedRound]:
+    """Algorithm 1, or the released ``code``, on three parabolas without noise: three steps of 1/10 a round from 7/5."""
+    from empirics.algorithms.relaxed import fedinit, RelaxedStart
+    from empirics.exact import play
+
+    start: Any = beta
+    slopes = [lambda x, h=h, m=m: h * (x - m) for h, m in zip(CURVATURES, MINIMA, strict=True)]
+    method = replace(fedinit(reading=reading), start=RelaxedStart(start))
+    return play(method, slopes, Fraction(7, 5), cohorts, local_steps=3, step_size=Fraction(1, 10))
 
 
-def _identity(participants: bool, moves: bool = False) -> Finding:
+def _identity(participants: bool, reading: str = "intended") -> Finding:
     """w^{t+1} - w_{i,K}^t against beta (w_{i,K}^{t-1} - w^t) + (w^{t+1} - w^t) + what the gradients added."""
-    beta, w = Fraction(1, 7), START
-    last: Models = (START,) * 3
-    for cohort in ((0, 1, 2), (1, 2), (0,)):
-        after, ends = _round(w, last, cohort, beta, moves)
+    beta, cohorts = Fraction(1, 7), ((0, 1, 2), (1, 2), (0,))
+    rounds = _played(beta, cohorts, reading)
+    for cohort, before, after in zip(cohorts, rounds, rounds[1:], strict=False):
+        w, last, then, ends = before.model[0], before.memory["last"][:, 0], after.model[0], after.memory["last"][:, 0]
         for i in cohort if participants else range(3):
             steps = w + beta * (w - last[i]) - ends[i] if i in cohort else Fraction(0)
-            left, right = after - ends[i], beta * (last[i] - w) + (after - w) + steps
+            left, right = then - ends[i], beta * (last[i] - w) + (then - w) + steps
             if left != right:
                 at = {"participants": cohort, "client": i, "left": left, "right": right}
                 return fails(f"client {i} of cohort {cohort}: {left} against {right}", at, i not in cohort)
-        w, last = after, ends
     return holds(f"exact for every {'participant' if participants else 'client'} in three rounds")
 
 
@@ -49,37 +48,32 @@ IDENTITY = Claim(
     "fedinit.identity",
     "(15) holds for every client i in C, as the divergence Delta^t over all clients needs.",
     Kind.EQUATION.at("Section 4.3.3, eq. (15)"),
-    Computed("plays three rounds of Algorithm 1 in exact arithmetic", lambda book: _identity(participants=False)),
-    known=Status.FAILS,
+    lambda book: _identity(participants=False),
     note="A client that does not take part makes no move: its w_{i,K}^t is its w_{i,K}^{t-1}. Lemma 4 averages (15) "
     "over all clients. Were all clients to train in every round and N be averaged, it would hold for all: it is one "
     "client's steps, whatever the server averages.",
     repair=Repair(
         "for participants, as listed and in the released code",
         {
-            "listed": Computed("the same rounds", lambda book: _identity(participants=True)),
-            "released code": Computed("the same rounds, moves averaged", lambda book: _identity(True, moves=True)),
+            "listed": lambda book: _identity(participants=True),
+            "released code": lambda book: _identity(True, "code"),
         },
     ),
     defect=Defect.GAP,
 )
 
 
-def _code(cohorts: tuple[tuple[int, ...], ...]) -> Computed:
+def _code(cohorts: Cohorts) -> Check:
     def run(book: Book) -> Finding:
-        models = [START, START]
-        lasts: list[Models] = [(START,) * 3] * 2
-        for r, cohort in enumerate(cohorts, start=1):
-            for way in (0, 1):
-                models[way], lasts[way] = _round(models[way], lasts[way], cohort, Fraction(1, 10), moves=bool(way))
-            if models[0] != models[1]:
-                said = (
-                    f"after round {r} the model is {float(models[1]):.6g} in the code, {float(models[0]):.6g} as listed"
-                )
-                return fails(said, {"cohorts": cohorts, "beta": Fraction(1, 10)}, r == 2)
+        beta = Fraction(1, 10)
+        both = zip(_played(beta, cohorts), _played(beta, cohorts, "code"), strict=True)
+        for r, (listed, code) in enumerate(both):
+            if (one := listed.model[0]) != (other := code.model[0]):
+                said = f"after round {r} the model is {float(other):.6g} in the code, {float(one):.6g} as listed"
+                return fails(said, {"cohorts": cohorts, "beta": beta}, r == 2)
         return holds(f"equal in {len(cohorts)} rounds")
 
-    return Computed("plays both on three parabolas", run)
+    return run
 
 
 CODE = Claim(
@@ -87,7 +81,6 @@ CODE = Claim(
     "The released code, which averages the moves from the relaxed starts, performs Algorithm 1, which averages models.",
     Kind.ALGORITHM.at("Algorithm 1, line 12; released code"),
     _code(((0,), (1,), (0, 2))),
-    known=Status.FAILS,
     note="The paper does not compare them. The mean of the participants' offsets beta (w^t - last model) is in "
     "Algorithm 1's average, not in the code's.",
     repair=Repair("with all clients in every round, where the offsets cancel", _code(((0, 1, 2),) * 4)),
@@ -98,9 +91,12 @@ CODE = Claim(
 
 def _closed_form(book: Book) -> Finding:
     """Two clients of equal curvature: the limit of Algorithm 1's divergence against the closed form."""
-    shrink = 0.9**4
+    from empirics.exact import expected, FLOATS, Group
+    from empirics.training.setting import Setting
+
+    shrink, setting = 0.9**4, Setting(rounds=60, cohort=2, local_steps=4, step_size=0.1)
     for beta in (-0.3, 0.0, 0.1, 0.6):
-        run = followed(f"fedinit(beta={beta})", (1, 1), (1, -3), 0.5, rounds=60, cohort=2, local_steps=4, step_size=0.1)
+        run = expected(f"fedinit(beta={beta})", [Group(1, 1), Group(1, -3)], 0.5, setting, FLOATS)
         found = float(run.server["divergence"][-1])
         wanted = (2 * (1 - shrink) / (1 + beta * shrink)) ** 2
         if abs(found / wanted - 1) > 1e-8:
@@ -113,13 +109,13 @@ GATHERS = Claim(
     "Starting beyond the server model draws the local models together after training; starting nearer lets them part "
     "(where all take part, curvatures are equal and gradients have no noise).",
     Kind.REMARK.at("Section 3.2; Section 5.2"),
-    Computed("60 rounds of two clients of equal curvature, four relaxations", _closed_form),
+    _closed_form,
     note="For equal curvatures a: without noise the divergence is multiplied by 1/(1 + beta q)^2, q = (1 - eta a)^K. "
     "With noise see fedinit.start.gathers_noise. Table 3 measures the opposite sign at -0.1 and at 0.01.",
 )
 
 
-def _noisy(minima: int) -> Computed:
+def _noisy(minima: int) -> Check:
     """Clients (w -/+ m)^2/2 in every round, K = 1, eta = 1/2, noise 1: the divergence settles at beta = 0 and 1/10."""
 
     def settled(beta: Fraction) -> Fraction:
@@ -131,7 +127,7 @@ def _noisy(minima: int) -> Computed:
         at = {"f_i": f"(w -/+ {minima})^2/2", "C = N": 2, "K": 1, "eta": "1/2", "sigma_l^2": 1, "beta": "1/10"}
         return judged(relaxed < plain, f"the divergence settles at {relaxed}, at beta = 0 at {plain}", at)
 
-    return Computed("what two noisy clients of equal curvature settle at, in exact numbers", run)
+    return run
 
 
 GATHERS_NOISE = Claim(
@@ -139,7 +135,6 @@ GATHERS_NOISE = Claim(
     "Starting beyond the server model draws the local models together whatever keeps them apart, noise too.",
     Kind.REMARK.at("Section 3.2"),
     _noisy(0),
-    known=Status.FAILS,
     note="What noise parts, a relaxed start of either sign parts further: by 1/(1 - beta^2 q^2) where disagreement is "
     "multiplied by 1/(1 + beta q)^2. Section 3.2 names the local offset, not where it comes from.",
     repair=Repair("where disagreement outweighs the noise", _noisy(1)),
@@ -152,7 +147,7 @@ THRESHOLD = Claim(
     "On parabolas of equal curvature L, without noise, the expected models of Algorithm 1 as listed grow from "
     "beta = C/(a(C-N)) - 1 on, a = (1 - eta L)^K; those of the released code grow at no beta below 1.",
     Kind.REMARK.at("Section 5.2, Hyperparameters; Table 3"),
-    Computed("the eigenvalues of the map of both expected models, symbolically", collapses),
+    collapses,
     note="N/(C-N) as the step vanishes: 1/9 at 10 of 100, 1/19 at 10 of 200, none where all take part; and none where "
     "all clients train, whose last models average to the server model in expectation. Old models of absent clients are "
     "the cause. Section 5.2 speaks of networks: Table 3 collapses between 0.1 and 0.15, on either side of 1/9, but the "

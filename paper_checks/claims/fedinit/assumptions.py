@@ -8,8 +8,8 @@ import sympy as sp
 
 from bounds.fedinit.letters import D, L_G, mu, s_
 
-from ..checkers import Computed, ImpliedBy
-from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
+from ..checkers import ImpliedBy
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair
 
 
 def _on_a_ball(book: Book) -> Finding:
@@ -29,13 +29,12 @@ TOGETHER = Claim(
     "Assumptions 1, 4 and 5 (smooth, Lipschitz, Polyak-Lojasiewicz) can be met together, as Theorems 3 and 6 ask.",
     Kind.ASSUMPTION.at("Assumptions 1, 4, 5; Theorems 3 and 6"),
     ImpliedBy(D * sp.exp(2 * mu * s_), CAP_ON_LOSS, where=(D > 0, D <= CAP_ON_LOSS)),
-    known=Status.FAILS,
     note="The theorems ask for them at once on the whole space. There only a constant loss meets them. PL and "
     "the Lipschitz constant cap the gap at L_G^2/(2 mu) everywhere; along gradient ascent, which smoothness lets run "
     "for ever, PL makes it grow at least like exp(2 mu s). A loss capped by U contradicts PL in the same way.",
     repair=Repair(
         "on a ball of radius R, where a parabola meets all three with L_G = L R",
-        Computed("a parabola at points of the ball", _on_a_ball),
+        _on_a_ball,
     ),
     defect=Defect.REFUTED,
     ours=True,

@@ -10,8 +10,8 @@ import sympy as sp
 from bounds.fedinit.letters import C, d, K, N
 
 from ...reported import table
-from ..checkers import All, Computed, Prints, Same
-from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
+from ..checkers import All, Prints, Same
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair
 
 METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM", "FedInit")
 COLUMNS = {
@@ -54,7 +54,6 @@ RATIOS = Claim(
         {f"{m} {cost}": ratio for cost in COLUMNS for m, ratio in _ratios(cost).items()},
         wrong=("FedCM storage",),
     ),
-    known=Status.FAILS,
     note="A slip: FedCM's storage is printed 2Cd with 3x beside it.",
     repair=Repair(
         "2x for FedCM, the rest as printed",
@@ -90,7 +89,6 @@ STORAGE = Claim(
     "Table 8's total storage is what all clients keep between rounds and receive: no more for FedInit than for FedAvg.",
     Kind.TABLE.at("Table 8, storage; Appendix B.2.3"),
     _stored(KEPT, wrong=("FedSAM", "FedDyn", "FedInit")),
-    known=Status.FAILS,
     note="The table does not say what is counted. Read so, FedInit needs its last local model at the next start, "
     "beside the server model that it receives: 2Cd, printed Cd, and C models stay stored where FedAvg's clients keep "
     "none. FedSAM's 2 and FedDyn's 3 count a vector of one step.",
@@ -125,8 +123,7 @@ TRAFFIC = Claim(
     "fedinit.table_8.traffic",
     "SCAFFOLD and FedCM need twice FedAvg's communication.",
     Kind.TABLE.at("Appendix B.2.3; Table 8"),
-    Computed("counts vectors received and sent", _traffic),
-    known=Status.FAILS,
+    _traffic,
     note="Counting both directions. FedCM's clients receive a second vector but send none: half as much again "
     "over both directions. Table 8 is right for what is received.",
     repair=Repair(

@@ -9,7 +9,7 @@ from bounds.vocabulary import final_divergence, initial_divergence
 
 from ..checkers import At, ImpliedBy, Same
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair
 
 THETA = 96 * beta**2
 DECAY = sp.exp(-lam * mu * eta * K)
@@ -32,7 +32,6 @@ RECURSION = Claim(
     "The recursion of Theorem 4 follows from Lemma 4 by splitting the summed gradients: 96, 267, 69, 267.",
     Kind.PROOF.at("Appendix A.2.5, recursion"),
     Same("fedinit.theorem_4_recursion", At(_recursion, AT_CAP), difference=-6 * C * eta**2 * K**2 * g2 / N),
-    known=Status.FAILS,
     note="The split leaves 6 C eta^2 K^2/N times the squared global gradient, which 267 B^2 does not show.",
     damaged="267 is read from 26T; the sum 195 + 72 allows no other number",
     repair=Repair(

@@ -30,11 +30,11 @@ from bounds.fedinit.letters import (
 )
 from bounds.vocabulary import generalization_gap, optimality_gap
 
-from ..checkers import All, At, Computed, ImpliedBy, MonotoneIn, Same, SlopeIs, term
+from ..checkers import All, At, ImpliedBy, MonotoneIn, Same, SlopeIs, term
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
 from .stability import minimiser, over_coins, risk
 
 SHARE = 1 / (1 + c * L)
@@ -71,7 +71,7 @@ THEOREM_6 = Claim(
     "[sigma_l (TK)^{cL}]^{1/(1+cL)}/S, plus sqrt(D + G^2) K^{cL/(1+cL)}/T^{1/(1+cL)}.",
     Kind.EQUATION.at("Section 4.1, eq. (3); Theorem 6, eq. (18)"),
     {
-        "(3)": Computed("enumerates the data of two clients", _split),
+        "(3)": _split,
         "as printed": Same("fedinit.theorem_6", _assembled),
         "third term is sqrt(D+G^2)/T times (TK)^{cL/(1+cL)}": Same(
             DIVERGENCE, sp.sqrt(D + G2) / T * (T * K) ** (c * L / (1 + c * L))
@@ -105,7 +105,6 @@ STABILITY_TERM = Claim(
     "(18)'s stability term is the order of Theorem 3's first term in S.",
     Kind.THEOREM.at("Theorem 6, eq. (18), second term"),
     SlopeIs(_ratio(PRINTED_FIRST, STABILITY, S, POWERS), 0),
-    known=Status.FAILS,
     note="S^{1/(1+cL)} is lost: Theorem 3's term falls like S^{-cL/(1+cL)} only. So the sentence that it matches SGD's "
     "dependence on S does not hold.",
     repair=Repair(
@@ -136,7 +135,6 @@ DIVERGENCE_TERM = Claim(
     "(18)'s divergence term is what Theorem 3's second term becomes with Theorem 5, up to logarithms.",
     Kind.THEOREM.at("Theorem 6, eq. (18), third term"),
     SlopeIs(_drift_ratio, 0),
-    known=Status.FAILS,
     note="Theorem 3 sums sqrt(Delta^t) over all T rounds, (18) has a single one. At the step size of the theorem every "
     "Delta^t, not only the last, is of order log^2/T^2, so the sum is a factor T larger and the term grows with T.",
     repair=Repair("a factor T larger", SlopeIs(_drift_ratio, 1, 0.01)),
@@ -148,7 +146,6 @@ MAIN = Claim(
     "The divergence term is the main restriction in (18): for long runs it is the largest.",
     Kind.REMARK.at("Discussion of Theorem 6"),
     SlopeIs(_ratio(DIVERGENCE, STABILITY, T, POWERS), 0),
-    known=Status.FAILS,
     note="Read as the largest of the three, as the text has it below ('dominant term'). For a given number of samples "
     "the stability term grows like T^{cL/(1+cL)} while the divergence term, as printed, falls: (18) has a best T and "
     "diverges beyond it.",
@@ -167,7 +164,6 @@ CONSTANT_C = Claim(
     "The step size log(lambda mu NKT)/(lambda mu KT) can be at most c/t in every round with a constant c.",
     Kind.SETTING.at("Theorem 6, step size"),
     ImpliedBy("fedinit.step_size_theorem_2_order", c / T, where=(lam * mu * N * K * T > 1,)),
-    known=Status.FAILS,
     note="In the last rounds it asks for c K lambda mu >= log(lambda mu NKT), which grows with T (T K in the "
     "denominator asks for more): c, and with it the exponent cL/(1+cL), is not constant.",
     damaged="the denominator under c: t, T or TK",
@@ -189,7 +185,6 @@ SELECTION_K = Claim(
     "With c = mu_0/K, for which the third term of (18) asks for large K, the second asks for small K.",
     Kind.REMARK.at("Selection of K"),
     ImpliedBy(At(STABILITY, BY_BUDGET), At(STABILITY, {c: mu_0 / (K + 1), K: K + 1}), where=(LONG, sigma2 >= 1)),
-    known=Status.FAILS,
     note="The text holds c fixed for the second term and puts c = mu_0/K for the third. With c = mu_0/K all three "
     "terms fall with K in long runs, so that no best K > 1 follows; with c fixed the third term grows with K like the "
     "second.",
@@ -223,7 +218,6 @@ LARGE_K = Claim(
         },
         wrong=("c = mu_0/K, as in 4.3.4",),
     ),
-    known=Status.FAILS,
     note="Section 5.2 explains the fall of accuracy at large K by the very term that asks for large K in 4.3.4. With "
     "c = mu_0/K the term falls once log(TK) > 1 + mu_0 L/K, so for all large K; with c fixed it grows from K = 1 on, "
     "without a threshold.",
@@ -261,8 +255,7 @@ ARTEFACT = Claim(
     "fedinit.divergence_weight.artefact",
     "The minimum is one of the bound on the drift: a round's factor 1 + beta over sqrt(1 - 96 beta^2) has it too.",
     Kind.REMARK.at("Selection of beta; Appendix A.3.2"),
-    Computed("evaluates the factor", lambda book: _round_factors(book)),
-    known=Status.FAILS,
+    lambda book: _round_factors(book),
     note="The text speaks of the printed factor. 1 + beta is replaced by the power 1/(beta c L) of it, which falls "
     "with beta as 1 + beta does not. With the factor that the round has, beta = 0 is best of the range from 0 on: "
     "the bound gives no reason for a relaxed start.",

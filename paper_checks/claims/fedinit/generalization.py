@@ -6,7 +6,7 @@ from bounds.fedinit.letters import beta, c, K, L, L_G, mu_0, S, s, sigma_l, T, t
 from bounds.units import LOSS
 
 from ..checkers import At, ImpliedBy, MeasuredIn, requires, Same, term, Total
-from ..claim import Claim, Defect, Kind, Repair, Status
+from ..claim import Claim, Defect, Kind, Repair
 
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
 SHARE = 1 / (1 + c * L)
@@ -39,7 +39,6 @@ ADMISSIBLE = Claim(
     "The chosen t_0 lies among 1..S, for which Lemma 5 is stated.",
     Kind.PROOF.at("Appendix A.3.3, choice of t_0; Lemma 5"),
     ImpliedBy("fedinit.t_0", S, where=(S >= 2,)),
-    known=Status.FAILS,
     note="It grows with TK without limit: for long runs it exceeds S. Nor is it a whole number, which costs little.",
     repair=Repair(
         "as conditions of the theorem",
@@ -64,7 +63,6 @@ LOST_FACTOR = Claim(
     "(14)'s first term is what Lemma 5 and the separation give with t_0 put in.",
     Kind.THEOREM.at("Theorem 3, eq. (14), first term"),
     Same(FIRST, term("fedinit.theorem_3", *WITHOUT_DRIFT), ratio=S / (2 * S - 1)),
-    known=Status.FAILS,
     note="Two balanced parts are summed to one: the factor 2 - 1/S is lost.",
     repair=Repair(
         "2 - 1/S times the printed term",
@@ -79,7 +77,6 @@ LOST_LIPSCHITZ = Claim(
     "(14)'s second term is what Lemma 5 and the separation give with t_0 put in.",
     Kind.THEOREM.at("Theorem 3, eq. (14), second term"),
     Same(DRIFT, term("fedinit.theorem_3", "client drift"), ratio=1 / L_G),
-    known=Status.FAILS,
     note="Lemma 5's factor L_G is lost: the term is a distance in parameters, added to a loss. For losses measured in "
     "small units (L_G > 1) the printed bound is too small.",
     damaged="all exponents, rebuilt from t_0",

@@ -11,7 +11,7 @@ from bounds.vocabulary import loss_decrease
 
 from ..checkers import At, ImpliedBy, MonotoneIn, requires, Same, term, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair
 
 W = 1 - 72 * beta**2
 HALF = lam * eta * K / 2
@@ -72,7 +72,6 @@ BRACKET_SIGN = Claim(
         where=(N <= C, *RANGE),
         within=SMALL,
     ),
-    known=Status.FAILS,
     note="N/(2CKL) suffices exactly while 60 beta^2 <= N (1 - 72 beta^2): up to beta = 0.087 for N = 1 and 0.113 for "
     "N = 10, for no N up to sqrt(2)/12.",
     repair=Repair(
@@ -108,7 +107,6 @@ LAMBDA = Claim(
         where=(N <= C, *RANGE),
         within={**SMALL, B2: (1.0, 1.5)},
     ),
-    known=Status.FAILS,
     note="At eta = 1/(NKL) the first subtrahend alone is 39 B^2/N^2: the caps leave nothing for N <= 6 even at B = 1, "
     "beta = 0, unless C is much larger than N. At C = 100, N = 10 and beta = 0.1 the largest step size leaves 0.08 at "
     "B = 1, nothing at B^2 = 1.1. Where no lambda exists the theorems say nothing.",
@@ -175,7 +173,6 @@ INSENSITIVE = Claim(
         difference=1300 * beta**2 / W,
         where=RANGE,
     ),
-    known=Status.FAILS,
     note="The text says that the divergence does not enter, and the order in T is the same. The constants are "
     "not: kappa_1 is 17 at beta = 0, 63 at the experiments' 0.1, and without bound towards sqrt(2)/12.",
     repair=Repair(

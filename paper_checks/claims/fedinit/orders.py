@@ -12,7 +12,7 @@ from bounds.quantities import Quantity
 
 from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, Same, term, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair
 
 STEP_1 = {eta: "fedinit.step_size_theorem_1_order"}
 STEP_2 = {eta: "fedinit.step_size_theorem_2_order"}
@@ -81,7 +81,6 @@ DOMINANT = Claim(
     "The part of G is the largest in (10): K times that of D.",
     Kind.REMARK.at("Discussion of Theorem 1"),
     ImpliedBy(term("fedinit.theorem_1_order", "initial loss"), term("fedinit.theorem_1_order", "dissimilarity")),
-    known=Status.FAILS,
     note="Not where D > L K G^2, as for clients that are nearly alike, nor K times that of sigma_l where sigma_l^2 > "
     "G^2. Read as growth with K alone it is so.",
     defect=Defect.READING,
@@ -154,7 +153,6 @@ CARRY_OVER = Claim(
         },
         wrong=("best K",),
     ),
-    known=Status.FAILS,
     note="In (12) the dissimilarity's part L G^2/(NT) does not depend on K and the rest falls: more local steps never "
     "hurt, however large G is. That is what the discussions of Theorem 5 and of (18) say of it.",
     repair=Repair(

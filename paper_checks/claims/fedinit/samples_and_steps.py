@@ -8,11 +8,11 @@ import sympy as sp
 
 from bounds.fedinit.letters import beta, c, K, L, L_G, mu_0, root_sum, S, sigma2, sigma_l, T, U
 
-from ..checkers import At, Computed, ImpliedBy, MonotoneIn, Readings, Same, SlopeIs, Total
+from ..checkers import At, ImpliedBy, MonotoneIn, Readings, Same, SlopeIs, Total
 from ..checkers.formulas import Formula, resolve
 from ..checkers.points import value
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair
 from .generalization import BY_BUDGET, CENTRAL, DRIFT, FIRST
 
 SAMPLES = tuple(10.0**power for power in range(4, 19, 2))
@@ -36,7 +36,6 @@ ORDER_S = Claim(
     "The first term of (14) falls like 1/S with the number of samples, as for centralised training.",
     Kind.REMARK.at("Discussion of Theorem 3; Theorem 6, stability term"),
     SlopeIs(_against_samples(FIRST), -1),
-    known=Status.FAILS,
     note="S sigma_l stands inside the power 1/(1+cL): the term falls like S^{-cL/(1+cL)}, hardly at all for the small "
     "c = mu_0/K of the theorem. The S is from Lemma 6's noise, which both runs share.",
     repair=Repair(
@@ -54,7 +53,6 @@ NOT_BY_SAMPLES = Claim(
     "The divergence term is not affected by the number of samples S.",
     Kind.REMARK.at("Discussion of Theorem 3"),
     Same(At(DRIFT, {S: 2 * S}), DRIFT, where=(beta > 0, beta < sp.sqrt(2) / 12, S >= 2, K >= 2)),
-    known=Status.FAILS,
     note="Read as Delta^t, whose bounds (16) and (17) hold no S, it is so. The part of (14) that is said to come from "
     "it has S in its factor, and U, L_G and sigma_l, which belong to neither method nor heterogeneity: with noise it "
     "falls like S^{-cL/(1+cL)}, as slowly as the first part.",
@@ -106,7 +104,6 @@ MANY_STEPS = Claim(
         At("fedinit.theorem_3_printed", {**BY_BUDGET, beta: TENTH}),
         where=(S >= 2, mu_0 * L < 1),
     ),
-    known=Status.FAILS,
     note="In the witness beta = 0.1. The text argues from the first term alone, for which it is right in long runs. "
     "The factor of the second term is (1+beta)^{K/(beta mu_0 L)}: 2e41 at beta = 0.1, mu_0 L = 0.5, K = 50. For K "
     "without limit the first term tends to 2(L_G^2 + S L_G sigma_l)/((S-1)L), neither to 0 nor to order 1/S.",
@@ -118,7 +115,7 @@ MANY_STEPS = Claim(
                 At(DRIFT, {**BY_BUDGET, root_sum: 1, U: 2 * (L_G**2 + S * L_G * sigma_l) / (L * T * K)}),
                 (1 + beta) ** (K / (beta * mu_0 * L)),
             ),
-            "first term": Computed("evaluates it at K = 1e40", _first_in_the_limit),
+            "first term": _first_in_the_limit,
         },
     ),
     defect=Defect.REFUTED,
@@ -135,7 +132,6 @@ FIRST_STEP = Claim(
             for counter, value in (("tK+k", (T - 1) * K), ("tK", (T - 1) * K), ("t", T - 1))
         }
     ),
-    known=Status.FAILS,
     note="A slip of an index: the counter is 0 in the first step, whichever it is; it has to begin at 1.",
     damaged="the counter: t, tK or tK+k",
     about=("fedinit.step_size_theorem_3",),

@@ -9,9 +9,9 @@ from math import comb
 from bounds.fedinit.letters import beta, C, K, L, N
 
 from ...reported import table
-from ..checkers import Computed, exact, ImpliedBy, Prints, Satisfies
+from ..checkers import exact, ImpliedBy, Prints, Satisfies
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, holds, Kind, Repair
 
 CLIENTS = {"10%-100": (100, 10), "5%-200": (200, 5)}
 """Clients and percent that take part."""
@@ -36,7 +36,6 @@ GRID = Claim(
         {f"beta={b}": {"relaxation": b} for b in (*BETAS, "-0.1", "-0.2")},
         breaks=(BELOW_96, "the relaxation is not negative"),
     ),
-    known=Status.FAILS,
     note="The paper does not compare them. 0.15 is above 0.102, where Table 3 reports divergence; the negative "
     "ones are outside the statement, although the proofs of Theorems 1 to 5 use beta^2 only and would cover -0.1.",
     repair=Repair(
@@ -69,8 +68,7 @@ PRAISES = Claim(
     "fedinit.settings.best_relaxation",
     "The theorems explain the gain at the best relaxation 0.1: their bounds are below those at beta = 0.",
     Kind.REMARK.at("Section 5.2; Theorems 1 to 5"),
-    Computed("evaluates the constants at beta = 0.1 and 0", _weights),
-    known=Status.FAILS,
+    _weights,
     note="The text argues from the factor of Theorem 3 alone. Every explicit bound but the factor of Theorem 3 "
     "grows with beta: at 0.1, just below the cap, Theorem 4's weight is 25 times FedAvg's. The bounds do not show that "
     "a relaxed start helps.",
@@ -93,8 +91,7 @@ EPOCHS_NOT_STEPS = Claim(
     "fedinit.settings.local_interval",
     "The experiments' local interval K = 5 is the K of the theorems, local SGD steps.",
     Kind.SETTING.at("Table 6; Algorithm 1; released code"),
-    Computed("counts minibatches of 50 in five epochs", _local_steps),
-    known=Status.FAILS,
+    _local_steps,
     note="The paper does not compare them. The released code takes 5 for epochs: 50 SGD steps with 100 clients, "
     "25 with 200.",
     defect=Defect.SETTINGS,
@@ -115,8 +112,7 @@ SAMPLING = Claim(
     "fedinit.settings.sampling",
     "The experiments draw participants as the theorems do: N of C, uniformly without replacement.",
     Kind.SETTING.at("Appendix A; released code"),
-    Computed("probability of ten participants under independent draws", _sampled),
-    known=Status.FAILS,
+    _sampled,
     note="The paper does not compare them. The released code lets every client join independently with the "
     "participation ratio as probability.",
     defect=Defect.SETTINGS,
@@ -141,7 +137,6 @@ STEP_CAPS = Claim(
         },
         breaks=CAPS,
     ),
-    known=Status.FAILS,
     note="The paper does not compare them. N/(2CKL) asks for L <= 0.1 at K = 5 and L <= 0.01 at K = 50 (C = "
     "100), half of that at C = 200 and the same K. At these step sizes no lambda is left either.",
     repair=Repair(
@@ -171,8 +166,7 @@ DECAYING = Claim(
     "fedinit.settings.decay",
     "The experiments' step sizes are those of the theorems: constant in Theorems 1, 2, 4, 5, c/(tK+k) in Theorem 3.",
     Kind.SETTING.at("Section 5, Setups; Theorems 1 to 5"),
-    Computed("multiplies 0.998 over the rounds", _decayed),
-    known=Status.FAILS,
+    _decayed,
     note="The paper does not compare them. They fall geometrically by 0.998 a round: neither one nor the other.",
     defect=Defect.SETTINGS,
     ours=True,
@@ -187,7 +181,6 @@ ROUNDS_PRINTED = Claim(
         ROUNDS,
         wrong=("CIFAR-100",),
     ),
-    known=Status.FAILS,
     note="A slip: 500 in Table 6, 800 in the text.",
     defect=Defect.SLIP,
 )
@@ -206,7 +199,6 @@ FEDDYN_DECAY = Claim(
     "fedinit.settings.feddyn_decay",
     "FedDyn's decay 0.999 of Section 5 is one of those that Table 6 lists.",
     Kind.TABLE.at("Section 5, Setups; Table 6"),
-    Computed("looks it up in both grids", _grids),
-    known=Status.FAILS,
+    _grids,
     defect=Defect.SLIP,
 )

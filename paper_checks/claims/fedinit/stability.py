@@ -11,9 +11,9 @@ import sympy as sp
 from bounds.fedinit.letters import beta, C, c, Delta, eta, K, L, L_G, S, s, sigma2, sigma_l, T, t_0, U
 from bounds.vocabulary import stability
 
-from ..checkers import At, Computed, ImpliedBy, OrderIs, requires, Same, TendsTo, Total
+from ..checkers import At, ImpliedBy, OrderIs, requires, Same, TendsTo, Total
 from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, Kind, Repair
 
 SAME, OTHER = 1 - 1 / S, 1 / S
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
@@ -55,7 +55,7 @@ LEMMA_1 = Claim(
     Kind.THEOREM.at("Lemma 1, eq. (13)"),
     {
         "statement": Same(Total(((1, "fedinit.lemma_1"), (1, s))), stability + s),
-        "on coins": Computed("enumerates the data of two clients", _coins),
+        "on coins": _coins,
     },
     note="With the largest change over pairs of data sets. Were the data averaged before the supremum over an "
     "independent sample, the change would be 0 by symmetry.",
@@ -77,8 +77,7 @@ GLOBAL_LIPSCHITZ = Claim(
     "fedinit.assumption_4.global",
     "Assumption 4, that the global loss is Lipschitz, is what Lemmas 5 and 7 need.",
     Kind.ASSUMPTION.at("Assumption 4, eq. (7); Lemmas 5 and 7, proofs"),
-    Computed("builds clients whose losses cancel in the mean", _lipschitz_clients),
-    known=Status.FAILS,
+    _lipschitz_clients,
     note="Both proofs use the constant for the loss of a single sample: that every sample's loss is L_G-Lipschitz has "
     "to be assumed.",
     repair=Repair(
@@ -94,7 +93,6 @@ VANISHING = Claim(
     "What a step adds to the separation by Lemmas 6 and 7 vanishes as the number of samples grows.",
     Kind.REMARK.at("Discussion of Theorems 3 and 6: 'of the order ... /S'"),
     TendsTo(At("fedinit.stability_step", {s: 0}), S, sp.oo, 0),
-    known=Status.FAILS,
     note="It would have to for the bound to be of order 1/S. 2 eta sigma_l is added in every step, whether or "
     "not the runs differ. On the same sample both runs see the same noise, so that (1 + eta L) times the separation "
     "would do if the loss of each sample is L-smooth, for which Assumption 1 does not ask: see the repair.",
@@ -125,7 +123,6 @@ EVERY_CLIENT = Claim(
     "That bound on a step holds for every client, so also for the mean over clients.",
     Kind.PROOF.at("Appendix A.3.2, one local step and its mean over clients"),
     ImpliedBy("fedinit.lemma_6", "fedinit.stability_step", where=(S >= 2,)),
-    known=Status.FAILS,
     note="Only one client holds the sample that differs; the C - 1 others follow Lemma 6 with certainty and stretch by "
     "1 + eta L. Counting samples over all clients mends it.",
     repair=Repair(
@@ -183,8 +180,7 @@ VIRTUAL = Claim(
     "fedinit.stability.virtual_step",
     "The move to the next start does not depend on the data, so its length may be added to the separation once.",
     Kind.PROOF.at("Appendix A.3.2, 'virtual update'"),
-    Computed("a client whose last models agree in two runs", _moves),
-    known=Status.FAILS,
+    _moves,
     note="The move contains the server model, which depends on all data; were it the same in both runs it would not "
     "separate them at all. What is added is enough for another reason: server models are means of local ones, so the "
     "mean separation grows at most by the factor 1 + 2 beta, and no divergence is needed. With beta = 0 the whole "
@@ -192,7 +188,7 @@ VIRTUAL = Claim(
     repair=Repair(
         "the separation after the relaxed start, without any divergence",
         {
-            "three pairs of runs": Computed("exact starts", _starts),
+            "three pairs of runs": _starts,
             "factor 1 + 2 beta": Same("fedinit.stability_start", s + 2 * beta * s),
             "its range": requires({"fedinit.stability_start": (beta >= 0,)}),
         },

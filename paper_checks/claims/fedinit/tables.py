@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ...reported import Reported, table
 from ..checkers import exact, mean, Ordered, Prints
-from ..claim import Claim, Defect, Kind, Repair, Status
+from ..claim import Claim, Defect, Kind, Repair
 
 METHODS = ("FedAvg", "FedAdam", "FedSAM", "SCAFFOLD", "FedDyn", "FedCM")
 NETWORKS = ("ResNet-18-GN", "VGG-11")
@@ -97,7 +97,6 @@ OWN_DROP = Claim(
     Prints(
         {"FedInit": _text("FedInit drop 10%->5% (Dir-0.1)", "drop")}, {"FedInit": _drop("FedInit", C10_FEW, C10_FEWER)}
     ),
-    known=Status.FAILS,
     note="75.95 - 74.92 = 1.03: ten times as much. No other column of Table 1 has a drop near 0.1.",
     repair=Repair("1.03", Prints({"FedInit": "1.03"}, {"FedInit": _drop("FedInit", C10_FEW, C10_FEWER)})),
     defect=Defect.SLIP,
@@ -118,7 +117,6 @@ SCAFFOLD_DROP = Claim(
         },
         wrong=("SCAFFOLD",),
     ),
-    known=Status.FAILS,
     note="SCAFFOLD loses 2.58 points; 3.21 is FedSAM's drop in that column. Nor is SCAFFOLD second at 5%: FedCM is; at "
     "10% it is first.",
     repair=Repair(
@@ -158,7 +156,6 @@ IMPROVES = Claim(
     "The relaxed start helps the other methods of Table 2 to significant improvements.",
     Kind.TABLE.at("Section 5.1; Table 2"),
     _improved(METHODS, *(f"{m} {s} vanilla < {m} {s} +RI" for m in METHODS[4:] for s in RI_SETUPS)),
-    known=Status.FAILS,
     note="Not FedDyn and FedCM: of their eight differences one exceeds noise, a loss of FedDyn of 0.52 points. Table 2 "
     "prints no deviations; those of Table 1 are taken for both runs.",
     repair=Repair("FedAvg, FedAdam, FedSAM and SCAFFOLD gain in all four setups", _improved(METHODS[:4])),
@@ -188,7 +185,6 @@ TWO = Claim(
     "The relaxed start gives SCAFFOLD, as it does FedAvg, at least 2 points in each setup.",
     Kind.TABLE.at("Appendix B.2.2"),
     _at_least("SCAFFOLD", _text("RI on FedAvg and SCAFFOLD, each setup", "at least"), RI_SETUPS[0], RI_SETUPS[3]),
-    known=Status.FAILS,
     note="83.27 - 81.37 = 1.90 and 76.22 - 74.24 = 1.98: less than 2 in two of four setups.",
     repair=Repair("at least 1.90 points", _at_least("SCAFFOLD", "1.90")),
     defect=Defect.SLIP,
@@ -247,7 +243,6 @@ TRACKS = Claim(
         ),
         wrong=("0 < -0.1", "0.01 < -0.2", "0.01 < -0.1", "0.01 < 0", "0.02 < -0.1", "0.05 < -0.1"),
     ),
-    known=Status.FAILS,
     note="The text compares a few. The negative relaxation -0.1 has a smaller divergence than 0, 0.01, 0.02 and "
     "0.05, and a far lower accuracy; 0.01 has the largest finite divergence and is more accurate than 0.",
     defect=Defect.REFUTED,

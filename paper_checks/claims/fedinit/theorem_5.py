@@ -12,7 +12,7 @@ from bounds.vocabulary import loss_decrease
 from ..checkers import At, ImpliedBy, OrderIs, requires, Same, SlopeIs, term, Total
 from ..checkers.formulas import resolve
 from ..checkers.trends import Curve
-from ..claim import Book, Claim, Defect, Kind, Repair, Status
+from ..claim import Book, Claim, Defect, Kind, Repair
 from .divergence import DECAY, THETA
 from .optimization import LEFT, OF_1
 
@@ -53,7 +53,6 @@ HIDDEN = Claim(
     ImpliedBy(
         THETA, DECAY, where=(beta >= 0, beta < sp.sqrt(6) / 24, eta <= 1 / (lam * mu * K)), within={beta: (0.0, 0.102)}
     ),
-    known=Status.FAILS,
     note="At eta = 1/(lambda mu K) it asks for beta <= 0.062; at beta = 0.1 for lambda mu eta K <= 0.041.",
     repair=Repair(
         "the largest relaxation for which it holds",
@@ -76,7 +75,6 @@ INITIAL_ORDER = Claim(
     "The last sum of the proof, bounded by T equal powers, gives the D/T^2 of (17), up to logarithms.",
     Kind.PROOF.at("Appendix A.2.6, last step"),
     OrderIs(INITIAL, T, LOG_SQ / T**2, at_most=True, where=MEETS_LOG),
-    known=Status.FAILS,
     note="T equal powers take a factor T: the term falls like log T/(NKT). (17) itself stands in this for a beta that "
     "stays below sqrt(6)/24: as the step size falls, 96 beta^2 is below exp(-lambda mu eta K) by a constant factor, "
     "the powers sum to a constant and the printed order follows.",
@@ -119,7 +117,6 @@ OPTIMUM = Claim(
     "The local models approach the global optimum w* at the rate 1/T^2 at least, up to logarithms.",
     Kind.REMARK.at("Discussion of Theorem 5"),
     SlopeIs(_from_the_minimiser, -2, found=-1),
-    known=Status.FAILS,
     note="(17) bounds their distance to the server model, whose own distance to w* falls as in Theorem 2. For w^2/2, C "
     "= N = 1, K = 2, sigma_l^2 = 1, lambda = 1/2, started at w*, the expected squared distance at the step size of the "
     "theorem is about log T/(2T): 4.6e-4, 5.8e-5 and 6.9e-6 at T = 1e4, 1e5 and 1e6.",

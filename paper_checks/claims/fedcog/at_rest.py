@@ -7,8 +7,8 @@ loss falls below 0, which is Phi_inf. All in rationals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -24,31 +24,21 @@ from bounds.vocabulary import (
     step_size,
 )
 
-from ...checkers.formulas import relations
-from ...checkers.points import true_at, value
-from ...claim import Book, Finding, judged, Status
+from ..checkers.formulas import relations
+from ..checkers.points import true_at, value
+from ..claim import Book, Finding, judged, Status
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """Rounds of clients of equal weight, and the variance and the heterogeneity that they have."""
-
-    clients: int
-    steps: int
-    size: Fraction
-    rounds: int
-    variance: int = 0
-    offset: int = 0
-
-    def bound(self, book: Book, loss: Fraction) -> Fraction:
-        """Theorem 5.6 from a start of this expected loss, which is its gap to Phi_inf = 0."""
-        at = {
-            initial_gap: loss, smoothness: 1, local_steps: self.steps, step_size: self.size, rounds: self.rounds,
-            gradient_variance: self.variance, dissimilarity_offset: self.offset,
-        }  # fmt: skip
-        weights = {client_weight: (sp.Rational(1, self.clients),) * self.clients}
-        found = value(book["fedcog.theorem"].expr, {**{q: sp.Rational(str(v)) for q, v in at.items()}, **weights})
-        return Fraction(str(found))
+def _bound(
+    book: Book, clients: int, steps: int, size: Fraction, many: int, loss: Fraction, variance: int = 0, offset: int = 0
+) -> Fraction:
+    """Theorem 5.6 for clients of equal weight, from a start of this expected loss, its gap to Phi_inf = 0."""
+    at: dict[sp.Symbol, Any] = {
+        initial_gap: loss, smoothness: 1, local_steps: steps, step_size: size, rounds: many,
+        gradient_variance: variance, dissimilarity_offset: offset,
+    }  # fmt: skip
+    weights = {client_weight: (sp.Rational(1, clients),) * clients}
+    return Fraction(str(value(book["fedcog.theorem"].expr, {**{q: sp.Rational(v) for q, v in at.items()}, **weights})))
 
 
 def _against(rest: Fraction, after: Fraction, bound: Fraction, witness: str) -> Finding:
@@ -57,39 +47,41 @@ def _against(rest: Fraction, after: Fraction, bound: Fraction, witness: str) -> 
     return judged(rest <= bound, said, {"instance": witness}, as_audited=after == rest)
 
 
-def _one_coin(book: Book, run: Rounds) -> tuple[Fraction, Fraction, Fraction]:
-    """One client x^2/2, one coin of +-1 for all steps of a round: E x^2 at rest, a round later, and the bound.
-
-    A round takes x to q x - (1 - q) coin, q = (1 - eta)^tau, so that E x^2 rests at (1 - q)/(1 + q).
-    """
-    q = (1 - run.size) ** run.steps
-    rest = (1 - q) / (1 + q)
-    return rest, q**2 * rest + (1 - q) ** 2, run.bound(book, rest / 2)
-
-
 def coin_of_a_round(book: Book) -> Finding:
-    """20 steps of 1/100 in 100 rounds; and 400 steps of 1/979, the largest admitted, in ever more."""
-    small = _one_coin(book, Rounds(1, 20, Fraction(1, 100), 100, variance=1))
-    found = _against(*small, "x^2/2, one coin of +-1 a round, tau = 20, eta = 1/100, T = 100")
-    rest, _, bound = _one_coin(book, Rounds(1, 400, Fraction(1, 979), 10**6, variance=1))
-    ratio = float(rest / bound)
+    """One client x^2/2, one coin of +-1 for all steps of a round: 20 of 1/100 in 100 rounds; 400 of 1/979 in many more.
+
+    A round takes x to q x - (1 - q) coin, q = (1 - eta)^tau, so that E x^2 rests at (1 - q)/(1 + q). The second step
+    size is the largest admitted.
+    """
+
+    def rests(steps: int, size: Fraction) -> tuple[Fraction, Fraction]:
+        q = (1 - size) ** steps
+        rest = (1 - q) / (1 + q)
+        return rest, q**2 * rest + (1 - q) ** 2
+
+    size = Fraction(1, 100)
+    rest, after = rests(20, size)
+    witness = "x^2/2, one coin of +-1 a round, tau = 20, eta = 1/100, T = 100"
+    found = _against(rest, after, _bound(book, 1, 20, size, 100, rest / 2, variance=1), witness)
+    rest, _ = rests(400, Fraction(1, 979))
+    ratio = float(rest / _bound(book, 1, 400, Fraction(1, 979), 10**6, rest / 2, variance=1))
     said = f"{found.evidence}; with 400 steps of 1/979 {ratio:.3g} times the bound"
     return judged(found.status is Status.HOLDS, said, found.witness, found.as_audited and 37 < ratio < 38)
 
 
 def coin_of_all_clients(book: Book) -> Finding:
     """16 clients x^2/2 with one coin, one step of 1/4: x becomes 3/4 x - coin/4, and E x^2 rests at 1/7."""
-    run, rest = Rounds(16, 1, Fraction(1, 4), 100, variance=1), Fraction(1, 7)
-    after = (1 - run.size) ** 2 * rest + run.size**2
+    size, rest = Fraction(1, 4), Fraction(1, 7)
     instance = "16 clients x^2/2, one coin of +-1 for all, tau = 1, eta = 1/4, T = 100"
-    return _against(rest, after, run.bound(book, rest / 2), instance)
+    bound = _bound(book, 16, 1, size, 100, rest / 2, variance=1)
+    return _against(rest, (1 - size) ** 2 * rest + size**2, bound, instance)
 
 
 def one_of_two(book: Book) -> Finding:
     """Clients (x -+ 1)^2/2, one drawn a round, one step of 1/2: x becomes (x +- 1)/2, and E x^2 rests at 1/3."""
-    run, rest = Rounds(2, 1, Fraction(1, 2), 20, offset=1), Fraction(1, 3)
+    rest = Fraction(1, 3)
     instance = "(x - 1)^2/2 and (x + 1)^2/2, one a round, tau = 1, eta = 1/2, T = 20"
-    return _against(rest, (rest + 1) / 4, run.bound(book, (rest + 1) / 2), instance)
+    return _against(rest, (rest + 1) / 4, _bound(book, 2, 1, Fraction(1, 2), 20, (rest + 1) / 2, offset=1), instance)
 
 
 # ---- local momentum ----
@@ -100,7 +92,7 @@ FACTOR, STEPS, SIZE, MANY = 5, 400, Fraction(1, 1900), 10**6
 """beta^2; the published number of local steps, a step size that (5) admits for it, and rounds enough for its start."""
 
 
-def travelled(curvature: Fraction, momentum: Fraction) -> Fraction:
+def _travelled(curvature: Fraction, momentum: Fraction) -> Fraction:
     """The share of the way to its minimiser that a client goes in a round; the buffer starts empty."""
     apart, buffer = Fraction(1), Fraction(0)
     for _ in range(STEPS):
@@ -116,11 +108,11 @@ def local_momentum(book: Book, momentum: Fraction) -> Finding:
     gradient = sp.diff(loss, x)
     apart = sum(p * (h * (x - c)) ** 2 for p, h, c in UNLIKE) - FACTOR * gradient**2
     offset = apart.subs(x, *sp.solve(sp.diff(apart, x), x))  # a parabola that opens downwards
-    pulls = [(p * sp.Rational(str(travelled(Fraction(str(h)), momentum))), c) for p, h, c in UNLIKE]
+    pulls = [(p * sp.Rational(_travelled(Fraction(str(h)), momentum)), c) for p, h, c in UNLIKE]
     rest = sum(pull * c for pull, c in pulls) / sum(pull for pull, _ in pulls)
     at = {
-        initial_gap: loss.subs(x, rest), smoothness: 1, local_steps: STEPS, step_size: sp.Rational(str(SIZE)),
-        rounds: MANY, gradient_variance: 0, dissimilarity_offset: offset, dissimilarity_factor: FACTOR,
+        initial_gap: loss.subs(x, rest), smoothness: 1, local_steps: STEPS, step_size: sp.Rational(SIZE), rounds: MANY,
+        gradient_variance: 0, dissimilarity_offset: offset, dissimilarity_factor: FACTOR,
         client_weight: tuple(p for p, _, _ in UNLIKE),
     }  # fmt: skip
     theorem = book["fedcog.theorem"]

@@ -12,10 +12,10 @@ from bounds.showing.cards import abbreviations, latex_parts, letters_of
 from bounds.showing.printing import escaped
 from bounds.showing.prose import typeset
 
-from ...claims.claim import Claim, Kind
-from ...claims.review import NAMED
-from ..running import Verdict, Word
-from .records import told
+from ..claims.claim import Claim, Kind
+from ..claims.review import NAMED
+from .records import brief
+from .running import Verdict, Word
 
 HEAD = r"""\documentclass{article}
 \usepackage{amsmath, amssymb}
@@ -85,7 +85,7 @@ def _entry(
     places = [bound.source for bound in (*about, *([corrected] if corrected else []))]
     alike = {place for place in places if places.count(place) > 1}
     letters = {q.name: letter for bound in own for q, letter in letters_of(bound).items()}
-    found = said or told(verdict.finding.evidence, verdict.finding.witness)
+    found = said or brief(verdict.finding.evidence, verdict.finding.witness)
     defect = f" ({claim.defect})" if claim.defect else ""
     whose = "A statement of ours" if claim.ours else "Stated"
     lines = [rf"\subsection*{{{number}. {typeset(_sentence(claim.passage.place))}{defect}}}"]
@@ -98,7 +98,7 @@ def _entry(
         lines += [rf"\emph{{If}} {'; '.join(_conditions(corrected))}."] if corrected.conditions else []
     else:
         lines.append(rf"\emph{{Corrected.}} {typeset(_sentence(repair.words), letters)}.")
-    support = typeset(_sentence(told(held.evidence, held.witness)), letters)
+    support = typeset(_sentence(brief(held.evidence, held.witness)), letters)
     command = escaped(again).replace(r"\_", r"\_\allowbreak{}").replace(".", r".\allowbreak{}")
     return [*lines, "", rf"\emph{{Support ({held.grade}).}} {support} \texttt{{fedbounds check {command}}}"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 
 import sympy as sp
@@ -11,10 +12,10 @@ import sympy as sp
 from bounds.operators import bind
 from bounds.quantities import quantities_of
 
-from ...checkers.instances import needed_words
-from ...claim import Book, ClaimError, Finding, judged
-from ...decaying_k.by_hand.scalar import Scalars
-from ...decaying_k.common import short
+from ..checkers.instances import needed_words
+from ..claim import Book, ClaimError, Finding, judged
+from ..decaying_k.by_hand.scalar import Scalars
+from ..decaying_k.common import short
 
 Case: TypeAlias = tuple[Fraction, Mapping[str, Any]]
 """An exact value and the quantities of the bound there, by name."""
@@ -25,15 +26,24 @@ TOGETHER = Scalars.of((1, 1, 1), (2, 1, 3))
 """The same curvatures with one minimum, 1."""
 
 
-def paths(problem: Scalars, start: Fraction, rounds: int, steps: int, step_size: Fraction) -> list[list[Fraction]]:
+Gradient: TypeAlias = Callable[[Any], Any]
+
+
+def steps_of(
+    gradients: Sequence[Gradient], start: Fraction, rounds: int, steps: int, step_size: Fraction
+) -> list[list[Fraction]]:
     """All clients' models before every local step of every round, and after the last average; all take part."""
-    models, seen = [start] * problem.clients, []
-    for _ in range(rounds):
-        for _ in range(steps):
-            seen.append(models)
-            models = [x - step_size * problem.gradient(c, x) for c, x in enumerate(models)]
-        models = [mean(models)] * problem.clients
-    return [*seen, models]
+    from empirics.exact import play
+
+    everyone = [tuple(range(len(gradients)))] * rounds
+    *played, end = play("fedavg()", gradients, start, everyone, local_steps=steps, step_size=step_size)
+    return [*(list(r.paths[:, k, 0]) for r in played for k in range(steps)), [end.model[0]] * len(gradients)]
+
+
+def paths(problem: Scalars, start: Fraction, rounds: int, steps: int, step_size: Fraction) -> list[list[Fraction]]:
+    """The same on parabolas."""
+    gradients = [partial(problem.gradient, c) for c in range(problem.clients)]
+    return steps_of(gradients, start, rounds, steps, step_size)
 
 
 def mean(numbers: Sequence[Any]) -> Any:
@@ -64,11 +74,8 @@ def bent_loss(curved: Fraction, x: Fraction) -> Fraction:
 
 def pushed_means(slope: Callable[[Fraction], Fraction], step_size: Fraction, steps: int) -> list[Fraction]:
     """The mean of two clients before each of their steps from 0, whose gradients are ``slope`` plus 1 and minus 1."""
-    models, means = [Fraction(0), Fraction(0)], []
-    for _ in range(steps):
-        means.append(mean(models))
-        models = [x - step_size * (slope(x) + push) for x, push in zip(models, (1, -1), strict=True)]
-    return means
+    gradients = [lambda x, push=push: slope(x[0]) + push for push in (1, -1)]
+    return [mean(models) for models in steps_of(gradients, Fraction(0), 1, steps, step_size)[:steps]]
 
 
 def coin_means(slope: Callable[[Fraction], Fraction], step_size: Fraction, steps: int) -> list[Fraction]:

@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import Book, fails, Finding, Grade, judged
+from ..claim import Book, fails, Finding, Grade, judged
 
 FEATURES, HIDDEN, CLASSES = 3, 3, 3
 LABELS = ((0, 0, 1, 0, 0), (2, 1, 1, 1, 2), (2, 2, 2, 0, 1))
+"""The samples' labels by client; clients hold equally many."""
+CLIENTS, SIZE = len(LABELS), len(LABELS[0])
+MEMBERS = np.arange(CLIENTS * SIZE).reshape(CLIENTS, SIZE)
 SEED, SAMPLES, ROUNDS, STEPS, STEP_SIZE = 3, 6, 2, 3, 0.4
 
 
@@ -40,17 +43,14 @@ def toy() -> tuple[Any, Any]:
 
     labels = np.concatenate(LABELS)
     inputs = np.random.default_rng(8).normal(size=(len(labels), FEATURES)) + np.eye(CLASSES)[labels]
-    parts = np.split(np.arange(len(labels)), np.cumsum([len(part) for part in LABELS])[:-1])
-    return Network("small", Small(), dtype=torch.float64), Federation.of(
-        torch.tensor(inputs), torch.tensor(labels), parts
-    )
+    federation = Federation.of(torch.tensor(inputs), torch.tensor(labels), list(MEMBERS))
+    return Network("small", Small(), dtype=torch.float64), federation
 
 
 def setting(steps: int = STEPS) -> Any:
     from empirics.training.setting import Setting
 
-    clients, size = len(LABELS), len(LABELS[0])
-    return Setting(ROUNDS, clients, size, STEP_SIZE, steps, client_weight="samples")
+    return Setting(ROUNDS, CLIENTS, SIZE, STEP_SIZE, steps, client_weight="samples")
 
 
 def trained(algorithm: str, steps: int = STEPS) -> Any:
@@ -62,6 +62,16 @@ def trained(algorithm: str, steps: int = STEPS) -> Any:
 
     net, data = toy()
     return torch.stack([state.model for state in rounds(net, data, built(algorithm), setting(steps), SEED)])
+
+
+def planned(built: Any) -> tuple[Any, Any, Any]:
+    """The network, its first model, and what the engine plans for the first round of a method."""
+    from empirics.training.rounds import plan
+
+    net, data = toy()
+    start = net.start(SEED)
+    begun = built.begin(start, CLIENTS)
+    return net, start, plan(net, data, built, setting(), SEED, begun, (np.arange(CLIENTS), np.ones(CLIENTS)))
 
 
 def _apart(one: Any, other: Any) -> float:
@@ -102,21 +112,19 @@ def listing(weight: float, made: Callable[[int, int], Any]) -> Any:
     import torch
 
     net, data = toy()
-    clients = list(np.split(np.arange(sum(map(len, LABELS))), np.cumsum([len(part) for part in LABELS])[:-1]))
-    shares = [len(part) / sum(map(len, LABELS)) for part in LABELS]
     theta = net.start(SEED)
     models = [theta]
     for t in range(ROUNDS):
         ends = []
-        for k, members in enumerate(clients):
-            batch = data.inputs[members], data.targets[members]
+        for k, members in enumerate(MEMBERS):
             w = theta.clone()
             for _ in range(STEPS):
                 point = w.clone().requires_grad_()
-                (gradient,) = torch.autograd.grad(_loss(point, theta, batch, made(t, k), weight), point)
+                loss = _loss(point, theta, (data.inputs[members], data.targets[members]), made(t, k), weight)
+                (gradient,) = torch.autograd.grad(loss, point)
                 w = w - STEP_SIZE * gradient
             ends.append(w)
-        theta = sum(p * w for p, w in zip(shares, ends, strict=True))
+        theta = torch.stack(ends).mean(0)
         models.append(theta)
     return torch.stack(models)
 
@@ -173,17 +181,14 @@ def messages(book: Book) -> Finding:
     import torch
 
     from empirics.algorithms import algorithm
-    from empirics.training.rounds import plan
 
-    net, data = toy()
     declared = {}
     for text in ("fedcog()", "fedavg()", "scaffold()"):
         built = algorithm(text)
         declared[text] = (built.uploads, built.downloads)
-    built, start = algorithm("fedcog()"), net.start(SEED)
-    everyone = np.arange(len(LABELS)), np.ones(len(LABELS))
-    work = plan(net, data, built, setting(), SEED, built.begin(start, len(LABELS)), everyone)
-    ends = start + torch.from_numpy(np.random.default_rng(SEED).normal(size=(len(LABELS), len(start))))
+    built = algorithm("fedcog()")
+    _, start, work = planned(built)
+    ends = start + torch.from_numpy(np.random.default_rng(SEED).normal(size=(CLIENTS, len(start))))
     others = ends + torch.tensor([[1.0], [2.0], [-3.0]], dtype=torch.float64)  # clients of equal weight
     made, again = (built.combine(work, models)[0] for models in (ends, others))
     apart = max(_apart(made, ends.mean(0)), _apart(made, again))
@@ -202,11 +207,10 @@ def objective_of_first_step(distillation: float | None, balanced: bool) -> Findi
 
     counts = [np.bincount(labels, minlength=CLASSES) for labels in LABELS]
     weights = [Fraction(int(c.sum()), int(c.max()) * CLASSES) if balanced else Fraction(1) for c in counts]
-    shares = [w * len(labels) / sum(map(len, LABELS)) for w, labels in zip(weights, LABELS, strict=True)]
+    shares = [w / CLIENTS for w in weights]
     models = trained(f"fedcog(steps=2, samples={SAMPLES}, distillation={distillation}, after=0)", steps=1)
     (_, data), point = toy(), models[0].clone().requires_grad_()
-    members = np.split(np.arange(len(data.targets)), np.cumsum([len(part) for part in LABELS])[:-1])
-    losses = [torch.nn.functional.cross_entropy(_outputs(point, data.inputs[k]), data.targets[k]) for k in members]
+    losses = [torch.nn.functional.cross_entropy(_outputs(point, data.inputs[k]), data.targets[k]) for k in MEMBERS]
     whole = sum(float(share) * loss for share, loss in zip(shares, losses, strict=True))
     (gradient,) = torch.autograd.grad(torch.as_tensor(whole), point)
     apart = _apart(models[1], models[0] - STEP_SIZE * gradient)
@@ -218,15 +222,12 @@ def objective_of_first_step(distillation: float | None, balanced: bool) -> Findi
 def generated(targets: str, disagreement: float, shared: bool) -> Finding:
     """Whether all clients make the same inputs from the first model."""
     from empirics.algorithms import algorithm
-    from empirics.training.rounds import plan
 
-    net, data = toy()
     options = f"samples={SAMPLES}, steps=4, after=0"
     built = algorithm(f"fedcog(targets={targets!r}, disagreement={disagreement}, shared={shared}, {options})")
-    everyone = np.arange(len(LABELS)), np.ones(len(LABELS))
-    work = plan(net, data, built, setting(), SEED, built.begin(net.start(SEED), len(LABELS)), everyone)
+    net, _, work = planned(built)
     make = built.objective.generate  # type: ignore[attr-defined]
-    made = [make(net, work.part(slice(k, k + 1)), (FEATURES,))[0] for k in range(len(LABELS))]
+    made = [make(net, work.part(slice(k, k + 1)), (FEATURES,))[0] for k in range(CLIENTS)]
     apart = max(_apart(made[0], other) for other in made)
     said = f"{targets} labels, {'one seed' if shared else 'seeds of their own'}: inputs differ by at most {apart:.3g}"
     witness = {"clients' labels": str(LABELS), "seed": str(SEED), "algorithm": built.name}
@@ -234,21 +235,17 @@ def generated(targets: str, disagreement: float, shared: bool) -> Finding:
 
 
 def first_round(book: Book) -> Finding:
-    """The listing's reads of local models, against those that were written before."""
-    written: set[tuple[int, int]] = set()
-    unwritten = []
-    for t in range(ROUNDS):
-        for k in range(len(LABELS)):
-            if (t - 1, k) not in written:
-                unwritten.append(f"line 5 reads the local model of client {k} after round {t - 1}")
-        written |= {(t, k) for k in range(len(LABELS))}
-    said = "; ".join(unwritten) or "every model that is read was written"
+    """The listing's reads of local models, against those that were written before: of rounds before the current one."""
+    written = {(t, k) for t in range(ROUNDS) for k in range(CLIENTS)}
+    unwritten = [(t - 1, k) for t in range(ROUNDS) for k in range(CLIENTS) if (t - 1, k) not in written]
+    read = "; ".join(f"line 5 reads the local model of client {k} after round {t}" for t, k in unwritten)
+    said = read or "every model that is read was written"
     return judged(not unwritten, said, {"round": "0", "line": "5"}, grade=Grade.PROVED)
 
 
 def indices(first: int, last: int) -> Finding:
     """Line 10's sum over clients ``first`` to ``last`` against line 4's loop over 0 to K - 1."""
-    trained_, summed = set(range(len(LABELS))), set(range(first, last + 1))
-    sets = {"trained": str(sorted(trained_)), "averaged": str(sorted(summed))}
+    trained_, summed = list(range(CLIENTS)), list(range(first, last + 1))
+    sets = {"trained": str(trained_), "averaged": str(summed)}
     said = ", ".join(f"{name}: {clients}" for name, clients in sets.items())
     return judged(trained_ == summed, said, sets, grade=Grade.PROVED)

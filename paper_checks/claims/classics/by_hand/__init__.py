@@ -1,1 +1,0 @@
-"""Runs in rational numbers, by plain loops: what the classic theorems are held against."""
