@@ -12,7 +12,6 @@ from empirics.experiments.jobs.continued import continued
 from empirics.experiments.jobs.generation import generation_seconds, images, round_seconds
 from empirics.experiments.jobs.timed import timed, times
 from empirics.experiments.jobs.train import train
-from empirics.experiments.jobs.wall import seconds
 from empirics.measuring import measurement, Run
 from empirics.measuring.core import need_test
 from empirics.problems.evaluation import each as evaluated
@@ -23,19 +22,9 @@ from empirics.training.setting import Setting
 SENDING = 3.0 / 20 + 3.0 / 5
 """Seconds to move 3 megabit down and up."""
 PLAN = {
-    "problem": "softmax(held_out(digits))",
-    "points": 5,
-    "minibatch_time": 0.25,
-    "model_size": 3.0,
-    "seed": 1,
-    "partition": "iid",
-    "clients": 6,
-    "cohort": 2,
-    "batch": 4,
-    "step_size": 0.1,
-    "local_steps": 8,
-    "probe": 50,
-}
+    "problem": "softmax(held_out(digits))", "partition": "iid", "clients": 6, "cohort": 2, "seed": 1, "batch": 4,
+    "step_size": 0.1, "local_steps": 8, "points": 5, "probe": 50, "minibatch_time": 0.25, "model_size": 3.0,
+}  # fmt: skip
 SECONDS = 7 * (SENDING + 8 * 0.25)
 
 
@@ -110,21 +99,10 @@ def test_own_tests_stand_in_for_a_common_one_and_nothing_for_none_or_too_little_
     )
 
 
-WHAT = {"problem": "softmax(iris, regularisation=0.02)", "clients": 4, "seed": 3, "batch": 10, "local_steps": 2}
-CELLS = {
-    "train": (train, {"algorithm": "fedavg", "rounds": 2, "measure": ["train_loss"]}),
-    "continued": (
-        continued,
-        {"first": "fedavg", "after": 1, "algorithm": "scaffold", "rounds": 2, "measure": ["train_loss"], "every": 1},
-    ),
-    "timed": (timed, {"algorithm": "fedavg", "seconds": 40.0, "points": 2, "minibatch_time": 1.5, "model_size": 2.5}),
-    "wall": (seconds, {"algorithms": ["fedavg"], "laps": 1}),
-}
-
-
 def test_everyone_takes_part_where_no_cohort_is_given():
-    run, own = CELLS["train"]
-    assert run(**{**WHAT, **own}).columns == run(**{**WHAT, **own, "cohort": 4}).columns
+    plan = {"problem": "softmax(iris)", "clients": 4, "seed": 3, "rounds": 2, "algorithm": "fedavg"}
+    plan["measure"] = ["train_loss"]
+    assert train(**plan).columns == train(**plan, cohort=4).columns
 
 
 # ---- runs that change their method ----

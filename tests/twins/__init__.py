@@ -20,7 +20,7 @@ TWINS = {
     **_read("fedals", fedals, fedals_noise, fedals_one_round, fedals_participation),
     **_read("fedinit", fedinit),
     **fedinit.COSTS,
-    **decaying_k.TWINS,
+    **_read("decaying_k", decaying_k),
     **_read("fedcog", fedcog),
     **_read("classics", classics),
 }
