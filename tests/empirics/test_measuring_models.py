@@ -21,6 +21,7 @@ from measuring_toys import (
     slope,
     TESTS,
 )
+from refusals import all_refused
 from torch import nn
 
 from empirics.algorithms import algorithm
@@ -298,10 +299,13 @@ def test_rows_of_a_run_are_means_over_its_pairs_and_clients():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(EmpiricsError, match="population or test samples"):
-        swaps(ridge(), 1, 2)
-    with pytest.raises(EmpiricsError, match=r"client 0 .*0 to 1.*\[2\]"):
-        paired(ridge(population=True), fedavg, SETTING, 3, [Swap(0, np.array([2]), NEW[:1], TARGETS[:1])])
+    beyond = Swap(0, np.array([2]), NEW[:1], TARGETS[:1])
+    all_refused(
+        [
+            (lambda: swaps(ridge(), 1, 2), "population test samples"),
+            (lambda: paired(ridge(population=True), fedavg, SETTING, 3, [beyond]), "client 0 1 [2]"),
+        ]
+    )
 
 
 # ---- one model on everybody's samples, many models on their own ----
