@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from loops import cases
-from refusals import all_refused
 
 from empirics.algorithms import algorithm
 from empirics.experiments.jobs.continued import continued
@@ -86,17 +85,6 @@ def test_the_probe_of_all_samples_is_the_training_loss():
     rows = Run(dealt, algorithm("fedavg()"), plan, 1, [measurement("train_loss")], 7).rows()
     found = _values(_run("k_eta_fixed", probe=None, client_weight="uniform"), "train_loss")
     assert found[0] == pytest.approx(rows[0].value, rel=1e-9)
-
-
-def test_own_tests_stand_in_for_a_common_one_and_nothing_for_none_or_too_little_time():
-    assert _values(_run("dsgd", problem="softmax(digits)", local_test="held_out"), "test_accuracy")
-    all_refused(
-        [
-            (lambda: _run("dsgd", problem="softmax(digits)"), "test samples"),
-            (lambda: _run("dsgd", seconds=0.5), "1 s 0.5"),
-            (lambda: timed(**{**PLAN, "seconds": 40.0, "algorithm": "fedavg", "validated": 3}), "validated"),
-        ]
-    )
 
 
 def test_everyone_takes_part_where_no_cohort_is_given():

@@ -12,14 +12,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from distributed.client import FutureCancelledError
-from distributed.scheduler import NoValidWorkerError, NoWorkerError
 from distributed.security import Security
 from sweep_cells import HERE, sweeping, wait_for
 
-from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, processes, Store
-from empirics.experiments.processes import answer_of, environments, own_processes
+from empirics.experiments.processes import environments
 from empirics.experiments.running import sweep
 from empirics.sizes import cores
 
@@ -54,15 +51,6 @@ def test_no_process_of_ours_listens():
 
 def about():
     return {name: os.environ.get(name) for name in ("FEDBOUNDS_CORES", "OMP_NUM_THREADS")}, sys.path
-
-
-@pytest.mark.slow
-def test_a_process_sees_its_share_of_the_cores_and_our_path(tmp_path):
-    with own_processes(2) as spread:
-        ((_, ((environment, path), error)),) = spread(about, [()])
-    share = str(max(1, cores() // 2))
-    assert (environment, error) == ({"FEDBOUNDS_CORES": share, "OMP_NUM_THREADS": "1"}, "")
-    assert path == [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109
 
 
 # ---- endings ----
@@ -159,20 +147,6 @@ def test_a_run_whose_process_dies_again_and_again_fails_alone(tmp_path):
     assert "died 3 times" in found[0.3].error
     (unsent,) = sweep([Cell(f"{HERE}:odd", {"kind": "unpicklable"})], Store(tmp_path / "store"), workers=1)
     assert (unsent.how, "pickle" in unsent.error, "lambda" in unsent.error) == ("failed", True, True)
-
-
-def test_a_sweep_whose_cluster_is_gone_ends_instead_of_failing_every_run():
-    class Future:
-        def __init__(self, error):
-            self.error = error
-
-        def result(self):
-            raise self.error
-
-    lost = NoWorkerError("cell-3", 60), FutureCancelledError("cell-3", "scheduler-connection-lost")
-    for error in (*lost, NoValidWorkerError("cell-3", set(), set(), set(), 60)):
-        with pytest.raises(EmpiricsError):
-            answer_of(Future(error))
 
 
 @pytest.mark.slow

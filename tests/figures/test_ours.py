@@ -39,14 +39,6 @@ def test_a_theorem_held_against_exact_values(store):
     assert not bound_vs_runs.remark(above)
 
 
-def test_what_was_only_measured_counts_by_its_test():
-    def rows(said):
-        return bound_vs_runs.curve({"panel": "p"}, "bound", [1], [2.0], verdict=[said])
-
-    found = [bound_vs_runs.held("holds", rows(said)).verdict for said in ("holds here", "violated", "undecided")]
-    assert found == [YES, NOT, OPEN]
-
-
 def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(store):
     counts = [3, 7]
     kept = columns(("clients", "value", "error"), [(count, 0.9 / count, 0.01) for count in counts])
