@@ -107,7 +107,7 @@ def test_an_import_against_the_flow_would_be_seen(tmp_path):
 
 FLOORS = {
     "empirics": (
-        "errors", "numbers", "sizes", "streams", "progress", "spec_strings",
+        "errors", "numbers", "sizes", "streams", "progress", "spec_strings", "job_modules",
         "data", "models", "federation", "algorithms", "training", "problems", "exact", "measuring", "experiments",
         "command", "verbs",
     ),
