@@ -148,8 +148,6 @@ def test_nothing_but_numbers_is_drawn_at_the_ends_of_every_slider_and_beyond(htm
     assert answer(html, ENDS, alone=alone(html)) == []
 
 
-# ---- links ----
-
 AROUND = """
 return atlas.federations.flatMap((_, place) => {
   fed = freshFederation(place);
@@ -418,8 +416,6 @@ def test_numbers_move_together_and_the_copied_commands_say_the_rows_of_the_page(
     assert len(ours) > 5
     assert all(row["bound"] in printed(exec, python, {}) for row in rows if row["state"] in RANKED[:1])
 
-
-# ---- runs of one's own ----
 
 HEADER = "algorithm,cohort,local_steps,step_size,seed,round,quantity,value\n"
 

@@ -20,7 +20,7 @@ from bounds.errors import BoundsError
 from bounds.quantities import Quantity
 from bounds.showing.tables import to_json
 from bounds.vocabulary import smoothness as L
-from paper_checks.falsifier import CannotServeError, defined, falsify, replay, scan
+from paper_checks.falsifier import CannotServeError, defined, falsify, replay
 from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.command import as_json, lines
 from paper_checks.falsifier.core import Evaluation, score
@@ -157,16 +157,6 @@ def test_a_definition_takes_the_place_of_the_assumption_it_makes_concrete():
     assert falsify(lemma, 300, family="quadratics").violated
     with pytest.raises(ValueError, match="quantity"):
         defined(get("decaying_k.lemma_1"), get("fedals.gaussian_mean_gap"))
-
-
-def test_a_scan_counts_what_it_looked_at():
-    good = scan(TIGHT["jensen"], 60, family="quadratics")
-    assert 40 < good.count <= good.drawn == 60
-    assert good.violations == 0
-    assert 0 < good.worst_ratio <= 1 + 1e-9
-    bad = scan(get("fedcog.smoothness_step_printed"), 60, family="quadratics")
-    assert bad.violations > 30
-    assert bad.worst_parameters["clients"] >= 1
 
 
 # ---- its parts ----

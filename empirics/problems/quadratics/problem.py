@@ -212,11 +212,6 @@ class Quadratics:
     def _gradients_at_optimum(self) -> np.ndarray:
         return self.client_gradients(self.minimiser)
 
-    def dissimilarity_offset_at(self, w: np.ndarray, factor: float) -> np.ndarray:
-        """The smallest ``G^2`` that serves at the models ``w (..., d)`` for ``B^2 = factor``; 0 if none is needed."""
-        clients = (self.client_gradients(w) ** 2).sum(-1) @ self.weights
-        return np.maximum(clients - factor * (self.gradient(w) ** 2).sum(-1), 0.0)
-
     def dissimilarity_offset_for(self, factor: float) -> float:
         """The smallest ``G^2`` that serves at every model for ``B^2 = factor``; infinite if there is none.
 
