@@ -158,7 +158,7 @@ REFUSED = [  # of Python: what is small, on the way to what, the words, options;
     ("optimality_gap", None, {"runtime": 60}, {"over": ["rounds"]}, "'rounds'"),
 ]
 TYPED = [
-    (["runtime=60"], "the quantity to minimise"),
+    (["runtime=60"], "optimality_gap"),
     (["optimality_gap"], "budget"),
     (["seconds", "--to", "optimality_gap"], "TARGET=NUMBER"),
     (["optimality_gap", "runtime=60", "over=a", "over=b"], "over="),

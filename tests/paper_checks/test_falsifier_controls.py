@@ -41,7 +41,7 @@ def test_what_searched_runs_of_it_do_not_have_is_the_reason():
         Condition.assume(HARMONIC_STEP_SIZE) if c.assumption is FIXED_STEP_SIZE else c for c in CONVEX.conditions
     )
     late = {**CONVEX.terms, "late": step_offset * grad_norm_sq}
-    assert "one step size" in can(replace(CONVEX, conditions=falls, terms=late), QUADRATICS)
+    assert "constant step sizes" in can(replace(CONVEX, conditions=falls, terms=late), QUADRATICS)
     for target in (global_step, next_divergence):
         assert target.name in can(replace(CONVEX, target=target), QUADRATICS)
     assert can(replace(CONVEX, target=average_gap), QUADRATICS)

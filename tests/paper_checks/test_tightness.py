@@ -358,7 +358,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     ([THEOREM, "rounds=50", "local_steps=50"], "rounds=50 local_steps=50"),
     ([THEOREM, "rounds=2", "--patience", "0"], "patience", "> 0 seconds; got 0"),
     ([THEOREM, "--committed", "rounds=2"], "--committed"),
-    ([THEOREM, "--workers", "30000"], "--workers", "1024"),
+    ([THEOREM, "--workers", "30000"], "workers", "1024"),
     (["fedals.one_round", "--committed"], "fedals.one_round"),
     (["../../worst_case/tables/fedcog.theorem", "--committed"], "'../../worst_case/tables/"),
     ([THEOREM, *SMALL, "-o", "/proc/nothing"], "-o /proc/nothing"),

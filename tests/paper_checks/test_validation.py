@@ -142,7 +142,7 @@ def test_nonsense_is_refused_in_one_line(tmp_path, refused):
         ("--workers", "0", "workers must be a whole number >= 1; got 0"),
         ("--clients", "two", "--clients"),
         ("--seed", "--seed"),
-        ("--nothing", "--nothing"),
+        ("--nothing", "nothing"),
     ):
         assert named in refused("validate", NAME, *arguments, "-o", tmp_path)
         assert list(tmp_path.iterdir()) == []
@@ -292,7 +292,7 @@ def test_an_interrupt_ends_with_what_is_finished(quick, monkeypatch, run, tmp_pa
 def test_mistakes_are_named(refused):
     for *words, named in (
         ("fedcog.z*", "fedcog.z*"),
-        ("all", "--rounds", "3", "--rounds"),
+        ("all", "--rounds", "3", "rounds"),
         ("all", "--workers", "0", "from 1"),
     ):
         assert named in refused("validate", *words)
