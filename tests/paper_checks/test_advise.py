@@ -161,7 +161,7 @@ TYPED = [
     (["runtime=60"], "optimality_gap"),
     (["optimality_gap"], "budget"),
     (["seconds", "--to", "optimality_gap"], "TARGET=NUMBER"),
-    (["optimality_gap", "runtime=60", "over=a", "over=b"], "over="),
+    (["optimality_gap", "runtime=60", "over=a", "over=b"], "'a'"),
     (["optimality_gap", "runtime=60", "--measure", "3"], "--measure"),
     (["optimality_gap", "runtime=60", "--measure", "0"], "2 seeds"),
     (["optimality_gap", "runtime=60", "--over", "local_steps,step_size,cohort"], "participants cost nothing"),
