@@ -123,9 +123,10 @@ def validate(
     evidence = evidence_of(held, held.name, typed)
     told["measured"] = measured and Path(measured)
     plan = {k: v for k, v in told.items() if v is not None and k not in ("bound", "words", "values")}
-    logged = [name for name in plan if evidence == LOG and name in {"clients", *(q.name for q in held.quantities)}]
+    quantities = {"clients", *(q.name for q in held.quantities)}
+    logged = [n for n in plan if n in quantities and (evidence == LOG or (evidence == RUNS and n not in ASKED[RUNS]))]
     spoken = (*words, *(f"{word}={value!r}" for word, value in (values or {}).items()))
-    spoken = (*spoken, *(f"{name}={plan.pop(name)}" for name in logged))  # quantities, not options, of a log
+    spoken = (*spoken, *(f"{name}={plan.pop(name)}" for name in logged))  # of a log or of training: no options
     for name in plan:
         if name not in ASKED[evidence]:
             raise unknown(f"option of this validation of {held.name}", name, ASKED[evidence])

@@ -156,6 +156,8 @@ def _beyond(relation: str, line: Line) -> float:
 def survey(pattern: str, problem: str = "", workers: int = 2) -> Survey:
     """A row for every bound of these names that can be measured; Ctrl-C ends with those that are finished."""
     named = filter_names(BOUNDS, "*" if pattern == "all" else pattern)
+    if workers < 1:
+        raise UsageError(f"workers must be a whole number from 1; got {workers}")
     names = [name for name in named if name in VALIDATIONS or not can(BOUNDS[name], RUNS)]
     if not names:
         raise UsageError(f"{pattern} names no bound that can be measured; fedbounds validate lists them")

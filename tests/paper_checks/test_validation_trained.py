@@ -324,10 +324,10 @@ def test_mistakes_are_one_line(refused, tmp_path):
         ("fedals.consensus_distance", [], "head"),
         ("fedinit.lemma_2", ["relaxation=-3"], "relaxation", "> -1 and < 1; got -3"),
         # the plan of the runs is not given a second time
-        ("fedcog.theorem", ["rounds=9"], "rounds= "),
-        ("fedcog.theorem", ["local_steps=2"], "local_steps= "),
-        ("fedcog.theorem", ["step_size=0.02"], "step_size= "),
-        ("decaying_k.runtime_fixed", ["upload_rate=3"], "upload_rate= "),
+        ("fedcog.theorem", ["rounds=9"], "rounds"),
+        ("fedcog.theorem", ["local_steps=2"], "steps"),
+        ("fedcog.theorem", ["step_size=0.02"], "step"),
+        ("decaying_k.runtime_fixed", ["upload_rate=3"], "upload"),
     ):
         said = refused("validate", name, *small(*options), "-o", tmp_path)
         assert [word for word in named if word not in said] == [], said
