@@ -303,7 +303,7 @@ def test_the_command_prints_what_python_computes(run):
 
 REFUSED = [
     (["grad_norm"], "'grad_norm'", "'grad_norm_sq'"),
-    ([], "TARGET"),
+    ([], "WHAT"),
     ([SITES], "compare needs"),
     (["grad_norm_sq", "steps=3"], "'steps'"),
     (["grad_norm_sq", "local_steps=1:4:4"], "local_steps"),
