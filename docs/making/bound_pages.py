@@ -16,6 +16,7 @@ from bounds.core import Bound, Condition
 from bounds.numerics.closed import Optimum
 from bounds.papers import Paper, PAPERS
 from bounds.points import POINTS
+from bounds.quantities import Quantity
 from bounds.showing import printing
 from bounds.showing.cards import as_json, KINDS, latex_parts, letters_of
 from bounds.showing.printing import words
@@ -26,7 +27,7 @@ from paper_checks.comparing.audit_status import AUDIT_STATUS
 from . import claim_pages, committed, explorer
 from .figure_pages import MADE
 from .search import asked
-from .text import alone, cell_math, lines_of_math, page, plain, table
+from .text import alone, cell_math, folded, lines_of_math, page, plain, table
 
 KIN = re.compile(r"_(printed|appendix|v1|v2|repaired|sharp|order|derived|capped|cap|claimed|counted|joined)$")
 """What the names of the forms of one statement end with."""
@@ -76,7 +77,9 @@ def _statement(bound: Bound) -> Iterator[str | list[str]]:
     """The card: formula, terms, abbreviations, conditions, quantities."""
     card, letters = as_json(bound), letters_of(bound)
     yield from asked(bound)
-    yield " · ".join(_facts(card))
+    yield _sentence(bound)
+    yield f"*{plain(card['source'])}*"
+    yield from _audited(bound)
     yield lines_of_math(latex_parts(bound))
     yield "Its terms:" if len(bound.terms) > 1 else "Its term:"
     yield [f"- **{plain(name)}**: `{words(term)}`" for name, term in bound.terms.items()]
@@ -87,22 +90,40 @@ def _statement(bound: Bound) -> Iterator[str | list[str]]:
             for q, body in bound.where.items()
         ]
     yield "## Conditions"
-    yield [_condition(c) for c in bound.conditions] or "None: it speaks wherever its quantities lie in their domains."
+    yield [
+        _condition(c, letters) for c in bound.conditions
+    ] or "None: it holds wherever its quantities lie in their domains."
     if card["note"]:
         yield f"*Note.* {plain(card['note'])}"
     yield "## Quantities"
     yield _quantities([card["target"], *card["quantities"]])
 
 
-def _facts(card: Mapping[str, Any]) -> list[str]:
-    about = [f"of `{card['about']}`"] if card["about"] else []
-    statistic = [plain(card["statistic"])] if card["statistic"] else []
-    level = ["up to a constant: slopes can be compared, levels cannot"] if card["relation"] == "<~" else []
-    return [f"*{plain(card['source'])}*", *about, *statistic, *level]
+RELATIONS = {
+    "<=": "An upper bound on the {}",
+    "<~": "An upper bound up to a constant factor, so that slopes can be compared and levels cannot, on the {}",
+    ">=": "A lower bound on the {}",
+    "=": "A formula for the {}",
+}
+"""What a bound is, by its relation, of the meaning of its target."""
 
 
-def _condition(condition: Condition) -> str:
-    relation = "" if condition.relation is None else f": `{words(condition.relation)}`"
+def _sentence(bound: Bound) -> str:
+    """What is bounded, for which algorithm, in which statistic."""
+    about = f", for `{bound.about}`" if bound.about else ""
+    statistic = f": {plain(str(bound.statistic))}" if bound.statistic else ""
+    return f"{RELATIONS[bound.relation].format(plain(bound.target.card.meaning))}{about}{statistic}."
+
+
+def _audited(bound: Bound) -> Iterator[str]:
+    """The verdict on the inequality itself, where one claim decides it."""
+    if standing := AUDIT_STATUS.get(bound.name):
+        home = f"../../claims/{claim_pages.place(standing.claim)}"
+        yield f"The inequality itself, in the audit: **{standing}** ([{standing.claim}]({home}))."
+
+
+def _condition(condition: Condition, letters: Mapping[Quantity, str]) -> str:
+    relation = "" if condition.relation is None else f": ${printing.latex(condition.relation, letters)}$"
     return f"- {plain(condition.words)} ({KINDS[condition.kind]}){relation}"
 
 
@@ -166,21 +187,22 @@ def _beside(bound: Bound) -> Iterator[str | list[str]]:
         yield "## Other forms of it"
         yield [f"- {_link(b)}: {plain(b.source.place)}" for b in kin]
     found = _claims()[bound.name]
-    if standing := AUDIT_STATUS.get(bound.name):
-        home = f"../../claims/{claim_pages.place(standing.claim)}"
-        yield f"The inequality itself, in the audit: **{standing}** ([{standing.claim}]({home}))."
-    for title, part in (
-        ("Claims about it", [c for c in found if c[1].kind.partition(",")[0] != STEP]),
-        ("Steps of its derivation", [c for c in found if c[1].kind.partition(",")[0] == STEP]),
-    ):
-        if part:
-            yield f"## {title}"
-            yield [f"- **{entry.judged}** [{entry.name}]({home}): {entry.words}" for home, entry in part]
+    about = [claim for claim in found if claim[1].kind.partition(",")[0] != STEP]
+    if about:
+        yield "## Claims about it"
+        yield _listed(about)
+    if steps := [claim for claim in found if claim not in about]:
+        yield "## Steps of its derivation"
+        yield from folded(f"{len(steps)} claims", _listed(steps))
     if used := _figures()[bound.name]:
         yield "## Figures that use it"
         yield [
             f"- [{name}](../../figures/{name.replace('.', '/', 1)}.md): {plain(artefact(name).title)}" for name in used
         ]
+
+
+def _listed(claims: list[tuple[str, committed.Entry]]) -> list[str]:
+    return [f"- **{entry.judged}** [{entry.name}]({home}): {entry.words}" for home, entry in claims]
 
 
 def _stem(bound: Bound) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from . import committed
 from .committed import Entry
 from .text import alone, page, slug, table
 
-LONGEST = 15_000
+LONGEST = 7_500
 """Letters of a page; a section whose claims have more goes on at a page of its own."""
 NAMED = re.compile(r"`([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)` \((?=[A-Z]+\))")
 
@@ -60,16 +60,23 @@ def homes() -> Mapping[str, str]:
 
 
 def of_paper(paper: Paper) -> str:
-    """What a referee would say of a paper first, and the list of the pages with its claims."""
-    told = committed.first_page(paper.key)
-    told = re.sub(r"\]\(#(\w+)\)", lambda m: f"]({committed.anchors(paper.key, homes())[m[1]]})", told)
-    told = NAMED.sub(lambda m: f"[{m[1]}]({place(m[1])}) (", told)
+    """The list of the pages with a paper's claims."""
     rows = (
         [f"[{title}]({paper.key}/{file}.md)", *map(_counted, _by_owner(entries))]
         for file, (title, entries) in groups(paper.key).items()
     )
     listed = table(["section", OF_PAPER, OURS], rows)
-    return page(f"# Claims of {paper.short}", f"*{paper.title}*", "## All claims, section by section", listed, told)
+    first = f"[What a referee would say first]({paper.key}_review.md)"
+    return page(f"# Claims of {paper.short}", f"*{paper.title}*", first, "## All claims, section by section", listed)
+
+
+def review_of(paper: Paper) -> str:
+    """What a referee would say of a paper first."""
+    told = committed.first_page(paper.key)
+    told = re.sub(r"\]\(#(\w+)\)", lambda m: f"]({committed.anchors(paper.key, homes())[m[1]]})", told)
+    told = NAMED.sub(lambda m: f"[{m[1]}]({place(m[1])}) (", told)
+    up = f"[Claims](index.md) / [{paper.short}]({paper.key}.md)"
+    return alone(f"# {paper.short}: what a referee would say first", up, told)
 
 
 def place(name: str) -> str:

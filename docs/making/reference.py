@@ -98,6 +98,7 @@ def pages() -> dict[str, str]:
             for p in PAPERS.values()
             for file in claim_pages.groups(p.key)
         },
+        **{f"claims/{p.key}_review.md": claim_pages.review_of(p) for p in PAPERS.values()},
         **{f"figures/{figure_pages.page_of(name)}": figure_pages.of_figure(name) for name in NAMES},
         **{f"algorithms/{name}.md": algorithm_pages.of_algorithm(name) for name in ALGORITHMS},
         **{f"python/{name}.md": python_pages.of_name(name) for name in (*python_pages.VERBS, *python_pages.OBJECTS)},

@@ -53,7 +53,6 @@ def words_of(bound: Bound) -> list[str]:
 
 
 def asked(bound: Bound) -> Iterator[list[str]]:
-    """The entries of the index of a bound's page, and the same words where a reader sees them."""
+    """The entries of the index of a bound's page."""
     if found := words_of(bound):
         yield entries(*found)
-        yield [f"Search words: {', '.join(found)}."]

@@ -16,7 +16,8 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "chosen": ("What a run chooses", "The knobs of a method, and the free constants of proofs.", (DESIGN, FREE)),
     "constants": ("Constants of a problem", "What a theorem assumes to be known of it.", (DEFINED, *ADMISSIBLE)),
     "costs": ("Times and sizes", "What a round costs.", (COST,)),
-    "outcomes": ("What comes out", "What bounds are about, and what is measured along a run.", (OUTCOME,)),
+    "outcomes": ("What is bounded", "The left sides of the bounds.", (OUTCOME,)),
+    "measured": ("What is measured", "Outcomes of a run on the right sides of bounds.", (OUTCOME,)),
 }
 """By file: the title, a sentence, and the roles of the words on the page."""
 
@@ -73,7 +74,12 @@ def _meanings(words: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _words(file: str) -> list[str]:
-    return [word for word in letters() if role_of(word) in GROUPS[file][2]]
+    bounded = {bound.target.name for bound in BOUNDS.values()}
+    return [
+        word
+        for word in letters()
+        if role_of(word) in GROUPS[file][2] and (role_of(word) != OUTCOME or (word in bounded) == (file == "outcomes"))
+    ]
 
 
 def of_group(file: str) -> str:

@@ -66,6 +66,11 @@ def entries(*words: str, main: bool = False) -> list[str]:
     return [f"```{{index}} {', '.join(f'!{word}' if main else word for word in words)}", "```"]
 
 
+def folded(title: str, part: list[str]) -> tuple[str, list[str], str]:
+    """A part that is shown when its title is clicked."""
+    return f"<details><summary>{title}</summary>", part, "</details>"
+
+
 def alone(title: str, up: str, *parts: str | Iterable[str]) -> str:
     """A page that no list beside the pages names, since there are too many of them; ``up`` leads back."""
     return "---\norphan: true\n---\n\n" + page(["```{container} up", up, "```"], title, *parts)

@@ -590,7 +590,7 @@ def test_all_proofs_are_accepted_by_the_verifier_alone():
 
 
 def test_the_page_shows_what_the_tables_say():
-    page = (ROOT / "docs/how-to/worst-cases.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/proofs.md").read_text(encoding="utf-8")
     shown = {
         cells[0]: cells[1:]
         for line in reversed(page.splitlines())
