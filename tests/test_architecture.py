@@ -108,7 +108,7 @@ FLOORS = {
         "verbs", "listing",
     ),
     "paper_checks": (
-        "reported", "forking", "falsify_options", "runs", "falsifier", "worst_case",
+        "reported", "forking", "columns", "falsify_options", "runs", "falsifier", "worst_case",
         "validation", "comparing", "claims", "audit",
     ),
 }  # fmt: skip

@@ -42,9 +42,3 @@ def power_law(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     share = weights / weights.sum()
     places = np.log(x) - (share * np.log(x)).sum()
     return (share * places * heights).sum(-1) / (share * places**2).sum()
-
-
-def two_powers(x: np.ndarray, y: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Coefficients (a, b), on a new last axis, of the weighted least-squares fit ``y = a / x + b / x^2``."""
-    design = np.stack([1 / x, 1 / x**2], axis=-1) / errors[:, None]
-    return (y / errors) @ np.linalg.pinv(design).T

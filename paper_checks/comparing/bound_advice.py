@@ -151,7 +151,7 @@ class BoundAdvice:
         """The values of quantities at step sizes (of ``plans``): the same at all, or the best constants at each."""
         key = steps, int(self._beyond(sizes[:1])[0])
         if key not in self._known:
-            here = self.goal.plan(steps).at(step_size=float(sizes[0]))
+            here = self.goal.plan(steps, float(sizes[0]))
             self._known[key] = here, {} if self._chosen else chosen(here, self.bound)
         here, constants = self._known[key]
         plan = with_derived({**numbers(here), **(plans or {}), "step_size": sizes})

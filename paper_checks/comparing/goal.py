@@ -107,7 +107,7 @@ class Goal:
     batch: int = 1
     of_all: tuple[str, float] | None = None
     _rounds: dict[int, int] = field(default_factory=dict, init=False)
-    _plans: dict[int, Scenario] = field(default_factory=dict, init=False)
+    _plans: dict[tuple[int, float], Scenario] = field(default_factory=dict, init=False)
     _cohorts: dict[int, Goal] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -198,9 +198,10 @@ class Goal:
         if set(pair) & set(better):
             better = {**{word: scenario[word].value for word in pair}, **better}
         found = []
-        for corner, admissible in product(product(*ends.values()), ({}, better)):
-            with suppress(BoundsError):  # ends that contradict each other
-                found.append(self.within(scenario.at(**dict(zip(ends, corner, strict=True)), **admissible)))
+        for corner, admissible in product(product(*ends.values()), ({}, better) if better else ({},)):
+            if change := {**dict(zip(ends, corner, strict=True)), **admissible}:
+                with suppress(BoundsError):  # ends that contradict each other
+                    found.append(self.within(scenario.at(**change)))
         return found
 
     # ---- the length of a run ----
@@ -234,12 +235,13 @@ class Goal:
             more |= {"communication_time": rest, "minibatch_time": beta}
         return self.scenario.at(local_steps=local_steps, **more)
 
-    def plan(self, local_steps: int) -> Scenario:
-        """``at`` these local steps with a short step size, and with a target many rounds: placeholders."""
-        if local_steps not in self._plans:
-            short = {"step_size": SHORT / float(np.max(self.scenario["smoothness"].safe))}
-            self._plans[local_steps] = self.at(local_steps, **short, **({} if self.to is None else {"rounds": MANY}))
-        return self._plans[local_steps]
+    def plan(self, local_steps: int, step_size: float = 0.0) -> Scenario:
+        """``at`` these local steps and this step size (0: a short one), and with a target many rounds: placeholders."""
+        if (local_steps, step_size) not in self._plans:
+            size = step_size or SHORT / float(np.max(self.scenario["smoothness"].safe))
+            rounds = {} if self.to is None else {"rounds": MANY}
+            self._plans[local_steps, step_size] = self.at(local_steps, step_size=size, **rounds)
+        return self._plans[local_steps, step_size]
 
     @cached_property
     def unit_plans(self) -> list[Scenario]:

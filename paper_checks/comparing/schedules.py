@@ -96,7 +96,7 @@ class ScheduleAdvice:
         """The plan from this start until the budget is spent or the target reached, with its value."""
         goal, averaging = self.surrogate.goal, self.surrogate.averaging
         reading = TARGETS.index(goal.target)
-        near = self.surrogate.near
+        near = self.surrogate.near if goal.to is not None else []
         limit = LONGER * near[0].value if near and math.isfinite(near[0].value) else 0.0
         rule, run, spent = ScheduledSteps(self.schedule.key, window=1), averaging.replay(), 0.0
         read = next(run)
