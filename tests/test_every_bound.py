@@ -22,9 +22,9 @@ from paper_checks.audit.contract import (
     quiet,
     shared_letters,
     stack,
-    unlike_twin,
     wrong_signs,
     wrong_units,
+    wrong_values,
 )
 
 
@@ -76,7 +76,7 @@ def test_its_point_is_generic(bound, point):
 @every_bound
 def test_it_equals_its_slow_twin(bound, point):
     assert bound.holds(**point)
-    found = unlike_twin(bound, TWINS[bound.name], [point])
+    found = wrong_values(bound, TWINS[bound.name], [point])
     assert not found, found
 
 

@@ -25,14 +25,16 @@ NAMED = re.compile(r"`([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)` \((?=[A-Z]+\))")
 
 @cache
 def groups(paper: str) -> Mapping[str, tuple[str, tuple[Entry, ...]]]:
-    """By the name of the page: the title of a section, and its claims in the order of the report."""
+    """By the name of the page: its title, from the docstring of the section's module, and its claims."""
     kept = committed.entries(paper)
     found: dict[str, tuple[str, tuple[Entry, ...]]] = {}
-    for title, module in import_module(f"paper_checks.claims.{paper}").SECTIONS.items():
+    for section in import_module(f"paper_checks.claims.{paper}").SECTIONS:
+        module = import_module(f"paper_checks.claims.{paper}.{section}")
+        title = (module.__doc__ or section).partition("\n")[0].partition(":")[0].rstrip(".")
         names = {claim.name for claim in declared(Claim, module)}
         parts = list(_pages([entry for name, entry in kept.items() if name in names]))
         for i, part in enumerate(parts, start=1):
-            file = module.__name__.rpartition(".")[2] + (f"_{i}" if i > 1 else "")
+            file = section + (f"_{i}" if i > 1 else "")
             found[file] = (f"{title} ({i} of {len(parts)})" if len(parts) > 1 else title, part)
     return found
 

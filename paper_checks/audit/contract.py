@@ -1,4 +1,4 @@
-"""The contract of a declared bound: what must hold whatever its paper says.
+"""The contract of a declared bound: what must hold for every bound, whatever its paper.
 
 The test suite checks every bound of the catalogue; ``fedbounds check FILE.py:bound`` checks one of a user's file, at
 generic points and with random neighbours of each.
@@ -7,9 +7,9 @@ generic points and with random neighbours of each.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import isfunction
 from itertools import islice
 from pathlib import Path
@@ -22,15 +22,7 @@ import sympy as sp
 from bounds.core import Bound, MIXED
 from bounds.dimensions import unit_of
 from bounds.domains import NONNEGATIVE
-from bounds.errors import (
-    OutsideConditionsWarning,
-    said,
-    SignWarning,
-    TermOverflowWarning,
-    UndefinedValueWarning,
-    UnderflowWarning,
-    UnsettledWarning,
-)
+from bounds.errors import said
 from bounds.quantities import Quantity
 from bounds.showing.command_line import Report
 from bounds.showing.loading import from_file, run_file
@@ -47,20 +39,10 @@ FEW = 5
 CLOSE = 1e-6
 """Largest relative difference from a user's reference implementation: plain loops lose digits where terms cancel."""
 SCALES = (0.3, 3.0, -0.4, 0.0, *(sign * 10.0**e for e in (1, -1, 2, -2, 4, -4, 7, -7) for sign in (1, -1)))
-OF_POINTS = (
-    OutsideConditionsWarning, SignWarning, TermOverflowWarning, UndefinedValueWarning, UnderflowWarning,
-    UnsettledWarning,
-)  # fmt: skip
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without the warnings about single points, which the checks visit on purpose."""
-    with warnings.catch_warnings():
-        for category in OF_POINTS:
-            warnings.simplefilter("ignore", category)
-        yield
-
+quiet = partial(warnings.catch_warnings, action="ignore", category=UserWarning)
+"""Suppress the warnings about single points, which the checks visit on purpose."""
 
 # ---- checking a bound of a file ----
 
@@ -89,7 +71,7 @@ def contract(named: dict[str, Bound]) -> Report:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the contract says of one bound: by check what is wrong, None where there was nothing to check."""
+    """The result for one bound: the faults by check, None where there was nothing to check."""
 
     bound: Bound
     points: int
@@ -110,12 +92,12 @@ class Checked:
         return {**found, **self.moves, "broken": self.broken}
 
     def lines(self) -> list[str]:
-        told = [f"{self.bound.name}: {self.points} generic points inside of its conditions"]
+        lines = [f"{self.bound.name}: {self.points} generic points within its conditions"]
         for name, found in self.checks.items():
             state = "not checked" if found is None else "WRONG" if found else "fine"
-            told += [f"  {state:<15}{name}", *(f"  {'':15}{words}" for words in found or ())]
-        told += [f"  {way} in {', '.join(names)} at every point" for way, names in self.moves.items() if names]
-        return [*told, "  so much for its form; whether it is true: fedbounds falsify, validate, tightness"]
+            lines += [f"  {state:<15}{name}", *(f"  {'':15}{fault}" for fault in found or ())]
+        lines += [f"  {way} in {', '.join(names)} at every point" for way, names in self.moves.items() if names]
+        return [*lines, "  This checks its form. To test whether it is true: fedbounds falsify, validate, tightness"]
 
 
 def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> Checked:
@@ -147,10 +129,10 @@ def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> Ch
                 "no two quantities share a letter": shared_letters(bound),
                 "every term carries the unit of the target": everywhere(wrong_units) if at else None,
                 "terms are nonnegative unless signed": wrong_signs(bound, map(near, at)) if at else None,
-                "every numeric condition can fail, and the bound is silent there": everywhere(idle_conditions)
+                "every numeric condition can fail, and the bound is NaN there": everywhere(idle_conditions)
                 if at
                 else None,
-                "it equals its reference implementation, the function of its name": unlike_twin(
+                "it equals its reference implementation, the function of its name": wrong_values(
                     bound, reference, at, CLOSE
                 )
                 if at and reference is not None
@@ -181,7 +163,7 @@ def _generic_points(bound: Bound) -> tuple[list[Point], list[str]]:
 
 
 def wrong_units(bound: Bound, point: Point) -> list[str]:
-    """Terms that carry another unit than the target (times what ``off_by`` says)."""
+    """Terms whose unit is not that of the target times ``off_by``."""
     at = {q: point[q.name] for q in bound.quantities}
     found = []
     for name, term in bound.spelled_terms.items():
@@ -193,7 +175,7 @@ def wrong_units(bound: Bound, point: Point) -> list[str]:
 
 
 def wrong_signs(bound: Bound, sweeps: Iterable[Point]) -> list[str]:
-    """Terms that are negative where the bound speaks without being ``signed``, or ``signed`` and never negative."""
+    """Terms that are negative within the conditions but not ``signed``, or ``signed`` but never negative."""
     lowest = dict.fromkeys(bound.terms, np.inf)
     for sweep in sweeps:
         with quiet():
@@ -209,7 +191,7 @@ def wrong_signs(bound: Bound, sweeps: Iterable[Point]) -> list[str]:
 
 
 def idle_conditions(bound: Bound, point: Point) -> list[str]:
-    """Numeric conditions that no scaling of a quantity breaks, and those after which the bound is not silent."""
+    """Numeric conditions that no scaling of a quantity breaks, and those that fail without making the bound NaN."""
     found = []
     for condition, relation in zip(bound.numeric_conditions, bound.relations, strict=True):
         with quiet():
@@ -218,7 +200,7 @@ def idle_conditions(bound: Bound, point: Point) -> list[str]:
             if broken is None:
                 found.append(f"{condition.words!r} holds wherever one quantity is scaled: is it a condition?")
             elif not np.isnan(bound(**broken)).any():
-                found.append(f"{condition.words!r} fails and the bound speaks")
+                found.append(f"{condition.words!r} fails and the bound has a value")
     return found
 
 
@@ -232,7 +214,7 @@ def shared_letters(bound: Bound) -> list[str]:
 
 
 def missing_words(bound: Bound) -> list[str]:
-    """A theorem says which number of which algorithm's run it bounds."""
+    """What is missing of a theorem: the algorithm that it is about, the number of a run that it bounds."""
     found = []
     theorem = bound.relation in ("<=", "<~") and bound.source.place.startswith(("Theorem", "Corollary"))
     if (theorem or bound.statistic is not None) and bound.about is None:
@@ -242,20 +224,21 @@ def missing_words(bound: Bound) -> list[str]:
     return found
 
 
-def unlike_twin(bound: Bound, twin: Callable[[Any], float], points: Iterable[Point], close: float = 1e-12) -> list[str]:
-    """Where a function that says the same in plain loops gives another number, at the first such point."""
+def wrong_values(
+    bound: Bound, reference: Callable[[Any], float], points: Iterable[Point], close: float = 1e-12
+) -> list[str]:
+    """The first point at which a reference implementation in plain loops gives another number."""
     for point in points:
         try:
-            value, expected = bound(**point), twin(SimpleNamespace(**point))
+            value, expected = bound(**point), reference(SimpleNamespace(**point))
         except OverflowError:  # of plain floats, which the bound's own numbers do not know
             continue
         except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
-            return [f"the twin breaks: {said(error)} at {point}"]
+            return [f"the reference raises {said(error)} at {point}"]
         try:
             np.testing.assert_allclose(value, expected, rtol=close, atol=0)
         except AssertionError as error:
-            told = " ".join(str(error).split())
-            return [f"{told}: the bound {value}, its twin {expected} at {point}"]
+            return [f"{' '.join(str(error).split())}: the bound {value}, the reference {expected} at {point}"]
     return []
 
 
@@ -283,14 +266,15 @@ def tendencies(bound: Bound, points: Iterable[Point], factor: float = 1.3) -> di
 
 
 def is_tied(bound: Bound, q: Quantity) -> bool:
-    """The number of clients is tied to the length of the lists: it cannot move alone."""
+    """Whether it is the number of clients, which equals the length of the lists and cannot move alone."""
     return q.name == bound.axis and any(other.card.axis for other in bound.quantities)
 
 
 def inside(bound: Bound, point: Point) -> bool:
-    """True when every value is in its domain and no quantity exceeds the one it is at most."""
+    """Whether every value is in its domain and no quantity exceeds its upper limit."""
     cards = {q.name: q.card for q in bound.quantities}
-    limits = {**_count(bound, point), **point}
+    lists = [point[name] for name, card in cards.items() if card.per_client and np.ndim(point[name])]
+    limits = {**({"clients": np.shape(lists[0])[-1]} if lists else {}), **point}
     for name, value in point.items():
         card, values = cards[name], np.asarray(value, dtype=float)
         if not card.domain.contains(values).all() or (card.domain.simplex and abs(values.sum(-1) - 1).max() > 1e-12):
@@ -301,14 +285,8 @@ def inside(bound: Bound, point: Point) -> bool:
     return True
 
 
-def _count(bound: Bound, point: Point) -> Point:
-    """How many clients the lists over them tell of."""
-    lengths = [np.shape(point[q.name])[-1] for q in bound.quantities if q.card.per_client and np.ndim(point[q.name])]
-    return {"clients": lengths[0]} if lengths else {}
-
-
 def around(bound: Bound, point: Point, count: int, spread: float, rng: np.random.Generator) -> list[Point]:
-    """Random points: every quantity scaled by its own log-normal factor (``spread``), those in the domain kept."""
+    """Random points in the domain, every quantity scaled by its own log-normal factor (``spread``)."""
     found = []
     for _ in range(20 * count):
         moved = {q.name: _moved(bound, q, point[q.name], spread, rng) for q in bound.quantities}
@@ -362,21 +340,10 @@ def scaled(bound: Bound, point: Point, names: set[str]) -> list[Point]:
             there = {**point, q.name: (np.rint(moved) if q.card.domain.whole else moved).tolist()}
             if inside(bound, there):
                 found.append(there)
-    return [*found, *_alone(bound, point), _vanishing(bound, point, names)]
-
-
-def _vanishing(bound: Bound, point: Point, names: set[str]) -> Point:
-    """The point where every one of ``names`` that may be zero is: what only all of them together can break."""
+    if any(is_tied(bound, q) for q in bound.quantities):  # one client only
+        first = {name: value[:1] if isinstance(value, list) else value for name, value in point.items()}
+        counts = {q.name: 1 for q in bound.quantities if is_tied(bound, q) or (q.card.at_most or q).name == "clients"}
+        found.append({**first, **counts, **{q.name: [1.0] for q in bound.quantities if q.card.domain.simplex}})
+    # all that may be zero at once: what only all of them together can break
     may = {q.name for q in bound.quantities if q.name in names and q.card.domain == NONNEGATIVE}
-    return {
-        name: (np.zeros_like(value, dtype=float).tolist() if name in may else value) for name, value in point.items()
-    }
-
-
-def _alone(bound: Bound, point: Point) -> list[Point]:
-    """The point with one client only, where the number of clients is tied to the lists."""
-    if not any(is_tied(bound, q) for q in bound.quantities):
-        return []
-    first = {name: value[:1] if isinstance(value, list) else value for name, value in point.items()}
-    counts = {q.name: 1 for q in bound.quantities if is_tied(bound, q) or (q.card.at_most or q).name == "clients"}
-    return [{**first, **counts, **{q.name: [1.0] for q in bound.quantities if q.card.domain.simplex}}]
+    return [*found, {n: np.zeros_like(v, dtype=float).tolist() if n in may else v for n, v in point.items()}]

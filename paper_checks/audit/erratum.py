@@ -52,10 +52,10 @@ def erratum(
     again: Mapping[str, str],
     sentences: Mapping[str, str] | None = None,
 ) -> str:
-    """The note of claims that belong in it; only those whose correction was found to hold stand there.
+    """The note: the claims that belong in it and whose correction was found to hold.
 
-    ``again`` holds what runs a claim once more, for those that have no name in the catalogue, and ``sentences`` what a
-    review says of a claim, in place of the evidence.
+    ``again`` has the argument of ``fedbounds check`` for claims without a name in the catalogue, ``sentences`` those of
+    a review that replace the evidence of a claim.
     """
     mended = [v for v in verdicts if v.word is Word.REPAIRED]
     papers = list(dict.fromkeys(v.claim.paper for v in mended))
@@ -123,9 +123,9 @@ def is_printed(bound: Bound) -> bool:
 
 
 def _label(bound: Bound, own: Sequence[Bound], unclear: Mapping[str, str]) -> tuple[str, str]:
-    """How a formula is introduced: as printed, as read or as ours; and where it stands.
+    """How a formula is introduced (printed, as read, ours) and where it stands.
 
-    The reading of an unclear print is told by the note of the bound, of one that defines an abbreviation of it, or by a
+    How an unclear print is read follows from the note of the bound, of one that defines an abbreviation of it, or of a
     claim about its place.
     """
     place = typeset(", ".join(filter(None, (bound.source.version, bound.source.place))))
@@ -153,7 +153,7 @@ def _displayed(label: tuple[str, str], bound: Bound, told_apart: bool) -> list[s
     """
     of = f" ({typeset(bound.note.partition('. ')[0].rstrip('.'))})" if told_apart and bound.note else ""
     first, *terms = latex_parts(bound)
-    if len(terms) == 1:  # whose name says nothing that the label does not
+    if len(terms) == 1:  # the label says what its name would
         sign, body = printing.split_sign(*bound.terms.values())
         terms = [f"{'-' * (sign == '-')}{printing.latex(body, letters_of(bound))}"]
     rows, taken = [f"{first} {{}}& {terms[0]}"], _width(first) + _width(terms[0])

@@ -1,4 +1,4 @@
-"""What every report says of verdicts: their order, their counts, and one record of plain data for each."""
+"""What all reports share: the order of verdicts, their counts, and one record of plain data for each."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def ordered(verdicts: Iterable[Verdict]) -> list[Verdict]:
 
 
 def record(verdict: Verdict, commands: Mapping[str, str]) -> dict[str, Any]:
-    """A verdict as plain data, without timings: an audit made again gives the same.
+    """A verdict as plain data, without timings, so that two audits give equal records.
 
-    ``commands`` says how a claim that the catalogue does not name is checked again.
+    ``commands`` has the argument of ``fedbounds check`` for claims without a name in the catalogue.
     """
     claim, finding, repair = verdict.claim, verdict.finding, verdict.claim.repair
     return {
@@ -104,10 +104,10 @@ def defects(verdicts: Iterable[Verdict]) -> dict[str, int]:
 def summary(verdicts: Sequence[Verdict]) -> str:
     """How many claims have each verdict, in one line; the papers' sentences apart from our own."""
     owners = by_owner(verdicts)
-    told = {w: ", ".join(f"{n} {word}" for word, n in counts(group).items() if n) for w, group in owners.items()}
+    numbers = {w: ", ".join(f"{n} {word}" for word, n in counts(group).items() if n) for w, group in owners.items()}
     if OURS not in owners:
-        return f"{len(verdicts)} claims: {', '.join(told.values())}"
-    return f"{len(verdicts)} claims: " + ", ".join(f"{len(owners[w])} {w} ({told[w]})" for w in owners)
+        return f"{len(verdicts)} claims: {', '.join(numbers.values())}"
+    return f"{len(verdicts)} claims: " + ", ".join(f"{len(owners[w])} {w} ({numbers[w]})" for w in owners)
 
 
 def brief(evidence: str, witness: Mapping[str, str]) -> str:

@@ -38,9 +38,9 @@ with independent arithmetic, and attacked by planted errors (`tests/tools/mutati
 def files(
     verdicts: Sequence[Verdict], reviews: Mapping[str, Review], commands: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The whole report, file by file: an overview, and one page per paper.
+    """The report by file name: an overview, and one page per paper.
 
-    ``commands`` says how a claim that the catalogue does not name is checked again.
+    ``commands`` has the argument of ``fedbounds check`` for claims without a name in the catalogue.
     """
     pages = {paper: page_of(paper, vs, reviews.get(paper), commands or {}) for paper, vs in papers(verdicts).items()}
     lines = ["# The audit", "", HOW, "", "## Claims by verdict and paper", "", *_tally(verdicts), ""]
@@ -144,6 +144,6 @@ def _claim(verdict: Verdict, name: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Stars and pipes of formulas kept from being read as Markdown, on one line; code stays as it is."""
+    """On one line, with the stars and pipes of formulas escaped for Markdown; code stays as it is."""
     text = " ".join(text.split())  # a line break would end the list
     return re.sub(r"(`[^`]*`)|([\\*|_])", lambda m: m[1] or f"\\{m[2]}", text)

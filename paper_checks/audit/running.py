@@ -32,7 +32,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim after its check: what was found, what of its repair, the bounds asked for, and the CPU seconds."""
+    """A claim with the findings of its check and its repair, the bounds they looked up, and the CPU seconds."""
 
     claim: Claim
     finding: Finding

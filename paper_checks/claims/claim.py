@@ -224,7 +224,7 @@ class Claim:
     ``known`` is the audited status of the statement as printed: FAILS where a ``defect`` is given, else HOLDS unless
     stated. ``note`` says what a reader should make of the verdict.
     ``damaged`` names the readings of damaged text that were considered; such claims are to be checked against the PDF.
-    ``about`` names further bounds the claim speaks of than those its check asks for. ``defect`` is what is wrong with
+    ``about`` names bounds that the claim is about beside those that its check uses. ``defect`` is what is wrong with
     a statement that fails; ``ours`` marks a cross-check of our own, which the paper does not
     state in these words.
 

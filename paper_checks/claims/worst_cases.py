@@ -19,16 +19,15 @@ NOTE = (
 
 def above(least: Mapping[str, float], more: str = "") -> tuple[Claim, ...]:
     """One claim per bound, with the audited smallest ratio of bound to worst case; ``more`` is added to its note."""
-    return tuple(_above(name, ratio, more) for name, ratio in least.items())
-
-
-def _above(name: str, ratio: float, more: str) -> Claim:
-    bound = BOUNDS[name]
-    return Claim(
-        f"{name}.worst_case",
-        f"{bound.source.place} is above the worst case over its class at every place of its table.",
-        Kind.THEOREM.at(bound.source.place, bound.source.version),
-        AboveWorstCase(name, ratio),
-        note=f"{NOTE} {more}".strip(),
-        ours=True,
+    return tuple(
+        Claim(
+            f"{name}.worst_case",
+            f"{source.place} is above the worst case over its class at every place of its table.",
+            Kind.THEOREM.at(source.place, source.version),
+            AboveWorstCase(name, ratio),
+            note=f"{NOTE} {more}".strip(),
+            ours=True,
+        )
+        for name, ratio in least.items()
+        for source in [BOUNDS[name].source]
     )

@@ -1,9 +1,8 @@
-"""How often the sampled checks are wrong, on statements whose truth is known.
+"""How often the t tests of ``fedbounds validate`` are wrong, on statements whose truth is known.
 
     python tests/benchmarks/false_alarms.py [--repetitions 1000] [--write]
 
-Two sampled checks, each with an error rate of 0.05: ``judge``, the t tests of ``fedbounds validate`` over seeds with
-all rows of a run together, and ``DominatesSampled``, which looks after every draw. The statements say that an
+``judge`` tests over seeds, all rows of a run together, at an error rate of 0.05. The statements say that an
 expectation is at most a bound: at equality (where a test errs most often), false by a billionth (which no sample can
 tell from equality), true or false by a margin. A word is an error where the column says so. t tests promise their error
 rate for means that are nearly normal; rows on other laws show what becomes of it. ``--write`` puts the table into
@@ -22,15 +21,11 @@ from results import machine, options, publish, table
 from scipy import stats
 
 from empirics.measuring.estimates import Estimate
-from paper_checks.claims.checkers import DominatesSampled
-from paper_checks.claims.claim import Book, Status
 from paper_checks.validation.comparison import ERROR_RATE, judge, Verdict
 
 Array = np.ndarray[Any, Any]
-Laws = dict[str, tuple[Callable[[np.random.Generator, int], Array], dict[str, float]]]
 
 CLIENTS, SAMPLES, DIMENSION = (1, 2, 4, 8), 20, 5
-MOST = 400
 
 
 def gaps(random: np.random.Generator, seeds: int, clients: int) -> Array:
@@ -62,25 +57,6 @@ def validated(draw: Callable[..., Array], factor: float, seeds: int, repetitions
         yield from ("holds",) if Verdict.HOLDS_HERE in words else ()
 
 
-LAWS: Laws = {
-    "exponential": (lambda random, n: random.exponential(1.0, n), {"mean_square": 2.0}),
-    "lognormal": (lambda random, n: random.lognormal(-0.5, 1.0, n), {"mean_square": float(np.e)}),
-    "0 or 10": (lambda random, n: 10.0 * (random.random(n) < 0.1), {"cap": 10.0}),
-    "beta, at most 2": (lambda random, n: 2 * random.beta(2.0, 2.0, n), {"cap": 2.0}),
-}
-"""Laws of the mean 1, and what the check is told of their upper tail."""
-
-
-def sampled(law: str, factor: float, repetitions: int) -> Iterator[str]:
-    """The word on each series of draws, for the statement that the expectation is at most factor."""
-    draw, told = LAWS[law]
-    words = {Status.FAILS: "violated", Status.HOLDS: "holds"}
-    for repetition in range(repetitions):
-        numbers = draw(np.random.default_rng([repetition, len(law)]), MOST)
-        check = DominatesSampled(float(factor), numbers.__getitem__, ERROR_RATE, MOST, **told)
-        yield from filter(None, [words.get(check(Book()).status)])
-
-
 def row(check: str, truth: str, wrong: str, words: Iterator[str], repetitions: int, promised: bool) -> dict[str, Any]:
     """How often each word was said; the upper end is that of a 95 % interval of the rate of wrong words."""
     count = Counter(words)
@@ -110,10 +86,6 @@ def rows(repetitions: int) -> Iterator[dict[str, Any]]:
             words = validated(draw, factor, seeds, repetitions)
             check = f"t tests, {name}, {seeds} seeds, {len(CLIENTS)} rows"
             yield row(check, truth, wrong, words, repetitions, promised=draw is gaps)
-    for law in LAWS:
-        for truth, factor, wrong in TRUTHS:
-            words = sampled(law, factor, repetitions)
-            yield row(f"bets, up to {MOST} draws, {law}", truth, wrong, words, repetitions, promised=True)
 
 
 def above(found: dict[str, Any]) -> bool:
@@ -130,7 +102,7 @@ def main() -> int:
     loud = [f"{r['check']}, {r['statement']}" for r in found if above(r)]
     said = f"Above the promised error rate beyond chance: {'; '.join(loud) or 'none'}."
     publish(
-        "# Sampled checks: how often they are wrong\n\n"
+        "# t tests: how often they are wrong\n\n"
         "Written by `python tests/benchmarks/false_alarms.py --write`, whose docstring says what is measured.\n"
         f"Error rate of every check: {ERROR_RATE:g}. {machine()}.\n\n{table(found)}\n\n{said}\n",
         asked.write,

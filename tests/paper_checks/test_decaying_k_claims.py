@@ -13,8 +13,8 @@ from bounds.vocabulary import runtime as W, smoothness as L, step_size as eta
 from paper_checks.claims.checkers import States
 from paper_checks.claims.claim import Book, Status
 from paper_checks.claims.decaying_k import CLAIMS
-from paper_checks.claims.decaying_k.by_hand.scalar import Scalars
 from paper_checks.claims.decaying_k.common import CAP, TAU
+from paper_checks.claims.parabolas import Scalars
 from paper_checks.claims.review import review
 
 BY_NAME = {c.name: c for c in CLAIMS}

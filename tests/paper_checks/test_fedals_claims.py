@@ -16,10 +16,9 @@ from empirics.algorithms.layers import LocalModels
 from empirics.algorithms.layerwise import EarlySteps, fedals
 from paper_checks.claims.checkers import Requires
 from paper_checks.claims.claim import Book, Claim, Status
-from paper_checks.claims.fedals import algorithms, CLAIMS, controls, needed
-from paper_checks.claims.fedals.by_hand import listings
-from paper_checks.claims.fedals.by_hand.walks import Walk
+from paper_checks.claims.fedals import CLAIMS, listings, needed
 from paper_checks.claims.fedals.common import NONNEGATIVE
+from paper_checks.claims.fedals.walks import Walk
 
 
 def claim(name: str) -> Claim:
@@ -217,18 +216,19 @@ def test_control_variables_of_version_1_stay_at_zero_so_that_its_algorithm_4_is_
     """The listing's counter rounds*tau + t in plain numbers, and both listings run."""
     reached = [(r, t) for r in range(1, 9) for t in range(3) if (r * 3 + t) % 3 == 0]
     assert {t for _, t in reached} == {0}  # the head's walk h_{k,r,0} - h_{k,r,t} is then none
-    both = controls.listing(else_if=True)
-    alone = listings.FedAls(algorithms.TAU, algorithms.ALPHA, 1, listings.to_the_letter, else_if=True)
-    assert both.run(5) == alone.run(5)
-    assert both.controls == [(0, 0), (0, 0)]
+    both, alone = (
+        listings.Listing(first=1, to_the_letter=True, else_if=True, controls=controls) for controls in (True, False)
+    )
+    assert (both.run(5) == alone.run(5)).all()
+    assert not both.controls.any()
     assert known("algorithm_4.else_if") is known("algorithm_4.head") is Status.FAILS
 
 
 def test_algorithm_4_with_walks_of_whole_periods_reaches_the_optimum():
-    end, best = listings.intended_controls(60, 3, 2), listings.optimum()
-    assert [float(x) for x in end] == pytest.approx([float(x) for x in best], abs=1e-6)
-    printed = controls.listing().run(60)
-    assert max(abs(float(x - b)) for x, b in zip(printed, best, strict=True)) > 0.1
+    best = listings.OPTIMUM
+    assert not listings.gradients(np.array([best, best])).sum(0).any()
+    assert max(abs(listings.intended_controls(60, 3, 2) - best)) < 1e-6
+    assert max(abs(listings.Listing(first=1, to_the_letter=True, controls=True).run(60) - best)) > 0.1
 
 
 def test_the_listing_of_algorithm_2_is_powers_of_affine_maps():
@@ -240,13 +240,34 @@ def test_the_listing_of_algorithm_2_is_powers_of_affine_maps():
             c, h = np.array(centre, dtype=float), np.array(curvature, dtype=float)
             ends.append(c + np.linalg.matrix_power(np.eye(2) - h / 8, 3) @ (theta - c))
         theta = sum(ends) / 2
-    assert [float(x) for x in listings.fedavg(6, 3)] == pytest.approx(list(theta), rel=1e-12)
+    assert [float(x) for x in listings.trained("fedavg()", 6, 3).model] == pytest.approx(list(theta), rel=1e-12)
+
+
+def test_what_is_trained_is_averaged_and_corrected_step_by_step():
+    """FedALS and SCAFFOLD once more, all iterates in one loop."""
+    models = walked = np.array([listings.START] * 2)
+    shared = own = np.full((2, 2), F(0))
+    averaged = models
+    for step in range(1, 13):
+        averaged = averaged - listings.STEP * listings.gradients(averaged)
+        models = models - listings.STEP * (listings.gradients(models) + shared - own)
+        for part, period in ((1, 3), (0, 6)):
+            if step % period == 0:
+                averaged = listings.with_part(averaged, part, sum(averaged[:, part]) / 2)
+        if step % 3 == 0:
+            own = own - shared + (walked - models) / (3 * listings.STEP)
+            shared, models = sum(own) / 2, np.array([sum(models) / 2] * 2)
+            walked = models
+    assert (listings.trained("fedals(alpha=2)", 4, 3).model == sum(averaged) / 2).all()
+    scaffold = listings.trained("scaffold()", 4, 3)
+    assert (scaffold.model == models[0]).all()
+    assert (scaffold.memory["control"] == own).all()
 
 
 def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_do():
-    rounds, period, alpha = 6, algorithms.TAU, algorithms.ALPHA
+    rounds, period, alpha = 6, listings.TAU, listings.ALPHA
     whole = [s for s in range(1, rounds * period + 1) if s % (alpha * period) == 0]
-    runs = {"printed": algorithms.version_2(), "printed_v1": algorithms.version_1()}
+    runs = {"printed": listings.Listing(), "printed_v1": listings.Listing(first=1, else_if=True)}
     for reading in ("intended", *runs):
         made = fedals(alpha=alpha, reading=reading)
         periods = next(keeper.sharing for keeper in made.remember if isinstance(keeper, LocalModels))

@@ -59,12 +59,12 @@ def test_a_planted_error_is_a_finding(own, run):
         ("idle", ("'idle'", "condition")),
         ("never", ("conditions",)),
         ("letters", ("x stands for gradient_variance and initial_gap",)),
-        ("twinned", ("twin",)),
+        ("twinned", ("the reference",)),
         ("theorem", ("algorithm",)),
     ):
         status, out, _ = run("check", f"{own}:{name}")
         assert (status, [word for word in named if word not in out]) == (1, []), name
-        assert out.count("WRONG") == (2 if name in ("unit", "sign") else 1)  # their twin sees these too
+        assert out.count("WRONG") == (2 if name in ("unit", "sign") else 1)  # their reference sees these too
 
 
 def test_bounds_and_claims_are_checked_apart_and_idle_options_are_refused(own, refused):

@@ -11,7 +11,7 @@ from paper_checks.audit.records import as_json, ordered
 from paper_checks.audit.report import files
 from paper_checks.audit.running import audit
 from paper_checks.audit.terminal import show
-from paper_checks.claims.checkers import Computed, Open, Same
+from paper_checks.claims.checkers import Open, Same
 from paper_checks.claims.claim import Claim, Defect, Finding, Grade, Kind, Repair, Status
 from paper_checks.claims.review import Review
 
@@ -30,7 +30,7 @@ NASTY = 'a < b & "c" <script>alert(1)</script> | x_1 * y_2\nsecond line \\ end'
 
 
 def saying(status, evidence, **witness):
-    return Computed("says it", lambda book: Finding(status, Grade.EXACT, evidence, witness))
+    return lambda book: Finding(status, Grade.EXACT, evidence, witness)
 
 
 def made(name, check, known, paper="fedals", **more):

@@ -1,23 +1,23 @@
-"""The checkers: few and general. A check is a checker with its arguments, called with the book of bounds."""
+"""The checkers: few and general. A check is a function of the book of bounds, or a checker with its arguments."""
 
 from .algebra import ArgminIs, derivative_is, Same
 from .conditions import ImpliedBy, Satisfies
-from .formulas import At, Derivative, Formula, resolve, Term, term, Total
+from .formulas import At, Derivative, Formula, number, rational, resolve, Term, term, Total
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
-from .plain import agreed, All, Computed, Open, Readings, Refuted, undecided
-from .sampled import DominatesSampled
+from .numbers import short
+from .plain import agreed, All, Open, Readings, Refuted
 from .stated import EdgeIs, Requires, requires, States
-from .tables import averages_to, counts_to, exact, Mean, mean, noise, Ordered, Prints, sums_to
-from .trends import SlopeIs, TrendReproduces
+from .tables import averages_to, each, exact, Mean, mean, noise, Ordered, Prints
+from .trends import SlopeIs
 from .units import MeasuredIn
 from .vacuity import Informative
 from .worst import AboveWorstCase
 
 __all__ = [
-    "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Computed", "Derivative", "Dominates", "DominatesSampled",
-    "EdgeIs", "Formula", "ImpliedBy", "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered",
-    "Prints", "Readings", "Refuted", "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total",
-    "TrendReproduces", "agreed", "averages_to", "counts_to", "derivative_is", "exact", "mean", "noise", "requires",
-    "resolve", "sums_to", "term", "undecided",
+    "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Derivative", "Dominates", "EdgeIs", "Formula", "ImpliedBy",
+    "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints", "Readings", "Refuted",
+    "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total", "agreed", "averages_to",
+    "derivative_is", "each", "exact", "mean", "noise", "number", "rational", "requires", "resolve", "short",
+    "term",
 ]  # fmt: skip

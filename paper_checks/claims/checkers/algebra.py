@@ -54,17 +54,13 @@ class Same:
         left, right = resolve(self.left, book), resolve(self.right, book)
         witness = _differ(left, right, self.where)
         if witness is None:
-            proved = self._symbolic(left - right)
+            off = left - right
+            proved = sp.expand(off) == 0 or (off.count_ops() < SIMPLIFIED and sp.simplify(off) == 0)
             pieces = ", and a search finds no piece where they differ" if (left - right).has(*PIECES) else ""
             how = "equal symbolically" if proved else f"equal at {POINTS} generic points to 40 digits{pieces}"
             return Finding(Status.HOLDS, Grade.PROVED if proved else Grade.SEARCHED, how)
         said = f"at the witness {side_by_side(value(left, witness), value(right, witness))}"
         return Finding(Status.FAILS, Grade.EXACT, *self._way(book, left, right, said, witness))
-
-    def _symbolic(self, difference: sp.Expr) -> bool:
-        if difference == 0 or sp.expand(difference) == 0:
-            return True
-        return bool(difference.count_ops() < SIMPLIFIED and sp.simplify(difference) == 0)
 
     def _way(self, book: Book, left: sp.Expr, right: sp.Expr, said: str, witness: Point) -> Any:
         """Evidence, witness, and whether the difference is the audited one."""
@@ -181,9 +177,12 @@ class ArgminIs:
         if self.by in printed.free_symbols:
             raise ClaimError(f"the minimiser of {self.by.name} is given in terms of {self.by.name} itself")
         slope = slope_of(of, self.by)
-        inside = self._inside(of, printed)
+        drawn = points((of, printed), 8 * POINTS, self.where)
+        inside = list(islice((p for p in drawn if self._possible(value(printed, p))), POINTS))
         if not inside:
-            return self._silent(of, printed)
+            point = next(points((of, printed), 1, self.where))
+            said = f"the printed minimiser is {shown(value(printed, point))}, which is no value of {self.by.name}"
+            return Finding(Status.FAILS, Grade.EXACT, said, self._words(point), self.ratio is None)
         for point in inside:
             at = {**point, self.by: value(printed, point)}
             if not self._stationary(slope, printed, point):
@@ -198,11 +197,6 @@ class ArgminIs:
         said = f"slope 0 there, negative before and positive after, along the axis at {POINTS} generic points"
         return Finding(Status.HOLDS, Grade.SEARCHED, said)
 
-    def _inside(self, of: sp.Expr, printed: sp.Expr) -> list[dict[Quantity, Any]]:
-        """Points at which the printed formula is a value that the quantity can have; none if it never is."""
-        tried = points((of, printed), 8 * POINTS, self.where)
-        return list(islice((p for p in tried if self._possible(value(printed, p))), POINTS))
-
     def _lower(self, of: sp.Expr, printed: sp.Expr, inside: list[Any]) -> dict[Quantity, Any] | None:
         """A point found by a search at which another value of the quantity gives less than the printed one."""
         lowest = of.xreplace({self.by: printed})
@@ -211,22 +205,14 @@ class ArgminIs:
         found = (p for p in cloud.best(starts) if self._possible(value(printed, p)))
         return next((p for p in found if excess(of, lowest, p) < 0), None)
 
-    def _silent(self, of: sp.Expr, printed: sp.Expr) -> Finding:
-        point = next(points((of, printed), 1, self.where))
-        said = f"the printed minimiser is {shown(value(printed, point))}, which is no value of {self.by.name}"
-        return Finding(Status.FAILS, Grade.EXACT, said, self._words(point), self.ratio is None)
-
     def _words(self, point: Point) -> dict[str, str]:
         """The point without the quantity that is minimised over."""
         return words({q: v for q, v in point.items() if q != self.by})
 
     def _possible(self, number: sp.Expr) -> bool:
         domain = self.by.card.domain
-        return bool(number > 0 and number >= domain.low and number <= domain.high) or self._rounded(number)
-
-    def _rounded(self, number: sp.Expr) -> bool:
-        """Counts are treated as real numbers here, those below 1 too."""
-        return self.by.card.domain.whole and bool(number > 0)
+        # Counts are treated as real numbers here, those below 1 too.
+        return bool(number > 0 and (domain.whole or (number >= domain.low and number <= domain.high)))
 
     def _stationary(self, slope: sp.Expr, printed: sp.Expr, point: Point) -> bool:
         """Whether the slope vanishes but for rounding, against the sizes of its terms."""

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bounds.quantities import CLASSES, CLIENTS, quantities_of, Quantity
+from bounds.quantities import quantities_of, Quantity
 from bounds.vocabulary import classes, clients
 
 from .numbers import opened, Point, true_at, value
-from .points import Within
+from .points import counts_members, Within
 
 Array = np.ndarray[Any, Any]
 
@@ -46,13 +46,18 @@ class Cloud:
 
     def best(self, starts: Sequence[Point] = ()) -> Iterator[dict[Quantity, Any]]:
         """The best points found, as rational numbers that meet the conditions; ``starts`` are points known to do so."""
-        axes = [_Axis.of(q, self) for q in self._free]
+        wanted = quantities_of((*self.terms, *self.conditions))
+        axes = [_Axis.of(q, self) for q in wanted if not counts_members(q, wanted)]
         evaluate = self._compiled(axes)
         random = np.random.default_rng(self.seed)
         width = sum(a.width for a in axes)
         if not width:
             return
-        known = [np.concatenate([a.back(p[a.q]) for a in axes]) for p in starts[-STARTS:] if self._fits(p)]
+        known = [
+            np.concatenate([a.back(p[a.q]) for a in axes])
+            for p in starts[-STARTS:]
+            if all(len(v) == MEMBERS for v in p.values() if isinstance(v, tuple))
+        ]
         cloud = np.vstack([random.random((FIRST, width)), *known])
         scores = evaluate(cloud)
         with np.errstate(all="ignore"):
@@ -65,18 +70,10 @@ class Cloud:
         for i in order:
             yield from self._exact(axes, cloud[i])
 
-    @property
-    def _free(self) -> list[Quantity]:
-        wanted = quantities_of((*self.terms, *self.conditions))
-        return [q for q in wanted if not _counts(q, wanted)]
-
     def _of_listed(self, q: Quantity) -> bool:
         """Whether it counts a part of the clients, where lists say how many clients there are."""
         wanted = quantities_of((*self.terms, *self.conditions))
         return q.card.at_most == clients and any(w.card.per_client for w in wanted)
-
-    def _fits(self, point: Point) -> bool:
-        return all(len(v) == MEMBERS for v in point.values() if isinstance(v, tuple))
 
     def _compiled(self, axes: Sequence[_Axis]) -> Callable[[Array], Array]:
         """Scores of points given as rows of the unit cube; minus infinity where a condition fails."""
@@ -86,7 +83,8 @@ class Cloud:
         counted = {q: sp.Integer(MEMBERS) for q in (clients, classes) if q not in letters}
         caps = [a.q <= a.q.card.at_most for a in axes if a.q.card.at_most in letters]
         caps += [a.q <= MEMBERS for a in axes if self._of_listed(a.q)]
-        wanted = [*self.terms, sp.And(*_each(self.conditions), *caps)]
+        # Equations cannot be met by chance, and are left to the exact points.
+        wanted = [*self.terms, sp.And(*(c for c in self.conditions if not isinstance(c, sp.Eq)), *caps)]
         plain = [opened(w, listed).xreplace({**fixed, **counted}) for w in wanted]
         names = [name for a in axes for name in a.letters]
         code = sp.lambdify(names, plain, modules="numpy", cse=True)
@@ -108,14 +106,14 @@ class Cloud:
             point |= {q: sp.Integer(MEMBERS) for q in wanted if q not in point}
             conditions = (*self.conditions, *(q <= c for q in point if (c := q.card.at_most) in point))
             conditions += tuple(q <= MEMBERS for q in point if self._of_listed(q))
-            if not self._inside(point) or not all(true_at(c, point) for c in conditions):
-                continue
-            if all(value(t, point).is_real for t in self.terms):
+            numbers = ((q, number) for q, v in point.items() for number in (v if q.card.axis else (v,)))
+            inside = all(_within(q, number, self.within or {}) for q, number in numbers)  # rounding may move one out
+            if (
+                inside
+                and all(true_at(c, point) for c in conditions)
+                and all(value(t, point).is_real for t in self.terms)
+            ):
                 yield point
-
-    def _inside(self, point: Point) -> bool:
-        """Whether rounding has left every number in its domain and interval."""
-        return all(_within(q, m, self.within or {}) for q, v in point.items() for m in (v if q.card.axis else (v,)))
 
 
 def _within(q: Quantity, number: sp.Rational, within: Within) -> bool:
@@ -126,16 +124,6 @@ def _within(q: Quantity, number: sp.Rational, within: Within) -> bool:
     if not number <= (sp.Rational(str(high)) if math.isfinite(high) else sp.oo):
         return False
     return not ((domain.open_low and number == domain.low) or (domain.open_high and number == domain.high))
-
-
-def _each(conditions: Sequence[sp.Basic]) -> list[sp.Basic]:
-    """Conditions for the cloud: equations cannot be met by chance there, and are left to the exact points."""
-    return [c for c in conditions if not isinstance(c, sp.Eq)]
-
-
-def _counts(q: Quantity, wanted: Sequence[Quantity]) -> bool:
-    axis = {clients: CLIENTS, classes: CLASSES}.get(q)
-    return axis is not None and any(w.card.axis == axis for w in wanted)
 
 
 def _parts(axes: Sequence[_Axis], rows: Array) -> Iterator[tuple[_Axis, Array]]:
@@ -217,16 +205,18 @@ class _Axis:
         return high
 
     def rational(self, u: Array, digits: int) -> Any:
-        """The value (a tuple for members) as rational numbers of so many digits."""
+        """The value (a tuple for members) as rational numbers of this many digits."""
         numbers = self.numbers(u[None])[0]
         if self.q.card.domain.simplex:
             parts = [sp.Rational(f"{max(float(x), 0):.{digits}g}") for x in numbers]
             return tuple(p / sum(parts) for p in parts)
-        found = tuple(sp.Rational(repr(float(x)) if digits > 16 else self._short(float(x), digits)) for x in numbers)
+        if digits > 16:
+            found = tuple(sp.Rational(repr(float(x))) for x in numbers)
+        elif self.q.card.domain.whole:
+            found = tuple(sp.Rational(str(int(x))) for x in numbers)
+        else:
+            found = tuple(sp.Rational(f"{float(x):.{digits}g}") for x in numbers)
         return found if self.q.card.axis else found[0]
-
-    def _short(self, number: float, digits: int) -> str:
-        return str(int(number)) if self.q.card.domain.whole else f"{number:.{digits}g}"
 
 
 def logs(large: Array, small: Array) -> Array:
@@ -234,6 +224,3 @@ def logs(large: Array, small: Array) -> Array:
     both = (large > 0) & (small > 0)
     size = np.abs(large) + np.abs(small)
     return np.where(both, np.log(large) - np.log(small), 100 * (large - small) / np.where(size > 0, size, 1))
-
-
-__all__ = ["Cloud", "logs"]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import sympy as sp
 
 from bounds.core import Bound
-from bounds.quantities import Quantity
+from bounds.operators import bind
+from bounds.quantities import quantities_of, Quantity
 
 from ..claim import Book, ClaimError, without_floats
 
+Exact: TypeAlias = int | Fraction
 Formula: TypeAlias = str | Bound | sp.Basic | int | Callable[[Book], sp.Basic]
 """A bound, or its name, stands for its right-hand side with abbreviations written out."""
 
@@ -37,7 +40,7 @@ def _written(of_bound: sp.Basic) -> sp.Basic:
 
 
 def slope_of(expression: sp.Expr, by: Quantity, order: int = 1) -> sp.Expr:
-    """The derivative; along an axis, for all members moved alike. Refused where that is not what SymPy would take."""
+    """The derivative; along an axis, all members moved by the same amount. Refused where SymPy would take another."""
     if by.card.domain.simplex:
         raise ClaimError(f"no derivative in {by.name}: the weights sum to 1, so that none can move alone")
     slope = expression.diff(by, order)
@@ -100,3 +103,16 @@ def term(bound: str, *names: str) -> Term:
 def relations(bound: Bound) -> tuple[sp.Basic, ...]:
     """The numeric conditions of a bound, abbreviations written out."""
     return tuple(_written(relation) for relation in bound.relations)
+
+
+def number(book: Book, name: str, **values: Exact | Sequence[Exact]) -> Fraction:
+    """A bound's right-hand side at exact numbers by quantity name; its conditions are not checked."""
+    expression = book[name].expr
+    used = {q: values[q.name] for q in quantities_of([expression])}
+    put = {q: tuple(map(sp.Rational, v)) if isinstance(v, Sequence) else sp.Rational(v) for q, v in used.items()}
+    return rational(bind(expression, put))
+
+
+def rational(number_: sp.Expr) -> Fraction:
+    """SymPy's rational number as a fraction."""
+    return Fraction(int(number_.p), int(number_.q))

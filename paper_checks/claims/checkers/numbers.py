@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from decimal import Context, ROUND_FLOOR
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -130,7 +131,7 @@ def _as_sympy(number: Any) -> sp.Expr:
 
 
 def true_at(relation: sp.Basic, point: Point) -> bool:
-    """Whether a relation holds at a point, for every member where it speaks of members; False where undefined."""
+    """Whether a relation holds at a point, for every member where it is about members; False where undefined."""
     if isinstance(relation, (bool, BooleanAtom)):
         return bool(relation)
     if isinstance(relation, sp.And):
@@ -150,7 +151,7 @@ def _true_once(relation: sp.Basic, point: Point) -> bool:
 
 
 def turned(expression: sp.Basic, point: Point) -> list[Point]:
-    """The point once, or with each member first in turn where the expression speaks of members outside of sums."""
+    """The point once, or with each member first in turn where the expression is about members outside of sums."""
     if not any(varies(expression, axis) for axis in AXES):
         return [point]
     members = max((len(v) for v in point.values() if isinstance(v, tuple)), default=1)
@@ -178,3 +179,8 @@ def side_by_side(left: sp.Expr, right: sp.Expr, between: str = "against") -> str
     with mpmath.workdps(DIGITS):
         share = float(sp.N((left - right) / abs(right), DIGITS))
     return f"{text} ({'more' if share > 0 else 'less'} by a share of {abs(share):.2g})"
+
+
+def short(number_: Fraction | float) -> str:
+    """A number for evidence."""
+    return str(number_) if isinstance(number_, (int, Fraction)) and len(str(number_)) < 10 else f"{float(number_):.6g}"

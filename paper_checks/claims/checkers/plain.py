@@ -1,24 +1,12 @@
-"""Checks that are no formula: a computation of its own, several readings of one text, and what no machine decides."""
+"""Checks made of others: all of several, readings of one text, the opposite of a statement; and open claims."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..claim import Book, Check, Claim, ClaimError, Finding, Grade, judged, Passage, Status
-
-
-@dataclass(frozen=True)
-class Computed:
-    """A computation written for one claim: ``run(book)`` returns the finding, ``takes`` says what it does."""
-
-    takes: str
-    run: Callable[[Book], Finding]
-
-    def __call__(self, book: Book) -> Finding:
-        return self.run(book)
-
+from ..claim import Book, Check, ClaimError, Finding, Grade, judged, Status
 
 WEAKEST = (Grade.READ, Grade.SAMPLED, Grade.SEARCHED, Grade.EXACT, Grade.PROVED)
 
@@ -41,7 +29,7 @@ def _with(found: Mapping[str, Finding], status: Status) -> set[str]:
 
 @dataclass(frozen=True)
 class All:
-    """Every one of the named checks must hold; the first that does not speaks for all.
+    """Every one of the named checks must hold; the finding is that of the first that does not.
 
     ``wrong`` are the checks audited as failing: with it, another set of failing checks is another way of failing.
     """
@@ -119,13 +107,8 @@ class Open:
         return Finding(Status.OPEN, Grade.READ, self.reason)
 
 
-def undecided(name: str, words: str, passage: Passage, reason: str, **more: str) -> Claim:
-    """A claim that is open for the reason given; ``more`` are its note and readings."""
-    return Claim(name, words, passage, Open(reason), Status.OPEN, **more)  # type: ignore[arg-type]
-
-
 def agreed(pairs: Mapping[str, tuple[Any, Any]], digits: int = 12) -> Finding:
-    """Whether pairs of computed numbers, (found, wanted) by what they say, agree to so many digits."""
+    """Whether pairs of computed numbers, (found, wanted) by name, agree to this many digits."""
     off = {
         name: f"{float(found):.9g} against {float(wanted):.9g}"
         for name, (found, wanted) in pairs.items()

@@ -25,8 +25,8 @@ SPREAD = 3.0
 PLAIN = tuple(sp.Rational(n, d) for n, d in ((2, 1), (3, 1), (1, 2), (5, 1), (1, 5), (1, 4), (10, 1), (1, 10)))
 """The numbers of plain points, which read more easily as a counterexample."""
 PLAIN_SHARE, PLAIN_MOST, PLAIN_TRIED = 6, 6, 4
-"""One in so many points is plain, up to so many, with so many draws for each. They come first, so that a counterexample
-is one of them where it can be."""
+"""The first points are plain, so that a counterexample is one of them if it can be: one in six, at most six, and how
+many draws each may take."""
 MOVES = 30
 """Quantities of conditions that fail are drawn again, one at a time, this often."""
 FIRST = 60
@@ -161,9 +161,7 @@ class _Draw:
         return self._solved(point)
 
     def _counted(self, q: Quantity) -> bool:
-        """Whether it is the number of members of an axis that is in use."""
-        axis = {clients: CLIENTS, classes: CLASSES}.get(q)
-        return axis is not None and q not in self.given and any(w.card.axis == axis for w in self.wanted)
+        return q not in self.given and counts_members(q, self.wanted)
 
     def _value(self, q: Quantity, members: int, point: Point, random: np.random.Generator) -> Any:
         if q.card.axis and q.card.domain.simplex:
@@ -196,6 +194,12 @@ class _Draw:
                         point[q] = inside
                         break
         return point
+
+
+def counts_members(q: Quantity, wanted: Sequence[Quantity]) -> bool:
+    """Whether a quantity is the number of members of an axis that is in use."""
+    axis = {clients: CLIENTS, classes: CLASSES}.get(q)
+    return axis is not None and any(w.card.axis == axis for w in wanted)
 
 
 @lru_cache(maxsize=512)
@@ -245,7 +249,7 @@ def _weights(members: int, random: np.random.Generator, edges: float, most: int)
 def _capped(
     q: Quantity, value: sp.Rational, cap: sp.Rational | None, random: np.random.Generator, edges: float, parts: int
 ) -> sp.Rational:
-    """What cannot exceed another quantity is drawn as a share of it, in so many parts."""
+    """What cannot exceed another quantity is drawn as a share of it, in ``parts`` parts."""
     if cap is None:
         return value
     if random.random() < edges / 2:
@@ -274,7 +278,7 @@ def _one(q: Quantity, random: np.random.Generator, within: Within, edges: float)
 
 
 def _count(low: int, high: float, narrowed: bool, random: np.random.Generator) -> sp.Integer:
-    """A whole number: mostly small, at times up to 2000 more; by size over the whole of an interval that is given."""
+    """An integer: mostly small, at times up to 2000 more; by size over the whole of an interval that is given."""
     if narrowed and high - low > 2000:
         size = (high - low) ** random.uniform()
         return sp.Integer(low + min(int(size), int(high) - low))

@@ -10,10 +10,9 @@ import sympy as sp
 from bounds.assumptions import Assumption
 from bounds.quantities import Quantity
 
-from ..claim import Book, fails, Finding, Grade, holds, Status
+from ..claim import Book, Check, fails, Finding, Grade, holds, Status
 from .formulas import Formula, relations, resolve
 from .numbers import near, shown, true_at, value, words
-from .plain import Computed
 from .points import points
 
 NUDGE = sp.Rational(1, 10**9)
@@ -41,7 +40,7 @@ class Requires:
 
 @dataclass(frozen=True)
 class States:
-    """A catalogue bound has this relation, exactly these numeric conditions and assumptions, and so many in words.
+    """A catalogue bound has this relation, exactly these numeric conditions and assumptions, and this number in words.
 
     Numeric conditions are compared as functions: same sense, and the same difference of the sides at generic points.
     That they can be met together is checked as well.
@@ -136,7 +135,7 @@ class EdgeIs:
         return holds(f"the conditions end there at {PLACES} generic points", Grade.SEARCHED)
 
 
-def requires(asked: Mapping[str, tuple[sp.Basic, ...]]) -> Computed:
+def requires(asked: Mapping[str, tuple[sp.Basic, ...]]) -> Check:
     """The numeric conditions of each bound are exactly these relations, whatever their order."""
 
     def compare(book: Book) -> Finding:
@@ -145,4 +144,4 @@ def requires(asked: Mapping[str, tuple[sp.Basic, ...]]) -> Computed:
                 return fails(f"{name}: {'; '.join(off)}", {"bound": name})
         return holds(f"the numeric conditions of {', '.join(asked)} are those of the text, written out again")
 
-    return Computed("compares the numeric conditions with those read from the text", compare)
+    return compare

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise, product
 from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple, TypeVar
@@ -83,33 +84,13 @@ class Prints:
         return not self.wrong or off == set(self.wrong)
 
 
-def _paired(parts: Mapping[str, Sequence[str]], printed: Mapping[str, str]) -> None:
-    """Every printed number has parts, and all parts a printed number: a misspelt key would drop a comparison."""
-    if odd := set(parts) ^ set(printed):
-        raise ClaimError(f"parts and printed numbers must have the same keys; only one of them has {sorted(odd)}")
-    if empty := [key for key, numbers in parts.items() if not numbers]:
-        raise ClaimError(f"there are no parts for {', '.join(empty)}")
-
-
-def sums_to(parts: Mapping[str, Sequence[str]], printed: Mapping[str, str], wrong: Wrong = ()) -> Prints:
-    """Printed parts add up to the printed totals, up to their rounding."""
-    _paired(parts, printed)
-    sums = {key: sum(map(exact, numbers), Fraction(0)) for key, numbers in parts.items()}
-    slack = {key: sum((half_unit(n) for n in numbers), Fraction(0)) for key, numbers in parts.items()}
-    return Prints(printed, sums, slack, wrong)
-
-
 def averages_to(parts: Mapping[str, Sequence[str]], printed: Mapping[str, str], wrong: Wrong = ()) -> Prints:
-    """Printed parts have the printed means, up to their rounding."""
-    _paired(parts, printed)
+    """Printed parts have the printed means, up to their rounding; each printed number has parts."""
+    if odd := set(parts) ^ set(printed) | {key for key, numbers in parts.items() if not numbers}:
+        raise ClaimError(f"parts and printed numbers must have the same keys, and some parts; got {sorted(odd)}")
     means = {key: sum(map(exact, n), Fraction(0)) / len(n) for key, n in parts.items()}
     slack = {key: sum((half_unit(x) for x in n), Fraction(0)) / len(n) for key, n in parts.items()}
     return Prints(printed, means, slack, wrong)
-
-
-def counts_to(counted: Callable[[], Mapping[str, int]], printed: Mapping[str, str], wrong: Wrong = ()) -> Prints:
-    """Things counted when the check runs (parameters, samples) are as many as printed."""
-    return Prints(printed, counted, wrong=wrong)
 
 
 # ---- noise: one rule for the tables of all papers ----
@@ -163,27 +144,39 @@ def mean(cell: Cell) -> Mean:
 def ahead(small: Cell, large: Cell, runs: int | None = None) -> tuple[Fraction, float]:
     """By how much the second is larger, and how much of that is within noise.
 
-    Of two cells of which one has a deviation the other is taken to vary alike; where neither has any the printed digits
-    decide, as if there were no noise.
+    Where one of two cells has a deviation, the other is taken to have the same; where neither has any, the printed
+    digits decide, as if there were no noise.
     """
     one, two = mean(small), mean(large)
     known = one.deviations or two.deviations
     return two.value - one.value, noise(*(one.deviations or known), *(two.deviations or known), runs=runs)
 
 
+def each(row: str, /, **values: Iterable[object]) -> tuple[str, ...]:
+    """The row for every combination of the values, as in ``each("{data} FedAvg < {data} FedALS", data=DATA)``.
+
+    A chain, ``small < middle < large``, stands for one row per ``<``.
+    """
+    rows = []
+    for combination in product(*values.values()):
+        keys = row.format(**dict(zip(values, combination, strict=True))).split(" < ")
+        rows += [f"{small} < {large}" for small, large in pairwise(keys)]
+    return tuple(rows)
+
+
 @dataclass(frozen=True)
 class Ordered:
-    """Reported numbers have the order a sentence speaks of: every pair (smaller, larger) of keys.
+    """Reported numbers have the order that a sentence states: ``pairs`` are rows ``smaller < larger`` of their keys.
 
     Noise is that of ``ahead``. The order FAILS where a pair is in reverse beyond noise. It HOLDS, of the printed means,
-    where all pairs are in order and one beyond noise at the least; the others are named as in order by the means only.
-    Otherwise the table decides nothing, and it is OPEN. All this is so if the deviations are of ``runs`` runs.
+    where all pairs are in order and at least one beyond noise; the others are named as in order by the means only.
+    Otherwise the table decides nothing, and it is OPEN. The deviations are taken to be those of ``runs`` runs.
     ``significant``: the sentence itself asks for more than noise, in every pair. ``wrong`` are the pairs audited as
-    deciding against it, written ``smaller < larger``.
+    deciding against it.
     """
 
     numbers: Mapping[str, Cell]
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[str, ...]
     wrong: tuple[str, ...] = ()
     runs: int | None = None
     significant: bool = False
@@ -191,7 +184,7 @@ class Ordered:
     def __call__(self, book: Book) -> Finding:
         if not self.pairs:
             raise ClaimError("no pairs are given: nothing is compared")
-        cells = {f"{a} < {b}": [mean(_entry(self.numbers, key, "reported")) for key in (a, b)] for a, b in self.pairs}
+        cells = {row: [mean(_entry(self.numbers, key, "reported")) for key in row.split(" < ")] for row in self.pairs}
         found = {pair: ahead(small, large, self.runs) for pair, (small, large) in cells.items()}
         beyond = {pair for pair, (by, most) in found.items() if by > most}
         off = {pair for pair, (by, most) in found.items() if (by < -most if most else by <= 0)}

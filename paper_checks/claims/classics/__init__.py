@@ -1,21 +1,10 @@
-"""Classic theorems: their claims, by source."""
+"""Classic theorems: their claims, by source; runs in rational numbers lie in ``runs``."""
+
+from importlib import import_module
 
 from bounds.core import declared
 
 from ..claim import Claim
-from . import field_guide, li, local_gd, local_sgd, methods, one_machine, stability
 
-SECTIONS = {
-    "Field Guide": field_guide,
-    "Li et al. 2020": li,
-    "Local GD": local_gd,
-    "Local SGD": local_sgd,
-    "SGD on one machine": one_machine,
-    "Hardt et al. 2016": stability,
-    "FedProx, SCAFFOLD, FedNova, ProxSkip": methods,
-}
-"""By source what a file holds; runs in rational numbers lie in ``runs``."""
-
-CLAIMS = declared(Claim, *SECTIONS.values())
-
-__all__ = ["CLAIMS", "SECTIONS"]
+SECTIONS = ("field_guide", "li", "local_gd", "local_sgd", "one_machine", "stability", "methods")
+CLAIMS = declared(Claim, *(import_module(f"{__name__}.{section}") for section in SECTIONS))

@@ -12,22 +12,10 @@ from bounds import vocabulary as q
 from bounds.classics.field_guide import CAPS, GUIDE
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import (
-    At,
-    Dominates,
-    EdgeIs,
-    ImpliedBy,
-    Informative,
-    MeasuredIn,
-    resolve,
-    Same,
-    States,
-    term,
-    Total,
-)
+from ..checkers import At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, resolve, Same, States, term, Total
 from ..claim import Book, Claim, Finding, Kind
-from ..decaying_k.by_hand.scalar import Scalars
-from .runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, paths, pushed_means, UNLIKE
+from ..parabolas import Scalars
+from .runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, MIXED, paths, pushed_means
 
 D2, L, M, T = q.initial_distance_sq, q.smoothness, q.clients, q.rounds
 eta, sigma2, tau, zeta2 = q.step_size, q.gradient_variance, q.local_steps, q.uniform_dissimilarity
@@ -42,8 +30,6 @@ FEDERATION = (
 ZETA = "uniform_dissimilarity"
 SHIFTED, ONE = Scalars.of((6, -3, 0), (2, 2, 2)), Scalars.of((1, 1, 1), (2, 2, 2))
 """Clients of one curvature: between parabolas of different ones no finite zeta stands."""
-
-
 VARIANCE = Fraction(5, 3)
 PUSHED = 8
 """Local steps, each of 1/4, of clients whose curvature is 1 below the minimum and 1/2 above it."""
@@ -75,10 +61,10 @@ def _drifting(book: Book) -> Finding:
 
 
 def _one_round(book: Book) -> Finding:
-    """Lemma 1 on rounds of unlike parabolas without noise, and on a step from the minimum with nothing but noise."""
+    """Lemma 1 on rounds of different parabolas without noise, and on a step from the minimum with nothing but noise."""
 
     def cases() -> Iterator[Case]:
-        problem = UNLIKE
+        problem = MIXED
         rounds = ((3, 12, Fraction(4)), (9, 20, Fraction(-7, 2)), (9, 12, problem.minimiser))
         for steps, step, start in ((steps, Fraction(1, part), start) for steps, part, start in rounds):
             seen = paths(problem, start, 1, steps, step)

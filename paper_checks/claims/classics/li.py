@@ -16,11 +16,10 @@ from bounds.classics.li import LI
 from bounds.operators import ClientMax, ClientSum
 from bounds.units import LOSS
 
-from ..checkers import At, Dominates, ImpliedBy, Informative, MeasuredIn, Same, States, TendsTo
+from ..checkers import At, Dominates, ImpliedBy, Informative, MeasuredIn, Same, short, States, TendsTo
 from ..claim import Book, Check, Claim, Finding, judged, Kind
-from ..decaying_k.by_hand.scalar import Scalars
-from ..decaying_k.common import short
-from .runs import Case, compared, UNLIKE
+from ..parabolas import Scalars
+from .runs import Case, compared, MIXED
 
 B, D2, E, G2 = q.noise_level, q.initial_distance_sq, q.local_steps, q.grad_cap_sq
 Gamma, K, L, N = q.heterogeneity, q.cohort, q.smoothness, q.clients
@@ -48,9 +47,9 @@ def _alone(clients: int, weights: tuple[Fraction, ...] = (), variance: Fraction 
 
 NOISE_ALONE = Fraction(7, 5)
 RUNS = (
-    (UNLIKE, 2, Fraction(4), 3, 2),
-    (UNLIKE, 2, UNLIKE.minimiser, 1, 3),
-    (replace(UNLIKE, variance=NOISE_ALONE), 2, Fraction(4), 9, 1),
+    (MIXED, 2, Fraction(4), 3, 2),
+    (MIXED, 2, MIXED.minimiser, 1, 3),
+    (replace(MIXED, variance=NOISE_ALONE), 2, Fraction(4), 9, 1),
     (_alone(2), 2, Fraction(4), 1, 3),
     (_alone(2, variance=NOISE_ALONE), 2, Fraction(1), 1, 3),
     (_alone(12, variance=NOISE_ALONE), 1, Fraction(1), 1, 1),
@@ -125,18 +124,13 @@ FIRST_STEP = Claim(
 )
 
 
-def _of_recursion(book: Book) -> sp.Expr:
-    """L/2 times the larger of noise and start over gamma + T - 1, with the noise of the recursion of another paper."""
-    return L / 2 * (4 / mu**2 * B + GAMMA * D2) / (GAMMA + T - 1)
-
-
 THEOREM_1 = Claim(
     "classics.li_theorem_1",
     "With all clients (4) bounds the last model's gap, whatever the clients' weights.",
     Kind.THEOREM.at("Theorem 1, eqs. (4), (5)", LI),
     {
         "formula": Same(ONE, _stated(NOISE)),
-        "from the recursion": Same(At(_of_recursion, {B: NOISE}), ONE),
+        "from the recursion": Same(L / 2 * (4 / mu**2 * NOISE + GAMMA * D2) / (GAMMA + T - 1), ONE),
         "unit": MeasuredIn(ONE, LOSS),
         "conditions": States(ONE, (), (*SETTING, "full_participation"), words=1),
         "exact runs": _exact_runs(ONE, everyone=True),
@@ -175,21 +169,16 @@ SAYS = Claim(
     "classics.li_theorem_1.informative",
     "(4) can be smaller than what smoothness says of the start, and tends to 0 with the iterations.",
     Kind.REMARK.at("Theorem 1", LI),
-    {
-        "smaller": Informative(ONE, L / 2 * D2, under=(ONE,)),
-        "limit": TendsTo(ONE, T, sp.oo, sp.S.Zero),
-    },
+    {"smaller": Informative(ONE, L / 2 * D2, under=(ONE,)), "limit": TendsTo(ONE, T, sp.oo, sp.S.Zero)},
     ours=True,
 )
 
-
-_ADMITTED = (sigma_k <= G2, 2 * mu * Gamma <= G2)
 DRIFT = Claim(
     "classics.li_theorem_1.local_steps",
     "For a fixed number of iterations the bound does not fall with the local steps, where no variance exceeds G^2 and "
     "2 mu Gamma is at most G^2.",
     Kind.REMARK.at("Section 3.3", LI),
-    ImpliedBy(ONE, At(ONE, {E: E + 1}), where=(*_ADMITTED, mu <= L)),
+    ImpliedBy(ONE, At(ONE, {E: E + 1}), where=(sigma_k <= G2, 2 * mu * Gamma <= G2, mu <= L)),
     note="Both hold where G^2 and the variances are the smallest that the assumptions admit: a squared gradient "
     "exceeds its variance, and strong convexity bounds Gamma by G^2/(2 mu). Without them it fails: with a tiny G more "
     "than 8 L/mu local steps can lower the bound, through the offset of the step size.",
@@ -197,7 +186,6 @@ DRIFT = Claim(
 )
 
 # ---- unbalanced clients ----
-
 
 NU = N * ClientMax(p_k)
 
@@ -215,6 +203,13 @@ UNBALANCED = Claim(
     "enter as means over the clients, in the drift, in the draw and in the noise: that of (p_k N)^2 is at most nu.",
 )
 
+
+def _distance(book: Book) -> Finding:
+    largest = max(MIXED.gradient(c, Fraction(4)) ** 2 for c in range(3))
+    share = (4 - MIXED.minimiser) ** 2 / (4 * largest / MIXED.strong_convexity**2)
+    return judged(share <= Fraction(1, 4), f"the squared distance is {short(share)} of the bound")
+
+
 START = Claim(
     "classics.li_start",
     "The start is no further from the minimiser than 2 G/mu.",
@@ -223,15 +218,8 @@ START = Claim(
         "from strong convexity": ImpliedBy(
             D2, 4 * G2 / mu**2, where=(mu**2 * D2 <= G2,), squares=((G2 - mu**2 * D2) / mu**2, 3 * G2 / mu**2)
         ),
-        "a run": lambda book: _start(),
+        "a run": _distance,
     },
     note="Half of it would do, a quarter of the squared bound: strong convexity gives mu ||w - w*|| <= ||grad F(w)|| "
     "<= G.",
 )
-
-
-def _start() -> Finding:
-    problem = Scalars.of((5, -2, 1), (2, 1, 3))
-    largest = max(problem.gradient(c, Fraction(4)) ** 2 for c in range(3))
-    share = (4 - problem.minimiser) ** 2 / (4 * largest / problem.strong_convexity**2)
-    return judged(share <= Fraction(1, 4), f"the squared distance is {short(share)} of the bound")

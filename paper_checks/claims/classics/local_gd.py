@@ -12,10 +12,22 @@ from bounds import vocabulary as q
 from bounds.classics.local_gd import LOCAL_GD
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import All, At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, Same, States, Total
+from ..checkers import (
+    All,
+    At,
+    Dominates,
+    EdgeIs,
+    ImpliedBy,
+    Informative,
+    MeasuredIn,
+    number,
+    Same,
+    short,
+    States,
+    Total,
+)
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
-from ..decaying_k.common import number, short
-from .runs import bent, Case, compared, consensus, mean, optimum_dissimilarity, paths, TOGETHER, UNLIKE
+from .runs import bent, Case, compared, consensus, mean, MIXED, ONE_MINIMUM, optimum_dissimilarity, paths
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
 M, T, V, epsilon = q.clients, q.iterations, q.consensus_distance, q.average_gap
@@ -29,15 +41,15 @@ THREE_HALVES = sp.Rational(3, 2)
 
 
 def _every_step(name: str, steps: tuple[Fraction, ...]) -> Check:
-    """The distance after every step of two rounds of unlike parabolas against what the lemma says before it."""
+    """The distance after every step of two rounds of different parabolas against the lemma."""
 
     def cases() -> Iterator[Case]:
-        for step, start in product(steps, (Fraction(4), UNLIKE.minimiser)):
-            for before, after in pairwise(paths(UNLIKE, start, 2, 5, step)):
+        for step, start in product(steps, (Fraction(4), MIXED.minimiser)):
+            for before, after in pairwise(paths(MIXED, start, 2, 5, step)):
                 x = mean(before)
-                yield (mean(after) - UNLIKE.minimiser) ** 2, {
-                    "distance_sq": (x - UNLIKE.minimiser) ** 2, "consensus_distance": consensus(before),
-                    "optimality_gap": UNLIKE.loss(x) - UNLIKE.optimal_loss, "smoothness": 3, "step_size": step,
+                yield (mean(after) - MIXED.minimiser) ** 2, {
+                    "distance_sq": (x - MIXED.minimiser) ** 2, "consensus_distance": consensus(before),
+                    "optimality_gap": MIXED.loss(x) - MIXED.optimal_loss, "smoothness": 3, "step_size": step,
                 }  # fmt: skip
         apart = (Fraction(-1), Fraction(1))  # two clients on either side of the minimum of a bent loss
         moved = mean([x - steps[0] * bent(Fraction(3))(x) for x in apart])
@@ -52,8 +64,8 @@ def _every_step(name: str, steps: tuple[Fraction, ...]) -> Check:
 def _epoch(book: Book) -> Finding:
     def cases() -> Iterator[Case]:
         for problem, steps, start in (
-            (UNLIKE, 4, Fraction(4)), (UNLIKE, 9, UNLIKE.minimiser), (UNLIKE, 2, Fraction(-5, 3)),
-            (TOGETHER, 4, Fraction(4)),
+            (MIXED, 4, Fraction(4)), (MIXED, 9, MIXED.minimiser), (MIXED, 2, Fraction(-5, 3)),
+            (ONE_MINIMUM, 4, Fraction(4)),
         ):  # fmt: skip
             step = Fraction(1, 12 * steps)
             seen = paths(problem, start, 1, steps, step)[:steps]
@@ -71,8 +83,8 @@ def _whole_run(late: int) -> Check:
 
     def cases() -> Iterator[Case]:
         for problem, steps, rounds, start in (
-            (UNLIKE, 4, 6, Fraction(4)), (UNLIKE, 7, 3, UNLIKE.minimiser), (UNLIKE, 1, 20, Fraction(-2)),
-            (TOGETHER, 2, 2, Fraction(4)),
+            (MIXED, 4, 6, Fraction(4)), (MIXED, 7, 3, MIXED.minimiser), (MIXED, 1, 20, Fraction(-2)),
+            (ONE_MINIMUM, 2, 2, Fraction(4)),
         ):  # fmt: skip
             step = Fraction(1, 12 * steps)
             seen = paths(problem, start, 1, steps + late, step)
@@ -115,17 +127,18 @@ SHORTER_STEP = Claim(
 
 _FLOOR = 12 * L * gamma**2 * H**2 * H * sigma_f
 
+SECOND_DISPLAY = ImpliedBy(
+    Total(((THREE_HALVES * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)
+)
+
 EPOCH = Claim(
     "classics.local_gd_lemma_2",
     "Over an epoch the disagreement is bounded by the gaps and the clients' gradients at the minimiser, and 3/2 L "
-    "times it "
-    "takes at most half of the gaps.",
+    "times it takes at most half of the gaps.",
     Kind.THEOREM.at("Lemma 2", LOCAL_GD),
     {
         "formula": Same(LEMMA_2, 5 * L * gamma**2 * H**2 * q.summed_gap + 8 * gamma**2 * H**2 * H * sigma_f),
-        "second display": ImpliedBy(
-            Total(((THREE_HALVES * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)
-        ),
+        "second display": SECOND_DISPLAY,
         "unit": MeasuredIn(LEMMA_2, PARAMETER**2),
         "conditions": States(LEMMA_2, (EPOCHS,), SETTING, words=1),
         "exact epochs": _epoch,
@@ -142,25 +155,21 @@ RELAXED = Claim(
     "detour: Lemma 2 is stated for 3/2.",
     repair=Repair(
         "with 3/2, as Lemma 1 leaves it",
-        ImpliedBy(
-            Total(((THREE_HALVES * L, LEMMA_2), (-1, q.summed_gap))), _FLOOR - q.summed_gap / 2, under=(LEMMA_2,)
-        ),
+        SECOND_DISPLAY,
     ),
     defect=Defect.GAP,
 )
 
 
-def _summed(book: Book) -> sp.Expr:
-    """Lemmas 1 and 2 over T steps: half of gamma times the gaps is at most the start and the floors."""
-    return 2 / (gamma * T) * (D2 + gamma * T / H * _FLOOR)
-
+SUMMED = 2 / (gamma * T) * (D2 + gamma * T / H * _FLOOR)
+"""Lemmas 1 and 2 over T steps: half of gamma times the gaps is at most the start and the floors."""
 
 THEOREM_1 = Claim(
     "classics.local_gd_theorem_1",
     "(5) bounds the gap at the mean of the averages, with steps of at most 1/(4LH).",
     Kind.THEOREM.at("Theorem 1, eq. (5)", LOCAL_GD),
     {
-        "from the lemmas": Same(_summed, THEOREM),
+        "from the lemmas": Same(SUMMED, THEOREM),
         "formula": Same(THEOREM, 2 * D2 / (gamma * T) + 24 * gamma**2 * sigma_f * H**2 * L),
         "unit": MeasuredIn(THEOREM, LOSS),
         "conditions": States(THEOREM, (EPOCHS,), SETTING, words=2),
@@ -193,11 +202,11 @@ SAYS = Claim(
 def _gradient_descent(book: Book) -> Finding:
     """Two parabolas with different minima, one local step: the gap after long training against the floor of (5)."""
     step = Fraction(1, 12)
-    seen = paths(UNLIKE, UNLIKE.minimiser, 30, 1, step)
-    gap = UNLIKE.loss(mean([mean(models) for models in seen])) - UNLIKE.optimal_loss
+    seen = paths(MIXED, MIXED.minimiser, 30, 1, step)
+    gap = MIXED.loss(mean([mean(models) for models in seen])) - MIXED.optimal_loss
     floor = number(
         book, THEOREM, initial_distance_sq=0, smoothness=3, step_size=step, local_steps=1, iterations=30,
-        optimum_dissimilarity=optimum_dissimilarity(UNLIKE),
+        optimum_dissimilarity=optimum_dissimilarity(MIXED),
     )  # fmt: skip
     return judged(gap == 0 < floor, f"from the minimiser the gap stays {short(gap)}, the bound says {short(floor)}")
 

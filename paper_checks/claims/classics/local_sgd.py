@@ -11,21 +11,9 @@ from bounds import vocabulary as q
 from bounds.classics.local_sgd import LOCAL_SGD_2019 as LOCAL_SGD
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import (
-    All,
-    At,
-    Dominates,
-    EdgeIs,
-    ImpliedBy,
-    Informative,
-    MeasuredIn,
-    resolve,
-    Same,
-    States,
-    term,
-)
+from ..checkers import All, At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, number, Same, short, States, term
+from ..checkers.formulas import Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
-from ..decaying_k.common import number, short
 from .runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
 
 D2, D_f, H, L = q.initial_distance_sq, q.optimality_gap, q.local_steps, q.smoothness
@@ -156,18 +144,15 @@ STEP = Claim(
 )
 
 
-def _geometric(book: Book) -> sp.Expr:
-    """The recursion without its gap, with Lemma 1 for the drift, at its fixed point, and the start beside it."""
-    added = resolve(At(RECURSION, {q.distance_sq: 0, D_f: 0, V: resolve(LEMMA, book)}), book)
-    return (1 - gamma * mu) ** T * D2 + added / (gamma * mu)
-
+ADDED = At(RECURSION, {q.distance_sq: 0, D_f: 0, V: LEMMA})
+"""What a step adds to the distance: the recursion without its gap, with Lemma 1 for the drift."""
 
 THEOREM_1 = Claim(
     "classics.local_sgd_theorem_1",
     "(6) bounds the distance of the average to the minimiser after T iterations, averaged then or not.",
     Kind.THEOREM.at("Theorem 1, eq. (6)", LOCAL_SGD),
     {
-        "from the lemmas": Same(_geometric, ONE),
+        "from the lemmas": Same(Total(((1, (1 - gamma * mu) ** T * D2), (1 / (gamma * mu), ADDED))), ONE),
         "formula": Same(
             ONE, (1 - gamma * mu) ** T * D2 + gamma * sigma2 / (mu * M) + 2 * L * gamma**2 * H * sigma2 / mu
         ),
@@ -213,26 +198,19 @@ def _bent(book: Book) -> Finding:
     curved, clients, steps = Fraction(1, 10**6), 10**6, 8
     step = 1 / (4 * curved)
     gap = bent_loss(curved, mean(coin_means(bent(curved), step, steps)))
-    bounds = (
+    printed, repaired = (
         number(
             book, name, initial_distance_sq=0, clients=clients, gradient_variance=1, smoothness=curved, step_size=step,
             local_steps=steps, iterations=steps,
         )
         for name in (TWO_PRINTED, TWO)
     )  # fmt: skip
-    printed, repaired = (Fraction(int(bound.p), int(bound.q)) for bound in bounds)
     witness = {
         "f": "L/2 x^2 for x < 0, L/4 x^2 for x > 0", "L": "1e-6", "noise": "1 or -1", "x_0": "0", "M": "1e6",
         "H = T": "8", "gamma": "1/(4L)",
     }  # fmt: skip
     said = f"the gap is at least {short(gap)} against {short(printed)} (repaired: {short(repaired)})"
     return judged(gap <= printed, said, witness, as_audited=gap <= repaired)
-
-
-def _summed(book: Book) -> sp.Expr:
-    """The recursion with mu = 0 and Lemma 1, summed over T steps and divided by half of gamma T."""
-    added = resolve(At(RECURSION, {q.distance_sq: 0, D_f: 0, V: resolve(LEMMA, book)}), book)
-    return 2 / (gamma * T) * (D2 + T * added)
 
 
 DRIFT_TRUE = 4 * gamma**2 * L * sigma2 * H
@@ -251,13 +229,12 @@ THEOREM_2 = Claim(
         },
         wrong=("unit", "by hand"),
     ),
-    note="The proof's last displays have L once. Where L < 1 the print is too small. Of the averaged models the "
-    "print has "
-    "the last one T times; the proof has those before the steps 1 to T, and so does the repair.",
+    note="The proof's last displays have L once. Where L < 1 the print is too small. Of the averaged models the print "
+    "has the last one T times; the proof has those before the steps 1 to T, and so does the repair.",
     repair=Repair(
         "with L in place of its square",
         {
-            "from the lemmas": Same(_summed, TWO),
+            "from the lemmas": Same(Total(((2 / (gamma * T), D2), (2 / gamma, ADDED))), TWO),
             "exact runs": _gaps,
             "search": Dominates(TWO, family="quadratics"),
             "formula": Same(TWO, START_AND_NOISE + DRIFT_TRUE),

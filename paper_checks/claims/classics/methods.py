@@ -17,11 +17,10 @@ from bounds.classics.others import FEDNOVA_2020 as FEDNOVA, PROXSKIP_2022 as PRO
 from bounds.classics.scaffold import SCAFFOLD_2020 as SCAFFOLD
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import All, At, Dominates, ImpliedBy, MeasuredIn, Same, States, Total
+from ..checkers import At, Dominates, ImpliedBy, MeasuredIn, number, Same, short, States, Total
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
-from ..decaying_k.by_hand.scalar import Scalars
-from ..decaying_k.common import number, short
-from .runs import Case, compared, consensus, mean, optimum_dissimilarity, TOGETHER, UNLIKE
+from ..parabolas import Scalars
+from .runs import Case, compared, consensus, mean, MIXED, ONE_MINIMUM, optimum_dissimilarity
 
 B2, C_0, D2, K = q.dissimilarity_factor, q.control_error, q.initial_distance_sq, q.cohort
 L, L_minus, N, Psi_0 = q.smoothness, q.weak_convexity, q.clients, q.initial_lyapunov
@@ -37,15 +36,15 @@ NOVA, EXACT_SKIP, NOISY_SKIP = "classics.fednova_theorem_2", "classics.proxskip_
 
 
 def _one_round(book: Book) -> Finding:
-    """Thirty draws from unlike parabolas, and many from identical ones, with local problems solved up to a share."""
+    """Thirty draws from different parabolas, and many from identical ones, with local problems solved up to a share."""
 
     def cases() -> Iterator[Case]:
         for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
-            slopes = [UNLIKE.gradient(c, start) for c in range(3)]
-            ends = [start - g / (h + weight) for g, h in zip(slopes, UNLIKE.curvatures, strict=True)]
-            after = UNLIKE.loss(mean(ends)) + UNLIKE.curvature / 2 * consensus(ends) / 30  # their mean's variance
-            squares = UNLIKE.global_gradient(start) ** 2
-            yield after - UNLIKE.loss(start), {
+            slopes = [MIXED.gradient(c, start) for c in range(3)]
+            ends = [start - g / (h + weight) for g, h in zip(slopes, MIXED.curvatures, strict=True)]
+            after = MIXED.loss(mean(ends)) + MIXED.curvature / 2 * consensus(ends) / 30  # their mean's variance
+            squares = MIXED.global_gradient(start) ** 2
+            yield after - MIXED.loss(start), {
                 "grad_norm_sq": squares, "dissimilarity_factor": mean([g**2 for g in slopes]) / squares, "cohort": 30,
                 "inexactness": 0, "proximal_weight": weight, "weak_convexity": 0, "smoothness": 3,
             }  # fmt: skip
@@ -78,15 +77,13 @@ FEDPROX_ROUND = Claim(
     "that was made needs what is lost by sampling: its constants are not tested. No detection rate is known.",
 )
 
-_EXACT_SOLVES = {gamma: sp.S.Zero, L_minus: sp.S.Zero}
-
 
 def _promised(share: sp.Expr) -> Check:
     """rho at mu = 6 L B^2 with B a share of sqrt(K), for many participants, against 1/(24 L B^2)."""
 
     def run(book: Book) -> Finding:
         participants = sp.Integer(10**8)
-        here = {**_EXACT_SOLVES, K: participants, B2: share**2 * participants, L: sp.S.One}
+        here = {gamma: 0, L_minus: 0, K: participants, B2: share**2 * participants, L: 1}
         here[mu] = 6 * here[B2]
         times = (24 * here[B2] * book[RHO].expr.subs(here)).evalf(30)
         witness = {"K": "1e8", "B": f"{share} sqrt(K)", "mu": "6 L B^2", "gamma": "0"}
@@ -101,8 +98,7 @@ FEDPROX_COROLLARY = Claim(
     Kind.THEOREM.at("Corollary 7", FEDPROX),
     _promised(sp.Rational(1, 2)),
     note="The proof lets sampling take half of 1/mu, for which B sqrt(2/K) must be at most 1/2; at B = sqrt(K)/2 it "
-    "takes "
-    "0.71 of it, and rho is a sixth smaller. Whether that is still about as large is a matter of taste.",
+    "takes 0.71 of it, and rho is a sixth smaller. Whether that is still about as large is a matter of taste.",
     repair=Repair("for B at most sqrt(2) sqrt(K)/3, up to lower orders", _promised(sp.Rational(47, 100))),
     defect=Defect.GAP,
 )
@@ -184,8 +180,8 @@ _SHORT = _STEP <= 1 / (81 * L)
 
 ROUNDS = 3
 PARTS = (
-    (UNLIKE, Fraction(4)), (UNLIKE, UNLIKE.minimiser), (TOGETHER, Fraction(4)),
-    (replace(TOGETHER, variance=Fraction(7, 5)), TOGETHER.minimiser),
+    (MIXED, Fraction(4)), (MIXED, MIXED.minimiser), (ONE_MINIMUM, Fraction(4)),
+    (replace(ONE_MINIMUM, variance=Fraction(7, 5)), ONE_MINIMUM.minimiser),
 )  # fmt: skip
 """Clients and a start: all at once, then the controls, the start and the noise alone."""
 
@@ -214,13 +210,24 @@ def _scaffold_runs(name: str, effective: Fraction, warm: bool = False) -> Check:
     return lambda book: compared(book, name, cases())
 
 
+def _weights(book: Book) -> Finding:
+    """The start of the strongly convex form, from the weights of seven rounds one after another."""
+    step, rounds, curved = Fraction(1, 900), 7, Fraction(1, 2)
+    total = sum(((1 - curved * step / 2) ** -(r + 1) for r in range(rounds)), Fraction(0))
+    stated = number(
+        book, STRONG, initial_distance_sq=3, control_error=0, gradient_variance=0, clients=9, cohort=4, local_steps=1,
+        step_size=step, server_step_size=1, rounds=rounds, smoothness=1, strong_convexity=curved,
+    )  # fmt: skip
+    return judged(stated == 3 / (step * total), f"{short(stated)} both ways")
+
+
 SCAFFOLD_CONVEX = Claim(
     "classics.scaffold_convex",
     "SCAFFOLD's mean gap over the rounds, weighted or not, is bounded whatever the clients' dissimilarity.",
     Kind.THEOREM.at("Appendix E.1, Lemma 15, averaged", SCAFFOLD),
     {
         "convex": Same(CONVEX, _POTENTIAL / (_STEP * R) + 12 * _STEP * _SPREAD),
-        "weights": lambda book: _weights(book),
+        "weights": _weights,
         "unit": MeasuredIn(CONVEX, LOSS),
         "conditions": States(CONVEX, (_SHORT,), (*_METHOD, "convex"), words=1),
         "strongly convex": States(
@@ -233,18 +240,6 @@ SCAFFOLD_CONVEX = Claim(
     note="By a restatement of the appendix; its lemma is not derived here. The weighted form was run at stated points, "
     "not searched.",
 )
-
-
-def _weights(book: Book) -> Finding:
-    """The start of the strongly convex form, from the weights of seven rounds one after another."""
-    step, rounds, curved = Fraction(1, 900), 7, Fraction(1, 2)
-    total = sum(((1 - curved * step / 2) ** -(r + 1) for r in range(rounds)), Fraction(0))
-    bound = number(
-        book, STRONG, initial_distance_sq=3, control_error=0, gradient_variance=0, clients=9, cohort=4, local_steps=1,
-        step_size=step, server_step_size=1, rounds=rounds, smoothness=1, strong_convexity=curved,
-    )  # fmt: skip
-    stated = Fraction(int(bound.p), int(bound.q))
-    return judged(stated == 3 / (step * total), f"{short(stated)} both ways")
 
 
 SCAFFOLD_NONCONVEX = Claim(
@@ -313,33 +308,6 @@ FEDNOVA_2 = Claim(
 
 _ZETA = sp.Min(eta * q.strong_convexity, p**2)
 
-PROXSKIP_THEOREM = Claim(
-    "classics.proxskip_3_6",
-    "The expected potential falls by min(gamma mu, p^2) in every iteration, with noise up to gamma^2 sigma^2 over it.",
-    Kind.THEOREM.at("Theorems 3.6 and 5.5", PROXSKIP),
-    {
-        "formula": Same(At(EXACT_SKIP, {T: sp.Integer(3)}), (1 - _ZETA) ** 3 * Psi_0),
-        "without noise": Same(At(NOISY_SKIP, {sigma2: sp.S.Zero}), EXACT_SKIP),
-        "from the lemmas": ImpliedBy(
-            (1 - eta * q.strong_convexity) * D2 + (1 - p**2) * C_0, (1 - _ZETA) * (D2 + C_0), where=(eta * L <= 1,)
-        ),
-        "exact runs": lambda book: _coins(book),
-        "unit": MeasuredIn(At(NOISY_SKIP, {T: sp.Integer(3)}), PARAMETER**2),
-        "conditions": States(
-            EXACT_SKIP,
-            (eta <= 1 / L,),
-            ("smooth", "strongly_convex", "full_participation", "fixed_step_size"),
-            words=1,
-        ),
-        "with noise": States(
-            NOISY_SKIP,
-            (eta <= 1 / L,),
-            ("smooth", "strongly_convex", "full_participation", "fixed_step_size", "bounded_variance"),
-        ),
-    },
-    note="Norms are means over the clients.",
-)
-
 
 def _coins(book: Book) -> Finding:
     """Clients (x - 3)^2 and (x + 1)^2/2: the expected potential after four iterations, over every coin.
@@ -379,17 +347,36 @@ def _coins(book: Book) -> Finding:
     return compared(book, NOISY_SKIP, (walked(*how, noisy) for how, noisy in product(steps, (False, True))))
 
 
+PROXSKIP_THEOREM = Claim(
+    "classics.proxskip_3_6",
+    "The expected potential falls by min(gamma mu, p^2) in every iteration, with noise up to gamma^2 sigma^2 over it.",
+    Kind.THEOREM.at("Theorems 3.6 and 5.5", PROXSKIP),
+    {
+        "formula": Same(At(EXACT_SKIP, {T: sp.Integer(3)}), (1 - _ZETA) ** 3 * Psi_0),
+        "without noise": Same(At(NOISY_SKIP, {sigma2: sp.S.Zero}), EXACT_SKIP),
+        "from the lemmas": ImpliedBy(
+            (1 - eta * q.strong_convexity) * D2 + (1 - p**2) * C_0, (1 - _ZETA) * (D2 + C_0), where=(eta * L <= 1,)
+        ),
+        "exact runs": _coins,
+        "unit": MeasuredIn(At(NOISY_SKIP, {T: sp.Integer(3)}), PARAMETER**2),
+        "conditions": States(
+            EXACT_SKIP, (eta <= 1 / L,), ("smooth", "strongly_convex", "full_participation", "fixed_step_size"), words=1
+        ),
+        "with noise": States(
+            NOISY_SKIP,
+            (eta <= 1 / L,),
+            ("smooth", "strongly_convex", "full_participation", "fixed_step_size", "bounded_variance"),
+        ),
+    },
+    note="Norms are means over the clients.",
+)
+
+
 PROXSKIP_RANGE = Claim(
     "classics.proxskip_range",
     "The rate does not change as p falls from 1 down to 1/sqrt(gamma mu).",
     Kind.REMARK.at("Section 3.5", PROXSKIP),
-    All(
-        {
-            "a chance": ImpliedBy(
-                1 / sp.sqrt(eta * q.strong_convexity), 1, where=(eta * L <= 1, q.strong_convexity <= L)
-            ),
-        }
-    ),
+    {"a chance": ImpliedBy(1 / sp.sqrt(eta * q.strong_convexity), 1, where=(eta * L <= 1, q.strong_convexity <= L))},
     note="1/sqrt(gamma mu) is at least 1, and so no chance below it; sqrt(gamma mu) is meant.",
     repair=Repair(
         "down to sqrt(gamma mu)",

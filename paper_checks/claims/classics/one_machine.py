@@ -11,19 +11,7 @@ from bounds import vocabulary as q
 from bounds.classics.one_machine import BOTTOU, NEEDELL
 from bounds.units import LOSS, PARAMETER
 
-from ..checkers import (
-    At,
-    Dominates,
-    EdgeIs,
-    ImpliedBy,
-    Informative,
-    MeasuredIn,
-    resolve,
-    Same,
-    States,
-    TendsTo,
-    term,
-)
+from ..checkers import At, Dominates, EdgeIs, ImpliedBy, Informative, MeasuredIn, Same, States, TendsTo, term, Total
 from ..claim import Book, Claim, Finding, Kind
 from .li import RATE
 from .runs import Case, compared, distance_after
@@ -42,11 +30,6 @@ ALIGNED = mu <= mu_G
 SHORT = a <= mu / (L * M_G)
 ADDED = a**2 * L * M / 2
 """What noise adds to the gap in one step: half of L times the squared step times the variance."""
-
-
-def _next(book: Book) -> sp.Expr:
-    """The descent of one step, Delta' = (1 - a c mu) Delta + a^2 L M/2, applied to the bound after k steps."""
-    return (1 - a * c * mu) * resolve(FIXED, book) + ADDED
 
 
 def _parabolas(book: Book) -> Finding:
@@ -73,12 +56,10 @@ THEOREM_4_6 = Claim(
     "With a fixed step the gap falls by 1 - a c mu a step, down to the floor a L M/(2 c mu).",
     Kind.THEOREM.at("Theorem 4.6, eq. (4.14)", BOTTOU),
     {
-        "one step more": Same(_next, At(FIXED, {K: K + 1})),
+        "one step more": Same(Total(((1 - a * c * mu, FIXED), (1, ADDED))), At(FIXED, {K: K + 1})),
         "at the start": Same(At(FIXED, {K: sp.S.Zero}), Delta_0),
         "unit": MeasuredIn(At(FIXED, {K: sp.Integer(3)}), LOSS),
-        "conditions": States(
-            FIXED, (ALIGNED, SHORT), (*ONE, "globally_strongly_convex", "fixed_step_size"), relation="<="
-        ),
+        "conditions": States(FIXED, (ALIGNED, SHORT), (*ONE, "globally_strongly_convex", "fixed_step_size")),
         "largest step": EdgeIs(FIXED, a, mu / (L * M_G), where=(ALIGNED,)),
         "exact runs": _parabolas,
         "search": Dominates(FIXED, family="quadratics"),
@@ -87,7 +68,6 @@ THEOREM_4_6 = Claim(
 
 NOISE = beta**2 * L * M / (2 * (beta * c * mu - 1))
 NU = sp.Max(NOISE, offset * Delta_0)
-
 
 THEOREM_4_7 = Claim(
     "classics.bottou_4_7",
@@ -106,22 +86,19 @@ THEOREM_4_7 = Claim(
         "search": Dominates(FALLING, family="quadratics"),
     },
     note="Iterations are counted from 0 here, so that the offset is the paper's gamma + 1. A step leads from "
-    "nu/(offset + k) "
-    "to nu (offset + k - 1)/(offset + k)^2 at most, since noise is at most (beta c mu - 1) nu.",
+    "nu/(offset + k) to nu (offset + k - 1)/(offset + k)^2 at most, since noise is at most (beta c mu - 1) nu.",
 )
 
 
-def _summed(book: Book) -> sp.Expr:
-    """The descent a mu/2 ||grad F||^2 <= Delta_k - Delta_(k+1) + a^2 L M/2 over K steps, divided by a mu K/2."""
-    return 2 / (a * mu * K) * (Delta_0 + K * ADDED)
-
+SUMMED = 2 / (a * mu * K) * (Delta_0 + K * ADDED)
+"""The descent a mu/2 ||grad F||^2 <= Delta_k - Delta_(k+1) + a^2 L M/2 over K steps, divided by a mu K/2."""
 
 THEOREM_4_8 = Claim(
     "classics.bottou_4_8",
     "Without convexity the mean squared gradient over K steps is at most a L M/mu + 2 (F(w_1) - F_inf)/(K mu a).",
     Kind.THEOREM.at("Theorem 4.8, eq. (4.28b)", BOTTOU),
     {
-        "from the descent": Same(_summed, NONCONVEX),
+        "from the descent": Same(SUMMED, NONCONVEX),
         "unit": MeasuredIn(NONCONVEX, q.GRADIENT**2),
         "limit": TendsTo(NONCONVEX, K, sp.oo, a * L * M / mu),
         "conditions": States(NONCONVEX, (ALIGNED, SHORT), (*ONE, "lower_bounded", "fixed_step_size")),
@@ -140,17 +117,14 @@ SAYS = Claim(
     ours=True,
 )
 
-
 NEEDELL_CLAIM = Claim(
     "classics.needell_2_1",
     "Where one of the losses is drawn in every step, the distance falls by 1 - 2 gamma mu (1 - gamma sup L) a step, "
-    "down "
-    "to a floor made of the gradients at the minimiser alone.",
+    "down to a floor made of the gradients at the minimiser alone.",
     Kind.THEOREM.at("Theorem 2.1, eq. (2.4)", NEEDELL),
     {
         "one step more": Same(
-            lambda book: (1 - 2 * a * c * (1 - a * L)) * resolve(NEEDELL_2_1, book) + 2 * a**2 * sigma2,
-            At(NEEDELL_2_1, {K: K + 1}),
+            Total(((1 - 2 * a * c * (1 - a * L), NEEDELL_2_1), (1, 2 * a**2 * sigma2))), At(NEEDELL_2_1, {K: K + 1})
         ),
         "at the start": ImpliedBy(D2, At(NEEDELL_2_1, {K: sp.S.Zero}), under=(NEEDELL_2_1,)),
         "unit": MeasuredIn(At(NEEDELL_2_1, {K: sp.Integer(3)}), PARAMETER**2),

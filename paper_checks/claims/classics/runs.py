@@ -1,4 +1,4 @@
-"""Local SGD on lines, in rational numbers: unlike parabolas without noise, and one loss with fair coins for noise."""
+"""Local SGD on lines, in rational numbers: parabolas without noise, and one loss with fair coins for noise."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import sympy as sp
 from bounds.operators import bind
 from bounds.quantities import quantities_of
 
+from ..checkers import short
 from ..checkers.instances import needed_words
 from ..claim import Book, ClaimError, Finding, judged
-from ..decaying_k.by_hand.scalar import Scalars
-from ..decaying_k.common import short
+from ..parabolas import Scalars
 
 Case: TypeAlias = tuple[Fraction, Mapping[str, Any]]
 """An exact value and the quantities of the bound there, by name."""
 
-UNLIKE = Scalars.of((5, -2, 1), (2, 1, 3))
+MIXED = Scalars.of((5, -2, 1), (2, 1, 3))
 """Three clients with different minima and curvatures 1 to 3, so that local steps move the average off its course."""
-TOGETHER = Scalars.of((1, 1, 1), (2, 1, 3))
+ONE_MINIMUM = Scalars.of((1, 1, 1), (2, 1, 3))
 """The same curvatures with one minimum, 1."""
 
 
@@ -129,6 +129,4 @@ def _number(found: sp.Expr) -> sp.Expr:
 
 
 def _exact(given: Any) -> Any:
-    if isinstance(given, Sequence):
-        return tuple(map(_exact, given))
-    return given if isinstance(given, sp.Basic) else sp.Rational(Fraction(given).numerator, Fraction(given).denominator)
+    return tuple(map(sp.Rational, given)) if isinstance(given, Sequence) else sp.Rational(given)

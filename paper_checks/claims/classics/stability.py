@@ -10,9 +10,8 @@ from bounds import vocabulary as q
 from bounds.classics.stability import HARDT, T_0
 from bounds.units import LOSS
 
-from ..checkers import At, ImpliedBy, MeasuredIn, resolve, Same, States
+from ..checkers import At, ImpliedBy, MeasuredIn, number, resolve, Same, short, States
 from ..claim import Book, Check, Claim, Finding, judged, Kind
-from ..decaying_k.common import number, short
 from .runs import compared, mean
 
 D2, L, T, U = q.initial_distance_sq, q.lipschitz, q.iterations, q.loss_cap
@@ -30,10 +29,9 @@ def _line(book: Book) -> Finding:
         turned = sum((picks // samples**t) % samples == 0 for t in range(steps))
         apart += Fraction(turned, samples**steps) * 2 * step * steep
     found = steep * apart
-    bound = number(
+    stated = number(
         book, CONVEX, lipschitz=steep, samples=samples, summed_step_sizes=step * steps, step_size=step, smoothness=1
     )  # fmt: skip
-    stated = Fraction(int(bound.p), int(bound.q))
     return judged(found == stated, f"the expected change of the loss is {short(found)}, the bound {short(stated)}")
 
 
@@ -51,10 +49,8 @@ THEOREM_3_7 = Claim(
 )
 
 
-def _split(book: Book) -> sp.Expr:
-    """Apart before t_0 with chance t_0/n < t_0/(n - 1), then by the growth of steps c/t: the sum at the best t_0."""
-    return U * T_0 / (n - 1) + 2 * L**2 / (beta * (n - 1)) * (T / T_0) ** (beta * c)
-
+SPLIT = U * T_0 / (n - 1) + 2 * L**2 / (beta * (n - 1)) * (T / T_0) ** (beta * c)
+"""Apart before t_0 with chance t_0/n < t_0/(n - 1), then by the growth of steps c/t: the sum at the best t_0."""
 
 THEOREM_3_8 = Claim(
     "classics.hardt_3_8",
@@ -65,7 +61,7 @@ THEOREM_3_8 = Claim(
             At(SMOOTH, {U: 1}),
             (1 + 1 / (beta * c)) / (n - 1) * (2 * c * L**2) ** (1 / (beta * c + 1)) * T ** (beta * c / (beta * c + 1)),
         ),
-        "at the best t_0": Same(_split, SMOOTH),
+        "at the best t_0": Same(SPLIT, SMOOTH),
         "conditions": States(SMOOTH, (n > 1,), (*ONE, "samples_smooth", "nonnegative_loss", "bounded_loss"), words=1),
     },
     note="In units: the print is for a loss of at most 1, which U stands for. The proof's sum before and after t_0 is "
@@ -105,7 +101,7 @@ COROLLARY_5_3 = Claim(
 
 
 def _both(passes_of_stability: sp.Rational) -> Check:
-    """Optimisation, and so many times the stability of the last model, at the stated step size."""
+    """Optimisation, and a multiple of the stability of the last model, at the stated step size."""
 
     def run(book: Book) -> Finding:
         stable = resolve(At(CONVEX, {q.summed_step_sizes: alpha * T}), book)

@@ -1,4 +1,4 @@
-"""Assumptions 1 to 3, the constants G and Gamma, and what is said of them."""
+"""Assumptions 1 to 3: the constants G and Gamma, and what is said of them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from itertools import product
 from bounds.decaying_k.letters import eta, h, L, mu
 from bounds.vocabulary import distance_sq, initial_distance_sq
 
-from ..checkers import All, Computed, ImpliedBy, Same, States
-from ..claim import Book, Claim, Defect, Finding, Grade, holds, judged, Kind, Repair, Status
-from .by_hand.scalar import Scalars
-from .common import CAP, number, short
+from ..checkers import All, ImpliedBy, number, Same, short, States
+from ..claim import Book, Claim, Defect, Finding, Grade, holds, judged, Kind, Repair
+from ..parabolas import Scalars
+from .common import CAP
 
 GRADIENT_CAP = "decaying_k.gradient_cap"
 OPPOSED = Scalars.of((1, -1))
@@ -36,10 +36,7 @@ CONVEX_COMBINATION = Claim(
     "decaying_k.assumptions_1_2",
     "F, a convex combination of the f_c, is L-smooth and mu-strongly convex as they are, and mu <= L.",
     Kind.ASSUMPTION.at("Assumptions 1 and 2; A.1, before eq. (22)"),
-    {
-        "F": Computed("both inequalities for three unlike quadratics, in exact numbers", _passes_on),
-        "mu <= L": ImpliedBy(mu / 2 * distance_sq, L / 2 * distance_sq, where=(mu <= h, h <= L)),
-    },
+    {"F": _passes_on, "mu <= L": ImpliedBy(mu / 2 * distance_sq, L / 2 * distance_sq, where=(mu <= h, h <= L))},
 )
 
 
@@ -49,8 +46,7 @@ CONVEX_COMBINATION = Claim(
 def _federated(book: Book) -> Finding:
     """Opposed clients, one drawn, four steps of 1/20 from 1/100."""
     start = Fraction(1, 100)
-    held = number(book, GRADIENT_CAP, smoothness=1, initial_distance_sq=start**2)
-    cap = Fraction(held.p, held.q)
+    cap = number(book, GRADIENT_CAP, smoothness=1, initial_distance_sq=start**2)
     server = sum(p * OPPOSED.global_gradient(x) ** 2 for p, x in OPPOSED.round_ends(start, 1, 4, Fraction(1, 20)))
     client = max(OPPOSED.gradient(c, start) ** 2 for c in range(2))
     said = f"G^2 = {cap}; E||grad F||^2 after one round {short(server)}; a client's first gradient {short(client)}"
@@ -65,7 +61,7 @@ FEDERATED = Claim(
     Kind.DEFINITION.at("Section 3.3, definition of G; Appendix A.1"),
     All(
         {
-            "training": Computed("a round of two opposed clients from near x^*", _federated),
+            "training": _federated,
             "formula": Same(GRADIENT_CAP, L**2 * initial_distance_sq),
             "smooth": ImpliedBy(h**2 * initial_distance_sq, GRADIENT_CAP, where=(h <= L,)),
             "never further": ImpliedBy((1 - eta * h) ** 2 * distance_sq, distance_sq, where=(h <= L, CAP)),
@@ -73,7 +69,6 @@ FEDERATED = Claim(
         },
         wrong=("training",),
     ),
-    known=Status.FAILS,
     note="Along full gradient descent on F it does, with steps up to 2/L. Clients descend their own losses, and a "
     "round ends at the mean of a few of them; started at x^* the defined G is even 0. Nor are the assumptions as "
     "strong as those of the work whose lemma is taken over: there G bounds the clients' stochastic gradients, which "
@@ -81,7 +76,7 @@ FEDERATED = Claim(
     repair=Repair(
         "L times the largest distance to the clients' minima, for exact gradients and while models stay between them, "
         "as in one dimension; in two they may leave",
-        Computed("the same round", lambda book: _hull(book)),
+        lambda book: _hull(book),
     ),
     defect=Defect.REFUTED,
 )
@@ -116,14 +111,14 @@ GAMMA_NONZERO = Claim(
     "decaying_k.gamma_nonzero",
     "Gamma is not 0 where the minimiser of F is not the mean of the clients' minimisers.",
     Kind.DEFINITION.at("Section 3.3, definition of Gamma"),
-    Computed("Gamma of 18 pairs of quadratics", _heterogeneous),
+    _heterogeneous,
     note="Gamma is the weighted sum of f_c(x^*) - f_c^*, at least mu/2 ||x^* - x_c^*||^2 each: 0 only where all minima "
     "agree. The converse fails: for equal curvatures x^* is always the mean of the minima.",
 )
 
 
 def _iid(samples: int) -> Fraction:
-    """E Gamma for two clients with so many fair signs each and the loss (x - sign)^2 / 2."""
+    """E Gamma for two clients with ``samples`` fair signs each and the loss (x - sign)^2 / 2."""
     draws = list(product((-1, 1), repeat=samples))
     means = [Fraction(sum(d), samples) for d in draws]
     pairs = [((a - b) / 2) ** 2 / 2 for a, b in product(means, repeat=2)]
@@ -141,17 +136,13 @@ GAMMA_IID = Claim(
     "decaying_k.gamma_iid",
     "Gamma is 0 where the data are iid over the clients.",
     Kind.DEFINITION.at("Section 3.3, definition of Gamma"),
-    Computed("E Gamma over all samples of two iid clients", _iid_gamma),
-    known=Status.FAILS,
+    _iid_gamma,
     note="True of expected losses. Those of (1) are empirical, and clients with different samples of one distribution "
     "have different minima: E Gamma is 1/(4 n) for n fair signs each. It vanishes as n grows: F(x^*) is at most F at "
     "the minimum of the expected loss, and f_c - f_c^* is there at most ||grad f_c||^2/(2 mu), of mean v/(2 mu n).",
     repair=Repair(
         "at most v/(2 mu n), v the variance of a sample's gradient at the minimum of the expected loss; here 1/(4n)",
-        Computed(
-            "E Gamma for 1, 2, 4 and 6 samples",
-            lambda book: judged(all(4 * n * _iid(n) == 1 for n in (1, 2, 4, 6)), "4 n E Gamma = 1 for n = 1, 2, 4, 6"),
-        ),
+        lambda book: judged(all(4 * n * _iid(n) == 1 for n in (1, 2, 4, 6)), "4 n E Gamma = 1 for n = 1, 2, 4, 6"),
     ),
     defect=Defect.READING,
 )
@@ -172,7 +163,7 @@ def _from_optimum(book: Book) -> Finding:
 
 
 def _descends(book: Book) -> Finding:
-    """F after one step of all of three unlike clients, from nine starts, at the largest step size of Theorem 1."""
+    """F after one step of all of three different clients, from nine starts, at the largest step size of Theorem 1."""
     problem = Scalars.of((3, -1, 2), (1, 4, 2))
     starts = [Fraction(k, 2) for k in range(-4, 5)]
     ends = [problem.average(x, 1, 1 / (4 * problem.smoothness)) for x in starts]
@@ -184,13 +175,9 @@ LOSS_NEVER_RISES = Claim(
     "decaying_k.loss_never_rises",
     "With smoothness and a suitable step size F(x_t) <= F(x_0).",
     Kind.REMARK.at("Remark 2.3, inequality in eq. (10); Remark 2.1.3"),
-    Computed("one step from the optimum with one of two clients", _from_optimum),
-    known=Status.FAILS,
+    _from_optimum,
     note="From the optimum every step size raises the expected loss where not all clients take part, and so does "
     "gradient noise. Far from it a step size can be found, but that depends on the noise and the clients, not on A1.",
-    repair=Repair(
-        "for full gradients of all clients and one local step, up to 1/(4L) and beyond",
-        Computed("one step of all clients", _descends),
-    ),
+    repair=Repair("for full gradients of all clients and one local step, up to 1/(4L) and beyond", _descends),
     defect=Defect.REFUTED,
 )

@@ -7,7 +7,7 @@ import sympy as sp
 from bounds.decaying_k.letters import beta, eta, F_star, F_t0, G2, K, L, W
 
 from ..checkers import All, At, derivative_is, ImpliedBy, MeasuredIn, Same, States, Term, term
-from ..claim import Claim, Defect, Kind, Repair, Status
+from ..claim import Claim, Defect, Kind, Repair
 from .common import CAP, KAPPA, REAL_ROOT, TAU
 from .optima import ETA_PRINT, ETA_TRUE, FIXED, K_PRINT, K_TRUE, ROUND_FITS, SECONDS, START_IS_BEST, Z
 
@@ -32,7 +32,6 @@ EQ_24 = Claim(
         {"slope": derivative_is(SECONDS, K, SLOPE, difference=-LEVEL * beta / K), "unit": MeasuredIn(SLOPE, G2)},
         wrong=("slope",),
     ),
-    known=Status.FAILS,
     note="The bracket tau + beta K is left as it is although it depends on K; tau alone should stand there.",
     repair=Repair("with tau for the bracket", derivative_is(SECONDS, K, SLOPE_TRUE), SLOPE_TRUE),
     defect=Defect.GAP,
@@ -49,7 +48,6 @@ EQ_25 = Claim(
         },
         wrong=("of (23)", "of (24)"),
     ),
-    known=Status.FAILS,
     note="The bracket is left as it is once more: not even the printed (24) has it for a derivative.",
     repair=Repair(
         "with tau for the bracket",
@@ -74,7 +72,6 @@ CONVEX = Claim(
         },
         wrong=("in K", "in eta"),
     ),
-    known=Status.FAILS,
     note="What must be positive is kappa F - F^*, which a loss above its smallest value does not ensure where it is "
     "negative. A.4 calls (27) convex and means (26).",
     repair=Repair(
@@ -100,7 +97,6 @@ ROOT_OF_24 = Claim(
     "Setting (24) to zero gives (9).",
     Kind.PROOF.at("Appendix A.3, conclusion"),
     _root(SLOPE, K, K_PRINT, "drift", ratio=lambda book: (1 + beta * book[K_PRINT].expr / TAU) / G2),
-    known=Status.FAILS,
     note="The root of the printed (24) depends on beta, (9) does not: (9) is the root of the right derivative, but for "
     "the lost G^2.",
     repair=Repair("the right derivative vanishes at the derived K*", _root(SLOPE_TRUE, K, K_TRUE, "drift"), K_TRUE),
@@ -130,7 +126,6 @@ ROOT_OF_27 = Claim(
     "Setting (27) to zero gives (11).",
     Kind.PROOF.at("Appendix A.4, conclusion"),
     _root(ETA_SLOPE, eta, ETA_PRINT, "noise", ratio=1 / K),
-    known=Status.FAILS,
     note="(27) is right, its root is (11) divided by sqrt(K).",
     repair=Repair("(27) vanishes at the derived step size", _root(ETA_SLOPE, eta, ETA_TRUE, "noise"), ETA_TRUE),
     defect=Defect.GAP,

@@ -11,9 +11,9 @@ from bounds.decaying_k.letters import eta_0, F_0, F_r, F_star, G2, h, K_0, L, mu
 from bounds.units import LOSS
 from bounds.vocabulary import distance_sq, initial_distance_sq
 
-from ..checkers import All, At, Computed, MeasuredIn, MonotoneIn, OrderIs, Same, States
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .by_hand.scalar import Scalars
+from ..checkers import All, At, MeasuredIn, MonotoneIn, OrderIs, Same, States
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
+from ..parabolas import Scalars
 from .common import REAL_ROOT
 from .optima import ETA_PRINT, K_PRINT, K_TRUE
 
@@ -52,7 +52,6 @@ QUOTIENTS = Claim(
         },
         wrong=("(13), its runtimes", "(14), its runtimes"),
     ),
-    known=Status.FAILS,
     note="It holds if one runtime and one G (decaying_k.restart) are put into both. At the runtimes of the "
     "two rounds the quotients also have the cube (square) root of W_0 / W; the text puts round 0 at W = 0, where (9) "
     "has no value (decaying_k.k_0_at_zero), and lets W grow in (10). tau + beta K and Z cancel for a fixed K; "
@@ -67,7 +66,6 @@ AT_ZERO = Claim(
     "K_0, a good value of K at W = 0, stands for (9) at W = 0 when (13) is formed.",
     Kind.DEFINITION.at("Section 3.5, before eq. (13)"),
     OrderIs(At(K_PRINT, {F_star: 0}), W, 1, to=0, where=(sp.Gt(F_r, 0),)),
-    known=Status.FAILS,
     note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. It "
     "holds if W is read as the whole runtime, which the best K from the start belongs to.",
     defect=Defect.READING,
@@ -91,7 +89,6 @@ RESTART = Claim(
         },
         wrong=("F^* = 0", "F^* > 0"),
     ),
-    known=Status.FAILS,
     note="It holds if one G bounds the gradients of all rounds, and fails with the G of the text, L times the distance "
     "from the start of the run to x^*: a new run has a new G, and G^2 falls as the loss does. With F^* = 0 the best K "
     "of the new runs changes by the cube root of kappa at most, and for a loss of one curvature not at all; with "
@@ -120,7 +117,6 @@ ROLLING_MEAN = Claim(
         },
         wrong=("constant loss",),
     ),
-    known=Status.FAILS,
     note="The sum runs over the s + 1 rounds r - s to r and is divided by s: a loss that never "
     "changes comes out (s + 1)/s times too large, 1 % with s = 100. In (13) that cancels only if F(x_0) is estimated "
     "the same way.",
@@ -150,13 +146,11 @@ UNBIASED = Claim(
     "decaying_k.loss_reports",
     "What a client reports is F(x_r) in expectation.",
     Kind.REMARK.at("Section 3.5, before eq. (15)"),
-    Computed("two clients with shares 1/4 and 3/4", lambda book: _reports((Fraction(1, 4), Fraction(3, 4)))),
-    known=Status.FAILS,
+    lambda book: _reports((Fraction(1, 4), Fraction(3, 4))),
     note="A client's report has the mean f_c(x_r), and over uniformly drawn clients the plain mean of these, which is "
     "F only for equal shares.",
     repair=Repair(
-        "over the draw of the clients, if their shares are equal",
-        Computed("shares 1/2", lambda book: _reports((Fraction(1, 2),) * 2)),
+        "over the draw of the clients, if their shares are equal", lambda book: _reports((Fraction(1, 2),) * 2)
     ),
     defect=Defect.REFUTED,
 )

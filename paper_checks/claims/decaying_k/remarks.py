@@ -1,4 +1,4 @@
-"""What the remarks read out of Theorem 1, Theorem 2 and Corollary 2.1."""
+"""Remarks 1.1 to 2.3: what they read out of Theorems 1 and 2 and Corollary 2.1."""
 
 from __future__ import annotations
 
@@ -6,15 +6,47 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.decaying_k.letters import C, eta, F_0, F_star, G2, Gamma, K, L, N, ratio, sigma_c, T
+from bounds.decaying_k.letters import (
+    beta,
+    C,
+    D,
+    eta,
+    F_0,
+    F_star,
+    F_t0,
+    G2,
+    Gamma,
+    K,
+    L,
+    N,
+    ratio,
+    sigma_c,
+    T,
+    U,
+    W,
+    W_0,
+    x,
+)
 from bounds.operators import ClientSum
+from bounds.vocabulary import steps_cubed_ratio
 
-from ..checkers import At, Computed, Informative, MonotoneIn, OrderIs, Same, TendsTo, term
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair, Status
-from .by_hand.scalar import Scalars
-from .common import CAP, KAPPA, REAL_ROOT, short
-from .optima import ETAR_TRUE, ROUNDS, VARIANCE
-from .sharp import SHARP
+from ..checkers import All, ArgminIs, At, Informative, MonotoneIn, OrderIs, Same, short, TendsTo, term
+from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
+from ..parabolas import Scalars
+from .common import CAP, KAPPA, REAL_ROOT, STEEP, TAU
+from .optima import (
+    ETA_PRINT,
+    ETA_TRUE,
+    ETAR_TRUE,
+    iterations_of_runtime,
+    K_PRINT,
+    K_TRUE,
+    ROUND_FITS,
+    ROUNDS,
+    SECONDS,
+    VARIANCE,
+)
+from .sharp import DRAW, SHARP
 
 SIX = "decaying_k.theorem_1"
 FLOOR = ("gradient variance", "heterogeneity", "drift")
@@ -27,7 +59,6 @@ LARGEST_STEP = Claim(
     "With the largest step size that it allows, (6) says more than that gradients stay below G.",
     Kind.REMARK.at("Theorem 1"),
     Informative(At(term(SIX, "drift"), {eta: 1 / (4 * L)}), G2, where=(sp.Gt(G2, 0),)),
-    known=Status.FAILS,
     note="The drift alone is then kappa (2 + 1/N) G^2 sum K^3 / sum K, more than twice G^2 whatever else is "
     "chosen; no other term is negative where F^* >= 0.",
     repair=Repair(
@@ -73,7 +104,6 @@ AS_CENTRALISED = Claim(
     "(6) is the classical result for centralised SGD with other constants, due to non-iid clients and K_r > 1.",
     Kind.REMARK.at("Remark 1.1"),
     OrderIs(At(SIX, {VARIANCE: 0, Gamma: 0, ratio: 1}), T, 1 / T, at_most=True, where=(REAL_START,)),
-    known=Status.FAILS,
     note="It holds of the orders O(1/T) and O(eta) (decaying_k.remark_1_1), not of the reason for the constants. Where "
     "clients are identical, K_r = 1 and gradients exact, this is gradient descent, whose gradients vanish, and (6) "
     "keeps the floor eta kappa L (8 + 4/N) G^2: the 8 comes from replacing K_r - 1 by K_r, 4/N from a "
@@ -87,7 +117,7 @@ AS_CENTRALISED = Claim(
 )
 
 
-def _quadratics(*curvatures: int) -> Computed:
+def _quadratics(*curvatures: int) -> Check:
     """Three clients with minima 0, 1, -2, all taking part, exact gradients, from -30 with eta = 1/12."""
 
     def run(book: Book) -> Finding:
@@ -103,7 +133,7 @@ def _quadratics(*curvatures: int) -> Computed:
         harmless = len(set(found.values())) == 1
         return judged(harmless, f"squared gradient after 12 iterations, {said}", witness, harmless or rises)
 
-    return Computed("rounds of 1 to 12 steps at the same number of iterations, in exact numbers", run)
+    return run
 
 
 QUADRATICS = Claim(
@@ -111,7 +141,6 @@ QUADRATICS = Claim(
     "For a given number of iterations K_r > 1 harms in all analyses, except where clients are quadratic.",
     Kind.REMARK.at("Remark 1.3"),
     _quadratics(1, 3, 2),
-    known=Status.FAILS,
     note="It holds in the setting of the cited work, one loss for all clients, and of quadratics with one Hessian, "
     "whose average does not see K; it fails for clients that differ in Hessians and minima, even if all take part and "
     "gradients are exact: they contract the more slowly the larger K is, and for K >= 2 they rest beside the minimum "
@@ -126,7 +155,6 @@ VARIANCE_PER_ROUND = Claim(
     "Written for a number of rounds, (6) shows that more local steps reduce the influence of the gradient variance.",
     Kind.REMARK.at("Remark 1.2"),
     MonotoneIn(term(ROUNDS, "gradient variance"), K, up=False),
-    known=Status.FAILS,
     note="Dividing (6) by K_r divides its left side too. With T = K R the variance term does not contain K at all.",
     repair=Repair(
         "with the best step size for R rounds it falls as K grows",
@@ -156,3 +184,163 @@ COHORT_AND_DRIFT = Claim(
 
 def _drift(book: Book) -> sp.Expr:
     return At(term(SIX, "drift"), {ratio: K**2})(book)
+
+
+# ---- Theorem 2 ----
+
+FALLS_WITH_TIME = Claim(
+    "decaying_k.theorem_2_order",
+    "K* falls at least as fast as W^(-1/3).",
+    Kind.REMARK.at("Theorem 2, after eq. (9)"),
+    {
+        "order": OrderIs(K_PRINT, W, W ** sp.Rational(-1, 3), where=(REAL_ROOT,)),
+        "derived": OrderIs(K_TRUE, W, W ** sp.Rational(-1, 3), where=(REAL_ROOT,)),
+        "falls": MonotoneIn(K_PRINT, W, up=False, where=(REAL_ROOT,)),
+        "rises with the loss": MonotoneIn(K_PRINT, F_t0, up=True, where=(REAL_ROOT,)),
+    },
+    note="As a function of the runtime W of the run that (8) speaks of, at one step size for all W "
+    "(decaying_k.joint_minimum), and if the loss at its start does not rise.",
+)
+
+ROUND_LEFT = sp.Lt(TAU, W_0 - W)
+"""The time left holds a round; the formula of K* has no beta, so that a small enough one is taken."""
+
+DECAY = Claim(
+    "decaying_k.theorem_2_decay",
+    "Hence K should decay during a run: the best K from the time w on falls as w passes.",
+    Kind.REMARK.at("Theorem 2 and Section 3.4, on K_w"),
+    MonotoneIn(At(K_TRUE, {W: W_0 - W}), W, up=False, where=(REAL_ROOT, STEEP, ROUND_LEFT)),
+    note="It fails with W as it is defined, under (7), and holds if W were the time that has passed. (8) is stated "
+    "for a new run that begins at t_0, and W is how long that run lasts. In a run that ends at a given time, what is "
+    "left at w is the total minus w, so that at an equal loss the best K rises. W^(-1/3) says that a longer run wants "
+    "a smaller K, not that one K should follow another; what can make K fall is the loss alone, and only if kappa F - "
+    "F^* falls faster than the time left.",
+    repair=Repair(
+        "at a fixed horizon K* falls with the loss", MonotoneIn(K_TRUE, F_t0, up=True, where=(REAL_ROOT,)), K_TRUE
+    ),
+    about=(SECONDS,),
+    defect=Defect.READING,
+)
+
+
+def _divergence_in_k(book: Book) -> sp.Expr:
+    """(8) with K in place of K^2 in the drift."""
+    terms = book[SECONDS].spelled_terms
+    return sp.Add(*(t / K if name == "drift" else t for name, t in terms.items()))
+
+
+def _best_for_it(book: Book) -> sp.Expr:
+    terms = book[SECONDS].spelled_terms
+    return sp.sqrt(terms["optimisation"].subs({beta: 0, K: 1}) / terms["drift"].subs(K, 1))
+
+
+def _runtime_of_best(book: Book) -> sp.Expr:
+    """The runtime for which a number of local steps is best in the improved Theorem 1, with T put in from (7)."""
+    bound = At(SHARP, {steps_cubed_ratio: K**2, T: iterations_of_runtime})(book)
+    falling = sp.Add(*(t for t in bound.args if t.has(W)))
+    return sp.simplify(-(W * falling).diff(K) / (bound - falling).diff(K))
+
+
+def _inverse_slope(book: Book) -> sp.Expr:
+    """1 over the slope of log K* in log W, in the improved bound."""
+    runtime = _runtime_of_best(book)
+    return K * runtime.diff(K) / runtime
+
+
+LOCAL = sp.Rational(2, 3) * eta * L * K
+"""What local steps cost in the improved bound, beside ``DRAW`` for the draw of clients."""
+
+AGAINST_PASGD = Claim(
+    "decaying_k.remark_2_1",
+    "K* falls more slowly than the W^(-1/2) of PASGD because the divergence of FedAvg's clients is bounded by K^2 "
+    "rather than K.",
+    Kind.REMARK.at("Remark 2.1"),
+    {
+        "best K of (8) with K for K^2": ArgminIs(_divergence_in_k, K, _best_for_it),
+        "its order": OrderIs(_best_for_it, W, W ** sp.Rational(-1, 2), where=(REAL_ROOT,)),
+        "improved bound": Same(_inverse_slope, -2 - LOCAL / (DRAW + LOCAL), where=(N < C, F_star < F_0)),
+    },
+    note="Of the K* of (8), and of bounds, not of FedAvg itself. In the improved bound (decaying_k.theorem_1.sharp) "
+    "the slope of log K* in log W is -1/(2 + s), s = (2/3) eta L K / (d + (2/3) eta L K), d = (C - N)/(N (C - 1)): "
+    "near -1/2 only if eta L K is far below d, which it is not at the paper's cohorts with eta L = 1/4, and -1/3 if "
+    "all take part. The order of PASGD itself is quoted.",
+)
+
+STEPS_AND_COHORT = Claim(
+    "decaying_k.remark_2_2",
+    "K* increases with the number of participants.",
+    Kind.REMARK.at("Remark 2.2"),
+    {
+        "printed": MonotoneIn(K_PRINT, N, up=True, where=(REAL_ROOT,)),
+        "derived": MonotoneIn(K_TRUE, N, up=True, where=(REAL_ROOT,)),
+        "at most by": Same(
+            lambda book: (book[K_PRINT].expr / book[K_PRINT].expr.subs(N, 1)) ** 3,
+            sp.Rational(3, 2) / (1 + 1 / (2 * N)),
+            where=(REAL_ROOT,),
+        ),
+    },
+    note="By little: from one participant to infinitely many by the cube root of 3/2, 14 %; from the paper's smallest "
+    "cohort, 10, by 1.6 %.",
+)
+
+# ---- Corollary 2.1 ----
+
+
+LONGER_ROUNDS = Claim(
+    "decaying_k.remark_2_1_1",
+    "The best step size falls like W^(-1/2) and grows with the upload, download and computation time.",
+    Kind.REMARK.at("Corollary 2.1, after eq. (11); Remark 2.1.1"),
+    {
+        "order": OrderIs(ETA_PRINT, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
+        "order, derived": OrderIs(ETA_TRUE, W, 1 / sp.sqrt(W), where=(REAL_ROOT,)),
+        "size": MonotoneIn(ETA_PRINT, x, up=True, where=(REAL_ROOT,)),
+        "download rate": MonotoneIn(ETA_PRINT, D, up=False, where=(REAL_ROOT,)),
+        "upload rate": MonotoneIn(ETA_PRINT, U, up=False, where=(REAL_ROOT,)),
+        "computation": MonotoneIn(ETA_PRINT, beta, up=True, where=(REAL_ROOT,)),
+        "computation, derived": MonotoneIn(ETA_TRUE, beta, up=True, where=(REAL_ROOT,)),
+    },
+    note="In the length W of the run that (8) speaks of. The text writes w, the time index of Section 3.4 "
+    "(decaying_k.corollary_2_1_decay).",
+    damaged="'eta^* + W', read as eta^*_w",
+)
+
+STEP_SIZE_DECAY = Claim(
+    "decaying_k.corollary_2_1_decay",
+    "The best step size falls like w^(-1/2) with the time w that has passed.",
+    Kind.REMARK.at("Corollary 2.1, after eq. (11)"),
+    MonotoneIn(At(ETA_TRUE, {W: W - W_0}), W_0, up=False, where=(REAL_ROOT, STEEP)),  # W_0 has passed of W
+    note="As decaying_k.theorem_2_decay: W is the length of the run that begins at t_0. In a run that ends at a given "
+    "time the time left is the total minus w, so that at an equal loss the best step size rises until no round fits or "
+    "1/(4L) is reached; it holds if W were the time that has passed.",
+    repair=Repair(
+        "at a fixed horizon eta* falls with the loss", MonotoneIn(ETA_TRUE, F_t0, up=True, where=(REAL_ROOT,)), ETA_TRUE
+    ),
+    about=(SECONDS,),
+    defect=Defect.READING,
+)
+
+STEP_SIZE_AND_COHORT = Claim(
+    "decaying_k.remark_2_1_2",
+    "More participants, and a larger K, go with a smaller best step size (11).",
+    Kind.REMARK.at("Remark 2.1.2"),
+    All(
+        {
+            "participants": MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT, ROUND_FITS)),
+            "local steps": MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT, ROUND_FITS)),
+        },
+        wrong=("participants", "local steps"),
+    ),
+    note="Z falls as N grows, so that (11) and the derived step size rise, like K* in Remark 2.2, to which this one "
+    "refers: less noise allows larger steps. In (11) K also stands in the time of a round, above the fraction: with "
+    "little drift and slow computation the printed step size rises with K; the derived one, with the lost K, never.",
+    repair=Repair(
+        "more participants allow a larger one; the derived one falls in K",
+        {
+            "printed": MonotoneIn(ETA_PRINT, N, up=True, where=(REAL_ROOT, sp.Gt(G2, 0))),
+            "derived": MonotoneIn(ETA_TRUE, N, up=True, where=(REAL_ROOT, sp.Gt(G2, 0))),
+            "local steps": MonotoneIn(ETA_TRUE, K, up=False, where=(REAL_ROOT,)),
+        },
+        ETA_TRUE,
+    ),
+    defect=Defect.REFUTED,
+)

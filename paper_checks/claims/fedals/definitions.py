@@ -9,7 +9,7 @@ import sympy as sp
 from bounds.fedals.letters import distance_sq, K, R, T, tau
 from bounds.operators import ClientSum
 
-from ..checkers import At, Computed, MonotoneIn, Refuted, Same
+from ..checkers import At, MonotoneIn, Refuted, Same
 from ..claim import Book, Claim, Finding, Grade, judged, Kind
 
 CONSENSUS, RATE = "fedals.consensus_distance", "fedals.optimization_rate"
@@ -17,10 +17,7 @@ DISTANCE = Claim(
     "fedals.consensus_distance",
     "The consensus distance is the plain mean of the squared distances to the mean model, zero after an average.",
     Kind.DEFINITION.at("Section 1"),
-    {
-        "mean": Same(CONSENSUS, ClientSum(distance_sq) / K),
-        "average": Same(At(CONSENSUS, {distance_sq: sp.S.Zero}), 0),
-    },
+    {"mean": Same(CONSENSUS, ClientSum(distance_sq) / K), "average": Same(At(CONSENSUS, {distance_sq: sp.S.Zero}), 0)},
     note="Uniform whatever the weights of (4). With FedALS only the part that is averaged comes together.",
 )
 
@@ -44,7 +41,7 @@ RESTRICTIVE = Claim(
     "fedals.theorem_4_3.regression",
     "One variance bound for all models excludes least squares with unlike inputs, though it is convex and smooth.",
     Kind.ASSUMPTION.at("Theorem 4.3"),
-    Refuted(Computed("gradient variance of least squares, with letters", _regression)),
+    Refuted(_regression),
     note="As every quadratic loss whose curvature differs from sample to sample. Squared distances meet all of them.",
     ours=True,
 )

@@ -1,4 +1,4 @@
-"""What the discussion of Theorem 4.1 reads off it: 1/K^2 for iid clients, and non-iidness as what hurts."""
+"""Section 4.1, discussion: 1/K^2 for iid clients, and non-iidness as what hurts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bounds.fedals.letters import Delta, K, L, mu, n, sigma_k_sq, w
 from bounds.operators import ClientMean as E_k
 from bounds.vocabulary import client_distance_sq
 
-from ..checkers import All, At, Broken, Computed, ImpliedBy, OrderIs, Requires, Same
+from ..checkers import All, At, Broken, ImpliedBy, OrderIs, Requires, Same
 from ..checkers.formulas import resolve
 from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair, Status
 from .common import alike, NONNEGATIVE, shared
@@ -20,7 +20,7 @@ SAMPLES = ((3, 1), (1, -1))
 """The equally likely samples (h, y) of the first client, for the loss ``h/2 (theta - y)^2``: mu = 1 and L = 3."""
 PLACES = (0, -10, -100, -1000)
 FACTOR = 1 / K + sp.sqrt(2 * (1 - 1 / K))
-"""(6) over a local gap over K, for squared distances and alike clients."""
+"""(6) over a local gap over K, for squared distances and identical clients."""
 
 
 def _distant(book: Book) -> Finding:
@@ -56,7 +56,6 @@ SOLE_TERM = Claim(
     "In the iid setting the first term is the only one: the non-iidness of identically distributed clients vanishes.",
     Kind.REMARK.at(DISCUSSION),
     Same(At(alike(NON_IIDNESS), {r: 0}), 0, difference=(1 - 1 / K) * D / 2, where=(sp.Gt(D, 0), sp.Gt(K, 1))),
-    Status.FAILS,
     note="It is a difference of training risks on finite samples. For squared distances and iid clients of equal "
     "weight and sample count it is half the local gap times 1 - 1/K, and the second term of (6) is then the larger "
     "one: fedals.discussion.iid_second_term.",
@@ -85,7 +84,7 @@ SECOND_TERM = Claim(
             At(alike(DRIFT), {mu: L, d: At(alike(NON_IIDNESS), {r: 0})}),
             where=(sp.Gt(D, 0), sp.Ge(K, 2)),
         ),
-        "equal weights and sample counts are needed": Computed("both terms where they differ", _unequal),
+        "equal weights and sample counts are needed": _unequal,
     },
     note="Their ratio is sqrt(2 K (K - 1)): 2 for two clients, and larger for more. With nearly all weight on one "
     "client the first term is the larger one; at equal weights and unequal sample counts of two clients the ratio is "
@@ -109,7 +108,6 @@ IID_BOUND = Claim(
         },
         wrong=("weights squared (v1)", "uniform weights", "found by search"),
     ),
-    Status.FAILS,
     note="A bound of this size would be false: for l = L/2 |theta - z|^2, where L = mu, the gap of iid clients of "
     "equal weight and sample count is exactly a local gap over K, which is K times the claimed bound. No bound that "
     "holds for all of them falls faster than 1/K, the order of earlier bounds: there is no improvement over them.",
@@ -140,7 +138,6 @@ ADDITIONAL = Claim(
     "Averaging local models improves on the 1/K that the larger pooled data set brings by a further 1/K.",
     Kind.REMARK.at("Section 4.1, Discussion", "v2"),
     Same(alike(At(GAP, {Delta: LOCAL_GAP})), shared(POOLED_GAP) / K, ratio=K, where=(sp.Gt(K, 1),)),
-    Status.FAILS,
     note="For squared distances, equal weights and equal numbers of samples the average of the local models is the "
     "model fitted to all data: their gaps are the same number. Only v2 makes this remark, which follows from "
     "fedals.discussion.one_over_k_squared.",
@@ -174,7 +171,6 @@ CONTRAST = Claim(
     "FedAvg works for the former and need not for the latter.",
     Kind.REMARK.at(DISCUSSION),
     lambda book: _orders(book),
-    Status.FAILS,
     note="For squared distances and equal weights: at any fixed distance of the clients the bound falls like 1/K, and "
     "so it does at distance zero. Only the constant in front differs. (Adding a client that is far off may raise it: "
     "fedals.discussion.need_not_fall.)",
@@ -199,7 +195,6 @@ PRIOR = Claim(
     "gaps over the number of clients.",
     Kind.REMARK.at("Section 1, Contribution I; Section 2"),
     Same(At(alike(CLOSED), {r: 0}), D / K, ratio=FACTOR, where=(sp.Gt(D, 0), sp.Ge(K, 2))),
-    Status.FAILS,
     note="Read as Section 2 describes those bounds. For squared distances and iid clients of equal weight and sample "
     "count a local gap over K is the gap itself; (6) is 1.5 times as large for two clients, sqrt(2) times in the "
     "limit. The theorems themselves, which the paper does not restate, are not decided.",

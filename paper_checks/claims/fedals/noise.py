@@ -13,12 +13,12 @@ from bounds.assumptions import SAMPLES_NOISE
 from bounds.fedals.letters import Delta, eta, K, K_hat, L, mu, n, sigma_k_sq, tau, w, Z
 from bounds.operators import ClientMean as E_k
 
-from ..checkers import At, Computed, OrderIs, Requires, Same, term
+from ..checkers import At, OrderIs, Requires, Same, term
 from ..claim import Book, Claim, Finding, judged, Kind
-from .by_hand import sampling
-from .by_hand.walks import Walk
 from .common import alike, NONNEGATIVE
-from .one_round_proof import above
+from .one_round import above
+from .participation import out_of_sample_gap, WEIGHTS
+from .walks import Walk
 
 NOISE, CONSTANTS, ROUNDS, CASE_1 = (
     f"fedals.{name}"
@@ -89,7 +89,7 @@ WITHOUT = Claim(
         "conditions": Requires(NOISE, NONNEGATIVE[:1], (SAMPLES_NOISE,)),
         "conditions, by constants": Requires(CONSTANTS, (), (SAMPLES_NOISE,)),
         "above the gap": above(NOISE, CONSTANTS, solvers=("exact",)),
-        "at a boundary": Computed("the instance that breaks (6)", _boundary),
+        "at a boundary": _boundary,
     },
     note="Proved in bounds/fedals/noise.py: given the other clients the inner product of (17) is a covariance, since a "
     "client's model and its gradients at a model that has not seen its data are centred by their means. The gap of "
@@ -132,7 +132,7 @@ ANY_ROUND = Claim(
             E_k(w * eta * sigma_k_sq / Z + (L - mu) / 2 * w**2 * eta**2 * sigma_k_sq / Z),
         ),
         "conditions": Requires(ROUNDS, (sp.Le(eta * (L + mu), 2),), (SAMPLES_NOISE,)),
-        "where (9) fails": Computed("the walks that break (9), in fractions", _last_coins),
+        "where (9) fails": _last_coins,
         "above the gap": above(ROUNDS, solvers=("fresh samples",)),
     },
     note="Proved in bounds/fedals/noise.py, for steps of at most 2/(L + mu), the samples of a round used once each, "
@@ -143,12 +143,12 @@ ANY_ROUND = Claim(
 
 
 def _drawn(book: Book) -> Finding:
-    """Half squared distances: every draw of one to three of three clients with unlike gaps."""
+    """Half squared distances: every draw of one to three of three clients with different gaps."""
     gaps, bound = (F(3, 2), F(1, 4), F(5)), book[CASE_1]
     for cohort in (1, 2, 3):
-        exact = sampling.out_of_sample_gap("I", cohort, gaps)
+        exact = out_of_sample_gap(cohort, gaps)
         stated = bound(
-            client_weight=[float(p) for p in sampling.WEIGHTS], local_gap=[float(g) for g in gaps],
+            client_weight=[float(p) for p in WEIGHTS], local_gap=[float(g) for g in gaps],
             client_gradient_variance=[7 * float(g) for g in gaps], samples=7, cohort=cohort, smoothness=1.0,
             strong_convexity=1.0,
         )  # fmt: skip
@@ -165,7 +165,7 @@ DRAWN = Claim(
     {
         **_mended(CASE_1),
         "squared distances": Same(At(CASE_1, SQUARED), E_k(_moment(2) * SQUARED[Delta])),
-        "all draws": Computed("the gap of squared distances against it", _drawn),
+        "all draws": _drawn,
         "conditions": Requires(CASE_1, NONNEGATIVE[:1], (SAMPLES_NOISE,)),
     },
     note="(72) without its non-iidness, averaged over the draws counted by clients. Its condition that non-iidness be "

@@ -9,11 +9,12 @@ import sympy as sp
 from bounds.fedals.letters import C, Delta, K, L, mu, tau, w, Z
 
 from ...reported import table
-from ..checkers import Informative, Ordered, Prints, Readings, resolve, term, undecided
+from ..checkers import Informative, Prints, Readings, resolve, term
 from ..checkers.formulas import At
 from ..claim import Book, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Status
-from .cells import LLM, METHODS, TABLE_1
+from ..rows import rows
 from .common import alike, shared
+from .tables import CELLS as RESULTS, LLM
 
 CELLS = table("fedals", "Table 4", version="v2")
 CNN = {row: F(cell.value) for (row, _), cell in CELLS.items()}
@@ -36,7 +37,6 @@ FRESH = Claim(
     "Every round of the experiments uses samples that no round has used before, as (55) needs.",
     Kind.SETTING.at(*IMAGES),
     _drawn,
-    Status.FAILS,
     note="Theorem against experiment. The data are gone through 43 times or more (non-iid 87 times or more). "
     "(55) takes each round's samples to be independent of the model that the round starts from.",
     defect=Defect.SETTINGS,
@@ -63,7 +63,6 @@ PERIOD = Claim(
     "A longer period between averages of the extractor means more samples in it (Table 2: alpha up to 100).",
     Kind.SETTING.at("Section 5; Table 2"),
     _within_period,
-    Status.FAILS,
     note="Section 5 argues with more steps and more samples. From alpha = 50 a period uses samples twice: the local "
     "steps go on growing, the samples do not.",
     defect=Defect.SETTINGS,
@@ -98,7 +97,6 @@ CONVEX = Claim(
     "The loss of the experiments, cross entropy, is strongly convex in the model.",
     Kind.SETTING.at(THEORY),
     Readings({"in the outputs": _flat_outputs, "in the parameters": _two_layers}),
-    Status.FAILS,
     note="Theorem against experiment.",
     defect=Defect.SETTINGS,
     ours=True,
@@ -121,7 +119,6 @@ SMOOTH = Claim(
     "Losses of networks made of an extractor and a head are smooth with one constant for all parameters.",
     Kind.SETTING.at(THEORY),
     _curvature,
-    Status.FAILS,
     note="Theorem against experiment, even without ReLU. Section 6.3 holds this assumption against SCAFFOLD's "
     "analysis; both theorems make it too.",
     defect=Defect.SETTINGS,
@@ -148,7 +145,6 @@ OPTIMIZER = Claim(
     "Local models come from the SGD steps (5), as Theorem 4.3 has it.",
     Kind.SETTING.at("Tables 4 and 5 against Theorem 4.3"),
     _momentum,
-    Status.FAILS,
     note="Theorem against experiment. Momentum 0.9 and weight decay for images, AdamW with a falling step size "
     "for the language model.",
     defect=Defect.SETTINGS,
@@ -162,7 +158,6 @@ VACUOUS = Claim(
     "At the paper's own setting for FedAvg (9) says something about the accuracy of ResNet-20.",
     Kind.SETTING.at("Theorem 4.3 at the settings of Table 4", "v2"),
     Informative(At(term("fedals.rounds_v2", "model class"), {L: mu}), sp.S.One, given=NETWORK),
-    Status.FAILS,
     note="Theorem against experiment. Hidden constants one, complexity the number of parameters, 5 clients, 320 "
     "samples a round: with the best of constants, L = mu, the first term alone is 2.4, and no gap of two accuracies "
     "exceeds 1.",
@@ -182,40 +177,11 @@ NEARLY = Claim(
     "For iid data a factor 1/K^2 makes population and empirical risk nearly agree: 1/25 of a local gap for 5 clients.",
     Kind.REMARK.at("Section 6.2"),
     _iid_factor,
-    Status.FAILS,
     note="A fifth of it, for squared distances. The text states the factor 1/K^2, the numbers are ours; a consequence "
     "of fedals.discussion.one_over_k_squared.",
     defect=Defect.REFUTED,
 )
 
-LOSSES = Claim(
-    "fedals.table_5.objective",
-    "The test results of the language model are accuracies.",
-    Kind.SETTING.at("Table 5 against Table 1"),
-    Ordered(
-        {**{m: TABLE_1[LLM, m].value for m in METHODS}, "one": 1},
-        tuple((m, "one") for m in METHODS),
-        wrong=tuple(f"{m} < one" for m in METHODS),
-    ),
-    Status.FAILS,
-    note="A slip in Table 5, which names top-1 accuracy; Table 1 prints test losses, all above 1, and says so.",
-    defect=Defect.SLIP,
-)
+LOSSES = {key.removeprefix(f"{LLM} "): cell.value for key, cell in RESULTS.items() if key.startswith(LLM)}
 
-DEVIATION = undecided(
-    "fedals.settings.deviation",
-    "The deviations that are reported are those of 20 repetitions.",
-    Kind.SETTING.at("Section 6 against Tables 4 and 5"),
-    "Section 6 speaks of error bars of 20 repeated runs, Tables 4 and 5 of the deviation over the last 5 rounds; "
-    "single runs are not published, and the released configuration repeats 10 times",
-)
-
-
-CONSENSUS = undecided(
-    "fedals.figure_1",
-    "The initial layers of ResNet-20 have a smaller consensus distance than the final ones.",
-    Kind.REMARK.at("Example 1, Figure 1"),
-    "the figure's numbers are not published, and the measure is not settled: the text defines a squared norm, "
-    "which grows with a layer's size (2,304 parameters in an early convolution, 36,864 in a late one), the "
-    "released code divides by the number of parameters and leaves out the first client",
-)
+ROWS = rows("fedals", "settings", {**LOSSES, "one": 1})

@@ -1,10 +1,10 @@
-"""FedCOG, Algorithm 1 and what is said of it: its lines, its messages, and the data that the theory shares."""
+"""FedCOG, Algorithm 1 and the remarks on it: its lines, its messages, and the data that the theory shares."""
 
 from __future__ import annotations
 
 from bounds.fedcog.letters import F_k, L_kd, lambda_kd
 
-from ..checkers import All, Same, undecided
+from ..checkers import All, Same
 from ..claim import Claim, Defect, Kind, Repair
 from . import listing
 from .listing import LABELS
@@ -48,10 +48,7 @@ CLAIMS: tuple[Claim, ...] = (
         Kind.ALGORITHM.at("Algorithm 1, lines 4 and 10"),
         lambda book: listing.indices(1, len(LABELS)),
         note="The loop counts from 0 to K - 1, the sum from 1 to K.",
-        repair=Repair(
-            "both from 0 to K - 1",
-            lambda book: listing.indices(0, len(LABELS) - 1),
-        ),
+        repair=Repair("both from 0 to K - 1", lambda book: listing.indices(0, len(LABELS) - 1)),
         defect=Defect.SLIP,
     ),
     Claim(
@@ -95,20 +92,5 @@ CLAIMS: tuple[Claim, ...] = (
         "client's own.",
         defect=Defect.SETTINGS,
         ours=True,
-    ),
-    undecided(
-        "fedcog.privacy",
-        "Private data cannot be recovered from the generated inputs or from what is sent.",
-        Kind.REMARK.at("Section 4.3 and A.4.2, Figure 5"),
-        "no notion of privacy and no attack is defined; that pictures look abstract excludes neither membership "
-        "inference nor gradient inversion, and the messages are exactly those of FedAvg",
-        note="Compared with FedAvg nothing new is sent, which the claim on messages checks.",
-    ),
-    undecided(
-        "fedcog.weights.variant",
-        "The tables were made with weight 0.01 of the distillation, the stated default.",
-        Kind.SETTING.at("Section 6.1 and A.2.2"),
-        "the paper also proposes weights free of hyper-parameters (0.2 and 0.8 for two of ten classes) "
-        "and does not say which table used which; the released code has the latter alone",
     ),
 )

@@ -69,11 +69,6 @@ def order_of(label: str) -> All:
     return All({f"in {q.name}": OrderIs(of, q, order, where=(sp.Gt(tau, 1),)) for q in (T, tau)})
 
 
-def _among_equals(book: Book) -> sp.Expr:
-    """(6) for clients of equal weight 1/K."""
-    return book[PRINTED].equal_clients().expr
-
-
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fedcog.eq_6",
@@ -162,7 +157,10 @@ CLAIMS: tuple[Claim, ...] = (
         "With equal weights 1/K the noise term alone vanishes as clients are added.",
         Kind.REMARK.at("Corollary 5.7, eq. (6)"),
         TendsTo(
-            _among_equals, clients, sp.oo, term(PRINTED, "optimisation", "drift by noise", "drift by heterogeneity")
+            lambda book: book[PRINTED].equal_clients().expr,
+            clients,
+            sp.oo,
+            term(PRINTED, "optimisation", "drift by noise", "drift by heterogeneity"),
         ),
         note="So (6) has no speed-up by clients as it stands; a step size of sqrt(K/(tau T)) would give it.",
         ours=True,

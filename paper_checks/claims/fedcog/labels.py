@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 import sympy as sp
 
@@ -11,12 +10,11 @@ from bounds.fedcog.labels import floors, largest_remainder, uniform
 from bounds.fedcog.letters import C, d, N, n
 from bounds.operators import ClassMax, ClassSum
 
-from ..checkers import agreed, All, Prints, Same, Total
+from ..checkers import agreed, All, At, Prints, Same, Total
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
 from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
 from .listing import objective_of_first_step
-from .settings import LABELS_HELD
 
 EXAMPLE = (500, 0, 400, 200, 400)
 BUDGET = 256
@@ -40,10 +38,6 @@ def example(book: Book) -> Finding:
     return agreed({**pairs, "all": (sum(lack), 1000), "share of class 1": (share, BUDGET * 500 / 1000)})
 
 
-def adds_up(book: Book) -> sp.Expr:
-    return ClassSum(book["fedcog.complementary_allocation"].expr)
-
-
 def whole_numbers(book: Book) -> Finding:
     shares = each("fedcog.complementary_allocation", EXAMPLE, book)
     broken = {f"class {c}": f"{float(s):g}" for c, s in enumerate(shares) if abs(s - round(s)) > 1e-9}
@@ -61,50 +55,41 @@ def rounded(book: Book) -> Finding:
     return judged(near and sum(kept) == BUDGET, said)
 
 
-def spread_after(counts: tuple[int, ...], book: Book) -> tuple[int, float]:
-    """Largest minus smallest class, of the client's own samples and with the generated ones added."""
-    added = [
-        own + share for own, share in zip(counts, each("fedcog.complementary_allocation", counts, book), strict=True)
-    ]
-    return max(counts) - min(counts), float(max(added) - min(added))
-
-
 def evens_out(*clients: tuple[int, ...]) -> Check:
+    """Whether the largest class exceeds the smallest by no more once the generated samples are added."""
+
     def run(book: Book) -> Finding:
-        spreads = {str(counts): spread_after(counts, book) for counts in clients}
-        off = {
-            name: f"spread {before} becomes {after:g}" for name, (before, after) in spreads.items() if after > before
-        }
-        said = "; ".join(f"{name}: {text}" for name, text in off.items()) or f"{len(spreads)} clients evened out"
+        off = {}
+        for counts in clients:
+            shares = each("fedcog.complementary_allocation", counts, book)
+            added = [own + share for own, share in zip(counts, shares, strict=True)]
+            before, after = max(counts) - min(counts), float(max(added) - min(added))
+            if after > before:
+                off[str(counts)] = f"spread {before} becomes {after:g}"
+        said = "; ".join(f"{name}: {text}" for name, text in off.items()) or f"{len(clients)} clients evened out"
         return judged(not off, said, off)
 
     return run
 
 
-def admits(book: Book, name: str, cases: Mapping[tuple[int, ...], bool]) -> Finding:
-    """Whether the numeric conditions admit these class counts, as they should."""
-    wrong = {}
-    for counts, wanted in cases.items():
-        met = bool(relations(book[name])) and all(true_at(r, {d: counts}) for r in relations(book[name]))
-        if met is not wanted:
-            wrong[str(counts)] = "admitted" if met else "refused"
-    return judged(not wrong, f"{len(cases)} clients tried; {wrong or 'all as they should be'}", wrong)
-
-
 def admitted(name: str, cases: Mapping[tuple[int, ...], bool]) -> Check:
-    return lambda book: admits(book, name, cases)
+    """Whether the numeric conditions admit these class counts, as they should."""
+
+    def run(book: Book) -> Finding:
+        wrong = {}
+        for counts, wanted in cases.items():
+            met = bool(relations(book[name])) and all(true_at(r, {d: counts}) for r in relations(book[name]))
+            if met is not wanted:
+                wrong[str(counts)] = "admitted" if met else "refused"
+        return judged(not wrong, f"{len(cases)} clients tried; {wrong or 'all as they should be'}", wrong)
+
+    return run
 
 
 def undefined_for_equal_classes(book: Book) -> Finding:
     share = value(book["fedcog.complementary_allocation"].expr, {d: (3, 3, 3), N: sp.Integer(BUDGET)})
     said = f"a client with 3 samples of each of three classes gets {share} samples of a class"
     return judged(share.is_finite, said, {"class_count": "3, 3, 3"})
-
-
-def uniform_total(book: Book) -> Finding:
-    counts = uniform(10, 7)
-    found = value(book["fedcog.uniform_labels"].expr, {C: sp.Integer(10), n: sp.Integer(7)})
-    return agreed({"samples": (found, sum(counts))})
 
 
 def class_intensity(book: Book) -> sp.Expr:
@@ -124,7 +109,9 @@ CLAIMS: tuple[Claim, ...] = (
         All(
             {
                 "n times the classes": Same("fedcog.uniform_labels", n * C),
-                "a list of them": uniform_total,
+                "a list of them": lambda book: agreed(
+                    {"samples": (At("fedcog.uniform_labels", {C: 10, n: 7})(book), sum(uniform(10, 7)))}
+                ),
                 **{
                     f"{number} classes": Prints(
                         {"samples of every class": str(BUDGET // number)}, {"samples of every class": BUDGET / number}
@@ -146,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         {
             "example": example,
             "count": Same("fedcog.complementary_count", ClassMax(d) - d),
-            "sum": Same(adds_up, N, where=(SOME_LACK,)),
+            "sum": Same(lambda book: ClassSum(book["fedcog.complementary_allocation"].expr), N, where=(SOME_LACK,)),
         },
     ),
     Claim(
@@ -219,22 +206,6 @@ CLAIMS: tuple[Claim, ...] = (
             "it is the loss in which client k has the weight p_k N_real/(N_real + N_gen)",
             lambda book: objective_of_first_step(None, True),
         ),
-        defect=Defect.SETTINGS,
-        ours=True,
-    ),
-    Claim(
-        "fedcog.weights.step_size",
-        "With the weights of A.2.2 clients descend their task loss by steps of the published size, as in the compared "
-        "methods.",
-        Kind.SETTING.at("A.2.2 and Section 6.1"),
-        Prints(
-            dict.fromkeys(LABELS_HELD, "0.01"),
-            {name: Fraction(1, 100) * Fraction(held, classes) for name, (classes, held) in LABELS_HELD.items()},
-            wrong=tuple(LABELS_HELD),
-        ),
-        note="N_real/(N_real + N_gen) is the share of the classes that a client has, if equally often: in NIID-2 a "
-        "fifth and a tenth. A comparison at one step size compares two. Whether the tables were made "
-        "with these weights is not stated; the released code has no others.",
         defect=Defect.SETTINGS,
         ours=True,
     ),

@@ -88,7 +88,7 @@ def _compared(what: str, apart: float, limit: float) -> Finding:
 
 
 def _outputs(w: Any, x: Any) -> Any:
-    """Logits from the flat model, unpacked by hand."""
+    """Logits from the flat model, unpacked entry by entry."""
     import torch
 
     first, w = w[: HIDDEN * FEATURES].view(HIDDEN, FEATURES), w[HIDDEN * FEATURES :]

@@ -7,8 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TYPE_CHECKING
 
+import sympy as sp
+
 from ..claim import Book, Check, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
-from .absent import collapses
 
 if TYPE_CHECKING:
     from empirics.exact import PlayedRound
@@ -54,10 +55,7 @@ IDENTITY = Claim(
     "client's steps, whatever the server averages.",
     repair=Repair(
         "for participants, as listed and in the released code",
-        {
-            "listed": lambda book: _identity(participants=True),
-            "released code": lambda book: _identity(True, "code"),
-        },
+        {"listed": lambda book: _identity(True), "released code": lambda book: _identity(True, "code")},
     ),
     defect=Defect.GAP,
 )
@@ -142,12 +140,39 @@ GATHERS_NOISE = Claim(
     ours=True,
 )
 
+
+def _collapses(book: Book) -> Finding:
+    """Jury's conditions on the map of E w and E last_i, of the listing and of the released code.
+
+    The roots of x^2 - trace x + det are inside the unit circle exactly while 1 - det, 1 - trace + det and
+    1 + trace + det are positive. p is N/C, a what K steps leave, both between 0 and 1; b is the relaxation.
+    """
+    p, a, b = sp.symbols("p a b", positive=True)
+    end = a * (1 + b), -a * b  # of a participant, as multiples of E w and of E last_i
+    signs = {  # every summand is positive while b < 1, but for the first of all
+        "listed": (end, (1 - a * (1 + b) * (1 - p), p * (1 - a), (2 - p) * (1 + a) + 2 * a * b * (1 - p))),
+        "code": ((end[0] - b, end[1] + b), (
+            p + (1 - p) * (1 - a) * (1 + b) + a * b * p, p * (1 - a) * (1 + b),
+            4 * a * (1 - p) + (1 - b) * ((2 - p) * (1 - a) + 2 * a * p),
+        )),
+    }  # fmt: skip
+    for variant, (server, shown) in signs.items():
+        both = sp.Matrix([server, (p * end[0], 1 - p + p * end[1])])
+        found = 1 - both.det(), 1 - both.trace() + both.det(), 1 + both.trace() + both.det()
+        if any(sp.expand(one - other) != 0 for one, other in zip(found, shown, strict=True)):
+            return fails(f"{variant}: Jury's conditions are on {found}", as_audited=False)
+    shrink = (1 - Fraction(1, 500)) ** 5
+    edges = {f"{n} of {c}": c / (shrink * (c - n)) - 1 for c, n in ((100, 10), (200, 10))}
+    told = "; ".join(f"{who}: {float(edge):.4g} at eta K L = 1/100" for who, edge in edges.items())
+    return holds(f"listed: stable exactly while a(1 + beta)(1 - N/C) < 1; code: for all beta < 1. {told}", Grade.PROVED)
+
+
 THRESHOLD = Claim(
     "fedinit.start.threshold",
     "On parabolas of equal curvature L, without noise, the expected models of Algorithm 1 as listed grow from "
     "beta = C/(a(C-N)) - 1 on, a = (1 - eta L)^K; those of the released code grow at no beta below 1.",
     Kind.REMARK.at("Section 5.2, Hyperparameters; Table 3"),
-    collapses,
+    _collapses,
     note="N/(C-N) as the step vanishes: 1/9 at 10 of 100, 1/19 at 10 of 200, none where all take part; and none where "
     "all clients train, whose last models average to the server model in expectation. Old models of absent clients are "
     "the cause. Section 5.2 speaks of networks: Table 3 collapses between 0.1 and 0.15, on either side of 1/9, but the "

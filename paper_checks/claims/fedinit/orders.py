@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import sympy as sp
 
 from bounds.fedinit.letters import B2, beta, C, D, eta, G2, K, L, lam, mu, N, sigma2, T
-from bounds.quantities import Quantity
 
-from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, Same, term, Total
-from ..checkers.formulas import resolve
-from ..claim import Book, Claim, Defect, Kind, Repair
+from ..checkers import All, ArgminIs, At, Formula, ImpliedBy, MonotoneIn, OrderIs, resolve, Same, term, Total
+from ..claim import Claim, Defect, Kind, Repair
 
-STEP_1 = {eta: "fedinit.step_size_theorem_1_order"}
-STEP_2 = {eta: "fedinit.step_size_theorem_2_order"}
+STEP_1, STEP_2 = (f"fedinit.step_size_theorem_{n}_order" for n in (1, 2))
 LOG = sp.log(lam * mu * N * K * T)
 SCALED = D + L * (sigma2 + K * G2)
 
 
-def _times(factor: sp.Expr, constant: str, of: Formula) -> Total:
-    """``factor`` times one of the theorem's constants times a formula."""
+def _matches(theorem: str, step_size: str, constants: dict[str, tuple[sp.Expr, Formula]]) -> All:
+    """Every explicit term at the chosen step size is a constant times the order's term of the same name.
 
-    def scaled(book: Book) -> sp.Expr:
-        return factor * (resolve(constant, book) if constant else 1) * resolve(of, book)
+    Of a constant the factor is given, and the theorem's own constant beside it.
+    """
 
-    return Total(((1, scaled),))
+    def scaled(name: str, factor: sp.Expr, constant: Formula) -> Formula:
+        return lambda book: factor * resolve(constant, book) * term(f"{theorem}_order", name)(book)
 
-
-def _matches(theorem: str, order: str, at: Mapping[Quantity, Any], constants: dict[str, tuple[sp.Expr, str]]) -> All:
-    """Every explicit term at the chosen step size is a constant times the order's term of the same name."""
     return All(
         {
-            name: Same(At(term(theorem, name), at), _times(factor, constant, term(order, name)))
-            for name, (factor, constant) in constants.items()
+            name: Same(At(term(theorem, name), {eta: step_size}), scaled(name, *constant))
+            for name, constant in constants.items()
         }
     )
 
@@ -47,10 +39,9 @@ ORDER_1 = Claim(
         "as printed": Same("fedinit.theorem_1_order", SCALED / sp.sqrt(N * K * T)),
         "terms": _matches(
             "fedinit.theorem_1",
-            "fedinit.theorem_1_order",
             STEP_1,
             {
-                "initial loss": (2 / lam, ""),
+                "initial loss": (2 / lam, 1),
                 "gradient noise": (1 / lam, "fedinit.kappa_2"),
                 "dissimilarity": (3 / lam, "fedinit.kappa_1"),
             },
@@ -60,7 +51,6 @@ ORDER_1 = Claim(
     note="(28) prints 3KG^2 for KG^2, which an O(.) hides. Once T >= max(4 C^2 K L^2/N, N^3 K L^2), so that the step "
     "size is within both caps.",
 )
-
 
 REACHED = Claim(
     "fedinit.theorem_1.rounds_needed",
@@ -93,7 +83,6 @@ SPEEDUP = Claim(
     Same(At("fedinit.theorem_1_order", {N: 2 * N, T: T / 2}), "fedinit.theorem_1_order"),
 )
 
-
 BEST_K = Claim(
     "fedinit.local_steps_order",
     "Without the initial loss (10) is smallest at K = sigma_l^2/G^2, and falls with G.",
@@ -119,10 +108,9 @@ ORDER_2 = Claim(
         "as printed": Same("fedinit.theorem_2_order", SCALED / (N * K * T)),
         "terms": _matches(
             "fedinit.theorem_2",
-            "fedinit.theorem_2_order",
             STEP_2,
             {
-                "initial loss": (1 / (lam * mu), ""),
+                "initial loss": (1 / (lam * mu), 1),
                 "gradient noise": (LOG / (2 * lam**2 * mu**2), "fedinit.kappa_2"),
                 "dissimilarity": (3 * LOG / (2 * lam**2 * mu**2), "fedinit.kappa_1"),
             },
@@ -134,7 +122,7 @@ ORDER_2 = Claim(
 KEPT = {
     "speed-up": Same(At("fedinit.theorem_2_order", {N: 2 * N, T: T / 2}), "fedinit.theorem_2_order"),
     "dissimilarity dominates": Same(
-        _times(G2 * K / sigma2, "", term("fedinit.theorem_2_order", "gradient noise")),
+        Total(((G2 * K / sigma2, term("fedinit.theorem_2_order", "gradient noise")),)),
         term("fedinit.theorem_2_order", "dissimilarity"),
         where=(sigma2 > 0,),
     ),
@@ -180,12 +168,11 @@ ORDER_4 = Claim(
         ),
         "terms": _matches(
             "fedinit.theorem_4",
-            "fedinit.theorem_4_order",
             STEP_1,
             {
-                "gradient noise": (69 / W96, ""),
-                "dissimilarity": (267 / W96, ""),
-                "global gradient: initial loss": (534 / (W96 * lam), ""),
+                "gradient noise": (69 / W96, 1),
+                "dissimilarity": (267 / W96, 1),
+                "global gradient: initial loss": (534 / (W96 * lam), 1),
                 "global gradient: gradient noise": (267 / (W96 * lam), "fedinit.kappa_2"),
                 "global gradient: dissimilarity": (801 / (W96 * lam), "fedinit.kappa_1"),
             },
@@ -204,7 +191,6 @@ INCREASING_N = Claim(
     },
     note="N enters (16) through the step size sqrt(N/(KT)) alone. At a given step size Theorem 4 falls with N.",
 )
-
 
 OPPOSITE = Claim(
     "fedinit.theorems_4_5.local_steps",

@@ -7,8 +7,7 @@ import sympy as sp
 from bounds.fedinit.letters import B2, beta, D, Delta, eta, G2, g2, K, L, lam, mean_g2, N, sigma2, T
 from bounds.vocabulary import mean_divergence
 
-from ..checkers import At, Dominates, ImpliedBy, MonotoneIn, requires, Same, term
-from ..checkers.formulas import resolve
+from ..checkers import At, Dominates, ImpliedBy, MonotoneIn, requires, resolve, Same, term
 from ..claim import Book, Claim, Kind
 from .optimization import LEFT as PRINTED, RANGE
 

@@ -44,8 +44,9 @@ def _changed(item: Any) -> Iterator[tuple[str, Any]]:
         return
     if isinstance(item, Ordered):  # moving a digit keeps most orders; turning a pair round does not
         for pair in item.pairs:
-            turned = tuple(p[::-1] if p == pair else p for p in item.pairs)
-            yield f"Ordered.pairs: {pair[0]} < {pair[1]} turned around", replace(item, pairs=turned)
+            turned = " < ".join(reversed(pair.split(" < ")))
+            pairs = tuple(turned if p == pair else p for p in item.pairs)
+            yield f"Ordered.pairs: {pair} turned around", replace(item, pairs=pairs)
         return
     wrong = getattr(item, "wrong", ())
     for field in fields(item):

@@ -7,9 +7,9 @@ their independent copies are finite sums. The loss is convex but not quadratic: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -75,55 +75,16 @@ def fresh_samples(sets: Array) -> Array:
 SOLVERS = {"exact": minimisers, "few steps": few_steps, "fresh samples": fresh_samples}
 
 
-@dataclass(frozen=True)
-class Client:
-    """Expectations for one client; S its data, S' a copy of them, A the averaged and A_k the local model."""
-
-    swap: float
-    """(10), the bracket: loss on S' of A(S) minus that of A(S^(k))."""
-    fresh: float
-    """(11): loss of A(S) on S'."""
-    own: float
-    """(12): loss of A(S) on S."""
-    swapped: float
-    """(13): loss of A(S^(k)) on S'."""
-    inner: float
-    """Inner product of (17)."""
-    inner_size: float
-    """Its absolute value, (19)."""
-    norms: float
-    """Product of the norms, (20)."""
-    moved_sq: float
-    """(22), left: squared distance of A(S) and A(S^(k))."""
-    local_moved_sq: float
-    """(22), right without its weight: squared distance of A_k(S) and A_k(S')."""
-    slope_sq: float
-    """(28), left: squared gradient on S' at A(S^(k))."""
-    excess_on_copy: float
-    """(23): risk on S' of A_k(S) above that of A_k(S')."""
-    drift_on_copy: float
-    """(36), left, and the definition of non-iidness on S^(k)."""
-    above_best_on_copy: float
-    """(49): risk on S' of A(S^(k)) above the smallest one."""
-    to_best_sq: float
-    """Squared distance of A_k(S) to the minimiser on S', first square of (41)."""
-    own_to_best_sq: float
-    """Squared distance of A_k(S') to the minimiser on S', second square of (41)."""
-    excess_over_best: float
-    """(42): risk on S' of A_k(S) above the smallest one."""
-    gap: float
-    drift: float
-    suboptimality: float
-
-
 @cache
-def clients(solver: str) -> tuple[Client, ...]:
-    """Every expectation, for the solver of this name."""
-    locals_ = [SOLVERS[solver](sets) for sets in SETS]
-    return tuple(_client(k, locals_) for k in range(len(SETS)))
+def clients(solver: str) -> tuple[Any, ...]:
+    """The expectations for every client, with its ``weight``: S are its data, S' is a copy, S^(k) has S' in place of S.
+
+    A is the averaged and A_k the local model, for the solver of this name.
+    """
+    return tuple(_client(k, [SOLVERS[solver](sets) for sets in SETS]) for k in range(len(SETS)))
 
 
-def _client(k: int, locals_: list[Array]) -> Client:
+def _client(k: int, locals_: list[Array]) -> SimpleNamespace:
     """Axes: data set S_k, the other client's data set, the copy S'_k."""
     w, other = WEIGHTS[k], (1 - WEIGHTS[k]) * locals_[1 - k]
     mine, best, sets = locals_[k], minimisers(SETS[k]), SETS[k]
@@ -133,27 +94,27 @@ def _client(k: int, locals_: list[Array]) -> Client:
     push = risk_slope(after, copy)
     mine_, copied = mine[:, None], mine[None, :]  # A_k(S), A_k(S')
     here = {
-        "swap": risk(before, copy) - risk(after, copy),
-        "fresh": risk(before, copy),
-        "own": risk(before, own),
-        "swapped": risk(after, copy),
-        "inner": push * (before - after),
-        "inner_size": abs(push * (before - after)),
-        "norms": abs(push) * abs(before - after),
-        "moved_sq": (before - after) ** 2,
-        "local_moved_sq": (mine_ - copied) ** 2,
-        "slope_sq": push**2,
-        "excess_on_copy": risk(mine_, sets[None]) - risk(copied, sets[None]),
-        "drift_on_copy": risk(after, copy) - risk(mine[None, None], copy),
-        "above_best_on_copy": risk(after, copy) - risk(best[None, None], copy),
-        "to_best_sq": (mine_ - best[None, :]) ** 2,
-        "own_to_best_sq": (mine - best) ** 2,
-        "excess_over_best": risk(mine_, sets[None]) - risk(best[None, :], sets[None]),
+        "swap": risk(before, copy) - risk(after, copy),  # (10), the bracket
+        "fresh": risk(before, copy),  # (11)
+        "own": risk(before, own),  # (12)
+        "swapped": risk(after, copy),  # (13)
+        "inner": push * (before - after),  # (17)
+        "inner_size": abs(push * (before - after)),  # (19)
+        "norms": abs(push) * abs(before - after),  # (20)
+        "moved_sq": (before - after) ** 2,  # (22), left
+        "local_moved_sq": (mine_ - copied) ** 2,  # (22), right without its weight
+        "slope_sq": push**2,  # (28), left
+        "excess_on_copy": risk(mine_, sets[None]) - risk(copied, sets[None]),  # (23)
+        "drift_on_copy": risk(after, copy) - risk(mine[None, None], copy),  # (36), left: non-iidness on S^(k)
+        "above_best_on_copy": risk(after, copy) - risk(best[None, None], copy),  # (49)
+        "to_best_sq": (mine_ - best[None, :]) ** 2,  # first square of (41): A_k(S) to the minimiser on S'
+        "own_to_best_sq": (mine - best) ** 2,  # second square of (41): A_k(S') to the minimiser on S'
+        "excess_over_best": risk(mine_, sets[None]) - risk(best[None, :], sets[None]),  # (42)
         "gap": risk(mine, np.broadcast_to(POOLS[k], (len(mine), 3))) - risk(mine, sets),
         "drift": risk(before, own) - risk(mine_[:, :, None], own),
         "suboptimality": risk(mine, sets) - risk(best, sets),
     }
-    return Client(**{name: float(np.mean(values)) for name, values in here.items()})
+    return SimpleNamespace(weight=float(w), **{name: float(np.mean(values)) for name, values in here.items()})
 
 
 @cache
@@ -164,11 +125,6 @@ def gap(solver: str) -> float:
     pools = [risk(theta, pool[None, None]) for pool in POOLS]
     trained = [risk(theta, SETS[0][:, None]), risk(theta, SETS[1][None, :])]
     return float(sum(w * np.mean(p - t) for w, p, t in zip(WEIGHTS, pools, trained, strict=True)))
-
-
-def weighted(solver: str, name: str) -> float:
-    """The mean over clients of an expectation, with their weights."""
-    return float(sum(w * getattr(c, name) for w, c in zip(WEIGHTS, clients(solver), strict=True)))
 
 
 def at(bound: Bound, solver: str) -> float:

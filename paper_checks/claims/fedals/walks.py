@@ -1,4 +1,4 @@
-"""Alike clients that step towards fresh samples, in fractions: half squared distances, so L = mu = 1.
+"""Identical clients that step towards fresh samples, in fractions: half squared distances, so L = mu = 1.
 
 A sample has variance 1 (a fair coin of 1 and -1, say) and a step of size ``pull`` goes that share of the way to a new
 one, so a client's model is a weighted sum of its samples and every expectation is a sum over the weights.
@@ -21,7 +21,7 @@ def weights(pulls: Sequence[F]) -> list[F]:
 
 @dataclass(frozen=True)
 class Walk:
-    """One round: ``clients`` alike, each with one sample a step, from the common mean."""
+    """One round: ``clients`` identical clients, each with one sample a step, from the common mean."""
 
     clients: int
     pulls: tuple[F, ...]
