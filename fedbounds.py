@@ -148,7 +148,8 @@ def _done(verb: Verb, line: Line, words: Sequence[str]) -> int:
     from contextlib import nullcontext
 
     from bounds.showing.command_line import named, source
-    from bounds.showing.process import loading, remark
+    from bounds.showing.loading import loading
+    from bounds.showing.process import remark
     from bounds.showing.tables import to_json
     from bounds.showing.terminal import print_lines
     from empirics.progress import progress

@@ -14,65 +14,60 @@ import numpy as np
 import sympy as sp
 
 from . import vocabulary as q
-from .assumptions import (
-    Assumption,
-    BOUNDED_GRADIENT,
-    BOUNDED_LOSS,
-    LOWER_BOUNDED,
-    POLYAK_LOJASIEWICZ,
-    SMOOTH,
-    STRONGLY_CONVEX,
-)
-from .quantities import quantities_of, Quantity
-from .scenario import FEDAVG, Scenario
+from .quantities import quantities_of
+from .scenario import Scenario
 from .stated import DEFINED
-from .ties import evaluated
+from .ties import evaluated, FEDAVG
 
 if TYPE_CHECKING:
     from .core import Bound
-
-Premise = Assumption | Quantity
 
 
 @dataclass(frozen=True)
 class Anyway:
     """An expression that bounds a target where one of every group of ``premises`` is made.
 
-    A premise is an assumption, or a word: a bound that speaks of D supposes that there is a smallest loss.
+    A premise is an assumption by name, or a word: a bound that speaks of D supposes that there is a smallest loss.
     """
 
     expression: sp.Expr
-    premises: tuple[tuple[Premise, ...], ...] = ()
+    premises: tuple[tuple[str, ...], ...] = ()
 
     def follows(self, bounds: Iterable[Bound]) -> bool:
         """Whether the premises are among those of these bounds together."""
-        made: set[Premise] = set()
-        for bound in bounds:
-            made |= {c.assumption for c in bound.conditions if c.assumption is not None} | set(bound.quantities)
+        made = set().union(*map(supposed, bounds))
         return all(made & set(group) for group in self.premises)
 
 
-BELOW = (LOWER_BOUNDED, STRONGLY_CONVEX, POLYAK_LOJASIEWICZ, q.initial_gap, q.initial_loss, q.optimal_loss)
+def supposed(bound: Bound) -> set[str]:
+    """What a bound supposes: the names of its assumptions, and its words."""
+    assumed = {c.assumption.name for c in bound.conditions if c.assumption is not None}
+    return assumed | {each.name for each in bound.quantities}
+
+
+BELOW = (
+    "lower_bounded", "strongly_convex", "polyak_lojasiewicz", "initial_gap", "initial_loss", "optimal_loss",
+)  # fmt: skip
 """Each of them supposes that the loss is bounded below."""
 _WAY = (q.local_steps * q.step_size) ** 2 * q.grad_cap_sq
 _OF_SAMPLING = (q.clients - q.cohort) / (q.cohort * sp.Max(q.clients - 1, 1))
 
 TRIVIAL: dict[str, tuple[Anyway, ...]] = {
     "grad_norm_sq": (
-        Anyway(2 * q.smoothness * q.initial_gap, ((SMOOTH,), BELOW)),
-        Anyway(q.smoothness**2 * q.initial_distance_sq, ((SMOOTH,), (STRONGLY_CONVEX, q.initial_distance_sq))),
-        Anyway(q.grad_cap_sq, ((BOUNDED_GRADIENT,),)),
+        Anyway(2 * q.smoothness * q.initial_gap, (("smooth",), BELOW)),
+        Anyway(q.smoothness**2 * q.initial_distance_sq, (("smooth",), ("strongly_convex", "initial_distance_sq"))),
+        Anyway(q.grad_cap_sq, (("bounded_gradient",),)),
     ),
     "optimality_gap": (Anyway(q.initial_gap),),
     "excess_risk": (Anyway(q.initial_gap),),
     "distance_sq": (
         Anyway(q.initial_distance_sq),
-        Anyway(2 * q.initial_gap / q.strong_convexity, ((STRONGLY_CONVEX,),)),
+        Anyway(2 * q.initial_gap / q.strong_convexity, (("strongly_convex",),)),
     ),
-    "divergence": (Anyway(_WAY * (1 + _OF_SAMPLING), ((BOUNDED_GRADIENT,),)),),
-    "consensus_distance": (Anyway(_WAY, ((BOUNDED_GRADIENT,),)),),
-    "stability": (Anyway(q.loss_cap, ((BOUNDED_LOSS,),)),),
-    "generalization_gap": (Anyway(q.loss_cap, ((BOUNDED_LOSS,),)),),
+    "divergence": (Anyway(_WAY * (1 + _OF_SAMPLING), (("bounded_gradient",),)),),
+    "consensus_distance": (Anyway(_WAY, (("bounded_gradient",),)),),
+    "stability": (Anyway(q.loss_cap, (("bounded_loss",),)),),
+    "generalization_gap": (Anyway(q.loss_cap, (("bounded_loss",),)),),
 }
 """By target: what bounds it where one does not train. For the least over a run that is proved; for a mean or the last
 one it is what not training gives (the excess risk of a start that knows no data is D). The divergence of clients that

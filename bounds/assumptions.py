@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isclose, isfinite
 from numbers import Real
+from operator import not_
 from typing import Any
 
 Predicate = Callable[[Any, Any, Any], bool | None]
@@ -39,52 +40,55 @@ class Assumption:
         return self.words
 
 
-# Predicates are plain frozen values, not closures, so that a bound with its assumptions can be pickled and compared.
+PROBLEM, ALGORITHM, SETTING = 0, 1, 2
+"""The arguments of a predicate by number."""
 
 
 @dataclass(frozen=True)
-class _States:
-    """The problem knows a finite value of ``attribute``; None (unknown) when it has no such attribute."""
+class _Told:
+    """What ``judge`` says of an attribute; None (unknown) when its owner has no such attribute.
 
-    attribute: str
-
-    def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
-        value = getattr(problem, self.attribute, None)
-        return None if value is None else isfinite(value)
-
-
-@dataclass(frozen=True)
-class _Positive:
-    """The problem knows a positive value of ``attribute``."""
-
-    attribute: str
-
-    def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
-        value = getattr(problem, self.attribute, None)
-        return None if value is None else bool(value > 0)
-
-
-@dataclass(frozen=True)
-class _Zero:
-    """The problem knows that ``attribute`` is 0."""
-
-    attribute: str
-
-    def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
-        value = getattr(problem, self.attribute, None)
-        return None if value is None else bool(value == 0)
-
-
-@dataclass(frozen=True)
-class _Flag:
-    """``attribute`` is set; ``owner`` counts the arguments of a predicate: problem, algorithm, setting."""
+    A plain value with a module's function, so that a bound with its assumptions can be pickled and compared.
+    """
 
     owner: int
     attribute: str
+    judge: Callable[[Any], bool] = bool
 
     def __call__(self, *facts: Any) -> bool | None:
         value = getattr(facts[self.owner], self.attribute, None)
-        return None if value is None else bool(value)
+        return None if value is None else bool(self.judge(value))
+
+
+def _finite(attribute: str) -> _Told:
+    return _Told(PROBLEM, attribute, isfinite)
+
+
+def _positive(value: float) -> bool:
+    return value > 0
+
+
+def _one(values: Any) -> bool:
+    return all(value == 1 for value in _per_round(values))
+
+
+def _constant(values: Any) -> bool:
+    return len(set(_per_round(values))) == 1
+
+
+def _never_increasing(values: Any) -> bool:
+    return all(b <= a for a, b in pairwise(_per_round(values)))
+
+
+def _harmonic(values: Sequence[float]) -> bool:
+    """One over the step size grows by the same amount in every iteration."""
+    growth = [1 / b - 1 / a for a, b in pairwise(values)]
+    return all(g > 0 and isclose(g, growth[0], rel_tol=1e-6) for g in growth)
+
+
+def _per_round(values: Any) -> Sequence[float]:
+    """A setting gives one number for all rounds or one per round."""
+    return (float(values),) if isinstance(values, Real) else values
 
 
 @dataclass(frozen=True)
@@ -98,54 +102,6 @@ class _Sampling:
         return None if value is None else bool(value == self.kind or getattr(setting, "clients", None) == 1)
 
 
-@dataclass(frozen=True)
-class _NeverIncreasing:
-    """No round's value exceeds the one before."""
-
-    attribute: str
-
-    def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
-        values = _per_round(setting, self.attribute)
-        return None if values is None else all(b <= a for a, b in pairwise(values))
-
-
-@dataclass(frozen=True)
-class _Constant:
-    """Every round has the same value."""
-
-    attribute: str
-
-    def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
-        values = _per_round(setting, self.attribute)
-        return None if values is None else len(set(values)) == 1
-
-
-@dataclass(frozen=True)
-class _Ones:
-    """``attribute`` of the setting is 1, in every round where there is one per round."""
-
-    attribute: str
-
-    def __call__(self, problem: Any, algorithm: Any, setting: Any) -> bool | None:
-        values = _per_round(setting, self.attribute)
-        return None if values is None else all(value == 1 for value in values)
-
-
-def _harmonic(problem: Any, algorithm: Any, setting: Any) -> bool | None:
-    """One over the step size grows by the same amount in every iteration."""
-    sizes = getattr(setting, "iteration_step_sizes", None)
-    if sizes is None:
-        return None
-    growth = [1 / b - 1 / a for a, b in pairwise(sizes)]
-    return all(g > 0 and isclose(g, growth[0], rel_tol=1e-6) for g in growth)
-
-
-def _per_round(setting: Any, attribute: str) -> Sequence[float] | None:
-    """A setting gives one number for all rounds or one per round."""
-    values = getattr(setting, attribute, None)
-    return (float(values),) if isinstance(values, Real) else values
-
-
 def _full(problem: Any, algorithm: Any, setting: Any) -> bool | None:
     cohort, clients = getattr(setting, "cohort", None), getattr(setting, "clients", None)
     if cohort is None or clients is None:
@@ -154,98 +110,97 @@ def _full(problem: Any, algorithm: Any, setting: Any) -> bool | None:
     return bool(cohort == clients and (not again or clients == 1))
 
 
-def _equal_sizes(problem: Any, algorithm: Any, setting: Any) -> bool | None:
-    sizes = getattr(problem, "client_sizes", None)
-    return None if sizes is None else len(set(sizes)) == 1
-
-
-PROBLEM, ALGORITHM, SETTING = 0, 1, 2
-
-SMOOTH = Assumption("smooth", "every client's loss is L-smooth", _States("smoothness"))
+SMOOTH = Assumption("smooth", "every client's loss is L-smooth", _finite("smoothness"))
 _OF_SAMPLES = (("smoothness", "sample_smoothness"),)
 SAMPLES_SMOOTH = Assumption(
-    "samples_smooth", "the loss of every sample is L-smooth", _States("sample_smoothness"), _OF_SAMPLES
+    "samples_smooth", "the loss of every sample is L-smooth", _finite("sample_smoothness"), _OF_SAMPLES
 )
 REPLACED_SMOOTH = Assumption(
     "replaced_smooth",
     "every client's loss is L-smooth, also with one of its samples replaced or left out",
-    _States("sample_smoothness"),
+    _finite("sample_smoothness"),
     _OF_SAMPLES,
 )
 STRONGLY_CONVEX = Assumption(
-    "strongly_convex", "every client's loss is mu-strongly convex", _Positive("strong_convexity")
+    "strongly_convex", "every client's loss is mu-strongly convex", _Told(PROBLEM, "strong_convexity", _positive)
 )
-CONVEX = Assumption("convex", "every client's loss is convex", _Flag(PROBLEM, "convex"))
+CONVEX = Assumption("convex", "every client's loss is convex", _Told(PROBLEM, "convex"))
 POLYAK_LOJASIEWICZ = Assumption(
-    "polyak_lojasiewicz", "the global loss satisfies the Polyak-Lojasiewicz inequality", _Positive("pl_constant")
+    "polyak_lojasiewicz",
+    "the global loss satisfies the Polyak-Lojasiewicz inequality",
+    _Told(PROBLEM, "pl_constant", _positive),
 )
-LIPSCHITZ = Assumption("lipschitz", "the loss is Lipschitz continuous", _States("lipschitz"))
+LIPSCHITZ = Assumption("lipschitz", "the loss is Lipschitz continuous", _finite("lipschitz"))
 BOUNDED_VARIANCE = Assumption(
-    "bounded_variance", "stochastic gradients are unbiased with bounded variance", _States("gradient_variance")
+    "bounded_variance", "stochastic gradients are unbiased with bounded variance", _finite("gradient_variance")
 )
 SAMPLES_NOISE = Assumption(
     "samples_noise",
     "the gradient of one sample of client k has at most the variance sigma_k^2 at every model",
-    _States("gradient_variance"),
+    _finite("gradient_variance"),
     (("client_gradient_variance", "sample_gradient_variance"),),
 )
 BOUNDED_GRADIENT = Assumption(
-    "bounded_gradient", "gradient norms along the run are bounded by G", _States("grad_cap_sq")
+    "bounded_gradient", "gradient norms along the run are bounded by G", _finite("grad_cap_sq")
 )
 DISSIMILARITY = Assumption(
     "dissimilarity",
     "the mean squared client gradient is at most G^2 plus B^2 times the squared global gradient",
-    _States("dissimilarity_offset"),
+    _finite("dissimilarity_offset"),
 )
 UNIFORM_DISSIMILARITY = Assumption(
     "uniform_dissimilarity",
     "no client's gradient is further than zeta from the global gradient, at any model",
-    _States("uniform_dissimilarity"),
+    _finite("uniform_dissimilarity"),
 )
-EXACT_GRADIENTS = Assumption("exact_gradients", "every client computes exact gradients", _Zero("gradient_variance"))
+EXACT_GRADIENTS = Assumption(
+    "exact_gradients", "every client computes exact gradients", _Told(PROBLEM, "gradient_variance", not_)
+)
 INDEPENDENT_NOISE = Assumption(
     "independent_noise",
     "given the past, the noise of the clients' gradients is independent",
-    _Flag(PROBLEM, "independent_noise"),
+    _Told(PROBLEM, "independent_noise"),
 )
 GRADIENT_MOMENTS = Assumption(
     "gradient_moments",
     "the mean of a stochastic gradient is aligned with the gradient, and its variance grows at most with its square",
-    _States("gradient_variance"),
+    _finite("gradient_variance"),
 )
 GLOBALLY_STRONGLY_CONVEX = Assumption(
-    "globally_strongly_convex", "the global loss is mu-strongly convex", _Positive("strong_convexity")
+    "globally_strongly_convex", "the global loss is mu-strongly convex", _Told(PROBLEM, "strong_convexity", _positive)
 )
 IDENTICAL_CLIENTS = Assumption(
-    "identical_clients", "all clients have the same loss", _Flag(PROBLEM, "identical_clients")
+    "identical_clients", "all clients have the same loss", _Told(PROBLEM, "identical_clients")
 )
-LOWER_BOUNDED = Assumption("lower_bounded", "the loss is bounded below", _States("lower_bound"))
-NONNEGATIVE_LOSS = Assumption("nonnegative_loss", "the loss is nonnegative", _Flag(PROBLEM, "nonnegative_loss"))
-BOUNDED_LOSS = Assumption("bounded_loss", "the loss of a sample is at most U", _States("loss_cap"))
+LOWER_BOUNDED = Assumption("lower_bounded", "the loss is bounded below", _finite("lower_bound"))
+NONNEGATIVE_LOSS = Assumption("nonnegative_loss", "the loss is nonnegative", _Told(PROBLEM, "nonnegative_loss"))
+BOUNDED_LOSS = Assumption("bounded_loss", "the loss of a sample is at most U", _finite("loss_cap"))
 INDEPENDENT_SAMPLES = Assumption(
     "independent_samples",
     "every client draws its samples independently from a distribution of its own",
-    _Flag(PROBLEM, "independent_samples"),
+    _Told(PROBLEM, "independent_samples"),
 )
-EQUAL_SIZES = Assumption("equal_sizes", "every client holds the same number of samples", _equal_sizes)
+EQUAL_SIZES = Assumption(
+    "equal_sizes", "every client holds the same number of samples", _Told(PROBLEM, "client_sizes", _constant)
+)
 EXACT_LOCAL_SOLVER = Assumption(
     "exact_local_solver",
     "every client minimises its local empirical risk exactly",
-    _Flag(ALGORITHM, "exact_local_solver"),
+    _Told(ALGORITHM, "exact_local_solver"),
 )
 LOCAL_SGD = Assumption(
-    "local_sgd", "every client takes local SGD steps from the server model", _Flag(ALGORITHM, "local_sgd")
+    "local_sgd", "every client takes local SGD steps from the server model", _Told(ALGORITHM, "local_sgd")
 )
 RELAXED_START = Assumption(
-    "relaxed_start", "clients start at the relaxed initial point of FedInit", _Flag(ALGORITHM, "relaxed_start")
+    "relaxed_start", "clients start at the relaxed initial point of FedInit", _Told(ALGORITHM, "relaxed_start")
 )
 SHARED_GENERATED_DATA = Assumption(
-    "shared_generated_data", "all clients distil on the same generated data", _Flag(ALGORITHM, "shared_generated_data")
+    "shared_generated_data", "all clients distil on the same generated data", _Told(ALGORITHM, "shared_generated_data")
 )
 FULL_PARTICIPATION = Assumption("full_participation", "all clients take part in every round", _full)
-ONE_CLIENT = Assumption("one_client", "there is one client", _Ones("clients"))
-ONE_PARTICIPANT = Assumption("one_participant", "one client takes part in every round", _Ones("cohort"))
-ONE_LOCAL_STEP = Assumption("one_local_step", "every round has one local step", _Ones("local_steps"))
+ONE_CLIENT = Assumption("one_client", "there is one client", _Told(SETTING, "clients", _one))
+ONE_PARTICIPANT = Assumption("one_participant", "one client takes part in every round", _Told(SETTING, "cohort", _one))
+ONE_LOCAL_STEP = Assumption("one_local_step", "every round has one local step", _Told(SETTING, "local_steps", _one))
 SAMPLED_WITH_REPLACEMENT = Assumption(
     "sampled_with_replacement",
     "participants are drawn with replacement from the client weights and averaged equally",
@@ -257,17 +212,25 @@ SAMPLED_WITHOUT_REPLACEMENT = Assumption(
     _Sampling("without_replacement"),
 )
 FRESH_SAMPLES = Assumption(
-    "fresh_samples", "the samples of each round are new: drawn without replacement", _Flag(SETTING, "fresh_samples")
+    "fresh_samples", "the samples of each round are new: drawn without replacement", _Told(SETTING, "fresh_samples")
 )
 STEPS_NEVER_INCREASE = Assumption(
-    "steps_never_increase", "the number of local steps never increases", _NeverIncreasing("local_steps")
+    "steps_never_increase",
+    "the number of local steps never increases",
+    _Told(SETTING, "local_steps", _never_increasing),
 )
-FIXED_STEP_SIZE = Assumption("fixed_step_size", "the step size is the same in every round", _Constant("step_sizes"))
+FIXED_STEP_SIZE = Assumption(
+    "fixed_step_size", "the step size is the same in every round", _Told(SETTING, "step_sizes", _constant)
+)
 HARMONIC_STEP_SIZE = Assumption(
-    "harmonic_step_size", "the step size of iteration t = 0, 1, .. is a scale over an offset plus t", _harmonic
+    "harmonic_step_size",
+    "the step size of iteration t = 0, 1, .. is a scale over an offset plus t",
+    _Told(SETTING, "iteration_step_sizes", _harmonic),
 )
 FIXED_LOCAL_STEPS = Assumption(
-    "fixed_local_steps", "the number of local steps is the same in every round", _Constant("local_steps")
+    "fixed_local_steps",
+    "the number of local steps is the same in every round",
+    _Told(SETTING, "local_steps", _constant),
 )
 
 ASSUMPTIONS: dict[str, Assumption] = {a.name: a for a in list(globals().values()) if isinstance(a, Assumption)}

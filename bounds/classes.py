@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,9 +20,9 @@ from .assumptions import Assumption, CONVEX, INDEPENDENT_SAMPLES
 from .operators import ClientMax
 from .places import AVERAGE, LOCAL, SERVER, VIRTUAL
 from .quantities import quantities_of
-from .scenario import FEDAVG, KNOBS, SCAFFOLD, Scenario, WITHOUT_REPLACEMENT
+from .scenario import Scenario
 from .stated import ROUNDING
-from .ties import evaluated
+from .ties import evaluated, FEDAVG, KNOBS, SCAFFOLD, WITHOUT_REPLACEMENT
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -137,13 +137,18 @@ class Conversion:
     renames: bool = False
     unless: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The words of the factor."""
+        return tuple(each.name for each in quantities_of([self.factor]))
+
     def fits(self, found: ClassOf) -> bool:
         asked = all(getattr(found, name) == value for name, value in self.source.items())
         return asked and not any(getattr(found, name) == value for name, value in self.unless.items())
 
     def refusal(self, found: ClassOf, scenario: Scenario) -> str:
         """Why it is not allowed here, empty if it is."""
-        lacking = [each.name for each in quantities_of([self.factor]) if each.name not in scenario]
+        lacking = [word for word in self.asked if word not in scenario]
         if lacking:
             return f"{self.name} needs {', '.join(lacking)}"
         if self.needs is not None and not self.needs(found, scenario):
@@ -160,77 +165,41 @@ class Conversion:
 
     def at(self, scenario: Scenario) -> float:
         """The factor, with admissible constants at their weaker ends."""
-        return float(
-            evaluated(self.factor, {each.name: scenario[each.name].safe for each in quantities_of([self.factor])})
-        )
-
-
-def _starts_at_server(found: ClassOf, scenario: Scenario) -> bool:
-    return bool(scenario["relaxation"].value == 0)
-
-
-def _fixed_steps(found: ClassOf, scenario: Scenario) -> bool:
-    return "step_size" in scenario and "iterations" in scenario
-
-
-def _off(knob: str, off: float) -> Needs:
-    def is_off(found: ClassOf, scenario: Scenario) -> bool:
-        return bool(scenario[knob].value == off)
-
-    return is_off
-
-
-def _everyone_or_server(found: ClassOf, scenario: Scenario) -> bool:
-    """Clients that keep nothing from round to round change no model at the server by running for themselves."""
-    known = {"clients", "cohort"} <= scenario.keys() and scenario.sampling == WITHOUT_REPLACEMENT
-    everyone = known and scenario["cohort"].value == scenario["clients"].value
-    stateless = (
-        found.at in SERVER_SIDE
-        and scenario.base == FEDAVG
-        and all(scenario[knob].value == off for _, knob, off in KNOBS)
-    )
-    return bool(everyone or stateless)
-
-
-def _is_known(word: str) -> Needs:
-    def known(found: ClassOf, scenario: Scenario) -> bool:
-        stated = scenario.get(word)
-        return stated is not None and not stated.floor and bool(np.all(np.isfinite(stated.safe)))
-
-    return known
-
-
-def _convex(found: ClassOf, scenario: Scenario) -> bool:
-    return CONVEX.holds(*scenario.facts) is True
+        safe = {word: scenario[word].safe for word in self.asked}
+        return float(evaluated(self.factor, safe) if safe else self.factor)
 
 
 def everyone(scenario: Scenario) -> bool:
     """Whether the server's model after a round is the average of all clients, and the next one starts there."""
     known = {"clients", "cohort"} <= scenario.keys() and scenario["relaxation"].value == 0
-    alone = known and scenario["clients"].value == 1
-    drawn = alone or (known and scenario.sampling == WITHOUT_REPLACEMENT)
+    drawn = known and (scenario.sampling == WITHOUT_REPLACEMENT or scenario["clients"].value == 1)
     return bool(drawn and scenario["cohort"].value == scenario["clients"].value)
 
 
-def _ends_at_server(found: ClassOf, scenario: Scenario) -> bool:
-    return everyone(scenario)
+def _everyone_or_server(found: ClassOf, scenario: Scenario) -> bool:
+    """Clients that keep nothing from round to round change no model at the server by running for themselves."""
+    known = {"clients", "cohort"} <= scenario.keys() and scenario.sampling == WITHOUT_REPLACEMENT
+    all_run = known and scenario["cohort"].value == scenario["clients"].value
+    plain = scenario.base == FEDAVG and all(scenario[knob].value == off for _, knob, off in KNOBS)
+    return bool(all_run or (found.at in SERVER_SIDE and plain))
 
 
-def _whole_rounds(scenario: Scenario) -> bool:
-    words = ("iterations", "local_steps", "rounds")
-    if any(word not in scenario for word in words):
-        return False
-    iterations_, steps, rounds_ = (scenario[word].value for word in words)
-    return bool(math.isclose(iterations_, steps * rounds_, rel_tol=ROUNDING))
+def _known(scenario: Scenario, word: str) -> bool:
+    stated = scenario.get(word)
+    return stated is not None and not stated.floor and bool(np.all(np.isfinite(stated.safe)))
 
 
 def _ends_with_all(found: ClassOf, scenario: Scenario) -> bool:
-    return _whole_rounds(scenario) and (found.at == SERVER or everyone(scenario))
+    """Whether a run ends with a whole round, after which the server's model is read."""
+    if not {"iterations", "local_steps", "rounds"} <= scenario.keys():
+        return False
+    steps = scenario["local_steps"].value * scenario["rounds"].value
+    whole = math.isclose(scenario["iterations"].value, steps, rel_tol=ROUNDING)
+    return whole and (found.at == SERVER or everyone(scenario))
 
 
-def _single_steps(found: ClassOf, scenario: Scenario) -> bool:
-    one = "local_steps" in scenario and scenario["local_steps"].value == 1
-    return one and (found.at == SERVER or everyone(scenario))
+def _one_step(scenario: Scenario) -> bool:
+    return "local_steps" in scenario and bool(scenario["local_steps"].value == 1)
 
 
 def _controls_cancel(found: ClassOf, scenario: Scenario) -> bool:
@@ -238,23 +207,27 @@ def _controls_cancel(found: ClassOf, scenario: Scenario) -> bool:
     weights = scenario.get("client_weight")
     alike = weights is not None and bool(np.ptp(np.asarray(weights.value)) <= ROUNDING)
     alone = "clients" in scenario and scenario["clients"].value == 1
-    one = "local_steps" in scenario and scenario["local_steps"].value == 1
     plain = scenario["server_step_size"].value == 1 and everyone(scenario)
-    return plain and (alone or (one and alike))
+    return bool(plain and (alone or (_one_step(scenario) and alike)))
 
 
-_SMOOTH = (_is_known("smoothness"), "the global loss is L-smooth")
-_STRONG = (_is_known("strong_convexity"), "the global loss is mu-strongly convex")
+def _is_off(knob: str, off: float) -> Needs:
+    return lambda _, s: s[knob].value == off
+
+
+_SMOOTH: tuple[Needs, str] = (lambda _, s: _known(s, "smoothness"), "the global loss is L-smooth")
+_STRONG: tuple[Needs, str] = (lambda _, s: _known(s, "strong_convexity"), "the global loss is mu-strongly convex")
+_EVERYONE: tuple[Needs, str] = (lambda _, s: everyone(s), "all clients take part")
 _STEPPED = {"over": AFTER}
 
 CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C1", {"statistic": "mean"}, {"statistic": "min"}, unless=_STEPPED),
     Conversion("C1", {"statistic": WEIGHTED_MEAN}, {"statistic": "min", "weights": ""}, unless=_STEPPED),
     Conversion("C1", {"statistic": "mean", **_STEPPED}, {"statistic": "min", "over": "iterations"},
-               needs=_ends_at_server, words="all clients take part"),
+               sp.S.One, *_EVERYONE),
     Conversion("C1", {"statistic": WEIGHTED_MEAN, **_STEPPED},
                {"statistic": "min", "over": "iterations", "weights": ""},
-               needs=_ends_at_server, words="all clients take part"),
+               sp.S.One, *_EVERYONE),
     Conversion("C2", {"statistic": "expectation", "over": "rounds", "at": SERVER}, {"statistic": "mean"}),
     Conversion("C2", {"statistic": "expectation", "over": "iterations", "at": VIRTUAL}, {"statistic": "mean"}),
     Conversion("C2", {"statistic": WEIGHTED_DRAW, "over": "rounds", "at": SERVER}, {"statistic": WEIGHTED_MEAN}),
@@ -262,19 +235,20 @@ CONVERSIONS: tuple[Conversion, ...] = (
     Conversion("C2", {"statistic": "min", "over": "rounds"}, {"over": WITH_LAST}),
     Conversion("C2", {"statistic": "last", "over": "rounds"}, {"statistic": "min", "over": WITH_LAST}),
     Conversion("C3", {"target": "grad_norm_sq", "statistic": WEIGHTED, "over": "iterations"},
-               {"statistic": "mean"}, 1 / (q.step_size * q.iterations), _fixed_steps, "the step size is fixed"),
+               {"statistic": "mean"}, 1 / (q.step_size * q.iterations),
+               lambda _, s: {"step_size", "iterations"} <= s.keys(), "the step size is fixed"),
     Conversion("C4", {"statistic": "min", "over": "rounds", "at": SERVER}, {"over": "iterations", "at": VIRTUAL},
-               needs=_starts_at_server, words="every client starts a round at the server model"),
+               needs=lambda _, s: s["relaxation"].value == 0, words="every client starts a round at the server model"),
     Conversion("C5", {"target": "optimality_gap"}, {"target": "grad_norm_sq"}, 2 * q.smoothness, *_SMOOTH),
     Conversion("C6", {"target": "grad_norm_sq"}, {"target": "optimality_gap"}, 1 / (2 * q.pl_constant),
-               _is_known("pl_constant"), "the global loss satisfies the PL inequality"),
+               lambda _, s: _known(s, "pl_constant"), "the global loss satisfies the PL inequality"),
     Conversion("C7", {"target": "distance_sq"}, {"target": "optimality_gap"}, q.smoothness / 2, *_SMOOTH),
     Conversion("C7", {"target": "distance_sq"}, {"target": "grad_norm_sq"}, q.smoothness**2, *_SMOOTH),
     Conversion("C7", {"target": "optimality_gap"}, {"target": "distance_sq"}, 2 / q.strong_convexity, *_STRONG),
     Conversion("C7", {"target": "grad_norm_sq"}, {"target": "distance_sq"}, 1 / q.strong_convexity**2, *_STRONG),
     *(
         Conversion("C9", {"target": "optimality_gap", "statistic": kind}, {"statistic": "expectation", "at": AVERAGE},
-                   needs=_convex, words="the loss is convex", unless=_STEPPED)
+                   needs=lambda _, s: CONVEX.holds(*s.facts), words="the loss is convex", unless=_STEPPED)
         for kind in ("mean", WEIGHTED_MEAN)
     ),
     *(
@@ -291,14 +265,15 @@ CONVERSIONS: tuple[Conversion, ...] = (
     ),
     *(
         Conversion("C14", {"statistic": kind, "over": "iterations", "at": at},
-                   {"over": WITH_LAST if kind == "min" else "rounds", "at": SERVER}, needs=_single_steps,
+                   {"over": WITH_LAST if kind == "min" else "rounds", "at": SERVER},
+                   needs=lambda c, s: _one_step(s) and (c.at == SERVER or everyone(s)),
                    words="all clients take part with one local step a round", renames=True)
         for at in (VIRTUAL, SERVER)
         for kind in ("last", "min", "mean", "expectation", WEIGHTED_MEAN, WEIGHTED_DRAW, WEIGHTED)
     ),
     *(
-        Conversion("C12", {"algorithm": name}, {"algorithm": "fedavg"}, needs=_off(knob, off),
-                   words=f"{knob} is {off}: then {name} is FedAvg")
+        Conversion("C12", {"algorithm": name}, {"algorithm": "fedavg"}, words=f"{knob} is {off}: then {name} is FedAvg",
+                   needs=_is_off(knob, off))
         for name, knob, off in KNOBS
     ),
     Conversion("C12", {"algorithm": SCAFFOLD, "at": SERVER}, {"algorithm": FEDAVG}, needs=_controls_cancel,

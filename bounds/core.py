@@ -17,7 +17,7 @@ from .numerics.solve import Solution, solve
 from .quantities import Quantity
 from .showing import cards
 from .showing.signatures import CallSignature
-from .statement import About, Condition, declared, MIXED, ONE, spell, Statement, Statistic
+from .statement import About, assumed, Condition, declared, MIXED, ONE, spell, Statement, Statistic
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,20 +60,20 @@ class Bound(Statement):
         ``UnsettledWarning`` says otherwise. A condition such as ``x <= 1`` holds unless it fails for all numbers that
         round to the given ones; ``x < 1`` holds if it does for all of them (``bounds.numerics.balls``).
         """
-        return self._labelled(values, evaluator_of(self).value(values))
+        return self._labelled(values, evaluator_of(self).given(values).value())
 
     def formula(self, **values: Any) -> Any:
         """The formula whatever the conditions say: for trends outside the theorem, never evidence for or against it."""
-        return self._labelled(values, evaluator_of(self).value(values, outside=True))
+        return self._labelled(values, evaluator_of(self).given(values).value(outside=True))
 
     def parts(self, *, outside: bool = False, **values: Any) -> dict[str, Any]:
         """The named terms at these values, NaN where the theorem is silent unless ``outside``."""
-        parts = evaluator_of(self).parts(values, outside=outside)
+        parts = evaluator_of(self).given(values).parts(outside)
         return {name: self._labelled(values, part) for name, part in parts.items()}
 
     def holds(self, **values: Any) -> Any:
         """Where every numeric condition is met."""
-        return self._labelled(values, evaluator_of(self).holds(values))
+        return self._labelled(values, evaluator_of(self).given(values).holds())
 
     def _labelled(self, values: Mapping[str, Any], answer: Any) -> Any:
         if not np.ndim(answer):
@@ -82,7 +82,8 @@ class Bound(Statement):
 
     def failed(self, **values: Any) -> tuple[Condition, ...]:
         """The numeric conditions that fail at one or more of these points."""
-        return evaluator_of(self).failed(values)
+        words = evaluator_of(self).given(values).failed()
+        return tuple(c for c in self.numeric_conditions if c.words in words)
 
     def compile(self, backend: str = "numpy") -> Callable[..., Any]:
         """A fast function of the same arguments, on ``numpy`` or ``torch``, in plain floating point.
@@ -130,4 +131,4 @@ class Bound(Statement):
         return cards.text(self)
 
 
-__all__ = ["MIXED", "ONE", "About", "Bound", "Condition", "Statement", "Statistic", "declared", "spell"]
+__all__ = ["MIXED", "ONE", "About", "Bound", "Condition", "Statement", "Statistic", "assumed", "declared", "spell"]

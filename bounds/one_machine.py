@@ -9,18 +9,19 @@ nobody.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .assumptions import INDEPENDENT_NOISE
+from .known import Known
 from .operators import ClientSum
 from .places import AVERAGE, SERVER, VIRTUAL
-from .scenario import FEDAVG, Scenario, WITHOUT_REPLACEMENT
 from .stated import EXACT, role_of, Stated, UP, worst
-from .ties import evaluated
+from .ties import evaluated, FEDAVG, WITHOUT_REPLACEMENT
 from .vocabulary import client_gradient_variance, client_weight
 
+Of = TypeVar("Of", bound=Known)
 NAME = "C15"
 """What a comparison calls it."""
 TARGETS = ("grad_norm_sq", "optimality_gap", "distance_sq")
@@ -42,7 +43,7 @@ ALONE = {
 INDEPENDENT = ClientSum(client_weight**2 * client_gradient_variance)
 
 
-def one_machine(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]] | None:
+def one_machine(scenario: Of) -> tuple[Of, tuple[str, ...]] | None:
     """The machine that a federation is, and what that takes on trust; None where it is none.
 
     All clients take part, with one local step in every round, and start at the server's model.
@@ -57,14 +58,14 @@ def one_machine(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]] | None:
         known["gradient_variance"] = _noise(scenario)
     noisy = "gradient_variance" in known and known["gradient_variance"].high > 0
     trusted = (INDEPENDENT_NOISE.words,) if noisy else ()
-    return Scenario(known, {}, also=scenario._also), trusted
+    return type(scenario)(known, {}, also=scenario._also), trusted
 
 
 def _alone(word: str, value: Any) -> Stated:
     return Stated(value, value, value, EXACT, role_of(word), "all clients as one machine", frozenset([word]))
 
 
-def _noise(scenario: Scenario) -> Stated:
+def _noise(scenario: Known) -> Stated:
     """The variance of the mean of the clients' gradients: it rises in each of theirs, so its ends are at their ends."""
     sources = [scenario[q.name] for q in (client_weight, client_gradient_variance)]
     low, value, high = (

@@ -27,10 +27,11 @@ def varies(expression: sp.Basic, axis: str) -> bool:
 
 
 class AxisReduction(sp.Function):
-    """A reduction over one axis; subclasses name the axis and how it prints."""
+    """A reduction over one axis; subclasses name the axis and how it prints, in words and in LaTeX."""
 
     nargs = 1
     axis = ""
+    word = ""
     symbol = ""
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
@@ -76,6 +77,7 @@ class ClientSum(LinearReduction):
     """``sum_k x_k`` over all clients; ``ClientSum(1)`` is the number of clients."""
 
     axis = CLIENTS
+    word = "sum_k"
     symbol = r"\sum_{k}"
 
 
@@ -83,6 +85,7 @@ class ClientMean(LinearReduction):
     """``E_k[x_k] = sum_k w_k x_k`` with the clients' weights; the mean of what no client changes is itself."""
 
     axis = CLIENTS
+    word = "E_k"
     symbol = r"\mathbb{E}_{k}"
 
     @classmethod
@@ -102,6 +105,7 @@ class ClassSum(LinearReduction):
     """``sum_c x_c`` over the classes of a classification problem."""
 
     axis = CLASSES
+    word = "sum_c"
     symbol = r"\sum_{c}"
 
 
@@ -109,6 +113,7 @@ class ClientMax(AxisReduction):
     """The largest ``x_k`` over the clients."""
 
     axis = CLIENTS
+    word = "max_k"
     symbol = r"\max_{k}"
 
 
@@ -116,6 +121,7 @@ class ClassMax(AxisReduction):
     """The largest ``x_c`` over the classes."""
 
     axis = CLASSES
+    word = "max_c"
     symbol = r"\max_{c}"
 
 

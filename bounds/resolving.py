@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from heapq import heapify, heappop, heappush
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -29,8 +28,8 @@ from .stated import (
 )
 from .ties import AT_LEAST, AT_MOST, EQUAL, TAKEN, Tie, TIES
 
-KINDS = {EQUAL: 0, AT_MOST: 1, AT_LEAST: 1, TAKEN: 2}
-"""Which ties go first: what a word is taken to be comes after all that is known of it."""
+IN_TURN = sorted(TIES, key=lambda tie: {EQUAL: 0, TAKEN: 2}.get(tie.relation, 1))
+"""Equalities first: what a word is taken to be comes after all that is known of it."""
 MOST_CLIENTS = 1_000_000
 """Clients of whom lists are made."""
 
@@ -55,7 +54,7 @@ def resolved(given: Mapping[str, Stated], before: Resolved | None = None) -> Res
     _check_lengths(given)
     _put_in(found)
     listed = found | {word: _for_all_clients(word, stated, found) for word, stated in found.items()}
-    for tie in TIES:
+    for tie in IN_TURN:
         if tie.relation == EQUAL and tie.left.name in listed and (moved is None or moved & {tie.left.name, *tie.needs}):
             _check_agreement(tie, listed)
     _check_order(listed)
@@ -75,39 +74,18 @@ def _reach(word: str) -> frozenset[str]:
     """A word and all that ties lead to from it."""
     reached, new = {word}, {word}
     while new:
-        new = {t.left.name for t in TIES if new & set(t.asked)} - reached
+        new = {t.left.name for t in IN_TURN if new & set(t.asked)} - reached
         reached |= new
     return frozenset(reached)
 
 
 def _put_in(found: dict[str, Stated]) -> None:
     """Put in what follows, of all ties that are ready the first one at a time."""
-    ready: list[tuple[int, int]] = []
-    ties: dict[tuple[int, int], Tie] = {}
-    lacking: dict[tuple[int, int], int] = {}
-    waiting: dict[str, list[tuple[int, int]]] = {}
-    for i, tie in enumerate(TIES):
-        if tie.left.name in found:
-            continue
-        turn = (KINDS[tie.relation], i)
-        ties[turn] = tie
-        missing = [word for word in tie.asked if word not in found]
-        lacking[turn] = len(missing)
-        if not missing:
-            ready.append(turn)
-        for word in missing:
-            waiting.setdefault(word, []).append(turn)
-    heapify(ready)
-    while ready:
-        tie = ties[heappop(ready)]
-        word = tie.left.name
-        if word in found or not _ready(tie, found) or (follows := _follows(tie, found)) is None:
-            continue
-        found[word] = follows
-        for turn in waiting.get(word, ()):
-            lacking[turn] -= 1
-            if not lacking[turn]:
-                heappush(ready, turn)
+    waiting = {turn: tie for turn, tie in enumerate(IN_TURN) if tie.left.name not in found}
+    while (turn := next((n for n, tie in waiting.items() if all(w in found for w in tie.asked)), -1)) >= 0:
+        tie = waiting.pop(turn)
+        if tie.left.name not in found and _ready(tie, found) and (follows := _follows(tie, found)) is not None:
+            found[tie.left.name] = follows
 
 
 def _check_lengths(given: Mapping[str, Stated]) -> None:
@@ -220,7 +198,8 @@ def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
     if left.support <= frozenset().union(*(s.support for s in sources)) or any(s.floor for s in sources):
         return
     near = [(widened(s.low, -1), widened(s.high, 1)) for s in sources]
-    low, high = _loose_ends(tie, near, found)
+    corners = np.array([_value(tie, corner, found) for corner in product(*near)], dtype=float)
+    low, high = corners.min(axis=0), corners.max(axis=0)
     slack = ROUNDING * np.abs(np.asarray(left.value, dtype=float))
     if np.shape(left.value) == np.shape(low) and not (
         np.all(np.asarray(left.low) - slack <= high) and np.all(low <= np.asarray(left.high) + slack)
@@ -231,11 +210,6 @@ def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
             f"two sources of {tie.left.name} disagree: it is {told(left.value)} ({left.origin}), and {made} by "
             f"{tie.right} with {said}; leave one of them out"
         )
-
-
-def _loose_ends(tie: Tie, near: list[tuple[Any, Any]], found: Mapping[str, Stated]) -> tuple[Any, Any]:
-    corners = np.array([_value(tie, corner, found) for corner in product(*near)], dtype=float)
-    return corners.min(axis=0), corners.max(axis=0)
 
 
 def _check_order(found: Mapping[str, Stated]) -> None:

@@ -1,38 +1,23 @@
-"""One federation, told once: its constants, the plan and the costs, each with its interval and where it comes from.
-
-A ``Scenario`` maps words of the vocabulary to ``Stated``; what is not given follows by the table of ties. Sources, the
-strongest first: a value that is given as ``word=value``, a file, a tie, a default.
-"""
+"""One federation, told once, and what may be asked of it: what bounds say there, and what assumptions read."""
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from .errors import BoundsError
-from .letters import unknown_quantity
-from .quantities import Quantity
-from .resolving import Resolved, resolved
-from .sources import ALGORITHM, of_number, SAMPLING, told_by
-from .stated import ADMISSIBLE, FREE, of_weights, OUTCOME, PAIR, QUANTITIES, role_of, ROLES, ROUNDING, Stated, told
-from .ties import EQUAL, TAKEN, TIES, WHY_NOT
+from .known import Known
+from .one_machine import one_machine
+from .substituting import first_pair, missing, substitute, Substituted
+from .ties import FEDAVG
 
 if TYPE_CHECKING:
     from .core import Bound
-    from .substituting import Substituted
 
 
-WITHOUT_REPLACEMENT = "without_replacement"
-SAMPLINGS = (WITHOUT_REPLACEMENT, "with_replacement")
-FEDAVG, SCAFFOLD = METHODS = ("fedavg", "scaffold")
-"""What clients run, apart from what the numbers of a plan make of it."""
-
-
-class Scenario:
+class Scenario(Known):
     """A federation, its plan and its costs, by word. Made with ``of``, changed with ``at``; never changes itself.
 
     >>> s = Scenario.of(clients=10, cohort=4, local_steps=3, rounds=20, step_size=0.05)
@@ -42,125 +27,14 @@ class Scenario:
     100.0
     """
 
-    def __init__(
-        self,
-        given: Mapping[str, Stated],
-        files: Mapping[str, Stated],
-        sampling: str = SAMPLINGS[0],
-        algorithm: str = METHODS[0],
-        also: Iterable[Quantity] = (),
-        stale: Mapping[str, str] | None = None,
-        before: Scenario | None = None,
-    ) -> None:
-        self._given, self._files, self._also = dict(given), dict(files), tuple(also)
-        self.sampling, self.base = sampling, algorithm
-        _check_known(given, self._also)
-        for word, said, known in ((SAMPLING, sampling, SAMPLINGS), (ALGORITHM, algorithm, METHODS)):
-            if said not in known:
-                hint = "".join(f": {name} is fedavg with {knob}=NUMBER" for name, knob, _ in KNOBS if name == said)
-                raise BoundsError(f"{word} must be {' or '.join(known)}; got {said}{hint}")
-        for source in (self._given, self._files):
-            _check_pair(source)
-        self._stale = {word: why for word, why in (stale or {}).items() if word not in given}
-        self._whole: Resolved = resolved({**files, **given}, before._whole if before is not None else None)
-        self._within: Resolved = self._whole
-        if beyond := _beyond(self._whole):
-            within = {word: stated for word, stated in self._whole.given.items() if word not in beyond}
-            self._within = resolved(within, before._within if before is not None else None)
-        self._stated = self._within.listed
-        self._why = {**self._stale, **beyond}
-
-    @classmethod
-    def of(cls, *sources: str | Mapping[str, Any], also: Iterable[Quantity] = (), **typed: Any) -> Scenario:
-        """From files (``"@c.json"``), ``"word=value"``, mappings like the object in such a file, and keywords.
-
-        A mapping or a file may hold more words than anybody needs, and the notes ``_interval``, ``_how``,
-        ``_provenance`` and ``_up_to`` (of a word the largest step size, say, up to which it holds); a keyword must be a
-        word of the vocabulary, one of the quantities that it knows ``also`` (those of bounds of one's own),
-        ``sampling`` or ``algorithm`` (``"scaffold"``; FedAvg's family is told by the numbers of its methods). What is
-        typed goes before files and mappings. Raises ``BoundsError`` in one line, which names both, where two of the
-        same strength disagree: by more than 1e-9, unless each lies in the other's interval.
-        """
-        if any(isinstance(source, Scenario) for source in sources):
-            raise BoundsError("a Scenario is changed with at(word=value), not given to another one")
-        told = told_by(sources, typed)
-        files, stale = _left(told.files, told.typed, told.uniform)
-        how = {SAMPLING: SAMPLINGS[0], ALGORITHM: METHODS[0], **told.said}
-        return cls(told.typed, files, how[SAMPLING], how[ALGORITHM], also, stale)
-
-    def at(self, **changed: Any) -> Scenario:
-        """Another one, with these values in place of what was given or in the file; ties are computed again.
-
-        With other weights of the clients, what a file says of the global loss or of runs is of another federation: it
-        is left out, and ``missing`` says so.
-        """
-        said = {word: changed.pop(word, old) for word, old in self.said.items()}
-        new = {word: of_number(word, value) for word, value in changed.items()}
-        files, stale = _left(self._files, new)
-        stale = {**self._stale, **stale}
-        return Scenario({**self._given, **new}, files, **said, also=self._also, stale=stale, before=self)
-
-    @property
-    def said(self) -> dict[str, str]:
-        """What is said in words and not in numbers: how clients are drawn, and what they run."""
-        return {SAMPLING: self.sampling, ALGORITHM: self.base}
-
-    # ---- as a mapping ----
-
-    def __getitem__(self, word: str) -> Stated:
-        return self._stated[word]
-
-    def __contains__(self, word: object) -> bool:
-        return word in self._stated
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._stated)
-
-    def keys(self) -> KeysView[str]:
-        return self._stated.keys()
-
-    def items(self) -> ItemsView[str, Stated]:
-        return self._stated.items()
-
-    def get(self, word: str) -> Stated | None:
-        return self._stated.get(word)
-
-    def __len__(self) -> int:
-        return len(self._stated)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Scenario):
-            return NotImplemented
-        return self._stated == other._stated and self.said == other.said
-
-    def how(self, word: str) -> str:
-        """One line: the word, its value, its interval, where it comes from."""
-        return f"{word} = {self[word]}"
-
-    def __repr__(self) -> str:
-        return f"<Scenario of {len(self._given) + len(self._files)} words given, {len(self)} known>"
-
     # ---- in a bound ----
-
-    def source_of(self, word: str, bound: Bound) -> str:
-        """The word of this scenario that stands for ``word`` in a bound: another one where an assumption asks so."""
-        other = bound.word_of(word)
-        return other if other in self else word
 
     def missing(self, bound: Bound) -> dict[str, str]:
         """The words that the bound needs and this scenario lacks, each with how to give it."""
-        wanted = [q.name for q in bound.quantities if role_of(q.name) != FREE]
-        lacking = [word for word in wanted if self.source_of(word, bound) not in self]
-        if any(role_of(word) == PAIR for word in lacking):
-            from .substituting import first_pair
-
-            lacking = [word for word in lacking if role_of(word) != PAIR or first_pair(self) is None]
-        return {word: _how_to_give(word, self._why.get(word, "")) for word in lacking}
+        return missing(self, bound)
 
     def substituted(self, bound: Bound) -> Substituted:
         """What is put into the bound, and the values that come out: see ``bounds.substituting``."""
-        from .substituting import substitute
-
         return substitute(self, bound)
 
     def values(self, bound: Bound) -> dict[str, Any]:
@@ -179,8 +53,6 @@ class Scenario:
         FedAvg is FedInit without relaxation, and FedCOG that distils with weight 0: then all clients hold the same
         generated data, which nobody looks at.
         """
-        from .substituting import first_pair
-
         problem = {word: self[word].safe for word in PROBLEM_FACTS if word in self}
         problem = {word: value if np.ndim(value) == 0 else max(value) for word, value in problem.items()}
         if "optimal_loss" in self or "initial_gap" in self:
@@ -213,96 +85,10 @@ class Scenario:
     @cached_property
     def machine(self) -> tuple[Scenario, tuple[str, ...]] | None:
         """The same run as one of SGD on one machine, if it is one, and what that takes on trust."""
-        from .one_machine import one_machine
-
         return one_machine(self)
-
-    @property
-    def method(self) -> str:
-        """The algorithm that the plan's words describe, in FedAvg's family, or SCAFFOLD."""
-        return self._named("{name}({knob}={value})")
-
-    @property
-    def algorithm(self) -> str:
-        """The same without numbers: of several algorithms at once no theorem on one of them speaks."""
-        return self._named("{name}")
-
-    def _named(self, form: str) -> str:
-        known = ((name, knob, self[knob].value, off) for name, knob, off in KNOBS)
-        knobs = [form.format(name=name, knob=knob, value=told(x)) for name, knob, x, off in known if x != off]
-        return " with ".join([*([] if self.base == FEDAVG else [self.base]), *knobs]) or FEDAVG
 
 
 PROBLEM_FACTS = (
     "smoothness", "strong_convexity", "pl_constant", "lipschitz", "gradient_variance", "grad_cap_sq",
     "dissimilarity_offset", "loss_cap", "sample_smoothness", "uniform_dissimilarity",
 )  # fmt: skip
-KNOBS = (("fedinit", "relaxation", 0), ("fedcog", "distillation_weight", 0), ("fedals", "adaptation", 1))
-"""The algorithm that is FedAvg where its knob has this value."""
-AGAIN = tuple(
-    tie for tie in TIES
-    if tie.relation == EQUAL and not tie.counts and role_of(tie.left.name) not in ADMISSIBLE
-    and any(role_of(word) in ADMISSIBLE for word in tie.needs)
-)  # fmt: skip
-"""What is computed again from a constant of an assumption that is given otherwise than in a file (L/mu)."""
-
-
-def _check_known(given: Iterable[str], also: Iterable[Quantity]) -> None:
-    own = {quantity.name for quantity in also}
-    for word in given:
-        if word not in QUANTITIES and word not in ROLES and word not in own:
-            raise unknown_quantity("word of a scenario", word, {*QUANTITIES, SAMPLING, ALGORITHM})
-
-
-def _left(
-    files: Mapping[str, Stated], given: Mapping[str, Stated], uniform: bool = False
-) -> tuple[dict[str, Stated], dict[str, str]]:
-    """What of the files is not given otherwise, and of the words that are stale with it why.
-
-    A pair goes as a whole. What a file computed from a constant that is given otherwise is computed again (L/mu).
-    """
-    paired = {word for word, role in ROLES.items() if role == PAIR}
-    gone = set(given) | (paired if paired & set(given) else set()) | ({"client_weight"} if uniform else set())
-    known = files.keys() | given.keys()
-    for tie in AGAIN:
-        replaced = any(w in given and w in files and role_of(w) in ADMISSIBLE for w in tie.needs)
-        if replaced and all(w in known for w in tie.needs):
-            gone.add(tie.left.name)
-    stale = {}
-    if "client_weight" in files and _reweighted(files["client_weight"], given.get("client_weight"), uniform):
-        why = "that of {} is for other weights of the clients"
-        stale = {word: why.format(s.origin) for word, s in files.items() if of_weights(word) and word not in given}
-    return {word: stated for word, stated in files.items() if word not in {*gone, *stale}}, stale
-
-
-def _reweighted(old: Stated, new: Stated | None, uniform: bool) -> bool:
-    weights = np.asarray(old.value, dtype=float)
-    other = np.full(weights.shape, 1 / weights.size) if uniform else None if new is None else np.asarray(new.value)
-    return other is not None and not (
-        other.shape in (weights.shape, ()) and np.allclose(other, weights, rtol=ROUNDING, atol=0)
-    )
-
-
-def _beyond(whole: Resolved) -> dict[str, str]:
-    """What was given and does not hold for this plan, and why."""
-    found = whole.listed
-    return {
-        word: f"that of {stated.origin} holds for {other} up to {limit:g} alone; here it is {told(found[other].value)}"
-        for word, stated in whole.given.items()
-        for other, limit in stated.up_to
-        if other in found and np.max(found[other].value) > limit * (1 + ROUNDING)
-    }
-
-
-def _check_pair(source: Mapping[str, Stated]) -> None:
-    """The two constants of dissimilarity come from one source: halves of two pairs do not hold together."""
-    pair = [word for word, role in ROLES.items() if role == PAIR]
-    if sum(word in source for word in pair) == 1:
-        one, other = sorted(pair, key=lambda word: word not in source)
-        raise BoundsError(f"{one} and {other} hold as a pair: {one} is {source[one].origin}, so give {other} with it")
-
-
-def _how_to_give(word: str, why: str) -> str:
-    by = [str(tie.right) for tie in TIES if tie.left.name == word and tie.needs and tie.relation != TAKEN]
-    why = why or WHY_NOT.get(word, "" if by or role_of(word) != OUTCOME else "read off a run")
-    return f"give {word}=NUMBER" + (f", or what {' or '.join(by)} needs" if by else "") + (f" ({why})" if why else "")

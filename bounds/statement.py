@@ -14,7 +14,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import BooleanFunction
 
-from .assumptions import Assumption
+from .assumptions import Assumption, ASSUMPTIONS
 from .errors import BoundsError, DeclarationError
 from .operators import equal_clients, varies
 from .papers import Source
@@ -50,12 +50,12 @@ class Condition:
             raise DeclarationError(f"condition {self.words!r} is {self.relation} whatever the numbers; drop or mend it")
 
     @classmethod
-    def assume(cls, assumption: Assumption) -> Condition:
-        if not isinstance(assumption, Assumption):
-            raise DeclarationError(
-                f"assume takes an assumption, such as bounds.ASSUMPTIONS['convex']; got {assumption!r}"
-            )
-        return cls(assumption.words, assumption=assumption)
+    def assume(cls, assumption: Assumption | str) -> Condition:
+        """An assumption, or the one of ``bounds.ASSUMPTIONS`` that has this name."""
+        found = ASSUMPTIONS.get(assumption) if isinstance(assumption, str) else assumption
+        if not isinstance(found, Assumption):
+            raise DeclarationError(f"assume takes an assumption, such as 'convex'; got {assumption!r}")
+        return cls(found.words, assumption=found)
 
     @property
     def kind(self) -> str:
@@ -63,6 +63,15 @@ class Condition:
         if self.relation is not None:
             return "numeric"
         return "assumption" if self.assumption is not None else "words"
+
+
+def assumed(*names: str) -> tuple[Condition, ...]:
+    """A condition for each of these assumptions.
+
+    >>> [condition.words for condition in assumed("convex", "one_client")]
+    ["every client's loss is convex", 'there is one client']
+    """
+    return tuple(map(Condition.assume, names))
 
 
 def _decides(relation: object) -> bool:
@@ -342,4 +351,4 @@ def _finished(bound: Statement, place: str, expression: sp.Basic) -> sp.Basic:
     return expression
 
 
-__all__ = ["MIXED", "ONE", "About", "Condition", "Statement", "Statistic", "declared", "spell"]
+__all__ = ["MIXED", "ONE", "About", "Condition", "Statement", "Statistic", "assumed", "declared", "spell"]

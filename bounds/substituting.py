@@ -18,9 +18,10 @@ import numpy as np
 from .dissimilarity import convex_pair
 from .domains import NONNEGATIVE
 from .errors import BoundsError, MissingQuantityError
+from .known import Known
 from .numerics.at_point import at_point, AtPoint
-from .scenario import FEDAVG, Scenario
-from .stated import ADMISSIBLE, DEFINED, DOWN, EXACT, FREE, LOWER, OUTCOME, QUANTITIES, role_of, Stated, worst
+from .stated import ADMISSIBLE, DEFINED, DOWN, EXACT, FREE, LOWER, OUTCOME, PAIR, QUANTITIES, role_of, Stated, worst
+from .ties import FEDAVG, TAKEN, TIES, WHY_NOT
 
 if TYPE_CHECKING:
     from .core import Bound
@@ -67,7 +68,7 @@ class Substituted:
         return self.at.value
 
 
-def substitute(scenario: Scenario, bound: Bound) -> Substituted:
+def substitute(scenario: Known, bound: Bound) -> Substituted:
     """Put the scenario's words into the bound; raises ``MissingQuantityError`` naming all that it lacks."""
     search, stated, fixed = _prepared(scenario, bound)
     best = search.worst_of(_corners(fixed, stated))
@@ -88,7 +89,22 @@ def substitute(scenario: Scenario, bound: Bound) -> Substituted:
     return Substituted(values, at, low, np.inf if floor else value, floor, told, worth)
 
 
-def chosen(scenario: Scenario, bound: Bound, along: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
+def missing(scenario: Known, bound: Bound) -> dict[str, str]:
+    """The words that the bound needs and the scenario lacks, each with how to give it."""
+    wanted = [q.name for q in bound.quantities if role_of(q.name) != FREE]
+    lacking = [word for word in wanted if scenario.source_of(word, bound) not in scenario]
+    if any(role_of(word) == PAIR for word in lacking):
+        lacking = [word for word in lacking if role_of(word) != PAIR or first_pair(scenario) is None]
+    return {word: _how_to_give(word, scenario._why.get(word, "")) for word in lacking}
+
+
+def _how_to_give(word: str, why: str) -> str:
+    by = [str(tie.right) for tie in TIES if tie.left.name == word and tie.needs and tie.relation != TAKEN]
+    why = why or WHY_NOT.get(word, "" if by or role_of(word) != OUTCOME else "read off a run")
+    return f"give {word}=NUMBER" + (f", or what {' or '.join(by)} needs" if by else "") + (f" ({why})" if why else "")
+
+
+def chosen(scenario: Known, bound: Bound, along: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
     """The values that ``substitute`` puts in, and nothing else of it.
 
     ``along`` are words of the plan at several plans at once, arrays of one length: what is best chosen at each of them,
@@ -98,19 +114,19 @@ def chosen(scenario: Scenario, bound: Bound, along: Mapping[str, np.ndarray] | N
     corners = _corners(fixed, stated)
     if not along or not search.chooses:
         return {**search.worst_of(corners).values, **(along or {})}
-    if len(corners) == 1:
-        return search.best_along(corners[0], along)
     count = len(next(iter(along.values())))
+    if len(corners) == 1:
+        return {**corners[0], **along, **search.best_at(corners[0], along, count)[1]}
     each = [{**fixed, **{word: float(array[i]) for word, array in along.items()}} for i in range(count)]
     found = [search.worst_of(_corners(one, stated)).values for one in each]
     varied = {word for word, s in stated.items() if s.role in (DEFINED, OUTCOME) and not s.certain}
     return {**fixed, **along, **{w: np.array([one[w] for one in found]) for w in {*search.chooses, *varied}}}
 
 
-def _prepared(scenario: Scenario, bound: Bound) -> tuple[_Search, dict[str, Stated], dict[str, Any]]:
+def _prepared(scenario: Known, bound: Bound) -> tuple[_Search, dict[str, Stated], dict[str, Any]]:
     """The search for what may be chosen; what the scenario states for all other words, and their numbers."""
-    if missing := scenario.missing(bound):
-        raise MissingQuantityError(f"{bound.name} needs {', '.join(missing)}: {'; '.join(missing.values())}")
+    if lacking := missing(scenario, bound):
+        raise MissingQuantityError(f"{bound.name} needs {', '.join(lacking)}: {'; '.join(lacking.values())}")
     names = [q.name for q in bound.quantities]
     free = [w for w in names if role_of(w) == FREE and w not in scenario]
     if len(free) > 1:
@@ -120,18 +136,15 @@ def _prepared(scenario: Scenario, bound: Bound) -> tuple[_Search, dict[str, Stat
     search = _Search(bound, free[0] if free else "", paired, pairs(scenario) if paired else [], _edges(stated))
     fixed = {word: _number(s.safe) for word, s in stated.items()}
     if "runtime" in fixed and bound.relation == "<=" and {"rounds", "communication_time"} <= scenario.keys():
-        fixed["runtime"] = _time_of_whole_rounds(scenario)
+        rounds, steps, exchange, step = (
+            scenario[word].value for word in ("rounds", "local_steps", "communication_time", "minibatch_time")
+        )
+        fixed["runtime"] = float(rounds * (exchange + step * steps))  # a last round that does not fit is not run
     return search, stated, fixed
 
 
 def _number(value: Any) -> Any:
     return np.asarray(value, dtype=float) if np.ndim(value) else value
-
-
-def _time_of_whole_rounds(scenario: Scenario) -> float:
-    """What of a budget is spent: a last round that does not fit is not run."""
-    rounds, steps = scenario["rounds"].value, scenario["local_steps"].value
-    return float(rounds * (scenario["communication_time"].value + scenario["minibatch_time"].value * steps))
 
 
 def _stronger(word: str, stated: Stated) -> Any:
@@ -172,7 +185,7 @@ def _reached(stated: Stated) -> tuple[Any, Any]:
 # ---- pairs of dissimilarity constants ----
 
 
-def pairs(scenario: Scenario) -> list[Pair]:
+def pairs(scenario: Known) -> list[Pair]:
     """All pairs (G^2, B^2) that hold, as far as the scenario tells: each is admissible, and the best may be taken.
 
     The pair that is given; the family for smooth and strongly convex clients (``bounds.dissimilarity``);
@@ -182,26 +195,26 @@ def pairs(scenario: Scenario) -> list[Pair]:
     return list(_pairs(scenario))
 
 
-def first_pair(scenario: Scenario) -> Pair | None:
+def first_pair(scenario: Known) -> Pair | None:
     """One of the pairs that hold; None where there is none."""
     return next(_pairs(scenario), None)
 
 
-def _pairs(scenario: Scenario) -> Iterator[Pair]:
+def _pairs(scenario: Known) -> Iterator[Pair]:
     yield from _given(scenario)
     yield from _family(scenario)
     yield from _uniform(scenario)
     yield from _capped(scenario)
 
 
-def _given(scenario: Scenario) -> Iterator[Pair]:
+def _given(scenario: Known) -> Iterator[Pair]:
     if OFFSET in scenario and FACTOR in scenario:
         offset, factor = scenario[OFFSET], scenario[FACTOR]
         floor = offset.floor or factor.floor
         yield Pair(float(offset.safe), float(factor.safe), offset.how, LOWER if floor else worst(offset, factor))
 
 
-def _family(scenario: Scenario) -> tuple[Pair, ...]:
+def _family(scenario: Known) -> tuple[Pair, ...]:
     if not {"optimum_dissimilarity", "smoothness", "strong_convexity"} <= scenario.keys():
         return ()
     at_best, cap, low = (scenario[w] for w in ("optimum_dissimilarity", "smoothness", "strong_convexity"))
@@ -218,13 +231,13 @@ def _of_constants(at_best: float, smoothness: float, strong_convexity: float, pr
     )
 
 
-def _uniform(scenario: Scenario) -> Iterator[Pair]:
+def _uniform(scenario: Known) -> Iterator[Pair]:
     if "uniform_dissimilarity" in scenario and not scenario["uniform_dissimilarity"].floor:
         zeta = scenario["uniform_dissimilarity"]
         yield Pair(float(zeta.safe), 1.0, "at every model: (uniform_dissimilarity, 1)", worst(zeta))
 
 
-def _capped(scenario: Scenario) -> Iterator[Pair]:
+def _capped(scenario: Known) -> Iterator[Pair]:
     if scenario.method == FEDAVG and "grad_cap_sq" in scenario and not scenario["grad_cap_sq"].floor:
         cap = scenario["grad_cap_sq"]
         yield Pair(float(cap.safe), 1.0, "along the run: (grad_cap_sq, 1)", worst(cap))
@@ -280,14 +293,9 @@ class _Search:
         """The best constants at one plan."""
         if not self.chooses:
             return _Best(at_point(self.bound, fixed, checked=False).value, fixed)
-        value, made, at = self._best(fixed, {}, 1)
+        value, made, at = self.best_at(fixed, {}, 1)
         values = {**fixed, **{word: float(array[0]) for word, array in made.items()}}
         return _Best(float(value[0]), values, self.pairs[at[0]] if self.paired else None)
-
-    def best_along(self, fixed: dict[str, Any], along: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """The values with the best constants at every one of several plans."""
-        _, made, _ = self._best(fixed, along, len(next(iter(along.values()))))
-        return {**fixed, **along, **made}
 
     def worth(self, best: _Best) -> str:
         return best.pair.provenance if best.pair is not None else EXACT
@@ -297,7 +305,7 @@ class _Search:
         how = {} if pair is None else dict.fromkeys(self.paired, pair.how)
         return {**how, **({self.free: "free in the proof: the best that the conditions allow"} if self.free else {})}
 
-    def _best(
+    def best_at(
         self, fixed: dict[str, Any], along: Mapping[str, np.ndarray], count: int
     ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
         """At each of ``count`` plans the least value, what is chosen, and the number of the pair."""

@@ -19,10 +19,17 @@ import sympy as sp
 from . import vocabulary as q
 from .operators import ClientMax, ClientSum, write_out_means
 from .quantities import CLIENTS, quantities_of, Quantity
-from .stated import ROUNDING
+from .stated import QUANTITIES, ROUNDING
 
 EQUAL, AT_MOST, AT_LEAST, TAKEN = "=", "<=", ">=", ":="
 RELATIONS = (EQUAL, AT_MOST, AT_LEAST, TAKEN)
+
+WITHOUT_REPLACEMENT = "without_replacement"
+SAMPLINGS = (WITHOUT_REPLACEMENT, "with_replacement")
+FEDAVG, SCAFFOLD = METHODS = ("fedavg", "scaffold")
+"""What clients run, apart from what the numbers of a plan make of it."""
+KNOBS = (("fedinit", "relaxation", 0), ("fedcog", "distillation_weight", 0), ("fedals", "adaptation", 1))
+"""The algorithm that is FedAvg where its knob has this value."""
 
 length = sp.Function("length")
 """How many entries a list over the clients has."""
@@ -153,9 +160,7 @@ TIES: tuple[Tie, ...] = (
     _tie(q.steps_cubed_ratio, EQUAL, q.local_steps**2, _FIXED),
     _tie(q.step_scale, EQUAL, q.step_size * sp.sqrt(q.local_steps * q.rounds), _FIXED),
     _tie(q.server_step_size, TAKEN, 1, "the server takes the average, unless given", "default"),
-    _tie(q.relaxation, TAKEN, 0, "FedAvg, unless given", "default"),
-    _tie(q.adaptation, TAKEN, 1, "FedAvg, unless given", "default"),
-    _tie(q.distillation_weight, TAKEN, 0, "FedAvg, unless given", "default"),
+    *(_tie(QUANTITIES[knob], TAKEN, off, "FedAvg, unless given", "default") for _, knob, off in KNOBS),
     # ---- the loss and its constants ----
     _tie(q.condition_number, EQUAL, q.smoothness / q.strong_convexity),
     _tie(q.smoothness, EQUAL, q.condition_number * q.strong_convexity),

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from bounds.showing.files import write_whole
-from bounds.showing.process import loading, remark
+from bounds.showing.loading import loading
+from bounds.showing.process import remark
 from bounds.showing.usage import writable_file
 
 from .algorithms import algorithm as algorithm_named

@@ -4,7 +4,7 @@ fedbounds check examples/my_paper.py
 fedbounds check --summary examples/my_paper.py
 """
 
-from bounds import About, ASSUMPTIONS, Bound, Condition, Source, Statistic
+from bounds import About, Bound, Condition, Source, Statistic
 from bounds.vocabulary import (
     clients,
     cohort,
@@ -33,7 +33,7 @@ def theorem(name, **more):
         terms={"floor": floor, "start": (1 - a * c) ** k * (gap - floor)},
         signed=("start",),
         conditions=(
-            *(Condition.assume(ASSUMPTIONS[word]) for word in assumed),
+            *map(Condition.assume, assumed),
             Condition("the step size is at most 1/L", a * L <= 1),
             Condition("one client at a time", cohort <= 1),
             Condition("one step a round", local_steps <= 1),

@@ -1,12 +1,13 @@
 """Settings for all tests: one thread per process (the suite runs one process per core), figures without a display.
 
-Tests marked ``data("name", ...)`` need these sets on disk; where one is absent they are deselected, and the end of the
-report says so.
+Tests marked ``data("name", ...)`` need these sets on disk, those marked ``gpu`` or ``browser`` one; where it is absent
+they are deselected, and the end of the report says so.
 """
 
 import os
 import pickle
 import signal
+from functools import cache
 from importlib.util import find_spec
 from shutil import which
 
@@ -27,45 +28,37 @@ settings.load_profile("repeatable")
 ABSENT = pytest.StashKey[dict[str, int]]()
 
 
+@cache
+def there(mark, name):
+    """Whether a data set, a GPU or a browser is on this machine."""
+    if mark == "gpu":
+        import torch
+
+        return torch.cuda.is_available()
+    if mark == "browser":
+        return bool(find_spec("selenium") and all(which(program) for program in ("chromium", "chromedriver")))
+    from empirics.data.catalogue import present
+
+    return present(name)
+
+
 def pytest_collection_modifyitems(config, items):
     """Slow tests first, so that no process waits long for another's last; none without its data, GPU or browser."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
-    _deselect_gpu(config, items)
-    _deselect_browser(config, items)
-    needed = {item: [n for mark in item.iter_markers("data") for n in mark.args] for item in items}
-    if not any(needed.values()):
-        return
-    from empirics.data.catalogue import present
-
-    there = {name: present(name) for names in needed.values() for name in names}
-    gone = [item for item in items if not all(there[name] for name in needed[item])]
-    absent = config.stash.setdefault(ABSENT, {})
-    for name in (name for item in gone for name in needed[item] if not there[name]):
-        absent[name] = absent.get(name, 0) + 1
-    items[:] = [item for item in items if item not in set(gone)]
+    gone, absent = [], config.stash.setdefault(ABSENT, {})
+    for item in items:
+        marks = [mark for mark in item.iter_markers() if mark.name in ("data", "gpu", "browser")]
+        needed = [(mark.name, name) for mark in marks for name in mark.args or (mark.name,)]
+        lacking = [name for mark, name in needed if not there(mark, name)]
+        for name in lacking:
+            absent[name] = absent.get(name, 0) + 1
+        gone += [item] if lacking else []
+    left_out = set(gone)
+    items[:] = [item for item in items if item not in left_out]
     if gone:
         config.hook.pytest_deselected(items=gone)
     if hasattr(config, "workeroutput"):
         config.workeroutput["absent"] = absent
-
-
-def _deselect_gpu(config, items):
-    marked = [item for item in items if item.get_closest_marker("gpu")]
-    if not marked:
-        return
-    import torch
-
-    if not torch.cuda.is_available():
-        items[:] = [item for item in items if item not in set(marked)]
-        config.hook.pytest_deselected(items=marked)
-
-
-def _deselect_browser(config, items):
-    marked = [item for item in items if item.get_closest_marker("browser")]
-    if not marked or (find_spec("selenium") and all(which(name) for name in ("chromium", "chromedriver"))):
-        return
-    items[:] = [item for item in items if item not in set(marked)]
-    config.hook.pytest_deselected(items=marked)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -75,9 +68,9 @@ def pytest_testnodedown(node, error):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Name the absent sets."""
+    """Name what is absent."""
     for name, tests in sorted(config.stash.get(ABSENT, {}).items()):
-        terminalreporter.write_line(f"data set {name} is not on this machine: {tests} tests deselected")
+        terminalreporter.write_line(f"{name} is not on this machine: {tests} tests deselected")
 
 
 @pytest.fixture(scope="session")

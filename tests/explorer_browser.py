@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
-SETTLED = """
-const done = arguments[0];
-const wait = () => ["layout", "federation", "notice"].every((id) => document.getElementById(id).hidden)
-  ? setTimeout(wait, 5) : requestAnimationFrame(() => requestAnimationFrame(done));
+WAIT = """
+const done = arguments[arguments.length - 1], now = () => globalThis.explorer?.settled() && (%s);
+const again = () => (now() ? done() : wait());
+const wait = () => (now() ? requestAnimationFrame(() => requestAnimationFrame(again)) : setTimeout(wait, 5));
 wait();
 """
-SINGLE = "#v=1&b=fedals.one_round"
-"""The view of one bound, of a page that holds all."""
+"""Until the page says that what it shows is all of the last change, and something else is so."""
 FAINT = """
 const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -67,13 +65,19 @@ class Page:
         self.driver.get(file.as_uri() + fragment)
         self.settle()
 
-    def around(self, file: Path) -> None:
-        """Load a page anew by the link that it gives."""
-        self.open(file, "#" + self.js("return explorer.texts.link()").split("#")[1])
+    def settle(self, condition: str = "true") -> None:
+        """Wait for the page's own word that nothing is under way any more, and for a condition."""
+        self.driver.execute_async_script(WAIT % condition)
 
-    def settle(self) -> None:
-        """Wait for the next redraw to be done."""
-        self.driver.execute_async_script(SETTLED)
+    def rest(self) -> None:
+        """Wait until the last change is a step of the back button."""
+        self.settle("explorer.resting()")
+
+    def back(self, step: int = -1) -> None:
+        """A step back, or on, which the browser takes by and by."""
+        before = self.js("return location.hash")
+        self.js("history.go(arguments[0])", step)
+        self.settle(f"location.hash !== {json.dumps(before)} && explorer.resting()")
 
     def find(self, selector: str) -> Any:
         """The first element of a CSS selector."""
@@ -139,8 +143,8 @@ def narrow(page: Page, width: int, height: int = 800) -> Iterator[None]:
 
 
 def focused(page: Page) -> str:
-    """The id, copied text or tag of what has the focus."""
-    return str(page.js("const now = document.activeElement; return now.id || now.dataset.copy || now.tagName"))
+    """The id, text or tag of what has the focus."""
+    return str(page.js("const now = document.activeElement; return now.id || now.textContent || now.tagName"))
 
 
 def press(page: Page, *keys: str) -> None:
@@ -174,23 +178,3 @@ def by_python(page: Page, capsys: Any) -> float:
     capsys.readouterr()
     exec(page.js("return explorer.texts.python()"), {})
     return float(capsys.readouterr().out)
-
-
-def settled(whole: Page) -> None:
-    """Wait until the plane of the last change is drawn."""
-    _until(whole, "explorer.drawn() && !explorer.drawn().stale && !explorer.busy()")
-
-
-def rest(whole: Page) -> None:
-    """Wait until the last change is a step of the back button."""
-    time.sleep(0.1)  # a step back is an event that comes later
-    _until(whole, "explorer.resting()")
-    settled(whole)
-
-
-def _until(whole: Page, condition: str) -> None:
-    for _ in range(1000):
-        if whole.js(f"return {condition}"):
-            return whole.settle()
-        time.sleep(0.02)
-    raise AssertionError(f"never came to be: {condition}")

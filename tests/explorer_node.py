@@ -10,15 +10,10 @@ import subprocess
 import pytest
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's code")
-START = 'if (typeof document === "undefined") serve(); else start();'
+START = 'if (typeof document === "undefined") serve(); else { Object.assign(globalThis, { explorer }); start(); }'
 INSTEAD = """
-({ claims, papers } = GIVEN.data);
-bounds = new Map(GIVEN.data.bounds.map((b) => [b.name, b]));
-if (GIVEN.data.atlas.targets) {
-  atlas = GIVEN.data.atlas;
-  atlas.places = new Map(atlas.situations.map((key, i) => [key, i]));
-  fed = freshFederation();
-}
+fill(GIVEN.alone ? { ...GIVEN.data, atlas: GIVEN.alone } : GIVEN.data);
+fed = freshFederation();
 const attempt = (act) => { try { return act(); } catch (error) { return error.message; } };
 const wholePlane = (...task) => {
   const steps = plane(...task);
@@ -27,9 +22,6 @@ const wholePlane = (...task) => {
 console.log(JSON.stringify((() => { %s })()));
 """
 """What the page does when it opens, as far as that needs no document; then the answer to a question."""
-DOCUMENT = """
-globalThis.document = { getElementById: (id) => ({ options: (GIVEN.selects[id] ?? []).map((value) => ({ value })) }) };
-"""
 
 
 def code_of(html):
@@ -37,21 +29,25 @@ def code_of(html):
     return re.search(r"<script>(.*)</script>", html, re.DOTALL)[1]
 
 
-def unpacked(html):
-    """The data of a page."""
+def packed(html):
+    """The data of a page, as it holds them."""
     return json.loads(gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', html)[1])))
+
+
+def unpacked(html):
+    """The same with each quantity of a bound written out."""
+    data = packed(html)
+    for bound in data["bounds"]:
+        bound["quantities"] = [data["quantities"][place] | own for place, own in bound["quantities"]]
+    return data
 
 
 def answer(html, question, **more):
     """What the code of a page returns: ``question`` is the body of a function, in which ``GIVEN`` has the arguments."""
     script = code_of(html)
     assert script.count(START) == 1
-    selects = {
-        name: re.findall(r'<option value="([^"]*)"', options)
-        for name, options in re.findall(r'<select id="(\w+)"[^>]*>(.*?)</select>', html)
-    }
-    given = json.dumps({"data": unpacked(html), "selects": selects, **more})
-    program = f"const GIVEN = {given};\n{DOCUMENT}{script.replace(START, INSTEAD % question)}"
+    given = json.dumps({"data": packed(html), **more})
+    program = f"const GIVEN = {given};\n{script.replace(START, INSTEAD % question)}"
     run = subprocess.run(["node", "-"], input=program, capture_output=True, text=True)
     assert not run.returncode, run.stderr[-2000:]
     return json.loads(run.stdout)

@@ -68,9 +68,6 @@ def dies_once(number: float, marks: str) -> Outcome:
     return square(number)
 
 
-# ---- the command as a process of its own ----
-
-
 def sweeping(grid: Path, folder: Path, *more: str, **environment: str) -> subprocess.Popen[str]:
     """A sweep as a process, and group of processes, of its own."""
     command = [sys.executable, "-m", "fedbounds", "sweep", str(grid), "--store", str(folder), *more]

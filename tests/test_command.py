@@ -635,7 +635,6 @@ PYTHON = [
     ("x = 1\0", "own.py"),
     ("from bounds import get\nmine = get('fedals.one_round')\n", "'my_bound' mine"),
     ("from bounds import get\nmein = get('fedals.one_round')\nmy_bound = 3\n", "int Bound"),
-    (RAISES.format("raise KeyboardInterrupt"), "5: KeyboardInterrupt"),
     (RAISES.format("raise SystemExit"), "5: SystemExit"),
     (RAISES.format("raise SystemExit(0)"), "5: SystemExit: 0"),
     (RAISES.format("raise Stop('here')"), "5: Stop: here"),
@@ -698,7 +697,7 @@ class Steps:
 mine = renamed(fedavg, HOOKS)
 """
 BODIES = [
-    *((f"raise {what}", "12:") for what in ("KeyboardInterrupt", "SystemExit(0)", "Stop", "StopIteration")),
+    *((f"raise {what}", "12:") for what in ("SystemExit(0)", "Stop", "StopIteration")),
     ("return fail()", "8: deep"),
     *((body, "mine: direction 15)") for body in
       ("return None", "return gradient.bool()", "return gradient * 2j", "yield gradient")),

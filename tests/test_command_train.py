@@ -73,24 +73,6 @@ def test_runs_that_diverge_are_rows_and_marked_while_their_numbers_are_finite(tm
 NETWORK = ["--problem", "femnist_dnn(digits, pixels=64, classes=10)", "--clients", "4", "--rounds", "2"]
 
 
-def test_the_compiled_engine_trains_to_the_same_numbers_and_diverges_as_torch_does(tmp_path, run):
-    wild = ["--step-size", "1e12", "--every", "1"]
-    found = {}
-    for engine in ("torch", "compiled"):
-        for more in ((), wild):
-            table = tmp_path / f"{engine}.csv"
-            status, out, err = run("train", *NETWORK, *more, "--engine", engine, "-o", str(table))
-            assert (status, err, ": diverged in round " in out) == (0, "", bool(more))
-            found[engine, bool(more)] = read(table)
-    torchs, ours = ([row.value for row in found[engine, False]] for engine in ("torch", "compiled"))
-    assert ours == pytest.approx(torchs, rel=1e-4)
-    assert ours != torchs
-    torchs, ours = (found[engine, True][-1] for engine in ("torch", "compiled"))
-    assert (torchs.quantity, torchs.round) == (ours.quantity, ours.round)
-    assert ours.quantity == "diverged"
-    assert ours.value == pytest.approx(torchs.value, rel=1e-3)
-
-
 def test_a_convex_model_is_compiled_where_it_is_asked_for_or_the_run_is_long(tmp_path, run, monkeypatch):
     table = tmp_path / "runs.csv"
 

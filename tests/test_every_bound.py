@@ -154,17 +154,11 @@ def test_it_survives_pickling(bound, point):
     np.testing.assert_array_equal(again(**point), bound(**point))
 
 
-# ---- conditions (whether they are judged rightly: tests/bounds/test_precision.py) ----
-
-
 @every_bound
 def test_every_numeric_condition_can_fail(bound, point):
     assert bound.failed(**point) == ()
     found = idle_conditions(bound, point)
     assert not found, found
-
-
-# ---- bad input ----
 
 
 @every_bound
@@ -213,9 +207,7 @@ def nonsense(q, value):
     return [*rows, *texts, *([[2.1 * v / 2 for v in value]] if domain.simplex else [])]
 
 
-# ---- looks ----
-
-
+@pytest.mark.slow
 @every_bound
 def test_its_formula_renders(bound):
     assert bound._repr_latex_() == f"${bound.latex()}$"
@@ -230,9 +222,6 @@ def test_its_cards_tell_what_it_is(bound):
     for term in bound.terms:
         assert term in str(bound)
     assert "<code>" not in bound._repr_html_()  # what could not be read as a formula
-
-
-# ---- compiled ----
 
 
 @every_bound

@@ -6,8 +6,7 @@ that of one client.
 
 from __future__ import annotations
 
-from ..assumptions import FIXED_LOCAL_STEPS, FIXED_STEP_SIZE, FULL_PARTICIPATION, LOCAL_SGD
-from ..core import About, Condition, Statistic
+from ..core import About, assumed, Condition, Statistic
 from ..places import AVERAGE, VIRTUAL
 
 FEDAVG = About("fedavg")
@@ -18,5 +17,5 @@ MEAN_VIRTUAL = Statistic("mean", "iterations", VIRTUAL)
 
 EQUAL_WEIGHTS = Condition("all clients weigh the same, 1/C")
 ENDS_WITH_A_ROUND = Condition("the run ends with a round: its iterations are a multiple of the local steps")
-EVERYONE = tuple(Condition.assume(a) for a in (LOCAL_SGD, FULL_PARTICIPATION))
-FIXED = tuple(Condition.assume(a) for a in (FIXED_STEP_SIZE, FIXED_LOCAL_STEPS))
+EVERYONE = assumed("local_sgd", "full_participation")
+FIXED = assumed("fixed_step_size", "fixed_local_steps")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import DISSIMILARITY, SAMPLED_WITH_REPLACEMENT, SMOOTH
-from ..core import About, Bound, Condition, Statistic
+from ..core import About, assumed, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import SERVER
 
@@ -32,7 +31,7 @@ _LOST = {
 """What is lost of the descent 1/mu, per squared gradient norm."""
 _CONVEXITY = {mu_bar: mu - L_minus}
 _SETTING = (
-    *(Condition.assume(a) for a in (SMOOTH, DISSIMILARITY, SAMPLED_WITH_REPLACEMENT)),
+    *assumed("smooth", "dissimilarity", "sampled_with_replacement"),
     Condition("the mean squared client gradient is at most B^2 times the squared global one: no offset"),
     Condition("every client returns a gamma-inexact minimiser of its loss with the proximal term"),
     Condition("the proximal weight exceeds the weak convexity", mu > L_minus),

@@ -11,8 +11,8 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import BOUNDED_VARIANCE, CONVEX, INDEPENDENT_NOISE, SMOOTH, UNIFORM_DISSIMILARITY
-from ..core import Bound, Condition, Statistic
+from ..assumptions import UNIFORM_DISSIMILARITY
+from ..core import assumed, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import VIRTUAL
 from .common import EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, FIXED, MEAN_VIRTUAL
@@ -23,9 +23,7 @@ eta, sigma2, tau, zeta2 = q.step_size, q.gradient_variance, q.local_steps, q.uni
 GUIDE = "Field Guide"
 LETTERS = {M: "M", tau: r"\tau", T: "T", D2: "D^2"}
 SHORT_STEP = Condition("the step size is at most 1/(4L)", eta <= 1 / (4 * L))
-_FEDERATION = tuple(
-    Condition.assume(a) for a in (CONVEX, SMOOTH, BOUNDED_VARIANCE, INDEPENDENT_NOISE, UNIFORM_DISSIMILARITY)
-)
+_FEDERATION = assumed("convex", "smooth", "bounded_variance", "independent_noise", "uniform_dissimilarity")
 SETTING = (*_FEDERATION, *EVERYONE, *FIXED, EQUAL_WEIGHTS)
 
 lemma_1 = Bound(

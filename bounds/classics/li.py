@@ -12,20 +12,7 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import (
-    BOUNDED_GRADIENT,
-    BOUNDED_VARIANCE,
-    FIXED_LOCAL_STEPS,
-    FULL_PARTICIPATION,
-    HARMONIC_STEP_SIZE,
-    INDEPENDENT_NOISE,
-    LOCAL_SGD,
-    SAMPLED_WITH_REPLACEMENT,
-    SAMPLED_WITHOUT_REPLACEMENT,
-    SMOOTH,
-    STRONGLY_CONVEX,
-)
-from ..core import Bound, Condition, Statistic
+from ..core import assumed, Bound, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
 from ..places import SERVER
@@ -40,13 +27,10 @@ LI = "Li et al. 2020"
 LETTERS = {N: "N", K: "K", E: "E", T: "T", D2: r"\mathbb{E}\|w_1-w^*\|^2"}
 SCHEDULE = {kappa: L / mu, gamma: sp.Max(8 * kappa, E), scale: 2 / mu}
 """What the step size of iteration t is made of: scale/(gamma + t)."""
-_SETTING = tuple(
-    Condition.assume(a)
-    for a in (
-        SMOOTH, STRONGLY_CONVEX, BOUNDED_VARIANCE, INDEPENDENT_NOISE, BOUNDED_GRADIENT, LOCAL_SGD, FIXED_LOCAL_STEPS,
-        HARMONIC_STEP_SIZE,
-    )
-)  # fmt: skip
+_SETTING = (
+    *assumed("smooth", "strongly_convex", "bounded_variance", "independent_noise", "bounded_gradient"),
+    *assumed("local_sgd", "fixed_local_steps", "harmonic_step_size"),
+)
 """The text does not say that noise is independent over clients; its variance sum p_k^2 sigma_k^2 does."""
 _FALLING = kappa / (gamma + T - 1)
 
@@ -59,7 +43,7 @@ theorem_1 = Bound(
         "heterogeneity": _FALLING * scale * 6 * L * Gamma,
         "drift": _FALLING * scale * 8 * (E - 1) ** 2 * G2,
     },
-    conditions=(*_SETTING, Condition.assume(FULL_PARTICIPATION), ENDS_WITH_A_ROUND),
+    conditions=(*_SETTING, Condition.assume("full_participation"), ENDS_WITH_A_ROUND),
     source=Source("classics", "Theorem 1, eqs. (4), (5)", LI),
     about=FEDAVG,
     statistic=Statistic("last", "rounds", SERVER),
@@ -81,14 +65,14 @@ def _sampled(name: str, place: str, factor: sp.Expr, conditions: tuple[Condition
 
 
 theorem_2 = _sampled(
-    "classics.li_theorem_2", "Theorem 2, eq. (6)", sp.S.One, (Condition.assume(SAMPLED_WITH_REPLACEMENT),)
+    "classics.li_theorem_2", "Theorem 2, eq. (6)", sp.S.One, (Condition.assume("sampled_with_replacement"),)
 )
 theorem_3 = _sampled(
     "classics.li_theorem_3",
     "Theorem 3",
     (N - K) / (N - 1),
     (
-        Condition.assume(SAMPLED_WITHOUT_REPLACEMENT),
+        Condition.assume("sampled_without_replacement"),
         EQUAL_WEIGHTS,
         Condition("there are at least two clients", N > 1),
     ),

@@ -11,8 +11,7 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import CONVEX, EXACT_GRADIENTS, FIXED_STEP_SIZE, SMOOTH
-from ..core import Bound, Condition, Statistic
+from ..core import assumed, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import VIRTUAL
 from .common import AVERAGED, ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG
@@ -27,9 +26,9 @@ LETTERS = {
     D_f: r"D_f(\hat x_t,x_*)", q.distance_sq: r"\|r_t\|^2", q.next_distance_sq: r"\|r_{t+1}\|^2",
 }  # fmt: skip
 SETTING = (
-    *(Condition.assume(a) for a in (CONVEX, SMOOTH, EXACT_GRADIENTS)),
+    *assumed("convex", "smooth", "exact_gradients"),
     *EVERYONE,
-    Condition.assume(FIXED_STEP_SIZE),
+    Condition.assume("fixed_step_size"),
     EQUAL_WEIGHTS,
 )
 SHORT_EPOCHS = Condition("the step size is at most 1/(4LH)", gamma <= 1 / (4 * L * H))

@@ -11,16 +11,7 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import (
-    BOUNDED_VARIANCE,
-    CONVEX,
-    FIXED_STEP_SIZE,
-    IDENTICAL_CLIENTS,
-    INDEPENDENT_NOISE,
-    SMOOTH,
-    STRONGLY_CONVEX,
-)
-from ..core import Bound, Condition
+from ..core import assumed, Bound, Condition
 from ..papers import Source
 from ..units import LOSS, PARAMETER
 from .common import AVERAGED, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, LAST_VIRTUAL
@@ -35,12 +26,12 @@ LETTERS = {
     q.next_distance_sq: r"\|\hat x_{t+1}-x_*\|^2", q.distance_sq: r"\|\hat x_t-x_*\|^2",
 }  # fmt: skip
 _ALIKE = (
-    *(Condition.assume(x) for x in (SMOOTH, BOUNDED_VARIANCE, IDENTICAL_CLIENTS, INDEPENDENT_NOISE)),
+    *assumed("smooth", "bounded_variance", "identical_clients", "independent_noise"),
     *EVERYONE,
-    Condition.assume(FIXED_STEP_SIZE),
+    Condition.assume("fixed_step_size"),
     EQUAL_WEIGHTS,
 )
-_CONVEX, _STRONG = (Condition.assume(x) for x in (CONVEX, STRONGLY_CONVEX))
+_CONVEX, _STRONG = (Condition.assume(x) for x in ("convex", "strongly_convex"))
 HALF = Condition("the step size is at most 1/(2L)", gamma <= 1 / (2 * L))
 QUARTER = Condition("the step size is at most 1/(4L)", gamma <= 1 / (4 * L))
 

@@ -12,22 +12,7 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import (
-    CONVEX,
-    EXACT_GRADIENTS,
-    FIXED_STEP_SIZE,
-    GLOBALLY_STRONGLY_CONVEX,
-    GRADIENT_MOMENTS,
-    HARMONIC_STEP_SIZE,
-    LOCAL_SGD,
-    LOWER_BOUNDED,
-    ONE_CLIENT,
-    ONE_LOCAL_STEP,
-    ONE_PARTICIPANT,
-    SAMPLED_WITH_REPLACEMENT,
-    SMOOTH,
-)
-from ..core import Bound, Condition, Statistic
+from ..core import assumed, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import SERVER
 from .common import FEDAVG
@@ -42,10 +27,10 @@ LETTERS = {
     mu: r"\mu", c: "c", a: r"\bar\alpha", M: "M", K: "k", Delta_0: r"\Delta_0", beta: r"\beta", offset: r"\gamma+1",
 }  # fmt: skip
 SECOND_MOMENT = {M_G: M_V + mu_G**2}
-_ONE = tuple(Condition.assume(x) for x in (ONE_CLIENT, LOCAL_SGD, SMOOTH, GRADIENT_MOMENTS))
+_ONE = assumed("one_client", "local_sgd", "smooth", "gradient_moments")
 _MOMENTS = Condition("mean gradients are no longer than mu_G gradients", mu <= mu_G)
-_STRONG = Condition.assume(GLOBALLY_STRONGLY_CONVEX)
-_FIXED = Condition.assume(FIXED_STEP_SIZE)
+_STRONG = Condition.assume("globally_strongly_convex")
+_FIXED = Condition.assume("fixed_step_size")
 SHORT = Condition("the step size is at most mu/(L M_G)", a <= mu / (L * M_G))
 _FLOOR = a * L * M / (2 * c * mu)
 LAST = Statistic("last", "iterations", SERVER)
@@ -73,7 +58,7 @@ theorem_4_7 = replace(
     conditions=(
         *_ONE,
         _STRONG,
-        Condition.assume(HARMONIC_STEP_SIZE),
+        Condition.assume("harmonic_step_size"),
         _MOMENTS,
         Condition("the scale is larger than 1/(c mu)", beta > 1 / (c * mu)),
         Condition("gamma is positive: the offset is larger than 1", offset > 1),
@@ -87,7 +72,7 @@ theorem_4_8 = Bound(
     name="classics.bottou_4_8",
     target=q.grad_norm_sq,
     terms={"noise": a * L * M / mu, "start": 2 * Delta_0 / (K * mu * a)},
-    conditions=(*_ONE, Condition.assume(LOWER_BOUNDED), _FIXED, _MOMENTS, SHORT),
+    conditions=(*_ONE, Condition.assume("lower_bounded"), _FIXED, _MOMENTS, SHORT),
     source=Source("classics", "Theorem 4.8, eq. (4.28b)", BOTTOU),
     about=FEDAVG,
     statistic=Statistic("mean", "iterations", SERVER),
@@ -104,13 +89,8 @@ needell = Bound(
         "noise": a * sigma2 / (c * (1 - a * L)),
     },
     conditions=(
-        *(
-            Condition.assume(x)
-            for x in (
-                SMOOTH, CONVEX, GLOBALLY_STRONGLY_CONVEX, EXACT_GRADIENTS, LOCAL_SGD, SAMPLED_WITH_REPLACEMENT,
-                ONE_PARTICIPANT, ONE_LOCAL_STEP, FIXED_STEP_SIZE,
-            )
-        ),
+        *assumed("smooth", "convex", "globally_strongly_convex", "exact_gradients", "local_sgd"),
+        *assumed("sampled_with_replacement", "one_participant", "one_local_step", "fixed_step_size"),
         Condition("the step size is below 1/L", a < 1 / L),
     ),
     source=Source("classics", "Theorem 2.1, eq. (2.4)", NEEDELL),

@@ -11,8 +11,7 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import BOUNDED_VARIANCE, DISSIMILARITY, FIXED_STEP_SIZE, FULL_PARTICIPATION, SMOOTH, STRONGLY_CONVEX
-from ..core import About, Bound, Condition, Statistic
+from ..core import About, assumed, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import LOCAL, SERVER
 from .common import FEDAVG
@@ -36,7 +35,7 @@ fednova = Bound(
         "other weights": 2 * q.chi_square * kappa2,
     },
     conditions=(
-        *(Condition.assume(a) for a in (SMOOTH, BOUNDED_VARIANCE, DISSIMILARITY, FULL_PARTICIPATION)),
+        *assumed("smooth", "bounded_variance", "dissimilarity", "full_participation"),
         Condition("the dissimilarity holds for the surrogate's weights too"),
     ),
     source=Source("classics", "Theorem 2, eq. (10)", FEDNOVA_2020),
@@ -48,7 +47,7 @@ fednova = Bound(
 )
 
 _SCAFFNEW = (
-    *(Condition.assume(a) for a in (SMOOTH, STRONGLY_CONVEX, FULL_PARTICIPATION, FIXED_STEP_SIZE)),
+    *assumed("smooth", "strongly_convex", "full_participation", "fixed_step_size"),
     Condition("the step size is at most 1/L", gamma <= 1 / L),
 )
 _FALLING = (1 - zeta) ** T * Psi_0
@@ -69,7 +68,7 @@ proxskip_noise = replace(
     proxskip,
     name="classics.proxskip_5_5",
     terms={"start": _FALLING, "noise": gamma**2 * sigma2 / zeta},
-    conditions=(*_SCAFFNEW, Condition.assume(BOUNDED_VARIANCE)),
+    conditions=(*_SCAFFNEW, Condition.assume("bounded_variance")),
     source=Source("classics", "Theorem 5.5 with Lemma 5.4", PROXSKIP_2022),
     note="Expected smoothness A = L with the offset C = sigma^2, which bounded variance gives.",
 )

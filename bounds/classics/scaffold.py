@@ -11,18 +11,7 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import (
-    BOUNDED_VARIANCE,
-    CONVEX,
-    FIXED_LOCAL_STEPS,
-    FIXED_STEP_SIZE,
-    INDEPENDENT_NOISE,
-    LOWER_BOUNDED,
-    SAMPLED_WITHOUT_REPLACEMENT,
-    SMOOTH,
-    STRONGLY_CONVEX,
-)
-from ..core import About, Bound, Condition, Statistic
+from ..core import About, assumed, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import SERVER
 from ..weights import Weights
@@ -37,12 +26,8 @@ SCAFFOLD = About("scaffold")
 LETTERS = {N: "N", S: "S", K: "K", T: "T", D2: r"\|x^0-x^\star\|^2", beta: r"\beta", eta_l: r"\eta_l"}
 STEP = {h: K * eta_l * eta_g}
 _SETTING = (
-    *(
-        Condition.assume(a)
-        for a in (
-            SMOOTH, BOUNDED_VARIANCE, INDEPENDENT_NOISE, SAMPLED_WITHOUT_REPLACEMENT, FIXED_STEP_SIZE, FIXED_LOCAL_STEPS
-        )
-    ),
+    *assumed("smooth", "bounded_variance", "independent_noise"),
+    *assumed("sampled_without_replacement", "fixed_step_size", "fixed_local_steps"),
     EQUAL_WEIGHTS,
 )  # fmt: skip
 _SHORT = Condition("the effective step is at most 1/(81 beta)", h <= 1 / (81 * beta))
@@ -58,7 +43,7 @@ convex = Bound(
         "controls": 9 * N * h * C_0 / (S * T),
         "noise": _NOISE,
     },
-    conditions=(*_SETTING, Condition.assume(CONVEX), _SHORT),
+    conditions=(*_SETTING, Condition.assume("convex"), _SHORT),
     source=Source("classics", "Appendix E.1, Lemma 15, averaged, mu = 0", SCAFFOLD_2020),
     about=SCAFFOLD,
     statistic=MEAN,
@@ -80,7 +65,7 @@ strongly_convex = replace(
     },
     conditions=(
         *_SETTING,
-        Condition.assume(STRONGLY_CONVEX),
+        Condition.assume("strongly_convex"),
         _SHORT,
         Condition("mu times the effective step is at most S/(15 N)", mu * h <= S / (15 * N)),
     ),
@@ -98,7 +83,7 @@ nonconvex = Bound(
     },
     conditions=(
         *_SETTING,
-        Condition.assume(LOWER_BOUNDED),
+        Condition.assume("lower_bounded"),
         Condition(
             "the effective step is at most (S/N)^(2/3)/(24 beta)", h <= (S / N) ** sp.Rational(2, 3) / (24 * beta)
         ),

@@ -9,19 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import (
-    BOUNDED_LOSS,
-    CONVEX,
-    FIXED_STEP_SIZE,
-    FRESH_SAMPLES,
-    INDEPENDENT_SAMPLES,
-    LIPSCHITZ,
-    LOCAL_SGD,
-    NONNEGATIVE_LOSS,
-    ONE_CLIENT,
-    SAMPLES_SMOOTH,
-)
-from ..core import Bound, Condition, Statistic
+from ..core import assumed, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import SERVER
 from .common import AVERAGED, FEDAVG
@@ -31,10 +19,10 @@ alpha, beta, c, n = q.step_size, q.smoothness, q.step_size_scale, q.samples
 
 HARDT = "Hardt et al. 2016"
 LETTERS = {n: "n", T: "T", L: "L", beta: r"\beta", alpha: r"\alpha", c: "c", D2: "D^2"}
-_ONE = tuple(Condition.assume(x) for x in (ONE_CLIENT, LOCAL_SGD, LIPSCHITZ))
+_ONE = assumed("one_client", "local_sgd", "lipschitz")
 _EVERY_CONVEX = (
     *_ONE,
-    Condition.assume(SAMPLES_SMOOTH),
+    Condition.assume("samples_smooth"),
     Condition("the loss of every sample is convex"),
 )
 _LAST = Statistic("last", "iterations", SERVER)
@@ -61,7 +49,7 @@ theorem_3_8 = Bound(
     terms={"steps": U * (1 + 1 / (beta * c)) / (n - 1) * T_0},
     conditions=(
         *_ONE,
-        *(Condition.assume(x) for x in (SAMPLES_SMOOTH, NONNEGATIVE_LOSS, BOUNDED_LOSS)),
+        *assumed("samples_smooth", "nonnegative_loss", "bounded_loss"),
         Condition("step t = 1, 2, .. is at most c/t, and none is larger than the one before"),
         Condition("there are at least two samples", n > 1),
     ),
@@ -77,7 +65,7 @@ theorem_5_2 = Bound(
     name="classics.hardt_5_2",
     target=q.population_gap,
     terms={"start": D2 / (2 * T * alpha), "noise": L**2 * alpha / 2},
-    conditions=(*_ONE, *(Condition.assume(x) for x in (CONVEX, FRESH_SAMPLES, FIXED_STEP_SIZE))),
+    conditions=(*_ONE, *assumed("convex", "fresh_samples", "fixed_step_size")),
     source=Source("classics", "Theorem 5.2", HARDT),
     about=FEDAVG,
     statistic=AVERAGED,
@@ -108,7 +96,7 @@ proposition_5_4 = Bound(
     terms={"several passes": sp.sqrt(D2) * L / sp.sqrt(n) * sp.sqrt((n + 2 * T) / T)},
     conditions=(
         *_EVERY_CONVEX,
-        *(Condition.assume(x) for x in (INDEPENDENT_SAMPLES, FIXED_STEP_SIZE)),
+        *assumed("independent_samples", "fixed_step_size"),
         Condition("the step size is D sqrt(n)/(L sqrt(T (n + 2 T)))"),
         Condition("that step size is at most 2/beta", _stated_step <= 2 / beta),
     ),

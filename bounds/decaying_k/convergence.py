@@ -10,18 +10,7 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import (
-    BOUNDED_GRADIENT,
-    BOUNDED_VARIANCE,
-    FIXED_LOCAL_STEPS,
-    FIXED_STEP_SIZE,
-    INDEPENDENT_NOISE,
-    SAMPLED_WITHOUT_REPLACEMENT,
-    SMOOTH,
-    STEPS_NEVER_INCREASE,
-    STRONGLY_CONVEX,
-)
-from ..core import Bound, Condition, Statistic
+from ..core import assumed, Bound, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
 from ..places import VIRTUAL
@@ -31,17 +20,17 @@ from .runtime import FEDAVG, LETTERS, runtime_fixed, TAU
 
 KAPPA = {kappa: L / mu}
 
-A1_TO_A3 = tuple(Condition.assume(a) for a in (SMOOTH, STRONGLY_CONVEX, BOUNDED_VARIANCE))
+A1_TO_A3 = assumed("smooth", "strongly_convex", "bounded_variance")
 CAPPED_STEP_SIZE = Condition("the step size is at most 1/(4L)", eta <= 1 / (4 * L))
-_GRADIENTS = Condition.assume(BOUNDED_GRADIENT)
-_SETTING = (*A1_TO_A3, _GRADIENTS, Condition.assume(FIXED_STEP_SIZE), CAPPED_STEP_SIZE)
+_GRADIENTS = Condition.assume("bounded_gradient")
+_SETTING = (*A1_TO_A3, _GRADIENTS, Condition.assume("fixed_step_size"), CAPPED_STEP_SIZE)
 
 gradient_cap = Bound(
     name="decaying_k.gradient_cap",
     target=G2,
     relation="=",
     terms={"gradient at the start": L**2 * q.initial_distance_sq},
-    conditions=(Condition.assume(SMOOTH),),
+    conditions=(Condition.assume("smooth"),),
     source=Source("decaying_k", "Section 3.3, definition of G"),
     about=FEDAVG,
     letters=LETTERS,
@@ -90,8 +79,7 @@ lemma_1 = replace(
         *A1_TO_A3,
         _GRADIENTS,
         CAPPED_STEP_SIZE,
-        Condition.assume(INDEPENDENT_NOISE),
-        Condition.assume(SAMPLED_WITHOUT_REPLACEMENT),
+        *assumed("independent_noise", "sampled_without_replacement"),
         Condition("there are at least two clients", C > 1),
         Condition("all clients weigh the same, 1/C"),
     ),
@@ -136,7 +124,7 @@ theorem_1 = Bound(
     },
     conditions=(
         *_SETTING,
-        Condition.assume(STEPS_NEVER_INCREASE),
+        Condition.assume("steps_never_increase"),
         Condition("F^* is the smallest loss", F_star <= F_0),
     ),
     source=Source("decaying_k", "Theorem 1, eq. (6)"),
@@ -180,7 +168,7 @@ def _fixed_steps(run: dict[Quantity, sp.Expr]) -> dict[str, sp.Expr]:
     }
 
 
-FIXED_STEPS = (*_SETTING, Condition.assume(FIXED_LOCAL_STEPS), Condition("F^* is the smallest loss", F_star <= F_t0))
+FIXED_STEPS = (*_SETTING, Condition.assume("fixed_local_steps"), Condition("F^* is the smallest loss", F_star <= F_t0))
 _SECONDS_PER_ITERATION = sp.Add(*runtime_fixed.terms.values()).diff(T)
 
 per_second = replace(

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..assumptions import INDEPENDENT_NOISE, SAMPLED_WITHOUT_REPLACEMENT, STEPS_NEVER_INCREASE
-from ..core import Condition
+from ..assumptions import STEPS_NEVER_INCREASE
+from ..core import assumed, Condition
 from ..operators import ClientSum
 from ..papers import Source
 from ..vocabulary import squared_step_sizes
@@ -22,8 +22,7 @@ from .letters import C, eta, F_0, F_star, kappa, L, sigma_c, T
 _LOSS_ABOVE_BEST = 2 * kappa**2 * (F_0 - F_star)
 _VARIANCE = ClientSum(sigma_c) / C**2
 _SAMPLING = (
-    Condition.assume(INDEPENDENT_NOISE),
-    Condition.assume(SAMPLED_WITHOUT_REPLACEMENT),
+    *assumed("independent_noise", "sampled_without_replacement"),
     Condition("all clients weigh the same, 1/C"),
     Condition("G bounds the stochastic gradients of the clients"),
 )

@@ -27,7 +27,7 @@ from ..quantities import Quantity
 from ..vocabulary import plateau
 from .letters import eta, eta_0, F_0, F_r, K, K_0, r
 from .practice import PRACTICE_LETTERS
-from .runtime import round_time, runtime
+from .runtime import runtime
 
 Array = np.ndarray
 
@@ -165,33 +165,6 @@ class StepPlan:
             minibatch_time=minibatch_time,
         )
 
-    def straggler_round_times(
-        self,
-        *,
-        model_size: float,
-        client_download_rate: Any,
-        client_upload_rate: Any,
-        client_minibatch_time: Any,
-        cohorts: Any = None,
-    ) -> Array:
-        """Seconds of every round by (3) and (4): as long as its slowest participant takes.
-
-        The rates are lists over the clients (or one number for all). ``cohorts`` has one row per round with the
-        numbers, from 0, of the clients that take part; without it all do in every round.
-        """
-        own = {
-            "client_download_rate": client_download_rate,
-            "client_upload_rate": client_upload_rate,
-            "client_minibatch_time": client_minibatch_time,
-        }
-        if cohorts is not None:
-            own = _of_cohorts(own, cohorts, self.rounds)
-        return np.asarray(round_time(local_steps=self.local_steps, model_size=model_size, **own))
-
-    def straggler_runtime(self, **rates: Any) -> float:
-        """Seconds of the run by (3) and (4); arguments as for ``straggler_round_times``."""
-        return float(self.straggler_round_times(**rates).sum())
-
 
 def steps_cubed_ratio(local_steps: Any) -> float:
     """``sum_r K_r^3 / sum_r K_r``, the quantity of this name in Theorem 1, without overflow for any whole numbers."""
@@ -224,19 +197,6 @@ def _losses(losses: Any, rounds: int) -> Array:
         raise DomainError(f"losses must be one number for each of the {rounds} rounds; got shape {reported.shape}")
     NONNEGATIVE.check("losses", reported)
     return reported
-
-
-def _of_cohorts(rates: dict[str, Any], cohorts: Any, rounds: int) -> dict[str, Array]:
-    """The rates of the clients of every round, shape (rounds, cohort)."""
-    chosen = np.asarray(cohorts)
-    if chosen.ndim != 2 or len(chosen) != rounds or not chosen.size or chosen.dtype.kind not in "iu":
-        raise DomainError(f"cohorts must have {rounds} rows of client numbers; got shape {chosen.shape}")
-    lists = {name: np.atleast_1d(_numbers(name, rate)) for name, rate in rates.items()}
-    shared = np.broadcast_arrays(*lists.values())
-    clients = len(shared[0])
-    if (wrong := (chosen < 0) | (chosen >= clients)).any():
-        raise DomainError(f"cohorts must hold client numbers from 0 to {clients - 1}; got {chosen[wrong].flat[0]}")
-    return {name: rate[chosen] for name, rate in zip(lists, shared, strict=True)}
 
 
 _DECAYED = 10**plateau

@@ -27,15 +27,7 @@ from dataclasses import replace
 
 from sympy import sqrt
 
-from ..assumptions import (
-    BOUNDED_GRADIENT,
-    BOUNDED_VARIANCE,
-    FIXED_STEP_SIZE,
-    INDEPENDENT_NOISE,
-    SAMPLED_WITHOUT_REPLACEMENT,
-    SMOOTH,
-)
-from ..core import Bound, Condition, Statistic
+from ..core import assumed, Bound, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
 from ..places import VIRTUAL
@@ -70,9 +62,8 @@ theorem_1_sharp = Bound(
         "drift": eta**2 * L**2 * G2 * (steps_cubed_ratio - 1) / 3,
     },
     conditions=(
-        *(Condition.assume(a) for a in (SMOOTH, BOUNDED_VARIANCE, BOUNDED_GRADIENT, FIXED_STEP_SIZE)),
-        Condition.assume(INDEPENDENT_NOISE),
-        Condition.assume(SAMPLED_WITHOUT_REPLACEMENT),
+        *assumed("smooth", "bounded_variance", "bounded_gradient"),
+        *assumed("fixed_step_size", "independent_noise", "sampled_without_replacement"),
         Condition("the step size is at most 1/L", eta <= 1 / L),
         Condition("there are at least two clients", C > 1),
         Condition("F^* is the smallest loss", F_star <= F_0),

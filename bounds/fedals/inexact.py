@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import sympy as sp
 
-from ..assumptions import LOCAL_SGD
 from ..core import About, Bound, Condition, Statistic
 from ..operators import ClientMean as E_k
 from ..papers import Source
@@ -33,7 +32,7 @@ SOLVER = (
     Condition("local gap plus the local suboptimality is nonnegative", sp.Ge(Delta + epsilon, 0)),
     Condition("non-iidness plus local suboptimality is nonnegative", sp.Ge(delta + epsilon, 0)),
 )
-ANY_SOLVER = (*CONVEX_LOSS, INDEPENDENT, Condition.assume(LOCAL_SGD), EVERYONE)
+ANY_SOLVER = (*CONVEX_LOSS, INDEPENDENT, Condition.assume("local_sgd"), EVERYONE)
 
 
 JOINED = sp.sqrt(Delta + epsilon) + sp.sqrt(epsilon)

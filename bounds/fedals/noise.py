@@ -25,8 +25,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from ..assumptions import FIXED_LOCAL_STEPS, FRESH_SAMPLES, LOCAL_SGD, SAMPLES_NOISE
-from ..core import About, Bound, Condition
+from ..core import About, assumed, Bound, Condition
 from ..operators import ClientMean as E_k
 from ..papers import Source
 from ..quantities import Quantity
@@ -36,7 +35,7 @@ from .one_round import CONVEX_LOSS, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNE
 from .participation import CASE_1, drawn
 from .rounds import EACH_ROUND
 
-NOISE = Condition.assume(SAMPLES_NOISE)
+NOISE = Condition.assume("samples_noise")
 CONTRACTS = Condition("eta (L + mu) <= 2: a local step brings two models closer", eta * (L + mu) <= 2)
 
 
@@ -91,7 +90,7 @@ rounds_noise_sharp = _bound(
     ),
     (
         EVERYONE, CONTRACTS,
-        *map(Condition.assume, (LOCAL_SGD, FIXED_LOCAL_STEPS, FRESH_SAMPLES)),
+        *assumed("local_sgd", "fixed_local_steps", "fresh_samples"),
         Condition("a round's samples are used once each, in batches of one size"),
         Condition("every round is measured at the model that it ends with"),
     ),

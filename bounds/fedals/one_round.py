@@ -9,14 +9,6 @@ from __future__ import annotations
 
 import sympy as sp
 
-from ..assumptions import (
-    EXACT_LOCAL_SOLVER,
-    FULL_PARTICIPATION,
-    INDEPENDENT_SAMPLES,
-    LOCAL_SGD,
-    SAMPLES_SMOOTH,
-    STRONGLY_CONVEX,
-)
 from ..core import About, Bound, Condition, Statistic
 from ..operators import ClientMean as E_k
 from ..papers import Source
@@ -26,12 +18,12 @@ from .letters import Delta, delta, epsilon, K, K_hat, L, mu, n, tau, w
 LETTERS = {w: r"\mathcal{K}(k)", K: "K", K_hat: r"\hat{K}", tau: r"\tau", n: "n"}
 ONE_ROUND = Statistic("expectation", over="the training samples", at="averaged model")
 
-INDEPENDENT = Condition.assume(INDEPENDENT_SAMPLES)
+INDEPENDENT = Condition.assume("independent_samples")
 # The proofs expand a client's risk on a data set that is drawn anew: L has to serve for all that can be drawn.
-EVERY_SAMPLE = Condition.assume(SAMPLES_SMOOTH)
-CONVEX_LOSS = (EVERY_SAMPLE, Condition.assume(STRONGLY_CONVEX))
-EVERYONE = Condition.assume(FULL_PARTICIPATION)
-EXACT = Condition.assume(EXACT_LOCAL_SOLVER)
+EVERY_SAMPLE = Condition.assume("samples_smooth")
+CONVEX_LOSS = (EVERY_SAMPLE, Condition.assume("strongly_convex"))
+EVERYONE = Condition.assume("full_participation")
+EXACT = Condition.assume("exact_local_solver")
 # With exact minimisers both hold by themselves; a measured value can still be negative (noise, inexact solvers).
 NONNEGATIVE = (
     Condition("every client's expected local generalization gap is nonnegative", sp.Ge(Delta, 0)),
@@ -100,7 +92,7 @@ one_round_inexact = Bound(
     conditions=(
         *CONVEX_LOSS,
         INDEPENDENT,
-        Condition.assume(LOCAL_SGD),
+        Condition.assume("local_sgd"),
         EVERYONE,
         Condition("local gap plus twice the local suboptimality is nonnegative", sp.Ge(Delta + 2 * epsilon, 0)),
         Condition("non-iidness plus local suboptimality is nonnegative", sp.Ge(delta + epsilon, 0)),

@@ -12,8 +12,7 @@ import sympy as sp
 from sympy.functions.combinatorial.numbers import stirling
 
 from .. import vocabulary as q
-from ..assumptions import SAMPLED_WITH_REPLACEMENT, SAMPLED_WITHOUT_REPLACEMENT
-from ..core import About, Bound, Condition
+from ..core import About, assumed, Bound, Condition
 from ..operators import ClientMean as E_k
 from ..papers import Source
 from ..quantities import Quantity
@@ -30,7 +29,7 @@ from .one_round import (
     ONE_ROUND,
 )
 
-CASE_1, CASE_2 = Condition.assume(SAMPLED_WITH_REPLACEMENT), Condition.assume(SAMPLED_WITHOUT_REPLACEMENT)
+CASE_1, CASE_2 = assumed("sampled_with_replacement", "sampled_without_replacement")
 REWEIGHTED = Condition("a participant's weight is its own weight times clients over cohort")
 FIXED = Condition("a client's local gap and non-iidness are the same whoever else takes part")
 SHARE_1, SHARE_2 = 1 / K_hat, w * K / K_hat

@@ -9,8 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import BOUNDED_VARIANCE, FIXED_LOCAL_STEPS, FRESH_SAMPLES, LOCAL_SGD
-from ..core import About, Bound, Condition, MIXED, Statistic
+from ..core import About, assumed, Bound, Condition, MIXED, Statistic
 from ..operators import ClientMean as E_k, ClientSum
 from ..papers import Source
 from ..places import SERVER
@@ -23,10 +22,9 @@ ALIKE = Condition("every round is like every other: same sample counts, gaps and
 MANY_ROUNDS = (
     *CONVEX_LOSS,
     INDEPENDENT,
-    Condition.assume(LOCAL_SGD),
+    Condition.assume("local_sgd"),
     EVERYONE,
-    Condition.assume(FIXED_LOCAL_STEPS),
-    Condition.assume(FRESH_SAMPLES),
+    *assumed("fixed_local_steps", "fresh_samples"),
     ALIKE,
 )
 
@@ -49,7 +47,7 @@ def _rounds(version: str, extra: dict[str, sp.Expr], note: str) -> Bound:
         source=Source("fedals", "Theorem 4.3, eq. (9)", version=version),
         conditions=(
             *MANY_ROUNDS,
-            Condition.assume(BOUNDED_VARIANCE),
+            Condition.assume("bounded_variance"),
             Condition("the second factor under the root is nonnegative", sp.Ge(B, 0)),
         ),
         relation="<~",
@@ -94,8 +92,7 @@ optimization_rate = Bound(
     terms={"first order": tau / T, "drift": (tau / T) ** sp.Rational(2, 3), "sampling": 1 / sp.sqrt(T)},
     source=Source("fedals", "Remark 5.1", version="v1"),
     conditions=(
-        Condition.assume(LOCAL_SGD),
-        Condition.assume(FIXED_LOCAL_STEPS),
+        *assumed("local_sgd", "fixed_local_steps"),
         Condition("the loss is smooth, possibly non-convex"),
     ),
     relation="<~",

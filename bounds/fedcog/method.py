@@ -11,8 +11,7 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import DISSIMILARITY, FIXED_LOCAL_STEPS, FIXED_STEP_SIZE, LOWER_BOUNDED, SMOOTH
-from ..core import About, Bound, Condition, ONE, Statistic
+from ..core import About, assumed, Bound, Condition, ONE, Statistic
 from ..operators import ClassMax, ClassSum, ClientSum
 from ..places import SERVER
 from ..units import LOSS, PARAMETER
@@ -222,7 +221,7 @@ cost = Bound(
 
 MIN_OVER_ROUNDS = Statistic("min", "rounds", SERVER)
 ASSUMED = (
-    *(Condition.assume(a) for a in (SMOOTH, LOWER_BOUNDED, DISSIMILARITY, FIXED_STEP_SIZE, FIXED_LOCAL_STEPS)),
+    *assumed("smooth", "lower_bounded", "dissimilarity", "fixed_step_size", "fixed_local_steps"),
     *SETTING,
     *NOISE,
     Condition(LEMMA_WORDS),

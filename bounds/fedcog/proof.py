@@ -9,8 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from .. import vocabulary as q
-from ..assumptions import BOUNDED_VARIANCE, DISSIMILARITY, FULL_PARTICIPATION, LOCAL_SGD, SHARED_GENERATED_DATA, SMOOTH
-from ..core import About, Bound, Condition
+from ..core import About, assumed, Bound, Condition
 from ..operators import ClientMean, ClientSum
 from ..papers import Source
 
@@ -39,8 +38,8 @@ def source(place: str) -> Source:
 # ---- what is assumed ----
 
 LEMMA_WORDS = "the teacher of a round's distillation loss is the server model that opens the round (Lemma 5.5 needs it)"
-SETTING = (Condition.assume(LOCAL_SGD), Condition.assume(SHARED_GENERATED_DATA), Condition.assume(FULL_PARTICIPATION))
-NOISE = (Condition.assume(BOUNDED_VARIANCE), Condition("the clients draw their mini-batches independently"))
+SETTING = (*assumed("local_sgd", "shared_generated_data", "full_participation"),)
+NOISE = (Condition.assume("bounded_variance"), Condition("the clients draw their mini-batches independently"))
 DRIFT = {A: 2 * tau * (tau - 1) * eta**2 * L**2}
 BOUNDED_DRIFT = Condition("drift does not feed itself: A < 1", A < 1)
 STEP_LOAD = 2 * tau * eta * L
@@ -56,7 +55,7 @@ lemma = Bound(
     terms={"task": F_next, "distillation on this round's data": Q_next},
     signed=("task",),
     conditions=(
-        Condition.assume(SHARED_GENERATED_DATA),
+        Condition.assume("shared_generated_data"),
         Condition(LEMMA_WORDS),
         Condition("a distillation loss is a divergence: nonnegative, and 0 where student and teacher agree"),
     ),
@@ -68,7 +67,7 @@ dissimilarity = Bound(
     name="fedcog.dissimilarity",
     target=q.mean_client_grad_sq,
     terms={"global gradient": beta_sq * g, "heterogeneity": kappa_sq},
-    conditions=(Condition.assume(DISSIMILARITY),),
+    conditions=(Condition.assume("dissimilarity"),),
     about=THEORY,
     letters=LETTERS,
     source=source("Assumption 5.4 = A.4"),
@@ -79,7 +78,7 @@ smoothness_step_printed = Bound(
     target=q.loss_change,
     terms={"alignment": q.step_alignment, "curvature": -L / 2 * step_sq},
     signed=("alignment", "curvature"),
-    conditions=(Condition.assume(SMOOTH),),
+    conditions=(Condition.assume("smooth"),),
     about=THEORY,
     letters=LETTERS,
     source=source("eq. (19)"),
@@ -91,7 +90,7 @@ smoothness_step = Bound(
     target=q.loss_change,
     terms={"alignment": q.step_alignment, "curvature": L / 2 * step_sq},
     signed=("alignment",),
-    conditions=(Condition.assume(SMOOTH),),
+    conditions=(Condition.assume("smooth"),),
     about=THEORY,
     letters=LETTERS,
     source=source("eq. (19) with the sign of (20)"),
@@ -117,7 +116,7 @@ descent = Bound(
         "gradient drift": tau * eta / 2 * q.mean_gradient_drift,
     },
     signed=("global gradient", "local paths"),
-    conditions=(Condition.assume(SMOOTH), *SETTING, *NOISE),
+    conditions=(Condition.assume("smooth"), *SETTING, *NOISE),
     about=THEORY,
     letters=LETTERS,
     source=source("eq. (30)"),
@@ -128,7 +127,7 @@ drift = Bound(
     target=q.gradient_drift,
     terms={"gradient noise": (tau - 1) * eta**2 * sigma_sq * L**2 / (1 - A), "client gradient": A / (1 - A) * g_k},
     where=DRIFT,
-    conditions=(BOUNDED_DRIFT, Condition.assume(SMOOTH), *SETTING, *NOISE),
+    conditions=(BOUNDED_DRIFT, Condition.assume("smooth"), *SETTING, *NOISE),
     about=THEORY,
     letters=LETTERS,
     source=source("eq. (49) to (51)"),
@@ -145,7 +144,7 @@ mean_drift = Bound(
         },
     },
     where=DRIFT,
-    conditions=(*drift.conditions, Condition.assume(DISSIMILARITY)),
+    conditions=(*drift.conditions, Condition.assume("dissimilarity")),
     about=THEORY,
     letters=LETTERS,
     source=source("eq. (52) to (53), derived from (51) and Assumption 5.4"),

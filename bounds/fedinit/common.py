@@ -13,18 +13,7 @@ from __future__ import annotations
 
 from sympy import exp, Expr, Integer, Min, sqrt
 
-from ..assumptions import (
-    BOUNDED_VARIANCE,
-    DISSIMILARITY,
-    LIPSCHITZ,
-    LOWER_BOUNDED,
-    POLYAK_LOJASIEWICZ,
-    RELAXED_START,
-    REPLACED_SMOOTH,
-    SAMPLED_WITHOUT_REPLACEMENT,
-    SMOOTH,
-)
-from ..core import About, Condition, Statistic
+from ..core import About, assumed, Condition, Statistic
 from ..papers import Source
 from ..places import LOCAL, SERVER, TWO_RUNS
 from ..quantities import Quantity
@@ -111,13 +100,13 @@ BETA_BELOW_96 = Condition("the relaxation is below sqrt(6)/24, so that 96 beta^2
 BETA_DECAY = Condition("96 beta^2 is at most exp(-lambda mu eta K)", 96 * beta**2 <= exp(-lam * mu * eta * K))
 CONTRACTION = Condition("lambda is below the share of descent that is left", lam < sum(CONTRACTION_CAP.values()))
 
-SMOOTH_NOISY_DISSIMILAR = tuple(map(Condition.assume, (SMOOTH, BOUNDED_VARIANCE, DISSIMILARITY)))
-PL = Condition.assume(POLYAK_LOJASIEWICZ)
+SMOOTH_NOISY_DISSIMILAR = assumed("smooth", "bounded_variance", "dissimilarity")
+PL = Condition.assume("polyak_lojasiewicz")
 # Stability: two data sets of one client, and the mean of the samples they share, have to be L-smooth alike.
-BOTH_SMOOTH = Condition.assume(REPLACED_SMOOTH)
-LIPSCHITZ_LOSS = Condition.assume(LIPSCHITZ)
-SAMPLING = Condition.assume(SAMPLED_WITHOUT_REPLACEMENT)
-START = Condition.assume(RELAXED_START)
+BOTH_SMOOTH = Condition.assume("replaced_smooth")
+LIPSCHITZ_LOSS = Condition.assume("lipschitz")
+SAMPLING = Condition.assume("sampled_without_replacement")
+START = Condition.assume("relaxed_start")
 TOGETHER = Condition("before the first round every client holds the server model, so that Delta^0 = 0")
 ALL_TRAIN = Condition("all clients run their local steps in every round, participants are averaged")
 
@@ -126,7 +115,7 @@ SETTING = (*SMOOTH_NOISY_DISSIMILAR, SAMPLING, START)
 
 OF_LEMMA_4 = (*SETTING, ALL_TRAIN, TWO_STEPS, STEP_ROUND, BETA_NOT_NEGATIVE, BETA_BELOW_72)
 OF_DESCENT = (*SETTING, TWO_STEPS, STEP_DESCENT, STEP_SAMPLING, BETA_NOT_NEGATIVE, BETA_BELOW_72, CONTRACTION)
-OF_THEOREM_1 = (*OF_DESCENT, Condition.assume(LOWER_BOUNDED), TOGETHER)
+OF_THEOREM_1 = (*OF_DESCENT, Condition.assume("lower_bounded"), TOGETHER)
 OF_THEOREM_2 = (*OF_THEOREM_1, PL, STEP_PL)
 OF_THEOREM_4 = (*(c for c in OF_THEOREM_1 if c is not BETA_BELOW_72), ALL_TRAIN, STEP_GRADIENT_SUM, BETA_BELOW_96)
 OF_THEOREM_5 = (*(c for c in OF_THEOREM_2 if c is not BETA_BELOW_72), ALL_TRAIN, BETA_BELOW_96, BETA_DECAY)

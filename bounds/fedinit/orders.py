@@ -9,8 +9,7 @@ from __future__ import annotations
 from sympy import Expr, log, sqrt
 
 from .. import vocabulary as q
-from ..assumptions import BOUNDED_LOSS, EQUAL_SIZES, INDEPENDENT_SAMPLES, LOWER_BOUNDED, NONNEGATIVE_LOSS
-from ..core import Bound, Condition, MIXED, ONE
+from ..core import assumed, Bound, Condition, MIXED, ONE
 from ..units import LOSS, PARAMETER
 from .common import (
     ALGORITHM_1,
@@ -39,7 +38,7 @@ STEP_2_WORDS = Condition("the step size is of order log(lambda mu NKT)/(lambda m
 LOG_POSITIVE = Condition("lambda mu NKT is above 1, so that its logarithm is positive", lam * mu * N * K * T > 1)
 OFFSET_POSITIVE = Condition("the dissimilarity offset is positive", G2 > 0)
 
-WHERE_CONVERGED = (*SETTING, Condition.assume(LOWER_BOUNDED), TOGETHER, TWO_STEPS, BETA_WORDS)
+WHERE_CONVERGED = (*SETTING, Condition.assume("lower_bounded"), TOGETHER, TWO_STEPS, BETA_WORDS)
 
 
 def loss_and_noise(scale: Expr, dissimilarity_factor: int = 1) -> dict[str, Expr]:
@@ -214,7 +213,7 @@ theorem_6 = Bound(
         PL,
         LIPSCHITZ_LOSS,
         BOTH_SMOOTH,
-        *map(Condition.assume, (EQUAL_SIZES, INDEPENDENT_SAMPLES, BOUNDED_LOSS, NONNEGATIVE_LOSS)),
+        *assumed("equal_sizes", "independent_samples", "bounded_loss", "nonnegative_loss"),
         STEP_2_WORDS,
         Condition("the step size is also at most c/t"),
     ),

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from sympy import exp, Expr, sqrt
 
-from ..assumptions import FULL_PARTICIPATION
 from ..core import Bound, Condition
 from ..quantities import Quantity
 from ..vocabulary import next_separation, separation
@@ -115,7 +114,7 @@ stability_start = Bound(
     name="fedinit.stability_start",
     target=next_separation,
     terms={"server models": (1 + beta) * separation, "last local models": beta * separation},
-    conditions=(START, Condition.assume(FULL_PARTICIPATION), BETA_NOT_NEGATIVE),
+    conditions=(START, Condition.assume("full_participation"), BETA_NOT_NEGATIVE),
     source=source("Appendix A.3.2, between two rounds, repaired"),
     about=ALGORITHM_1,
     statistic=EVERY_ROUND,

@@ -25,7 +25,6 @@ Sum over t < T, put in drift and divergence (Delta^0 = 0), divide by eta K/2.
 
 from __future__ import annotations
 
-from ..assumptions import FULL_PARTICIPATION, LOWER_BOUNDED
 from ..core import Bound, Condition
 from ..vocabulary import grad_norm_sq, mean_grad_norm_sq, next_divergence
 from .common import (
@@ -48,7 +47,7 @@ SHARE = 8 * (1 + beta**2) / WEIGHT
 OF_ROUND = (
     *SMOOTH_NOISY_DISSIMILAR,
     START,
-    Condition.assume(FULL_PARTICIPATION),
+    Condition.assume("full_participation"),
     STEP_LOCAL,
     Condition("5 beta^2 is below 1", 5 * beta**2 < 1),
 )
@@ -81,7 +80,7 @@ theorem_1_sharp = Bound(
     },
     conditions=(
         *OF_ROUND,
-        Condition.assume(LOWER_BOUNDED),
+        Condition.assume("lower_bounded"),
         TOGETHER,
         Condition("lambda is at most the share of descent that is left", lam <= 1 - SHARE * (eta * K * L) ** 2 * B2),
     ),

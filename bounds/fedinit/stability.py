@@ -9,14 +9,7 @@ from __future__ import annotations
 from sympy import Expr, sqrt
 
 from .. import vocabulary as q
-from ..assumptions import (
-    BOUNDED_LOSS,
-    BOUNDED_VARIANCE,
-    EQUAL_SIZES,
-    INDEPENDENT_SAMPLES,
-    NONNEGATIVE_LOSS,
-)
-from ..core import Bound, Condition
+from ..core import assumed, Bound, Condition
 from ..quantities import Quantity
 from ..units import LOSS, PARAMETER
 from .common import (
@@ -39,7 +32,7 @@ from .common import (
 )
 from .letters import beta, c, Delta, eta, K, L, L_G, mu_0, S, sigma_l, T, t_0, tau, U
 
-NOISY_SMOOTH = (BOTH_SMOOTH, *map(Condition.assume, (BOUNDED_VARIANCE, NONNEGATIVE_LOSS)))
+NOISY_SMOOTH = (BOTH_SMOOTH, *assumed("bounded_variance", "nonnegative_loss"))
 ONE_SAMPLE = Condition("the two runs' data differ in one sample of one client, all else is shared")
 DECAYING_STEP = Condition("the step size of local iteration tau (counted over all rounds) is c/tau")
 VIRTUAL_STEP = Condition("the way to the next initial point counts as a step that adds its length to the separation")
@@ -55,7 +48,7 @@ lemma_1 = Bound(
     name="fedinit.lemma_1",
     target=q.generalization_gap,
     terms={"stability": q.stability},
-    conditions=(Condition.assume(INDEPENDENT_SAMPLES), ONE_SAMPLE),
+    conditions=(Condition.assume("independent_samples"), ONE_SAMPLE),
     source=source("Lemma 1, eq. (13)"),
     about=ALGORITHM_1,
     statistic=LAST_SERVER,
@@ -69,7 +62,7 @@ lemma_5 = Bound(
     conditions=(
         *NOISY_SMOOTH,
         LIPSCHITZ_LOSS,
-        Condition.assume(BOUNDED_LOSS),
+        Condition.assume("bounded_loss"),
         SAMPLING,
         ALL_TRAIN,
         ONE_SAMPLE,
@@ -116,7 +109,7 @@ stability_step = Bound(
         "expansion": SAME * lemma_6.terms["expansion"],
         "other sample": OTHER * lemma_7.terms["other sample"],
     },
-    conditions=(*NOISY_SMOOTH, LIPSCHITZ_LOSS, Condition.assume(EQUAL_SIZES), ONE_SAMPLE),
+    conditions=(*NOISY_SMOOTH, LIPSCHITZ_LOSS, Condition.assume("equal_sizes"), ONE_SAMPLE),
     source=source("Appendix A.3.2, one local step"),
     about=ALGORITHM_1,
     statistic=EVERY_STEP,
@@ -143,7 +136,7 @@ SEPARATION: dict[str, Expr] = {
 OF_STABILITY = (
     *NOISY_SMOOTH,
     LIPSCHITZ_LOSS,
-    Condition.assume(EQUAL_SIZES),
+    Condition.assume("equal_sizes"),
     SAMPLING,
     START,
     ONE_SAMPLE,
@@ -169,7 +162,7 @@ stability_separation = Bound(
     "The exponent covers the factor 1 + beta of a round only while beta c L <= 1.",
 )
 
-OF_THEOREM_3 = (*OF_STABILITY, Condition.assume(BOUNDED_LOSS), PL, TWO_STEPS)
+OF_THEOREM_3 = (*OF_STABILITY, Condition.assume("bounded_loss"), PL, TWO_STEPS)
 
 stability_before_t_0 = Bound(
     name="fedinit.stability_before_t_0",
@@ -196,7 +189,7 @@ t_0_choice = Bound(
     target=t_0,
     relation="=",
     terms={"choice": T_0[t_0]},
-    conditions=(BOTH_SMOOTH, Condition.assume(BOUNDED_LOSS), LIPSCHITZ_LOSS, DECAYING_STEP),
+    conditions=(BOTH_SMOOTH, Condition.assume("bounded_loss"), LIPSCHITZ_LOSS, DECAYING_STEP),
     source=source("Theorem 3, proof (appendix: Theorem 11)"),
     about=PROOF,
     statistic=LAST_SERVER,

@@ -7,7 +7,7 @@ where nothing is known (a number over- or underflowed on the way, a comparison i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -38,12 +38,6 @@ class Approximate:
         return self._ends
 
     @property
-    def sign(self) -> int:
-        """1 or -1 where no entry is of the other sign, else 0."""
-        low, high = self.ends
-        return 1 if low >= 0 else -1 if high <= 0 else 0
-
-    @property
     def size(self) -> float:
         """The largest absolute value."""
         low, high = self.ends
@@ -54,39 +48,22 @@ class Approximate:
         """The largest error."""
         return self.error if isinstance(self.error, float) else float(np.max(self.error))
 
+    def of_one_sign_with(self, other: Approximate, minus: bool = False) -> bool:
+        """Whether no entry of either (of this and of the other's negatives) has another sign than the rest."""
+        (low, high), (least, most) = self.ends, other.ends
+        least, most = (-most, -least) if minus else (least, most)
+        return (low >= 0 and least >= 0) or (high <= 0 and most <= 0)
 
-class Truth:
+
+class Truth(NamedTuple):
     """Where something holds, and where that is open."""
 
-    __slots__ = ("holds", "open")
-
-    def __init__(self, holds: Any, open_: Any = False) -> None:
-        self.holds, self.open = holds, open_
+    holds: Any
+    open: Any = False
 
 
 def _larger(a: Any, b: Any) -> Any:
     return max(a, b) if isinstance(a, float) and isinstance(b, float) else np.maximum(a, b)
-
-
-def _checked(value: Any, error: Any, *operands: Approximate, undefined: Any = False) -> Approximate:
-    """The result of an operation; nothing is known where it left the range of floats, or has no value though its
-    operands are ordinary, unless it is surely ``undefined``."""
-    found = Approximate(value, error)
-    low, high = found.ends
-    if not (TINY <= low <= high <= HUGE or -HUGE <= low <= high <= -TINY):
-        strange = ~((np.abs(value) >= TINY) & np.isfinite(value)) & ~np.asarray(undefined)
-        for operand in operands:
-            strange &= np.isfinite(operand.value) & (operand.value != 0)
-        if np.any(strange):
-            found.error = np.where(strange, np.inf, error)
-    return found
-
-
-def _whole(found: Approximate, *operands: Approximate) -> Approximate:
-    """Numbers without error are whole, and so are their sums and products, as far as floats hold whole numbers."""
-    if not any(operand.worst for operand in operands) and found.size <= WHOLE:
-        found.error = 0.0
-    return found
 
 
 class Approximations:
@@ -103,55 +80,72 @@ class Approximations:
 
     # ---- arithmetic ----
 
+    def _of(self, value: Any, error: Any, *operands: Approximate, undefined: Any = False) -> Approximate:
+        """The result of an operation; nothing is known where it left the range of floats, or has no value though its
+        operands are ordinary, unless it is surely ``undefined``."""
+        found = Approximate(value, error)
+        low, high = found.ends
+        if not (TINY <= low <= high <= HUGE or -HUGE <= low <= high <= -TINY):
+            strange = ~((np.abs(value) >= TINY) & np.isfinite(value)) & ~np.asarray(undefined)
+            for operand in operands:
+                strange &= np.isfinite(operand.value) & (operand.value != 0)
+            if np.any(strange):
+                found.error = np.where(strange, np.inf, error)
+        return found
+
+    def _whole(self, found: Approximate, *operands: Approximate) -> Approximate:
+        """Numbers without error are whole, and so are their sums and products, as far as floats hold whole numbers."""
+        if not any(operand.worst for operand in operands) and found.size <= WHOLE:
+            found.error = 0.0
+        return found
+
     def add(self, a: Approximate, b: Approximate) -> Approximate:
-        return _whole(self._sum(a, b, a.value + b.value, a.sign * b.sign > 0), a, b)
+        return self._sum(a, b, a.value + b.value, a.of_one_sign_with(b))
 
     def subtract(self, a: Approximate, b: Approximate) -> Approximate:
-        return _whole(self._sum(a, b, a.value - b.value, a.sign * b.sign < 0), a, b)
+        return self._sum(a, b, a.value - b.value, a.of_one_sign_with(b, minus=True))
 
     def _sum(self, a: Approximate, b: Approximate, value: Any, same_sign: bool) -> Approximate:
         if same_sign:
-            found = Approximate(value, _larger(a.error, b.error) + ROUNDING)
-            return found if found.ends[1] <= HUGE and found.ends[0] >= -HUGE else _checked(value, found.error, a, b)
-        lost = np.abs(a.value) * a.error + np.abs(b.value) * b.error
-        error = np.where(lost == 0, 0.0, lost / np.abs(value)) + ROUNDING
-        strange = ~np.isfinite(value) & np.isfinite(a.value) & np.isfinite(b.value)
-        return Approximate(value, np.where(strange, np.inf, error))
+            error = _larger(a.error, b.error)
+        else:
+            lost = np.abs(a.value) * a.error + np.abs(b.value) * b.error
+            error = np.where(lost == 0, 0.0, lost / np.abs(value))
+        found = Approximate(value, error + ROUNDING)
+        if not found.size <= HUGE:
+            strange = ~np.isfinite(value) & np.isfinite(a.value) & np.isfinite(b.value)
+            found.error = np.where(strange, np.inf, found.error)
+        return self._whole(found, a, b)
 
     def multiply(self, a: Approximate, b: Approximate) -> Approximate:
-        return _whole(_checked(a.value * b.value, a.error + b.error + ROUNDING, a, b), a, b)
+        return self._whole(self._of(a.value * b.value, a.error + b.error + ROUNDING, a, b), a, b)
 
     def divide(self, a: Approximate, b: Approximate) -> Approximate:
-        return _checked(self.floats.divide(a.value, b.value), a.error + b.error + ROUNDING, a, b)
+        return self._of(self.floats.divide(a.value, b.value), a.error + b.error + ROUNDING, a, b)
 
     def whole_power(self, base: Approximate, exponent: int) -> Approximate:
-        error = exponent * base.error + 2 * ROUNDING
-        return _whole(_checked(self.floats.whole_power(base.value, exponent), error, base), base)
+        value = self.floats.whole_power(base.value, exponent)
+        return self._whole(self._of(value, exponent * base.error + 2 * ROUNDING, base), base)
 
     def square_root(self, x: Approximate) -> Approximate:
-        return _checked(self.floats.square_root(x.value), x.error / 2 + ROUNDING, x, undefined=x.value < 0)
+        return self._of(self.floats.square_root(x.value), x.error / 2 + ROUNDING, x, undefined=x.value < 0)
 
     def power(self, base: Approximate, exponent: Approximate) -> Approximate:
         error = exponent.size * base.error + 4 * ROUNDING
         if exponent.worst:
             error = error + exponent.error * np.abs(exponent.value * np.log(np.abs(base.value)))
         value = self.floats.power(base.value, exponent.value)
-        return _checked(value, error, base, exponent, undefined=np.isnan(value) & (base.value < 0))
+        return self._of(value, error, base, exponent, undefined=np.isnan(value) & (base.value < 0))
 
     def growth(self, x: Approximate, exponent: Approximate) -> Approximate:
-        value = self.floats.growth(x.value, exponent.value)
         log = np.abs(exponent.value * np.log1p(np.maximum(x.value, -1.0)))
         steep = np.abs(exponent.value * x.value / (1 + x.value))
         error = steep * x.error + log * (exponent.error + 2 * ROUNDING) + 4 * ROUNDING
-        return _checked(value, np.where(x.value > -1, error, np.inf), x, exponent)
+        return self._of(self.floats.growth(x.value, exponent.value), np.where(x.value > -1, error, np.inf), x, exponent)
 
     def exponential(self, x: Approximate) -> Approximate:
         error = (x.size * x.error if x.worst else 0.0) + 2 * ROUNDING
-        found = Approximate(self.floats.exponential(x.value), error)
-        if not TINY <= found.ends[0] <= found.ends[1] <= HUGE:
-            sound = (found.value >= TINY) & (found.value <= HUGE) | ~np.isfinite(x.value)
-            found.error = np.where(sound, error, np.inf)
-        return found
+        return self._of(self.floats.exponential(x.value), error, x)
 
     def logarithm(self, x: Approximate) -> Approximate:
         value = self.floats.logarithm(x.value)
@@ -159,9 +153,9 @@ class Approximations:
         return Approximate(value, np.where(x.value <= 0, x.error, error) + 2 * ROUNDING)
 
     def log_ratio(self, x: Approximate) -> Approximate:
-        value = self.floats.log_ratio(x.value)
         steep = 1.0 if x.ends[0] >= -0.5 else 1 / np.abs(1 + np.minimum(x.value, 0.0))
-        return Approximate(value, np.where(x.value > -1, steep * x.error, x.error) + 4 * ROUNDING)
+        error = np.where(x.value > -1, steep * x.error, x.error) + 4 * ROUNDING
+        return Approximate(self.floats.log_ratio(x.value), error)
 
     def absolute(self, x: Approximate) -> Approximate:
         return Approximate(self.floats.absolute(x.value), x.error)
@@ -174,8 +168,8 @@ class Approximations:
 
     def total(self, x: Approximate) -> Approximate:
         value = self.floats.total(x.value)
-        if x.sign:
-            error = np.max(x.error, axis=0, keepdims=True) if np.ndim(x.error) else x.error
+        if x.of_one_sign_with(x):
+            error = self.floats.largest(x.error)
         else:
             lost = self.floats.total(np.abs(x.value) * (x.error + self.width * ROUNDING))
             error = np.where(lost == 0, 0.0, lost / np.abs(value))
@@ -183,8 +177,7 @@ class Approximations:
         return Approximate(value, np.where(overflown, np.inf, error + self.width * ROUNDING))
 
     def largest(self, x: Approximate) -> Approximate:
-        error = np.max(x.error, axis=0, keepdims=True) if np.ndim(x.error) else x.error
-        return Approximate(self.floats.largest(x.value), error)
+        return Approximate(self.floats.largest(x.value), self.floats.largest(x.error))
 
     # ---- jumps ----
 
@@ -195,8 +188,8 @@ class Approximations:
         return self._rounded(x, self.floats.floor(x.value))
 
     def _rounded(self, x: Approximate, value: Any) -> Approximate:
-        whole = np.rint(x.value)
-        near = np.isfinite(x.value) & (np.abs(x.value - whole) <= x.error * np.abs(x.value)) & (x.worst > 0)
+        gap = np.abs(x.value - np.rint(x.value))
+        near = np.isfinite(x.value) & (gap <= x.error * np.abs(x.value)) & (x.worst > 0)
         return Approximate(value, np.where(near | ~np.isfinite(x.error), np.inf, 0.0))
 
     def compare(self, a: Approximate, b: Approximate, relation: str, given: bool) -> Truth:
@@ -204,36 +197,25 @@ class Approximations:
         holds = COMPARISONS[relation](a.value, b.value)
         if not (min(a.ends[0], b.ends[0]) >= -HUGE and max(a.ends[1], b.ends[1]) <= HUGE):
             holds = holds & np.isfinite(a.value) & np.isfinite(b.value)
-        return Truth(holds, not given and self._near(a, b))
-
-    @staticmethod
-    def _near(a: Approximate, b: Approximate) -> Any:
-        """Where errors may have turned a comparison round."""
-        if not a.worst and not b.worst:
-            return False
-        most = a.size * a.worst + b.size * b.worst
-        if max(a.ends[0] - b.ends[1], b.ends[0] - a.ends[1]) > most:
-            return False
+        apart = max(a.ends[0] - b.ends[1], b.ends[0] - a.ends[1]) > a.size * a.worst + b.size * b.worst
+        if given or apart or not (a.worst or b.worst):
+            return Truth(holds)
         uncertainty = np.abs(a.value) * a.error + np.abs(b.value) * b.error
-        near = ~(np.abs(a.value - b.value) > uncertainty)
         poles = ~(np.isfinite(a.value) & np.isfinite(b.value)) & np.isfinite(a.error) & np.isfinite(b.error)
-        return near & ~poles
+        return Truth(holds, ~(np.abs(a.value - b.value) > uncertainty) & ~poles)
 
-    @staticmethod
-    def negated(a: Truth) -> Truth:
+    def negated(self, a: Truth) -> Truth:
         return Truth(np.logical_not(a.holds), a.open)
 
-    @staticmethod
-    def both(a: Truth, b: Truth) -> Truth:
+    def both(self, a: Truth, b: Truth) -> Truth:
         return Truth(np.logical_and(a.holds, b.holds), np.logical_or(a.open, b.open))
 
-    @staticmethod
-    def either(a: Truth, b: Truth) -> Truth:
+    def either(self, a: Truth, b: Truth) -> Truth:
         return Truth(np.logical_or(a.holds, b.holds), np.logical_or(a.open, b.open))
 
     def pieces(self, *parts: Any) -> Approximate:
-        count = len(parts) // 2
-        conditions, values = parts[:count], parts[count:]
+        """What the first condition that holds gives, open where one of them is."""
+        conditions, values = parts[: len(parts) // 2], parts[len(parts) // 2 :]
         chosen = [condition.holds for condition in conditions]
         value = self.floats.pieces(*chosen, *(v.value for v in values))
         error = self.floats.pieces(*chosen, *(v.error for v in values))

@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..errors import BoundsError
 from ..statement import Condition, Statement
-from . import alike
 from .balls import Point
 from .evaluate import evaluator_of
 
@@ -39,18 +36,13 @@ def at_point(bound: Statement, values: Mapping[str, Any], checked: bool = True) 
     evaluator = evaluator_of(bound)
     if not evaluator.shared_target:
         raise BoundsError(f"{bound.name} bounds one {bound.target.name} per {bound.axis.removesuffix('s')}: call it")
-    if alike.applies(bound, values):
-        evaluator, values = evaluator.special, evaluator.for_special(values)
-    plain = {name: np.asarray(value, dtype=float) for name, value in {**evaluator.bound.given, **values}.items()}
-    arrays, shape = evaluator.prepare(values) if checked else evaluator._shape(plain)
-    formulas = evaluator.at_points
-    given = {name: np.atleast_1d(np.asarray(array, dtype=float)).tolist() for name, array in arrays.items()}
-    width = shape[-1] if evaluator.bound.axis else 1
+    given = evaluator.given(values, checked=checked)
+    (numbers,), formulas = given.points(), given.evaluator.at_points
     failing = {
         condition.words
-        for condition, tape in zip(evaluator.bound.numeric_conditions, formulas.tapes, strict=True)
-        if not all(Point(tape, given, width).holds())
+        for condition, tape in zip(given.bound.numeric_conditions, formulas.tapes, strict=True)
+        if not all(Point(tape, numbers, given.width).holds())
     }
     failed = tuple(condition for condition in bound.numeric_conditions if condition.words in failing)
-    *terms, total = (members[0] for members in Point(formulas.value_tape, given, width).values())
-    return AtPoint(float("nan") if failed else total, dict(zip(evaluator.bound.terms, terms, strict=True)), failed)
+    *terms, total = (members[0] for members in Point(formulas.value_tape, numbers, given.width).values())
+    return AtPoint(float("nan") if failed else total, dict(zip(given.bound.terms, terms, strict=True)), failed)

@@ -1,9 +1,9 @@
 """Formulas in Arb's ball arithmetic (python-flint), at a point or over whole boxes: as many digits as it takes, and
 numbers of any size.
 
-A *jet* is ``(low, high, least slope, largest slope)``: the ends of an interval that holds all that is possible, and of
-one that holds all slopes in the quantity that moves (``None`` where that does not occur). At a point both ends are one
-ball, and with more bits it is as sharp as one likes, also next to a removable singularity.
+A ``Jet`` holds the ends of an interval in which all values lie and of one in which all slopes lie, in the quantity that
+moves (``None`` where that does not occur). At a point both ends are one ball, and with more bits it is as sharp as one
+likes, also next to a removable singularity.
 
 Three questions are asked. *Values* at a point: given numbers are the floats that they are, and the precision grows
 until the result is known to the last digit of a float. *Jumps* at a point (comparisons, ceilings): a given number that
@@ -16,7 +16,8 @@ one or more quantities: a comparison is a pair, whether it surely holds and whet
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import reduce
+from typing import Any, NamedTuple
 
 import sympy as sp
 from flint import arb, ctx, fmpq
@@ -32,21 +33,48 @@ HALF_UNIT = 2.0**-53
 """How far a number may be from the float that it rounds to, relatively."""
 FAR = 2**9000
 """The exponential of a larger number is taken as infinite (or zero): nothing brings it back into range."""
-Jet = tuple[Any, Any, Any, Any]
-Truth = tuple[bool, bool]
-ZERO, ONE = arb(0), arb(1)
-UP, DOWN, NAN = arb.pos_inf(), arb.neg_inf(), arb.nan()
-EVERYTHING: Jet = (DOWN, UP, DOWN, UP)
-NOTHING: Jet = (NAN, NAN, NAN, NAN)
 SMALL = 2.0**-20
 """Below this the slope of log(1+x)/x is taken from its series."""
+ZERO, ONE = arb(0), arb(1)
+UP, DOWN, NAN = arb.pos_inf(), arb.neg_inf(), arb.nan()
+Truth = tuple[bool, bool]
 
 
-def constant(x: Any) -> Jet:
-    return x, x, None, None
+# ---- ends of intervals ----
+
+Ends = tuple[Any, Any]
+"""Two balls, between which a number lies; at a point twice the same one."""
+ALL: Ends = (DOWN, UP)
 
 
-# ---- pairs of balls, the ends of an interval ----
+class Jet(NamedTuple):
+    value: Ends
+    slope: Ends | None = None
+
+
+def both(function: Callable[[Any], Any], ends: Ends) -> Ends:
+    """A function at both ends, once where they are one."""
+    first = function(ends[0])
+    return first, first if ends[0] is ends[1] else function(ends[1])
+
+
+def negative(ends: Ends) -> Ends:
+    high, low = both(lambda x: -x, ends)
+    return low, high
+
+
+def plus(p: Ends, q: Ends) -> Ends:
+    low = p[0] + q[0]
+    return low, low if p[0] is p[1] and q[0] is q[1] else p[1] + q[1]
+
+
+def product(p: Ends, q: Ends) -> Ends:
+    if p[0] is p[1] and q[0] is q[1]:
+        at = _times(p[0], q[0])
+        return at, at
+    if p[0] >= 0 and q[0] >= 0:
+        return _times(p[0], q[0]), _times(p[1], q[1])
+    return _hull([_times(x, y) for x in p for y in q])
 
 
 def _times(x: Any, y: Any) -> Any:
@@ -55,43 +83,61 @@ def _times(x: Any, y: Any) -> Any:
     return ZERO if product.is_nan() and (x.is_zero() or y.is_zero()) else product
 
 
-def product(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
-    """``[a, b] [c, d]``."""
-    if a is b and c is d:
-        at = _times(a, c)
-        return at, at
-    if a >= 0 and c >= 0:
-        return _times(a, c), _times(b, d)
-    return _hull(_times(a, c), _times(a, d), _times(b, c), _times(b, d))
+def _hull(numbers: Sequence[Any]) -> Ends:
+    return reduce(lambda x, y: x.min(y), numbers), reduce(lambda x, y: x.max(y), numbers)
 
 
-def _hull(first: Any, *others: Any) -> tuple[Any, Any]:
-    low = high = first
-    for other in others:
-        low, high = low.min(other), high.max(other)
-    return low, high
+def _whole_power(ends: Ends, n: int) -> Ends:
+    if n % 2 or ends[0] >= 0:
+        return both(lambda x: x**n, ends)
+    low, high = _hull([x**n for x in ends])
+    return (low, high) if ends[1] <= 0 else (ZERO, high)
 
 
-def _both(function: Callable[[Any], Any], low: Any, high: Any) -> tuple[Any, Any]:
-    """A function at both ends, once where they are one."""
-    first = function(low)
-    return first, first if low is high else function(high)
+def _log(x: Any) -> Any:
+    return DOWN if x.is_zero() else x.log()
 
 
-def each(function: Callable[..., Any], *lists: list[Any]) -> list[Any]:
-    """A function of the entries of lists, of which some have one for all."""
-    length = max(map(len, lists))
-    return [function(*(x[i if len(x) > 1 else 0] for x in lists)) for i in range(length)]
+def _far_exp(x: Any) -> Any:
+    """Beyond what Arb takes, ``2^n exp(r)`` with ``x = n log 2 + r``, where the precision tells ``n``."""
+    if abs(x) > FAR:
+        return UP if x > 0 else ZERO
+    found = x.exp()
+    if found.is_finite() and (abs(x) < 1 << 60 or found.rel_accuracy_bits() > 0):
+        return found
+    log_2 = arb.const_log2()
+    n = (x / log_2).floor().unique_fmpz()
+    if n is not None:
+        return (x - n * log_2).exp() * arb((1, n))
+    return found if found.is_finite() and x < 0 else NAN
+
+
+def _ratio_slope(x: Any) -> Any:
+    """The slope of log(1+x)/x, which is -1/2 + 2x/3 - 3x^2/4 + ... near zero."""
+    if abs(x) < SMALL:
+        return -ONE / 2 + 2 * x / 3 + arb(0, (x * x).upper())
+    return (1 / (1 + x) - x.log1p() / x) / x
 
 
 def given(x: Any, errors: bool = True) -> Jet:
     """A given number, or all that round to it."""
     x = arb(x)
-    return constant(x + arb(0, abs(x).upper() * HALF_UNIT) if errors else x)
+    x = x + arb(0, abs(x).upper() * HALF_UNIT) if errors else x
+    return Jet((x, x))
 
 
-def _added(a: Jet, low: Any, high: Any) -> tuple[Any, Any]:
-    return (low, high) if a[2] is None else (a[2] + low, a[3] + high)
+# ---- operations ----
+
+
+def _entrywise(function: Any) -> Any:
+    """A method on single entries as one on lists of them, of which some have one entry for all."""
+
+    def of_lists(self: Jets, *lists: Any) -> list[Any]:
+        length = max(len(x) for x in lists if isinstance(x, list))
+        rows = [x * length if isinstance(x, list) and len(x) == 1 else x for x in lists]
+        return [function(self, *(x[i] if isinstance(x, list) else x for x in rows)) for i in range(length)]
+
+    return of_lists
 
 
 class Jets:
@@ -114,285 +160,213 @@ class Jets:
         if value.is_Float:
             return [given(near, self.errors)]
         if value.is_Rational:
-            return [constant(arb(fmpq(int(value.p), int(value.q))))]
-        return [constant(arb.pi() if value == sp.pi else arb(1).exp())]
+            return [given(fmpq(int(value.p), int(value.q)), errors=False)]
+        return [given(arb.pi() if value == sp.pi else arb(1).exp(), errors=False)]
 
     def truth(self, value: bool) -> list[Truth]:
         return [(value, not value)]
 
+    @staticmethod
+    def _chained(a: Jet, value: Ends, steep: Callable[[], Ends]) -> Jet:
+        """What a function makes of a jet: its values, and its own slopes times those of its argument."""
+        return Jet(value) if a.slope is None else Jet(value, product(a.slope, steep()))
+
+    def _kept(self, ends: Ends, open_: bool) -> Ends:
+        """The part of an interval that is not negative (positive, if ``open_``); none of a negative one."""
+        low, high = ends
+        self.need(not high < 0, bool(low > 0 if open_ else low >= 0))
+        return (NAN, NAN) if high < 0 else (low if low >= 0 else ZERO, high if high >= 0 else high.upper())
+
     # ---- arithmetic ----
 
-    def add(self, a: list[Jet], b: list[Jet]) -> list[Jet]:
-        return each(self._sum, a, b)
+    def _add(self, a: Jet, b: Jet) -> Jet:
+        slope = b.slope if a.slope is None else a.slope if b.slope is None else plus(a.slope, b.slope)
+        return Jet(plus(a.value, b.value), slope)
 
-    def subtract(self, a: list[Jet], b: list[Jet]) -> list[Jet]:
-        return each(lambda x, y: self._sum(x, self._negative(y)), a, b)
+    def _negative(self, a: Jet) -> Jet:
+        return Jet(negative(a.value), None if a.slope is None else negative(a.slope))
 
-    @staticmethod
-    def _sum(a: Jet, b: Jet) -> Jet:
-        low = a[0] + b[0]
-        high = low if a[0] is a[1] and b[0] is b[1] else a[1] + b[1]
-        return (low, high, a[2], a[3]) if b[2] is None else (low, high, *_added(a, b[2], b[3]))
+    def _subtract(self, a: Jet, b: Jet) -> Jet:
+        return self._add(a, self._negative(b))
 
-    @staticmethod
-    def _negative(a: Jet) -> Jet:
-        high, low = _both(lambda x: -x, a[0], a[1])
-        return (low, high, None, None) if a[2] is None else (low, high, -a[3], -a[2])
+    def _multiply(self, a: Jet, b: Jet) -> Jet:
+        value = product(a.value, b.value)
+        if value[0].is_zero() and a.value[0] is a.value[1] and b.value[0] is b.value[1]:
+            value = (a.value[0] * b.value[0],) * 2  # at a point zero times infinity is no number
+        left = None if a.slope is None else product(a.slope, b.value)
+        right = None if b.slope is None else product(a.value, b.slope)
+        return Jet(value, right if left is None else left if right is None else plus(left, right))
 
-    def multiply(self, a: list[Jet], b: list[Jet]) -> list[Jet]:
-        return each(self._product, a, b)
-
-    @staticmethod
-    def _product(a: Jet, b: Jet) -> Jet:
-        value = product(a[0], a[1], b[0], b[1])
-        if value[0].is_zero() and a[0] is a[1] and b[0] is b[1]:  # at a point zero times infinity is no number
-            value = (a[0] * b[0],) * 2
-        if a[2] is None:
-            return (*value, None, None) if b[2] is None else (*value, *product(a[0], a[1], b[2], b[3]))
-        left = product(a[2], a[3], b[0], b[1])
-        if b[2] is None:
-            return *value, *left
-        right = product(a[0], a[1], b[2], b[3])
-        return *value, left[0] + right[0], left[1] + right[1]
-
-    def divide(self, a: list[Jet], b: list[Jet]) -> list[Jet]:
-        return each(self._over, a, b)
-
-    def _over(self, a: Jet, b: Jet) -> Jet:
-        if not (b[0].is_zero() and b[1].is_zero()):
-            return self._product(a, self._inverse(b))
+    def _divide(self, a: Jet, b: Jet) -> Jet:
+        if not (b.value[0].is_zero() and b.value[1].is_zero()):
+            return self._multiply(a, self._inverse(b))
         self.need(False, False)
-        return (UP, UP, *EVERYTHING[2:]) if a[0] > 0 else (DOWN, DOWN, *EVERYTHING[2:]) if a[1] < 0 else NOTHING
+        positive, below = a.value[0] > 0, a.value[1] < 0
+        return Jet((UP, UP), ALL) if positive else Jet((DOWN, DOWN), ALL) if below else Jet((NAN, NAN), (NAN, NAN))
 
     def _inverse(self, a: Jet) -> Jet:
-        low, high = a[0], a[1]
+        low, high = a.value
         self.need(True, bool(low > 0 or high < 0))
-        value: tuple[Any, Any]
+        value = ALL
         if low > 0 or high < 0 or low is high:
-            value = _both(lambda x: 1 / x, high, low)
+            value = both(lambda x: 1 / x, (high, low))
         elif low >= 0 and not high.is_zero():
             value = 1 / high if high > 0 else ZERO, UP
         elif high <= 0 and not low.is_zero():
             value = DOWN, 1 / low if low < 0 else ZERO
-        else:
-            value = DOWN, UP
-        if a[2] is None:
-            return *value, None, None
-        least, most = product(*value, *value) if low >= 0 or high <= 0 else (ZERO, UP)
-        return *value, *product(least, most, -a[3], -a[2])
-
-    def whole_power(self, base: list[Jet], exponent: int) -> list[Jet]:
-        return each(lambda a: self._whole_power(a, exponent), base)
+        return self._chained(a, value, lambda: negative(product(value, value) if low >= 0 or high <= 0 else (ZERO, UP)))
 
     def _whole_power(self, a: Jet, n: int) -> Jet:
-        value = self._raised_whole(a[0], a[1], n)
-        if a[2] is None:
-            return *value, None, None
-        low, high = self._raised_whole(a[0], a[1], n - 1)
-        return *value, *product(a[2], a[3], n * low, n * high)
-
-    @staticmethod
-    def _raised_whole(low: Any, high: Any, n: int) -> tuple[Any, Any]:
-        if n % 2 or low >= 0:
-            return _both(lambda x: x**n, low, high)
-        ends = _hull(low**n, high**n)
-        return ends if high <= 0 else (ZERO, ends[1])
-
-    def square_root(self, x: list[Jet]) -> list[Jet]:
-        return each(self._square_root, x)
+        return self._chained(a, _whole_power(a.value, n), lambda: both(lambda x: n * x, _whole_power(a.value, n - 1)))
 
     def _square_root(self, a: Jet) -> Jet:
-        low, high = self._kept(a[0], a[1], open_=False)
-        value = _both(lambda x: x.sqrt(), low, high)
-        return self._chained(a, value, (1 / (2 * value[1]) if high > 0 else UP, 1 / (2 * value[0]) if low > 0 else UP))
-
-    def _kept(self, low: Any, high: Any, open_: bool) -> tuple[Any, Any]:
-        """The part of an interval that is not negative (positive, if ``open_``); none of a negative one."""
-        self.need(not high < 0, bool(low > 0 if open_ else low >= 0))
-        return (NAN, NAN) if high < 0 else (low if low >= 0 else ZERO, high if high >= 0 else high.upper())
-
-    @staticmethod
-    def _chained(a: Jet, value: tuple[Any, Any], steep: tuple[Any, Any]) -> Jet:
-        """What a function makes of a jet: its values, and its own slopes times those of its argument."""
-        return (*value, None, None) if a[2] is None else (*value, *product(a[2], a[3], *steep))
-
-    def power(self, base: list[Jet], exponent: list[Jet]) -> list[Jet]:
-        return each(self._power, base, exponent)
+        low, high = self._kept(a.value, open_=False)
+        least, most = value = both(lambda x: x.sqrt(), (low, high))
+        return self._chained(a, value, lambda: (1 / (2 * most) if high > 0 else UP, 1 / (2 * least) if low > 0 else UP))
 
     def _power(self, a: Jet, n: Jet) -> Jet:
-        if a[1] < 0 and n[0] is n[1] and n[0].is_integer():
+        if a.value[1] < 0 and n.value[0] is n.value[1] and n.value[0].is_integer():
             return self._raised_negative(a, n)
-        low, high = self._kept(a[0], a[1], open_=not n[0] >= 0)
-        value = self._corners(low, high, n[0], n[1])
-        result: Jet = (*value, None, None)
-        if a[2] is not None:
-            steep = product(n[0], n[1], *self._corners(low, high, n[0] - 1, n[1] - 1))
-            result = (*value, *product(a[2], a[3], *steep))
-        if n[2] is not None:
-            growing = product(*value, self._log(low), self._log(high))
-            result = (*value, *_added(result, *product(n[2], n[3], *growing)))
-        return result
+        base = self._kept(a.value, open_=not n.value[0] >= 0)
+        value = self._corners(base, n.value)
+        result = self._chained(a, value, lambda: product(n.value, self._corners(base, both(lambda x: x - 1, n.value))))
+        if n.slope is None:
+            return result
+        growing = product(n.slope, product(value, both(_log, base)))
+        return Jet(value, growing if result.slope is None else plus(result.slope, growing))
 
     def _raised_negative(self, a: Jet, n: Jet) -> Jet:
         """A negative number to the power of a count: of one that moves the slope is not known."""
-        exponent = int(n[0].unique_fmpz())
+        exponent = int(n.value[0].unique_fmpz())
         result = self._whole_power(a, exponent) if exponent >= 0 else self._inverse(self._whole_power(a, -exponent))
-        return result if n[2] is None else (*result[:2], DOWN, UP)
+        return result if n.slope is None else Jet(result.value, ALL)
 
-    def _corners(self, low: Any, high: Any, least: Any, most: Any) -> tuple[Any, Any]:
-        """``[low, high]^[least, most]`` of a base that is not negative."""
-        if least is most and least.is_zero():
+    def _corners(self, base: Ends, exponent: Ends) -> Ends:
+        """``base ^ exponent`` of a base that is not negative."""
+        if exponent[0] is exponent[1] and exponent[0].is_zero():
             return ONE, ONE
-        return self._exp(*product(least, most, *_both(self._log, low, high)))
+        return self._exp(product(exponent, both(_log, base)))
 
-    def _exp(self, low: Any, high: Any) -> tuple[Any, Any]:
+    def _exp(self, ends: Ends) -> Ends:
+        low, high = ends
         self.lost |= self.errors and bool(high - low > 2 or low.rad() > 1)
         if low is high:
-            return _both(_far_exp, low, high)
+            return both(_far_exp, ends)
         low, high = _far_exp(low), _far_exp(high)
         return low if low > 0 else ZERO, UP if high.is_nan() else high
 
-    @staticmethod
-    def _log(x: Any) -> Any:
-        return DOWN if x.is_zero() else x.log()
-
-    def growth(self, x: list[Jet], exponent: list[Jet]) -> list[Jet]:
-        return each(self._grown, x, exponent)
-
-    def _grown(self, x: Jet, n: Jet) -> Jet:
+    def _growth(self, x: Jet, n: Jet) -> Jet:
         """``(1+x)^n``."""
-        if x[0] > -1:
-            log = self._chained(x, _both(lambda y: y.log1p(), x[0], x[1]), (1 / (1 + x[1]), 1 / (1 + x[0])))
-            return self._exponential(self._product(n, log))
-        return self._power(self._sum(x, constant(ONE)), n)
-
-    def exponential(self, x: list[Jet]) -> list[Jet]:
-        return each(self._exponential, x)
+        low, high = x.value
+        if not low > -1:
+            return self._power(self._add(x, Jet((ONE, ONE))), n)
+        log = self._chained(x, both(lambda y: y.log1p(), x.value), lambda: (1 / (1 + high), 1 / (1 + low)))
+        return self._exponential(self._multiply(n, log))
 
     def _exponential(self, a: Jet) -> Jet:
-        value = self._exp(a[0], a[1])
-        return self._chained(a, value, value)
-
-    def logarithm(self, x: list[Jet]) -> list[Jet]:
-        return each(self._logarithm, x)
+        value = self._exp(a.value)
+        return self._chained(a, value, lambda: value)
 
     def _logarithm(self, a: Jet) -> Jet:
-        low, high = self._kept(a[0], a[1], open_=True)
-        value = _both(self._log, low, high)
-        return self._chained(a, value, (1 / high if high > 0 else ZERO, 1 / low if low > 0 else UP))
-
-    def log_ratio(self, x: list[Jet]) -> list[Jet]:
-        return each(self._log_ratio, x)
+        low, high = self._kept(a.value, open_=True)
+        steep = (1 / high if high > 0 else ZERO, 1 / low if low > 0 else UP)
+        return self._chained(a, both(_log, (low, high)), lambda: steep)
 
     def _log_ratio(self, a: Jet) -> Jet:
         """It falls all the way, and its slope, which is negative, rises."""
-        self.need(bool(a[1] > -1), bool(a[0] > -1))
-        if not a[0] > -1:
-            return EVERYTHING
-        low, high = _both(lambda x: ONE if x.is_zero() else x.log1p() / x, a[1], a[0])
-        return self._chained(a, (low, high), (_ratio_slope(a[0]), _ratio_slope(a[1])))
+        low, high = a.value
+        self.need(bool(high > -1), bool(low > -1))
+        if not low > -1:
+            return Jet(ALL, ALL)
+        value = both(lambda x: ONE if x.is_zero() else x.log1p() / x, (high, low))
+        return self._chained(a, value, lambda: (_ratio_slope(low), _ratio_slope(high)))
 
     # ---- kinks and jumps ----
 
-    def absolute(self, x: list[Jet]) -> list[Jet]:
-        return each(lambda a: self._maximum(a, self._negative(a)), x)
+    def _absolute(self, a: Jet) -> Jet:
+        return self._maximum(a, self._negative(a))
 
-    def maximum(self, a: list[Jet], b: list[Jet]) -> list[Jet]:
-        return each(self._maximum, a, b)
+    def _minimum(self, a: Jet, b: Jet) -> Jet:
+        return self._negative(self._maximum(self._negative(a), self._negative(b)))
 
-    def minimum(self, a: list[Jet], b: list[Jet]) -> list[Jet]:
-        return each(lambda x, y: self._negative(self._maximum(self._negative(x), self._negative(y))), a, b)
-
-    @staticmethod
-    def _maximum(a: Jet, b: Jet) -> Jet:
-        if a[0] > b[1]:
+    def _maximum(self, a: Jet, b: Jet) -> Jet:
+        if a.value[0] > b.value[1]:
             return a
-        if b[0] > a[1]:
+        if b.value[0] > a.value[1]:
             return b
-        low = a[0].max(b[0])
-        value = low, low if a[0] is a[1] and b[0] is b[1] else a[1].max(b[1])
-        if a[2] is None and b[2] is None:
-            return *value, None, None
-        (p, q), (r, s) = ((ZERO, ZERO) if j[2] is None else j[2:] for j in (a, b))
-        return *value, p.min(r), q.max(s)
+        low = a.value[0].max(b.value[0])
+        at_point = a.value[0] is a.value[1] and b.value[0] is b.value[1]
+        value = low, low if at_point else a.value[1].max(b.value[1])
+        if a.slope is None and b.slope is None:
+            return Jet(value)
+        (p, q), (r, s) = a.slope or (ZERO, ZERO), b.slope or (ZERO, ZERO)
+        return Jet(value, (p.min(r), q.max(s)))
 
     def total(self, x: list[Jet]) -> list[Jet]:
         if len(x) == 1:
-            return [self._product(x[0], constant(arb(self.width)))] if self.width > 1 else x
-        whole = x[0]
-        for other in x[1:]:
-            whole = self._sum(whole, other)
-        return [whole]
+            return [self._multiply(x[0], given(self.width, errors=False))] if self.width > 1 else x
+        return [reduce(self._add, x)]
 
     def largest(self, x: list[Jet]) -> list[Jet]:
-        whole = x[0]
-        for other in x[1:]:
-            whole = self._maximum(whole, other)
-        return [whole]
+        return [reduce(self._maximum, x)]
 
-    def ceiling(self, x: list[Jet]) -> list[Jet]:
-        return each(lambda a: self._step(a, lambda end: end.lower().ceil()), x)
+    def _ceiling(self, a: Jet) -> Jet:
+        return self._step(a, lambda end: end.lower().ceil())
 
-    def floor(self, x: list[Jet]) -> list[Jet]:
-        return each(lambda a: self._step(a, lambda end: end.upper().floor()), x)
+    def _floor(self, a: Jet) -> Jet:
+        return self._step(a, lambda end: end.upper().floor())
 
     @staticmethod
     def _step(a: Jet, function: Callable[[Any], Any]) -> Jet:
-        low, high = (function(end) if end.is_finite() else end for end in a[:2])
-        if a[2] is None:
-            return low, high, None, None
-        return (low, high, ZERO, ZERO) if low == high else (low, high, DOWN, UP)
+        low, high = (function(end) if end.is_finite() else end for end in a.value)
+        return Jet((low, high), None if a.slope is None else (ZERO, ZERO) if low == high else ALL)
 
-    def compare(self, a: list[Jet], b: list[Jet], relation: str, given: bool) -> list[Truth]:
-        if self.deciding:
-            return each(lambda x, y: self._decided(x, y, relation, given), a, b)
-        return each(lambda x, y: _compared(x, y, relation, 0.0 if given else MARGIN), a, b)
-
-    def _decided(self, a: Jet, b: Jet, relation: str, as_given: bool) -> Truth:
-        """Computed sides stand for all numbers that round to them; given ones are the floats that they are."""
-        if as_given:
-            holds = COMPARISONS[relation](float(a[0].mid()), float(b[0].mid()))
-        else:
-            a, b = ((_rounded(x[0], self.errors), _rounded(x[1], self.errors), None, None) for x in (a, b))
-            sure, never = _compared(a, b, relation, 0.0)
-            finite = all(x.is_finite() for x in (*a[:2], *b[:2]))
+    def _compare(self, a: Jet, b: Jet, relation: str, as_given: bool) -> Truth:
+        if not self.deciding:
+            return _compared(a.value, b.value, relation, 0.0 if as_given else MARGIN)
+        if as_given:  # the floats that they are
+            holds = COMPARISONS[relation](float(a.value[0].mid()), float(b.value[0].mid()))
+        else:  # computed sides stand for all numbers that round to them
+            p, q = ([x if x.is_exact() else given(x, self.errors).value[0] for x in side.value] for side in (a, b))
+            sure, never = _compared(p, q, relation, 0.0)
+            finite = all(x.is_finite() for x in (*p, *q))
             holds = finite and (sure if relation in ("<", ">", "!=") else not never)
         return holds, not holds
 
-    @staticmethod
-    def negated(a: list[Truth]) -> list[Truth]:
-        return [(never, sure) for sure, never in a]
+    def _negated(self, a: Truth) -> Truth:
+        return a[1], a[0]
 
-    @staticmethod
-    def both(a: list[Truth], b: list[Truth]) -> list[Truth]:
-        return each(lambda x, y: (x[0] and y[0], x[1] or y[1]), a, b)
+    def _both(self, a: Truth, b: Truth) -> Truth:
+        return a[0] and b[0], a[1] or b[1]
 
-    @staticmethod
-    def either(a: list[Truth], b: list[Truth]) -> list[Truth]:
-        return each(lambda x, y: (x[0] or y[0], x[1] and y[1]), a, b)
+    def _either(self, a: Truth, b: Truth) -> Truth:
+        return a[0] or b[0], a[1] and b[1]
 
-    def pieces(self, *parts: list[Any]) -> list[Jet]:
-        count = len(parts) // 2
-        return each(lambda *entries: self._pieces(entries[:count], entries[count:]), *parts)
-
-    def _pieces(self, conditions: Sequence[Truth], values: Sequence[Jet]) -> Jet:
+    def _pieces(self, *parts: Any) -> Jet:
         """All that the first condition which may hold allows, and those after it while none surely does."""
-        able = []
-        for (sure, never), value in zip(conditions, values, strict=True):
+        able, sure = [], False
+        for (sure, never), value in zip(parts[: len(parts) // 2], parts[len(parts) // 2 :], strict=True):
             if not never:
                 able.append(value)
             if sure:
                 break
         self.need(bool(able), bool(able) and sure)
         if len(able) == 1 and sure:
-            return able[0]
+            found: Jet = able[0]
+            return found
         if not able:
-            return EVERYTHING
-        low, high = _hull(*(v[0] for v in able))[0], _hull(*(v[1] for v in able))[1]
-        return low, high, DOWN, UP
+            return Jet(ALL, ALL)
+        return Jet((_hull([v.value[0] for v in able])[0], _hull([v.value[1] for v in able])[1]), ALL)
+
+    add, subtract, multiply, divide = map(_entrywise, (_add, _subtract, _multiply, _divide))
+    whole_power, square_root, power, growth = map(_entrywise, (_whole_power, _square_root, _power, _growth))
+    exponential, logarithm, log_ratio = map(_entrywise, (_exponential, _logarithm, _log_ratio))
+    absolute, maximum, minimum = map(_entrywise, (_absolute, _maximum, _minimum))
+    ceiling, floor, compare, pieces = map(_entrywise, (_ceiling, _floor, _compare, _pieces))
+    negated, both, either = map(_entrywise, (_negated, _both, _either))
 
 
-def _compared(a: Jet, b: Jet, relation: str, margin: float) -> Truth:
+def _compared(a: Sequence[Any], b: Sequence[Any], relation: str, margin: float) -> Truth:
     if relation in (">=", ">"):
         a, b, relation = b, a, {">=": "<=", ">": "<"}[relation]
     if relation == "<=":
@@ -404,29 +378,7 @@ def _compared(a: Jet, b: Jet, relation: str, margin: float) -> Truth:
     return (apart, same) if relation == "!=" else (same, apart)
 
 
-def _rounded(x: Any, errors: bool) -> Any:
-    return x if x.is_exact() else given(x, errors)[0]
-
-
-def _far_exp(x: Any) -> Any:
-    """Beyond what Arb takes, ``2^n exp(r)`` with ``x = n log 2 + r``, where the precision tells ``n``."""
-    if abs(x) > FAR:
-        return UP if x > 0 else ZERO
-    found = x.exp()
-    if found.is_finite() and (abs(x) < 1 << 60 or found.rel_accuracy_bits() > 0):
-        return found
-    log_2 = arb.const_log2()
-    n = (x / log_2).floor().unique_fmpz()
-    if n is not None:
-        return (x - n * log_2).exp() * arb((1, n))
-    return found if found.is_finite() and x < 0 else NAN
-
-
-def _ratio_slope(x: Any) -> Any:
-    """The slope of log(1+x)/x, which is -1/2 + 2x/3 - 3x^2/4 + ... near zero."""
-    if abs(x) < SMALL:
-        return -ONE / 2 + 2 * x / 3 + arb(0, (x * x).upper())
-    return (1 / (1 + x) - x.log1p() / x) / x
+# ---- formulas ----
 
 
 class Enclosure:
@@ -471,34 +423,38 @@ class Enclosure:
 
 
 class Point:
-    """A tape at one point: lists of floats by quantity, over an axis of ``width`` entries."""
+    """A tape at one point: lists of floats by quantity, or of ``exact`` rational numbers that stand for no others, over
+    an axis of ``width`` entries."""
 
-    def __init__(self, tape: Tape, values: Mapping[str, Sequence[float]], width: int) -> None:
-        self.tape, self.given, self.width = tape, values, width
+    def __init__(self, tape: Tape, values: Mapping[str, Sequence[Any]], width: int, exact: bool = False) -> None:
+        self.tape, self.given, self.width, self.exact = tape, values, width, exact
 
     def jumps(self) -> list[Any]:
         """What every slot holds, where given numbers stand for all that round to them.
 
         Where that leaves nothing of a number (a count to the power of 1e50, say), they are the floats that they are.
         """
-        for bits in WITH_ERRORS:
-            jets = Jets(self.width, deciding=True, errors=True)
-            held = self._run(bits, jets)
-            if jets.lost:
-                return self._run(LEVELS[-1], Jets(self.width, deciding=True))
-        return held
+        if not self.exact:
+            for bits in WITH_ERRORS:
+                jets = Jets(self.width, deciding=True, errors=True)
+                held = self._run(bits, jets)
+                if jets.lost:
+                    break
+            else:
+                return held
+        return self._run(LEVELS[-1], Jets(self.width, deciding=True))
 
     def holds(self) -> list[bool]:
         """Whether the first output, a relation, holds at each entry."""
         return [holds for holds, _ in self.jumps()[self.tape.outputs[0]]]
 
-    def balls(self) -> list[list[Any]]:
-        """Every output, as exactly as a float can hold, or as the largest precision tells."""
+    def balls(self, accuracy: int = 60) -> list[list[Any]]:
+        """Every output to so many bits, those of a float and some, or as the largest precision tells."""
         decided = self.jumps() if self.tape.jumps else None
         for bits in LEVELS:
             held = self._run(bits, Jets(self.width), decided)
             found = [[_one(jet) for jet in held[slot]] for slot in self.tape.outputs]
-            if all(_known(x) for members in found for x in members):
+            if all(_known(x, accuracy) for members in found for x in members):
                 break
         return found
 
@@ -517,12 +473,12 @@ class Point:
 
 def _one(jet: Jet) -> Any:
     """The ball of a jet at a point."""
-    low, high = jet[0], jet[1]
+    low, high = jet.value
     return low if low is high or low.is_nan() else NAN if high.is_nan() else low.union(high)
 
 
-def _known(x: Any) -> bool:
-    return bool(x.rel_accuracy_bits() >= 60 or x.is_zero() or x.is_exact())
+def _known(x: Any, accuracy: int = 60) -> bool:
+    return bool(x.rel_accuracy_bits() >= accuracy or x.is_zero() or x.is_exact())
 
 
 def as_float(x: Any) -> float:

@@ -12,7 +12,7 @@ import sympy as sp
 from ..errors import NoMinimumError
 from ..operators import LinearReduction
 from ..papers import Source
-from ..quantities import quantities_of, Quantity
+from ..quantities import Quantity
 from ..statement import Condition, spell, Statement
 
 PASS_VALUES = "pass values for the others to get a certified number"
@@ -89,7 +89,8 @@ def closed_form(bound: Statement, over: Quantity) -> Optimum:
     falling = {e: c for e, c in powers.items() if e < 0}
     rising = {e: c for e, c in powers.items() if e > 0}
     _check_shape(bound, over, falling, rising)
-    ((a, low),), ((b, high),) = falling.items(), rising.items()
+    (a,), (b,) = falling, rising
+    constant, low, high = (sp.factor_terms(c) if c.is_Add else c for c in (constant, falling[a], rising[b]))
     requires = tuple(r for r in (_positive(bound, over, c) for c in (low, high)) if r is not sp.true)
     at = (-a * low / (b * high)) ** (1 / (b - a))
     # Where the derivative vanishes, low at^a is -b/a times high at^b.
@@ -111,7 +112,7 @@ def bound_powers(bound: Statement, over: Quantity) -> Powers:
                 f"so there is no closed form; {PASS_VALUES}"
             )
         total = add_powers(total, powers)
-    return {e: sp.factor_terms(c) if c.is_Add else c for e, c in total.items() if not c.is_zero}
+    return {e: c for e, c in total.items() if not c.is_zero}
 
 
 def _check_shape(bound: Statement, over: Quantity, falling: Powers, rising: Powers) -> None:
@@ -143,37 +144,35 @@ def _positive(bound: Statement, over: Quantity, coefficient: sp.Expr) -> sp.Basi
 # ---- sums of powers ----
 
 
-def expand_powers(expression: sp.Expr, x: sp.Symbol, positive: bool = True) -> Powers | None:
+def expand_powers(expression: sp.Expr, x: sp.Symbol) -> Powers | None:
     """``expression`` as a sum of powers of ``x`` with coefficients free of it, or None if it is not one.
 
-    Coefficients are left as they are written: only what ``x`` touches is multiplied out. Roots of ``x`` are taken apart
-    only if it is ``positive``.
+    Coefficients are left as they are written: only what ``x``, which is positive, touches is multiplied out.
     """
     if x not in expression.free_symbols:
         return {sp.S.Zero: expression}
     if expression == x:
         return {sp.S.One: sp.S.One}
     if expression.is_Pow:
-        return _power(expression, x, positive)
+        return _power(expression, x)
     if isinstance(expression, LinearReduction):
-        inner = expand_powers(expression.args[0], x, positive)
+        inner = expand_powers(expression.args[0], x)
         return None if inner is None else {e: expression.func(c) for e, c in inner.items()}
     if not (expression.is_Add or expression.is_Mul):
         return None
     combine, start = (add_powers, {}) if expression.is_Add else (_product, {sp.S.Zero: sp.S.One})
     total: Powers = start
     for part in expression.args:
-        powers = expand_powers(part, x, positive)
+        powers = expand_powers(part, x)
         if powers is None:
             return None
         total = combine(total, powers)
     return total
 
 
-def _power(expression: sp.Expr, x: sp.Symbol, positive: bool) -> Powers | None:
+def _power(expression: sp.Expr, x: sp.Symbol) -> Powers | None:
     base, exponent = expression.args
-    able = exponent.is_Rational if positive else exponent.is_Integer
-    inner = expand_powers(base, x, positive) if able else None
+    inner = expand_powers(base, x) if exponent.is_Rational else None
     if inner is None:
         return None
     if len(inner) == 1:
@@ -196,40 +195,3 @@ def _product(left: Powers, right: Powers) -> Powers:
     for (a, c), (b, d) in product(left.items(), right.items()):
         total = add_powers(total, {a + b: c * d})
     return total
-
-
-def sharpened(terms: tuple[sp.Expr, ...], x: sp.Symbol) -> sp.Expr | None:
-    """The sum of ``terms`` with ``x`` written fewer times where that is easy, or None where nothing is gained.
-
-    Terms that are sums of powers of ``x`` are joined; others are tried as sums of powers of a shifted ``x`` such as the
-    ``n - 1`` of a denominator, and their denominators are factored, which shows poles where they are.
-    """
-    joined: Powers = {}
-    rest: list[sp.Expr] = []
-    for term in (part for whole in terms for part in sp.Add.make_args(whole)):
-        powers = expand_powers(term, x, bool(x.is_nonnegative))
-        if powers is None:
-            rest.append(_shifted(term, x) or _factored(term, x))
-        else:
-            joined = add_powers(joined, powers)
-    result = sp.Add(*(c * x**e for e, c in joined.items()), *rest)
-    before = sum(term.count(x) for term in terms)
-    return result if result.count(x) < before else None
-
-
-def _shifted(term: sp.Expr, x: sp.Symbol) -> sp.Expr | None:
-    bases = {p.base for p in term.atoms(sp.Pow) if p.exp.is_negative and p.base.is_Add and x in p.base.free_symbols}
-    for base in sorted(bases, key=sp.default_sort_key):
-        line = expand_powers(base, x, False)
-        if line is None or set(line) != {0, 1} or any(q.card.axis for q in quantities_of([base])):
-            continue
-        u = sp.Dummy("u", real=True)
-        powers = expand_powers(term.subs(x, (u - line[sp.S.Zero]) / line[sp.S.One]), u, False)
-        if powers is not None:
-            return sp.Add(*(c * base**e for e, c in powers.items()))
-    return None
-
-
-def _factored(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
-    below = [p for p in term.atoms(sp.Pow) if p.exp.is_negative and p.base.is_Add and p.base.count(x) > 1]
-    return term.xreplace({p: sp.factor(p.base) ** p.exp for p in below if p.base.is_polynomial(x)})

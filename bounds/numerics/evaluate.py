@@ -32,10 +32,10 @@ from ..errors import (
     UnsettledWarning,
 )
 from ..quantities import CLIENTS, Quantity
-from ..statement import Condition, Statement
+from ..statement import Statement
 from ..vocabulary import client_weight, clients
 from . import alike
-from .labels import of_library
+from .floats import Floats
 from .recheck import Arrays, Checked, Formulas
 from .tape import Tape
 
@@ -52,8 +52,87 @@ def evaluator_of(bound: Statement) -> Evaluator:
     return found
 
 
+class Given:
+    """Checked values for a bound: arrays by name and their common shape, with the axis last where the bound has one.
+
+    Where clients are all alike, ``bound`` is the form for so many equal clients, which no array of them is made for.
+    """
+
+    def __init__(self, evaluator: Evaluator, arrays: Arrays, shape: tuple[int, ...]) -> None:
+        self.evaluator, self.bound, self.arrays, self.shape = evaluator, evaluator.bound, arrays, shape
+        self.sweep, self.width = (shape[:-1], shape[-1]) if self.bound.axis else (shape, 1)
+
+    def points(self) -> list[dict[str, list[float]]]:
+        """For every point of the sweep the numbers by quantity: a list over the axis, or of one."""
+        found: list[dict[str, list[float]]] = [{} for _ in range(prod(self.sweep))]
+        for name, array in self.arrays.items():
+            full = array if self.bound.axis else array[..., None]
+            lists = np.broadcast_to(full, (*self.sweep, full.shape[-1])).reshape(len(found), -1).tolist()
+            for numbers, own in zip(found, lists, strict=True):
+                numbers[name] = own
+        return found
+
+    # ---- answers ----
+
+    def value(self, outside: bool = False) -> Any:
+        evaluator = self.evaluator
+        settled = (evaluator.formula if outside else evaluator.whole).checked(self.arrays, self.shape)
+        (out,) = settled.values
+        silent = np.isnan(out) & (not outside)
+        if np.isinf(out).any():
+            self._warn(TermOverflowWarning, f": infinite in {self._terms_that_are(np.isinf)}")
+        elif (silent & settled.applies).any():
+            guilty = self._terms_that_are(np.isnan)
+            self._warn(UndefinedValueWarning, f" has no real value in {guilty}, though its conditions hold there")
+        elif silent.all():
+            self._warn(OutsideConditionsWarning, f" is silent here: needs {'; '.join(self.failed())}")
+        self._warn_of(settled)
+        if not outside and not self.bound.signed and (out < 0).any():
+            guilty = self._terms_that_are(lambda term: term < 0)
+            self._warn(SignWarning, f" is negative, by {guilty}: list terms that may be negative in signed=(...)")
+        return evaluator.finished(out)
+
+    def parts(self, outside: bool = False) -> dict[str, Any]:
+        applies = None if outside else self.met().applies
+        settled = self.evaluator.terms.checked(self.arrays, self.shape, wanted=applies)
+        outs = settled.values if applies is None else [np.where(applies, out, np.nan) for out in settled.values]
+        if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
+            self._warn(TermOverflowWarning, f": infinite in {', '.join(guilty)}")
+        self._warn_of(settled)
+        return {name: self.evaluator.finished(out) for name, out in zip(self.bound.terms, outs, strict=True)}
+
+    def holds(self) -> Any:
+        settled = self.met()
+        self._warn_of(settled)
+        return self.evaluator.finished(settled.applies)
+
+    def met(self) -> Checked:
+        """Where the conditions hold."""
+        return self.evaluator.conditions.checked(self.arrays, self.shape)
+
+    def failed(self) -> list[str]:
+        """The words of the conditions that fail at one or more points."""
+        return [c.words for c, m in zip(self.bound.numeric_conditions, self.met().met, strict=True) if not m.all()]
+
+    def _warn(self, kind: type[Warning], said: str, above: int = 0) -> None:
+        warnings.warn(f"{self.bound.name}{said}", kind, stacklevel=4 + above)
+
+    def _warn_of(self, settled: Checked) -> None:
+        """What the numbers themselves cannot tell."""
+        if settled.tiny:
+            self._warn(UnderflowWarning, ": a value is too small for the digits of a float", 1)
+        if settled.unsettled:
+            self._warn(UnsettledWarning, f": rounding may have spoilt the result at {settled.unsettled} points", 1)
+
+    def _terms_that_are(self, so: Callable[[np.ndarray], np.ndarray]) -> str:
+        """The terms that are ``so`` somewhere; all of them when only their sum is."""
+        values = self.evaluator.terms.checked(self.arrays, self.shape).values
+        terms = zip(self.bound.terms, values, strict=True)
+        return ", ".join(repr(n) for n in [name for name, term in terms if so(term).any()] or list(self.bound.terms))
+
+
 class Evaluator:
-    """Checks arguments for one bound and runs its formulas."""
+    """Checks arguments for one bound and prepares its formulas."""
 
     def __init__(self, bound: Statement) -> None:
         self.bound = bound
@@ -62,49 +141,16 @@ class Evaluator:
         """Whether the number of clients may be said also where the formula does not use it: it limits a cohort."""
         self.shared_target = not bound.axis or not bound.target.card.axis
 
-    # ---- the public answers ----
+    def given(self, values: Mapping[str, Any], free: str = "", checked: bool = True) -> Given:
+        """The values as arrays; ``free`` is a quantity that needs none: the one that is being looked for."""
+        form, values = self._form(values, free)
+        return Given(form, *(form._checked(values, free) if checked else form._unchecked(values)))
 
-    def value(self, values: Mapping[str, Any], outside: bool = False) -> Any:
-        if alike.applies(self.bound, values):
-            return self.special.value(self.for_special(values), outside)
-        arrays, shape = self.prepare(values)
-        settled = self._whole.values(arrays, shape, masked=not outside)
-        (out,) = settled.arrays
-        self._warn(settled, arrays, shape, outside)
-        self._warn_of(settled)
-        if not outside and not self.bound.signed and (out < 0).any():
-            guilty = self._terms_that_are(lambda term: term < 0, arrays, shape)
-            said = f"{self.bound.name} is negative, by {guilty}: list terms that may be negative in signed=(...)"
-            warnings.warn(said, SignWarning, stacklevel=3)
-        return self._finish(out)
-
-    def parts(self, values: Mapping[str, Any], outside: bool = False) -> dict[str, Any]:
-        if alike.applies(self.bound, values):
-            return self.special.parts(self.for_special(values), outside)
-        arrays, shape = self.prepare(values)
-        applies = None if outside else self._whole.met(arrays, shape).applies
-        settled = self._terms.values(arrays, shape, wanted=applies)
-        outs = settled.arrays if applies is None else [np.where(applies, out, np.nan) for out in settled.arrays]
-        if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
-            warnings.warn(f"{self.bound.name}: infinite in {', '.join(guilty)}", TermOverflowWarning, stacklevel=3)
-        self._warn_of(settled)
-        return {name: self._finish(out) for name, out in zip(self.bound.terms, outs, strict=True)}
-
-    def holds(self, values: Mapping[str, Any]) -> Any:
-        if alike.applies(self.bound, values):
-            return self.special.holds(self.for_special(values))
-        arrays, shape = self.prepare(values)
-        settled = self._whole.met(arrays, shape)
-        self._warn_of(settled)
-        return self._finish(settled.applies)
-
-    def failed(self, values: Mapping[str, Any]) -> tuple[Condition, ...]:
-        if alike.applies(self.bound, values):
-            words = {c.words for c in self.special.failed(self.for_special(values))}
-            return tuple(c for c in self.bound.numeric_conditions if c.words in words)
-        arrays, shape = self.prepare(values)
-        met = self._whole.met(arrays, shape).arrays
-        return tuple(c for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all())
+    def finished(self, out: np.ndarray) -> Any:
+        """An answer without the axis that all share, and a plain number where nothing is swept."""
+        if self.bound.axis and out.shape[-1] == 1 and self.shared_target:
+            out = out[..., 0]
+        return out if out.ndim else out.item()
 
     def compiled(self, backend: str) -> Callable[..., Any]:
         if backend == "torch":
@@ -113,19 +159,13 @@ class Evaluator:
             raise unknown("backend", backend, ("numpy", "torch"))
 
         def evaluate(**values: Any) -> Any:
-            if alike.applies(self.bound, values):
-                return self.special.compiled(backend)(**self.for_special(values))
-            arrays, shape = self._shape(
-                {k: np.asarray(v, dtype=float) for k, v in {**self.bound.given, **values}.items()}
-            )
-            return self._finish(self._whole.plain(arrays, shape)[0])
+            form, known = self._form(values)
+            return form.finished(form.whole.plain(*form._unchecked(known))[0])
 
         return evaluate
 
     def _on_torch(self) -> Callable[..., Any]:
         import torch
-
-        from .floats import tensors
 
         tape = Tape((self._total, *self.bound.relations))
 
@@ -134,9 +174,8 @@ class Evaluator:
             arrays, shape = self._shape(
                 {k: torch.as_tensor(v, dtype=torch.float64) for k, v in merged.items()}, torch.broadcast_to
             )
-            held = tape.run(tensors(shape[-1] if self.bound.axis else 1), arrays)
+            held = tape.run(Floats(shape[-1] if self.bound.axis else 1, torch, axis=-1), arrays)
             total, *relations = (held[slot] for slot in tape.outputs)
-            total = torch.as_tensor(total, dtype=torch.float64)  # a bound without quantities is a plain number
             for relation in relations:
                 met = relation.all(dim=-1, keepdim=True) if self.bound.axis else relation
                 total = torch.where(met, total, torch.nan)
@@ -144,30 +183,24 @@ class Evaluator:
 
         return evaluate
 
-    # ---- clients that are all alike ----
-
-    @cached_property
-    def special(self) -> Evaluator:
-        """The evaluator for so many equal clients, which no array of them is made for."""
-        evaluator: Evaluator = evaluator_of(alike.special_form(self.bound))
-        evaluator.counts_clients = True
-        return evaluator
-
-    def for_special(self, values: Mapping[str, Any], free: str = "") -> dict[str, Any]:
-        """``values`` as ``special`` takes them, once it is sure that nothing but ``free`` is missing."""
-        self._check_names({**self.bound.given, **values}, values, free)
-        return alike.special_values(self.bound, values)
-
     # ---- formulas, prepared on first use ----
 
     @cached_property
-    def _whole(self) -> Formulas:
+    def whole(self) -> Formulas:
         """One computation for call, formula, conditions and compiled function: they agree to the last bit wherever
         plain floating point is known to be right, and where it is not all but the compiled function compute again."""
         return self._formulas((self._total,), self.bound.relations)
 
     @cached_property
-    def _terms(self) -> Formulas:
+    def formula(self) -> Formulas:
+        return self._formulas((self._total,), ())
+
+    @cached_property
+    def conditions(self) -> Formulas:
+        return self._formulas((), self.bound.relations)
+
+    @cached_property
+    def terms(self) -> Formulas:
         return self._formulas(tuple(self.bound.spelled_terms.values()), ())
 
     @property
@@ -184,13 +217,23 @@ class Evaluator:
 
     # ---- arguments ----
 
-    def prepare(self, values: Mapping[str, Any], free: str = "") -> tuple[Arrays, tuple[int, ...]]:
-        """Checked arrays by name and the common shape (with the axis last where the bound has one).
+    @cached_property
+    def special(self) -> Evaluator:
+        """The evaluator for so many equal clients, which no array of them is made for."""
+        evaluator: Evaluator = evaluator_of(alike.special_form(self.bound))
+        evaluator.counts_clients = True
+        return evaluator
 
-        ``free`` is a quantity that needs no value: the one that is being looked for.
-        """
+    def _form(self, values: Mapping[str, Any], free: str = "") -> tuple[Evaluator, Mapping[str, Any]]:
+        """The evaluator of equal clients with their values where all are alike, else this one with these."""
+        if not alike.applies(self.bound, values):
+            return self, values
+        self._check_names(values, free)
+        return self.special, alike.special_values(self.bound, values)
+
+    def _checked(self, values: Mapping[str, Any], free: str) -> tuple[Arrays, tuple[int, ...]]:
+        self._check_names(values, free)
         merged = {**self.bound.given, **values}
-        self._check_names(merged, values, free)
         cards = {q.name: q for q in self.bound._all}
         if self.counts_clients:
             cards.setdefault(clients.name, clients)
@@ -206,6 +249,9 @@ class Evaluator:
         self._check_pairs(arrays, cards)
         return arrays, shape
 
+    def _unchecked(self, values: Mapping[str, Any]) -> tuple[Arrays, tuple[int, ...]]:
+        return self._shape({k: np.asarray(v, dtype=float) for k, v in {**self.bound.given, **values}.items()})
+
     def check_given(self, values: Mapping[str, Any]) -> None:
         """Check some of the values alone: their own domains, without the rest."""
         for name, value in values.items():
@@ -214,7 +260,7 @@ class Evaluator:
             if not (card.domain.simplex and array.ndim == 0):
                 card.domain.check(name, array)
 
-    def _check_names(self, merged: Mapping[str, Any], values: Mapping[str, Any], free: str = "") -> None:
+    def _check_names(self, values: Mapping[str, Any], free: str = "") -> None:
         extra = {clients.name} if self.counts_clients else set()
         for name in values:
             if name not in self.names and name not in extra:
@@ -223,7 +269,7 @@ class Evaluator:
                 raise unknown_quantity(f"quantity of {self.bound.name}", name, self.names, self.bound.source.paper)
             if name in self.bound.given:
                 raise BoundsError(f"{name} is fixed at {self.bound.given[name]} here; leave it out")
-        missing = [name for name in self.names if name not in merged and name != free]
+        missing = [name for name in self.names if name not in {*self.bound.given, *values, free}]
         if missing:
             raise MissingQuantityError(f"{self.bound.name} needs {', '.join(missing)}")
 
@@ -268,91 +314,39 @@ class Evaluator:
                 least, most = exactly(small[wrong].flat[0]), exactly(large[wrong].flat[0])
                 raise DomainError(f"{name} must be <= {limit.name}; got {least} > {most}")
 
-    # ---- looking at the results ----
-
-    def _finish(self, out: np.ndarray) -> Any:
-        if self.bound.axis and out.shape[-1] == 1 and self.shared_target:
-            out = out[..., 0]
-        return out if out.ndim else out.item()
-
-    def _warn(self, settled: Checked, arrays: Arrays, shape: tuple[int, ...], outside: bool) -> None:
-        (out,) = settled.arrays
-        infinite, silent = np.isinf(out), np.isnan(out) & (not outside)
-        if not infinite.any() and not silent.any():
-            return
-        if infinite.any():
-            guilty = self._terms_that_are(np.isinf, arrays, shape)
-            warnings.warn(f"{self.bound.name}: infinite in {guilty}", TermOverflowWarning, stacklevel=4)
-        elif (silent & settled.applies).any():
-            guilty = self._terms_that_are(np.isnan, arrays, shape)
-            said = f"{self.bound.name} has no real value in {guilty}, though its conditions hold there"
-            warnings.warn(said, UndefinedValueWarning, stacklevel=4)
-        elif silent.all():
-            met = self._whole.met(arrays, shape).arrays
-            failed = [c.words for c, where in zip(self.bound.numeric_conditions, met, strict=True) if not where.all()]
-            warnings.warn(
-                f"{self.bound.name} is silent here: needs {'; '.join(failed)}", OutsideConditionsWarning, stacklevel=4
-            )
-
-    def _warn_of(self, settled: Checked) -> None:
-        """What the numbers themselves cannot tell."""
-        if settled.tiny:
-            said = f"{self.bound.name}: a value is too small for the digits of a float"
-            warnings.warn(said, UnderflowWarning, stacklevel=4)
-        if settled.unsettled:
-            said = f"{self.bound.name}: rounding may have spoilt the result at {settled.unsettled} points"
-            warnings.warn(said, UnsettledWarning, stacklevel=4)
-
-    def _terms_that_are(self, so: Callable[[np.ndarray], np.ndarray], arrays: Arrays, shape: tuple[int, ...]) -> str:
-        """The terms that are ``so`` somewhere; all of them when only their sum is."""
-        terms = zip(self.bound.terms, self._terms.values(arrays, shape).arrays, strict=True)
-        return ", ".join(repr(n) for n in [name for name, term in terms if so(term).any()] or list(self.bound.terms))
-
 
 # ---- reading values ----
 
 
 def _numbers(name: str, value: Any) -> np.ndarray:
-    if of_library(value, "torch"):
-        _refuse_far_tensor(name, value)
+    """A given value as an array of floats; fractions and decimals are taken, dates and missing entries are not."""
     try:
-        array = np.asarray(value)
-        if array.dtype.kind == "O" and not all(map(_is_exact, array.flat)):
+        given = np.asarray(value)
+        strange = given.dtype.kind == "O" and not all(map(_is_exact, given.flat))
+        if strange or given.dtype.kind in "USbcmM" or np.ma.is_masked(value):
             raise TypeError
-        if array.dtype.kind in "USbcmM" or np.ma.is_masked(value):  # dates, and entries that are not there
-            raise TypeError
-        given, array = array, np.asarray(array, dtype=float)
+        array = np.asarray(given, dtype=float)
+        fits = given.dtype.kind != "O" or not ((array == 0) & (given != 0)).any()
     except OverflowError:
-        raise DomainError(f"{name} must be of a size that a floating-point number can have") from None
-    except RuntimeError as error:  # a list of tensors that are part of a graph: torch says what to do
+        fits = False
+    except RuntimeError as error:  # a tensor that is part of a graph: torch says what to do
         raise DomainError(f"{name} must be a number that is given: {str(error).splitlines()[0]}") from None
     except (TypeError, ValueError):
         raise DomainError(f"{name} must be a number or a rectangular list of numbers; got {value!r}") from None
+    if not fits:
+        raise DomainError(f"{name} must be of a size that a floating-point number can have")
     if array.size == 0:
         raise DomainError(f"{name} must hold at least one number; got an empty list")
     if np.isnan(array).any():
         raise DomainError(f"{name} must be a number; got NaN")
     if given.dtype.kind in "iuO" and (said := next(filter(None, map(_changed, given.flat)), "")):
         raise DomainError(f"{name} must be {said}")
-    if given.dtype.kind == "O" and np.any((array == 0) & (given != 0)):
-        raise DomainError(f"{name} must be of a size that a floating-point number can have")
     return array
 
 
 def _is_exact(item: Any) -> bool:
     """Whether it is a number that arrays hold as an object: a whole one of many digits, a fraction, a decimal."""
     return isinstance(item, (Rational, Decimal, float)) and not isinstance(item, bool)
-
-
-def _refuse_far_tensor(name: str, value: Any) -> None:
-    """Say what to do with a tensor of torch that NumPy does not read."""
-    if value.requires_grad:
-        raise DomainError(
-            f"{name} is a tensor that needs gradients, which a bound of numbers does not pass on: give "
-            f"{name}.detach().numpy(), or take bound.compile('torch')"
-        )
-    if value.device.type != "cpu":
-        raise DomainError(f"{name} is a tensor on {value.device}: give {name}.cpu().numpy()")
 
 
 def _changed(given: Any) -> str:

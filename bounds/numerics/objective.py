@@ -9,15 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
-from flint import arb, ctx
+from flint import arb
 
 from ..errors import BoundsError
 from ..quantities import CLIENTS, Quantity
 from ..statement import Statement
 from ..vocabulary import clients
-from . import alike
-from .balls import as_float, DOWN, Enclosure, LEVELS, ONE, UP, ZERO
-from .closed import sharpened
+from .balls import as_float, DOWN, Enclosure, Jet, LEVELS, ONE, UP, ZERO
 from .evaluate import evaluator_of
 from .tape import Tape
 
@@ -54,8 +52,7 @@ class Objective:
 
     def __init__(self, bound: Statement, over: Quantity, given: Mapping[str, list[float]], width: int) -> None:
         self.bound, self.over, self.whole = bound, over, over.card.domain.whole
-        self.tape, self.forms = _tape(bound, over)
-        self.enclosure = Enclosure(self.tape, given, width)
+        self.enclosure = Enclosure(_tape(bound, over), given, width)
         self._limits(given)
 
     def _limits(self, given: Mapping[str, list[float]]) -> None:
@@ -76,13 +73,12 @@ class Objective:
     # ---- enclosures ----
 
     def box(self, low: float, high: float, bits: int = LEVELS[0]) -> Box:
-        with ctx.workprec(bits):
-            found, jets = self.enclosure.run({self.over.name: [(arb(low), arb(high), ONE, ONE)]}, bits)
-            least, most, falls, rises = DOWN, UP, DOWN, UP
-            for ((a, b, p, q),) in found[: self.forms]:  # one sum, written in several ways
-                p, q = (ZERO, ZERO) if p is None else (p, q)
-                least, most, falls, rises = _larger(a, least), _smaller(b, most), _larger(p, falls), _smaller(q, rises)
-        conditions = [truth for members in found[self.forms :] for truth in members]
+        (((value, slope),), *truths), jets = self.enclosure.run(
+            {self.over.name: [Jet((arb(low), arb(high)), (ONE, ONE))]}, bits
+        )
+        least, most = (end if x.is_nan() else x for x, end in zip(value, (DOWN, UP), strict=True))
+        falls, rises = (end if x.is_nan() else x for x, end in zip(slope or (ZERO, ZERO), (DOWN, UP), strict=True))
+        conditions = [truth for members in truths for truth in members]
         inside = not jets.partial and all(sure for sure, _ in conditions)
         outside = jets.empty or any(never for _, never in conditions)
         return Box(least, most, falls, rises, inside, outside, bits)
@@ -103,8 +99,8 @@ class Objective:
 
     def fails(self, x: float) -> list[bool]:
         """For each numeric condition whether it surely fails at a point."""
-        found, _ = self.enclosure.run({self.over.name: [(arb(x), arb(x), ONE, ONE)]}, LEVELS[1])
-        return [any(never for _, never in members) for members in found[self.forms :]]
+        (_, *truths), _ = self.enclosure.run({self.over.name: [Jet((arb(x), arb(x)))]}, LEVELS[1])
+        return [any(never for _, never in members) for members in truths]
 
     def unmet(self) -> list[str]:
         """The words of the numeric conditions that hold nowhere on a grid; of all, if each does somewhere."""
@@ -130,20 +126,12 @@ class Objective:
 
 
 @lru_cache(maxsize=512)
-def _tape(bound: Statement, over: Quantity) -> tuple[Tape, int]:
-    """The bound, written in one or two ways, and its conditions; and in how many ways it is written."""
-    terms = tuple(bound.spelled_terms.values())
-    shorter = sharpened(terms, over)
-    forms = [sp.Add(*terms), *([] if shorter is None else [shorter])]
-    return Tape((*forms, *bound.relations)), len(forms)
-
-
-def _larger(a: Any, b: Any) -> Any:
-    return b if a.is_nan() else a if b is DOWN else a.max(b)
-
-
-def _smaller(a: Any, b: Any) -> Any:
-    return b if a.is_nan() else a if b is UP else a.min(b)
+def _tape(bound: Statement, over: Quantity) -> Tape:
+    """The bound, with denominators factored, which shows poles where they are, and its conditions."""
+    total = sp.Add(*bound.spelled_terms.values())
+    below = [p for p in total.atoms(sp.Pow) if p.exp.is_negative and p.base.is_Add and p.base.count(over) > 1]
+    factored = {p: sp.factor(p.base) ** p.exp for p in below if p.base.is_polynomial(over)}
+    return Tape((total.xreplace(factored), *bound.relations))
 
 
 def centre(low: float, high: float) -> float:
@@ -161,30 +149,21 @@ class Objectives:
     """The same function at every point of a sweep of the other quantities."""
 
     def __init__(self, bound: Statement, over: Quantity, values: Mapping[str, Any]) -> None:
-        if alike.applies(bound, values):
-            values = evaluator_of(bound).for_special(values, over.name)
-            bound = evaluator_of(bound).special.bound
-        self.bound, self.over, self.evaluator = bound, over, evaluator_of(bound)
-        if not self.evaluator.shared_target:
+        self.given = evaluator_of(bound).given(values, free=over.name)
+        self.bound = bound = self.given.bound
+        if not self.given.evaluator.shared_target:
             raise BoundsError(f"{bound.name} bounds one number for each of the {bound.axis}, so it has no single value")
         if bound.axis == CLIENTS and over == clients:
             raise BoundsError(f"{bound.name} sums over clients whose values are given; use its equal_clients() form")
-        self.arrays, self.full_shape = self.evaluator.prepare(values, free=over.name)
-        self.shape, self.width = self.full_shape[:-1] if bound.axis else self.full_shape, 1
-        if bound.axis:
-            self.width = self.full_shape[-1]
-        self.each = [Objective(bound, over, given, self.width) for given in self._given()]
-
-    def _given(self) -> list[dict[str, list[float]]]:
-        """What is given at every point of the sweep."""
-        names = [name for name in self.arrays if name != self.over.name]
-        return rows({name: self.arrays[name] for name in names}, self.shape, bool(self.bound.axis))
+        self.over, self.shape = over, self.given.sweep
+        points = [{n: xs for n, xs in point.items() if n != over.name} for point in self.given.points()]
+        self.each = [Objective(bound, over, point, self.given.width) for point in points]
 
     def exact(self, x: np.ndarray) -> np.ndarray:
         """The bound at one number for each point, as a call with these values gives it; NaN stays NaN."""
         there = np.where(np.isfinite(x), x, [one.low for one in self.each]).reshape(self.shape)
-        arrays = {**self.arrays, self.over.name: there[..., None] if self.bound.axis else there}
-        value = np.asarray(self.evaluator._whole.values(arrays, self.full_shape).arrays[0]).reshape(len(self.each))
+        arrays = {**self.given.arrays, self.over.name: there[..., None] if self.bound.axis else there}
+        value = self.given.evaluator.whole.checked(arrays, self.given.shape).values[0].reshape(len(self.each))
         return np.where(np.isfinite(x), value, np.nan)
 
     def stepped(
@@ -208,19 +187,6 @@ class Objectives:
         """One entry for each point in the shape of the sweep; a plain number or word where there is none."""
         array = np.asarray(row)
         return array.reshape(self.shape) if self.shape else array.reshape(-1)[0].item()
-
-
-def rows(arrays: Mapping[str, np.ndarray], sweep: tuple[int, ...], axis: bool) -> list[dict[str, list[float]]]:
-    """For every point of a sweep the numbers by quantity, a list over the axis (which comes last) or of one."""
-    count = int(np.prod(sweep))
-    found: list[dict[str, list[float]]] = [{} for _ in range(count)]
-    for name, array in arrays.items():
-        full = array if axis else array[..., None]
-        single = full.size == full.shape[-1]
-        lists = full.reshape(1, -1) if single else np.broadcast_to(full, (*sweep, full.shape[-1])).reshape(count, -1)
-        for i, given in enumerate(found):
-            given[name] = lists[0 if single else i].tolist()
-    return found
 
 
 def narrow(low: float, high: float, whole: bool) -> bool:

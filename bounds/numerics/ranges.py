@@ -15,10 +15,9 @@ from flint import arb, ctx
 from ..errors import BoundsError
 from ..quantities import Quantity
 from ..statement import Statement
-from . import alike
 from .balls import as_float, Enclosure, Jet, ONE, ZERO
-from .evaluate import evaluator_of
-from .objective import centre, rows
+from .evaluate import evaluator_of, Given
+from .objective import centre
 from .tape import Tape
 
 MOST = 10
@@ -68,10 +67,7 @@ def bound_range(bound: Statement, uncertain: Ends, outside: bool = False, **valu
         if not np.all(np.asarray(low) <= np.asarray(high)):
             raise BoundsError(f"{name}: the ends of an interval must be in order; got {low} > {high}")
     typical = {name: _within(bound.quantity(name), *pair) for name, pair in ends.items()}
-    given = {**values, **typical}
-    if alike.applies(bound, given):
-        given, bound = evaluator_of(bound).for_special(given), evaluator_of(bound).special.bound
-    box = _Uncertain(bound, ends, given, outside)
+    box = _Uncertain(evaluator_of(bound).given({**values, **typical}), ends, outside)
     (low, least), (high, most) = box.lowest(1), box.lowest(-1)
     if low == inf or high == inf:
         raise SilentError(f"{bound.name} is silent on the whole interval: its conditions fail everywhere")
@@ -116,16 +112,14 @@ def _within(q: Quantity, low: Any, high: Any) -> Any:
 class _Uncertain:
     """A bound as a function of its uncertain constants."""
 
-    def __init__(self, bound: Statement, ends: Ends, values: Mapping[str, Any], outside: bool) -> None:
-        arrays, shape = evaluator_of(bound).prepare(values)
-        sweep, width = (shape[:-1], shape[-1]) if bound.axis else (shape, 1)
-        (given,) = rows(arrays, sweep, bool(bound.axis))
+    def __init__(self, values: Given, ends: Ends, outside: bool) -> None:
+        bound, (given,) = values.bound, values.points()
         self.cards = {q.name: q for q in bound._all if q.name in ends}
         relations = () if outside else bound.relations
         limited = [q for q in bound._all if q.card.at_most is not None and {q.name, q.card.at_most.name} <= set(given)]
         sense = [q <= q.card.at_most for q in limited if {q.name, q.card.at_most.name} & set(ends)]  # type: ignore
         tape = Tape((sp.Add(*bound.spelled_terms.values()), *relations, *sense))
-        self.enclosure = Enclosure(tape, {name: xs for name, xs in given.items() if name not in ends}, width)
+        self.enclosure = Enclosure(tape, {name: xs for name, xs in given.items() if name not in ends}, values.width)
         used = set(self.enclosure.free.values())
         self.start: Box = {name: _cut(q, *ends[name]) for name, q in self.cards.items() if name in used}
 
@@ -161,7 +155,7 @@ class _Uncertain:
             ways = {name: _way(self.run(box, moving=name)[0], sign) for name in box}
             box = {name: [_end(pair, ways[name]) for pair in pairs] for name, pairs in box.items()}
             jet, _, _ = self.run(box)
-        lower = jet[0].lower() if sign > 0 else -jet[1].upper()
+        lower = jet.value[0].lower() if sign > 0 else -jet.value[1].upper()
         return (-inf if lower.is_nan() else as_float(lower)), box
 
     def run(self, box: Box, moving: str = "", place: int = 1, bits: int = BITS) -> tuple[Jet, bool, bool]:
@@ -169,8 +163,9 @@ class _Uncertain:
         jets: dict[str, list[Jet]] = {}
         for name, pairs in box.items():
             # The entries of a list move by themselves, so that each has a slope of its own.
-            seed = (None, None) if name != moving else (ONE, ONE) if len(pairs) == 1 else (ZERO, ONE)
-            jets[name] = [(*(_number(self.cards[name], end, place, bits) for end in pair), *seed) for pair in pairs]
+            seed = None if name != moving else (ONE, ONE) if len(pairs) == 1 else (ZERO, ONE)
+            ends = [[_number(self.cards[name], end, place, bits) for end in pair] for pair in pairs]
+            jets[name] = [Jet((low, high), seed) for low, high in ends]
         (values, *truths), domain = self.enclosure.run(jets, bits)
         conditions = [truth for members in truths for truth in members]
         sure = not domain.partial and all(sure for sure, _ in conditions)
@@ -247,13 +242,13 @@ def _end(pair: tuple[float, float], way: int) -> tuple[float, float]:
 
 def _way(jet: Jet, sign: int) -> int:
     """1 where values surely rise with a constant (or do not depend on it), -1 where they fall, else 0."""
-    if jet[2] is None:
+    if jet.slope is None:
         return 1
-    return sign if jet[2] >= 0 else -sign if jet[3] <= 0 else 0
+    return sign if jet.slope[0] >= 0 else -sign if jet.slope[1] <= 0 else 0
 
 
 def _at(found: tuple[Jet, bool, bool], sign: int) -> float:
-    (low, high, *_), _, never = found
+    ((low, high), _), _, never = found
     value = as_float(low / 2 + high / 2)
     return inf if never or isnan(value) else sign * value
 

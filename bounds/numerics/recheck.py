@@ -7,7 +7,7 @@ comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -34,10 +34,11 @@ Block = tuple[Any, ...]
 
 
 class Checked(NamedTuple):
-    """Arrays of values, or one for each relation, and where all relations hold; whether a value is too small for all
-    the digits of a float, and at how many points floating point was left to decide although it may be wrong."""
+    """The values, NaN where a relation fails; where each relation holds, and all do; whether a value is too small for
+    all the digits of a float, and at how many points floating point was left to decide although it may be wrong."""
 
-    arrays: list[np.ndarray]
+    values: list[np.ndarray]
+    met: list[np.ndarray]
     applies: np.ndarray
     tiny: bool = False
     unsettled: int = 0
@@ -60,10 +61,6 @@ class Formulas:
         return Tape((*self.expressions, *self.conditions))
 
     @cached_property
-    def relations(self) -> Tape:
-        return Tape(self.conditions)
-
-    @cached_property
     def value_tape(self) -> Tape:
         return Tape(self.expressions)
 
@@ -72,16 +69,13 @@ class Formulas:
         """One for each relation."""
         return [Tape((relation,)) for relation in self.conditions]
 
-    # ---- plain floats ----
-
     def plain(self, arrays: Arrays, shape: tuple[int, ...]) -> list[np.ndarray]:
         """The values in plain floating point, NaN where a relation fails."""
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
-        floats, tape = Floats(shape[-1] if self.axis else 1), self.joint
         for block, inside in self._blocks(arrays, shape):
-            held = tape.run(floats, inside)
-            found = [held[slot] for slot in tape.outputs]
-            failed = [np.logical_not(self._all(relation)) for relation in found[len(outs) :]]
+            held = self.joint.run(Floats(shape[-1] if self.axis else 1), inside)
+            found = [held[slot] for slot in self.joint.outputs]
+            failed = [np.logical_not(self._along(np.all, relation)) for relation in found[len(outs) :]]
             for out, value in zip(outs, found, strict=False):
                 place = self._axis_first(out, shape)[block]
                 place[...] = value
@@ -89,115 +83,87 @@ class Formulas:
                     np.copyto(place, np.nan, where=where)
         return outs
 
-    # ---- checked ----
-
-    def values(
-        self, arrays: Arrays, shape: tuple[int, ...], masked: bool = True, wanted: np.ndarray | None = None
-    ) -> Checked:
-        """The values, NaN where a relation fails unless ``masked`` is off; nothing is computed again where not
-        ``wanted``."""
+    def checked(self, arrays: Arrays, shape: tuple[int, ...], wanted: np.ndarray | None = None) -> Checked:
+        """Values and relations, as ``balls`` decide them where floats may be wrong; no value is computed again where it
+        is not ``wanted``."""
         outs = [np.empty(self._shape(shape, self.keeps_axis)) for _ in self.expressions]
-        near = np.zeros(self._shape(shape), dtype=bool)
-        met, left = self._run(self.joint if masked else self.value_tape, arrays, shape, outs, near, masked)
+        met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions]
+        near, open_ = np.zeros(self._shape(shape), dtype=bool), [np.zeros_like(holds) for holds in met]
+        for block, inside in self._blocks(arrays, shape):
+
+            def put(whole: np.ndarray, part: Any, block: Block = block) -> None:
+                self._axis_first(whole, shape)[block] = part
+
+            given = {
+                q.name: Approximate(inside[q.name], 0.0 if q.card.domain.whole else ROUNDING)
+                for q in self.joint.leaves.values()
+            }
+            held = self.joint.run(Approximations(shape[-1] if self.axis else 1), given)
+            found = [held[slot] for slot in self.joint.outputs]
+            doubt: Any = False
+            for out, number in zip(outs, found, strict=False):
+                put(out, number.value)
+                if not number.worst <= CLOSE:
+                    doubt = doubt | self._along(np.any, ~(np.asarray(number.error) <= CLOSE))
+            put(near, doubt)
+            for holds, unclear, truth in zip(met, open_, found[len(outs) :], strict=True):
+                put(holds, self._along(np.all, truth.holds))
+                put(unclear, self._along(np.any, truth.open))
+        left, tiny = 0, False
+        for holds, unclear, tape in zip(met, open_, self.tapes, strict=True):
+            if unclear.any():
+                points, (truths,), more = self._answers(
+                    tape, unclear, arrays, shape, lambda point: [[all(point.holds())]]
+                )
+                holds.reshape(-1, 1)[points] = truths
+                left += more
         applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
-        tiny = False
+        near = near & applies if wanted is None else near & applies & wanted
         if near.any():
-            points = np.flatnonzero(near & applies if wanted is None else near & applies & wanted)
-            tiny, more = self._again(outs, points, arrays, shape)
+            points, answers, more = self._answers(self.value_tape, near, arrays, shape, Point.values)
+            for out, numbers in zip(outs, answers, strict=True):
+                out.reshape(-1, out.shape[-1] if self.axis else 1)[points] = numbers
+                tiny |= bool(((numbers != 0) & (np.abs(numbers) < TINY)).any())
             left += more
         if met:
             for out in outs:
                 np.copyto(out, np.nan, where=~applies)
-        return Checked(outs, applies, tiny, left)
+        return Checked(outs, met, applies, tiny, left)
 
-    def met(self, arrays: Arrays, shape: tuple[int, ...]) -> Checked:
-        """Where each relation holds, as ``balls`` decides it."""
-        met, left = self._run(self.relations, arrays, shape, [], np.zeros(0), bool(self.conditions))
-        applies = np.logical_and.reduce(met) if met else np.ones(self._shape(shape), dtype=bool)
-        return Checked(met, applies, unsettled=left)
-
-    def _run(
-        self, tape: Tape, arrays: Arrays, shape: tuple[int, ...], outs: list[np.ndarray], near: np.ndarray, judged: bool
-    ) -> tuple[list[np.ndarray], int]:
-        """Fill in values and where they may be wrong; where each relation holds, and how many points were given up."""
-        met = [np.empty(self._shape(shape), dtype=bool) for _ in self.conditions * judged]
-        open_ = [np.zeros(self._shape(shape), dtype=bool) for _ in met]
-        width = shape[-1] if self.axis else 1
-        for block, inside in self._blocks(arrays, shape):
-            given = {
-                q.name: Approximate(inside[q.name], 0.0 if q.card.domain.whole else ROUNDING)
-                for q in tape.leaves.values()
-            }
-            held = tape.run(Approximations(width), given)
-            found = [held[slot] for slot in tape.outputs]
-            for out, number in zip(outs, found, strict=False):
-                self._axis_first(out, shape)[block] = number.value
-                if not number.worst <= CLOSE:
-                    doubt = self._axis_first(near, shape)[block]
-                    doubt |= self._any(~(np.asarray(number.error) <= CLOSE))
-            for holds, doubt, truth in zip(met, open_, found[len(outs) :], strict=True):
-                self._axis_first(holds, shape)[block] = self._all(truth.holds)
-                if truth.open is not False:
-                    self._axis_first(doubt, shape)[block] = self._any(truth.open)
-        left = 0
-        for holds, doubt, relation in zip(met, open_, self.tapes * judged, strict=True):
-            if doubt.any():
-                points = np.flatnonzero(doubt)
-                rows, back, looked_at = self._distinct(relation, arrays, shape, points)
-                if rows:
-                    answers = np.array([all(Point(relation, row, width).holds()) for row in rows])
-                    holds.reshape(-1)[points[:looked_at]] = answers[back]
-                left += len(points) - looked_at
-        return met, left
-
-    def _again(
-        self, outs: list[np.ndarray], points: np.ndarray, arrays: Arrays, shape: tuple[int, ...]
-    ) -> tuple[bool, int]:
-        """Put the values at some points right; whether one is tiny, and how many points were left as they are."""
-        if not points.size:
-            return False, 0
-        width = shape[-1] if self.axis else 1
-        rows, back, looked_at = self._distinct(self.value_tape, arrays, shape, points)
-        found = [Point(self.value_tape, row, width).values() for row in rows]
-        for k, out in enumerate(outs if found else []):
-            flat = out.reshape(-1, out.shape[-1] if self.axis else 1)
-            flat[points[:looked_at]] = np.array([f[k] for f in found])[back]
-        tiny = any(0 < abs(x) < TINY for f in found for members in f for x in members)
-        return tiny, len(points) - looked_at
+    def _answers(
+        self, tape: Tape, doubt: np.ndarray, arrays: Arrays, shape: tuple[int, ...], ask: Callable[[Point], Any]
+    ) -> tuple[np.ndarray, list[np.ndarray], int]:
+        """The points in doubt that are looked at, what ``balls`` say of every output there, and how many are left."""
+        points = np.flatnonzero(doubt)
+        rows, back = self._distinct(tape, arrays, shape, points)
+        answers = [ask(Point(tape, row, shape[-1] if self.axis else 1)) for row in rows]
+        found = [np.array(column)[back] for column in zip(*answers, strict=True)]
+        return points[: len(back)], found, len(points) - len(back)
 
     # ---- blocks and points ----
 
-    def _all(self, relation: Any) -> Any:
-        return relation.all(axis=0, keepdims=True) if self.axis and np.ndim(relation) else relation
-
-    def _any(self, doubt: Any) -> Any:
-        return doubt.any(axis=0, keepdims=True) if self.axis and np.ndim(doubt) else doubt
+    def _along(self, reduction: Any, truth: Any) -> Any:
+        """What is true of all, or of any, along the axis of reductions."""
+        return reduction(truth, axis=0, keepdims=True) if self.axis and np.ndim(truth) else truth
 
     def _distinct(
         self, tape: Tape, arrays: Arrays, shape: tuple[int, ...], points: np.ndarray
-    ) -> tuple[list[dict[str, list[float]]], np.ndarray, int]:
-        """The different points among the first ``MOST`` ones, for each of these which one it is, and their number."""
-        lead = shape[:-1] if self.axis else shape
-        names = [q.name for q in tape.leaves.values()]
-        columns = sum(np.shape(arrays[name])[-1] if self.axis else 1 for name in names)
-        points = points[: max(1, NUMBERS // max(1, columns))]
-        parts = []
-        for name in names:
-            full = np.asarray(arrays[name]) if self.axis else np.asarray(arrays[name])[..., None]
-            full = full.reshape((1,) * (len(lead) + 1 - full.ndim) + full.shape)
-            places = np.unravel_index(points, lead) if lead else ()
-            index = tuple(np.where(n == 1, 0, place) for n, place in zip(full.shape[:-1], places, strict=True))
-            parts.append(np.broadcast_to(full[index].reshape(-1, full.shape[-1]), (len(points), full.shape[-1])))
-        table = np.concatenate(parts, axis=1) if parts else np.zeros((len(points), 0))
+    ) -> tuple[list[dict[str, list[float]]], np.ndarray]:
+        """The different points among the first ``MOST`` ones, and for each of these which one it is."""
+        lead = (shape[:-1] if self.axis else shape) or (1,)
+        held = {q.name: np.asarray(arrays[q.name]) for q in tape.leaves.values()}
+        lists = {name: a if self.axis else a[..., None] for name, a in held.items()}
+        points = points[: max(1, NUMBERS // max(1, sum(a.shape[-1] for a in lists.values())))]
+        places = np.unravel_index(points, lead)
+        parts = [np.broadcast_to(a, (*lead, a.shape[-1]))[places] for a in lists.values()]
+        table = np.concatenate([np.zeros((len(points), 0)), *parts], axis=1)
         different, back = np.unique(table, axis=0, return_inverse=True)
         if len(different) > MOST:
-            table = table[:MOST]
-            different, back = np.unique(table, axis=0, return_inverse=True)
+            different, back = np.unique(table[:MOST], axis=0, return_inverse=True)
         cuts = np.cumsum([part.shape[1] for part in parts])[:-1]
-        rows = [
-            dict(zip(names, (list(map(float, part)) for part in np.split(row, cuts)), strict=True)) for row in different
-        ]
-        return rows, back.reshape(-1), len(table)
+        return [
+            {name: part.tolist() for name, part in zip(lists, np.split(row, cuts), strict=True)} for row in different
+        ], back.reshape(-1)
 
     def _shape(self, shape: tuple[int, ...], keeps_axis: bool = False) -> tuple[int, ...]:
         return (*shape[:-1], 1) if self.axis and not keeps_axis else shape

@@ -14,10 +14,8 @@ from flint import arb
 from ..quantities import Quantity
 from ..statement import Statement
 from ..vocabulary import client_weight
-from . import alike
 from .balls import as_float, Enclosure, Jet, LEVELS
 from .evaluate import evaluator_of
-from .objective import rows
 from .tape import Tape
 
 SHARP = 1e-6
@@ -33,22 +31,19 @@ def elasticities(bound: Statement, values: Mapping[str, Any]) -> dict[str, Any]:
     theorem is silent, where the bound is 0, and where no derivative is defined: at a kink of a maximum, and in
     quantities inside a rounding to whole numbers. Entries have the shape of the bound's value.
     """
-    if alike.applies(bound, values):
-        return elasticities(evaluator_of(bound).special.bound, evaluator_of(bound).for_special(values))
-    arrays, shape = evaluator_of(bound).prepare(values)
-    sweep, width = (shape[:-1], shape[-1]) if bound.axis else (shape, 1)
-    silent = ~np.asarray(evaluator_of(bound).holds(values)).reshape(-1)
-    points = rows(arrays, sweep, bool(bound.axis))
+    given = evaluator_of(bound).given(values)
+    bound, points = given.bound, given.points()
+    silent = ~np.asarray(given.holds()).reshape(-1)
     keeps = bool(bound.axis and bound.target.card.axis)
     result = {}
     for q in bound._all:
         if q == client_weight:
             continue
         found = [
-            [nan] if quiet else _elasticity(bound, q, given, width) for given, quiet in zip(points, silent, strict=True)
+            [nan] if quiet else _elasticity(bound, q, at, given.width) for at, quiet in zip(points, silent, strict=True)
         ]
-        out = np.array([row * width if keeps and len(row) == 1 else row for row in found])
-        out = out.reshape(shape if keeps else sweep)
+        out = np.array([row * given.width if keeps and len(row) == 1 else row for row in found])
+        out = out.reshape(given.shape if keeps else given.sweep)
         result[q.name] = out if out.ndim else out.item()
     return result
 
@@ -69,14 +64,15 @@ def _elasticity(bound: Statement, q: Quantity, given: Mapping[str, list[float]],
         return [nan if q in rounded else 0.0]
     at = [arb(x) for x in given[q.name]]
     enclosure = Enclosure(tape, {name: numbers for name, numbers in given.items() if name != q.name}, width)
-    (found,), jets = enclosure.run({q.name: [(x, x, x, x) for x in at]}, LEVELS[1])
+    (found,), jets = enclosure.run({q.name: [Jet((x, x), (x, x)) for x in at]}, LEVELS[1])
     return [nan if jets.empty else _ratio(jet) for jet in found]
 
 
 def _ratio(jet: Jet) -> float:
-    low, high, falls, rises = jet
-    if falls is None:
+    low, high = jet.value
+    if jet.slope is None:
         return nan if low.is_zero() else 0.0
+    falls, rises = jet.slope
     if not (high - low).upper() <= SHARP * abs(low) or low.is_zero():
         return nan
     room, slope = (rises - falls).upper(), (falls + rises) / 2

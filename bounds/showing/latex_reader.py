@@ -9,7 +9,7 @@ Only what SymPy and the papers' letters print is understood.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import Any
 
 from ..errors import DeclarationError
 
@@ -38,64 +38,17 @@ PRIME = "′"
 class LatexReader:
     """Reads tokens from left to right; every method leaves off behind what it has read.
 
-    What is read is handed to the methods of the first part, which a notation defines.
+    What is read is handed to the ``writer``, an object with a ``notation``'s name and with methods that write text:
+    ``joined`` (atoms after one another), ``group`` (what stood in braces), ``number``, ``letter`` (perhaps upright),
+    ``operator``, ``fence`` (a bracket or bar, empty for the invisible one, perhaps stretchy), ``words`` (plain ``text``
+    or a name), ``space``, ``scripted`` (an atom with what stands below and above it, each perhaps empty; ``tall`` ones
+    have it under them), ``fraction``, ``root``, ``named`` (a term over its name) and ``accented``.
     """
 
-    notation = ""
-
-    def __init__(self, latex: str) -> None:
-        self.latex = latex
+    def __init__(self, latex: str, writer: Any) -> None:
+        self.latex, self.writer = latex, writer
         self.tokens = [(t.group(), t.start()) for t in TOKEN.finditer(latex)]
         self.at = 0
-
-    # ---- what a notation says ----
-
-    def joined(self, parts: Sequence[str]) -> str:
-        """Atoms after one another."""
-        raise NotImplementedError
-
-    def group(self, inside: str) -> str:
-        """What stood in braces."""
-        raise NotImplementedError
-
-    def number(self, digits: str) -> str:
-        raise NotImplementedError
-
-    def letter(self, sign: str, upright: bool = False) -> str:
-        raise NotImplementedError
-
-    def operator(self, sign: str) -> str:
-        raise NotImplementedError
-
-    def fence(self, sign: str, stretchy: bool) -> str:
-        """A bracket or a norm's bar; empty for the invisible one."""
-        raise NotImplementedError
-
-    def words(self, said: str, text: bool) -> str:
-        """Plain words (``text``) or the name of a quantity or a function."""
-        raise NotImplementedError
-
-    def space(self, name: str) -> str:
-        raise NotImplementedError
-
-    def scripted(self, atom: str, below: str, above: str, tall: bool) -> str:
-        """An atom with what stands below and above it, each perhaps empty; ``tall`` ones have it under them."""
-        raise NotImplementedError
-
-    def fraction(self, above: str, below: str) -> str:
-        raise NotImplementedError
-
-    def root(self, inside: str, index: str) -> str:
-        raise NotImplementedError
-
-    def named(self, body: str, name: str) -> str:
-        """A term over its name."""
-        raise NotImplementedError
-
-    def accented(self, body: str, accent: str) -> str:
-        raise NotImplementedError
-
-    # ---- how it is read ----
 
     def row(self, end: str = "") -> str:
         """Everything up to ``end``, which is read as well."""
@@ -103,11 +56,11 @@ class LatexReader:
         while self.at < len(self.tokens):
             if self._peek() == end:
                 self.at += 1
-                return self.joined(parts)
+                return self.writer.joined(parts)
             parts.append(self._scripted())
         if end:
-            raise DeclarationError(f"no {self.notation} for LaTeX that lacks {end}: {self.latex}")
-        return self.joined(parts)
+            raise DeclarationError(f"no {self.writer.notation} for LaTeX that lacks {end}: {self.latex}")
+        return self.writer.joined(parts)
 
     def _peek(self) -> str:
         return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
@@ -124,72 +77,72 @@ class LatexReader:
         scripts: dict[str, str] = {}
         while self._peek() in ("_", "^", "'"):
             mark = self._take()
-            scripts["^" if mark == "'" else mark] = self.operator(PRIME) if mark == "'" else self._group()
+            scripts["^" if mark == "'" else mark] = self.writer.operator(PRIME) if mark == "'" else self._group()
         if not scripts:
             return atom
-        return self.scripted(atom, scripts.get("_", ""), scripts.get("^", ""), tall)
+        return self.writer.scripted(atom, scripts.get("_", ""), scripts.get("^", ""), tall)
 
     def _group(self) -> str:
         """The argument of a command: a group in braces, or one atom."""
         if self._peek() != "{":
             return self._atom()
         self.at += 1
-        return self.group(self.row("}"))
+        return self.writer.group(self.row("}"))
 
     def _atom(self) -> str:
         token = self._take()
         if token.startswith("\\"):
             return self._command(token[1:])
         if token == "{":
-            return self.group(self.row("}"))
+            return self.writer.group(self.row("}"))
         if token[:1].isdigit():
-            return self.number(token)
+            return self.writer.number(token)
         if token.isalpha():
-            return self.letter(token)
+            return self.writer.letter(token)
         if token and token in "()[]|":
-            return self.fence(token, stretchy=False)
+            return self.writer.fence(token, stretchy=False)
         if token and token in "+-*/=<>,:;!":
-            return self.operator(token)
+            return self.writer.operator(token)
         raise self._refused(token)
 
     def _command(self, name: str) -> str:
         if name in LETTERS:
-            return self.letter(LETTERS[name])
+            return self.writer.letter(LETTERS[name])
         if name in FENCES:
-            return self.fence(FENCES[name], stretchy=False)
+            return self.writer.fence(FENCES[name], stretchy=False)
         if name in SIGNS:
-            return self.operator(SIGNS[name])
+            return self.writer.operator(SIGNS[name])
         if name in FUNCTIONS:
-            return self.words(name, text=False)
+            return self.writer.words(name, text=False)
         if name in SPACES:
-            return self.space(name)
+            return self.writer.space(name)
         if name == "frac":
-            return self.fraction(self._group(), self._group())
+            return self.writer.fraction(self._group(), self._group())
         if name == "sqrt":
             return self._root()
         if name == "left":
             opening = self._fence()
-            return self.group(self.joined([opening, self.row(r"\right"), self._fence()]))
+            return self.writer.group(self.writer.joined([opening, self.row(r"\right"), self._fence()]))
         if name == "underset":
             below = self._group()
-            return self.named(self._group(), below)
+            return self.writer.named(self._group(), below)
         if name in ACCENTS:
-            return self.accented(self._group(), name)
+            return self.writer.accented(self._group(), name)
         if name in ("text", "mathrm", "operatorname", *VARIANTS):
             return self._words(name)
         raise self._refused(f"\\{name}")
 
     def _root(self) -> str:
         if self._peek() != "[":
-            return self.root(self._group(), "")
+            return self.writer.root(self._group(), "")
         self.at += 1
         index = self.row("]")
-        return self.root(self._group(), index)
+        return self.writer.root(self._group(), index)
 
     def _fence(self) -> str:
         token = self._take()
         sign = FENCES.get(token[1:], token[1:]) if token.startswith("\\") else token
-        return self.fence("" if sign == "." else sign, stretchy=True)
+        return self.writer.fence("" if sign == "." else sign, stretchy=True)
 
     def _words(self, name: str) -> str:
         """A group of plain letters, with its spaces."""
@@ -201,10 +154,10 @@ class LatexReader:
                 raise self._refused(f"\\{name}")
         said = self.latex[start : self.tokens[self.at - 1][1]]
         if name not in VARIANTS:
-            return self.words(said, text=name == "text")
+            return self.writer.words(said, text=name == "text")
         if said not in VARIANTS[name]:
             raise self._refused(f"\\{name}{{{said}}}")
-        return self.letter(VARIANTS[name][said], upright=True)
+        return self.writer.letter(VARIANTS[name][said], upright=True)
 
     def _refused(self, what: str) -> DeclarationError:
-        return DeclarationError(f"there is no {self.notation} for {what}, in {self.latex}")
+        return DeclarationError(f"there is no {self.writer.notation} for {what}, in {self.latex}")

@@ -25,7 +25,7 @@ SPACES = re.compile(r"\s+")
 def in_unicode(latex: str) -> str:
     r"""One line: ``\mathbb{E}\|\nabla F\|^2`` is ``𝔼‖∇F‖²``; LaTeX that cannot be read stays as it is."""
     try:
-        return _Line(latex).row().strip()
+        return LatexReader(latex, _Line()).row().strip()
     except DeclarationError:
         return latex
 
@@ -52,7 +52,7 @@ def _held(text: str, around: str = "{}") -> str:
     return text if len(text) == 1 or (text.isascii() and text.isalnum()) else f"{around[0]}{text}{around[1]}"
 
 
-class _Line(LatexReader):
+class _Line:
     notation = "Unicode"
 
     def joined(self, parts: Sequence[str]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from dis import opmap
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TYPE_CHECKING, TypeVar
@@ -15,12 +15,27 @@ from zlib import crc32
 
 from ..errors import BoundsError, said, unknown, UnknownNameError
 from .files import content, MOST_SOURCE
-from .process import loading
 
 if TYPE_CHECKING:
     from ..core import Bound
 
 Kind = TypeVar("Kind")
+ALONE = threading.Event()
+"""Set where the process is the command's own."""
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Modules are loaded here, and stay: looking for garbage among them, now and later, is a tenth of a short run."""
+    looking = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if ALONE.is_set():  # in a process that is not ours there may be garbage, which would stay too
+            gc.freeze()
+        if looking:
+            gc.enable()
 
 
 def load(name: str) -> Bound:
@@ -118,17 +133,6 @@ def said_with_place(error: BaseException, quiet: tuple[type[BaseException], ...]
     return " ".join([f"{place}:"] * bool(place) + words.split())
 
 
-def left_running() -> str:
-    """Where in a user's file a thread still runs that Python waits for, as ``path, line n``; empty if none does."""
-    files = {str(path) for path in files_run()}
-    waited_for = {t.ident for t in threading.enumerate() if not t.daemon and t is not threading.main_thread()}
-    for ident, top in sys._current_frames().items():
-        for frame, line in traceback.walk_stack(top) if ident in waited_for else ():
-            if str(Path(frame.f_code.co_filename).absolute()) in files:
-                return f"{frame.f_code.co_filename}, line {line}"
-    return ""
-
-
 @contextmanager
 def _failures_as_lines(path: Path) -> Iterator[None]:
     """Whatever goes wrong while the file runs, as one line with the place in it."""
@@ -138,25 +142,10 @@ def _failures_as_lines(path: Path) -> Iterator[None]:
         place = f", line {error.lineno}" if error.lineno else ""  # none where the file is no text at all
         raise BoundsError(f"{error.filename or path}{place}: {error.msg}") from None
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) and not _on_purpose(error):
+        if isinstance(error, KeyboardInterrupt):
             raise
         words = str(error) if isinstance(error, BoundsError) else said(error)
         raise BoundsError(f"{path}, line {_line(error, path)}: {words}") from None
-
-
-def by_ctrl_c(error: BaseException) -> bool:
-    """Whether it is a ``KeyboardInterrupt`` that no ``raise`` in a user's file, or in a neighbour of it, made."""
-    frames = [*traceback.walk_tb(error.__traceback__)][-1:]
-    theirs = any(str(Path(frame.f_code.co_filename).absolute()) in _files_of_users() for frame, _ in frames)
-    return isinstance(error, KeyboardInterrupt) and not (theirs and _on_purpose(error))
-
-
-def _on_purpose(error: BaseException) -> bool:
-    """Whether the innermost instruction is a ``raise``; signals are heard at calls and jumps."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    return last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
 
 
 def _line(error: BaseException, path: Path) -> int:

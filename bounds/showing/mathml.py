@@ -14,20 +14,20 @@ TYPED = {"-": "−", "*": "∗"}
 
 def mathml(latex: str) -> str:
     """A ``<math>`` element that shows ``latex``; ``DeclarationError`` for a command that is not known."""
-    return f"<math display=block>{_MathML(latex).row()}</math>"
+    return f"<math display=block>{LatexReader(latex, _MathML()).row()}</math>"
 
 
 def displayed(latex: str) -> str:
     """The same for a part of a formula, as tall as in a line of its own."""
-    return f'<math displaystyle="true">{_MathML(latex).row()}</math>'
+    return f'<math displaystyle="true">{LatexReader(latex, _MathML()).row()}</math>'
 
 
 def inline(latex: str) -> str:
     """The same for a letter within a line."""
-    return f"<math>{_MathML(latex).row()}</math>"
+    return f"<math>{LatexReader(latex, _MathML()).row()}</math>"
 
 
-class _MathML(LatexReader):
+class _MathML:
     notation = "MathML"
 
     def joined(self, parts: Sequence[str]) -> str:

@@ -40,20 +40,10 @@ class _Roots:
 
 
 class _Words(_Roots, StrPrinter):
-    def _print_ClientMean(self, expr: sp.Function) -> str:
-        return f"E_k[{self._print(expr.args[0])}]"
+    def _reduction(self, expr: AxisReduction) -> str:
+        return f"{expr.word}[{self._print(expr.args[0])}]"
 
-    def _print_ClientSum(self, expr: sp.Function) -> str:
-        return f"sum_k[{self._print(expr.args[0])}]"
-
-    def _print_ClientMax(self, expr: sp.Function) -> str:
-        return f"max_k[{self._print(expr.args[0])}]"
-
-    def _print_ClassSum(self, expr: sp.Function) -> str:
-        return f"sum_c[{self._print(expr.args[0])}]"
-
-    def _print_ClassMax(self, expr: sp.Function) -> str:
-        return f"max_c[{self._print(expr.args[0])}]"
+    _print_ClientMean = _print_ClientSum = _print_ClientMax = _print_ClassSum = _print_ClassMax = _reduction
 
 
 class _Signs(_Roots, StrPrinter):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import gc
 import os
 import select
 import signal
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +17,7 @@ from typing import Any
 from ..errors import BoundsError, NoMinimumError, NoSolutionError, said, shortened
 from .extras import to_install
 from .files import inputs_kept
+from .loading import ALONE, place_in_files
 from .spelling import spelled
 from .terminal import folded, on_terminal, Terminal
 
@@ -36,13 +35,13 @@ MOST_SHOWN = 2000
 def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
     """The exit status of ``run``, whatever it raises; where it runs ``alone``, the process is set up for it."""
     if alone:
-        _ALONE.set()
+        ALONE.set()
         _set_up()
     with _warnings_as_lines() as numeric, inputs_kept():
         try:
             status = run()
         except KeyboardInterrupt as error:
-            status = _of_file(error) or _interrupted(alone, str(error))
+            status = _interrupted(alone, str(error))
         except BaseException as error:
             if _of_interrupt(error):
                 return _flushed(_interrupted(alone, ""))
@@ -50,27 +49,7 @@ def guarded(run: Callable[[], int], *, alone: bool = False) -> int:
         status = _flushed(status)
         if status in (FINE, FINDING):  # beside an error they would be a second line on the same matter
             remark(numeric)
-        if alone:
-            _say_who_is_waited_for()
         return status
-
-
-_ALONE = threading.Event()
-"""Set where the process is the command's own."""
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """Modules are loaded here, and stay: looking for garbage among them, now and later, is a tenth of a short run."""
-    looking = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if _ALONE.is_set():  # in a process that is not ours there may be garbage, which would stay too
-            gc.freeze()
-        if looking:
-            gc.enable()
 
 
 def remark(lines: Iterable[str]) -> None:
@@ -98,13 +77,8 @@ def _judged(error: BaseException) -> int:
 
 
 def _of_file(error: BaseException) -> int:
-    """An error inside a file of the user, which is named; 0 where there is none, or where it was Ctrl-C in there."""
-    if f"{__package__}.loading" not in sys.modules:  # no file has been run, and loading takes time
-        return 0
-    from .loading import by_ctrl_c, place_in_files
-
-    place = place_in_files(error)
-    if not place or by_ctrl_c(error):
+    """An error inside a file of the user, which is named; 0 where there is none."""
+    if not (place := place_in_files(error)):
         return 0
     remark([f"{place}: {said(error)}"])
     return MISTAKE
@@ -158,13 +132,10 @@ def _place(error: BaseException) -> str:
 
 
 def _of_interrupt(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind it: extension modules that are interrupted while they load raise errors of their own.
-
-    An error that is said to be the user's is: a file may raise ``KeyboardInterrupt`` on purpose.
-    """
+    """Whether Ctrl-C is behind it: extension modules that are interrupted while they load raise errors of their own."""
     while error is not None and not isinstance(error, (KeyboardInterrupt, BoundsError)):
         error = error.__cause__ or error.__context__
-    return isinstance(error, KeyboardInterrupt) and not _of_file(error)
+    return isinstance(error, KeyboardInterrupt)
 
 
 def _interrupted(alone: bool, words: str) -> int:
@@ -187,17 +158,6 @@ def _terminated(number: int, frame: Any) -> None:
     signal.default_int_handler(number, frame)
 
 
-def _say_who_is_waited_for() -> None:
-    """The thread of a user's file that still runs: Python waits for it, and Ctrl-C then ends it without a word."""
-    if f"{__package__}.loading" not in sys.modules:
-        return
-    from .loading import left_running
-
-    if place := left_running():
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        remark([f"{place}: a thread still runs there, and the command ends with it; Ctrl-C ends both"])
-
-
 # ---- streams and warnings ----
 
 
@@ -213,26 +173,10 @@ def _set_up() -> None:
             stream.reconfigure(errors="fedbounds.plain")
         if stream is not None and (name == "stderr" or on_terminal(stream)):
             setattr(sys, name, Terminal(stream))
-    before = sys.unraisablehook
-
-    def unraisable(lost: Any) -> None:
-        if lost.exc_type is KeyboardInterrupt:  # it came while an object was disposed of: again, a moment later
-            threading.Timer(0.05, _again).start()
-        else:
-            before(lost)
-
-    sys.unraisablehook = unraisable
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so a shell script starts what it puts into the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
-
-
-def _again() -> None:
-    """Ctrl-C once more, unless it was heard after all: a second one would end the process without a word."""
-    main = threading.main_thread().ident
-    if main is not None and signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
-        signal.pthread_kill(main, signal.SIGINT)
 
 
 def _spelled_out(error: UnicodeError) -> tuple[str, int]:

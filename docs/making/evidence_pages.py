@@ -9,7 +9,8 @@ from bounds.catalog import BOUNDS
 from bounds.classes import ClassOf, unlike
 from bounds.core import Bound
 from bounds.papers import Paper, PAPERS
-from bounds.scenario import KNOBS, METHODS, Scenario
+from bounds.scenario import Scenario
+from bounds.ties import KNOBS, METHODS
 from paper_checks.runs.can import can
 from paper_checks.runs.words import ATOMS, CURVES, EXACT, QUADRATICS, RUNS, WORST
 from paper_checks.validation import VALIDATIONS

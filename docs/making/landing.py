@@ -11,17 +11,16 @@ from paper_checks.audit.running import REVIEWS
 
 from . import claim_pages, committed
 from .figure_pages import MADE, shelf_of
-from .text import page, plain, table
+from .text import page, table
 
 FINDINGS = 2
 """Of each paper, as many as a first page bears: those that its review puts first."""
-SHOWN = "ours.tightness"
-SHELF = ("ours.worst_cases", "ours.relaxation", "ours.vacuity")
+SHELF = ("ours.tightness", "ours.relaxation", "ours.vacuity")
 
 
 def parts() -> dict[str, str]:
     """The pieces by file; links in them are named from the first page."""
-    return {"counted.md": counted(), "found.md": found(), "picture.md": picture(), "shelf.md": shelf()}
+    return {"counted.md": counted(), "found.md": found(), "shelf.md": shelf()}
 
 
 def counted() -> str:
@@ -59,15 +58,6 @@ def _findings() -> Iterator[str]:
                 entry = committed.entries(key)[name]
                 home = f"reference/claims/{claim_pages.place(name)}"
                 yield f"- {paper.short}: “{entry.words}” [{entry.judged}]({home})"
-
-
-def picture() -> str:
-    """One picture with its title."""
-    title = plain(artefact(SHOWN).title)
-    return page(
-        [f"[![{title}](reference/figures/{SHOWN}.svg)](reference/figures/{SHOWN.replace('.', '/')}.md)"],
-        f"*{title[0].upper()}{title[1:]}: the bound over the exact value, and over a measurement; 1 would be tight.*",
-    )
 
 
 def shelf() -> str:

@@ -24,8 +24,7 @@ OWN = "personal"
 def finetuned(algorithm: Algorithm = fedavg) -> Algorithm:
     """``algorithm`` and FT: a client's own model is the one its last local work ended at, before averaging.
 
-    The server's model is untouched. ``empirics.training.rounds.local_models`` gives the other form, in which every
-    client does one more round of local work from the final server model.
+    The server's model is untouched.
     """
     _impersonal("finetuned", algorithm)
     return replace(algorithm, remember=(*algorithm.remember, Rows(OWN)), personal=OWN)

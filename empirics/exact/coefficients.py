@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..algorithms.state import Exchange, State
 from ..errors import EmpiricsError
 from ..training.setting import Setting
 from ..training.step_sizes import geometric
-from .numbers import Array, exactly, Kind, vectors
+from .numbers import Array, exactly, FLOATS, Kind, vectors
 
 LAST = "last"
 CLOSE = 1e-9
@@ -39,7 +40,6 @@ class Coefficients(NamedTuple):
     times its model plus ``push (J, P + Q)``, with J = 1 if all steps are alike. The server's vectors become ``stays
     (P, P)`` of themselves plus, for every participant, its weight times ``weighed (P, P + Q + 1)`` plus ``added
     (P, P + Q + 1)``; the last column is for where the client ended. Its memory becomes ``keeps (Q, P + Q + 1)``.
-    ``sizes (K)`` are the step sizes.
     """
 
     start: Array
@@ -50,7 +50,6 @@ class Coefficients(NamedTuple):
     weighed: Array
     added: Array
     keeps: Array
-    sizes: Array
 
     def moves_along(self, first: Array) -> bool:
         """Whether a run whose places are all shifted is the same run, shifted; ``first`` is 1 for places.
@@ -208,7 +207,6 @@ class Forms:
         found = (
             work.starts[0, :parts], along[:, parts + 1], along[:, parts], along[:, :parts],
             stays[:, : len(self.server)], (server - lost)[:, :own], (lost - stays)[:, :own], memory[:, :own],
-            work.sizes,
         )  # fmt: skip
         return Coefficients(*(np.asarray(x) for x in found)), exchanges
 
@@ -229,6 +227,13 @@ class Forms:
             memory[LAST][work.rows] = ends
         rows = np.array([rows[0] for rows in memory.values()]).reshape(len(memory), len(self._values) + 1)
         return server, rows, exchanges
+
+
+@lru_cache(maxsize=64)
+def first_round(algorithm: Algorithm, last: bool) -> tuple[Forms, Coefficients]:
+    """In floats, of a method known to do the same whatever the step sizes, the round and the number of clients."""
+    forms = Forms(algorithm, Setting(rounds=1, cohort=1, local_steps=1, step_size=1.0), FLOATS, last=last, trusted=True)
+    return forms, forms.next(1)
 
 
 def _elsewhere(*args: Any, **options: Any) -> Any:

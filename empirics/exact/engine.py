@@ -89,7 +89,10 @@ def exact_run(problem: Quadratics, method: Algorithm, setting: Setting) -> Run:
     )  # fmt: skip
     drawn = _listed(problem, setting) if alone else draw(setting.sampling, setting.cohort, sizes, each[first])
     if forms.exchanges and not drawn.certain:
-        raise EmpiricsError(f"{method} is followed where all clients take part in every round")
+        raise EmpiricsError(
+            f"{method} averages some layers less often than others: it is followed exactly where all clients take part "
+            f"in every round, not {setting.cohort} of {problem.clients}; train such runs instead"
+        )
     return Run(clients, method, setting, drawn, list(each[first]) if unlike else None, of=of, layers=problem.layers)
 
 

@@ -7,7 +7,7 @@ quantities of the vocabulary off them. It works in floats, fractions and digits 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,10 +19,10 @@ from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..sizes import NUMBER, refuse_beyond_memory
 from ..training.setting import Setting
-from .coefficients import Coefficients, Forms
+from .coefficients import first_round, Forms
 from .draws import Draw
 from .numbers import Array, Kind
-from .paths import Clients, Played
+from .paths import Clients, Frame, Played
 from .rounds import after, listed, Round, State
 
 ALL, MEAN, ENDS, LAST_ROUND = "all", "mean", "ends", "last"
@@ -59,7 +59,8 @@ class Run:
     ``shares (G,)`` are what a client's model weighs where all take part (None: all alike). ``looked`` keeps a long run
     short; the raw moments that takes lose digits where a reading is small beside them. ``last``: whether the clients'
     last local models are followed where the method does not remember them. ``trusted``: the method is known to be
-    linear. ``of`` numbers the group of every client, for quantities that clients have one each of.
+    linear; ``fixed``: what it does depends neither on the round nor on step sizes and numbers of clients. ``of``
+    numbers the group of every client, for quantities that clients have one each of.
     """
 
     clients: Clients
@@ -70,6 +71,7 @@ class Run:
     looked: str = ""
     last: bool = True
     trusted: bool = False
+    fixed: bool = False
     wanted: frozenset[str] | None = None
     of: Array | None = None
     layers: Mapping[str, slice] | None = None
@@ -83,6 +85,8 @@ class Run:
     @cached_property
     def _forms(self) -> list[list[Forms]]:
         """One per group whose shares differ, and in each one per layer."""
+        if self.fixed and not self.kind.exact:
+            return [[first_round(self.algorithm, self.last)[0]]]
         names = list(self.layers or {"model": slice(None)})
         many = len(self.shares) if self.shares is not None else 1
         return [
@@ -90,16 +94,24 @@ class Run:
             for _ in range(many)
         ]
 
-    def _next(self) -> list[list[Coefficients]]:
-        total = sum(int(size) for size in self.clients.sizes)
+    def _next(self, round_: int = 0, before: Played | None = None) -> Played:
+        """The next round; what it has in common with the one before it shares."""
+        s, total = self.setting, sum(int(size) for size in self.clients.sizes)
         shares: Sequence[Any] = [None] if self.shares is None else self.shares
-        return [[form.next(total, share) for form in group] for group, share in zip(self._forms, shares, strict=True)]
-
-    def _play(self, coefficients: Sequence[Sequence[Coefficients]]) -> Played:
+        if self.fixed and not self.kind.exact:
+            coefficients = [[first_round(self.algorithm, self.last)[1]]]
+            sizes = self.kind.array(s.sizes(round_, s.step_size, s.steps))
+        else:
+            sizes = self._forms[0][0].plan()[1]
+            coefficients = [
+                [f.next(total, share) for f in group] for group, share in zip(self._forms, shares, strict=True)
+            ]
+        if before is not None and _same(coefficients, before.frame.coefficients):
+            same = len(sizes) == len(before.sizes) and bool((sizes == before.sizes).all())
+            return before if same else replace(before, sizes=sizes)
         draw = self.draw.everyone() if self.algorithm.everyone else self.draw
-        s = self.setting
-        memory = self._forms[0][0].memory
-        return Played(self.clients, coefficients, draw, memory, s.momentum, s.nesterov, s.weight_decay)
+        frame = Frame(self.clients, coefficients, draw, self._forms[0][0].memory)
+        return Played(frame, sizes, s.momentum, s.nesterov, s.weight_decay)
 
     @cached_property
     def steady(self) -> bool:
@@ -115,16 +127,14 @@ class Run:
             every = self.setting.rounds if self.looked in ("", ALL) else 2 if self.looked == ENDS else 1
             return [self.opening] * every
         found: list[Played] = []
-        for _ in range(self.setting.rounds):
-            coefficients = self._next()
-            same = bool(found) and _same(coefficients, found[-1].coefficients)
-            found.append(found[-1] if same else self._play(coefficients))
+        for round_ in range(self.setting.rounds):
+            found.append(self._next(round_, found[-1] if found else None))
         return found
 
     @cached_property
     def opening(self) -> Played:
         """The first round."""
-        return self._play(self._next())
+        return self._next()
 
     @cached_property
     def first(self) -> State:
@@ -469,7 +479,7 @@ class Run:
             self.draw.certain
             and (played.start == np.broadcast_to(self._view_of_model(played), played.start.shape)).all()
         ):
-            return step / (played.coefficients[0][0].sizes[0] * played.steps) ** 2
+            return step / (played.sizes[0] * played.steps) ** 2
         return np.full(step.shape, np.nan)
 
     def _view_of_model(self, played: Played) -> Array:
@@ -574,4 +584,6 @@ class Run:
 
 def _same(one: Any, other: Any) -> bool:
     tables = zip((t for g in one for t in g), (t for g in other for t in g), strict=True)
-    return all(all(a.shape == b.shape and bool((a == b).all()) for a, b in zip(x, y, strict=True)) for x, y in tables)
+    return all(
+        x is y or all(a.shape == b.shape and bool((a == b).all()) for a, b in zip(x, y, strict=True)) for x, y in tables
+    )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,8 @@ class Kind:
         return np.full(shape, self.make(0), dtype=object) if self.exact else np.zeros(shape)
 
     def eye(self, rows: int, columns: int | None = None, k: int = 0) -> Array:
-        """As ``np.eye``."""
-        unit = np.eye(rows, columns, k)
+        """As ``np.eye``; not to be written to."""
+        unit = _unit(rows, columns, k)
         if not self.exact:
             return unit
         return np.where(unit == 1, self.make(1), self.make(0))
@@ -73,6 +74,13 @@ class Kind:
 
         with ctx.workprec(BITS):
             yield
+
+
+@lru_cache(maxsize=256)
+def _unit(rows: int, columns: int | None, k: int) -> Array:
+    found = np.eye(rows, columns, k)
+    found.setflags(write=False)
+    return found
 
 
 def _rational(value: Any) -> Any:
@@ -116,6 +124,20 @@ FRACTIONS = Kind("fractions", _rational, _fraction)
 DIGITS = Kind("digits", _ball, _decimal)
 
 
+DENOMINATORS = (10**3, 10**6, 10**9)
+"""Tried for a number typed as a decimal."""
+CLOSE = 1e-15
+
+
+def fraction(x: float) -> Fraction:
+    """The short fraction that a float was typed as, such as 1/10 for 0.1; else the float itself."""
+    for most in DENOMINATORS:
+        near = Fraction(x).limit_denominator(most)
+        if abs(near - Fraction(x)) <= CLOSE * abs(x):
+            return near
+    return Fraction(x)
+
+
 def exactly(method: Any, kind: Kind) -> Any:
     """The same frozen dataclass with its floats, and those of its parts, as numbers of a kind: 0.1 is 1/10."""
     if not kind.exact or not is_dataclass(method) or isinstance(method, type):
@@ -124,7 +146,7 @@ def exactly(method: Any, kind: Kind) -> Any:
     for field in fields(method):
         value = getattr(method, field.name)
         if isinstance(value, (float, Fraction)) or hasattr(value, "_mpf_"):
-            changed[field.name] = kind.make(Fraction(repr(value)) if isinstance(value, float) else value)
+            changed[field.name] = kind.make(fraction(value) if isinstance(value, float) else value)
         elif isinstance(value, tuple):
             changed[field.name] = tuple(exactly(part, kind) for part in value)
         else:

@@ -84,8 +84,8 @@ def layer_of(layers: Mapping[str, slice] | None, dim: int) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
-    """One round as it acts on u = (1, server vectors, memory), and its local models.
+class Frame:
+    """What rounds have in common that differ in their step sizes alone.
 
     ``coefficients`` has a table per group (one where all are alike), in each one per layer.
     """
@@ -94,13 +94,6 @@ class Played:
     coefficients: Sequence[Sequence[Coefficients]]
     draw: Draw
     memory: Sequence[str]
-    momentum: float = 0.0
-    nesterov: bool = False
-    weight_decay: float = 0.0
-
-    @property
-    def steps(self) -> int:
-        return len(self.coefficients[0][0].sizes)
 
     def _spread(self, name: str, entry: Any = slice(None)) -> Array:
         """Coefficients ``(a, b)`` of every coordinate as a matrix ``(G or 1, a d, b d)``."""
@@ -113,33 +106,121 @@ class Played:
                 found[g, :, i, :, i] = group[self.clients.layers[i] if self.clients.layers else 0]
         return found.reshape(len(tables), rows * d, columns * d)
 
-    def _by_coordinate(self, name: str, step: int) -> Array:
-        """A coefficient of one step for every coordinate ``(G or 1, d)``."""
+    def by_coordinate(self, name: str) -> Array:
+        """A coefficient of the steps for every coordinate ``(J, G or 1, d)``."""
         where = self.clients.layers or [0] * self.clients.dim
-        return np.array([[getattr(group[layer], name)[step] for layer in where] for group in self.coefficients])
+        tables = [[getattr(group[layer], name) for layer in where] for group in self.coefficients]
+        return np.moveaxis(np.array(tables), 2, 0)
 
-    def _view(self, of_parts: Array) -> Array:
+    def view(self, of_parts: Array) -> Array:
         """Maps of server vectors and memory ``(G or 1, a, .)`` as maps of (1, server vectors, memory), one for each."""
         groups = len(self.clients.sizes)
         one = self.clients.kind.zeros(groups, of_parts.shape[1], 1)
         return np.concatenate([one, np.broadcast_to(of_parts, (groups, *of_parts.shape[1:]))], axis=-1)
 
-    # ---- local models ----
-
     @cached_property
     def start(self) -> Array:
         """Where clients start ``(G, d, p + q)``."""
-        return self._view(self._spread("start", np.s_[None]))
+        return self.view(self._spread("start", np.s_[None]))
 
-    def _step(self, k: int) -> tuple[Array, Array, Array]:
-        """A step of the local state z = w, or (w, v) with momentum: ``z -> map z + shift + push noise``."""
+    @cached_property
+    def push(self) -> Array:
+        """What the parts that stay the same during the round add to the steps ``(J, G, d, p + q)``."""
+        steps = len(self.coefficients[0][0].pull)
+        return np.stack([self.view(self._spread("push", np.s_[j : j + 1])) for j in range(steps)])
+
+    @cached_property
+    def stays(self) -> Array:
+        """What the server's numbers become by themselves ``(p, p)``."""
+        kind, table = self.clients.kind, self._spread("stays")[0]
+        found = kind.zeros(1 + len(table), 1 + len(table))
+        found[0, 0], found[1:, 1:] = kind.make(1), table
+        return found
+
+    @cached_property
+    def keeps(self) -> tuple[Array, Array]:
+        """What a participant's memory becomes: of what it knew ``(G, q, p + q)``, and of where it ended."""
+        return self._of_end(self._spread("keeps"))
+
+    def sends(self, ends: int | None = None) -> tuple[tuple[int, ...], Array, Array, Array]:
+        """What a participant sends: by which multiplier, of what it knew and of its end; the move of the server.
+
+        ``ends`` adds the last models, by that multiplier.
+        """
+        kind, d, groups = self.clients.kind, self.clients.dim, len(self.clients.sizes)
+        server = self.coefficients[0][0].stays.shape[0]
+        maps, by_end, which, moves = [], [], list[int](), []
+        for multiplier, name in enumerate(("weighed", "added")):
+            used = [
+                i
+                for i in range(server)
+                if any((getattr(layer, name)[i] != 0).any() for g in self.coefficients for layer in g)
+            ]
+            if used:
+                of_parts, of_end = self._of_end(self._spread(name, np.s_[used]))
+                maps.append(of_parts)
+                by_end.append(of_end)
+                which += [multiplier] * (len(used) * d)
+                moves.append(kind.eye(server * d)[:, [i * d + axis for i in used for axis in range(d)]])
+        if ends is not None:
+            share = kind.eye(d) * (1 / self.clients.number.sum() if ends else kind.make(1))
+            maps.append(kind.zeros(groups, d, self.start.shape[-1]))
+            by_end.append(np.broadcast_to(share, (groups, d, d)))
+            which += [ends] * d
+            moves.append(kind.zeros(server * d, d))
+        shift = np.concatenate(moves, 1)
+        shift = np.concatenate([kind.zeros(1, shift.shape[1]), shift])
+        return tuple(which), np.concatenate(maps, 1), np.concatenate(by_end, 1), shift
+
+    @cached_property
+    def sent(self) -> tuple[tuple[int, ...], Array, Array, Array]:
+        """What a participant sends where nobody asks for its last model."""
+        return self.sends()
+
+    def _of_end(self, maps: Array) -> tuple[Array, Array]:
+        """Maps of (server vectors, memory, end) as one of what was known and one of the end ``(G, ., d)``."""
+        parts = self.start.shape[-1] - 1
+        end = maps[:, :, parts:]
+        return self.view(maps[:, :, :parts]), np.broadcast_to(end, (len(self.clients.sizes), *end.shape[1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """One round of step ``sizes (K,)`` as it acts on u = (1, server vectors, memory), and its local models."""
+
+    frame: Frame
+    sizes: Array
+    momentum: float = 0.0
+    nesterov: bool = False
+    weight_decay: float = 0.0
+
+    @property
+    def clients(self) -> Clients:
+        return self.frame.clients
+
+    @property
+    def steps(self) -> int:
+        return len(self.sizes)
+
+    # ---- local models ----
+
+    @property
+    def start(self) -> Array:
+        """Where clients start ``(G, d, p + q)``."""
+        return self.frame.start
+
+    @cached_property
+    def _steps(self) -> tuple[Array, Array, Array]:
+        """Steps of the local state z = w, or (w, v) with momentum: ``z -> map z + shift + push noise``.
+
+        ``(K, G, ...)`` all three, or one step where all are the same.
+        """
         kind, c = self.clients.kind, self.clients
-        d, size = c.dim, self.coefficients[0][0].sizes[k]
-        at = min(k, len(self.coefficients[0][0].pull) - 1)
-        steep = self._by_coordinate("steepness", at)[..., None]
-        pull = self._by_coordinate("pull", at) + self._decay
+        d, size = c.dim, (self.sizes[:1] if self._alike else self.sizes)[:, None, None, None]
+        steep = self.frame.by_coordinate("steepness")[..., None]
+        pull = self.frame.by_coordinate("pull") + kind.make(self.weight_decay)
         slope = steep * c.curvature + pull[..., None] * kind.eye(d)
-        constant = self._view(self._spread("push", np.s_[at : at + 1]))
+        constant = self.frame.push.copy()
         constant[..., 0] -= steep[..., 0] * (c.curvature @ c.minimum[..., None])[..., 0]
         noise = steep * np.broadcast_to(kind.eye(d), c.curvature.shape)
         if not self.momentum:
@@ -147,35 +228,37 @@ class Played:
         m = kind.make(self.momentum)
         along, past = (1 + m, m * m) if self.nesterov else (1, m)
         identity = np.broadcast_to(kind.eye(d), slope.shape)
+
+        def stacked(of_model: Array, of_momentum: Array) -> Array:
+            return np.concatenate([of_model, np.broadcast_to(of_momentum, of_model.shape)], -2)
+
         upper = np.concatenate([identity - size * along * slope, -size * past * identity], -1)
         lower = np.concatenate([slope, m * identity], -1)
         return (
-            np.concatenate([upper, lower], 1),
-            np.concatenate([-size * along * constant, constant], 1),
-            np.concatenate([-size * along * noise, noise], 1),
+            stacked(upper, lower),
+            stacked(-size * along * constant, constant),
+            stacked(-size * along * noise, noise),
         )
 
-    @cached_property
-    def _decay(self) -> Any:
-        return self.clients.kind.make(self.weight_decay)
+    def _step(self, k: int) -> tuple[Array, Array, Array]:
+        maps, shifts, pushes = self._steps
+        at = k if len(maps) > 1 else 0
+        return maps[at], shifts[at], pushes[at]
 
     @cached_property
     def _alike(self) -> bool:
         """Whether all steps of the round are the same."""
-        sizes = self.coefficients[0][0].sizes
-        return len(self.coefficients[0][0].pull) == 1 and all(
-            size is sizes[0] or bool(size == sizes[0]) for size in sizes
-        )
-
-    @cached_property
-    def _only_step(self) -> tuple[Array, Array, Array]:
-        """The first step, which is every step where all are the same."""
-        return self._step(0)
+        sizes = self.sizes
+        if len(self.frame.coefficients[0][0].pull) > 1:
+            return False
+        if not self.clients.kind.exact:
+            return bool((sizes == sizes[0]).all())
+        return all(size is sizes[0] or bool(size == sizes[0]) for size in sizes)
 
     @cached_property
     def _powers(self) -> Array:
         """What j steps make of a local state, all steps being the same ``(G, K + 1, L, L)``, by doubling."""
-        one = self._only_step[0]
+        one = self._step(0)[0]
         found = np.broadcast_to(self.clients.kind.eye(one.shape[-1]), one.shape)[:, None]
         power = one[:, None]
         while found.shape[1] <= self.steps:
@@ -194,7 +277,7 @@ class Played:
         """Mean local models after 0 to K steps, as maps of (1, server vectors, memory) ``(G, K + 1, d, p + q)``."""
         d, start = self.clients.dim, self.start
         if self._alike:
-            shift = self._only_step[1]
+            shift = self._step(0)[1]
             return self._powers[:, :, :d, :d] @ start[:, None] + self._summed[:, :, :d] @ shift[:, None]
         still = self.clients.kind.zeros(*start.shape) if self.momentum else start[:, :0]
         now, found = np.concatenate([start, still], 1), [start]
@@ -214,7 +297,7 @@ class Played:
         """Covariances of the local models that the round's noise makes ``(G, K + 1, d, d)``."""
         d = self.clients.dim
         if self._alike:
-            push = self._only_step[2]
+            push = self._step(0)[2]
             moved = (self._powers[:, :-1] @ push[:, None])[:, :, :d]
             each = moved @ self.clients.noise[:, None] @ np.swapaxes(moved, -1, -2)
             return np.concatenate([self.clients.kind.zeros(*each[:, :1].shape), np.cumsum(each, axis=1)], axis=1)
@@ -230,7 +313,7 @@ class Played:
     @cached_property
     def _summed_noise(self) -> tuple[Array, Array]:
         """The same of the plain sum, all steps being the same."""
-        d, push = self.clients.dim, self._only_step[2]
+        d, push = self.clients.dim, self._step(0)[2]
         ends, sums = ((x[:, :-1] @ push[:, None])[:, :, :d] for x in (self._powers, self._summed))
         by_sums = self.clients.noise[:, None] @ np.swapaxes(sums, -1, -2)
         return (ends @ by_sums).sum(1), (sums @ by_sums).sum(1)
@@ -246,7 +329,7 @@ class Played:
             across, own = self._summed_noise
             return shares[0] * across, shares[0] ** 2 * own
         kind, d = self.clients.kind, self.clients.dim
-        size = self._only_step[0].shape[-1]
+        size = self._step(0)[0].shape[-1]
         left = np.broadcast_to(kind.eye(d, size), (len(self.clients.sizes), d, size))
         summed = 0 * left
         for k in range(self.steps - 1, -1, -1):
@@ -262,7 +345,7 @@ class Played:
     @cached_property
     def round(self) -> Round:
         """What it does to moments."""
-        return self._round()
+        return self._round(*self.frame.sent)
 
     @cached_property
     def with_ends(self) -> tuple[Round, int]:
@@ -270,55 +353,22 @@ class Played:
 
         They are averaged by weight, and evenly where all clients take part.
         """
-        certain = self.draw.certain
-        return self._round(1 if certain else 0), self.round.shape[3]
+        certain = self.frame.draw.certain
+        return self._round(*self.frame.sends(1 if certain else 0)), self.round.shape[3]
 
-    def _round(self, ends: int | None = None) -> Round:
-        kind, d, groups = self.clients.kind, self.clients.dim, len(self.clients.sizes)
-        parts = self.start.shape[-1] - 1
-        maps, by_end, which, moves = [], [], list[int](), []
-        server = self.coefficients[0][0].stays.shape[0]
-        for multiplier, name in enumerate(("weighed", "added")):
-            used = [
-                i
-                for i in range(server)
-                if any((getattr(layer, name)[i] != 0).any() for g in self.coefficients for layer in g)
-            ]
-            if used:
-                sends = self._spread(name, np.s_[used])
-                maps.append(self._view(sends[:, :, :parts]))
-                by_end.append(sends[:, :, parts:])
-                which += [multiplier] * (len(used) * d)
-                moves.append(kind.eye(server * d)[:, [i * d + axis for i in used for axis in range(d)]])
-        if ends is not None:
-            share = kind.eye(d) * (1 / self.clients.number.sum() if ends else kind.make(1))
-            maps.append(kind.zeros(groups, d, 1 + parts))
-            by_end.append(share[None])
-            which += [ends] * d
-            moves.append(kind.zeros(server * d, d))
-        keeps = self._spread("keeps")
-        sent, reached = (
-            np.concatenate(maps, 1),
-            np.concatenate([np.broadcast_to(x, (groups, *x.shape[1:])) for x in by_end], 1),
-        )
-        kept = np.broadcast_to(keeps[:, :, parts:], (groups, *keeps[:, :, parts:].shape[1:]))
+    def _round(self, which: tuple[int, ...], sent: Array, reached: Array, moves: Array) -> Round:
         end, last = self.path[:, -1], self.path_noise[:, -1]
-        all_of = np.concatenate([reached, kept], 1)
-        shift = np.concatenate(moves, 1)
-        stays = kind.zeros(1 + server * d, 1 + server * d)
-        stays[0, 0], stays[1:, 1:] = kind.make(1), self._spread("stays")[0]
+        keeps, kept = self.frame.keeps
         return Round(
-            kind, self.clients.number, self.draw, tuple(which), sent + reached @ end,
-            self._view(keeps[:, :, :parts]) + kept @ end, all_of, last,
-            stays, np.concatenate([kind.zeros(1, shift.shape[1]), shift]),
+            self.clients.kind, self.clients.number, self.frame.draw, which, sent + reached @ end, keeps + kept @ end,
+            np.concatenate([reached, kept], 1), last, self.frame.stays, moves,
         )  # fmt: skip
 
     @property
     def last(self) -> Array | None:
         """Picks a client's last local model out of (1, server vectors, memory) ``(G, d, p + q)``, if it is followed."""
-        if LAST not in self.memory:
+        if LAST not in self.frame.memory:
             return None
         kind, d = self.clients.kind, self.clients.dim
-        server = self.coefficients[0][0].stays.shape[0]
-        begin = 1 + d * (server + list(self.memory).index(LAST))
+        begin = len(self.frame.stays) + d * list(self.frame.memory).index(LAST)
         return np.broadcast_to(kind.eye(d, self.start.shape[-1], begin), self.start.shape)

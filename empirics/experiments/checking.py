@@ -13,7 +13,7 @@ from functools import cache
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-from bounds.showing.loading import by_ctrl_c, said_with_place
+from bounds.showing.loading import said_with_place
 
 from ..errors import EmpiricsError
 from ..numbers import shown
@@ -112,7 +112,7 @@ def _refused(cell: Cell) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if by_ctrl_c(error):
+        if isinstance(error, KeyboardInterrupt):
             raise
         said = said_with_place(error, quiet=(ValueError,))
         raise EmpiricsError(f"this run cannot work: {_shown(cell)}: {said}") from None

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from bounds.showing.loading import by_ctrl_c, said_with_place
+from bounds.showing.loading import said_with_place
 
 from ..errors import Diverged, EmpiricsError
 from . import Cell, Outcome, Store
@@ -119,7 +119,7 @@ def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -
     except Diverged as stop:
         outcome = Outcome({}, {"round": stop.round, "largest": stop.largest}, "diverged")
     except BaseException as raised:
-        if by_ctrl_c(raised):
+        if isinstance(raised, KeyboardInterrupt):
             raise
         error = said_with_place(raised)
     return Attempt(outcome, error, (time.perf_counter() - began) / 60)

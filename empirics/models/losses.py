@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -67,19 +66,6 @@ class NextToken(_Mean):
 
 def _counted(targets: Tensor) -> Tensor:
     return (targets != IGNORED).sum(-1).clamp(min=1)
-
-
-def next_tokens(tokens: Tensor, padding: int | None = None) -> Tensor:
-    """Targets of token sequences ``(..., length)``: at every position the token that follows.
-
-    The last position has none. With ``padding``, neither have positions from the first padding token on: that token
-    ends the text and is still predicted, what comes after it is not.
-    """
-    targets = torch.full_like(tokens, IGNORED)
-    targets[..., :-1] = tokens[..., 1:]
-    if padding is not None:
-        targets[(tokens == padding).cumsum(-1) > 0] = IGNORED
-    return targets
 
 
 @dataclass(frozen=True)

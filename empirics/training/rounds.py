@@ -168,21 +168,6 @@ def play(
     return after._replace(server={**after.server, **algorithm.also.renew(own, own_ends, after.model)})
 
 
-def local_models(
-    model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, seed: int, state: State
-) -> Tensor:
-    """What every client would return from the next round ``(clients, dim)``; ``state`` stays as it is.
-
-    After the last round these are the personal models of FT: the server's model after each client's own local work.
-    """
-    from .engines import choose
-
-    everyone = np.arange(federation.clients), np.ones(federation.clients)
-    work = plan(model, federation, algorithm, setting, seed, state, everyone)
-    ends: Tensor = choose(model, federation.inputs.device).local(model, federation, algorithm, setting, work)[0]
-    return ends
-
-
 def plan(
     model: Trainable,
     federation: Source,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -18,15 +19,15 @@ import sympy as sp
 from bounds import anyway, one_machine, substituting
 from bounds.assumptions import Assumption, INDEPENDENT_NOISE
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, FALLING, MEANING, never, SAID, unweighted, Way, ways
+from bounds.classes import ClassOf, Conversion, FALLING, MEANING, never, SAID, unweighted, Way, ways
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
 from bounds.places import SERVER
 from bounds.quantities import CLIENTS, quantities_of
-from bounds.resolving import KINDS
+from bounds.resolving import IN_TURN
 from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROLES, UP
-from bounds.ties import Tie, TIES
+from bounds.ties import Tie
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.audit_status import AUDIT_STATUS
 from paper_checks.comparing.bound_rows import (
@@ -43,9 +44,8 @@ from paper_checks.comparing.run_evidence import at_server
 
 from . import committed, federations, worst
 from .federations import Record
-from .javascript import javascript
+from .javascript import function, javascript
 from .records import NamedBound
-from .titles import titles
 
 TARGETS = (
     "optimality_gap", "grad_norm_sq", "distance_sq", "divergence", "consensus_distance",
@@ -122,15 +122,14 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
     starts = sorted({ClassOf.of(e.bound) for e in shown})
     reached = {(start, key): ways(start, s) for start in starts for key, s in known.items()}
     kinds = sorted({way.to for found, _ in reached.values() for way in found if way.to.target in TARGETS})
-    factors, told = Listed(), Listed()
+    factors, told, places = Listed(), Listed(), {kind: place for place, kind in enumerate(kinds)}
     of_starts: dict[int, list[int]] = {}
     for place, start in enumerate(starts):
-        each = [_reached(start, s, *reached[start, key], kinds, factors) for key, s in known.items()]
+        each = [_reached(start, s, *reached[start, key], places, factors) for key, s in known.items()]
         if any(each):
             of_starts[place] = [told.place(json.dumps(one)) for one in each]
     of_them = [e for e in shown if starts.index(ClassOf.of(e.bound)) in of_starts]
     assumed = list(dict.fromkeys(c.assumption for e in of_them for c in e.bound.conditions if c.assumption is not None))
-    named = titles(e.bound for e in of_them)
     data = {
         "targets": TARGETS,
         "flags": list(FLAGS),
@@ -141,7 +140,6 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "reached": [json.loads(text) for text in told.found],
         "ways": of_starts,
         "bounds": {e.label: _bound(e.bound, starts, kinds, assumed) for e in of_them},
-        "titles": {e.label: named.get(e.bound.name, e.label) for e in of_them},
         "machine": {"kept": one_machine.KEPT, "alone": one_machine.ALONE, "places": one_machine.IDENTICAL,
                     "targets": one_machine.TARGETS, "trusted": INDEPENDENT_NOISE.words},
         "worst": worst.data(e.bound for e in of_them if BOUNDS.get(e.bound.name) is e.bound),
@@ -150,6 +148,7 @@ def atlas(entries: Sequence[NamedBound]) -> Atlas:
         "here": anyway.HERE,
         "roles": {end: [w for w, role in ROLES.items() if role in roles] for end, roles in ENDS.items()},
         "lists": [name for name, quantity in QUANTITIES.items() if quantity.card.axis == CLIENTS],
+        "plan": {"relaxation": 0},
         "federations": embedded(),
     }  # fmt: skip
     return Atlas(data, code(list(factors.found)))
@@ -172,21 +171,31 @@ def _reached(
     known: Scenario,
     reached: Sequence[Way],
     refused: Sequence[str],
-    kinds: list[ClassOf],
+    places: Mapping[ClassOf, int],
     factors: Listed,
 ) -> Record:
     """By target: ways that are about the run, each a class, names, factor and what is trusted; else why none is."""
     found: Record = {}
     for target in TARGETS:
         here = [way for way in reached if way.to.target == target]
-        if why := never(start, target=target):
+        if why := _never(start, target):
             found[target] = why
         elif own := [way for way in here if of_this_run(way, known)]:
-            each = [(kinds.index(w.to), factors.place(sp.Mul(*(step.factor for step in w.steps))), w) for w in own]
+            each = [(places[w.to], factors.place(_times(w.steps)), w) for w in own]
             found[target] = [[kind, list(w.names), place, list(dict.fromkeys(w.trusted))] for kind, place, w in each]
         elif here:
             found[target] = why_other(here, refused, known)
     return found
+
+
+@cache
+def _never(start: ClassOf, target: str) -> str:
+    return never(start, target=target)
+
+
+def _times(steps: Sequence[Conversion]) -> sp.Expr:
+    """The factor that conversions make together."""
+    return sp.Mul(*(step.factor for step in steps if step.factor != 1))
 
 
 def _kind(kind: ClassOf) -> Record:
@@ -231,8 +240,7 @@ def _bound(bound: Bound, starts: list[ClassOf], kinds: list[ClassOf], assumed: l
 
 def _met(one: anyway.Anyway, bound: Bound) -> list[int]:
     """Which of the groups of premises the bound has one of: with others it may have one of each."""
-    premises = {c.assumption for c in bound.conditions if c.assumption is not None} | set(bound.quantities)
-    return [int(bool(premises & set(group))) for group in one.premises]
+    return [int(bool(anyway.supposed(bound) & set(group))) for group in one.premises]
 
 
 def _made(bound: Bound, kinds: list[ClassOf]) -> Record:
@@ -258,24 +266,24 @@ def _silently_alike(bound: Bound) -> bool:
 
 def code(factors: Iterable[sp.Expr]) -> str:
     """The expressions as functions of words: ties in the order in which they go, factors, sides, trivial values."""
-    ties = sorted((tie for tie in TIES if not tie.counts), key=lambda tie: KINDS[tie.relation])
+    ties = [tie for tie in IN_TURN if not tie.counts]
     pairs = convex_pair(optimum_dissimilarity, smoothness, strong_convexity, SPLIT)
     return "".join(
         f"const {name} = {text};\n"
         for name, text in {
             "TIES": _listed(map(_tie, ties)),
-            "FACTORS": _listed(_function(factor) for factor in factors),
+            "FACTORS": _listed(function(factor) for factor in factors),
             "SIDES": _named({words: _needing(*sides) for words, sides in SAID.items()}),
             "TRIVIAL": _named({t: _listed(_needing(o.expression) for o in anyway.TRIVIAL.get(t, ())) for t in TARGETS}),
             "PAIR": f"[{','.join(f'(v,s)=>{javascript(part)}' for part in pairs)}]",
-            "MACHINE_NOISE": _function(one_machine.INDEPENDENT),
+            "MACHINE_NOISE": function(one_machine.INDEPENDENT),
             "FOLLOWS": _named({word: _following(*found) for word, found in federations.FOLLOWS.items()}),
         }.items()
     )
 
 
 def _following(expression: sp.Expr, limits: Mapping[str, sp.Expr]) -> str:
-    return f"[{_function(expression)},{_named({other: _function(limit) for other, limit in limits.items()})}]"
+    return f"[{function(expression)},{_named({other: function(limit) for other, limit in limits.items()})}]"
 
 
 def _tie(tie: Tie) -> str:
@@ -285,18 +293,14 @@ def _tie(tie: Tie) -> str:
     defined = role_of(tie.left.name) not in ADMISSIBLE
     return (
         f"[{json.dumps(tie.left.name)},{json.dumps(tie.relation)},{json.dumps(list(tie.asked))},{json.dumps(kind)},"
-        f"{_function(tie.right)},{int(defined)}]"
+        f"{function(tie.right)},{int(defined)}]"
     )
 
 
 def _needing(*expressions: sp.Expr) -> str:
     """The words of expressions, and each as a function."""
     words = json.dumps([q.name for q in quantities_of(expressions)])
-    return f"[{words},{','.join(map(_function, expressions))}]"
-
-
-def _function(expression: sp.Basic) -> str:
-    return f"(v,n,i)=>{javascript(expression)}"
+    return f"[{words},{','.join(map(function, expressions))}]"
 
 
 def _listed(parts: Iterable[str]) -> str:

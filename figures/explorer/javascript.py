@@ -6,6 +6,7 @@ no JavaScript of its own is refused here, when the page is built.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sympy as sp
@@ -29,7 +30,14 @@ FUNCTIONS = {
 def javascript(expression: sp.Basic) -> str:
     """Code of ``expression`` in ``v`` (values by name) and ``i`` (the entry of lists outside of sums)."""
     code: str = _Printer().doprint(stable(write_out_means(expression), whole=False))
-    return f"({code})"
+    return f"({code.replace('Math.', '').replace(' ', '')})"
+
+
+def function(*expressions: sp.Basic, of: str = "{}") -> str:
+    """A function of ``v`` (values), ``n`` (lengths of axes) and ``i`` (an entry), with as many as its code uses."""
+    code = of.format(*map(javascript, expressions))
+    used = "v,n,i,s" if of != "{}" else "v,n,i" if re.search(r"\bi\b", code) else "v,n" if "n." in code else "v"
+    return f"({used})=>{code}" if "," in used else f"{used}=>{code}"
 
 
 class _Printer(JavascriptCodePrinter):
@@ -51,7 +59,7 @@ class _Printer(JavascriptCodePrinter):
         self.inside = {**around, e.axis: index} if varies(e.args[0], e.axis) else around
         body = self._print(e.args[0])
         self.inside = around
-        return f"{'top' if isinstance(e, (ClientMax, ClassMax)) else 'sum'}(n.{e.axis},{index}=>{body})"
+        return f"{'largest' if isinstance(e, (ClientMax, ClassMax)) else 'sum'}(n.{e.axis},{index}=>{body})"
 
     def _print_Pow(self, e: sp.Pow) -> str:
         """The cube root of a negative number is none as a power; a whole power of one is a number."""

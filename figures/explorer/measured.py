@@ -15,21 +15,48 @@ from empirics.experiments import Cell, Store
 from ..ours.grid import data, exact, PLANS, trained
 from ..runs import Runs
 from ..scale import SCALES
+from .records import example, NamedBound, Record
 
 LOCAL_STEPS, RELAXATION = 3, 0.06
 """What ``paper_checks.validation.jobs.exact`` runs with where its cell does not say."""
 DIGITS = 6
 
 
-def points(bounds: Iterable[Bound], folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """By bound, one entry per run of the comparison figures: its words, its constants and its rows."""
+def settings(entries: Iterable[NamedBound], folder: Path, *, whole: bool) -> list[Record]:
+    """Every run of the comparison figures as a setting that a page starts from, with its points.
+
+    On a page of all bounds those that say of how many clients they are, and how smooth; elsewhere the bound's example
+    says what the run does not.
+    """
     runs = Runs(Store(folder))
-    found: dict[str, list[dict[str, Any]]] = {}
-    for bound in bounds:
-        made = [_entry(bound, runs, cell, words) for words, cell in _cells(bound)]
-        if kept := [entry for entry in made if entry]:
-            found[bound.name] = kept
-    return found
+    made = [
+        (entry, words, found)
+        for entry in entries
+        if not entry.own
+        for words, cell in _cells(entry.bound)
+        if (found := _entry(entry.bound, runs, cell))
+    ]
+    return [
+        _setting(entry, words, found, whole)
+        for entry, words, found in made
+        if not whole or {"clients", "smoothness"} <= found["values"].keys()
+    ]
+
+
+def _setting(entry: NamedBound, words: str, found: Record, whole: bool) -> Record:
+    values, untold = found["values"], ", ".join(word.replace("_", " ") for word in found["missing"])
+    plan = {"local_steps": 1, "step_size": 0.01, "cohort": values.get("clients"), "rounds": found["rows"][-1][1]}
+    plan = {word: values.get(word, usual) for word, usual in plan.items()} if whole else {}
+    given = {word: x for word, x in values.items() if word not in plan}
+    return {
+        "name": f"{entry.label}: {words}",
+        "words": f"A run of the store.{f' It does not tell {untold}: the example does.' if untold else ''}",
+        "given": given if whole else example(entry.bound) | given,
+        "up_to": {},
+        "plan": plan,
+        "of": entry.label,
+        "rows": found["rows"],
+    }
 
 
 def _cells(bound: Bound) -> list[tuple[str, Cell]]:
@@ -43,7 +70,7 @@ def _cells(bound: Bound) -> list[tuple[str, Cell]]:
     return cells
 
 
-def _entry(bound: Bound, runs: Runs, cell: Cell, words: str) -> dict[str, Any] | None:
+def _entry(bound: Bound, runs: Runs, cell: Cell) -> Record | None:
     table = runs.columns(cell)
     if not table:
         return None
@@ -62,7 +89,7 @@ def _entry(bound: Bound, runs: Runs, cell: Cell, words: str) -> dict[str, Any] |
         )
         if math.isfinite(value)
     ]
-    return {"words": words, "values": values, "missing": missing, "rows": rows}
+    return {"values": values, "missing": missing, "rows": rows}
 
 
 def _constants(bound: Bound, runs: Runs, cell: Cell) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from .command import entries, Explorer, once
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("bounds", "empirics", "paper_checks", "figures")
-VERSION = "1"
-"""Of the page's links to a bound."""
+VERSION = "2"
+"""Of the page's links."""
 LEAD = '<!doctype html><meta charset="utf-8"><title>{0}</title><meta http-equiv="refresh" content="0; url={1}">\
 <a href="{1}">{0}</a>\n'
 """A file that leads to a place of the page: what opens files forgets what stands behind a ``#``."""

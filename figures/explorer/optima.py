@@ -10,6 +10,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import NoMinimumError
 from bounds.numerics.closed import closed_form, Optimum
+from bounds.stated import DESIGN, role_of
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.checkers import ArgminIs
 
@@ -26,10 +27,10 @@ class Stated(NamedTuple):
 
 @cache
 def derived(bound: Bound) -> dict[str, Optimum]:
-    """The closed form of the minimiser over every quantity for which there is one."""
+    """The closed form of the minimiser over every quantity that a run chooses and for which there is one."""
     found: dict[str, Optimum] = {}
     for quantity in bound.quantities:
-        if quantity.card.axis or bound.relation not in ("<=", "<~"):
+        if role_of(quantity.name) != DESIGN or bound.relation not in ("<=", "<~"):
             continue
         try:
             found[quantity.name] = closed_form(bound, quantity)

@@ -12,7 +12,6 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
-from urllib.parse import quote
 
 from bounds.catalog import BOUNDS
 
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
     from .atlas import Atlas
 
 MODULES = (
-    "numbers", "evaluate", "state", "curve", "chart", "panels", "controls", "copying", "main",
-    "ties", "speaking", "comparing", "evidence", "runs", "grid", "worker", "federation", "contours", "map", "ranking",
-    "running", "exporting", "hands", "stories", "opening",
+    "elements", "numbers", "evaluate", "ties", "speaking", "comparing", "evidence", "runs", "grid", "worker",
+    "federation", "chart", "panel", "copying", "contours", "map", "ranking", "running", "exporting", "hands", "stories",
+    "opening",
 )  # fmt: skip
 """The page's own code, in the order in which it is put together."""
-STYLES = ("page.css", "federation.css")
+STYLES = ("page.css",)
 NO_TIES = "const TIES=[],FACTORS=[],SIDES={},TRIVIAL={},PAIR=[],FOLLOWS={},MACHINE_NOISE=null;\n"
 """The script of a page of single bounds: all theorems stand beside each other where all of them are."""
 TITLE = "fedbounds"
@@ -38,6 +37,11 @@ WORDS = "What do the theorems of federated learning promise for your setting, an
 def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:
     """The HTML of a page that shows these bounds, with the points of a store of runs beside them."""
     atlas = _atlas(entries) if {e.label for e in entries} >= BOUNDS.keys() else None
+    told = atlas.data if atlas else records.alone(entries)
+    if store is not None:
+        from . import measured  # with torch, which pages without runs do without
+
+        told["federations"] += measured.settings(entries, store, whole=atlas is not None)
     script, style = _script(entries, atlas.code if atlas else NO_TIES), "".join(map(_part, STYLES))
     policy = (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
@@ -48,9 +52,8 @@ def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:
         "policy": policy,
         "title": TITLE,
         "words": escape(WORDS),
-        "first": escape(quote(entries[0].label)),
         "style": style,
-        "data": _packed(records.data(entries, store) | {"atlas": atlas.data if atlas else {}}),
+        "data": _packed(records.data(entries) | {"atlas": told}),
         "script": script,
     }
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _part("page.html"))
@@ -65,8 +68,13 @@ def _atlas(entries: Sequence[NamedBound]) -> Atlas:
 def _script(entries: Sequence[NamedBound], ties: str) -> str:
     """The formulas as functions and the page's code, closed off from the names of the browser."""
     formulas = ",\n".join(f"{json.dumps(e.label)}:{records.code(e)}" for e in entries)
-    code = "\n".join(_part(f"{name}.js") for name in MODULES)
+    code = _bare("\n".join(_part(f"{name}.js") for name in MODULES))
     return _inert(f'(() => {{\n"use strict";\nconst CODE = {{\n{formulas}\n}};\n{ties}{code}}})();\n')
+
+
+def _bare(code: str) -> str:
+    """Without comments on lines of their own, and without indents: no text of the page goes over several lines."""
+    return re.sub(r"^ +", "", re.sub(r"^ */\*.*?\*/\n", "", code, flags=re.MULTILINE | re.DOTALL), flags=re.MULTILINE)
 
 
 def _inert(script: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.numerics.closed import Optimum
 from bounds.operators import varies
-from bounds.papers import PAPERS
 from bounds.quantities import AXES, Quantity
 from bounds.showing import cards, printing
 from bounds.showing.mathml import inline, mathml
@@ -23,13 +22,16 @@ from bounds.vocabulary import classes, clients
 from paper_checks.claims.claim import Claim, Status
 
 from . import optima, ranges, verdicts
-from .javascript import javascript
+from .javascript import function
+from .titles import titles
 
 FIRST = ("local_steps", "step_size", "cohort", "rounds")
 """What a run chooses, in the order of the page; the rest of it follows."""
 COUNTS: dict[str, Quantity] = dict(zip(AXES, (clients, classes), strict=True))
 INEQUALITIES = {"<=": "le", "<": "lt", ">=": "ge", ">": "gt"}
 """The page's own functions for them, which tell both sides of a condition that fails."""
+OWN = ("letter", "value", "slider", "count")
+"""What a bound says of a quantity for itself."""
 Record = dict[str, Any]
 
 
@@ -46,22 +48,29 @@ class NamedBound:
         return ":" in self.label
 
 
-def data(entries: Sequence[NamedBound], store: Path | None = None) -> Record:
+def data(entries: Sequence[NamedBound]) -> Record:
     """Everything the page shows but the code: the bounds, their papers, and the claims about them."""
     named = {e.label: e.bound for e in entries}
     claims = verdicts.by_bound(named)
-    known = _points(entries, store)
+    named_titles = titles(e.bound for e in entries)
     used = list(dict.fromkeys(c.name for group in claims.values() for c in group))
     place = {name: i for i, name in enumerate(used)}
     by_name = {c.name: _claim(c) for group in claims.values() for c in group}
-    return {
-        "papers": {k: [p.short, p.title] for k, p in PAPERS.items()},
-        "claims": [by_name[name] for name in used],
-        "bounds": [
-            record(e) | {"claims": [place[c.name] for c in claims[e.label]], "points": known.get(e.bound.name, [])}
-            for e in entries
-        ],
-    }
+    told = [
+        record(e)
+        | {"claims": [place[c.name] for c in claims[e.label]], "title": named_titles.get(e.bound.name, e.label)}
+        for e in entries
+    ]
+    return {"claims": [by_name[name] for name in used], "quantities": _cards(told), "bounds": told}
+
+
+def _cards(bounds: Sequence[Record]) -> list[Record]:
+    """What many bounds say of a quantity alike, once; each of them keeps its place, and what is its own."""
+    found: dict[str, int] = {}
+    for bound in bounds:
+        each = [(one, {key: one.pop(key) for key in OWN if key in one}) for one in bound["quantities"]]
+        bound["quantities"] = [[found.setdefault(json.dumps(one), len(found)), own] for one, own in each]
+    return [json.loads(text) for text in found]
 
 
 def _claim(claim: Claim) -> list[str]:
@@ -71,12 +80,23 @@ def _claim(claim: Claim) -> list[str]:
     return [claim.name, verdicts.verdict(claim), claim.words, str(claim.source), kind, why]
 
 
-def _points(entries: Sequence[NamedBound], store: Path | None) -> Mapping[str, Any]:
-    if store is None:
-        return {}
-    from . import measured
+def alone(entries: Sequence[NamedBound]) -> Record:
+    """What a page of single bounds is told: it compares nothing, and starts from the example of each bound."""
+    nothing: Record = {"targets": [], "flags": [], "situations": [], "lists": [], "bounds": {}, "plan": {}}
+    named = titles(e.bound for e in entries)
+    usual: Record = {"words": "The example of the bound.", "up_to": {}, "plan": {}}
+    examples = [
+        usual | {"name": named.get(e.bound.name, e.label), "of": e.label, "given": example(e.bound)} for e in entries
+    ]
+    return nothing | {"federations": examples}
 
-    return measured.points([e.bound for e in entries if not e.own], store)
+
+def example(bound: Bound) -> Record:
+    """A number of every quantity, or a list where clients or classes differ; equal weights go without saying."""
+    values = ranges.start(bound)
+    count = {bound.axis: ranges.members(bound)} if bound.axis else {}
+    weights = {q.name for q in bound.quantities if q.card.domain.simplex}
+    return {**count, **{name: x for name, x in values.items() if name not in weights}, **ranges.lists(bound)}
 
 
 def record(entry: NamedBound) -> Record:
@@ -200,21 +220,17 @@ def code(entry: NamedBound) -> str:
     an axis), closed forms of minimisers by quantity."""
     bound = entry.bound
     relations = [_relation(r, bound.axis) for r in bound.relations]
-    relations += [f"[{_function(limit)},0]" for limit in _limits(bound).values()]
+    relations += [f"[v=>{limit},0]" for limit in _limits(bound).values()]
     closed = [
-        f"{over}:[{_function(javascript(o.at))},[{','.join(_function(javascript(r)) for r in o.requires)}]]"
-        for over, o in optima.derived(bound).items()
+        f"{over}:[{function(best.at)},[{','.join(map(function, best.requires))}]]"
+        for over, best in optima.derived(bound).items()
     ]
-    terms = ",".join(_function(javascript(term)) for term in bound.spelled_terms.values())
+    terms = ",".join(map(function, bound.spelled_terms.values()))
     return f"{{t:[{terms}],c:[{','.join(relations)}],o:{{{','.join(closed)}}}}}"
 
 
 def _relation(relation: Any, axis: str) -> str:
     each = int(bool(axis) and varies(relation, axis))
     if (named := INEQUALITIES.get(getattr(relation, "rel_op", ""))) is None:
-        return f"[{_function(javascript(relation))},{each}]"
-    return f"[(v,n,i,s)=>{named}({javascript(relation.lhs)},{javascript(relation.rhs)},s),{each}]"
-
-
-def _function(body: str) -> str:
-    return f"(v,n,i)=>{body}"
+        return f"[{function(relation)},{each}]"
+    return f"[{function(relation.lhs, relation.rhs, of=f'{named}({{}},{{}},s)')},{each}]"

@@ -23,14 +23,16 @@ ENDINGS = {
 
 
 def titles(bounds: Iterable[Bound]) -> dict[str, str]:
-    """A title for every bound, each once: paper, statement and variant; the equation where that tells two apart."""
+    """A title for every bound, each once: paper, statement and variant; two alike are told by equation or name."""
     bounds = list(bounds)
     short = {bound.name: title(bound) for bound in bounds}
     often = Counter(short.values())
-    return {
+    longer = {
         bound.name: one if often[one] == 1 else f"{one.partition(',')[0]}, {ASIDE.sub('', bound.source.place)}"
         for bound, one in zip(bounds, short.values(), strict=True)
     }
+    often = Counter(longer.values())
+    return {name: one if often[one] == 1 else f"{one} ({name})" for name, one in longer.items()}
 
 
 def title(bound: Bound) -> str:

@@ -18,9 +18,10 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.one_machine import NAME as MACHINE
-from bounds.scenario import KNOBS, SCAFFOLD, Scenario
+from bounds.scenario import Scenario
 from bounds.stated import DEFINED, DOWN, OUTCOME, PAIR, QUANTITIES, role_of, UP
 from bounds.substituting import pairs
+from bounds.ties import KNOBS, SCAFFOLD
 from empirics.algorithms import algorithm
 from empirics.errors import EmpiricsError
 from empirics.exact import Averaging, exact_run, Moments

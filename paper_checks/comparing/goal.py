@@ -15,8 +15,9 @@ import numpy as np
 from bounds.anyway import HERE
 from bounds.classes import FOLDED
 from bounds.errors import BoundsError, DomainError, MissingQuantityError, unknown
-from bounds.scenario import FEDAVG, Scenario
+from bounds.scenario import Scenario
 from bounds.stated import ADMISSIBLE, DEFINED, DOWN, PAIR, ROUNDING
+from bounds.ties import FEDAVG
 
 BUDGETS = ("runtime", "rounds", "iterations", "communicated_bytes")
 """Quantities that limit a run, in this order of precedence; ``communicated_bytes`` are those of one participant."""

@@ -2,7 +2,7 @@
 
 from .core import Evaluation, Family
 from .definitions import defined, loaded
-from .falsify import CannotServeError, falsify, replay, Scan, scan, Search, serving
+from .falsify import CannotServeError, falsify, replay, Search, serving
 from .witness import load_witness, Replay, Witness, WitnessError
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "Evaluation",
     "Family",
     "Replay",
-    "Scan",
     "Search",
     "Witness",
     "WitnessError",
@@ -19,6 +18,5 @@ __all__ = [
     "load_witness",
     "loaded",
     "replay",
-    "scan",
     "serving",
 ]

@@ -89,6 +89,14 @@ def largest_alike(bound: Bound, values: Mapping[str, Any]) -> float:
     return max((float(np.max(np.abs(_finite(value)))) for value in alike), default=0.0)
 
 
+@lru_cache(maxsize=256)
+def words(bound: Bound) -> frozenset[str]:
+    """The words that ``beside`` and the weights of the bound's statistic may read."""
+    at = bound.statistic
+    weights = () if at is None or at.weights is None else at.weights.words
+    return frozenset({*(q.name for q in bound.quantities), *_words_of_unit(bound.target.card.unit), *weights})
+
+
 @lru_cache(maxsize=64)
 def _words_of_unit(unit: Any) -> tuple[str, ...]:
     return tuple(q.name for q in vars(vocabulary).values() if isinstance(q, Quantity) and q.card.unit == unit)
@@ -111,7 +119,8 @@ def _parts(bound: Bound) -> tuple[tuple[Bound, Callable[..., Any]], ...]:
 
 
 def _finite(term: Any) -> Any:
-    return np.nan_to_num(np.asarray(term, dtype=float), nan=0.0, posinf=0.0, neginf=0.0)
+    numbers = np.asarray(term, dtype=float)
+    return np.where(np.isfinite(numbers), numbers, 0.0)
 
 
 def spoken(bound: Bound, given: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Both sides of a statement in rational or 50-digit arithmetic: what a witness is worth."""
+"""Both sides of a statement in exact arithmetic: what a witness is worth."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 
 import mpmath
 import sympy as sp
+from flint import fmpq
 
 from bounds.core import Bound
-from bounds.operators import bind
+from bounds.numerics.balls import Point
+from bounds.numerics.tape import Tape
 
 from .deciding import largest_alike
 from .entries import Entry
@@ -24,6 +26,8 @@ TINY = 1e-10
 """Quantities count as at least this large there: where all of them vanish, what is left is rounding."""
 WORKING = 60
 """Digits carried, so that 50 of the result are right."""
+BITS = 200
+"""The same in bits."""
 
 
 @dataclass(frozen=True)
@@ -83,40 +87,35 @@ def weigh(
 
     ``known`` are all quantities of the instance: how large those of the target's unit are says what rounding can do.
     """
-    values = entry.values
-    given = {
-        q: [number(v) for v in values[q.name]] if isinstance(values[q.name], list) else number(values[q.name])
-        for q in bound.quantities
-    }
-    total = sum((bind(term, given) for term in bound.spelled_terms.values()), sp.S.Zero)
-    if entry.client is not None:  # what is left over is this client's own
-        total = total.subs({q: v[entry.client] for q, v in given.items() if isinstance(v, list)})
+    values = {q.name: entry.values[q.name] for q in bound.quantities}
+    given = {n: [_rational(x) for x in (value if isinstance(value, list) else [value])] for n, value in values.items()}
+    width = max(map(len, given.values()), default=1)
+    tapes = [Tape((e,)) for e in (sp.Add(*bound.spelled_terms.values()), *bound.relations)]
+    totals, *relations = [Point(tape, given, width, exact=True) for tape in tapes]
+    (members,) = totals.balls(BITS)
+    total = members[entry.client or 0 if len(members) > 1 else 0]
     numeric = [
-        (condition.words, "numbers", _everywhere(bind(relation, given), given))
-        for condition, relation in zip(bound.numeric_conditions, bound.relations, strict=True)
+        (condition.words, "numbers", all(relation.holds()))
+        for condition, relation in zip(bound.numeric_conditions, relations, strict=True)
     ]
     grain = 0.0 if arithmetic == RATIONAL else LOST * max(largest_alike(bound, known), TINY)
-    measured = number(entry.measured)
-    return Exactly(measured, sp.N(total, DIGITS), bound.relation, (*decided, *numeric), arithmetic, grain)
+    return Exactly(number(entry.measured), _decimal(total), bound.relation, (*decided, *numeric), arithmetic, grain)
 
 
-def _everywhere(relation: sp.Basic, given: Mapping[Any, Any]) -> bool:
-    """Whether a relation is true, for every client where it speaks of each."""
-    lists = {q: values for q, values in given.items() if isinstance(values, list) and q in relation.free_symbols}
-    if not lists:
-        return _met(relation)
-    count = min(len(values) for values in lists.values())
-    return all(_met(relation.subs({q: values[i] for q, values in lists.items()})) for i in range(count))
+def _rational(value: Any) -> fmpq:
+    """The fraction that a number is."""
+    if isinstance(value, mpmath.mpf):
+        return fmpq(*map(int, mpmath.libmp.to_rational(value._mpf_)))
+    exact = Fraction(value)
+    return fmpq(exact.numerator, exact.denominator)
 
 
-def _met(relation: sp.Basic) -> bool:
-    """Whether a relation of numbers is true, in 50 digits where SymPy leaves it open."""
-    if relation in (sp.true, sp.false):
-        return bool(relation)
-    if isinstance(relation, (sp.And, sp.Or)):
-        return {sp.And: all, sp.Or: any}[relation.func](_met(part) for part in relation.args)
-    difference = sp.N(relation.lhs - relation.rhs, DIGITS)
-    return bool(relation.func(difference, 0))
+def _decimal(ball: Any) -> sp.Expr:
+    """The middle of a ball in 50 digits."""
+    if not ball.is_finite():
+        return sp.nan if ball.is_nan() else sp.oo if ball > 0 else -sp.oo
+    man, exp = (int(part) for part in ball.mid().man_exp())
+    return sp.N(sp.Integer(man) * sp.Integer(2) ** exp, DIGITS)
 
 
 def decimal(value: Any) -> Any:

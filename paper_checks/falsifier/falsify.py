@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from bounds.core import Bound
 from bounds.errors import BoundsError, UnknownNameError
 from empirics.progress import Progress, Silent
@@ -60,17 +58,6 @@ class Search:
     @property
     def violated(self) -> bool:
         return self.witness is not None
-
-
-@dataclass(frozen=True)
-class Scan:
-    """Draws over the whole box without a search: how many were admissible, and the worst of them."""
-
-    count: int
-    drawn: int
-    worst_ratio: float
-    worst_parameters: Instance
-    violations: int
 
 
 def serving(bound: Bound, family: str | None = None) -> tuple[list[Family], dict[str, str]]:
@@ -206,25 +193,6 @@ def _joined(searches: list[tuple[Family, Found]]) -> dict[str, Cells]:
     for family, found in searches:
         whole.setdefault(family.name, Cells()).join(found.cells)
     return whole
-
-
-def scan(bound: Bound, evaluations: int = 200, seed: int = 0, family: str | None = None) -> Scan:
-    """Draw instances over the whole box: does the bound dominate on all of them?"""
-    able, _ = serving(bound, family)
-    drawn, met, violations, worst, instance = 0, 0, 0, -np.inf, {}
-    ratio = float("nan")
-    for each in able:
-        box, draws = each.box(bound), np.random.default_rng([seed, 21])
-        for _ in range(max(1, evaluations // len(able))):
-            place = box.draw(draws.random(len(box)), draws)
-            candidate = each.instance(bound, box.point(place))
-            evaluation = each.evaluate(bound, candidate)
-            drawn += 1
-            met += evaluation.admissible
-            violations += evaluation.violated
-            if evaluation.admissible and evaluation.score > worst:
-                worst, ratio, instance = evaluation.score, evaluation.ratio, candidate
-    return Scan(met, drawn, ratio, instance, violations)
 
 
 def replay(witness: Witness, bound: Bound | None = None) -> Replay:

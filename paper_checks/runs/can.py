@@ -13,7 +13,7 @@ from bounds.core import Bound
 from bounds.fedals.quadratic import SQUARED_DISTANCE
 
 from . import schedules, words
-from .methods import controlled
+from .methods import controlled, linear, LOCAL
 from .readings import ALONG
 from .words import along, AVERAGE, ENDS, giver, readable, WORDS
 
@@ -39,6 +39,8 @@ class Evidence:
     given: bool = False
     """Whether quantities of the bound may have been fixed."""
     methods: tuple[str, ...] | None = None
+    linear: bool = False
+    """Whether it runs linear methods alone."""
     named: bool = True
     """Whether the bound must say which method it is about."""
     over: tuple[str, ...] = ("", "rounds", "iterations")
@@ -47,9 +49,6 @@ class Evidence:
     stepped: str = ""
 
 
-LOCAL = ("fedavg", "fedinit", "fedcog")
-LINEAR = (*LOCAL, "fedprox", "scaffold")
-"""Methods whose rounds are linear in the models where gradients are, or are played on coefficients."""
 SERVABLE = ("<=", "=", ">=")
 """Relations that a single number can violate."""
 EVIDENCE = {
@@ -57,13 +56,13 @@ EVIDENCE = {
     for e in (
         Evidence(words.RUNS, "a run", given=True, named=False,
                  over=("", "rounds", "iterations", "the training samples")),
-        Evidence(words.EXACT, "an exact run", ("<=",), given=True, methods=LINEAR, over=("rounds", "iterations"),
+        Evidence(words.EXACT, "an exact run", ("<=",), given=True, linear=True, over=("rounds", "iterations"),
                  folded=True, stepped="all"),
-        Evidence(words.QUADRATICS, "a run", SERVABLE, methods=(*LOCAL, "scaffold"), named=False, stepped="long"),
+        Evidence(words.QUADRATICS, "a run", SERVABLE, linear=True, named=False, stepped="long"),
         Evidence(words.CURVES, "a run", SERVABLE, methods=LOCAL, named=False, stepped="long"),
         Evidence(words.ATOMS, "one round of learning", SERVABLE, methods=("fedavg",),
                  over=("", "rounds", "the training samples"), kinds=("expectation", "mean"), folded=True),
-        Evidence(words.WORST, "a worst case", ("<=",), methods=LINEAR, stepped="all"),
+        Evidence(words.WORST, "a worst case", ("<=",), linear=True, stepped="all"),
     )
 }  # fmt: skip
 
@@ -124,14 +123,16 @@ def _reasons(bound: Bound, kind: Evidence) -> Iterator[str]:
         yield f"it needs that {WARM_START.words}, and here controls start at zero"
     if kind.name == words.QUADRATICS and controlled(bound.about):
         if schedules.harmonic(bound):
-            yield "its step size decreases, and SCAFFOLD is searched with constant step sizes"
+            yield f"its step size decreases, and {bound.about} is searched with constant step sizes"
         told = sorted({target, *names})
         lacking = [word for word in told if {word, WORDS[word].of} & {*MODELS_KEPT} or WORDS[word].how == AVERAGE]
-        yield from [f"{', '.join(lacking)} is not measured in searched runs of SCAFFOLD"] if lacking else []
+        yield from [f"{', '.join(lacking)} is not measured in searched runs of {bound.about}"] if lacking else []
     # of which algorithm
     if bound.about is None:
         yield from ["it names no algorithm"] * kind.named
-    elif kind.methods is not None and bound.about.algorithm not in kind.methods:
+    elif (kind.methods is not None and bound.about.algorithm not in kind.methods) or (
+        kind.linear and not linear(bound.about)
+    ):
         yield f"it is about {bound.about.algorithm}, which this kind of evidence does not cover"
 
 

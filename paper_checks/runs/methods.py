@@ -12,6 +12,9 @@ from bounds.errors import BoundsError
 from empirics.algorithms import algorithm, ALGORITHMS, written
 from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
+from empirics.exact import FLOATS
+from empirics.exact.coefficients import Forms
+from empirics.training.setting import Setting
 
 KNOBS: Mapping[str, Mapping[str, str]] = {
     "fedals": {"adaptation": "alpha"},
@@ -22,14 +25,18 @@ WITHOUT_DATA = {"fedcog": "fedavg"}
 """Algorithms that are another one on losses without samples: FedCOG without generated data is FedAvg."""
 
 
+LOCAL = ("fedavg", "fedinit", *WITHOUT_DATA)
+"""Methods of which models are all that is kept."""
+
+
 def takes(about: About | None, word: str) -> bool:
     """Whether the quantity is an argument of the algorithm that a statement covers."""
     return about is not None and word in KNOBS.get(about.algorithm, {})
 
 
 def controlled(about: About | None) -> bool:
-    """Whether clients keep control variates, as SCAFFOLD's do."""
-    return about is not None and about.algorithm == "scaffold"
+    """Whether server or clients may keep more than models, as SCAFFOLD's control variates."""
+    return about is not None and about.algorithm not in LOCAL
 
 
 def other(about: About | None, made: Algorithm) -> bool:
@@ -65,3 +72,13 @@ def method(about: About | None, *, data: bool = True, **knobs: Any) -> Algorithm
         return algorithm(written(name, **told, reading=about.reading))
     except BoundsError:  # a reading of the theory only: the algorithm has one form
         return algorithm(written(name, **told))
+
+
+@lru_cache(maxsize=64)
+def linear(about: About) -> bool:
+    """Whether a round of the method adds and scales models and gradients and nothing else."""
+    try:
+        Forms(method(about, data=False), Setting(rounds=2, cohort=1, local_steps=1), FLOATS).next(2)
+    except EmpiricsError:
+        return False
+    return True

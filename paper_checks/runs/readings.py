@@ -6,7 +6,7 @@ Numbers of any kind: floats, fractions in arrays of objects, 60 digits. A run is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -83,10 +83,12 @@ def of_losses(start: Any, optimal: Any) -> dict[str, Any]:
     return {"initial_loss": start, "current_loss": start, "optimal_loss": optimal, "initial_gap": start - optimal}
 
 
-def of_problem(problem: Any) -> dict[str, Any]:
-    """The quantities of a federation of quadratics."""
+def of_problem(problem: Any, wanted: Collection[str] | None = None) -> dict[str, Any]:
+    """The words of a federation of quadratics; of those that take long to find the ``wanted`` ones alone."""
+    names, missing = given_by(PROBLEM, EXACT), object()
+    constants = {name: getattr(problem, name, missing) for name in names if wanted is None or name in wanted}
     return {
-        **{name: getattr(problem, name) for name in given_by(PROBLEM, EXACT) if hasattr(problem, name)},
+        **{name: value for name, value in constants.items() if value is not missing},
         **of_losses(float(problem.loss(problem.start)), problem.optimal_loss),
         "client_weight": problem.weights,
         "initial_distance_sq": float(((problem.start - problem.minimiser) ** 2).sum()),

@@ -3,7 +3,7 @@
 A module imports from those before it in this list only:
 
 - data: ``words``, ``symbolic_run``, ``coordinates``, ``program``, ``formulation``, ``constraints``, ``objectives``,
-  ``question``, ``one_round``, ``methods``
+  ``question``, ``methods``, ``one_round``
 - solve: ``solver``, ``conditioning``, ``interior_point``, ``refining``, ``symmetry``, ``solve``, ``low_rank``,
   ``interpolants``, ``replay``, ``two_quadratics``, ``lyapunov``, ``rate_case``
 - certify: ``verify`` (stand-alone), ``sum_of_squares``, ``rational_federation``, ``worst_case_proof``, ``rate_proof``,

@@ -22,12 +22,12 @@ import numpy as np
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
 from empirics.exact import exact_run
+from empirics.exact.numbers import fraction
 from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
 from . import verify
 from .lyapunov import NotCertified
-from .methods import fraction
 from .rate_case import Case
 from .rate_search import above, Rate, sharpest, Statement
 from .solve import taking, worst_case

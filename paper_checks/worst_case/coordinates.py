@@ -15,10 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
-from math import lcm
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +69,7 @@ class Space:
     # ---- rows ----
 
     def zero(self) -> Array:
-        return zeros(self.size, self.recorded.server)
+        return np.zeros(self.size)
 
     def fresh(self, balanced: bool = False, point: bool = False, near: list[Array] | None = None) -> list[Array]:
         """A new vector of every member, a gradient or a point; ``balanced`` ones sum to zero over all clients.
@@ -98,7 +95,7 @@ class Space:
         if number < len(self._along):
             own = self._along[number]
         else:
-            own = zeros(self.own, row)
+            own = np.zeros(self.own)
             own[number] += 1
         for begin in [1, 1 + self.own] if self.symmetric else [1 + member * self.own]:
             row[begin : begin + self.own] = own
@@ -112,7 +109,7 @@ class Space:
         solver cannot tell from singular ones.
         """
         m = self.recorded.gradients
-        rows = zeros((m, self.own), self.recorded.server)
+        rows = np.zeros((m, self.own))
         for j in range(m):
             if (earlier := self.recorded.before(j)) < 0:
                 rows[j, j] += 1
@@ -172,32 +169,15 @@ class Space:
         return sum(n * (n + 1) // 2 for n in self.blocks)
 
 
-def zeros(shape: Any, like: Array) -> Array:
-    """Zeros of the kind of ``like``: floats, or fractions that stay fractions."""
-    return np.full(shape, Fraction(0), dtype=object) if like.dtype == object else np.zeros(shape)
-
-
-def integers(fractions: Array) -> tuple[Array, int]:
-    """Fractions as whole numbers over a common denominator: their sums and products take a twentieth of the time."""
-    whole = lcm(*{x.denominator for x in fractions.ravel()})
-    return np.array([int(x * whole) for x in fractions.ravel()], dtype=object).reshape(fractions.shape), whole
-
-
 def averaged(rows: Sequence[Array]) -> Array:
-    """The mean of rows of floats or fractions."""
+    """The mean of rows."""
     total: Array = sum(rows[1:], rows[0])
     return total / len(rows)
 
 
 def pack(matrix: Array) -> Array:
-    """The coefficients of ``<matrix, G>`` in the scaled upper triangle of G (the solver's order and scaling).
-
-    Of fractions the entries themselves: the scale is a root.
-    """
+    """The coefficients of ``<matrix, G>`` in the scaled upper triangle of G (the solver's order and scaling)."""
     i, j = triangle(len(matrix))
-    if matrix.dtype == object:
-        entries: Array = matrix[i, j]
-        return entries
     scaled: Array = matrix[i, j] * np.where(i == j, 1.0, 2**0.5)
     return scaled
 

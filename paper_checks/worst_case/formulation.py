@@ -13,7 +13,6 @@ that the start is the origin and every f_i is 0 there.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
 from math import log2
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .coordinates import Array, averaged, integers, SAME, Space, zeros
+from .coordinates import Array, averaged, SAME, Space
 from .program import Constraint
 from .symbolic_run import Recorded
 
@@ -52,8 +51,6 @@ class Formulation:
     convex: bool
     symmetric: bool = True
     room: tuple[int, int] = (0, 0)
-    change: Any = None
-    """How much a gradient changes in a step, about: the unit of its changes. None: what the numbers say."""
     evaluations: list[PointEvaluation] = field(default_factory=list, init=False)
     walked: list[PointEvaluation] = field(default_factory=list, init=False)
     taken_values: int = field(default=0, init=False)
@@ -63,7 +60,7 @@ class Formulation:
     """The evaluations whose gradient is written as a change, and from which one along the run."""
 
     def __post_init__(self) -> None:
-        self.space = Space(self.recorded, self.symmetric, self.room[0], self.change or self._change)
+        self.space = Space(self.recorded, self.symmetric, self.room[0], self._change)
         self._known: dict[bytes, PointEvaluation] = {}
         if self.convex:
             nowhere = self.points(0 * self.recorded.server[0])
@@ -72,18 +69,15 @@ class Formulation:
             self._asked(j)
 
     @property
-    def _change(self) -> Any:
-        """A power of two, so that fractions stay short."""
-        power = min(0, round(log2(self.smoothness * max(self.recorded.step_sizes))))
-        return Fraction(2) ** power if self.recorded.server.dtype == object else 2.0**power
+    def _change(self) -> float:
+        """How much a gradient changes in a step, about: a power of two, so that fractions stay short."""
+        return 2.0 ** min(0, round(log2(self.smoothness * max(self.recorded.step_sizes))))
 
     @classmethod
-    def roomy(
-        cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool, change: Any = None
-    ) -> Formulation:
+    def roomy(cls, recorded: Recorded, smoothness: float, lower: float, convex: bool, symmetric: bool) -> Formulation:
         """One with more room than any statement takes, to find out how much this one takes."""
         extra = 2 * recorded.gradients + len(recorded.server) + 10
-        return cls(recorded, smoothness, lower, convex, symmetric, (extra, 0), change)
+        return cls(recorded, smoothness, lower, convex, symmetric, (extra, 0))
 
     @property
     def taken(self) -> tuple[int, int]:
@@ -144,7 +138,7 @@ class Formulation:
         """Where along the run a gradient is known that is about that at these points."""
 
         def away(e: PointEvaluation) -> float:
-            return round(float(np.abs(np.array(points) - np.array(e.points)).sum()), 9)  # the same in fractions
+            return round(float(np.abs(np.array(points) - np.array(e.points)).sum()), 9)  # not by rounding
 
         return min(self.walked, key=away)
 
@@ -188,7 +182,7 @@ class Formulation:
         return self.space.packed + self.room[1]
 
     def zero(self) -> Array:
-        return zeros(self.width, self.recorded.server)
+        return np.zeros(self.width)
 
     def inner(self, u: Rows, v: Rows) -> Array:
         """The mean over clients of ``<u_k, v_k>``."""
@@ -232,41 +226,11 @@ class Formulation:
 
     def interpolation(self) -> list[Constraint]:
         """One inequality per member and ordered pair of its points."""
-        found = []
+        found, named = [], [e.name for e in self.evaluations]
         for k in range(self.space.members):
             at = [(e.points[k], e.gradients[k], e.values[k]) for e in self.evaluations]
-            found += [Constraint("class", self._pair(at[i], at[j]), of=names) for (i, j), names in self.pairs()]
-        return found
-
-    def pairs(self) -> list[tuple[tuple[int, int], tuple[str, str]]]:
-        """The ordered pairs of evaluations, by number and by name."""
-        named = [e.name for e in self.evaluations]
-        return [((i, j), (named[i], named[j])) for i, j in permutations(range(len(named)), 2)]
-
-    def combined(self, multipliers: Array) -> list[Array]:
-        """The sum of ``multipliers[i, j]`` times the class's inequality of evaluations i and j: a matrix per block.
-
-        In symmetric coordinates and without function values, which are a flow: row by row it would take an age.
-        """
-        L, mu, n = self.smoothness, self.strong_convexity, len(self.evaluations)
-        weight = 1 / (2 * (L - mu))
-        out, into = multipliers.sum(1), multipliers.sum(0)
-        products = zeros((2 * n, 2 * n), self.recorded.server)  # of points, then gradients
-        at = np.arange(n)
-        products[:n, :n] = -(mu + 2 * weight * mu**2) * multipliers
-        products[at, at] += (mu / 2 + weight * mu**2) * (out + into)
-        products[n:, n:] = -2 * weight * multipliers
-        products[n + at, n + at] += weight * (out + into)
-        products[n:, :n] = (1 + 2 * weight * mu) * multipliers.T + 2 * weight * mu * multipliers
-        products[n + at, at] -= (1 + 2 * weight * mu) * into + 2 * weight * mu * out
-        rows = np.array([e.points[0] for e in self.evaluations] + [e.gradients[0] for e in self.evaluations])
-        whole, unit = integers(products)
-        found, begin = [], 0
-        for size in self.space.blocks:
-            part, length = integers(rows[:, begin : begin + size])
-            square = part.T @ (whole + whole.T) @ part
-            found.append(square / Fraction(2 * unit * length**2))
-            begin += size
+            pairs = permutations(zip(at, named, strict=True), 2)
+            found += [Constraint("class", self._pair(x, y), of=(a, b)) for (x, a), (y, b) in pairs]
         return found
 
     def _pair(self, one: Any, other: Any) -> Array:

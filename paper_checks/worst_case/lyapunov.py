@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .coordinates import Array, integers, pack, triangle, unpack, zeros
+from .coordinates import Array, pack, triangle, unpack
 from .one_round import Cohort, OneRound
 from .program import WorstCaseError
 from .solver import solver
@@ -110,7 +110,7 @@ class Lyapunov:
     """The program of one round over L-smooth, mu-strongly convex clients; ``solve`` it for any contraction.
 
     ``noise``: of how many clients gradients have independent noise of variance ``sigma^2``, if they have.
-    Arrays of floats or of fractions, as the round's are. Unknown vectors are in powers of two of their own size: the
+    Unknown vectors are in powers of two of their own size: the
     state, the first gradient, its changes from step to step; ``unit`` is that of gradients.
     """
 
@@ -126,10 +126,9 @@ class Lyapunov:
                 "rates with cohorts are certified for methods whose clients keep nothing between rounds, for scaffold "
                 f"and for fedinit; clients of this one keep {', '.join(round_.memory)}: leave out cohort and clients"
             )
-        self.exact = round_.start.dtype == object
         self.unit = self._power(float(smoothness))
         steps = np.concatenate([round_.mean_points[:, len(round_.means) :], round_.mean_next[:1, len(round_.means) :]])
-        self.change = self._power(min(1.0, float(smoothness) * float(np.abs(steps.astype(float)).max())))
+        self.change = self._power(min(1.0, smoothness * float(np.abs(steps).max())))
         self.ends = round_.begins_at_server and self.cohort is None
         """Whether the loss of the server model is part of the quadratic."""
         self.steady = self._steady()
@@ -141,28 +140,22 @@ class Lyapunov:
             if round_.gradients <= ALL_PAIRS or 0 in (a, b) or abs(a - b) == 1
         ]
 
-    def _power(self, x: float) -> Any:
-        power = Fraction(2) ** round(log2(x)) if x > 0 else Fraction(1)
-        return power if self.exact else float(power)
+    def _power(self, x: float) -> float:
+        return 2.0 ** round(log2(x)) if x > 0 else 1.0
 
     def _steady(self) -> Array | None:
         """The deviations ``M grad f_i(w*)`` at which clients stay at the minimiser; None where there are none."""
         n = len(self.round.apart)
-        near, far = self.round.apart_points.astype(float), self.round.apart_next.astype(float)
+        near, far = self.round.apart_points, self.round.apart_next
         ends = np.zeros((0, n + self.round.gradients))
         if self.round.renewed is not None:
-            ends = self.round.renewed.ends.astype(float)
+            ends = self.round.renewed.ends
         left = np.concatenate([near[:, :n], far[:, :n] - np.eye(n), ends[:, :n]])
         right = -np.concatenate([near[:, n:].sum(1), far[:, n:].sum(1), ends[:, n:].sum(1)])
         found = np.linalg.lstsq(left, right, rcond=None)[0] if n else np.zeros(0)
         if np.abs(left @ found - right).max(initial=0) > STEADY * (1 + np.abs(right).max(initial=0)):
             return None
-        if not self.exact:
-            return np.asarray(found)
-        short = np.array([Fraction(float(x)).limit_denominator(10**6) for x in found], object)
-        A, B = self.round.apart_points, self.round.apart_next
-        moved = [*(A[:, :n] @ short + A[:, n:].sum(1)), *(B[:, :n] @ short - short + B[:, n:].sum(1))]
-        return short if not any(moved) else None
+        return np.asarray(found)
 
     @property
     def floored(self) -> bool:
@@ -173,10 +166,10 @@ class Lyapunov:
         """How large the coordinates of the state are, about: powers of two (the server model's is 1)."""
         n = len((self.round.means, self.round.apart)[which])
         rows = (self.round.mean_next, self.round.apart_next)[which][:, n:]
-        found = [self._power(float(np.abs(row.astype(float)).sum()) * float(self.smoothness)) for row in rows]
+        found = [self._power(float(np.abs(row).sum()) * self.smoothness) for row in rows]
         if which == 0:
             found[0] = self._power(1.0)
-        return np.array(found, dtype=rows.dtype)
+        return np.array(found)
 
     def _block(self, which: int) -> Block:
         r, m = self.round, self.round.gradients
@@ -184,25 +177,25 @@ class Lyapunov:
         n, ends = len(after), self.ends
         floor, noisy = which == 1 and self.floored, self.noise is not None
         width = n + m + ends + floor + (m if noisy else 0)
-        columns = zeros((n + m, width), r.start)
+        columns = np.zeros((n + m, width))
         columns[range(n), range(n)] = self.units(which)
         for j in range(m):
             columns[n + j, n] += self.unit
             columns[n + j, n + 1 : n + j + 1] += self.unit * self.change
         gradients = columns[n:].copy()
         if ends:
-            last = zeros((1, width), r.start)
+            last = np.zeros((1, width))
             last[0, n] += self.unit
             last[0, n + 1 : n + m + 1] += self.unit * self.change
             gradients = np.concatenate([gradients, last])
-        optimum = zeros((1, width), r.start)
+        optimum = np.zeros((1, width))
         if floor:
             optimum[0, n + m + ends] += self.unit
         heard = columns.copy()
         first = n + m + ends + floor
         if noisy:
             heard[range(n, n + m), range(first, first + m)] += self.unit
-        nothing = zeros((1, width), r.start)
+        nothing = np.zeros((1, width))
         asked, later = points @ heard, after @ heard
         places = [nothing, asked]
         if ends:
@@ -227,7 +220,7 @@ class Lyapunov:
         if self.cohort is None:
             return now, [(1, apart.after, 1)]
         n, k, r = len(self.round.means), len(self.round.apart), self.round.renewed
-        spread = self.cohort.spread if self.exact else float(self.cohort.spread)
+        spread = float(self.cohort.spread)
         if r is None:
             more = self.round.mean_next[:, n:] @ apart.heard[k:]
             return now, [(1, apart.after, 1), (spread, more, 0)]
@@ -250,8 +243,8 @@ class Lyapunov:
         inner = lam.T - np.diag(lam.sum(0))  # sum of lam_ab <g_b, x_a - x_b>
         x, g = block.points, block.gradients
         bent = g - mu * x
-        cross = _product(g, inner, x)
-        total: Array = (cross + cross.T) / 2 + mu / 2 * _product(x, around, x) + weight * _product(bent, around, bent)
+        cross = g.T @ inner @ x
+        total: Array = (cross + cross.T) / 2 + mu / 2 * (x.T @ around @ x) + weight * (bent.T @ around @ bent)
         return total
 
     def flow(self, rho: Any, potential: Any, multipliers: Array) -> Array:
@@ -343,7 +336,7 @@ class Lyapunov:
         def rows(rho: float) -> list[Array]:
             columns = []
             for means, apart, potential, gamma, lam, noises in several:
-                blocks = self.summed(rho, means, apart, gamma, lam / float(self.unit), noises)
+                blocks = self.summed(rho, means, apart, gamma, lam / self.unit, noises)
                 columns.append((self.flow(rho, potential, lam)[1:], *map(pack, blocks)))
             found = [np.array(parts).T for parts in zip(*columns, strict=True)]
             return [np.pad(part, ((0, 0), (0, width - bounded))) for part in found]
@@ -402,12 +395,12 @@ class Lyapunov:
 
     def _cost(self, rho: float, weights: Weights) -> Array:
         means, apart, potential, gamma, _, noises = self._places[:6]
-        cost, unit = np.zeros(self._places[-1].stop), float(self.unit)
-        begin = self.round.start.astype(float) / self.units(0).astype(float)
+        cost, unit = np.zeros(self._places[-1].stop), self.unit
+        begin = self.round.start / self.units(0)
         cost[means] = weights[0] * _twice(begin)
         if self.steady is not None and len(self.round.apart):
-            cost[apart] = weights[1] * _twice(self.steady.astype(float) / self.units(1).astype(float))
-        cost[potential] = weights[0] * float(self.smoothness) / 2 / unit
+            cost[apart] = weights[1] * _twice(self.steady / self.units(1))
+        cost[potential] = weights[0] * self.smoothness / 2 / unit
         cost[gamma] = weights[2] / unit**2 / (1 - rho) if self.floored else 1.0
         if self.noise is not None:
             share, clients = weights[3] / unit**2 / (1 - rho), self.noise
@@ -416,7 +409,7 @@ class Lyapunov:
         return cost
 
     def _read(self, rho: float, y: Array) -> Sought:
-        unit = float(self.unit)
+        unit = self.unit
         means, apart, potential, gamma, lam, noises = self._unpacked(y)
         blocks = [unpack(rows @ y, b.width) for b, rows in zip(self.blocks, self._at(rho)[1:], strict=True)]
         spare = min(float(np.linalg.eigvalsh(block)[0]) for block in blocks if len(block))
@@ -441,14 +434,6 @@ class Lyapunov:
 def noise_cost(noises: Array, clients: int) -> Any:
     """What independent noise of variance 1 of every client adds a round, by its mean and its deviations."""
     return noises[0].sum() / clients + noises[1].sum() * Fraction(clients - 1, clients)
-
-
-def _product(left: Array, middle: Array, right: Array) -> Array:
-    """``left' middle right``, of fractions by whole numbers."""
-    if left.dtype != object:
-        return np.asarray(left.T @ middle @ right)
-    (a, p), (b, q), (c, r) = integers(left), integers(middle), integers(right)
-    return np.asarray((a.T @ b @ c) * Fraction(1, p * q * r))
 
 
 def _unit(at: range, width: int, scale: Array | float = 1.0) -> Any:

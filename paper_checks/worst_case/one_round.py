@@ -1,4 +1,4 @@
-"""One round of a method as a linear map: its own hooks, played on unit vectors instead of numbers.
+"""One round of a method as a linear map, its own hooks, played on unknown vectors.
 
 What survives a round is the server model, the server's vectors and every client's memory. With clients that are alike a
 round is two maps that do not meet: one of the means over clients, one of the deviations from them. The means move in
@@ -8,28 +8,33 @@ the state is reduced to that space.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from empirics.algorithms.algorithm import Algorithm
+from empirics.algorithms.algorithm import Algorithm, Average
 from empirics.algorithms.state import State
 from empirics.errors import EmpiricsError
 from empirics.exact import Tracing
+from empirics.exact.coefficients import Coefficients, Forms, NotAffineError
+from empirics.exact.numbers import FLOATS
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
 
-from .symbolic_run import Array, counted, LINEAR, Members, Oracle, refuse
+from .methods import check_same, named, next_round, NoListing, play_round, Vector
+from .program import WorstCaseError
+from .symbolic_run import Array, LINEAR, Members, Oracle, refuse
 
-ROUNDS = (1, 2, 7)
-"""Finished rounds before the rounds that must all be the same map."""
+CLIENTS = (2, 2, 3, 2)
+"""How many there are in the rounds, from the first, that must all be the same map."""
 MOST_STEPS = 60
 """Local steps of a round: a program grows with their square."""
+RENEWED = {"scaffold": ("control",), "fedinit": ("last",)}
+"""Methods that have rates where some of the clients are drawn although they keep something, and what that is."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +64,6 @@ class Renewed:
     ends: Array
     means: Array
     apart: Array
-
-    def arrays(self) -> tuple[Array, ...]:
-        return self.ends, self.means, self.apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,144 +115,160 @@ class OneRound:
             self.memory,
         )
 
-    def in_floats(self) -> OneRound:
-        """The same round in floats."""
-        r = self.renewed
-        renewed = None if r is None else Renewed(float(r.share), *(a.astype(float) for a in r.arrays()))
-        start, means, points, apart, away = (a.astype(float) for a in self.arrays())
-        return OneRound(self.means, self.apart, start, means, points, apart, away, self.memory, renewed)
 
-    def arrays(self) -> tuple[Array, ...]:
-        return self.start, self.mean_next, self.mean_points, self.apart_next, self.apart_points
+def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: Cohort | None = None) -> OneRound:
+    """The round of ``algorithm``, all clients taking part or a ``cohort``; one line on what is no such map.
 
-
-def one_round(algorithm: Algorithm, local_steps: int, step_size: float) -> OneRound:
-    """The round of ``algorithm``, all clients taking part; one line on what is no such map."""
+    Of a cohort of clients that keep something ``renewed`` is None where no proof is made of it.
+    """
     if local_steps > MOST_STEPS:
         raise EmpiricsError(f"too large: rates are computed up to local_steps={MOST_STEPS}; got {local_steps}")
-    found = [_Played(algorithm, clients, local_steps, step_size).reduced() for clients in (2, 3)]
-    if not _same(*found):
-        raise EmpiricsError(f"{algorithm}: its round depends on the number of clients: no rate is certified")
-    return found[0]
-
-
-def _same(one: OneRound, other: OneRound) -> bool:
-    pairs = list(zip(one.arrays(), other.arrays(), strict=True))
-    return all(a.shape == b.shape and np.abs(a - b).max(initial=0) < LINEAR * (1 + np.abs(a).max(initial=0))
-               for a, b in pairs)  # fmt: skip
-
-
-class _Played:
-    """A round of so many clients, over the columns of means (model, server vectors, memories, gradients), then those of
-    deviations (memories, gradients).
-
-    The first client deviates by 1 and the others by what makes the sum 0, so that its rows are both maps at once.
-    """
-
-    def __init__(self, algorithm: Algorithm, clients: int, local_steps: int, step_size: float) -> None:
-        self.algorithm, self.clients = algorithm, clients
-        self.deviations = torch.tensor([1.0, *[-1 / (clients - 1)] * (clients - 1)], dtype=torch.float64)[:, None]
-        self.setting = Setting(rounds=9, cohort=clients, local_steps=local_steps, step_size=step_size)
-        refuse(algorithm, self.setting)
-        if algorithm.also is not None or algorithm.personal:
-            raise EmpiricsError(f"{algorithm} trains models of the clients' own: no rate of the server model's error")
-        begun = algorithm.begin(torch.zeros(1, dtype=torch.float64), clients)
-        after, oracle = self._round(torch.zeros(1, 1, dtype=torch.float64), begun, 0)
-        self.gradients = counted(oracle, algorithm)
-        self.shared, self.own = tuple(after.server), tuple(after.memory)
-        self.means = 1 + len(self.shared) + len(self.own)
-        self.size = self.means + len(self.own) + 2 * self.gradients
-
-    def _round(self, vectors: Tensor, state: State, gradients: int) -> tuple[State, Oracle]:
-        oracle, members = Oracle(self.clients, vectors, gradients), Members(self.clients)
-        everyone = np.arange(self.clients), np.ones(self.clients)
-        model, federation = cast(Any, oracle), cast(Any, members)  # whose batches are questions
-        after = play(model, federation, self.algorithm, self.setting, 0, Tracing(), state, cohort=everyone)
-        return after, oracle
-
-    def _state(self, columns: Tensor, round_: int) -> State:
-        """Any state: the vectors ``(size, d)`` of all columns."""
-        server = {name: columns[1 + i].clone() for i, name in enumerate(self.shared)}
-        first, apart = 1 + len(self.shared), self.means + self.gradients
-        memory = {name: columns[first + i] + self.deviations * columns[apart + i] for i, name in enumerate(self.own)}
-        return State(round_, columns[0].clone(), memory, server)
-
-    def _rows(self, columns: Tensor, state: State) -> dict[str, Array]:
-        """What a round makes of a state: ``(clients, d)`` by name, and the models asked at ``(clients, m, d)``."""
-        m = self.gradients
-        mean, apart = columns[self.means : self.means + m], columns[self.size - m :]
-        each = [mean + deviation * apart for deviation in self.deviations]
-        after, oracle = self._round(torch.cat([columns[:1], *each]), state, m)
-        server = {"model": after.model} | {f"server {k}": after.server[k] for k in self.shared}
-        rows = {name: np.repeat(vector.numpy()[None], self.clients, 0) for name, vector in server.items()}
-        rows |= {f"client {k}": after.memory[k].numpy().copy() for k in self.own}
-        return rows | {"asked": oracle.questions}
-
-    def reduced(self) -> OneRound:
-        """The two maps, on the states that a run reaches."""
-        unit = torch.eye(self.size, dtype=torch.float64)
-        rows = self._rows(unit, self._state(unit, ROUNDS[0]))
-        for round_ in ROUNDS[1:]:
-            self._compare(rows, self._rows(unit, self._state(unit, round_)), "its rounds are not all alike")
-        self._check_linear(rows)
-        start = self._started(unit, rows)
-        cut, m = self.means + self.gradients, self.gradients
-        names = [name for name in rows if name != "asked"]
-        held = names[1 + len(self.shared) :]
-        mean, asked = np.array([rows[name][0][:cut] for name in names]), rows["asked"][0][:, :cut]
-        other = np.array([rows[name][0][cut:] for name in held]).reshape(len(held), self.size - cut)
-        kept, into = _reached(start, mean[:, :-m], mean[:, -m:])
-        away, onto = _reached(np.zeros(len(held)), other[:, : len(held)], other[:, len(held) :])
-        found = OneRound(
-            tuple(names[i].removeprefix("client ").removeprefix("server ") for i in kept),
-            tuple(held[i].removeprefix("client ") for i in away),
-            start[kept],
-            _onto(mean[kept], into, m),
-            _onto(asked, into, m),
-            _onto(other[away], onto, m),
-            _onto(rows["asked"][0][:, cut:], onto, m),
-            self.own,
+    setting = Setting(rounds=9, cohort=2, local_steps=local_steps, step_size=step_size)
+    refuse(algorithm, setting)
+    if algorithm.also is not None or algorithm.personal:
+        raise EmpiricsError(f"{algorithm} trains models of the clients' own: no rate of the server model's error")
+    try:
+        forms = Forms(algorithm, setting, FLOATS, last=False)
+        sizes = forms.plan()[1]
+        first, *later = [next_round(forms, count, count) for count in CLIENTS]
+        of_cohort = next_round(forms, cohort.clients, cohort.cohort) if cohort else later[0]
+        renewed = cohort if cohort is not None and _renewed(algorithm, forms.memory) else None
+        drawn = renewed is not None or (cohort is not None and not forms.memory)
+        checked = [(next_round(forms, 3, len(chosen)), chosen) for chosen in ([0, 1, 2], [0, 2])[: 1 + drawn]]
+    except NotAffineError:
+        raise EmpiricsError(
+            f"{algorithm} does not add and scale its gradients only: a rate is certified for fixed-step first-order "
+            "methods"
+        ) from None
+    start = forms.first
+    if not _same(_from(first, start), _from(later[0], start)):
+        raise EmpiricsError(f"{algorithm}: its first round is unlike the others: no rate is certified")
+    if not all(_same(later[0], other) for other in later):
+        raise EmpiricsError(
+            f"{algorithm}: its rounds are not all alike, or depend on how many take part: no rate is certified"
         )
-        self._check_moved(found, start[kept])
-        return found.needed()
+    for c, chosen in checked:
+        _Maps(c, sizes).check(algorithm, setting, forms, chosen)
+    return _reduced(_Maps(of_cohort if renewed else later[0], sizes), forms, start, renewed)
 
-    def _started(self, unit: Tensor, rows: Mapping[str, Array]) -> Array:
-        """What a run begins with per unit of the first model, in means; a first round like the others is checked."""
-        begun = self.algorithm.begin(unit[0].clone(), self.clients)
-        named = {"model": begun.model} | {f"server {k}": begun.server.get(k) for k in self.shared}
-        start = [0.0 if x is None else float(x[0]) for x in named.values()]
-        start += [float(begun.memory[k][0][0]) for k in self.own]
-        first = self._rows(unit, begun._replace(memory={k: v.clone() for k, v in begun.memory.items()}))
-        filled, m = np.eye(self.size), self.gradients
-        filled[: self.means], filled[self.means + m : self.size - m] = 0.0, 0.0
-        filled[: self.means, 0] = start
-        self._compare({k: v @ filled for k, v in rows.items()}, first, "its first round is unlike the others")
-        return np.array(start)
 
-    def _compare(self, one: Mapping[str, Array], other: Mapping[str, Array], why: str) -> None:
-        off = max(np.abs(one[k] - other[k]).max(initial=0) for k in one)
-        if not off <= LINEAR * max(1.0, *(np.abs(x).max(initial=0) for x in one.values())):
-            raise EmpiricsError(f"{self.algorithm}: {why} (off by {off:.2g}): no rate is certified")
+def _renewed(algorithm: Algorithm, memory: Sequence[str]) -> bool:
+    """Whether rates with cohorts are proved of clients that keep this."""
+    try:
+        kept = RENEWED.get(named(algorithm)[0])
+    except NoListing:
+        return False
+    return kept == tuple(memory) and algorithm.combine == Average() and not algorithm.everyone
 
-    def _check_linear(self, rows: Mapping[str, Array]) -> None:
-        draws = np.random.default_rng(2025)
-        for scale in (1e-2, 1e3):
-            vectors = torch.from_numpy(scale * draws.standard_normal((self.size, 3)))
-            seen = self._rows(vectors, self._state(vectors, ROUNDS[0]))
-            off = max(np.abs(seen[k] - rows[k] @ vectors.numpy()).max(initial=0) for k in rows)
-            if not off <= LINEAR * scale * (1 + max(np.abs(x).max(initial=0) for x in rows.values())):
-                raise EmpiricsError(
-                    f"{self.algorithm} does not add and scale its gradients only (off by {off:.2g} at size {scale:g}): "
-                    "a rate is certified for fixed-step first-order methods"
-                )
 
-    def _check_moved(self, found: OneRound, start: Array) -> None:
-        """Refuse a round that knows where the origin is (weight decay)."""
-        n = len(start)
-        stays = np.abs(found.mean_next[:, :n] @ start - start).max()
-        asks = np.abs(found.mean_points[:, :n] @ start - 1).max()
-        if max(stays, asks) > LINEAR:
-            raise EmpiricsError(f"{self.algorithm} pulls to the origin: its error has no rate on all smooth functions")
+def _from(c: Coefficients, start: Array) -> list[Array]:
+    """The round from the first state: rows over the model alone, and over where a client ended."""
+    known = [part for table in (c.weighed, c.keeps) for part in (table[:, :-1] @ start, table[:, -1])]
+    return [c.start @ start, c.steepness, c.pull, c.push @ start, c.stays @ start[: len(c.stays)], *known]
+
+
+def _same(one: Sequence[Array], other: Sequence[Array]) -> bool:
+    pairs = list(zip(one, other, strict=True))
+    largest = max(np.abs(a).max(initial=1) for a, _ in pairs)
+    return all(a.shape == b.shape and np.abs(a - b).max(initial=0) < LINEAR * largest for a, b in pairs)
+
+
+class _Maps:
+    """A round over the means of (server vectors, memory, gradients) and over the deviations of the last two."""
+
+    def __init__(self, c: Coefficients, sizes: Array) -> None:
+        self.shared, self.own, self.gradients = len(c.stays), len(c.keeps), len(sizes)
+        self.size, m = self.shared + self.own, len(sizes)
+        mean, apart = np.eye(self.size + m), np.eye(self.own + m)
+        self.asked: list[Vector] = []
+
+        def ask(x: Vector) -> Vector:
+            self.asked.append(x)
+            j = len(self.asked) - 1
+            return Vector(mean[self.size + j], apart[self.own + j])
+
+        server = [Vector(row, 0 * apart[0]) for row in mean[: self.shared]]
+        memory = [Vector(row, own) for row, own in zip(mean[self.shared : self.size], apart, strict=False)]
+        _, self.server, kept = play_round(c, sizes, server, memory, ask)
+        self.moved = [new - old for new, old in zip(kept, memory, strict=True)]
+        self.memory = memory
+
+    def rows(self, vectors: Sequence[Vector]) -> tuple[Array, Array]:
+        """Rows over the means, and over the deviations."""
+        m = self.gradients
+        mean = np.array([x.mean for x in vectors]).reshape(len(vectors), self.size + m)
+        return mean, np.array([x.apart for x in vectors]).reshape(len(vectors), self.own + m)
+
+    def check(self, algorithm: Algorithm, setting: Setting, forms: Forms, chosen: Sequence[int]) -> None:
+        """Compare with the hooks: one round of some of three clients, from any state, with any gradients."""
+        clients, draws = 3, np.random.default_rng(31)
+        server, own = draws.standard_normal(self.shared), draws.standard_normal((clients, self.own))
+        gradients = draws.standard_normal((clients, self.gradients))
+        vectors = {name: torch.from_numpy(server[i : i + 1].copy()) for i, name in enumerate(forms.server)}
+        kept = {name: torch.from_numpy(own[:, i : i + 1].copy()) for i, name in enumerate(forms.memory)}
+        state, oracle = State(5, vectors.pop("model"), kept, vectors), _Given(gradients)
+        federation: Any = Members(clients)
+        drawn = np.array(chosen), np.ones(len(chosen))
+        after = play(oracle, federation, algorithm, setting, 0, Tracing(), state, cohort=drawn)  # type: ignore[arg-type]
+        mean = np.concatenate([server, own.mean(0), gradients.mean(0)])
+        apart = np.concatenate([own - own.mean(0), gradients - gradients.mean(0)], axis=1)
+
+        def each(vectors: Sequence[Vector]) -> Array:
+            of_mean, of_apart = self.rows(vectors)
+            found: Array = of_mean @ mean + apart @ of_apart.T
+            return found
+
+        memory = own + np.isin(np.arange(clients), chosen)[:, None] * each(self.moved)
+        found = [*each(self.server)[chosen].mean(0), *memory.ravel(), *each(self.asked)[chosen].T.ravel()]
+        seen = [float(x) for x in (after.model, *(after.server[name] for name in forms.server[1:]))]
+        seen += [*np.array([after.memory[n][:, 0].numpy() for n in forms.memory]).T.ravel()]
+        try:
+            check_same(algorithm, [(np.array(found), np.array([*seen, *np.array(oracle.seen).ravel()]))], "rate")
+        except WorstCaseError:
+            raise EmpiricsError(
+                f"{algorithm}: its round depends on how many take part, or does not add and scale its gradients only: "
+                "no rate is certified"
+            ) from None
+
+
+class _Given(Oracle):
+    """Answers with gradients ``(clients, steps)`` that were chosen before, and notes the models they were asked at."""
+
+    def __init__(self, gradients: Array) -> None:
+        super().__init__(len(gradients), torch.zeros(1, 1, dtype=torch.float64), 0)
+        self.given, self.seen = torch.from_numpy(gradients), list[Array]()
+
+    def gradient(self, w: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
+        self.seen.append(w[:, 0].numpy().copy())
+        return self.given[batch, len(self.seen) - 1][:, None]
+
+
+def _reduced(maps: _Maps, forms: Forms, start: Array, cohort: Cohort | None) -> OneRound:
+    """The two maps, on the states that a run reaches."""
+    n, own, m = maps.size, maps.own, maps.gradients
+    share = cohort.cohort / cohort.clients if cohort else 1.0
+    mean, ends = maps.rows([*maps.server, *(share * x for x in maps.moved)])
+    mean[maps.shared :, maps.shared : n] += np.eye(own)
+    (asked, away_asked), (moved, away) = maps.rows(maps.asked), maps.rows(maps.moved)
+    pushed = np.concatenate([mean[:, n:], ends], 1) if cohort else mean[:, n:]
+    kept, into = _reached(start, mean[:, :n], pushed)
+    after = away.copy()
+    after[:, :own] += np.eye(own)
+    held, onto = _reached(0 * start[maps.shared :], after[:, :own], after[:, own:])
+    renewed = None
+    if cohort:
+        of_means = _onto(moved[held], into, m), _onto(away[held], onto, m)
+        renewed = Renewed(share, _onto(ends[kept], onto, m), *of_means)
+    names = [*forms.server, *forms.memory]
+    found = OneRound(
+        tuple(names[i] for i in kept), tuple(forms.memory[i] for i in held), start[kept], _onto(mean[kept], into, m),
+        _onto(asked, into, m), _onto(after[held], onto, m), _onto(away_asked, onto, m), tuple(forms.memory), renewed,
+    )  # fmt: skip
+    stays = np.abs(found.mean_next[:, : len(kept)] @ found.start - found.start).max()
+    asks = np.abs(found.mean_points[:, : len(kept)] @ found.start - 1).max()
+    if max(stays, asks) > LINEAR:
+        raise EmpiricsError(f"{forms.algorithm} pulls to the origin: its error has no rate on all smooth functions")
+    return found if cohort else found.needed()
 
 
 def _reached(start: Array, linear: Array, gradients: Array) -> tuple[list[int], Array]:
@@ -266,7 +284,8 @@ def _reached(start: Array, linear: Array, gradients: Array) -> tuple[list[int], 
     if not kept:
         return [], np.zeros((len(start), 0))
     into = np.linalg.lstsq(spanned[kept].T, spanned.T, rcond=None)[0].T
-    into[np.abs(into - np.rint(into)) < LINEAR] = np.rint(into)[np.abs(into - np.rint(into)) < LINEAR]
+    whole = np.abs(into - np.rint(into)) < LINEAR
+    into[whole] = np.rint(into)[whole]
     return kept, into
 
 

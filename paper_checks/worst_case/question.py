@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
-from typing import Any
 
 from bounds.core import Statistic
 from bounds.errors import unknown
@@ -39,10 +38,6 @@ class Question:
     steps: tuple[int, ...] | None = None
     symmetric: bool = True
     step_sizes: tuple[float, ...] | None = None
-    exactly: Recorded | None = None
-    """The run in fractions, in place of the recorder's floats: rows are fractions, without those of pairs of points."""
-    change: Any = None
-    """The unit of the changes of gradients, where the coordinates are to be those of another question."""
     clients: int | None = None
     """How many the setting's cohort is drawn from, without replacement in every round; None: all of them take part."""
 
@@ -88,8 +83,8 @@ class Question:
     @cached_property
     def recorded(self) -> Recorded:
         if self.drawn and self.clients is not None:
-            return self.exactly or draw(self.method, self.plan, self.clients)
-        return self.exactly or record(self.method, self.plan)
+            return draw(self.method, self.plan, self.clients)
+        return record(self.method, self.plan)
 
     @property
     def relaxations(self) -> tuple[str, ...]:
@@ -113,9 +108,9 @@ class Question:
         """The formulation and the program over all its columns."""
         symmetric = self.symmetric and not self.drawn  # of a tree the whole program is made smaller afterwards
         facts = (self.recorded, self.assumptions["smoothness"], self.lower, self.convex, symmetric)
-        probe = Formulation.roomy(*facts, change=self.change)
+        probe = Formulation.roomy(*facts)
         self._state(probe)
-        whole = Formulation(*facts, room=probe.taken, change=self.change)
+        whole = Formulation(*facts, room=probe.taken)
         return whole, self._state(whole)
 
     def _state(self, f: Formulation) -> Program:
@@ -126,7 +121,7 @@ class Question:
                 limits += constraints.WORDS[word].constraints(f, self.assumptions)
         if self.floored:
             limits += constraints.lower_bounded(f)
-        rows = [*f.interpolation(), *limits] if f.room[1] and self.exactly is None else limits
+        rows = [*f.interpolation(), *limits] if f.room[1] else limits
         size, L = constraints.length_sq(self.assumptions), f.smoothness
         extents = f.space.extents(float(size) ** 0.5, float(L) * float(size) ** 0.5)
         return Program(f.space.blocks, f.room[1], goal, tuple(rows), extents, float(L * size))

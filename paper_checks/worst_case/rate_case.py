@@ -10,7 +10,6 @@ from empirics.algorithms.algorithm import Algorithm, Rows, ServerStart
 from empirics.algorithms.relaxed import RelaxedStart
 
 from .lyapunov import Lyapunov, Weights
-from .methods import check_averaged, drawn_round, NoListing
 from .one_round import Cohort, one_round, OneRound
 
 UTMOST, SHORTEST = 1e12, 1e-6
@@ -65,16 +64,8 @@ class Case:
 
     @cached_property
     def round(self) -> OneRound:
-        found = one_round(self.played, self.local_steps, self.step_size)
-        if self.drawn is None or self.cohort == self.clients:
-            return found
-        if not found.memory:
-            check_averaged(found, self.played, self.step_size)
-            return found
-        try:
-            return drawn_round(self.played, self.local_steps, self.step_size, self.drawn).in_floats()
-        except NoListing:  # the program says which methods there are
-            return found
+        some = self.drawn if self.cohort != self.clients else None
+        return one_round(self.played, self.local_steps, self.step_size, some)
 
     @cached_property
     def program(self) -> Lyapunov:

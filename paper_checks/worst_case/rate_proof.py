@@ -2,93 +2,123 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import log2
 from typing import Any
 
 import numpy as np
 
+from empirics.exact.numbers import fraction
+
 from . import verify
 from .coordinates import Array
 from .lyapunov import Lyapunov, noise_cost, Sought
-from .methods import fraction, named, named_round, rational_round
+from .methods import named, named_round
 from .program import WorstCaseError
 from .rate_case import Case
 from .sum_of_squares import factored
 
 DIGITS = 55
 """Binary digits of a rounded number, relative to the largest of its kind."""
-
 LEFT_OUT = 1e-6
 """A weight of the loss gap, times L, below which it is left out: it would count at the start, and nowhere else."""
+AGREE = 1e-8
+"""How far what is left in floats may be from that in fractions, relative to the largest number of a quadratic."""
 
 
 def proved(case: Case, sought: Sought) -> dict[str, Any]:
     """The file that proves what ``sought`` says in floats; ``WorstCaseError`` where it does not become a proof.
 
-    What comes back has been accepted by the verifier, which shares no code with what makes it.
+    What is left of the inequalities is added up by the verifier, which plays its own listing of the method.
     """
-    kept, algorithm = case.round.renewed is not None, case.played
-    round_ = rational_round(algorithm, case.round, case.step_size, case.drawn if kept else None)
-    exact = Lyapunov(round_, fraction(case.smoothness), fraction(case.strong_convexity), case.noise, case.drawn)
-    some = exact.cohort
+    program, algorithm = case.program, case.played
+    some, round_ = program.cohort, case.round
     rho = fraction(sought.rho)
     unit = sought.means[0, 0] if len(sought.means) == 1 else 1.0  # of the model alone V may be 1 |w - w*|^2 exactly
-    means, apart = _rounded(sought.means / unit), _rounded(sought.apart / unit)
+    quadratics = [_rounded(P / unit) for P in (sought.means, sought.apart)]
     multipliers: Array = np.maximum(_rounded(sought.multipliers / unit), np.array(Fraction(0), dtype=object))
-    counts = exact.ends and sought.potential * case.smoothness > LEFT_OUT
+    counts = program.ends and sought.potential * case.smoothness > LEFT_OUT
     potential = _rounded(np.array([sought.potential / unit]))[0] if counts else Fraction(0)
-    gamma = max(_rounded(np.array([sought.gamma / unit]))[0], Fraction(0)) if exact.floored else Fraction(0)
-    _repair(multipliers, exact.flow(rho, potential, multipliers))
+    gamma = max(_rounded(np.array([sought.gamma / unit]))[0], Fraction(0)) if program.floored else Fraction(0)
     noises: Array = np.maximum(_rounded(sought.noises / unit), np.array(Fraction(0), dtype=object))
-    unheard = _rounded(sought.unheard[0] / unit), _rounded(sought.unheard[1] / unit)
-    left = exact.left(rho, means, apart, gamma * exact.unit**2, multipliers, noises * exact.unit**2, unheard)
-    units = [_column_units(exact, which) for which in (0, 1)]
-    parts = zip(left, units, _names(exact), strict=True)
-    blocks = [factored(S / u[:, None] / u[None, :]).entry(names) for S, u, names in parts]
-    raw = [exact.unscaled(P, which) for which, P in enumerate((means, apart))]
+    unheard = [_rounded(values / unit) for values in sought.unheard]
+    names, units = _names(program), [_column_units(program, which) for which in (0, 1)]
+    raw = [P / u[: len(P), None] / u[None, : len(P)] for P, u in zip(quadratics, units, strict=True)]
     products = [
         [[own[i], own[j], str(x / u[i] / u[j])] for (i, j), x in zip(free, values, strict=True) if x]
-        for own, u, free, values in zip(_names(exact), units, exact.free, unheard, strict=True)
+        for own, u, free, values in zip(names, units, program.free, unheard, strict=True)
     ]
-    above = raw[0].copy()
-    above[0, 0] -= 1
-    distance, dissimilarity = exact.start(means, apart, potential)
-    name, parameter = named(algorithm) if kept else named_round(algorithm, round_.gradients)
-    content = {
+    name, parameter = named(algorithm) if round_.renewed else named_round(algorithm, round_.gradients)
+    content: dict[str, Any] = {
         "kind": verify.RATE,
         "claim": {
             "method": name,
             "parameter": str(parameter),
             "local_steps": round_.gradients,
             "step_size": str(fraction(case.step_size)),
-            "smoothness": str(exact.smoothness),
-            "strong_convexity": str(exact.strong_convexity),
+            "smoothness": str(fraction(case.smoothness)),
+            "strong_convexity": str(fraction(case.strong_convexity)),
             "clients": some.clients if some else case.noise,
             "cohort": None if some is None else some.cohort,
             "contraction": str(rho),
-            "start_distance": str(distance),
-            "start_dissimilarity": str(dissimilarity),
+            "start_distance": "0",
+            "start_dissimilarity": "0",
             "floor": str(gamma / (1 - rho)),
             "noise_floor": None if case.noise is None else str(noise_cost(noises, case.noise) / (1 - rho)),
         },
-        "change": str(exact.change),
-        "rest": not exact.floored,
+        "change": str(Fraction(program.change)),
+        "rest": not program.floored,
         "potential": str(potential),
         "means": [[str(x) for x in row] for row in raw[0]],
         "apart": [[str(x) for x in row] for row in raw[1]],
-        "multipliers": [[a, b, str(multipliers[a, b])] for a, b in exact.pairs if multipliers[a, b]],
         "noises": [[str(x) for x in row] for row in noises],
         "unheard": products,
-        "above_distance": factored(above).entry(round_.means),
-        "above_nothing": factored(raw[1]).entry(round_.apart),
-        "blocks": blocks,
     }
     try:
+        rate = verify.Rate(content)
+        for a, b in program.pairs:
+            if multipliers[a, b]:
+                rate.smooth(multipliers[a, b], a, b)
+        _repair(rate, multipliers)
+        forms, _ = rate.forms(content)
+        size = Fraction(program.unit) ** 2
+        means, apart, added, lam, costs = _floats(*quadratics, gamma * size, multipliers, noises * size)
+        seen = program.left(sought.rho, means, apart, added, lam, costs, _floats(*unheard))
+        _check_same(case, forms, [dict(zip(own, u, strict=True)) for own, u in zip(names, units, strict=True)], seen)
+        distance, dissimilarity = rate.start()
+        content["claim"] |= {"start_distance": str(distance), "start_dissimilarity": str(dissimilarity)}
+        above = raw[0].copy()
+        above[0, 0] -= 1
+        content |= {
+            "multipliers": [[a, b, str(multipliers[a, b])] for a, b in program.pairs if multipliers[a, b]],
+            "above_distance": factored(_named(above, round_.means), round_.means),
+            "above_nothing": factored(_named(raw[1], round_.apart), round_.apart),
+            "blocks": [factored(form, own) for form, own in zip(forms, names, strict=True)],
+        }
         verify.check(content)
     except verify.Refused as error:
         raise WorstCaseError(f"the verifier refused the rate: {error}") from None
     return content
+
+
+def _check_same(
+    case: Case, forms: Sequence[verify.Matrix], units: Sequence[Mapping[str, Fraction]], seen: Sequence[Array]
+) -> None:
+    """Refuse a method that is not what the verifier takes it for: more, or less, is left in floats."""
+    largest = max(1.0, *(float(np.abs(left).max(initial=0)) for left in seen))
+    for form, unit, left in zip(forms, units, seen, strict=True):
+        exact = [[float(form.get((a, b), 0) * u * v) for b, v in unit.items()] for a, u in unit.items()]
+        if np.abs(np.array(exact).reshape(left.shape) - left).max(initial=0) > AGREE * largest:
+            raise WorstCaseError(f"{case.algorithm.name} makes other steps than the verifier's listing: no proof")
+
+
+def _named(matrix: Array, names: Sequence[str]) -> verify.Matrix:
+    return {(a, b): x for a, row in zip(names, matrix, strict=True) for b, x in zip(names, row, strict=True)}
+
+
+def _floats(*exact: Any) -> Any:
+    return [np.asarray(numbers, dtype=object).astype(float) for numbers in exact]
 
 
 def _rounded(numbers: Array) -> Array:
@@ -99,23 +129,25 @@ def _rounded(numbers: Array) -> Array:
     return np.array([*flat, None], dtype=object)[:-1].reshape(numbers.shape)
 
 
-def _repair(multipliers: Array, left: Array) -> None:
+def _repair(rate: verify.Rate, multipliers: Array) -> None:
     """Makes the function values cancel exactly: every value stands beside the minimiser's, which is 0."""
-    for a in range(1, len(left)):
-        if left[a] > 0:
-            multipliers[a, 0] += left[a]
-        else:
-            multipliers[0, a] -= left[a]
+    for a, x in list(rate.values.items()):
+        if a and x:
+            pair = (a, 0) if x > 0 else (0, a)
+            rate.smooth(abs(x), *pair)
+            multipliers[pair] += abs(x)
 
 
-def _names(exact: Lyapunov) -> tuple[list[str], list[str]]:
+def _names(program: Lyapunov) -> tuple[list[str], list[str]]:
     """The unknown vectors of both blocks, in the order of their columns."""
-    own = [f"v{j + 1}" for j in range(exact.round.gradients + exact.ends)]
-    heard = [f"n{j + 1}" for j in range(len(exact.blocks[0].noise))]
-    rest = ["*"] if exact.floored else []
-    return [*exact.round.means, *own, *heard], [*exact.round.apart, *own, *rest, *heard]
+    own = [f"v{j + 1}" for j in range(program.round.gradients + program.ends)]
+    heard = [f"n{j + 1}" for j in range(len(program.blocks[0].noise))]
+    rest = ["*"] if program.floored else []
+    return [*program.round.means, *own, *heard], [*program.round.apart, *own, *rest, *heard]
 
 
-def _column_units(exact: Lyapunov, which: int) -> Array:
-    rest = exact.blocks[which].width - len(exact.units(which))
-    return np.concatenate([exact.units(which), np.full(rest, exact.unit, dtype=object)])
+def _column_units(program: Lyapunov, which: int) -> Array:
+    """Powers of two."""
+    own = program.units(which)
+    floats = [*own, *[program.unit] * (program.blocks[which].width - len(own))]
+    return np.array([*map(Fraction, floats), None], dtype=object)[:-1]

@@ -582,111 +582,142 @@ def reached(proof: Any) -> Q:
 # ---- rates ----
 
 
+class Rate(Sums):
+    """The claim's round and its quadratic V; adds up ``contraction V - V_next``, to which inequalities are added."""
+
+    def __init__(self, proof: Any) -> None:
+        super().__init__(proof)
+        claim, rest, self.potential = self.claim, bool(proof["rest"]), number(proof["potential"])
+        self.rho, *counts = (number(claim[word]) for word in RATE_NUMBERS[:4])
+        self.floor, self.spread = counts[2], Q(0)
+        N, C, self.noisy = claim["clients"], claim["cohort"], claim["noise_floor"] is not None
+        self.noise_floor = number(claim["noise_floor"]) if self.noisy else Q(0)
+        need(self.convex, "without convexity there is no minimiser")
+        need(0 < self.rho < 1, "a contraction is between 0 and 1")
+        need(min(*counts, self.noise_floor, self.potential) >= 0, "a weight is negative")
+        need(isinstance(claim["step_size"], str), "a round has one step size")
+        if N is not None:
+            count(N, 1, 10**LONGEST, "clients")
+        if C is not None:  # the mean of so many, drawn without replacement: what deviations add to squares of it
+            count(C, 1, N or 0, "clients of a cohort")
+            self.spread = Q(N - C, C * (N - 1)) if N > 1 else Q(0)
+        need(
+            not self.noisy or (N is not None and C is None), "noise is that of so many clients, all of which take part"
+        )
+        p, sizes = checked_plan(claim, [claim["local_steps"]])
+        self.steps, asked = len(sizes), list[Vector]()
+        names, self.clients = METHODS[claim["method"]]
+        self.drawn = C is not None and bool(self.clients)
+        self.means = ["model", *names]
+
+        def ask(model: Vector) -> Vector:
+            asked.append(model)
+            heard = {f"n{len(asked)}": Q(self.noisy)}
+            return combine((1, gradient("v", len(asked), self.change)), (int(rest), REST), (1, (heard, heard)))
+
+        before: dict[str, Vector] = {name: ({name: Q(1)}, {}) for name in self.means}
+        state = dict(before)
+        for (
+            name
+        ) in self.clients:  # controls count relative to REST; when all take part, the mean of the last models is w
+            mean = {name: Q(1)} if self.drawn else {"model": Q(1)} if name == "last" else {}
+            state[name] = combine((1, (mean, {name: Q(1)})), (int(name == "control"), REST))
+        _, after = one_round(claim["method"], p, sizes, state, ask)
+        # relative to their gradients at the minimiser clients have other values, but the same mean at the server model
+        self.points = dict(enumerate([ZERO, *asked]))
+        self.gradients = {j: gradient("v", j, self.change) for j in self.points} | {0: ZERO if rest else REST}
+        at_server = asked[0] == before["model"]
+        if at_server:
+            last = len(self.points)
+            self.points[last], self.gradients[last] = average(after["model"]), gradient("v", last, self.change)
+        exact = self.potential == 0 or (at_server and self.spread == 0)
+        need(exact, "the loss of a server model that is no point of the proof")
+        self.values[1] += self.rho * self.potential
+        self.values[len(self.points) - 1] -= self.potential
+
+        then: list[tuple[Q, list[Vector]]] = [(Q(1), [average(after[name]) for name in self.means])]
+        ends = [apart(after[name]) for name in self.means]
+        of_clients = [combine((1, apart(after[name])), (-int(name == "control"), REST)) for name in self.clients]
+        kept: list[tuple[Q, list[Vector]]] = [(Q(1), of_clients)]
+        if (
+            self.drawn
+        ):  # what clients keep has a mean over all of them that counts too, and moves for some of them alone
+            name, share = self.clients[0], Q(C, N)
+            self.means, before[name] = [*self.means, name], ({name: Q(1)}, {})
+            own: Vector = ({}, {name: Q(1)})
+            moved = combine((1, after[name]), (-1, state[name]))
+            then[0][1].append(combine((1, before[name]), (share, average(moved))))
+            ends.append(combine((share, apart(moved))))
+            kept = [
+                (share * (1 - share), [average(moved)]),
+                (1 - share, [own]),
+                (share, [combine((1, own), (1, apart(moved)))]),
+                (-(share**2) * self.spread, [apart(moved)]),
+            ]
+        now: tuple[list[Vector], ...] = [before[n] for n in self.means], [({}, {n: Q(1)}) for n in self.clients]
+        later = [*then, (self.spread, ends)], kept
+        self.P = quadratic(proof["means"], self.means), quadratic(proof["apart"], self.clients)
+        for which in (0, 1):
+            for c, vectors in ((self.rho, now[which]), *((-factor, vectors) for factor, vectors in later[which])):
+                self.add_quadratic(c, self.P[which], vectors)
+
+    def add_quadratic(self, c: Q, P: list[list[Q]], vectors: list[Vector]) -> None:
+        """Adds c times the quadratic P of these vectors."""
+        place = len(self.models)
+        self.models |= {place + i: vector for i, vector in enumerate(vectors)}
+        for i, row in enumerate(P):
+            for j, x in enumerate(row):
+                self.product(c * x, [(1, ("m", place + i))], [(1, ("m", place + j))])
+
+    def forms(self, proof: Any) -> tuple[list[Matrix], list[Q]]:
+        """What is left by means and by deviations, heterogeneity and noise counted, and what noise costs."""
+        forms = [self.matrix(0), self.matrix(1)]
+        forms[1]["*", "*"] += self.floor * (1 - self.rho)
+        return forms, [count_noise(form, proof, which, self.steps * self.noisy) for which, form in enumerate(forms)]
+
+    def start(self) -> tuple[Q, Q]:
+        """What V is at first, per squared distance and per zeta^2."""
+        first = 2 if self.drawn and self.clients == ["last"] else 1  # the last models are the first one
+        distance = sum((x for row in self.P[0][:first] for x in row[:first]), self.potential * self.L / 2)
+        return distance, self.P[1][0][0] if self.clients == ["control"] else Q(0)  # controls begin with 0
+
+
 def check_rate(proof: Any) -> None:
     """``Refused`` unless V contracts as the claim says, from the start that it says."""
-    sums, rest = Sums(proof), bool(proof["rest"])
-    claim, change, potential = sums.claim, sums.change, number(proof["potential"])
-    rho, start_distance, start_dissimilarity, floor = (number(claim[word]) for word in RATE_NUMBERS[:4])
-    N, C, noisy = claim["clients"], claim["cohort"], claim["noise_floor"] is not None
-    noise_floor, spread = number(claim["noise_floor"]) if noisy else Q(0), Q(0)
-    need(sums.convex, "without convexity there is no minimiser")
-    need(0 < rho < 1, "a contraction is between 0 and 1")
-    need(min(start_distance, start_dissimilarity, floor, noise_floor, potential) >= 0, "a weight is negative")
-    need(isinstance(claim["step_size"], str), "a round has one step size")
-    if N is not None:
-        count(N, 1, 10**LONGEST, "clients")
-    if C is not None:  # the mean of so many, drawn without replacement: what deviations add to squares of it
-        count(C, 1, N or 0, "clients of a cohort")
-        spread = Q(N - C, C * (N - 1)) if N > 1 else Q(0)
-    need(not noisy or (N is not None and C is None), "noise is that of so many clients, all of which take part")
-    p, sizes = checked_plan(claim, [claim["local_steps"]])
-    names, clients = METHODS[claim["method"]]
-    means, drawn, asked = ["model", *names], C is not None and bool(clients), list[Vector]()
-
-    def ask(model: Vector) -> Vector:
-        asked.append(model)
-        heard = {f"n{len(asked)}": Q(noisy)}
-        return combine((1, gradient("v", len(asked), change)), (int(rest), REST), (1, (heard, heard)))
-
-    before: dict[str, Vector] = {name: ({name: Q(1)}, {}) for name in means}
-    state = dict(before)
-    for name in clients:  # controls count relative to REST; when all take part, the mean of the last models is w
-        mean = {name: Q(1)} if drawn else {"model": Q(1)} if name == "last" else {}
-        state[name] = combine((1, (mean, {name: Q(1)})), (int(name == "control"), REST))
-    _, after = one_round(claim["method"], p, sizes, state, ask)
-    # relative to their gradients at the minimiser clients have other values, but the same mean at the server model
-    sums.points = dict(enumerate([ZERO, *asked]))
-    sums.gradients = {j: gradient("v", j, change) for j in sums.points} | {0: ZERO if rest else REST}
-    at_server = asked[0] == before["model"]
-    if at_server:
-        last = len(sums.points)
-        sums.points[last], sums.gradients[last] = average(after["model"]), gradient("v", last, change)
-    need(potential == 0 or (at_server and spread == 0), "the loss of a server model that is no point of the proof")
-    sums.values[1] += rho * potential
-    sums.values[len(sums.points) - 1] -= potential
-
-    then: list[tuple[Q, list[Vector]]] = [(Q(1), [average(after[name]) for name in means])]
-    ends = [apart(after[name]) for name in means]
-    of_clients = [combine((1, apart(after[name])), (-int(name == "control"), REST)) for name in clients]
-    kept: list[tuple[Q, list[Vector]]] = [(Q(1), of_clients)]
-    if drawn:  # what clients keep has a mean over all of them that counts too, and moves for some of them alone
-        name, share = clients[0], Q(C, N)
-        means, before[name] = [*means, name], ({name: Q(1)}, {})
-        own: Vector = ({}, {name: Q(1)})
-        moved = combine((1, after[name]), (-1, state[name]))
-        then[0][1].append(combine((1, before[name]), (share, average(moved))))
-        ends.append(combine((share, apart(moved))))
-        kept = [(share * (1 - share), [average(moved)]), (1 - share, [own]),
-                (share, [combine((1, own), (1, apart(moved)))]), (-(share**2) * spread, [apart(moved)])]  # fmt: skip
-    now: tuple[list[Vector], list[Vector]] = [before[n] for n in means], [({}, {n: Q(1)}) for n in clients]
-    later = [*then, (spread, ends)], kept
-    P = (
-        quadratic(proof["means"], means, proof["above_distance"]),
-        quadratic(proof["apart"], clients, proof["above_nothing"]),
-    )
-    for which in (0, 1):
-        for c, vectors in ((rho, now[which]), *((-factor, vectors) for factor, vectors in later[which])):
-            add_quadratic(sums, c, P[which], vectors)
+    rate = Rate(proof)
+    claim, N = rate.claim, rate.claim["clients"]
+    for P, names, above in zip(rate.P, (rate.means, rate.clients), ("above_distance", "above_nothing"), strict=True):
+        places = [(i, j) for i in range(len(P)) for j in range(len(P))]  # V is at least the model's squared distance
+        squares(proof[above], {(names[i], names[j]): P[i][j] - (names[i] == names[j] == "model") for i, j in places})
     for a, b, multiplier in proof["multipliers"]:
         c = number(multiplier)
         need(c >= 0, f"the multiplier of {a}, {b} is negative")
-        need(type(a) is int and type(b) is int and {a, b} <= set(sums.points), "there is no such point")
-        sums.smooth(c, a, b)
-    need(not any(x for name, x in sums.values.items() if name), "function values are left over")
-    forms = sums.matrix(0), sums.matrix(1)
-    forms[1]["*", "*"] += floor * (1 - rho)
-    noise = [count_noise(form, proof, which, len(sizes) * noisy) for which, form in enumerate(forms)]
-    if noisy:
+        need(type(a) is int and type(b) is int and {a, b} <= set(rate.points), "there is no such point")
+        rate.smooth(c, a, b)
+    need(not any(x for name, x in rate.values.items() if name), "function values are left over")
+    forms, noise = rate.forms(proof)
+    if rate.noisy:
         added = noise[0] / N + noise[1] * Q(N - 1, N)
-        need(added <= noise_floor * (1 - rho), "noise leaves more than is claimed")
+        need(added <= rate.noise_floor * (1 - rate.rho), "noise leaves more than is claimed")
     for block, form in zip(proof["blocks"], forms, strict=True):
         squares(block, form)
-    first = 2 if drawn and claim["method"] == "fedinit" else 1  # the last models are the first one
-    distance = sum((x for row in P[0][:first] for x in row[:first]), potential * sums.L / 2)
-    need(distance <= start_distance, "the start counts for more than is claimed")
-    dissimilarity = P[1][0][0] if claim["method"] == "scaffold" else Q(0)  # controls begin with 0
-    need(dissimilarity <= start_dissimilarity, "heterogeneity at the start counts for more than is claimed")
+    distance, dissimilarity = rate.start()
+    need(distance <= number(claim["start_distance"]), "the start counts for more than is claimed")
+    need(
+        dissimilarity <= number(claim["start_dissimilarity"]),
+        "heterogeneity at the start counts for more than is claimed",
+    )
     if "after" in proof:
         remains = remaining(claim, named(proof["after"], {*START, "rounds", "bound"}, "what is left after rounds"))
         need(remains <= number(proof["after"]["bound"]), "after these rounds more is left than is claimed")
 
 
-def quadratic(rows: Any, names: list[str], above: Any) -> list[list[Q]]:
-    """A symmetric matrix that is a sum of squares, without the square of the model's distance."""
+def quadratic(rows: Any, names: list[str]) -> list[list[Q]]:
+    """A symmetric matrix over these names."""
     P = [[number(x) for x in row] for row in rows]
     need([len(row) for row in P] == [len(names)] * len(names), "the quadratic has another size")
     need(all(P[i][j] == P[j][i] for i in range(len(P)) for j in range(i)), "the quadratic is not symmetric")
-    squares(above, {(a, b): P[i][j] - (a == b == "model") for i, a in enumerate(names) for j, b in enumerate(names)})
     return P
-
-
-def add_quadratic(sums: Sums, c: Q, P: list[list[Q]], vectors: list[Vector]) -> None:
-    """Adds c times the quadratic P of these vectors."""
-    place = len(sums.models)
-    sums.models |= {place + i: vector for i, vector in enumerate(vectors)}
-    for i, row in enumerate(P):
-        for j, x in enumerate(row):
-            sums.product(c * x, [(1, ("m", place + i))], [(1, ("m", place + j))])
 
 
 def count_noise(form: Matrix, proof: Any, which: int, steps: int) -> Q:

@@ -6,7 +6,8 @@ a sum of squares by integers. Rounding does not lose definiteness: multipliers c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -14,18 +15,20 @@ from typing import Any
 
 import numpy as np
 
+from empirics.exact.numbers import fraction
+
 from ..runs.words import ITERATION
 from . import verify
-from .coordinates import Array, triangle
+from .coordinates import Array
 from .formulation import Formulation
 from .interior_point import alone, Followed, followed
-from .methods import fraction, rational_run, RationalRun
+from .methods import check_same, named
 from .objectives import looked_at
 from .program import Program, Solved, spoken, trimmed, WorstCaseError
 from .question import Question
 from .rational_federation import Inside
 from .refining import refined
-from .sum_of_squares import Factor, factored
+from .sum_of_squares import BITS, factored
 
 GAPS = (3e-8, 1e-6, 1e-5)
 """How near to the worst case multipliers are sought, relative to it: the first from which a proof is made."""
@@ -88,7 +91,7 @@ def certify(question: Question, value: float) -> Certificate:
         raise WorstCaseError("certificates are made of means in which all rounds count alike, not of weighted ones")
     if question.setting.cohort == 1:
         raise WorstCaseError("a single client has no certificate: ask for two, whose mean is any such loss")
-    exact = ExactProgram(question, rational_run(question.method, question.recorded))
+    exact = ExactProgram(question)
     said: Exception | None = None
     for solve in _solvers(value):
         try:
@@ -111,54 +114,73 @@ def _solvers(value: float) -> Iterator[Callable[[Program], Followed]]:
 
 
 class ExactProgram:
-    """A question's program twice: in floats for the solver, and in fractions.
+    """A question's program in floats for the solver, and how its inequalities add up in fractions, by the verifier."""
 
-    Constraints are those of the pairs of points, then ``limits``, in one order in both.
-    """
-
-    def __init__(self, question: Question, run: RationalRun) -> None:
-        self.question, self.run = question, run
-        self.given: dict[str, Any] = {word: fraction(x) for word, x in question.assumptions.items()}
-        rational = replace(question, assumptions=self.given, exactly=run.recorded)
-        self.formulation, self.program = rational.stated()
-        self.pairs = self.formulation.pairs()
-        self.limits = self.program.constraints
-        formulation, whole = question.stated()
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.formulation, whole = question.stated()
         columns, values = spoken(whole)
         self.floats = trimmed(whole)
+        self.vectors = _names(self.formulation)
         self.names = tuple(
-            [n for n, k in zip(own, alive, strict=True) if k]
-            for own, alive in zip(_names(formulation), columns, strict=True)
+            [n for n, k in zip(own, alive, strict=True) if k] for own, alive in zip(self.vectors, columns, strict=True)
         )
         kept = {int(v): k for k, v in enumerate(np.flatnonzero(values))}
-        places = {e.name: e.values[0] for e in formulation.evaluations if e.values[0] in kept}
-        places |= {"floor": formulation.floor} if question.floored else {}
+        places = {e.name: e.values[0] for e in self.formulation.evaluations if e.values[0] in kept}
+        places |= {"floor": self.formulation.floor} if question.floored else {}
         self.values = {name: kept[int(v)] for name, v in places.items() if v is not None and v in kept}
-        said = [*(names for _, names in self.pairs), *(c.of for c in self.limits)]
-        if [c.of for c in self.floats.constraints] != said:
-            raise WorstCaseError("the program in fractions is not that in floats")
+        self.said = [
+            ("lower" if c.name == "class" and len(c.of) == 1 else c.name, c.of) for c in self.floats.constraints
+        ]
+        self.content: dict[str, Any] = {
+            "kind": verify.WORST_CASE,
+            "claim": claimed(question),
+            "change": str(Fraction(self.formulation.space.change)),
+            "near": self.formulation.near,
+        }
+        self.run = verify.Run(self.content)
+        self._check_same()
+
+    def _check_same(self) -> None:
+        """Refuse a method that is not what the verifier takes it for."""
+        recorded = self.question.recorded
+        pairs = [(self.run.servers, list(recorded.server))]
+        pairs += [(mine, list(path.swapaxes(0, 1))) for mine, path in zip(self.run.paths, recorded.path, strict=True)]
+        seen = [np.array([self.formulation.points(row)[0] for row in rows]) for _, rows in pairs]
+        exact = [
+            np.array([[float(x[b].get(n, 0)) for b, own in enumerate(self.vectors) for n in own] for x in vectors])
+            for vectors, _ in pairs
+        ]
+        check_same(self.question.method, list(zip(exact, seen, strict=True)), "certificate")
 
     def proved(self, value: float, solved: Solved) -> Certificate:
         """The certificate from a solution's multipliers."""
-        weights = _average(solved.weights, len(self.program.objectives))
+        run, counted = self.run, self.run.counted()
+        weights = _average(solved.weights, len(self.floats.objectives))
+        spread = weights if run.claim["statistic"] != "mean" else [Fraction(1, len(counted))] * len(counted)
         unit = Fraction(2) ** (round(np.log2(max(float(solved.multipliers.max()), 1e-300))) - DIGITS)
         multipliers = [unit * max(0, round(Fraction(float(x)) / unit)) for x in solved.multipliers]
-        goal = _sum(weights, self.program.objectives)
+        run.clear()
+        for i, w in zip(counted, spread, strict=True):
+            run.metric(-w, i)
+        goal, products = dict(run.values), dict(run.products)
         self._repair(multipliers, goal)
-        of_limits = multipliers[len(self.pairs) :]
-        rest = _sum(of_limits, [c.row for c in self.limits]) - goal if self.limits else -goal
-        bound = sum((m * Fraction(c.limit) for m, c in zip(of_limits, self.limits, strict=True)), Fraction(0))
-        between = np.full((len(self.formulation.evaluations),) * 2, Fraction(0), dtype=object)
-        for (place, _), m in zip(self.pairs, multipliers, strict=False):
-            between[place] = m
-        factors, begin = [], 0
-        for matrix in self.formulation.combined(between):
-            i, j = triangle(len(matrix))
-            matrix[i, j] += rest[begin : begin + len(i)]
-            matrix[j, i] = matrix[i, j]
-            begin += len(i)
-            factors.append(_short(matrix))
-        return Certificate(self.question, value, bound, self._file(bound, weights, multipliers, unit, factors))
+        run.clear()
+        run.products |= products
+        bound = sum(
+            (run.inequality(m, *said) for m, said in zip(multipliers, self.said, strict=True) if m), Fraction(0)
+        )
+        blocks = [factored(run.matrix(which), names, FEW, BITS) for which, names in enumerate(self.vectors)]
+        content = self.content | {
+            "bound": str(bound),
+            "unit": str(unit),
+            "multipliers": [
+                [kind, *of, _in_units(m, unit)] for (kind, of), m in zip(self.said, multipliers, strict=True) if m
+            ],
+            "blocks": blocks,
+            "weights": {str(i): str(w) for i, w in zip(counted, spread, strict=True)},
+        }
+        return Certificate(self.question, value, bound, content)
 
     def with_federation(self, found: Certificate, path: Followed) -> Certificate:
         """The certificate with a federation that comes near its bound, of several the best."""
@@ -189,27 +211,24 @@ class ExactProgram:
             x = followed(program, GAPS[0]).solved.x
             yield x
 
-    def _repair(self, multipliers: list[Fraction], goal: Array) -> None:
+    def _repair(self, multipliers: list[Fraction], goal: Mapping[str, Fraction]) -> None:
         """Makes the function values cancel exactly, by the largest multipliers of a tree that reaches every value.
 
         A class inequality says +1 of one value and -1 of another, or of the 0 at the origin: multipliers are a flow.
         """
-        packed, origin = self.program.packed, self.program.values
-        places = [e.values[0] for e in self.formulation.evaluations]
-        edges = [(places[i], places[j]) for (i, j), _ in self.pairs]
-        ends = [tuple(origin if v is None else v for v in edge) for edge in edges]
-        left = [-x for x in goal[packed:]] + [Fraction(0)]
-        for m, (a, b) in zip(multipliers, ends, strict=False):
-            left[a], left[b] = left[a] - m, left[b] + m
-        for m, c in zip(multipliers[len(ends) :], self.limits, strict=True):
-            spoken = {int(k): c.row[packed + k] for k in np.nonzero(c.row[packed:])[0]}
-            for k, x in spoken.items():
-                left[k] += m * x
-            down = [k for k, x in spoken.items() if x == -1]
-            up = [k for k, x in spoken.items() if x == 1]
+        zero = "*" if self.run.convex else self.run.at("w0")
+        ends, left = [], defaultdict(Fraction, goal)
+        for m, said in zip(multipliers, self.said, strict=True):
+            self.run.clear()
+            self.run.inequality(Fraction(1), *said)
+            spoken = {name: x for name, x in self.run.values.items() if x and name != zero}
+            for name, x in spoken.items():
+                left[name] += m * x
+            down = [name for name, x in spoken.items() if x == -1]
+            up = [name for name, x in spoken.items() if x == 1]
             flow = len(spoken) == len(down) + len(up) and len(down) < 2 and len(up) < 2
-            ends.append(((*down, origin)[0], (*up, origin)[0]) if flow else (origin, origin))
-        for v, i in reversed(_tree(ends, multipliers, origin)):
+            ends.append(((*down, zero)[0], (*up, zero)[0]) if flow else (zero, zero))
+        for v, i in reversed(_tree(ends, multipliers, zero, {name for name, x in left.items() if x})):
             a, b = ends[i]
             change = left[v] if v == a else -left[v]
             multipliers[i] += change
@@ -221,45 +240,19 @@ class ExactProgram:
                     raise WorstCaseError("repairing the function values made a multiplier negative")
                 multipliers[i], multipliers[back] = Fraction(0), multipliers[back] - m
 
-    def _file(
-        self,
-        bound: Fraction,
-        weights: Sequence[Fraction],
-        multipliers: Sequence[Fraction],
-        unit: Fraction,
-        factors: Sequence[Factor],
-    ) -> dict[str, Any]:
-        f = self.formulation
-        content: dict[str, Any] = {
-            "kind": verify.WORST_CASE,
-            "claim": claimed(self.question, self.run),
-            "bound": str(bound),
-            "change": str(f.space.change),
-            "near": f.near,
-            "unit": str(unit),
-            "multipliers": [
-                ["lower" if c.name == "class" and len(c.of) == 1 else c.name, *c.of, _in_units(m, unit)]
-                for c, m in zip(self.floats.constraints, multipliers, strict=True)
-                if m
-            ],
-            "blocks": [factor.entry(names) for names, factor in zip(_names(f), factors, strict=True)],
-        }
-        counted = verify.Run(content).counted()
-        spread = weights if content["claim"]["statistic"] != "mean" else [Fraction(1, len(counted))] * len(counted)
-        return content | {"weights": {str(i): str(w) for i, w in zip(counted, spread, strict=True)}}
 
-
-def claimed(question: Question, run: RationalRun) -> dict[str, Any]:
-    """What a proof of a question proves, in the verifier's words; ``run`` is the question's method in fractions."""
+def claimed(question: Question) -> dict[str, Any]:
+    """What a proof of a question proves, in the verifier's words."""
     metric, per = looked_at(question.metric, question.statistic)
+    method, parameter = named(question.method)
     given = {word: str(fraction(x)) for word, x in question.assumptions.items()}
-    sizes = run.recorded.step_sizes
+    sizes = [str(fraction(size)) for size in question.recorded.step_sizes]
     kind = "last" if question.statistic.kind == "every" else question.statistic.kind
     return {
-        "method": run.method,
-        "parameter": str(run.parameter),
-        "local_steps": list(run.steps),
-        "step_size": str(sizes[0]) if len(set(sizes)) == 1 else [str(size) for size in sizes],
+        "method": method,
+        "parameter": str(parameter),
+        "local_steps": [path.shape[1] - 1 for path in question.recorded.path],
+        "step_size": sizes[0] if len(set(sizes)) == 1 else sizes,
         "smoothness": given["smoothness"],
         "strong_convexity": given["strong_convexity"] if question.convex else None,
         "given": {w: x for w, x in given.items() if w not in ("smoothness", "strong_convexity")},
@@ -273,14 +266,6 @@ def _in_units(m: Fraction, unit: Fraction) -> int | str:
     """A multiplier as a whole number of units, or as it is."""
     count = m / unit
     return count.numerator if count.denominator == 1 else str(m)
-
-
-def _short(matrix: Array) -> Factor:
-    """A factor of few digits if there is one."""
-    try:
-        return factored(matrix, FEW)
-    except WorstCaseError:
-        return factored(matrix)
 
 
 def _names(f: Formulation) -> tuple[list[str], list[str]]:
@@ -298,35 +283,28 @@ def _average(weights: Array, count: int) -> list[Fraction]:
     return short
 
 
-def _sum(factors: Sequence[Fraction], rows: Sequence[Array]) -> Array:
-    total = 0 * rows[0]
-    for factor, row in zip(factors, rows, strict=True):
-        if factor:
-            at = np.nonzero(row)[0]
-            total[at] += factor * row[at]
-    return total
-
-
 # ---- values ----
 
 
-def _tree(ends: Sequence[tuple[int, ...]], sizes: Sequence[Fraction], root: int) -> list[tuple[int, int]]:
+def _tree(
+    ends: Sequence[tuple[str, str]], sizes: Sequence[Fraction], root: str, needed: set[str]
+) -> list[tuple[str, int]]:
     """A spanning tree of the largest edges, from the root on: every vertex and the edge that leads to it."""
-    group = list(range(root + 1))
-    near: list[list[tuple[int, int]]] = [[] for _ in group]
+    group = {name: name for edge in ends for name in edge}
+    near: dict[str, list[tuple[str, int]]] = {name: [] for name in group}
     for i in sorted(range(len(ends)), key=lambda i: -sizes[i]):
         a, b = ends[i]
         if group[a] != group[b]:
-            old = group[a]
-            group = [group[b] if g == old else g for g in group]
+            old, new = group[a], group[b]
+            group = {name: new if g == old else g for name, g in group.items()}
             near[a].append((b, i))
             near[b].append((a, i))
     found, seen = [(root, -1)], {root}
     for v, _ in found:
-        for other, i in near[v]:
+        for other, i in near.get(v, ()):
             if other not in seen:
                 seen.add(other)
                 found.append((other, i))
-    if len(seen) <= root:
+    if not needed <= seen:
         raise WorstCaseError("a function value is in no inequality of the class")
     return found[1:]

@@ -132,7 +132,7 @@ def test_nor_may_it_hide_elsewhere_and_a_condition_says_one_thing_that_numbers_c
             (lambda: Condition("words", sp.Ge(L, 0)), "numbers"),
             (lambda: Condition("words", L - 1), "smoothness"),
             (lambda: Condition("words", eta), "step_size"),  # which SymPy takes for something true or false
-            (lambda: Condition.assume("convex"), "'convex'"),
+            (lambda: Condition.assume("convexish"), "'convex'"),
             (lambda: Statistic("median"), "'last' 'min' 'median'"),
             (lambda: Statistic("min", over="iteration"), "'iteration'"),
             (lambda: Statistic("min", over="rounds", at="nowhere"), "'nowhere'"),

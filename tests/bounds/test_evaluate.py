@@ -69,7 +69,7 @@ def test_nonsense_is_refused():
             ({"smoothness": 1.2 + 3.4j}, "smoothness (1.2+3.4j)"),
             ({"smoothness": None}, "smoothness"),
             ({"smoothness": np.datetime64("2021")}, "smoothness"),
-            ({"smoothness": torch.tensor(0.003, requires_grad=True)}, "smoothness.detach().numpy()"),
+            ({"smoothness": torch.tensor(0.003, requires_grad=True)}, "smoothness tensor.detach().numpy()"),
             ({"smoothness": Decimal("1e-400")}, "smoothness"),
             ({"smoothness": Fraction(1, 10**400)}, "smoothness"),
             ({"smoothness": Fraction(2**60 + 1)}, "smoothness"),

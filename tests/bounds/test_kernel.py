@@ -55,7 +55,7 @@ def test_a_relation_over_the_axis_must_hold_for_every_member():
     relations = (sp.Le(x, 2), sp.Le(mu, sp.Rational(7, 10)))
     masked = Formulas((TOTAL,), relations, axis=True, keeps_axis=False)
     (out,) = masked.plain(a, (40, 3))
-    each, shared = masked.met(a, (40, 3)).arrays
+    each, shared = masked.checked(a, (40, 3)).met
     np.testing.assert_array_equal(each[:, 0], (a["client_value"] <= 2).all(axis=-1))
     np.testing.assert_array_equal(shared, a["strong_convexity"] <= 0.7)
     assert 0 < each.sum() < 40
@@ -71,5 +71,5 @@ def test_a_value_that_varies_keeps_the_axis():
 
 def test_a_sum_over_clients_that_leaves_the_range_of_floats_is_computed_again():
     values = {"client_value": np.array([[1.1e308, 0.7e308, 0.9e308]]), "smoothness": np.array([[1e-300]])}
-    found = Formulas((L * ClientSum(x),), (), axis=True, keeps_axis=False).values(values, (1, 3))
-    np.testing.assert_allclose(found.arrays[0], 2.7e8, rtol=1e-14)
+    found = Formulas((L * ClientSum(x),), (), axis=True, keeps_axis=False).checked(values, (1, 3))
+    np.testing.assert_allclose(found.values[0], 2.7e8, rtol=1e-14)

@@ -21,11 +21,6 @@ START = {"initial_local_steps": 47, "initial_step_size": 0.31}
 LOSSES = [2.3, 1.9, 2.1, 1.3, 0.7, 0.9, 0.41, 0.23, 0.11]
 GIVEN = {**START, "rounds": 9, "losses": LOSSES, "plateau_round": 6}
 RATES = {"model_size": 6.71, "download_rate": 21.3, "upload_rate": 4.9, "minibatch_time": 0.017}
-CLIENT_RATES = {
-    "client_download_rate": [21.3, 17.7, 30.1, 9.9],
-    "client_upload_rate": [4.9, 6.3, 3.7, 5.1],
-    "client_minibatch_time": [0.017, 0.29, 0.11, 0.23],
-}
 PLAN = SCHEDULES["k_rounds"].plan(**GIVEN)
 
 
@@ -123,22 +118,9 @@ def test_the_total_and_the_cubed_ratio_are_plain_sums():
     assert steps_cubed_ratio([3_000_007] * 4) == 3_000_007**2
 
 
-def test_the_runtime_is_the_sum_over_the_rounds_and_the_slowest_client_sets_its_time():
+def test_the_runtime_is_the_sum_over_the_rounds():
     total = sum(6.71 / 21.3 + 6.71 / 4.9 + 0.017 * exact_steps(47, i) for i in range(1, 10))
     assert PLAN.runtime(**RATES) == pytest.approx(total, rel=1e-14)
-    same = {f"client_{name}": [value] * 3 for name, value in RATES.items() if name != "model_size"}
-    assert PLAN.straggler_runtime(model_size=6.71, **same) == pytest.approx(total, rel=1e-14)
-    cohorts = [[0, 2], [1, 3], [2, 3], [0, 1], [3, 0], [1, 2], [0, 3], [2, 0], [1, 0]]
-    for rates in (CLIENT_RATES, {**CLIENT_RATES, "client_download_rate": 21.3}):  # one rate is shared by all
-        down, up, step = (rate if isinstance(rate, list) else [rate] * 4 for rate in rates.values())
-        times = [
-            max(6.71 / down[c] + k * step[c] + 6.71 / up[c] for c in who)
-            for who, k in zip(cohorts, PLAN.local_steps.tolist(), strict=True)
-        ]
-        measured = PLAN.straggler_round_times(model_size=6.71, cohorts=cohorts, **rates)
-        assert measured == pytest.approx(times, rel=1e-14)
-        assert PLAN.straggler_runtime(model_size=6.71, cohorts=cohorts, **rates) == pytest.approx(sum(times))
-        assert PLAN.straggler_runtime(model_size=6.71, **rates) > sum(times)
 
 
 # ---- refusals ----
@@ -170,19 +152,6 @@ def test_nonsense_is_refused():
             ({"initial_step_size": -0.31}, "initial_step_size > 0 -0.31"),
         ],
         lambda wrong: SCHEDULES["k_error"].plan(**{**GIVEN, **wrong}),
-        kind=DomainError,
-    )
-
-
-def test_cohorts_that_are_no_client_numbers_are_refused():
-    all_refused(
-        [
-            ([[0, 1]] * 8, "cohorts 9 (8, 2)"),
-            ([[0.5, 1]] * 9, "cohorts 9"),
-            ([[0, 4]] * 9, "0 3 4"),
-            ([[-1, 2]] * 9, "-1"),
-        ],
-        lambda cohorts: PLAN.straggler_runtime(model_size=6.71, cohorts=cohorts, **CLIENT_RATES),
         kind=DomainError,
     )
 

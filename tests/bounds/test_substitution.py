@@ -8,7 +8,6 @@ from substitution import many
 from bounds import BOUNDS, resolving
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
-from bounds.ties import TIES
 
 DRAWS = 40
 
@@ -40,9 +39,9 @@ WRONG = {
 @pytest.mark.parametrize("word", WRONG)
 def test_a_wrong_tie_is_caught(word, monkeypatch):
     """A factor that is off, in each row that gives the word."""
-    ties = tuple(replace(tie, right=WRONG[word](tie.right)) if tie.left.name == word else tie for tie in TIES)
-    assert ties != TIES
-    monkeypatch.setattr(resolving, "TIES", ties)
+    ties = [replace(tie, right=WRONG[word](tie.right)) if tie.left.name == word else tie for tie in resolving.IN_TURN]
+    assert ties != resolving.IN_TURN
+    monkeypatch.setattr(resolving, "IN_TURN", ties)
     for first in range(0, DRAWS, 4):
         try:
             faults = many(4, first, words_alone=True).faults

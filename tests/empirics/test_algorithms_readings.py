@@ -113,9 +113,6 @@ def needs_a_network(text: str) -> bool:
     return any(word in text for word in ("fedcog", "feddecorr", "fedgen", "moon", "vhl", "with_consensus_data"))
 
 
-# ---- compositions ----
-
-
 REFUSED = {
     "relaxed(fedals(alpha=2))": "relaxed .*fedals",
     "relaxed(relaxed(fedavg()))": "relaxed .*relaxed",
@@ -133,8 +130,6 @@ def test_what_does_not_compose_says_so(text):
     with pytest.raises(EmpiricsError, match=REFUSED[text]):
         models(text)
 
-
-# ---- twins: five rounds, three of five ragged clients, momentum off and on ----
 
 SETTINGS = {
     "plain": PLAIN,
@@ -206,16 +201,16 @@ def ratio(losses: list[float], window: int) -> float:
 
 
 def plain_run(setting: Setting) -> slow.Plain:
-    """The same work as numbers and lists."""
+    """The same work as lists of samples."""
     data = []
     for k in range(FEDERATION.clients):
         inputs, labels = FEDERATION.samples(k)
-        data.append(list(zip(inputs.tolist(), labels.tolist(), strict=True)))
+        data.append(list(zip(inputs.numpy(), labels.tolist(), strict=True)))
     return slow.Plain(
         data=data,
         cohorts=[draw_cohort(setting, FEDERATION, SEED, r)[0].tolist() for r in range(setting.rounds)],
         weights=shares(setting, FEDERATION).tolist(),
-        start=list(START),
+        start=np.array(START),
         eta=setting.step_size,
         steps=setting.steps,
         batch=setting.batch,

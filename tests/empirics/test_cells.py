@@ -5,15 +5,12 @@ import math
 import numpy as np
 import pytest
 from loops import cases
-from refusals import all_refused, refusal
 
 from empirics.algorithms import algorithm
 from empirics.experiments.jobs.continued import continued
 from empirics.experiments.jobs.generation import generation_seconds, images, round_seconds
-from empirics.experiments.jobs.step_times import step_times
 from empirics.experiments.jobs.timed import timed, times
 from empirics.experiments.jobs.train import train
-from empirics.experiments.jobs.wall import seconds
 from empirics.measuring import measurement, Run
 from empirics.measuring.core import need_test
 from empirics.problems.evaluation import each as evaluated
@@ -24,19 +21,9 @@ from empirics.training.setting import Setting
 SENDING = 3.0 / 20 + 3.0 / 5
 """Seconds to move 3 megabit down and up."""
 PLAN = {
-    "problem": "softmax(held_out(digits))",
-    "points": 5,
-    "minibatch_time": 0.25,
-    "model_size": 3.0,
-    "seed": 1,
-    "partition": "iid",
-    "clients": 6,
-    "cohort": 2,
-    "batch": 4,
-    "step_size": 0.1,
-    "local_steps": 8,
-    "probe": 50,
-}
+    "problem": "softmax(held_out(digits))", "partition": "iid", "clients": 6, "cohort": 2, "seed": 1, "batch": 4,
+    "step_size": 0.1, "local_steps": 8, "points": 5, "probe": 50, "minibatch_time": 0.25, "model_size": 3.0,
+}  # fmt: skip
 SECONDS = 7 * (SENDING + 8 * 0.25)
 
 
@@ -92,15 +79,6 @@ def test_step_schedules_decay_when_validation_accuracy_stops_improving(every):
         assert found.facts["local_steps"] == 8 * every * many + after
 
 
-def test_both_decay_by_two_schedules():
-    alone = _run("k_rounds")
-    both = timed(
-        **{**PLAN, "seconds": SECONDS, "algorithm": "scheduled(fedavg(), 'k_rounds', step_size='eta_rounds', window=2)"}
-    )
-    assert both.facts["local_steps"] == alone.facts["local_steps"]
-    assert _values(both, "train_loss")[-1] > _values(alone, "train_loss")[-1]
-
-
 def test_the_probe_of_all_samples_is_the_training_loss():
     dealt = task(PLAN["problem"]).deal("iid", 6, 1, client_weight="samples")
     plan = Setting(7, 2, batch=4, step_size=0.1, local_steps=8, client_weight="samples")
@@ -109,69 +87,10 @@ def test_the_probe_of_all_samples_is_the_training_loss():
     assert found[0] == pytest.approx(rows[0].value, rel=1e-9)
 
 
-def test_own_tests_stand_in_for_a_common_one_and_nothing_for_none_or_too_little_time():
-    assert _values(_run("dsgd", problem="softmax(digits)", local_test="held_out"), "test_accuracy")
-    all_refused(
-        [
-            (lambda: _run("dsgd", problem="softmax(digits)"), "test samples"),
-            (lambda: _run("dsgd", seconds=0.5), "1 s 0.5"),
-            (lambda: timed(**{**PLAN, "seconds": 40.0, "algorithm": "fedavg", "validated": 3}), "validated"),
-        ]
-    )
-
-
-def test_seconds_per_step_of_every_network():
-    networks = [
-        {"network": "sent140_linear(words=20)", "batch": 3},
-        {"network": "shakespeare_gru(classes=5, width=4, length=6)", "batch": 2, "tokens": 5},
-    ]
-    outcome = step_times(networks, repeats=3, seed=2)
-    assert outcome.columns["network"] == [n["network"] for n in networks]
-    assert np.all(np.array(outcome.columns["seconds"]) > 0)
-    assert outcome.facts["parameters"][0] == 42
-
-
-# ---- numbers of a file as they stand ----
-
-WHAT = {"problem": "softmax(iris, regularisation=0.02)", "clients": 4, "seed": 3, "batch": 10, "local_steps": 2}
-CELLS = {
-    "train": (train, {"algorithm": "fedavg", "rounds": 2, "measure": ["train_loss"]}),
-    "continued": (
-        continued,
-        {"first": "fedavg", "after": 1, "algorithm": "scaffold", "rounds": 2, "measure": ["train_loss"], "every": 1},
-    ),
-    "timed": (timed, {"algorithm": "fedavg", "seconds": 40.0, "points": 2, "minibatch_time": 1.5, "model_size": 2.5}),
-    "wall": (seconds, {"algorithms": ["fedavg"], "laps": 1}),
-}
-
-
-EVERYWHERE = [
-    ({"cohort": 0}, "cohort 1 0"),
-    ({"cohort": True}, "cohort 1 True"),
-    ({"clients": 0}, "clients 1 0"),
-    ({"clients": True}, "clients 1 True"),
-    ({"clients": 2.5}, "clients 1 2.5"),
-    ({"seed": True}, "seed 0 True"),
-    ({"seed": 1.5}, "seed 0 1.5"),
-    ({"step_size": True}, "step_size 0 True"),
-    ({"batch": 0}, "batch 1 0"),
-]
-ALONE = {
-    "train": [({"rounds": 0}, "rounds 1 0"), ({"every": 0}, "every 1 0"), ({"every": True}, "every 1 True")],
-    "timed": [({"probe": 0}, "probe 1 0"), ({"points": 0}, "points 1 0")],
-    "wall": [({"laps": 0}, "laps 1 0")],
-}
-
-
-@cases("name", CELLS)
-def test_a_number_that_is_none_is_refused_by_every_cell(name):
-    run, own = CELLS[name]
-    all_refused([*EVERYWHERE, *ALONE.get(name, [])], lambda changes: refusal(run, **{**WHAT, **own, **changes}))
-
-
 def test_everyone_takes_part_where_no_cohort_is_given():
-    run, own = CELLS["train"]
-    assert run(**{**WHAT, **own}).columns == run(**{**WHAT, **own, "cohort": 4}).columns
+    plan = {"problem": "softmax(iris)", "clients": 4, "seed": 3, "rounds": 2, "algorithm": "fedavg"}
+    plan["measure"] = ["train_loss"]
+    assert train(**plan).columns == train(**plan, cohort=4).columns
 
 
 # ---- runs that change their method ----

@@ -75,9 +75,6 @@ def test_gradients_are_those_of_float64_autograd_and_a_rows_do_not_depend_on_the
     assert ours <= max(allowed, 2 * distance(model.gradient(w, (inputs, targets, weight)), exact))
 
 
-# ---- training ----
-
-
 def dealt(model, sizes=(32, 48, 64, 32, 80, 48, 32), seed=6):
     draws = torch.Generator().manual_seed(seed)
     inputs = torch.randn(sum(sizes), model.features, dtype=model.dtype, generator=draws)
@@ -126,9 +123,6 @@ def test_training_ends_where_that_on_torch_does(method):
         ours = trained(compiled(model), method, setting=setting, plain=model)
         theirs = trained(model, method, setting=setting)
         assert float((ours - theirs).norm() / theirs.norm()) < 100 * CLOSE[model.dtype]
-
-
-# ---- what is torch's ----
 
 
 def test_compiled_linear_models_are_stacked_all_else_is_the_same_and_a_subclass_is_not_served():

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from statistics import median
@@ -16,9 +15,7 @@ from torch import nn
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
-from empirics.errors import Diverged, EmpiricsError
 from empirics.experiments import Cell
-from empirics.experiments.processes import running_cluster
 from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled, ENGINES, NotServed
 from empirics.models.losses import LOSSES
@@ -75,9 +72,6 @@ def close(net, w, batch, allowed=1e-6):
     ours = errors(net, w, batch, compiled(net).gradient(w, batch))
     torchs = errors(net, w, batch, net.gradient(w, batch))
     return all(error <= max(allowed, 2 * torchs[name]) for name, error in ours.items())
-
-
-# ---- gradients ----
 
 
 def labels(batch):
@@ -237,20 +231,6 @@ def test_second_gradients_of_rows_and_inputs_are_those_of_torch():
         assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("field", ["row", "targets", "weight", "class"])
-def test_what_does_not_fit_is_torchs_error(field):
-    """An array that is too short, or a target that is no class."""
-    net = compiled(network("femnist_dnn"))
-    batch = batch_of(net, net.input_shape, 6, 62, weighted=True)
-    given = dict(zip(("inputs", "targets", "weight"), batch, strict=True)) | {"row": net.start(5).unsqueeze(0)}
-    if field == "class":
-        given["targets"].fill_(62)
-    else:
-        given[field] = given[field][:, :-2]
-    with pytest.raises((ValueError, RuntimeError, IndexError)):
-        net.gradient(given["row"], (given["inputs"], given["targets"], given["weight"]))
-
-
 # ---- training ----
 
 
@@ -307,20 +287,6 @@ def test_what_stops_a_thread_is_raised_and_the_threads_go_on_with_the_next_round
         list(rounds(net, dealt(net), renamed(fedavg, "stops()", direction=stops), SETTING, 4, engine))
     assert torch.equal(trained(net, "fedavg", engine), trained(net, "fedavg", ClientLoop()))
 
-
-def test_numbers_that_are_not_finite_stay_so_and_end_a_run():
-    for name in (PAPERS[0], "femnist_dnn"):
-        net = compiled(network(name))
-        w, batch = net.start(5).unsqueeze(0), batch_of(net, net.input_shape, 16, 10)
-        for bad in (float("nan"), float("inf")):
-            spoilt = w.clone()
-            spoilt[0, 3] = bad
-            assert not net.gradient(spoilt, batch).isfinite().all()
-    with pytest.raises(Diverged):
-        trained(net, "fedavg", ClientLoop(), Setting(rounds=9, cohort=4, batch=16, local_steps=9, step_size=1e9))
-
-
-# ---- cells ----
 
 CELL = {"algorithm": "fedavg()", "problem": "femnist_dnn(digits, pixels=64, classes=10)", "seed": 3, "rounds": 1,
         "measure": ["train_loss"], "clients": 4}  # fmt: skip
@@ -383,28 +349,3 @@ def test_training_without_numba_takes_torch_and_one_line_says_so():
     assert "numba" in reason
     assert "ModuleNotFoundError" in reason
     assert "torch" in engine
-
-
-@pytest.mark.slow
-def test_code_that_was_just_compiled_computes_what_kept_code_computes(tmp_path):
-    code = """import torch
-from empirics.models.compiled import compiled
-from empirics.models.networks import network
-net = compiled(network("femnist_dnn(classes=10, pixels=64)"))
-draw = torch.Generator().manual_seed(1)
-batch = torch.randn(1, 32, 64, generator=draw), torch.randint(0, 10, (1, 32), generator=draw), None
-print(net.gradient(net.start(seed=3)[None], batch).numpy().tobytes().hex())"""
-    first, second = (run(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
-    assert first == second
-    assert first[0] == 0
-
-
-def test_a_sweep_is_refused_where_one_of_its_machines_lacks_numba(monkeypatch):
-    class Client(nullcontext):
-        def run(self, ask, engines):
-            assert ask(engines) == ""  # here it can be loaded
-            return {"tls://here:1": "", "tls://there:2": "numba cannot be loaded"}
-
-    monkeypatch.setattr("distributed.Client", lambda address, **_: Client())
-    with pytest.raises(EmpiricsError, match="tls://there:2, numba cannot be loaded"):
-        running_cluster("tls://head:3", {"torch", ENGINES[-1]}).__enter__()

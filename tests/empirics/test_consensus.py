@@ -22,8 +22,6 @@ from empirics.streams import stream
 from empirics.training.rounds import plan
 from empirics.training.setting import Setting
 
-# ---- plug-ins, other models and engines ----
-
 
 def test_what_is_no_number_no_class_no_image_and_no_switch_is_refused():
     tokens = replace(FEDERATION, inputs=FEDERATION.inputs.long())
@@ -37,8 +35,6 @@ def test_what_is_no_number_no_class_no_image_and_no_switch_is_refused():
         with pytest.raises(EmpiricsError, match=named):
             models(text, data=data)
 
-
-# ---- the generator of images (A.4.2), against PyTorch's own module and Adam ----
 
 SEED, CLASSES, SAMPLES, NOISE, MAPS = 5, 3, 6, 5, 2
 SMALL = LearnedGenerator(noise=NOISE, maps=MAPS, groups=1)

@@ -81,9 +81,6 @@ def test_bad_augmentations_are_refused():
     )
 
 
-# ---- preparation ----
-
-
 def test_frequencies_are_shares_of_known_words():
     counts = torch.tensor([[2, 0, 6], [0, 0, 0]], dtype=torch.uint8)
     np.testing.assert_array_equal(Frequencies()(counts), [[0.25, 0, 0.75], [0, 0, 0]])

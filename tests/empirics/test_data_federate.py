@@ -126,9 +126,6 @@ def test_a_group_is_tested_on_its_own_samples():
     assert federate(data, split).train.clients == 4
 
 
-# ---- mistakes ----
-
-
 def test_small_sets_can_be_named_and_mistakes_are_one_clear_line():
     built = federate("iris", "classes_per_client(1)", 3, seed=1, local_test="held_out")
     assert [set(built.train.samples(k)[1].tolist()) for k in range(3)] == [{0}, {1}, {2}]

@@ -27,6 +27,17 @@ from empirics.problems.tasks import task
 rng = np.random.default_rng(3)
 
 
+def agree(found, **wanted):
+    """Arrays and fields of a set are these; ``users`` are the names of its samples' groups."""
+    for name, value in wanted.items():
+        if name == "users":
+            assert [found.group_names[g] for g in found.groups] == value
+        elif isinstance(value, list | np.ndarray):
+            np.testing.assert_array_equal(getattr(found, name), value)
+        else:
+            assert getattr(found, name) == value, name
+
+
 # ---- IDX ----
 
 
@@ -48,11 +59,9 @@ def test_fashion_mnist_from_idx_files(root):
     arrays = write_idx(root, "fashion-mnist")
     data = dataset("fashion_mnist")
     for part, found in (("train", data), ("t10k", data.test)):
-        np.testing.assert_array_equal(found.inputs[:, 0], arrays[part][0])
-        np.testing.assert_array_equal(found.targets, arrays[part][1])
+        agree(found, inputs=arrays[part][0][:, None], targets=arrays[part][1])
         assert found.inputs.dtype == np.uint8
-    assert data.groups is None
-    assert (data.kind, data.classes, data.licence) == ("classification", 10, "MIT")
+    agree(data, groups=None, kind="classification", classes=10, licence="MIT")
 
 
 def test_mnist_takes_its_writers_from_qmnist(root):
@@ -65,8 +74,8 @@ def test_mnist_takes_its_writers_from_qmnist(root):
     put(root, "mnist/qmnist-train-labels-idx2-int.gz", gzip.compress(idx(train, 12)))
     put(root, "mnist/qmnist-test-labels-idx2-int.gz", gzip.compress(idx(test, 12)))
     data = dataset("mnist")
-    assert [data.group_names[g] for g in data.groups] == ["300", "300", "17", "17", "17", "902", "300"]
-    assert [data.group_names[g] for g in data.test.groups] == ["44", "45", "44", "44"]
+    agree(data, users=["300", "300", "17", "17", "17", "902", "300"])
+    agree(data.test, users=["44", "45", "44", "44"])
     assert "999" not in data.group_names
     put(root, "mnist/qmnist-train-labels-idx2-int.gz", gzip.compress(idx(train[:5], 12)))
     refused("mnist", "7")
@@ -74,20 +83,9 @@ def test_mnist_takes_its_writers_from_qmnist(root):
 
 def test_damaged_idx_files_are_refused(root):
     good = idx(write_idx(root, "mnist")["train"][1], 8)
-    spoiled = {
-        "short": good[:-1],
-        "long": good + b"\0",
-        "no magic": b"\1" + good[1:],
-        "no type": good[:2] + b"\7" + good[3:],
-        "head cut": good[:9],
-        "empty": b"",
-        "label 10": idx(np.full(7, 10, np.uint8), 8),
-        "a label missing": idx(np.zeros(6, np.uint8), 8),
-    }
-    all_damaged(root, "mnist", "mnist/train-labels-idx1-ubyte.gz", *map(gzip.compress, spoiled.values()))
-
-
-# ---- CIFAR ----
+    labels = idx(np.full(7, 10, np.uint8), 8), idx(np.zeros(6, np.uint8), 8)  # no such class, and one too few
+    spoiled = good[:-1], good + b"\0", b"\1" + good[1:], good[:2] + b"\7" + good[3:], good[:9], b"", *labels
+    all_damaged(root, "mnist", "mnist/train-labels-idx1-ubyte.gz", *map(gzip.compress, spoiled))
 
 
 def records(images, *labels):
@@ -101,10 +99,8 @@ def test_cifar10_joins_its_batches_in_order(root):
         put(root, f"cifar-10/data_batch_{i + 1}.bin.xz", lzma.compress(records(images[some], labels[some])))
     put(root, "cifar-10/test_batch.bin", records(images[15:], labels[15:]))
     data = dataset("cifar10")
-    np.testing.assert_array_equal(data.inputs, images[:15])
-    np.testing.assert_array_equal(data.targets, labels[:15])
-    np.testing.assert_array_equal(data.test.inputs, images[15:])
-    np.testing.assert_array_equal(data.test.targets, labels[15:])
+    agree(data, inputs=images[:15], targets=labels[:15])
+    agree(data.test, inputs=images[15:], targets=labels[15:])
     assert data.prepare.mean == (0.4914, 0.4822, 0.4465)
     whole = records(images[15:], labels[15:])
     all_damaged(root, "cifar10", "cifar-10/test_batch.bin", whole[:-1], b"", records(images[15:], labels[15:] + 10))
@@ -115,16 +111,10 @@ def test_cifar100_has_coarse_classes_as_groups(root):
     put(root, "cifar-100/train.bin", records(images, coarse, fine))
     put(root, "cifar-100/test.bin.xz", lzma.compress(records(images[:2], coarse[:2], fine[:2])))
     data = dataset("cifar100")
-    np.testing.assert_array_equal(data.inputs, images)
-    assert data.targets.tolist() == fine
-    assert data.groups.tolist() == coarse
-    assert data.test.targets.tolist() == fine[:2]
-    assert (data.classes, data.group_word, len(data.group_names)) == (100, "coarse class", 20)
+    agree(data, inputs=images, targets=fine, groups=coarse, classes=100, group_word="coarse class")
+    assert (data.test.targets.tolist(), len(data.group_names)) == (fine[:2], 20)
     put(root, "cifar-100/train.bin", records(images, coarse, np.add(fine, 1)))
     refused("cifar100", "100")
-
-
-# ---- SVHN ----
 
 
 def test_svhn_turns_columns_into_images_and_ten_into_zero(root):
@@ -132,17 +122,10 @@ def test_svhn_turns_columns_into_images_and_ten_into_zero(root):
     put(root, "svhn/train_32x32.mat", mat(X=images, y=labels))
     put(root, "svhn/test_32x32.mat", mat(X=images[..., :2], y=labels[:2]))
     data = dataset("svhn")
-    assert data.targets.tolist() == [0, 1, 9, 0]
-    assert data.inputs.shape == (4, 3, 32, 32)
-    assert data.inputs[2, 1, 5, 30] == images[5, 30, 1, 2]
-    assert data.test.targets.tolist() == [0, 1]
-    whole = mat(X=images, y=labels)
-    all_damaged(
-        root, "svhn", "svhn/train_32x32.mat", whole[:4000], mat(X=images), mat(X=images[:31], y=labels), b"text"
-    )
-
-
-# ---- FEMNIST ----
+    agree(data, inputs=images.transpose(3, 2, 0, 1), targets=[0, 1, 9, 0])
+    agree(data.test, targets=[0, 1])
+    spoiled = mat(X=images, y=labels)[:4000], mat(X=images), mat(X=images[:31], y=labels), b"text"
+    all_damaged(root, "svhn", "svhn/train_32x32.mat", *spoiled)
 
 
 def leaf(users):
@@ -157,23 +140,12 @@ def test_femnist_from_several_leaf_files(root):
     put(root, "femnist/train/all_data_1.json", leaf({"w1": {"x": ink[2:4], "y": [0, 9]}}))
     put(root, "femnist/test/all_data_0.json", leaf({"w9": {"x": ink[4:], "y": [33]}}))
     data = dataset("femnist")
-    np.testing.assert_array_equal(data.inputs.reshape(4, 784), pixels[:4])
-    np.testing.assert_array_equal(data.test.inputs.reshape(1, 784), pixels[4:])
-    assert data.targets.tolist() == [61, 4, 0, 9]
-    assert [data.group_names[g] for g in data.groups] == ["w9", "w9", "w1", "w1"]
-    assert [data.group_names[g] for g in data.test.groups] == ["w9"]
-    assert (data.classes, data.group_word) == (62, "writer")
-    all_damaged(
-        root,
-        "femnist",
-        "femnist/train/all_data_1.json",
-        b'{"users": ["w1"',
-        b"[]",
-        b'{"users": []}',
-        leaf({"w1": {"x": [[0.5] * 784], "y": [1, 2]}}),
-        leaf({"w1": {"x": [[0.5] * 783], "y": [1]}}),
-        leaf({"w1": {"x": [[1.5] * 784], "y": [1]}}),
-    )
+    agree(data, inputs=pixels[:4].reshape(4, 1, 28, 28), targets=[61, 4, 0, 9], users=["w9", "w9", "w1", "w1"])
+    agree(data, classes=62, group_word="writer")
+    agree(data.test, inputs=pixels[4:].reshape(1, 1, 28, 28), users=["w9"])
+    odd = ([0.5] * 784, [1, 2]), ([0.5] * 783, [1]), ([1.5] * 784, [1])  # a label more, a pixel less, too much ink
+    spoiled = b'{"users": ["w1"', b"[]", b'{"users": []}', *(leaf({"w1": {"x": [x], "y": y}}) for x, y in odd)
+    all_damaged(root, "femnist", "femnist/train/all_data_1.json", *spoiled)
 
 
 # ---- pictures ----
@@ -197,19 +169,14 @@ def test_omniglot_from_zipped_png(root):
     drawings = rng.integers(0, 2, (4, 10, 10)).astype(bool)
     names = ["s1/Latin/character01/0001_01.png", "s1/Latin/character02/0002_07.png", "s1/Greek/character01/0003_01.png"]
     first = {name: encoded(d, "PNG") for name, d in zip(names, drawings, strict=False)}
-    again = {
-        "s2/Greek/character01/0003_01.png": first[names[2]],
-        "s2/Tifinagh/character05/0009_02.png": first[names[0]],
-    }
+    again = {"s2/Greek/character01/0003_01.png": first[names[2]]}
+    again["s2/Tifinagh/character05/0009_02.png"] = first[names[0]]
     put(root, "omniglot/images_background_small1.zip", omniglot_zip(first))
     path = put(root, "omniglot/images_background_small2.zip", omniglot_zip(again))
     data = dataset("omniglot(size=10)")
     np.testing.assert_array_equal(data.inputs[:3, 0], np.where(drawings[:3], 0, 255))
-    assert len(data) == 4  # the Greek drawing lies in both archives
-    assert data.classes == 4
+    agree(data, classes=4, users=["Latin/01", "Latin/07", "Greek/01", "Tifinagh/02"])  # Greek lies in both archives
     assert len(set(data.targets.tolist())) == 4
-    drawers = [data.group_names[g] for g in data.groups]
-    assert drawers == ["Latin/01", "Latin/07", "Greek/01", "Tifinagh/02"]
     whole = path.read_bytes()
     foreign = omniglot_zip({"s2/Greek/character02/0003_01.png": b"no picture"})
     all_damaged(root, "omniglot", "omniglot/images_background_small2.zip", whole[:-30], foreign, b"")
@@ -231,11 +198,9 @@ def test_flair_opens_the_photos_of_drawn_users(root):
     rows += [photo("t", 60, ["animal"], "test"), *(photo(f"u{i}", 70 + i, ["art"], "val") for i in range(4))]
     write_flair(root, rows)
     data = dataset("flair(users=2, size=8)")
-    assert data.kind == "multilabel"
-    assert data.classes == 4
+    agree(data, kind="multilabel", classes=4)
     owners = {data.group_names[g] for g in data.groups}
-    assert len(owners) == 2
-    assert owners < {"u0", "u1", "u2", "u3"}
+    assert len(owners & {"u0", "u1", "u2", "u3"}) == len(owners) == 2
     mine = [i for i in range(9) if f"u{i % 4}" in owners]
     assert np.abs(data.inputs[:, 1, 3, 3].astype(int) - [10 + i for i in mine]).max() <= 2  # JPEG is not exact
     assert data.inputs.shape == (len(mine), 3, 8, 8)
@@ -255,20 +220,15 @@ def test_damaged_flair_is_refused(root):
     all_damaged(root, "flair", "flair/labels_and_metadata.json", *cards)
 
 
-# ---- LIBSVM ----
-
-
 def test_libsvm_files_with_a_test_set(root):
     put(root, "libsvm/a9a.bz2", bz2.compress(b"-1 3:1 11:0.5\n+1 1:-2 123:1\n-1 5:1\n"))
     put(root, "libsvm/a9a.t", b"+1 2:1\n-1 7:3\n")
     data = dataset("a9a")
     expected = np.zeros((3, 123))
     expected[0, [2, 10]], expected[1, [0, 122]], expected[2, 4] = (1, 0.5), (-2, 1), 1
-    np.testing.assert_array_equal(data.inputs, expected)
-    assert data.targets.tolist() == [-1, 1, -1]
+    agree(data, inputs=expected, targets=[-1, 1, -1], kind="binary")
+    agree(data.test, targets=[1, -1])
     assert data.test.inputs.shape == (2, 123)
-    assert data.test.targets.tolist() == [1, -1]
-    assert data.kind == "binary"
 
 
 def test_damaged_libsvm_files_and_those_of_one_or_three_classes_are_refused(root):
@@ -295,18 +255,11 @@ def test_school_joins_its_tasks(root):
     scores = [rng.integers(1, 70, (n, 1)).astype(np.uint8) for n in (4, 2, 5)]
     put(root, "natural/school.mat", mat(X=cells(inputs), Y=cells(scores)))
     data = dataset("school")
-    np.testing.assert_array_equal(data.inputs, np.concatenate(inputs))
-    np.testing.assert_array_equal(data.targets, np.concatenate(scores)[:, 0])
-    assert data.groups.tolist() == [0] * 4 + [1] * 2 + [2] * 5
-    assert (data.kind, data.group_word, data.group_names) == ("regression", "school", ("1", "2", "3"))
+    agree(data, inputs=np.concatenate(inputs), targets=np.concatenate(scores)[:, 0], groups=[0] * 4 + [1] * 2 + [2] * 5)
+    agree(data, kind="regression", group_word="school", group_names=("1", "2", "3"))
     whole = mat(X=cells(inputs), Y=cells(scores))
-    spoiled = (
-        whole[: len(whole) // 2],
-        mat(X=cells(inputs)),
-        mat(X=cells(inputs), Y=cells(scores[::-1])),
-        mat(X=cells(inputs), Y=cells(scores[:2])),
-        mat(X=cells([x[:, :27] for x in inputs]), Y=cells(scores)),
-    )
+    odd = [(inputs, scores[::-1]), (inputs, scores[:2]), ([x[:, :27] for x in inputs], scores)]
+    spoiled = whole[: len(whole) // 2], mat(X=cells(inputs)), *(mat(X=cells(x), Y=cells(y)) for x, y in odd)
     all_damaged(root, "school", "natural/school.mat", *spoiled)
 
 
@@ -318,10 +271,8 @@ def test_parkinson_with_tabs_or_commas(root, separator):
     lines = [head, *(separator.join(map(repr, map(float, row))) for row in table)]
     put(root, "natural/parkinsons_updrs.data.gz", gzip.compress("\n".join(lines).encode()))
     total, motor = dataset("parkinson"), dataset("parkinson('motor')")
-    np.testing.assert_array_equal(total.targets, table[:, 5])
-    np.testing.assert_array_equal(motor.targets, table[:, 4])
-    np.testing.assert_array_equal(total.inputs, np.delete(table, [0, 4, 5], axis=1))
-    assert total.groups.tolist() == [1, 1, 0, 1]
+    agree(total, inputs=np.delete(table, [0, 4, 5], axis=1), targets=table[:, 5], groups=[1, 1, 0, 1])
+    agree(motor, targets=table[:, 4])
     all_refused({"parkinson('both')": "'total' 'motor' 'both'"}, lambda text: refusal(dataset, text))
     spoiled = (b"", b"a,b\n1,2\n", "\n".join([head, "x" + separator + "1"]).encode())
     all_damaged(root, "parkinson", "natural/parkinsons_updrs.data.gz", *map(gzip.compress, spoiled))
@@ -338,18 +289,13 @@ def test_heart_disease_with_and_without_headers_fills_what_was_not_taken(root):
     for name, text in zip(names, content, strict=True):
         put(root, f"natural/heart-disease/processed.{name}.data", text)
     data = dataset("heart_disease")
-    assert data.groups.tolist() == [0, 1, 2, 2, 3]
-    assert data.group_names == names
-    assert data.targets.tolist() == [-1, 1, 1, -1, -1]
+    agree(data, groups=[0, 1, 2, 2, 3], group_names=names, targets=[-1, 1, 1, -1, -1])
     known = (233 + 286 + 233) / 3
     np.testing.assert_allclose(data.inputs[:, 4], [233, 286, known, 233, known])
     np.testing.assert_allclose(data.inputs[:, 10], [3, 2, 9 / 4, 3, 1])
     assert data.inputs[4, 9] == 0.7
     put(root, "natural/heart-disease/processed.va.data", HEAD + "1,2\n")
     refused("heart_disease")
-
-
-# ---- the object ----
 
 
 def toy(**changes):
@@ -432,10 +378,6 @@ def rows(*lines):
     return text.getvalue()
 
 
-def users(data):
-    return [data.group_names[g] for g in data.groups]
-
-
 # ---- bags of words ----
 
 
@@ -446,9 +388,8 @@ def test_sent140_by_user_from_json_lines(root):
     ]
     put(root, "tweets/sent140_leaf_k30_test.jsonl.gz", "\n".join(map(json.dumps, lines)) + "\n")
     data = dataset("sent140_users(words=3)")  # so 3, glad 2, then day before rare and sad
-    assert data.inputs.tolist() == [[1, 0, 0], [2, 1, 0], [0, 1, 1]]  # "rare" is left with nothing and goes
-    assert data.targets.tolist() == [0, 1, 1]
-    assert users(data) == ["u7", "u7", "u2"]
+    # "rare" is left with nothing and goes
+    agree(data, inputs=[[1, 0, 0], [2, 1, 0], [0, 1, 1]], targets=[0, 1, 1], users=["u7", "u7", "u2"])
     all_refused({"sent140_users(words=0)": "words 1 0"}, lambda text: refusal(dataset, text))
     spoiled = ['{"user": "u1"', json.dumps({"user": "u", "y": [0], "x": []}), '{"user": "u"}', ""]
     file = "tweets/sent140_leaf_k30_test.jsonl.gz"
@@ -458,17 +399,13 @@ def test_sent140_by_user_from_json_lines(root):
 def test_sent140_sample_and_airline_from_csv(root):
     sample = rows(["user", "label", "text"], ["v1", 0, 'a "b", c\nd'], ["v2", 1, "c"])
     put(root, "tweets/sent140_20k_sample.csv.gz", sample)
-    data = dataset("sent140_sample")
-    assert data.inputs.tolist() == [[1, 1, 1, 1], [1, 0, 0, 0]]  # c leads
-    assert data.targets.tolist() == [0, 1]
+    agree(dataset("sent140_sample"), inputs=[[1, 1, 1, 1], [1, 0, 0, 0]], targets=[0, 1])  # c leads
     head = ["user", "airline", "sentiment", "confidence", "text"]
     airline = rows(
         head, ["u1", "X", "positive", 1, "nice"], ["u1", "X", "negative", 1, "bad"], ["u4", "Y", "neutral", 1, "eh"]
     )
     put(root, "tweets/twitter_us_airline.csv.gz", airline)
-    data = dataset("airline")
-    assert data.targets.tolist() == [2, 0, 1]
-    assert users(data) == ["u1", "u1", "u4"]
+    agree(dataset("airline"), targets=[2, 0, 1], users=["u1", "u1", "u4"])
     mood = rows(["user", "mood", "text"], ["v1", 0, "a"])
     happy = rows(["user", "label", "text"], ["v1", "happy", "a"])
     all_damaged(root, "sent140_sample", "tweets/sent140_20k_sample.csv.gz", mood, happy)
@@ -479,25 +416,19 @@ def test_sent140_from_the_original_csv_in_latin_1(root):
     text = rows(["4", "11", "Mon", "NO_QUERY", "josé", "olé olé"], ["0", "12", "Mon", "NO_QUERY", "ann", "no"])
     name = "tweets/training.1600000.processed.noemoticon.csv"
     put(root, name, text, "latin-1")
-    data = dataset("sent140_csv")
-    assert data.inputs.tolist() == [[2, 0], [0, 1]]
-    assert data.targets.tolist() == [1, 0]
-    assert users(data) == ["josé", "ann"]
+    agree(dataset("sent140_csv"), inputs=[[2, 0], [0, 1]], targets=[1, 0], users=["josé", "ann"])
     all_damaged(root, "sent140_csv", name, rows(["2", "11", "Mon", "Q", "ann", "neither"]), rows(["4", "11", "Mon"]))
 
 
 def test_sent140_from_leaf_keeps_the_words_of_training(root):
     posts = [
-        ["1", "Mon", "Q", "ann", "so sad", "x"],
-        ["2", "Mon", "Q", "ann", "glad", "x"],
-        ["3", "Mon", "Q", "bob", "sad news", "x"],
+        ["1", "Mon", "Q", who, text, "x"] for who, text in (("ann", "so sad"), ("ann", "glad"), ("bob", "sad news"))
     ]
     put(root, "sent140/train/a.json", leaf({"bob": {"x": posts[:1], "y": [0]}, "ann": {"x": posts[1:2], "y": [1]}}))
     put(root, "sent140/test/a.json", leaf({"bob": {"x": posts[2:], "y": [0]}}))
     data = dataset("sent140")
-    assert data.inputs.tolist() == [[0, 1, 1], [1, 0, 0]]  # glad, sad, so
-    assert data.test.inputs.tolist() == [[0, 1, 0]]
-    assert (users(data), users(data.test)) == (["bob", "ann"], ["bob"])
+    agree(data, inputs=[[0, 1, 1], [1, 0, 0]], users=["bob", "ann"])  # glad, sad, so
+    agree(data.test, inputs=[[0, 1, 0]], users=["bob"])
     for spoiled in ("just some text", ["1", "Mon", "Q", "bob"]):
         put(root, "sent140/test/a.json", leaf({"bob": {"x": [spoiled], "y": [0]}}))
         refused("sent140", "fifth")
@@ -513,31 +444,27 @@ def test_tiny_shakespeare_joins_the_speeches_of_a_speaker(root):
     data = dataset("tiny_shakespeare(length=6)")
     said = {"First Citizen": "Speak, speak.\nAy & no.", "All": "We know't.\nNow."}
     letters = "".join(sorted(set("".join(said.values()))))
-    assert (data.kind, data.classes, data.group_word) == ("sequence", len(letters), "role")
+    agree(data, kind="sequence", classes=len(letters), group_word="role", overlap=6)
     windows = {name: [(t[i : i + 6], t[i + 6]) for i in range(len(t) - 6)] for name, t in said.items()}
     expected = windows["First Citizen"] + windows["All"]
     found = ["".join(letters[c] for c in row) for row in data.inputs]
     assert list(zip(found, (letters[c] for c in data.targets), strict=True)) == expected
-    assert users(data) == ["First Citizen"] * len(windows["First Citizen"]) + ["All"] * len(windows["All"])
-    assert data.overlap == 6
+    agree(data, users=[name for name, of in windows.items() for _ in of])
 
 
 def test_a_language_model_is_given_the_character_after_every_position(root):
     put(root, "shakespeare/input.txt", SPEECHES)
     last, every = dataset("tiny_shakespeare(length=6)"), dataset("tiny_shakespeare(length=6, task='next')")
-    assert every.targets.shape == every.inputs.shape == last.inputs.shape
-    np.testing.assert_array_equal(every.targets, np.column_stack([last.inputs[:, 1:], last.targets]))
-    assert (every.kind, every.classes, every.overlap) == (last.kind, last.classes, last.overlap)
+    agree(every, inputs=last.inputs, targets=np.column_stack([last.inputs[:, 1:], last.targets]))
+    agree(every, kind=last.kind, classes=last.classes, overlap=last.overlap)
     all_damaged(root, "tiny_shakespeare", "shakespeare/input.txt", b"\xff\xfe", "no heading here\nat all")
 
 
 def test_strides_skip_and_short_speakers_go(root):
     put(root, "shakespeare/input.txt", SPEECHES)
     every, third = dataset("tiny_shakespeare(length=16)"), dataset("tiny_shakespeare(length=16, stride=3)")
-    assert set(users(every)) == {"First Citizen"}  # the other says 16 characters
-    np.testing.assert_array_equal(third.inputs, every.inputs[::3])
-    np.testing.assert_array_equal(third.targets, every.targets[::3])
-    assert third.overlap == 5
+    agree(every, users=["First Citizen"] * len(every))  # the other says 16 characters
+    agree(third, inputs=every.inputs[::3], targets=every.targets[::3], overlap=5)
     for length, stride in ((7, 1), (7, 2), (8, 4), (3, 5)):
         data = dataset(f"tiny_shakespeare(length={length}, stride={stride})")
         covered = [set(range(i * stride, i * stride + length + 1)) for i in range(20)]  # the target too
@@ -569,17 +496,14 @@ def test_speeches_by_role_of_a_play(root):
     lines = [json.dumps({"play": p, "i": i, "speaker": s, "text": t}) for i, (p, s, t) in enumerate(speeches)]
     put(root, "shakespeare/plays_speeches.jsonl.gz", "\n".join(lines))
     data = dataset("shakespeare(length=4)")
-    assert set(users(data)) == {"hamlet: HAMLET", "lear: WITCH"}  # three lines each
+    assert {data.group_names[g] for g in data.groups} == {"hamlet: HAMLET", "lear: WITCH"}  # three lines each
     text = "To be, or not I will"
     assert "".join(LETTERS[c] for c in data.inputs[3]) == text[3:7]
     assert LETTERS[data.targets[3]] == text[7]
     assert data.classes == 79
-    assert "macbeth: WITCH" in users(dataset("shakespeare(length=4, least_lines=2)"))
+    assert "macbeth: WITCH" in dataset("shakespeare(length=4, least_lines=2)").group_names
     unspoken = json.dumps({"play": "x", "speaker": "y"})
     all_damaged(root, "shakespeare", "shakespeare/plays_speeches.jsonl.gz", "{", unspoken, "[]", b"\xff")
-
-
-# ---- MultiNLI ----
 
 
 def pair(label, genre, first, second):
@@ -597,22 +521,18 @@ def test_multinli_prompts_as_bytes(root):
     data = dataset("multinli(length=60)")
     prompt = "mnli hypothesis: Naïve. premise: It rains. target:".encode()
     assert bytes(data.inputs[0]) == prompt + b"\0" * (60 - len(prompt))
-    assert data.targets.tolist() == [1, 0]
-    assert data.test.targets.tolist() == [2]
-    assert (users(data), users(data.test)) == (["travel", "fiction"], ["fiction"])
-    assert (data.classes, data.kind, data.group_word) == (3, "classification", "genre")
+    agree(data, targets=[1, 0], users=["travel", "fiction"], classes=3, kind="classification", group_word="genre")
+    agree(data.test, targets=[2], users=["fiction"])
     assert bytes(dataset("multinli(length=20)").inputs[0]) == prompt[:20]
     following = dataset("multinli(length=60, task='next')")
     whole = prompt + b" neutral"
     assert bytes(following.inputs[0]) == (whole + b"\0" * 60)[:59]
     assert following.targets[0].tolist() == list((whole + b"\0" * 60)[1:60])
-    assert (following.classes, following.kind) == (256, "sequence")
+    agree(following, classes=256, kind="sequence")
     all_refused({"multinli(length=60, task='both')": "'label' 'next' 'both'"}, lambda text: refusal(dataset, text))
     spoiled = ["{", pair("maybe", "x", "a", "b"), pair("-", "x", "a", "b"), '{"gold_label": "neutral"}', b"\xff\xff"]
     all_damaged(root, "multinli", "multinli/multinli_1.0_train.jsonl", *spoiled)
 
-
-# ---- the real sets ----
 
 data = pytest.mark.data
 

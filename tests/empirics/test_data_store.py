@@ -82,7 +82,7 @@ def test_a_missing_set_names_the_ways_to_get_it(root):
     missing = {
         "fashion_mnist": f"fashion-mnist/train-images-idx3-ubyte .gz .bz2 .xz {root} FEDBOUNDS_DATA 'fedbounds[data]' "
         "empirics.data.catalogue.download('fashion_mnist') breast_cancer diabetes digits iris wine",
-        "landmine": f"{root} hand",
+        "landmine": f"{root} LandmineData.zip",
         "fashion_mnits": "'fashion_mnist'",
         "multinli(length=0)": "length 2 0",
         "flair(users=0)": "users 1 0",
@@ -95,23 +95,6 @@ def test_a_missing_set_names_the_ways_to_get_it(root):
         all_refused({"fashion_mnits": "'fashion_mnist'"}, lambda name, ask=ask: refusal(ask, name))
     assert datasets.present("iris")
     assert datasets.download("iris") is None
-
-
-def test_the_root_without_a_setting_is_the_platforms_cache_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for platform, variable, expected in (
-        ("linux", "XDG_CACHE_HOME", "given/fedbounds"),
-        ("linux", None, ".cache/fedbounds"),
-        ("darwin", None, "Library/Caches/fedbounds"),
-        ("win32", "LOCALAPPDATA", "given/fedbounds"),
-        ("win32", None, "AppData/Local/fedbounds"),
-    ):
-        for name in ("FEDBOUNDS_DATA", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-            monkeypatch.delenv(name, raising=False)
-        monkeypatch.setattr(sys, "platform", platform)
-        if variable:
-            monkeypatch.setenv(variable, str(tmp_path / "given"))
-        assert store.root() == tmp_path / expected
 
 
 def test_the_catalogue_knows_the_files_of_every_set_that_is_not_embedded():

@@ -14,7 +14,7 @@ from empirics.algorithms import algorithm
 from empirics.errors import Diverged, EmpiricsError
 from empirics.models.linear import LeastSquares, Logistic, SquaredHinge
 from empirics.training.engines import ClientLoop, Stacked
-from empirics.training.rounds import draw_cohort, local_models, plan, play, rounds
+from empirics.training.rounds import draw_cohort, plan, play, rounds
 from empirics.training.setting import Setting
 
 RAGGED = (7, 9, 12, 5, 10, 8, 23)
@@ -94,8 +94,6 @@ def test_reported_losses_are_the_weighted_mean_on_the_first_batches_whatever_the
     assert list(found[0]) == [pytest.approx(total, rel=1e-12)]
 
 
-# ---- the local optimiser against PyTorch's, on one client ----
-
 OPTIMISERS = {
     "momentum": ({"momentum": 0.8, "weight_decay": 0.3}, {"momentum": 0.8, "weight_decay": 0.3}),
     "clip": ({"clip": 0.4}, {}),
@@ -156,8 +154,6 @@ def test_epochs_give_every_client_its_own_number_of_steps_which_methods_may_chan
         assert torch.equal(alone[0], by_epochs[k])
 
 
-# ---- rounds ----
-
 SIZES = (7, 9, 12, 5, 10)
 SETTING = Setting(rounds=4, cohort=3, batch=4, step_size=0.3, local_steps=3)
 MODEL = SplitLogistic(features=4, regularisation=0.07, begin=(0.9, -1.5, 0.8, -1.2), body=3)
@@ -178,9 +174,6 @@ def local_ends(clients) -> torch.Tensor:
 def played(setting, clients, counts, text="fedavg()"):
     drawn = np.array(clients), np.array(counts, dtype=float)
     return play(MODEL, FEDERATION, algorithm(text), setting, 8, Stacked(), begin(text), cohort=drawn)
-
-
-# ---- cohorts ----
 
 
 @pytest.mark.parametrize("sampling", ["without_replacement", "with_replacement", "bernoulli"])
@@ -205,9 +198,6 @@ def test_everyone_is_drawn_as_often_as_the_sampling_says(sampling, weight):
     assert (np.abs(total.mean(0) - expected) < 4.5 * total.std(0) / np.sqrt(2000)).all()
 
 
-# ---- weights ----
-
-
 @pytest.mark.parametrize("average", ["renormalised", "unbiased"])
 @pytest.mark.parametrize("weight", ["uniform", "samples"])
 def test_weights_of_cases_ii_and_of_bernoulli_draws(average, weight):
@@ -221,8 +211,6 @@ def test_weights_of_cases_ii_and_of_bernoulli_draws(average, weight):
         found = played(setting, [0, 2], [1, 1]).model
         torch.testing.assert_close(found, torch.tensor(weights) @ local_ends([0, 2]), rtol=0, atol=1e-14)
 
-
-# ---- order, seeds and chunks ----
 
 ORDERLY = [
     *("fedavg()", "scaffold()", "feddyn(alpha=0.2)", "fedcm()", "fedinit(beta=0.2)", "fedals(alpha=2)", "fedexp()"),
@@ -247,23 +235,6 @@ def test_a_round_does_not_depend_on_the_order_of_the_clients(text):
         torch.testing.assert_close(one[name], other[name], rtol=0, atol=1e-12)
 
 
-def test_local_models_of_everyone_leave_the_state_alone():
-    text = "layerwise(scaffold(), alpha=2)"
-    states = rounds(MODEL, FEDERATION, algorithm(text), SETTING, 8)
-    next(states), next(states)
-    state = next(states)
-    before = pickle.dumps((state.model, state.memory, state.server))
-    ends = local_models(MODEL, FEDERATION, algorithm(text), SETTING, 8, state)
-    assert ends.shape == (5, 4)
-    assert pickle.dumps((state.model, state.memory, state.server)) == before
-    clients = draw_cohort(SETTING, FEDERATION, 8, 2)[0]
-    mean = next(states).model
-    torch.testing.assert_close(mean, ends[clients].mean(0), rtol=0, atol=1e-13)
-
-
-# ---- runs that end badly ----
-
-
 def test_a_diverging_run_says_when_who_and_how_large():
     setting = replace(SETTING, step_size=1e60, rounds=9, local_steps=2)
     model, federation = many_classes(SIZES)
@@ -274,16 +245,6 @@ def test_a_diverging_run_says_when_who_and_how_large():
     assert (problem.algorithm, problem.round) == ("scaffold()", len(seen))
     assert problem.largest == max(seen) > 1e50
     assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
-
-
-# ---- what makes no sense ----
-
-
-def test_a_cohort_may_be_larger_than_the_federation_only_with_replacement():
-    for sampling in ("without_replacement", "bernoulli"):
-        with pytest.raises(EmpiricsError, match=r"cohort .*6 > 5"):
-            list(rounds(MODEL, FEDERATION, FEDAVG, replace(SETTING, cohort=6, sampling=sampling), 8))
-    assert len(list(rounds(MODEL, FEDERATION, FEDAVG, replace(SETTING, cohort=9, sampling="with_replacement"), 8))) == 5
 
 
 MISTAKES = [

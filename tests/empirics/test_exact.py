@@ -135,15 +135,6 @@ def test_rounds_that_are_reached_by_squaring_have_the_readings_of_those_that_are
             assert run.finite
 
 
-def test_the_comparison_notices_a_wrong_method_and_a_wrong_step():
-    alone = [Client(*given[:3]) for given in LINE for _ in range(given[3])]
-    plain = PlainRun("scaffold", alone, [Q(7, 10)], cohort=2, rounds=2, steps=2, sizes=Q(1, 5))
-    told = [Group(*given[:2], given[2] ** 2, given[3]) for given in LINE]
-    for written, size in (("scaffold()", Q(21, 100)), ("feddyn(alpha=0.25)", Q(1, 5))):
-        run = expected(written, told, Q(7, 10), Setting(2, 2, local_steps=2, step_size=size))
-        assert run.server["distance_sq"][-1] != plain.readings["distance_sq"][-1]
-
-
 # ---- one run, its models given ----
 
 

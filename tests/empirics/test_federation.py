@@ -85,9 +85,6 @@ def test_the_batch_of_a_client_with_fewer_samples_is_all_it_holds_and_none_has_n
     all_refused([(lambda: Federation.of(torch.zeros(4), torch.zeros(4), parts), "client 1 3")])
 
 
-# ---- shuffles ----
-
-
 def test_every_part_of_the_key_enters_by_a_place_of_its_own():
     """No sum of seed, round, client and pass is hashed."""
 
@@ -99,9 +96,6 @@ def test_every_part_of_the_key_enters_by_a_place_of_its_own():
     for key in ((4, 7, 5), (3, 8, 5), (3, 7, 6), (7, 3, 5), (5, 7, 3), (3, 5, 7), (4, 6, 5), (3, 8, 4)):
         others.append(order(*key)[0])
     assert all((one != other).mean() > 0.8 for other in others)
-
-
-# ---- step sizes ----
 
 
 def test_the_papers_rules_over_time():

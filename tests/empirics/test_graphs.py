@@ -1,8 +1,5 @@
 """Recorded local steps: buffers and replays give the loop's numbers, and what cannot be replayed is not."""
 
-from dataclasses import dataclass
-
-import numpy as np
 import pytest
 import torch
 from empirics_toys import ByRound, directed, even, Halving, ragged, small, TowardsAll
@@ -15,9 +12,8 @@ from empirics.errors import EmpiricsError
 from empirics.models.network import Network
 from empirics.training.engines import ClientLoop
 from empirics.training.engines.graphs import captured, Graphs
-from empirics.training.engines.precision import computing
 from empirics.training.engines.stacking import StackedNetwork
-from empirics.training.engines.tracing import ActiveRows, draws_nothing, Rehearsal, Unseen, Untraceable
+from empirics.training.engines.tracing import draws_nothing, Rehearsal, Untraceable
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -90,12 +86,6 @@ def test_first_losses_are_the_loops():
             assert len(set(runs[0])) == 5
 
 
-def test_an_engine_serves_one_run_after_another():
-    engine = Graphs(2)
-    for algorithm, federation in ((fedavg, ragged(EXACT)), (scaffold(), even(EXACT)), (fedavg, even(EXACT))):
-        assert gap(engine, algorithm, setting(local_epochs=1), federation) < 1e-12
-
-
 # ---- what cannot be replayed ----
 
 
@@ -127,24 +117,6 @@ def test_step_sizes_that_fall_do_not_ask_for_new_recordings(federation, optimize
         engine = Graphs(together)
         assert gap(engine, scaffold(), setting(9, local_steps=3, step_offset=2.7, **optimizer), even(EXACT)) < 1e-12
         assert engine.replayed > engine.made > 0
-
-
-@dataclass
-class Scaled:
-    """A hook as users write it: a plain dataclass, which Python cannot hash, with a dictionary in it."""
-
-    by: dict[str, float]
-
-    def __call__(self, work, w, gradient, gradient_at):
-        return self.by["gradient"] * gradient
-
-
-def test_hooks_that_cannot_be_hashed_are_recorded():
-    algorithm, engine = directed(Scaled({"gradient": 0.7})), Graphs()
-    assert gap(engine, algorithm, setting(local_steps=3), even(EXACT)) < 1e-12
-    assert engine.replayed > 0
-    other = directed(Scaled({"gradient": 0.3}))
-    assert gap(engine, other, setting(local_steps=3), even(EXACT)) < 1e-12, "another one has a recording of its own"
 
 
 def test_a_rehearsal_refuses_what_leaves_the_device_or_fails():
@@ -182,20 +154,6 @@ def test_kernels_that_may_draw_for_dropout_pass_where_there_is_none():
             assert draws_nothing(kernel, given, {}) is passes
 
 
-def test_values_of_a_round_cannot_be_read():
-    unseen = Unseen("the clients' seed")
-    assert unseen[2:3] is unseen
-    for use in (lambda u: u + 1, lambda u: int(u), lambda u: u == 3, lambda u: np.asarray(u), bool, len, hash):
-        with pytest.raises(Untraceable, match="the clients' seed is used in local steps"):
-            use(unseen)
-    active = torch.arange(3)
-    rows = ActiveRows("last", torch.randn(3, 2), active)
-    assert torch.equal(rows[active[:2]], rows.rows[:2])
-    for use in (lambda r: r[torch.arange(3)], lambda r: r[0], lambda r: r.mean(0)):
-        with pytest.raises(Untraceable, match="all clients' last"):
-            use(rows)
-
-
 # ---- parts ----
 
 
@@ -222,24 +180,6 @@ def test_a_stack_is_its_networks(net):
     assert [type(part) for part in net.work.module] == kinds, "the network itself stays as it is"
 
 
-def test_computing_sets_precision_and_puts_it_back():
-    cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
-    before = cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark
-    cpu = torch.device("cpu")
-    with computing("float32", cpu):
-        assert (cudnn.allow_tf32, matmul.allow_tf32) == (False, False)
-        assert (cudnn.deterministic, cudnn.benchmark) == (True, False)
-
-    def interrupted():
-        with computing("tf32", cpu):
-            assert (cudnn.allow_tf32, matmul.allow_tf32) == (True, True)
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        interrupted()
-    assert (cudnn.allow_tf32, matmul.allow_tf32, cudnn.deterministic, cudnn.benchmark) == before
-
-
 def test_bfloat16_is_near_and_not_the_same():
     plan, single = setting(local_steps=3), torch.float32
     exact, rough = (trained(Graphs(1, p), fedavg, plan, even(single), single) for p in ("float32", "bf16"))
@@ -251,9 +191,6 @@ def test_bfloat16_is_near_and_not_the_same():
 def test_nonsense_is_refused(options):
     with pytest.raises(EmpiricsError, match=next(iter(options))):
         Graphs(**options)
-
-
-# ---- on a GPU ----
 
 
 @pytest.mark.gpu

@@ -4,11 +4,10 @@ import codecs
 import json
 
 import pytest
-from refusals import all_refused, refusal
+from refusals import all_refused
 from sweep_cells import HERE
 
 from empirics.experiments import Store
-from empirics.experiments.checking import check_words
 from empirics.experiments.grids import Grid, read_grid
 from fedbounds import main
 
@@ -65,37 +64,26 @@ def test_a_grid_that_is_too_large_is_refused_with_its_size_and_without_building_
     all_refused(dict.fromkeys(ways, "1e+09 200,000"), lambda way: line(text, way))
 
 
-# ---- files ----
-
 FIXED = "[fixed]\na = 2\n"
 FILES = {
     "a = " + 500 * "[" + 500 * "]": "deeply",
     "[fixed]\na = " + 500 * "{x = " + "3" + 500 * "}": "deeply",
-    "a = " + 5000 * "9": "TOML",
     b"a = \xff": "TOML",
-    b"\x00": "TOML",
     "[vary": "TOML",
     "[fixed]\na = 2001-02-03\n": "text number list table",
     f"name = 3\n{FIXED}": "name 3",
     f'name = "a\\nb"\n{FIXED}': "name",
-    f"name = {{a = 3}}\n{FIXED}": "name",
-    f"fixed = {list(range(9000))}\n": "fixed table",
-    f"[vary]\na = '{9000 * 'x'}'\n": "a list",
     f"also = {list(range(9000))}\n{FIXED}": "also list",
     "[vari]\na = [1]\n": "'vari' 'vary'",
     "name = 'x'\n": "[fixed] [vary]",
     "vary = 3\n": "vary table 3",
     "[vary]\na = 3\n": "a list 3",
-    "[vary]\na = []\n": "a list []",
     "[vary]\na = [1]\n[[also]]\nfix = 3\n": "'fix' 'fixed'",
     "[vary]\na = [nan]\n": "finite nan",
     "[vary]\nstep_size = [1e-400, 0.1]\n": "TOML",
     f"job = 3\n{FIXED}": "job path/file.py:name 3",
     f"also = [7]\n{FIXED}": "also 7",
     f"[[also]]\nfixed = 3\n{FIXED}": "fixed table 3",
-    f"[[also]]\nvary = 3\n{FIXED}": "vary table 3",
-    f"[[also]]\nvary.a = 3\n{FIXED}": "a 3",
-    f"[[also]]\njob = 3\n{FIXED}": "job 3",
 }
 
 
@@ -138,10 +126,7 @@ def calls(*texts):
 
 WORDS = [
     (calls("fedinit(beta=1e-400)"), "'1e-400'"),
-    (calls("fedinit(beta=1_0)"), "'1_0'"),
     (calls("relaxed(scaffold(), beta=0x1)"), "'0x1'"),
-    (calls("fedavg()#x"), "name(option=0.1)"),
-    (calls("nope()"), "'nope'"),
     (calls("fedprox(0.1, 0.2)"), "fedprox 1 2"),
     (calls("fedavg()", "fedprox(0.1)", "fedpro(0.1)"), "'fedpro' 'fedprox'"),
     (({}, {"seed": [0, True]}), "seed 0 True"),
@@ -189,26 +174,6 @@ def test_cells_that_cannot_run_are_found_before_the_first_starts_by_a_sweep_and_
         all_refused({grid: f"partition={wrong}"}, line)
 
 
-def test_a_network_without_test_samples_is_found_without_training_it(line, monkeypatch):
-    monkeypatch.setattr("empirics.training.rounds.play", lambda *_, **__: pytest.fail("no round is trained"))
-    all_refused({"femnist_dnn(digits)": "test samples"}, lambda problem: line(written({"problem": problem})))
-
-
-def test_two_spellings_of_one_run_are_refused_by_name():
-    same = {"problem": "softmax(iris)", "algorithm": "fedprox(0.3)", "rounds": 2, "seed": 5, "clients": 3}
-    spellings = [
-        ("algorithm", "fedavg()", "fedavg"),
-        ("algorithm", "fedinit(0.1)", "fedinit(beta=0.1)"),
-        ("partition", "iid", "iid()"),
-        ("partition", "dirichlet(0.3)", "dirichlet(alpha=0.3)"),
-        ("problem", "softmax(iris)", "softmax(iris, regularisation=0.001)"),
-    ]
-    for word, one, other in spellings:
-        fixed = {name: item for name, item in same.items() if name != word}
-        grid = Grid("g", {**fixed, "measure": ["train_loss"]}, {word: [one, other]})
-        assert f"{word} '{one}' and '{other}'" in refusal(check_words, grid.cells())
-
-
 def test_a_function_of_ones_own_is_compared_with_its_arguments(line, tmp_path):
     own = tmp_path / "own.py"
     own.write_text("import nothing_of_this_name\n")
@@ -234,8 +199,3 @@ def test_what_is_there_is_not_tried_again_and_a_grid_that_is_refused_leaves_it(t
     assert main([*words, "--fresh"]) == 2
     assert "cohort" in capsys.readouterr().err
     assert before == Store(store).file.read_bytes()
-
-
-@pytest.mark.slow
-def test_workers_look_for_mistakes_before_they_start(line):
-    all_refused({"fedavgg()": "'fedavg'"}, lambda text: line(written({"algorithm": text}), "--workers", "1"))

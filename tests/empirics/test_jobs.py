@@ -13,7 +13,7 @@ from refusals import all_refused
 from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, registry as jobs, Store
-from empirics.experiments.sources import digests, own_files, source_digest
+from empirics.experiments.sources import own_files
 from empirics.training.setting import Setting
 from paper_checks.worst_case.grid_point import GridPoint
 
@@ -100,23 +100,6 @@ def test_what_a_file_says_and_what_it_imports_changes_every_key_and_another_file
         same = [one == other for one, other in zip(*keys[-2:], strict=True)]
         assert same == [name == "stranger.py"] * 4, name
     all_refused([(lambda: Cell(f"{folder / 'none.py'}:f", {}), f"{folder}/none.py")])
-
-
-def test_files_are_found_wherever_arguments_name_them(folder, tmp_path_factory, monkeypatch):
-    own = f"{folder}/own.py:mine"
-    assert digests({"a": [1, {"b": own}], "c": "fedavg()"}) == {own: source_digest(folder / "own.py")}
-    assert digests({"a": f"{folder}/none.py:mine"}) == {}  # said when it is asked for
-    (folder / "lone.py").write_text("x = 1\n")
-    (folder / "broken.py").write_text("x = (\n")
-    assert source_digest(folder / "lone.py") != source_digest(folder / "broken.py")
-    assert len(source_digest(folder / "broken.py")) == 12
-    other = tmp_path_factory.mktemp("other")
-    (other / "own.py").write_text("mine = 3\n")
-    keys = []
-    for place in (folder, other):  # the same name in another folder is another file
-        monkeypatch.chdir(place)
-        keys.append(Cell("train", {**RUN, "algorithm": "own.py:mine"}).key)
-    assert keys[0] != keys[1]
 
 
 def test_a_changed_table_is_another_cell_and_an_unchanged_one_the_same(tmp_path):

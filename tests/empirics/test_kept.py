@@ -14,7 +14,7 @@ from empirics.problems.tasks import task
 from empirics.training.seeds import single_thread
 from empirics.training.setting import Setting
 
-FIRST, ALL, EVERY = 3, 5, 2
+FIRST, ALL, EVERY = 2, 4, 2
 QUICK = {  # what else would take long, or begin after these rounds
     "fedcog": "(after=1, samples=7, steps=2)",
     "with_consensus_data": "(scaffold(), after=2, samples=7, steps=2)",
@@ -94,8 +94,6 @@ def test_a_run_goes_on_from_where_it_was_kept_on_the_way_bit_by_bit(dealt, tmp_p
     expected, found = tensors(seen[-1]), tensors(reached)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
 
-
-# ---- the command ----
 
 WORDS = ["--problem", "softmax(held_out(digits))", "--clients", "6", "--cohort", "2", "--partition", "dirichlet(0.3)",
          "--batch", "7", "--local-steps", "3", "--every", "2", "--algorithm", "scaffold"]  # fmt: skip

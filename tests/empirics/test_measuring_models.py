@@ -21,6 +21,7 @@ from measuring_toys import (
     slope,
     TESTS,
 )
+from refusals import all_refused
 from torch import nn
 
 from empirics.algorithms import algorithm
@@ -31,7 +32,6 @@ from empirics.federation.fresh import Fresh
 from empirics.federation.prepared import PreparedFederation, Recipe
 from empirics.measuring import Exactness, measurement, MEASUREMENTS, of_pairs, paired, Run, Swap, swaps
 from empirics.measuring.stability import every_client, PAIRS
-from empirics.models.compiled import compiled
 from empirics.models.linear import Softmax
 from empirics.models.network import Network
 from empirics.problems import evaluation
@@ -49,45 +49,56 @@ def steepness(problem, w):
     return float(total @ total)
 
 
-@PROBLEMS
-def test_gradient_norms_at_server_models_and_virtual_averages(make):
-    problem = make()
-    server, paths = by_hand(problem, SETTING, 3)
-    rows = rows_of(problem, ["grad_norm_sq", "mean_grad_norm_sq", "virtual_grad_norm_sq"])
-    found = series(rows, "grad_norm_sq", step=None)
+def population_risk(problem, w, client):
+    return sum(float(SHARES[client, j]) * mean_loss(problem, w, [j]) for j in range(6))
+
+
+def by_definition(problem, setting):
+    """What is measured of a run, by definition: (quantity, round, step, client, layer) -> value."""
+    server, paths = by_hand(problem, setting, 3)
+    p, best, found = problem.weights.tolist(), problem.optimal_loss, {}
     norms = [steepness(problem, w) for w in server]
-    np.testing.assert_allclose(found, norms, rtol=1e-5)
-    # Mean over the states before: the start counts, the present state does not.
-    np.testing.assert_allclose(series(rows, "mean_grad_norm_sq"), [np.mean(norms[:r]) for r in (1, 2, 3)], rtol=1e-5)
-    for r in (1, 2, 3):
-        for step in (1, 2):
-            (value,) = series(rows, "virtual_grad_norm_sq", round=r, step=step)
-            assert value == pytest.approx(steepness(problem, paths[r - 1][:, step].mean(0)), rel=1e-5)
+    ends = [[], *(path[:, -1] for path in paths)]
+    apart = [0.0, *(np.mean(((own - w) ** 2).sum(1)) for own, w in zip(ends[1:], server[1:], strict=True))]
+    for r, w in enumerate(server):
+        train, risk = (
+            sum(q * of(k) for k, q in enumerate(p))
+            for of in (lambda k, w=w: mean_loss(problem, w, PARTS[k]), lambda k, w=w: population_risk(problem, w, k))
+        )
+        at = {"grad_norm_sq": norms[r], "divergence": apart[r], "train_loss": train, "generalization_gap": risk - train}
+        at |= {"optimality_gap": train - best, "excess_risk": risk - best}
+        if r:  # a mean over the states before: the start counts, the present state does not
+            at |= {"mean_grad_norm_sq": np.mean(norms[:r]), "mean_divergence": np.mean(apart[:r])}
+            at |= {"active_divergence": apart[r], "global_step": ((w - server[r - 1]) ** 2).sum()}
+            at["local_drift"] = ((paths[r - 1][:, :-1] - server[r - 1]) ** 2).sum((1, 2)).mean()
+        found |= {(name, r, None, None, ""): value for name, value in at.items()}
+        for k, own in enumerate(ends[r]):
+            fits, least = mean_loss(problem, own, PARTS[k]), mean_loss(problem, problem.local_minimisers[k], PARTS[k])
+            at = {"local_gap": population_risk(problem, own, k) - fits, "local_suboptimality": fits - least}
+            at |= {"non_iidness": mean_loss(problem, w, PARTS[k]) - fits, "client_distance_sq": ((own - w) ** 2).sum()}
+            found |= {(name, r, None, k, ""): value for name, value in at.items()}
+        for step in (1, 2) if r else ():
+            here = paths[r - 1][:, step]
+            middle = sum(q * x for q, x in zip(p, here, strict=True))
+            found["virtual_grad_norm_sq", r, step, None, ""] = steepness(problem, middle)
+            spread = sum(q * ((x - middle) ** 2).sum() for q, x in zip(p, here, strict=True))
+            found |= {("consensus_distance", r, step, None, layer): spread for layer in ("", "linear")}
+    return found
+
+
+MEASURED = ["grad_norm_sq", "mean_grad_norm_sq", "virtual_grad_norm_sq", "consensus_distance_steps", "divergence",
+            "mean_divergence", "active_divergence", "local_drift", "global_step", "train_loss", "generalization_gap",
+            "optimality_gap", "excess_risk", "local_gap", "non_iidness", "local_suboptimality",
+            "client_distance_sq"]  # fmt: skip
 
 
 @PROBLEMS
-def test_spread_and_moves(make):
-    problem = make()
-    server, paths = by_hand(problem, SETTING, 3)
-    names = ["consensus_distance_steps", "divergence", "active_divergence", "local_drift", "global_step"]
-    rows = rows_of(problem, [*names, "mean_divergence"])
-    ends = [path[:, -1] for path in paths]
-    divergence = [0.0, *(np.mean([((w - server[r]) ** 2).sum() for w in ends[r - 1]]) for r in (1, 2, 3))]
-    np.testing.assert_allclose(series(rows, "divergence"), divergence, rtol=1e-6, atol=1e-15)
-    np.testing.assert_allclose(series(rows, "active_divergence"), divergence[1:], rtol=1e-6)
-    np.testing.assert_allclose(
-        series(rows, "mean_divergence"), [np.mean(divergence[:r]) for r in (1, 2, 3)], rtol=1e-6, atol=1e-15
-    )
-    drift = [np.mean([sum(((w - server[r]) ** 2).sum() for w in path[:-1]) for path in paths[r]]) for r in (0, 1, 2)]
-    np.testing.assert_allclose(series(rows, "local_drift"), drift, rtol=1e-6)
-    steps = [((server[r + 1] - server[r]) ** 2).sum() for r in (0, 1, 2)]
-    np.testing.assert_allclose(series(rows, "global_step"), steps, rtol=1e-6)
-    for r in (1, 2, 3):
-        for step in (1, 2):
-            at = paths[r - 1][:, step]
-            value = np.mean(((at - at.mean(0)) ** 2).sum(1))
-            assert series(rows, "consensus_distance", round=r, step=step, layer="") == [pytest.approx(value, rel=1e-6)]
-            assert series(rows, "consensus_distance", round=r, step=step, layer="linear") == [pytest.approx(value)]
+def test_every_measurement_is_what_its_definition_gives(make):
+    for weight in ("uniform", "samples"):
+        problem, setting = make(population=True, client_weight=weight), replace(SETTING, client_weight=weight)
+        rows = rows_of(problem, MEASURED, setting)
+        found = {(r.quantity, r.round, r.step, r.client, r.layer): r.value for r in rows}
+        assert found == pytest.approx(by_definition(problem, setting), rel=1e-5, abs=1e-9), weight
 
 
 def test_partial_participation_keeps_last_models_and_calls_them_a_proxy():
@@ -124,55 +135,6 @@ def test_listening_changes_no_number_whatever_the_steps():
 
 
 # ---- losses, gaps and excess risk ----
-
-
-def population_risk(problem, w, client):
-    return sum(float(SHARES[client, j]) * mean_loss(problem, w, [j]) for j in range(6))
-
-
-@PROBLEMS
-def test_server_losses_and_gaps_equal_plain_sums(make):
-    problem = make(population=True, client_weight="samples")
-    setting = replace(SETTING, client_weight="samples")
-    rows = rows_of(problem, ["train_loss", "generalization_gap", "excess_risk", "optimality_gap"], setting)
-    server, _ = by_hand(problem, setting, 3)
-    p = (2 / 5, 3 / 5)
-    train = [sum(p[k] * mean_loss(problem, w, PARTS[k]) for k in (0, 1)) for w in server]
-    risk = [sum(p[k] * population_risk(problem, w, k) for k in (0, 1)) for w in server]
-    np.testing.assert_allclose(series(rows, "train_loss"), train, rtol=1e-7)
-    np.testing.assert_allclose(series(rows, "generalization_gap"), np.subtract(risk, train), rtol=1e-6, atol=1e-9)
-    least = min(
-        sum(p[k] * mean_loss(problem, (a, b), PARTS[k]) for k in (0, 1))
-        for a in np.linspace(-0.6, 0.6, 13)
-        for b in np.linspace(-0.2, 1.2, 15)
-    )
-    gap = np.array(series(rows, "optimality_gap"))
-    np.testing.assert_allclose(gap, np.array(train) - problem.optimal_loss, rtol=1e-6)
-    assert 0 <= least - problem.optimal_loss < 1e-2
-    np.testing.assert_allclose(
-        series(rows, "excess_risk"), gap + np.array(series(rows, "generalization_gap")), rtol=1e-9
-    )
-
-
-@PROBLEMS
-def test_local_measures_equal_plain_sums(make):
-    problem = make(population=True)
-    names = ["local_gap", "non_iidness", "local_suboptimality", "client_distance_sq"]
-    rows = rows_of(problem, names)
-    server, paths = by_hand(problem, SETTING, 3)
-    for r in (1, 2, 3):
-        for k in (0, 1):
-            own = paths[r - 1][k][-1]
-            train = mean_loss(problem, own, PARTS[k])
-            expected = {
-                "local_gap": population_risk(problem, own, k) - train,
-                "non_iidness": mean_loss(problem, server[r], PARTS[k]) - train,
-                "local_suboptimality": train - mean_loss(problem, problem.local_minimisers[k].numpy(), PARTS[k]),
-                "client_distance_sq": ((own - server[r]) ** 2).sum(),
-            }
-            for name, value in expected.items():
-                (found,) = series(rows, name, round=r, client=k)
-                assert found == pytest.approx(value, rel=1e-6, abs=1e-9), name
 
 
 def test_test_samples_stand_for_the_population_and_say_so():
@@ -306,16 +268,6 @@ def _inputs(changed):
         INPUTS.copy_(before)
 
 
-def test_paired_runs_of_a_compiled_network_agree_with_those_on_torch():
-    problem = task("femnist_dnn(digits, pixels=64, classes=10)").deal("iid", 3, 4, local_test="held_out")
-    setting = Setting(rounds=2, cohort=3, batch=32, local_epochs=1, step_size=0.1)
-    ours = replace(problem, model=compiled(problem.model))
-    pairs = [paired(made, fedavg, setting, 3, swaps(made, seed=8, pairs=2)) for made in (problem, ours)]
-    theirs, found = (np.concatenate([p.separations.ravel(), np.abs(p.changes).mean(0)]) for p in pairs)
-    np.testing.assert_allclose(found, theirs, rtol=1e-2)
-    assert (found != theirs).any()
-
-
 def test_the_mean_change_of_a_new_sample_is_the_expected_generalization_gap():
     """Bousquet and Elisseeff: for any learning map, over the draws of data sets, replaced samples and their places."""
     problem = task("softmax(iris, regularisation=0.02)").pool("iid", 3, 7)
@@ -347,10 +299,13 @@ def test_rows_of_a_run_are_means_over_its_pairs_and_clients():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(EmpiricsError, match="population or test samples"):
-        swaps(ridge(), 1, 2)
-    with pytest.raises(EmpiricsError, match=r"client 0 .*0 to 1.*\[2\]"):
-        paired(ridge(population=True), fedavg, SETTING, 3, [Swap(0, np.array([2]), NEW[:1], TARGETS[:1])])
+    beyond = Swap(0, np.array([2]), NEW[:1], TARGETS[:1])
+    all_refused(
+        [
+            (lambda: swaps(ridge(), 1, 2), "population test samples"),
+            (lambda: paired(ridge(population=True), fedavg, SETTING, 3, [beyond]), "client 0 1 [2]"),
+        ]
+    )
 
 
 # ---- one model on everybody's samples, many models on their own ----

@@ -69,9 +69,6 @@ def test_what_does_not_fit_together_is_refused():
             call()
 
 
-# ---- estimates ----
-
-
 def test_the_jackknife_is_the_textbook_standard_error_of_a_mean_and_plain_loops_of_a_product():
     rng = np.random.default_rng(5)
     x, y = rng.gamma(2.3, size=(13, 4)), rng.gamma(1.7, size=13)

@@ -42,8 +42,6 @@ from empirics.streams import stream
 from empirics.training.engines import ClientLoop
 from empirics.training.rounds import rounds
 
-# ---- MOON ----
-
 
 def cosine(a, b):
     return (a * b).sum() / ((a * a).sum() * (b * b).sum()) ** 0.5
@@ -60,9 +58,6 @@ def moon_loss(mu, temperature):
         return mean(terms)
 
     return loss
-
-
-# ---- FedDecorr ----
 
 
 def decorr_loss(beta, code):
@@ -105,9 +100,6 @@ def test_padding_single_samples_and_dead_columns_correlate_with_nothing(reading)
     assert torch.autograd.grad((alone + dead).sum(), z)[0].isfinite().all()
 
 
-# ---- VHL ----
-
-
 def vhl_loss(alpha, weight, epochs, size, per_class):
     def loss(w, now: Step):
         pool = virtual_samples(SEED, CLASSES, per_class, (FEATURES,)).double()
@@ -133,9 +125,6 @@ def alignment(samples):
         same = [-torch.log(e / sum(e for e, _ in others)) for e, label in others if label == y]
         total = total + (mean(same) if same else 0.0)
     return total / len(unit)
-
-
-# ---- FedReg ----
 
 
 def fedreg_step(gamma, iterations, size, code):
@@ -171,8 +160,6 @@ def test_an_uneven_step_size_is_divided_out():
     text = "fedreg(iterations=2, made_step_size=0.1)"
     assert (models(text, setting) - models(text, constant)).abs().max() < 0.01
 
-
-# ---- FedGen ----
 
 NOISE, WIDE, STEPS, BATCH = 2, 5, 4, 3
 FEDGEN = f"fedgen(weight=2, batch={BATCH}, noise={NOISE}, hidden={WIDE}, generator_steps={STEPS})"
@@ -249,8 +236,6 @@ def test_labels_that_no_active_client_holds_are_not_drawn_and_shares_stay_finite
     assert all(state.model.isfinite().all() for state in states)
     assert states[-1].server["generator"].isfinite().all()
 
-
-# ---- FedCOG ----
 
 SAMPLES, ADAM = 5, 3
 COG = f"disagreement=0.4, distillation=0.5, samples={SAMPLES}, steps={ADAM}"
@@ -348,8 +333,6 @@ def test_every_method_equals_plain_loops(text):
     agree(text, TWINS[text])
 
 
-# ---- what all of them keep ----
-
 METHODS = [
     "moon(mu=0.5)",
     "feddecorr(beta=0.4)",
@@ -363,7 +346,7 @@ METHODS = [
     "with_consensus_data(fedreg(iterations=2), samples=6, steps=3, distillation=0.5)",
     "ditto(moon(), weight=0.2)",
     "relaxed(fedgen(batch=3, noise=2, hidden=5, generator_steps=3), beta=0.1)",
-    "scheduled(vhl(batch=3), 'k_rounds')",
+    "scheduled(vhl(batch=3), 'k_error', window=1)",
 ]
 RAGGED = replace(SETTING, local_steps=None, local_epochs=1, momentum=0.5)
 """Two or three local steps, as many as the client's samples fill batches."""
@@ -376,9 +359,12 @@ def test_workers_find_the_numbers_of_the_loop_and_hooks_pickle_after_use(two):
         again = pickle.loads(pickle.dumps(built))
         assert again == built
         shared = list(rounds(NET, FEDERATION, again, RAGGED, 4, engine=two))[-1]
+        assert shared.losses == alone.losses
+        assert len(set(alone.losses)) == (RAGGED.rounds if built.steps.needs_loss else 0)
+        for ours, theirs in ((shared.memory, alone.memory), (shared.server, alone.server)):
+            assert ours.keys() == theirs.keys()
+            assert all(torch.equal(ours[name], theirs[name]) for name in theirs), text
         assert torch.equal(alone.model, shared.model), text
-        for name, vector in alone.server.items():
-            assert torch.equal(vector, shared.server[name]), (text, name)
 
 
 def test_networks_and_inputs_that_a_method_cannot_take_are_refused():

@@ -65,26 +65,6 @@ def test_recurrent_weights_stay_in_the_row_on_a_gpu():
     torch.testing.assert_close(device.cpu(), host, rtol=1e-3, atol=1e-4)
 
 
-def test_evaluation_in_chunks_equals_all_at_once():
-    whole, chunked = small(), Network("chunked", small().build, dtype=torch.float64, chunk=4)
-    x, y, _ = batch_of(whole, samples=11)
-    w = whole.start(2).unsqueeze(0)
-    output = whole.output(w, x)
-    with torch.no_grad():
-        torch.testing.assert_close(chunked.output(w, x), output, rtol=1e-13, atol=1e-13)
-        torch.testing.assert_close(chunked.task_loss(w, (x, y, None)), whole.losses(output, y).mean(-1))
-        seen: list[int] = []
-        handle = chunked.work.module.register_forward_pre_hook(lambda module, args: seen.append(len(args[0])))
-        chunked.task_loss(w, (x, y, None))
-        handle.remove()
-        assert seen == [4, 4, 3]
-    losses, correct = chunked.evaluate(w, x, y)
-    torch.testing.assert_close(losses, whole.losses(output, y), rtol=1e-12, atol=1e-13)
-    assert torch.equal(correct, whole.correct(output, y))
-    assert 0 < correct.sum() < 11
-    assert not losses.requires_grad
-
-
 @pytest.mark.parametrize(
     ("part", "named"),
     [

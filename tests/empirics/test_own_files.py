@@ -136,14 +136,12 @@ def test_an_algorithm_that_raises_at_once_or_later_names_file_and_line(tmp_path,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("raised", "after"), [("SystemExit(0)", 1), ("KeyboardInterrupt", 1), ("KeyboardInterrupt", 25)]
-)
-def test_an_algorithm_that_would_end_its_worker_names_file_and_line(tmp_path, capfd, raised, after):
-    inner, _, sweep = broken(tmp_path, f"raise {raised}", after)
+@pytest.mark.parametrize("after", [1, 25])
+def test_an_algorithm_that_would_end_its_worker_names_file_and_line(tmp_path, capfd, after):
+    inner, _, sweep = broken(tmp_path, "raise SystemExit(0)", after)
     assert main([*sweep, "--workers", "1"]) == (1 if after > 1 else 2)
     err = capfd.readouterr().err
-    assert f"{inner}, line 9: {raised.partition('(')[0]}" in err
+    assert f"{inner}, line 9: SystemExit" in err
     assert "Traceback" not in err
 
 

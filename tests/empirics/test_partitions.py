@@ -23,7 +23,6 @@ from empirics.federation.partitions import (
     PowerLawSizes,
     Shards,
     Sorted,
-    Split,
 )
 from empirics.problems.tasks import task
 from empirics.streams import stream
@@ -156,37 +155,6 @@ def test_what_a_split_cannot_deal_of_its_data_is_refused():
     )
 
 
-class Deals(Split):
-    """A split of one's own that deals these parts."""
-
-    def __init__(self, parts):
-        object.__setattr__(self, "parts", parts)
-
-    def deal(self, data, clients, seed):
-        return self.parts
-
-
-def test_what_a_split_of_ones_own_deals_is_looked_at():
-    even, odd = np.arange(0, SAMPLES, 2), np.arange(1, SAMPLES, 2)
-    wrong = [
-        ([np.arange(SAMPLES), np.zeros(0, dtype=int)], "client 1"),
-        ([even], "2 1"),
-        ([even + 1, odd], "0 1236 1237"),
-        ([even - 1, odd], "0 1236 -1"),
-        ([even[None], odd], "client 0 (1, 619)"),
-        ([["some", "text"], odd], "client 0 <U4"),
-        ([[[1], [2, 3]], odd], "client 0 list"),
-        ([np.arange(SAMPLES) % 2 == 0, odd], "client 0 'bool'"),
-        (None, "2 NoneType"),
-    ]
-    all_refused(((lambda parts=parts: Deals(parts)(POOL, 2, 0), f"deals() {words}") for parts, words in wrong))
-    for parts in ([even, odd], [even.tolist(), odd.astype(np.uint16)]):
-        assert [part.tolist() for part in Deals(parts)(POOL, 2, 0)] == [even.tolist(), odd.tolist()]
-
-
-# ---- sizes ----
-
-
 def test_iid_is_a_permutation_cut_in_even_sizes():
     parts = Iid()(POOL, 8, seed=2)
     assert sorted(np.concatenate(parts).tolist()) == list(range(SAMPLES))
@@ -287,9 +255,6 @@ def test_replaced_dirichlet_follows_the_priors_of_its_law():
     assert (np.abs(even - SAMPLES / 20) < 5 * np.sqrt(SAMPLES / 20)).all()
 
 
-# ---- a client is a group ----
-
-
 def test_a_client_is_a_group_and_few_clients_are_drawn_groups_with_enough_samples():
     for g, part in enumerate(ByGroup()(POOL, 23, seed=9)):
         np.testing.assert_array_equal(part, np.flatnonzero(POOL.groups == g))
@@ -304,9 +269,6 @@ def test_a_client_is_a_group_and_few_clients_are_drawn_groups_with_enough_sample
         assert len(part) >= least
     assert len({tuple(split.chosen(POOL, 5, seed=s)) for s in range(5)}) > 1
     all_refused([(lambda: split(POOL, many + 1, seed=0), f"clients {many} pool {least}")])
-
-
-# ---- coarse classes ----
 
 
 def cifar(per_class=80, classes=24, wide=4):
@@ -347,8 +309,6 @@ def test_coarse_classes_and_classes_within_one_are_as_concentrated_as_alpha_and_
     square = (concentration + 1) / (count * concentration + 1)
     assert found.mean() == pytest.approx(square + (1 - square) / 80, abs=4 * found.std() / clients**0.5 + 1e-3)
 
-
-# ---- distributions of their own ----
 
 digit_labels = digits().labels
 

@@ -18,7 +18,9 @@ from empirics.training.engines.graphs import Graphs
 from empirics.training.setting import Setting
 
 
-@pytest.mark.parametrize("local", gpu_checks.LOCAL)
+@pytest.mark.parametrize(
+    "local", [pytest.param(local, marks=pytest.mark.slow if local != "steps" else ()) for local in gpu_checks.LOCAL]
+)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_is_recorded_and_gives_the_cpus_numbers(name, local):
     found = gpu_checks.of_algorithm(name, local, pretended)
@@ -69,8 +71,6 @@ def test_the_pretended_device_notices_what_a_gpu_would():
         assert float(copied.abs().sum()) > 0, "what lies there is a copy"
 
 
-# ---- what is measured ----
-
 WRITTEN = {"runtime": "runtime(upload_rate=2)", "average_gap": "average_gap(growth=1.01)"}
 FEW = ("train_loss", "test_accuracy", "divergence", "grad_norm_sq", "local_gap", "consensus_distance")
 PROBLEMS = {
@@ -112,9 +112,6 @@ def test_constants_are_the_cpus(text):
     assert there.keys() == here.keys()
     for name, constant in here.items():
         np.testing.assert_allclose(there[name].value, constant.value, rtol=1e-5, err_msg=name)
-
-
-# ---- jobs ----
 
 
 @pytest.mark.parametrize("name", gpu_checks.CELLS)

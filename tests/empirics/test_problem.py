@@ -1,64 +1,19 @@
 """Federated problems know their minimisers and constants: fractions, dense Hessians, promises kept by every kind."""
 
 from dataclasses import replace
-from fractions import Fraction as Q
 from functools import cache
 
 import numpy as np
 import pytest
 import torch
 from loops import cases
-from measuring_toys import logistic, PARTS, ridge, slope
+from measuring_toys import logistic, ridge
 
 from bounds.assumptions import ASSUMPTIONS
 from empirics.errors import EmpiricsError
-from empirics.federation.federation import Federation
-from empirics.models.linear import LeastSquares
 from empirics.models.network import Network
-from empirics.problems.problem import FederatedProblem
 from empirics.problems.quadratics import random_quadratics
 from empirics.problems.tasks import task
-
-
-def test_one_dimensional_ridge_in_fractions():
-    """Clients with samples (x, y) = (2, 1), (1, 3) and (3, -1): minimisers and Gamma as exact fractions."""
-    samples = [[(2, 1), (1, 3)], [(3, -1)]]
-    penalty = Q(1, 4)
-    p = [Q(2, 3), Q(1, 3)]
-    a = [sum(Q(x * x) for x, _ in s) / len(s) + penalty for s in samples]
-    c = [sum(Q(x * y) for x, y in s) / len(s) for s in samples]
-    constant = [sum(Q(y * y) for _, y in s) / len(s) / 2 for s in samples]
-    own = [ck / ak for ck, ak in zip(c, a, strict=True)]
-    least = [k - ck * ck / ak / 2 for k, ck, ak in zip(constant, c, a, strict=True)]
-    both_a, both_c = (
-        sum(pk * ak for pk, ak in zip(p, a, strict=True)),
-        sum(pk * ck for pk, ck in zip(p, c, strict=True)),
-    )
-    optimum = sum(pk * k for pk, k in zip(p, constant, strict=True)) - both_c**2 / both_a / 2
-    gamma = optimum - sum(pk * lk for pk, lk in zip(p, least, strict=True))
-
-    x = torch.tensor([[2.0], [1.0], [3.0]], dtype=torch.float64)
-    y = torch.tensor([1.0, 3.0, -1.0], dtype=torch.float64)
-    federation = Federation.of(x, y, [np.array([0, 1]), np.array([2])])
-    problem = FederatedProblem(LeastSquares(1, 1, 0.25), federation, client_weight="samples")
-    assert float(problem.minimiser) == pytest.approx(float(both_c / both_a), rel=1e-12)
-    np.testing.assert_allclose(problem.local_minimisers.ravel(), [float(w) for w in own], rtol=1e-12)
-    assert problem.optimal_loss == pytest.approx(float(optimum), rel=1e-12)
-    assert problem.heterogeneity == pytest.approx(float(gamma), rel=1e-12)
-    np.testing.assert_allclose(problem.client_smoothness, [float(ak) for ak in a], rtol=1e-12)
-    assert problem.smoothness == pytest.approx(float(max(a)), rel=1e-12)
-    assert problem.sample_smoothness == pytest.approx(9.25)
-    assert problem.client_sizes == (2, 1)
-
-
-def test_gradient_variance_is_a_bound_for_bounded_slopes_alone():
-    problem = logistic()
-    for w in np.random.default_rng(1).normal(scale=3, size=(200, 2)):
-        for part in PARTS:
-            gradients = np.array([slope(problem, w, [j]) for j in part])
-            variance = ((gradients - gradients.mean(0)) ** 2).sum(1).mean()
-            assert variance <= problem.gradient_variance
-    assert ridge().gradient_variance == np.inf
 
 
 def test_assumptions_read_what_the_problem_states():

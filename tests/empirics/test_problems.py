@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 from empirics.data.catalogue import Dataset
 from empirics.errors import NotConvergedError
 from empirics.models.linear import LeastSquares, Linear
-from empirics.models.solvers import newton
 from empirics.problems.pool import Pool
 from empirics.problems.tasks import LinearTask, task, TASKS
 
@@ -119,16 +118,6 @@ def test_local_minimisers_equal_those_of_a_general_optimiser(word):
         assert risk(found[k]) <= risk(independent) + 1e-12
 
 
-@pytest.mark.parametrize("samples", [3, 9])
-def test_ridge_solves_what_newton_solves(samples):
-    problem = problem_of("ridge", clients=3, samples=samples)
-    drawn = torch.from_numpy(problem.draw(2))
-    weights = torch.from_numpy(np.random.default_rng(6).dirichlet(np.ones(samples), 3))
-    batch = problem.inputs[0][drawn], problem.targets[0][drawn], weights
-    general = Linear.minimise(problem.model, batch, 1e-12)
-    np.testing.assert_allclose(problem.model.minimise(batch, 1e-12), general, rtol=1e-9, atol=1e-12)
-
-
 class NearMiss(LeastSquares):
     """Its minimisers miss by a little."""
 
@@ -183,44 +172,6 @@ def test_a_pool_needs_a_linear_model_clients_and_samples():
             (lambda: on_digits("ridge", clients=3, samples=-2), "samples 1 -2"),
         ]
     )
-
-
-# ---- the solver ----
-
-
-class Hyperbola:
-    """``sqrt(1 + (w - c)^2) + tilt/2 (w - c)^2``: a full Newton step overshoots ever further from far away."""
-
-    tilt = 1e-3
-
-    def __init__(self, centres):
-        self.centres = torch.tensor(centres, dtype=torch.float64).unsqueeze(1)
-
-    def value(self, w):
-        return (torch.sqrt(1 + (w - self.centres) ** 2) + self.tilt / 2 * (w - self.centres) ** 2).sum(1)
-
-    def gradient(self, w):
-        return (w - self.centres) / torch.sqrt(1 + (w - self.centres) ** 2) + self.tilt * (w - self.centres)
-
-    def hessian_at(self, w):
-        curve = (1 + (w - self.centres) ** 2) ** -1.5 + self.tilt
-        return lambda direction: curve * direction
-
-
-def zeros(rows):
-    return torch.zeros(rows, 1, dtype=torch.float64)
-
-
-class Uphill(Hyperbola):
-    """A gradient of the wrong sign: no step along it descends."""
-
-    def gradient(self, w):
-        return -super().gradient(w)
-
-
-def test_a_wrong_gradient_is_reported():
-    with pytest.raises(NotConvergedError):
-        newton(Uphill([3.0]), zeros(1), 1e-10)
 
 
 def test_least_squares_without_a_single_minimiser_say_so():

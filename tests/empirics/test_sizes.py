@@ -7,11 +7,7 @@ import pytest
 from refusals import all_refused
 
 from empirics import sizes
-from empirics.algorithms import algorithm
-from empirics.exact import exact_run
-from empirics.problems.quadratics import random_quadratics
 from empirics.sizes import in_words, memory, refuse_beyond_memory
-from empirics.training.setting import Setting
 
 IRIS = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "3"]
 
@@ -32,13 +28,10 @@ TRAIN = {
 ON_IRIS = ("fedinit.lemma_2", *IRIS)
 VALIDATE = [
     ((*ON_IRIS, "--rounds", "1000000000"), "5 1000000000 2.25 TB"),
-    ((*ON_IRIS, "--seeds", "300000000"), "300000000 10 1.35 TB"),
     (("fedals.rounds_v1", *IRIS, "--local-steps", "3000000"), "960000000 3"),
     (("fedinit.theorem_1", "--dim", "30000"), "4 30000 86.4 GB"),
     (("fedinit.theorem_1", "--rounds", "1000000000"), "1000000000 176 GB"),
-    (("fedinit.theorem_1", "--instances", "1000000000"), "1000000000 150 GB"),
     (("fedals.one_round", "--clients", "30000000"), "20 30000000 4.8 GB"),
-    (("fedals.one_round", "--samples", "70000000"), "70000000 50 28 GB"),
     (("fedals.one_round", "--seeds", "70000000"), "70000000 50 56 GB"),
 ]
 
@@ -49,14 +42,6 @@ def test_what_cannot_be_held_is_refused_with_an_estimate(small_machine, refused)
         lambda words: refused("train", *IRIS, *words.split()),
     )
     all_refused(VALIDATE, lambda words: refused("validate", *words))
-
-
-def test_exact_moments_of_too_many_clients_are_refused(small_machine):
-    def run(clients, cohort, method):
-        setting = Setting(2, cohort, local_steps=2, step_size=0.1)
-        return exact_run(random_quadratics(3, clients, 2), algorithm(method), setting)
-
-    all_refused([(lambda: run(9000, 9000, "relaxed(fedavg(), beta=0.1)").states, "18003 7.78 GB")])
 
 
 def test_what_fits_is_not_refused_and_sizes_are_in_words(small_machine):

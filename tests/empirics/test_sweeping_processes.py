@@ -12,14 +12,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from distributed.client import FutureCancelledError
-from distributed.scheduler import NoValidWorkerError, NoWorkerError
 from distributed.security import Security
 from sweep_cells import HERE, sweeping, wait_for
 
-from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, processes, Store
-from empirics.experiments.processes import answer_of, environments, own_processes
+from empirics.experiments.processes import environments
 from empirics.experiments.running import sweep
 from empirics.sizes import cores
 
@@ -56,15 +53,6 @@ def about():
     return {name: os.environ.get(name) for name in ("FEDBOUNDS_CORES", "OMP_NUM_THREADS")}, sys.path
 
 
-@pytest.mark.slow
-def test_a_process_sees_its_share_of_the_cores_and_our_path(tmp_path):
-    with own_processes(2) as spread:
-        ((_, ((environment, path), error)),) = spread(about, [()])
-    share = str(max(1, cores() // 2))
-    assert (environment, error) == ({"FEDBOUNDS_CORES": share, "OMP_NUM_THREADS": "1"}, "")
-    assert path == [entry or os.getcwd() for entry in sys.path]  # noqa: PTH109
-
-
 # ---- endings ----
 
 
@@ -95,10 +83,10 @@ def alive(processes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("workers", "ends", "status"),
-    [("2", signal.SIGINT, 130), ("2", signal.SIGTERM, 143), ("0", signal.SIGINT, 130), ("0", signal.SIGTERM, 143)],
-)
-@pytest.mark.parametrize("moment", ["starting", "computing"])
+    ("moment", "workers", "ends", "status"),
+    [("starting", "2", signal.SIGINT, 130), ("computing", "2", signal.SIGTERM, 143),
+     ("computing", "2", signal.SIGINT, 130), ("computing", "0", signal.SIGTERM, 143)],
+)  # fmt: skip
 def test_a_sweep_is_stopped_soon_by_either_signal_and_says_one_line(tmp_path, moment, workers, ends, status):
     """Also where SIGINT is ignored at first, as in what a shell script starts in the background."""
     trace = tmp_path / "trace"
@@ -110,7 +98,7 @@ def test_a_sweep_is_stopped_soon_by_either_signal_and_says_one_line(tmp_path, mo
         signal.signal(signal.SIGINT, before)
 
     def begun():
-        if moment == "starting" and workers == "2":
+        if moment == "starting":
             return len(worker_processes(process.pid)) == 2
         return any(trace.iterdir())
 
@@ -140,26 +128,6 @@ def test_workers_end_with_a_sweep_that_is_killed(tmp_path):
     assert not alive(working)
 
 
-DIES = """
-import os, sys
-if any("serve(int" in word for word in sys.orig_argv):
-    os._exit(3)
-"""
-
-
-@pytest.mark.slow
-def test_workers_that_die_while_they_start_are_one_line(tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(DIES)
-    grid = squares(tmp_path)
-    path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    process = sweeping(grid, tmp_path / "store", "--workers", "2", PYTHONPATH=path)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 2
-    assert len(err.splitlines()) == 1
-    assert "worker processes could not be started" in err
-    assert "--workers 0" in err
-
-
 DIES_LATE = """
 import os, time
 from empirics.experiments import Outcome
@@ -179,23 +147,6 @@ def test_a_run_whose_process_dies_again_and_again_fails_alone(tmp_path):
     assert "died 3 times" in found[0.3].error
     (unsent,) = sweep([Cell(f"{HERE}:odd", {"kind": "unpicklable"})], Store(tmp_path / "store"), workers=1)
     assert (unsent.how, "pickle" in unsent.error, "lambda" in unsent.error) == ("failed", True, True)
-
-
-# ---- a cluster ----
-
-
-def test_a_sweep_whose_cluster_is_gone_ends_instead_of_failing_every_run():
-    class Future:
-        def __init__(self, error):
-            self.error = error
-
-        def result(self):
-            raise self.error
-
-    lost = NoWorkerError("cell-3", 60), FutureCancelledError("cell-3", "scheduler-connection-lost")
-    for error in (*lost, NoValidWorkerError("cell-3", set(), set(), set(), 60)):
-        with pytest.raises(EmpiricsError):
-            answer_of(Future(error))
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from refusals import all_refused, refusal
 
 from empirics.data.dataset import Dataset
 from empirics.problems.tasks import task, TASKS
@@ -60,17 +59,3 @@ def test_a_network_takes_shape_and_classes_from_the_data_unless_told():
     assert str(task("femnist_dnn(digits)")) == str(task("femnist_dnn(digits, classes=10, pixels=64)"))
     assert "classes=12" in str(task("femnist_dnn(digits, classes=12)"))
     assert task("femnist_dnn(iris)").deal("iid", 3, seed=1).model.input_shape == (4,)
-
-
-def test_what_makes_no_sense_is_refused_in_one_line():
-    wrong = {
-        "digits": "model",
-        "softmax(iris(), regularisation=-1)": "softmax regularisation 0 -1",
-        "softmax(0.3)": "softmax",
-        "svm(digits)": "digits 10",
-        "softmax(iris, wrong=2)": "'wrong'",
-        "resnet20(iris, wrong=2)": "'wrong'",
-        "opt(digits)": "digits target",
-        "shakespeare_gru(digits, loss='next_token')": "digits target",
-    }
-    all_refused(wrong, lambda text: refusal(task, text))

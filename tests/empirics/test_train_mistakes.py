@@ -1,7 +1,6 @@
 """Mistakes in ``fedbounds train`` and ``constants``: one clear line and status 2; what was measured is kept."""
 
 import csv
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,37 +8,24 @@ import torch
 from refusals import all_refused
 
 from empirics.algorithms.algorithm import fedavg
-from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset
 from empirics.problems.tasks import TASKS
 from empirics.streams import stream
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
-from empirics.verbs import train
 
 DIGITS = ["--problem", "softmax(digits)", "--clients", "5", "--rounds", "2"]
 FILE = """
 import signal
-from dataclasses import dataclass
 from empirics.algorithms.algorithm import fedavg, renamed
-from empirics.federation.partitions import Split
 
-@dataclass(frozen=True)
-class Wrong:
-    what: str
+class Stops:
     def __call__(self, work, w, gradient, gradient_at):
-        if self.what == "stop" and work.state.round == 2:
+        if work.state.round == 2:
             signal.raise_signal(signal.SIGINT)
-        if self.what == "raise":
-            raise ZeroDivisionError("oops")
-        return gradient[:, :2] if self.what == "narrow" else gradient
+        return gradient
 
-class Writes(Split):
-    def deal(self, data, clients, seed):
-        data.inputs.fill(0)
-
-stop, narrow, raises = (renamed(fedavg, f"{w}()", direction=Wrong(w)) for w in ("stop", "narrow", "raise"))
-write = Writes()
+stop = renamed(fedavg, "stop()", direction=Stops())
 """
 
 
@@ -52,10 +38,8 @@ def file(tmp_path):
 
 MISTAKES = {
     "--cohort 9": "cohort clients 9 5",
-    "--clients 0": "clients 1 0",
     "--local-steps 99999999999999999999": "local_steps 9007199254740992",
     "--rounds \u0663": "--rounds '\u0663'",
-    "--step-size 1_0": "--step-size '1_0'",
     "--step-size 0,1": "--step-size '0,1'",
     "--step-size inf": "step_size 0 inf",
     "--partition dirichlet(1.0,least=900)": "1797 digits 4500",
@@ -64,38 +48,24 @@ MISTAKES = {
     "--measure train_loss train_loss": "train_loss twice",
     "--measure runtime(upload_rate='x')": "runtime upload_rate 'x'",
     "--problem softmax(tiny_shakespeare(stride=True))": "tiny_shakespeare stride True",
-    "--problem softmax(softmax(iris))": "softmax(digits)",
     "--problem femnist_dnn(digits,hidden=9)": "femnist_dnn 'hidden'",
     "--measure train_los": "'train_los' 'train_loss'",
-    "--measure": "--measure",
-    "--partition dirichlet('a')": "alpha dirichlet 'a'",
     "--partition by_group(least=None)": "least by_group None",
     "--partition pachinko": "digits",
     "--problem softmax(diabetes)": "softmax diabetes regression ridge",
-    "--problem femnist_dnn(diabetes)": "femnist_dnn diabetes regression ridge",
     "-o /not/there/x.csv": "-o /not/there/x.csv",
-    "-o /": "-o /",
 }
 
 
-def test_a_mistake_is_one_clear_line(file, refused):
+def test_a_mistake_is_one_clear_line(refused):
     def line(words):
         option = words.partition(" ")[0]
         others = [w for pair in zip(DIGITS[::2], DIGITS[1::2], strict=True) if pair[0] != option for w in pair]
         return refused("train", *others, *words.split())
 
     all_refused(MISTAKES, line)
-    where = FILE.splitlines().index('            raise ZeroDivisionError("oops")') + 1
-    own = {"raises": f"{file} line {where} ZeroDivisionError oops", "narrow": "narrow() (5, 650) (5, 2)"}
-    all_refused({f"--algorithm {file}:{name}": words for name, words in own.items()}, line)
     constants = {"--seed -1": "seed 0 -1", "-o /not/there/c.json": "-o /not/there/c.json"}
     all_refused(constants, lambda words: refused("constants", *DIGITS[:4], *words.split()))
-
-
-def test_a_partition_of_ones_own_cannot_change_the_data_that_others_train_on(file, refused):
-    assert "ValueError" in refused("train", *DIGITS, "--partition", f"{file}:write")
-    assert dataset("digits").inputs.any()
-    assert dataset("digits").inputs.flags.writeable
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
@@ -124,16 +94,13 @@ def test_data_that_no_model_can_learn_are_refused():
     column, gap = {"targets": np.array([[0, 1, 2, 0, 1, 2]]).T}, {"targets": np.array([0.1, np.nan] * 3)}
     wrong = [
         ({"inputs": np.array([1, 2, np.nan, 3, 4, 5.0])}, "inputs finite 2"),
-        ({"inputs": np.full((6, 2), -np.inf)}, "inputs finite 0"),
         ({"targets": np.array([0, 1, 2, 0, 1, 3])}, "targets 0 2 3"),
-        ({"targets": np.array([0, 1, -1, 0, 1, 2])}, "targets 0 2 -1"),
         ({"targets": np.arange(6) / 3}, "targets 0 2 float64"),
         ({**gap, "kind": "regression"}, "targets finite 1"),
         ({"inputs": TABLE[:, 0]}, "inputs (samples, features)"),
         ({"inputs": TABLE.astype(str)}, "inputs <U32"),
         ({"inputs": TABLE.astype(object)}, "inputs object"),
         ({"inputs": TABLE + 2j}, "inputs complex128"),
-        ({"inputs": TABLE.astype("datetime64[s]")}, "inputs datetime64[s]"),
         ({"inputs": [[1, 2], [3]] * 3}, "inputs list"),
         ({"inputs": np.ma.masked_greater(TABLE, 7)}, "inputs masked"),
         ({"inputs": TABLE[:0], "targets": []}, "inputs (0, 2)"),
@@ -146,8 +113,6 @@ def test_data_that_no_model_can_learn_are_refused():
         ({"test": (TABLE, [0, 1, 2, 0, 1, 2])}, "test Dataset tuple"),
         ({"test": made(inputs=TABLE[:, :1])}, "(2,) (1,)"),
         ({"groups": ["a", "b"] * 3}, "groups 0"),
-        ({"groups": [1.0, 2.0] * 3}, "groups 0"),
-        ({"groups": [-1, 2] * 3}, "groups 0"),
         ({"groups": np.arange(6)[:, None]}, "groups 0"),
         ({"groups": [0, 2] * 3, "group_names": ("a", "b")}, "group_names 3"),
         ({"groups": [0, 1] * 3, "group_names": ("a", "a")}, "group_names 2"),
@@ -159,31 +124,6 @@ def test_data_that_no_model_can_learn_are_refused():
         [
             (lambda: trained(made(inputs=TABLE * [1, 1e200])), "own 1 9e+200"),
             (lambda: stream(-3, "anything"), "seed 0 -3"),
-        ]
-    )
-
-
-def test_hooks_that_cannot_be_called_that_no_seed_reaches_or_that_work_elsewhere_are_refused():
-    all_refused(
-        [
-            (lambda: replace(fedavg, name="own", direction=torch.sign), "own direction sign"),
-            (lambda: replace(fedavg, name="own", combine=torch.mean), "own combine mean"),
-            (lambda: replace(fedavg, name="own", objective=torch.nn.MSELoss()), "own objective MSELoss"),
-        ]
-    )
-    problem = TASKS["softmax"](made(), regularisation=0.3).deal("iid", 2, 0)
-
-    def play(direction):
-        own = replace(fedavg, name="own", direction=direction)
-        return list(rounds(problem.model, problem.federation, own, SETTING, seed=5))
-
-    all_refused(
-        [
-            (lambda: play(lambda work, w, g, at: g + torch.randn_like(g)), "own empirics.streams.stream(work.seed"),
-            (lambda: play(lambda work, w, g, at: g * np.random.rand()), "own empirics.streams.stream(work.seed"),  # noqa: NPY002
-            (lambda: play(lambda work, w, g, at: (w.add_(1), g)[1]), "own change models"),
-            (lambda: play(lambda work, w, g, at: g.to("meta")), "own direction tensor"),
-            (lambda: play(lambda work, w, g, at: g.long()), "own direction tensor"),
         ]
     )
 
@@ -206,14 +146,3 @@ def test_a_table_trains_as_its_numbers_whatever_array_holds_them():
     found = [trained(data, "ridge") for data in both]
     assert torch.equal(*found)
     assert found[0].shape == (6,)
-
-
-@pytest.mark.parametrize("text", ["fedavg()", "scaffold()"])
-@pytest.mark.parametrize(("size", "said"), [(1e9, True), (0.05, False)])
-def test_a_run_that_diverges_says_so_while_its_numbers_are_finite(text, size, said):
-    found = train("softmax(iris)", algorithm=text, clients=3, rounds=3, local_steps=2, step_size=size)
-    (end,) = found.ends[text]
-    assert np.isfinite(end["train_loss"])
-    assert ("diverges" in found.said[0]) == said
-    begins = [row["value"] for row in found.records() if (row["quantity"], row["round"]) == ("train_loss", 0)]
-    assert [row["value"] for row in found.records() if row["quantity"] == "diverges"] == begins * said

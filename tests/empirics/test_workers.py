@@ -56,30 +56,6 @@ def await_end(processes, seconds=20.0):
     return not any(alive(p) for p in processes)
 
 
-# ---- the same numbers ----
-
-
-class Report:
-    """Asks for the loss before a round, and changes nothing."""
-
-    needs_loss = True
-
-    def __call__(self, state, steps, step_size):
-        return steps, step_size
-
-
-def test_workers_and_loop_give_the_same_bits_and_losses(two):
-    for algorithm in (directed(fedavg.direction, steps=Report()), scaffold()):
-        models, end = trained(two, algorithm)
-        plain, plain_end = trained(ClientLoop(), algorithm)
-        assert torch.equal(models, plain)
-        assert models[0].ne(models[-1]).all()
-        assert end.losses == plain_end.losses
-        assert end.memory.keys() == plain_end.memory.keys()
-        assert all(torch.equal(end.memory[name], plain_end.memory[name]) for name in plain_end.memory)
-        assert len(set(end.losses)) == (SETTING.rounds if algorithm.steps.needs_loss else 0)
-
-
 def test_shared_and_copied_tensors_give_the_same_bits(two, monkeypatch):
     plain = trained(ClientLoop(), scaffold())[0]
     monkeypatch.setattr(workers, "LARGE", 1)
@@ -127,20 +103,6 @@ def test_a_killed_worker_is_reported_and_what_cannot_be_sent_is_named(two):
     assert torch.equal(trained(two)[0], trained(ClientLoop())[0])
     with pytest.raises(EmpiricsError, match="algorithm"):
         trained(two, directed(fedavg.direction, start=Unsendable()))
-
-
-@pytest.mark.slow
-def test_an_interrupt_ends_the_workers(two, monkeypatch):
-    trained(two)
-    old = [p.pid for p in two._processes]
-
-    def interrupted(connections):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(workers, "wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        trained(two)
-    assert await_end(old)
 
 
 class Unsendable:

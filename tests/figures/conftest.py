@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from explorer_browser import browser, settled, SINGLE
+from explorer_browser import browser
 from figure_toys import MemoryStore
 
 from figures.regimes import Regime
@@ -46,20 +46,11 @@ def shared():
 
 
 @pytest.fixture
-def page(shared, file):
-    """A freshly opened page at its first bound, which complains of nothing and asks for nothing but itself."""
-    shared.open(file, SINGLE)
+def whole(shared, file):
+    """The page just opened without its first story, the map drawn; it complains of nothing, and asks for nothing but
+    itself."""
+    shared.open(file, "#v=2")
     shared.complaints(), shared.requests()
     yield shared
     assert not shared.complaints()
     assert not [url for url in shared.requests() if not url.startswith((file.as_uri(), "data:", "about:", "blob:"))]
-
-
-@pytest.fixture
-def whole(shared, file):
-    """The page of one federation, just opened without its first story, the map drawn; it complains of nothing."""
-    shared.open(file, "#v=2")
-    settled(shared)
-    shared.complaints()
-    yield shared
-    assert not shared.complaints()

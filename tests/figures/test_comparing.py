@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from loops import cases
 from scipy.stats import kendalltau, t
 
-from figures.comparing import agreement, by_place, Entry, judge, kendall, leads, Pair, Reproduction
+from figures.comparing import agreement, Entry, judge, kendall, leads, Pair, Reproduction
 from figures.regimes import Regime
 from figures.sheets import entry, tidy
 
@@ -32,20 +33,53 @@ def test_noise_that_every_row_of_a_seed_shares_moves_no_rank():
     assert (found.tau, found.low, found.high) == (1.0, 1.0, 1.0)
 
 
-def test_a_conclusion_needs_every_comparison():
-    clear, clear_too = (
-        Pair("a over b", [5.1, 5.3, 5.2], [4.0, 4.1, 4.2]),
-        Pair("a over c", [5.1, 5.3, 5.2], [3.0, 3.2, 3.0]),
-    )
-    assert judge("a is best", [clear, clear_too]).verdict is Reproduction.REPRODUCED
-    near = Pair("a over d", [5.1, 5.3, 5.2], [5.2, 5.1, 5.3])
-    assert judge("a is best", [clear, near]).verdict is Reproduction.UNDECIDED
-    against = Pair("a over e", [5.1, 5.3, 5.2], [6.0, 6.3, 6.1])
-    told = judge("a is best", [clear, near, against])
-    assert told.verdict is Reproduction.CONTRADICTED
-    assert "a over e" in told.why
-    assert "1 of 3 comparisons surely so, 1 of 3 surely the other way" in told.why
-    assert judge("at least 2 better", [replace(clear, margin=2.0)]).verdict is Reproduction.CONTRADICTED
+HIGH, AHEAD = [5.1, 5.3, 5.2], [50.11, 50.32, 50.23]
+CLEAR, CLEAR_TOO = Pair("a over b", HIGH, [4.0, 4.1, 4.2]), Pair("a over c", HIGH, [3.0, 3.2, 3.0])
+OPEN, AGAINST = Pair("a over d", HIGH, [5.2, 5.1, 5.3]), Pair("a over e", HIGH, [6.0, 6.3, 6.1])
+NEAR, FAR = Pair("a over b", AHEAD, [50.31, 50.12, 50.27]), Pair("a over d", AHEAD, [45.31, 45.12, 45.27])
+WIDE = Pair("a over c", [50.1, 52.3, 49.2], [51.3, 50.1, 50.2])
+LEFT = Pair("p", [5.0, 5.1, 5.3], [4.0, math.inf, 4.2])  # a seed that left the finite numbers
+MET, MISSED = Regime("drift", 0.25), Regime("learning", 1.25, 1.5)
+VERDICTS = [
+    ([CLEAR, CLEAR_TOO], {}, "reproduced", ""),
+    ([CLEAR, OPEN], {}, "undecided", ""),
+    ([CLEAR, OPEN, AGAINST], {}, "contradicted", "a over e"),
+    ([CLEAR, OPEN, AGAINST], {}, "contradicted", "1 of 3 comparisons surely so, 1 of 3 surely the other way"),
+    ([replace(CLEAR, margin=2.0)], {}, "contradicted", ""),
+    # what was not measured, one seed, and runs that left the numbers decide nothing
+    ([], {}, "undecided", ""),
+    ([Pair("p", [1.0, 2.0], [])], {}, "undecided", "not measured: p"),
+    ([Pair("p", [NAN, NAN], [0.1, 0.2])], {}, "undecided", "not measured: p"),
+    ([Pair("p", [9.0], [1.0])], {}, "undecided", "one seed has no spread"),
+    ([LEFT, CLEAR], {}, "undecided", "1 of 2 comparisons surely so, 0 of 2 surely the other way;"),
+    ([Pair("p", [9.0, math.inf, 9.3], [1.0, 1.2, 1.1])], {}, "undecided", ""),
+    ([Pair("p", [math.inf] * 3, [1.0, 1.2, 1.1])], {}, "undecided", ""),
+    ([Pair("p", [math.inf] * 3, [math.inf] * 3)], {}, "undecided", "not measured: p"),
+    # two differences that coincide are no proof, but constants are
+    ([Pair("p", [0.371, 0.374], [0.351, 0.354])], {}, "undecided", ""),
+    ([Pair("p", [0.371, 0.374], [0.351, 0.3541])], {}, "reproduced", ""),
+    ([Pair("p", [12.0, 12.0], [7.0, 7.0])], {}, "reproduced", ""),
+    # differences that are surely small are equal within delta
+    ([NEAR], {}, "undecided", ""),
+    ([NEAR], {"delta": 1.5}, "equal within delta", "; 1 of 1 surely differ by less than 1.5"),
+    ([NEAR], {"delta": 0.2}, "undecided", ""),
+    ([NEAR, WIDE], {"delta": 1.5}, "undecided", ""),
+    ([FAR, NEAR], {"delta": 1.5}, "equal within delta", "1 of 2 comparisons surely so, 0 of 2 surely the other way"),
+    ([FAR, NEAR], {"delta": 1.5}, "equal within delta", "; 1 of 2 surely differ by less than 1.5"),
+    ([FAR, NEAR], {}, "undecided", ""),
+    ([FAR], {}, "reproduced", ""),
+    # a regime that is missed comes before the verdict
+    ([CLEAR], {"regimes": [MET, MISSED]}, "not judged: regime", "learning: 1.25"),
+    ([CLEAR], {"regimes": [MET, MISSED]}, "not judged: regime", "a over b +1.1"),
+    ([CLEAR], {"regimes": [MET]}, "reproduced", ""),
+    ([CLEAR], {"regimes": [Regime("drift", NAN)]}, "reproduced", ""),
+]
+
+
+@cases("pairs options verdict why", VERDICTS)
+def test_a_conclusion_is_drawn_where_every_comparison_is_sure(pairs, options, verdict, why):
+    told = judge("a is best", pairs, **options)
+    assert (str(told.verdict), why in told.why) == (verdict, True), told.why
 
 
 def test_the_interval_is_the_pooled_t_interval_shared_among_the_pairs():
@@ -81,31 +115,6 @@ def test_errors_stay_rare():
     assert rate(400, lambda: [Pair("p", 0.7 + apart.normal(size=4), np.zeros(4))], equal, delta=0.7) < 0.08
 
 
-def test_what_was_not_measured_and_a_single_seed_decide_nothing():
-    assert judge("x", []).verdict is Reproduction.UNDECIDED
-    assert judge("x", [Pair("p", [1.0, 2.0], [])]).why == "not measured: p"
-    assert judge("x", [Pair("p", [NAN, NAN], [0.1, 0.2])]).why == "not measured: p"
-    assert judge("x", [Pair("p", [9.0], [1.0])]).why == "one seed has no spread"
-
-
-def test_a_seed_that_left_the_finite_numbers_decides_nothing():
-    ahead, burst = [5.0, 5.1, 5.3], [4.0, math.inf, 4.2]
-    told = judge("x", [Pair("p", ahead, burst), Pair("q", ahead, [3.0, 3.2, 3.1])])
-    assert (told.verdict, told.why.partition(";")[0]) == (
-        Reproduction.UNDECIDED,
-        "1 of 2 comparisons surely so, 0 of 2 surely the other way",
-    )
-    assert judge("x", [Pair("p", [9.0, math.inf, 9.3], [1.0, 1.2, 1.1])]).verdict is Reproduction.UNDECIDED
-    assert judge("x", [Pair("p", [math.inf] * 3, [1.0, 1.2, 1.1])]).verdict is Reproduction.UNDECIDED
-    assert judge("x", [Pair("p", [math.inf] * 3, [math.inf] * 3)]).why == "not measured: p"
-
-
-def test_two_differences_that_coincide_are_no_proof_but_constants_are():
-    assert judge("x", [Pair("p", [0.371, 0.374], [0.351, 0.354])]).verdict is Reproduction.UNDECIDED
-    assert judge("x", [Pair("p", [0.371, 0.374], [0.351, 0.3541])]).verdict is Reproduction.REPRODUCED
-    assert judge("x", [Pair("p", [12.0, 12.0], [7.0, 7.0])]).verdict is Reproduction.REPRODUCED
-
-
 def test_a_pair_that_varies_more_than_the_others_counts_with_its_own_spread():
     steady = [Pair(f"q{i}", [2.0, 2.1 + i / 100, 2.05], [1.0, 1.0, 1.1]) for i in range(13)]
     lucky = Pair("one run of three broke down", [70.0, 70.5, 70.3], [0.0, 70.1, 70.2])
@@ -125,47 +134,3 @@ def test_a_missing_seed_leaves_the_others_paired():
     assert (first.mean, len(first.known), first.error) == pytest.approx((3.5, 2, 0.2))
     assert entry(None, "a", "x", [NAN, NAN]).ours == ()
     assert [row["seeds"] for row in tidy([first, other])] == [2, 3]
-
-
-def test_leading_means_every_other_row_in_every_measured_column():
-    table = [
-        Entry("a", "x", 1.0, NAN, (3.0, 3.1)),
-        Entry("b", "x", 1.0, NAN, (2.0, 2.1)),
-        Entry("c", "x", 1.0, NAN, ()),
-        Entry("a", "y", 1.0, NAN, (1.0, 1.2)),
-        Entry("b", "y", 1.0, NAN, (2.0, 2.2)),
-    ]
-    assert [p.words for p in leads(table, "a")] == ["a over b, x", "a over b, y"]
-    assert by_place(table)["b", "y"].mean == pytest.approx(2.1)
-
-
-# ---- equal, and not judged ----
-
-
-def test_differences_that_are_surely_small_are_equal_within_delta():
-    near = Pair("a over b", [50.11, 50.32, 50.23], [50.31, 50.12, 50.27])
-    assert judge("a is best", [near]).verdict is Reproduction.UNDECIDED
-    told = judge("a is best", [near], delta=1.5)
-    assert told.verdict is Reproduction.EQUAL
-    assert told.why.endswith("; 1 of 1 surely differ by less than 1.5")
-    assert judge("a is best", [near], delta=0.2).verdict is Reproduction.UNDECIDED
-    wide = Pair("a over c", [50.1, 52.3, 49.2], [51.3, 50.1, 50.2])
-    assert judge("a is best", [near, wide], delta=1.5).verdict is Reproduction.UNDECIDED
-    ahead = Pair("a over d", [50.11, 50.32, 50.23], [45.31, 45.12, 45.27])
-    both = judge("a is best", [ahead, near], delta=1.5)
-    assert both.verdict is Reproduction.EQUAL
-    assert both.why.startswith("1 of 2 comparisons surely so, 0 of 2 surely the other way")
-    assert both.why.endswith("; 1 of 2 surely differ by less than 1.5")
-    assert judge("a is best", [ahead, near]).verdict is Reproduction.UNDECIDED
-    assert judge("a is best", [ahead]).verdict is Reproduction.REPRODUCED
-
-
-def test_a_regime_that_is_missed_comes_before_the_verdict():
-    clear = Pair("a over b", [5.1, 5.3, 5.2], [4.0, 4.1, 4.2])
-    told = judge("a is best", [clear], regimes=[Regime("drift", 0.25), Regime("learning", 1.25, 1.5)])
-    assert told.verdict is Reproduction.REGIME
-    assert [regime.missed for regime in told.regimes] == [False, True]
-    assert told.why.startswith("learning: 1.25")
-    assert "a over b +1.1" in told.why
-    assert judge("a is best", [clear], regimes=[Regime("drift", 0.25)]).verdict is Reproduction.REPRODUCED
-    assert judge("a is best", [clear], regimes=[Regime("drift", NAN)]).verdict is Reproduction.REPRODUCED

@@ -4,9 +4,8 @@ import math
 from dataclasses import replace
 
 import pytest
-from figure_toys import one, outcome, places, verdicts, YES
+from figure_toys import outcome, places, verdicts, YES
 
-from empirics.experiments import Cell
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
 from figures.decaying_k import findings, grid, table_3, tables
@@ -45,9 +44,6 @@ def within(monkeypatch):
     monkeypatch.setitem(CLASSES, "digits", 0)
 
 
-# ---- the grid ----
-
-
 def test_the_papers_scale_is_the_papers_setting():
     for task, printed in PRINTED.items():
         words = grid.runs("paper", task, "k_error")[0].arguments
@@ -57,27 +53,6 @@ def test_the_papers_scale_is_the_papers_setting():
         seconds = 10_000 * (printed.model_size * (1 / 20 + 1 / 5) + printed.minibatch_time * printed.local_steps)
         assert words["seconds"] == pytest.approx(seconds)
     assert [PRINTED[task].local_steps for task in ("FEMNIST", "Shakespeare")] == [80, 80]
-
-
-def test_a_diverged_run_counts_as_accuracy_zero(store):
-    _fill(store, lambda *_: [3.0, 2.0, 1.0], lambda *_: [0.1, 0.2, 0.3], "diverged")
-    runs = Runs(store)
-    assert findings.at(runs, "smoke", "FEMNIST", "dsgd", findings.ACCURACY) == [0.0, 0.0]
-    assert findings.at(runs, "smoke", "FEMNIST", "dsgd", findings.LOSS) == [3.0, 3.0]
-
-
-# ---- the tables ----
-
-
-def _steps(store, shares):
-    """Runs whose steps are ``shares`` of 1000, a little more in the second seed."""
-    for task in TASKS:
-        for key, share in {"k_eta_fixed": 1.0, **shares}.items():
-            for seed in range(2):
-                steps = round(1000 * share) + seed * (TASKS.index(task) if share < 1 else 0)
-                store.keep(
-                    grid.runs("smoke", task, key)[seed], _outcome([0.0], [1.0], [0.5], {"local_steps": steps}), 0.1
-                )
 
 
 # ---- when a finding is judged ----
@@ -110,45 +85,6 @@ def test_within_the_regime_nothing_is_missed_but_the_size(within, store):
     missed = [j.words for one in shown.values() for j in one.conclusions if j.verdict == Reproduction.REGIME]
     assert len(missed) == 1
     assert "other data: digits for CIFAR100" in _missed(shown["accuracy"], "18 points")
-
-
-def test_runs_far_shorter_than_the_papers_judge_nothing(monkeypatch, within, store):
-    monkeypatch.setattr(grid, "in_paper", in_paper)
-    monkeypatch.setattr(findings, "OVERTAKEN", 6000.0)
-    shown = _planted(store)
-    assert set(verdicts(shown["loss"]) + verdicts(shown["accuracy"])) == {Reproduction.REGIME}
-    assert "share of the paper's local work" in _missed(shown["accuracy"], "dSGD has overtaken")
-    assert "simulated minutes" in _missed(shown["loss"], "Shakespeare dSGD overtakes")
-    _steps(store, {"k_rounds": 0.2, "k_step": 0.5, "k_error": 0.9})
-    assert set(verdicts(artefact("decaying_k.table_4").data(Runs(store), "smoke"))) == {Reproduction.REGIME}
-
-
-def test_a_finding_is_judged_on_the_tasks_that_are_in_its_regime_alone(monkeypatch, within, store):
-    long = lambda task: replace(in_paper(task), work=0.5 if task == "Sent140" else 1e9)  # noqa: E731
-    monkeypatch.setattr(grid, "in_paper", long)
-    shown = _planted(store)["accuracy"]
-    assert one(shown, "dSGD has overtaken", "(digits for Sent140)") == YES
-    assert one(shown, "dSGD has overtaken", "(digits for FEMNIST, digits for CIFAR100, digits for Sh") == (
-        Reproduction.REGIME
-    )
-
-
-def test_other_guards_turn_findings_away(monkeypatch, within, store):
-    shown = _planted(store, dsgd=0.45)
-    assert "Kη-fixed loses to dSGD" in _missed(shown["loss"], "K_r-rounds ends with a lower")
-    assert not _missed(shown["accuracy"], "dSGD has overtaken")
-    monkeypatch.setitem(CLASSES, "digits", 2)  # accuracy 50 is that of guessing
-    assert "accuracy over that of guessing" in _missed(FIGURE_2.data(Runs(store), "smoke"), "dSGD has overtaken")
-    made = grid.runs
-
-    def other(scale, task, key):
-        return [Cell(c.job, {**c.arguments, "momentum": 0.7 * (key == "dsgd")}) for c in made(scale, task, key)]
-
-    monkeypatch.setattr(grid, "runs", other)
-    assert "unlike treatment: momentum" in _missed(FIGURE_1.data(Runs(store), "smoke"), "after a ninth")
-
-
-# ---- shares of steps, seconds, schedules ----
 
 
 def test_the_share_of_k_rounds_step_by_step():

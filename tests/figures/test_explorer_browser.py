@@ -1,15 +1,10 @@
-"""The page of one bound in a real browser: hands, links, copies, looks."""
+"""The page in a real browser: the panel of a theorem, pages of single bounds, the keyboard, looks, a notebook."""
 
-import time
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from math import log
 from pathlib import Path
-from threading import Thread
 
 import pytest
-from explorer_browser import by_python, by_shell, FAINT, focused, press, SINGLE
+from explorer_browser import by_python, by_shell, FAINT, focused, narrow, press
 
 import fedbounds
 from bounds import BOUNDS, Source
@@ -20,230 +15,64 @@ from figures.explorer.page import page as made
 from figures.ours.grid import exact
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
-EXAMPLE = "return Object.fromEntries(explorer.bounds().get(arguments[0]).quantities.map((q) => [q.name, q.value]));"
-CELLS = """
-return [...document.querySelectorAll(arguments[0])].map((row) => [...row.cells].map((cell) => cell.textContent));
-"""
+REPAIRED = "decaying_k.theorem_1_repaired"
 
 
 def property_of(page, selector, name="value"):
     return page.find(selector).get_property(name)
 
 
-# ---- choosing ----
-
-
-def test_a_slider_moves_by_keyboard_and_the_value_is_said(page):
-    before, words = float(property_of(page, "#q-smoothness")), page.text("#readout")
-    page.find("#s-smoothness").click()
-    press(page, "ARROW_RIGHT")
-    after = float(property_of(page, "#q-smoothness"))
-    assert after != before
-    assert page.text("#readout") != words
-    assert page.find("#s-smoothness").get_attribute("aria-valuetext") == f"{after:g}"
-    assert page.state()["values"] == {"smoothness": after}
-
+# ---- the panel of the theorem that is shown ----
 
 POINTED = """
 const [kind, share] = arguments, box = document.getElementById("chart");
 const {left, top, width} = box.getBoundingClientRect();
-const at = {clientX: left + 62 + share * (width - 76), clientY: top + 120, pointerId: 1, bubbles: true};
+const at = {clientX: left + 58 + share * (width - 70), clientY: top + 90, pointerId: 1, bubbles: true};
 box.setPointerCapture = () => {};
 box.dispatchEvent(new PointerEvent(kind, at));
 """
 """A pointer over the chart, so far along its axis."""
-FIVE = log(5 / 2) / log(11 / 2)
-"""How far 5 is along a logarithmic axis from 2 to 11."""
 
 
-def test_a_pointer_reads_the_chart_and_takes_the_axis_along(page):
-    page.choose("from", "2", "input")
-    page.choose("to", "11", "input")
-    before, words = page.state(), page.text("#readout")
-    page.js(POINTED, "pointermove", FIVE)
-    place, value = page.text("#chart-pointer").split(": ")
-    assert (place, page.state(), page.text("#readout")) == ("5", before, words), "nothing is chosen by looking"
-    for kind, share, clients in (("pointerdown", FIVE, 5), ("pointermove", 0.99, 11), ("pointerup", 0.99, 11)):
-        page.js(POINTED, kind, share)
-        page.settle()
-        assert page.text("#readout").startswith(f"At clients = {clients}: ")
-        assert value in page.text("#readout") or clients != 5
-    page.js(POINTED, "pointermove", FIVE)
-    assert page.text("#readout").startswith("At clients = 11: "), "it was let go"
+def test_a_theorem_of_the_ranking_opens_its_panel_whose_numbers_are_those_of_the_setting(whole, file):
+    assert property_of(whole, "#one", "hidden")
+    whole.find("#ladder li.row button").click()
+    whole.settle()
+    name, value = whole.state()["theorem"], whole.text("#ladder li.row strong")
+    assert BOUNDS[name].source.place.split(",")[0] in whole.text("#name")
+    assert value in whole.text("#says")
+    whole.choose("theorem", REPAIRED)
+    whole.choose("x", "step_size")
+    (condition,) = (c.words for c in BOUNDS[REPAIRED].conditions if "1/(4L)" in c.words)
+    assert condition in whole.text("#chart")
+    assert whole.js("return document.querySelectorAll('#chart rect.silent').length") > 0
+    before = whole.state()["plan"]["step_size"]
+    for kind, share in (("pointerdown", 0.2), ("pointermove", 0.95), ("pointerup", 0.95)):
+        whole.js(POINTED, kind, share)
+        whole.settle()
+    assert whole.state()["plan"]["step_size"] > 10 * before
+    assert float(property_of(whole, "#f-step_size")) == pytest.approx(whole.state()["plan"]["step_size"])
+    assert condition in whole.text("#conditions .fails")
+    state, words = whole.state(), whole.text("#says")
+    whole.rest()
+    whole.open(file, whole.js("return location.hash"))
+    assert (whole.state(), whole.text("#says")) == (state, words)
 
 
-REACHABLE = """
-return [...document.querySelectorAll("input, select, button, .scroll[tabindex]")]
-  .filter((node) => node.getClientRects().length && !node.disabled && !node.closest("details:not([open])"))
-  .map((node) => node.id || node.dataset.copy).filter(Boolean);
-"""
+def test_numbers_that_a_setting_lacks_come_from_the_example_until_they_are_told(whole, file):
+    whole.open(file, "#v=2&b=fedals.one_round")
+    example = whole.js("return explorer.value()")
+    assert whole.state()["target"] == "generalization_gap"
+    assert "one_round" not in whole.text("#ladder")
+    whole.choose("f-local_gap", "nothing", "input")
+    assert whole.find("#f-local_gap").get_attribute("aria-invalid") == "true"
+    assert whole.js("return explorer.value()") == example, "the last good one stays"
+    whole.choose("f-local_gap", "0.3", "input")
+    assert whole.js("return explorer.value()") != example
+    assert whole.js("return explorer.told().given.local_gap") == 0.3
 
 
-def test_the_tabulator_comes_round_through_the_whole_page(page):
-    for key in ("TAB", "SHIFT+TAB"):
-        wanted, seen, rounds = set(page.js(REACHABLE)), set(), 0
-        for _ in range(2 * len(wanted) + 20):
-            press(page, key)
-            seen.add(focused(page))
-            rounds += focused(page) == "theme"
-        assert wanted <= seen, key
-        assert rounds >= 2, "no control keeps the focus"
-    assert not page.js("return [...document.querySelectorAll('[tabindex]')].filter((e) => e.tabIndex > 0).length")
-
-
-REFUSED = (
-    ("q-smoothness", "-3", "input", "e-smoothness", "> 0"),
-    ("q-clients", "10001", "input", "e-clients", "10000"),
-    ("q-clients", "1e300", "input", "e-clients", "10000"),
-    ("from", "-3", "input", "e-choices", "-3"),
-    ("to", "many", "input", "e-choices", "many"),
-    ("from", "9", "input", "e-choices", "8"),
-    ("vacuous", "1//2", "input", "e-choices", "1//2"),
-    ("l-client_weight", "0.5, 0.6", "change", "e-client_weight", "1.1"),
-    ("l-local_gap", ",".join(["1"] * 10001), "change", "e-local_gap", "10001"),
-    ("l-non_iidness", "0.1, 0.2, 0.3", "change", "e-non_iidness", "local gap"),
-)
-"""Control, what is typed, its event, where it is refused, and what is named there."""
-
-
-def test_a_wrong_choice_is_said_and_the_last_good_one_stays(page):
-    page.choose("to", "8", "input")
-    page.choose("vacuous", "0.1", "input")
-    chart = "return document.querySelector('#chart svg').outerHTML"
-    for control, value, kind, error, named in REFUSED:
-        if control == "l-non_iidness":
-            page.choose("l-local_gap", "0.1, 0.2")
-        good, before, drawn = property_of(page, f"#{control}"), page.state(), page.js(chart)
-        page.choose(control, value, kind)
-        assert named in page.text(f"#{error}"), control
-        assert page.find(f"#{control}").get_attribute("aria-invalid") == "true", control
-        assert (page.state(), page.js(chart)) == (before, drawn), control
-        page.choose(control, good, kind)
-        assert page.text(f"#{error}") == "", control
-        assert page.find(f"#{control}").get_attribute("aria-invalid") == "false", control
-
-
-def test_the_chart_its_table_and_words_say_where_a_bound_is_silent_or_vacuous(page):
-    page.choose("vacuous", "0.01", "input")
-    assert "vacuous above 0.01" in page.text("#chart")
-    assert "vacuous" in page.text("#readout")
-    page.js("document.getElementById('table').open = true")
-    time.sleep(0.1)
-    page.settle()
-    rows = page.js(CELLS, "#values tbody tr")
-    clients, values = int(rows[0][0]), page.js(EXAMPLE, "fedals.one_round")
-    told = {q.name: values[q.name] for q in BOUNDS["fedals.one_round"].quantities}
-    wanted = BOUNDS["fedals.one_round"](**{**told, "client_weight": [1 / clients] * clients})
-    assert float(rows[0][-2]) == pytest.approx(float(wanted), rel=1e-5)
-    page.choose("bound", "decaying_k.per_rounds")
-    page.choose("x", "step_size")
-    assert page.js("return document.querySelectorAll('#chart rect.silent').length") > 0
-    (condition,) = (c.words for c in BOUNDS["decaying_k.per_rounds"].conditions if "1/(4L)" in c.words)
-    assert condition in page.text("#chart")
-    page.choose("q-step_size", "5", "input")
-    assert condition in page.text("#readout")
-    assert condition in page.text("#conditions .fails")
-
-
-def test_a_target_per_client_is_shown_of_the_client_that_is_chosen(page, file, capsys):
-    page.choose("bound", "fedals.gaussian_mean_local_gap")
-    assert property_of(page, "#member-choice", "hidden"), "all clients are alike"
-    page.choose("l-client_gradient_variance", "0.4, 0.8, 1.6")
-    first = page.js("return explorer.value()")
-    page.choose("member", "3")
-    assert page.js("return explorer.value()") == pytest.approx(4 * first)
-    assert all("client 3" in page.text(place) for place in ("#readout", "#chart"))
-    assert by_python(page, capsys) == pytest.approx(4 * first)
-    assert by_shell(page, capsys)[2] == pytest.approx(4 * first)
-    before = page.state()
-    page.around(file)
-    assert (page.state(), property_of(page, "#member")) == (before, "3")
-    page.choose("l-client_gradient_variance", "0.4, 0.8")
-    assert page.state()["member"] == "2", "there is no third client any more"
-
-
-# ---- links ----
-
-
-def test_the_state_goes_around_through_the_address_and_a_damaged_one_opens_the_defaults(page, file):
-    page.choose("bound", "decaying_k.per_rounds")
-    page.choose("overlay", "fedcog.theorem")
-    page.choose("x", "step_size")
-    page.choose("q-rounds", "123", "input")
-    page.choose("terms", "stacked", "input")
-    link = page.js("return explorer.texts.link()").split("#")[1]
-    before, words = page.state(), page.text("#readout")
-    page.open(file, f"#{link}.")
-    assert (page.state(), page.text("#readout")) == (before, words)
-    assert len(link) < 200
-    page.js("history.replaceState(null, '', '#'); location.hash = arguments[0]", SINGLE)
-    page.settle()
-    assert page.state()["bound"] == "fedals.one_round"
-    for damaged in (link.replace("123", "124"), "nonsense", "v=2&p.local_steps=7"):
-        page.open(file, f"#{damaged}")
-        assert "damaged" in page.text("#notice"), damaged
-        assert page.state() in ({}, page.js("return explorer.fresh('fedals.one_round')")), damaged
-
-
-def test_a_run_of_a_store_is_drawn_and_goes_around(shared, tmp_path):
-    store, file = Store(tmp_path / "store"), tmp_path / "page.html"
-    table = {"rounds": [1, 2, 3], "measured": [0.5, 0.4, 0.3], "error": [0.1, 0.1, 0.1]}
-    names = ["fedcog.theorem", "decaying_k.theorem_1_appendix"]
-    for name in names:
-        store.keep(exact("smoke", name, 0), Outcome({**table, "exact": [0.6, 0.3, 0.2]}, {"step_size": 0.05}), 0.1)
-    file.write_text(made(entries(names), store.folder), encoding="utf-8")
-    shared.open(file)
-    shared.choose("x", "smoothness")
-    shared.choose("from", "0.5", "input")
-    shared.choose("runs", "0")
-    assert (shared.state()["x"], shared.state()["from"]) == ("rounds", ""), "what was another axis's start is gone"
-    drawn = "return ['measured', 'exact'].map((kind) => document.querySelectorAll(`#chart .${kind}`).length)"
-    assert shared.js(drawn) == [3, 3]
-    words, link = shared.text("#run-words"), shared.js("return explorer.texts.link()").split("#")[1]
-    shared.choose("q-smoothness", "3", "input")
-    assert shared.text("#run-words") != words
-    shared.open(file, "#" + link)
-    assert shared.text("#run-words") == words != ""
-    shared.choose("bound", names[1])
-    assert shared.text("#run-words") == "", "what another bound's run told is gone"
-    shared.choose("runs", "0")
-    before = shared.state()
-    assert {len(numbers) for numbers in before["lists"].values()} == {0, 4}, "none is left of the example's three"
-    shared.around(file)
-    assert shared.state() == before
-    assert property_of(shared, "#notice", "hidden"), shared.text("#notice")
-    assert not shared.complaints()
-
-
-# ---- copies ----
-
-
-def test_copying_with_a_clipboard_without_one_and_where_it_is_refused(page):
-    page.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
-    for kind in ("latex", "python", "shell", "link"):
-        page.find(f"[data-copy={kind}]").click()
-        time.sleep(0.2)
-        assert page.text("#copied") == f"{kind} copied"
-        copied = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
-        assert copied == page.js(f"return explorer.texts.{kind}()")
-    permission = {"permission": {"name": "clipboard-write"}, "setting": "denied"}
-    page.driver.execute_cdp_cmd("Browser.setPermission", permission)
-    try:
-        page.js("document.querySelector('[data-copy=shell]').focus()")
-        press(page, "ENTER")
-        time.sleep(0.2)
-        assert (page.text("#copied"), focused(page)) == ("shell copied", "shell")
-        page.js("document.getElementById('search').focus()")
-        page.find("#search").send_keys("\ue009v")  # Ctrl+V
-        assert property_of(page, "#search") == page.js("return explorer.texts.shell()")
-    finally:
-        page.driver.execute_cdp_cmd("Browser.resetPermissions", {})
-    page.js("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
-    page.js("document.execCommand = () => false")
-    page.find("[data-copy=latex]").click()
-    time.sleep(0.2)
-    assert "Ctrl+C" in page.text("#copied")
-    assert BOUNDS["fedals.one_round"].latex() in property_of(page, "#manual")
+# ---- pages of single bounds ----
 
 
 def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shared, tmp_path, capsys, monkeypatch):
@@ -255,59 +84,134 @@ def test_bounds_with_given_values_and_out_of_files_are_copied_and_go_around(shar
     value = pytest.approx(shared.js("return explorer.value()"))
     assert (by_python(shared, capsys), by_shell(shared, capsys)) == (value, value)
     assert not any(shared.js("return [...document.getElementById('x').options].map((o) => o.value === 'clients')"))
-    shared.choose("bound", "mine.other")
+    shared.choose("federations", "1")
     assert property_of(shared, "[data-copy=shell]", "hidden"), "no command line knows this bound"
     monkeypatch.chdir(Path(__file__).parents[2])
     file.write_text(made(entries(["fedals.one_round", name])), encoding="utf-8")
     shared.open(file)
-    shared.choose("bound", name)
-    shared.choose("q-kept", "0.3", "input")
-    before = shared.state()
-    shared.around(file)
+    shared.choose("federations", "1")
+    shared.choose("f-kept", "0.3", "input")
+    shared.rest()
+    before, link = shared.state(), shared.js("return location.hash")
+    shared.open(file, link)
     assert shared.state() == before
     assert property_of(shared, "#notice", "hidden")
     value = pytest.approx(shared.js("return explorer.value()"))
     assert (by_python(shared, capsys), by_shell(shared, capsys)) == (value, value)
+    shared.open(file, link.replace("0.3", "0.4"))
+    assert "damaged" in shared.text("#notice")
     assert not shared.complaints()
 
 
-# ---- looks ----
+def test_a_target_per_client_is_copied_of_the_first_one(shared, tmp_path, capsys):
+    explore("fedals.gaussian_mean_local_gap").save(file := tmp_path / "page.html")
+    shared.open(file)
+    shared.choose("f-clients", "3", "input")
+    shared.choose("f-client_gradient_variance", "0.4, 0.8, 1.6", "input")
+    first = pytest.approx(shared.js("return explorer.value()"))
+    assert "first client" in shared.text("#says")
+    assert by_python(shared, capsys) == first
+    assert by_shell(shared, capsys) == [first, 2 * first.expected, 4 * first.expected]
 
 
+def test_a_run_of_a_store_is_a_setting_whose_points_are_drawn(shared, tmp_path):
+    store, file = Store(tmp_path / "store"), tmp_path / "page.html"
+    table = {"rounds": [1, 2, 3], "measured": [0.5, 0.4, 0.3], "error": [0.1, 0.1, 0.1]}
+    name = "fedcog.theorem"
+    store.keep(exact("smoke", name, 0), Outcome({**table, "exact": [0.6, 0.3, 0.2]}, {"step_size": 0.05}), 0.1)
+    file.write_text(made(entries([name, "fedals.one_round"]), store.folder), encoding="utf-8")
+    shared.open(file)
+    shared.choose("federations", "2")
+    shared.choose("x", "rounds")
+    drawn = "return ['measured', 'exact'].map((kind) => document.querySelectorAll(`#chart .${kind}`).length)"
+    assert shared.js(drawn) == [3, 3]
+    assert property_of(shared, "#f-step_size") == "0.05"
+    assert not shared.complaints()
+
+
+# ---- copies ----
+
+
+def test_copying_with_a_clipboard_and_without_one(whole):
+    whole.choose("theorem", REPAIRED)
+    whole.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
+    for kind in ("latex", "python", "shell"):
+        whole.js("document.getElementById('copied').textContent = ''")
+        whole.find(f"[data-copy={kind}]").click()
+        whole.settle(f"document.getElementById('copied').textContent === '{kind} copied'")
+        copied = whole.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+        assert copied == whole.js(f"return explorer.texts.{kind}()")
+    whole.js("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
+    whole.js("document.execCommand = () => false")
+    whole.find("[data-copy=latex]").click()
+    whole.settle("document.getElementById('copied').textContent.includes('Ctrl+C')")
+    assert BOUNDS[REPAIRED].latex() in property_of(whole, "#manual")
+
+
+# ---- the keyboard, looks ----
+
+REACHABLE = """
+return [...document.querySelectorAll("input, select, button, summary, .scroll[tabindex]")]
+  .filter((node) => node.checkVisibility() && !node.disabled)
+  .map((node) => node.id || node.textContent).filter(Boolean);
+"""
 UNNAMED = """
 return [...document.querySelectorAll("input, select, button, textarea")].filter((c) =>
   !c.labels?.length && !c.getAttribute("aria-label") && !c.textContent.trim()).map((c) => c.id);
 """
 
 
-def test_every_text_can_be_told_from_what_is_behind_it_and_every_control_has_a_name(page):
+def test_the_tabulator_comes_round_through_the_whole_page(whole):
+    whole.choose("theorem", REPAIRED)
+    wanted, seen = set(whole.js(REACHABLE)), set()
+    whole.js("document.getElementById('theme').focus()")
+    for _ in range(2 * len(wanted) + 20):
+        press(whole, "TAB")
+        seen.add(focused(whole))
+        if wanted <= seen:
+            break
+    assert wanted <= seen, wanted - seen
+    assert not whole.js("return [...document.querySelectorAll('[tabindex]')].filter((e) => e.tabIndex > 0).length")
+
+
+def test_every_text_can_be_told_from_what_is_behind_it_and_every_control_has_a_name(whole):
     for theme in ("light", "dark"):
-        page.js("document.documentElement.dataset.theme = arguments[0]", theme)
-        for name in ("fedals.one_round", "fedcog.theorem", "decaying_k.per_second", "fedinit.theorem_5"):
-            page.choose("bound", name)
-            page.choose("from", "nothing", "input")
-            page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-            page.settle()
-            assert not page.js(FAINT), (theme, name)
-            assert not page.js(UNNAMED), name
+        whole.js("document.documentElement.dataset.theme = arguments[0]", theme)
+        for place in ("0", "5"):
+            whole.choose("federations", place)
+            whole.choose("theorem", REPAIRED)
+            whole.choose("f-rounds", "nothing", "input")
+            whole.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+            whole.settle()
+            assert not whole.js(FAINT), (theme, place)
+            assert not whole.js(UNNAMED), place
+
+
+def test_the_page_fits_every_width_and_shows_the_map_first(whole, file):
+    for width, most in ((390, 3000), (1024, 2500), (1440, 2500)):
+        with narrow(whole, width):
+            whole.open(file)
+            tall, wide = (whole.js(f"return document.documentElement.scroll{end}") for end in ("Height", "Width"))
+            assert tall < most, width
+            assert wide <= width
+            order = "return [...arguments].map((id) => document.getElementById(id).getBoundingClientRect().top)"
+            places = whole.js(order, "plane", "plan-sliders", "ladder")
+            assert places[0] < places[1]
+            assert places == sorted(places) or width == 1440
 
 
 # ---- a notebook ----
 
 
-@pytest.fixture
-def notebook(tmp_path):
-    """A page that holds two outputs as a notebook shows them, from a server as notebooks come from."""
-    outputs = [fedbounds.explore(name)._repr_html_() for name in ("fedals.one_round", "fedcog.theorem")]
-    cells = "".join(f'<div class="jp-OutputArea-output jp-RenderedHTMLCommon">{output}</div>' for output in outputs)
-    text = f"<!doctype html><meta charset=utf-8><link rel=icon href='data:,'><body style='width:900px'>{cells}"
-    (tmp_path / "notebook.html").write_text(text, encoding="utf-8")
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/notebook.html"
-        server.shutdown()
+def test_a_notebook_shows_a_page_in_a_frame_that_may_keep_nothing(shared, tmp_path):
+    output = fedbounds.explore("fedcog.theorem")._repr_html_()
+    file = tmp_path / "notebook.html"
+    file.write_text(f"<!doctype html><meta charset=utf-8><body style='width:900px'>{output}", encoding="utf-8")
+    shared.driver.get(file.as_uri())
+    shared.driver.switch_to.frame(0)
+    shared.settle()
+    before = shared.js("return explorer.value()")
+    shared.choose("f-smoothness", "7", "input")
+    assert shared.js("return explorer.value()") != before
+    shared.driver.switch_to.default_content()
+    assert not shared.complaints()

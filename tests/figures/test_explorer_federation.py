@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from explorer_browser import press, rest, settled
+from explorer_browser import press
 
 from figures.explorer import atlas, committed, federations
 from paper_checks.worst_case.tightness_table import committed as committed_cases
@@ -16,12 +16,12 @@ EXACT = committed.read()["exact"]
 
 
 def plan(whole):
-    told = whole.js("return explorer.federation().plan")
+    told = whole.js("return explorer.state().plan")
     return told["local_steps"], told["step_size"]
 
 
 def rounds(whole):
-    return whole.js("return explorer.federation().plan.rounds")
+    return whole.js("return explorer.state().plan.rounds")
 
 
 # ---- the point, links and steps back ----
@@ -31,34 +31,28 @@ def test_the_point_moves_by_keys_buttons_and_the_table_and_goes_around_through_t
     before = whole.text("#sentence")
     whole.js("document.getElementById('plane').focus()")
     press(whole, "ARROW_RIGHT", "ARROW_UP", "ARROW_UP", "ARROW_UP", "ARROW_UP", "SHIFT+ARROW_DOWN")
-    assert whole.js("return explorer.federation().plan") == {
+    assert whole.js("return explorer.state().plan") == {
         "local_steps": 9, "step_size": 0.01, "cohort": 10, "rounds": 1000, "relaxation": 0
     }  # fmt: skip
-    whole.find("#more-steps").click()
+    press(whole, "ARROW_RIGHT")
     whole.choose("f-smoothness", "2.5", "input")
     whole.choose("f-rounds", "1/0", "input")
     assert whole.find("#f-rounds").get_attribute("aria-invalid") == "true"
     whole.choose("f-rounds", "20000", "input")
     whole.choose("number", "grad_norm_sq")
-    settled(whole)
+    whole.settle()
     assert whole.text("#sentence") != before
     whole.find("#run-table button").click()
     whole.choose("theorem", "decaying_k.theorem_1_repaired")
-    rest(whole)
-    state, said = whole.js("return explorer.federation()"), whole.text("#sentence")
+    whole.rest()
+    state, said = whole.js("return explorer.state()"), whole.text("#sentence")
     fragment = whole.js("return location.hash")
     whole.open(file, fragment)
-    settled(whole)
-    assert (whole.js("return explorer.federation()"), whole.text("#sentence")) == (state, said)
+    whole.settle()
+    assert (whole.js("return explorer.state()"), whole.text("#sentence")) == (state, said)
     whole.open(file, fragment.replace("rounds=20000", "rounds=2000"))
     assert "damaged" in whole.text("#notice")
     whole.open(file, fragment)
-    whole.find("#open-bound").click()
-    whole.settle()
-    assert whole.text("#name") == state["theorem"]
-    whole.driver.back()
-    settled(whole)
-    assert whole.js("return explorer.federation()") == state
 
 
 THREE = """
@@ -71,27 +65,19 @@ for (const rounds of ["900", "901", "902"]) {
 """At once: a loaded machine lets each of three commands to the browser come to rest."""
 
 
-def test_every_change_that_comes_to_rest_is_one_step_back_and_views_link_to_each_other(whole):
-    rest(whole)
+def test_every_change_that_comes_to_rest_is_one_step_back(whole):
+    whole.rest()
     whole.js(THREE)
-    rest(whole)
+    whole.rest()
     whole.js("document.getElementById('plane').focus()")
     press(whole, "ARROW_RIGHT", "ARROW_RIGHT")
-    rest(whole)
+    whole.rest()
     assert plan(whole) == (10, 0.01)
-    whole.driver.back()
-    rest(whole)
+    whole.back()
     assert (plan(whole), whole.find("#f-local_steps").get_property("value")) == ((8, 0.01), "8")
-    whole.driver.back()
-    rest(whole)
+    whole.back()
     assert rounds(whole) == 1000, "three changes in a row are one step"
-    whole.driver.forward()
-    rest(whole)
-    assert rounds(whole) == 902
-    whole.find("#view-bound").click()
-    whole.settle()
-    whole.find("#view-federation").click()
-    rest(whole)
+    whole.back(1)
     assert rounds(whole) == 902
 
 
@@ -104,7 +90,7 @@ const at = {clientX: left + 58 + 0.1 * (width - 76), clientY: top + 8 + 0.64 * (
 plane.dispatchEvent(new PointerEvent("pointermove", at));
 const shown = document.getElementById("plane-hover").textContent.match(/K = (\\d+), η = ([\\d.]+): ([\\d.]+)/);
 const [K, size, said] = shown.slice(1).map(Number);
-const {given, upTo} = explorer.told(), {target, theorem} = explorer.federation();
+const {given, upTo} = explorer.told(), {target, theorem} = explorer.state();
 const rows = explorer.rows(target, {...given, local_steps: K, step_size: size}, upTo);
 return [said, rows.filter((r) => r.bound === theorem || r.alias.includes(theorem)).map((r) => Number(r.value))];
 """
@@ -127,13 +113,13 @@ return [...found].map(([name, {value, level}]) => [name, [...value].map(String).
 def test_the_plane_comes_out_of_a_thread_and_without_one_is_the_same(whole):
     assert whole.js("return explorer.threaded()"), "a page from disk may start one"
     whole.choose("f-rounds", "321", "input")
-    settled(whole)
+    whole.settle()
     theirs = {name: numbers for name, *numbers in whole.js(SAME_PLANE)}
-    shown = whole.js("return explorer.federation().theorem")
+    shown = whole.js("return explorer.state().theorem")
     whole.js("explorer.dropThread()")
     whole.choose("f-rounds", "322", "input")
     whole.choose("f-rounds", "321", "input")
-    settled(whole)
+    whole.settle()
     assert not whole.js("return explorer.threaded()")
     ours = {name: numbers for name, *numbers in whole.js(SAME_PLANE)}
     assert ours.keys() == theirs.keys()
@@ -152,7 +138,7 @@ return [...document.querySelectorAll("#ladder li.row")].map((row) => [row.queryS
 def test_committed_numbers_stand_beside_their_class_alone(whole):
     for place, one in (("4", QUADRATIC), ("5", TRAINED)):
         whole.choose("federations", place)
-        settled(whole)
+        whole.settle()
         number = next(m for m in one["measured"] if m["plan"] == {**one["plan"], "relaxation": 0})
         exact = {(name, kind) for name, kind, *_ in EXACT[one["name"]][one["target"]]}
         seen = 0
@@ -162,16 +148,16 @@ def test_committed_numbers_stand_beside_their_class_alone(whole):
             seen += len(besides)
         assert seen > 4
         whole.js("[...document.querySelectorAll('#measured-plans button')].at(-1).click()")
-        settled(whole)
+        whole.settle()
         assert "● measured" in whole.text("#ladder")
         assert "■ exact" not in whole.text("#ladder"), "exact numbers are of the plan it starts from"
         whole.choose("f-smoothness", str(1.1 * one["given"]["smoothness"]), "input")
-        settled(whole)
+        whole.settle()
         assert "● measured" not in whole.text("#ladder"), "no federation with another L was run"
     whole.choose("federations", "0")
     assert whole.js("return document.querySelectorAll('.worst').length") == 0
     whole.choose("federations", "1")
-    settled(whole)
+    whole.settle()
     whole.choose("theorem", federations.SHOWN)
     titles = whole.js("return [...document.querySelectorAll('#plane g title')].map((t) => t.textContent)")
     assert sum("exact worst case" in title for title in titles) == 6
@@ -184,13 +170,13 @@ def test_committed_numbers_stand_beside_their_class_alone(whole):
 
 def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole, file):
     whole.open(file)
-    settled(whole)
+    whole.settle()
     told, chosen = [], []
     for _ in range(3):
-        told.append(whole.text("#story p"))
+        told.append(whole.text("#story"))
         chosen.append(plan(whole)[0])
-        whole.js("[...document.querySelectorAll('#story button')].find((b) => b.textContent === 'next').click()")
-        settled(whole)
+        whole.js("document.querySelector('#story .main')?.click()")
+        whole.settle()
     table = [row for row in committed_cases(federations.SHOWN) if row["rounds"] == 2 and row["step_size"] == 0.125]
     table = [row for row in table if (row["heterogeneity"], row["condition_number"]) == (0.1, 10)]
     best = {what: min(table, key=lambda row: row[what]) for what in ("bound", "worst_case")}
@@ -199,7 +185,7 @@ def test_the_page_opens_with_a_story_whose_numbers_are_those_of_the_tables(whole
     assert chosen == [*(one["local_steps"] for one in best.values()), measured["plan"]["local_steps"]] == [2, 4, 16]
     assert f"{best['worst_case']['worst_case']:.3g}" in told[1]
     whole.js("[...document.querySelectorAll('#story button')].at(-1).click()")
-    settled(whole)
+    whole.settle()
     assert plan(whole) == (8, 0.01)
 
 
@@ -244,12 +230,12 @@ TAKE = "explorer.take(arguments[0], arguments[1])"
 
 
 def test_a_file_of_constants_is_taken_and_a_wrong_one_refused_whole(whole):
-    before = whole.js("return [explorer.told(), explorer.federation()]")
+    before = whole.js("return [explorer.told(), explorer.state()]")
     for text, named in WRONG:
         whole.js(TAKE, "wrong.json", text)
         said = whole.text("#notice")
         assert (said.startswith("wrong.json"), named in said, "\n" in said) == (True, True, False), said
-        assert whole.js("return [explorer.told(), explorer.federation()]") == before
+        assert whole.js("return [explorer.told(), explorer.state()]") == before
     assert whole.js("return document.querySelectorAll('#federations option').length") == len(EMBEDDED)
     for count, changed in enumerate(TAKEN, len(EMBEDDED)):
         whole.js(TAKE, "mine.json", constants(**changed))
@@ -257,14 +243,13 @@ def test_a_file_of_constants_is_taken_and_a_wrong_one_refused_whole(whole):
         assert whole.find("#federations").get_property("value") == str(count)
         assert "mine.json" in whole.text("#federation-words")
     whole.js(TAKE, "10 quadratics", constants(smoothness=1.9, sample_smoothness=1.9))
-    rest(whole)
+    whole.rest()
     whole.js(TAKE, "10 quadratics", constants(_interval={"smoothness": [1.7, 2.3]}, sample_smoothness=2.3))
-    rest(whole)
+    whole.rest()
     shown = "return document.getElementById('federations').selectedOptions[0].textContent"
     assert whole.js(shown) == "10 quadratics (3)"
     assert whole.js("return explorer.told().given.smoothness") == 2.3, "the end that is safe"
-    whole.driver.back()
-    rest(whole)
+    whole.back()
     assert whole.js(shown) == "10 quadratics (2)"
     assert whole.js("return explorer.told().given.smoothness") == 1.9
 
@@ -277,7 +262,7 @@ def test_a_log_of_runs_is_taken_or_refused_and_drawn(whole):
     whole.choose("f-rounds", "7", "input")
     for name, log in (("wrong.csv", lines[:-1]), ("mine.csv", lines)):
         whole.js("explorer.takeRuns(arguments[0], arguments[1])", name, head + "".join(log))
-        settled(whole)
+        whole.settle()
         right = name == "mine.csv"
         assert (name in whole.text("#runs-told"), name in whole.text("#notice")) == (right, not right)
     titles = whole.js("return [...document.querySelectorAll('#plane g title')].map((t) => t.textContent)")

@@ -2,8 +2,11 @@
 
 import json
 import shlex
+import shutil
+import subprocess
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
 from urllib.parse import quote
@@ -17,7 +20,7 @@ import fedbounds
 from bounds import BOUNDS
 from bounds.scenario import Scenario
 from bounds.showing.printing import escaped
-from figures.explorer import atlas, federations
+from figures.explorer import atlas, federations, records
 from figures.explorer.command import entries
 from figures.explorer.page import page
 from paper_checks.comparing import compare
@@ -57,11 +60,18 @@ def printed(act, *arguments):
     return out.getvalue()
 
 
+@pytest.mark.skipif(shutil.which("tsc") is None, reason="needs typescript from npm")
+def test_the_parts_of_the_page_agree_on_what_they_hand_to_each_other():
+    web = Path(records.__file__).parent / "web"
+    checked = subprocess.run(["tsc", "--noEmit", "-p", web], capture_output=True, text=True)
+    assert not checked.stdout
+
+
 # ---- one bound ----
 
 EVALUATE = """
 return GIVEN.jobs.map(([name, points, entries]) => points.map(([v, n]) => Array.from({length: entries}, (_, i) =>
-  explorer.evaluated(name, v, n, i)).map(({terms, failed}) => [terms.map(String), failed.length === 0])));
+  evaluated(bounds.get(name), v, n, i)).map(({terms, failed}) => [terms.map(String), failed.length === 0])));
 """
 
 
@@ -87,16 +97,21 @@ def test_every_bound_is_computed_as_in_python(html):
 
 
 COPY = """
-return [...bounds.keys()].map((name) => {
-  state = fresh(name);
-  return [name, String(explorer.value()), COPIES.python(), COPIES.shell(), COPIES.latex()];
+return atlas.federations.map((_, place) => {
+  fed = freshFederation(place);
+  return [fed.theorem, String(explorer.value()), COPIES.python(), COPIES.shell(), COPIES.latex()];
 });
 """
 
 
+def alone(html):
+    """The settings of a page that compares nothing: the bounds' own examples."""
+    return records.alone(entries(list(bounds_of(html))))
+
+
 def test_what_is_copied_gives_the_value_of_the_page_and_its_conditions(html):
     wrong = []
-    for name, shown, python, shell, latex in answer(html, COPY):
+    for name, shown, python, shell, latex in answer(html, COPY, alone=alone(html)):
         value, words = pytest.approx(float(shown), rel=1e-9, nan_ok=True), shlex.split(shell)
         by_python = float(printed(exec, python, {}))
         by_shell = np.ravel(json.loads(printed(fedbounds.main, [*words[1:], "--json"]))["value"])[0]
@@ -110,18 +125,18 @@ def test_what_is_copied_gives_the_value_of_the_page_and_its_conditions(html):
 
 
 ENDS = """
-return [...bounds.keys()].flatMap((name) => {
-  const wrong = [];
-  state = fresh(name);
-  const moved = quantities().filter((q) => !q.simplex && !capped(q.name));
-  const end = (q, high) => (high ? ladder(q).at(-1) : ladder(q)[0]);
-  for (const [k, { name: x }] of axes().entries()) for (const high of [false, true]) {
-    Object.assign(state, { x, values: {} });  // along the first axis one after the other, along the others all at once
+return atlas.federations.flatMap((_, place) => {
+  const wrong = [], bound = bounds.get(freshFederation(place).theorem);
+  fed = freshFederation(place);
+  const moved = bound.quantities.filter((q) => !q.simplex && !capped(q.name) && ungiven(q.name));
+  const ends = (q) => [ladder(q)[0], ladder(q).at(-1), 1e300].filter((x) => !refusedWord(q.name, x));
+  for (const [k, x] of axesOf(bound).entries()) for (const end of [0, 1, 2]) {
+    Object.assign(fed, { x, words: {} });  // along the first axis one after the other, along the others all at once
     for (const q of moved) {
-      state.values = { ...(k ? state.values : {}), [q.name]: end(q, high) };
+      fed.words = { ...(k ? fed.words : {}), [q.name]: ends(q).at(end) ?? q.value };
       if (k && q !== moved.at(-1)) continue;
-      const found = chart(picture(), 700).match(/NaN|Infinity|undefined/);
-      if (found) wrong.push(`${name} along ${x}, ${q.name}: ${found[0]}`);
+      const svg = chart(picture(bound, here()), 700), found = svg.match(/NaN|Infinity|undefined/);
+      if (found || svg.split('class="tick"').length < 3) wrong.push(`${bound.name} along ${x}, ${q.name}: ${found}`);
     }
   }
   return wrong;
@@ -129,79 +144,49 @@ return [...bounds.keys()].flatMap((name) => {
 """
 
 
-def test_nothing_but_numbers_is_drawn_at_the_ends_of_every_slider(html):
-    assert answer(html, ENDS) == []
+def test_nothing_but_numbers_is_drawn_at_the_ends_of_every_slider_and_beyond(html):
+    assert answer(html, ENDS, alone=alone(html)) == []
 
-
-RANGES = (
-    ("fedals.one_round", "smoothness", "1e300", "1e308", ""),
-    ("fedals.one_round", "smoothness", "5e-324", "1e308", ""),
-    ("fedals.one_round", "smoothness", "1e300", "1.0000000000000002e300", ""),
-    ("fedcog.theorem", "rounds", "1e300", "1e308", ""),
-    ("decaying_k.per_second", "current_loss", "-1.7e308", "1.7e308", ""),
-    ("decaying_k.per_second", "current_loss", "-5e-324", "5e-324", "1e308"),
-)
-DRAWN = """
-return GIVEN.ranges.flatMap(([name, x, from, to, vacuous]) => ["linear", "log", "auto"].flatMap((y) =>
-  ["stacked", "lines"].filter((terms) => {
-    state = { ...fresh(name), x, from, to, vacuous, y, terms };
-    checkState();
-    const svg = chart(picture(), 700);
-    return svg.split('class="tick"').length < 3 || /NaN|Infinity|undefined/.test(svg);
-  }).map((terms) => [name, x, from, to, y, terms])));
-"""
-
-
-def test_any_finite_range_is_drawn(html):
-    assert answer(html, DRAWN, ranges=RANGES) == []
-
-
-# ---- links ----
 
 AROUND = """
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-const others = (name) => comparable(bounds.get(name)).slice(0, 2).map((b) => b.name);
-return [...bounds.keys()].flatMap((name) => [...others(name), ""].filter((overlay) => {
-    state = { ...fresh(name), overlay, terms: "stacked" };
-    for (const q of quantities()) if (!q.axis) state.values[q.name] = ladder(q).at(-3) ?? q.value;
-    const own = quantities().find((q) => q.axis && !q.simplex);
-    if (own && !quantities().some((q) => choices.list(q.name)?.length)) state.lists[own.name] = [own.value, own.value];
-    if (!axes().some((q) => q.name === state.x)) state.x = firstAxis();
-    const values = Object.entries(state.values).filter(([word, x]) => x !== owned(word).value);
-    return !same(attempt(() => restored(fragment())), { ...state, values: Object.fromEntries(values) });
-  }).map((overlay) => [name, overlay]));
+return atlas.federations.flatMap((_, place) => {
+  fed = freshFederation(place);
+  const own = opened().quantities.filter((q) => ungiven(q.name) && !q.simplex), list = own.find((q) => q.axis);
+  for (const q of own) setWord(q.name, ladder(q).at(-3) ?? q.value);
+  if (list && ungiven("clients") && list.axis === "clients") {
+    setWord("clients", 2);
+    setWord(list.name, [list.value, list.value]);
+  }
+  fed.x = axesOf(opened()).at(-1) ?? "";
+  return JSON.stringify(attempt(() => federationOf(federationLink()))) === JSON.stringify(fed) ? [] : [fed.theorem];
+});
 """
 
 
 def test_every_bound_goes_around_through_its_link(html):
-    assert answer(html, AROUND) == []
+    assert answer(html, AROUND, alone=alone(html)) == []
 
 
 DAMAGED = """
-state = fresh("fedals.one_round");
-state.values.smoothness = 4;
-const link = fragment().slice(1), sum = (said) => `${said}&c=${mark(said.toString())}`;
+fed = freshFederation(atlas.federations.findIndex((one) => one.of === "fedals.one_round"));
+fed.words.smoothness = 4;
+const link = federationLink().slice(1), sum = (said) => `${said}&c=${mark(said.toString())}`;
 const signed = (text) => sum(new URLSearchParams(text));
-const read = (text) => attempt(() => ({ ...restored(mended(`#${text}`)).values }));
+const read = (text) => attempt(() => ({ ...federationOf(mended(`#${text}`)).words }));
 return {
-  link, signed: GIVEN.said.map((said) => read(signed(`v=1&b=fedals.one_round&${said}`))),
+  link, signed: GIVEN.said.map((said) => read(signed(`v=2&b=fedals.one_round&${said}`))),
   changed: GIVEN.changed.map(([whole, now]) => link.includes(whole) ? read(link.replace(whole, now)) : "not in it"),
   nonsense: GIVEN.nonsense.map(read),
 };
 """
 IMPOSSIBLE = {
-    "l.client_weight=0.5,0.6": "client weight", "l.client_weight=0.5,0.5&l.local_gap=1,2,3": "client weight",
-    "l.smoothness=1,2": "smoothness", "q.smoothness=": "smoothness", "q.smoothness=-1": "-1", "q.__proto__=1": "proto",
-    "toString=1": "toString", "y=cubic": "cubic", "d=heaps": "heaps", "x=smoothnes": "smoothnes", "f=abc": "abc",
-    "f=20&t=8": "from", "f=8&t=8": "from", "f=9999": "9999", "x=smoothness&t=1e-300": "1e-300", "u=abc": "vacuous",
-    "p=0": "run", "p=-1": "-1", "m=2": "member", "m=0": "member", "o=fedals.none": "fedals.none",
-    "f=1e300&t=1e308": "10000", "q.clients=10001": "10000",
+    "w.client_weight=0.5,0.6": "client weight", "w.client_weight=0.5,0.5": "client weight",
+    "w.smoothness=1,2": "smoothness", "w.smoothness=": "smoothness", "w.smoothness=-1": "-1", "w.__proto__=1": "proto",
+    "toString=1": "toString", "x=smoothnes": "x", "p.rounds=3": "p.rounds", "w.nothing=1": "nothing",
+    "w.clients=10001": "10000", "target=divergence": "target", "f=elsewhere": "elsewhere",
 }  # fmt: skip
-CHANGED = (
-    ("q.smoothness=4", "q.smoothness=3"), ("q.smoothness", "q.roughness"), ("&c=", "&c=0"), ("v=1", "v=3"),
-    ("b=fedals.one_round", "b=fedals.none"),
-)  # fmt: skip
-NONSENSE = ("nonsense", "v=1&b=fedals.one_round&x=clients", "%E0%A4%A", "x", "v=3", "v=1", "v=1&b=nobody")
+CHANGED = (("w.smoothness=4", "w.smoothness=3"), ("w.smoothness", "w.roughness"), ("&c=", "&c=0"), ("v=2", "v=1"))
+NONSENSE = ("nonsense", "v=2&b=fedals.one_round&x=clients", "%E0%A4%A", "x", "v=3", "v=2&b=nobody")
 HARMED = (
     lambda link: f"{link}.", lambda link: f"{link}%3E)", lambda link: f"{link}&utm_source=mail",
     lambda link: link.replace("&", "&amp;") + ").", quote, lambda link: f"{link[:9]}%20{link[9:]}",
@@ -209,7 +194,7 @@ HARMED = (
 
 
 def test_links_that_were_damaged_are_refused_and_what_happens_on_their_way_is_undone(html):
-    asked = {"said": list(IMPOSSIBLE), "changed": CHANGED, "nonsense": NONSENSE}
+    asked = {"said": list(IMPOSSIBLE), "changed": CHANGED, "nonsense": NONSENSE, "alone": alone(html)}
     found = answer(html, DAMAGED, **asked)
     accepted = {said: why for (said, named), why in zip(IMPOSSIBLE.items(), found["signed"], strict=True)
                 if not isinstance(why, str) or named not in why}  # fmt: skip
@@ -217,7 +202,7 @@ def test_links_that_were_damaged_are_refused_and_what_happens_on_their_way_is_un
     for kind in ("changed", "nonsense"):
         assert all(isinstance(why, str) and why != "not in it" for why in found[kind]), found[kind]
     harmed = [harm(found["link"]) for harm in HARMED]
-    mended = answer(html, DAMAGED, **{**asked, "nonsense": [*harmed, "v=1&b=fedcog.theorem"]})["nonsense"]
+    mended = answer(html, DAMAGED, **{**asked, "nonsense": [*harmed, "v=2&b=fedcog.theorem"]})["nonsense"]
     assert mended == [*[{"smoothness": 4}] * len(HARMED), {}]
 
 
@@ -407,7 +392,7 @@ fed = freshFederation(atlas.federations.length - 1);
 for (const [word, x] of Object.entries(GIVEN.words)) setWord(word, x);
 const { given } = told();
 const rows = explorer.rows("optimality_gap", given, told().upTo);
-return [found, given, FEDERATION_COPIES.shell(), FEDERATION_COPIES.python(), rows];
+return [found, given, COMPARISONS.shell(), COMPARISONS.python(), rows];
 """
 
 
@@ -431,8 +416,6 @@ def test_numbers_move_together_and_the_copied_commands_say_the_rows_of_the_page(
     assert len(ours) > 5
     assert all(row["bound"] in printed(exec, python, {}) for row in rows if row["state"] in RANKED[:1])
 
-
-# ---- runs of one's own ----
 
 HEADER = "algorithm,cohort,local_steps,step_size,seed,round,quantity,value\n"
 

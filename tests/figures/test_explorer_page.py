@@ -61,16 +61,18 @@ def own(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_page_is_small_whole_and_closed_off_from_the_network(file):
     html = file.read_text(encoding="utf-8")
-    assert len(html.encode()) < 600_000
+    assert len(html.encode()) < 450_000
     assert [b["name"] for b in unpacked(html)["bounds"]] == list(BOUNDS)
-    names = re.findall(r"^(?:async )?(?:function\*?|const|let) (\w+)", code_of(html), re.MULTILINE)
+    web = Path(records.__file__).parent / "web"
+    parts = "\n".join(part.read_text(encoding="utf-8") for part in web.glob("*.js"))
+    names = re.findall(r"^(?:async )?(?:function\*?|const|let) (\w+)", parts, re.MULTILINE)
     assert len(names) == len(set(names)) > 100, "the later one would take the place of the other"
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1]
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
     for text in (code_of(html), re.search(r"<style>(.*)</style>", html, re.DOTALL)[1]):
         assert base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() in policy
-    assert not re.search(r"(?:src|href)=\"(?!data:,|#v=)", html)
+    assert not re.search(r"(?:src|href)=\"(?!data:,)", html)
     assert " style=" not in html, "attributes of this name are forbidden by the policy"
     assert "http" not in html.replace("http-equiv", "")
 
@@ -82,7 +84,7 @@ def test_a_record_agrees_with_its_code_and_starts_inside_the_theorem(name):
     decided = [c["words"] for c in record["conditions"] if c["kind"] in ("numeric", "domain")]
     assert decided[: len(bound.numeric_conditions)] == [c.words for c in bound.numeric_conditions]
     minimisers = sum(1 + len(o["derived"]["needs"]) for o in record["optima"] if o["derived"])
-    functions = code.count("(v,n,i)=>") + code.count("(v,n,i,s)=>")
+    functions = len(re.findall(r"v(?:,n)?(?:,i)?(?:,s)?\)?=>", code))
     assert functions == len(bound.terms) + len(decided) + minimisers
     assert record["terms"] == list(bound.terms)
     values = {q["name"]: q["value"] for q in record["quantities"] if not q.get("count")}
@@ -176,22 +178,23 @@ def test_mistakes_are_one_line_and_write_nothing(own, refused):
         assert "\n" not in str(raised.value)
 
 
-def test_points_of_a_store_stand_beside_their_bound(tmp_path):
+def test_runs_of_a_store_are_settings_of_their_bound(tmp_path):
     store = Store(tmp_path / "store")
     table = {"rounds": [1, 2], "measured": [0.5, 0.4], "error": [0.1, float("nan")], "bound": [3.0, 2.0]}
     store.keep(trained("smoke", "fedcog.theorem"), Outcome(table, {"constants": {"smoothness": 1.25}}), 0.1)
     whole_table = {**table, "exact": [0.6, 0.3]}
     store.keep(exact("smoke", "fedcog.theorem", 0), Outcome(whole_table, {"step_size": 0.05}), 0.1)
-    record = unpacked(page(entries(["fedcog.theorem", "fedals.one_round"]), store.folder))["bounds"]
-    data, quadratics = record[0]["points"]
+    settings = unpacked(page(entries(["fedcog.theorem", "fedals.one_round"]), store.folder))["atlas"]["federations"]
+    first, second, data, quadratics = settings
+    assert [one["of"] for one in settings] == ["fedcog.theorem", "fedals.one_round", "fedcog.theorem", "fedcog.theorem"]
     assert data["rows"] == [["measured", 1, 0.5, 0.1], ["measured", 2, 0.4, 0.0]]
-    assert data["values"] == {"smoothness": 1.25}
-    assert "step_size" in data["missing"]
+    assert data["given"] == {**first["given"], "smoothness": 1.25}
+    assert "step size" in data["words"]
     assert [row[0] for row in quadratics["rows"]] == ["exact", "exact", "measured", "measured"]
-    assert quadratics["values"]["step_size"] == 0.05
-    assert quadratics["values"]["smoothness"] > 0
-    assert quadratics["values"]["clients"] == 4, "their number, which no list of this bound tells"
-    assert record[1]["points"] == []
+    assert quadratics["given"]["step_size"] == 0.05
+    assert quadratics["given"]["smoothness"] > 0
+    assert quadratics["given"]["clients"] == 4, "their number, which no list of this bound tells"
+    assert "rows" not in second
 
 
 # ---- in the browser ----
@@ -223,7 +226,7 @@ def test_a_bound_is_opened_on_the_page_of_all_which_is_made_again_where_the_tool
     assert (status, opened[0].removeprefix("file://") in out, err) == (0, True, "")
     assert asked == {"v": opening.VERSION, "b": "decaying_k.per_rounds"}
     web = Path(opening.__file__).parent / "web"
-    assert f'const VERSION = "{opening.VERSION}"' in (web / "state.js").read_text()
+    assert f'const VERSION = "{opening.VERSION}"' in (web / "federation.js").read_text()
     assert first.read_text() == f"page of {len(BOUNDS)} bounds"
     monkeypatch.setattr("figures.explorer.page.page", lambda named, store=None: "another")
     assert [run("explore", "fedcog.theorem")[0], run("explore")[0]] == [0, 0]
@@ -303,7 +306,7 @@ def test_every_part_of_the_atlas_refers_to_what_is_there():
     for places in data["ways"].values():
         assert len(places) == len(data["situations"])
         assert max(places) < len(data["reached"])
-    factors = made.code.split("const SIDES")[0].split("const FACTORS")[1].count("(v,n,i)=>")
+    factors = len(re.findall(r"\bv(?:,n)?(?:,i)?\)?=>", made.code.split("const SIDES")[0].split("const FACTORS")[1]))
     found = [ways for by_target in data["reached"] for ways in by_target.values() if isinstance(ways, list)]
     assert {way[2] for ways in found for way in ways} == set(range(factors))
     assert all(len(answers) == len(data["situations"]) for answers in data["assumptions"])

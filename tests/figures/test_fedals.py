@@ -17,7 +17,6 @@ from paper_checks.reported import table
 
 HERE = ("cifar10", "mnist", "fashion_mnist")
 SUBSTITUTES = {**{name: name for name in HERE}, "cifar100": "omniglot"}
-FIGURE_2, FIGURE_3 = artefact("fedals.figure_2"), artefact("fedals.figure_3")
 
 
 @pytest.fixture(autouse=True)
@@ -83,13 +82,6 @@ def test_the_papers_runs(disk):
     assert "momentum" not in text
     assert grid.arguments("paper", "CIFAR-10", "SCAFFOLD", "non-iid")["momentum"] == 0
     assert len(artefact("fedals.table_3").cells("paper")) == (6 + 2) * 3 * 20
-
-
-def test_all_layers_in_the_extractor_is_fedavg_with_ten_times_the_steps():
-    whole = grid.arguments("laptop", "CIFAR-10", "FedALS", "non-iid", 5)
-    assert (whole["algorithm"], whole["local_steps"], whole["rounds"]) == ("fedavg()", 50, 30)
-    assert "extractor" not in whole["problem"]
-    assert "extractor=2" in grid.arguments("laptop", "CIFAR-10", "FedALS", "non-iid", 2)["problem"]
 
 
 def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch):
@@ -185,23 +177,6 @@ def test_findings_outside_their_regime_are_not_judged(searched, monkeypatch):
     low = TABLE_1 | {("FedAvg", "non-iid"): (0.34, 0.36)}
     shown = artefact("fedals.table_1").data(filled(MemoryStore(), low), "overnight")
     assert guard(shown, "points between") == pytest.approx([46.51 - 35])
-
-
-# ---- figures ----
-
-
-def test_figure_3_needs_its_data_and_the_papers_scale(store, disk):
-    assert FIGURE_3.cells("laptop") == []
-    for scale in ("laptop", "overnight", "paper"):
-        assert FIGURE_3.data(Runs(store), scale).unavailable == "MultiNLI (data not available)"
-        assert FIGURE_3.data(Runs(store), scale).caption == "MultiNLI: data not available."
-    disk["multinli"] = "multinli"
-    assert FIGURE_3.data(Runs(store), "laptop").unavailable == "MultiNLI (not run at this scale)"
-    assert len(FIGURE_3.cells("paper")) == 5 * 20
-    assert verdicts(FIGURE_3.data(filled(store, TABLE_1, "MultiNLI", "smoke"), "smoke")) == [REGIME] * 3
-
-
-SIZES = (64 * 200 + 200, 200 * 200 + 200, 200 * 10 + 10)
 
 
 LAYERS = ("features.1.weight", "features.2.weight", "head.weight")

@@ -1,16 +1,14 @@
 """FedCOG's figures and tables: settings against the print, and findings that are judged in their regime alone."""
 
-from dataclasses import replace
-
 import pytest
-from figure_toys import columns, outcome, verdicts, YES
+from figure_toys import outcome, YES
 
 from empirics.experiments import Outcome
 from figures import substitutes
 from figures.catalogue import artefact
 from figures.fedcog import (
-    figure_3,
     figure_5,
+    figure_6,
     grid,
     guards,
 )
@@ -18,38 +16,6 @@ from figures.fedcog import (
 from figures.fedcog import table_1  # isort: skip
 from figures.fedcog.settings import FEDCOG
 from figures.runs import Runs
-
-FIRST = grid.PLANS["smoke"].counts["first"]
-HALF = 0.5
-
-
-def put(store, cell, percent, clients=None, status="done"):
-    """A run at ``percent`` after its last round, at half of that a round after the change.
-
-    ``clients``: by quantity the values of two clients at both rounds.
-    """
-    end = cell.arguments["rounds"]
-    levels = {0: 0.1, end: percent / 100, FIRST + 1: HALF * percent / 100}
-    told = outcome({"test_accuracy": sorted(levels.items())}).columns
-    rows = list(zip(*told.values(), strict=True))
-    rows += [
-        (quantity, "", k, None, at, value)
-        for at in {FIRST + 1, end}
-        for quantity, values in (clients or {}).items()
-        for k, value in enumerate(values)
-    ]
-    store.keep(cell, Outcome(columns(told, rows), {}, status), 0.01)
-
-
-# ---- figures ----
-
-
-def test_a_weight_that_moves_nothing_has_no_best_value(store):
-    for each in figure_3.points("smoke").values():
-        for seed, cell in enumerate(each):
-            put(store, cell, 60 + 0.02 * seed)
-    shown = artefact("fedcog.figure_3").data(Runs(store), "smoke")
-    assert [str(v) for v in verdicts(shown)[-2:]] == ["not judged: regime"] * 2
 
 
 def test_figure_5_draws_the_stored_pixels(store):
@@ -63,7 +29,13 @@ def test_figure_5_draws_the_stored_pixels(store):
     assert figure_5.image(coloured).tolist() == [[[0, 255, 16]]]
 
 
-# ---- the grid ----
+def test_figure_6_looks_a_seventh_of_the_rounds_before_the_end(store):
+    cells = grid.runs("smoke", FEDCOG)
+    rounds = cells[0].arguments["rounds"]
+    for cell in cells:
+        store.keep(cell, outcome({"test_accuracy": [at / 1000 for at in range(rounds + 1)]}), 0.01)
+    wanted = [(rounds - max(1, rounds // 7)) / 10] * len(cells)
+    assert figure_6.earlier(Runs(store), "smoke", cells) == pytest.approx(wanted)
 
 
 @pytest.fixture
@@ -127,24 +99,3 @@ def test_findings_outside_their_regime_are_not_judged(store, everything_here):
         found, missed = judged(store)
         assert [i for i, v in enumerate(found) if v != "not judged: regime"] == judged_still, words
         assert any(words in one for one in missed), words
-
-
-def test_short_or_unlike_runs_judge_nothing(store, everything_here, monkeypatch):
-    overnight = grid.PLANS["overnight"]
-    for change, words, not_judged in (
-        ({"rounds": {"": 20}, "counts": grid._counts(15, 256, 100, batch=64)}, "paper's local work", [0, 1, 2]),
-        ({"own": {"scaffold": {"momentum": 0.0, "step_size": 0.1}}}, "momentum, step_size", [0, 1]),
-        ({"own": {FEDCOG: {"distillation": 1.0}}}, "weight 1 for the paper's 0.01", [0, 2]),
-    ):
-        monkeypatch.setitem(grid.PLANS, "overnight", replace(overnight, **change))
-        plant(store, rise=9.0)
-        found, missed = judged(store)
-        assert [i for i, v in enumerate(found) if v == "not judged: regime"] == not_judged, words
-        assert {words in missed[i] for i in not_judged} == {True}, words
-
-
-def told(store, name, scale, *words):
-    """The guards of a finding without any run."""
-    shown = artefact(name).data(Runs(store), scale)
-    (found,) = (j for j in shown.conclusions if all(w in j.words for w in words))
-    return {r.words: r.missed for r in found.regimes}

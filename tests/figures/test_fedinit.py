@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from figure_toys import keep, MemoryStore
+from figure_toys import keep
 
 from empirics.experiments.jobs import BLOCKS
 from empirics.experiments.jobs.wall import seconds
-from figures.catalogue import artefact, FILES
+from figures.catalogue import artefact
 from figures.fedinit import costs, grid, reading, settings
 
 from figures.fedinit import table_8, times  # isort: skip
@@ -17,7 +17,6 @@ from figures.run_description import Setting
 from figures.runs import Runs
 from paper_checks.reported import table
 
-FIGURES = {name: artefact(f"fedinit.{name}") for name in FILES["fedinit"] if name.startswith("figure")}
 pytestmark = pytest.mark.usefixtures("in_regime")
 
 
@@ -29,27 +28,12 @@ def put(store, made, accuracies, **more):
     keep(store, made, curves)
 
 
-# ---- curves ----
-
-
-def test_what_is_not_run_is_said():
-    shown = FIGURES["figure_4"].data(Runs(MemoryStore()), "smoke")
-    assert shown.unavailable == "CIFAR-100: not run at this scale"
-    assert not shown.conclusions
-
-
-# ---- rounds to a target ----
-
-
 def test_the_first_round_at_which_the_running_mean_is_there():
     at, accuracy = np.array([0, 5, 10, 15, 20]), np.array([90.0, 10.0, 40.0, 30.0, 60.0])
     assert times.first(at, accuracy, 40.0, 1) == 10
     assert times.first(at, accuracy, 40.0, 2) == 20
     assert times.first(at, accuracy, 61.0, 1) == math.inf
     assert times.first(at, accuracy, 60.0 + 1e-12, 1) == 20
-
-
-# ---- guards ----
 
 
 @pytest.fixture
@@ -85,9 +69,6 @@ def test_a_finding_on_the_relaxed_start_needs_drift_length_room_and_like_methods
 def here(monkeypatch):
     """CIFAR-10 on disk, Omniglot in place of CIFAR-100."""
     monkeypatch.setattr(grid, "found", lambda name: {"cifar10": "cifar10", "cifar100": "omniglot"}[name])
-
-
-# ---- the grid ----
 
 
 def test_the_papers_scale_is_the_papers_setting(here):

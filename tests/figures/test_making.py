@@ -1,8 +1,6 @@
 """From stored runs to files: what is read, what is written, byte by byte the same, and what the report says."""
 
 import csv
-import errno
-import lzma
 import math
 
 import numpy as np
@@ -10,9 +8,6 @@ import pytest
 from figure_toys import keep
 from matplotlib.image import imread
 
-from bounds.errors import BoundsError
-from bounds.showing.files import whole
-from empirics.errors import EmpiricsError
 from empirics.experiments import Cell, Store
 from empirics.experiments.packing import SUFFIX, unpacked
 from figures import making, report
@@ -113,14 +108,6 @@ def test_missing_failed_and_diverged_runs_are_told_apart(store):
     assert runs.last(burst, "test_accuracy", diverged=0.0) == 0.0
 
 
-def test_mean_curves_average_what_is_there():
-    x, y, error = mean_curve([(np.array([0, 2]), np.array([1.5, 4.0])), (np.array([0]), np.array([2.5]))])
-    np.testing.assert_allclose(x, [0, 2])
-    np.testing.assert_allclose(y, [2.0, 4.0])
-    assert error[0] == pytest.approx(0.5)
-    assert math.isnan(error[1])
-
-
 # ---- writing ----
 
 
@@ -177,43 +164,6 @@ def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     assert "| a \\| b c |" in row
 
 
-# ---- what can go wrong with files ----
-
-
-def test_half_a_file_never_takes_the_place_of_a_whole_one(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("whole")
-
-    def stopped(error):
-        with whole(path) as beside:
-            beside.write_text("ha")
-            raise error
-
-    with pytest.raises(BoundsError, match=r"a\.csv: No space left on device; what was there is there still"):
-        stopped(OSError(errno.ENOSPC, "No space left on device"))
-    with pytest.raises(KeyboardInterrupt):
-        stopped(KeyboardInterrupt())
-    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"a.csv": "whole"}
-
-
-def test_a_file_that_cannot_be_written_is_named(store, tmp_path):
-    for name in (f"{TABLE.name}.csv", f"{TABLE.name}.md", f"{CURVES.name}.svg", "REPORT.md"):
-        folder = tmp_path / name
-        (folder / name / "taken").mkdir(parents=True)
-        with pytest.raises(BoundsError, match=rf"{name}: "):
-            list(making.make([TABLE, CURVES], "laptop", store, folder))
-        assert not [p for p in folder.iterdir() if p.name.startswith(".")]
-
-
-def test_a_card_that_is_none_is_left_out_of_the_report_and_named(store, tmp_path):
-    for content in ("{bad", "{}", "[]", "[" * 100_000, '{"name": "fedinit.table_1"}'):
-        (tmp_path / "fedinit.table_1.json").write_text(content)
-        (tmp_path / "package.json").write_text("{not ours")
-        with pytest.warns(UserWarning, match=r"fedinit.table_1.json"):
-            list(making.make([TABLE], "laptop", store, tmp_path))
-        assert "1 artefacts from 9 runs" in (tmp_path / "REPORT.md").read_text()
-
-
 # ---- packed runs ----
 
 
@@ -243,9 +193,3 @@ def test_the_finished_runs_of_an_unfinished_figure_are_packed(store, tmp_path):
     list(making.make([TABLE], "smoke", store, tmp_path))
     pack = tmp_path / making.RUNS / f"{TABLE.name}.jsonl.xz"
     assert {kept.card["key"] for kept in unpacked(pack.read_bytes(), pack.name)} == {cell.key for cell in there}
-
-
-def test_a_damaged_pack_is_named():
-    for content in (b"", b"nothing", lzma.compress(b"{}\n"), lzma.compress(b'{"key": 3')):
-        with pytest.raises(EmpiricsError, match=r"a\.jsonl\.xz"):
-            unpacked(content, "a.jsonl.xz")

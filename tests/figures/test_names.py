@@ -1,58 +1,15 @@
 """Names say what was used: panels, columns, rows and lines of the report against the cells behind the numbers."""
 
 import re
-from itertools import product
 
-import numpy as np
-import pytest
-
-from empirics.experiments import Cell
 from figures import report, substitutes, writing
 from figures.catalogue import artefact, NAMES
 from figures.making import COMMITTED
-from figures.run_description import beside, data_of, flat, of, partition_words, problem_words
-from figures.runs import Runs
+from figures.run_description import beside, partition_words, problem_words
 
-HERE = ("cifar10", "mnist", "fashion_mnist", "omniglot", "sent140_users", "shakespeare")
 SETS = (*sorted(substitutes.TITLES.values(), key=len, reverse=True), "CIFAR100")
 NETWORKS = ("ResNet-18-GN", "ResNet-20", "VGG-11", "OPT-125M")
 NAMED = ("panel", "row", "column", "task", "curve")
-
-
-class Answering(Runs):
-    """Runs that have an answer for every cell, the same for all."""
-
-    def kept(self, cell):
-        return None
-
-    def has(self, cell):
-        return not cell.job.startswith("validate")
-
-    def diverged(self, cell):
-        return False
-
-    def fact(self, cell, name):
-        return {"shape": [1, 2, 2], "constants": {}}.get(name, 5)
-
-    def curve(self, cell, quantity, layer=""):
-        return np.arange(120.0), np.linspace(0.2, 0.5, 120)
-
-    def last(self, cell, quantity, window=1, diverged=0.0):
-        return 0.5
-
-    def columns(self, cell):
-        if cell.job == "continued":
-            at = [r for r in (cell.arguments["after"] + 1, cell.arguments["rounds"]) for _ in range(3)]
-            names = ["client_distance_sq", "local_accuracy_common", "local_accuracy_own"] * 2
-            return {"quantity": names, "round": at, "client": [0] * 6, "value": [0.5] * 6}
-        if cell.job == "class_counts":
-            return {"client": [0, 1], "label": [3, 3], "samples": [7, 2]}
-        if cell.job == "generated_images":
-            return {"steps": [0], "label": [0], "pixels": [[0.1, 0.2, 0.3, 0.4]]}
-        if cell.job in ("validate_trained", "validate_exact"):
-            found = {"rounds": [3], "bound": [2.5], "measured": [1.5], "error": [0.1], "outside": [False]}
-            return found | ({"exact": [1.4]} if cell.job == "validate_exact" else {"verdict": ["holds here"]})
-        return {}
 
 
 def untrue(text, ours, names):
@@ -84,31 +41,6 @@ def test_a_name_that_was_not_used_is_noticed():
     assert not told({**row, "panel": "CIFAR-10, 5 of 50 for 10 of 100 clients"})
 
 
-@pytest.mark.slow
-def test_names_say_what_the_cells_ran(store, monkeypatch):
-    """By runs that have an answer for every cell, of every figure and table; laptop's are held against what is kept."""
-    monkeypatch.setattr(substitutes, "present", lambda data: data in HERE)
-    answering, wrong = Answering(store), {}
-    for name, scale in product(NAMES, ("smoke", "overnight", "paper")):
-        made = artefact(name)
-        cells = made.cells(scale)
-        if not cells and scale == "paper":  # computed, and alike at every scale; or nothing is run there
-            continue
-        ran = {data_of(cell.arguments.get("problem", "")) for cell in cells}
-        shown = made.data(answering, scale)
-        rows = flat(shown.rows)
-        found = [what for row in rows for what in told(row)]
-        if cells:
-            found += sorted({row["data"] for row in rows} - {*ran, "", "quadratics", "normal samples"})
-            unnamed = made.paper != "ours" and name != "fedinit.table_9" and not any(r["network"] for r in rows)
-            found += ["no network is named"] if unnamed else []
-        if ran - {""}:
-            said = [a.column for a in shown.agreement] + [w for j in shown.conclusions for w in (j.words, j.why)]
-            found += [what for words in said for what in untrue(words, ran, SETS)]
-        wrong |= {(name, scale): found} if found else {}
-    assert wrong == {}
-
-
 def test_committed_names_are_as_true():
     wrong = {}
     for name in NAMES:
@@ -130,15 +62,6 @@ def test_a_committed_picture_is_drawn_from_the_csv_beside_it(tmp_path):
         numbers, card = writing.rows(COMMITTED / f"{name}.csv"), {"source": "", "title": "t", "caption": "c", "ran": []}
         writing.picture(artefact(name), numbers, card, tmp_path)
         assert (tmp_path / f"{name}.svg").read_bytes() == (COMMITTED / f"{name}.svg").read_bytes(), name
-
-
-# ---- reading cells ----
-
-
-def test_the_rounds_of_a_run_for_a_simulated_time_are_those_of_all_local_steps():
-    sending = {"model_size": 6.0, "download_rate": 20.0, "upload_rate": 5.0, "minibatch_time": 0.25}
-    cell = Cell("timed", {"problem": "softmax(mnist)", "local_steps": 8, "seconds": 13 * (0.3 + 1.2 + 2.0), **sending})
-    assert of([cell]).ours.rounds == "time of 13"
 
 
 def test_code_is_put_in_words():

@@ -39,14 +39,6 @@ def test_a_theorem_held_against_exact_values(store):
     assert not bound_vs_runs.remark(above)
 
 
-def test_what_was_only_measured_counts_by_its_test():
-    def rows(said):
-        return bound_vs_runs.curve({"panel": "p"}, "bound", [1], [2.0], verdict=[said])
-
-    found = [bound_vs_runs.held("holds", rows(said)).verdict for said in ("holds here", "violated", "undecided")]
-    assert found == [YES, NOT, OPEN]
-
-
 def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(store):
     counts = [3, 7]
     kept = columns(("clients", "value", "error"), [(count, 0.9 / count, 0.01) for count in counts])
@@ -59,8 +51,6 @@ def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(s
         local, other = 2.0 / 20, 2.0 / 20 * (count - 1) / (2 * count)
         assert row["ratio"] * gap == pytest.approx(local / count**2 + 2 * math.sqrt(local * other) / count)
 
-
-# ---- local steps ----
 
 FACTS = {
     "smoothness": 2.0, "strong_convexity": 1.0, "current_loss": 9.0, "optimal_loss": 2.0, "grad_cap_sq": 27.0,
@@ -91,9 +81,6 @@ def test_local_steps_by_hand():
         assert verdicts(shown)[0] is verdict
 
 
-# ---- relaxation ----
-
-
 def test_limits_on_the_relaxation_come_from_the_conditions():
     assert relaxation.alone_limit("fedinit.theorem_1") == pytest.approx(math.sqrt(2) / 12, abs=1e-5)
     assert relaxation.alone_limit("fedinit.theorem_5") == pytest.approx(math.sqrt(6) / 24, abs=1e-5)
@@ -108,9 +95,6 @@ def test_all_conditions_together_allow_less():
     found = relaxation.joint_limit("fedinit.theorem_1", numbers)
     assert found == pytest.approx(math.sqrt(square), abs=2e-5)
     assert math.isnan(relaxation.joint_limit("fedinit.theorem_1", {**numbers, "step_size": 0.1}))
-
-
-# ---- vacuity ----
 
 
 def test_the_map_of_one_round_by_hand(store):
@@ -157,17 +141,6 @@ def test_one_round_of_means_and_of_ridge():
         [v for q, k, v in rows if (q, k) == (name, 3)] for name in ("generalization_gap", "measured for the bound")
     )
     assert told == pytest.approx([np.mean(gaps)])
-
-
-def test_training_is_compared_after_every_number_of_rounds():
-    told = {"clients": 4, "partition": "dirichlet(1)", "local_steps": 2}
-    found = comparisons.trained("fedcog.theorem", "softmax(digits, regularisation=0.5)", 2, [1, 3], **told)
-    assert found.columns["rounds"] == ["1", "3"]
-    first, last = found.columns["measured"]
-    assert last < first
-    # The optimisation term falls like 1/T, the others stay.
-    assert found.columns["bound"][1] < found.columns["bound"][0] / 2
-    assert found.facts["constants"]["smoothness"] > 0.5
 
 
 def test_relaxed_cells_tell_where_a_theorem_is_silent():

@@ -23,12 +23,12 @@ from bounds.catalog import get
 from bounds.core import Statistic
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import renamed
+from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
 from paper_checks.worst_case import interior_point as central, proof_archive as proofs, verify
 from paper_checks.worst_case.conditioning import normalised
 from paper_checks.worst_case.grid_point import GridPoint, question
 from paper_checks.worst_case.interior_point import followed
-from paper_checks.worst_case.methods import fraction, rational_run
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.question import Question
 from paper_checks.worst_case.solve import worst_case
@@ -100,7 +100,7 @@ def test_multipliers_prove_long_before_the_end_of_the_path():
     for name, gap in product(("fedprox, gradient", "fedinit, least gap"), (0.3, 2e-4)):
         worst, _ = proved(*CASES[name])
         question = worst.question
-        exact = ExactProgram(question, rational_run(question.method, question.recorded))
+        exact = ExactProgram(question)
         path = followed(exact.floats, gap)
         found = exact.proved(worst.value, path.solved)
         verify.check(found.content)
@@ -120,7 +120,7 @@ def test_multipliers_that_must_grow_a_thousandfold_are_reached_carefully():
         path.follow(3e-8)
     found = path.follow(3e-8, carefully=True).solved
     assert found.dual_value == pytest.approx(worst.value, rel=1e-7)
-    exact = ExactProgram(worst.question, rational_run(worst.question.method, worst.question.recorded))
+    exact = ExactProgram(worst.question)
     verify.check(exact.proved(worst.value, followed(exact.floats, 3e-8).solved).content)
 
 
@@ -507,9 +507,9 @@ def test_a_federation_that_is_changed_is_refused():
 def test_a_typed_number_is_the_short_fraction_and_what_is_no_sum_of_squares_has_no_factor():
     typed = {0.1: (1, 10), 1 / 3: (1, 3), 1.25e-4: (1, 8000), 7.0: (7, 1)}
     assert [fraction(x) for x in typed] == [Fraction(*meant) for meant in typed.values()]
-    matrix = np.array([[Fraction(2), Fraction(3)], [Fraction(3), Fraction(4)]], dtype=object)
+    matrix = {("a", "a"): Fraction(2), ("a", "b"): Fraction(3), ("b", "a"): Fraction(3), ("b", "b"): Fraction(4)}
     with pytest.raises(WorstCaseError):
-        factored(matrix)
+        factored(matrix, "ab")
 
 
 def test_a_method_without_a_listing_and_one_that_is_not_its_listing_are_refused():
@@ -556,8 +556,7 @@ def test_every_row_says_what_is_proved_of_it(name):
             continue
         if number % 3 == len(name) % 3:  # what takes long of a third of them
             asked = question(get(name), GridPoint.of_row(row))
-            run = rational_run(asked.method, asked.recorded)
-            assert same(content["claim"], claimed(asked, run)), row
+            assert same(content["claim"], claimed(asked)), row
         bound = Fraction(content["bound"])
         assert bound <= Fraction(row["proved"]) <= bound * (1 + Fraction(1, 10**8)) or bound == 0
         assert row["worst_case"] == pytest.approx(row["proved"], rel=2e-3, abs=1e-9)

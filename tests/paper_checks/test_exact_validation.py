@@ -17,7 +17,7 @@ from empirics.training.setting import Setting
 from paper_checks.runs.can import can
 from paper_checks.runs.demands import demands
 from paper_checks.runs.words import EXACT
-from paper_checks.validation import Options, run, validate, VALIDATIONS, Verdict
+from paper_checks.validation import Options, validate, VALIDATIONS, Verdict
 from paper_checks.validation.exact import about, breaks, compare, inside
 from paper_checks.validation.jobs import best_steps
 
@@ -25,13 +25,13 @@ SMALL = ["--instances", "1", "--rounds", "2", "--clients", "3", "--local-steps",
 MEASURABLE = [name for name, evidence in VALIDATIONS.items() if evidence == EXACT]
 
 
-def test_it_finds_a_step_size_inside_the_conditions_and_compares(tmp_path, capsys):
+def test_it_finds_a_step_size_inside_the_conditions_and_compares(tmp_path, run):
     assert {name.split(".")[0] for name in MEASURABLE} == {"fedinit", "decaying_k", "fedcog", "classics"}
     for name in MEASURABLE:
         fixed = [f"--{option.replace('_', '-')}" for option in demands(BOUNDS[name]).plan]
         words = [word for pair in zip(SMALL[::2], SMALL[1::2], strict=True) if pair[0] not in fixed for word in pair]
-        assert run(name, [*words, "-o", str(tmp_path)]) == 0
-        out = capsys.readouterr().out
+        status, out, _ = run("validate", name, *words, "-o", tmp_path)
+        assert status == 0
         assert ("holds here" in out, "NOT met" in out) == (True, False), name
         at = BOUNDS[name].statistic
         moment = "iteration" if (at.kind, at.over) == ("every", "iterations") else "round"
@@ -119,12 +119,11 @@ def _stop(*_):
     raise Stop("begun")
 
 
-def test_bad_numbers_are_refused_and_a_step_size_outside_the_conditions_is_marked(tmp_path, capsys):
+def test_bad_numbers_are_refused_and_a_step_size_outside_the_conditions_is_marked(tmp_path, run, refused):
     for bad in (["--rounds", "0"], ["--clients", "-2"], ["--cohort", "0"]):
-        with pytest.raises(EmpiricsError, match=f"{bad[0][2:]}.* >= 1"):
-            run("fedinit.lemma_2", bad)
-    assert run("fedinit.lemma_2", [*SMALL, "--step-size", "3", "-o", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
+        assert all(word in refused("validate", "fedinit.lemma_2", *bad) for word in (bad[0][2:], ">= 1"))
+    status, out, _ = run("validate", "fedinit.lemma_2", *SMALL, "--step-size", "3", "-o", tmp_path)
+    assert status == 0
     assert ("OUTSIDE" in out, "2 x undecided" in out) == (True, True)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-import sympy as sp
 from loops import cases
 from tools.planted import cut, false_statements, TIGHT, true_statements
 
@@ -21,12 +20,11 @@ from bounds.errors import BoundsError
 from bounds.quantities import Quantity
 from bounds.showing.tables import to_json
 from bounds.vocabulary import smoothness as L
-from paper_checks.falsifier import CannotServeError, defined, falsify, replay, scan
+from paper_checks.falsifier import CannotServeError, defined, falsify, replay
 from paper_checks.falsifier.box import Box, Parameter
 from paper_checks.falsifier.command import as_json, lines
 from paper_checks.falsifier.core import Evaluation, score
 from paper_checks.falsifier.curves.shapes import SHAPES
-from paper_checks.falsifier.exact import _everywhere
 from paper_checks.falsifier.falsify import serving
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs.family import _counts
@@ -161,23 +159,7 @@ def test_a_definition_takes_the_place_of_the_assumption_it_makes_concrete():
         defined(get("decaying_k.lemma_1"), get("fedals.gaussian_mean_gap"))
 
 
-def test_a_scan_counts_what_it_looked_at():
-    good = scan(TIGHT["jensen"], 60, family="quadratics")
-    assert 40 < good.count <= good.drawn == 60
-    assert good.violations == 0
-    assert 0 < good.worst_ratio <= 1 + 1e-9
-    bad = scan(get("fedcog.smoothness_step_printed"), 60, family="quadratics")
-    assert bad.violations > 30
-    assert bad.worst_parameters["clients"] >= 1
-
-
 # ---- its parts ----
-
-
-def test_a_condition_on_clients_is_met_where_all_of_them_meet_it():
-    own, held = vocabulary.client_gradient_variance, [sp.Integer(2), sp.Rational(7, 2)]
-    assert not _everywhere(sp.Le(own, 3), {own: held})
-    assert _everywhere(sp.Le(own, 4), {own: held})
 
 
 def test_clients_are_shared_out_among_kinds_evenly_or_but_for_a_lone_one():

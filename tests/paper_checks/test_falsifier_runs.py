@@ -13,8 +13,6 @@ from tools.planted import LOOSE, TIGHT
 
 import paper_checks
 from bounds.catalog import get
-from empirics.algorithms import algorithm
-from empirics.exact import exact_run
 from empirics.problems.quadratics import Quadratics
 from paper_checks.falsifier import load_witness
 from paper_checks.falsifier.curves.family import _impossible
@@ -48,16 +46,6 @@ def test_a_rational_table_stays_rational():
     assert not [name for table in tables.simpler(plain) for name, x in table.items() if isinstance(x, float)]
 
 
-def test_clients_drawn_with_replacement_by_weight():
-    table = {**TABLE, "with_replacement": 1, "weight_1": 2.3, "relaxation": 0.0}
-    slow = exact_run(tables.problem(table), algorithm("fedavg()"), tables.setting(table))
-    drawn = (run_of({**table, "with_replacement": way}, "fedinit.lemma_4") for way in (1, 0))
-    fast, without = (replace(run, wanted=None) for run in drawn)
-    np.testing.assert_allclose(fast.server["grad_norm_sq"], slow.server["grad_norm_sq"], rtol=1e-9)
-    np.testing.assert_allclose(fast.rounds["global_step"], slow.rounds["global_step"], rtol=1e-9)
-    assert abs(without.server["grad_norm_sq"][-1] / fast.server["grad_norm_sq"][-1] - 1) > 1e-3
-
-
 LONE = {
     **TABLE, "clients": 1, "dim": 1, "cohort": 1, "local_steps": 1, "rounds": 1, "noise_0": 0, "relaxation": 0.0,
 }  # fmt: skip
@@ -83,16 +71,6 @@ def test_curves_and_distributions_that_cannot_be():
         assert word in witness.instance
         failed = FAMILIES["atoms"].evaluate(get(witness.bound), {**witness.instance, word: value}).failed
         assert (not failed) == fine, (word, failed)
-
-
-def test_steps_and_alignment_of_the_server():
-    """By hand: one client, one dimension, one noiseless step."""
-    run = replace(run_of(LONE, "fedinit.lemma_4"), wanted=None)
-    gradient = 0.9 * (1.3 - 0.3)
-    assert run.rounds["global_step"][0] == pytest.approx((0.13 * gradient) ** 2)
-    assert run.rounds["step_alignment"][0] == pytest.approx(-0.13 * gradient**2)
-    assert run.rounds["mean_update_sq"][0] == pytest.approx(gradient**2)
-    assert run.rounds["loss_change"][0] == pytest.approx(0.45 * ((1.0 * (1 - 0.117)) ** 2 - 1))
 
 
 SERVED = {

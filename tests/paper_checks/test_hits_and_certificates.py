@@ -11,9 +11,8 @@ import paper_checks
 from bounds.catalog import BOUNDS
 from bounds.core import Statistic
 from empirics.training.setting import Setting
-from paper_checks.audit.running import judge, Word
+from paper_checks.audit.running import CLAIMS, judge, Word
 from paper_checks.claims.claim import Book, Grade
-from paper_checks.claims.decaying_k import worst_cases
 from paper_checks.falsifier import falsify
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs import instance as tables
@@ -90,7 +89,7 @@ def test_a_bound_with_a_hit_and_certificates_above_it_fails_elsewhere():
 
 def test_a_theorem_that_a_certificate_refutes_fails_in_the_audit():
     """Lemma 1 with 0.97 of all its terms: below the smallest constant that is true, which is proved."""
-    (claim,) = (c for c in worst_cases.CLAIMS if c.name == "decaying_k.lemma_1.worst_case")
+    claim = CLAIMS["decaying_k.lemma_1.worst_case"]
     lemma = BOUNDS["decaying_k.lemma_1"]
     planted = replace(lemma, terms={name: term * 97 / 100 for name, term in lemma.terms.items()})
     said = judge(claim, Book({lemma.name: planted}))

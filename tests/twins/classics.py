@@ -70,18 +70,6 @@ def _li(v, sampling=0.0):
     return ratio * inside / (gamma + v.iterations - 1)
 
 
-def li_theorem_1(v):
-    return _li(v)
-
-
-def li_theorem_2(v):
-    return _li(v, 4 / v.cohort)
-
-
-def li_theorem_3(v):
-    return _li(v, 4 / v.cohort * (v.clients - v.cohort) / (v.clients - 1))
-
-
 # ---- local gradient descent ----
 
 
@@ -123,10 +111,6 @@ def local_gd_corollary_1(v):
 # ---- local SGD on one loss ----
 
 
-def local_sgd_lemma_1(v):
-    return sum(v.step_size**2 * v.gradient_variance for _ in range(v.local_steps))
-
-
 def local_sgd_recursion(v):
     nearer = v.distance_sq * (1 - v.step_size * v.strong_convexity) - v.step_size * v.optimality_gap / 2
     return (
@@ -158,14 +142,6 @@ def _convex(v, size, power):
     return 2 * v.initial_distance_sq / (size * v.iterations) + 2 * noise / v.clients + drift
 
 
-def local_sgd_theorem_2_printed(v):
-    return _convex(v, v.step_size, 2)
-
-
-def local_sgd_theorem_2(v):
-    return _convex(v, v.step_size, 1)
-
-
 def local_sgd_corollary_2_printed(v):
     root = math.sqrt(v.clients * v.iterations)
     noise = v.gradient_variance / (2 * v.smoothness * root)
@@ -174,10 +150,6 @@ def local_sgd_corollary_2_printed(v):
         + noise
         + v.gradient_variance * v.clients * v.local_steps / v.iterations
     )
-
-
-def local_sgd_corollary_2(v):
-    return _convex(v, math.sqrt(v.clients / v.iterations) / (4 * v.smoothness), 1)
 
 
 # ---- one machine ----
@@ -235,10 +207,6 @@ def hardt_5_2(v):
     return (v.initial_distance_sq / v.step_size / v.iterations + v.step_size * v.lipschitz**2) / 2
 
 
-def hardt_5_3(v):
-    return v.lipschitz * math.sqrt(v.initial_distance_sq / v.samples)
-
-
 def hardt_5_4(v):
     """Optimisation and stability of the average at the stated step size."""
     step = math.sqrt(v.initial_distance_sq * v.samples / v.iterations / (v.samples + 2 * v.iterations)) / v.lipschitz
@@ -260,19 +228,11 @@ def fedprox_rho(v):
     return gained - v.smoothness * bent
 
 
-def fedprox_theorem_4(v):
-    return -fedprox_rho(v) * v.grad_norm_sq
-
-
 def _scaffold(v, weights):
     step = v.local_steps * v.step_size * v.server_step_size
     potential = v.initial_distance_sq + 9 * v.clients * step**2 / v.cohort * v.control_error
     noise = v.gradient_variance / v.local_steps * (1 / v.cohort + v.server_step_size**-2)
     return potential / (step * sum(weights)) + 12 * step * noise
-
-
-def scaffold_convex(v):
-    return _scaffold(v, [1.0] * v.rounds)
 
 
 def scaffold_strongly_convex(v):
@@ -301,3 +261,17 @@ def proxskip_3_6(v):
 def proxskip_5_5(v):
     rate = min(v.step_size * v.strong_convexity, v.communication_probability**2)
     return proxskip_3_6(v) + v.step_size**2 * v.gradient_variance / rate
+
+
+LINES = {
+    "li_theorem_1": lambda v: _li(v),
+    "li_theorem_2": lambda v: _li(v, 4 / v.cohort),
+    "li_theorem_3": lambda v: _li(v, 4 / v.cohort * (v.clients - v.cohort) / (v.clients - 1)),
+    "local_sgd_lemma_1": lambda v: sum(v.step_size**2 * v.gradient_variance for _ in range(v.local_steps)),
+    "local_sgd_theorem_2_printed": lambda v: _convex(v, v.step_size, 2),
+    "local_sgd_theorem_2": lambda v: _convex(v, v.step_size, 1),
+    "local_sgd_corollary_2": lambda v: _convex(v, math.sqrt(v.clients / v.iterations) / (4 * v.smoothness), 1),
+    "hardt_5_3": lambda v: v.lipschitz * math.sqrt(v.initial_distance_sq / v.samples),
+    "fedprox_theorem_4": lambda v: -fedprox_rho(v) * v.grad_norm_sq,
+    "scaffold_convex": lambda v: _scaffold(v, [1.0] * v.rounds),
+}

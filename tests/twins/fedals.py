@@ -21,16 +21,6 @@ def _rounds(v, extra: float) -> float:
     return total
 
 
-def rounds_v1(v):
-    """Theorem 4.3, eq. (9) of v1: L/mu inside A and B."""
-    return _rounds(v, extra=v.smoothness / v.strong_convexity)
-
-
-def rounds_v2(v):
-    """Theorem 4.3, eq. (9) of v2."""
-    return _rounds(v, extra=0.0)
-
-
 # ---- rates, distances, traffic ----
 
 
@@ -38,11 +28,6 @@ def optimization_rate(v):
     """v1 Remark 5.1, the hidden constants set to 1."""
     ratio = v.local_steps / v.iterations
     return ratio + ratio ** (2 / 3) + 1 / math.sqrt(v.iterations)
-
-
-def consensus_distance(v):
-    """Section 1: uniform mean of the squared distances."""
-    return sum(distance / v.clients for distance in v.client_distance_sq)
 
 
 def communicated_parameters(v):
@@ -54,11 +39,6 @@ def communicated_parameters(v):
         if step % (v.adaptation * v.local_steps) == 0:
             sent += v.extractor_size
     return sent
-
-
-def communicated_parameters_table_2(v):
-    """Table 2's convention: what goes up comes down again."""
-    return 2 * communicated_parameters(v)
 
 
 # ---- squared distances: every quantity of Theorem 4.1 from the moments of the samples' means ----
@@ -87,11 +67,15 @@ def gaussian_mean_non_iidness(v):
     return out
 
 
-def gaussian_mean_gap(v):
-    """Left side of Theorem 4.1: L sum_k p_k Cov(average model, zbar_k), where client k's mean enters with p_k."""
-    return sum(p * (p * gap) for p, gap in zip(v.client_weight, v.local_gap, strict=True))
-
-
 def gaussian_mean_bound(v):
     """Right side of Theorem 4.1, eq. (6), mu = L for squared distances."""
     return one_round(but(v, non_iidness=gaussian_mean_non_iidness(v), strong_convexity=v.smoothness))
+
+
+LINES = {
+    "rounds_v1": lambda v: _rounds(v, extra=v.smoothness / v.strong_convexity),
+    "rounds_v2": lambda v: _rounds(v, extra=0.0),
+    "consensus_distance": lambda v: sum(distance / v.clients for distance in v.client_distance_sq),
+    "communicated_parameters_table_2": lambda v: 2 * communicated_parameters(v),
+    "gaussian_mean_gap": lambda v: sum(p * (p * gap) for p, gap in zip(v.client_weight, v.local_gap, strict=True)),
+}

@@ -22,11 +22,6 @@ def _measured(v, k: int) -> tuple[float, float]:
     return variance, math.sqrt(variance) * math.sqrt(v.client_gradient_variance[k] / v.samples)
 
 
-def one_round_noise_sharp(v):
-    """Theorem 4.1 with covariances for slopes."""
-    return _whole(v, lambda k: _measured(v, k))
-
-
 def one_round_constants_sharp(v):
     """The same where every one of the samples moves the minimiser by its gradient over mu times their number."""
 
@@ -58,3 +53,8 @@ def rounds_noise_sharp(v):
 def participation_case1_noise_sharp(v):
     """Case I: every draw of participants, with their shares in the model and in the risk."""
     return sum(chance * share * _gap(v, share, *_measured(v, k)) for chance, k, share in _counted(v, v.cohort))
+
+
+LINES = {
+    "one_round_noise_sharp": lambda v: _whole(v, lambda k: _measured(v, k)),
+}

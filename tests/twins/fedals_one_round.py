@@ -13,7 +13,6 @@ def _mean(v, part: Callable[..., float], *names: str) -> float:
 
 
 def one_round(v):
-    """Theorem 4.1, eq. (6)."""
 
     def part(p: float, gap: float, delta: float) -> float:
         first = v.smoothness * p**2 / v.strong_convexity * gap
@@ -38,16 +37,6 @@ def _inexact(v, second_gap: int) -> float:
     return _mean(v, part, "local_gap", "local_suboptimality", "non_iidness")
 
 
-def one_round_inexact(v):
-    """Theorem C.1, eq. (38): two suboptimalities beside the local gap, in both terms."""
-    return _inexact(v, 2)
-
-
-def rounds_inexact_printed(v):
-    """Eq. (57) for one round, as printed: the last factor has one suboptimality, the first term two."""
-    return _inexact(v, 1)
-
-
 def _moved(v, way: Callable[[float, float], float]) -> float:
     """The two terms from the squared distance ``way(gap, eps)`` / mu to the minimiser, and the slope there."""
 
@@ -57,16 +46,6 @@ def _moved(v, way: Callable[[float, float], float]) -> float:
         return v.smoothness / 2 * p**2 * moved + p * math.sqrt(slope * moved)
 
     return _mean(v, part, "local_gap", "local_suboptimality", "non_iidness")
-
-
-def one_round_inexact_joined(v):
-    """Eq. (38) with the two distances added as roots: V is at most 2/mu (sqrt(gap + eps) + sqrt(eps))^2."""
-    return _moved(v, lambda gap, eps: 2 * (math.sqrt(gap + eps) + math.sqrt(eps)) ** 2)
-
-
-def rounds_inexact(v):
-    """Eq. (57) with one suboptimality everywhere: V is at most 4/mu (gap + eps)."""
-    return _moved(v, lambda gap, eps: 4 * (gap + eps))
 
 
 def one_round_sharp(v):
@@ -89,6 +68,10 @@ def one_round_inexact_sharp(v):
     return _mean(v, part, "local_gap", "local_suboptimality", "non_iidness")
 
 
-def lemma_b1(v):
-    """Lemma B.1, eq. (10): the swap gap is the bracket, the mean over samples already taken."""
-    return _mean(v, lambda p, swap: swap, "swap_gap")
+LINES = {
+    "one_round_inexact": lambda v: _inexact(v, 2),
+    "rounds_inexact_printed": lambda v: _inexact(v, 1),
+    "one_round_inexact_joined": lambda v: _moved(v, lambda gap, eps: 2 * (math.sqrt(gap + eps) + math.sqrt(eps)) ** 2),
+    "rounds_inexact": lambda v: _moved(v, lambda gap, eps: 4 * (gap + eps)),
+    "lemma_b1": lambda v: _mean(v, lambda p, swap: swap, "swap_gap"),
+}

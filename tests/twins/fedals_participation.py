@@ -43,36 +43,6 @@ def _mean(v, draws: Callable[..., Iterator[tuple[float, int, float]]], power: in
     return total
 
 
-def lemma_d1_mean(v):
-    """Lemma D.1, eq. (63), first identity; the size of the cohort does not matter, three draws are listed."""
-    return _mean(v, _each, 0, cohort=3)
-
-
-def lemma_d1_weight_printed(v):
-    """Lemma D.1, eq. (63), second identity."""
-    return _mean(v, _each, 1)
-
-
-def lemma_d1_weight_sq_printed(v):
-    """Lemma D.1, eq. (63), third identity."""
-    return _mean(v, _each, 2)
-
-
-def lemma_d1_weight(v):
-    """Lemma D.1, second identity, a client drawn twice weighing twice."""
-    return _mean(v, _counted, 1)
-
-
-def lemma_d1_weight_sq(v):
-    """Lemma D.1, third identity, a client drawn twice weighing twice."""
-    return _mean(v, _counted, 2)
-
-
-def lemma_d2_mean(v):
-    """Lemma D.2, eq. (67), first identity; the size of the cohort does not matter, pairs are listed."""
-    return _mean(v, _subsets, 0, cohort=2)
-
-
 def lemma_d2_weight(v):
     """Lemma D.2, eq. (67), second identity."""
     assert v.clients == len(v.client_weight)
@@ -95,16 +65,6 @@ def _case(v, share: Callable[[float], float]) -> float:
     return total
 
 
-def participation_case1(v):
-    """Remark 4.2, Case I, eq. (73)."""
-    return _case(v, lambda p: 1 / v.cohort)
-
-
-def participation_case2(v):
-    """Remark 4.2, Case II, eq. (74)."""
-    return _case(v, lambda p: p * v.clients / v.cohort)
-
-
 def participation_case1_counted(v):
     """Eq. (72), which is (6) with the participants' shares, averaged over every possible draw of Case I."""
     total = 0.0
@@ -115,11 +75,6 @@ def participation_case1_counted(v):
 
 
 # ---- what is true of the participation gap ----
-
-
-def participation_gap(v):
-    """Eq. (71), both cases."""
-    return 0.0
 
 
 def _triangle(v) -> list[complex]:
@@ -145,3 +100,16 @@ def participation_gap_quadratic(v):
         participants = sum(abs(model - places[k]) ** 2 for k in draw) / v.cohort
         gap += chance * v.smoothness / 2 * (everyone - participants)
     return gap
+
+
+LINES = {
+    "lemma_d1_mean": lambda v: _mean(v, _each, 0, cohort=3),
+    "lemma_d1_weight_printed": lambda v: _mean(v, _each, 1),
+    "lemma_d1_weight_sq_printed": lambda v: _mean(v, _each, 2),
+    "lemma_d1_weight": lambda v: _mean(v, _counted, 1),
+    "lemma_d1_weight_sq": lambda v: _mean(v, _counted, 2),
+    "lemma_d2_mean": lambda v: _mean(v, _subsets, 0, cohort=2),
+    "participation_case1": lambda v: _case(v, lambda p: 1 / v.cohort),
+    "participation_case2": lambda v: _case(v, lambda p: p * v.clients / v.cohort),
+    "participation_gap": lambda v: 0.0,
+}

@@ -8,16 +8,6 @@ from .values import but
 # ---- generation and labels ----
 
 
-def generation_loss(v):
-    """Eq. (1), means over the generated samples taken."""
-    return v.task_loss + v.disagreement_weight * v.disagreement_loss
-
-
-def disagreement_loss(v):
-    """Eq. (2): its bracket, halved, is the Jensen-Shannon divergence."""
-    return 1 - v.jensen_shannon
-
-
 def _disagreement(p: Sequence[float], q: Sequence[float]) -> float:
     """Eq. (2) for two output distributions, natural logarithm."""
     divergence = 0.0
@@ -27,21 +17,6 @@ def _disagreement(p: Sequence[float], q: Sequence[float]) -> float:
             if share > 0:
                 divergence += share * math.log(share / middle) / 2
     return 1 - divergence
-
-
-def disagreement_upper(v):
-    """Range of eq. (2): its largest value, where both networks agree."""
-    return _disagreement([0.3, 0.5, 0.2], [0.3, 0.5, 0.2])
-
-
-def disagreement_lower(v):
-    """Range of eq. (2): its smallest value, where the networks share no class."""
-    return _disagreement([0.3, 0.7, 0.0, 0.0], [0.0, 0.0, 0.6, 0.4])
-
-
-def uniform_labels(v):
-    """Section 4.1: n copies of every class label, counted one by one."""
-    return len([label for label in range(v.classes) for _ in range(v.samples_per_class)])
 
 
 def complementary_count(v):
@@ -60,22 +35,7 @@ def balanced_samples(v):
     return sum(v.class_count) + sum(complementary_count(v))
 
 
-def task_weight(v):
-    """A.2.2: N_real / (N_real + N_gen)."""
-    return sum(v.class_count) / balanced_samples(v)
-
-
-def distillation_weight(v):
-    """A.2.2: N_gen / (N_real + N_gen)."""
-    return sum(complementary_count(v)) / balanced_samples(v)
-
-
 # ---- local training and its cost ----
-
-
-def local_objective(v):
-    """Eq. (3), means over the samples taken."""
-    return v.local_task_loss + v.distillation_weight * v.distillation_loss
 
 
 def sample_passes(v):
@@ -124,11 +84,6 @@ def corollary_scaled(v):
     return theorem(but(v, step_size=v.step_scale / math.sqrt(v.local_steps * v.rounds)))
 
 
-def corollary(v):
-    """Theorem 5.6 at eta = 1 / sqrt(tau T)."""
-    return corollary_scaled(but(v, step_scale=1.0))
-
-
 def _corollary(v, noise_power: int) -> float:
     tau, big_t = v.local_steps, v.rounds
     squares = sum(p**2 for p in v.client_weight)
@@ -138,21 +93,6 @@ def _corollary(v, noise_power: int) -> float:
     return total + 6 * (tau - 1) * v.smoothness**2 * v.dissimilarity_offset / big_t
 
 
-def corollary_printed(v):
-    """Corollary 5.7, eq. (6)."""
-    return _corollary(v, noise_power=1)
-
-
-def corollary_appendix(v):
-    """Eq. (65): L squared in the noise term; its last term, 6 tau (tau - 1) / (tau T), is that of (6)."""
-    return _corollary(v, noise_power=2)
-
-
-def corollary_order(v):
-    """Eq. (7), the hidden constants set to 1."""
-    return 1 / math.sqrt(v.local_steps * v.rounds) + 1 / v.rounds + v.local_steps / v.rounds
-
-
 # ---- the steps of the proof ----
 
 
@@ -160,28 +100,7 @@ def _squares(v) -> float:
     return sum(p**2 for p in v.client_weight)
 
 
-def lemma_5_5(v):
-    """Lemma 5.5, eq. (9): the objective on the old data, eq. (11)."""
-    return v.next_task_loss + v.next_distillation
-
-
-def dissimilarity(v):
-    """Assumption 5.4."""
-    return v.dissimilarity_factor * v.grad_norm_sq + v.dissimilarity_offset
-
-
-def smoothness_step_printed(v):
-    """Eq. (19), minus as printed."""
-    return v.step_alignment - v.smoothness / 2 * v.global_step
-
-
-def smoothness_step(v):
-    """Descent lemma, the sign that eq. (20) goes on with."""
-    return v.step_alignment + v.smoothness / 2 * v.global_step
-
-
 def mean_update(v):
-    """Eq. (29)."""
     return 2 * v.gradient_variance / v.local_steps * _squares(v) + 2 * v.mean_path_gradient_sq
 
 
@@ -193,7 +112,6 @@ def descent(v):
 
 
 def _feedback(v) -> float:
-    """A of the paper."""
     return 2 * v.local_steps * (v.local_steps - 1) * v.step_size**2 * v.smoothness**2
 
 
@@ -215,7 +133,6 @@ def mean_gradient_drift(v):
 
 
 def descent_with_drift(v):
-    """Eq. (55)."""
     a = _feedback(v)
     scale = v.local_steps * v.step_size
     total = -scale / 2 * (1 - a * v.dissimilarity_factor / (1 - a)) * v.grad_norm_sq
@@ -238,3 +155,23 @@ def descent_one_round(v):
     total += 3 / 4 * v.local_steps * (v.local_steps - 1) * v.gradient_variance * v.smoothness**2 * v.step_size**3
     total += 3 / 4 * a * scale * v.dissimilarity_offset
     return total
+
+
+LINES = {
+    "generation_loss": lambda v: v.task_loss + v.disagreement_weight * v.disagreement_loss,
+    "disagreement_loss": lambda v: 1 - v.jensen_shannon,
+    "disagreement_upper": lambda v: _disagreement([0.3, 0.5, 0.2], [0.3, 0.5, 0.2]),
+    "disagreement_lower": lambda v: _disagreement([0.3, 0.7, 0.0, 0.0], [0.0, 0.0, 0.6, 0.4]),
+    "uniform_labels": lambda v: len([label for label in range(v.classes) for _ in range(v.samples_per_class)]),
+    "task_weight": lambda v: sum(v.class_count) / balanced_samples(v),
+    "distillation_weight": lambda v: sum(complementary_count(v)) / balanced_samples(v),
+    "local_objective": lambda v: v.local_task_loss + v.distillation_weight * v.distillation_loss,
+    "corollary": lambda v: corollary_scaled(but(v, step_scale=1.0)),
+    "corollary_printed": lambda v: _corollary(v, noise_power=1),
+    "corollary_appendix": lambda v: _corollary(v, noise_power=2),
+    "corollary_order": lambda v: 1 / math.sqrt(v.local_steps * v.rounds) + 1 / v.rounds + v.local_steps / v.rounds,
+    "lemma_5_5": lambda v: v.next_task_loss + v.next_distillation,
+    "dissimilarity": lambda v: v.dissimilarity_factor * v.grad_norm_sq + v.dissimilarity_offset,
+    "smoothness_step_printed": lambda v: v.step_alignment - v.smoothness / 2 * v.global_step,
+    "smoothness_step": lambda v: v.step_alignment + v.smoothness / 2 * v.global_step,
+}

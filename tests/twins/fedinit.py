@@ -51,32 +51,12 @@ def step_size_cap_theorem_4(v):
     return min(first, math.sqrt(v.cohort) / (math.sqrt(v.clients) * v.local_steps * v.smoothness))
 
 
-def step_size_cap_lemma_2(v):
-    """Lemma 2: 1/(2 sqrt(2) K L), so that 8 (eta K L)^2 = 1."""
-    return math.sqrt(1 / 8) / (v.local_steps * v.smoothness)
-
-
-def step_size_cap_lemma_3(v):
-    """Lemmas 3 and 4: 1/(KL)."""
-    return 1 / (v.local_steps * v.smoothness)
-
-
 def step_size_cap_descent(v):
     """A.2.2: a eta^2 - b eta <= 0 where eta <= b/a, with a and b read off the bracket."""
     a = 30 * v.relaxation**2 * v.smoothness / (v.clients * v.cohort**2 * (1 - 72 * v.relaxation**2))
     a += v.smoothness / (2 * v.clients * v.cohort)
     b = 1 / (2 * v.clients**2 * v.local_steps)
     return b / a
-
-
-def relaxation_cap_theorem_1(v):
-    """Theorem 1: sqrt(2)/12."""
-    return math.sqrt(2) / 12
-
-
-def relaxation_cap_theorem_4(v):
-    """Theorem 4: sqrt(6)/24."""
-    return math.sqrt(6) / 24
 
 
 def relaxation_cap_theorem_5(v):
@@ -96,7 +76,6 @@ def lemma_2(v):
 
 
 def lemma_3(v):
-    """Eq. (25)."""
     value = 15 * v.relaxation**2 / v.cohort * v.divergence
     value += 10 * v.step_size**2 * v.local_steps / v.cohort * v.gradient_variance
     value += 39 * v.step_size**2 * v.local_steps**2 / v.cohort * v.dissimilarity_offset
@@ -137,7 +116,6 @@ def descent(v):
 
 
 def theorem_1(v):
-    """Eq. (9)."""
     value = 2 * v.initial_gap / (v.contraction * v.step_size * v.local_steps * v.rounds)
     value += kappa_2(v) * v.step_size * v.smoothness / (v.contraction * v.cohort) * v.gradient_variance
     slope = 3 * kappa_1(v) * v.step_size * v.local_steps * v.smoothness
@@ -223,23 +201,15 @@ def divergence_weight(v):
 # ---- generalisation: Lemmas 1 and 5 to 7, the separation of two runs, Theorem 3 ----
 
 
-def lemma_1(v):
-    """Eq. (13): the generalisation error is at most the stability."""
-    return v.stability
-
-
 def lemma_5(v):
-    """Eq. (33)."""
     return v.loss_cap * v.untouched_steps / v.samples + v.lipschitz * v.separation
 
 
 def lemma_6(v):
-    """Eq. (34)."""
     return (1 + v.step_size * v.smoothness) * v.separation + 2 * v.step_size * math.sqrt(v.gradient_variance)
 
 
 def lemma_7(v):
-    """Eq. (35)."""
     return v.separation + 2 * v.step_size * (math.sqrt(v.gradient_variance) + v.lipschitz)
 
 
@@ -251,28 +221,17 @@ def stability_step(v):
     return total / v.samples
 
 
-def stability_round(v):
-    """A.3.2, between two rounds."""
-    return (1 + v.relaxation) * math.sqrt(v.divergence)
-
-
 def _constant(v):
     """2 (L_G^2 + S L_G sigma), the constant inside the brackets of eq. (14)."""
     return 2 * (v.lipschitz**2 + v.samples * v.lipschitz * math.sqrt(v.gradient_variance))
 
 
 def stability_separation(v):
-    """A.3.2, last display."""
     c_l = v.step_size_scale * v.smoothness
     growth = (v.rounds * v.local_steps / v.untouched_steps) ** c_l
     own = 2 * (v.lipschitz + v.samples * math.sqrt(v.gradient_variance)) / ((v.samples - 1) * v.smoothness)
     drift = (1 + v.relaxation) ** (1 / (v.relaxation * c_l)) * v.summed_divergence_root
     return own * growth + drift * growth
-
-
-def stability_before_t_0(v):
-    """Proof of Theorem 3: the separation put into Lemma 5."""
-    return lemma_5(but(v, separation=stability_separation(v)))
 
 
 def t_0(v):
@@ -292,7 +251,6 @@ def theorem_3(v):
 
 
 def theorem_3_printed(v):
-    """Eq. (14), bracket by bracket."""
     c_l = v.step_size_scale * v.smoothness
     iterations = v.rounds * v.local_steps
     constant = _constant(v)
@@ -301,17 +259,7 @@ def theorem_3_printed(v):
     return first + (1 + v.relaxation) ** (1 / (v.relaxation * c_l)) * bracket * v.summed_divergence_root
 
 
-def step_size_theorem_3(v):
-    """Theorem 3: c/(tK + k) with c = mu_0/K."""
-    return v.step_size_budget / v.local_steps / v.local_iteration
-
-
 # ---- what stands inside the O(.), constants taken as 1 ----
-
-
-def step_size_theorem_1_order(v):
-    """Above eq. (10): sqrt(N/(KT))."""
-    return math.sqrt(v.cohort / (v.local_steps * v.rounds))
 
 
 def step_size_theorem_2_order(v):
@@ -320,29 +268,13 @@ def step_size_theorem_2_order(v):
     return math.log(inverse * v.cohort) / inverse
 
 
-def local_steps_order(v):
-    """Under eq. (10): sigma_l^2/G^2."""
-    return v.gradient_variance / v.dissimilarity_offset
-
-
 def _loss(v):
     """D + L (sigma_l^2 + K G^2), the numerator of eqs. (10), (12), (16), (18)."""
     return v.initial_gap + v.smoothness * (v.gradient_variance + v.local_steps * v.dissimilarity_offset)
 
 
 def theorem_1_order(v):
-    """Eq. (10)."""
     return _loss(v) / math.sqrt(v.cohort * v.local_steps * v.rounds)
-
-
-def theorem_1_order_appendix(v):
-    """Eq. (28): 3 K G^2 for K G^2."""
-    return theorem_1_order(but(v, dissimilarity_offset=3 * v.dissimilarity_offset))
-
-
-def theorem_2_order(v):
-    """Eq. (12)."""
-    return _loss(v) / (v.cohort * v.local_steps * v.rounds)
 
 
 def theorem_3_order(v):
@@ -352,13 +284,11 @@ def theorem_3_order(v):
 
 
 def theorem_4_order(v):
-    """Eq. (16)."""
     value = v.cohort * (v.gradient_variance + v.local_steps * v.dissimilarity_offset) / v.rounds
     return value + math.sqrt(v.cohort * v.local_steps) * v.dissimilarity_factor * _loss(v) / v.rounds**1.5
 
 
 def theorem_5_order(v):
-    """Eq. (17)."""
     value = (v.initial_gap + v.dissimilarity_offset) / v.rounds**2
     mixed = v.cohort * v.gradient_variance + v.local_steps * v.dissimilarity_offset
     value += mixed / (v.cohort * v.local_steps * v.rounds**2)
@@ -420,11 +350,6 @@ def stability_step_clients(v):
     return math.fsum([one, *others]) / v.clients
 
 
-def stability_start(v):
-    """Server models as far apart as the mean, last local models too."""
-    return v.separation + 2 * v.relaxation * v.separation
-
-
 # ---- costs ----
 
 
@@ -438,11 +363,6 @@ _TABLE_8 = {
     "fedcm": (2, 1, 2),
     "fedinit": (1, 1, 1),
 }
-
-
-def excess_risk_split(v):
-    """Eq. (3), as printed: the two errors alone."""
-    return math.fsum((v.generalization_gap, v.optimality_gap))
 
 
 COSTS = {}
@@ -472,3 +392,21 @@ def theorem_1_sharp(v):
     server = 2 * v.step_size * v.smoothness * v.gradient_variance / v.cohort
     first = 2 * v.initial_gap * v.smoothness / (x * v.rounds)
     return (first + server + v.smoothness**2 * drift) / v.contraction
+
+
+LINES = {
+    "step_size_cap_lemma_2": lambda v: math.sqrt(1 / 8) / (v.local_steps * v.smoothness),
+    "step_size_cap_lemma_3": lambda v: 1 / (v.local_steps * v.smoothness),
+    "relaxation_cap_theorem_1": lambda v: math.sqrt(2) / 12,
+    "relaxation_cap_theorem_4": lambda v: math.sqrt(6) / 24,
+    "lemma_1": lambda v: v.stability,
+    "stability_round": lambda v: (1 + v.relaxation) * math.sqrt(v.divergence),
+    "stability_before_t_0": lambda v: lemma_5(but(v, separation=stability_separation(v))),
+    "step_size_theorem_3": lambda v: v.step_size_budget / v.local_steps / v.local_iteration,
+    "step_size_theorem_1_order": lambda v: math.sqrt(v.cohort / (v.local_steps * v.rounds)),
+    "local_steps_order": lambda v: v.gradient_variance / v.dissimilarity_offset,
+    "theorem_1_order_appendix": lambda v: theorem_1_order(but(v, dissimilarity_offset=3 * v.dissimilarity_offset)),
+    "theorem_2_order": lambda v: _loss(v) / (v.cohort * v.local_steps * v.rounds),
+    "stability_start": lambda v: v.separation + 2 * v.relaxation * v.separation,
+    "excess_risk_split": lambda v: math.fsum((v.generalization_gap, v.optimality_gap)),
+}

@@ -1,4 +1,4 @@
-"""Federated training in plain loops over Python floats, re-read from the papers' pseudocode.
+"""Federated training in plain loops, one client and one sample after another, re-read from the papers' pseudocode.
 
 ``Plain`` is the problem and the plan: L2-regularised logistic regression, the cohort of every round, the batches of
 every client. Every method below is a function of it that returns the server's model after each round.
@@ -6,41 +6,21 @@ every client. Every method below is a function of it that returns the server's m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, log1p
 
 import numpy as np
 
 from empirics.federation.shuffles import orders
 
-Vector = list[float]
+Vector = np.ndarray
 Batch = list[tuple[Vector, float]]
 GradientAt = Callable[[Vector], Vector]
 
 
-def plus(a: Vector, b: Vector, factor: float = 1.0) -> Vector:
-    return [x + factor * y for x, y in zip(a, b, strict=True)]
-
-
-def minus(a: Vector, b: Vector) -> Vector:
-    return plus(a, b, -1.0)
-
-
-def times(factor: float, a: Vector) -> Vector:
-    return [factor * x for x in a]
-
-
-def norm_sq(a: Vector) -> float:
-    return sum(x * x for x in a)
-
-
-def mean(vectors: list[Vector], weights: list[float] | None = None) -> Vector:
-    weights = weights or [1 / len(vectors)] * len(vectors)
-    total = times(0.0, vectors[0])
-    for vector, weight in zip(vectors, weights, strict=True):
-        total = plus(total, vector, weight)
-    return total
+def mean(vectors: list[Vector], weights: Sequence[float]) -> Vector:
+    return sum(p * v for p, v in zip(weights, vectors, strict=True))
 
 
 def plain(w: Vector, g: Vector, at: GradientAt) -> Vector:
@@ -76,33 +56,28 @@ class Plain:
         return [[self.data[k][i] for i in one] for one in cut[:steps]]
 
     def gradient(self, w: Vector, batch: Batch) -> Vector:
-        total = times(self.regularisation, w)
-        for x, y in batch:
-            margin = y * sum(a * b for a, b in zip(x, w, strict=True))
-            total = plus(total, x, -y / (1 + exp(margin)) / len(batch))
-        return total
+        pulls = [-y / (1 + exp(y * (x @ w))) * x for x, y in batch]
+        return self.regularisation * w + sum(pulls) / len(batch)
 
     def loss(self, w: Vector, batch: Batch) -> float:
-        losses = [np.log1p(exp(-y * sum(a * b for a, b in zip(x, w, strict=True)))) for x, y in batch]
-        return sum(losses) / len(batch) + self.regularisation / 2 * norm_sq(w)
+        return sum(log1p(exp(-y * (x @ w))) for x, y in batch) / len(batch) + self.regularisation / 2 * (w @ w)
 
     def local(
-        self, w: Vector, batches: list[Batch], eta: float, direction=plain, after: Vector | None = None
+        self, w: Vector, batches: list[Batch], eta: float, direction=plain, after: Vector | float = 0.0
     ) -> Vector:
         """SGD from ``w`` along ``direction(w, gradient, gradient_at)``, one step per batch.
 
         ``after``: what every step moves along besides, past the momentum.
         """
-        velocity = times(0.0, w)
+        velocity = 0 * w
         for batch in batches:
 
             def at(p: Vector, batch: Batch = batch) -> Vector:
                 return self.gradient(p, batch)
 
-            d = plus(direction(w, at(w), at), w, self.weight_decay)
-            velocity = plus(times(self.momentum, velocity), d)
-            d = plus(d, velocity, self.momentum) if self.nesterov else velocity
-            w = plus(w, d if after is None else plus(d, after), -eta)
+            d = direction(w, at(w), at) + self.weight_decay * w
+            velocity = self.momentum * velocity + d
+            w = w - eta * ((d + self.momentum * velocity if self.nesterov else velocity) + after)
         return w
 
     def shares(self, round_: int) -> list[float]:
@@ -117,8 +92,7 @@ def fedavg(run: Plain, direction_of=lambda start: plain, steps: int | None = Non
     """FedAvg; ``direction_of(server model)`` makes FedProx and FedSAM of it, ``steps`` = 1 distributed SGD."""
     w, path = run.start, []
     for r, cohort in enumerate(run.cohorts):
-        ends = [run.train(k, r, w, direction_of(w), steps) for k in cohort]
-        w = mean(ends, run.shares(r))
+        w = mean([run.train(k, r, w, direction_of(w), steps) for k in cohort], run.shares(r))
         path.append(w)
     return path
 
@@ -128,38 +102,33 @@ def dsgd(run: Plain) -> list[Vector]:
 
 
 def fedprox(run: Plain, mu: float) -> list[Vector]:
-    return fedavg(run, lambda start: lambda w, g, at: plus(g, minus(w, start), mu))
+    return fedavg(run, lambda start: lambda w, g, at: g + mu * (w - start))
 
 
 def fedsam(run: Plain, rho: float, epsilon: float) -> list[Vector]:
-    def uphill(w: Vector, g: Vector, at: GradientAt) -> Vector:
-        return at(plus(w, g, rho / (norm_sq(g) ** 0.5 + epsilon)))
-
-    return fedavg(run, lambda start: uphill)
+    return fedavg(run, lambda start: lambda w, g, at: at(w + rho * g / (np.linalg.norm(g) + epsilon)))
 
 
 def moves(run: Plain, r: int, w: Vector) -> list[Vector]:
     """``Delta_k = w - end_k`` of the cohort."""
-    return [minus(w, run.train(k, r, w)) for k in run.cohorts[r]]
+    return [w - run.train(k, r, w) for k in run.cohorts[r]]
 
 
 def fedavgm(run: Plain, m: float, divide: bool = False) -> list[Vector]:
-    w, v, path = run.start, times(0.0, run.start), []
+    w, v, path = run.start, 0.0, []
     for r in range(len(run.cohorts)):
-        v = plus(times(m, v), mean(moves(run, r, w), run.shares(r)))
-        w = minus(w, times(1 / (1 + m), v) if divide and r > 0 else v)
+        v = m * v + mean(moves(run, r, w), run.shares(r))
+        w = w - (v / (1 + m) if divide and r > 0 else v)
         path.append(w)
     return path
 
 
 def fedadam(run: Plain, eta_g: float, beta1: float, beta2: float, epsilon: float) -> list[Vector]:
-    w, m, v, path = run.start, times(0.0, run.start), times(0.0, run.start), []
+    w, m, v, path = run.start, 0.0, 0.0, []
     for r in range(len(run.cohorts)):
-        step = times(-1.0, mean(moves(run, r, w), run.shares(r)))
-        for i, u in enumerate(step):
-            m[i] = beta1 * m[i] + (1 - beta1) * u
-            v[i] = beta2 * v[i] + (1 - beta2) * u * u
-        w = [x + eta_g * a / (b**0.5 + epsilon) for x, a, b in zip(w, m, v, strict=True)]
+        step = -mean(moves(run, r, w), run.shares(r))
+        m, v = beta1 * m + (1 - beta1) * step, beta2 * v + (1 - beta2) * step**2
+        w = w + eta_g * m / (v**0.5 + epsilon)
         path.append(w)
     return path
 
@@ -169,8 +138,8 @@ def fedexp(run: Plain, epsilon: float) -> list[Vector]:
     for r in range(len(run.cohorts)):
         deltas, shares = moves(run, r, w), run.shares(r)
         average = mean(deltas, shares)
-        spread = sum(p * norm_sq(d) for p, d in zip(shares, deltas, strict=True))
-        w = plus(w, average, -max(1.0, spread / (2 * (norm_sq(average) + epsilon))))
+        spread = sum(p * (d @ d) for p, d in zip(shares, deltas, strict=True))
+        w = w - max(1.0, spread / (2 * (average @ average + epsilon))) * average
         path.append(w)
     return path
 
@@ -180,52 +149,43 @@ def scaffold(run: Plain, relax: float = 0.0, uniform: bool = False, past: bool =
 
     ``past``: it corrects past the momentum.
     """
-    zero = times(0.0, run.start)
+    zero = 0 * run.start
     w, c, own, last, path = run.start, zero, [zero] * run.clients, [run.start] * run.clients, []
     for r, cohort in enumerate(run.cohorts):
-        ends, change = [], zero
+        change = 0.0
         for k in cohort:
-            start = plus(w, minus(w, last[k]), relax)
+            start, correction = w + relax * (w - last[k]), c - own[k]
             if past:
-                end = run.local(start, run.batches(k, r, run.steps), run.eta, after=minus(c, own[k]))
+                last[k] = run.local(start, run.batches(k, r, run.steps), run.eta, after=correction)
             else:
-                end = run.train(k, r, start, lambda _, g, at, k=k, c=c: plus(minus(g, own[k]), c))
-            new = plus(minus(own[k], c), minus(start, end), 1 / (run.steps * run.eta))
-            share = 1 / run.clients if uniform else run.weights[k]
-            change, own[k] = plus(change, minus(new, own[k]), share), new
-            last[k] = end
-            ends.append(end)
-        w, c = mean(ends, run.shares(r)), plus(c, change)
+                last[k] = run.train(k, r, start, lambda _, g, at, correction=correction: g + correction)
+            new = own[k] - c + (start - last[k]) / (run.steps * run.eta)
+            change, own[k] = change + (1 / run.clients if uniform else run.weights[k]) * (new - own[k]), new
+        w, c = mean([last[k] for k in cohort], run.shares(r)), c + change
         path.append(w)
     return path
 
 
 def feddyn(run: Plain, lam: float) -> list[Vector]:
     """The local objective is ``f + lam <w, h - start> + lam/2 ||w||^2``; the server adds the weighted mean of all h."""
-    w, h, path = run.start, [times(0.0, run.start)] * run.clients, []
+    w, h, path = run.start, [0 * run.start] * run.clients, []
     for r, cohort in enumerate(run.cohorts):
         ends = []
         for k in cohort:
-            linear = minus(h[k], w)
-            end = run.train(k, r, w, lambda p, g, at, b=linear: plus(plus(g, b, lam), p, lam))
-            h[k] = plus(h[k], minus(end, w))
+            end = run.train(k, r, w, lambda p, g, at, linear=h[k] - w: g + lam * linear + lam * p)
+            h[k] = h[k] + end - w
             ends.append(end)
-        w = plus(mean(ends, run.shares(r)), mean(h, run.weights))
+        w = mean(ends, run.shares(r)) + mean(h, run.weights)
         path.append(w)
     return path
 
 
 def fedcm(run: Plain, alpha: float) -> list[Vector]:
-    w, direction, path = run.start, times(0.0, run.start), []
+    w, shared, path = run.start, 0.0, []
     for r, cohort in enumerate(run.cohorts):
-
-        def mixed(_: Vector, g: Vector, at: GradientAt, d: Vector = direction) -> Vector:
-            return plus(times(alpha, g), d, 1 - alpha)
-
-        ends = [run.train(k, r, w, mixed) for k in cohort]
+        ends = [run.train(k, r, w, lambda _, g, at, d=shared: alpha * g + (1 - alpha) * d) for k in cohort]
         average = mean(ends, run.shares(r))
-        direction = times(1 / (run.steps * run.eta), minus(w, average))
-        w = average
+        w, shared = average, (w - average) / (run.steps * run.eta)
         path.append(w)
     return path
 
@@ -234,16 +194,13 @@ def fedinit(run: Plain, beta: float, reading: str) -> list[Vector]:
     """FedInit: ``alg1`` (models, stale states), ``code`` (updates, stale states), ``virtual`` (all train)."""
     w, last, path = run.start, [run.start] * run.clients, []
     for r, cohort in enumerate(run.cohorts):
-        starts, ends = {}, {}
+        starts = [w + beta * (w - old) for old in last]
         for k in range(run.clients) if reading == "virtual" else cohort:
-            starts[k] = plus(w, minus(w, last[k]), beta)
-            ends[k] = run.train(k, r, starts[k])
+            last[k] = run.train(k, r, starts[k])
         if reading == "code":
-            w = plus(w, mean([minus(ends[k], starts[k]) for k in cohort], run.shares(r)))
+            w = w + mean([last[k] - starts[k] for k in cohort], run.shares(r))
         else:
-            w = mean([ends[k] for k in cohort], run.shares(r))
-        for k, end in ends.items():
-            last[k] = end
+            w = mean([last[k] for k in cohort], run.shares(r))
         path.append(w)
     return path
 
@@ -254,8 +211,7 @@ def scheduled(run: Plain, plan_of: Callable[[int, list[float]], tuple[int, float
     for r, cohort in enumerate(run.cohorts):
         (steps, eta), shares = plan_of(r + 1, losses), run.shares(r)
         reported = [run.loss(w, run.batches(k, r, 1)[0]) for k in cohort]
-        ends = [run.local(w, run.batches(k, r, steps), eta) for k in cohort]
-        losses = [*losses, sum(p * one for p, one in zip(shares, reported, strict=True))]
-        w = mean(ends, shares)
+        losses = [*losses, mean(reported, shares)]
+        w = mean([run.local(w, run.batches(k, r, steps), eta) for k in cohort], shares)
         path.append(w)
     return path

@@ -5,7 +5,9 @@ The listings of FedALS count local iterations ``it``; clients who are not drawn 
 
 from __future__ import annotations
 
-from .training import GradientAt, mean, minus, Plain, plus, times, Vector
+import numpy as np
+
+from .training import mean, Plain, Vector
 
 
 def _rounds(run: Plain, early: bool) -> list[int]:
@@ -27,50 +29,41 @@ def fedals(
     """
     local, received, path, it = [run.start] * run.clients, run.start, [], 0
     for r, count in enumerate(_rounds(run, early)):
-        cohort, shares = run.cohorts[r], run.shares(r)
-
-        def drawn(w: Vector, g: Vector, at: GradientAt, centre: Vector = received) -> Vector:
-            return plus(g, minus(w, centre), mu)
-
-        for k in cohort:
-            local[k] = run.train(k, r, local[k], drawn, count)  # the iterations between two averages
+        for k in run.cohorts[r]:  # the iterations between two averages
+            local[k] = run.train(k, r, local[k], lambda w, g, at, centre=received: g + mu * (w - centre), count)
         it += count
-        average = mean([local[k] for k in cohort], shares)
+        average = mean([local[k] for k in run.cohorts[r]], run.shares(r))
         head, extractor = _due(it - 1, run.steps, early), _due(it - 1, alpha * run.steps, early)
-        if head:
-            local = [[*own[:body], *average[body:]] for own in local]
-            received = [*received[:body], *average[body:]]
-        if extractor and not (else_if and head):
-            local = [[*average[:body], *own[body:]] for own in local]
-            received = [*average[:body], *received[body:]]
+        averaged = np.zeros(len(average), dtype=bool)
+        averaged[body:] = head
+        averaged[:body] = extractor and not (else_if and head)
+        local = [np.where(averaged, average, own) for own in local]
+        received = np.where(averaged, average, received)
         path.append(average)
     return path
 
 
 def fedals_scaffold(run: Plain, alpha: int, body: int) -> list[Vector]:
     """FedALS with SCAFFOLD: a layer's control is renewed when it is averaged, from the walk since the last time."""
-    zero, tau = times(0.0, run.start), run.steps
+    zero, tau = 0 * run.start, run.steps
     local, own, c, sent = [run.start] * run.clients, [zero] * run.clients, zero, run.start
     walked, path, it = [0] * run.clients, [], 0
     for r, cohort in enumerate(run.cohorts):
-        for k in cohort:
-            local[k] = run.train(k, r, local[k], lambda _, g, at, k=k, c=c: plus(minus(g, own[k]), c))
-            walked[k] += tau
         it += tau
-        average = mean([local[k] for k in cohort], run.shares(r))
-        columns = range(0 if it % (alpha * tau) == 0 else body, len(average))
-        before = [list(one) for one in own]
+        columns = slice(0 if it % (alpha * tau) == 0 else body, None)
+        steps, change = np.full(len(zero), tau), 0 * zero
         for k in cohort:
-            new = list(own[k])
-            for i in columns:
-                steps = tau if i >= body else walked[k]
-                new[i] = own[k][i] - c[i] + (sent[i] - local[k][i]) / (run.eta * steps)
-            own[k] = new
-        for share, new, old in zip(run.weights, own, before, strict=True):
-            c = plus(c, minus(new, old), share)
-        for i in columns:
-            sent = [*sent[:i], average[i], *sent[i + 1 :]]
-            local = [[*one[:i], average[i], *one[i + 1 :]] for one in local]
+            local[k] = run.train(k, r, local[k], lambda _, g, at, correction=c - own[k]: g + correction)
+            walked[k] += tau
+        average = mean([local[k] for k in cohort], run.shares(r))
+        for k in cohort:
+            steps[:body], new = walked[k], own[k].copy()
+            new[columns] = (own[k] - c + (sent - local[k]) / (run.eta * steps))[columns]
+            change, own[k] = change + run.weights[k] * (new - own[k]), new
+        c = c + change
+        local, sent = [one.copy() for one in local], sent.copy()
+        for one in (*local, sent):
+            one[columns] = average[columns]
         if columns.start == 0:
             walked = [0] * run.clients
         path.append(average)
@@ -93,7 +86,7 @@ def ditto(run: Plain, lam: float, steps: int) -> tuple[list[Vector], list[Vector
     w, own, path = run.start, [run.start] * run.clients, []
     for r, cohort in enumerate(run.cohorts):
         for k in cohort:
-            own[k] = run.train(k, r, own[k], lambda v, g, at, w=w: plus(g, minus(v, w), lam), steps)
+            own[k] = run.train(k, r, own[k], lambda v, g, at, w=w: g + lam * (v - w), steps)
         w = mean([run.train(k, r, w) for k in cohort], run.shares(r))
         path.append(w)
     return path, own
@@ -106,21 +99,21 @@ def fedrep(run: Plain, body: int, head_steps: int) -> tuple[list[Vector], list[V
         ends = []
         for k in cohort:
             batches = run.batches(k, r, head_steps + run.steps)
-            start = [*w[:body], *heads[k]]
-            head = _partly(run, start, batches[:head_steps], range(body, len(w)))
-            ends.append(_partly(run, head, batches[head_steps:], range(body)))
+            start = np.concatenate([w[:body], heads[k]])
+            head = _partly(run, start, batches[:head_steps], slice(body, None))
+            ends.append(_partly(run, head, batches[head_steps:], slice(body)))
             heads[k] = ends[-1][body:]
         w = mean(ends, run.shares(r))
         path.append(w)
-    return path, [[*w[:body], *head] for head in heads]
+    return path, [np.concatenate([w[:body], head]) for head in heads]
 
 
-def _partly(run: Plain, w: Vector, batches: list, columns: range) -> Vector:
+def _partly(run: Plain, w: Vector, batches: list, columns: slice) -> Vector:
     """SGD that moves these columns only, its momentum starting at zero."""
-    velocity = times(0.0, w)
+    velocity, moved = 0 * w, 0 * w
+    moved[columns] = 1
     for batch in batches:
-        w, g = list(w), plus(run.gradient(w, batch), w, run.weight_decay)
-        for i in columns:
-            velocity[i] = run.momentum * velocity[i] + g[i]
-            w[i] -= run.eta * (g[i] + run.momentum * velocity[i] if run.nesterov else velocity[i])
+        g = moved * (run.gradient(w, batch) + run.weight_decay * w)
+        velocity = run.momentum * velocity + g
+        w = w - run.eta * (g + run.momentum * velocity if run.nesterov else velocity)
     return w

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn, Tensor
@@ -15,18 +13,8 @@ from ...errors import EmpiricsError
 from .parts import Architecture, DenseReLU, Split
 from .weights import load
 
-END = 256  # the token after the 256 byte values: ends a text and pads what is left
-BYTE_TOKENS = END + 1
+BYTE_TOKENS = 257  # the byte values, and one that ends a text
 OFFSET = 2  # OPT keeps two unused rows before its positions
-
-
-def byte_tokens(texts: Sequence[str], length: int) -> Tensor:
-    """UTF-8 bytes of every text, cut or padded with ``END`` to ``length``: ``(texts, length)``, 16-bit integers."""
-    tokens = np.full((len(texts), length), END, dtype=np.int16)
-    for row, text in zip(tokens, texts, strict=True):
-        values = np.frombuffer(text.encode()[:length], np.uint8)
-        row[: len(values)] = values
-    return torch.from_numpy(tokens)
 
 
 class Embedding(nn.Module):
@@ -91,7 +79,7 @@ class Logits(nn.Module):
 class Opt(Architecture):
     """An OPT decoder; the defaults are OPT-125M but for the vocabulary (125,239,296 parameters with ``classes=50272``).
 
-    The default vocabulary is that of ``byte_tokens`` and the start is random: normal with deviation 0.02, biases zero.
+    The default vocabulary is that of bytes and the start is random: normal with deviation 0.02, biases zero.
     ``weights`` names a local file of the released parameters (``.bin``, ``.pt`` or ``.safetensors``), which fix all
     sizes; tokens are then the caller's business. Inputs are token numbers ``(length,)``, outputs logits of the next
     token at every position. There is no dropout. The head is the last ``head_layers`` layers with what follows them

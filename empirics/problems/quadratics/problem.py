@@ -77,8 +77,7 @@ class Quadratics:
             _check_semidefinite(name, getattr(self, name))
         if (self.weights < 0).any() or abs(self.weights.sum() - 1) > 1e-9:
             raise EmpiricsError(f"weights must be >= 0 and sum to 1; got {self.weights}")
-        lowest = np.linalg.eigvalsh(self.curvature)
-        if lowest[0] <= SINGULAR * lowest[-1]:
+        if self._eigenvalues[0] <= SINGULAR * self._eigenvalues[-1]:
             raise EmpiricsError("the mean curvature must be positive definite: F needs one minimiser")
 
     def __str__(self) -> str:
@@ -98,6 +97,14 @@ class Quadratics:
     def curvature(self) -> np.ndarray:
         """Hessian of F, ``sum_i p_i A_i``."""
         return np.einsum("i,ide->de", self.weights, self.curvatures)
+
+    @cached_property
+    def _eigenvalues(self) -> np.ndarray:
+        return np.linalg.eigvalsh(self.curvature)
+
+    @cached_property
+    def _client_eigenvalues(self) -> np.ndarray:
+        return np.linalg.eigvalsh(self.curvatures)
 
     @cached_property
     def minimiser(self) -> np.ndarray:
@@ -141,7 +148,7 @@ class Quadratics:
     @cached_property
     def smoothness(self) -> float:
         """The smallest L for which every client's loss is L-smooth."""
-        return float(np.linalg.eigvalsh(self.curvatures)[:, -1].max())
+        return float(self._client_eigenvalues[:, -1].max())
 
     @property
     def sample_smoothness(self) -> float:
@@ -151,13 +158,13 @@ class Quadratics:
     @cached_property
     def strong_convexity(self) -> float:
         """The largest mu for which every client's loss is mu-strongly convex; 0 when one is flat in a direction."""
-        lowest = min(float(np.linalg.eigvalsh(self.curvatures)[:, 0].min()), self.pl_constant)
+        lowest = min(float(self._client_eigenvalues[:, 0].min()), self.pl_constant)
         return lowest if lowest > SINGULAR * self.smoothness else 0.0
 
     @cached_property
     def pl_constant(self) -> float:
         """The largest mu with ``2 mu (F - F*) <= ||grad F||^2``: the smallest eigenvalue of F's Hessian."""
-        return min(float(np.linalg.eigvalsh(self.curvature)[0]), self.smoothness)
+        return min(float(self._eigenvalues[0]), self.smoothness)
 
     @cached_property
     def heterogeneity(self) -> float:
@@ -199,12 +206,11 @@ class Quadratics:
     @cached_property
     def optimum_dissimilarity(self) -> float:
         """``sum_i p_i ||grad F_i(w*)||^2``."""
-        return float((self.client_gradients(self.minimiser) ** 2).sum(-1) @ self.weights)
+        return float((self._gradients_at_optimum**2).sum(-1) @ self.weights)
 
-    def dissimilarity_offset_at(self, w: np.ndarray, factor: float) -> np.ndarray:
-        """The smallest ``G^2`` that serves at the models ``w (..., d)`` for ``B^2 = factor``; 0 if none is needed."""
-        clients = (self.client_gradients(w) ** 2).sum(-1) @ self.weights
-        return np.maximum(clients - factor * (self.gradient(w) ** 2).sum(-1), 0.0)
+    @cached_property
+    def _gradients_at_optimum(self) -> np.ndarray:
+        return self.client_gradients(self.minimiser)
 
     def dissimilarity_offset_for(self, factor: float) -> float:
         """The smallest ``G^2`` that serves at every model for ``B^2 = factor``; infinite if there is none.
@@ -214,9 +220,8 @@ class Quadratics:
         and its linear part vanishes where that matrix does; then its maximum is ``c + v^T (B^2 H^2 - M)^+ v``.
         """
         values, vectors = np.linalg.eigh(factor * self.curvature @ self.curvature - self._mean_square)
-        scale = factor * np.abs(np.linalg.eigvalsh(self.curvature)[-1]) ** 2
-        at_optimum = self.client_gradients(self.minimiser)
-        pulls = np.einsum("i,ide,id->e", self.weights, self.curvatures, at_optimum) @ vectors
+        scale = factor * self._eigenvalues[-1] ** 2
+        pulls = self._pull_at_optimum @ vectors
         constant = self.optimum_dissimilarity
         flat = values <= 1e-11 * scale
         if (values < -1e-11 * scale).any() or (np.abs(pulls[flat]) > 1e-9 * np.sqrt(scale * constant)).any():
@@ -232,13 +237,24 @@ class Quadratics:
     @cached_property
     def dissimilarity_factor(self) -> float:
         """A ``B^2`` with a finite ``G^2``: the smallest (never below 1) if it has one, else twice it."""
-        smallest = max(self.smallest_dissimilarity_factor, 1.0)
-        return smallest if np.isfinite(self.dissimilarity_offset_for(smallest)) else 2 * smallest
+        return self._dissimilarity[0]
 
     @cached_property
     def dissimilarity_offset(self) -> float:
         """The smallest ``G^2`` that goes with ``dissimilarity_factor``."""
-        return self.dissimilarity_offset_for(self.dissimilarity_factor)
+        return self._dissimilarity[1]
+
+    @cached_property
+    def _dissimilarity(self) -> tuple[float, float]:
+        smallest = max(self.smallest_dissimilarity_factor, 1.0)
+        offset = self.dissimilarity_offset_for(smallest)
+        return (
+            (smallest, offset) if np.isfinite(offset) else (2 * smallest, self.dissimilarity_offset_for(2 * smallest))
+        )
+
+    @cached_property
+    def _pull_at_optimum(self) -> np.ndarray:
+        return np.einsum("i,ide,id->e", self.weights, self.curvatures, self._gradients_at_optimum)
 
     @cached_property
     def _mean_square(self) -> np.ndarray:
@@ -252,11 +268,11 @@ class Quadratics:
 
 
 def _check_semidefinite(name: str, stack: np.ndarray) -> None:
-    for k, matrix in enumerate(stack):
-        values = np.linalg.eigvalsh(matrix)
-        size = np.abs(values).max()
-        if np.abs(matrix - matrix.T).max() > 1e-9 * size or values[0] < -1e-9 * size:
-            raise EmpiricsError(f"{name} must be symmetric and positive semidefinite; client {k}'s is not")
+    values = np.linalg.eigvalsh(stack)
+    size = 1e-9 * np.abs(values).max(-1)
+    wrong = (np.abs(stack - np.swapaxes(stack, 1, 2)).max((1, 2)) > size) | (values[:, 0] < -size)
+    if wrong.any():
+        raise EmpiricsError(f"{name} must be symmetric and positive semidefinite; client {wrong.argmax()}'s is not")
 
 
 def random_quadratics(

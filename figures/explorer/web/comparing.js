@@ -76,7 +76,8 @@ function same(row, other) {
 
 const STATES = [...RANKED, "conditions not met", "missing", "order", "other quantity"];
 
-/* By class and number, one row for what is one number; what says nothing comes last. */
+/** By class and number, one row for what is one number; what says nothing comes last.
+ * @param {string} target @param {World} world @returns {Row[]} */
 function compared(target, world) {
   const machine = machineOf(world), rows = joined([...bounds.values()].flatMap((bound) => rowsOf(bound, target, world, machine)));
   const ranked = (row) => RANKED.includes(row.state), place = (row) => (ranked(row) ? row.kind : 1e6 + STATES.indexOf(row.state));

@@ -1,4 +1,4 @@
-/* What the copy buttons copy. */
+/* What the copy buttons of a bound copy. */
 /* One word of a shell's line: what a shell would expand is quoted. */
 const quoted = (text) => (/^[\w.:/,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
@@ -7,9 +7,11 @@ const reachable = (bound) => Boolean(bound.paper) || bound.name.includes(":");
 
 /* Quantity by quantity: a number, a list, or one number for all members of an axis. */
 function given(bound) {
-  const [v, n] = inputs(bound, choices), lists = different(bound).length > 0;
-  const chosen = bound.quantities.filter((q) => !q.count).map((q) => ({ q, value: v[q.name], own: q.axis && choices.list(q.name)?.length > 0 }));
-  return { found: [...fixed(bound), ...chosen], lists, length: n[bound.axis] };
+  const world = here(), [v, n] = inputs(bound, world), own = (q) => Array.isArray(world.v[q.name]);
+  Object.assign(v, chosenIn(bound, world));
+  const chosen = bound.quantities.filter((q) => !q.count).map((q) => ({ q, value: v[q.name], own: Boolean(q.axis) && own(q) }));
+  const found = [...fixed(bound), ...chosen];
+  return { found, lists: found.some((one) => one.own), length: n[bound.axis] };
 }
 
 /* What the page's bound is fixed at: the catalogue's bound of its name is not, one out of a file is by itself. */
@@ -22,7 +24,7 @@ function fixed(bound) {
 }
 
 function python() {
-  const b = main(), { found, length } = given(b);
+  const b = opened(), { found, length } = given(b);
   const text = found.map(({ q, value, own }) => {
     const one = q.simplex ? `1 / ${length}` : value[0];
     return `    ${q.name}=${!q.axis ? value : own ? `[${value.join(", ")}]` : `[${one}] * ${length}`},`;
@@ -30,13 +32,13 @@ function python() {
   const named = b.paper ? `import fedbounds\n\nbound = fedbounds.get("${b.name}")`
     : reachable(b) ? `from bounds.showing.loading import load\n\nbound = load(${JSON.stringify(b.name)})`
       : `# bound: the one that explore was given, ${b.name}`;
-  const entry = b.target.axis && b.axis ? `[${memberOf(b) - 1}]` : "";
+  const entry = b.target.axis && b.axis ? "[0]" : "";
   const asked_for = b.conditions.map((one) => `# if ${one.words}${one.formula ? `: ${one.formula}` : ""}\n`).join("");
   return `${named}\n${asked_for}print(bound(\n${text.join("\n")}\n)${entry})\n`;
 }
 
 function shell() {
-  const b = main(), { found, lists, length } = given(b);
+  const b = opened(), { found, lists, length } = given(b);
   /* Equal weights alone ask for the special case of equal clients, which refuses what it does not need. */
   const special = !lists && found.some(({ q }) => q.simplex && q.axis === "clients");
   const text = found.filter(({ q }) => !(special && b.dropped.includes(q.name))).map(({ q, value, own }) => {
@@ -51,14 +53,15 @@ function shell() {
 
 /* The statement with its conditions, a line each, for an equation of amsmath. */
 function latex() {
-  const { latex: formula, conditions } = main(), lines = conditions.map((one) => `\\text{if } ${one.latex}`);
+  const { latex: formula, conditions } = opened(), lines = conditions.map((one) => `\\text{if } ${one.latex}`);
   return lines.length ? `\\begin{gathered}\n${[formula, ...lines].join(" \\\\\n")}\n\\end{gathered}` : formula;
 }
 
-const COPIES = { latex, python, shell, link: () => location.href.split("#")[0] + fragment() };
+const COPIES = { latex, python, shell };
 
-async function copy(what, text = COPIES[what](), view = "") {
-  const manual = $(`${view}manual`), before = document.activeElement;
+/** @param {string} what @param {string} text @param {string} view */
+async function copy(what, text, view = "") {
+  const manual = $(`${view}manual`), before = /** @type {HTMLElement} */ (document.activeElement);
   let done = false;
   try { await navigator.clipboard.writeText(text); done = true; } catch { done = byHand(manual, text); }
   manual.hidden = done;

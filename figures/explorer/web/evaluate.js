@@ -1,11 +1,13 @@
 /* The bounds as functions: values of quantities in, terms and failing conditions out. */
+const { abs, ceil, exp, floor, log, max, min, pow, sign, sqrt, trunc } = Math;
+
 function sum(length, f) {
   let total = 0;
   for (let k = 0; k < length; k++) total += f(k);
   return total;
 }
 
-function top(length, f) {
+function largest(length, f) {
   let most = -Infinity;
   for (let k = 0; k < length; k++) { const x = f(k); if (!(x <= most)) most = x; }
   return most;
@@ -21,7 +23,8 @@ const growth = (x, y) => {
   return (Math.abs(y) % 2 ? -1 : 1) * Math.exp(y * Math.log1p(-2 - x));
 };
 
-/* Terms, their sum and the places of failing conditions, at values by name and lengths of the axes. */
+/** Terms, their sum and the places of failing conditions, at values by name and lengths of the axes.
+ * @param {Bound} bound @param {Values} v @param {Lengths} n */
 function evaluated(bound, v, n, entry = 0) {
   const code = CODE[bound.name];
   const terms = code.t.map((f) => f(v, n, entry));
@@ -50,33 +53,43 @@ function bothSides(bound, k, v, n) {
   return {};
 }
 
-/* Values by name and lengths of axes from choices; x is put in for the quantity of that name. */
-function inputs(bound, choices, name = "", x = NaN) {
-  const v = { ...bound.given }, n = { clients: 1, classes: 1 };
+/** Values of a bound's quantities and the length of its axis: what the setting has or implies, else the bound's own
+ * example. What the setting has for other plans alone is none of this one.
+ * @param {Bound} bound @param {World} world @returns {[Values, Lengths]} */
+function inputs(bound, world) {
+  const v = { ...world.v, ...bound.given }, n = { ...world.n }, b = atlas.bounds[bound.name];
+  for (const word of Object.keys(b?.from ?? {})) v[word] = v[source(b, word, v)];
+  if (v.runtime !== undefined && bound.relation === "<=") v.runtime = world.spent;
   if (bound.axis) {
-    const list = different(bound);
-    n[bound.axis] = list.length ? list.length : Math.max(1, Math.round(name === bound.axis ? x : choices.value(bound.axis)));
-    v[bound.axis] = n[bound.axis];
+    const lists = [...Object.values(bound.given), ...bound.quantities.filter((q) => q.axis).map((q) => v[q.name])];
+    n[bound.axis] = v[bound.axis] = lists.find(Array.isArray)?.length ?? v[bound.axis] ?? bound.members;
   }
   for (const q of bound.quantities) {
-    if (q.axis) v[q.name] = members(q, n[q.axis], choices);
-    else if (q.name !== bound.axis) v[q.name] = q.name === name ? x : choices.value(q.name);
+    if (q.axis) v[q.name] = members(q, n[q.axis], v[q.name] ?? bound.lists[q.name]);
+    else if (v[q.name] === undefined) v[q.name] = q.name in world.beyond ? NaN : q.value;
   }
   return [v, n];
 }
 
-function members(quantity, length, choices) {
-  const list = choices.list(quantity.name);
-  if (list && list.length === length) return list;
-  return Array(length).fill(quantity.simplex ? 1 / length : choices.value(quantity.name));
+/* A list of so many: the one that is given, else equal ones. */
+function members(quantity, length, value) {
+  if (Array.isArray(value) && value.length === length) return value;
+  return Array(length).fill(quantity.simplex ? 1 / length : typeof value === "number" ? value : quantity.value);
 }
 
-const at = (bound, choices, name, x) => evaluated(bound, ...inputs(bound, choices, name, x), memberOf(bound) - 1);
+/** The best constants that hold in a world, where the bound leaves some to choose.
+ * @param {Bound} bound @param {World} world @returns {Values} */
+function chosenIn(bound, world) {
+  const b = atlas.bounds[bound.name], found = {};
+  if (!b || !(b.pair.length || b.free) || lacking(b, world).length) return found;
+  const { pair, free } = substituted(b, bound, world);
+  if (pair) [found[OFFSET], found[FACTOR]] = pair;
+  if (b.free) found[b.free] = free;
+  return found;
+}
 
-/* Where the bound is smallest by its closed form, NaN where it has none there. */
-function closedForm(bound, choices, over) {
-  const found = CODE[bound.name].o[over];
-  if (!found) return NaN;
-  const [v, n] = inputs(bound, choices);
-  return found[1].every((needs) => needs(v, n, 0)) ? found[0](v, n, 0) : NaN;
+/* What a bound says in a world: its terms, their sum, and which conditions fail. */
+function saysIn(bound, world, chosen = chosenIn(bound, world)) {
+  const [v, n] = inputs(bound, world);
+  return evaluated(bound, Object.assign(v, chosen), n);
 }

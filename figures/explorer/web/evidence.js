@@ -1,6 +1,6 @@
 /* Numbers beside the rows that a theorem must stand above if it is true: exact worst cases of the committed tables, exact
 numbers of quadratics, and measurements that are committed. */
-const largestOf = (value) => (Array.isArray(value) ? top(value.length, (k) => value[k]) : value);
+const largestOf = (value) => (Array.isArray(value) ? largest(value.length, (k) => value[k]) : value);
 const near = (a, b) => Math.abs(a - b) <= atlas.worst.alike * Math.max(Math.abs(a), Math.abs(b));
 const evidenced = (target, world) => withEvidence(compared(target, world), world);
 
@@ -82,7 +82,7 @@ function measuredPlans() {
   for (const { target, plan } of measured ?? []) if (plan.rounds === start.rounds) each.set(JSON.stringify([target, plan]), [target, plan]);
   return [...each.values()].map(([target, plan]) => {
     const go = made("button", { type: "button" }, `${targeted(target)}: K = ${plan.local_steps}, η = ${said(plan.step_size, 3)}, N = ${plan.cohort}${plan.relaxation ? `, β = ${plan.relaxation}` : ""}`);
-    go.addEventListener("click", () => { fed = { ...freshFederation(fed.place, target), plan: { ...plan } }; arrangeFederation(); });
+    go.addEventListener("click", () => { fed = { ...freshFederation(fed.place, target), plan: { ...plan } }; arrange(); });
     return go;
   });
 }

@@ -97,4 +97,4 @@ const EXPORTS = {
   "plane.tex": () => tikz($("plane").firstElementChild), "ladder.tex": () => withLadder(tikz),
 };
 const TYPES = { csv: "text/csv", json: "application/json", svg: "image/svg+xml", tex: "application/x-tex" };
-const FEDERATION_COPIES = { python: federationPython, shell: federationShell, link: () => location.href.split("#")[0] + federationLink() };
+const COMPARISONS = { python: federationPython, shell: federationShell, link: () => location.href.split("#")[0] + federationLink() };

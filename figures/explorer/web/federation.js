@@ -1,12 +1,29 @@
-/* The state that is a federation: its constants, the plan, what is asked; and the link that says so. */
-const LINK = "2", LIMITS = { relaxation: 0.5 }, MOST_COUNT = 1e15;
+/* The state of the page: a setting with its constants, the plan, what is compared, and the theorem that is shown; and the
+link that says so. */
+const VERSION = "2", LIMITS = { relaxation: 0.5 }, MOST_COUNT = 1e15;
 const PLAN_WORDS = ["local_steps", "step_size", "cohort", "rounds", "runtime", "relaxation"];
 const PROBLEM_WORDS = ["smoothness", "strong_convexity", "gradient_variance", "optimum_dissimilarity", "initial_gap", "optimal_loss", "initial_distance_sq", "grad_cap_sq", "lipschitz", "samples", "samples_per_round"];
 const TOGETHER = { gradient_variance: ["client_gradient_variance"], optimum_dissimilarity: ["heterogeneity", "uniform_dissimilarity", "dissimilarity_offset"] };
+/** @type {Map<string, Bound>} */
+let bounds = new Map();
+/** @type {string[][]} */
+let claims = [];
+/** @type {State} */
 let fed = null;
 
 const federation = () => atlas.federations[fed.place];
-const freshFederation = (place = 0, target = atlas.federations[place].target ?? atlas.targets[0]) => ({ place, target, theorem: "", words: {}, plan: { relaxation: 0, ...atlas.federations[place].plan } });
+/** @returns {State} */
+const freshFederation = (place = 0, target = atlas.federations[place].target ?? atlas.targets[0] ?? "") => {
+  const { of = "", plan } = atlas.federations[place];
+  return { place, target, theorem: of, x: "", words: {}, plan: { ...atlas.plan, ...plan } };
+};
+
+/* A page of single bounds has no map and no ranking: its settings are their examples. */
+const single = () => !atlas.targets.length;
+const opened = () => bounds.get(fed.theorem);
+const titled = (name) => bounds.get(name)?.title ?? name;
+const words = (name) => name.replaceAll("_", " ");
+const united = (name, unit) => (unit === "1" ? words(name) : `${words(name)} [${unit}]`);
 
 /* What a federation says of a word, before anything is moved on this page. */
 function based(word) {
@@ -24,8 +41,9 @@ function bent() {
 /* Everything that is told to the theorems: constants that were moved take along what scales with them. */
 function told() {
   const { given, follows = [], up_to } = federation(), all = { ...given }, upTo = { ...up_to };
+  if (single()) return { given: { ...all, ...fed.words }, upTo };
   for (const [word, value] of Object.entries(fed.words)) {
-    const ratio = value / based(word), scaled = (x, by) => (Array.isArray(x) ? x.map((y) => y * by) : x * by);
+    const ratio = based(word) === undefined ? 1 : value / based(word), scaled = (x, by) => (Array.isArray(x) ? x.map((y) => y * by) : x * by);
     for (const other of TOGETHER[word] ?? []) if (all[other] !== undefined) all[other] = scaled(all[other], other === "heterogeneity" ? ratio / bent() : ratio);
     if (word !== "initial_gap" || all.initial_gap !== undefined || all.initial_loss === undefined) all[word] = value;
     if (word === "strong_convexity" && all.pl_constant < value) all.pl_constant = value;
@@ -52,13 +70,21 @@ const here = () => { const { given, upTo } = told(); return worldOf(given, upTo)
 const TARGETS = { grad_norm_sq: "squared gradient norm", distance_sq: "squared distance to the best model", divergence: "divergence of clients" };
 const targeted = (name) => TARGETS[name] ?? words(name);
 
+/** A quantity as the bound of the panel has it, else as any bound has it. @param {string} name @returns {Quantity} */
 function quantityOf(name) {
-  for (const b of bounds.values()) for (const q of b.quantities) if (q.name === name) return q;
-  return { name, letter: "", meaning: words(name), unit: "1", domain: "" };
+  for (const b of [opened(), ...bounds.values()]) for (const q of b?.quantities ?? []) if (q.name === name) return q;
+  return /** @type {any} */ ({ name, letter: "", meaning: words(name), unit: "1", domain: "" });
 }
+
+/* Numbers of the setting that have a control of their own; the panel of a bound has those that nothing gives. */
+const inPlan = (word) => !single() && PLAN_WORDS.includes(word);
+const known = (word) => !single() && (inPlan(word) ? fed.plan[word] !== undefined : PROBLEM_WORDS.includes(word) && based(word) > 0);
+const ungiven = (word) => (single() ? word in federation().given && !(word === opened().axis && lists().length) : !known(word) && !inPlan(word) && (word in fed.words || here().v[word] === undefined));
+const valueOf = (word) => (inPlan(word) ? fed.plan[word] : fed.words[word] ?? based(word));
 
 /* The values a control steps through, in equal ratios. */
 function stepsOf(word) {
+  if (!known(word)) return ladder(quantityOf(word));
   const base = based(word), { clients, smoothness } = federation().given, least = COUNTED.includes(word) ? 1 : 0;
   const ends = { local_steps: [1, MOST_STEPS], step_size: [1e-5 / smoothness, 10 / smoothness], cohort: [1, clients], rounds: [1, 1e7], runtime: [1, 1e6], relaxation: [0, LIMITS.relaxation] };
   const [low, high] = ends[word] ?? [Math.max(least, base / 1e4), base * 1e4], log = word !== "relaxation" && high > low;
@@ -69,11 +95,10 @@ function stepsOf(word) {
 const NAMES = { local_steps: "local steps K", step_size: "step size η", cohort: "participants N", rounds: "rounds R", runtime: "seconds", relaxation: "relaxation β",
   smoothness: "smoothness L", strong_convexity: "strong convexity μ", gradient_variance: "gradient noise σ²", optimum_dissimilarity: "difference of clients ζ*²",
   initial_gap: "initial gap D", optimal_loss: "least loss F*", initial_distance_sq: "initial distance²", grad_cap_sq: "second moment G²", lipschitz: "largest slope (Lipschitz)", samples: "samples of a client", samples_per_round: "new samples a round" };
-const valueOf = (word) => (PLAN_WORDS.includes(word) ? fed.plan[word] : fed.words[word] ?? based(word));
 
 function setWord(word, value) {
-  if (PLAN_WORDS.includes(word)) fed.plan[word] = value;
-  else if (value === based(word)) delete fed.words[word];
+  if (inPlan(word)) fed.plan[word] = value;
+  else if (value === undefined || value === based(word)) delete fed.words[word];
   else fed.words[word] = value;
 }
 
@@ -84,50 +109,107 @@ const WHOLE = "must be a whole number from 1 to 1e15";
 const REASONS = { samples: WHOLE, samples_per_round: WHOLE, local_steps: WHOLE, cohort: "must be a whole number from 1 to the number of clients", rounds: WHOLE,
   relaxation: "must be at least 0", gradient_variance: "must be at least 0", optimum_dissimilarity: "must be at least 0", strong_convexity: "must be above 0 and at most L", smoothness: "must be at least μ" };
 const SIZE = 1e100;
-const refusedWord = (word, x) => (!Number.isFinite(x) ? "write a number, such as 0.5, 1e-3 or 1/3" : Math.abs(x) > SIZE || (x !== 0 && Math.abs(x) < 1 / SIZE) ? "must be of a size from 1e-100 to 1e100" : (IMPOSSIBLE[word] ?? ((y) => y > 0))(x) ? "" : REASONS[word] ?? "must be above 0");
+function refusedWord(word, x) {
+  if (x === undefined) return ""; // as it was
+  if (Array.isArray(x)) return refusedList(quantityOf(word), x);
+  return known(word) || inPlan(word) ? refusedNumber(word, x) : refusal(quantityOf(word), x) || (word === "clients" && lists().some((list) => list.length !== x) ? "a list says how many there are" : "");
+}
+const refusedNumber = (word, x) => (!Number.isFinite(x) ? "write a number, such as 0.5, 1e-3 or 1/3" : Math.abs(x) > SIZE || (x !== 0 && Math.abs(x) < 1 / SIZE) ? "must be of a size from 1e-100 to 1e100" : (IMPOSSIBLE[word] ?? ((y) => y > 0))(x) ? "" : REASONS[word] ?? "must be above 0");
 
-function controlOf(word) {
-  const box = made("div", { className: "control", id: `fc-${word}` }), steps = stepsOf(word), value = valueOf(word);
-  const field = made("input", { id: `f-${word}`, inputMode: "decimal", autocomplete: "off", value: String(Number(value.toPrecision(6))) });
+/* Lists over clients or classes that the setting or the reader gives. */
+const lists = () => Object.values({ ...federation().given, ...fed.words, ...opened()?.given }).filter(Array.isArray);
+
+/* Why a list is none of the quantity; empty where it is one. */
+function refusedList(q, list) {
+  const bad = list.map((x) => refusal(q, x)).find(Boolean), total = list.reduce((a, b) => a + b, 0), length = valueOf(q.axis) ?? list.length;
+  if (!q.axis) return "must be one number";
+  if (bad) return `every number ${bad}`;
+  if (list.length !== length) return `must hold ${length} numbers, one for each of the ${q.axis}; it holds ${list.length}`;
+  return q.simplex && Math.abs(total - 1) > 1e-9 ? `must sum to 1; the sum is ${said(total)}` : "";
+}
+
+/* A number or a list, as typed; equal weights where nothing is said of them. */
+const readValue = (q, text) => (text.includes(",") ? text.split(",").map(typed) : q.simplex && text.trim() === "" ? undefined : typed(text));
+const writtenValue = (value) => (value === undefined ? "" : [value].flat().map((x) => Number(x.toPrecision(6))).join(", "));
+
+/** A number, or a list, with a slider where it is a number. @param {string} word */
+function controlOf(word, value = valueOf(word)) {
+  const box = made("div", { className: "control", id: `fc-${word}` }), q = quantityOf(word), listed = Array.isArray(value) || q.simplex, steps = listed ? [] : stepsOf(word);
+  const field = made("input", { id: `f-${word}`, inputMode: q.axis ? "text" : "decimal", autocomplete: "off", value: writtenValue(value), placeholder: q.simplex ? "equal" : "" });
   const range = made("input", { id: `fs-${word}`, type: "range", min: 0, max: steps.length - 1, step: 1, value: nearest(steps, value) });
   const error = made("p", { className: "error", id: `fe-${word}`, role: "alert" });
-  range.setAttribute("aria-label", `${NAMES[word]}, slider`);
+  range.setAttribute("aria-label", `${NAMES[word] ?? words(word)}, slider`);
+  range.hidden = !steps.length;
   field.setAttribute("aria-describedby", `fe-${word}`);
-  range.setAttribute("aria-valuetext", said(value));
+  if (steps.length) range.setAttribute("aria-valuetext", said(value));
   const take = (x) => {
     const why = refusedWord(word, x);
     error.textContent = why;
     field.setAttribute("aria-invalid", why ? "true" : "false");
     if (why) return false;
     setWord(word, x);
-    range.setAttribute("aria-valuetext", said(x));
+    if (typeof x === "number") range.setAttribute("aria-valuetext", said(x));
     moved(word);
     return true;
   };
   range.addEventListener("input", () => { if (take(steps[range.value])) field.value = String(steps[range.value]); });
-  field.addEventListener("input", () => { const x = typed(field.value); if (take(x)) range.value = nearest(steps, x); });
-  box.append(made("label", { htmlFor: field.id, title: quantityOf(word).meaning }, NAMES[word]), field, range, error);
+  field.addEventListener("input", () => { const x = readValue(q, field.value); if (take(x) && typeof x === "number") range.value = nearest(steps, x); });
+  const label = made("label", { htmlFor: field.id, title: q.meaning }, NAMES[word] ?? ` ${words(word)}`);
+  if (!NAMES[word]) label.insertAdjacentHTML("afterbegin", q.letter);
+  box.append(label, field, range, error);
   return box;
 }
 
-/* After a plan was chosen elsewhere than in its control. */
-function showPlan() {
-  for (const word of ["local_steps", "step_size"]) {
-    $(`f-${word}`).value = String(Number(fed.plan[word].toPrecision(6)));
-    $(`fs-${word}`).value = nearest(stepsOf(word), fed.plan[word]);
-    $(`fs-${word}`).setAttribute("aria-valuetext", said(fed.plan[word]));
+/* After numbers were chosen elsewhere than in their controls. */
+function showWords(...names) {
+  for (const word of names) {
+    $(`f-${word}`).value = writtenValue(valueOf(word));
+    $(`fs-${word}`).value = nearest(stepsOf(word), valueOf(word));
+    $(`fs-${word}`).setAttribute("aria-valuetext", said(valueOf(word)));
     $(`fe-${word}`).textContent = "";
   }
 }
 
 /* ---- the link ---- */
 
+/* The sum by which a link that was harmed is told from a whole one. */
+function mark(text) {
+  let hash = 2166136261;
+  for (const c of text) hash = Math.imul(hash ^ c.codePointAt(0), 16777619) >>> 0;
+  return hash.toString(36);
+}
+
+/* What undoes that which happens to links on their way: an ampersand spelled out, signs encoded once more, something put behind, line breaks. */
+const MENDS = [(x) => x.replaceAll("&amp;", "&"), decoded, (x) => x.replace(/(&c=[0-9a-z]+).*$/is, "$1"), (x) => x.replace(/\s|%20|%0[ad]/gi, "")];
+
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+
+function unharmed(text) {
+  const said = new URLSearchParams(text), check = said.get("c");
+  said.delete("c");
+  return check === mark(said.toString());
+}
+
+/* The link as it was, where its sum says that it is whole again; else as it came. */
+function mended(text) {
+  const tries = [text.replace(/^#/, "")];
+  for (const mend of MENDS) tries.push(...tries.map(mend));
+  return `#${tries.find(unharmed) ?? tries[0]}`;
+}
+
+const KEYS_OF = { target: "target", b: "theorem", x: "x" };
+
+/* Where the theorem is about another quantity than the one that is compared: its own. */
+const aimed = (name, target = fed.target) => (atlas.targets.includes(bounds.get(name)?.target.name) ? bounds.get(name).target.name : target);
+
 function federationLink() {
-  const said = new URLSearchParams({ v: LINK }), start = freshFederation(fed.place);
+  const said = new URLSearchParams({ v: VERSION }), start = freshFederation(fed.place);
   if (fed.place) said.set("f", federation().name);
-  for (const key of ["target", "theorem"]) if (fed[key] !== start[key]) said.set(key, fed[key]);
+  for (const [key, name] of Object.entries(KEYS_OF)) if (fed[name] !== start[name]) said.set(key, fed[name]);
   for (const word of PLAN_WORDS) if (fed.plan[word] !== start.plan[word] && fed.plan[word] !== undefined) said.set(`p.${word}`, fed.plan[word]);
-  for (const [word, value] of Object.entries(fed.words)) said.set(`w.${word}`, value);
+  for (const [word, value] of Object.entries(fed.words)) said.set(`w.${word}`, [value].flat().join(","));
   said.set("c", mark(said.toString()));
   return `#${said}`;
 }
@@ -136,22 +218,28 @@ function federationLink() {
 function federationOf(text) {
   const said = new URLSearchParams(text.replace(/^#/, "")), check = said.get("c");
   said.delete("c");
-  if (!text.replace(/^#/, "") || said.toString() === `v=${LINK}`) return freshFederation();
-  if (check !== mark(said.toString())) throw Error("something in it is missing or changed");
-  const place = said.has("f") ? atlas.federations.findIndex((one) => one.name === said.get("f")) : 0;
+  if (!text.replace(/^#/, "")) return freshFederation();
+  if (said.get("v") !== VERSION) throw Error("it is none of this page, or of another version of it");
+  const bare = check === null && [...said.keys()].every((key) => key === "v" || key === "b");
+  if (!bare && check !== mark(said.toString())) throw Error("something in it is missing or changed");
+  if (said.get("b") && !bounds.has(said.get("b"))) throw Error(`this page holds no bound ${said.get("b")}`);
+  const own = (one, k) => (single() && said.has("b") ? one.of === said.get("b") : k === 0);
+  const place = atlas.federations.findIndex(said.has("f") ? (one) => one.name === said.get("f") : own);
   if (place < 0) throw Error(`it is of a federation that was loaded: ${said.get("f")}`);
   const found = freshFederation(place), before = fed;
   fed = found;
   try {
     for (const [key, value] of said) {
-      const [kind, word] = key.split("."), known = kind === "p" ? PLAN_WORDS : kind === "w" ? PROBLEM_WORDS : null;
+      const [kind, word] = key.split("."), free = kind === "p" ? inPlan(word) : kind === "w" && !inPlan(word) && quantityOf(word).open && (single() || known(word) || based(word) === undefined);
       if (key === "target" && atlas.targets.includes(value)) found.target = value;
-      else if (key === "theorem" && Object.hasOwn(atlas.bounds, value)) found.theorem = value;
-      else if (known?.includes(word)) {
-        const x = typed(value), why = refusedWord(word, x);
-        if (why) throw Error(`${words(word)} cannot be ${value} (${why})`);
-        (kind === "p" ? found.plan : found.words)[word] = x;
-      } else if (key !== "v" && key !== "f") throw Error(`it speaks of ${key}`);
+      else if (key === "b") { found.theorem = value; if (bare) found.target = aimed(value, found.target); }
+      else if (key === "x" && opened()?.quantities.some((q) => q.name === value)) found.x = value;
+      else if (free) (kind === "p" ? found.plan : found.words)[word] = readValue(quantityOf(word), value) ?? NaN;
+      else if (key !== "v" && key !== "f") throw Error(`it speaks of ${key}`);
+    }
+    for (const [word, x] of [...Object.entries(found.words), ...Object.entries(found.plan)]) {
+      const why = x === freshFederation(place).plan[word] ? "" : refusedWord(word, x);
+      if (why) throw Error(`${words(word)} cannot be ${x} (${why})`);
     }
   } finally { fed = before; }
   return found;

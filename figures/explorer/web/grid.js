@@ -1,4 +1,4 @@
-/* Every theorem over the map of K and eta: 64 x 64 plans, in slices between frames. */
+/* Every theorem over the map of K and eta: 64 x 64 plans, in slices between waiting. */
 const SIDE = 64, MOST_STEPS = 1024, SLICE = 8;
 
 /* The window: whole K from 1 on, eta in whole decades around 1/L. */
@@ -14,10 +14,18 @@ const along = ({ low, high }, k) => low * (high / low) ** ((k + 0.5) / SIDE);
 than the row of a plan does, so that all theorems are there at once;
 of the one that is shown, plans whose level is in doubt are then looked at as a row does (`fine`). */
 class Searcher {
+  best = NaN;
+  silent = false;
+  known = [];
+
   constructor(b, bound, fine) {
     const chosen = [...b.pair, ...(b.free ? [b.free] : [])], asks = (f) => chosen.some((word) => new RegExp(`\\bv\\.${word}\\b`).test(String(f)));
     const code = CODE[bound.name], decided = code.c.slice(0, b.decided.length);
-    Object.assign(this, { b, fine, axis: bound.axis, grid: b.free ? atlas.search.shares : [NaN], at: [0, 0] });
+    this.b = b;
+    this.fine = fine;
+    this.axis = bound.axis;
+    this.grid = b.free ? atlas.search.shares : [NaN];
+    this.at = [0, 0];
     this.own = { c: decided.filter(([f]) => !asks(f)), t: [] };
     this.rest = { c: decided.filter(([f]) => asks(f)), t: code.t };
   }

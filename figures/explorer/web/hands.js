@@ -1,23 +1,25 @@
-/* The page of one federation: what people do on it, and when what is computed again. */
-let shownRows = [], job = null, frames = 0, ladderWide = 0, planeWide = 0, keptLink = 0, byItself = true, pressed = false;
+/* What people do on the page, and when what is computed again. */
+/** @type {Row[]} */
+let shownRows = [];
+let job = null, waiting = 0, ladderWide = 0, planeWide = 0, keptLink = 0, byItself = true, pressed = false;
 const taken = { drags: [], planes: [], ladders: [], paints: [] };
 
 /* A change of the plan needs the ladder anew; one of anything else the plane too. */
 function moved(word = "") {
-  if (word !== "local_steps" && word !== "step_size") recompute();
-  if (!frames) frames = requestAnimationFrame(redrawFederation);
+  leaveStory();
+  put("plane-hover"); // it was of the setting before
+  if (word !== "local_steps" && word !== "step_size" && !single()) recompute();
+  if (!waiting) waiting = requestAnimationFrame(redraw);
   clearTimeout(keptLink);
-  keptLink = setTimeout(keepFederation, 300);
+  keptLink = setTimeout(keep, 300);
 }
 
 /* A change that has come to rest is a step of the back button; what the page does by itself, on opening, is none. */
-function keepFederation() {
+function keep() {
   clearTimeout(keptLink);
   keptLink = 0;
-  if ($("federation").hidden) return;
-  if (pressed) { keptLink = setTimeout(keepFederation, 300); return; }
+  if (pressed) { keptLink = setTimeout(keep, 300); return; }
   const link = federationLink();
-  $("view-federation").href = link;
   if (link !== location.hash) try { history[byItself ? "replaceState" : "pushState"](storyPlace(), "", link); } catch { /* inside a frame */ }
   byItself = false;
 }
@@ -34,19 +36,22 @@ function keepingFocus(id, act) {
   next?.focus({ preventScroll: true });
 }
 
-function redrawFederation() {
-  frames = 0;
-  if (!(ladderWide > 0)) return; // out of sight
+function redraw() {
+  waiting = 0;
   const begin = performance.now(), world = here();
+  if (ladderWide > 0) rerank(world, begin);
+  panel(world);
+  taken.drags.push(performance.now() - begin);
+}
+
+function rerank(world, begin) {
   shownRows = world.v.rounds >= 1 ? withEvidence(compared(fed.target, world), world) : [];
   taken.ladders.push(performance.now() - begin);
   keepingFocus("ladder", () => ladder_(shownRows, ladderWide));
   keepingFocus("quiet", () => quiet(shownRows));
-  inWords(shownRows);
   sentence(world);
   if (drawn && frameOf) pointMarks(world);
   theorems();
-  taken.drags.push(performance.now() - begin);
 }
 
 /* The plan and what the ranking comes to, in one sentence. */
@@ -60,7 +65,7 @@ function sentence({ v }) {
   put("sentence", plan, made("strong", {}, result), before, count);
 }
 
-/* The plane anew: in its thread, else in slices between frames, of which the newest change alone is worked on. */
+/* The plane anew: in its thread, else in slices between waiting, of which the newest change alone is worked on. */
 function recompute() {
   const { given, upTo } = told();
   if (drawn) drawn.stale = true;
@@ -70,7 +75,7 @@ function recompute() {
   const slice = () => {
     if (job !== mine) return;
     const begin = performance.now();
-    let next = { done: false };
+    let next = /** @type {IteratorResult<number, Grid>} */ ({ done: false });
     while (!next.done && performance.now() - begin < SLICE) next = mine.steps.next();
     mine.busy += performance.now() - begin;
     if (!next.done) return requestAnimationFrame(slice);
@@ -84,8 +89,8 @@ function recompute() {
 
 function paintPlane() {
   if (!drawn || !(planeWide > 0)) return;
-  const begin = performance.now(), world = here(), name = fed.theorem || leader(shownRows)?.bound.name;
-  knownPlaces = [...(fed.theorem ? worstPlaces(fed.theorem, drawn.target, drawn.given, drawn.upTo) : []), ...(name ? measuredPlaces(name, drawn.target, world) : [])];
+  const begin = performance.now(), world = here(), name = mapped() || leader(shownRows)?.bound.name;
+  knownPlaces = [...(mapped() ? worstPlaces(mapped(), drawn.target, drawn.given, drawn.upTo) : []), ...(name ? measuredPlaces(name, drawn.target, world) : [])];
   $("plane").innerHTML = planeSvg(drawn, planeWide);
   pointMarks(world);
   planeLegend();
@@ -95,7 +100,9 @@ function paintPlane() {
 }
 
 function pickTheorem(name) {
-  fed.theorem = name;
+  const speaks = shownRows.some((row) => (row.bound.name === name || row.alias?.includes(name)) && row.state !== "other quantity"), target = name && !speaks ? aimed(name) : fed.target;
+  Object.assign(fed, { theorem: name, x: "" });
+  if (target !== fed.target) { fed.target = target; return arrange(); }
   theorems();
   paintPlane();
   moved("local_steps");
@@ -110,26 +117,28 @@ function theorems() {
   const key = [...rows.map(([name, row]) => `${name} ${RANKED.includes(row.state)}`), fed.theorem].join();
   if (key === theoremsOf) return;
   theoremsOf = key;
-  put("theorem", new Option("the smallest valid bound", ""), part("with a value at your plan", (row) => RANKED.includes(row.state)), part("whose conditions fail at your plan", (row) => row.state === "conditions not met"));
-  if (![...$("theorem").options].some((o) => o.value === fed.theorem)) $("theorem").append(new Option(titled(fed.theorem), fed.theorem));
+  const here_ = new Set(rows.map(([name]) => name)), rest = [...bounds.keys()].filter((name) => !here_.has(name)).map((name) => new Option(titled(name), name));
+  put("theorem", new Option("the smallest valid bound", ""), part("with a value at your plan", (row) => RANKED.includes(row.state)), part("whose conditions fail at your plan", (row) => row.state === "conditions not met"),
+    made("optgroup", { label: "about other numbers" }, ...rest.sort((a, b) => (a.text < b.text ? -1 : 1))));
   $("theorem").value = fed.theorem;
   $("open-bound").hidden = !fed.theorem;
 }
 
 /* All controls anew. */
-function arrangeFederation() {
+function arrange() {
   put("federations", ...atlas.federations.map((one, i) => new Option(one.name, String(i))));
   $("federations").value = String(fed.place);
   put("federation-words", federation().words);
+  if (single()) return moved();
   put("number", ...atlas.targets.map((name) => new Option(targeted(name), name)));
   $("number").value = fed.target;
   const timed = fed.plan.runtime !== undefined;
   $("budget").value = timed ? "runtime" : "rounds";
   $("budget").disabled = federation().given.communication_time === undefined;
-  put("plan-sliders", ...["local_steps", "step_size"].map(controlOf));
-  put("plan-controls", ...[timed ? "runtime" : "rounds", "cohort", "relaxation"].map(controlOf));
+  put("plan-sliders", ...["local_steps", "step_size"].map((word) => controlOf(word)));
+  put("plan-controls", ...[timed ? "runtime" : "rounds", "cohort", "relaxation"].map((word) => controlOf(word)));
   showRuns();
-  put("problem-controls", ...PROBLEM_WORDS.filter((word) => typeof based(word) === "number" && based(word) > 0).map(controlOf));
+  put("problem-controls", ...PROBLEM_WORDS.filter((word) => typeof based(word) === "number" && based(word) > 0).map((word) => controlOf(word)));
   moved();
 }
 
@@ -137,7 +146,7 @@ function budgeted(kind) {
   const { v } = here(), time = v.communication_time + v.minibatch_time * v.local_steps;
   if (kind === "runtime") fed.plan.runtime = Number((v.rounds * time).toPrecision(3));
   else { fed.plan.rounds = Math.max(1, v.rounds); delete fed.plan.runtime; }
-  arrangeFederation();
+  arrange();
 }
 
 /* ---- the point ---- */
@@ -149,14 +158,14 @@ function planAt(event) {
 
 function placed(plan) {
   Object.assign(fed.plan, plan);
-  showPlan();
+  showWords("local_steps", "step_size");
   moved("local_steps");
 }
 
 /* The value where the pointer is: at that very plan, of the theorem that is shown or of the best one. */
 function hover(event) {
   if (!frameOf) return;
-  const { local_steps, step_size } = planAt(event), { given, upTo } = told(), world = worldOf({ ...given, local_steps, step_size }, upTo), bound = bounds.get(fed.theorem);
+  const { local_steps, step_size } = planAt(event), { given, upTo } = told(), world = worldOf({ ...given, local_steps, step_size }, upTo), bound = bounds.get(mapped());
   const rows = !(world.v.rounds >= 1) ? [] : bound ? byTheorem(rowsOf(bound, fed.target, world, machineOf(world))) : byTheorem(compared(fed.target, world)).filter((one) => !one.printed), row = rows[0];
   put("plane-hover", `K = ${local_steps}, η = ${said(step_size, 3)}: ${row ? `${said(row.value, 3)}, ${LEVELS[levelOf(row.value, row)]}` : "no value"}`);
 }
@@ -170,7 +179,17 @@ function stepped(right, up, far = false) {
 
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-function listenFederation() {
+function listen() {
+  $("theme").addEventListener("click", otherTheme);
+  $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrange(); });
+  $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrange(); });
+  for (const kind of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(kind, () => { pressed = kind === "pointerdown"; }, true);
+  addEventListener("hashchange", () => { if (location.hash !== federationLink()) openAt(location.hash); });
+  listenPanel();
+  if (!single()) listenPlane();
+}
+
+function listenPlane() {
   const box = $("plane");
   let held = false;
   box.addEventListener("pointerdown", (event) => { if (!frameOf) return; held = true; box.setPointerCapture(event.pointerId); placed(planAt(event)); });
@@ -182,17 +201,13 @@ function listenFederation() {
     event.preventDefault();
     stepped(...way, event.shiftKey);
   });
-  for (const [id, way] of [["fewer-steps", [-1, 0]], ["more-steps", [1, 0]], ["smaller-size", [0, -1]], ["larger-size", [0, 1]]]) $(id).addEventListener("click", () => stepped(...way, true));
   $("theorem").addEventListener("change", () => pickTheorem($("theorem").value));
   $("number").addEventListener("change", () => { fed.target = $("number").value; fed.theorem = ""; moved(); });
   $("budget").addEventListener("change", () => budgeted($("budget").value));
-  $("federations").addEventListener("change", () => { fed = freshFederation(Number($("federations").value)); arrangeFederation(); });
-  $("federation-reset").addEventListener("click", () => { fed = freshFederation(fed.place, fed.target); arrangeFederation(); });
-  for (const [kind, down] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) addEventListener(kind, () => { pressed = down; }, true);
   box.addEventListener("pointerleave", () => put("plane-hover"));
-  $("open-bound").addEventListener("click", () => { keepFederation(); location.hash = `v=1&b=${fed.theorem}`; });
-  for (const button of document.querySelectorAll("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });
-  for (const button of document.querySelectorAll("[data-told]")) button.addEventListener("click", () => copy(button.dataset.told, FEDERATION_COPIES[button.dataset.told](), "fed-"));
+  $("open-bound").addEventListener("click", () => { $("one").open = true; $("one").scrollIntoView({ block: "start" }); $("one").firstElementChild.focus({ preventScroll: true }); });
+  for (const button of every("[data-save]")) button.addEventListener("click", () => { const { save: name } = button.dataset; save(name, EXPORTS[name](), TYPES[name.split(".")[1]]); });
+  for (const button of every("[data-told]")) button.addEventListener("click", () => copy(button.dataset.told, COMPARISONS[button.dataset.told](), "fed-"));
   $("load-json").addEventListener("change", async () => { const [file] = $("load-json").files; if (file) take(file.name, await file.text()); $("load-json").value = ""; });
   $("load-runs").addEventListener("change", async () => { const [file] = $("load-runs").files; if (file) takeRuns(file.name, await file.text()); $("load-runs").value = ""; });
   new ResizeObserver(([entry]) => { planeWide = Math.floor(entry.contentRect.width); paintPlane(); }).observe(box);
@@ -216,7 +231,7 @@ function take(name, text) {
       const value = valueOf(word), why = value === undefined ? "" : refusedWord(word, value);
       if (why) throw Error(`${words(word)} is ${value}: it ${why}`);
     }
-    arrangeFederation();
+    arrange();
     notice("");
   } catch (error) {
     atlas.federations.length = many;

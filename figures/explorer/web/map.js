@@ -1,13 +1,17 @@
 /* The map of K and eta as SVG text: the smallest valid bound, or one theorem, by colour; where none applies; and the plan. */
 const LEVELS = ["no value: a condition fails", "vacuous: more than 10⁴ times the start", "vacuous: more than 10 times the start", "vacuous: above the start",
   "below what its premises alone give, not known to be below the start", "informative: below the start", "at most a tenth of the start", "a hundredth", "a thousandth"];
-let drawn = null, frameOf = null, knownPlaces = [];
+/** @type {Grid} */
+let drawn = null;
+let frameOf = null, knownPlaces = [];
 
-/* Shares of the start at which the colour changes: grey above it, bluer with every quarter of a decade below. */
-const VACUOUS = [1e4, 1e3, 1e2, 10, 3], BELOW = Array.from({ length: 13 }, (_, k) => 10 ** (-k / 4));
+/* Shares of the start at which the colour changes: above it a paler grey with every half decade that is nearer, below it
+   a darker blue with every quarter of a decade. */
+const VACUOUS = Array.from({ length: 8 }, (_, k) => 10 ** ((8 - k) / 2)), BELOW = Array.from({ length: 13 }, (_, k) => 10 ** (-k / 4));
 
 /* What the map shows: one theorem, or the smallest valid bound of all. */
-const shownField = () => (fed.theorem ? drawn.found.get(fed.theorem) : (drawn.overall ??= smallest(drawn.found)));
+const mapped = () => (atlas.bounds[fed.theorem] ? fed.theorem : "");
+const shownField = () => (mapped() ? drawn.found.get(mapped()) : (drawn.overall ??= smallest(drawn.found)));
 
 /* Columns of the grid, and their whole numbers of steps: the smallest have several columns, of which one is drawn at its K. */
 const whole_ = Array.from({ length: SIDE }, (_, k) => k), stepsAt = (column) => Math.max(1, Math.round(along({ low: 1, high: MOST_STEPS }, column)));
@@ -19,7 +23,7 @@ function bands(found, X, Y) {
   const logs = Float64Array.from(found.share, (share) => (Number.isNaN(share) ? Infinity : share > 0 ? Math.min(Math.log10(share), 99) : -99)), field = (i, j) => logs[columns[within(i, columns.length)] * SIDE + within(j, SIDE)];
   const outline = contours(field, xs, ys), layer = (what, threshold) => { const d = outline(threshold); return d ? `<path class="${what}" d="${d}"/>` : ""; };
   const known = found.level.some((level) => level >= 5), kind = known ? "" : " unknown";
-  return `${layer("clear", 100)}${layer("land", 100)}${VACUOUS.map((share) => layer("paler", Math.log10(share))).join("")}${layer("clear", 0)}${BELOW.map((share) => layer(`water${kind}`, Math.log10(share))).join("")}${known ? layer("shore", 0) : ""}`;
+  return `${layer("land", 100)}${VACUOUS.map((share) => layer("paler", Math.log10(share))).join("")}${layer("clear", 0)}${BELOW.map((share) => layer(`water${kind}`, Math.log10(share))).join("")}${known ? layer("shore", 0) : ""}`;
 }
 
 function axisOf({ low, high }, start, end) {
@@ -27,26 +31,25 @@ function axisOf({ low, high }, start, end) {
   return Object.assign(put, { low, high, edge: (k) => start + k / SIDE * (end - start), back: (p) => low * (high / low) ** Math.max(0, Math.min(1, (p - start) / (end - start))) });
 }
 
-/* Where the theorem, or a formula of the catalogue, is smallest at the plan's other value. */
-function starsOf(name, world) {
-  const bound = bounds.get(name), found = [];
-  for (const { over, derived, stated } of bound?.optima ?? []) {
-    if (over !== "local_steps" && over !== "step_size") continue;
-    const b = atlas.bounds[name], before = dressed(b, bound, world), code = CODE[name].o[over];
-    if (derived && code) {
-      const fits = code[1].every((needs) => needs(world.v, world.n, 0));
-      found.push({ over, kind: "derived", at: fits ? code[0](world.v, world.n, 0) : NaN, label: "derived here" });
-    }
+/* Where a bound, or a formula of the catalogue for it, is smallest over these quantities at the setting's other values. */
+function starsOf(bound, world, ...overs) {
+  const found = [], b = bound && atlas.bounds[bound.name];
+  if (!bound || (b && lacking(b, world).length)) return found;
+  for (const { over, derived, stated } of bound.optima.filter((one) => overs.includes(one.over))) {
+    const [v, n] = inputs(bound, world), code = CODE[bound.name].o[over];
+    if (derived && code) found.push({ over, kind: "derived", at: code[1].every((needs) => needs(v, n, 0)) ? code[0](v, n, 0) : NaN, label: "derived here" });
     for (const one of stated) {
       const other = bounds.get(one);
       if (!other || other.quantities.some((q) => world.v[q.name] === undefined)) continue;
-      found.push({ over, kind: "printed", at: evaluated(other, { ...world.v, ...other.given }, world.n).total, label: one.split(".").pop().replaceAll("_", " ") });
+      found.push({ over, kind: "printed", at: evaluated(other, ...inputs(other, world)).total, label: words(one.split(".").pop()) });
     }
-    restore(world.v, before);
   }
   const same = (one) => one.kind !== "derived" && found.some((other) => other.kind === "derived" && other.over === one.over && Math.abs(one.at - other.at) <= 1e-9 * other.at);
   return found.filter((one) => one.at > 0 && Number.isFinite(one.at) && !same(one));
 }
+
+/* The best K and eta of the theorem that is shown. */
+const planStars = (world) => starsOf(opened(), world, "local_steps", "step_size");
 
 function starMarks(stars, X, Y) {
   return stars.map(({ over, kind, at, label }) => {
@@ -66,7 +69,7 @@ function planeSvg(grid, wide) {
   const across = ticks(1, grid.view.steps.high, true, Math.floor((right - left) / 60)), up = ticks(Y.low, Y.high, true, 8);
   const marks_ = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${said(x, 3)}</text>`).join("")
     + up.map((y) => `<path class="axis" d="M${left} ${Y(y).toFixed(1)}h-5"/><text class="tick" text-anchor="end" x="${left - 8}" y="${(Y(y) + 4).toFixed(1)}">${said(y, 3)}</text>`).join("");
-  return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>
+  return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true"><defs>${HATCH}</defs>
 <g><rect class="silent" x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/>${bands(shownField() ?? empty(), X, Y)}</g><path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${marks_}
 <text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">local steps K</text><text class="title" transform="translate(13 ${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">step size η</text><g id="plane-marks"></g></svg>`;
 }
@@ -75,9 +78,9 @@ function planeSvg(grid, wide) {
 function placeless(name, { v, n }) {
   if (!name || drawn.found.has(name)) return "";
   const own = atlas.bounds[name]?.rest.map(([text]) => SIDES[text]).find((one) => one?.[0].includes("step_size") && one[0].every((word) => v[word] !== undefined));
-  const lines = shownRows.some((row) => row.bound.name === name && row.composed) ? ["combined from other theorems: in the ranking only"]
-    : own ? ["requires one step size:", `at K = ${v.local_steps}, η = ${exactly(own[2](v, n, 0))}`] : ["its conditions fail at every K and η here"];
-  const { left, right, top, bottom } = frameOf, y = (top + bottom) / 2;
+  const row = rowShown(), lines = row?.composed ? ["combined from other theorems: in the ranking only"]
+    : own ? ["requires one step size:", `at K = ${v.local_steps}, η = ${exactly(own[2](v, n, 0))}`] : [row && row.state !== "conditions not met" ? `no value here: ${QUIET[row.state] ?? ""}` : "its conditions fail at every K and η here"];
+  const { left, right, top } = frameOf, y = top + 24;
   return lines.map((line, k) => `<text class="halo" text-anchor="middle" x="${(left + right) / 2}" y="${y + 20 * k}">${line}</text>`).join("");
 }
 
@@ -85,11 +88,11 @@ function placeless(name, { v, n }) {
 function pointMarks(world) {
   const { X, Y, left, right, top, bottom } = frameOf, x = X(Math.min(Math.max(fed.plan.local_steps, X.low), X.high)), y = Y(Math.min(Math.max(fed.plan.step_size, Y.low), Y.high));
   const best = bestOf(drawn), diamond = best ? `<path class="best" d="M${X(best.steps).toFixed(1)} ${(Y(best.size) - 7).toFixed(1)}l7 7l-7 7l-7 -7Z"><title>${esc(`smallest on this map: ${said(best.value)} at K = ${best.steps}, η = ${said(best.size, 3)}`)}</title></path>` : "";
-  const stars = starsOf(fed.theorem, world), where = { local_steps: `K* at η = ${said(fed.plan.step_size, 3)}`, step_size: `η* at K = ${fed.plan.local_steps}` };
+  const stars = planStars(world), where = { local_steps: `K* at η = ${said(fed.plan.step_size, 3)}`, step_size: `η* at K = ${fed.plan.local_steps}` };
   const known = knownPlaces.map(({ steps, size, value, error, words: text, what, kind }, k) => placeMark(X, Y, steps, size, kind, k === 0 || knownPlaces[k - 1].kind !== kind, `${text}${error > 0 ? ` ± ${said(error, 2)}` : ""} at K = ${steps}, η = ${said(size, 3)}; ${what}`)).join("");
   const outside = fed.plan.local_steps > X.high || fed.plan.step_size < Y.low || fed.plan.step_size > Y.high;
   put("plane-stars", outside ? `Your plan, K = ${fed.plan.local_steps} and η = ${said(fed.plan.step_size, 3)}, lies beyond this map. ` : "", stars.map(({ over, label, at }) => `${where[over]}: ${label} ${said(at)}`).join("; "));
-  $("plane-marks").innerHTML = `${sameMove(X, Y)}<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}${placeless(fed.theorem, world)}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
+  $("plane-marks").innerHTML = `${sameMove(X, Y)}<path class="cross" d="M${x.toFixed(1)} ${top}V${bottom}M${left} ${y.toFixed(1)}H${right}"/>${diamond}${starMarks(stars, X, Y)}${known}${placeless(mapped(), world)}<circle class="point${outside ? " outside" : ""}" r="8" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"/>`;
 }
 
 /* Plans that move as far in a round as yours: the same K times eta. */
@@ -117,10 +120,14 @@ function bestOf(grid) {
 /* What the colours and marks mean. */
 function planeLegend() {
   const swatch = (kinds) => `<svg width="22" height="12" aria-hidden="true">${kinds.map((kind) => `<rect class="${kind}" width="22" height="12"/>`).join("")}</svg>`;
+  const greys = () => `<svg width="80" height="12" aria-hidden="true">${[8, 6, 4, 2, 0].map((paler, k) => `<svg x="${16 * k}" width="16" height="12"><rect class="land" width="16" height="12"/>${'<rect class="paler" width="16" height="12"/>'.repeat(paler)}</svg>`).join("")}</svg>`;
   const water = (many) => ["clear", ...Array.from({ length: many }, () => "water")], item = (shape, text) => { const li = made("li"); li.innerHTML = shape.startsWith("<svg") ? shape : `<svg width="22" height="16" aria-hidden="true">${shape}</svg>`; li.append(` ${text}`); return li; };
   const found = shownField(), has = (keep) => Boolean(found?.level.some(keep));
-  const items = [has((level) => level >= 5) && item(swatch(water(1)), "below the start"), has((level) => level >= 6) && item(swatch(water(5)), "a tenth of it"), has((level) => level >= 7) && item(swatch(water(9)), "a hundredth"),
-    has((level) => level === 4) && item(swatch(["clear", "water unknown"]), LEVELS[4]), has((level) => level > 0 && level < 4) && item(swatch(["land"]), "vacuous: above the start"), has((level) => level === 0) && item(swatch(["silent"]), fed.theorem ? "its conditions fail" : "no theorem applies"),
+  const whose = mapped() ? "the theorem" : "a theorem", items = [
+    has((level) => level >= 5) && item(swatch(water(1)) + swatch(water(5)) + swatch(water(9)), `${whose} guarantees less than before training: a little, a tenth, a hundredth`),
+    has((level) => level === 4) && item(swatch(["clear", "water unknown"]), LEVELS[4]),
+    has((level) => level > 0 && level < 4) && item(greys(), `the bound is above the value before training, 1 to 10⁴ times: it says nothing${has((level) => level >= 4) ? "" : ", anywhere on this map"}`),
+    has((level) => level === 0) && item(swatch(["silent"]), mapped() ? "its conditions fail" : "no theorem applies"),
     item(`<circle class="point" r="6" cx="11" cy="8"/>`, "your plan: drag it"), bestOf(drawn) && item(`<path class="best" d="M11 2l6 6l-6 6l-6 -6Z"/>`, "smallest bound")];
   const worst = new Set(knownPlaces.filter((one) => one.kind === "worst").map((one) => worstWords(one.above)));
   if (worst.size) items.push(item(`<path class="worst leading" d="M11 2l6 6l-6 6l-6 -6Z"/>`, `${[...worst].sort().join(" or ")}; filled: the smallest`));

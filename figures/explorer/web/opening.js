@@ -1,36 +1,20 @@
-/* Opening the page: as one federation with every theorem, or as one bound; the link says which. */
-const federated = (text) => atlas !== null && (text.replace(/^#/, "") === "" || /^#?v=2\b/.test(text));
-
+/* Opening the page at the setting, the plan and the theorem that its link says. */
 async function unpacked() {
   const raw = Uint8Array.from(atob($("data").textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
 
-function show(whole) {
-  $("federation").hidden = !whole;
-  $("layout").hidden = whole;
-  for (const [id, on] of [["view-federation", whole], ["view-bound", !whole]]) $(id).setAttribute("aria-current", on ? "page" : "false");
+/* Takes what the page is told, here and in its thread. */
+function fill(data) {
+  ({ atlas, claims } = data);
+  const whole = ([place, own]) => ({ ...data.quantities[place], ...own });
+  bounds = new Map(data.bounds.map((b) => [b.name, { ...b, quantities: b.quantities.map(whole) }]));
+  atlas.places = new Map(atlas.situations.map((key, k) => [key, k]));
 }
 
-function open(address) {
-  const text = mended(address), whole = federated(text);
-  show(whole);
-  if (whole) return openFederation(text);
-  try {
-    state = restored(text);
-    notice("");
-  } catch (error) {
-    state = fresh([...bounds.keys()][0]);
-    notice(`The link is damaged: ${error.message}. The page shows its defaults instead.`);
-  }
-  wide = Math.floor($("chart").getBoundingClientRect().width);
-  list();
-  arrange();
-}
-
-function openFederation(text) {
-  startThread();
+function openAt(address) {
+  const text = mended(address);
   try {
     fed = federationOf(text);
     notice("");
@@ -38,37 +22,40 @@ function openFederation(text) {
     fed = freshFederation();
     notice(`The link is damaged: ${error.message}. The page shows its defaults instead.`);
   }
-  const first = text.replace(/^#/, "") === "" && !history.state;
-  resumeStory(history.state);
   byItself = true;
+  if (single()) return arrange();
+  const first = text === "#" && !history.state;
+  resumeStory(history.state);
   planeWide = Math.floor($("plane").getBoundingClientRect().width);
   ladderWide = Math.floor($("ladder").getBoundingClientRect().width) - 4;
-  arrangeFederation();
+  arrange();
   if (first) tell(0, 0);
 }
 
 async function start() {
   keptTheme();
   if (typeof DecompressionStream === "undefined") return notice("This browser cannot unpack the page: it lacks DecompressionStream, which browsers have since 2023.");
-  const data = await unpacked();
-  ({ claims, papers } = data);
-  bounds = new Map(data.bounds.map((b) => [b.name, b]));
-  if (data.atlas.targets) {
-    atlas = data.atlas;
-    atlas.places = new Map(atlas.situations.map((key, i) => [key, i]));
-    listenFederation();
-    told_();
-  }
-  $("views").hidden = atlas === null;
-  $("layout").classList.toggle("alone", bounds.size === 1);
-  document.querySelector("[data-copy=link]").hidden = location.protocol === "about:";
-  open(location.hash);
+  fill(await unpacked());
+  document.body.classList.toggle("single", single());
+  $("federation").hidden = false;
+  $("if").open = innerWidth > 760;
+  $("one").open = innerWidth > 760 || single();
+  if (!single()) { startThread(); told_(); }
+  openAt(location.hash);
   listen();
 }
 
 /* For tests and for people with a console. */
-if (typeof document !== "undefined") globalThis.explorer = { evaluated: (name, ...rest) => evaluated(bounds.get(name), ...rest), bounds: () => bounds, state: () => state, fresh, mark, value: () => picture().here.total, timing, texts: COPIES,
-  federation: () => fed, told: () => told(), threaded: () => thread !== null, busy: () => underWay !== null, resting: () => keptLink === 0, dropThread, take, takeRuns, exported: EXPORTS, copies: FEDERATION_COPIES, taken, drawn: () => drawn, levels: () => LEVELS,
-  rows: (target, given, upTo) => evidenced(target, worldOf(given, upTo)).map(({ bound, kind, state: found, value, terms, failed, conversions, alias, trusted, evidence }) =>
-    ({ bound: bound.name, kind: kind === undefined ? "" : atlas.classes[kind].words, state: found, value: String(value), terms: (terms ?? []).map(String), failed: failed.map((f) => f.words), conversions: conversions ?? [], alias, trusted, evidence: (evidence ?? []).map((one) => ({ ...one, value: String(one.value) })) })) };
-if (typeof document === "undefined") serve(); else start();
+const rowTold = ({ bound, kind, state, value, terms = [], failed, conversions = [], alias, trusted, evidence = [] }) => ({
+  bound: bound.name, kind: kind === undefined ? "" : atlas.classes[kind].words, state, value: String(value), terms: terms.map(String),
+  failed: failed.map((one) => one.words), conversions, alias, trusted, evidence: evidence.map((one) => ({ ...one, value: String(one.value) })),
+});
+const explorer = {
+  state: () => fed, told: () => told(), value: () => saysIn(opened(), here()).total, texts: COPIES, compared: COMPARISONS, exported: EXPORTS,
+  rows: (target, given, upTo) => evidenced(target, worldOf(given, upTo)).map(rowTold), drawn: () => drawn, levels: () => LEVELS, taken,
+  threaded: () => thread !== null, dropThread, take, takeRuns,
+  /* Nothing is under way: what is shown is all of the last change. */
+  settled: () => fed !== null && !waiting && !job && underWay === null && (single() || (drawn && !drawn.stale)),
+  resting: () => keptLink === 0,
+};
+if (typeof document === "undefined") serve(); else { Object.assign(globalThis, { explorer }); start(); }

@@ -4,7 +4,6 @@ const QUIET = { "conditions not met": "a condition fails", missing: "a number is
 
 /* What the names of conversions mean; a theorem that a value is made of has its own name alone. */
 const meant = (name) => (atlas.conversions[name] ? `${name}: ${atlas.conversions[name]}` : titled(name));
-const titled = (name) => atlas.titles[name] ?? name;
 
 /* What must fit on the axis: a running story's numbers too, so that its steps can be compared by eye. */
 const endsOf = (rows) => rows.filter((row) => RANKED.includes(row.state)).flatMap((row) => [row.value, row.here, row.ofClass, ...(row.evidence ?? []).map((one) => one.value)]).filter((x) => x > 0 && Number.isFinite(x));
@@ -19,8 +18,9 @@ function byTheorem(rows) {
 const leader = (rows) => byTheorem(rows).find((row) => !row.printed);
 
 /* The parts of the ranking: what is informative, what is not, and what is wrong. */
+/** @type {[(many: number) => string, (row: Row) => boolean][]} */
 const PARTS = [
-  ["", (row) => !row.printed && row.state !== "vacuous"],
+  [() => "", (row) => !row.printed && row.state !== "vacuous"],
   [(many) => `${many} vacuous: not below the start`, (row) => !row.printed && row.state === "vacuous"],
   [(many) => `${many} wrong as printed`, (row) => row.printed],
 ];
@@ -30,12 +30,12 @@ function ladder_(rows, wide) {
   if (!shown.length) return put("ladder", made("p", {}, "No theorem has a value at this plan. What each requires stands below."));
   if (!ends.length) ends.push(1); // all of them are 0 or infinite
   const low = 10 ** Math.floor(Math.log10(Math.min(...ends)) - 0.2), high = 10 ** Math.ceil(Math.log10(Math.max(...ends)) + 0.2);
-  const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), parts = PARTS.map(([title, keep]) => [title, shown.filter(keep)]);
-  const key = parts.map(([, members]) => members.map((row) => [row.kind, row.bound.name, row.alias, ...(row.evidence ?? []).map((one) => one.kind)].join()).join("\n")).join("\n\n");
+  const X = scale(low, Math.max(high, low * 10), true, 4, wide - 8), parts = PARTS.map(([title, keep]) => ({ title, members: shown.filter(keep) }));
+  const key = parts.map(({ members }) => members.map((row) => [row.kind, row.bound.name, row.alias, ...(row.evidence ?? []).map((one) => one.kind)].join()).join("\n")).join("\n\n");
   if (key !== ladderKey || !$("ladder").contains(ladderRule)) {
     [ladderKey, ladderRule, ladderItems] = [key, made("div", { className: "rule" }), new Map(shown.map((row) => [row.bound.name, rowOf(row)]))];
     const list = (members) => made("ol", { className: "rows" }, ...members.map((row) => ladderItems.get(row.bound.name).item));
-    put("ladder", ladderRule, ...parts.flatMap(([title, members], k) => (!members.length ? [] : k === 0 ? [list(members)] : [folded(title(members.length), list(members), k === 1 && !parts[0][1].length)])));
+    put("ladder", ladderRule, ...parts.flatMap(({ title, members }, k) => (!members.length ? [] : k === 0 ? [list(members)] : [folded(title(members.length), list(members), k === 1 && !parts[0].members.length)])));
   }
   drawn_(ladderRule, ruleSvg(X, wide, shown[0]));
   for (const row of shown) fillRow(ladderItems.get(row.bound.name), row, X, wide);
@@ -103,11 +103,13 @@ function evidenceMark({ kind, value, error }, X) {
   return `${whisker}${kind === "worst" ? `<path class="worst" d="M${x.toFixed(1)} 0l4.5 4.5l-4.5 4.5l-4.5 -4.5Z"/>` : `<circle class="run" r="4" cx="${x.toFixed(1)}" cy="4.5"/>`}`;
 }
 
-/* The chosen theorem at the plan: its terms, or why it has no value. */
-function inWords(rows) {
-  const row = byTheorem(rows).find((one) => one.bound.name === fed.theorem || one.alias?.includes(fed.theorem)) ?? rows.find((one) => one.bound.name === fed.theorem);
-  if (!row) return put("plane-terms");
-  if (!RANKED.includes(row.state)) return put("plane-terms", made("p", {}, `At your plan ${QUIET[row.state]}: ${row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`));
+/** The row of the theorem that is shown. @returns {Row | undefined} */
+const rowShown = () => byTheorem(shownRows).find((one) => one.bound.name === fed.theorem || one.alias.includes(fed.theorem)) ?? shownRows.find((one) => one.bound.name === fed.theorem);
+
+/* The row at the plan: its terms, or why it has no value. */
+function inWords(row) {
+  if (!row) return [];
+  if (!RANKED.includes(row.state)) return [made("p", {}, `At your plan ${QUIET[row.state]}: ${row.state === "conditions not met" ? row.failed.map(asked).join("; ") : row.why ?? ""}.`)];
   const total = row.terms.reduce((a, t) => a + Math.max(0, t), 0);
   const items = row.bound.terms.map((name, k) => {
     const li = made("li");
@@ -118,7 +120,7 @@ function inWords(rows) {
   const by = row.conversions.length ? [made("p", { className: "hint" }, `Converted by ${row.conversions.map(meant).join("; ")}.`)] : [], trust = row.trusted.length ? [made("p", { className: "hint" }, `Assumed: ${row.trusted.join("; ")}.`)] : [];
   const beside = (row.evidence ?? []).map((one) => made("p", { className: "hint" }, `${SIGNS[one.kind]} ${besideWords(row, one)}; ${one.what}.`));
   const more = [...beside, ...by, ...trust];
-  put("plane-terms", made("p", {}, `At your plan ${said(row.value)}, ${SAYS[row.state]}; its terms:`), made("ul", {}, ...items), ...(more.length ? [folded("Assumptions, conversions and evidence", made("div", {}, ...more), false)] : []));
+  return [made("p", {}, "At your plan ", made("strong", {}, said(row.value)), `, ${SAYS[row.state]}; its terms:`), made("ul", {}, ...items), ...(more.length ? [folded("Assumptions, conversions and evidence", made("div", {}, ...more), false)] : [])];
 }
 
 /* ---- what does not apply ---- */

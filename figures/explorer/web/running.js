@@ -3,10 +3,10 @@ function running() {
   if (!drawn || drawn.stale) return;
   const best = bestOf(drawn), parts = [];
   if (best) {
-    const { given, upTo } = told(), world = worldOf({ ...given, local_steps: best.steps, step_size: best.size }, upTo), bound = bounds.get(fed.theorem);
-    const row = byTheorem(bound ? rowsOf(bound, drawn.target, world, machineOf(world)) : compared(drawn.target, world)).find((one) => fed.theorem || !one.printed);
+    const { given, upTo } = told(), world = worldOf({ ...given, local_steps: best.steps, step_size: best.size }, upTo), bound = bounds.get(mapped());
+    const row = byTheorem(bound ? rowsOf(bound, drawn.target, world, machineOf(world)) : compared(drawn.target, world)).find((one) => mapped() || !one.printed);
     const edge = best.steps === 1 || best.steps >= MOST_STEPS * 0.95 || drawn.sizes.indexOf(best.size) % (SIDE - 1) === 0;
-    if (row) parts.push(made("p", {}, made("strong", {}, "Smallest bound: "), `${said(row.value, 3)} at K = ${best.steps}, η = ${said(best.size, 3)}${fed.theorem ? "" : ` (${titled(row.bound.name)})`}${edge ? ", at the edge of what is possible here" : ""}. `, goThere(best.steps, best.size, fed.theorem)));
+    if (row) parts.push(made("p", {}, made("strong", {}, "Smallest bound: "), `${said(row.value, 3)} at K = ${best.steps}, η = ${said(best.size, 3)}${mapped() ? "" : ` (${titled(row.bound.name)})`}${edge ? ", at the edge of what is possible here" : ""}. `, goThere(best.steps, best.size, fed.theorem)));
   }
   parts.push(...knownBest());
   put("run-table", ...(parts.length ? parts : [made("p", {}, "No plan on this map has a value.")]));
@@ -15,7 +15,7 @@ function running() {
 function goThere(steps, size, name) {
   const go = made("button", { type: "button" }, "Go there");
   go.setAttribute("aria-label", `go to K = ${steps}, step size ${said(size, 3)}`);
-  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); showPlan(); pickTheorem(name); });
+  go.addEventListener("click", () => { Object.assign(fed.plan, { local_steps: steps, step_size: size }); showWords("local_steps", "step_size"); pickTheorem(name); });
   return go;
 }
 

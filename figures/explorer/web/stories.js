@@ -50,17 +50,18 @@ function audited(name) {
   return text ? ` The audit's verdict on “${text}”: ${verdict}${verdict === "REPAIRED" ? ", which is to say that it fails as printed and a repair of it holds" : ""}.` : "";
 }
 
+/** @type {Story[]} */
 const STORIES = [
   { title: "Which K is best?", place: 1, target: "grad_norm_sq", theorem: CHOSEN, steps: [
-    { say: () => { const each = byK(), best = leastBy(each, "bound"); return `Two clients, two rounds, η = ${SIZE_TOLD}: of one to four local steps ${titled(CHOSEN)} recommends K = ${best.steps}, where it is smallest. Should you take ${best.steps}?`; }, plan: toldPlan("bound") },
-    { say: () => { const each = byK(), chosen = leastBy(each, "bound"), best = leastBy(each, "worst"); return `The exact worst case over all such federations is known (green diamonds). It is smallest at K = ${best.steps}: ${said(best.worst, 3)}, where K = ${chosen.steps} gives ${said(chosen.worst, 3)}. Choosing K by the bound makes the worst case ${said(100 * (chosen.worst / best.worst - 1), 2)} % larger.`; }, plan: toldPlan("worst") },
-    { say: () => { const each = measuredByK(), best = leastBy(each, "value"), all = leader(telling.each[2].rows); return `Ten clients trained on real data (phishing), ${SWEPT} rounds: the smallest measured gradient is at K = ${best.steps} (red dots). The best valid bound there, ${titled(all.bound.name)}, is ${said(all.value / best.value, 2)} times as large. Drag the point: where do the theorems help?`; }, place: 5, theorem: "", plan: () => ({ rounds: SWEPT, local_steps: leastBy(measuredByK(), "value").steps }) },
+    { name: () => `bound: K = ${leastBy(byK(), "bound").steps}`, say: () => { const each = byK(), best = leastBy(each, "bound"); return `Two clients, two rounds, η = ${SIZE_TOLD}: of one to four local steps ${titled(CHOSEN)} recommends K = ${best.steps}, where it is smallest. Should you take ${best.steps}?`; }, plan: toldPlan("bound") },
+    { name: () => `worst case: K = ${leastBy(byK(), "worst").steps}`, say: () => { const each = byK(), chosen = leastBy(each, "bound"), best = leastBy(each, "worst"); return `The exact worst case over all such federations is known (green diamonds). It is smallest at K = ${best.steps}: ${said(best.worst, 3)}, where K = ${chosen.steps} gives ${said(chosen.worst, 3)}. Choosing K by the bound makes the worst case ${said(100 * (chosen.worst / best.worst - 1), 2)} % larger.`; }, plan: toldPlan("worst") },
+    { name: () => `training: K = ${leastBy(measuredByK(), "value").steps}`, say: () => { const each = measuredByK(), best = leastBy(each, "value"), all = leader(telling.each[2].rows); return `Ten clients trained on real data (phishing), ${SWEPT} rounds: the smallest measured gradient is at K = ${best.steps} (red dots). The best valid bound there, ${titled(all.bound.name)}, is ${said(all.value / best.value, 2)} times as large. Drag the point: where do the theorems help?`; }, place: 5, theorem: "", plan: () => ({ rounds: SWEPT, local_steps: leastBy(measuredByK(), "value").steps }) },
   ] },
   { title: "When does any theorem say something?", steps: [
     { say: () => "Ten rounds of eight steps: no theorem guarantees less than the start at this plan. Blue on the map is where one does, at other K and η.", plan: { rounds: 10 } },
     { say: ({ rows }) => `A hundred rounds: ${byTheorem(rows).filter((row) => row.state === "informative" && !row.printed).length} bounds are informative here, and the blue is a band along K·η = const. Below the band little has moved yet; above it the bounds charge for client drift.`, plan: { rounds: 100 } },
     { say: () => "A thousand rounds: the band is wider. Click a theorem in the ranking: each has a band of its own, and some have none.", plan: { rounds: 1000 } },
-    { say: () => `A hundred thousand rounds at the same K and η: ${lasting(3, 2)}. Press η −: smaller steps give better bounds now.`, plan: { rounds: 100000 } },
+    { say: () => `A hundred thousand rounds at the same K and η: ${lasting(3, 2)}. Move η down: smaller steps give better bounds now.`, plan: { rounds: 100000 } },
     { say: () => `Back to a thousand rounds, with clients that differ a hundred times less and a hundred times less noise: ${lessened(4, 2)}.`, plan: { rounds: 1000 }, words: () => ({ gradient_variance: factor("gradient_variance", 0.01), optimum_dissimilarity: factor("optimum_dissimilarity", 0.01) }) },
   ] },
   { title: "A lost factor in K*", theorem: "decaying_k.per_rounds", steps: [
@@ -76,7 +77,7 @@ const STORIES = [
     { say: ({ rows }) => `β is 0 again, and four of ten clients take part in a round: no theorem on the divergence of all clients is left. The ${rows.length} that do not apply are listed below the ranking with the reasons.`, plan: { step_size: 0.0005, cohort: 4 } },
   ] },
   { title: "1/K or 1/K²?", steps: [
-    { say: () => `FedALS bounds the generalization gap after one averaging round, and discusses whether it falls as 1/K or 1/K². K counts clients there. For identical clients its first term falls as 1/K² and its second as 1/K, so that their sum falls as 1/K in the end.${audited("fedals.discussion.one_over_k_squared")}`, bound: "fedals.one_round" },
+    { say: () => `FedALS bounds the generalization gap after one averaging round, and discusses whether it falls as 1/K or 1/K². K counts clients there. For identical clients its first term falls as 1/K² and its second as 1/K, so that their sum falls as 1/K in the end.${audited("fedals.discussion.one_over_k_squared")}`, theorem: "fedals.one_round", target: "generalization_gap" },
   ] },
 ];
 let telling = null; // the story and its step, what the reader had before, and the rows and best plans of every step
@@ -95,14 +96,25 @@ function eachOf(story) {
   return STORIES[story].steps.map((_, k) => {
     stepInto(story, k);
     const world = here();
-    return { rows: withEvidence(compared(fed.target, world), world), stars: starsOf(fed.theorem, world) };
+    return { rows: withEvidence(compared(fed.target, world), world), stars: planStars(world), name: STORIES[story].steps[k].name?.() ?? `${k + 1}` };
   });
 }
 
 function tell(story, step) {
   telling = { story, step, before: telling?.before ?? fed, each: eachOf(story) };
   stepInto(story, step);
-  arrangeFederation();
+  telling.of = storySetting();
+  arrange();
+  told_();
+}
+
+/* What a sentence of a story is about: all of the state but the point and the theorem that is shown. */
+const storySetting = () => { const { place, target, words: moved_, plan: { local_steps, step_size, ...plan } } = fed; return JSON.stringify([place, target, moved_, plan]); };
+
+/* A reader who chooses another setting has left the story. */
+function leaveStory() {
+  if (!telling || telling.of === storySetting()) return;
+  telling = null;
   told_();
 }
 
@@ -114,17 +126,18 @@ function resumeStory(place) {
   const now = fed;
   telling = STORIES[place?.story]?.steps[place.step] ? { ...place, before: atlas.federations[place.before.place] ? place.before : freshFederation(), each: telling?.story === place.story ? telling.each : eachOf(place.story) } : null;
   fed = now;
+  if (telling) telling.of = storySetting();
   told_();
 }
 
 /* The rows of all steps of the story, while the page is where it takes place. */
-const storyRows = () => (telling && fed.place === (STORIES[telling.story].place ?? 0) && fed.target === (STORIES[telling.story].target ?? atlas.targets[0]) ? telling.each.flatMap(({ rows }) => rows) : []);
+const storyRows = () => (telling && fed.place === (STORIES[telling.story].place ?? 0) ? telling.each.flatMap(({ rows }) => rows) : []);
 
 /* The reader gets back what was there before. */
 function endStory() {
   fed = telling.before;
   telling = null;
-  arrangeFederation();
+  arrange();
   told_();
 }
 
@@ -133,8 +146,8 @@ const pressing = (text, act, off = false) => { const node = made("button", { typ
 /* The step that is told, or the stories that there are. */
 function told_() {
   if (!telling) return put("story", made("p", { className: "copying" }, made("strong", {}, "See for yourself: "), ...STORIES.map(({ title }, k) => pressing(title, () => tell(k, 0)))));
-  const { story, step, each } = telling, { title, steps } = STORIES[story], now = steps[step];
-  const open = now.bound ? [pressing("open the bound", () => { keepFederation(); location.hash = `v=1&b=${now.bound}`; })] : [];
-  const ways = steps.length > 1 ? [pressing("back", () => tell(story, step - 1), step === 0), pressing("next", () => tell(story, step + 1), step === steps.length - 1)] : [];
-  keepingFocus("story", () => put("story", made("p", {}, made("strong", {}, `${title}${steps.length > 1 ? ` ${step + 1} of ${steps.length}.` : ""} `), now.say(each[step])), made("p", { className: "copying" }, ...ways, ...open, pressing("end the story", endStory))));
+  const { story, step, each } = telling, { title, steps } = STORIES[story], last = steps.length - 1;
+  const chips = last ? each.map(({ name }, k) => Object.assign(pressing(name, () => tell(story, k)), { ariaCurrent: k === step ? "step" : null })) : [];
+  const next = step < last ? [Object.assign(pressing("next", () => tell(story, step + 1)), { className: "main" })] : [];
+  keepingFocus("story", () => put("story", made("p", { className: "copying" }, made("strong", {}, title), ...chips, ...next, pressing("end the story", endStory)), made("p", {}, steps[step].say(each[step]))));
 }

@@ -2,6 +2,7 @@
 const ROUNDING = 1e-9;
 const whole = (x) => Math.floor(x * (1 + ROUNDING));
 const orders = new Map();
+/** @type {Atlas} */
 let atlas = null;
 
 /* The ties that give words one after the other, always the first one that is ready; those that depend on K or eta apart. */
@@ -42,11 +43,12 @@ function holding(given, upTo) {
   return { kept, beyond };
 }
 
-/* A world is everything that is known: values v, lengths n, why a word does not hold, and the situation. */
+/** A world is everything that is known: values v, lengths n, why a word does not hold, and the situation. @returns {World} */
 function worldOf(given, upTo) {
   const { kept, beyond } = holding(given, upTo), v = { ...kept }, n = { clients: kept.clients ?? 1, classes: 1 };
   for (const word of atlas.lists) if (word in v && !Array.isArray(v[word])) v[word] = Array(n.clients).fill(v[word]);
   const { all, moved } = order(Object.keys(kept)), loose = new Set(all.filter((tie) => tie[1] === "<=" && tie[5]).map((tie) => tie[0]));
+  /** @type {World} */
   const world = { v, n, given: kept, beyond, moved, loose, machine: false };
   follow(all, v, n);
   return settled(world);

@@ -13,7 +13,7 @@ function serve() {
       let next = steps.next();
       while (!next.done && !only) next = steps.next();
       if (!next.done) setTimeout(work);
-      else globalThis.postMessage({ number, made: next.value, busy: performance.now() - begin }, [...next.value.found.values()].flatMap(({ value, level, share }) => [value.buffer, level.buffer, share.buffer]));
+      else /** @type {any} */ (globalThis).postMessage({ number, made: next.value, busy: performance.now() - begin }, [...next.value.found.values()].flatMap(({ value, level, share }) => [value.buffer, level.buffer, share.buffer]));
     };
     work();
   };
@@ -32,7 +32,7 @@ function startThread() {
   } catch { thread = null; }
 }
 
-/* Without it the page computes in slices between frames. */
+/* Without it the page computes in slices between waiting. */
 function dropThread() {
   thread?.terminate();
   thread = null;

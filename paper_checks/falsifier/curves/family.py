@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,7 +147,9 @@ class Curves(Played):
         told = (instance["cohort"], sampling, steps, float(instance["step_size"]), offset and float(offset))
         return readings.drawn(problem.clients, *told, steps * instance["rounds"])
 
-    def static(self, instance: Mapping[str, Any], problem: Facts) -> dict[str, Any]:
+    def static(
+        self, instance: Mapping[str, Any], problem: Facts, wanted: Collection[str] | None = None
+    ) -> dict[str, Any]:
         return static(instance, problem)
 
     def run(self, bound: Bound, instance: Instance, problem: Facts) -> tuple[CurveRun, bool]:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from bounds.core import Bound
-from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import Algorithm, fedavg
 from empirics.algorithms.relaxed import fedinit, RelaxedStart
 from empirics.errors import EmpiricsError
@@ -23,7 +22,7 @@ from empirics.problems.quadratics import Quadratics
 from ...falsify_options import FAMILIES
 from ...runs import readings, schedules
 from ...runs.demands import demands
-from ...runs.methods import controlled, knob
+from ...runs.methods import controlled, knob, method as named
 from ...runs.words import along, AVERAGE, ENDS as ENDS_OF_STEPS, WORDS
 from .. import deciding
 from ..box import Box, Parameter
@@ -173,9 +172,12 @@ class QuadraticRuns(Played):
     def plan(self, instance: Mapping[str, Any], problem: Quadratics) -> readings.Drawn:
         return replace(readings.facts(problem, tables.setting(dict(instance))), clients=instance["clients"])
 
-    def static(self, instance: Mapping[str, Any], problem: Quadratics) -> dict[str, Any]:
+    def static(
+        self, instance: Mapping[str, Any], problem: Quadratics, wanted: Collection[str] | None = None
+    ) -> dict[str, Any]:
         plan = {name: instance[name] for name in PLANNED}
-        known = {**readings.of_problem(problem), **readings.of_plan(**plan, step_offset=instance.get("step_offset"))}
+        known = readings.of_problem(problem, wanted)
+        known |= readings.of_plan(**plan, step_offset=instance.get("step_offset"))
         away = problem.start - problem.minimiser  # a difference of two large losses may come out negative
         known |= readings.of_losses(
             problem.optimal_loss + float(away @ problem.curvature @ away) / 2, problem.optimal_loss
@@ -183,7 +185,7 @@ class QuadraticRuns(Played):
         known |= {n: np.array(v) for n, v in of_kinds(counts(instance), list(problem.weights)).items()}
         if "contraction" in instance:
             known["contraction"] = instance["contraction"]
-        if "dissimilarity_factor" in instance:
+        if "dissimilarity_factor" in instance and (wanted is None or "dissimilarity_offset" in wanted):
             factor = float(instance["dissimilarity_factor"])
             known |= {"dissimilarity_factor": factor, "dissimilarity_offset": problem.dissimilarity_offset_for(factor)}
         return known
@@ -281,8 +283,8 @@ def _length(bound: Bound) -> str:
     weighed = bound.statistic is not None and bound.statistic.weights is not None
     if schedules.harmonic(bound) or weighed or made in (ENDS_OF_STEPS, AVERAGE):
         return STEP_BY_STEP
-    if controlled(bound.about) and kind == "min":  # nobody shows that the ends are extremes where controls move
-        return STEP_BY_STEP
+    if controlled(bound.about) and (kind == "min" or not _known(bound)):
+        return STEP_BY_STEP  # nobody shows that the ends are extremes where controls move
     if kind == "min" or (kind in ("mean", "last") and not capped):
         return FOLDED
     return EVERYWHERE if capped or along(bound) else ANYWHERE
@@ -334,9 +336,9 @@ def _relaxed(reading: str) -> Algorithm:
     return fedinit(reading=reading)
 
 
-@lru_cache
-def _scaffold() -> Algorithm:
-    return algorithm("scaffold()")
+def _known(bound: Bound) -> bool:
+    """Whether the method is known to be linear and to do the same in every round."""
+    return not controlled(bound.about) or (bound.about is not None and bound.about.algorithm == "scaffold")
 
 
 def _run(bound: Bound, instance: Mapping[str, Any], clients: Clients, looked_at: str = "") -> Run:
@@ -344,17 +346,19 @@ def _run(bound: Bound, instance: Mapping[str, Any], clients: Clients, looked_at:
     beta, reading = knob(bound.about, "relaxation", instance["relaxation"])
     last = needs_memory(bound, beta)
     if controlled(bound.about):
-        method, last = _scaffold(), False
+        method, last = named(bound.about, data=False), False
     elif not last:
         method = fedavg
     else:
         method = copy(_relaxed(reading))
-        object.__setattr__(method, "start", RelaxedStart(beta))  # its hooks were checked once
+        object.__setattr__(method, "start", RelaxedStart(clients.kind.make(beta)))  # its hooks were checked once
     plan = tables.setting(instance)
-    looked_at = "" if plan.step_offset is not None else looked_at
+    trusted = _known(bound)
+    looked_at = looked_at if plan.step_offset is None and trusted else ""
     share = clients.weights / clients.number
     drawn = draw(plan.sampling, plan.cohort, clients.sizes, share, clients.kind)
-    return Run(clients, method, plan, drawn, None, looked_at, last, trusted=True, wanted=_wanted(bound))
+    fixed = not controlled(bound.about)
+    return Run(clients, method, plan, drawn, None, looked_at, last, trusted, fixed, _wanted(bound))
 
 
 def _finite(bound: Bound, table: Instance, problem: Quadratics) -> Instance:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,14 +80,20 @@ def problem(instance: Instance) -> Quadratics:
 
 def setting(instance: Mapping[str, Any]) -> Setting:
     """The plan of a table, in the kind of number that its step size is."""
+    plan = (instance[name] for name in ("rounds", "cohort", "local_steps", "step_size"))
+    return _setting(*plan, instance.get("step_offset"), bool(instance["with_replacement"]), weighted(instance))
+
+
+@lru_cache(maxsize=16, typed=True)
+def _setting(rounds: int, cohort: int, steps: int, step_size: Any, offset: Any, again: bool, weights: bool) -> Setting:
     return Setting(
-        rounds=instance["rounds"],
-        cohort=instance["cohort"],
-        local_steps=instance["local_steps"],
-        step_size=instance["step_size"],
-        step_offset=instance.get("step_offset"),
-        sampling=SAMPLINGS[int(instance["with_replacement"])],
-        client_weight="samples" if weighted(instance) else "uniform",
+        rounds=rounds,
+        cohort=cohort,
+        local_steps=steps,
+        step_size=step_size,
+        step_offset=offset,
+        sampling=SAMPLINGS[again],
+        client_weight="samples" if weights else "uniform",
     )
 
 
@@ -99,14 +106,14 @@ def misweighted(bound: Bound, instance: Instance) -> str:
     """Why weights other than equal ones have no place in this instance; empty if they have, or are equal.
 
     The average over clients drawn evenly would be of another loss than F; and a bound without weights means equal ones.
-    SCAFFOLD's controls are averaged evenly, over clients that take part once at most.
+    What else a method keeps is averaged evenly, over clients that take part once at most.
     """
     if controlled(bound.about) and instance["with_replacement"]:
-        return "where clients keep controls, nobody is drawn twice"
+        return "where more than models is kept, nobody is drawn twice"
     if not weighted(instance):
         return ""
     if controlled(bound.about):
-        return "controls are averaged evenly: all clients weigh the same"
+        return "what is kept beside models is averaged evenly: all clients weigh the same"
     if "client_weight" not in {q.name for q in bound.quantities}:
         return "the bound knows no weights: all clients weigh the same"
     if instance["cohort"] < instance["clients"] and not instance["with_replacement"]:

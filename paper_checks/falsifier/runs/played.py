@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from numbers import Real
 from typing import Any
 
@@ -48,8 +48,10 @@ class Played:
     def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.Drawn:
         raise NotImplementedError
 
-    def static(self, instance: Mapping[str, Any], problem: Any) -> dict[str, Any]:
-        """The words that federation and plan tell without a run."""
+    def static(
+        self, instance: Mapping[str, Any], problem: Any, wanted: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        """The words that federation and plan tell without a run; if told which are ``wanted``, perhaps not others."""
         raise NotImplementedError
 
     def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[Readings, bool]:
@@ -83,7 +85,8 @@ class Played:
         """The table with step size, relaxation and proof constants at their shares of the largest admissible ones."""
         if schedules.harmonic(bound) and schedules.OFFSET not in schedules.pinned(bound):
             table[schedules.OFFSET] = point[schedules.OFFSET]
-        asked, known = {q.name for q in bound.quantities}, {**self.static(table, problem), "contraction": 1e-9}
+        asked = {q.name for q in bound.quantities}
+        known = {**self.static(table, problem, {*asked, "smoothness"}), "contraction": 1e-9}
         high = {"relaxation": 0.9, "step_size": 1.9 / known["smoothness"], "contraction": 1 - 1e-9}
         shares = {"relaxation": "relaxation_share", "step_size": "step_share", "contraction": "contraction_share"}
         for name, most in high.items():
@@ -128,7 +131,8 @@ class Played:
         run, finite = self.run(bound, instance, problem)
         if not finite:
             return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
-        known = {**self.static(instance, problem), **readings.of_run(run), **readings.iterated(bound, run)}
+        known = {**self.static(instance, problem, deciding.words(bound)), **readings.of_run(run)}
+        known |= readings.iterated(bound, run)
         floats = {name: float(value) for name, value in known.items() if isinstance(value, Real)}  # or fractions
         return deciding.beside(by_kind(bound), known, readings.target(bound, run, _sizes(known), floats))
 
