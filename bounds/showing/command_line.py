@@ -338,31 +338,32 @@ def _several(option: Option | None, value: Any) -> Any:
 
 
 def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bool) -> list[str]:
-    """The line in the grammar of cyclopts: options as ``--name=value``, quantities as ``name=value``."""
-    out: list[str] = []
+    """The line in the grammar of cyclopts: ``name=value`` words and other arguments first, then ``--name=value``."""
+    words: list[str] = []
+    options: list[str] = []
     left = list(tokens)
     while left:
         token = left.pop(0)
         if token == "--":
-            return [*out, token, *left]
+            return [*options, token, *words, *left]
         option, equals, value = token.partition("=")
         option = option.replace("_", "-") if option.startswith("--") else option
         if token.startswith("-") and option in known:
             if known[option] == "flag" or equals:
-                out.append(option + equals + value)
+                options.append(option + equals + value)
             elif left:
-                out.append(f"{option}={left.pop(0)}")
+                options.append(f"{option}={left.pop(0)}")
                 while known[option] in LISTS[:2] and left and _item(left[0], known, takes_quantities):
-                    out.append(f"{option}={left.pop(0)}")
+                    options.append(f"{option}={left.pop(0)}")
             else:
-                out.append(option)
+                options.append(option)
         elif token.startswith("--") and takes_quantities and (equals or (left and _is_value(left[0]))):
-            out.append(f"{option[2:].replace('-', '_')}={value if equals else left.pop(0)}")
+            words.append(f"{option[2:].replace('-', '_')}={value if equals else left.pop(0)}")
         elif (found := ASSIGNED.fullmatch(token)) and _dashed(found[1]) in known:
-            out.append(f"{_dashed(found[1])}={found[2]}")
+            options.append(f"{_dashed(found[1])}={found[2]}")
         else:
-            out.append(token)
-    return out
+            (options if token.startswith("-") else words).append(token)
+    return [*words, *options]
 
 
 def _is_value(token: str) -> bool:
