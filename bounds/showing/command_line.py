@@ -30,6 +30,13 @@ LISTS = ("list", "text or list", "whole list")
 """Kinds of options that may be given several times; ``--measure train_loss divergence`` gives two."""
 SHORT = {"output": ("-o", "--output"), "verbose": ("-v", "--verbose")}
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
+SYNONYMS = {
+    "lr": "step_size", "learning_rate": "step_size", "stepsize": "step_size", "epochs": "local_epochs",
+    "steps": "local_steps", "batch_size": "batch", "num_clients": "clients", "num_rounds": "rounds",
+    "optim": "optimizer", "method": "algorithm", "seeds": "seed", "random_state": "seed", "out": "output",
+    "budget": "evaluations", "jobs": "workers", "gpu": "device", "dataset": "problem", "data": "problem", "metrics": "measure",
+}  # fmt: skip
+"""What options are called elsewhere."""
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
 WIDE = 200
 """Columns of a help that goes to a file or a pipe: every example stays one line."""
@@ -315,6 +322,14 @@ def _mistake(error: CycloptsError, verb: Verb) -> str:
         value = next((word for word in unused if ASSIGNED.fullmatch(word)), "")
         hint = f", and takes no values: fedbounds eval NAME {value} evaluates a bound" if value else ""
         return f"one argument too many: {' '.join(unused)}{hint}"
+    if isinstance(error, exceptions.UnknownOptionError) and error.token is not None:
+        option = error.token.keyword or error.token.value
+        word = option.lstrip("-").partition("=")[0].replace("-", "_")
+        read = source(verb.target).options
+        if word in read:
+            return f"{word.upper()} is given without {option.partition('=')[0]}, as in {verb.example}"
+        if SYNONYMS.get(word) in read:
+            return f"unknown option {option}; write {_dashed(SYNONYMS[word])}"
     if isinstance(error, exceptions.RepeatArgumentError) and argument is not None:
         return f"{argument.name} is given twice"
     if isinstance(error, exceptions.MissingArgumentError) and argument is not None:
