@@ -11,6 +11,7 @@ from .errors import BoundsError, DeclarationError, unknown
 from .fedals import catalog as fedals
 from .fedcog import catalog as fedcog
 from .fedinit import catalog as fedinit
+from .papers import known_paper
 
 
 class Catalogue(dict[str, Bound]):
@@ -19,7 +20,9 @@ class Catalogue(dict[str, Bound]):
     def __missing__(self, name: str) -> Bound:
         if name.lower() in self:
             return self[name.lower()]
-        raise unknown("bound", name, self)
+        paper = known_paper(name)
+        meant = f"this is a paper: fedbounds list --paper {paper.key} lists its bounds" if paper else ""
+        raise unknown("bound", name, self, meant)
 
 
 def _by_name(*rooms: tuple[Bound, ...]) -> Catalogue:

@@ -120,13 +120,17 @@ class Source:
         return f"{name}{f' {self.version}' if self.version else ''}, {self.place}"
 
 
-def paper(key: str) -> Paper:
-    """The paper of this short name, or of this arXiv identifier; an unknown one is refused with the nearest names."""
+def known_paper(key: str) -> Paper | None:
+    """The paper of this short name, or of this arXiv identifier, if there is one."""
     if found := PAPERS.get(key.lower()):
         return found
     number = key.lower().removeprefix("arxiv:").strip()
-    if re.fullmatch(r"\d{4}\.\d{5}", number):
-        for each in PAPERS.values():
-            if number in each.read:
-                return each
+    whole = re.fullmatch(r"\d{4}\.\d{5}", number)
+    return next((each for each in PAPERS.values() if whole and number in each.read), None)
+
+
+def paper(key: str) -> Paper:
+    """The paper of this short name, or of this arXiv identifier; an unknown one is refused with the nearest names."""
+    if found := known_paper(key):
+        return found
     raise unknown("paper", key, PAPERS)

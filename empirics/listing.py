@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import BoundsError, unknown
+from bounds.papers import known_paper
 from bounds.showing.command_line import Report
 from bounds.showing.files import write_whole
 from bounds.showing.tables import aligned
@@ -26,11 +27,14 @@ def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: b
     """List the bounds of the papers, the quantities, the data sets or the algorithms.
 
     Args:
-        kind: What to list: bounds, quantities, data or algorithms (bounds).
+        kind: What to list: bounds, quantities, data or algorithms, or a paper, whose bounds are listed (bounds).
         names: A quantity, or a letter of the papers, to describe; data sets to read, check and describe.
         paper: List only the bounds of one paper.
         verify: Check the files of the data sets against their hashes.
     """
+    kind = kind.lower()
+    if kind not in KINDS and paper is None and (known := known_paper(kind)):
+        kind, paper = "bounds", known.key
     if kind not in KINDS:
         raise unknown("kind of list", kind, KINDS)
     if kind != "bounds":

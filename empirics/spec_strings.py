@@ -81,7 +81,7 @@ def bind_arguments(
             raise EmpiricsError(f"{who}: {option} is given twice")
     for needed in named:
         if needed.default is Parameter.empty and needed.name not in (*placed, *options):
-            raise EmpiricsError(f"{who}: {needed.name} must be given")
+            raise EmpiricsError(f"{who}: {needed.name} must be given, as in {who.split()[-1]}({needed.name}=...)")
     return form.bind(*arguments, **options).arguments
 
 

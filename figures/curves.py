@@ -73,7 +73,7 @@ def plot(
         values.remove(x)
     swept, equals, _ = x.partition("=")
     if not equals:
-        raise UsageError(f"plot needs x=QUANTITY=a:b:n once; got x={x}")
+        raise UsageError(f"plot needs x=QUANTITY=a:b:n once, such as x=clients=2:40:39; got x={x}")
     known = {q.name for bound in bounds for q in bound.quantities}
     quantity = quantity_named(swept, known, bounds[0].source.paper)
     if output == "":

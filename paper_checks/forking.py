@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing.connection import wait
 from threading import Thread
 from typing import Any, TypeVar
@@ -54,12 +55,13 @@ _INHERITED: dict[str, Any] = {}
 
 
 def _inherit(work: Callable[[Any], Any], items: Sequence[Any]) -> None:
-    from threadpoolctl import threadpool_limits
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; who started us ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     Thread(target=_end_with_parent, daemon=True).start()
-    threadpool_limits(1)
+    with suppress(ModuleNotFoundError):  # it comes with the extra train, for work that has threads
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(1)
     _INHERITED.update(work=work, items=items)
 
 

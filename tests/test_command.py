@@ -449,6 +449,15 @@ LINES = [
     ("validate fedcog.theorem --problem softmax(iris) -o . @c.json", "@c.json"),
     (f"validate {ONE} --problem softmax(iris) --measured r.csv --clients 4", "--problem --measured"),
     ("validate fedcog.theorem --measured=r.csv --problem=softmax(iris) --clients 4", "--problem --measured"),
+    # what a beginner types
+    ("show fedals", "list --paper fedals"),
+    (f"eval {ONE} clients 5", "clients=VALUE"),
+    (f"eval {ONE} c.json", "@c.json"),
+    (f"plot {ONE} clients=2:40", "2:40:N"),
+    ("advise --goal optimality_gap", "GOAL --goal optimality_gap"),
+    (f"train {BUSY} --lr 0.1", "--lr --step-size"),
+    (f"train {BUSY} --algorithm eta_rounds", "scheduled(fedavg(), schedule='eta_rounds')"),
+    ("train --problem softmax", "softmax(data=...)"),
     # options that are given twice, or would change nothing
     ("list --paper fedals --paper fedcog", "--paper"),
     ("train --problem softmax(iris) --rounds 20 --rounds 3", "--rounds"),
@@ -736,6 +745,23 @@ def test_a_hook_that_raises_or_returns_something_else_is_named_with_its_file(ref
     for hooks, names in HOOKS:
         (folder / "own.py").write_text(OWN.replace("BODY", "return gradient").replace("HOOKS", hooks))
         refuse([(line, names)])
+
+
+def test_options_may_stand_before_or_between_the_other_words(run):
+    words = ["clients=3", "smoothness=1.1", *GAP.split()]
+    status, out, _ = run("eval", ONE, *words, "--json")
+    assert status == 0
+    assert run("eval", "--json", ONE, *words)[1] == run("eval", ONE, *words[:2], "--json", *words[2:])[1] == out
+    assert run("eval", ONE, "--clients", "3", "--smoothness=1.1", *GAP.split(), "--json")[1] == out
+    setting = ["cohort=3", "smoothness=2.3", "step_size=0.05"]
+    table = run("compare", "grad_norm_sq", *setting, "clients=5", "--json")[1]
+    assert run("compare", "--json", "grad_norm_sq", "clients=5", *setting)[1] == table != ""
+
+
+def test_a_paper_is_listed_by_its_name_or_number_in_any_case(run):
+    listed = run("list", "--paper", "fedals")[1]
+    for words in (["FedALS"], ["2404.11754"], ["--paper", "arXiv:2404.11754"]):
+        assert run("list", *words)[1] == listed
 
 
 def test_the_module_is_a_command_and_a_library():

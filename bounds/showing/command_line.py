@@ -30,6 +30,14 @@ LISTS = ("list", "text or list", "whole list")
 """Kinds of options that may be given several times; ``--measure train_loss divergence`` gives two."""
 SHORT = {"output": ("-o", "--output"), "verbose": ("-v", "--verbose")}
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
+SYNONYMS = {
+    "lr": "step_size", "learning_rate": "step_size", "stepsize": "step_size", "epochs": "local_epochs",
+    "steps": "local_steps", "batch_size": "batch", "num_clients": "clients", "num_rounds": "rounds",
+    "optim": "optimizer", "method": "algorithm", "seeds": "seed", "random_state": "seed", "out": "output",
+    "budget": "evaluations", "jobs": "workers", "gpu": "device", "dataset": "problem", "data": "problem",
+    "metrics": "measure",
+}  # fmt: skip
+"""What options are called elsewhere."""
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)
 WIDE = 200
 """Columns of a help that goes to a file or a pipe: every example stays one line."""
@@ -315,6 +323,14 @@ def _mistake(error: CycloptsError, verb: Verb) -> str:
         value = next((word for word in unused if ASSIGNED.fullmatch(word)), "")
         hint = f", and takes no values: fedbounds eval NAME {value} evaluates a bound" if value else ""
         return f"one argument too many: {' '.join(unused)}{hint}"
+    if isinstance(error, exceptions.UnknownOptionError) and error.token is not None:
+        option = error.token.keyword or error.token.value
+        word = option.lstrip("-").partition("=")[0].replace("-", "_")
+        read = source(verb.target).options
+        if word in read:
+            return f"{word.upper()} is given without {option.partition('=')[0]}, as in {verb.example}"
+        if SYNONYMS.get(word) in read:
+            return f"unknown option {option}; write {_dashed(SYNONYMS[word])}"
     if isinstance(error, exceptions.RepeatArgumentError) and argument is not None:
         return f"{argument.name} is given twice"
     if isinstance(error, exceptions.MissingArgumentError) and argument is not None:
@@ -338,31 +354,32 @@ def _several(option: Option | None, value: Any) -> Any:
 
 
 def _plain(tokens: Sequence[str], known: Mapping[str, str], takes_quantities: bool) -> list[str]:
-    """The line in the grammar of cyclopts: options as ``--name=value``, quantities as ``name=value``."""
-    out: list[str] = []
+    """The line in the grammar of cyclopts: ``name=value`` words and other arguments first, then ``--name=value``."""
+    words: list[str] = []
+    options: list[str] = []
     left = list(tokens)
     while left:
         token = left.pop(0)
         if token == "--":
-            return [*out, token, *left]
+            return [*options, token, *words, *left]
         option, equals, value = token.partition("=")
         option = option.replace("_", "-") if option.startswith("--") else option
         if token.startswith("-") and option in known:
             if known[option] == "flag" or equals:
-                out.append(option + equals + value)
+                options.append(option + equals + value)
             elif left:
-                out.append(f"{option}={left.pop(0)}")
+                options.append(f"{option}={left.pop(0)}")
                 while known[option] in LISTS[:2] and left and _item(left[0], known, takes_quantities):
-                    out.append(f"{option}={left.pop(0)}")
+                    options.append(f"{option}={left.pop(0)}")
             else:
-                out.append(option)
+                options.append(option)
         elif token.startswith("--") and takes_quantities and (equals or (left and _is_value(left[0]))):
-            out.append(f"{option[2:].replace('-', '_')}={value if equals else left.pop(0)}")
+            words.append(f"{option[2:].replace('-', '_')}={value if equals else left.pop(0)}")
         elif (found := ASSIGNED.fullmatch(token)) and _dashed(found[1]) in known:
-            out.append(f"{_dashed(found[1])}={found[2]}")
+            options.append(f"{_dashed(found[1])}={found[2]}")
         else:
-            out.append(token)
-    return out
+            (options if token.startswith("-") else words).append(token)
+    return [*words, *options]
 
 
 def _is_value(token: str) -> bool:

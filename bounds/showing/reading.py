@@ -80,7 +80,9 @@ def read(words: Sequence[str]) -> dict[str, Value]:
             files |= {k: (word[1:], v) for k, v in brought.items()}
             found |= {k: v for k, v in brought.items() if k not in found or found[k].optional}
         elif not equals or not name:
-            raise BoundsError(f"expected quantity=value or @file.json; got {word!r}")
+            meant = f"@{word}" if word.endswith(".json") else f"{word}=VALUE" if word.isidentifier() else ""
+            hint = f": write {meant}" if meant else ""
+            raise BoundsError(f"expected quantity=value or @file.json; got {shortened(word)!r}{hint}")
         elif name in found and not found[name].optional:
             raise BoundsError(f"{name} is given twice")
         else:
@@ -158,7 +160,8 @@ def _shown(item: Any) -> str:
 def _range(name: str, text: str) -> np.ndarray:
     first, *rest = text.split(":")
     if len(rest) not in (2, 3) or (len(rest) == 3 and rest[2] != "log"):
-        raise DomainError(f"{name}: a range is a:b:n or a:b:n:log; got {shortened(text)!r}")
+        hint = f": write {text}:N for N points" if len(rest) == 1 else ""
+        raise DomainError(f"{name}: a range is a:b:n or a:b:n:log; got {shortened(text)!r}{hint}")
     low, high, count = parse_number(name, first), parse_number(name, rest[0]), parse_number(name, rest[1])
     if not np.isfinite([low, high]).all():
         raise DomainError(f"{name}: the ends of a range must be finite numbers; got {text!r}")

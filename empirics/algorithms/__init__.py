@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from bounds.errors import UnknownNameError
+
+from ..errors import EmpiricsError
 from ..spec_strings import parse, written
 from .algorithm import Algorithm, fedavg as plain
 from .consensus import fedcog, with_consensus_data
@@ -14,7 +17,7 @@ from .layerwise import fedals, layerwise
 from .local import dsgd, fedcm, feddyn, fedprox, fedsam, scaffold
 from .personal import ditto, fedrep, finetuned
 from .relaxed import fedinit, relaxed
-from .scheduled import scheduled
+from .scheduled import scheduled, schedules
 from .server import fedadam, fedavgm, fedexp
 from .virtual import vhl
 
@@ -55,7 +58,12 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
 
 def algorithm(text: str) -> Algorithm:
     """The algorithm written as ``text``, such as ``relaxed(scaffold(), beta=0.05)``; ``path/file.py:variable``: own."""
-    built: Algorithm = parse(text, ALGORITHMS, "algorithm", Algorithm)
+    try:
+        built: Algorithm = parse(text, ALGORITHMS, "algorithm", Algorithm)
+    except UnknownNameError:
+        if (name := text.strip().removesuffix("()")) in schedules():
+            raise EmpiricsError(f"{name} is a schedule: write scheduled(fedavg(), schedule='{name}')") from None
+        raise
     return built
 
 

@@ -57,7 +57,7 @@ class ScheduledSteps:
     @property
     def _both(self) -> tuple[Schedule, Schedule]:
         """That of the local steps and that of the step size."""
-        return _schedules()[self.key], _schedules()[self.size_key or self.key]
+        return schedules()[self.key], schedules()[self.size_key or self.key]
 
     def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
         losses = np.asarray(state.losses)
@@ -101,7 +101,7 @@ class ScheduledSteps:
         return bool(stalled.any())
 
 
-def _schedules() -> dict[str, Schedule]:
+def schedules() -> dict[str, Schedule]:
     """Those of Table 3; their formulas stand on the paper's, which no other method waits for."""
     from bounds.decaying_k.schedules import SCHEDULES
 
@@ -110,7 +110,7 @@ def _schedules() -> dict[str, Schedule]:
 
 @cache
 def _formulas(key: str) -> tuple[Formula, Formula]:
-    return _formula(_schedules()[key].steps_bound), _formula(_schedules()[key].step_size_bound)
+    return _formula(schedules()[key].steps_bound), _formula(schedules()[key].step_size_bound)
 
 
 def _formula(bound: Bound) -> Formula:
@@ -120,7 +120,7 @@ def _formula(bound: Bound) -> Formula:
 
 
 def _schedule(where: str, name: Any) -> str:
-    return chosen(where, name, _schedules())
+    return chosen(where, name, schedules())
 
 
 @method("step_size", schedule=_schedule, window=COUNT, plateau_round=COUNT, patience=COUNT, step_size=_schedule)

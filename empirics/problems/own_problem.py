@@ -96,7 +96,7 @@ def given_or_own(
     if not data and options:
         raise EmpiricsError(f"{next(iter(options))}= goes with csv=FILE or frame=DATAFRAME, data of your own")
     if len(data) + (problem is not None) > 1 or (needed and not data and problem is None):
-        raise EmpiricsError("give one of problem=MODEL(DATA), csv=FILE and frame=DATAFRAME")
+        raise EmpiricsError("give one of problem=MODEL(DATA), such as softmax(digits), csv=FILE and frame=DATAFRAME")
     if not data:
         return problem, partition
     if "target" not in options:

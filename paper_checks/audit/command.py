@@ -63,7 +63,8 @@ def check(
     check_workers(workers, 1)
     folder, file = (None if path is None else Path(path) for path in (report, output))
     if summary or erratum:
-        refuse_unused("--summary and --erratum are about one paper", paper=paper, deep=deep, report=report, renew=renew)
+        refuse_unused("--summary and --erratum are about one paper", deep=deep, report=report, renew=renew)
+        names = (*names, paper) if paper is not None else names
         if len(names) != 1:
             raise ClaimError(f"--summary and --erratum need one paper: {', '.join(PAPERS)}, or a file.py of your own")
         return page(names[0], erratum, file, workers)
@@ -151,7 +152,7 @@ def _named(name: str, workers: int) -> list[Claim]:
     if under:
         return under
     if name not in BOUNDS:
-        raise unknown("claim or bound", name, [*CLAIMS, *BOUNDS])
+        raise unknown("claim or bound", name, {*CLAIMS, *BOUNDS})
     paper = BOUNDS[name].source.paper  # all checks of its paper are run to see which ask for it
     verdicts = audit([c for c in CLAIMS.values() if c.paper == paper and not c.deep], workers)
     return [v.claim for v in verdicts if name in v.bounds]

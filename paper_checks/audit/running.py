@@ -20,6 +20,9 @@ from ..forking import spread
 CLAIMS: dict[str, Claim] = registry(fedals.CLAIMS, fedinit.CLAIMS, decaying_k.CLAIMS, fedcog.CLAIMS, classics.CLAIMS)
 REVIEWS: dict[str, Review] = {paper: review(paper) for paper in dict.fromkeys(c.paper for c in CLAIMS.values())}
 
+NEEDS_EXTRA = 'pip install "fedbounds['
+"""What says that a check needs an extra of this project: no claim can then be judged."""
+
 
 class Word(StrEnum):
     """The verdict of a report: REPAIRED where the print fails and its repair holds."""
@@ -81,9 +84,8 @@ def judge(claim: Claim, book: Book | None = None) -> Verdict:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # also what a check of a user raises: the other claims are still to be judged
-        if to_install(error):
-            raise
-        said = f"the check broke: {type(error).__name__}: {error}"
+        missing = to_install(error)
+        said = missing if NEEDS_EXTRA in missing else f"the check broke: {type(error).__name__}: {error}"
         finding, repair, crashed = Finding(Status.OPEN, Grade.READ, said, as_audited=False), None, True
     asked = tuple(sorted({*book.asked, *claim.about}))
     book.asked |= before
@@ -106,6 +108,8 @@ def audit(
     found: dict[int, Verdict] = {}
     for place, outcome in spread(_outcome, wanted, workers):
         found[place] = Verdict(wanted[place], *outcome)
+        if found[place].crashed and NEEDS_EXTRA in found[place].finding.evidence:
+            raise ClaimError(found[place].finding.evidence)
         step(found[place])
     return [found[i] for i in range(len(wanted))]
 

@@ -15,8 +15,8 @@ from bounds.showing.numbers import number
 from bounds.showing.process import remark
 from empirics.progress import progress
 
-from .compare import ranked, with_evidence, with_minimum_rounds
 from .goal import checked_over, Goal, not_fedavg, OVER
+from .ranking import ranked, with_evidence, with_minimum_rounds
 from .table import ComparisonTable
 
 if TYPE_CHECKING:  # they load torch, which bounds do without
@@ -158,7 +158,7 @@ def advise(
         BoundsError: where the goal cannot be computed or the problem is another federation.
     """
     from .advice_table import AdviceTable
-    from .advise import judged, of_bounds, of_formulas, of_worst_case, sorted_rows
+    from .advising import judged, of_bounds, of_formulas, of_worst_case, sorted_rows
 
     own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
     free = checked_over(over.split(",") if isinstance(over, str) else over)

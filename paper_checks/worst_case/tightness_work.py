@@ -13,6 +13,7 @@ from typing import Any
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
 from bounds.errors import unknown
+from bounds.letters import quantity_named
 from bounds.showing.command_line import Report
 from bounds.showing.files import to_write, write_whole
 from bounds.showing.loading import load
@@ -72,7 +73,8 @@ def run(args: Namespace, points: Sequence[GridPoint], made_by: str) -> Report:
     if args.constants and not args.certify:
         table = ", or give no quantity=value for those of the table that comes with the project"
         raise UsageError(f"constants are proved: add --certify{table if has_table(args.name) else ''}")
-    bound, given = load(args.name), _spans(args.words)
+    bound = load(args.name)
+    given = _spans(args.words, bound.source.paper)
     spans = SPANS | given
     refuse_many(spans)
     at = list(dict.fromkeys(fitted(bound, point) for point in (points or grid(spans))))
@@ -208,9 +210,10 @@ def _list() -> Report:
     return Report(lines, [dict(zip(("name", "target", "statistic"), row, strict=True)) for row in reach])
 
 
-def _spans(words: Sequence[str]) -> dict[str, list[Any]]:
-    found = {}
-    for name, value in read(words).items():
+def _spans(words: Sequence[str], paper: str) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for typed, value in read(words).items():
+        name = quantity_named(typed, NAMES, paper)
         if name not in NAMES:
             raise unknown("quantity of a tightness table", name, NAMES, UNITS.get(name, ""))
         runs = name == "step_sizes"

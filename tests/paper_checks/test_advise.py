@@ -28,9 +28,9 @@ from empirics.problems.tasks import task
 from empirics.progress import Silent
 from empirics.training.rounds import rounds as trained_rounds
 from empirics.training.setting import Setting
+from paper_checks.comparing import advise
 from paper_checks.comparing.advice_table import AdviceTable, Recommendation, SCHEDULE, Trained
-from paper_checks.comparing.advise import with_measured
-from paper_checks.comparing.api import advise
+from paper_checks.comparing.advising import with_measured
 from paper_checks.comparing.bound_advice import (
     BoundAdvice,
     by_formula,

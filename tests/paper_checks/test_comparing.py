@@ -46,7 +46,7 @@ from empirics.progress import Silent
 from empirics.training.setting import Setting
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Status
-from paper_checks.comparing.api import advise, compare
+from paper_checks.comparing import advise, compare
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, HOLDS
 from paper_checks.comparing.bound_rows import filled, identity
 from paper_checks.comparing.evidence import estimated
