@@ -25,7 +25,8 @@ with socket.socket(socket.AF_UNIX) as server:
 """
 LOADED = (
     "fedbounds", "bounds", "torch", "empirics.algorithms", "empirics.problems.tasks", "empirics.training.rounds",
-    "paper_checks.comparing.advising", "paper_checks.validation", "paper_checks.audit.running", "paper_checks.falsifier",
+    "paper_checks.comparing.advising", "paper_checks.validation", "paper_checks.audit.running",
+    "paper_checks.falsifier",
 )  # fmt: skip
 
 
