@@ -304,7 +304,7 @@ def test_the_command_prints_what_python_computes(run):
 REFUSED = [
     (["grad_norm"], "'grad_norm'", "'grad_norm_sq'"),
     ([], "WHAT"),
-    ([SITES], "compare needs"),
+    ([SITES], "target of a comparison"),
     (["grad_norm_sq", "steps=3"], "'steps'"),
     (["grad_norm_sq", "local_steps=1:4:4"], "local_steps"),
     (["grad_norm_sq", "@none.json"], "none.json"),
@@ -319,8 +319,8 @@ REFUSED = [
     (["grad_norm_sq", "clients=3", "--of", "fedavg"], "'fedavg'"),
     (["grad_norm_sq", "clients=3", "--measure", "5"], "--problem"),
     (["grad_norm_sq", "--problem", "ridge(iris)", "--measure", "1"], "2 seeds", "got 1"),
-    (["grad_norm_sq", "clients=3", "--worst-case", "-3"], "--worst-case", "seconds"),
-    (["grad_norm_sq", "clients=3", "--worst-case", "nan"], "--worst-case", "seconds"),
+    (["grad_norm_sq", "clients=3", "--worst-case", "-3"], "worst_case", "seconds"),
+    (["grad_norm_sq", "clients=3", "--worst-case", "nan"], "worst_case", "seconds"),
 ]
 
 

@@ -61,7 +61,7 @@ def test_what_a_search_would_leave_in_the_place_of_its_result_is_refused(tmp_pat
     path.write_text(held)
     with monkeypatch.context() as before:
         if said:
-            before.setattr("paper_checks.falsifier.command.falsify", lambda *_, **__: pytest.fail("after the work"))
+            before.setattr("paper_checks.falsifier.command.search", lambda *_, **__: pytest.fail("after the work"))
         assert main(["falsify", SOUND, "--evaluations", "5", "-o", str(path)]) == (2 if said else 0)
     assert said in capsys.readouterr().err
     assert path.read_text() == held

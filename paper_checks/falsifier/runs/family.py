@@ -185,9 +185,10 @@ class QuadraticRuns(Played):
         known |= {n: np.array(v) for n, v in of_kinds(counts(instance), list(problem.weights)).items()}
         if "contraction" in instance:
             known["contraction"] = instance["contraction"]
-        if "dissimilarity_factor" in instance and (wanted is None or "dissimilarity_offset" in wanted):
-            factor = float(instance["dissimilarity_factor"])
-            known |= {"dissimilarity_factor": factor, "dissimilarity_offset": problem.dissimilarity_offset_for(factor)}
+        if "dissimilarity_factor" in instance:
+            factor = known["dissimilarity_factor"] = float(instance["dissimilarity_factor"])
+            if wanted is None or "dissimilarity_offset" in wanted:
+                known["dissimilarity_offset"] = problem.dissimilarity_offset_for(factor)
         return known
 
     def run(self, bound: Bound, instance: Instance, problem: Quadratics) -> tuple[Readings, bool]:
