@@ -15,6 +15,7 @@ one or more quantities: a comparison is a pair, whether it surely holds and whet
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
@@ -145,11 +146,12 @@ class Jets:
 
     ``partial``: somewhere in the box an expression may be no real number; ``empty``: one surely is none everywhere.
     ``deciding``: comparisons and ceilings are decided as at a point; with ``errors`` given numbers stand for all that
-    round to them, and ``lost`` says whether one was not known to a factor of e.
+    round to them, and ``lost`` says whether one was not known to a factor of e. ``counts``: how often each entry of a
+    list occurs along the axis (once, if it is empty).
     """
 
-    def __init__(self, width: int, *, deciding: bool = False, errors: bool = False) -> None:
-        self.width, self.deciding, self.errors = width, deciding, errors
+    def __init__(self, width: int, *, deciding: bool = False, errors: bool = False, counts: Sequence[int] = ()) -> None:
+        self.width, self.deciding, self.errors, self.counts = width, deciding, errors, counts
         self.partial = self.empty = self.lost = False
 
     def need(self, possible: bool, certain: bool) -> None:
@@ -305,6 +307,8 @@ class Jets:
     def total(self, x: list[Jet]) -> list[Jet]:
         if len(x) == 1:
             return [self._multiply(x[0], given(self.width, errors=False))] if self.width > 1 else x
+        if self.counts:
+            x = [self._multiply(jet, given(n, errors=False)) for jet, n in zip(x, self.counts, strict=True)]
         return [reduce(self._add, x)]
 
     def largest(self, x: list[Jet]) -> list[Jet]:
@@ -424,10 +428,16 @@ class Enclosure:
 
 class Point:
     """A tape at one point: lists of floats by quantity, or of ``exact`` rational numbers that stand for no others, over
-    an axis of ``width`` entries."""
+    an axis of ``width`` entries. Entries in which all quantities are equal (of clients of one kind) are computed once.
+    """
 
     def __init__(self, tape: Tape, values: Mapping[str, Sequence[Any]], width: int, exact: bool = False) -> None:
-        self.tape, self.given, self.width, self.exact = tape, values, width, exact
+        self.tape, self.width, self.exact = tape, width, exact
+        along = {name: list_ for name, list_ in values.items() if len(list_) > 1}
+        kinds: dict[tuple[Any, ...], int] = {}
+        self.kind_of = [kinds.setdefault(entry, len(kinds)) for entry in zip(*along.values(), strict=True)]
+        self.counts = list(Counter(self.kind_of).values()) if 1 < len(kinds) < width else []
+        self.given = {**values, **dict(zip(along, map(list, zip(*kinds, strict=True)), strict=True))}
 
     def jumps(self) -> list[Any]:
         """What every slot holds, where given numbers stand for all that round to them.
@@ -436,27 +446,31 @@ class Point:
         """
         if not self.exact:
             for bits in WITH_ERRORS:
-                jets = Jets(self.width, deciding=True, errors=True)
+                jets = Jets(self.width, deciding=True, errors=True, counts=self.counts)
                 held = self._run(bits, jets)
                 if jets.lost:
                     break
             else:
                 return held
-        return self._run(LEVELS[-1], Jets(self.width, deciding=True))
+        return self._run(LEVELS[-1], Jets(self.width, deciding=True, counts=self.counts))
 
     def holds(self) -> list[bool]:
-        """Whether the first output, a relation, holds at each entry."""
+        """Whether the first output, a relation, holds at each kind of entries."""
         return [holds for holds, _ in self.jumps()[self.tape.outputs[0]]]
 
     def balls(self, accuracy: int = 60) -> list[list[Any]]:
         """Every output to so many bits, those of a float and some, or as the largest precision tells."""
         decided = self.jumps() if self.tape.jumps else None
         for bits in LEVELS:
-            held = self._run(bits, Jets(self.width), decided)
+            held = self._run(bits, Jets(self.width, counts=self.counts), decided)
             found = [[_one(jet) for jet in held[slot]] for slot in self.tape.outputs]
             if all(_known(x, accuracy) for members in found for x in members):
                 break
-        return found
+        return [self._of_entries(members) for members in found]
+
+    def _of_entries(self, members: list[Any]) -> list[Any]:
+        """One for every entry along the axis, or one for all."""
+        return [members[kind] for kind in self.kind_of] if self.counts and len(members) > 1 else members
 
     def values(self) -> list[list[float]]:
         """For every output the nearest floats; NaN is no real number, and nothing but zero becomes zero."""

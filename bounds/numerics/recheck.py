@@ -157,13 +157,13 @@ class Formulas:
         places = np.unravel_index(points, lead)
         parts = [np.broadcast_to(a, (*lead, a.shape[-1]))[places] for a in lists.values()]
         table = np.concatenate([np.zeros((len(points), 0)), *parts], axis=1)
-        different, back = np.unique(table, axis=0, return_inverse=True)
-        if len(different) > MOST:
-            different, back = np.unique(table[:MOST], axis=0, return_inverse=True)
+        first, back = _rows(table)
+        if len(first) > MOST:
+            first, back = _rows(table[:MOST])
         cuts = np.cumsum([part.shape[1] for part in parts])[:-1]
         return [
-            {name: part.tolist() for name, part in zip(lists, np.split(row, cuts), strict=True)} for row in different
-        ], back.reshape(-1)
+            {name: part.tolist() for name, part in zip(lists, np.split(row, cuts), strict=True)} for row in table[first]
+        ], back
 
     def _shape(self, shape: tuple[int, ...], keeps_axis: bool = False) -> tuple[int, ...]:
         return (*shape[:-1], 1) if self.axis and not keeps_axis else shape
@@ -210,3 +210,10 @@ def blocks(shape: tuple[int, ...], size: int) -> Iterator[Block]:
         head = tuple(slice(i, i + 1) for i in outer)
         for start in range(0, shape[split - 1], step):
             yield (*head, slice(start, start + step), *whole)
+
+
+def _rows(table: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """Where each different row is first, and for every row which of these it is."""
+    known: dict[bytes, int] = {}
+    back = np.array([known.setdefault(row.tobytes(), len(known)) for row in table], dtype=int)
+    return np.unique(back, return_index=True)[1].tolist(), back
