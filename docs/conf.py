@@ -19,7 +19,7 @@ extensions = [
     "docs.making.explorer",
     "docs.making.offline",  # after the explorer, which it looks at too
 ]
-exclude_patterns = ["_build", "reference/parts"]
+exclude_patterns = ["_build", "reference/parts", "reference/sessions"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other libraries, whose pages lie elsewhere
 autodoc_typehints_format = "short"

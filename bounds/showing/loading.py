@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..core import Bound
 
 Kind = TypeVar("Kind")
+OF_USERS = "_fedbounds_user_"
+"""How the names of users' files as modules begin."""
 ALONE = threading.Event()
 """Set where the process is the command's own."""
 
@@ -84,7 +86,7 @@ def run_file(path: Path) -> ModuleType:
     Its folder comes last on the path, so its neighbours shadow nothing.
     """
     source = content(path, MOST_SOURCE)
-    name = f"_fedbounds_user_{path.stem}_{crc32(source + bytes(path.resolve())):08x}"
+    name = _name(path, source)
     if name in sys.modules:
         return sys.modules[name]
     module = ModuleType(name)
@@ -109,9 +111,20 @@ _NEIGHBOURS: set[str] = set()
 """Files that users' files have imported from their own folders."""
 
 
+def _name(path: Path, source: bytes) -> str:
+    """The module that a file with this source becomes."""
+    return f"{OF_USERS}{path.stem}_{crc32(source + bytes(path.resolve())):08x}"
+
+
 def files_run() -> list[Path]:
-    """The files of users that have been run so far: other processes must run them to know what they define."""
-    return [Path(str(m.__file__)) for name, m in list(sys.modules.items()) if name.startswith("_fedbounds_user_")]
+    """The files of users that have been run so far, whatever they say now."""
+    return [Path(str(m.__file__)) for name, m in list(sys.modules.items()) if name.startswith(OF_USERS)]
+
+
+def files_to_run(beside: Collection[Path]) -> list[Path]:
+    """The files that another process must run to know what has been defined: those that have not changed since."""
+    new = [path for path in files_run() if path not in beside and path.is_file()]
+    return [path for path in new if _name(path, path.read_bytes()) in sys.modules]
 
 
 def _files_of_users() -> set[str]:

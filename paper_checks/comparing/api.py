@@ -43,7 +43,7 @@ def compare(
     problem: str | Task | FederatedProblem | None = None,
     clients: int | None = None,
     partition: str | Split = "iid",
-    client_weight: str = "uniform",
+    client_weight: str | None = None,
     seed: int = 0,
     batch: int = 32,
     measure: int = 0,
@@ -70,7 +70,7 @@ def compare(
         problem: the federation with its data, for its quadratic surrogate and for training, as in ``fedbounds.train``.
         clients: number of clients of the problem (None: one per group), or of the scenario where there is no problem.
         partition: how the data are split over the clients.
-        client_weight: weights of the clients in the problem's global loss, ``uniform`` or ``samples``.
+        client_weight: weights in the problem's global loss, ``uniform`` (by default) or ``samples``; or the scenario's.
         seed: of the partition.
         batch: samples of a minibatch.
         measure: number of seeds to train the problem with by this plan (0: no training).
@@ -110,7 +110,7 @@ def advise(
     problem: str | Task | FederatedProblem | None = None,
     clients: int | None = None,
     partition: str | Split = "iid",
-    client_weight: str = "uniform",
+    client_weight: str | None = None,
     seed: int = 0,
     batch: int = 32,
     measure: int = 0,
@@ -139,7 +139,7 @@ def advise(
         problem: the federation with its data, for the surrogate and for training, as in ``fedbounds.train``.
         clients: number of clients of the problem (None: one per group), or of the scenario where there is no problem.
         partition: how the data are split over the clients.
-        client_weight: weights of the clients in the global loss, ``uniform`` or ``samples``.
+        client_weight: weights in the problem's global loss, ``uniform`` (by default) or ``samples``; or the scenario's.
         seed: of the partition.
         batch: samples of a minibatch.
         measure: fresh seeds with which the last candidates are trained (0: no training).
@@ -196,7 +196,7 @@ def _inputs(
     partition: Any,
     clients: int | None,
     seed: int,
-    client_weight: str,
+    client_weight: str | None,
     batch: int,
     measure: int,
     own_data: Mapping[str, Any],
@@ -208,8 +208,9 @@ def _inputs(
     from empirics.problems.own_problem import given_or_own
 
     problem, partition = given_or_own(problem, partition, **own_data)
-    if problem is None and clients is not None:
-        words = {**words, "clients": clients}
+    if problem is None:
+        of_both = {"clients": clients, "client_weight": client_weight}
+        words = {**words, **{name: value for name, value in of_both.items() if value is not None}}
     bounds = [load(one) if isinstance(one, str) else one for one in ([own] if isinstance(own, (str, Bound)) else own)]
     known, book = scenario_of(scenario, words, bounds), with_own(bounds)
     if problem is None:
@@ -221,12 +222,13 @@ def _inputs(
     from .run_evidence import completed
 
     what = task(problem) if isinstance(problem, str) else problem
-    held: FederatedProblem = dealt(what, partition, clients, seed, client_weight)
+    held: FederatedProblem = dealt(what, partition, clients, seed, client_weight or "uniform")
     remark(described(what, held, batch))
     known = completed(known, held, batch)
     if not isinstance(problem, str) or not isinstance(partition, str) or seed:  # training deals with seed 0
         return book, known, held, ()
-    words = {"problem": problem, "partition": partition, "client-weight": client_weight, "batch": str(batch)}
+    words = {"problem": problem, "partition": partition, "batch": str(batch)}
+    words |= {} if client_weight is None else {"client-weight": client_weight}
     words |= {} if clients is None else {"clients": str(clients)}
     usual = {"partition": "iid", "client-weight": "uniform", "batch": "32"}
     typed = [word for name, text in words.items() if text != usual.get(name) for word in (f"--{name}", text)]

@@ -13,7 +13,7 @@ from .table import ComparisonTable
 
 LONGEST = 86_400
 """Seconds that worst cases may take."""
-OF_PROBLEM = ("partition", "client_weight", "seed", "measure", "schedules")
+OF_PROBLEM = ("partition", "seed", "measure", "schedules")
 """Options without effect unless there is a problem."""
 COMPARE_WORDS = """\
 quantity=value: one number (0.5, 1e-3, 1/3), or a list 1,2,3 where it varies over clients; client_weight=uniform;

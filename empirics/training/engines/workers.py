@@ -32,7 +32,7 @@ import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import reduce_tensor
 
-from bounds.showing.loading import files_run, run_file
+from bounds.showing.loading import files_to_run, run_file
 
 from ...algorithms.algorithm import Algorithm, Work
 from ...errors import EmpiricsError
@@ -151,7 +151,7 @@ class Workers:
 
     def _keep(self, **parts: Any) -> None:
         """Send the parts of a run that the workers do not have yet, after the user's files that may define them."""
-        if files := [path for path in files_run() if path not in self._files]:
+        if files := files_to_run(beside=self._files):
             for connection in self._connections:
                 self._send(connection, "files", files)
             self._files += files

@@ -51,7 +51,7 @@ GRID = Claim(
 def _weights(book: Book) -> Finding:
     """The factors of Theorems 1 and 4 at the best relaxation over those of FedAvg."""
     weight = 1 / (1 - 96 * Fraction(1, 100))
-    kappas = (resolve(f"fedinit.kappa_{n}", book) for n in (1, 2))
+    kappas = (resolve(name, book) for name in ("fedinit.kappa_1", "fedinit.kappa_2"))
     one, two = (float(kappa.subs(beta, Fraction(1, 10)) / kappa.subs(beta, 0)) for kappa in kappas)
     said = f"divergence times {float(weight):g}, kappa_1 times {one:.3g}, kappa_2 times {two:.3g}"
     return judged(max(float(weight), one, two) <= 1, said, {"beta": "0.1"}, weight == 25 and abs(one - 3.731) < 1e-3)
