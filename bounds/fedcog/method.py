@@ -51,8 +51,8 @@ from .proof import (
     DESCENDS,
     DRIFT,
     DRIFT_LOAD,
+    fedcog_bound,
     LEMMA_WORDS,
-    LETTERS,
     NOISE,
     SETTING,
     SMALL_DRIFT,
@@ -201,7 +201,7 @@ objective = Bound(
 )
 
 NETWORKS, DIRECTIONS = 2, 2
-cost = Bound(
+cost = fedcog_bound(
     name="fedcog.sample_passes",
     target=q.sample_passes,
     relation="=",
@@ -211,7 +211,6 @@ cost = Bound(
         "local training": DIRECTIONS * tau * b,
     },
     about=METHOD,
-    letters=LETTERS,
     source=source("Algorithm 1 and Sections 4.1 and 4.2, derived"),
     note="Every generation step takes the whole set forward and backward through the frozen global and local networks; "
     "the teacher's outputs are reused from there. A count of work, not of seconds. FedAvg pays the last term alone.",
@@ -227,7 +226,7 @@ ASSUMED = (
     Condition(LEMMA_WORDS),
 )
 
-theorem = Bound(
+theorem = fedcog_bound(
     name="fedcog.theorem",
     target=g,
     terms={
@@ -239,7 +238,6 @@ theorem = Bound(
     conditions=(DESCENDS, SMALL_DRIFT, *ASSUMED),
     about=THEORY,
     statistic=MIN_OVER_ROUNDS,
-    letters=LETTERS,
     source=source("Theorem 5.6 = A.6, eq. (5) = (13)"),
 )
 
@@ -298,19 +296,18 @@ OFF = {
     "drift by heterogeneity": HIDDEN**-2,
 }
 
-corollary_scaled = Bound(
+corollary_scaled = fedcog_bound(
     name="fedcog.corollary_scaled",
     target=g,
     terms=_at_step(c),
     conditions=(*_enough_rounds(c), _step_is("c/sqrt(tau T)"), *ASSUMED),
     about=THEORY,
     statistic=MIN_OVER_ROUNDS,
-    letters=LETTERS,
     source=source("Theorem 5.6 at eta = c/sqrt(tau T), derived"),
     note="The corollary with the unit of its step size kept: c = 1 gives Corollary 5.7.",
 )
 
-corollary = Bound(
+corollary = fedcog_bound(
     name="fedcog.corollary",
     target=g,
     terms=_at_step(sp.S.One),
@@ -318,12 +315,11 @@ corollary = Bound(
     about=THEORY,
     statistic=MIN_OVER_ROUNDS,
     off_by=OFF,
-    letters=LETTERS,
     source=source("Theorem 5.6 at eta = 1/sqrt(tau T), derived"),
     note="The theorem's conditions become conditions on the number of rounds, which the paper does not print.",
 )
 
-corollary_printed = Bound(
+corollary_printed = fedcog_bound(
     name="fedcog.corollary_printed",
     target=g,
     terms={
@@ -336,12 +332,11 @@ corollary_printed = Bound(
     about=THEORY,
     statistic=MIN_OVER_ROUNDS,
     off_by=OFF,
-    letters=LETTERS,
     source=source("Corollary 5.7 = A.7, eq. (6) = (14)"),
     note="As printed: no condition on the number of rounds.",
 )
 
-corollary_appendix = Bound(
+corollary_appendix = fedcog_bound(
     name="fedcog.corollary_appendix",
     target=g,
     terms={
@@ -354,12 +349,11 @@ corollary_appendix = Bound(
     about=THEORY,
     statistic=MIN_OVER_ROUNDS,
     off_by={**OFF, "gradient noise": q.CURVATURE**2},
-    letters=LETTERS,
     source=source("proof of Corollary A.7, eq. (65)"),
     note="As printed: L^2 in the noise term where (6) has L.",
 )
 
-corollary_order = Bound(
+corollary_order = fedcog_bound(
     name="fedcog.corollary_order",
     target=g,
     relation="<~",
@@ -368,6 +362,5 @@ corollary_order = Bound(
     about=THEORY,
     statistic=MIN_OVER_ROUNDS,
     off_by=dict.fromkeys(("1/sqrt(tau T)", "1/T", "tau/T"), ONE / q.GRADIENT**2),
-    letters=LETTERS,
     source=source("Corollary 5.7, eq. (7) = (15)"),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sympy import exp, Integer, sqrt
 
-from ..core import Bound
 from .common import (
     ALGORITHM_1,
     BETA_BELOW_72,
@@ -14,7 +13,7 @@ from .common import (
     CONSTANTS,
     CONTRACTION_CAP,
     EVERY_ROUND,
-    LETTERS,
+    fedinit_bound,
     PROOF,
     SMOOTH_NOISY_DISSIMILAR,
     source,
@@ -28,7 +27,7 @@ from .letters import beta, C, eta, K, kappa_1, kappa_2, L, lam, mu, N
 CONSTANT_NOTE = "The digits are damaged in the text that was read; rebuilt as 10*195*2/3 = 1300 and 10*51*2 = 1020."
 
 constants = tuple(
-    Bound(
+    fedinit_bound(
         name=f"fedinit.{name}",
         target=target,
         relation="=",
@@ -37,13 +36,12 @@ constants = tuple(
         source=source("Theorem 1, under eq. (9)"),
         about=ALGORITHM_1,
         statistic=EVERY_ROUND,
-        letters=LETTERS,
         note=CONSTANT_NOTE,
     )
     for name, target, at_zero in (("kappa_1", kappa_1, 17), ("kappa_2", kappa_2, 13))
 )
 
-contraction_cap = Bound(
+contraction_cap = fedinit_bound(
     name="fedinit.contraction_cap",
     target=lam,
     terms=CONTRACTION_CAP,
@@ -52,7 +50,6 @@ contraction_cap = Bound(
     source=source("Appendix A.2.2, before the descent inequality"),
     about=PROOF,
     statistic=EVERY_ROUND,
-    letters=LETTERS,
     note="The inequality is strict; where the sum is not positive no such lambda exists and the theorems are silent.",
 )
 
@@ -70,7 +67,7 @@ CAP_NOTES = {
     "theorem_4": "sqrt(N)/(sqrt(C) K L) is rebuilt from damaged text (high confidence).",
 }
 step_size_caps = tuple(
-    Bound(
+    fedinit_bound(
         name=f"fedinit.step_size_cap_{where}",
         target=eta,
         terms={"cap": cap},
@@ -78,13 +75,12 @@ step_size_caps = tuple(
         source=source(CAP_PLACES[where]),
         about=PROOF if where.startswith("lemma") else ALGORITHM_1,
         statistic=EVERY_ROUND,
-        letters=LETTERS,
         note=CAP_NOTES.get(where, ""),
     )
     for where, cap in STEP_CAPS.items()
 )
 
-step_size_cap_descent = Bound(
+step_size_cap_descent = fedinit_bound(
     name="fedinit.step_size_cap_descent",
     target=eta,
     terms={"cap": N / (C * K * L * (1 + 60 * beta**2 / (N * WEIGHT_72)))},
@@ -92,20 +88,18 @@ step_size_cap_descent = Bound(
     source=source("Appendix A.2.2, bracket of the summed gradients (solved for the step size)"),
     about=PROOF,
     statistic=EVERY_ROUND,
-    letters=LETTERS,
     note="Derived: the step sizes for which the bracket the proof wants to be at most 0 is so. The text goes on with "
     "N/(2CKL) instead, which is smaller only while 60 beta^2 <= N (1 - 72 beta^2).",
 )
 
 relaxation_caps = tuple(
-    Bound(
+    fedinit_bound(
         name=f"fedinit.relaxation_cap_{where}",
         target=beta,
         terms={"cap": cap},
         source=source(place),
         about=ALGORITHM_1,
         statistic=EVERY_ROUND,
-        letters=LETTERS,
         note=note,
     )
     for where, cap, place, note in (

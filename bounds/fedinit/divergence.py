@@ -8,7 +8,6 @@ from __future__ import annotations
 from sympy import exp, Expr, sqrt
 
 from .. import vocabulary as q
-from ..core import Bound
 from .common import (
     ALGORITHM_1,
     ALL_TRAIN,
@@ -19,8 +18,8 @@ from .common import (
     CONSTANTS,
     EVERY_LOCAL,
     EVERY_ROUND,
+    fedinit_bound,
     LAST_LOCAL,
-    LETTERS,
     MEAN_LOCAL,
     OF_THEOREM_4,
     OF_THEOREM_5,
@@ -43,7 +42,7 @@ RECURSION: dict[str, Expr] = {
     for name, drift in LOCAL_DRIFT.items()
 }
 
-theorem_4_recursion = Bound(
+theorem_4_recursion = fedinit_bound(
     name="fedinit.theorem_4_recursion",
     target=q.next_divergence,
     terms=RECURSION,
@@ -51,14 +50,13 @@ theorem_4_recursion = Bound(
     source=source("Theorem 4, proof"),
     about=PROOF,
     statistic=EVERY_LOCAL,
-    letters=LETTERS,
     note="96, 69, 267 are rebuilt (certain). The proof's route adds 6 C eta^2 K^2/N times the squared global gradient, "
     "which the printed coefficient 267 B^2 does not show; keeping the sampling weights of Lemma 3 makes room for it.",
 )
 
 UNROLLED = {name: term / WEIGHT_96 for name, term in RECURSION.items() if name != "relaxed start"}
 
-theorem_4_before = Bound(
+theorem_4_before = fedinit_bound(
     name="fedinit.theorem_4_before",
     target=q.mean_divergence,
     terms={
@@ -70,10 +68,9 @@ theorem_4_before = Bound(
     source=source("Theorem 4, proof, before Theorem 1 is inserted (appendix: Theorem 9)"),
     about=PROOF,
     statistic=MEAN_LOCAL,
-    letters=LETTERS,
 )
 
-theorem_4 = Bound(
+theorem_4 = fedinit_bound(
     name="fedinit.theorem_4",
     target=q.mean_divergence,
     terms={
@@ -89,7 +86,6 @@ theorem_4 = Bound(
     source=source("Theorem 4, proof, last explicit display (appendix: Theorem 9)"),
     about=PROOF,
     statistic=MEAN_LOCAL,
-    letters=LETTERS,
     note="The cap sqrt(N)/(sqrt(C) K L) is rebuilt from damaged text (high confidence); N/(2CKL) is always smaller. "
     "Delta^0 is printed although Theorem 1, which goes in, has dropped it as 0.",
 )
@@ -97,7 +93,7 @@ theorem_4 = Bound(
 GAIN = UNROLLED["global gradient"] / q.grad_norm_sq
 LOSS_GAIN = GAIN * 2 / (lam * eta * K)  # by the descent inequality a loss stands for this much squared gradient
 
-theorem_5 = Bound(
+theorem_5 = fedinit_bound(
     name="fedinit.theorem_5",
     target=q.final_divergence,
     terms={
@@ -112,13 +108,12 @@ theorem_5 = Bound(
     source=source("Theorem 5, proof, assembled (appendix: Theorem 10)"),
     about=PROOF,
     statistic=LAST_LOCAL,
-    letters=LETTERS,
     note="The summand of the last sum is damaged; T exp(-lambda mu eta K (T-1)) is what "
     "96 beta^2 <= exp(-lambda mu eta K) gives (medium confidence). The decreases of the divergence that the descent "
     "inequality adds appear in one display of the proof and not in the next.",
 )
 
-weight = Bound(
+weight = fedinit_bound(
     name="fedinit.divergence_weight",
     target=q.divergence_weight,
     relation="=",
@@ -127,7 +122,6 @@ weight = Bound(
     source=source("Section 4.3.4, selection of the relaxation"),
     about=ALGORITHM_1,
     statistic=EVERY_ROUND,
-    letters=LETTERS,
     note="The exponent 1/(beta c L) is damaged, yet visible in three places (high confidence). As beta falls to 0 the "
     "weight tends to exp(1/(cL)), not to 1.",
 )

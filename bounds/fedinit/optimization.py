@@ -9,7 +9,6 @@ from __future__ import annotations
 from sympy import exp, Expr, Integer
 
 from .. import vocabulary as q
-from ..core import Bound
 from .common import (
     ALGORITHM_1,
     ALL_TRAIN,
@@ -17,8 +16,8 @@ from .common import (
     EVERY_LOCAL,
     EVERY_ROUND,
     EVERY_SERVER,
+    fedinit_bound,
     LAST_SERVER,
-    LETTERS,
     MEAN_SERVER,
     OF_DESCENT,
     OF_LEMMA_4,
@@ -43,7 +42,7 @@ LOCAL_DRIFT: dict[str, Expr] = {
     "global gradient": 12 * K**3 * eta**2 * B2 * q.grad_norm_sq,
 }
 
-lemma_2 = Bound(
+lemma_2 = fedinit_bound(
     name="fedinit.lemma_2",
     target=q.local_drift,
     terms=LOCAL_DRIFT,
@@ -51,7 +50,6 @@ lemma_2 = Bound(
     source=source("Lemma 2, eq. (24)"),
     about=PROOF,
     statistic=EVERY_ROUND,
-    letters=LETTERS,
     note="The cap 1/(2 sqrt(2) K L) is rebuilt (medium confidence): the number under its root is lost.",
 )
 
@@ -78,7 +76,7 @@ GLOBAL_STEP: dict[str, Expr] = {
     "gradients of all clients": eta**2 / (C * N) * q.summed_grad_norm_sq,
 }
 
-lemma_3 = Bound(
+lemma_3 = fedinit_bound(
     name="fedinit.lemma_3",
     target=q.global_step,
     terms=GLOBAL_STEP,
@@ -86,7 +84,6 @@ lemma_3 = Bound(
     source=source("Lemma 3, eq. (25)"),
     about=PROOF,
     statistic=EVERY_SERVER,
-    letters=LETTERS,
     note="The last coefficient is lost in (25) and taken from the proof. The proof uses Lemma 2, whose cap is smaller.",
 )
 
@@ -106,7 +103,7 @@ NEXT_DIVERGENCE: dict[str, Expr] = {
 }
 NEXT_DIVERGENCE["relaxed start"] += 3 * beta**2 * Delta
 
-lemma_4_recursion = Bound(
+lemma_4_recursion = fedinit_bound(
     name="fedinit.lemma_4_recursion",
     target=q.next_divergence,
     terms=NEXT_DIVERGENCE,
@@ -114,10 +111,9 @@ lemma_4_recursion = Bound(
     source=source("Lemma 4, proof"),
     about=PROOF,
     statistic=EVERY_LOCAL,
-    letters=LETTERS,
 )
 
-lemma_4 = Bound(
+lemma_4 = fedinit_bound(
     name="fedinit.lemma_4",
     target=Delta,
     terms={
@@ -129,7 +125,6 @@ lemma_4 = Bound(
     source=source("Lemma 4, eq. (26)"),
     about=PROOF,
     statistic=EVERY_LOCAL,
-    letters=LETTERS,
     note="The recursion of the proof, solved for the divergence of this round.",
 )
 
@@ -141,7 +136,7 @@ LASTING: dict[str, Expr] = {
 }
 """What stays however long the run is, as a bound on the squared gradient norm."""
 
-descent = Bound(
+descent = fedinit_bound(
     name="fedinit.descent",
     target=q.grad_norm_sq,
     terms={
@@ -155,12 +150,11 @@ descent = Bound(
     source=source("Appendix A.2.2, last display, divided by lambda eta K / 2"),
     about=PROOF,
     statistic=EVERY_SERVER,
-    letters=LETTERS,
     note="The proof drops the gradients summed over all clients; their factor is at most 0 only under "
     "fedinit.step_size_cap_descent.",
 )
 
-theorem_1 = Bound(
+theorem_1 = fedinit_bound(
     name="fedinit.theorem_1",
     target=q.mean_grad_norm_sq,
     terms={"initial loss": 2 * D / (lam * eta * K * T), **LASTING},
@@ -169,13 +163,12 @@ theorem_1 = Bound(
     source=source("Theorem 1, eq. (9) (appendix: Theorem 7, eq. (27))"),
     about=ALGORITHM_1,
     statistic=MEAN_SERVER,
-    letters=LETTERS,
     note="The cap N/(2CKL) carries the proof only while 60 beta^2 <= N (1 - 72 beta^2): see "
     "fedinit.step_size_cap_descent. False of Algorithm 1 where absent clients keep their models: once beta exceeds "
     "about N/(C-N) the models grow for ever. Where all clients train in every round no search violates it.",
 )
 
-theorem_2 = Bound(
+theorem_2 = fedinit_bound(
     name="fedinit.theorem_2",
     target=q.optimality_gap,
     terms={
@@ -187,7 +180,6 @@ theorem_2 = Bound(
     source=source("Theorem 2, eq. (11) (appendix: Theorem 8, eq. (29))"),
     about=ALGORITHM_1,
     statistic=LAST_SERVER,
-    letters=LETTERS,
     note="The cap 1/(lambda mu K) is rebuilt from the proof (high confidence). The proof replaces a weighted sum of "
     "decreases of the divergence by Delta^0 - Delta^T; what this drops is positive when it rises and falls again. "
     "False of Algorithm 1 where Theorem 1 is.",

@@ -9,16 +9,16 @@ from __future__ import annotations
 from sympy import Expr, log, sqrt
 
 from .. import vocabulary as q
-from ..core import assumed, Bound, Condition, MIXED, ONE
+from ..core import assumed, Condition, MIXED, ONE
 from ..units import LOSS, PARAMETER
 from .common import (
     ALGORITHM_1,
     ALL_TRAIN,
     BOTH_SMOOTH,
     EVERY_ROUND,
+    fedinit_bound,
     LAST_LOCAL,
     LAST_SERVER,
-    LETTERS,
     LIPSCHITZ_LOSS,
     MEAN_LOCAL,
     MEAN_SERVER,
@@ -52,7 +52,7 @@ def loss_and_noise(scale: Expr, dissimilarity_factor: int = 1) -> dict[str, Expr
 
 # ---- step sizes and the number of local steps ----
 
-step_size_theorem_1 = Bound(
+step_size_theorem_1 = fedinit_bound(
     name="fedinit.step_size_theorem_1_order",
     target=eta,
     relation="<~",
@@ -61,10 +61,9 @@ step_size_theorem_1 = Bound(
     source=source("Theorem 1, above eq. (10)"),
     about=ALGORITHM_1,
     statistic=EVERY_ROUND,
-    letters=LETTERS,
 )
 
-step_size_theorem_2 = Bound(
+step_size_theorem_2 = fedinit_bound(
     name="fedinit.step_size_theorem_2_order",
     target=eta,
     relation="<~",
@@ -74,12 +73,11 @@ step_size_theorem_2 = Bound(
     source=source("Theorem 2, above eq. (12)"),
     about=ALGORITHM_1,
     statistic=EVERY_ROUND,
-    letters=LETTERS,
     note="Rebuilt (high confidence): the choice for which the exponential is 1/(lambda mu NKT). The logarithm is taken "
     "of a number that has a unit.",
 )
 
-local_steps_order = Bound(
+local_steps_order = fedinit_bound(
     name="fedinit.local_steps_order",
     target=K,
     relation="<~",
@@ -88,7 +86,6 @@ local_steps_order = Bound(
     source=source("Discussion of Theorem 1, under eq. (10)"),
     about=ALGORITHM_1,
     statistic=EVERY_ROUND,
-    letters=LETTERS,
     note="The best number of local steps up to a constant; with the initial loss it is (D + L sigma_l^2)/(L G^2).",
 )
 
@@ -97,7 +94,7 @@ local_steps_order = Bound(
 OFF_1 = {"initial loss": ONE / q.CURVATURE, "gradient noise": q.CURVATURE, "dissimilarity": q.CURVATURE}
 
 theorem_1_orders = tuple(
-    Bound(
+    fedinit_bound(
         name=f"fedinit.theorem_1_order{version}",
         target=q.mean_grad_norm_sq,
         relation="<~",
@@ -107,14 +104,13 @@ theorem_1_orders = tuple(
         source=source(place),
         about=ALGORITHM_1,
         statistic=MEAN_SERVER,
-        letters=LETTERS,
     )
     for version, factor, place in (("", 1, "Theorem 1, eq. (10)"), ("_appendix", 3, "Theorem 7, eq. (28)"))
 )
 
 OFF_2 = {"gradient noise": q.CURVATURE**2, "dissimilarity": q.CURVATURE**2}
 
-theorem_2_order = Bound(
+theorem_2_order = fedinit_bound(
     name="fedinit.theorem_2_order",
     target=q.optimality_gap,
     relation="<~",
@@ -124,13 +120,12 @@ theorem_2_order = Bound(
     source=source("Theorem 2, eq. (12) (appendix: eq. (30))"),
     about=ALGORITHM_1,
     statistic=LAST_SERVER,
-    letters=LETTERS,
     note="A logarithm of NKT is hidden besides the constants.",
 )
 
 # ---- Theorem 3 ----
 
-theorem_3_order = Bound(
+theorem_3_order = fedinit_bound(
     name="fedinit.theorem_3_order",
     target=q.stability,
     relation="<~",
@@ -140,12 +135,11 @@ theorem_3_order = Bound(
     source=source("Discussion of Theorem 3, first part"),
     about=ALGORITHM_1,
     statistic=LAST_SERVER,
-    letters=LETTERS,
 )
 
 # ---- Theorems 4 and 5 ----
 
-theorem_4_order = Bound(
+theorem_4_order = fedinit_bound(
     name="fedinit.theorem_4_order",
     target=q.mean_divergence,
     relation="<~",
@@ -165,11 +159,10 @@ theorem_4_order = Bound(
     source=source("Theorem 4, eq. (16) (appendix: eq. (31))"),
     about=PROOF,
     statistic=MEAN_LOCAL,
-    letters=LETTERS,
     note="The weight 1/(1 - 96 beta^2) is left out.",
 )
 
-theorem_5_order = Bound(
+theorem_5_order = fedinit_bound(
     name="fedinit.theorem_5_order",
     target=q.final_divergence,
     relation="<~",
@@ -191,14 +184,13 @@ theorem_5_order = Bound(
     source=source("Theorem 5, eq. (17) (appendix: eq. (32))"),
     about=PROOF,
     statistic=LAST_LOCAL,
-    letters=LETTERS,
     note="The weight 1/(1 - 96 beta^2) is left out. In the explicit form, with its last sum as rebuilt "
     "(medium confidence), the initial loss falls like log(NKT)/(NKT), not 1/T^2.",
 )
 
 # ---- Theorem 6 ----
 
-theorem_6 = Bound(
+theorem_6 = fedinit_bound(
     name="fedinit.theorem_6",
     target=q.excess_risk,
     relation="<~",
@@ -220,7 +212,6 @@ theorem_6 = Bound(
     source=source("Theorem 6, eq. (18)"),
     about=ALGORITHM_1,
     statistic=LAST_SERVER,
-    letters=LETTERS,
     note="Logarithms are hidden besides the constants. The denominator under c is uncertain (t, T or TK; medium "
     "confidence); the divergence term is rebuilt as sqrt(Delta^T) (TK)^(cL/(1+cL)) (high confidence). The unit of the "
     "stability term depends on cL; the divergence term adds a loss and a squared gradient under the root.",

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sympy import exp, Expr, sqrt
 
-from ..core import Bound, Condition
+from ..core import Condition
 from ..quantities import Quantity
 from ..vocabulary import next_separation, separation
 from .common import (
@@ -22,7 +22,7 @@ from .common import (
     CONTRACTION,
     CONTRACTION_CAP,
     EVERY_ROUND,
-    LETTERS,
+    fedinit_bound,
     PROOF,
     source,
     START,
@@ -38,7 +38,7 @@ from .stability import stability_step
 _LINEAR = -CONTRACTION_CAP["drift of the average"] / eta - CONTRACTION_CAP["divergence"] / eta
 _SQUARE = -CONTRACTION_CAP["drift of the local models"] / eta**2
 
-step_size_cap_contraction = Bound(
+step_size_cap_contraction = fedinit_bound(
     name="fedinit.step_size_cap_contraction",
     target=eta,
     terms={"cap": 2 * (1 - lam) / (_LINEAR + sqrt(_LINEAR**2 + 4 * _SQUARE * (1 - lam)))},
@@ -46,7 +46,6 @@ step_size_cap_contraction = Bound(
     source=source("Theorem 1, lambda, repaired"),
     about=ALGORITHM_1,
     statistic=EVERY_ROUND,
-    letters=LETTERS,
     note="Derived: the step size at which the share of descent that is left equals lambda; below it lambda is allowed. "
     "The printed caps do not make that share positive.",
 )
@@ -110,7 +109,7 @@ stability_step_clients = replace(
     note="Derived: Lemma 6 for the C - 1 clients whose data are the same, Lemmas 6 and 7 for the one whose are not.",
 )
 
-stability_start = Bound(
+stability_start = fedinit_bound(
     name="fedinit.stability_start",
     target=next_separation,
     terms={"server models": (1 + beta) * separation, "last local models": beta * separation},
@@ -118,7 +117,6 @@ stability_start = Bound(
     source=source("Appendix A.3.2, between two rounds, repaired"),
     about=ALGORITHM_1,
     statistic=EVERY_ROUND,
-    letters=LETTERS,
     note="Derived: server models are means of the local ones, so relaxed starts of two runs are on average at most "
     "1 + 2 beta times as far apart as their last local models. No divergence enters.",
 )

@@ -25,12 +25,12 @@ Sum over t < T, put in drift and divergence (Delta^0 = 0), divide by eta K/2.
 
 from __future__ import annotations
 
-from ..core import Bound, Condition
+from ..core import Condition
 from ..vocabulary import grad_norm_sq, mean_grad_norm_sq, next_divergence
 from .common import (
     ALGORITHM_1,
     EVERY_LOCAL,
-    LETTERS,
+    fedinit_bound,
     MEAN_SERVER,
     SMOOTH_NOISY_DISSIMILAR,
     source,
@@ -52,7 +52,7 @@ OF_ROUND = (
     Condition("5 beta^2 is below 1", 5 * beta**2 < 1),
 )
 
-divergence_sharp = Bound(
+divergence_sharp = fedinit_bound(
     name="fedinit.theorem_4_recursion_sharp",
     target=next_divergence,
     terms={
@@ -65,11 +65,10 @@ divergence_sharp = Bound(
     source=source("Theorem 4, proof, sharpened"),
     about=ALGORITHM_1,
     statistic=EVERY_LOCAL,
-    letters=LETTERS,
     note="Derived, for all clients in every round: 5, 6, 16 where 96, 69, 267 are printed; relaxations of both signs.",
 )
 
-theorem_1_sharp = Bound(
+theorem_1_sharp = fedinit_bound(
     name="fedinit.theorem_1_sharp",
     target=mean_grad_norm_sq,
     terms={
@@ -87,6 +86,5 @@ theorem_1_sharp = Bound(
     source=source("Theorem 1, eq. (9), sharpened"),
     about=ALGORITHM_1,
     statistic=MEAN_SERVER,
-    letters=LETTERS,
     note="Derived, for all clients in every round: dissimilarity enters squared in eta K L. Smallest at beta = 0.",
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sympy import Expr, sqrt
 
 from .. import vocabulary as q
-from ..core import assumed, Bound, Condition
+from ..core import assumed, Condition
 from ..quantities import Quantity
 from ..units import LOSS, PARAMETER
 from .common import (
@@ -20,8 +20,8 @@ from .common import (
     BOTH_SMOOTH,
     EVERY_LOCAL,
     EVERY_STEP,
+    fedinit_bound,
     LAST_SERVER,
-    LETTERS,
     LIPSCHITZ_LOSS,
     PL,
     PROOF,
@@ -44,7 +44,7 @@ T_0_AT_LEAST_ONE = Condition("t_0 is at least 1", t_0 >= 1)
 
 # ---- lemmas ----
 
-lemma_1 = Bound(
+lemma_1 = fedinit_bound(
     name="fedinit.lemma_1",
     target=q.generalization_gap,
     terms={"stability": q.stability},
@@ -52,10 +52,9 @@ lemma_1 = Bound(
     source=source("Lemma 1, eq. (13)"),
     about=ALGORITHM_1,
     statistic=LAST_SERVER,
-    letters=LETTERS,
 )
 
-lemma_5 = Bound(
+lemma_5 = fedinit_bound(
     name="fedinit.lemma_5",
     target=q.stability,
     terms={"sample met early": U * t_0 / S, "separation": L_G * q.separation},
@@ -71,11 +70,10 @@ lemma_5 = Bound(
     source=source("Lemma 5, eq. (33)"),
     about=PROOF,
     statistic=LAST_SERVER,
-    letters=LETTERS,
     note="The separation is that of the last local models, given that the runs are identical up to t_0.",
 )
 
-lemma_6 = Bound(
+lemma_6 = fedinit_bound(
     name="fedinit.lemma_6",
     target=q.next_separation,
     terms={"separation": q.separation, "expansion": eta * L * q.separation, "gradient noise": 2 * eta * sigma_l},
@@ -83,10 +81,9 @@ lemma_6 = Bound(
     source=source("Lemma 6, eq. (34)"),
     about=ALGORITHM_1,
     statistic=EVERY_STEP,
-    letters=LETTERS,
 )
 
-lemma_7 = Bound(
+lemma_7 = fedinit_bound(
     name="fedinit.lemma_7",
     target=q.next_separation,
     terms={"separation": q.separation, "gradient noise": 2 * eta * sigma_l, "other sample": 2 * eta * L_G},
@@ -94,14 +91,13 @@ lemma_7 = Bound(
     source=source("Lemma 7, eq. (35)"),
     about=ALGORITHM_1,
     statistic=EVERY_STEP,
-    letters=LETTERS,
 )
 
 # ---- the separation, step by step and round by round ----
 
 SAME, OTHER = 1 - 1 / S, 1 / S  # chances of the two lemmas in a step
 
-stability_step = Bound(
+stability_step = fedinit_bound(
     name="fedinit.stability_step",
     target=q.next_separation,
     terms={
@@ -113,11 +109,10 @@ stability_step = Bound(
     source=source("Appendix A.3.2, one local step"),
     about=ALGORITHM_1,
     statistic=EVERY_STEP,
-    letters=LETTERS,
     note="Lemmas 6 and 7 with the chances 1 - 1/S and 1/S, for every client.",
 )
 
-stability_round = Bound(
+stability_round = fedinit_bound(
     name="fedinit.stability_round",
     target=q.start_shift,
     terms={"relaxed start": (1 + beta) * sqrt(Delta)},
@@ -125,7 +120,6 @@ stability_round = Bound(
     source=source("Appendix A.3.2, between two rounds"),
     about=PROOF,
     statistic=EVERY_LOCAL,
-    letters=LETTERS,
 )
 
 GROWTH = (T * K / t_0) ** (c * L)
@@ -149,7 +143,7 @@ OF_STABILITY = (
 REPAIRED_EXPONENT = "The exponent 1/(beta c L) is damaged, yet visible in three places (high confidence)"
 REPAIRED_BASE = "the base TK/t_0 of the drift term is damaged (t_0, t*K or tK; medium confidence)."
 
-stability_separation = Bound(
+stability_separation = fedinit_bound(
     name="fedinit.stability_separation",
     target=q.separation,
     terms=SEPARATION,
@@ -157,14 +151,13 @@ stability_separation = Bound(
     source=source("Appendix A.3.2, last display"),
     about=PROOF,
     statistic=LAST_SERVER,
-    letters=LETTERS,
     note=f"{REPAIRED_EXPONENT}; {REPAIRED_BASE} The sum over the rounds after the runs part is taken over all rounds. "
     "The exponent covers the factor 1 + beta of a round only while beta c L <= 1.",
 )
 
 OF_THEOREM_3 = (*OF_STABILITY, Condition.assume("bounded_loss"), PL, TWO_STEPS)
 
-stability_before_t_0 = Bound(
+stability_before_t_0 = fedinit_bound(
     name="fedinit.stability_before_t_0",
     target=q.stability,
     terms={
@@ -175,7 +168,6 @@ stability_before_t_0 = Bound(
     source=source("Theorem 3, proof, before t_0 is chosen (appendix: Theorem 11)"),
     about=PROOF,
     statistic=LAST_SERVER,
-    letters=LETTERS,
     note=f"Lemma 5 with the separation inserted. {REPAIRED_EXPONENT}; {REPAIRED_BASE}",
 )
 
@@ -184,7 +176,7 @@ stability_before_t_0 = Bound(
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
 T_0: dict[Quantity, Expr] = {t_0: (CENTRAL / U * (T * K) ** (c * L)) ** (1 / (1 + c * L))}
 
-t_0_choice = Bound(
+t_0_choice = fedinit_bound(
     name="fedinit.t_0",
     target=t_0,
     relation="=",
@@ -193,11 +185,10 @@ t_0_choice = Bound(
     source=source("Theorem 3, proof (appendix: Theorem 11)"),
     about=PROOF,
     statistic=LAST_SERVER,
-    letters=LETTERS,
     note="A real number; where it exceeds the number of samples Lemma 5 does not cover it.",
 )
 
-theorem_3 = Bound(
+theorem_3 = fedinit_bound(
     name="fedinit.theorem_3",
     target=q.stability,
     terms=stability_before_t_0.terms,
@@ -206,14 +197,13 @@ theorem_3 = Bound(
     source=source("Theorem 3, proof, with t_0 put in (appendix: Theorem 11)"),
     about=PROOF,
     statistic=LAST_SERVER,
-    letters=LETTERS,
     note=f"Derived. Against eq. (14) the first two terms are 2 - 1/S times the printed first term and the drift term "
     f"keeps Lemma 5's factor L_G. {REPAIRED_EXPONENT}; {REPAIRED_BASE}",
 )
 
 SHARE = 1 / (1 + c * L)
 
-theorem_3_printed = Bound(
+theorem_3_printed = fedinit_bound(
     name="fedinit.theorem_3_printed",
     target=q.stability,
     terms={
@@ -227,12 +217,11 @@ theorem_3_printed = Bound(
     source=source("Theorem 3, eq. (14)"),
     about=ALGORITHM_1,
     statistic=LAST_SERVER,
-    letters=LETTERS,
     note="All exponents are rebuilt from t_0; so is the place of 1/(beta c L) (high confidence) and the counter of the "
     "step size c/(tK+k) (medium confidence). The drift term has lost a Lipschitz constant: its unit is off.",
 )
 
-step_size_theorem_3 = Bound(
+step_size_theorem_3 = fedinit_bound(
     name="fedinit.step_size_theorem_3",
     target=eta,
     relation="=",
@@ -240,11 +229,10 @@ step_size_theorem_3 = Bound(
     source=source("Theorem 3, step size, with c = mu_0/K"),
     about=ALGORITHM_1,
     statistic=EVERY_STEP,
-    letters=LETTERS,
     note="The counter may be t, tK or tK+k; the proof sums c/tau over tau = tK+k (medium confidence).",
 )
 
-excess_risk_split = Bound(
+excess_risk_split = fedinit_bound(
     name="fedinit.excess_risk_split",
     target=q.excess_risk,
     relation="=",
@@ -253,5 +241,4 @@ excess_risk_split = Bound(
     source=source("Section 4.1, eq. (3)"),
     about=ALGORITHM_1,
     statistic=LAST_SERVER,
-    letters=LETTERS,
 )

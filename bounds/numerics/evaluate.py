@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import prod
@@ -32,9 +33,10 @@ from ..errors import (
     UnsettledWarning,
 )
 from ..quantities import CLIENTS, Quantity
-from ..statement import Statement
+from ..statement import Condition, Statement
 from ..vocabulary import client_weight, clients
 from . import alike
+from .balls import Point
 from .floats import Floats
 from .recheck import Arrays, Checked, Formulas
 from .tape import Tape
@@ -131,6 +133,42 @@ class Given:
         return ", ".join(repr(n) for n in [name for name, term in terms if so(term).any()] or list(self.bound.terms))
 
 
+@dataclass(frozen=True)
+class AtPoint:
+    """``value`` is NaN where a numeric condition fails; ``terms`` are what the formula gives all the same."""
+
+    value: float
+    terms: dict[str, float]
+    failed: tuple[Condition, ...]
+
+
+def at_point(bound: Statement, values: Mapping[str, Any], checked: bool = True) -> AtPoint:
+    """The bound at one number for every quantity (a list for one that varies over clients).
+
+    The number is the formula's to the last digit or two of its largest term, where a call of the bound is within 1e-9.
+    Raises as a call does on nonsense, where values are ``checked``, and on a bound of one number per client.
+
+    >>> from bounds.catalog import get
+    >>> known = {"step_size": 0.7, "smoothness": 2.5, "strong_convexity": 0.4, "iterations": 9}
+    >>> known |= {"initial_distance_sq": 1.3, "optimum_dissimilarity": 0.2}
+    >>> at_point(get("classics.needell_2_1"), known).failed[0].words
+    'the step size is below 1/L'
+    """
+    evaluator = evaluator_of(bound)
+    if not evaluator.shared_target:
+        raise BoundsError(f"{bound.name} bounds one {bound.target.name} per {bound.axis.removesuffix('s')}: call it")
+    given = evaluator.given(values, checked=checked)
+    (numbers,), formulas = given.points(), given.evaluator.at_points
+    failing = {
+        condition.words
+        for condition, tape in zip(given.bound.numeric_conditions, formulas.tapes, strict=True)
+        if not all(Point(tape, numbers, given.width).holds())
+    }
+    failed = tuple(condition for condition in bound.numeric_conditions if condition.words in failing)
+    *terms, total = (members[0] for members in Point(formulas.value_tape, numbers, given.width).values())
+    return AtPoint(float("nan") if failed else total, dict(zip(given.bound.terms, terms, strict=True)), failed)
+
+
 class Evaluator:
     """Checks arguments for one bound and prepares its formulas."""
 
@@ -209,7 +247,7 @@ class Evaluator:
 
     @cached_property
     def at_points(self) -> Formulas:
-        """The terms, their sum and the conditions, for one point at a time: see ``at_point``."""
+        """The terms, their sum and the conditions, for one point at a time(``at_point``)."""
         return self._formulas((*self.bound.spelled_terms.values(), self._total), self.bound.relations)
 
     def _formulas(self, values: tuple[sp.Expr, ...], relations: tuple[sp.Basic, ...]) -> Formulas:
