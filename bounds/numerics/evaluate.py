@@ -247,7 +247,7 @@ class Evaluator:
 
     @cached_property
     def at_points(self) -> Formulas:
-        """The terms, their sum and the conditions, for one point at a time(``at_point``)."""
+        """The terms, their sum and the conditions, for one point at a time (``at_point``)."""
         return self._formulas((*self.bound.spelled_terms.values(), self._total), self.bound.relations)
 
     def _formulas(self, values: tuple[sp.Expr, ...], relations: tuple[sp.Basic, ...]) -> Formulas:
