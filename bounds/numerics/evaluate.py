@@ -19,19 +19,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from .. import errors
 from ..domains import changed, exactly
-from ..errors import (
-    BoundsError,
-    DomainError,
-    MissingQuantityError,
-    OutsideConditionsWarning,
-    SignWarning,
-    TermOverflowWarning,
-    UndefinedValueWarning,
-    UnderflowWarning,
-    unknown,
-    UnsettledWarning,
-)
+from ..errors import BoundsError, DomainError, unknown
 from ..quantities import CLIENTS, Quantity
 from ..statement import Condition, Statement
 from ..vocabulary import client_weight, clients
@@ -82,16 +72,20 @@ class Given:
         (out,) = settled.values
         silent = np.isnan(out) & (not outside)
         if np.isinf(out).any():
-            self._warn(TermOverflowWarning, f": infinite in {self._terms_that_are(np.isinf)}")
+            self._warn(errors.TermOverflowWarning, f": infinite in {self._terms_that_are(np.isinf)}")
         elif (silent & settled.applies).any():
             guilty = self._terms_that_are(np.isnan)
-            self._warn(UndefinedValueWarning, f" has no real value in {guilty}, though its conditions hold there")
+            self._warn(
+                errors.UndefinedValueWarning, f" has no real value in {guilty}, though its conditions hold there"
+            )
         elif silent.all():
-            self._warn(OutsideConditionsWarning, f" is silent here: needs {'; '.join(self.failed())}")
+            self._warn(errors.OutsideConditionsWarning, f" is silent here: needs {'; '.join(self.failed())}")
         self._warn_of(settled)
         if not outside and not self.bound.signed and (out < 0).any():
             guilty = self._terms_that_are(lambda term: term < 0)
-            self._warn(SignWarning, f" is negative, by {guilty}: list terms that may be negative in signed=(...)")
+            self._warn(
+                errors.SignWarning, f" is negative, by {guilty}: list terms that may be negative in signed=(...)"
+            )
         return evaluator.finished(out)
 
     def parts(self, outside: bool = False) -> dict[str, Any]:
@@ -99,7 +93,7 @@ class Given:
         settled = self.evaluator.terms.checked(self.arrays, self.shape, wanted=applies)
         outs = settled.values if applies is None else [np.where(applies, out, np.nan) for out in settled.values]
         if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
-            self._warn(TermOverflowWarning, f": infinite in {', '.join(guilty)}")
+            self._warn(errors.TermOverflowWarning, f": infinite in {', '.join(guilty)}")
         self._warn_of(settled)
         return {name: self.evaluator.finished(out) for name, out in zip(self.bound.terms, outs, strict=True)}
 
@@ -122,9 +116,11 @@ class Given:
     def _warn_of(self, settled: Checked) -> None:
         """What the numbers themselves cannot tell."""
         if settled.tiny:
-            self._warn(UnderflowWarning, ": a value is too small for the digits of a float", 1)
+            self._warn(errors.UnderflowWarning, ": a value is too small for the digits of a float", 1)
         if settled.unsettled:
-            self._warn(UnsettledWarning, f": rounding may have spoilt the result at {settled.unsettled} points", 1)
+            self._warn(
+                errors.UnsettledWarning, f": rounding may have spoilt the result at {settled.unsettled} points", 1
+            )
 
     def _terms_that_are(self, so: Callable[[np.ndarray], np.ndarray]) -> str:
         """The terms that are ``so`` somewhere; all of them when only their sum is."""
@@ -309,7 +305,7 @@ class Evaluator:
                 raise BoundsError(f"{name} is fixed at {self.bound.given[name]} here; leave it out")
         missing = [name for name in self.names if name not in {*self.bound.given, *values, free}]
         if missing:
-            raise MissingQuantityError(f"{self.bound.name} needs {', '.join(missing)}")
+            raise errors.MissingQuantityError(f"{self.bound.name} needs {', '.join(missing)}")
 
     def _shape(self, arrays: Any, broadcast: Callable[..., Any] = np.broadcast_to) -> tuple[Any, tuple[int, ...]]:
         """Give every array the trailing axis (length one for shared quantities) and find the common shape."""

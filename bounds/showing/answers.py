@@ -10,16 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import errors
 from ..core import Bound
 from ..domains import Domain
-from ..errors import (
-    DomainError,
-    NoMinimumError,
-    NoSolutionError,
-    OutsideConditionsWarning,
-    TermOverflowWarning,
-    UndefinedValueWarning,
-)
 from ..numerics.ranges import bound_range, combinations, SilentError
 from .tables import aligned, number, plain, streamed
 from .values import Grid
@@ -149,10 +142,10 @@ def evaluate(span: Grid, outside: bool = False) -> Evaluation:
     """The bound, its terms and its conditions over a grid."""
     bound, values = span.bound, span.values
     with warnings.catch_warnings():
-        for said in (OutsideConditionsWarning, UndefinedValueWarning):  # by ``remarks``, with its place
+        for said in (errors.OutsideConditionsWarning, errors.UndefinedValueWarning):  # by ``remarks``, with its place
             warnings.simplefilter("ignore", said)
         value = np.asarray(bound.formula(**values) if outside else bound(**values))
-        warnings.simplefilter("ignore", TermOverflowWarning)  # once is enough
+        warnings.simplefilter("ignore", errors.TermOverflowWarning)  # once is enough
         terms = {n: np.asarray(t) for n, t in bound.parts(outside=outside, **values).items()}
         holds = np.broadcast_to(bound.holds(**values), value.shape)
         failed = tuple(c.words for c in bound.failed(**values))
@@ -242,7 +235,7 @@ def answer(
         where = dict(zip(names, said, strict=True))
         try:
             rows.append((where, ask(**values)))
-        except (NoSolutionError, NoMinimumError) as error:
+        except (errors.NoSolutionError, errors.NoMinimumError) as error:
             place = ", ".join(f"{name}={_cell(item)}" for name, item in where.items())
             findings.append(f"{place}: {error}" if place else str(error))
     return Answers(span.bound, tuple(rows), tuple(findings), tuple(remarks), heads or {}, title)
@@ -315,9 +308,9 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
         for place in places:
             try:
                 answers.append(ask(**certain, **place))
-            except (NoSolutionError, NoMinimumError):
+            except (errors.NoSolutionError, errors.NoMinimumError):
                 missing = True
-            except DomainError:  # constants that cannot be together, such as mu > L
+            except errors.DomainError:  # constants that cannot be together, such as mu > L
                 continue
         shown: dict[str, Any] = {}
         for name in (name for name, item in found.items() if isinstance(item, (int, float))):
