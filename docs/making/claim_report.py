@@ -66,7 +66,7 @@ def claim_entries(paper: str) -> Mapping[str, Entry]:
     for part in re.split(r"^#### ", _report(paper), flags=re.MULTILINE)[1:]:
         name, _, rest = part.partition("\n")
         told[name] = re.split(r"^### ", rest, flags=re.MULTILINE)[0].strip()
-    return {row[1]: Entry(*row.groups(), told[row[1]]) for row in ROW.finditer(_report(paper))}
+    return {row[1]: Entry(row[1], row[2], row[3], row[4], row[5], told[row[1]]) for row in ROW.finditer(_report(paper))}
 
 
 def tally() -> list[dict[str, str]]:
