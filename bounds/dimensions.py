@@ -1,80 +1,57 @@
-"""The unit an expression carries, found by experiment: rescale every quantity and see how the value follows.
-
-If a quantity of unit ``loss^a`` is multiplied by ``7^a``, an expression of unit ``loss^e`` grows by exactly ``7^e``; an
-expression that adds different units grows by no such power. No unit algebra is needed, so this works through roots,
-logarithms and means over clients. It is blind to pure numbers: a lost 2 or a lost client weight goes unseen.
-"""
+"""The unit that an expression carries, from the units of its quantities; of a lost 2 it knows nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
 import sympy as sp
 
-from .operators import bind
-from .quantities import quantities_of, Quantity
+from .operators import AxisReduction
+from .quantities import Quantity
 from .units import BASES, Unit
 
-BASE = 7
-DIGITS = 60
-LARGEST_DENOMINATOR = 24
-TOLERANCE = Fraction(1, 10**25)
-
-Point = Mapping[Quantity, Any]
+Exponents = tuple[sp.Expr, ...]
+"""Of the base dimensions; they may hold counts and ratios, which cancel in ``U^x U^(1-x)``."""
+NONE: Exponents = (sp.S.Zero,) * len(BASES)
 
 
-def unit_of(expression: sp.Expr, point: Point) -> Unit | None:
-    """The unit of ``expression``, or None when it carries none: it adds different units or vanishes.
-
-    ``point`` gives every quantity a generic number (a list for one that varies over an axis). A second point beside it
-    must agree, so that one accident cannot decide.
-    """
-    used = quantities_of([expression])
-    here = {q: point[q] for q in used}
-    units = {_unit_at(expression, p) for p in (here, _beside(here))}
-    return units.pop() if len(units) == 1 else None
+class _MixedUnitsError(Exception):
+    """Different units are added, or a function of a number is taken of what has a unit."""
 
 
-def _unit_at(expression: sp.Expr, point: Point) -> Unit | None:
-    value = _value(expression, point)
-    exponents = []
-    for i in range(len(BASES)):
-        scale = {q: q.card.unit.exponents[i] for q in point}
-        exponent = _growth(expression, point, scale, value) if any(scale.values()) else Fraction(0)
-        if exponent is None:
-            return None
-        exponents.append(exponent)
-    return Unit(tuple(exponents))
-
-
-def _growth(expression: sp.Expr, point: Point, scale: Mapping[Quantity, Fraction], value: sp.Expr) -> Fraction | None:
-    """The power of 7 by which the value grows when every quantity grows by its own; None if there is no such power."""
-    scaled = {q: _times(v, sp.Float(BASE, DIGITS) ** sp.Rational(scale[q])) for q, v in point.items()}
-    if not value.is_nonzero:
+def unit_of(expression: sp.Expr) -> Unit | None:
+    """The unit of ``expression``, or None when it carries none: it adds different units or vanishes."""
+    try:
+        found = [sp.nsimplify(sp.simplify(x), rational=True) for x in _exponents(expression)]
+    except _MixedUnitsError:
         return None
-    ratio = _value(expression, scaled) / value
-    if not ratio.is_positive:
+    if expression.is_zero or not all(x.is_Rational for x in found):
         return None
-    power = Fraction(str(sp.log(ratio, BASE).evalf(DIGITS)))
-    nearest = power.limit_denominator(LARGEST_DENOMINATOR)
-    return nearest if abs(power - nearest) < TOLERANCE else None
+    return Unit(tuple(Fraction(int(x.p), int(x.q)) for x in found))
 
 
-def _value(expression: sp.Expr, point: Point) -> sp.Expr:
-    """The value in many digits; what varies over an axis outside of a sum or mean is taken at its first member."""
-    precise = {q: _times(v, sp.S.One) for q, v in point.items()}
-    first = {q: v[0] for q, v in precise.items() if isinstance(v, Sequence)}
-    return bind(expression, precise).xreplace(first).evalf(DIGITS)
+def _exponents(e: sp.Basic) -> Exponents:
+    if isinstance(e, Quantity):
+        return tuple(map(sp.sympify, e.card.unit.exponents))
+    if e.is_Mul:
+        return tuple(map(sp.Add, *map(_exponents, e.args)))
+    if e.is_Pow:
+        _shared([e.exp, sp.S.One])
+        return tuple(x * e.exp for x in _exponents(e.base))
+    if isinstance(e, (AxisReduction, sp.Abs)):
+        return _exponents(e.args[0])
+    if isinstance(e, sp.Piecewise):
+        return _shared(value for value, _ in e.args)
+    if e.is_Add or isinstance(e, (sp.Max, sp.Min)):
+        return _shared(e.args)
+    return _shared([*e.args, sp.S.One]) if e.args else NONE
 
 
-def _times(value: Any, factor: sp.Expr) -> Any:
-    if isinstance(value, Sequence):
-        return [sp.Float(v, DIGITS) * factor for v in value]
-    return sp.Float(value, DIGITS) * factor
-
-
-def _beside(point: Point) -> dict[Quantity, Any]:
-    """A second point: every quantity a few percent larger, each by its own share."""
-    return {q: _times(v, 1 + sp.Rational(1, sp.prime(7 + i))) for i, (q, v) in enumerate(point.items())}
+def _shared(parts: Iterable[sp.Basic]) -> Exponents:
+    """The exponents of all parts, which are the same; zero has every unit."""
+    first, *others = [_exponents(part) for part in parts if not part.is_zero] or [NONE]
+    for other in others:
+        if other != first and any(sp.simplify(a - b) != 0 for a, b in zip(first, other, strict=True)):
+            raise _MixedUnitsError
+    return first

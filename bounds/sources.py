@@ -7,29 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import stated
 from .errors import BoundsError, DomainError
 from .showing.files import from_json
 from .showing.reading import read, Value
-from .stated import (
-    ASSUMED,
-    CHOSEN,
-    COST,
-    DESIGN,
-    EXACT,
-    frozen,
-    INTERVAL,
-    LOWER,
-    OF_RUNS,
-    PAIR,
-    PROVED,
-    PROVENANCES,
-    QUANTITIES,
-    role_of,
-    Stated,
-    told,
-    UP,
-    widened,
-)
+from .stated import frozen, QUANTITIES, role_of, Stated, told, widened
 
 SAMPLING, ALGORITHM = "sampling", "algorithm"
 """What is said of a run in words: how clients are drawn, and what they run."""
@@ -80,7 +62,7 @@ def _merged(one: Mapping[str, Stated], other: Mapping[str, Stated], typed: Itera
             said = " and ".join(f"{told(s.value)} ({s.origin})" for s in (one[word], other[word]))
             raise BoundsError(f"two sources of {word} disagree: {said}; leave one of them out")
     better = {
-        word: min(one[word], other[word], key=lambda s: PROVENANCES.index(s.provenance))
+        word: min(one[word], other[word], key=lambda s: stated.PROVENANCES.index(s.provenance))
         for word in one.keys() & other.keys()
     }
     return {**one, **other, **better}
@@ -99,7 +81,7 @@ def of_number(word: str, value: Any) -> Stated:
         return value
     if isinstance(value, str):
         raise DomainError(f"{word} must be a number, or a list of one for each client; got {value!r}")
-    return _stated(word, value, None, ASSUMED, "typed")
+    return _stated(word, value, None, stated.ASSUMED, "typed")
 
 
 def _stated(
@@ -109,10 +91,10 @@ def _stated(
     number = frozen(word, value)
     low, high = (number, number) if ends is None else (frozen(word, end) for end in ends)
     role = role_of(word)
-    if provenance == LOWER and role in (UP, PAIR):
+    if provenance == stated.LOWER and role in (stated.UP, stated.PAIR):
         high = np.full(np.shape(number), np.inf).tolist() if np.ndim(number) else np.inf
-    if provenance == ASSUMED and role in (DESIGN, COST):
-        provenance = CHOSEN
+    if provenance == stated.ASSUMED and role in (stated.DESIGN, stated.COST):
+        provenance = stated.CHOSEN
     quantity = QUANTITIES.get(word)
     if quantity is not None:
         quantity.card.domain.check(word, np.asarray(number, dtype=float))
@@ -125,7 +107,11 @@ def _typed(values: Mapping[str, Value]) -> dict[str, Stated]:
     for word, value in values.items():
         if value.kind == "uniform" and word != "client_weight":
             raise DomainError(f"{word} must be a number; uniform is for client_weight alone")
-    return {word: _of_value(word, value, ASSUMED, "typed") for word, value in values.items() if value.kind != "uniform"}
+    return {
+        word: _of_value(word, value, stated.ASSUMED, "typed")
+        for word, value in values.items()
+        if value.kind != "uniform"
+    }
 
 
 def _of_value(word: str, value: Value, provenance: str, how: str, up_to: tuple[tuple[str, float], ...] = ()) -> Stated:
@@ -175,12 +161,20 @@ def _noted(word: str, notes: Mapping[str, Any], name: str, uncertain: bool) -> N
         raise BoundsError(f"{name}: {', '.join(NOTES[:-1])} and {NOTES[-1]} must hold words by quantity")
     how, said, limits = said_in[0].get(word, ""), said_in[1].get(word), said_in[2].get(word, {})
     if said is None:
-        said = LOWER if "lower estimate" in how else INTERVAL if uncertain else PROVED if how else ASSUMED
-    if said not in PROVENANCES:
-        raise BoundsError(f"{name}: _provenance of {word} must be one of {', '.join(PROVENANCES)}; got {said!r}")
+        said = (
+            stated.LOWER
+            if "lower estimate" in how
+            else stated.INTERVAL
+            if uncertain
+            else stated.PROVED
+            if how
+            else stated.ASSUMED
+        )
+    if said not in stated.PROVENANCES:
+        raise BoundsError(f"{name}: _provenance of {word} must be one of {', '.join(stated.PROVENANCES)}; got {said!r}")
     if not isinstance(limits, Mapping) or not all(isinstance(limit, (int, float)) for limit in limits.values()):
         raise BoundsError(f"{name}: _up_to of {word} must hold the largest value of each word, such as step_size")
     how = f"{name}: {how}" if how else name
-    if word in OF_RUNS and said in (EXACT, PROVED) and not limits:
-        said, how = ASSUMED, f"{how}; nothing says for which plans, so for this one it is taken at its word"
+    if word in stated.OF_RUNS and said in (stated.EXACT, stated.PROVED) and not limits:
+        said, how = stated.ASSUMED, f"{how}; nothing says for which plans, so for this one it is taken at its word"
     return said, how, tuple((other, float(limit)) for other, limit in limits.items())

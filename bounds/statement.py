@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
@@ -153,7 +153,8 @@ class Statement:
     note: str = ""
 
     def __post_init__(self) -> None:
-        _check_declaration(self)
+        if fault := next(_faults(self), ""):
+            raise DeclarationError(f"bound {self.name!r}: {fault}")
 
     # ---- what it is made of ----
 
@@ -270,78 +271,63 @@ def spell(expression: Any, where: Mapping[Quantity, sp.Expr]) -> Any:
     return expression
 
 
-def _check_declaration(bound: Statement) -> None:
-    def refuse(reason: str) -> None:
-        raise DeclarationError(f"bound {bound.name!r}: {reason}")
-
+def _faults(bound: Statement) -> Iterator[str]:
+    """What is wrong with a declaration: a slip would otherwise surface far away."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*", bound.name):
-        refuse("a name is lower-case words joined by '_' and '.', such as 'paper.theorem_1'")
-    _check_parts(bound, refuse)
+        yield "a name is lower-case words joined by '_' and '.', such as 'paper.theorem_1'"
+    for word, kind, wanted in (
+        ("target", Quantity, "a quantity"),
+        ("source", Source, "a Source, such as Source('my notes', 'Lemma 1')"),
+        ("about", About | None, "an About, such as About('fedavg')"),
+        ("statistic", Statistic | None, "a Statistic, such as Statistic('min', 'rounds')"),
+        ("terms", Mapping, "a dict of expressions by name"),
+        ("given", Mapping, "a dict of values by name"),
+    ):
+        if not isinstance(held := getattr(bound, word), kind):
+            yield f"{word} must be {wanted}; got {held!r}"
+        if strange := [key for key in held if not isinstance(key, str) or not key] if kind is Mapping else []:
+            yield f"{word} must be named by words; got {strange[0]!r}"
+    for word, held in (("where", bound.where), ("letters", bound.letters)):
+        if not isinstance(held, Mapping) or not all(isinstance(q, Quantity) for q in held):
+            yield f"{word} must be a dict by quantity; got {held!r}"
+    for condition in bound.conditions:
+        if not isinstance(condition, Condition):
+            yield f"conditions must be Condition objects; got {condition!r}"
     if bound.relation not in RELATIONS:
-        refuse(f"relation must be one of {' '.join(RELATIONS)}; got {bound.relation!r}")
+        yield f"relation must be one of {' '.join(RELATIONS)}; got {bound.relation!r}"
     if not bound.terms:
-        refuse("needs at least one named term")
+        yield "needs at least one named term"
     for label in (*bound.signed, *bound.off_by):
         if label not in bound.terms:
-            refuse(f"there is no term {label!r}; terms: {', '.join(bound.terms)}")
-    symbols = {s for e in _expressions(bound) for s in e.free_symbols}  # not spelled out, which takes time
+            yield f"there is no term {label!r}; terms: {', '.join(bound.terms)}"
+    for label, term in bound.terms.items():
+        if not isinstance(term, sp.Expr):
+            yield f"term {label!r} must be an expression of quantities; got {term!r}"
+        if term in UNDEFINED:
+            yield f"term {label!r} is {term} whatever the numbers"
+    terms = [(f"term {label!r}", term) for label, term in bound.terms.items()]
+    meanings = [(f"abbreviation {q.name}", meaning) for q, meaning in bound.where.items()]
+    relations = [(f"condition {c.words!r}", c.relation) for c in bound.conditions if c.relation is not None]
+    found = [_finished(bound, place, expression) for place, expression in (*terms, *meanings, *relations)]
+    symbols = {s for e in found for s in e.free_symbols}  # not spelled out, which takes time
     declared = [s for s in symbols if isinstance(s, Quantity)]
     if len(declared) < len(symbols):
         strangers = sorted(str(s) for s in symbols if not isinstance(s, Quantity))
-        refuse(f"{', '.join(strangers)} must be declared with quantity(...)")
+        yield f"{', '.join(strangers)} must be declared with quantity(...)"
     names = sorted(q.name for q in declared)
     if len(set(names)) < len(names):
-        refuse(f"two quantities share the name {next(n for n in names if names.count(n) > 1)!r}")
+        yield f"two quantities share the name {next(n for n in names if names.count(n) > 1)!r}"
     for name in bound.given:
         if name not in names:
-            refuse(f"given holds {name!r}, which is none of its quantities: {', '.join(names)}")
+            yield f"given holds {name!r}, which is none of its quantities: {', '.join(names)}"
     axes = {q.card.axis for q in declared if q.card.axis}
     if len(axes) > 1:
-        refuse("quantities vary over more than one axis")
+        yield "quantities vary over more than one axis"
     for axis in axes - {bound.target.card.axis}:
-        summed = [(f"term {n!r}", e) for n, e in bound.terms.items()]
-        summed += [(f"abbreviation {q.name}", e) for q, e in bound.where.items() if q.card.axis != axis]
-        for place, expression in summed:
+        shared = [found for q, found in zip(bound.where, meanings, strict=True) if q.card.axis != axis]
+        for place, expression in (*terms, *shared):
             if varies(expression, axis):
-                refuse(f"{place} is a number for every one of the {axis}, where one is bounded: sum or average it")
-
-
-def _check_parts(bound: Statement, refuse: Callable[[str], None]) -> None:
-    """Each field is of its class: a slip here would otherwise surface far away."""
-    if not isinstance(bound.target, Quantity):
-        refuse(f"target must be a quantity; got {bound.target!r}")
-    if not isinstance(bound.source, Source):
-        refuse(f"source must be a Source, such as Source('my notes', 'Lemma 1'); got {bound.source!r}")
-    if not isinstance(bound.about, About | None):
-        refuse(f"about must be an About, such as About('fedavg'); got {bound.about!r}")
-    if not isinstance(bound.statistic, Statistic | None):
-        refuse(f"statistic must be a Statistic, such as Statistic('min', 'rounds'); got {bound.statistic!r}")
-    for word, held, kind in (("terms", bound.terms, "expressions"), ("given", bound.given, "values")):
-        if not isinstance(held, Mapping):
-            refuse(f"{word} must be a dict of {kind} by name; got {held!r}")
-        if strange := [key for key in held if not isinstance(key, str) or not key]:
-            refuse(f"{word} must be named by words; got {strange[0]!r}")
-    for word, abbreviations in (("where", bound.where), ("letters", bound.letters)):
-        if not isinstance(abbreviations, Mapping) or not all(isinstance(q, Quantity) for q in abbreviations):
-            refuse(f"{word} must be a dict by quantity; got {abbreviations!r}")
-    for condition in bound.conditions:
-        if not isinstance(condition, Condition):
-            refuse(f"conditions must be Condition objects; got {condition!r}")
-
-
-def _expressions(bound: Statement) -> Iterator[sp.Basic]:
-    for label, term in bound.terms.items():
-        if not isinstance(term, sp.Expr):
-            raise DeclarationError(
-                f"bound {bound.name!r}: term {label!r} must be an expression of quantities; got {term!r}"
-            )
-        if term in UNDEFINED:
-            raise DeclarationError(f"bound {bound.name!r}: term {label!r} is {term} whatever the numbers")
-        yield _finished(bound, f"term {label!r}", term)
-    yield from (_finished(bound, f"abbreviation {q.name}", meaning) for q, meaning in bound.where.items())
-    for condition in bound.conditions:
-        if condition.relation is not None:
-            yield _finished(bound, f"condition {condition.words!r}", condition.relation)
+                yield f"{place} is a number for every one of the {axis}, where one is bounded: sum or average it"
 
 
 def _finished(bound: Statement, place: str, expression: sp.Basic) -> sp.Basic:

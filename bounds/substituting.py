@@ -19,7 +19,7 @@ from .dissimilarity import convex_pair
 from .domains import NONNEGATIVE
 from .errors import BoundsError, MissingQuantityError
 from .known import Known
-from .numerics.at_point import at_point, AtPoint
+from .numerics.evaluate import at_point, AtPoint
 from .stated import ADMISSIBLE, DEFINED, DOWN, EXACT, FREE, LOWER, OUTCOME, PAIR, QUANTITIES, role_of, Stated, worst
 from .ties import FEDAVG, TAKEN, TIES, WHY_NOT
 

@@ -11,10 +11,9 @@ from .showing import cards
 from .showing.answers import (
     answer,
     Answers,
-    elastic,
     evaluate as evaluated,
     Evaluation,
-    keys_of,
+    heads_of,
     over_intervals,
     smallest as minimal,
     solved,
@@ -69,7 +68,7 @@ def evaluate(
     if not elasticity:
         return result
     title = "elasticity: percent of the bound per percent of the quantity"
-    return answer(span, elastic(span.bound), [*result.remarks(), *span.remarks()], title=title)
+    return answer(span, span.bound.sensitivity, [*result.remarks(), *span.remarks()], title=title)
 
 
 def minimize(name: str | Bound, *words: str, over: str, zip_: bool = False, **quantities: Any) -> Answers | Report:
@@ -88,7 +87,7 @@ def minimize(name: str | Bound, *words: str, over: str, zip_: bool = False, **qu
         return _closed_form(bound, over)
     span = _grid(bound, words, quantities, paired=zip_, free=over)
     ask, remarks = over_intervals(span, minimal(span.bound, over))
-    return answer(span, ask, remarks, keys_of(bound, over))
+    return answer(span, ask, remarks, heads_of(bound, over))
 
 
 def solve(
@@ -116,7 +115,7 @@ def solve(
     span = _grid(bound, words, quantities, paired=zip_, free=for_)
     side = "smallest" if smallest else "largest"
     ask, remarks = over_intervals(span, solved(span.bound, for_, number_of("target", target), side))
-    return answer(span, ask, remarks, keys_of(bound, for_, side))
+    return answer(span, ask, remarks, heads_of(bound, for_, side))
 
 
 def _bound(name: str | Bound) -> Bound:

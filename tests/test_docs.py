@@ -19,14 +19,7 @@ import bounds
 import fedbounds
 from bounds import BOUNDS, PAPERS
 from bounds.showing.verbs import VERBS
-from docs.making import (
-    committed,
-    notebook,
-    offline,
-    python_pages,
-    reference,
-    text,
-)
+from docs.making import claim_report, facts, notebook, offline, reference, text
 from empirics.algorithms import ALGORITHMS
 from fedbounds import main
 from figures.catalogue import NAMES
@@ -144,15 +137,15 @@ def test_a_card_says_what_the_bound_says_and_its_lines_compute_it(written):
 
 
 def test_the_report_is_read_to_the_last_claim():
-    head, *rows = committed.tally()
-    assert head[:3] == ["paper", "sentences", "claims"]
+    rows = claim_report.tally()
     counted = {
-        (PAPERS[key].short, whose): sum(e.ours is ours for e in committed.entries(key).values())
+        (PAPERS[key].short, whose): sum(e.ours is ours for e in claim_report.claim_entries(key).values())
         for key in PAPERS
         for whose, ours in ((OF_PAPER, False), (OURS, True))
     }
-    assert {(row[0], row[1]): int(row[2]) for row in rows if row[0] != "all"} == counted
-    told = committed.entries("decaying_k")["decaying_k.theorem_2"]
+    told = {(row["paper"], row["sentences"]): int(row["claims"]) for row in rows if row["paper"] != "all"}
+    assert told == counted
+    told = claim_report.claim_entries("decaying_k")["decaying_k.theorem_2"]
     assert (told.judged, told.words) == ("REPAIRED, refuted", "(9) is the number of local steps that minimises (8).")
 
 
@@ -161,9 +154,10 @@ def test_every_public_name_of_python_has_a_page_and_a_word(written):
     for name in {*fedbounds.FUNCTIONS, *fedbounds.OBJECTS, *bounds.__all__}:
         assert re.search(rf"\| (\[{name}\]\({name}\.md\)|`{name}`) \| [^|]{{15,}} \|", index), name
     assert sorted(single(written, "python")) == sorted(
-        {*fedbounds.FUNCTIONS, *fedbounds.OBJECTS, *bounds.__all__} - {*python_pages.CATALOGUES}
+        {*fedbounds.FUNCTIONS, *fedbounds.OBJECTS, *bounds.__all__} - {*facts.CATALOGUES}
     )
-    assert "fedbounds.Condition(words, relation=None, assumption=None)" in python_pages.of_name("Condition")
+    page = (written / "python" / "Condition.md").read_text(encoding="utf-8")
+    assert "fedbounds.Condition(words, relation=None, assumption=None)" in page
 
 
 LOADS = [

@@ -10,13 +10,13 @@ from dataclasses import replace
 import sympy as sp
 
 from .. import vocabulary as q
-from ..core import assumed, Bound, Condition, Statistic
+from ..core import assumed, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
 from ..places import VIRTUAL
 from ..quantities import Quantity
 from .letters import beta, C, eta, F_0, F_star, F_t0, G2, Gamma, K, kappa, L, mu, N, p_c, R, sigma_c, T, tau, W
-from .runtime import FEDAVG, LETTERS, runtime_fixed, TAU
+from .runtime import decaying_k_bound, FEDAVG, runtime_fixed, TAU
 
 KAPPA = {kappa: L / mu}
 
@@ -25,7 +25,7 @@ CAPPED_STEP_SIZE = Condition("the step size is at most 1/(4L)", eta <= 1 / (4 * 
 _GRADIENTS = Condition.assume("bounded_gradient")
 _SETTING = (*A1_TO_A3, _GRADIENTS, Condition.assume("fixed_step_size"), CAPPED_STEP_SIZE)
 
-gradient_cap = Bound(
+gradient_cap = decaying_k_bound(
     name="decaying_k.gradient_cap",
     target=G2,
     relation="=",
@@ -33,7 +33,6 @@ gradient_cap = Bound(
     conditions=(Condition.assume("smooth"),),
     source=Source("decaying_k", "Section 3.3, definition of G"),
     about=FEDAVG,
-    letters=LETTERS,
     note="The argument given is that of full gradient descent; for the stochastic gradients of the clients it is not "
     "shown.",
 )
@@ -46,7 +45,7 @@ _UNSAID = (
     "clients' noise is independent."
 )
 
-lemma_1_printed = Bound(
+lemma_1_printed = decaying_k_bound(
     name="decaying_k.lemma_1_printed",
     target=q.next_distance_sq,
     terms={
@@ -61,7 +60,6 @@ lemma_1_printed = Bound(
     about=FEDAVG,
     statistic=Statistic("every", "iterations", VIRTUAL),
     signed=("contraction",),
-    letters=LETTERS,
     note="The factor (C - N)/(N - 1) exceeds 1 as soon as 2N - 1 < C, so the step from (16) to (17), which bounds it "
     "by 1, is wrong as printed; in the cited work it is (C - N)/(C - 1). No limit on the step size is stated here. "
     f"{_UNSAID}",
@@ -89,7 +87,7 @@ lemma_1 = replace(
     "step size at most 1/(4L), uniform sampling without replacement.",
 )
 
-lemma_2 = Bound(
+lemma_2 = decaying_k_bound(
     name="decaying_k.lemma_2",
     target=q.weighted_grad_norm_sq,
     terms={
@@ -105,7 +103,6 @@ lemma_2 = Bound(
     statistic=Statistic("expectation", at=VIRTUAL),
     where=KAPPA,
     signed=("optimisation",),
-    letters=LETTERS,
     note="K stands in front of the sum over the iterations, so it is read as the largest number of local steps. The "
     "proof drops -2(1/mu - 1/L)F^*, which needs F^* >= 0; the limit 1/(4L) on the step sizes is not repeated. "
     f"{_UNSAID}",
@@ -113,7 +110,7 @@ lemma_2 = Bound(
 
 # ---- Theorem 1 ----
 
-theorem_1 = Bound(
+theorem_1 = decaying_k_bound(
     name="decaying_k.theorem_1",
     target=q.grad_norm_sq,
     terms={
@@ -132,7 +129,6 @@ theorem_1 = Bound(
     statistic=Statistic("min", "iterations", VIRTUAL),
     where=KAPPA,
     signed=("optimisation",),
-    letters=LETTERS,
     note="The appendix prints a different last line (decaying_k.theorem_1_appendix). The proof needs F^* >= 0. "
     f"{_UNSAID}",
 )

@@ -5,6 +5,8 @@ Bandwidths do not depend on the number of participants; a round lasts as long as
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..core import About, Bound, Condition
 from ..operators import ClientMax
 from ..papers import Source
@@ -24,13 +26,15 @@ LETTERS = {
     initial_loss: r"F(\bar x_0)",
 }
 """The paper's letters where they differ from the vocabulary's, for every bound of this paper."""
+decaying_k_bound = partial(Bound, letters=LETTERS)
+"""A bound in the paper's letters."""
 
 TAU = {tau: x / D + x / U}
 """The communication time of one round, an abbreviation of ours for what (5) and (7) write out."""
 
 _ALIKE = Condition("all clients have the same bandwidths and the same time per SGD step")
 
-client_round = Bound(
+client_round = decaying_k_bound(
     name="decaying_k.client_round",
     target=W_c,
     relation="=",
@@ -38,10 +42,9 @@ client_round = Bound(
     conditions=(Condition("the bandwidth of a client does not depend on how many clients take part"),),
     source=Source("decaying_k", "Section 3.2, eq. (3)"),
     about=FEDAVG,
-    letters=LETTERS,
 )
 
-round_time = Bound(
+round_time = decaying_k_bound(
     name="decaying_k.round_time",
     target=W_r,
     relation="=",
@@ -52,10 +55,9 @@ round_time = Bound(
     ),
     source=Source("decaying_k", "Section 3.2, eq. (4) with (3)"),
     about=FEDAVG,
-    letters=LETTERS,
 )
 
-runtime = Bound(
+runtime = decaying_k_bound(
     name="decaying_k.runtime",
     target=W,
     relation="=",
@@ -64,11 +66,10 @@ runtime = Bound(
     source=Source("decaying_k", "Section 3.2, eq. (5)"),
     about=FEDAVG,
     where=TAU,
-    letters=LETTERS,
     note="The sum of the local steps of all rounds in (5) is the number of iterations.",
 )
 
-runtime_fixed = Bound(
+runtime_fixed = decaying_k_bound(
     name="decaying_k.runtime_fixed",
     target=W,
     relation="=",
@@ -77,6 +78,5 @@ runtime_fixed = Bound(
     source=Source("decaying_k", "Section 3.4, eq. (7)"),
     about=FEDAVG,
     where=TAU,
-    letters=LETTERS,
     note="(5) with T / K rounds of K local steps each.",
 )

@@ -27,14 +27,14 @@ from dataclasses import replace
 
 from sympy import sqrt
 
-from ..core import assumed, Bound, Condition, Statistic
+from ..core import assumed, Condition, Statistic
 from ..operators import ClientSum
 from ..papers import Source
 from ..places import VIRTUAL
 from ..vocabulary import grad_norm_sq, steps_cubed_ratio
 from .convergence import lemma_1
 from .letters import C, eta, F_0, F_star, G2, K, L, N, sigma_c, T
-from .runtime import FEDAVG, LETTERS
+from .runtime import decaying_k_bound, FEDAVG
 
 _DRAW = (C - N) / (N * (C - 1))
 """What a draw leaves of the mean square of the clients' distances."""
@@ -52,7 +52,7 @@ lemma_1_sharp = replace(
     note="Derived, for a step size that stays as it is within a round: 2 and 1 where 8 and 4 are printed.",
 )
 
-theorem_1_sharp = Bound(
+theorem_1_sharp = decaying_k_bound(
     name="decaying_k.theorem_1_sharp",
     target=grad_norm_sq,
     terms={
@@ -73,7 +73,6 @@ theorem_1_sharp = Bound(
     source=Source("decaying_k", "Theorem 1, eq. (6), sharpened"),
     about=FEDAVG,
     statistic=Statistic("mean", "iterations", VIRTUAL),
-    letters=LETTERS,
     note="Derived: no convexity, no condition number, no Gamma, step sizes up to 1/L, and on the mean over the "
     "iterations. The drift is squared in eta L K; only the draw is left at the first power, and grows like K.",
 )

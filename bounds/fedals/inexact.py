@@ -25,7 +25,7 @@ from ..operators import ClientMean as E_k
 from ..papers import Source
 from ..vocabulary import generalization_gap
 from .letters import Delta, delta, epsilon, L, mu, w
-from .one_round import CONVEX_LOSS, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND
+from .one_round import CONVEX_LOSS, EVERYONE, EXACT, fedals_bound, INDEPENDENT, NONNEGATIVE, ONE_ROUND
 from .rounds import EACH_ROUND, MANY_ROUNDS
 
 SOLVER = (
@@ -46,7 +46,7 @@ def terms(spread: sp.Expr, root: sp.Expr) -> dict[str, sp.Expr]:
 def _bound(
     name: str, place: str, parts: dict[str, sp.Expr], how: tuple[Condition, ...], at: Statistic, note: str
 ) -> Bound:
-    return Bound(
+    return fedals_bound(
         name=f"fedals.{name}",
         target=generalization_gap,
         terms=parts,
@@ -54,7 +54,6 @@ def _bound(
         conditions=how,
         about=About("fedavg"),
         statistic=at,
-        letters=LETTERS,
         note=f"Derived. {note}",
     )
 

@@ -31,7 +31,7 @@ from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import generalization_gap, out_of_sample_gap
 from .letters import Delta, eta, L, mu, n, sigma_k_sq, tau, w, Z
-from .one_round import CONVEX_LOSS, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND
+from .one_round import CONVEX_LOSS, EVERYONE, EXACT, fedals_bound, INDEPENDENT, NONNEGATIVE, ONE_ROUND
 from .participation import CASE_1, drawn
 from .rounds import EACH_ROUND
 
@@ -48,7 +48,7 @@ def _bound(
     name: str, place: str, parts: dict[str, sp.Expr], how: tuple[Condition, ...], note: str,
     target: Quantity = generalization_gap,
 ) -> Bound:  # fmt: skip
-    return Bound(
+    return fedals_bound(
         name=f"fedals.{name}",
         target=target,
         terms=parts,
@@ -56,7 +56,6 @@ def _bound(
         conditions=(*CONVEX_LOSS, INDEPENDENT, NOISE, *how),
         about=About("fedavg"),
         statistic=EACH_ROUND if tau in sp.Add(*parts.values()).free_symbols else ONE_ROUND,
-        letters=LETTERS,
         note=f"Derived. {note}",
     )
 

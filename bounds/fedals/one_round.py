@@ -7,6 +7,8 @@ of the share.
 
 from __future__ import annotations
 
+from functools import partial
+
 import sympy as sp
 
 from ..core import About, Bound, Condition, Statistic
@@ -16,6 +18,8 @@ from ..vocabulary import generalization_gap, swap_gap
 from .letters import Delta, delta, epsilon, K, K_hat, L, mu, n, tau, w
 
 LETTERS = {w: r"\mathcal{K}(k)", K: "K", K_hat: r"\hat{K}", tau: r"\tau", n: "n"}
+fedals_bound = partial(Bound, letters=LETTERS)
+"""A bound in the paper's letters."""
 ONE_ROUND = Statistic("expectation", over="the training samples", at="averaged model")
 
 INDEPENDENT = Condition.assume("independent_samples")
@@ -49,7 +53,7 @@ def inexact_terms(last_factor: sp.Expr) -> dict[str, sp.Expr]:
     }
 
 
-one_round = Bound(
+one_round = fedals_bound(
     name="fedals.one_round",
     target=generalization_gap,
     terms={"local generalization": local_part(w), "non-iidness": drift_part(w)},
@@ -57,11 +61,10 @@ one_round = Bound(
     conditions=(*CONVEX_LOSS, INDEPENDENT, EXACT, EVERYONE, *NONNEGATIVE),
     about=About("fedavg"),
     statistic=ONE_ROUND,
-    letters=LETTERS,
     note="Same as Theorem B.2 (v1: A.2), eqs. (15) and (37).",
 )
 
-one_round_iid_claimed = Bound(
+one_round_iid_claimed = fedals_bound(
     name="fedals.one_round_iid_claimed",
     target=generalization_gap,
     terms={"local generalization": one_round.terms["local generalization"]},
@@ -76,7 +79,6 @@ one_round_iid_claimed = Bound(
     ),
     about=About("fedavg"),
     statistic=ONE_ROUND,
-    letters=LETTERS,
     note=(
         "The discussion's reading of (6), not its theorem: it calls the first term the only one for iid clients and so "
         "reads a factor 1/clients^2 off it for uniform weights. The non-iidness of (6) is a difference of training "
@@ -84,7 +86,7 @@ one_round_iid_claimed = Bound(
     ),
 )
 
-one_round_inexact = Bound(
+one_round_inexact = fedals_bound(
     name="fedals.one_round_inexact",
     target=generalization_gap,
     terms=inexact_terms(Delta + 2 * epsilon),
@@ -99,11 +101,10 @@ one_round_inexact = Bound(
     ),
     about=About("fedavg"),
     statistic=ONE_ROUND,
-    letters=LETTERS,
     note="Theorem B.1 in v1. With no suboptimality its terms are 2 and sqrt(2) times those of (6), not those of (6).",
 )
 
-lemma_b1 = Bound(
+lemma_b1 = fedals_bound(
     name="fedals.lemma_b1",
     target=generalization_gap,
     terms={"swapped training set": E_k(swap_gap)},
@@ -115,7 +116,6 @@ lemma_b1 = Bound(
     relation="=",
     about=About("fedavg"),
     statistic=ONE_ROUND,
-    letters=LETTERS,
     signed=("swapped training set",),
     note="Lemma A.1 in v1: any learning map, any loss.",
 )

@@ -22,6 +22,7 @@ from .one_round import (
     drift_part,
     EVERY_SAMPLE,
     EXACT,
+    fedals_bound,
     INDEPENDENT,
     LETTERS,
     local_part,
@@ -36,7 +37,7 @@ SHARE_1, SHARE_2 = 1 / K_hat, w * K / K_hat
 
 
 def _lemma(name: str, place: str, value: sp.Expr, how: tuple[Condition, ...], what: str) -> Bound:
-    return Bound(
+    return fedals_bound(
         name=f"fedals.{name}",
         target=q.participation_mean,
         terms={"mean over clients": value},
@@ -44,7 +45,6 @@ def _lemma(name: str, place: str, value: sp.Expr, how: tuple[Condition, ...], wh
         conditions=(*how, Condition("the client values are fixed: they do not depend on who takes part")),
         relation="=",
         about=About("fedavg"),
-        letters=LETTERS,
         signed=("mean over clients",),
         note=f"Expectation of the sum over participants of {what}.",
     )
@@ -91,7 +91,7 @@ def _case(
     note: str,
     target: Quantity = q.generalization_gap,
 ) -> Bound:
-    return Bound(
+    return fedals_bound(
         name=f"fedals.participation_{name}",
         target=target,
         terms={"local generalization": local, "non-iidness": drift},
@@ -99,7 +99,6 @@ def _case(
         conditions=(*CONVEX_LOSS, INDEPENDENT, EXACT, *how, FIXED, *NONNEGATIVE),
         about=About("fedavg"),
         statistic=ONE_ROUND,
-        letters=LETTERS,
         note=note,
     )
 
@@ -134,7 +133,7 @@ participation_case1_counted = _case(
     target=q.out_of_sample_gap,
 )
 
-participation_gap_claimed = Bound(
+participation_gap_claimed = fedals_bound(
     name="fedals.participation_gap",
     target=q.participation_gap,
     terms={"nothing": sp.S.Zero},
@@ -143,7 +142,6 @@ participation_gap_claimed = Bound(
     relation="=",
     about=About("fedavg"),
     statistic=ONE_ROUND,
-    letters=LETTERS,
     note=(
         "Claimed for the averaged model from Lemmas D.1 and D.2, which speak of fixed numbers; the averaged model "
         "depends on who took part. See fedals.participation_gap_quadratic."

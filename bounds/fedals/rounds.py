@@ -15,7 +15,7 @@ from ..papers import Source
 from ..places import SERVER
 from ..units import LOSS
 from .letters import alpha, C, Delta, delta, epsilon, h, K, L, mu, phi, sigma_sq, T, tau, w, Z
-from .one_round import CONVEX_LOSS, EVERYONE, INDEPENDENT, inexact_terms, LETTERS
+from .one_round import CONVEX_LOSS, EVERYONE, fedals_bound, INDEPENDENT, inexact_terms, LETTERS
 
 EACH_ROUND = Statistic("mean", over="rounds", at=SERVER)
 ALIKE = Condition("every round is like every other: same sample counts, gaps and non-iidness")
@@ -37,7 +37,7 @@ def _rounds(version: str, extra: dict[str, sp.Expr], note: str) -> Bound:
     """Eq. (9) with what a version adds inside both A and B. A's summands are terms of their own: A stands linearly."""
     local_gap = {"model class": MODEL_CLASS, "local optimization": LOCAL_NOISE, **extra}
     A, B = sp.Add(*local_gap.values()), sp.Add(delta, LOCAL_NOISE, *extra.values())
-    return Bound(
+    return fedals_bound(
         name=f"fedals.rounds_{version}",
         target=q.generalization_gap,
         terms={
@@ -53,7 +53,6 @@ def _rounds(version: str, extra: dict[str, sp.Expr], note: str) -> Bound:
         relation="<~",
         about=About("fedavg"),
         statistic=EACH_ROUND,
-        letters=LETTERS,
         # The root holds products of losses, of pure numbers, and of one by the other: no single constant mends it.
         off_by={"model class": HIDDEN_LOSS, **dict.fromkeys(extra, HIDDEN_LOSS), "non-iidness": MIXED},
         note=note,
@@ -67,7 +66,7 @@ rounds_v1 = _rounds(
 )
 rounds_v2 = _rounds("v2", {}, "Constants and logarithms are hidden; C.2 in the appendix, eq. (58).")
 
-rounds_inexact_printed = Bound(
+rounds_inexact_printed = fedals_bound(
     name="fedals.rounds_inexact_printed",
     target=q.generalization_gap,
     terms=inexact_terms(Delta + epsilon),
@@ -79,14 +78,13 @@ rounds_inexact_printed = Bound(
     ),
     about=About("fedavg"),
     statistic=EACH_ROUND,
-    letters=LETTERS,
     note=(
         "Said to be (38) in every round, but the last factor has lost one suboptimality: what (38) gives is "
         "fedals.one_round_inexact, which is larger."
     ),
 )
 
-optimization_rate = Bound(
+optimization_rate = fedals_bound(
     name="fedals.optimization_rate",
     target=q.grad_norm_sq,
     terms={"first order": tau / T, "drift": (tau / T) ** sp.Rational(2, 3), "sampling": 1 / sp.sqrt(T)},
@@ -98,7 +96,6 @@ optimization_rate = Bound(
     relation="<~",
     about=About("fedavg"),
     statistic=Statistic("mean", over="iterations", at="averaged model"),
-    letters=LETTERS,
     off_by=dict.fromkeys(("first order", "drift", "sampling"), q.grad_norm_sq.card.unit**-1),
     note=(
         "Quoted from Koloskova et al. (2020) as the rate of the empirical risk; the remark does not name the measure, "
@@ -123,7 +120,7 @@ WHOLE_PERIODS = Condition(
     "alpha times tau divides the number of iterations; if not, the formula also counts the unfinished period's share"
 )
 
-sent = Bound(
+sent = fedals_bound(
     name="fedals.communicated_parameters",
     target=q.communicated_parameters,
     terms=SENT,
@@ -131,11 +128,10 @@ sent = Bound(
     conditions=(WHOLE_PERIODS,),
     relation="=",
     about=About("fedals"),
-    letters=LETTERS,
     note="Derived from the algorithm, one direction: the head goes up every tau steps, the extractor every alpha tau.",
 )
 
-exchanged = Bound(
+exchanged = fedals_bound(
     name="fedals.communicated_parameters_table_2",
     target=q.exchanged_parameters,
     terms={name: 2 * part for name, part in SENT.items()},
@@ -143,7 +139,6 @@ exchanged = Bound(
     conditions=(WHOLE_PERIODS,),
     relation="=",
     about=About("fedals"),
-    letters=LETTERS,
     note=(
         "The paper states no convention. All six printed numbers (tau = 5, 20000 iterations) come out to their last "
         "digit with both directions counted, head 650 = 64*10+10 and extractor 292304: the CIFAR ResNet-20 with "

@@ -15,6 +15,7 @@ from ..core import About, assumed, Bound, Condition, ONE, Statistic
 from ..operators import ClassMax, ClassSum, ClientSum
 from ..places import SERVER
 from ..units import LOSS, PARAMETER
+from . import proof
 
 # fmt: off
 from .letters import (
@@ -47,19 +48,7 @@ from .letters import (
     T,
     tau,
 )
-from .proof import (
-    DESCENDS,
-    DRIFT,
-    DRIFT_LOAD,
-    LEMMA_WORDS,
-    LETTERS,
-    NOISE,
-    SETTING,
-    SMALL_DRIFT,
-    source,
-    STEP_LOAD,
-    THEORY,
-)
+from .proof import fedcog_bound, source
 
 # fmt: on
 
@@ -201,7 +190,7 @@ objective = Bound(
 )
 
 NETWORKS, DIRECTIONS = 2, 2
-cost = Bound(
+cost = fedcog_bound(
     name="fedcog.sample_passes",
     target=q.sample_passes,
     relation="=",
@@ -211,7 +200,6 @@ cost = Bound(
         "local training": DIRECTIONS * tau * b,
     },
     about=METHOD,
-    letters=LETTERS,
     source=source("Algorithm 1 and Sections 4.1 and 4.2, derived"),
     note="Every generation step takes the whole set forward and backward through the frozen global and local networks; "
     "the teacher's outputs are reused from there. A count of work, not of seconds. FedAvg pays the last term alone.",
@@ -222,12 +210,12 @@ cost = Bound(
 MIN_OVER_ROUNDS = Statistic("min", "rounds", SERVER)
 ASSUMED = (
     *assumed("smooth", "lower_bounded", "dissimilarity", "fixed_step_size", "fixed_local_steps"),
-    *SETTING,
-    *NOISE,
-    Condition(LEMMA_WORDS),
+    *proof.SETTING,
+    *proof.NOISE,
+    Condition(proof.LEMMA_WORDS),
 )
 
-theorem = Bound(
+theorem = fedcog_bound(
     name="fedcog.theorem",
     target=g,
     terms={
@@ -236,10 +224,9 @@ theorem = Bound(
         "drift by noise": 3 * (tau - 1) * eta**2 * sigma_sq * L**2,
         "drift by heterogeneity": 6 * tau * (tau - 1) * eta**2 * L**2 * kappa_sq,
     },
-    conditions=(DESCENDS, SMALL_DRIFT, *ASSUMED),
-    about=THEORY,
+    conditions=(proof.DESCENDS, proof.SMALL_DRIFT, *ASSUMED),
+    about=proof.THEORY,
     statistic=MIN_OVER_ROUNDS,
-    letters=LETTERS,
     source=source("Theorem 5.6 = A.6, eq. (5) = (13)"),
 )
 
@@ -253,7 +240,7 @@ theorem_sharp = replace(
         "drift by noise": (tau - 1) * eta**2 * sigma_sq * L**2 / _LEFT,
         "drift by heterogeneity": A * kappa_sq / _LEFT,
     },
-    where=DRIFT,
+    where=proof.DRIFT,
     conditions=(
         Condition("eta L < 1/tau", tau * eta * L < 1),
         Condition("A (beta^2 + 1) < 1", A * (1 + beta_sq) < 1),
@@ -269,7 +256,7 @@ theorem_sharp = replace(
 def _enough_rounds(scale: sp.Expr) -> tuple[Condition, ...]:
     """The theorem's step-size conditions at ``eta = scale / sqrt(tau T)``, solved for the number of rounds."""
     # Both read load <= 1, with eta in the first load and eta^2 in the second: squared and as it is, they fall like 1/T.
-    loads: tuple[sp.Expr, ...] = (STEP_LOAD**2, DRIFT_LOAD)
+    loads: tuple[sp.Expr, ...] = (proof.STEP_LOAD**2, proof.DRIFT_LOAD)
     first, second = (load.subs(eta, scale / sp.sqrt(tau * T)) * T <= T for load in loads)
     factor = "" if scale == 1 else " c^2"
     return (
@@ -298,32 +285,30 @@ OFF = {
     "drift by heterogeneity": HIDDEN**-2,
 }
 
-corollary_scaled = Bound(
+corollary_scaled = fedcog_bound(
     name="fedcog.corollary_scaled",
     target=g,
     terms=_at_step(c),
     conditions=(*_enough_rounds(c), _step_is("c/sqrt(tau T)"), *ASSUMED),
-    about=THEORY,
+    about=proof.THEORY,
     statistic=MIN_OVER_ROUNDS,
-    letters=LETTERS,
     source=source("Theorem 5.6 at eta = c/sqrt(tau T), derived"),
     note="The corollary with the unit of its step size kept: c = 1 gives Corollary 5.7.",
 )
 
-corollary = Bound(
+corollary = fedcog_bound(
     name="fedcog.corollary",
     target=g,
     terms=_at_step(sp.S.One),
     conditions=(*_enough_rounds(sp.S.One), STEP_PRINTED, *ASSUMED),
-    about=THEORY,
+    about=proof.THEORY,
     statistic=MIN_OVER_ROUNDS,
     off_by=OFF,
-    letters=LETTERS,
     source=source("Theorem 5.6 at eta = 1/sqrt(tau T), derived"),
     note="The theorem's conditions become conditions on the number of rounds, which the paper does not print.",
 )
 
-corollary_printed = Bound(
+corollary_printed = fedcog_bound(
     name="fedcog.corollary_printed",
     target=g,
     terms={
@@ -333,15 +318,14 @@ corollary_printed = Bound(
         "drift by heterogeneity": 6 * (tau - 1) * L**2 * kappa_sq / T,
     },
     conditions=(STEP_PRINTED, *ASSUMED),
-    about=THEORY,
+    about=proof.THEORY,
     statistic=MIN_OVER_ROUNDS,
     off_by=OFF,
-    letters=LETTERS,
     source=source("Corollary 5.7 = A.7, eq. (6) = (14)"),
     note="As printed: no condition on the number of rounds.",
 )
 
-corollary_appendix = Bound(
+corollary_appendix = fedcog_bound(
     name="fedcog.corollary_appendix",
     target=g,
     terms={
@@ -351,23 +335,21 @@ corollary_appendix = Bound(
         "drift by heterogeneity": 6 * tau * (tau - 1) * L**2 * kappa_sq / (tau * T),
     },
     conditions=(STEP_PRINTED, *ASSUMED),
-    about=THEORY,
+    about=proof.THEORY,
     statistic=MIN_OVER_ROUNDS,
     off_by={**OFF, "gradient noise": q.CURVATURE**2},
-    letters=LETTERS,
     source=source("proof of Corollary A.7, eq. (65)"),
     note="As printed: L^2 in the noise term where (6) has L.",
 )
 
-corollary_order = Bound(
+corollary_order = fedcog_bound(
     name="fedcog.corollary_order",
     target=g,
     relation="<~",
     terms={"1/sqrt(tau T)": 1 / sp.sqrt(tau * T), "1/T": 1 / T, "tau/T": tau / T},
     conditions=(STEP_PRINTED, *ASSUMED),
-    about=THEORY,
+    about=proof.THEORY,
     statistic=MIN_OVER_ROUNDS,
     off_by=dict.fromkeys(("1/sqrt(tau T)", "1/T", "tau/T"), ONE / q.GRADIENT**2),
-    letters=LETTERS,
     source=source("Corollary 5.7, eq. (7) = (15)"),
 )

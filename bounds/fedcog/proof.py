@@ -6,6 +6,8 @@ Phi = F + Q is task loss plus distillation loss, with the round's starting model
 
 from __future__ import annotations
 
+from functools import partial
+
 import sympy as sp
 
 from .. import vocabulary as q
@@ -28,6 +30,8 @@ LETTERS = {
     gap: r"\Phi(\theta^{(0)};\mathcal{D}^{(0)})-\Phi_{inf}",
     step_sq: r"\mathbb{E}\|\theta^{(t+1)}-\theta^{(t)}\|^2",
 }
+fedcog_bound = partial(Bound, letters=LETTERS)
+"""A bound in the paper's letters."""
 THEORY = About("fedcog", "proof")
 
 
@@ -63,50 +67,46 @@ lemma = Bound(
     source=source("Lemma 5.5 = A.5, eq. (9) to (12)"),
 )
 
-dissimilarity = Bound(
+dissimilarity = fedcog_bound(
     name="fedcog.dissimilarity",
     target=q.mean_client_grad_sq,
     terms={"global gradient": beta_sq * g, "heterogeneity": kappa_sq},
     conditions=(Condition.assume("dissimilarity"),),
     about=THEORY,
-    letters=LETTERS,
     source=source("Assumption 5.4 = A.4"),
 )
 
-smoothness_step_printed = Bound(
+smoothness_step_printed = fedcog_bound(
     name="fedcog.smoothness_step_printed",
     target=q.loss_change,
     terms={"alignment": q.step_alignment, "curvature": -L / 2 * step_sq},
     signed=("alignment", "curvature"),
     conditions=(Condition.assume("smooth"),),
     about=THEORY,
-    letters=LETTERS,
     source=source("eq. (19)"),
     note="Printed with a minus before the curvature term; (20) goes on with a plus.",
 )
 
-smoothness_step = Bound(
+smoothness_step = fedcog_bound(
     name="fedcog.smoothness_step",
     target=q.loss_change,
     terms={"alignment": q.step_alignment, "curvature": L / 2 * step_sq},
     signed=("alignment",),
     conditions=(Condition.assume("smooth"),),
     about=THEORY,
-    letters=LETTERS,
     source=source("eq. (19) with the sign of (20)"),
 )
 
-update = Bound(
+update = fedcog_bound(
     name="fedcog.mean_update",
     target=q.mean_update_sq,
     terms={"gradient noise": 2 * sigma_sq / tau * ClientSum(p**2), "local paths": 2 * h_sq},
     conditions=(*SETTING, *NOISE),
     about=THEORY,
-    letters=LETTERS,
     source=source("eq. (29)"),
 )
 
-descent = Bound(
+descent = fedcog_bound(
     name="fedcog.descent",
     target=q.loss_change,
     terms={
@@ -118,22 +118,20 @@ descent = Bound(
     signed=("global gradient", "local paths"),
     conditions=(Condition.assume("smooth"), *SETTING, *NOISE),
     about=THEORY,
-    letters=LETTERS,
     source=source("eq. (30)"),
 )
 
-drift = Bound(
+drift = fedcog_bound(
     name="fedcog.gradient_drift",
     target=q.gradient_drift,
     terms={"gradient noise": (tau - 1) * eta**2 * sigma_sq * L**2 / (1 - A), "client gradient": A / (1 - A) * g_k},
     where=DRIFT,
     conditions=(BOUNDED_DRIFT, Condition.assume("smooth"), *SETTING, *NOISE),
     about=THEORY,
-    letters=LETTERS,
     source=source("eq. (49) to (51)"),
 )
 
-mean_drift = Bound(
+mean_drift = fedcog_bound(
     name="fedcog.mean_gradient_drift",
     target=q.mean_gradient_drift,
     terms={
@@ -146,11 +144,10 @@ mean_drift = Bound(
     where=DRIFT,
     conditions=(*drift.conditions, Condition.assume("dissimilarity")),
     about=THEORY,
-    letters=LETTERS,
     source=source("eq. (52) to (53), derived from (51) and Assumption 5.4"),
 )
 
-descent_with_drift = Bound(
+descent_with_drift = fedcog_bound(
     name="fedcog.descent_with_drift",
     target=q.loss_change,
     terms={
@@ -163,11 +160,10 @@ descent_with_drift = Bound(
     signed=("global gradient",),
     conditions=(DESCENDS, *mean_drift.conditions),
     about=THEORY,
-    letters=LETTERS,
     source=source("eq. (54) to (55), derived from (30) and (53)"),
 )
 
-one_round = Bound(
+one_round = fedcog_bound(
     name="fedcog.descent_one_round",
     target=q.loss_change,
     terms={
@@ -184,7 +180,6 @@ one_round = Bound(
         *mean_drift.conditions,
     ),
     about=THEORY,
-    letters=LETTERS,
     source=source("eq. (56) to (57), conditions (62) and (63)"),
     note="Without A < 1, (63) would also hold for every A > 1, where (51) says nothing.",
 )

@@ -11,9 +11,11 @@ N are averaged: they are about ``fedinit`` in the reading ``proof``.
 
 from __future__ import annotations
 
+from functools import partial
+
 from sympy import exp, Expr, Integer, Min, sqrt
 
-from ..core import About, assumed, Condition, Statistic
+from ..core import About, assumed, Bound, Condition, Statistic
 from ..papers import Source
 from ..places import LOCAL, SERVER, TWO_RUNS
 from ..quantities import Quantity
@@ -39,6 +41,8 @@ LETTERS: dict[Quantity, str] = {
     L_G: "L_G",
     mean_grad_norm_sq: r"\frac{1}{T}\sum_{t}\mathbb{E}\|\nabla f(w^t)\|^2",
 }
+fedinit_bound = partial(Bound, letters=LETTERS)
+"""A bound in the paper's letters."""
 
 
 def source(place: str) -> Source:

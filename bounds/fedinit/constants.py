@@ -4,55 +4,42 @@ from __future__ import annotations
 
 from sympy import exp, Integer, sqrt
 
-from ..core import Bound
-from .common import (
-    ALGORITHM_1,
-    BETA_BELOW_72,
-    BETA_CAP_72,
-    BETA_CAP_96,
-    BETA_NOT_NEGATIVE,
-    CONSTANTS,
-    CONTRACTION_CAP,
-    EVERY_ROUND,
-    LETTERS,
-    PROOF,
-    SMOOTH_NOISY_DISSIMILAR,
-    source,
-    STEP_CAPS,
-    STEP_SAMPLING,
-    TWO_STEPS,
-    WEIGHT_72,
-)
+from . import common
+from .common import fedinit_bound, source
 from .letters import beta, C, eta, K, kappa_1, kappa_2, L, lam, mu, N
 
 CONSTANT_NOTE = "The digits are damaged in the text that was read; rebuilt as 10*195*2/3 = 1300 and 10*51*2 = 1020."
 
 constants = tuple(
-    Bound(
+    fedinit_bound(
         name=f"fedinit.{name}",
         target=target,
         relation="=",
-        terms={"with relaxation": CONSTANTS[target] - at_zero, "without relaxation": Integer(at_zero)},
-        conditions=(BETA_NOT_NEGATIVE, BETA_BELOW_72),
+        terms={"with relaxation": common.CONSTANTS[target] - at_zero, "without relaxation": Integer(at_zero)},
+        conditions=(common.BETA_NOT_NEGATIVE, common.BETA_BELOW_72),
         source=source("Theorem 1, under eq. (9)"),
-        about=ALGORITHM_1,
-        statistic=EVERY_ROUND,
-        letters=LETTERS,
+        about=common.ALGORITHM_1,
+        statistic=common.EVERY_ROUND,
         note=CONSTANT_NOTE,
     )
     for name, target, at_zero in (("kappa_1", kappa_1, 17), ("kappa_2", kappa_2, 13))
 )
 
-contraction_cap = Bound(
+contraction_cap = fedinit_bound(
     name="fedinit.contraction_cap",
     target=lam,
-    terms=CONTRACTION_CAP,
-    signed=tuple(label for label in CONTRACTION_CAP if label != "whole descent"),
-    conditions=(*SMOOTH_NOISY_DISSIMILAR, TWO_STEPS, STEP_SAMPLING, BETA_NOT_NEGATIVE, BETA_BELOW_72),
+    terms=common.CONTRACTION_CAP,
+    signed=tuple(label for label in common.CONTRACTION_CAP if label != "whole descent"),
+    conditions=(
+        *common.SMOOTH_NOISY_DISSIMILAR,
+        common.TWO_STEPS,
+        common.STEP_SAMPLING,
+        common.BETA_NOT_NEGATIVE,
+        common.BETA_BELOW_72,
+    ),
     source=source("Appendix A.2.2, before the descent inequality"),
-    about=PROOF,
-    statistic=EVERY_ROUND,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.EVERY_ROUND,
     note="The inequality is strict; where the sum is not positive no such lambda exists and the theorems are silent.",
 )
 
@@ -70,47 +57,54 @@ CAP_NOTES = {
     "theorem_4": "sqrt(N)/(sqrt(C) K L) is rebuilt from damaged text (high confidence).",
 }
 step_size_caps = tuple(
-    Bound(
+    fedinit_bound(
         name=f"fedinit.step_size_cap_{where}",
         target=eta,
         terms={"cap": cap},
-        conditions=(TWO_STEPS,),
+        conditions=(common.TWO_STEPS,),
         source=source(CAP_PLACES[where]),
-        about=PROOF if where.startswith("lemma") else ALGORITHM_1,
-        statistic=EVERY_ROUND,
-        letters=LETTERS,
+        about=common.PROOF if where.startswith("lemma") else common.ALGORITHM_1,
+        statistic=common.EVERY_ROUND,
         note=CAP_NOTES.get(where, ""),
     )
-    for where, cap in STEP_CAPS.items()
+    for where, cap in common.STEP_CAPS.items()
 )
 
-step_size_cap_descent = Bound(
+step_size_cap_descent = fedinit_bound(
     name="fedinit.step_size_cap_descent",
     target=eta,
-    terms={"cap": N / (C * K * L * (1 + 60 * beta**2 / (N * WEIGHT_72)))},
-    conditions=(BETA_NOT_NEGATIVE, BETA_BELOW_72),
+    terms={"cap": N / (C * K * L * (1 + 60 * beta**2 / (N * common.WEIGHT_72)))},
+    conditions=(common.BETA_NOT_NEGATIVE, common.BETA_BELOW_72),
     source=source("Appendix A.2.2, bracket of the summed gradients (solved for the step size)"),
-    about=PROOF,
-    statistic=EVERY_ROUND,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.EVERY_ROUND,
     note="Derived: the step sizes for which the bracket the proof wants to be at most 0 is so. The text goes on with "
     "N/(2CKL) instead, which is smaller only while 60 beta^2 <= N (1 - 72 beta^2).",
 )
 
 relaxation_caps = tuple(
-    Bound(
+    fedinit_bound(
         name=f"fedinit.relaxation_cap_{where}",
         target=beta,
         terms={"cap": cap},
         source=source(place),
-        about=ALGORITHM_1,
-        statistic=EVERY_ROUND,
-        letters=LETTERS,
+        about=common.ALGORITHM_1,
+        statistic=common.EVERY_ROUND,
         note=note,
     )
     for where, cap, place, note in (
-        ("theorem_1", BETA_CAP_72, "Theorem 1, relaxation", "From 72 beta^2 < 1; whether < or <= is printed is lost."),
-        ("theorem_4", BETA_CAP_96, "Theorem 4, relaxation", "From 96 beta^2 < 1; whether < or <= is printed is lost."),
+        (
+            "theorem_1",
+            common.BETA_CAP_72,
+            "Theorem 1, relaxation",
+            "From 72 beta^2 < 1; whether < or <= is printed is lost.",
+        ),
+        (
+            "theorem_4",
+            common.BETA_CAP_96,
+            "Theorem 4, relaxation",
+            "From 96 beta^2 < 1; whether < or <= is printed is lost.",
+        ),
         (
             "theorem_5",
             exp(-lam * mu * eta * K / 2) / sqrt(96),

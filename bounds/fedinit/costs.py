@@ -6,9 +6,9 @@ Everything is counted in numbers, that is in multiples of the model's d paramete
 
 from __future__ import annotations
 
-from ..core import About, Bound, Statistic
+from ..core import About, Statistic
 from ..vocabulary import round_communication, round_gradients, storage
-from .common import LETTERS, source
+from .common import fedinit_bound, source
 from .letters import C, d, K, N
 
 FEDAVG_COSTS = {
@@ -32,7 +32,7 @@ MULTIPLES = {
 NOTES = {("storage", "fedcm"): "The expression is printed 2Cd; the ratio beside it is printed 3x."}
 
 COSTS = tuple(
-    Bound(
+    fedinit_bound(
         name=f"fedinit.cost_{cost}_{method}",
         target=target,
         relation="=",
@@ -40,7 +40,6 @@ COSTS = tuple(
         source=source(f"Table 8, {cost} of {method}"),
         about=About(method),
         statistic=Statistic("every", "rounds"),
-        letters=LETTERS,
         note=NOTES.get((cost, method), ""),
     )
     for method, multiples in MULTIPLES.items()

@@ -8,30 +8,8 @@ from __future__ import annotations
 from sympy import exp, Expr, sqrt
 
 from .. import vocabulary as q
-from ..core import Bound
-from .common import (
-    ALGORITHM_1,
-    ALL_TRAIN,
-    BETA_BELOW_96,
-    BETA_NOT_NEGATIVE,
-    BETA_POSITIVE,
-    BOTH_SMOOTH,
-    CONSTANTS,
-    EVERY_LOCAL,
-    EVERY_ROUND,
-    LAST_LOCAL,
-    LETTERS,
-    MEAN_LOCAL,
-    OF_THEOREM_4,
-    OF_THEOREM_5,
-    PROOF,
-    SETTING,
-    source,
-    STEP_GRADIENT_SUM,
-    STEP_ROUND,
-    TWO_STEPS,
-    WEIGHT_96,
-)
+from . import common
+from .common import fedinit_bound, source
 from .letters import beta, C, c, D, eta, K, L, lam, mu, N, T
 from .optimization import LASTING, LOCAL_DRIFT, NEXT_DIVERGENCE, theorem_1, theorem_2
 
@@ -43,37 +21,43 @@ RECURSION: dict[str, Expr] = {
     for name, drift in LOCAL_DRIFT.items()
 }
 
-theorem_4_recursion = Bound(
+theorem_4_recursion = fedinit_bound(
     name="fedinit.theorem_4_recursion",
     target=q.next_divergence,
     terms=RECURSION,
-    conditions=(*SETTING, ALL_TRAIN, TWO_STEPS, STEP_ROUND, STEP_GRADIENT_SUM, BETA_NOT_NEGATIVE, BETA_BELOW_96),
+    conditions=(
+        *common.SETTING,
+        common.ALL_TRAIN,
+        common.TWO_STEPS,
+        common.STEP_ROUND,
+        common.STEP_GRADIENT_SUM,
+        common.BETA_NOT_NEGATIVE,
+        common.BETA_BELOW_96,
+    ),
     source=source("Theorem 4, proof"),
-    about=PROOF,
-    statistic=EVERY_LOCAL,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.EVERY_LOCAL,
     note="96, 69, 267 are rebuilt (certain). The proof's route adds 6 C eta^2 K^2/N times the squared global gradient, "
     "which the printed coefficient 267 B^2 does not show; keeping the sampling weights of Lemma 3 makes room for it.",
 )
 
-UNROLLED = {name: term / WEIGHT_96 for name, term in RECURSION.items() if name != "relaxed start"}
+UNROLLED = {name: term / common.WEIGHT_96 for name, term in RECURSION.items() if name != "relaxed start"}
 
-theorem_4_before = Bound(
+theorem_4_before = fedinit_bound(
     name="fedinit.theorem_4_before",
     target=q.mean_divergence,
     terms={
-        "divergence decrease": (q.initial_divergence - q.final_divergence) / (WEIGHT_96 * T),
+        "divergence decrease": (q.initial_divergence - q.final_divergence) / (common.WEIGHT_96 * T),
         **{name: term.subs(q.grad_norm_sq, q.mean_grad_norm_sq) for name, term in UNROLLED.items()},
     },
     signed=("divergence decrease",),
     conditions=theorem_4_recursion.conditions,
     source=source("Theorem 4, proof, before Theorem 1 is inserted (appendix: Theorem 9)"),
-    about=PROOF,
-    statistic=MEAN_LOCAL,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.MEAN_LOCAL,
 )
 
-theorem_4 = Bound(
+theorem_4 = fedinit_bound(
     name="fedinit.theorem_4",
     target=q.mean_divergence,
     terms={
@@ -84,12 +68,11 @@ theorem_4 = Bound(
         },
     },
     signed=("divergence decrease",),
-    where=CONSTANTS,
-    conditions=OF_THEOREM_4,
+    where=common.CONSTANTS,
+    conditions=common.OF_THEOREM_4,
     source=source("Theorem 4, proof, last explicit display (appendix: Theorem 9)"),
-    about=PROOF,
-    statistic=MEAN_LOCAL,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.MEAN_LOCAL,
     note="The cap sqrt(N)/(sqrt(C) K L) is rebuilt from damaged text (high confidence); N/(2CKL) is always smaller. "
     "Delta^0 is printed although Theorem 1, which goes in, has dropped it as 0.",
 )
@@ -97,7 +80,7 @@ theorem_4 = Bound(
 GAIN = UNROLLED["global gradient"] / q.grad_norm_sq
 LOSS_GAIN = GAIN * 2 / (lam * eta * K)  # by the descent inequality a loss stands for this much squared gradient
 
-theorem_5 = Bound(
+theorem_5 = fedinit_bound(
     name="fedinit.theorem_5",
     target=q.final_divergence,
     terms={
@@ -105,29 +88,27 @@ theorem_5 = Bound(
         **{f"global gradient: {name}": GAIN * term for name, term in LASTING.items()},
         **{f"loss: {name}": LOSS_GAIN * theorem_2.terms[name] for name in LASTING},
         # T equal powers of exp(-lambda mu eta K), where the other terms have the geometric sum 1/(1 - 96 beta^2)
-        "loss: initial loss": LOSS_GAIN * WEIGHT_96 * D * T * exp(-lam * mu * eta * K * (T - 1)),
+        "loss: initial loss": LOSS_GAIN * common.WEIGHT_96 * D * T * exp(-lam * mu * eta * K * (T - 1)),
     },
-    where=CONSTANTS,
-    conditions=OF_THEOREM_5,
+    where=common.CONSTANTS,
+    conditions=common.OF_THEOREM_5,
     source=source("Theorem 5, proof, assembled (appendix: Theorem 10)"),
-    about=PROOF,
-    statistic=LAST_LOCAL,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.LAST_LOCAL,
     note="The summand of the last sum is damaged; T exp(-lambda mu eta K (T-1)) is what "
     "96 beta^2 <= exp(-lambda mu eta K) gives (medium confidence). The decreases of the divergence that the descent "
     "inequality adds appear in one display of the proof and not in the next.",
 )
 
-weight = Bound(
+weight = fedinit_bound(
     name="fedinit.divergence_weight",
     target=q.divergence_weight,
     relation="=",
-    terms={"weight": (1 + beta) ** (1 / (beta * c * L)) / sqrt(WEIGHT_96)},
-    conditions=(BETA_POSITIVE, BETA_BELOW_96, BOTH_SMOOTH),
+    terms={"weight": (1 + beta) ** (1 / (beta * c * L)) / sqrt(common.WEIGHT_96)},
+    conditions=(common.BETA_POSITIVE, common.BETA_BELOW_96, common.BOTH_SMOOTH),
     source=source("Section 4.3.4, selection of the relaxation"),
-    about=ALGORITHM_1,
-    statistic=EVERY_ROUND,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_ROUND,
     note="The exponent 1/(beta c L) is damaged, yet visible in three places (high confidence). As beta falls to 0 the "
     "weight tends to exp(1/(cL)), not to 1.",
 )

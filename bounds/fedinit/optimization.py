@@ -9,29 +9,8 @@ from __future__ import annotations
 from sympy import exp, Expr, Integer
 
 from .. import vocabulary as q
-from ..core import Bound
-from .common import (
-    ALGORITHM_1,
-    ALL_TRAIN,
-    CONSTANTS,
-    EVERY_LOCAL,
-    EVERY_ROUND,
-    EVERY_SERVER,
-    LAST_SERVER,
-    LETTERS,
-    MEAN_SERVER,
-    OF_DESCENT,
-    OF_LEMMA_4,
-    OF_THEOREM_1,
-    OF_THEOREM_2,
-    PROOF,
-    SETTING,
-    source,
-    STEP_LOCAL,
-    STEP_ROUND,
-    TWO_STEPS,
-    WEIGHT_72,
-)
+from . import common
+from .common import fedinit_bound, source
 from .letters import B2, beta, C, D, Delta, eta, G2, K, kappa_1, kappa_2, L, lam, mu, N, sigma2, T
 
 # ---- Lemmas 2 to 4 ----
@@ -43,15 +22,14 @@ LOCAL_DRIFT: dict[str, Expr] = {
     "global gradient": 12 * K**3 * eta**2 * B2 * q.grad_norm_sq,
 }
 
-lemma_2 = Bound(
+lemma_2 = fedinit_bound(
     name="fedinit.lemma_2",
     target=q.local_drift,
     terms=LOCAL_DRIFT,
-    conditions=(*SETTING, ALL_TRAIN, TWO_STEPS, STEP_LOCAL),
+    conditions=(*common.SETTING, common.ALL_TRAIN, common.TWO_STEPS, common.STEP_LOCAL),
     source=source("Lemma 2, eq. (24)"),
-    about=PROOF,
-    statistic=EVERY_ROUND,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.EVERY_ROUND,
     note="The cap 1/(2 sqrt(2) K L) is rebuilt (medium confidence): the number under its root is lost.",
 )
 
@@ -78,15 +56,14 @@ GLOBAL_STEP: dict[str, Expr] = {
     "gradients of all clients": eta**2 / (C * N) * q.summed_grad_norm_sq,
 }
 
-lemma_3 = Bound(
+lemma_3 = fedinit_bound(
     name="fedinit.lemma_3",
     target=q.global_step,
     terms=GLOBAL_STEP,
-    conditions=(*SETTING, ALL_TRAIN, TWO_STEPS, STEP_ROUND),
+    conditions=(*common.SETTING, common.ALL_TRAIN, common.TWO_STEPS, common.STEP_ROUND),
     source=source("Lemma 3, eq. (25)"),
-    about=PROOF,
-    statistic=EVERY_SERVER,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.EVERY_SERVER,
     note="The last coefficient is lost in (25) and taken from the proof. The proof uses Lemma 2, whose cap is smaller.",
 )
 
@@ -106,30 +83,28 @@ NEXT_DIVERGENCE: dict[str, Expr] = {
 }
 NEXT_DIVERGENCE["relaxed start"] += 3 * beta**2 * Delta
 
-lemma_4_recursion = Bound(
+lemma_4_recursion = fedinit_bound(
     name="fedinit.lemma_4_recursion",
     target=q.next_divergence,
     terms=NEXT_DIVERGENCE,
-    conditions=OF_LEMMA_4,
+    conditions=common.OF_LEMMA_4,
     source=source("Lemma 4, proof"),
-    about=PROOF,
-    statistic=EVERY_LOCAL,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.EVERY_LOCAL,
 )
 
-lemma_4 = Bound(
+lemma_4 = fedinit_bound(
     name="fedinit.lemma_4",
     target=Delta,
     terms={
-        "divergence decrease": (Delta - q.next_divergence) / WEIGHT_72,
-        **{name: term / WEIGHT_72 for name, term in NEXT_DIVERGENCE.items() if name != "relaxed start"},
+        "divergence decrease": (Delta - q.next_divergence) / common.WEIGHT_72,
+        **{name: term / common.WEIGHT_72 for name, term in NEXT_DIVERGENCE.items() if name != "relaxed start"},
     },
     signed=("divergence decrease",),
-    conditions=OF_LEMMA_4,
+    conditions=common.OF_LEMMA_4,
     source=source("Lemma 4, eq. (26)"),
-    about=PROOF,
-    statistic=EVERY_LOCAL,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.EVERY_LOCAL,
     note="The recursion of the proof, solved for the divergence of this round.",
 )
 
@@ -141,53 +116,50 @@ LASTING: dict[str, Expr] = {
 }
 """What stays however long the run is, as a bound on the squared gradient norm."""
 
-descent = Bound(
+descent = fedinit_bound(
     name="fedinit.descent",
     target=q.grad_norm_sq,
     terms={
         "loss decrease": 2 * q.loss_decrease / (lam * eta * K),
-        "divergence decrease": 20 * beta**2 * L * (Delta - q.next_divergence) / (WEIGHT_72 * N * lam * eta * K),
+        "divergence decrease": 20 * beta**2 * L * (Delta - q.next_divergence) / (common.WEIGHT_72 * N * lam * eta * K),
         **LASTING,
     },
     signed=("loss decrease", "divergence decrease"),
-    where=CONSTANTS,
-    conditions=(*OF_DESCENT, ALL_TRAIN),
+    where=common.CONSTANTS,
+    conditions=(*common.OF_DESCENT, common.ALL_TRAIN),
     source=source("Appendix A.2.2, last display, divided by lambda eta K / 2"),
-    about=PROOF,
-    statistic=EVERY_SERVER,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.EVERY_SERVER,
     note="The proof drops the gradients summed over all clients; their factor is at most 0 only under "
     "fedinit.step_size_cap_descent.",
 )
 
-theorem_1 = Bound(
+theorem_1 = fedinit_bound(
     name="fedinit.theorem_1",
     target=q.mean_grad_norm_sq,
     terms={"initial loss": 2 * D / (lam * eta * K * T), **LASTING},
-    where=CONSTANTS,
-    conditions=OF_THEOREM_1,
+    where=common.CONSTANTS,
+    conditions=common.OF_THEOREM_1,
     source=source("Theorem 1, eq. (9) (appendix: Theorem 7, eq. (27))"),
-    about=ALGORITHM_1,
-    statistic=MEAN_SERVER,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.MEAN_SERVER,
     note="The cap N/(2CKL) carries the proof only while 60 beta^2 <= N (1 - 72 beta^2): see "
     "fedinit.step_size_cap_descent. False of Algorithm 1 where absent clients keep their models: once beta exceeds "
     "about N/(C-N) the models grow for ever. Where all clients train in every round no search violates it.",
 )
 
-theorem_2 = Bound(
+theorem_2 = fedinit_bound(
     name="fedinit.theorem_2",
     target=q.optimality_gap,
     terms={
         "initial loss": exp(-lam * mu * eta * K * T) * D,
         **{name: term / (2 * mu) for name, term in LASTING.items()},
     },
-    where=CONSTANTS,
-    conditions=OF_THEOREM_2,
+    where=common.CONSTANTS,
+    conditions=common.OF_THEOREM_2,
     source=source("Theorem 2, eq. (11) (appendix: Theorem 8, eq. (29))"),
-    about=ALGORITHM_1,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.LAST_SERVER,
     note="The cap 1/(lambda mu K) is rebuilt from the proof (high confidence). The proof replaces a weighted sum of "
     "decreases of the divergence by Delta^0 - Delta^T; what this drops is positive when it rises and falls again. "
     "False of Algorithm 1 where Theorem 1 is.",

@@ -9,26 +9,10 @@ from __future__ import annotations
 from sympy import Expr, log, sqrt
 
 from .. import vocabulary as q
-from ..core import assumed, Bound, Condition, MIXED, ONE
+from ..core import assumed, Condition, MIXED, ONE
 from ..units import LOSS, PARAMETER
-from .common import (
-    ALGORITHM_1,
-    ALL_TRAIN,
-    BOTH_SMOOTH,
-    EVERY_ROUND,
-    LAST_LOCAL,
-    LAST_SERVER,
-    LETTERS,
-    LIPSCHITZ_LOSS,
-    MEAN_LOCAL,
-    MEAN_SERVER,
-    PL,
-    PROOF,
-    SETTING,
-    source,
-    TOGETHER,
-    TWO_STEPS,
-)
+from . import common
+from .common import fedinit_bound, source
 from .letters import B2, c, D, eta, G2, K, L, lam, mu, N, S, sigma2, sigma_l, T
 from .stability import DECAYING_STEP, NOISY_SMOOTH, ONE_SAMPLE
 
@@ -38,7 +22,7 @@ STEP_2_WORDS = Condition("the step size is of order log(lambda mu NKT)/(lambda m
 LOG_POSITIVE = Condition("lambda mu NKT is above 1, so that its logarithm is positive", lam * mu * N * K * T > 1)
 OFFSET_POSITIVE = Condition("the dissimilarity offset is positive", G2 > 0)
 
-WHERE_CONVERGED = (*SETTING, Condition.assume("lower_bounded"), TOGETHER, TWO_STEPS, BETA_WORDS)
+WHERE_CONVERGED = (*common.SETTING, Condition.assume("lower_bounded"), common.TOGETHER, common.TWO_STEPS, BETA_WORDS)
 
 
 def loss_and_noise(scale: Expr, dissimilarity_factor: int = 1) -> dict[str, Expr]:
@@ -52,19 +36,18 @@ def loss_and_noise(scale: Expr, dissimilarity_factor: int = 1) -> dict[str, Expr
 
 # ---- step sizes and the number of local steps ----
 
-step_size_theorem_1 = Bound(
+step_size_theorem_1 = fedinit_bound(
     name="fedinit.step_size_theorem_1_order",
     target=eta,
     relation="<~",
     terms={"step size": sqrt(N / (K * T))},
     off_by={"step size": LOSS / PARAMETER**2},
     source=source("Theorem 1, above eq. (10)"),
-    about=ALGORITHM_1,
-    statistic=EVERY_ROUND,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_ROUND,
 )
 
-step_size_theorem_2 = Bound(
+step_size_theorem_2 = fedinit_bound(
     name="fedinit.step_size_theorem_2_order",
     target=eta,
     relation="<~",
@@ -72,23 +55,21 @@ step_size_theorem_2 = Bound(
     off_by={"step size": MIXED},
     conditions=(LOG_POSITIVE,),
     source=source("Theorem 2, above eq. (12)"),
-    about=ALGORITHM_1,
-    statistic=EVERY_ROUND,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_ROUND,
     note="Rebuilt (high confidence): the choice for which the exponential is 1/(lambda mu NKT). The logarithm is taken "
     "of a number that has a unit.",
 )
 
-local_steps_order = Bound(
+local_steps_order = fedinit_bound(
     name="fedinit.local_steps_order",
     target=K,
     relation="<~",
     terms={"local steps": sigma2 / G2},
     conditions=(OFFSET_POSITIVE, STEP_1_WORDS, Condition("the initial loss is ignored")),
     source=source("Discussion of Theorem 1, under eq. (10)"),
-    about=ALGORITHM_1,
-    statistic=EVERY_ROUND,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_ROUND,
     note="The best number of local steps up to a constant; with the initial loss it is (D + L sigma_l^2)/(L G^2).",
 )
 
@@ -97,7 +78,7 @@ local_steps_order = Bound(
 OFF_1 = {"initial loss": ONE / q.CURVATURE, "gradient noise": q.CURVATURE, "dissimilarity": q.CURVATURE}
 
 theorem_1_orders = tuple(
-    Bound(
+    fedinit_bound(
         name=f"fedinit.theorem_1_order{version}",
         target=q.mean_grad_norm_sq,
         relation="<~",
@@ -105,47 +86,50 @@ theorem_1_orders = tuple(
         off_by=OFF_1,
         conditions=(*WHERE_CONVERGED, STEP_1_WORDS),
         source=source(place),
-        about=ALGORITHM_1,
-        statistic=MEAN_SERVER,
-        letters=LETTERS,
+        about=common.ALGORITHM_1,
+        statistic=common.MEAN_SERVER,
     )
     for version, factor, place in (("", 1, "Theorem 1, eq. (10)"), ("_appendix", 3, "Theorem 7, eq. (28)"))
 )
 
 OFF_2 = {"gradient noise": q.CURVATURE**2, "dissimilarity": q.CURVATURE**2}
 
-theorem_2_order = Bound(
+theorem_2_order = fedinit_bound(
     name="fedinit.theorem_2_order",
     target=q.optimality_gap,
     relation="<~",
     terms=loss_and_noise(N * K * T),
     off_by=OFF_2,
-    conditions=(*WHERE_CONVERGED, PL, STEP_2_WORDS),
+    conditions=(*WHERE_CONVERGED, common.PL, STEP_2_WORDS),
     source=source("Theorem 2, eq. (12) (appendix: eq. (30))"),
-    about=ALGORITHM_1,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.LAST_SERVER,
     note="A logarithm of NKT is hidden besides the constants.",
 )
 
 # ---- Theorem 3 ----
 
-theorem_3_order = Bound(
+theorem_3_order = fedinit_bound(
     name="fedinit.theorem_3_order",
     target=q.stability,
     relation="<~",
     terms={"stochastic gradients": (T * K) ** (c * L / (1 + c * L)) / S},
     off_by={"stochastic gradients": ONE / LOSS},
-    conditions=(*NOISY_SMOOTH, LIPSCHITZ_LOSS, ONE_SAMPLE, DECAYING_STEP, Condition("the divergence term is left out")),
+    conditions=(
+        *NOISY_SMOOTH,
+        common.LIPSCHITZ_LOSS,
+        ONE_SAMPLE,
+        DECAYING_STEP,
+        Condition("the divergence term is left out"),
+    ),
     source=source("Discussion of Theorem 3, first part"),
-    about=ALGORITHM_1,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.LAST_SERVER,
 )
 
 # ---- Theorems 4 and 5 ----
 
-theorem_4_order = Bound(
+theorem_4_order = fedinit_bound(
     name="fedinit.theorem_4_order",
     target=q.mean_divergence,
     relation="<~",
@@ -161,15 +145,14 @@ theorem_4_order = Bound(
         "global gradient: gradient noise": q.CURVATURE**3,
         "global gradient: dissimilarity": q.CURVATURE**3,
     },
-    conditions=(*WHERE_CONVERGED, ALL_TRAIN, STEP_1_WORDS),
+    conditions=(*WHERE_CONVERGED, common.ALL_TRAIN, STEP_1_WORDS),
     source=source("Theorem 4, eq. (16) (appendix: eq. (31))"),
-    about=PROOF,
-    statistic=MEAN_LOCAL,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.MEAN_LOCAL,
     note="The weight 1/(1 - 96 beta^2) is left out.",
 )
 
-theorem_5_order = Bound(
+theorem_5_order = fedinit_bound(
     name="fedinit.theorem_5_order",
     target=q.final_divergence,
     relation="<~",
@@ -187,18 +170,17 @@ theorem_5_order = Bound(
         "dissimilarity per participant": q.CURVATURE**2,
         "rest": ONE / PARAMETER**2,
     },
-    conditions=(*WHERE_CONVERGED, PL, ALL_TRAIN, STEP_2_WORDS),
+    conditions=(*WHERE_CONVERGED, common.PL, common.ALL_TRAIN, STEP_2_WORDS),
     source=source("Theorem 5, eq. (17) (appendix: eq. (32))"),
-    about=PROOF,
-    statistic=LAST_LOCAL,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.LAST_LOCAL,
     note="The weight 1/(1 - 96 beta^2) is left out. In the explicit form, with its last sum as rebuilt "
     "(medium confidence), the initial loss falls like log(NKT)/(NKT), not 1/T^2.",
 )
 
 # ---- Theorem 6 ----
 
-theorem_6 = Bound(
+theorem_6 = fedinit_bound(
     name="fedinit.theorem_6",
     target=q.excess_risk,
     relation="<~",
@@ -210,17 +192,16 @@ theorem_6 = Bound(
     off_by={**{f"optimisation: {name}": unit for name, unit in OFF_2.items()}, "stability": MIXED, "divergence": MIXED},
     conditions=(
         *WHERE_CONVERGED,
-        PL,
-        LIPSCHITZ_LOSS,
-        BOTH_SMOOTH,
+        common.PL,
+        common.LIPSCHITZ_LOSS,
+        common.BOTH_SMOOTH,
         *assumed("equal_sizes", "independent_samples", "bounded_loss", "nonnegative_loss"),
         STEP_2_WORDS,
         Condition("the step size is also at most c/t"),
     ),
     source=source("Theorem 6, eq. (18)"),
-    about=ALGORITHM_1,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.LAST_SERVER,
     note="Logarithms are hidden besides the constants. The denominator under c is uncertain (t, T or TK; medium "
     "confidence); the divergence term is rebuilt as sqrt(Delta^T) (TK)^(cL/(1+cL)) (high confidence). The unit of the "
     "stability term depends on cL; the divergence term adds a loss and a squared gradient under the root.",

@@ -9,25 +9,11 @@ from dataclasses import replace
 
 from sympy import exp, Expr, sqrt
 
-from ..core import Bound, Condition
+from ..core import Condition
 from ..quantities import Quantity
 from ..vocabulary import next_separation, separation
-from .common import (
-    ALGORITHM_1,
-    ALL_TRAIN,
-    BETA_BELOW_72,
-    BETA_DECAY,
-    BETA_NOT_NEGATIVE,
-    CONSTANTS,
-    CONTRACTION,
-    CONTRACTION_CAP,
-    EVERY_ROUND,
-    LETTERS,
-    PROOF,
-    source,
-    START,
-    WEIGHT_72,
-)
+from . import common
+from .common import fedinit_bound, source
 from .divergence import theorem_5
 from .letters import beta, C, eta, K, kappa_1, kappa_2, lam, mu, S, T
 from .optimization import theorem_2
@@ -35,47 +21,52 @@ from .stability import stability_step
 
 # ---- a step size for which lambda exists ----
 
-_LINEAR = -CONTRACTION_CAP["drift of the average"] / eta - CONTRACTION_CAP["divergence"] / eta
-_SQUARE = -CONTRACTION_CAP["drift of the local models"] / eta**2
+_LINEAR = -common.CONTRACTION_CAP["drift of the average"] / eta - common.CONTRACTION_CAP["divergence"] / eta
+_SQUARE = -common.CONTRACTION_CAP["drift of the local models"] / eta**2
 
-step_size_cap_contraction = Bound(
+step_size_cap_contraction = fedinit_bound(
     name="fedinit.step_size_cap_contraction",
     target=eta,
     terms={"cap": 2 * (1 - lam) / (_LINEAR + sqrt(_LINEAR**2 + 4 * _SQUARE * (1 - lam)))},
-    conditions=(BETA_NOT_NEGATIVE, BETA_BELOW_72),
+    conditions=(common.BETA_NOT_NEGATIVE, common.BETA_BELOW_72),
     source=source("Theorem 1, lambda, repaired"),
-    about=ALGORITHM_1,
-    statistic=EVERY_ROUND,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_ROUND,
     note="Derived: the step size at which the share of descent that is left equals lambda; below it lambda is allowed. "
     "The printed caps do not make that share positive.",
 )
 
 # ---- Theorem 2 by a potential ----
 
-WEIGHT_POTENTIAL = WEIGHT_72 - lam * mu * eta * K
+WEIGHT_POTENTIAL = common.WEIGHT_72 - lam * mu * eta * K
 
 
 def _slower(expression: Expr) -> Expr:
     """The weight of the divergence in the potential f + a Delta that shrinks by 1 - lambda mu eta K a round."""
-    return expression.subs(1 / WEIGHT_72, 1 / WEIGHT_POTENTIAL)
+    return expression.subs(1 / common.WEIGHT_72, 1 / WEIGHT_POTENTIAL)
 
 
-SLOWER: dict[Quantity, Expr] = {q: _slower(CONSTANTS[q]) for q in (kappa_1, kappa_2)}
+SLOWER: dict[Quantity, Expr] = {q: _slower(common.CONSTANTS[q]) for q in (kappa_1, kappa_2)}
 ABSORBED = Condition(
     "72 beta^2 + lambda mu eta K is below 1, so that the loss takes the divergence along",
     72 * beta**2 + lam * mu * eta * K < 1,
 )
 LEFT = Condition(
-    "lambda is below the share of descent that the potential leaves", lam < _slower(sum(CONTRACTION_CAP.values()))
+    "lambda is below the share of descent that the potential leaves",
+    lam < _slower(sum(common.CONTRACTION_CAP.values())),
 )
 
 theorem_2_potential = replace(
     theorem_2,
     name="fedinit.theorem_2_potential",
     where=SLOWER,
-    about=PROOF,
-    conditions=(*(c for c in theorem_2.conditions if c not in (BETA_BELOW_72, CONTRACTION)), ALL_TRAIN, ABSORBED, LEFT),
+    about=common.PROOF,
+    conditions=(
+        *(c for c in theorem_2.conditions if c not in (common.BETA_BELOW_72, common.CONTRACTION)),
+        common.ALL_TRAIN,
+        ABSORBED,
+        LEFT,
+    ),
     source=source("Theorem 2, eq. (11), repaired"),
     note="Derived: the loss gap plus 10 beta^2 L/(N (1 - 72 beta^2 - lambda mu eta K)) times the divergence shrinks by "
     "1 - lambda mu eta K a round, so that no weighted sum of decreases is left over. Under Algorithm 1, where absent "
@@ -92,7 +83,7 @@ theorem_5_geometric = replace(
     name="fedinit.theorem_5_geometric",
     terms={**theorem_5.terms, _LAST: theorem_5.terms[_LAST] / (T * (1 - GROWN))},
     conditions=(
-        *(c for c in theorem_5.conditions if c is not BETA_DECAY),
+        *(c for c in theorem_5.conditions if c is not common.BETA_DECAY),
         Condition("96 beta^2 is below exp(-lambda mu eta K)", GROWN < 1),
     ),
     source=source("Theorem 5, proof, repaired (appendix: Theorem 10)"),
@@ -110,15 +101,14 @@ stability_step_clients = replace(
     note="Derived: Lemma 6 for the C - 1 clients whose data are the same, Lemmas 6 and 7 for the one whose are not.",
 )
 
-stability_start = Bound(
+stability_start = fedinit_bound(
     name="fedinit.stability_start",
     target=next_separation,
     terms={"server models": (1 + beta) * separation, "last local models": beta * separation},
-    conditions=(START, Condition.assume("full_participation"), BETA_NOT_NEGATIVE),
+    conditions=(common.START, Condition.assume("full_participation"), common.BETA_NOT_NEGATIVE),
     source=source("Appendix A.3.2, between two rounds, repaired"),
-    about=ALGORITHM_1,
-    statistic=EVERY_ROUND,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_ROUND,
     note="Derived: server models are means of the local ones, so relaxed starts of two runs are on average at most "
     "1 + 2 beta times as far apart as their last local models. No divergence enters.",
 )

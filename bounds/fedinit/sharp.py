@@ -25,19 +25,10 @@ Sum over t < T, put in drift and divergence (Delta^0 = 0), divide by eta K/2.
 
 from __future__ import annotations
 
-from ..core import Bound, Condition
+from ..core import Condition
 from ..vocabulary import grad_norm_sq, mean_grad_norm_sq, next_divergence
-from .common import (
-    ALGORITHM_1,
-    EVERY_LOCAL,
-    LETTERS,
-    MEAN_SERVER,
-    SMOOTH_NOISY_DISSIMILAR,
-    source,
-    START,
-    STEP_LOCAL,
-    TOGETHER,
-)
+from . import common
+from .common import fedinit_bound, source
 from .letters import B2, beta, D, Delta, eta, G2, K, L, lam, N, sigma2, T
 
 WEIGHT = 1 - 5 * beta**2
@@ -45,14 +36,14 @@ SHARE = 8 * (1 + beta**2) / WEIGHT
 """What x^2 B^2 is multiplied by where it takes from the descent, and x^2 G^2 in the bound."""
 
 OF_ROUND = (
-    *SMOOTH_NOISY_DISSIMILAR,
-    START,
+    *common.SMOOTH_NOISY_DISSIMILAR,
+    common.START,
     Condition.assume("full_participation"),
-    STEP_LOCAL,
+    common.STEP_LOCAL,
     Condition("5 beta^2 is below 1", 5 * beta**2 < 1),
 )
 
-divergence_sharp = Bound(
+divergence_sharp = fedinit_bound(
     name="fedinit.theorem_4_recursion_sharp",
     target=next_divergence,
     terms={
@@ -63,13 +54,12 @@ divergence_sharp = Bound(
     },
     conditions=OF_ROUND,
     source=source("Theorem 4, proof, sharpened"),
-    about=ALGORITHM_1,
-    statistic=EVERY_LOCAL,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_LOCAL,
     note="Derived, for all clients in every round: 5, 6, 16 where 96, 69, 267 are printed; relaxations of both signs.",
 )
 
-theorem_1_sharp = Bound(
+theorem_1_sharp = fedinit_bound(
     name="fedinit.theorem_1_sharp",
     target=mean_grad_norm_sq,
     terms={
@@ -81,12 +71,11 @@ theorem_1_sharp = Bound(
     conditions=(
         *OF_ROUND,
         Condition.assume("lower_bounded"),
-        TOGETHER,
+        common.TOGETHER,
         Condition("lambda is at most the share of descent that is left", lam <= 1 - SHARE * (eta * K * L) ** 2 * B2),
     ),
     source=source("Theorem 1, eq. (9), sharpened"),
-    about=ALGORITHM_1,
-    statistic=MEAN_SERVER,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.MEAN_SERVER,
     note="Derived, for all clients in every round: dissimilarity enters squared in eta K L. Smallest at beta = 0.",
 )

@@ -9,30 +9,14 @@ from __future__ import annotations
 from sympy import Expr, sqrt
 
 from .. import vocabulary as q
-from ..core import assumed, Bound, Condition
+from ..core import assumed, Condition
 from ..quantities import Quantity
 from ..units import LOSS, PARAMETER
-from .common import (
-    ALGORITHM_1,
-    ALL_TRAIN,
-    BETA_BELOW_72,
-    BETA_POSITIVE,
-    BOTH_SMOOTH,
-    EVERY_LOCAL,
-    EVERY_STEP,
-    LAST_SERVER,
-    LETTERS,
-    LIPSCHITZ_LOSS,
-    PL,
-    PROOF,
-    SAMPLING,
-    source,
-    START,
-    TWO_STEPS,
-)
+from . import common
+from .common import fedinit_bound, source
 from .letters import beta, c, Delta, eta, K, L, L_G, mu_0, S, sigma_l, T, t_0, tau, U
 
-NOISY_SMOOTH = (BOTH_SMOOTH, *assumed("bounded_variance", "nonnegative_loss"))
+NOISY_SMOOTH = (common.BOTH_SMOOTH, *assumed("bounded_variance", "nonnegative_loss"))
 ONE_SAMPLE = Condition("the two runs' data differ in one sample of one client, all else is shared")
 DECAYING_STEP = Condition("the step size of local iteration tau (counted over all rounds) is c/tau")
 VIRTUAL_STEP = Condition("the way to the next initial point counts as a step that adds its length to the separation")
@@ -44,64 +28,65 @@ T_0_AT_LEAST_ONE = Condition("t_0 is at least 1", t_0 >= 1)
 
 # ---- lemmas ----
 
-lemma_1 = Bound(
+lemma_1 = fedinit_bound(
     name="fedinit.lemma_1",
     target=q.generalization_gap,
     terms={"stability": q.stability},
     conditions=(Condition.assume("independent_samples"), ONE_SAMPLE),
     source=source("Lemma 1, eq. (13)"),
-    about=ALGORITHM_1,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.LAST_SERVER,
 )
 
-lemma_5 = Bound(
+lemma_5 = fedinit_bound(
     name="fedinit.lemma_5",
     target=q.stability,
     terms={"sample met early": U * t_0 / S, "separation": L_G * q.separation},
     conditions=(
         *NOISY_SMOOTH,
-        LIPSCHITZ_LOSS,
+        common.LIPSCHITZ_LOSS,
         Condition.assume("bounded_loss"),
-        SAMPLING,
-        ALL_TRAIN,
+        common.SAMPLING,
+        common.ALL_TRAIN,
         ONE_SAMPLE,
         T_0_IN_RANGE,
     ),
     source=source("Lemma 5, eq. (33)"),
-    about=PROOF,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.LAST_SERVER,
     note="The separation is that of the last local models, given that the runs are identical up to t_0.",
 )
 
-lemma_6 = Bound(
+lemma_6 = fedinit_bound(
     name="fedinit.lemma_6",
     target=q.next_separation,
     terms={"separation": q.separation, "expansion": eta * L * q.separation, "gradient noise": 2 * eta * sigma_l},
     conditions=(*NOISY_SMOOTH, ONE_SAMPLE, Condition("both runs draw the same sample in this step")),
     source=source("Lemma 6, eq. (34)"),
-    about=ALGORITHM_1,
-    statistic=EVERY_STEP,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_STEP,
 )
 
-lemma_7 = Bound(
+lemma_7 = fedinit_bound(
     name="fedinit.lemma_7",
     target=q.next_separation,
     terms={"separation": q.separation, "gradient noise": 2 * eta * sigma_l, "other sample": 2 * eta * L_G},
-    conditions=(*NOISY_SMOOTH, LIPSCHITZ_LOSS, ONE_SAMPLE, Condition("the runs draw different samples in this step")),
+    conditions=(
+        *NOISY_SMOOTH,
+        common.LIPSCHITZ_LOSS,
+        ONE_SAMPLE,
+        Condition("the runs draw different samples in this step"),
+    ),
     source=source("Lemma 7, eq. (35)"),
-    about=ALGORITHM_1,
-    statistic=EVERY_STEP,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_STEP,
 )
 
 # ---- the separation, step by step and round by round ----
 
 SAME, OTHER = 1 - 1 / S, 1 / S  # chances of the two lemmas in a step
 
-stability_step = Bound(
+stability_step = fedinit_bound(
     name="fedinit.stability_step",
     target=q.next_separation,
     terms={
@@ -109,23 +94,21 @@ stability_step = Bound(
         "expansion": SAME * lemma_6.terms["expansion"],
         "other sample": OTHER * lemma_7.terms["other sample"],
     },
-    conditions=(*NOISY_SMOOTH, LIPSCHITZ_LOSS, Condition.assume("equal_sizes"), ONE_SAMPLE),
+    conditions=(*NOISY_SMOOTH, common.LIPSCHITZ_LOSS, Condition.assume("equal_sizes"), ONE_SAMPLE),
     source=source("Appendix A.3.2, one local step"),
-    about=ALGORITHM_1,
-    statistic=EVERY_STEP,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_STEP,
     note="Lemmas 6 and 7 with the chances 1 - 1/S and 1/S, for every client.",
 )
 
-stability_round = Bound(
+stability_round = fedinit_bound(
     name="fedinit.stability_round",
     target=q.start_shift,
     terms={"relaxed start": (1 + beta) * sqrt(Delta)},
-    conditions=(START, ALL_TRAIN),
+    conditions=(common.START, common.ALL_TRAIN),
     source=source("Appendix A.3.2, between two rounds"),
-    about=PROOF,
-    statistic=EVERY_LOCAL,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.EVERY_LOCAL,
 )
 
 GROWTH = (T * K / t_0) ** (c * L)
@@ -135,47 +118,45 @@ SEPARATION: dict[str, Expr] = {
 }
 OF_STABILITY = (
     *NOISY_SMOOTH,
-    LIPSCHITZ_LOSS,
+    common.LIPSCHITZ_LOSS,
     Condition.assume("equal_sizes"),
-    SAMPLING,
-    START,
+    common.SAMPLING,
+    common.START,
     ONE_SAMPLE,
     DECAYING_STEP,
     VIRTUAL_STEP,
     TWO_SAMPLES,
-    BETA_POSITIVE,
-    BETA_BELOW_72,
+    common.BETA_POSITIVE,
+    common.BETA_BELOW_72,
 )
 REPAIRED_EXPONENT = "The exponent 1/(beta c L) is damaged, yet visible in three places (high confidence)"
 REPAIRED_BASE = "the base TK/t_0 of the drift term is damaged (t_0, t*K or tK; medium confidence)."
 
-stability_separation = Bound(
+stability_separation = fedinit_bound(
     name="fedinit.stability_separation",
     target=q.separation,
     terms=SEPARATION,
-    conditions=(*OF_STABILITY, ALL_TRAIN, T_0_IN_RANGE),
+    conditions=(*OF_STABILITY, common.ALL_TRAIN, T_0_IN_RANGE),
     source=source("Appendix A.3.2, last display"),
-    about=PROOF,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.LAST_SERVER,
     note=f"{REPAIRED_EXPONENT}; {REPAIRED_BASE} The sum over the rounds after the runs part is taken over all rounds. "
     "The exponent covers the factor 1 + beta of a round only while beta c L <= 1.",
 )
 
-OF_THEOREM_3 = (*OF_STABILITY, Condition.assume("bounded_loss"), PL, TWO_STEPS)
+OF_THEOREM_3 = (*OF_STABILITY, Condition.assume("bounded_loss"), common.PL, common.TWO_STEPS)
 
-stability_before_t_0 = Bound(
+stability_before_t_0 = fedinit_bound(
     name="fedinit.stability_before_t_0",
     target=q.stability,
     terms={
         "sample met early": lemma_5.terms["sample met early"],
         **{name: lemma_5.terms["separation"].subs(q.separation, term) for name, term in SEPARATION.items()},
     },
-    conditions=(*OF_THEOREM_3, ALL_TRAIN, T_0_IN_RANGE),
+    conditions=(*OF_THEOREM_3, common.ALL_TRAIN, T_0_IN_RANGE),
     source=source("Theorem 3, proof, before t_0 is chosen (appendix: Theorem 11)"),
-    about=PROOF,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.LAST_SERVER,
     note=f"Lemma 5 with the separation inserted. {REPAIRED_EXPONENT}; {REPAIRED_BASE}",
 )
 
@@ -184,36 +165,34 @@ stability_before_t_0 = Bound(
 CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
 T_0: dict[Quantity, Expr] = {t_0: (CENTRAL / U * (T * K) ** (c * L)) ** (1 / (1 + c * L))}
 
-t_0_choice = Bound(
+t_0_choice = fedinit_bound(
     name="fedinit.t_0",
     target=t_0,
     relation="=",
     terms={"choice": T_0[t_0]},
-    conditions=(BOTH_SMOOTH, Condition.assume("bounded_loss"), LIPSCHITZ_LOSS, DECAYING_STEP),
+    conditions=(common.BOTH_SMOOTH, Condition.assume("bounded_loss"), common.LIPSCHITZ_LOSS, DECAYING_STEP),
     source=source("Theorem 3, proof (appendix: Theorem 11)"),
-    about=PROOF,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.LAST_SERVER,
     note="A real number; where it exceeds the number of samples Lemma 5 does not cover it.",
 )
 
-theorem_3 = Bound(
+theorem_3 = fedinit_bound(
     name="fedinit.theorem_3",
     target=q.stability,
     terms=stability_before_t_0.terms,
     where=T_0,
-    conditions=(*OF_THEOREM_3, ALL_TRAIN, T_0_IN_RANGE, T_0_AT_LEAST_ONE, EXPONENT),
+    conditions=(*OF_THEOREM_3, common.ALL_TRAIN, T_0_IN_RANGE, T_0_AT_LEAST_ONE, EXPONENT),
     source=source("Theorem 3, proof, with t_0 put in (appendix: Theorem 11)"),
-    about=PROOF,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.PROOF,
+    statistic=common.LAST_SERVER,
     note=f"Derived. Against eq. (14) the first two terms are 2 - 1/S times the printed first term and the drift term "
     f"keeps Lemma 5's factor L_G. {REPAIRED_EXPONENT}; {REPAIRED_BASE}",
 )
 
 SHARE = 1 / (1 + c * L)
 
-theorem_3_printed = Bound(
+theorem_3_printed = fedinit_bound(
     name="fedinit.theorem_3_printed",
     target=q.stability,
     terms={
@@ -225,33 +204,30 @@ theorem_3_printed = Bound(
     off_by={"client drift": PARAMETER / LOSS},
     conditions=(*OF_THEOREM_3, CAPS_WORDS),
     source=source("Theorem 3, eq. (14)"),
-    about=ALGORITHM_1,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.LAST_SERVER,
     note="All exponents are rebuilt from t_0; so is the place of 1/(beta c L) (high confidence) and the counter of the "
     "step size c/(tK+k) (medium confidence). The drift term has lost a Lipschitz constant: its unit is off.",
 )
 
-step_size_theorem_3 = Bound(
+step_size_theorem_3 = fedinit_bound(
     name="fedinit.step_size_theorem_3",
     target=eta,
     relation="=",
     terms={"step size": mu_0 / (K * tau)},
     source=source("Theorem 3, step size, with c = mu_0/K"),
-    about=ALGORITHM_1,
-    statistic=EVERY_STEP,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.EVERY_STEP,
     note="The counter may be t, tK or tK+k; the proof sums c/tau over tau = tK+k (medium confidence).",
 )
 
-excess_risk_split = Bound(
+excess_risk_split = fedinit_bound(
     name="fedinit.excess_risk_split",
     target=q.excess_risk,
     relation="=",
     terms={"generalisation": q.generalization_gap, "optimisation": q.optimality_gap},
     signed=("generalisation",),
     source=source("Section 4.1, eq. (3)"),
-    about=ALGORITHM_1,
-    statistic=LAST_SERVER,
-    letters=LETTERS,
+    about=common.ALGORITHM_1,
+    statistic=common.LAST_SERVER,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import prod
@@ -18,23 +19,14 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from .. import errors
 from ..domains import changed, exactly
-from ..errors import (
-    BoundsError,
-    DomainError,
-    MissingQuantityError,
-    OutsideConditionsWarning,
-    SignWarning,
-    TermOverflowWarning,
-    UndefinedValueWarning,
-    UnderflowWarning,
-    unknown,
-    UnsettledWarning,
-)
+from ..errors import BoundsError, DomainError, unknown
 from ..quantities import CLIENTS, Quantity
-from ..statement import Statement
+from ..statement import Condition, Statement
 from ..vocabulary import client_weight, clients
 from . import alike
+from .balls import Point
 from .floats import Floats
 from .recheck import Arrays, Checked, Formulas
 from .tape import Tape
@@ -80,16 +72,20 @@ class Given:
         (out,) = settled.values
         silent = np.isnan(out) & (not outside)
         if np.isinf(out).any():
-            self._warn(TermOverflowWarning, f": infinite in {self._terms_that_are(np.isinf)}")
+            self._warn(errors.TermOverflowWarning, f": infinite in {self._terms_that_are(np.isinf)}")
         elif (silent & settled.applies).any():
             guilty = self._terms_that_are(np.isnan)
-            self._warn(UndefinedValueWarning, f" has no real value in {guilty}, though its conditions hold there")
+            self._warn(
+                errors.UndefinedValueWarning, f" has no real value in {guilty}, though its conditions hold there"
+            )
         elif silent.all():
-            self._warn(OutsideConditionsWarning, f" is silent here: needs {'; '.join(self.failed())}")
+            self._warn(errors.OutsideConditionsWarning, f" is silent here: needs {'; '.join(self.failed())}")
         self._warn_of(settled)
         if not outside and not self.bound.signed and (out < 0).any():
             guilty = self._terms_that_are(lambda term: term < 0)
-            self._warn(SignWarning, f" is negative, by {guilty}: list terms that may be negative in signed=(...)")
+            self._warn(
+                errors.SignWarning, f" is negative, by {guilty}: list terms that may be negative in signed=(...)"
+            )
         return evaluator.finished(out)
 
     def parts(self, outside: bool = False) -> dict[str, Any]:
@@ -97,7 +93,7 @@ class Given:
         settled = self.evaluator.terms.checked(self.arrays, self.shape, wanted=applies)
         outs = settled.values if applies is None else [np.where(applies, out, np.nan) for out in settled.values]
         if guilty := [repr(name) for name, out in zip(self.bound.terms, outs, strict=True) if np.isinf(out).any()]:
-            self._warn(TermOverflowWarning, f": infinite in {', '.join(guilty)}")
+            self._warn(errors.TermOverflowWarning, f": infinite in {', '.join(guilty)}")
         self._warn_of(settled)
         return {name: self.evaluator.finished(out) for name, out in zip(self.bound.terms, outs, strict=True)}
 
@@ -120,15 +116,53 @@ class Given:
     def _warn_of(self, settled: Checked) -> None:
         """What the numbers themselves cannot tell."""
         if settled.tiny:
-            self._warn(UnderflowWarning, ": a value is too small for the digits of a float", 1)
+            self._warn(errors.UnderflowWarning, ": a value is too small for the digits of a float", 1)
         if settled.unsettled:
-            self._warn(UnsettledWarning, f": rounding may have spoilt the result at {settled.unsettled} points", 1)
+            self._warn(
+                errors.UnsettledWarning, f": rounding may have spoilt the result at {settled.unsettled} points", 1
+            )
 
     def _terms_that_are(self, so: Callable[[np.ndarray], np.ndarray]) -> str:
         """The terms that are ``so`` somewhere; all of them when only their sum is."""
         values = self.evaluator.terms.checked(self.arrays, self.shape).values
         terms = zip(self.bound.terms, values, strict=True)
         return ", ".join(repr(n) for n in [name for name, term in terms if so(term).any()] or list(self.bound.terms))
+
+
+@dataclass(frozen=True)
+class AtPoint:
+    """``value`` is NaN where a numeric condition fails; ``terms`` are what the formula gives all the same."""
+
+    value: float
+    terms: dict[str, float]
+    failed: tuple[Condition, ...]
+
+
+def at_point(bound: Statement, values: Mapping[str, Any], checked: bool = True) -> AtPoint:
+    """The bound at one number for every quantity (a list for one that varies over clients).
+
+    The number is the formula's to the last digit or two of its largest term, where a call of the bound is within 1e-9.
+    Raises as a call does on nonsense, where values are ``checked``, and on a bound of one number per client.
+
+    >>> from bounds.catalog import get
+    >>> known = {"step_size": 0.7, "smoothness": 2.5, "strong_convexity": 0.4, "iterations": 9}
+    >>> known |= {"initial_distance_sq": 1.3, "optimum_dissimilarity": 0.2}
+    >>> at_point(get("classics.needell_2_1"), known).failed[0].words
+    'the step size is below 1/L'
+    """
+    evaluator = evaluator_of(bound)
+    if not evaluator.shared_target:
+        raise BoundsError(f"{bound.name} bounds one {bound.target.name} per {bound.axis.removesuffix('s')}: call it")
+    given = evaluator.given(values, checked=checked)
+    (numbers,), formulas = given.points(), given.evaluator.at_points
+    failing = {
+        condition.words
+        for condition, tape in zip(given.bound.numeric_conditions, formulas.tapes, strict=True)
+        if not all(Point(tape, numbers, given.width).holds())
+    }
+    failed = tuple(condition for condition in bound.numeric_conditions if condition.words in failing)
+    *terms, total = (members[0] for members in Point(formulas.value_tape, numbers, given.width).values())
+    return AtPoint(float("nan") if failed else total, dict(zip(given.bound.terms, terms, strict=True)), failed)
 
 
 class Evaluator:
@@ -209,7 +243,7 @@ class Evaluator:
 
     @cached_property
     def at_points(self) -> Formulas:
-        """The terms, their sum and the conditions, for one point at a time: see ``at_point``."""
+        """The terms, their sum and the conditions, for one point at a time (``at_point``)."""
         return self._formulas((*self.bound.spelled_terms.values(), self._total), self.bound.relations)
 
     def _formulas(self, values: tuple[sp.Expr, ...], relations: tuple[sp.Basic, ...]) -> Formulas:
@@ -271,7 +305,7 @@ class Evaluator:
                 raise BoundsError(f"{name} is fixed at {self.bound.given[name]} here; leave it out")
         missing = [name for name in self.names if name not in {*self.bound.given, *values, free}]
         if missing:
-            raise MissingQuantityError(f"{self.bound.name} needs {', '.join(missing)}")
+            raise errors.MissingQuantityError(f"{self.bound.name} needs {', '.join(missing)}")
 
     def _shape(self, arrays: Any, broadcast: Callable[..., Any] = np.broadcast_to) -> tuple[Any, tuple[int, ...]]:
         """Give every array the trailing axis (length one for shared quantities) and find the common shape."""

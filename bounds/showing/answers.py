@@ -6,25 +6,16 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import errors
 from ..core import Bound
 from ..domains import Domain
-from ..errors import (
-    DomainError,
-    NoMinimumError,
-    NoSolutionError,
-    OutsideConditionsWarning,
-    TermOverflowWarning,
-    UndefinedValueWarning,
-)
 from ..numerics.ranges import bound_range, combinations, SilentError
 from .tables import aligned, number, plain, streamed
 from .values import Grid
-from .waiting import watched
 
 EVAL_JSON = """\
 --json prints one object:
@@ -50,8 +41,8 @@ MOST_RANGES = 1000
 MOST_VARIED, MOST_ASKED = 20, 81
 """Points at which the intervals of minima and solutions are looked for, and how many places inside each gets."""
 
-AT_LEAST = ", at least"
-"""What the name of a column of intervals ends with."""
+INTERVAL = "_interval"
+"""What the key of an interval ends with."""
 
 Ask = Callable[..., dict[str, Any]]
 """A question about a bound at certain values: the numbers and words of its answer by name."""
@@ -151,10 +142,10 @@ def evaluate(span: Grid, outside: bool = False) -> Evaluation:
     """The bound, its terms and its conditions over a grid."""
     bound, values = span.bound, span.values
     with warnings.catch_warnings():
-        for said in (OutsideConditionsWarning, UndefinedValueWarning):  # by ``remarks``, with its place
+        for said in (errors.OutsideConditionsWarning, errors.UndefinedValueWarning):  # by ``remarks``, with its place
             warnings.simplefilter("ignore", said)
         value = np.asarray(bound.formula(**values) if outside else bound(**values))
-        warnings.simplefilter("ignore", TermOverflowWarning)  # once is enough
+        warnings.simplefilter("ignore", errors.TermOverflowWarning)  # once is enough
         terms = {n: np.asarray(t) for n, t in bound.parts(outside=outside, **values).items()}
         holds = np.broadcast_to(bound.holds(**values), value.shape)
         failed = tuple(c.words for c in bound.failed(**values))
@@ -187,16 +178,14 @@ def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray,
 class Answers:
     """A table of answers, one row per point of a grid; ``findings`` say where there is none and why.
 
-    ``swept`` of the columns say where the point is, the others what the answer is; ``keys`` rename columns in JSON.
+    A row says where the point is and what the answer is, by the keys in JSON; ``heads`` are names for people of these.
     """
 
     bound: Bound
-    head: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[dict[str, Any], dict[str, Any]], ...]
     findings: tuple[str, ...]
-    swept: int
     notes: tuple[str, ...] = ()
-    keys: Mapping[str, str] = field(default_factory=dict)
+    heads: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
 
     @property
@@ -213,73 +202,67 @@ class Answers:
 
     def lines(self) -> list[str]:
         """A block ``name  value`` for one point, a table for several; columns that say nothing are left out."""
-        cells = [[_cell(item) for item in row] for row in self.rows]
-        keep = [i for i in range(len(self.head)) if any(row[i] for row in cells)]
-        head = [self.head[i] for i in keep]
-        rows = [[row[i] for i in keep] for row in cells]
-        if not rows:
+        if not self.rows:
             return []
-        alone = len(rows) == 1
-        table = aligned(list(map(list, zip(head, rows[0], strict=True)))) if alone else aligned(rows, head)
+        rows = [where | found for where, found in self.rows]
+        columns = [[self._head(key), *(_cell(row[key]) for row in rows)] for key in rows[0]]
+        columns = [column for column in columns if any(column[1:])]
+        table = aligned(columns if len(rows) == 1 else list(zip(*columns, strict=True)))
         return [self.title, *table] if self.title else table
+
+    def _head(self, key: str) -> str:
+        name = key.removesuffix(INTERVAL)
+        return self.heads.get(name, name) + ("" if name == key else ", at least")
 
     def as_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
-        columns = [_key(name, self.keys) for name in self.head[self.swept :]]
         answers = [
-            {
-                "where": dict(zip(self.head[: self.swept], row[: self.swept], strict=True)),
-                **dict(zip(columns, map(_spoken, row[self.swept :]), strict=True)),
-            }
-            for row in self.rows
+            {"where": where, **{key: list(x) if isinstance(x, Between) else x for key, x in found.items()}}
+            for where, found in self.rows
         ]
         told = {"name": self.bound.name, "unit": str(self.bound.target.card.unit), "answers": answers}
         return {**told, "findings": list(self.findings)}
 
 
-def _key(column: str, keys: Mapping[str, str]) -> str:
-    name, _, interval = column.partition(AT_LEAST)
-    return keys.get(name, name).replace(" ", "_") + ("_interval" if interval or column.endswith(AT_LEAST) else "")
-
-
-def _spoken(item: Any) -> Any:
-    """An answer for machines: numbers and lists as they are, anything else in words."""
-    if item is None or isinstance(item, (int, float, str, list, tuple, np.ndarray, np.generic)):
-        return list(item) if isinstance(item, Between) else item
-    return str(getattr(item, "words", item))
-
-
 def answer(
-    span: Grid, ask: Ask, remarks: Iterable[str] = (), keys: Mapping[str, str] | None = None, title: str = ""
+    span: Grid, ask: Ask, remarks: Iterable[str] = (), heads: Mapping[str, str] | None = None, title: str = ""
 ) -> Answers:
     """``ask(**values)`` at every point of the grid; a point without an answer becomes a finding."""
-    heads = [name for axis in span.axes for name in axis]
-    found: list[tuple[Any, ...]] = []
+    names = [name for axis in span.axes for name in axis]
+    rows: list[tuple[dict[str, Any], dict[str, Any]]] = []
     findings = []
-    head: tuple[str, ...] = ()
-    for said, values in watched(span.points(), prod(span.shape)):
+    for said, values in span.points():
+        where = dict(zip(names, said, strict=True))
         try:
-            columns = ask(**values)
-        except (NoSolutionError, NoMinimumError) as error:
-            where = ", ".join(f"{name}={_cell(item)}" for name, item in zip(heads, said, strict=True))
-            findings.append(f"{where}: {error}" if where else str(error))
-            continue
-        head = (*heads, *columns)
-        found.append((*said, *columns.values()))
-    return Answers(span.bound, head, tuple(found), tuple(findings), len(heads), tuple(remarks), keys or {}, title)
+            rows.append((where, ask(**values)))
+        except (errors.NoSolutionError, errors.NoMinimumError) as error:
+            place = ", ".join(f"{name}={_cell(item)}" for name, item in where.items())
+            findings.append(f"{place}: {error}" if place else str(error))
+    return Answers(span.bound, tuple(rows), tuple(findings), tuple(remarks), heads or {}, title)
+
+
+def heads_of(bound: Bound, asked: str, side: str = "") -> dict[str, str]:
+    """Names for people of what ``smallest`` and ``solved`` find."""
+    return {
+        "at": f"{side} {asked}".strip(),
+        "value": bound.target.name,
+        "whole_at": f"whole {asked}",
+        "whole_value": "value there",
+        "limited_by": "limited by",
+    }
 
 
 def smallest(bound: Bound, over: str) -> Ask:
-    """Asks for the minimum in ``over``; ``keys_of`` names its columns for machines."""
+    """Asks for the minimum in ``over``."""
 
     def ask(**values: Any) -> dict[str, Any]:
         best: Any = bound.minimize(over, **values)
         return {
-            over: best.at,
-            bound.target.name: best.value,
-            f"whole {over}": best.integer_at,
-            "value there": best.integer_value,
-            "limited by": best.binding,
+            "at": best.at,
+            "value": best.value,
+            "whole_at": best.integer_at,
+            "whole_value": best.integer_value,
+            "limited_by": best.binding,
             "method": best.method,
         }
 
@@ -296,12 +279,8 @@ def solved(bound: Bound, wanted: str, target: float, side: str) -> Ask:
             "not limited by the target": np.all(found.unbounded),
             "up to a constant, taken as 1": found.up_to_constant,
         }
-        return {
-            f"{side} {wanted}": found.at,
-            bound.target.name: found.value,
-            "limited by": found.binding,
-            "note": "; ".join(words for words, so in notes.items() if words and so),
-        }
+        note = "; ".join(words for words, so in notes.items() if words and so)
+        return {"at": found.at, "value": found.value, "limited_by": found.binding, "note": note}
 
     return ask
 
@@ -324,21 +303,20 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
 
     def asked(**values: Any) -> dict[str, Any]:
         found = ask(**values)
-        names = [name for name, item in found.items() if isinstance(item, (int, float))]
         certain = {name: value for name, value in values.items() if name not in span.uncertain}
         answers, missing = [found], False
         for place in places:
             try:
                 answers.append(ask(**certain, **place))
-            except (NoSolutionError, NoMinimumError):
+            except (errors.NoSolutionError, errors.NoMinimumError):
                 missing = True
-            except DomainError:  # constants that cannot be together, such as mu > L
+            except errors.DomainError:  # constants that cannot be together, such as mu > L
                 continue
-        shown = {}
-        for name in names:
+        shown: dict[str, Any] = {}
+        for name in (name for name, item in found.items() if isinstance(item, (int, float))):
             numbers = [float(answer[name]) for answer in answers]
             missing = missing or bool(np.isnan(numbers).any())
-            shown[f"{name}{AT_LEAST}"] = Between(float(np.nanmin(numbers)), float(np.nanmax(numbers)))
+            shown[f"{name}{INTERVAL}"] = Between(float(np.nanmin(numbers)), float(np.nanmax(numbers)))
         return found | shown | {"and": "none at some of the constants" if missing else ""}
 
     used = ", ".join(span.uncertain)
@@ -352,27 +330,14 @@ class Between(NamedTuple):
     high: float
 
 
-def keys_of(bound: Bound, asked: str, side: str = "") -> dict[str, str]:
-    """The keys in JSON of the columns of ``smallest`` and ``solved``, which are named for people."""
-    whole = {f"whole {asked}": "whole_at", "value there": "whole_value"}
-    return {bound.target.name: "value", f"{side} {asked}".strip(): "at", **({} if side else whole)}
-
-
-def elastic(bound: Bound) -> Ask:
-    """Asks for the percent change of the bound per percent change of each quantity."""
-    return lambda **values: bound.sensitivity(**values)
-
-
 def _cell(item: Any) -> str:
     """A number, a list of them or words, as a table shows it; nothing for None."""
-    if item is None or (isinstance(item, str) and not item):
-        return ""
+    if item is None or isinstance(item, str):
+        return item or ""
     if isinstance(item, Between):
         return " to ".join(number(end) for end in item)
-    if isinstance(item, (list, tuple, np.ndarray)) and np.ndim(item):
+    if np.ndim(item):
         return "[" + ", ".join(map(_cell, item)) + "]" if len(item) else ""
     if isinstance(item, (int, np.integer)) and abs(int(item)) < 10**15:  # a count is not rounded
         return str(item)
-    if isinstance(item, (int, float, np.generic, np.ndarray)):
-        return number(float(item))
-    return str(getattr(item, "words", item))
+    return number(float(item))

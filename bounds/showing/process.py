@@ -70,56 +70,37 @@ def _judged(error: BaseException) -> int:
     """Say one line, return the status: the caller's mistake, a finding of the library, or a bug of ours."""
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
-    if isinstance(error, (BoundsError, NoSolutionError)):
-        remark([str(error)])
-        return FINDING if isinstance(error, (NoMinimumError, NoSolutionError)) else MISTAKE
-    return _of_file(error) or _of_machine(error) or _bug(error)
-
-
-def _of_file(error: BaseException) -> int:
-    """An error inside a file of the user, which is named; 0 where there is none."""
-    if not (place := place_in_files(error)):
-        return 0
-    remark([f"{place}: {said(error)}"])
-    return MISTAKE
-
-
-def _of_machine(error: BaseException) -> int:
-    """What the surroundings lack or forbid: a file, space, memory, a package, warnings; 0 for anything else."""
-    if isinstance(error, OSError):
-        where = error.filename or "standard output or a file being written"
-        remark([f"{where}: {error.strerror}" if error.strerror else said(error)])
-        return MISTAKE
-    if isinstance(error, ValueError) and (backend := os.environ.get("MPLBACKEND")) and "Key backend:" in str(error):
-        remark([f"matplotlib has no MPLBACKEND={backend}: unset it, pictures are drawn without a display"])
-        return MISTAKE
-    if isinstance(error, Warning):
-        remark([f"{said(error)} (a warning that a filter made an error)"])
-        return MISTAKE
-    if missing := to_install(error):
-        remark([missing])
-        return MISTAKE
-    if _no_memory(error):
-        words = f"out of memory ({said(error)})" if str(error) else "out of memory"
-        remark([f"{words}; ask for less: fewer points of a sweep, clients, samples or workers (--workers 1)"])
-        return BUG
-    return 0
-
-
-def _no_memory(error: BaseException) -> bool:
-    """PyTorch has a class of its own for a GPU's memory and none for the processor's."""
-    own = type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in said(error)
-    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and own)
-
-
-def _bug(error: BaseException) -> int:
     if isinstance(error, SystemExit) and not error.code:
         return FINE
+    status, line = _status_and_line(error)
+    remark([line])
+    return status
+
+
+def _status_and_line(error: BaseException) -> tuple[int, str]:
+    """Errors of the library and in files of the user, what the surroundings lack or forbid, and anything else."""
+    if isinstance(error, (BoundsError, NoSolutionError)):
+        return FINDING if isinstance(error, (NoMinimumError, NoSolutionError)) else MISTAKE, str(error)
+    if place := place_in_files(error):
+        return MISTAKE, f"{place}: {said(error)}"
+    if isinstance(error, OSError):
+        where = error.filename or "standard output or a file being written"
+        return MISTAKE, f"{where}: {error.strerror}" if error.strerror else said(error)
+    if isinstance(error, ValueError) and (backend := os.environ.get("MPLBACKEND")) and "Key backend:" in str(error):
+        return MISTAKE, f"matplotlib has no MPLBACKEND={backend}: unset it, pictures are drawn without a display"
+    if isinstance(error, Warning):
+        return MISTAKE, f"{said(error)} (a warning that a filter made an error)"
+    if missing := to_install(error):
+        return MISTAKE, missing
+    # PyTorch has a class of its own for a GPU's memory and none for the processor's
+    torch = type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in said(error)
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and torch):
+        words = f"out of memory ({said(error)})" if str(error) else "out of memory"
+        return BUG, f"{words}; ask for less: fewer points of a sweep, clients, samples or workers (--workers 1)"
     words = " ".join(said(error).split())
     words = words if len(words) <= LONGEST else f"{words[:LONGEST]} ..."
     more = "" if os.environ.get(TRACEBACK) else f"; {TRACEBACK}=1 shows the traceback"
-    remark([f"this is a bug in fedbounds, please report: {words} ({_place(error)}){more}"])
-    return BUG
+    return BUG, f"this is a bug in fedbounds, please report: {words} ({_place(error)}){more}"
 
 
 def _place(error: BaseException) -> str:

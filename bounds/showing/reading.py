@@ -71,13 +71,17 @@ class Value:
 def read(words: Sequence[str]) -> dict[str, Value]:
     """The values of ``quantity=value`` words and constants files, in the order they were given."""
     found: dict[str, Value] = {}
-    files: dict[str, tuple[str, Value]] = {}
+    files: dict[str, Value] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals and word.startswith("@"):
             brought = _constants(word[1:])
-            _check_clashes(word[1:], brought, files, words)
-            files |= {k: (word[1:], v) for k, v in brought.items()}
+            for known in brought.keys() & files.keys():
+                typed = any(other.startswith(f"{known}=") for other in words)
+                if not typed and not brought[known].says(files[known]):
+                    both = f"{files[known].file} and {word[1:]} hold different values of {known}"
+                    raise BoundsError(f"{both}; say which: {known}=...")
+            files |= brought
             found |= {k: v for k, v in brought.items() if k not in found or found[k].optional}
         elif not equals or not name:
             meant = f"@{word}" if word.endswith(".json") else f"{word}=VALUE" if word.isidentifier() else ""
@@ -101,16 +105,6 @@ def given_values(words: Sequence[str], quantities: Mapping[str, Any]) -> dict[st
 def number_of(name: str, item: str | float) -> float:
     """One number, as a program or a person gives it."""
     return parse_number(name, item, "") if isinstance(item, str) else float(item)
-
-
-def _check_clashes(
-    path: str, brought: Mapping[str, Value], files: Mapping[str, tuple[str, Value]], words: Sequence[str]
-) -> None:
-    """Refuse two files that say different things of a quantity whose value is not typed."""
-    for name in brought.keys() & files.keys():
-        first, other = files[name]
-        if not brought[name].says(other) and not any(word.startswith(f"{name}=") for word in words):
-            raise BoundsError(f"{first} and {path} hold different values of {name}; say which: {name}=...")
 
 
 def parse(name: str, text: str) -> Value:
@@ -242,46 +236,34 @@ def _constants(path: str) -> dict[str, Value]:
         meant = name.strip().lower().replace(" ", "_").replace("-", "_")
         if meant != name and (meant in values or isinstance(getattr(vocabulary, meant, None), Quantity)):
             raise BoundsError(f"{path}: {name!r} would not be read; write {meant}")
-    ends = _intervals(path, held.get("_interval", {}))
-    for name in ends.keys() - values.keys():
+    intervals = held.get("_interval", {})
+    if not isinstance(intervals, dict):
+        raise BoundsError(f"{path}: _interval must hold [low, high] by quantity, null where there is no end")
+    for name in intervals.keys() - values.keys():
         raise BoundsError(f"{path}: {unknown('name in _interval', name, values)}; an _interval is of a value")
-    ends = {name: _shaped(path, name, values[name], pair) for name, pair in ends.items()}
+    ends = {name: _ends(f"{path}: _interval of {name}", values[name], pair) for name, pair in intervals.items()}
     return {name: replace(value, optional=True, ends=ends.get(name), file=path) for name, value in values.items()}
 
 
-def _shaped(path: str, name: str, value: Value, ends: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The interval in the shape of one value, which it must hold (up to the rounding of what wrote the file)."""
-    low, high = (np.asarray(end, dtype=float) for end in ends)
-    listed = value.numbers.shape[-1:] if value.kind in ("list", "table") else ()
-    if low.ndim and low.shape != listed:
-        raise BoundsError(
-            f"{path}: _interval of {name} holds lists of {low.size}; its value has {listed[0] if listed else 1}"
-        )
-    slack = ROUNDING * np.abs(value.numbers)
-    if not np.all((low - slack <= value.numbers) & (value.numbers <= high + slack)):
-        raise BoundsError(f"{path}: _interval of {name} does not contain its value, {_shown(value.numbers.tolist())}")
-    return np.broadcast_to(low, listed).tolist(), np.broadcast_to(high, listed).tolist()
-
-
-def _intervals(path: str, held: Any) -> dict[str, tuple[Any, Any]]:
-    """The note ``_interval`` of a constants file: [low, high] of uncertain constants, null where there is no end."""
-    if not isinstance(held, dict):
-        raise BoundsError(f"{path}: _interval must hold [low, high] by quantity, null where there is no end")
-    return {name: _ends(f"{path}: _interval of {name}", pair) for name, pair in held.items()}
-
-
-def _ends(where: str, pair: Any) -> tuple[Any, Any]:
-    """Two numbers, or two lists of one length."""
+def _ends(where: str, value: Value, pair: Any) -> tuple[Any, Any]:
+    """The interval of one value in its shape, which holds the value (up to the rounding of what wrote the file)."""
     if not (isinstance(pair, list) and len(pair) == 2):
         raise BoundsError(f"{where} must be [low, high], null where there is no end; got {_shown(pair)}")
     try:
-        low, high = (_finite(end, limit) for end, limit in zip(pair, (-math.inf, math.inf), strict=True))
-        ordered = bool(np.all(np.asarray(low) <= np.asarray(high)))
+        low, high = (
+            np.array(_finite(end, limit), float) for end, limit in zip(pair, (-math.inf, math.inf), strict=True)
+        )
     except (TypeError, ValueError):
         raise BoundsError(f"{where} must hold numbers, or lists of one length; got {_shown(pair)}") from None
-    if not ordered or np.shape(low) != np.shape(high):
+    if low.shape != high.shape or not np.all(low <= high):
         raise BoundsError(f"{where} must have its low end below its high end; got {_shown(pair)}")
-    return low, high
+    listed = value.numbers.shape[-1:] if value.kind in ("list", "table") else ()
+    if low.ndim and low.shape != listed:
+        raise BoundsError(f"{where} holds lists of {low.size}; its value has {listed[0] if listed else 1}")
+    slack = ROUNDING * np.abs(value.numbers)
+    if not np.all((low - slack <= value.numbers) & (value.numbers <= high + slack)):
+        raise BoundsError(f"{where} does not contain its value, {_shown(value.numbers.tolist())}")
+    return np.broadcast_to(low, listed).tolist(), np.broadcast_to(high, listed).tolist()
 
 
 def _finite(end: Any, limit: float) -> Any:
@@ -309,8 +291,6 @@ def value_of(name: str, item: Any) -> Value:
         if item.lstrip().startswith("@"):
             raise BoundsError(f"{name}: a file cannot name another file; got {shortened(item)!r}")
         return parse(name, item)
-    return (
-        _listed(name, _each(name, item, as_number))
-        if isinstance(item, list)
-        else Value("number", np.asarray(as_number(item)))
-    )
+    if isinstance(item, list):
+        return _listed(name, _each(name, item, as_number))
+    return Value("number", np.asarray(as_number(item)))

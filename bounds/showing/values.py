@@ -114,14 +114,23 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
 
 
 def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity], paired: bool) -> Grid:
-    _check_lengths(bound, values, used)
+    over = {n: v.numbers.shape[-1] for n, v in values.items() if used[n].card.axis and v.kind in ("list", "table")}
+    if len(set(over.values())) > 1:
+        raise DomainError(
+            f"lists over the {bound.axis} must have one length; got {_lengths(dict(sorted(over.items())))}"
+        )
     sweeps = {name: v.numbers for name, v in values.items() if _sweeps(used[name], v)}
     lengths = {name: len(numbers) for name, numbers in sweeps.items()}
     if paired and len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name}: {n}" for name, n in lengths.items())
-        raise BoundsError(f"--zip pairs sweeps of one length; got {said}")
+        raise BoundsError(f"--zip pairs sweeps of one length; got {_lengths(lengths)}")
     count = min(1, len(sweeps)) if paired else len(sweeps)
-    _check_size(lengths, count, values, used)
+    if count > MOST_SWEEPS:
+        raise BoundsError(f"{count} sweeps at once are too many; at most {MOST_SWEEPS}")
+    points, members = max(lengths.values(), default=1) if paired else prod(lengths.values()), max([1, *over.values()])
+    if points > MOST_POINTS:
+        raise BoundsError(f"the sweeps span {points} points; at most {MOST_POINTS} at once")
+    if points * members > MOST_MEMBERS:
+        raise BoundsError(f"{points} points of {members} each are too many; at most {MOST_MEMBERS} in all at once")
     arrays = {name: v.numbers for name, v in values.items()}
     for place, (name, numbers) in enumerate(sweeps.items()):
         lead = [1] * count
@@ -135,28 +144,8 @@ def _span(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity
     return Grid(bound, arrays, tuple(merged), uncertain)
 
 
-def _check_lengths(bound: Bound, values: Mapping[str, Value], used: Mapping[str, Quantity]) -> None:
-    """Lists over an axis have one length; a list of one is no number for all."""
-    over = {n: v.numbers.shape[-1] for n, v in values.items() if used[n].card.axis and v.kind in ("list", "table")}
-    if len(set(over.values())) > 1:
-        said = ", ".join(f"{name}: {length}" for name, length in sorted(over.items()))
-        raise DomainError(f"lists over the {bound.axis} must have one length; got {said}")
-
-
-def _check_size(
-    lengths: Mapping[str, int], count: int, values: Mapping[str, Value], used: Mapping[str, Quantity]
-) -> None:
-    """Refuse what would take too long, or too much memory, before any of it is made."""
-    if count > MOST_SWEEPS:
-        raise BoundsError(f"{count} sweeps at once are too many; at most {MOST_SWEEPS}")
-    points = max(lengths.values(), default=1) if count == 1 else prod(lengths.values())
-    if points > MOST_POINTS:
-        raise BoundsError(f"the sweeps span {points} points; at most {MOST_POINTS} at once")
-    members = max(
-        (v.numbers.shape[-1] for n, v in values.items() if used[n].card.axis and v.kind != "number"), default=1
-    )
-    if points * members > MOST_MEMBERS:
-        raise BoundsError(f"{points} points of {members} each are too many; at most {MOST_MEMBERS} in all at once")
+def _lengths(lengths: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}: {length}" for name, length in lengths.items())
 
 
 def _sweeps(quantity: Quantity, value: Value) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,11 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 LINKS_THAT_LOAD_NOTHING = {"author", "canonical", "index", "next", "prev", "search"}
-LOADING = {"src", "srcset", "data", "poster", "xlink:href", "style"}
+LOADING = {"src", "srcset", "data", "poster", "xlink:href"}
 """Attributes whose value a browser fetches, in any element; ``href`` is one in some."""
+INSIDE = re.compile(r"<(style|script)([^>]*)>(.*?)</\1>", re.DOTALL)
+TAG = re.compile(r"<([\w-]+)([^>]*)>")
+ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 ELSEWHERE = re.compile(r"(?:https?:)?//[\w.-]+\.\w")
 FETCHED_BY_STYLE = re.compile(r"url\(\s*['\"]?([^)'\"]*)|@import\s+['\"]([^'\"]*)")
 ADDRESS_IN_SCRIPT = re.compile(r"[\"'`]((?:https?:)?//[\w.-]+\.\w[^\"'`]*)")
@@ -46,9 +47,14 @@ def loads(folder: Path) -> list[tuple[str, str]]:
 
 def of_page(text: str) -> list[str]:
     """Addresses elsewhere that a page or a picture fetches by itself; links to follow are none."""
-    reader = _Reader()
-    reader.feed(text)
-    return [address for address in reader.found if not NAMESPACES.match(address)]
+    found = [a for kind, _, said in INSIDE.findall(text) for a in (of_style if kind == "style" else of_script)(said)]
+    for tag, rest in TAG.findall(INSIDE.sub(r"<\1\2>", text)):
+        given = {name: one or other for name, one, other in ATTRIBUTE.findall(rest)}
+        link = tag == "link" and not set(given.get("rel", "").split()) <= LINKS_THAT_LOAD_NOTHING
+        fetched = LOADING | ({"href"} if link or tag in ("image", "use") else set())
+        values = [part for name, value in given.items() if name in fetched for part in re.split(r"[\s,]+", value)]
+        found += [*of_style(given.get("style", "")), *filter(ELSEWHERE.match, values)]
+    return [address for address in found if not NAMESPACES.match(address)]
 
 
 def of_style(text: str) -> list[str]:
@@ -57,35 +63,3 @@ def of_style(text: str) -> list[str]:
 
 def of_script(text: str) -> list[str]:
     return [address for address in ADDRESS_IN_SCRIPT.findall(text) if not NAMESPACES.match(address)]
-
-
-class _Reader(HTMLParser):
-    """Collects what a page fetches: by attributes, and in the style and script it holds."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.inside = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.inside = tag
-        given = {name: value or "" for name, value in attrs}
-        for name, value in given.items():
-            self.found += list(_fetched(tag, name, value, given.get("rel", "")))
-
-    def handle_data(self, data: str) -> None:
-        if self.inside == "style":
-            self.found += of_style(data)
-        elif self.inside == "script":
-            self.found += of_script(data)
-
-
-def _fetched(tag: str, name: str, value: str, rel: str) -> Iterator[str]:
-    if name == "style":
-        yield from of_style(value)
-    elif name in LOADING or (name == "href" and _loads(tag, rel)):
-        yield from (part for part in re.split(r"[\s,]+", value) if ELSEWHERE.match(part))
-
-
-def _loads(tag: str, rel: str) -> bool:
-    return tag in ("image", "use") or (tag == "link" and not set(rel.split()) <= LINKS_THAT_LOAD_NOTHING)

@@ -1,40 +1,66 @@
-"""The reference, written from the catalogues before Sphinx reads its sources."""
+"""The reference, written from the catalogues by ``templates`` before Sphinx reads its sources."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sphinx.application import Sphinx
 from sphinx.util.display import progress_message
 
+import fedbounds
+from bounds.assumptions import ASSUMPTIONS, follows
 from bounds.catalog import BOUNDS
 from bounds.papers import PAPERS
+from bounds.points import POINTS
+from bounds.showing import cards, printing
 from bounds.showing.verbs import VERBS
+from bounds.stated import QUANTITIES
 from empirics.algorithms import ALGORITHMS
-from figures.catalogue import FILES, NAMES
+from figures.catalogue import artefact, FILES, NAMES
+from figures.explorer import optima, verdicts
+from figures.writing import notes
+from paper_checks.audit.records import OF_PAPER, OURS
+from paper_checks.audit.running import CLAIMS, REVIEWS
+from paper_checks.comparing.audit_status import AUDIT_STATUS
 
-from . import (
-    algorithm_pages,
-    assumption_pages,
-    best_page,
-    bound_pages,
-    claim_pages,
-    command_page,
-    evidence_pages,
-    figure_pages,
-    landing,
-    notebook_pages,
-    python_pages,
-    session_pictures,
-    symbol_pages,
-)
-from .text import page
+from . import claim_report, explorer, facts, pictures, text
 
 FOLDER = "reference"
-PARTS = "parts"
-"""Pieces that pages written by hand include, no pages themselves."""
+FENCED = re.compile(r"(^```.*?^```$)|\n{3,}", re.MULTILINE | re.DOTALL)
+"""Code, which stays as it is, or more than one empty line."""
+
+
+def _environment() -> Environment:
+    """Templates with all that they may ask for: the catalogues, and the functions and filters of this package."""
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for module in (claim_report, facts, pictures):
+        made.globals.update({name: item for name, item in vars(module).items() if not name.startswith("_")})
+    made.globals |= {
+        "ALGORITHMS": ALGORITHMS, "ASSUMPTIONS": ASSUMPTIONS, "AUDIT_STATUS": AUDIT_STATUS, "BOUNDS": BOUNDS,
+        "BREAK": text.BREAK, "CLAIMS": CLAIMS, "FILES": FILES, "KINDS": cards.KINDS, "OF_PAPER": OF_PAPER, "OURS": OURS,
+        "PAPERS": PAPERS, "POINTS": POINTS, "QUANTITIES": QUANTITIES, "REVIEWS": REVIEWS, "VERBS": VERBS,
+        "about_claim": verdicts.about, "artefact": artefact, "as_json": cards.as_json, "derived": optima.derived,
+        "explorer_link": explorer.link, "follows": follows, "latex": printing.latex, "latex_parts": cards.latex_parts,
+        "letters_of": cards.letters_of, "notes": notes, "page_of": text.page_of,
+        "public": lambda name: getattr(fedbounds, name), "stated": optima.stated, "words": printing.words,
+    }  # fmt: skip
+    made.filters |= {
+        "cell_math": text.cell_math, "counted": text.counted, "docstring": text.docstring, "e": escape,
+        "fields_of": facts.fields_of, "first_paragraph": text.first_paragraph, "plain": text.plain,
+        "reach": facts.reach, "repr": repr, "values": lambda found: list(found.values()),
+    }  # fmt: skip
+    made.tests |= {"assuming": facts.needs, "class": inspect.isclass, "drawn": pictures.drawn}
+    return made
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -51,75 +77,60 @@ def renew(app: Sphinx) -> None:
 def write(folder: Path) -> None:
     """The reference into ``folder``; pages of an earlier one that are no more are removed."""
     written = pages()
-    for name, text in written.items():
+    for name, words in written.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+        if not path.exists() or path.read_text(encoding="utf-8") != words:
+            path.write_text(words, encoding="utf-8")
     for path in folder.rglob("*.md"):
         if path.relative_to(folder).as_posix() not in written:
             path.unlink()
-    figure_pages.pictures(folder / "figures")
-    notebook_pages.pictures(folder / "notebook")
-    session_pictures.pictures(folder / "sessions")
+    pictures.write(folder)
 
 
 def pages() -> dict[str, str]:
-    """Every page by its name."""
-    bounds = {f"bounds/{p.key}.md": bound_pages.of_paper(p) for p in PAPERS.values()}
-    claims = {f"claims/{p.key}.md": claim_pages.of_paper(p) for p in PAPERS.values()}
-    figures = {f"figures/{paper}.md": figure_pages.of_paper(paper) for paper in FILES}
-    indices = {
-        "bounds/index.md": _index("Bounds", "A page for every bound of the catalogue, by paper.", bounds),
-        "claims/index.md": _index("Claims", "\n".join(claim_pages.overview()), claims),
-        "figures/index.md": _index("Figures and tables", figure_pages.gallery(), figures),
-        "algorithms/index.md": algorithm_pages.algorithms(),
-        "notebook/index.md": notebook_pages.notebook(),
-        "python/index.md": python_pages.python(),
-        "command/index.md": command_page.command(),
-    }
-    finding = {
-        "which.md": assumption_pages.which(),
-        "best.md": best_page.best(),
-        "symbols/index.md": symbol_pages.overview(),
-        "assumptions/index.md": assumption_pages.overview(),
-        "evidence/index.md": evidence_pages.overview(),
-    }
-    tables = {
-        **{f"symbols/{file}.md": symbol_pages.of_group(file) for file in symbol_pages.GROUPS},
-        **{f"assumptions/{p.key}.md": assumption_pages.of_paper(p) for p in PAPERS.values()},
-        **{f"evidence/{p.key}.md": evidence_pages.of_paper(p) for p in PAPERS.values()},
-    }
-    said = "Written from the catalogues when this site was built."
-    single = {
-        **{f"bounds/{bound_pages.path(name, '')}": bound_pages.of_bound(bound) for name, bound in BOUNDS.items()},
-        **{
-            f"claims/{p.key}/{file}.md": claim_pages.of_group(p, file)
-            for p in PAPERS.values()
-            for file in claim_pages.groups(p.key)
-        },
-        **{f"claims/{p.key}_review.md": claim_pages.review_of(p) for p in PAPERS.values()},
-        **{f"figures/{figure_pages.page_of(name)}": figure_pages.of_figure(name) for name in NAMES},
-        **{f"algorithms/{name}.md": algorithm_pages.of_algorithm(name) for name in ALGORITHMS},
-        **{f"python/{name}.md": python_pages.of_name(name) for name in (*python_pages.VERBS, *python_pages.OBJECTS)},
-        **{f"notebook/{part}.md": notebook_pages.of_part(part) for part in notebook_pages.parts() if part},
-        **{f"command/{verb}.md": command_page.of_verb(verb) for verb in VERBS},
-    }
-    parts = {f"{PARTS}/{name}": text for name, text in landing.parts().items()}
-    return {
-        **bounds,
-        **claims,
-        **figures,
-        **indices,
-        **finding,
-        **tables,
-        **single,
-        **parts,
-        "index.md": _index("Reference", said, [*finding, *indices]),
-    }
+    """Every page by its name; those in ``parts`` are pieces that pages written by hand include."""
+    found: dict[str, str] = {}
+    environment = _environment()
 
+    def add(page: str, template: str, **context: Any) -> None:
+        words = environment.get_template(f"{template}.jinja").render(context)
+        found[f"{page}.md"] = FENCED.sub(lambda m: m[1] or "\n\n", words).strip("\n") + "\n"
 
-def _index(title: str, words: str, below: Iterable[str]) -> str:
-    """A page that lists others; names are given from the reference's folder."""
-    names = [name if title == "Reference" else name.partition("/")[2] for name in below]
-    return page(f"# {title}", words, ["```{toctree}", ":maxdepth: 1", "", *names, "```"])
+    for key, paper in PAPERS.items():
+        add(f"bounds/{key}", "bounds_of_paper", paper=paper)
+        add(f"assumptions/{key}", "assumptions_of_paper", paper=paper)
+        add(f"evidence/{key}", "evidence_of_paper", paper=paper)
+        add(f"claims/{key}", "claims_of_paper", paper=paper)
+        add(f"claims/{key}_review", "claims_review", paper=paper)
+        for file, (title, entries) in claim_report.groups(key).items():
+            add(f"claims/{key}/{file}", "claims", paper=paper, title=title, entries=entries)
+    for name, bound in BOUNDS.items():
+        add(f"bounds/{text.page_of(name, '')[:-1]}", "bound", bound=bound, paper=PAPERS[bound.source.paper])
+    for name in NAMES:
+        add(f"figures/{text.page_of(name, '')[:-1]}", "figure", name=name)
+    for name, made in ALGORITHMS.items():
+        add(f"algorithms/{name}", "algorithm", name=name, made=made, parameters=inspect.signature(made).parameters)
+    for name in (*facts.PYTHON_VERBS, *facts.PYTHON_OBJECTS):
+        add(f"python/{name}", "python_name", name=name)
+    for name in VERBS:
+        add(f"command/{name}", "command", name=name)
+    for file in facts.GROUPS:
+        add(f"symbols/{file}", "symbols_of_group", file=file)
+    titles = {file: title for file, (title, _) in pictures.notebook_parts().items() if file}
+    for file, title in titles.items():
+        add(f"notebook/{file}", "notebook_part", file=file, title=title)
+    for file in FILES:
+        add(f"figures/{file}", "figures_of_paper", paper=file)
+    for name in ("counted", "found", "shelf"):
+        add(f"parts/{name}", name)
+    listed = {
+        "which": "which", "best": "best", "symbols/index": "symbols", "assumptions/index": "assumptions",
+        "evidence/index": "evidence", "bounds/index": "bounds", "claims/index": "claims_index",
+        "figures/index": "figures", "algorithms/index": "algorithms", "notebook/index": "notebook",
+        "python/index": "python", "command/index": "commands",
+    }  # fmt: skip
+    for name, template in listed.items():
+        add(name, template, titles=titles, shown=facts.theorems())
+    add("index", "index", below=[f"{name}.md" for name in listed])
+    return found

@@ -105,11 +105,11 @@ def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> Ch
     at, missing = _generic_points(bound)
     rng = np.random.default_rng(20_409)
 
-    def everywhere(check: Callable[[Bound, Point], list[str]]) -> list[str]:
-        """What is wrong at each of a few points: at a single one a term may vanish, or a condition be far away."""
-        found = check(bound, at[0])
+    def idle(at: list[Point]) -> list[str]:
+        """The conditions that cannot fail near each of a few points: near a single one a condition may be far away."""
+        found = idle_conditions(bound, at[0])
         for point in at[1:FEW]:
-            found = [words for words in found if words in check(bound, point)] if found else []
+            found = [words for words in found if words in idle_conditions(bound, point)] if found else []
         return found
 
     def near(point: Point) -> Point:
@@ -127,11 +127,9 @@ def checked(bound: Bound, reference: Callable[[Any], float] | None = None) -> Ch
                 "its conditions can be met": missing,
                 "a theorem says which number of which algorithm's run it bounds": missing_words(bound),
                 "no two quantities share a letter": shared_letters(bound),
-                "every term carries the unit of the target": everywhere(wrong_units) if at else None,
+                "every term carries the unit of the target": wrong_units(bound),
                 "terms are nonnegative unless signed": wrong_signs(bound, map(near, at)) if at else None,
-                "every numeric condition can fail, and the bound is NaN there": everywhere(idle_conditions)
-                if at
-                else None,
+                "every numeric condition can fail, and the bound is NaN there": idle(at) if at else None,
                 "it equals its reference implementation, the function of its name": wrong_values(
                     bound, reference, at, CLOSE
                 )
@@ -162,14 +160,13 @@ def _generic_points(bound: Bound) -> tuple[list[Point], list[str]]:
 # ---- what must be so ----
 
 
-def wrong_units(bound: Bound, point: Point) -> list[str]:
+def wrong_units(bound: Bound) -> list[str]:
     """Terms whose unit is not that of the target times ``off_by``."""
-    at = {q: point[q.name] for q in bound.quantities}
     found = []
     for name, term in bound.spelled_terms.items():
         off = bound.off_by.get(name, ONE)
         expected = None if off is MIXED else bound.target.card.unit * off
-        if not term.is_zero and (carried := unit_of(term, at)) != expected:
+        if not term.is_zero and (carried := unit_of(term)) != expected:
             found.append(f"{name!r} carries {carried}, not {expected}")
     return found
 

@@ -11,8 +11,8 @@ import numpy as np
 from bounds.catalog import BOUNDS
 from bounds.core import Bound, spell
 from bounds.errors import BoundsError
-from bounds.numerics.at_point import at_point
 from bounds.numerics.balls import Point
+from bounds.numerics.evaluate import at_point
 from bounds.numerics.tape import Tape
 from empirics.algorithms.algorithm import Algorithm
 

@@ -23,7 +23,7 @@ from bounds.errors import (
     UndefinedValueWarning,
 )
 from bounds.letters import letters, meaning
-from bounds.numerics.at_point import at_point
+from bounds.numerics.evaluate import at_point
 from bounds.vocabulary import (
     client_weight as w,
     generalization_gap,

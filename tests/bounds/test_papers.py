@@ -1,21 +1,16 @@
 """What the statements of the papers say of one another, against arithmetic that is independent of them."""
 
 import math
-from collections.abc import Iterator
-from fractions import Fraction as F
-from itertools import pairwise, product
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 import pytest
-import sympy as sp
 
-from bounds import Bound, BOUNDS, get
+from bounds import BOUNDS, get
 from bounds.assumptions import ASSUMPTIONS
 from bounds.classes import ClassOf, said
 from bounds.errors import DomainError
 from bounds.fedcog import labels
-from bounds.operators import bind
 from bounds.points import POINTS
 from bounds.scenario import Scenario
 from bounds.vocabulary import clients, cohort
@@ -184,128 +179,11 @@ def test_a_gap_at_an_average_is_a_gap_of_its_own_place():
     assert ClassOf.of(BOUNDS["classics.scaffold_convex"]).place != gap.place
 
 
-# ---- FedALS: every quantity of Theorem 4.1 by enumeration in fractions of all training sets of a mean estimate ----
-
-BY_NAME = {n.removeprefix("fedals."): b for n, b in BOUNDS.items() if n.startswith("fedals.")}
-WEIGHTS = (F(47, 100), F(31, 100), F(22, 100))
+# ---- FedALS ----
 
 
-def exact(bound: Bound, **values: Any) -> F:
-    """The bound in rational arithmetic."""
-
-    def rational(value: F | int) -> sp.Rational:
-        return sp.Rational(F(value).numerator, F(value).denominator)
-
-    numbers = {
-        q: [rational(v) for v in values[q.name]] if q.card.axis else rational(values[q.name]) for q in bound.quantities
-    }
-    result = bind(sp.Add(*bound.spelled_terms.values()), numbers)
-    return F(int(result.p), int(result.q))
-
-
-def test_case_two_with_everyone_taking_part_is_the_full_bound() -> None:
-    full, partial = BY_NAME["one_round"], BY_NAME["participation_case2"]
+def test_case_two_with_everyone_taking_part_is_the_full_bound():
+    full, partial = get("fedals.one_round"), get("fedals.participation_case2")
     for name, term in full.terms.items():
         assert partial.terms[name].subs(cohort, clients) == term
         assert partial.terms[name] != term
-
-
-POOLS = ((F(-1), F(1, 2), F(2)), (F(0), F(1, 3), F(5)), (F(-3), F(1), F(3, 2)))
-SAMPLES = 2
-Samples = tuple[tuple[F, ...], ...]
-
-
-def mean(values: Any) -> F:
-    values = list(values)
-    return sum(values, start=F(0)) / len(values)
-
-
-def risk(theta: F, points: tuple[F, ...]) -> F:
-    """Mean of half the squared distance."""
-    return mean((theta - z) ** 2 / 2 for z in points)
-
-
-def every_training_set(pools: Samples) -> Iterator[Samples]:
-    return product(*(list(product(pool, repeat=SAMPLES)) for pool in pools))  # type: ignore[return-value]
-
-
-def average_model(sets: Samples, weights: tuple[F, ...]) -> F:
-    return sum((w * mean(s) for w, s in zip(weights, sets, strict=True)), start=F(0))
-
-
-def measure(pools: Samples, weights: tuple[F, ...]) -> dict[str, Any]:
-    """Expected gap, local gaps and non-iidness of averaged sample means, over all equally likely training sets."""
-    gaps, local, drift = [], [], []
-    for sets in every_training_set(pools):
-        theta = average_model(sets, weights)
-        gaps.append(sum(w * (risk(theta, p) - risk(theta, s)) for w, p, s in zip(weights, pools, sets, strict=True)))
-        local.append([risk(mean(s), p) - risk(mean(s), s) for p, s in zip(pools, sets, strict=True)])
-        drift.append([risk(theta, s) - risk(mean(s), s) for s in sets])
-    return {
-        "generalization_gap": mean(gaps),
-        "local_gap": [mean(column) for column in zip(*local, strict=True)],
-        "non_iidness": [mean(column) for column in zip(*drift, strict=True)],
-    }
-
-
-def variance(pool: tuple[F, ...]) -> F:
-    return 2 * risk(mean(pool), pool)
-
-
-def squared_distances(pools: Samples, weights: tuple[F, ...]) -> list[F]:
-    centre = sum((w * mean(p) for w, p in zip(weights, pools, strict=True)), start=F(0))
-    return [(mean(p) - centre) ** 2 for p in pools]
-
-
-@pytest.fixture(scope="module")
-def different() -> dict[str, Any]:
-    return measure(POOLS, WEIGHTS)
-
-
-def test_the_closed_forms_of_means_and_theorem_4_1_at_the_exact_quantities(different: dict[str, Any]) -> None:
-    weights, gaps = [float(w) for w in WEIGHTS], [float(g) for g in different["local_gap"]]
-    non_iidness = [float(d) for d in different["non_iidness"]]
-    variances = [float(variance(p)) for p in POOLS]
-    value = BY_NAME["gaussian_mean_local_gap"](client_gradient_variance=variances, smoothness=1.0, samples=SAMPLES)
-    assert value == pytest.approx(gaps, rel=1e-13)
-    value = exact(BY_NAME["gaussian_mean_gap"], client_weight=WEIGHTS, local_gap=different["local_gap"])
-    assert value == different["generalization_gap"]
-    centre = {"client_distance_sq": [float(d) for d in squared_distances(POOLS, WEIGHTS)], "smoothness": 1.0}
-    known = {"client_weight": weights, "local_gap": gaps}
-    assert BY_NAME["gaussian_mean_non_iidness"](**known, **centre) == pytest.approx(non_iidness, rel=1e-12)
-    stated = BY_NAME["one_round"](**known, non_iidness=non_iidness, smoothness=1.0, strong_convexity=1.0)
-    assert BY_NAME["gaussian_mean_bound"](**known, **centre) == pytest.approx(stated, rel=1e-12)
-    assert stated > different["generalization_gap"]
-
-
-def test_iid_clients_still_have_non_iidness_and_the_claimed_reading_is_below_the_true_gap() -> None:
-    thirds = (F(1, 3),) * 3
-    found = measure((POOLS[0],) * 3, thirds)
-    gap = found["local_gap"][0]
-    assert found["non_iidness"] == [gap * (1 - F(1, 3)) / 2] * 3
-    assert found["generalization_gap"] == gap / 3
-    claimed = exact(
-        BY_NAME["one_round_iid_claimed"],
-        client_weight=thirds,
-        local_gap=found["local_gap"],
-        smoothness=1,
-        strong_convexity=1,
-    )
-    assert claimed == gap / 9
-    assert claimed < found["generalization_gap"]
-
-
-def test_lemma_b1_holds_for_averaged_means() -> None:
-    pools, weights = POOLS[:2], (F(7, 10), F(3, 10))
-    swaps = []
-    for sets in every_training_set(pools):
-        theta = average_model(sets, weights)
-        row = []
-        for k, pool in enumerate(pools):
-            fresh = list(product(pool, repeat=SAMPLES))
-            other = [average_model((*sets[:k], copy, *sets[k + 1 :]), weights) for copy in fresh]
-            row.append(mean(risk(theta, c) - risk(o, c) for c, o in zip(fresh, other, strict=True)))
-        swaps.append(row)
-    swap_gap = [mean(column) for column in zip(*swaps, strict=True)]
-    measured = measure(pools, weights)["generalization_gap"]
-    assert exact(BY_NAME["lemma_b1"], client_weight=weights, swap_gap=swap_gap) == measured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bounds.dimensions import unit_of
-from bounds.quantities import quantities_of, Quantity
+from bounds.quantities import Quantity
 from bounds.units import Unit
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
@@ -36,8 +36,7 @@ class MeasuredIn:
         point = next((p for p in drawn if value(of, p) != 0), None)  # zero has every unit
         if point is None:
             raise ClaimError(f"the formula is 0 at {TRIED} generic points: it has no unit of its own")
-        plain = {q: list(map(float, v)) if isinstance(v, tuple) else float(v) for q, v in point.items()}
-        found = unit_of(of, {q: plain[q] for q in quantities_of([of])})
+        found = unit_of(of)
         wanted = self.target if isinstance(self.target, Unit) else self.target.card.unit
         if found == wanted:
             return Finding(Status.HOLDS, Grade.SEARCHED, f"rescaling every quantity shows the unit {found}")

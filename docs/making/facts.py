@@ -1,0 +1,311 @@
+"""What the templates of the reference say of bounds and quantities that no single object knows."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
+from dataclasses import fields, is_dataclass, MISSING
+from functools import cache
+from typing import Any
+
+import bounds
+import fedbounds
+from bounds.assumptions import (
+    ASSUMPTIONS,
+    CONVEX,
+    GLOBALLY_STRONGLY_CONVEX,
+    POLYAK_LOJASIEWICZ,
+    SMOOTH,
+    STRONGLY_CONVEX,
+)
+from bounds.catalog import BOUNDS
+from bounds.classes import ClassOf, unlike
+from bounds.core import Bound
+from bounds.papers import Paper, PAPERS
+from bounds.scenario import Scenario
+from bounds.showing.cards import letters_of
+from bounds.stated import ADMISSIBLE, COST, DEFINED, DESIGN, FREE, OUTCOME, role_of
+from bounds.ties import KNOBS, METHODS
+from bounds.vocabulary import strong_convexity
+from empirics.algorithms.algorithm import Algorithm
+from figures.catalogue import artefact, NAMES
+from figures.explorer import optima, verdicts
+from paper_checks.runs.can import can
+from paper_checks.runs.words import ATOMS, CURVES, EXACT, QUADRATICS, RUNS, WORST
+from paper_checks.validation import VALIDATIONS
+
+from .claim_report import claim_entries, Entry, homes
+from .pictures import MADE
+
+RELATIONS = {
+    "<=": "An upper bound on the {}",
+    "<~": "An upper bound up to a constant factor, so that slopes can be compared and levels cannot, on the {}",
+    ">=": "A lower bound on the {}",
+    "=": "A formula for the {}",
+}
+"""What a bound is, by its relation, of the meaning of its target."""
+BEST = {
+    "local_steps": ("best K", "optimal K", "best number of local steps", "optimal number of local steps"),
+    "step_size": ("best step size", "best learning rate", "optimal step size", "optimal learning rate"),
+}
+"""A chosen quantity, and what its best value is called."""
+MEANT = {
+    "grad_norm_sq": ("convergence", "stationary point", "gradient norm"),
+    "optimality_gap": ("convergence", "suboptimality", "optimality gap"),
+    "generalization_gap": ("generalization bound", "generalisation"),
+    "stability": ("uniform stability",),
+    "divergence": ("client drift", "divergence of clients"),
+}
+"""A quantity that is bounded, and the words of the field for it, which readers type into the search field."""
+KIN = re.compile(r"_(printed|appendix|v1|v2|repaired|sharp|order|derived|capped|cap|claimed|counted|joined)$")
+"""What the names of the forms of one statement end with."""
+GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "chosen": ("What a run chooses", "The knobs of a method, and the free constants of proofs.", (DESIGN, FREE)),
+    "constants": ("Constants of a problem", "What a theorem assumes to be known of it.", (DEFINED, *ADMISSIBLE)),
+    "costs": ("Times and sizes", "What a round costs.", (COST,)),
+    "outcomes": ("What is bounded", "The left sides of the bounds.", (OUTCOME,)),
+    "measured": ("What is measured", "Outcomes of a run on the right sides of bounds.", (OUTCOME,)),
+}
+"""Tables of symbols by file: the title, a sentence, and the roles of the words on the page."""
+REACHING = {
+    "validate": "exact expectations, no sampling",
+    "validate --problem": "training on data",
+    "falsify": "a search for a violation",
+    "tightness": "the exact worst case",
+    "compare": "a rank among theorems on the same number",
+}
+"""Verbs that hold a bound against something, and against what."""
+OTHER = {"fedinit": 0.1, "fedcog": 0.5, "fedals": 2}
+"""By method: a value of its knob at which it is not FedAvg."""
+CATALOGUES = {
+    "ASSUMPTIONS": "the assumptions by name: [who assumes what](../assumptions/index.md)",
+    "BOUNDS": "every bound by name: [bounds](../bounds/index.md)",
+    "PAPERS": "the papers by their short names",
+}
+"""Mappings, which have no docstring of their own."""
+PYTHON_VERBS = tuple(sorted({*fedbounds.FUNCTIONS, *fedbounds.OBJECTS}))
+PYTHON_OBJECTS = tuple(name for name in bounds.__all__ if name not in CATALOGUES)
+
+
+def of_paper(paper: Paper) -> list[Bound]:
+    """The bounds of a paper."""
+    return [bound for bound in BOUNDS.values() if bound.source.paper == paper.key]
+
+
+# ---- what stands beside a bound ----
+
+
+@cache
+def minimisers() -> frozenset[str]:
+    """The bounds of the catalogue that state where another one is smallest."""
+    stated = (found for bound in BOUNDS.values() for found in optima.stated(bound).values())
+    return frozenset(best.name for found in stated for best in found)
+
+
+def search_words(bound: Bound) -> list[str]:
+    """What it is the best value of, what it bounds, and for which losses, in words that the catalogue does not use."""
+    assumed = {c.assumption for c in bound.conditions}
+    found = [*BEST[bound.target.name]] if bound.name in minimisers() else []
+    if bound.relation in ("<=", "<~"):
+        found += MEANT.get(bound.target.name, ())
+        if STRONGLY_CONVEX in assumed or GLOBALLY_STRONGLY_CONVEX in assumed:
+            found.append("strongly convex")
+        elif CONVEX in assumed:
+            found.append("convex")
+        elif SMOOTH in assumed and strong_convexity not in bound.quantities:
+            found.append("non-convex")
+        if POLYAK_LOJASIEWICZ in assumed:
+            found.append("Polyak-Lojasiewicz")
+    return found
+
+
+def kin(bound: Bound) -> list[Bound]:
+    """Other forms of the same statement."""
+    return [b for b in BOUNDS.values() if b is not bound and _stem(b) == _stem(bound)]
+
+
+def _stem(bound: Bound) -> tuple[str, str]:
+    name, before = bound.name, ""
+    while name != before:
+        before, name = name, KIN.sub("", name)
+    return name, bound.target.name
+
+
+@cache
+def claims_by_bound() -> dict[str, tuple[list[Entry], list[Entry]]]:
+    """The claims that look each bound up or speak of it, and those among them that are steps of a proof, apart."""
+    told = {name: entry for paper in PAPERS for name, entry in claim_entries(paper).items()}
+    found = {}
+    for name, claims in verdicts.by_bound(BOUNDS).items():
+        entries = [told[claim.name] for claim in claims if claim.name in homes()]
+        steps = [entry for entry in entries if entry.kind.partition(",")[0] == "proof step"]
+        found[name] = [entry for entry in entries if entry not in steps], steps
+    return found
+
+
+@cache
+def figures_by_bound() -> dict[str, list[str]]:
+    """The figures and tables whose code or committed numbers name each bound."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in NAMES:
+        numbers = MADE / f"{name}.csv"
+        text = inspect.getsource(inspect.getmodule(artefact(name).data) or artefact)
+        text += numbers.read_text(encoding="utf-8") if numbers.exists() else ""
+        for bound in sorted({*re.findall(r"[a-z][a-z_0-9]*(?:\.[a-z_0-9]+)+", text)} & set(BOUNDS)):
+            found[bound].append(name)
+    return found
+
+
+def cited(bound: Bound) -> list[Paper]:
+    """The paper that a bound is from, if it is one."""
+    paper = PAPERS[bound.source.paper]
+    work = next((w for w in paper.works if bound.source.version in (w.key, w.short)), paper)
+    return [] if work.works else [work]
+
+
+# ---- who assumes what ----
+
+
+def needs(bound: Bound) -> list[str]:
+    """The names of the assumptions of a bound, in the order of the list of all."""
+    assumed = {c.assumption.name for c in bound.conditions if c.assumption is not None}
+    return [name for name in ASSUMPTIONS if name in assumed]
+
+
+def assumed_by(found: Iterable[Bound]) -> dict[str, str]:
+    """The assumptions that some of these bounds make, with their words."""
+    made = {name for bound in found for name in needs(bound)}
+    return {name: one.words for name, one in ASSUMPTIONS.items() if name in made}
+
+
+def assumptions_counted() -> list[tuple[str, list[int]]]:
+    """Every assumption with the number of bounds of each paper that make it, the most frequent first."""
+    count = {
+        name: [sum(name in needs(b) for b in of_paper(paper)) for paper in PAPERS.values()] for name in ASSUMPTIONS
+    }
+    return sorted(count.items(), key=lambda item: -sum(item[1]))
+
+
+def theorems() -> list[Bound]:
+    """Inequalities on a number of a run; the single steps of a recursion are left out."""
+    found = [
+        b
+        for b in BOUNDS.values()
+        if b.relation in ("<=", "<~")
+        and b.statistic is not None
+        and b.about is not None
+        and role_of(b.target.name) == OUTCOME
+        and not b.target.name.startswith("next_")
+        and needs(b)
+    ]
+    return sorted(found, key=lambda b: (b.target.name, len(needs(b))))
+
+
+# ---- what can be held against what ----
+
+
+@cache
+def reach(bound: Bound) -> dict[str, str]:
+    """By verb: why it says nothing about the bound, in the words of the tool; empty where it does."""
+    searched = [can(bound, family) for family in (QUADRATICS, CURVES, ATOMS)]
+    return {
+        "validate": "" if bound.name in VALIDATIONS else can(bound, EXACT),
+        "validate --problem": can(bound, RUNS),
+        "falsify": searched[0] if all(searched) else "",
+        "tightness": can(bound, WORST),
+        "compare": _unranked(bound),
+    }
+
+
+def _unranked(bound: Bound) -> str:
+    """Why no federation that runs what the bound is about ranks it."""
+    if bound.relation == "<~":
+        return "it hides a constant: slopes can be compared, levels cannot"
+    if bound.relation != "<=":
+        return f"it states {bound.relation!r}, not an upper bound"
+    kind = ClassOf.of(bound)
+    if kind.reading not in ("", "intended"):  # it is that of FedAvg, or of another reading, by the plan
+        return ""
+    knobs = [f"{knob}={OTHER[name]}" for name, knob, _ in KNOBS if name == kind.algorithm]
+    base = [f"algorithm={kind.algorithm}"] if kind.algorithm in METHODS else []
+    return unlike(kind, Scenario.of(*knobs, *base))
+
+
+# ---- symbols ----
+
+
+@cache
+def letters_by_word() -> dict[str, dict[str, list[str]]]:
+    """By word of the catalogue and by paper: the letters, those of most bounds first."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for bound in BOUNDS.values():
+        for quantity, letter in letters_of(bound).items():
+            count = found.setdefault(quantity.name, {}).setdefault(bound.source.paper, {})
+            count[letter] = count.get(letter, 0) + 1
+    return {
+        word: {paper: sorted(count, key=lambda letter: -count[letter]) for paper, count in papers.items()}
+        for word, papers in sorted(found.items())
+    }
+
+
+def shared_letters() -> dict[str, dict[str, list[str]]]:
+    """By letter: the words that it stands for, with their papers, where there are several."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for word, papers in letters_by_word().items():
+        for paper, several in papers.items():
+            for letter in several:
+                found.setdefault(letter, {}).setdefault(word, []).append(PAPERS[paper].short)
+    return {letter: words for letter, words in sorted(found.items()) if len(words) > 1}
+
+
+def words_of_group(file: str) -> list[str]:
+    """The words on one page of symbols."""
+    bounded = {bound.target.name for bound in BOUNDS.values()}
+    return [
+        word
+        for word in letters_by_word()
+        if role_of(word) in GROUPS[file][2] and (role_of(word) != OUTCOME or (word in bounded) == (file == "outcomes"))
+    ]
+
+
+# ---- Python and the command ----
+
+
+def call_of(name: str, made: Callable[..., Any]) -> str:
+    """How an algorithm is written, with its defaults."""
+
+    def written(parameter: inspect.Parameter) -> str:
+        default = parameter.default
+        if default is parameter.empty:
+            return parameter.name
+        return f"{parameter.name}={default if isinstance(default, Algorithm) else repr(default)}"
+
+    return f"{name}({', '.join(map(written, inspect.signature(made).parameters.values()))})"
+
+
+def fields_of(item: type) -> str:
+    """How a record is made, without the types, which its words tell; empty for what is no record."""
+    if not is_dataclass(item):
+        return ""
+    made = []
+    for field in (field for field in fields(item) if field.init):
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        made.append(field.name if default is MISSING else f"{field.name}={default!r}")
+    return f"({', '.join(made)})"
+
+
+def help_of(verb: str) -> str:
+    """The help of a verb, as the command itself prints it, in lines of 100 letters."""
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "100"
+    try:
+        with redirect_stdout(io.StringIO()) as printed:
+            fedbounds.main([verb, "--help"])
+    finally:
+        os.environ.pop("COLUMNS") if before is None else os.environ.update(COLUMNS=before)
+    return printed.getvalue()
