@@ -20,7 +20,6 @@ from ..algorithms.state import State
 from ..errors import Diverged, EmpiricsError
 from ..numbers import check_options
 from ..problems.problem import FederatedProblem
-from ..training.engines import Engine, in_process
 from ..training.engines.precision import computing
 from ..training.rounds import rounds
 from ..training.setting import Setting
@@ -168,7 +167,6 @@ class Run:
     measurements: Sequence[Measurement]
     every: int | None = None
     experiment: str = ""
-    engine: Engine | None = None
     begun: Reached | None = None
     keep: Callable[[Reached], object] | None = None
     often: Callable[[], bool] | None = None
@@ -179,7 +177,7 @@ class Run:
                 f"the setting averages by client_weight={self.setting.client_weight!r}, the global loss of "
                 f"{self.problem} by {self.problem.client_weight!r}: make them the same"
             )
-        check_options({"seed": self.seed} | ({} if self.every is None else {"every": self.every}))
+        check_options({"seed": self.seed, "every": self.every})
         refuse_untested(self.problem, self.measurements)
 
     @property
@@ -244,14 +242,11 @@ class Run:
             yield self._diverged(stop)
 
     def _states(self, recorder: Recorder) -> Iterator[State]:
-        """The training run, recorded; where every local step is, in this process: the numbers are the same."""
-        algorithm, engine = self.algorithm, self.engine
-        if any(m.path for m in self.measurements):
-            algorithm = self._recorded(recorder)
-            engine = in_process(self.problem.model, self.problem.device)
+        """The training run, recorded."""
+        algorithm = self._recorded(recorder) if any(m.path for m in self.measurements) else self.algorithm
         model, federation = self.problem.model, self.problem.federation
         begun = self.begun and (self.begun.state, self.begun.largest)
-        return rounds(model, federation, algorithm, self.setting, self.seed, engine, recorder.round, begun)
+        return rounds(model, federation, algorithm, self.setting, self.seed, None, recorder.round, begun)
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         """The rows of the measurements that are due at a state."""

@@ -66,9 +66,7 @@ class Setting:
     step_offset: float | None = None
 
     def __post_init__(self) -> None:
-        may_be = ("local_steps", "local_epochs", "clip", "step_offset")
-        left_open = [name for name in may_be if getattr(self, name) is None]
-        check_options({name: value for name, value in vars(self).items() if name not in left_open})
+        check_options(vars(self))
         self._check("nesterov", "True or False", isinstance(self.nesterov, bool))
         for name, known in (
             ("sampling", SAMPLINGS),

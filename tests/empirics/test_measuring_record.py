@@ -17,8 +17,8 @@ from empirics.measuring.costs import Devices
 from empirics.measuring.estimates import jackknife
 from empirics.measuring.record import MOST_PATH
 from empirics.problems.problem import FederatedProblem
-from empirics.training.seeds import over_seeds
 from empirics.training.setting import Setting
+from empirics.training.threads import over_seeds
 from empirics.verbs import train
 
 

@@ -21,47 +21,13 @@ from ...measuring import Measurement, measurement, Row, Run
 from ...measuring.core import per_client, quantities, Readings, sampled, Snapshot
 from ...measuring.record import Folded
 from ...problems import evaluation
-from ...problems.problem import FederatedProblem
-from ...training.engines import in_process
-from ...training.setting import Setting
 from .. import Outcome
 from ..registry import job
-from .train import by_engine, columns, engine_fact, loaded, planned
+from .train import columns, engine_fact, SharedRun, status
 
 BEGUN = 16
 """Beginnings that a worker keeps."""
 LAST = Rows("last")
-
-
-class SharedRun(NamedTuple):
-    """What two runs with the same beginning share, by the names of ``fedbounds train``."""
-
-    problem: str
-    partition: str
-    clients: int | None
-    cohort: int | None
-    client_weight: str
-    local_test: str
-    augment: str | None
-    seed: int
-    setting: tuple[tuple[str, Any], ...]
-    engine: str = "torch"
-
-    def deal(self) -> FederatedProblem:
-        """The samples, dealt to the clients."""
-        dealt = loaded(self.problem).deal(
-            self.partition,
-            self.clients,
-            self.seed,
-            client_weight=self.client_weight,
-            local_test=self.local_test,
-            augment=self.augment,
-        )
-        return by_engine(dealt, self.engine)
-
-    def rounds(self, number: int, clients: int) -> Setting:
-        """The setting with this number of rounds."""
-        return planned(clients, number, self.cohort, client_weight=self.client_weight, **dict(self.setting))
 
 
 @dataclass(frozen=True)
@@ -111,10 +77,6 @@ def own_models_accuracy(s: Snapshot) -> Readings:
 OWN = Measurement("local_accuracy_own", own_models_accuracy, sampled, by_client=True, local=True, tests="own")
 
 
-def _measurement(name: str) -> Measurement:
-    return OWN if name == OWN.name else measurement(name)
-
-
 class FirstRounds(NamedTuple):
     """The state after the first rounds and what was measured on the way; no state for a run that diverged."""
 
@@ -124,21 +86,10 @@ class FirstRounds(NamedTuple):
 
 def beginning(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> Run:
     """``after`` rounds of ``first``; the clients' last models are kept too, for whoever goes on with them."""
-    dealt = plan.deal()
-    method = read_algorithm(first)
+    dealt, method, found = plan.deal(), read_algorithm(first), [measurement(name) for name in measure]
     if LAST not in method.remember:
         method = replace(method, remember=(*method.remember, LAST))
-    found = [measurement(name) for name in measure]
-    return Run(
-        dealt,
-        method,
-        plan.rounds(after, dealt.clients),
-        plan.seed,
-        found,
-        every,
-        plan.problem,
-        in_process(dealt.model, dealt.device),
-    )
+    return Run(dealt, method, plan.rounds(after, dealt.clients), plan.seed, found, every, plan.problem)
 
 
 @lru_cache(maxsize=BEGUN)
@@ -148,8 +99,7 @@ def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[st
     for reached, told in beginning(plan, first, after, every, measure):
         state = reached
         rows += told
-    diverged = any(row.quantity == "diverged" for row in rows)
-    return FirstRounds(None if diverged else state, tuple(rows))
+    return FirstRounds(None if status(rows) == "diverged" else state, tuple(rows))
 
 
 def continuing(plan: SharedRun, algorithm: str, state: State) -> Continued:
@@ -190,7 +140,7 @@ def continued(
     if before.state is None:
         return Outcome(columns(before.rows), {}, "diverged")
     dealt = plan.deal()
-    more = {at: [_measurement(name) for name in closely] for at in closely_at}
+    more = {at: [OWN if name == OWN.name else measurement(name) for name in closely] for at in closely_at}
     run = ResumedRun(
         dealt,
         continuing(plan, algorithm, before.state),
@@ -199,10 +149,8 @@ def continued(
         [measurement(m) for m in measure],
         1,
         problem,
-        in_process(dealt.model, dealt.device),
         closely=more,
     )
     rows = [row._replace(round=row.round + after) if row.quantity == "diverged" else row for row in run.rows()]
-    diverged = any(row.quantity == "diverged" for row in rows)
     facts = {**engine_fact(dealt), "first": first, "algorithm": run.algorithm.name, "parameters": dealt.model.dim}
-    return Outcome(columns([*before.rows, *rows]), facts, "diverged" if diverged else "done")
+    return Outcome(columns([*before.rows, *rows]), facts, status(rows))

@@ -18,22 +18,18 @@ from ...algorithms.consensus import Generate
 from ...algorithms.state import State
 from ...errors import EmpiricsError
 from ...problems.problem import FederatedProblem
-from ...training.engines import in_process
+from ...training.engines import choose
 from ...training.rounds import plan as planned, play
 from .. import Outcome
 from ..registry import job
-from .continued import begun, continuing, SharedRun
-from .train import loaded
+from .continued import begun, continuing
+from .train import loaded, SharedRun
 
 KEEPING = "with_consensus_data(fedavg())"
 CLIENT = 0
 
 
-@job(
-    "generated_images",
-    version=1,
-    setting="empirics.training.setting:Setting",
-)
+@job("generated_images", version=1, setting="empirics.training.setting:Setting")
 def images(
     problem: str, first: str, after: int, steps: Sequence[int], seed: int, partition: str, clients: int, **setting: Any
 ) -> Outcome:
@@ -50,11 +46,7 @@ def images(
     for number in steps:
         made, labels, _ = Generate(samples=classes, steps=number, targets="uniform")(dealt.model, work, shape)
         found += [(number, int(k), x.flatten().tolist()) for k, x in zip(labels[0], made[0], strict=True)]
-    columns: dict[str, list[Any]] = {
-        "steps": [f[0] for f in found],
-        "label": [f[1] for f in found],
-        "pixels": [f[2] for f in found],
-    }
+    columns = dict(zip(("steps", "label", "pixels"), map(list, zip(*found, strict=True)), strict=True))
     return Outcome(columns, {"shape": list(shape), "client": CLIENT})
 
 
@@ -66,11 +58,7 @@ def class_counts(problem: str, partition: str, clients: int, seed: int) -> Outco
     return Outcome({"client": client, "label": label, "samples": counts.flatten().tolist()})
 
 
-@job(
-    "generation_round_seconds",
-    version=1,
-    setting="empirics.training.setting:Setting",
-)
+@job("generation_round_seconds", version=1, setting="empirics.training.setting:Setting")
 def round_seconds(
     problem: str,
     first: str,
@@ -85,7 +73,7 @@ def round_seconds(
     """Seconds of one round of each method from one state, again and again in turn; the first turn warms up."""
     plan = _plan(problem, seed, partition, clients, setting)
     dealt, state = plan.deal(), _state(plan, first, after)
-    engine = in_process(dealt.model, dealt.device)
+    engine = choose(dealt.model, dealt.device)
     rounds = plan.rounds(1, dealt.clients)
 
     def one(text: str) -> Callable[[], object]:
@@ -96,11 +84,7 @@ def round_seconds(
     return _in_turn({name: one(text) for name, text in algorithms.items()}, repeats)
 
 
-@job(
-    "generation_seconds",
-    version=1,
-    setting="empirics.training.setting:Setting",
-)
+@job("generation_seconds", version=1, setting="empirics.training.setting:Setting")
 def generation_seconds(
     problem: str,
     first: str,

@@ -55,6 +55,8 @@ class Graphs:
         self.together, self.precision, self.record = together, precision, record
         self.made = self.replayed = 0
         self.refused: dict[tuple[Any, ...], str] = {}
+        # algorithms by the number that names them in keys: their hooks may hold what cannot be hashed
+        self.seen: dict[int, Algorithm] = {}
         self._runs: OrderedDict[tuple[Any, ...], Run | None] = OrderedDict()
         self._pool: Any = None
         self._buffers: Buffers | None = None
@@ -86,8 +88,8 @@ class Graphs:
         if self._of and self._of[0] is model and self._of[1] is federation:
             return
         self._of, self._buffers, self._stack = (model, federation), None, StackedNetwork(model)
-        self._runs.clear()
-        self.refused.clear()
+        for known in (self._runs, self.refused, self.seen):
+            known.clear()
         for part in (*model.work.module.modules(), *self._stack.network.work.module.modules()):
             for name, buffer in part._buffers.items():
                 part._buffers[name] = None if buffer is None else buffer.to(federation.inputs.device)
@@ -142,22 +144,6 @@ class Graphs:
             self._buffers.w.copy_(before)
 
 
-class Identity:
-    """An object as part of a key, by what it is and not by its value: hooks may hold what cannot be hashed.
-
-    Holding it keeps its place in memory from being given to another one.
-    """
-
-    def __init__(self, of: object) -> None:
-        self.of = of
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and other.of is self.of
-
-    def __hash__(self) -> int:
-        return id(self.of)
-
-
 class _Chunk:
     """Some clients' local work, sorted by falling number of steps."""
 
@@ -180,7 +166,8 @@ class _Chunk:
         """The models after the local steps, from buffers where that is allowed."""
         if hasattr(self.algorithm.objective, "prepare"):
             self.algorithm.objective.prepare(self.model, self.batches.at(len(self.work.rows), 0), self.work)
-        who = (Identity(self.algorithm), self.setting, self.work.total, *sorted(self.work.recalled))
+        self.engine.seen[id(self.algorithm)] = self.algorithm
+        who = (id(self.algorithm), self.setting, self.work.total, *sorted(self.work.recalled))
         if self.engine.record and who not in self.engine.refused:
             done = self._by_steps(who) if self._step_by_step() else self._at_once(who)
             if done is not None:

@@ -15,10 +15,9 @@ from ...algorithms.algorithm import Algorithm, Work
 from ...errors import EmpiricsError
 from ...federation.federation import Source
 from ...models.model import Trainable
-from ..seeds import on_threads
 from ..setting import Setting
+from ..threads import one_thread
 from .stacked import descend
-from .threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,8 @@ class ClientLoop:
 
     A client's numbers depend on nothing but its own work: it takes one thread, and its row lies alone in memory, since
     both the number of threads and the place of a row can change the last bits of a product. ``chunk`` clients have
-    their batches drawn at a time. With several ``threads``, as many clients are trained at once: worth it for compiled
-    networks, whose passes release the interpreter and which have a module and memory for every thread.
+    their batches drawn at a time. With several ``threads``, as many clients are trained at once: passes release the
+    interpreter, and a network has a module and memory for every thread.
     """
 
     chunk: int = 256
@@ -68,7 +67,7 @@ class ClientLoop:
             return alone.local(model, federation, algorithm, setting, work.part(slice(row, row + 1)))
 
         order = np.argsort(-work.steps, kind="stable").tolist()
-        trained = dict(zip(order, on_threads(_pool(self.threads), self.threads, train, order), strict=True))
+        trained = dict(zip(order, _pool(self.threads).map(train, order), strict=True))
         ends, firsts = zip(*(trained[row] for row in range(len(order))), strict=True)
         return torch.cat(ends), None if firsts[0] is None else torch.cat(firsts)
 

@@ -18,8 +18,8 @@ from ...federation.federation import Batches, Minibatches, Source
 from ...models.model import Batch, Trainable
 from .. import statistics
 from ..setting import Setting
+from ..threads import one_thread
 from .steppers import along_the_direction, stepper
-from .threads import one_thread
 
 FEWEST = 2  # rows: a product with a single row takes another path, whose last bits differ
 
