@@ -231,7 +231,7 @@ class Run:
                     recorder.add(seen[2], averaged)
                 now = (self.problem, self.algorithm, self.setting, state)
                 snapshot = Snapshot(*now, *seen, seconds, recorder.averages)
-                with computing("float32", self.problem.device):
+                with computing(self.problem.device):
                     rows = self._read(snapshot, folds, due(state.round))
                 yield state, rows
                 recorder.path_wanted = always or due(state.round + 1)

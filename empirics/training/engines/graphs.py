@@ -23,7 +23,7 @@ from ...models.model import Trainable
 from ...models.network import Network
 from ..setting import Setting
 from .buffers import Buffers
-from .precision import computing, on
+from .precision import computing
 from .stacked import descend, LocalGradient
 from .stacking import StackedNetwork
 from .steppers import stepper
@@ -31,7 +31,6 @@ from .tracing import Rehearsal, Untraceable
 
 SMALL = 500_000  # parameters up to which clients are stacked: beyond, one client's step keeps the device busy
 TOGETHER = 32  # clients in a stack
-PRECISIONS = ("float32", "tf32", "bf16")
 KEPT = 64  # recordings kept
 
 Run = Callable[[], None]
@@ -41,18 +40,16 @@ class Graphs:
     """Local steps of networks on a GPU.
 
     ``together`` clients are stepped at once (None: 32 for networks of up to 500,000 parameters trained on their task
-    loss, else 1). ``precision`` is float32 to the last bit, or by choice ``tf32`` or ``bf16`` products.
+    loss, else 1). Products are in float32.
     ``record=False`` runs everything as it is. The last bits of the numbers depend on ``together``. Two runs
     give the same bits where the tests for GPUs show it, for convolutional networks; embeddings add up their gradients
     in any order. ``made`` and ``replayed`` count recordings, ``refused`` says why there is none.
     """
 
-    def __init__(self, together: int | None = None, precision: str = "float32", record: bool = True) -> None:
+    def __init__(self, together: int | None = None, record: bool = True) -> None:
         if together is not None and together < 1:
             raise EmpiricsError(f"together must be >= 1; got {together}")
-        if precision not in PRECISIONS:
-            raise EmpiricsError(f"precision must be one of {', '.join(PRECISIONS)}; got {precision!r}")
-        self.together, self.precision, self.record = together, precision, record
+        self.together, self.record = together, record
         self.made = self.replayed = 0
         self.refused: dict[tuple[Any, ...], str] = {}
         # algorithms by the number that names them in keys: their hooks may hold what cannot be hashed
@@ -72,7 +69,7 @@ class Graphs:
         stepping = cast(Trainable, self._stack if together > 1 else network)
         ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
         order = np.argsort(-work.steps, kind="stable")
-        with computing(self.precision, work.starts.device), on(work.starts.device):
+        with computing(work.starts.device):
             for begin in range(0, len(order), together):
                 chosen = order[begin : begin + together]
                 chunk = _Chunk(self, together, stepping, held, algorithm, setting, work.pick(chosen))
@@ -256,7 +253,7 @@ def captured(run: Run, device: torch.device, pool: Any = None) -> Run:
     graph: Any = torch.cuda.CUDAGraph()
     torch.cuda.synchronize(device)
     try:
-        with on(device), torch.cuda.graph(graph, pool=pool):
+        with torch.cuda.graph(graph, pool=pool):
             run()
     except RuntimeError as error:  # out of memory too
         graph = None  # gives back what it took
