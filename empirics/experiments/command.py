@@ -35,7 +35,6 @@ def sweep(
     grid: str,
     *,
     store: Path | str | None = None,
-    resume: bool = False,
     fresh: bool = False,
     status: bool = False,
     keep_states: bool = False,
@@ -47,15 +46,14 @@ def sweep(
     Args:
         grid: A TOML file, or path/file.py:variable.
         store: Folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store).
-        resume: Run what is missing (default).
         fresh: Forget what is there and run everything.
         status: Say what is there, what is missing and what is damaged; run nothing.
         keep_states: Keep where training runs end: with more rounds they go on there.
         workers: Processes (one per core, or per GPU); 0: in this process.
         scheduler: Address of a running dask cluster to use instead.
     """
-    if resume + fresh + status > 1:
-        raise UsageError("give only one of --resume, --fresh, --status")
+    if fresh and status:
+        raise UsageError("give only one of --fresh, --status")
     check_workers(workers)
     if scheduler == "":
         raise UsageError("--scheduler needs the address of a running dask cluster")

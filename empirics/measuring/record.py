@@ -193,8 +193,15 @@ class Run:
 
     @property
     def period(self) -> int:
-        """The number of rounds between two measurements."""
-        return default_every(self.problem, self.setting, self.measurements) if self.every is None else self.every
+        """The number of rounds between two measurements; by default they cost at most ``SHARE`` of training."""
+        if self.every is not None:
+            return self.every
+        sizes, setting = self.problem.federation.client_sizes, self.setting
+        passes = setting.local_epochs
+        samples = setting.steps * setting.batch if passes is None else float(np.mean(sizes)) * passes
+        overhead = OVERHEAD if self.problem.model.stacked else 0
+        measured = overhead + sum(m.cost for m in self.measurements if not m.over) * float(np.sum(sizes))
+        return max(1, math.ceil(measured / (SHARE * (TRAINING * setting.cohort * samples))))
 
     def rows(self) -> list[Row]:
         """All rows of the whole run."""
@@ -296,14 +303,3 @@ def _timed(states: Iterator[State]) -> Iterator[tuple[State, float]]:
         if state is None:
             return
         yield state, seconds
-
-
-def default_every(problem: FederatedProblem, setting: Setting, measurements: Sequence[Measurement]) -> int:
-    """Rounds between two measurements so that they cost at most ``SHARE`` of training, counted in forward passes."""
-    sizes = problem.federation.client_sizes
-    passes = setting.local_epochs
-    samples = setting.steps * setting.batch if passes is None else float(np.mean(sizes)) * passes
-    trained = TRAINING * setting.cohort * samples
-    overhead = OVERHEAD if problem.model.stacked else 0
-    measured = overhead + sum(m.cost for m in measurements if not m.over) * float(np.sum(sizes))
-    return max(1, math.ceil(measured / (SHARE * trained)))
