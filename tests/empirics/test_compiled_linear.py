@@ -131,7 +131,7 @@ def test_compiled_linear_models_are_stacked_all_else_is_the_same_and_a_subclass_
         assert isinstance(ours, type(model))
         assert compiled(ours) is ours
         assert engine_of(ours) == ENGINES[-1]
-        assert isinstance(choose(ours, workers=3), Stacked)
+        assert isinstance(choose(ours), Stacked)
         assert replace(ours, dtype=torch.float64).smoothness(torch.ones(2, 3)) == model.smoothness(torch.ones(2, 3))
 
     class Other(Softmax):

@@ -272,12 +272,10 @@ def test_a_setting_that_makes_no_sense_names_the_first_of_its_options(options):
 # ---- what is chosen ----
 
 
-def test_what_is_chosen_by_model_device_and_workers():
+def test_what_is_chosen_by_model_and_device():
     assert choose(MODEL) == Stacked()
     assert choose(small()) == ClientLoop(threads=cores())
-    assert choose(small(), workers=1) == ClientLoop()
     assert type(choose(small(), "cuda")).__name__ == "Graphs"
-    all_refused([(lambda: choose(small(), workers=0), "workers 1 0")])
 
 
 def test_a_mistake_of_the_user_keeps_its_words_on_threads():

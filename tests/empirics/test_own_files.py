@@ -13,7 +13,6 @@ from empirics.data.catalogue import digits
 from empirics.experiments import Cell, Outcome, Store
 from empirics.federation.partitions import partition
 from empirics.problems.tasks import task
-from fedbounds import main
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_algorithm.py"
 
@@ -122,16 +121,6 @@ def test_an_algorithm_that_raises_at_once_or_later_names_file_and_line(tmp_path,
         assert status == (1 if verb == "sweep" and after > 1 else 2)
         assert f"{inner}, line 9: NameError: " in err
         assert "'missing'" in err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("after", [1, 25])
-def test_an_algorithm_that_would_end_its_worker_names_file_and_line(tmp_path, capfd, after):
-    inner, _, sweep = broken(tmp_path, "raise SystemExit(0)", after)
-    assert main([*sweep, "--workers", "1"]) == (1 if after > 1 else 2)
-    err = capfd.readouterr().err
-    assert f"{inner}, line 9: SystemExit" in err
-    assert "Traceback" not in err
 
 
 # ---- results whose file has changed ----

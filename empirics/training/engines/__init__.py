@@ -31,21 +31,19 @@ class Engine(Protocol):
         ...
 
 
-def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | None = None) -> Engine:
+def choose(model: Trainable, device: torch.device | str = "cpu") -> Engine:
     """The engine for a model on the device its data lie on: the same numbers on a CPU, whichever it is.
 
     Models with closed-form gradients are stacked, compiled or not. Networks on a CPU go one client after another on
-    each of ``workers`` threads (None: one per core of this process). Networks on a GPU run as graphs.
+    one thread per core of this process. Networks on a GPU run as graphs.
     """
-    if workers is not None and workers < 1:
-        raise EmpiricsError(f"workers must be >= 1; got {workers}")
     if model.stacked:
         return Stacked()
     if torch.device(device).type != "cpu":
         from .graphs import Graphs
 
         return Graphs()
-    return ClientLoop(threads=cores() if workers is None else workers)
+    return ClientLoop(threads=cores())
 
 
 def device_named(name: str) -> torch.device:
