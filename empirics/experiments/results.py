@@ -164,7 +164,7 @@ def selected(
     held = Store(folder(store))
     if not held.folder.is_dir():
         raise EmpiricsError(f"there is no store at {held.folder}; fedbounds sweep FILE makes one")
-    if not held.file.exists() and not any(held) and any(held.folder.iterdir()):
+    if not held.file.exists() and any(held.folder.iterdir()):
         raise EmpiricsError(
             f"{held.folder} is not a store: it has other files and no results; give another with --store"
         )
@@ -174,8 +174,15 @@ def selected(
     if among is not None and not table and not damages:
         told = f"none of the {len(among)} runs of {sweep} has a result in {held.folder}"
         raise EmpiricsError(f"{told}: fedbounds sweep FILE runs them")
-    table = select(table, wanted)
-    return table, damages, _remarks(table, damages)
+    table, remarks = select(table, wanted), list[str]()
+    if stale := len({row["key"] for row in table if row[STALE] == "yes"}):
+        remarks.append(
+            f"{stale} of these results are stale: the job or a file that they name has changed since "
+            f"(column {STALE}; {STALE}=no leaves them out)"
+        )
+    if damages:
+        remarks.append(f"damaged results are left out, {len(damages)} in all, the first: {damages[0]}")
+    return table, damages, remarks
 
 
 def tabulated(
@@ -213,20 +220,6 @@ def _keys(store: Store, sweep: str) -> Collection[str]:
     if sweep not in known:
         raise UnknownNameError(f"{unknown('sweep', sweep, known)}; or give the file of its plan")
     return set(known[sweep])
-
-
-def _remarks(table: Sequence[Row], damages: Sequence[str]) -> list[str]:
-    """What is stale and what is left out."""
-    found = []
-    if stale := len({row["key"] for row in table if row[STALE] == "yes"}):
-        found.append(
-            f"{stale} of these results are stale: the job or a file that they name has changed since "
-            f"(column {STALE}; {STALE}=no leaves them out)"
-        )
-    if damages:
-        several = f"{len(damages)} damaged results are left out, the first"
-        found.append(f"{'1 damaged result is left out' if len(damages) == 1 else several}: {damages[0]}")
-    return found
 
 
 def filters(words: Sequence[str]) -> dict[str, str]:

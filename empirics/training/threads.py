@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import local
 from typing import TypeVar
 
 import torch
 
 T = TypeVar("T")
+
+running = local()
+"""Of a thread that trains beside others: ``stop`` is an event, after which its local steps end."""
+
+
+def refuse_stopped() -> None:
+    """Raise where what this thread works on has failed in another, or was interrupted."""
+    if (stop := getattr(running, "stop", None)) is not None and stop.is_set():
+        raise InterruptedError
 
 
 def over_seeds(

@@ -1,6 +1,7 @@
 """Local steps and rounds: the same bits whatever the chunk, PyTorch's optimisers, who is drawn and weighs what."""
 
 import pickle
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -283,6 +284,25 @@ def test_a_mistake_of_the_user_keeps_its_words_on_threads():
     refusing = directed(Fails(2, EmpiricsError("another number of rounds is needed; got 9")))
     run = rounds(small(), ragged(), refusing, plan_, 3, ClientLoop(threads=3))
     all_refused([(lambda: list(run), "rounds 9")])
+
+
+def test_clients_under_way_stop_soon_when_another_fails():
+    taken = []
+
+    def direction(work, w, gradient, gradient_at):
+        taken.append(int(work.clients[0]))
+        if work.clients[0] == 2:
+            raise ZeroDivisionError
+        time.sleep(0.05)
+        return gradient
+
+    long, clients = Setting(rounds=1, cohort=6, batch=8, local_steps=200), ClientLoop(threads=6)
+    with pytest.raises(ZeroDivisionError):
+        list(rounds(small(), ragged(), directed(direction), long, 3, clients))
+    time.sleep(0.5)
+    before = len(taken)
+    time.sleep(0.5)
+    assert len(taken) == before < 600
 
 
 def test_devices_by_name(monkeypatch):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from threading import Event
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from ...errors import EmpiricsError
 from ...federation.federation import Source
 from ...models.model import Trainable
 from ..setting import Setting
-from ..threads import one_thread
+from ..threads import one_thread, running
 from .stacked import descend
 
 
@@ -61,14 +62,24 @@ class ClientLoop:
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The same with every client as one task of a thread pool, the longest work first."""
-        alone = ClientLoop(self.chunk)
+        alone, stop = ClientLoop(self.chunk), Event()
 
         def train(row: int) -> tuple[Tensor, Tensor | None]:
+            running.stop = stop
             return alone.local(model, federation, algorithm, setting, work.part(slice(row, row + 1)))
 
-        order = np.argsort(-work.steps, kind="stable").tolist()
-        trained = dict(zip(order, _pool(self.threads).map(train, order), strict=True))
-        ends, firsts = zip(*(trained[row] for row in range(len(order))), strict=True)
+        futures = dict[int, Future[tuple[Tensor, Tensor | None]]]()
+        try:
+            for row in np.argsort(-work.steps, kind="stable").tolist():
+                futures[row] = _pool(self.threads).submit(train, row)
+            for future in wait(futures.values(), return_when=FIRST_EXCEPTION).done:
+                future.result()
+        except BaseException:  # of a client, or Ctrl-C: no other begins, those under way end at their next step
+            stop.set()
+            for future in futures.values():
+                future.cancel()
+            raise
+        ends, firsts = zip(*(futures[row].result() for row in range(len(futures))), strict=True)
         return torch.cat(ends), None if firsts[0] is None else torch.cat(firsts)
 
 
