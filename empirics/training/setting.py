@@ -11,9 +11,10 @@ from ..errors import EmpiricsError
 from ..numbers import check_options
 from .step_sizes import falling, harmonic
 
+WEIGHTS = ("uniform", "samples")
 CHOICES = {
     "sampling": ("without_replacement", "with_replacement", "bernoulli"),
-    "client_weight": ("uniform", "samples"),
+    "client_weight": WEIGHTS,
     "average": ("renormalised", "unbiased"),
     "optimizer": ("sgd", "adamw"),
     "step_size_rule": ("constant", "harmonic"),
