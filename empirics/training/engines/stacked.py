@@ -18,8 +18,8 @@ from ...federation.federation import Batches, Minibatches, Source
 from ...models.model import Batch, Trainable
 from .. import statistics
 from ..setting import Setting
+from ..threads import one_thread, refuse_stopped
 from .steppers import along_the_direction, stepper
-from .threads import one_thread
 
 FEWEST = 2  # rows: a product with a single row takes another path, whose last bits differ
 
@@ -95,6 +95,7 @@ def descend(
     for step, (active, size) in enumerate(zip(still_active.tolist(), sizes, strict=True)):
         if not active:
             break
+        refuse_stopped()
         shown = max(active, min(FEWEST, rows))
         now = (work if shown == rows else work.part(slice(0, shown)))._replace(step=step)
         here = w if shown == rows else w[:shown]
