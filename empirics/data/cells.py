@@ -87,7 +87,13 @@ class Cells:
 
     def plain(self, name: str) -> np.ndarray:
         """A column as floats; NaN where a cell is not a plain decimal number in the range of floats."""
-        return plain_numbers(self.columns[name])
+        cells = self.columns[name]
+        plain = np.asarray(pc.match_substring_regex(cells, f"^(?:{DECIMAL.pattern})$", ignore_case=True))
+        found = np.full(len(cells), np.nan)
+        found[plain] = cells.filter(pa.array(plain)).to_numpy(zero_copy_only=False).astype(float)
+        nonzero = np.asarray(pc.match_substring_regex(cells, "^[^eE]*[1-9]"))
+        found[np.isinf(found) | ((found == 0) & nonzero)] = np.nan
+        return found
 
     def refuse_mixture(self, name: str, how: str) -> NoReturn:
         """Refuse a column in which some cells are numbers and some are text; ``how`` says what to do."""
@@ -111,16 +117,6 @@ class Cells:
 
 
 # ---- numbers and labels ----
-
-
-def plain_numbers(cells: pa.StringArray) -> np.ndarray:
-    """Text as floats; NaN where it is not a plain decimal number in the range of floats."""
-    plain = np.asarray(pc.match_substring_regex(cells, f"^(?:{DECIMAL.pattern})$", ignore_case=True))
-    found = np.full(len(cells), np.nan)
-    found[plain] = cells.filter(pa.array(plain)).to_numpy(zero_copy_only=False).astype(float)
-    nonzero = np.asarray(pc.match_substring_regex(cells, "^[^eE]*[1-9]"))
-    found[np.isinf(found) | ((found == 0) & nonzero)] = np.nan
-    return found
 
 
 def label(text: str) -> str:
@@ -176,33 +172,23 @@ def from_csv(path: Path) -> Cells:
     if len(head) == 1 and (other := re.search(r"[;\t| ]", head[0].strip())):
         raise EmpiricsError(f"{path}: the columns seem to be separated by {other[0]!r}; {NOTATION}")
     try:
-        found = text_columns(data, head)
+        table = arrow_csv.read_csv(
+            io.BytesIO(data),
+            read_options=arrow_csv.ReadOptions(use_threads=False, block_size=len(data) + 1),
+            parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(head, pa.string())),
+        )
+        if table.column_names != head:
+            raise pa.ArrowInvalid("the first line is not the header")
     except pa.ArrowInvalid as error:
         ragged = next((f"line {line} has {len(row)}" for line, row in _rows(text) if len(row) != len(head)), "")
         said = f"{path}: {ragged} cells, the names above are {len(head)}; {NOTATION}"
         raise EmpiricsError(said if ragged else f"{path} must be a CSV file: {error}") from None
-    names = _named(str(path), head)
-    if not len(found[0]):
+    if not len(table):
         raise EmpiricsError(f"{path} must have a line of names and one for every sample")
-    columns = dict(zip(names, found, strict=True))
+    found = [pc.utf8_trim_whitespace(column).combine_chunks() for column in table.columns]
+    columns = dict(zip(_named(str(path), head), found, strict=True))
     return Cells(str(path), columns, lambda row: f"line {next(islice(_rows(text), row + 1, None))[0]}")
-
-
-def text_columns(data: bytes, head: Sequence[str]) -> list[pa.StringArray]:
-    """The columns below the ``head`` of a CSV file as text, blanks around it left out.
-
-    Raises:
-        ArrowInvalid: where it is not one: rows differ in length, a quote is not closed, or another line comes first.
-    """
-    table = arrow_csv.read_csv(
-        io.BytesIO(data),
-        read_options=arrow_csv.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(head, pa.string())),
-    )
-    if table.column_names != list(head):
-        raise pa.ArrowInvalid("the first line is not the header")
-    return [pc.utf8_trim_whitespace(column).combine_chunks() for column in table.columns]
 
 
 def from_pandas(who: str, frame: Any) -> Cells:

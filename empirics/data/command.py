@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bounds.errors import unknown
 from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
@@ -15,7 +17,7 @@ from ..progress import progress
 from ..spec_strings import refuse_twice
 from .catalogue import DATASETS, FILES, OF_ANOTHER, OWN
 from .dataset import Dataset
-from .embedded import LICENCE
+from .features import LICENCE
 from .store import DataFormatError, Files, listed, MissingDataError, root
 
 EMBEDDED = "inside scikit-learn"
@@ -86,7 +88,7 @@ def _described(name: str) -> tuple[dict[str, Any], list[str]]:
     files = FILES.get(name)
     if files is not None and not files.present:
         raise MissingDataError(files.missing(next(wanted for wanted in files.names if not files.paths(wanted))))
-    about = getattr(make, "about", "") or (make.__doc__ or "").partition("\n")[0]
+    about = (make.__doc__ or "").partition("\n")[0]
     hashes = [] if files is None else [(path, listed(path)) for path in _paths(files)]
     there = [(str(path.relative_to(root())), path.stat().st_size, WORDS[whole]) for path, whole in hashes]
     lines = [f"{name}: {about}", *(f"  {path}  {_size(size)}, {state}" for path, size, state in there)]
@@ -97,30 +99,33 @@ def _described(name: str) -> tuple[dict[str, Any], list[str]]:
             found = make()
     except DataFormatError as error:
         return {**told, "damaged": str(error)}, [*lines, f"damaged: {error}"]
-    return {**told, **_facts(found)}, [*lines, *(f"  {line}" for line in aligned(_rows(found)))]
+    facts = _facts(found)
+    return {**told, **facts}, [*lines, *(f"  {line}" for line in aligned(_rows(facts)))]
 
 
 def _facts(found: Dataset) -> dict[str, Any]:
+    grouped = found.groups is not None
     return {
-        "samples": len(found.inputs),
-        "tests": len(found.test.inputs) if found.test else None,
+        "samples": len(found),
+        "tests": len(found.test) if found.test else None,
         "shape": list(found.inputs.shape[1:]),
         "kind": found.kind,
         "classes": found.classes,
-        "groups": None if found.groups is None else len(set(found.groups.tolist())),
-        "group_word": None if found.groups is None else found.group_word,
+        "groups": len(np.unique(found.groups)) if grouped else None,
+        "group_word": found.group_word if grouped else None,
         "source": found.source,
         "licence": found.licence,
     }
 
 
-def _rows(found: Dataset) -> list[list[str]]:
-    shape: Any = found.inputs.shape[1:]
-    samples = f"{len(found.inputs):,}" + (
-        f", {len(found.test.inputs):,} to test on" if found.test else ", no test part"
-    )
-    rows = [["samples", samples], ["one sample", " x ".join(map(str, shape)) or "a number"]]
-    rows += [["targets", found.kind + (f", {found.classes} classes" if found.classes else "")]]
-    if found.groups is not None:
-        rows += [["groups", f"{len(set(found.groups.tolist())):,} ({found.group_word})"]]
-    return [*rows, ["source", found.source], ["licence", found.licence]]
+def _rows(facts: dict[str, Any]) -> list[list[str]]:
+    tests = "no test part" if facts["tests"] is None else f"{facts['tests']:,} to test on"
+    classes = f", {facts['classes']} classes" if facts["classes"] else ""
+    groups = [] if facts["groups"] is None else [["groups", f"{facts['groups']:,} ({facts['group_word']})"]]
+    return [
+        ["samples", f"{facts['samples']:,}, {tests}"],
+        ["one sample", " x ".join(map(str, facts["shape"])) or "a number"],
+        ["targets", facts["kind"] + classes],
+        *groups,
+        *([word, facts[word]] for word in ("source", "licence")),
+    ]

@@ -126,9 +126,7 @@ class LinearTask:
 
     def _targets(self, data: Dataset) -> Dataset:
         if self.model is not LeastSquares and data.kind not in ("classification", "binary"):
-            raise EmpiricsError(
-                f"{self.word} needs one class per sample; {data} has targets for {data.kind}: try ridge"
-            )
+            raise EmpiricsError(f"{self.word} needs one class a sample; {data} has targets for {data.kind}: try ridge")
         if self.signs:
             return data.as_signs() if data.kind == "classification" else data
         return data.as_classes() if data.kind == "binary" else data
@@ -262,7 +260,6 @@ def dealt(
     asked = partition != "iid" or augment is not None or client_weight != problem.client_weight
     if clients not in (None, problem.clients) or asked:
         held = f"{problem.clients} clients, client_weight={problem.client_weight!r}"
-        raise EmpiricsError(
-            f"the problem is dealt already ({held}): leave out partition=, clients= and augment=; use its weights"
-        )
+        rule = "leave out partition=, clients= and augment=; use its weights"
+        raise EmpiricsError(f"the problem is dealt already ({held}): {rule}")
     return problem

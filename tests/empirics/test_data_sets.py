@@ -21,7 +21,7 @@ from refusals import all_refused, refusal
 from empirics.data.catalogue import dataset
 from empirics.data.dataset import Dataset
 from empirics.data.parts import fewer, held_out
-from empirics.data.shakespeare import codes, LETTERS
+from empirics.data.texts import codes, LETTERS
 from empirics.problems.tasks import task
 
 rng = np.random.default_rng(3)

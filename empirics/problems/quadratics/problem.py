@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...errors import EmpiricsError
+from ...numbers import must
 from ...streams import stream
 
 SINGULAR = 1e-12
@@ -69,16 +69,19 @@ class Quadratics:
         }
         for name, shape in shapes.items():
             value = getattr(self, name)
-            if value.shape != shape:
-                raise EmpiricsError(f"{name} must have shape {shape}; got {value.shape}")
-            if not np.isfinite(value).all():
-                raise EmpiricsError(f"{name} must be finite")
+            must(value.shape == shape, name, f"of shape {shape}", value.shape)
+            must(np.isfinite(value).all(), name, "finite", value)
         for name in ("curvatures", "noise"):
-            _check_semidefinite(name, getattr(self, name))
-        if (self.weights < 0).any() or abs(self.weights.sum() - 1) > 1e-9:
-            raise EmpiricsError(f"weights must be >= 0 and sum to 1; got {self.weights}")
-        if self._eigenvalues[0] <= SINGULAR * self._eigenvalues[-1]:
-            raise EmpiricsError("the mean curvature must be positive definite: F needs one minimiser")
+            stack = getattr(self, name)
+            values = np.linalg.eigvalsh(stack)
+            size = 1e-9 * np.abs(values).max(-1)
+            wrong = (np.abs(stack - np.swapaxes(stack, 1, 2)).max((1, 2)) > size) | (values[:, 0] < -size)
+            must(not wrong.any(), name, "symmetric and positive semidefinite", f"client {wrong.argmax()}'s")
+        must(
+            (self.weights >= 0).all() and abs(self.weights.sum() - 1) <= 1e-9, "weights", ">= 0, of sum 1", self.weights
+        )
+        definite = self._eigenvalues[0] > SINGULAR * self._eigenvalues[-1]
+        must(definite, "the mean curvature", "positive definite, so that F has one minimiser", self._eigenvalues)
 
     def __str__(self) -> str:
         return f"quadratics of {self.clients} clients in {self.dim} dimensions"
@@ -265,14 +268,6 @@ class Quadratics:
         """Matrices ``R_i`` with ``R_i R_i^T = Sigma_i`` ``(C, d, d)``."""
         values, vectors = np.linalg.eigh(self.noise)
         return vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-
-
-def _check_semidefinite(name: str, stack: np.ndarray) -> None:
-    values = np.linalg.eigvalsh(stack)
-    size = 1e-9 * np.abs(values).max(-1)
-    wrong = (np.abs(stack - np.swapaxes(stack, 1, 2)).max((1, 2)) > size) | (values[:, 0] < -size)
-    if wrong.any():
-        raise EmpiricsError(f"{name} must be symmetric and positive semidefinite; client {wrong.argmax()}'s is not")
 
 
 def random_quadratics(
