@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from bounds.errors import unknown
 from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 from bounds.showing.usage import refuse_unused
 
 from ..progress import progress
-from ..spec_strings import refuse_twice
+from ..spec_strings import chosen, refuse_twice
 from .catalogue import DATASETS, FILES, OF_ANOTHER, OWN
 from .dataset import Dataset
 from .features import LICENCE
-from .store import DataFormatError, Files, listed, MissingDataError, root
+from .store import DataFormatError, Files, listed, root
 
 EMBEDDED = "inside scikit-learn"
 NAMES = tuple(name for name in DATASETS if name not in (*OF_ANOTHER, *OWN))
@@ -31,8 +30,7 @@ def data(names: Sequence[str], verify: bool) -> Report:
     """List the sets, or read those that are named and say what is in them; status 1 where a file is damaged."""
     refuse_twice(names)
     for name in names:
-        if name not in NAMES:
-            raise unknown("data set", name, NAMES)
+        chosen("data set", name, NAMES)
     if not names:
         return _list(verify)
     refuse_unused("a set that is named is checked anyway", verify=verify)
@@ -42,7 +40,8 @@ def data(names: Sequence[str], verify: bool) -> Report:
 
 
 def _list(verify: bool) -> Report:
-    rows, damaged, sizes = [], [], []
+    head = ["set", "here", "size", "place", "licence"]
+    rows, damaged, told = [], [], []
     with progress("reading the files") as bar:
         bar.start(len(NAMES))
         for name in NAMES:
@@ -50,13 +49,11 @@ def _list(verify: bool) -> Report:
             paths = [] if files is None else list(_paths(files))
             hashes = {path: listed(path) for path in paths} if verify else {}
             damaged += [path for path, whole in hashes.items() if whole is False]
-            sizes.append(sum(path.stat().st_size for path in paths))
-            size = _size(sizes[-1]) if paths else ""
-            licence, place = (LICENCE, EMBEDDED) if files is None else (files.licence, f"{files.folder}/")
-            rows.append([name, _here(files, hashes, bool(paths)), size, place, licence])
+            size = sum(path.stat().st_size for path in paths)
+            place, licence = (EMBEDDED, LICENCE) if files is None else (f"{files.folder}/", files.licence)
+            rows.append([name, _here(files, hashes, bool(paths)), _size(size) if paths else "", place, licence])
+            told.append({**dict(zip(head, rows[-1], strict=True)), "bytes": size})
             bar.step()
-    head = ["set", "here", "size", "place", "licence"]
-    told = [{**dict(zip(head, row, strict=True)), "bytes": size} for row, size in zip(rows, sizes, strict=True)]
     lines = [f"folders lie in {root()} ($FEDBOUNDS_DATA)", *aligned(rows, head)]
     lines += [f"damaged: {path}: its hash is not the one that SHA256SUMS lists: fetch it again" for path in damaged]
     found = {"root": str(root()), "sets": told, "damaged": list(map(str, damaged))}
@@ -86,8 +83,8 @@ def _described(name: str) -> tuple[dict[str, Any], list[str]]:
     """Read a set, which checks its files: what is in it, for machines and as lines."""
     make: Callable[..., Dataset] = DATASETS[name]
     files = FILES.get(name)
-    if files is not None and not files.present:
-        raise MissingDataError(files.missing(next(wanted for wanted in files.names if not files.paths(wanted))))
+    for wanted in files.names if files else ():
+        files.some(wanted)  # refuses what is not here
     about = (make.__doc__ or "").partition("\n")[0]
     hashes = [] if files is None else [(path, listed(path)) for path in _paths(files)]
     there = [(str(path.relative_to(root())), path.stat().st_size, WORDS[whole]) for path, whole in hashes]

@@ -138,12 +138,12 @@ def root() -> Path:
 def read(path: Path) -> bytes:
     """The content of a file, checked against ``SHA256SUMS`` if it is listed there, and decompressed by its ending."""
     data = path.read_bytes()
-    check(path, data)
-    opener = OPENERS.get(path.suffix)
-    if opener is None:
-        return data
+    wanted = _sums().get(path)
+    if wanted is not None and (found := sha256(data).hexdigest()) != wanted:
+        said = f"{path} has sha256 {found[:12]}.., SHA256SUMS says {wanted[:12]}..; fetch the file again"
+        raise DataFormatError(said)
     try:
-        return opener(data)
+        return OPENERS.get(path.suffix, bytes)(data)
     except DAMAGE as error:
         raise damaged(path, error) from None
 
@@ -209,15 +209,6 @@ def leaf_users(files: Files, part: str) -> Iterator[tuple[Path, str, list[Any], 
             if not isinstance(data, dict) or len(data.get("x", ())) != len(data.get("y", "?")):
                 raise damaged(path, f"user {name} has no lists x and y of one length")
             yield path, name, data["x"], data["y"]
-
-
-def check(path: Path, data: bytes) -> None:
-    """Raise where ``SHA256SUMS`` of the root lists the file with another hash."""
-    listed = _sums().get(path)
-    if listed is not None and (found := sha256(data).hexdigest()) != listed:
-        raise DataFormatError(
-            f"{path} has sha256 {found[:12]}.., SHA256SUMS says {listed[:12]}..; fetch the file again"
-        )
 
 
 def listed(path: Path) -> bool | None:

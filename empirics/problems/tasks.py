@@ -114,8 +114,15 @@ class LinearTask:
     def __call__(self, data: Any, regularisation: float = 1e-3) -> Task:
         data = _dataset(self.word, data)
         regularisation = checked(f"{self.word}: regularisation", regularisation, POSITIVE)
-        data = self._targets(data.as_features())
-        outputs = data.classes if self.model is Softmax else self._outputs(data)
+        data, squares = data.as_features(), self.model is LeastSquares
+        if not squares and data.kind not in ("classification", "binary"):
+            raise EmpiricsError(f"{self.word} needs one class a sample; {data} has targets for {data.kind}: try ridge")
+        if self.signs:
+            data = data.as_signs() if data.kind == "classification" else data
+        elif data.kind == "binary":
+            data = data.as_classes()
+        one_hot = self.model is Softmax or (squares and data.kind == "classification")
+        outputs = data.classes if one_hot else math.prod(data.targets.shape[1:])
 
         def make(federation: Federation) -> Linear:
             batch = federation.draw(0, 0, np.array([0]), np.array([1]), 1).at(1, 0)
@@ -123,17 +130,6 @@ class LinearTask:
 
         name = written(self.word, data.name, regularisation=regularisation)
         return Task(name, data, make, linear=True, standardise=data.tabular and bool(np.abs(data.inputs).max() > 1))
-
-    def _targets(self, data: Dataset) -> Dataset:
-        if self.model is not LeastSquares and data.kind not in ("classification", "binary"):
-            raise EmpiricsError(f"{self.word} needs one class a sample; {data} has targets for {data.kind}: try ridge")
-        if self.signs:
-            return data.as_signs() if data.kind == "classification" else data
-        return data.as_classes() if data.kind == "binary" else data
-
-    def _outputs(self, data: Dataset) -> int:
-        classes = self.model is LeastSquares and data.kind == "classification"
-        return data.classes if classes else math.prod(data.targets.shape[1:])
 
 
 @dataclass(frozen=True)
