@@ -47,23 +47,18 @@ class Latent:
     hidden: int = 256
 
     def network(self, net: Trainable | None, classes: int, dtype: torch.dtype) -> Network:
-        """The generator for the representations that ``net``'s head takes."""
-        return generator(Layers(self.noise + classes, self.hidden, width_of(net)), dtype)
+        """The generator for the representations that ``net``'s dense head takes."""
+        shapes = net.work.shapes if isinstance(net, Network) else {}
+        heads = [shape for name, shape in shapes.items() if name.startswith("head") and name.endswith("weight")]
+        if not heads or len(heads[0]) != 2:
+            raise EmpiricsError("fedgen needs a network whose head begins with a dense layer")
+        return generator(Layers(self.noise + classes, self.hidden, int(heads[0][1])), dtype)
 
     def __call__(self, network: Network, parameters: Tensor, noise: Tensor, labels: Tensor) -> Tensor:
         """Representations ``(..., width)`` from noise ``(..., noise)`` and labels ``(...)``."""
         hot = F.one_hot(labels, network.build.inputs - self.noise).to(noise)  # type: ignore[attr-defined]
         flat = torch.cat([noise, hot], -1).flatten(0, -2).unsqueeze(0)
         return network.output(parameters.unsqueeze(0), flat).view(*labels.shape, -1)
-
-
-def width_of(net: Trainable | None) -> int:
-    """How many numbers the dense head of a network takes."""
-    shapes = net.work.shapes if isinstance(net, Network) else {}
-    heads = [shape for name, shape in shapes.items() if name.startswith("head") and name.endswith("weight")]
-    if not heads or len(heads[0]) != 2:
-        raise EmpiricsError("fedgen needs a network whose head begins with a dense layer")
-    return int(heads[0][1])
 
 
 # ---- the server ----

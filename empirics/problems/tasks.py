@@ -23,7 +23,7 @@ from ..federation.federate import BEYOND_ONE, everything, federate, tensor
 from ..federation.federation import Federation, short_of
 from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
-from ..models.losses import CrossEntropy, Loss, NextToken
+from ..models.losses import CrossEntropy, NextToken
 from ..models.model import Model
 from ..models.network import Network, STATISTICS
 from ..models.networks import network, NETWORKS
@@ -150,17 +150,13 @@ class NetworkTask:
         if data.kind == "regression":
             raise EmpiricsError(f"{self.word} needs classes; {data} has targets for regression: try ridge")
         built = network(self.word, **{**self._fitting(data), **options})
-        self._fits_targets(built.loss, data)
+        has, each = data.targets.shape[1:], data.inputs.shape[1:]
+        if isinstance(built.loss, NextToken) and has != each:
+            raise EmpiricsError(f"{self.word} predicts the token after every position; {data} has one target a sample")
+        if isinstance(built.loss, CrossEntropy) and has:
+            raise EmpiricsError(f"{self.word} predicts one class per sample; {data} has targets of shape {has}")
         name = f"{self.word}({data.name}, {built.name.partition('(')[2]}"
         return Task(name, data, lambda federation: built, linear=False, dtype=built.dtype)
-
-    def _fits_targets(self, loss: Loss, data: Dataset) -> None:
-        """Refuse targets that the loss has no place for: of the sample as a whole, or of each of its positions."""
-        has, each = data.targets.shape[1:], data.inputs.shape[1:]
-        if isinstance(loss, NextToken) and has != each:
-            raise EmpiricsError(f"{self.word} predicts the token after every position; {data} has one target a sample")
-        if isinstance(loss, CrossEntropy) and has:
-            raise EmpiricsError(f"{self.word} predicts one class per sample; {data} has targets of shape {has}")
 
     def _fitting(self, data: Dataset) -> dict[str, int]:
         """The network's options that describe samples, as this data set has them."""

@@ -140,8 +140,11 @@ class PassPlan:
 
     def _forward(self, shape: Shape) -> None:
         made = self.made
-        here = made.allocate(*_picture(shape), rim=self._rim(0))
         flat = len(shape) == 1
+        if not flat and len(shape) != 3:
+            raise NotServed(f"samples of shape {shape}")
+        channels, rows, columns = (*shape, 1, 1)[:3]
+        here = made.allocate(channels, rows, columns, self._rim(0))
         if here.rim != (0, 0):
             made.add(ops.ZEROS, here.place, here.end)
         made.add(ops.TAKE_IN, here.first, *here.shape, here.channel, here.row)
@@ -322,12 +325,6 @@ class PassPlan:
             ops.PRODUCT, to.place, to.channel, d.place, d.channel, layer.outputs, layer.weight, size,
             layer.inputs * size, layer.inputs, -1, 0, pixel, pixel + len(pixels), self._pack(layer), size,
         )  # fmt: skip
-
-
-def _picture(shape: Shape) -> tuple[int, int, int]:
-    if len(shape) not in (1, 3):
-        raise NotServed(f"samples of shape {shape}")
-    return (shape[0], 1, 1) if len(shape) == 1 else (shape[0], shape[1], shape[2])
 
 
 def _windows(place: int, axis: int, layer: Layer, outputs: int) -> list[tuple[int, int]]:

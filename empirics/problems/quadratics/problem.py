@@ -224,7 +224,7 @@ class Quadratics:
         """
         values, vectors = np.linalg.eigh(factor * self.curvature @ self.curvature - self._mean_square)
         scale = factor * self._eigenvalues[-1] ** 2
-        pulls = self._pull_at_optimum @ vectors
+        pulls = np.einsum("i,ide,id->e", self.weights, self.curvatures, self._gradients_at_optimum) @ vectors
         constant = self.optimum_dissimilarity
         flat = values <= 1e-11 * scale
         if (values < -1e-11 * scale).any() or (np.abs(pulls[flat]) > 1e-9 * np.sqrt(scale * constant)).any():
@@ -251,13 +251,9 @@ class Quadratics:
     def _dissimilarity(self) -> tuple[float, float]:
         smallest = max(self.smallest_dissimilarity_factor, 1.0)
         offset = self.dissimilarity_offset_for(smallest)
-        return (
-            (smallest, offset) if np.isfinite(offset) else (2 * smallest, self.dissimilarity_offset_for(2 * smallest))
-        )
-
-    @cached_property
-    def _pull_at_optimum(self) -> np.ndarray:
-        return np.einsum("i,ide,id->e", self.weights, self.curvatures, self._gradients_at_optimum)
+        if np.isfinite(offset):
+            return smallest, offset
+        return 2 * smallest, self.dissimilarity_offset_for(2 * smallest)
 
     @cached_property
     def _mean_square(self) -> np.ndarray:
