@@ -64,6 +64,7 @@ def test_numbers_of_parameters_and_layers_are_those_of_the_papers():
     with torch.device("meta"):
         assert {text: sum(p.numel() for p in network(text).build().parameters()) for text in COUNTS} == COUNTS
         assert {text: len(network(text).weight_layers) for text in LAYERS} == LAYERS
+    assert {text.split("(")[0] for text in SMALL} == {text.split("(")[0] for text in COUNTS} == set(NETWORKS)
 
 
 @cases("text batch", SMALL.items())
@@ -85,11 +86,6 @@ def test_output_is_the_head_of_the_features_whose_layers_tile_the_row(text, batc
     assert names[-1] == "head"
     again = network(net.name)
     assert (again.build, again.name) == (net.build, net.name)
-
-
-def test_every_network_is_tried():
-    assert {text.split("(")[0] for text in SMALL} == set(NETWORKS)
-    assert {text.split("(")[0] for text in COUNTS} == set(NETWORKS)
 
 
 def test_extractor_renames_exactly_the_layers_behind_the_border():
