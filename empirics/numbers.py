@@ -82,6 +82,12 @@ def shown(value: Any) -> str:
     return words if len(words) <= 80 else f"{words[:70]} ..."
 
 
+def must(rule: bool | np.bool, what: str, words: str, value: object = None) -> None:
+    """Raise an EmpiricsError "what must be words; got value" unless the rule holds."""
+    if not rule:
+        raise EmpiricsError(f"{what} must be {words}; got {shown(value)}")
+
+
 def check_name(what: str, value: Any) -> None:
     """Refuse what cannot be printed as the name of a thing, on one line."""
     if not isinstance(value, str) or not value.strip() or not value.isprintable():

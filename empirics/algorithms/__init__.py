@@ -28,31 +28,12 @@ def fedavg() -> Algorithm:
 
 
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
-    "ditto": ditto,
-    "dsgd": dsgd,
-    "fedadam": fedadam,
-    "fedals": fedals,
-    "fedavg": fedavg,
-    "fedavgm": fedavgm,
-    "fedcm": fedcm,
-    "fedcog": fedcog,
-    "feddecorr": feddecorr,
-    "feddyn": feddyn,
-    "fedexp": fedexp,
-    "fedgen": fedgen,
-    "fedinit": fedinit,
-    "fedprox": fedprox,
-    "fedreg": fedreg,
-    "fedrep": fedrep,
-    "fedsam": fedsam,
-    "finetuned": finetuned,
-    "layerwise": layerwise,
-    "moon": moon,
-    "relaxed": relaxed,
-    "scaffold": scaffold,
-    "scheduled": scheduled,
-    "vhl": vhl,
-    "with_consensus_data": with_consensus_data,
+    method.__name__: method
+    for method in (
+        *(ditto, dsgd, fedadam, fedals, fedavg, fedavgm, fedcm, fedcog, feddecorr, feddyn, fedexp, fedgen, fedinit),
+        *(fedprox, fedreg, fedrep, fedsam, finetuned, layerwise, moon, relaxed, scaffold, scheduled, vhl),
+        with_consensus_data,
+    )
 }
 
 

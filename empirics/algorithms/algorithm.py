@@ -18,9 +18,8 @@ from torch import Tensor
 
 from bounds.domains import Domain
 
-from ..errors import EmpiricsError
 from ..models.model import Batch, Trainable
-from ..numbers import check_name, checked, shown
+from ..numbers import check_name, checked, must
 from ..spec_strings import chosen, written
 from .hooks import check_hook, checked_models, checked_parts, checked_tensors
 from .state import Exchange, own_rows, Remembered, State, STATISTICS
@@ -258,18 +257,14 @@ class Algorithm:
             hook = getattr(self, word)
             if word != "moves" or hook is not None:
                 check_hook(f"{self.name}: {word}", hook, arguments)
-        if not hasattr(self.steps, "needs_loss"):
-            raise EmpiricsError(f"{self.name}: steps must say needs_loss; {type(self.steps).__name__} does not")
-        if not isinstance(self.also, Algorithm | None):
-            raise EmpiricsError(f"{self.name}: also must be an algorithm or None; got {shown(self.also)}")
-        if not isinstance(self.remember, tuple):
-            raise EmpiricsError(f"{self.name}: remember must be a tuple of memories; got {shown(self.remember)}")
+        must(hasattr(self.steps, "needs_loss"), f"{self.name}: steps", "a rule that says needs_loss", self.steps)
+        must(isinstance(self.also, Algorithm | None), f"{self.name}: also", "an algorithm or None", self.also)
+        must(isinstance(self.remember, tuple), f"{self.name}: remember", "a tuple of memories", self.remember)
         for keeper in self.remember:
-            if not hasattr(keeper, "begin"):
-                kind = "must be callable as (work, ends, model) and begin"
-                raise EmpiricsError(f"{self.name}: a memory of remember {kind}; got {shown(keeper)}")
-            check_hook(f"{self.name}: a memory of remember", keeper, "work, ends, model")
-            check_hook(f"{self.name}: begin of a memory", keeper.begin, "model, clients")
+            where = f"{self.name}: a memory of remember"
+            must(hasattr(keeper, "begin"), where, "callable as (work, ends, model), and begin", keeper)
+            check_hook(where, keeper, "work, ends, model")
+            check_hook(f"{where}: begin", keeper.begin, "model, clients")
 
     def begin(self, model: Tensor, clients: int) -> State:
         """The state before the first round."""
@@ -282,11 +277,8 @@ class Algorithm:
             memory.update(checked_tensors(f"{where}, rows,", begun.rows))
             server.update(checked_tensors(f"{where}, vectors,", begun.vectors))
             exchanges.update(begun.exchanges)
-        if self.personal and self.personal not in memory:
-            known = ", ".join(memory) or "nothing"
-            raise EmpiricsError(
-                f"{self.name}: personal must name a memory of it; got {self.personal!r}, it has {known}"
-            )
+        named = not self.personal or self.personal in memory
+        must(named, f"{self.name}: personal", f"the name of a memory of it ({', '.join(memory)})", self.personal)
         return State(0, model, memory, server, exchanges=exchanges)
 
     def finish(self, work: Work, ends: Tensor, losses: tuple[float, ...]) -> State:
@@ -349,7 +341,8 @@ def method(*unwritten: str, **rules: Rule) -> Callable[[Callable[P, Algorithm]],
             for name, value in given.arguments.items():
                 optional = "None" in str(form.parameters[name].annotation)
                 if name == "algorithm":
-                    plugged(word, value)
+                    known = isinstance(value, Algorithm)
+                    must(known, f"{word}: its first argument", f"an algorithm, as in {word}(fedavg())", value)
                 elif value is not None or not optional:
                     given.arguments[name] = _ruled(word, name, value, rules[name])
             found = make(*given.args, **given.kwargs)
@@ -371,30 +364,20 @@ def _ruled(word: str, name: str, value: Any, rule: Rule) -> Any:
     if isinstance(rule, Domain):
         return checked(where, value, rule)
     if rule is bool:
-        if not isinstance(value, bool):
-            raise EmpiricsError(f"{where} must be True or False; got {value!r}")
+        must(isinstance(value, bool), where, "True or False", value)
         return value
     return rule(where, value) if callable(rule) else chosen(f"{name} of {word}", value, rule)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A memory of one row per client that starts as copies of the first model (or zero) and is set to the ends."""
+    """A memory of one row per client that starts as copies of the first model and is set to the ends."""
 
     key: str
-    zero: bool = False
 
     def begin(self, model: Tensor, clients: int) -> Remembered:
-        rows = torch.zeros_like(model).expand(clients, -1) if self.zero else model.expand(clients, -1)
-        return Remembered({self.key: rows.clone()}, {})
+        return Remembered({self.key: model.expand(clients, -1).clone()}, {})
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
         work.state.memory[self.key][work.rows] = ends
         return {}
-
-
-def plugged(name: str, algorithm: Any) -> Algorithm:
-    """``algorithm`` if it is one: the first argument of the plug-in ``name``."""
-    if not isinstance(algorithm, Algorithm):
-        raise EmpiricsError(f"{name} must be given an algorithm first, such as {name}(fedavg()); got {algorithm!r}")
-    return algorithm

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from math import log
 from typing import Any
 
@@ -23,11 +23,10 @@ from bounds.fedcog import labels as whole
 from ..errors import EmpiricsError
 from ..federation.shuffles import orders
 from ..models.model import Batch, Model
-from ..models.network import Network
 from ..models.networks.generator import Generator
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, method, Rows, Rule, TaskLoss, Work
-from .halves import adam, floating, log_sum, over, Probable, probable
+from .halves import adam, floating, generator, log_sum, over, Probable, probable
 
 GENERATED, TEACHER, LOG_TEACHER = "generated", "teacher", "teacher's logarithms"
 SHARES, ORDER, READY = "generated shares", "generated order", "generation done"
@@ -68,7 +67,7 @@ class LearnedGenerator:
         """Noise ``(rows, samples, noise)``, parameters ``(rows, dim)`` and what makes inputs of them."""
         if len(shape) != 3 or shape[1] != shape[2]:
             raise EmpiricsError(f"fedcog's generator makes square images (channels, side, side); inputs are {shape}")
-        made = network(Generator(shape[0], shape[1], self.noise, self.maps, self.groups), work.starts.dtype)
+        made = generator(Generator(shape[0], shape[1], self.noise, self.maps, self.groups), work.starts.dtype)
         starts = [
             made.start(int(_stream(work, "image generator", k, self.shared).integers(2**62))) for k in work.clients
         ]
@@ -79,12 +78,6 @@ class LearnedGenerator:
             return torch.cat([made.output(parameters[k : k + 1], z[k : k + 1]) for k in rows])
 
         return [drawn, torch.stack(starts).to(work.starts)], pictures
-
-
-@lru_cache(maxsize=8)
-def network(generator: Generator, dtype: torch.dtype) -> Network:
-    """The generator as a model over flat rows, made once."""
-    return Network("fedcog's generator", generator, dtype=dtype)
 
 
 def noise(work: Work, shared: bool, shape: tuple[int, ...]) -> Tensor:

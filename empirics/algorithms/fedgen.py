@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -18,7 +17,7 @@ from ..models.model import Batch, Halved, Trainable
 from ..models.network import Network
 from ..streams import stream
 from .algorithm import Algorithm, fedavg, method, Work
-from .halves import adam, over, probable
+from .halves import adam, generator, over, probable
 from .state import Remembered
 
 SERVER, MOMENTS = "generator", "generator's moments"
@@ -40,12 +39,6 @@ class Layers:
         return nn.Sequential(*first, nn.Linear(self.hidden, self.width))
 
 
-@lru_cache(maxsize=8)
-def layers(inputs: int, hidden: int, width: int, dtype: torch.dtype) -> Network:
-    """The generator of this size, made once."""
-    return Network("fedgen's generator", Layers(inputs, hidden, width), dtype=dtype)
-
-
 @dataclass(frozen=True)
 class Latent:
     """Generated representations: the sizes of the generator and how its inputs are drawn."""
@@ -54,23 +47,18 @@ class Latent:
     hidden: int = 256
 
     def network(self, net: Trainable | None, classes: int, dtype: torch.dtype) -> Network:
-        """The generator for the representations that ``net``'s head takes."""
-        return layers(self.noise + classes, self.hidden, width_of(net), dtype)
+        """The generator for the representations that ``net``'s dense head takes."""
+        shapes = net.work.shapes if isinstance(net, Network) else {}
+        heads = [shape for name, shape in shapes.items() if name.startswith("head") and name.endswith("weight")]
+        if not heads or len(heads[0]) != 2:
+            raise EmpiricsError("fedgen needs a network whose head begins with a dense layer")
+        return generator(Layers(self.noise + classes, self.hidden, int(heads[0][1])), dtype)
 
-    def __call__(self, generator: Network, parameters: Tensor, noise: Tensor, labels: Tensor) -> Tensor:
+    def __call__(self, network: Network, parameters: Tensor, noise: Tensor, labels: Tensor) -> Tensor:
         """Representations ``(..., width)`` from noise ``(..., noise)`` and labels ``(...)``."""
-        hot = F.one_hot(labels, generator.build.inputs - self.noise).to(noise)  # type: ignore[attr-defined]
+        hot = F.one_hot(labels, network.build.inputs - self.noise).to(noise)  # type: ignore[attr-defined]
         flat = torch.cat([noise, hot], -1).flatten(0, -2).unsqueeze(0)
-        return generator.output(parameters.unsqueeze(0), flat).view(*labels.shape, -1)
-
-
-def width_of(net: Trainable | None) -> int:
-    """How many numbers the dense head of a network takes."""
-    shapes = net.work.shapes if isinstance(net, Network) else {}
-    heads = [shape for name, shape in shapes.items() if name.startswith("head") and name.endswith("weight")]
-    if not heads or len(heads[0]) != 2:
-        raise EmpiricsError("fedgen needs a network whose head begins with a dense layer")
-    return int(heads[0][1])
+        return network.output(parameters.unsqueeze(0), flat).view(*labels.shape, -1)
 
 
 # ---- the server ----
@@ -96,9 +84,14 @@ class GeneratorTraining:
         assert work.labels is not None  # asked for by ``needs_labels``
         counts = work.labels.to(ends.dtype)
         shares = counts / counts.sum(0).clamp(min=1)
-        generator = self.latent.network(work.net, counts.shape[1], ends.dtype)
+        network = self.latent.network(work.net, counts.shape[1], ends.dtype)
         assert isinstance(work.net, Network)  # others have been refused
-        vector, moments = self._before(work, generator)
+        server = work.state.server
+        if SERVER in server:
+            vector, moments = server[SERVER].clone(), server[MOMENTS].clone()
+        else:
+            vector = network.start(work.seed).to(work.starts)
+            moments = torch.zeros(2, len(vector)).to(work.starts)
         draws = stream(work.seed, "generator", round=work.state.round)
         held = np.flatnonzero(counts.sum(0).cpu().numpy())
         size = self.step_size * DECAY**work.state.round
@@ -107,20 +100,12 @@ class GeneratorTraining:
             noise = torch.from_numpy(draws.random((self.batch, self.latent.noise))).to(ends)
             with torch.enable_grad():
                 point = vector.detach().requires_grad_()
-                z = self.latent(generator, point, noise, labels)
+                z = self.latent(network, point, noise, labels)
                 loss = self.teaching(work.net, ends, z, labels, shares) + diversity(noise, z)
                 (gradient,) = torch.autograd.grad(loss, point)
             count = work.state.round * self.steps + step + 1
             adam(vector, gradient + RIDGE * vector, moments, count, size, 0.9)
         return {SERVER: vector, MOMENTS: moments}
-
-    def _before(self, work: Work, generator: Network) -> tuple[Tensor, Tensor]:
-        """The generator and Adam's moments as they were, or at their start."""
-        server = work.state.server
-        if SERVER in server:
-            return server[SERVER].clone(), server[MOMENTS].clone()
-        vector = generator.start(work.seed).to(work.starts)
-        return vector, torch.zeros(2, len(vector)).to(work.starts)
 
     @staticmethod
     def teaching(net: Network, ends: Tensor, z: Tensor, labels: Tensor, shares: Tensor) -> Tensor:
@@ -141,6 +126,7 @@ def diversity(noise: Tensor, z: Tensor) -> Tensor:
 
 # ---- the clients ----
 
+COUNTS = ("batch", "noise", "hidden", "generator_steps")
 NOISE, LABELS, WEIGHT = "latent noise", "latent labels", "latent weight"
 
 
@@ -176,9 +162,9 @@ class GeneratorLoss:
         assert work.labels is not None  # asked for by ``needs_labels``
         classes, b = work.labels.shape[-1], targets.shape[1]
         noise, labels = work.now(NOISE).to(work.starts), work.now(LABELS)
-        generator = self.latent.network(net, classes, work.starts.dtype)
+        network = self.latent.network(net, classes, work.starts.dtype)
         with torch.no_grad():
-            z = self.latent(generator, work.state.server[SERVER], noise, torch.cat([targets.long(), labels], 1))
+            z = self.latent(network, work.state.server[SERVER], noise, torch.cat([targets.long(), labels], 1))
         return z[:, :b], z[:, b:], labels
 
     def prepare(self, net: Halved, batch: Batch, work: Work) -> None:
@@ -197,14 +183,7 @@ class GeneratorLoss:
         work.recalled[WEIGHT] = torch.full_like(work.weights, self.weight * DECAY**work.state.round)
 
 
-@method(
-    weight=NONNEGATIVE,
-    batch=COUNT,
-    noise=COUNT,
-    hidden=COUNT,
-    generator_steps=COUNT,
-    generator_step_size=POSITIVE,
-)
+@method(weight=NONNEGATIVE, generator_step_size=POSITIVE, **dict.fromkeys(COUNTS, COUNT))
 def fedgen(
     weight: float = 10.0,
     batch: int = 32,

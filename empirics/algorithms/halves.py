@@ -1,14 +1,17 @@
-"""What methods for networks share: the halves of a model, means over real samples, divergences, Adam."""
+"""What methods for networks share: halves of a model, generators, means over real samples, divergences, Adam."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import nn, Tensor
 
 from ..errors import EmpiricsError
 from ..models.model import Halved, Model
+from ..models.network import Network
 
 
 def halves(net: Halved, w: Tensor, inputs: Tensor, method: str) -> tuple[Tensor, Tensor]:
@@ -35,6 +38,12 @@ def floating(inputs: Tensor, method: str) -> Tensor:
     if not inputs.is_floating_point():
         raise EmpiricsError(f"{method} makes inputs by gradients and needs real numbers; got {inputs.dtype} inputs")
     return inputs
+
+
+@lru_cache(maxsize=16)
+def generator(build: Callable[[], nn.Module], dtype: torch.dtype) -> Network:
+    """A network that generates, as a model over flat rows, made once."""
+    return Network(type(build).__name__, build, dtype=dtype)
 
 
 class Probable(NamedTuple):

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, cast
+from typing import Any, cast, NoReturn
 
 import numpy as np
 import torch
@@ -36,8 +36,7 @@ def checked_tensor(where: str, answer: Any, like: Tensor) -> Tensor:
     """The answer of a hook that must be one real number per number of ``like``: it is asked in every step."""
     real = isinstance(answer, Tensor) and answer.dtype.is_floating_point and not answer.is_sparse
     if not real or answer.shape != like.shape or answer.device != like.device:
-        rule = f"a tensor of shape {tuple(like.shape)} like the models"
-        raise EmpiricsError(f"{where} must be {rule}; got {_told(answer)}")
+        _refuse(where, f"a tensor of shape {tuple(like.shape)} like the models", answer)
     checked: Tensor = answer
     return checked.detach() if checked.requires_grad else checked
 
@@ -50,22 +49,21 @@ def checked_models(where: str, answer: Any, like: Tensor) -> Tensor:
 def checked_columns(where: str, answer: Any, like: Tensor) -> Tensor | None:
     """Which columns of ``like (rows, dim)`` move, as truths or factors ``(dim,)``; None: all."""
     if answer is not None and (not isinstance(answer, Tensor) or answer.shape != like.shape[1:]):
-        raise EmpiricsError(f"{where} must be a tensor of shape {tuple(like.shape[1:])} or None; got {_told(answer)}")
+        _refuse(where, f"a tensor of shape {tuple(like.shape[1:])} or None", answer)
     return answer
 
 
 def checked_losses(objective: Any, answer: Any) -> Tensor:
     """The losses that an objective found, if they can be differentiated."""
-    if not isinstance(answer, Tensor) or not _real(answer) or not answer.requires_grad:
-        rule = "a tensor of losses that depends on the models"
-        raise EmpiricsError(f"{type(objective).__name__}: an objective must return {rule}; got {_told(answer)}")
+    if not isinstance(answer, Tensor) or not answer.dtype.is_floating_point or not answer.requires_grad:
+        where = f"{type(objective).__name__}: what an objective returns"
+        _refuse(where, "a tensor of losses that depends on the models", answer)
     return answer
 
 
 def checked_steps(where: str, answer: Any) -> tuple[int, float]:
     """The number of local steps and the step size of a round."""
-    pair = answer if isinstance(answer, tuple) and len(answer) == 2 else (None, None)
-    steps, size = pair
+    steps, size = answer if isinstance(answer, tuple) and len(answer) == 2 else (None, None)
     whole = isinstance(steps, Real) and float(steps) >= 1 and float(steps).is_integer()
     if not whole or not isinstance(size, Real):
         raise EmpiricsError(f"{where} must be (local steps >= 1, step size); got {shown(answer)}")
@@ -75,28 +73,24 @@ def checked_steps(where: str, answer: Any) -> tuple[int, float]:
 def checked_tensors(where: str, answer: Any) -> Mapping[str, Tensor]:
     """Tensors by name."""
     if not isinstance(answer, Mapping) or not all(isinstance(value, Tensor) for value in answer.values()):
-        raise EmpiricsError(f"{where} must be a dictionary of tensors; got {_told(answer)}")
+        _refuse(where, "a dictionary of tensors", answer)
     return answer
 
 
 def checked_parts(where: str, answer: Any, parts: str, *lengths: int) -> tuple[Any, ...]:
     """The ``parts`` that a hook answers with, a tuple of one of these lengths."""
     if not isinstance(answer, tuple) or len(answer) not in lengths:
-        raise EmpiricsError(f"{where} must be {parts}; got {_told(answer)}")
+        _refuse(where, parts, answer)
     return answer
 
 
-def _real(answer: Tensor) -> bool:
-    return not answer.dtype.is_complex and answer.dtype is not torch.bool
-
-
-def _told(answer: Any) -> str:
-    """What a hook answered, in a few words: a tensor's shape, and its kind where that is the fault."""
-    if not isinstance(answer, Tensor):
-        return type(answer).__name__
-    kind = "" if answer.dtype.is_floating_point and not answer.is_sparse else f" of {answer.dtype}, {answer.layout}"
-    place = "" if answer.device.type in ("cpu", "cuda") else f" on {answer.device}"
-    return f"{tuple(answer.shape)}{kind}{place}"
+def _refuse(where: str, rule: str, answer: Any) -> NoReturn:
+    """Say what a hook must answer with and what it did: of a tensor the shape, the kind, and where it lies."""
+    got = type(answer).__name__
+    if isinstance(answer, Tensor):
+        place = "" if answer.device.type in ("cpu", "cuda") else f" on {answer.device}"
+        got = f"{tuple(answer.shape)} of {answer.dtype}, {answer.layout}{place}"
+    raise EmpiricsError(f"{where} must be {rule}; got {got}")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,21 +16,66 @@ from torch import Tensor
 from bounds.domains import COUNT
 
 from ..errors import EmpiricsError
-from .algorithm import (
-    Algorithm,
-    Average,
-    fedavg,
-    Memory,
-    method,
-    PlannedSteps,
-    ServerStart,
-    State,
-    StepRule,
-    Work,
-)
-from .layers import head_columns, LocalModels, named_head, OwnStart
-from .local import Controls
-from .state import Remembered
+from .algorithm import Algorithm, Average, fedavg, Memory, method, PlannedSteps, ServerStart, State, StepRule, Work
+from .local import ClientVectors, Controls
+from .state import Exchange, own_rows, Remembered
+
+# ---- the head and the layers below it; models of the clients' own ----
+
+
+def head_columns(work: Work, head: str) -> Tensor:
+    """True on the columns of the head ``(dim,)``: the layers whose name begins with ``head``."""
+    mask = torch.zeros(work.starts.shape[-1], dtype=torch.bool, device=work.starts.device)
+    named = [name for name in work.layers if name.startswith(head)]
+    if not named:
+        raise EmpiricsError(f"head must begin a layer's name; got {head!r}; layers: {', '.join(work.layers)}")
+    for name in named:
+        mask[work.layers[name]] = True
+    return mask
+
+
+def named_head(where: str, head: Any) -> str:
+    """``head`` if it can begin a layer's name."""
+    if not (isinstance(head, str) and head):
+        raise EmpiricsError(f"{where} must be the beginning of a layer's name; got {head!r}")
+    return head
+
+
+@dataclass(frozen=True)
+class OwnStart:
+    """Every client goes on from its own model, in which the averaged columns were replaced."""
+
+    key: str = "local"
+
+    def __call__(self, state: State, rows: Tensor) -> Tensor:
+        return own_rows(state, self.key, rows)
+
+
+@dataclass(frozen=True)
+class LocalModels:
+    """The clients' own models; the columns that ``sharing.averaged(work)`` says are the same for all, active or not.
+
+    The server remembers what it last sent of every column as ``received``, and after which round. Only the rows of
+    active clients are written, so that a round costs the same however many clients there are: see ``own_rows``.
+    """
+
+    sharing: Any
+    key: str = "local"
+
+    def begin(self, model: Tensor, clients: int) -> Remembered:
+        exchange = Exchange(sent=torch.zeros_like(model), written=model.new_zeros(clients, 1))
+        rows = {self.key: model.expand(clients, -1).clone()}
+        return Remembered(rows, {"received": model.clone()}, {self.key: exchange})
+
+    def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
+        columns, now, exchange = self.sharing.averaged(work), work.state.round + 1, work.state.exchanges[self.key]
+        work.state.memory[self.key][work.rows] = ends
+        exchange.written[work.rows] = now
+        exchange.sent.masked_fill_(columns, now)
+        return {"received": torch.where(columns, model, work.received)}
+
+
+# ---- layer-wise averaging ----
 
 READINGS = ("intended", "printed", "printed_v1", "code")
 
@@ -63,22 +109,20 @@ class Periods:
 
 
 @dataclass(frozen=True)
-class LayerwiseControls:
+class LayerwiseControls(ClientVectors):
     """SCAFFOLD's controls, renewed layer by layer when the layer is averaged, over the whole walk since the last time.
 
     ``walked`` is each client's sum of step sizes since the extractor was averaged, and the round that last added to it:
     a sum that is older than the last average counts as 0.
     """
 
-    periods: Periods
-    uniform: bool = False
+    periods: Periods = field(kw_only=True)
 
     def begin(self, model: Tensor, clients: int) -> Remembered:
-        zero = torch.zeros_like(model)
-        rows = {"control": zero.expand(clients, -1).clone(), "walked": model.new_zeros(clients, 2)}
-        return Remembered(rows, {"control": zero})
+        rows, vectors, _ = super().begin(model, clients)
+        return Remembered({**rows, "walked": model.new_zeros(clients, 2)}, vectors)
 
-    def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
+    def change(self, work: Work, ends: Tensor) -> Tensor:
         server, memory, walked, now = work.state.server, work.state.memory, work.lengths, work.state.round + 1
         before, last = memory["walked"][work.rows].split(1, -1)
         averaged = self.periods.averaged_until(work.state.round)
@@ -86,9 +130,7 @@ class LayerwiseControls:
         memory["walked"][work.rows] = torch.cat([since, torch.full_like(since, now)], -1)
         length = torch.where(head_columns(work, self.periods.head), walked, since)
         change = (work.received - ends) / length - server["control"]
-        change = torch.where(self.periods.averaged(work), change, torch.zeros_like(change))
-        memory["control"][work.rows] += change
-        return {"control": server["control"] + work.mean_change(change, self.uniform)}
+        return torch.where(self.periods.averaged(work), change, torch.zeros_like(change))
 
 
 @dataclass(frozen=True)
@@ -126,7 +168,7 @@ def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading
     early = reading != "intended"
     periods = Periods(alpha, head, early=early, never=reading == "printed_v1")
     keepers: tuple[Memory, ...] = tuple(
-        LayerwiseControls(periods, keeper.uniform) if isinstance(keeper, Controls) else keeper
+        LayerwiseControls(keeper.uniform, periods=periods) if isinstance(keeper, Controls) else keeper
         for keeper in algorithm.remember
     )
     return replace(

@@ -75,23 +75,34 @@ def mean_gradients(work: Work, ends: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Controls:
-    """``c_k <- c_k - c + (start - end)/(K eta)`` for active clients; the server keeps the mean over all clients.
+class ClientVectors:
+    """A memory of one vector per client, zero at first; the active ones change, the server keeps the mean over all.
 
-    It is the mean by the clients' weights, so that corrections sum to zero over all clients; ``uniform``: unweighted.
+    It is the mean by the clients' weights; ``uniform``: unweighted. Subclasses say what the ``change (rows, dim)`` is.
     """
 
     uniform: bool = False
+    key: ClassVar[str] = "control"
 
     def begin(self, model: Tensor, clients: int) -> Remembered:
         zero = torch.zeros_like(model)
-        return Remembered({"control": zero.expand(clients, -1).clone()}, {"control": zero})
+        return Remembered({self.key: zero.expand(clients, -1).clone()}, {self.key: zero})
+
+    def change(self, work: Work, ends: Tensor) -> Tensor:
+        raise NotImplementedError
 
     def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
-        shared = work.state.server["control"]
-        change = mean_gradients(work, ends) - shared
-        work.state.memory["control"][work.rows] += change
-        return {"control": shared + work.mean_change(change, self.uniform)}
+        change = self.change(work, ends)
+        work.state.memory[self.key][work.rows] += change
+        return {self.key: work.state.server[self.key] + work.mean_change(change, self.uniform)}
+
+
+@dataclass(frozen=True)
+class Controls(ClientVectors):
+    """``c_k <- c_k - c + (start - end)/(K eta)``; corrections sum to zero over all clients, weighted as the mean is."""
+
+    def change(self, work: Work, ends: Tensor) -> Tensor:
+        return mean_gradients(work, ends) - work.state.server[self.key]
 
 
 @method("reading", reading=("intended", "printed", "code"))
@@ -128,20 +139,13 @@ class Dynamic:
 
 
 @dataclass(frozen=True)
-class Duals:
-    """``h_k <- h_k + end - start`` for active clients; the server keeps the mean over all clients by their weights."""
+class Duals(ClientVectors):
+    """``h_k <- h_k + end - start``."""
 
-    def begin(self, model: Tensor, clients: int) -> Remembered:
-        zero = torch.zeros_like(model)
-        return Remembered({"dual": zero.expand(clients, -1).clone()}, {"dual": zero})
+    key: ClassVar[str] = "dual"
 
-    def __call__(self, work: Work, ends: Tensor, model: Tensor) -> Mapping[str, Tensor]:
-        work.state.memory["dual"][work.rows] += ends - work.starts
-        return {"dual": _next_dual(work, ends)}
-
-
-def _next_dual(work: Work, ends: Tensor) -> Tensor:
-    return work.state.server["dual"] + work.mean_change(ends - work.starts)
+    def change(self, work: Work, ends: Tensor) -> Tensor:
+        return ends - work.starts
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,7 @@ class AverageWithDuals:
     """Mean of the clients' models plus the mean of all (renewed) dual vectors, both by the clients' weights."""
 
     def __call__(self, work: Work, ends: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
-        return work.mean(ends) + _next_dual(work, ends), {}
+        return work.mean(ends) + (work.state.server["dual"] + work.mean_change(ends - work.starts)), {}
 
 
 @method(alpha=POSITIVE)

@@ -14,7 +14,7 @@ from bounds.domains import COUNT, NONNEGATIVE
 
 from ..errors import EmpiricsError
 from .algorithm import Algorithm, fedavg, method, PlannedSteps, renamed, Rows, State, Work
-from .layers import head_columns, LocalModels, named_head, OwnStart
+from .layerwise import head_columns, LocalModels, named_head, OwnStart
 from .local import FixedSteps, Proximal
 
 OWN = "personal"

@@ -11,79 +11,24 @@ from pathlib import Path
 
 from bounds.errors import unknown
 
-from . import (
-    cifar,
-    embedded,
-    flair,
-    idx,
-    leaf,
-    libsvm,
-    multinli,
-    natural,
-    omniglot,
-    own,
-    parts,
-    shakespeare,
-    svhn,
-    tweets,
-)
+from . import features, own, parts, pictures, texts
 from .dataset import Dataset
-from .download import fetch
-from .embedded import digits
-from .store import Files
+from .features import digits
+from .store import fetch, FILES
 
-DATASETS: dict[str, Callable[..., Dataset]] = {
-    "a9a": libsvm.a9a,
-    "airline": tweets.airline,
-    "breast_cancer": embedded.breast_cancer,
-    "cifar10": cifar.cifar10,
-    "cifar100": cifar.cifar100,
-    "diabetes": embedded.diabetes,
-    "digits": digits,
-    "fashion_mnist": idx.fashion_mnist,
-    "femnist": leaf.femnist,
-    "fewer": parts.fewer,
-    "flair": flair.flair,
-    "german": libsvm.german,
-    "heart_disease": natural.heart_disease,
-    "held_out": parts.held_out,
-    "iris": embedded.iris,
-    "landmine": natural.landmine,
-    "mnist": idx.mnist,
-    "multinli": multinli.multinli,
-    "mushrooms": libsvm.mushrooms,
-    "omniglot": omniglot.omniglot,
-    "parkinson": natural.parkinson,
-    "phishing": libsvm.phishing,
-    "school": natural.school,
-    "sent140": tweets.sent140,
-    "sent140_csv": tweets.sent140_csv,
-    "sent140_sample": tweets.sent140_sample,
-    "sent140_users": tweets.sent140_users,
-    "shakespeare": shakespeare.shakespeare,
-    "svhn": svhn.svhn,
-    "table": own.table,
-    "tiny_shakespeare": shakespeare.tiny_shakespeare,
-    "w8a": libsvm.w8a,
-    "wine": embedded.wine,
-}
-
+READERS: tuple[Callable[..., Dataset], ...] = (
+    features.a9a, texts.airline, features.breast_cancer, pictures.cifar10, pictures.cifar100, features.diabetes,
+    features.digits, pictures.fashion_mnist, pictures.femnist, parts.fewer, pictures.flair, features.german,
+    features.heart_disease, parts.held_out, features.iris, features.landmine, pictures.mnist, texts.multinli,
+    features.mushrooms, pictures.omniglot, features.parkinson, features.phishing, features.school, texts.sent140,
+    texts.sent140_csv, texts.sent140_sample, texts.sent140_users, texts.shakespeare, pictures.svhn, own.table,
+    texts.tiny_shakespeare, features.w8a, features.wine,
+)  # fmt: skip
+DATASETS: dict[str, Callable[..., Dataset]] = {reader.__name__: reader for reader in READERS}
 OF_ANOTHER = ("fewer", "held_out")
 """Those that are made of another set: ``held_out(digits)``."""
 OWN = ("table",)
 """Those that are read from a file of one's own: ``table('my.csv', target='label')``."""
-
-FILES: dict[str, Files] = {
-    files.set: files
-    for files in (
-        *(made.files for made in (libsvm.a9a, libsvm.german, libsvm.mushrooms, libsvm.phishing, libsvm.w8a)),
-        *(cifar.CIFAR10, cifar.CIFAR100, flair.FLAIR, idx.FASHION_MNIST, idx.MNIST, leaf.FEMNIST, multinli.MULTINLI),
-        *(natural.HEART, natural.LANDMINE, natural.PARKINSON, natural.SCHOOL, omniglot.OMNIGLOT, svhn.SVHN),
-        *(shakespeare.SPEECHES, shakespeare.TINY, tweets.AIRLINE),
-        *(tweets.SENT140, tweets.SENT140_CSV, tweets.SENT140_SAMPLE, tweets.SENT140_USERS),
-    )
-}
-"""What each set that is not embedded needs on disk."""
 
 
 def dataset(text: str) -> Dataset:

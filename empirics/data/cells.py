@@ -10,10 +10,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,6 +27,7 @@ from bounds.showing.files import content, MOST_BYTES
 from bounds.showing.numbers import DECIMAL, decimal, is_zero
 
 from ..errors import EmpiricsError
+from ..numbers import must
 
 MISSING = frozenset(
     ("", "na", "n/a", "n.a.", "#na", "#n/a", "#n/a n/a", "<na>", "nat", "null", "(null)", "none", "nil", "missing", "?",
@@ -87,7 +87,13 @@ class Cells:
 
     def plain(self, name: str) -> np.ndarray:
         """A column as floats; NaN where a cell is not a plain decimal number in the range of floats."""
-        return plain_numbers(self.columns[name])
+        cells = self.columns[name]
+        plain = np.asarray(pc.match_substring_regex(cells, f"^(?:{DECIMAL.pattern})$", ignore_case=True))
+        found = np.full(len(cells), np.nan)
+        found[plain] = cells.filter(pa.array(plain)).to_numpy(zero_copy_only=False).astype(float)
+        nonzero = np.asarray(pc.match_substring_regex(cells, "^[^eE]*[1-9]"))
+        found[np.isinf(found) | ((found == 0) & nonzero)] = np.nan
+        return found
 
     def refuse_mixture(self, name: str, how: str) -> NoReturn:
         """Refuse a column in which some cells are numbers and some are text; ``how`` says what to do."""
@@ -111,16 +117,6 @@ class Cells:
 
 
 # ---- numbers and labels ----
-
-
-def plain_numbers(cells: pa.StringArray) -> np.ndarray:
-    """Text as floats; NaN where it is not a plain decimal number in the range of floats."""
-    plain = np.asarray(pc.match_substring_regex(cells, f"^(?:{DECIMAL.pattern})$", ignore_case=True))
-    found = np.full(len(cells), np.nan)
-    found[plain] = cells.filter(pa.array(plain)).to_numpy(zero_copy_only=False).astype(float)
-    nonzero = np.asarray(pc.match_substring_regex(cells, "^[^eE]*[1-9]"))
-    found[np.isinf(found) | ((found == 0) & nonzero)] = np.nan
-    return found
 
 
 def label(text: str) -> str:
@@ -162,76 +158,47 @@ def _like_a_number(text: str) -> bool:
 
 
 def from_csv(path: Path) -> Cells:
-    """The columns of a CSV file with a header, read as text by Arrow.
+    """The columns of a CSV file with a header.
 
     Raises:
         EmpiricsError: where it is not a table of UTF-8 text, or another character than the comma separates columns.
     """
-    data = content(path)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise EmpiricsError(f"{path} must be a CSV file in UTF-8: {error}") from None
-    head = next((row for _, row in _rows(text)), [])
-    if len(head) == 1 and (other := re.search(r"[;\t| ]", head[0].strip())):
-        raise EmpiricsError(f"{path}: the columns seem to be separated by {other[0]!r}; {NOTATION}")
-    try:
-        found = text_columns(data, head)
-    except pa.ArrowInvalid as error:
-        ragged = next((f"line {line} has {len(row)}" for line, row in _rows(text) if len(row) != len(head)), "")
-        said = f"{path}: {ragged} cells, the names above are {len(head)}; {NOTATION}"
-        raise EmpiricsError(said if ragged else f"{path} must be a CSV file: {error}") from None
-    names = _named(str(path), head)
-    if not len(found[0]):
-        raise EmpiricsError(f"{path} must have a line of names and one for every sample")
-    columns = dict(zip(names, found, strict=True))
-    return Cells(str(path), columns, lambda row: f"line {next(islice(_rows(text), row + 1, None))[0]}")
-
-
-def text_columns(data: bytes, head: Sequence[str]) -> list[pa.StringArray]:
-    """The columns below the ``head`` of a CSV file as text, blanks around it left out.
-
-    Raises:
-        ArrowInvalid: where it is not one: rows differ in length, a quote is not closed, or another line comes first.
-    """
-    table = arrow_csv.read_csv(
-        io.BytesIO(data),
-        read_options=arrow_csv.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(head, pa.string())),
-    )
-    if table.column_names != list(head):
-        raise pa.ArrowInvalid("the first line is not the header")
-    return [pc.utf8_trim_whitespace(column).combine_chunks() for column in table.columns]
+    return _read(str(path), content(path))
 
 
 def from_pandas(who: str, frame: Any) -> Cells:
     """The columns of a DataFrame as the CSV file that it would be saved as, its index left out."""
-    names = _named(who, [str(name) for name in frame.columns])
-    columns = {name: _as_text(frame.iloc[:, place]) for place, name in enumerate(names)}
-    return Cells(who, columns, lambda row: f"row {frame.index[row]!r}")
+    return _read(who, frame.to_csv(index=False).encode(), lambda row: f"row {frame.index[row]!r}")
 
 
-def _as_text(series: Any) -> pa.StringArray:
-    """A column as text that reads back exactly; what is missing is empty."""
-    types = import_module("pandas.api.types")
-    if types.is_float_dtype(series.dtype):
-        numbers = pa.array(series.to_numpy(dtype=float, na_value=np.nan), from_pandas=True)
-        return numbers.cast(pa.string()).fill_null("")
-    if types.is_integer_dtype(series.dtype):
-        dense = series.sparse.to_dense() if hasattr(series, "sparse") else series
-        return pa.array(dense, from_pandas=True).cast(pa.string()).fill_null("")
-    return pa.array(
-        ["" if gone else str(value).strip() for value, gone in zip(series, series.isna(), strict=True)], pa.string()
-    )
-
-
-def _named(who: str, head: Sequence[str]) -> list[str]:
-    """The names of the columns, those without one named as pandas does; all are different."""
-    names = [name.strip() or f"Unnamed: {place}" for place, name in enumerate(head)]
+def _read(who: str, data: bytes, row: Callable[[int], str] | None = None) -> Cells:
+    """The columns below the header as text, read by Arrow."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise EmpiricsError(f"{who} must be a CSV file in UTF-8: {error}") from None
+    head = next((cells for _, cells in _rows(text)), [])
+    if len(head) == 1 and (other := re.search(r"[;\t| ]", head[0].strip())):
+        raise EmpiricsError(f"{who}: the columns seem to be separated by {other[0]!r}; {NOTATION}")
+    try:
+        table = arrow_csv.read_csv(
+            io.BytesIO(data),
+            read_options=arrow_csv.ReadOptions(use_threads=False, block_size=len(data) + 1),
+            parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(head, pa.string())),
+        )
+        if table.column_names != head:
+            raise pa.ArrowInvalid("the first line is not the header")
+    except pa.ArrowInvalid as error:
+        ragged = next((f"line {line} has {len(cells)}" for line, cells in _rows(text) if len(cells) != len(head)), "")
+        said = f"{who}: {ragged} cells, the names above are {len(head)}; {NOTATION}"
+        raise EmpiricsError(said if ragged else f"{who} must be a CSV file: {error}") from None
+    names = [name.strip() or f"Unnamed: {place}" for place, name in enumerate(head)]  # as pandas calls them
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise EmpiricsError(f"{who}: two columns are named {twice[0]!r}: rename one")
-    return names
+    must(len(table) > 0, who, "a line of names and one for every sample", f"{len(table)} samples")
+    columns = {n: pc.utf8_trim_whitespace(c).combine_chunks() for n, c in zip(names, table.columns, strict=True)}
+    return Cells(who, columns, row or (lambda place: f"line {next(islice(_rows(text), place + 1, None))[0]}"))
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:

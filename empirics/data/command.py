@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bounds.errors import unknown
+import numpy as np
+
 from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 from bounds.showing.usage import refuse_unused
 
 from ..progress import progress
-from ..spec_strings import refuse_twice
+from ..spec_strings import chosen, refuse_twice
 from .catalogue import DATASETS, FILES, OF_ANOTHER, OWN
 from .dataset import Dataset
-from .embedded import LICENCE
-from .store import DataFormatError, Files, listed, MissingDataError, root
+from .features import LICENCE
+from .store import DataFormatError, Files, listed, root
 
 EMBEDDED = "inside scikit-learn"
 NAMES = tuple(name for name in DATASETS if name not in (*OF_ANOTHER, *OWN))
@@ -29,8 +30,7 @@ def data(names: Sequence[str], verify: bool) -> Report:
     """List the sets, or read those that are named and say what is in them; status 1 where a file is damaged."""
     refuse_twice(names)
     for name in names:
-        if name not in NAMES:
-            raise unknown("data set", name, NAMES)
+        chosen("data set", name, NAMES)
     if not names:
         return _list(verify)
     refuse_unused("a set that is named is checked anyway", verify=verify)
@@ -40,7 +40,8 @@ def data(names: Sequence[str], verify: bool) -> Report:
 
 
 def _list(verify: bool) -> Report:
-    rows, damaged, sizes = [], [], []
+    head = ["set", "here", "size", "place", "licence"]
+    rows, damaged, told = [], [], []
     with progress("reading the files") as bar:
         bar.start(len(NAMES))
         for name in NAMES:
@@ -48,13 +49,11 @@ def _list(verify: bool) -> Report:
             paths = [] if files is None else list(_paths(files))
             hashes = {path: listed(path) for path in paths} if verify else {}
             damaged += [path for path, whole in hashes.items() if whole is False]
-            sizes.append(sum(path.stat().st_size for path in paths))
-            size = _size(sizes[-1]) if paths else ""
-            licence, place = (LICENCE, EMBEDDED) if files is None else (files.licence, f"{files.folder}/")
-            rows.append([name, _here(files, hashes, bool(paths)), size, place, licence])
+            size = sum(path.stat().st_size for path in paths)
+            place, licence = (EMBEDDED, LICENCE) if files is None else (f"{files.folder}/", files.licence)
+            rows.append([name, _here(files, hashes, bool(paths)), _size(size) if paths else "", place, licence])
+            told.append({**dict(zip(head, rows[-1], strict=True)), "bytes": size})
             bar.step()
-    head = ["set", "here", "size", "place", "licence"]
-    told = [{**dict(zip(head, row, strict=True)), "bytes": size} for row, size in zip(rows, sizes, strict=True)]
     lines = [f"folders lie in {root()} ($FEDBOUNDS_DATA)", *aligned(rows, head)]
     lines += [f"damaged: {path}: its hash is not the one that SHA256SUMS lists: fetch it again" for path in damaged]
     found = {"root": str(root()), "sets": told, "damaged": list(map(str, damaged))}
@@ -84,9 +83,9 @@ def _described(name: str) -> tuple[dict[str, Any], list[str]]:
     """Read a set, which checks its files: what is in it, for machines and as lines."""
     make: Callable[..., Dataset] = DATASETS[name]
     files = FILES.get(name)
-    if files is not None and not files.present:
-        raise MissingDataError(files.missing(next(wanted for wanted in files.names if not files.paths(wanted))))
-    about = getattr(make, "about", "") or (make.__doc__ or "").partition("\n")[0]
+    for wanted in files.names if files else ():
+        files.some(wanted)  # refuses what is not here
+    about = (make.__doc__ or "").partition("\n")[0]
     hashes = [] if files is None else [(path, listed(path)) for path in _paths(files)]
     there = [(str(path.relative_to(root())), path.stat().st_size, WORDS[whole]) for path, whole in hashes]
     lines = [f"{name}: {about}", *(f"  {path}  {_size(size)}, {state}" for path, size, state in there)]
@@ -97,30 +96,33 @@ def _described(name: str) -> tuple[dict[str, Any], list[str]]:
             found = make()
     except DataFormatError as error:
         return {**told, "damaged": str(error)}, [*lines, f"damaged: {error}"]
-    return {**told, **_facts(found)}, [*lines, *(f"  {line}" for line in aligned(_rows(found)))]
+    facts = _facts(found)
+    return {**told, **facts}, [*lines, *(f"  {line}" for line in aligned(_rows(facts)))]
 
 
 def _facts(found: Dataset) -> dict[str, Any]:
+    grouped = found.groups is not None
     return {
-        "samples": len(found.inputs),
-        "tests": len(found.test.inputs) if found.test else None,
+        "samples": len(found),
+        "tests": len(found.test) if found.test else None,
         "shape": list(found.inputs.shape[1:]),
         "kind": found.kind,
         "classes": found.classes,
-        "groups": None if found.groups is None else len(set(found.groups.tolist())),
-        "group_word": None if found.groups is None else found.group_word,
+        "groups": len(np.unique(found.groups)) if grouped else None,
+        "group_word": found.group_word if grouped else None,
         "source": found.source,
         "licence": found.licence,
     }
 
 
-def _rows(found: Dataset) -> list[list[str]]:
-    shape: Any = found.inputs.shape[1:]
-    samples = f"{len(found.inputs):,}" + (
-        f", {len(found.test.inputs):,} to test on" if found.test else ", no test part"
-    )
-    rows = [["samples", samples], ["one sample", " x ".join(map(str, shape)) or "a number"]]
-    rows += [["targets", found.kind + (f", {found.classes} classes" if found.classes else "")]]
-    if found.groups is not None:
-        rows += [["groups", f"{len(set(found.groups.tolist())):,} ({found.group_word})"]]
-    return [*rows, ["source", found.source], ["licence", found.licence]]
+def _rows(facts: dict[str, Any]) -> list[list[str]]:
+    tests = "no test part" if facts["tests"] is None else f"{facts['tests']:,} to test on"
+    classes = f", {facts['classes']} classes" if facts["classes"] else ""
+    groups = [] if facts["groups"] is None else [["groups", f"{facts['groups']:,} ({facts['group_word']})"]]
+    return [
+        ["samples", f"{facts['samples']:,}, {tests}"],
+        ["one sample", " x ".join(map(str, facts["shape"])) or "a number"],
+        ["targets", facts["kind"] + classes],
+        *groups,
+        *([word, facts[word]] for word in ("source", "licence")),
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import EmpiricsError
-from ..numbers import array_of_numbers, check_kind, check_name, shown
+from ..numbers import array_of_numbers, check_kind, check_name, must, shown
 from .store import Files
 
 KINDS = ("classification", "binary", "regression", "multilabel", "sequence")
@@ -48,11 +48,10 @@ class Dataset:
 
     def __post_init__(self) -> None:
         check_name("name of a data set", self.name)
-        if self.kind not in KINDS:
-            raise EmpiricsError(f"kind of a data set must be one of {', '.join(KINDS)}; got {self.kind!r}")
+        must(self.kind in KINDS, "kind of a data set", f"one of {', '.join(KINDS)}", self.kind)
         check_kind(f"{self.name}: classes", "int", self.classes)
-        for word, array in (("inputs", self.inputs), ("targets", self.targets)):
-            object.__setattr__(self, word, array_of_numbers(f"{self.name}: {word}", array))
+        for word in ("inputs", "targets"):
+            object.__setattr__(self, word, array_of_numbers(f"{self.name}: {word}", getattr(self, word)))
         if self.groups is not None:
             object.__setattr__(self, "groups", self._numbered_groups())
         for word, held in (("targets", self.targets), ("groups", self.groups)):
@@ -67,55 +66,42 @@ class Dataset:
 
     def _numbered_groups(self) -> np.ndarray:
         """The groups, if they are integers into the names."""
+        what = f"{self.name}: groups"
         rule = "one whole number from 0 per sample (empirics.data.dataset.numbered makes them of names)"
-        groups = array_of_numbers(f"{self.name}: groups", self.groups, rule)
-        if groups.ndim > 1 or groups.dtype.kind == "f":
-            got = f"shape {groups.shape}" if groups.ndim > 1 else f"an array of {groups.dtype}"
-            raise EmpiricsError(f"{self.name}: groups must be {rule}; got {got}")
-        if groups.size and groups.min() < 0:
-            raise EmpiricsError(f"{self.name}: groups must be {rule}; got {groups.min()}")
-        names = tuple(self.group_names)
-        if names and (len(set(names)) < len(names) or len(names) <= groups.max(initial=0)):
-            needed = f"{groups.max(initial=0) + 1} different names or more, one per group"
-            raise EmpiricsError(f"{self.name}: group_names must be {needed}; got {shown(names)}")
+        groups, names = array_of_numbers(what, self.groups, rule), self.group_names
+        must(groups.ndim == 1 and groups.dtype.kind != "f", what, rule, (groups.shape, str(groups.dtype)))
+        must(groups.min(initial=0) >= 0, what, rule, groups.min(initial=0))
+        count = groups.max(initial=0) + 1
+        unique = not names or len(set(names)) == len(names) >= count
+        must(unique, f"{self.name}: group_names", f"{count} different names or more, one per group", tuple(names))
         return groups.astype(np.int64) if groups.dtype.kind == "b" else groups
 
     def _check_samples(self) -> None:
         """Refuse inputs that are not samples, and a test set of another kind."""
-        if not self.inputs.size:
-            raise EmpiricsError(f"{self.name}: inputs must hold a sample or more; got shape {self.inputs.shape}")
-        if self.prepare is None and self.inputs.ndim < 2:
-            rule = "must be of shape (samples, features): a single feature is inputs[:, None]"
-            raise EmpiricsError(f"{self.name}: inputs {rule}; got {self.inputs.shape}")
-        if self.prepare is not None and not callable(self.prepare):
-            raise EmpiricsError(f"{self.name}: prepare must be callable or None; got {shown(self.prepare)}")
-        if self.test is None:
-            return
-        if not isinstance(self.test, Dataset):
-            raise EmpiricsError(f"{self.name}: test must be a Dataset or None; got {type(self.test).__name__}")
-        if self.prepare is None and self.test.inputs.shape[1:] != self.inputs.shape[1:]:
-            shapes = f"{self.inputs.shape[1:]} like the others; got {self.test.inputs.shape[1:]}"
-            raise EmpiricsError(f"{self.name}: samples of the test set must be of shape {shapes}")
+        what, shape = f"{self.name}: inputs", self.inputs.shape
+        must(self.inputs.size > 0, what, "a sample or more", shape)
+        rule = "of shape (samples, features), a single feature being inputs[:, None]"
+        must(self.prepare is not None or len(shape) > 1, what, rule, shape)
+        must(self.prepare is None or callable(self.prepare), f"{self.name}: prepare", "callable or None", self.prepare)
+        must(isinstance(self.test, Dataset | None), f"{self.name}: test", "a Dataset or None", self.test)
+        if self.test is not None and self.prepare is None:
+            given = self.test.inputs.shape[1:]
+            must(given == shape[1:], f"{self.name}: samples of the test set", f"of shape {shape[1:]}", given)
 
     def _check_classes(self) -> None:
         """Refuse class numbers that are none."""
-        if self.kind in ("classification", "binary") and self.targets.ndim > 1:
-            rule = "one number per sample; a column is targets[:, 0]"
-            raise EmpiricsError(f"{self.name}: targets must be {rule}; got shape {self.targets.shape}")
-        if self.targets.ndim > 2:
-            rule = "of shape (samples,) or (samples, numbers)"
-            raise EmpiricsError(f"{self.name}: targets must be {rule}; got {self.targets.shape}")
-        if self.kind == "binary" and not (np.abs(self.targets) == 1).all():
-            wrong = self.targets[np.abs(self.targets) != 1][0]
-            raise EmpiricsError(f"{self.name}: targets of a binary set must be -1 or 1; got {shown(wrong)}")
-        if self.kind not in ("classification", "sequence"):
-            return
-        words = f"{self.name}: targets must be whole numbers from 0 to {self.classes - 1}"
-        if not np.issubdtype(self.targets.dtype, np.integer):
-            raise EmpiricsError(f"{words}; got an array of {self.targets.dtype}")
-        for extreme in (self.targets.min(), self.targets.max()):
-            if not 0 <= extreme < self.classes:
-                raise EmpiricsError(f"{words}; got {extreme}")
+        what, shape = f"{self.name}: targets", self.targets.shape
+        one = self.kind not in ("classification", "binary") or len(shape) == 1
+        must(one, what, "one number per sample, a column being targets[:, 0]", shape)
+        must(len(shape) < 3, what, "of shape (samples,) or (samples, numbers)", shape)
+        if self.kind == "binary":
+            wrong = self.targets[np.abs(self.targets) != 1]
+            must(not len(wrong), what, "-1 or 1 in a binary set", *wrong[:1])
+        if self.kind in ("classification", "sequence"):
+            rule = f"whole numbers from 0 to {self.classes - 1}"
+            must(np.issubdtype(self.targets.dtype, np.integer), what, rule, str(self.targets.dtype))
+            for extreme in (self.targets.min(), self.targets.max()):
+                must(0 <= extreme < self.classes, what, rule, extreme)
 
     def __str__(self) -> str:
         return self.name
@@ -203,15 +189,21 @@ def _real(array: np.ndarray) -> np.ndarray:
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
-Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
-"""Inputs, targets and groups."""
+Part = tuple[np.ndarray, np.ndarray, Any]
+"""Inputs, targets and whose each sample is: group numbers, a list of names, or None."""
 
 
-def with_test(files: Files, train: Part, test: Part | None, classes: int, **about: Any) -> Dataset:
-    """The data set of the first part with the second as its test set; both share the name and source of ``files``."""
+def with_test(files: Files, parts: Sequence[Part], classes: int, **about: Any) -> Dataset:
+    """The data set of the first part, with the second as its test set if there is one, all named after ``files``."""
     about = {"source": files.page, "licence": files.licence, **about}
-    held_out = None if test is None else Dataset(files.set, test[0], test[1], classes, groups=test[2], **about)
-    return Dataset(files.set, train[0], train[1], classes, groups=train[2], test=held_out, **about)
+    if isinstance(parts[0][2], list):
+        *groups, about["group_names"] = numbered(*(owners for _, _, owners in parts))
+        parts = [(*part[:2], group) for part, group in zip(parts, groups, strict=False)]
+    found: Dataset | None = None
+    for inputs, targets, owners in reversed(parts):  # the test set first
+        found = Dataset(files.set, inputs, targets, classes, groups=owners, test=found, **about)
+    assert found is not None
+    return found
 
 
 def signs(labels: np.ndarray, name: str) -> np.ndarray:

@@ -9,20 +9,19 @@ import numpy as np
 from bounds.domains import COUNT
 
 from ..errors import EmpiricsError
-from ..numbers import checked
+from ..numbers import checked, must
 from ..streams import stream
 from .dataset import Dataset
 
 
 def held_out(data: Dataset, share: float = 0.2) -> Dataset:
     """``data`` with ``share`` of its samples, the same ones always, kept out as its test set."""
-    _is_set("held_out", data)
+    must(isinstance(data, Dataset), "the first argument of held_out", "a data set, as in held_out(digits)", data)
     if data.test is not None:
         raise EmpiricsError(f"{data} has a test set already: use it as it is")
     if data.overlap:
         raise EmpiricsError(f"the samples of {data} overlap: hold out parts of clients instead (local_test='held_out')")
-    if not 0 < share < 1:
-        raise EmpiricsError(f"held_out: share must be between 0 and 1; got {share}")
+    must(0 < share < 1, "held_out: share", "between 0 and 1", share)
     order = stream(0, "held out").permutation(len(data))
     kept = round(len(data) * (1 - share))
     if not 0 < kept < len(data):
@@ -34,7 +33,7 @@ def held_out(data: Dataset, share: float = 0.2) -> Dataset:
 
 def fewer(data: Dataset, train: int | None = None, test: int | None = None) -> Dataset:
     """``data`` with at most the given numbers of training and test samples, always the same random ones (None: all)."""
-    _is_set("fewer", data)
+    must(isinstance(data, Dataset), "the first argument of fewer", "a data set, as in fewer(digits)", data)
     name = f"fewer({data.name}, train={train}, test={test})"
     cut, tests = _some(data, train, "train"), data.test and _some(data.test, test, "test")
     return replace(cut, name=name, test=tests and replace(tests, name=name))
@@ -44,8 +43,3 @@ def _some(data: Dataset, most: int | None, word: str) -> Dataset:
     if most is None or checked(f"fewer: {word}", most, COUNT) >= len(data):
         return data
     return data.part(np.sort(stream(0, f"fewer {word}").permutation(len(data))[:most]))
-
-
-def _is_set(word: str, data: object) -> None:
-    if not isinstance(data, Dataset):
-        raise EmpiricsError(f"{word} needs a data set, such as {word}(digits); got {data!r}")

@@ -29,10 +29,6 @@ class Pixels:
         """Have the constants on the device."""
         _affine(self.mean, self.std, str(device))
 
-    def padding(self, channel: int) -> float:
-        """What a black pixel becomes."""
-        return -self.mean[channel] / self.std[channel]
-
 
 @lru_cache(maxsize=64)
 def _affine(mean: tuple[float, ...], std: tuple[float, ...], device: str) -> Any:

@@ -1,21 +1,26 @@
-"""Where data lie on this machine, and how their files are found, checked and opened.
+"""Where data lie on this machine, and how their files are found, downloaded, checked and opened.
 
-The root is ``$FEDBOUNDS_DATA``, else the user's cache folder. Files may be compressed (.gz, .bz2, .xz). Where the root
-holds a ``SHA256SUMS`` file (the format of the ``sha256sum`` tool), the files it lists are checked when they are read.
+``sets.toml`` says which files a set has. The root is ``$FEDBOUNDS_DATA``, else the user's cache folder. Files may be
+compressed (.gz, .bz2, .xz). Where the root holds a ``SHA256SUMS`` file (the format of the ``sha256sum`` tool), the
+files it lists are checked when they are read.
 """
 
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
+import json
 import lzma
 import os
 import re
 import tarfile
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -30,6 +35,8 @@ from ..errors import EmpiricsError
 ENDINGS = ("", ".gz", ".bz2", ".xz")
 OPENERS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
 EMBEDDED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
+UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError, csv.Error)
+"""What a parser stumbles over in a file of another format."""
 DAMAGE = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 
 
@@ -84,20 +91,15 @@ class Files:
     def present(self) -> bool:
         return all(self.paths(name) for name in self.names)
 
-    def read(self, name: str) -> bytes:
-        """The content of one file, decompressed and checked."""
-        return read(self.one(name))
-
     def one(self, name: str) -> Path:
         """The path of one file; MissingDataError where it is not."""
         return self.some(name)[0]
 
     def some(self, name: str) -> list[Path]:
         """The paths of the files called ``name``, at least one; MissingDataError where there is none."""
-        found = self.paths(name)
-        if not found:
-            raise MissingDataError(self.missing(name))
-        return found
+        if found := self.paths(name):
+            return found
+        raise MissingDataError(self.missing(name))
 
     def missing(self, name: str) -> str:
         """The message for a file that is not there, with the three ways to go on."""
@@ -113,6 +115,19 @@ class Files:
         )
 
 
+def _listed_files() -> dict[str, Files]:
+    with Path(__file__).with_name("sets.toml").open("rb") as file:
+        sets = tomllib.load(file)
+    for name, about in sets.items():
+        downloads = tuple(Download(tuple(one["urls"]), one["sha256"]) for one in about.pop("downloads", ()))
+        sets[name] = Files(name, about.pop("folder"), tuple(about.pop("names")), downloads=downloads, **about)
+    return sets
+
+
+FILES = _listed_files()
+"""What each set that is not embedded needs on disk."""
+
+
 def root() -> Path:
     """The folder with one folder per family of sets."""
     if given := os.environ.get("FEDBOUNDS_DATA"):
@@ -123,12 +138,12 @@ def root() -> Path:
 def read(path: Path) -> bytes:
     """The content of a file, checked against ``SHA256SUMS`` if it is listed there, and decompressed by its ending."""
     data = path.read_bytes()
-    check(path, data)
-    opener = OPENERS.get(path.suffix)
-    if opener is None:
-        return data
+    wanted = _sums().get(path)
+    if wanted is not None and (found := sha256(data).hexdigest()) != wanted:
+        said = f"{path} has sha256 {found[:12]}.., SHA256SUMS says {wanted[:12]}..; fetch the file again"
+        raise DataFormatError(said)
     try:
-        return opener(data)
+        return OPENERS.get(path.suffix, bytes)(data)
     except DAMAGE as error:
         raise damaged(path, error) from None
 
@@ -181,13 +196,19 @@ def picture(data: bytes, path: Path, mode: str, size: int | None = None) -> np.n
     return np.asarray(image, dtype=np.uint8)
 
 
-def check(path: Path, data: bytes) -> None:
-    """Raise where ``SHA256SUMS`` of the root lists the file with another hash."""
-    listed = _sums().get(path)
-    if listed is not None and (found := sha256(data).hexdigest()) != listed:
-        raise DataFormatError(
-            f"{path} has sha256 {found[:12]}.., SHA256SUMS says {listed[:12]}..; fetch the file again"
-        )
+def leaf_users(files: Files, part: str) -> Iterator[tuple[Path, str, list[Any], list[Any]]]:
+    """File, name, samples and targets of every user in the files of a part, in order of their names.
+
+    LEAF's JSON (Caldas et al. 2018) holds ``users``, ``num_samples`` and ``user_data`` with lists ``x`` and ``y`` per
+    user; a set is a folder with ``train/*.json`` and ``test/*.json``.
+    """
+    for path in files.some(part):
+        with reading(path):
+            rows = json.loads(read(path))["user_data"].items()
+        for name, data in rows:
+            if not isinstance(data, dict) or len(data.get("x", ())) != len(data.get("y", "?")):
+                raise damaged(path, f"user {name} has no lists x and y of one length")
+            yield path, name, data["x"], data["y"]
 
 
 def listed(path: Path) -> bool | None:
@@ -212,3 +233,49 @@ def _sums() -> dict[Path, str]:
 def damaged(path: Path, reason: object) -> DataFormatError:
     """The error for a file that cannot be read."""
     return DataFormatError(f"{path} is truncated, damaged or of another format ({reason}); fetch the file again")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """While a file is parsed: whatever its content makes of the parser is the file's fault."""
+    try:
+        yield
+    except EmpiricsError:
+        raise
+    except UNREADABLE as error:
+        raise damaged(path, f"{type(error).__name__}: {error}") from None
+
+
+# ---- downloads ----
+
+
+def fetch(files: Files) -> Path:
+    """Download the files of a set, unless they are there, with ``pooch`` (the extra ``data``); returns their folder."""
+    if not files.downloads:
+        raise EmpiricsError(f"no download with a checked hash is known for {files.set}; its files are at {files.page}")
+    folder = root() / files.folder
+    if files.present:
+        return folder
+    for download in files.downloads:
+        path = _retrieved(download, folder)
+        if path.name.endswith((".tar.gz", ".zip")):
+            for wanted in files.names:  # the members that the set names, without their folders
+                for inside, content in members(path, "/" + wanted):
+                    (folder / Path(inside).name).write_bytes(content)
+    return folder
+
+
+def _retrieved(download: Download, folder: Path) -> Path:
+    """The file, from the first address that answers."""
+    try:
+        import pooch
+    except ImportError:
+        raise EmpiricsError("downloading needs pooch: pip install 'fedbounds[data]'") from None
+    reasons = []
+    for url in download.urls:
+        try:
+            return Path(pooch.retrieve(url, f"sha256:{download.sha256}", fname=download.name, path=folder))
+        except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
+            reasons.append(f"{url}: {str(error).splitlines()[0]}")
+    causes = "; ".join(reasons)
+    raise EmpiricsError(f"could not download {download.name} ({causes}); download it yourself and put it into {folder}")

@@ -1,4 +1,4 @@
-"""Random crops and flips of whole stacks of images ``(rows, b, C, H, W)``, on the device they lie on.
+"""How batches become model inputs; random crops and flips of stacks of images ``(rows, b, C, H, W)``, on their device.
 
 Randomness comes as words: integers ``(rows, b, WORDS)`` from the counter hash of ``shuffles``, keyed by (seed,
 round, client) with one counter per sample of the round. So an image's crop depends neither on the chunk nor on who else
@@ -7,6 +7,7 @@ trains.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..data.resident import Pixels
 from ..errors import EmpiricsError
+from ..models.linear import with_intercept
+from ..numbers import must
 from .shuffles import words
 
 WORDS = 4  # top, left, flip, crop or not
@@ -58,14 +62,11 @@ class CropFlip:
     pad_prepared: bool = False
 
     def __post_init__(self) -> None:
-        for name, rule, good in (
-            ("padding", "at least 0", self.padding >= 0),
-            ("size", "at least 1", self.size is None or self.size >= 1),
-            ("crop_share", "between 0 and 1", 0 <= self.crop_share <= 1),
-            ("flip_share", "between 0 and 1", 0 <= self.flip_share <= 1),
-        ):
-            if not good:
-                raise EmpiricsError(f"{name} of an augmentation must be {rule}; got {getattr(self, name)!r}")
+        must(self.padding >= 0, "padding of an augmentation", "at least 0", self.padding)
+        must(self.size is None or self.size >= 1, "size of an augmentation", "at least 1", self.size)
+        for name in ("crop_share", "flip_share"):
+            share = getattr(self, name)
+            must(0 <= share <= 1, f"{name} of an augmentation", "between 0 and 1", share)
 
     def __call__(self, images: Tensor, drawn: Tensor) -> Tensor:
         """Augmented images ``(rows, b, C, size, size)`` by words ``(rows, b, WORDS)``."""
@@ -95,9 +96,42 @@ class CropFlip:
 CROP_FLIP = CropFlip()
 FEDINIT = CropFlip(crop_share=0.5, pad_prepared=True)
 DECAYING_K = CropFlip(padding=0, size=28)
-AUGMENTATIONS: dict[str, CropFlip | None] = {
-    "none": None,
-    "crop_flip": CROP_FLIP,
-    "decaying_k": DECAYING_K,
-    "fedinit": FEDINIT,
-}
+AUGMENTATIONS = {"none": None, "crop_flip": CROP_FLIP, "decaying_k": DECAYING_K, "fedinit": FEDINIT}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a batch of the pool becomes model inputs: convert, augment (in training), flatten, append a constant."""
+
+    convert: Callable[[Tensor], Tensor] | None = None
+    augment: CropFlip | None = None
+    flat: bool = False
+    intercept: bool = False
+    dtype: torch.dtype | None = None
+
+    def train(self, batch: Tensor, drawn: Tensor | None) -> Tensor:
+        """Model inputs of a batch ``(rows, b, ...)`` in training, augmented by the words ``drawn``, if any."""
+        if drawn is None or self.augment is None:
+            return self.test(batch, 2)
+        if self.augment.pad_prepared:
+            return self._shaped(self.augment(self._converted(batch), drawn), 2)
+        return self._shaped(self._converted(self.augment(batch, drawn)), 2)
+
+    def test(self, batch: Tensor, axes: int = 1) -> Tensor:
+        """Model inputs of samples, without chance; the first ``axes`` axes count samples."""
+        inputs = self._converted(batch if self.augment is None else self.augment.centre(batch))
+        return self._shaped(inputs, axes)
+
+    def warm(self, device: torch.device) -> None:
+        """Put constants on the device before a recording of local steps, which may not move them."""
+        if isinstance(self.convert, Pixels):
+            self.convert.warm(device)
+
+    def _converted(self, batch: Tensor) -> Tensor:
+        converted = batch if self.convert is None else self.convert(batch)
+        return converted if self.dtype is None or not converted.is_floating_point() else converted.to(self.dtype)
+
+    def _shaped(self, inputs: Tensor, axes: int) -> Tensor:
+        if self.flat:
+            inputs = inputs.flatten(axes)
+        return with_intercept(inputs) if self.intercept else inputs

@@ -12,11 +12,11 @@ from bounds.errors import unknown
 
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
+from ..numbers import must
 from ..streams import stream
-from .augment import AUGMENTATIONS, CropFlip
+from .augment import AUGMENTATIONS, CropFlip, Recipe
 from .federation import Federation
 from .partitions import ByGroup, partition as read_partition, Split
-from .prepared import PreparedFederation, Recipe
 
 BEYOND_ONE = "beyond one"
 LOCAL_TESTS = ("none", "held_out", "matched", "groups")
@@ -74,9 +74,12 @@ def federate(
     >>> inputs.shape[1], targets.dtype
     (5, torch.int64)
     """
-    data, split = _read(data), read_partition(partition) if isinstance(partition, str) else partition
-    if local_test not in LOCAL_TESTS:
-        raise EmpiricsError(f"local_test must be one of {', '.join(LOCAL_TESTS)}; got {local_test!r}")
+    if isinstance(data, str):
+        from ..data.catalogue import dataset  # the catalogue imports every reader
+
+        data = dataset(data)
+    split = read_partition(partition) if isinstance(partition, str) else partition
+    must(local_test in LOCAL_TESTS, "local_test", f"one of {', '.join(LOCAL_TESTS)}", local_test)
     if clients is None:
         if not isinstance(split, ByGroup):
             raise EmpiricsError(f"{split} needs clients=N (only by_group() has a number of its own)")
@@ -115,8 +118,7 @@ def held_out(
     Where samples overlap their neighbours (windows of a text), the last ones are the test, and those before it that
     reach into it are dropped.
     """
-    if not 0 < share < 1:
-        raise EmpiricsError(f"test_share must be above 0 and below 1; got {share:g}")
+    must(0 < share < 1, "test_share", "above 0 and below 1", share)
     train, test = [], []
     for k, part in enumerate(parts):
         count = max(1, round(share * len(part)))
@@ -168,14 +170,6 @@ def _own_groups(data: Dataset, split: Split, clients: int, seed: int) -> list[np
     return chosen
 
 
-def _read(data: Dataset | str) -> Dataset:
-    if isinstance(data, Dataset):
-        return data
-    from ..data.catalogue import dataset  # the catalogue imports every reader
-
-    return dataset(data)
-
-
 def _recipe(
     data: Dataset, augment: CropFlip | str | None, flat: bool, intercept: bool, dtype: torch.dtype | None
 ) -> Recipe:
@@ -197,9 +191,7 @@ def _federation(data: Dataset, parts: list[np.ndarray], recipe: Recipe) -> Feder
         inputs = recipe.test(inputs.to(dtype))
     targets = targets.to(dtype if targets.is_floating_point() else torch.int64)
     plain = Federation.of(inputs, targets, parts)
-    if ready:
-        return plain
-    return PreparedFederation(plain.inputs, plain.targets, plain.members, plain.offsets, recipe)
+    return plain if ready else replace(plain, recipe=recipe)
 
 
 def tensor(array: np.ndarray) -> Tensor:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ..errors import EmpiricsError
 from ..models.model import Batch
+from .augment import noise, Recipe
 from .shuffles import orders
 
 
@@ -57,34 +58,42 @@ class Batches:
     """The minibatches of some clients in one round: ``index (rows, steps, batch)`` into the pool.
 
     ``weight`` of the same shape is 1/size of the batch on real entries and 0 on padding; None when no batch is short.
+    ``recipe`` makes model inputs of a batch as it is taken, ``words (rows, steps, batch, ...)`` drive its augmentation.
     """
 
     inputs: Tensor
     targets: Tensor
     index: Tensor
     weight: Tensor | None
+    recipe: Recipe | None = None
+    words: Tensor | None = None
 
     @property
     def along(self) -> dict[str, Tensor]:
         """The fields that run along rows and steps, ``(rows, steps, ...)``: what changes from round to round."""
-        return {"index": self.index} | ({} if self.weight is None else {"weight": self.weight})
+        fields = {"index": self.index, "weight": self.weight, "words": self.words}
+        return {name: field for name, field in fields.items() if field is not None}
 
     def part(self, chosen: slice) -> Self:
         """The batches of some of the rows."""
-        return replace(self, **{name: field[chosen] for name, field in self.along.items()})
+        fields: dict[str, Any] = {name: field[chosen] for name, field in self.along.items()}
+        return replace(self, **fields)
 
     def at(self, active: int, step: int) -> tuple[Tensor, Tensor, Tensor | None]:
         """Inputs, targets and weights of one step for the first ``active`` rows."""
         index = self.index[:active, step]
         weight = None if self.weight is None else self.weight[:active, step]
         shape, places = index.shape, index.reshape(-1)
-        return _take(self.inputs, places, shape), _take(self.targets, places, shape), weight
+        inputs, targets = _take(self.inputs, places, shape), _take(self.targets, places, shape)
+        if self.recipe is not None:
+            inputs = self.recipe.train(inputs, None if self.words is None else self.words[:active, step])
+        return inputs, targets, weight
 
     @cached_property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
-        """The four fields for compiled code, inputs and targets flat; None where they do not lie on a CPU."""
+        """The first four fields for compiled code, inputs and targets flat; None where they are not ready on a CPU."""
         fields = [self.inputs, self.targets, self.index] + ([] if self.weight is None else [self.weight])
-        if any(field.device.type != "cpu" or field.requires_grad for field in fields):
+        if self.recipe is not None or any(field.device.type != "cpu" or field.requires_grad for field in fields):
             return None
         inputs, targets, index, *weight = (field.contiguous().numpy() for field in fields)
         return inputs.reshape(-1), targets.reshape(-1), index, weight[0] if weight else None
@@ -100,12 +109,15 @@ class Federation:
     """Samples ``inputs (n, ...)`` and ``targets (n, ...)`` with the members of every client, nothing copied.
 
     ``members`` lists sample numbers client after client; client k owns ``members[offsets[k]:offsets[k+1]]``.
+    ``recipe`` (None: samples are ready) makes model inputs of ``inputs``, which lie in memory as they came: ``samples``
+    and ``draw`` give model inputs.
     """
 
     inputs: Tensor
     targets: Tensor
     members: Tensor
     offsets: np.ndarray
+    recipe: Recipe | None = None
 
     @classmethod
     def of(cls, inputs: Tensor, targets: Tensor, parts: Sequence[np.ndarray]) -> Federation:
@@ -169,11 +181,16 @@ class Federation:
 
     def samples(self, client: int) -> tuple[Tensor, Tensor]:
         """All samples of one client."""
-        rows = self.members[self.offsets[client] : self.offsets[client + 1]]
-        return self.inputs[rows], self.targets[rows]
+        return self.take(self.members[self.offsets[client] : self.offsets[client + 1]])
 
-    def to(self, device: torch.device | str) -> Federation:
-        return Federation(self.inputs.to(device), self.targets.to(device), self.members.to(device), self.offsets)
+    def take(self, places: Tensor) -> tuple[Tensor, Tensor]:
+        """Model inputs and targets of samples by their numbers."""
+        raw = self.inputs[places]
+        return (raw if self.recipe is None else self.recipe.test(raw)), self.targets[places]
+
+    def to(self, device: torch.device | str) -> Self:
+        inputs, targets, members = (held.to(device) for held in (self.inputs, self.targets, self.members))
+        return replace(self, inputs=inputs, targets=targets, members=members)
 
     def draw(self, seed: int, round_: int, clients: np.ndarray, steps: np.ndarray, batch: int) -> Batches:
         """The minibatches of ``clients`` in a round: shuffled passes over each one's samples, cut into batches.
@@ -186,15 +203,21 @@ class Federation:
         most = int(steps.max())
         passes = int((-(-steps // -(-sizes // batch))).max())
         order = orders(seed, round_, clients, sizes, passes)
-        starts = self.offsets[clients][:, None, None]
+        starts, weight = self.offsets[clients][:, None, None], None
         if self.even(batch):
-            local = order.reshape(len(clients), -1)[:, : most * batch].reshape(len(clients), most, batch)
-            return Batches(self.inputs, self.targets, self._members(local + starts), None)
-        local, real = _cut(order, sizes, most, batch)
-        # Integers (pixels, codes) become floats only when a batch is prepared: weights cannot take their dtype.
-        dtype = self.inputs.dtype if self.inputs.is_floating_point() else torch.get_default_dtype()
-        weight = torch.from_numpy(real / real.sum(-1, keepdims=True)).to(self.inputs.device, dtype)
-        return Batches(self.inputs, self.targets, self._members(np.where(real, local, 0) + starts), weight)
+            places = order.reshape(len(clients), -1)[:, : most * batch].reshape(len(clients), most, batch) + starts
+        else:
+            local, real = _cut(order, sizes, most, batch)
+            places = np.where(real, local, 0) + starts
+            # Integers (pixels, codes) become floats only when a batch is prepared: weights cannot take their dtype.
+            dtype = self.inputs.dtype if self.inputs.is_floating_point() else torch.get_default_dtype()
+            weight = torch.from_numpy(real / real.sum(-1, keepdims=True)).to(self.inputs.device, dtype)
+        words = None
+        if self.recipe is not None:
+            self.recipe.warm(self.inputs.device)
+            if self.recipe.augment is not None:
+                words = noise(seed, round_, clients, most, batch).to(self.inputs.device)
+        return Batches(self.inputs, self.targets, self._members(places), weight, self.recipe, words)
 
     def _members(self, places: np.ndarray) -> Tensor:
         """Sample numbers at places of ``members``."""

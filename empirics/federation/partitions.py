@@ -18,8 +18,9 @@ from bounds.domains import COUNT, Domain
 
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
+from ..numbers import must
 from ..streams import stream
-from .split import apportioned, cut, Limits, members, must, Split
+from .split import apportioned, cut, Limits, members, Split
 
 SKEW = Domain(">= 0 and < 50", low=0, high=50, open_high=True)
 CONCENTRATION = Domain("> 0 and <= 1e+100", low=0, high=1e100, open_low=True)
@@ -73,12 +74,9 @@ class PowerLawSizes(Split):
 
 def _of_sizes(data: Dataset, weights: np.ndarray, least: int, seed: int) -> list[np.ndarray]:
     """Shuffled and cut into pieces of sizes by ``weights``, each at least ``least``."""
-    if len(weights) * least > len(data):
-        raise EmpiricsError(
-            f"{len(weights)} clients with at least {least} samples need more than the {len(data)} of {data}"
-        )
-    sizes = apportioned(len(data), weights, least)
-    return cut(stream(seed, "sizes split").permutation(len(data)), sizes)
+    count = len(weights) * least
+    must(count <= len(data), f"{len(weights)} clients times least {least}", f"at most {len(data)} in {data}", count)
+    return cut(stream(seed, "sizes split").permutation(len(data)), apportioned(len(data), weights, least))
 
 
 # ---- by class: sorted, a number of classes per client, shards ----
@@ -111,25 +109,21 @@ class ClassesPerClient(Split):
     limits: ClassVar[Limits] = {"classes": COUNT, "layout": ("blocks", "random")}
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
-        labels = data.labels
         must(self.classes <= data.classes, "classes per client", f"at most {data.classes} in {data}", self.classes)
-        held = self._blocks(data, clients) if self.layout == "blocks" else self._drawn(data, clients, seed)
-        pools = members(labels, data.classes, stream(seed, "classes split"))
+        held = self._drawn(data, clients, seed) if self.layout == "random" else self._blocks(data, clients)
+        pools = members(data.labels, data.classes, stream(seed, "classes split"))
         parts: list[list[np.ndarray]] = [[] for _ in range(clients)]
         for c, pool in enumerate(pools):
             holders = np.flatnonzero((held == c).any(axis=1))
-            if len(holders) > len(pool):
-                raise EmpiricsError(f"class {c} of {data} has {len(pool)} samples for {len(holders)} clients")
-            if len(holders):
-                for k, piece in zip(holders, np.array_split(pool, len(holders)), strict=True):
-                    parts[k].append(piece)
+            must(len(holders) <= len(pool), f"clients of class {c} of {data}", f"at most {len(pool)}", len(holders))
+            pieces = np.array_split(pool, len(holders)) if len(holders) else []
+            for k, piece in zip(holders, pieces, strict=True):
+                parts[k].append(piece)
         return [np.concatenate(pieces) for pieces in parts]
 
     def _blocks(self, data: Dataset, clients: int) -> np.ndarray:
-        if data.classes % self.classes:
-            raise EmpiricsError(
-                f"blocks need classes per client to divide {data.classes}; got {self.classes}: use layout='random'"
-            )
+        rule = f"a divisor of {data.classes} in blocks (or use layout='random')"
+        must(data.classes % self.classes == 0, "classes per client", rule, self.classes)
         blocks = np.arange(data.classes).reshape(-1, self.classes)
         return blocks[np.arange(clients) % len(blocks)]
 
@@ -193,13 +187,12 @@ class Dirichlet(Split):
     limits: ClassVar[Limits] = {"alpha": CONCENTRATION, "least": COUNT}
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
-        labels = data.labels
         count = clients * self.least
         must(count <= len(data), "clients times least", f"at most {len(data)} in {data}", count)
         rng = stream(seed, "dirichlet split")
         small: list[int] = []
         while len(small) < TRIES and not any(len(small) >= n and min(small) >= most for n, most in HOPELESS):
-            sizes, pieces = self._try(labels, data.classes, clients, rng)
+            sizes, pieces = self._try(data.labels, data.classes, clients, rng)
             if sizes.min() >= self.least:
                 return [rng.permutation(np.concatenate(own)) for own in zip(*pieces, strict=True)]
             small.append(int((sizes < self.least).sum()))
@@ -294,11 +287,8 @@ class ByGroup(Split):
     def chosen(self, data: Dataset, clients: int, seed: int) -> np.ndarray:
         """The group number of every client."""
         able = self.everyone(data)
-        if clients > len(able):
-            raise EmpiricsError(
-                f"clients must be at most the {len(able)} {data.group_word}s of {data} with {self.least} or more "
-                f"samples; got {clients}"
-            )
+        rule = f"at most the {len(able)} {data.group_word}s of {data} with {self.least} or more samples"
+        must(clients <= len(able), "clients", rule, clients)
         return np.sort(stream(seed, "groups drawn").permutation(able)[:clients])
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
@@ -332,11 +322,8 @@ class Pachinko(Split):
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
         pools = [list(pool) for pool in members(data.labels, data.classes, stream(seed, "pachinko pools"))]
-        inside = [np.array(own) for own in coarse(data)]
-        return [
-            self._client(pools, inside, len(data) // clients, stream(seed, "pachinko split", client=k))
-            for k in range(clients)
-        ]
+        inside, size = [np.array(own) for own in coarse(data)], len(data) // clients
+        return [self._client(pools, inside, size, stream(seed, "pachinko split", client=k)) for k in range(clients)]
 
     def _client(
         self, pools: list[list[int]], inside: list[np.ndarray], size: int, rng: np.random.Generator
@@ -366,9 +353,8 @@ def coarse(data: Dataset) -> list[list[int]]:
     pairs = np.unique(np.stack([data.groups, data.labels]), axis=1)
     held, counts = np.unique(pairs[1], return_counts=True)
     if (counts > 1).any():
-        raise EmpiricsError(
-            f"the {data.group_word}s of {data} are not coarse classes: class {held[counts > 1][0]} lies in several"
-        )
+        said = f"class {held[counts > 1][0]} lies in several"
+        raise EmpiricsError(f"the {data.group_word}s of {data} are not coarse classes: {said}")
     return [pairs[1][pairs[0] == group].tolist() for group in np.unique(pairs[0])]
 
 
@@ -381,16 +367,11 @@ def _place(weights: np.ndarray, uniform: float) -> int:
 # ---- partitions by name ----
 
 PARTITIONS: dict[str, Callable[..., Split]] = {
-    "by_group": ByGroup,
-    "classes_per_client": ClassesPerClient,
-    "dirichlet": Dirichlet,
-    "dirichlet_replaced": DirichletReplaced,
-    "iid": Iid,
-    "log_normal_sizes": LogNormalSizes,
-    "pachinko": Pachinko,
-    "power_law_sizes": PowerLawSizes,
-    "shards": Shards,
-    "sorted": Sorted,
+    rule.word: rule
+    for rule in (
+        *(ByGroup, ClassesPerClient, Dirichlet, DirichletReplaced, Iid, LogNormalSizes, Pachinko, PowerLawSizes),
+        *(Shards, Sorted),
+    )
 }
 
 

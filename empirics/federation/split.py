@@ -13,7 +13,7 @@ from bounds.domains import Domain
 
 from ..data.dataset import Dataset
 from ..errors import EmpiricsError
-from ..numbers import array_of_numbers, check_kind, check_options, checked, shown
+from ..numbers import array_of_numbers, check_kind, check_options, checked, must
 
 Limits = Mapping[str, Domain | tuple[str, ...]]
 
@@ -48,26 +48,20 @@ class Split:
         self.check(data, clients)
         with data.untouched():  # it is shared by all that is trained here
             parts = self.deal(data, clients, seed)
-        if not isinstance(parts, list) or len(parts) != clients:
-            got = f"{len(parts)} of them" if isinstance(parts, list) else type(parts).__name__
-            raise EmpiricsError(
-                f"{self} must deal a list of {clients} arrays of sample numbers, one per client; got {got}"
-            )
-        if _plain(parts, len(data)):
-            return parts
-        return [self._dealt(k, part, len(data)) for k, part in enumerate(parts)]
+        count = len(parts) if isinstance(parts, list) else type(parts).__name__
+        must(count == clients, f"what {self} deals", f"a list of {clients} arrays of sample numbers", count)
+        if not _plain(parts, len(data)):
+            parts = [self._dealt(k, part, len(data)) for k, part in enumerate(parts)]
+        return parts
 
     def _dealt(self, client: int, given: Any, samples: int) -> np.ndarray:
         """What a client was dealt, if that is what a client can hold."""
-        what = f"{self}: sample numbers of client {client}"
-        part = array_of_numbers(what, given, "whole numbers")
-        must(part.size > 0, f"{self}: every client", "dealt a sample or more", f"client {client}: none")
-        if part.ndim > 1:
-            raise EmpiricsError(f"{what} must be a flat array; got shape {part.shape}")
-        must(np.issubdtype(part.dtype, np.integer), what, "whole numbers", str(part.dtype))
+        what, rule = f"{self}: sample numbers of client {client}", f"whole numbers from 0 to {samples - 1}, one or more"
+        part = array_of_numbers(what, given, rule)
+        must(part.size > 0 and part.ndim == 1, what, rule, part.shape)
+        must(np.issubdtype(part.dtype, np.integer), what, rule, str(part.dtype))
         outside = part[(part < 0) | (part >= samples)]
-        if len(outside):
-            raise EmpiricsError(f"{self}: sample numbers must be from 0 to {samples - 1}; got {outside[0]}")
+        must(not len(outside), what, rule, *outside[:1])
         return part
 
     def deal(self, data: Dataset, clients: int, seed: int) -> list[np.ndarray]:
@@ -106,12 +100,6 @@ def _plain(parts: list[Any], samples: int) -> bool:
             return False
     whole = np.concatenate(parts)
     return bool(whole.min() >= 0 and whole.max() < samples)
-
-
-def must(rule: bool, what: str, words: str, value: object) -> None:
-    """Raise an EmpiricsError "what must be words; got value" unless the rule holds."""
-    if not rule:
-        raise EmpiricsError(f"{what} must be {words}; got {shown(value)}")
 
 
 def members(labels: np.ndarray, classes: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -144,7 +144,7 @@ def round_averaged_gap(s: Snapshot) -> Readings:
         index = drawn.index[row]
         seen = index[drawn.weight[row] > 0] if drawn.weight is not None else index
         used = torch.unique(seen)
-        x, y = s.problem.samples.pool(used)
+        x, y = s.problem.federation.take(used)
         losses.append(s.problem.model.evaluate(s.state.model.unsqueeze(0), x.unsqueeze(0), y.unsqueeze(0))[0].mean())
     weights = work.weights[s.averaged].double()
     gaps = s.risks[torch.from_numpy(np.asarray(clients))].double() - torch.stack(losses).double()

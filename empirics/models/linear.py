@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import torch
@@ -152,7 +153,9 @@ class Linear:
         """The minimiser of ``task_loss`` in every row, to gradient norm ``tolerance``; shared inputs need weights."""
         inputs, _, weight = batch
         rows = len(inputs) if weight is None else len(weight)
-        return newton(_Risks(self, batch), inputs.new_zeros(rows, self.dim), tolerance)
+        value, gradient = partial(self.task_loss, batch=batch), partial(self.gradient, batch=batch)
+        start = inputs.new_zeros(rows, self.dim)
+        return newton(value, gradient, partial(self.hessian, batch=batch), start, tolerance)
 
 
 def minimisers(model: Linear, inputs: Tensor, targets: Tensor, weights: Tensor, first: int = 0) -> Tensor:
@@ -173,23 +176,6 @@ def minimisers(model: Linear, inputs: Tensor, targets: Tensor, weights: Tensor, 
 def _for_all(w: Tensor, targets: Tensor) -> Tensor:
     """Targets of a single row repeated for every model."""
     return targets if targets.shape[0] == w.shape[0] else targets.expand(len(w), *targets.shape[1:])
-
-
-@dataclass(frozen=True, eq=False)
-class _Risks:
-    """The task losses of all rows as a stack of functions for the solver."""
-
-    model: Linear
-    batch: Batch
-
-    def value(self, w: Tensor) -> Tensor:
-        return self.model.task_loss(w, self.batch)
-
-    def gradient(self, w: Tensor) -> Tensor:
-        return self.model.gradient(w, self.batch)
-
-    def hessian_at(self, w: Tensor) -> Product:
-        return self.model.hessian(w, self.batch)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -14,18 +13,8 @@ from torch import Tensor
 IGNORED = -100  # a target that counts nowhere: torch's own convention
 
 
-class Loss(Protocol):
-    """The loss of every sample and how right it is, a number from 0 to 1."""
-
-    def losses(self, output: Tensor, targets: Tensor) -> Tensor: ...
-
-    def mean(self, output: Tensor, targets: Tensor) -> Tensor: ...
-
-    def correct(self, output: Tensor, targets: Tensor) -> Tensor: ...
-
-
-class _Mean:
-    """The mean over samples of what ``losses`` says."""
+class Loss:
+    """The loss of every sample, the mean of a batch, and how right every sample is, a number from 0 to 1."""
 
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
         raise NotImplementedError
@@ -33,9 +22,12 @@ class _Mean:
     def mean(self, output: Tensor, targets: Tensor) -> Tensor:
         return self.losses(output, targets).mean()
 
+    def correct(self, output: Tensor, targets: Tensor) -> Tensor:
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
-class CrossEntropy:
+class CrossEntropy(Loss):
     """One class per sample: outputs ``(batch, classes)``, targets are class numbers ``(batch,)``."""
 
     def losses(self, output: Tensor, targets: Tensor) -> Tensor:
@@ -49,7 +41,7 @@ class CrossEntropy:
 
 
 @dataclass(frozen=True)
-class NextToken(_Mean):
+class NextToken(Loss):
     """One class per position: outputs ``(batch, length, tokens)``, targets ``(batch, length)``.
 
     A sample's loss is the mean over its positions whose target is not ``IGNORED``; ``correct`` is the share of these
@@ -69,7 +61,7 @@ def _counted(targets: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class MultiLabel(_Mean):
+class MultiLabel(Loss):
     """Any number of labels per sample: outputs and 0/1 targets ``(batch, labels)``.
 
     The loss is the mean over labels of the logistic loss of presence, as for FLAIR in FedCOG; ``correct`` is the share

@@ -23,6 +23,8 @@ from .memory import keep_freed_memory
 from .model import Batch
 
 Half = Callable[[Tensor], Tensor]
+WHOLE = ""
+"""The network as a whole, beside its halves."""
 STATISTICS = {
     "averaged": "the mean statistics of the last cohort, which every client begins a round with",
     "local": "the mean statistics of the last cohort; every client begins a round with its own",
@@ -176,31 +178,35 @@ class Network:
 
     # ---- outputs ----
 
-    def bind(self, row: Tensor) -> None:
-        """Let the work module's parameters be views of ``row (dim,)``."""
-        self.work.bind(row, learns=row.requires_grad)
-
     def output(self, w: Tensor, inputs: Tensor) -> Tensor:
         """Outputs ``(1, batch, ...)`` of the single row ``w (1, dim)`` on ``inputs (1, batch, ...)``."""
-        self.bind(w.reshape(-1))
-        return self._through(self.work.module, self._checked(inputs))
+        return self.made(WHOLE, w, self._checked(inputs), learns=w.requires_grad)
 
     def features(self, w: Tensor, inputs: Tensor) -> Tensor:
         """What the head sees: representations ``(1, batch, ...)``."""
-        self.bind(w.reshape(-1))
-        return self._through(self._half("features"), self._checked(inputs))
+        return self.made("features", w, self._checked(inputs), learns=w.requires_grad)
 
     def head(self, w: Tensor, z: Tensor) -> Tensor:
         """Outputs ``(1, batch, ...)`` from representations: ``output(w, x)`` is ``head(w, features(w, x))``."""
-        self.bind(w.reshape(-1))
-        return self._through(self._half("head"), z)
+        return self.made("head", w, z, learns=w.requires_grad)
 
     def at(self, vector: Tensor) -> Frozen:
         """The network at fixed parameters ``(dim,)``: gradients reach its inputs, never ``vector``."""
-        return Frozen(self, vector.detach().reshape(-1))
+        return Frozen(self, vector.detach())
+
+    def made(self, half: str, w: Tensor, inputs: Tensor, trained: bool = True, learns: bool = False) -> Tensor:
+        """What a half of the network, or the ``WHOLE``, makes of inputs; see ``FlatModule.bind`` for the options.
+
+        Outside of autograd, in pieces: on a GPU, few samples at once would leave it idle.
+        """
+        self.work.bind(w.reshape(-1), trained, learns)
+        part, samples = self._half(half), inputs[0]
+        if torch.is_grad_enabled() or len(samples) <= self._chunk(inputs):
+            return part(samples).unsqueeze(0)
+        return torch.cat([part(some) for some in samples.split(self._chunk(inputs))]).unsqueeze(0)
 
     def _half(self, name: str) -> Half:
-        half = getattr(self.work.module, name, None)
+        half = getattr(self.work.module, name, None) if name else self.work.module
         if half is None:
             raise EmpiricsError(f"{self.name} has no {name}: its module must be made of features and head")
         return half
@@ -217,18 +223,8 @@ class Network:
             return inputs.to(self.dtype)
         raise EmpiricsError(f"{self.name} takes samples of shape {expected}; got {given}")
 
-    def _through(self, half: Half, inputs: Tensor) -> Tensor:
-        return self._samples(half, inputs).unsqueeze(0)
-
-    def _samples(self, half: Half, inputs: Tensor) -> Tensor:
-        """What ``half`` makes of the samples of the one row ``(batch, ...)``."""
-        samples, chunk = inputs[0], self._chunk(inputs)
-        if torch.is_grad_enabled() or len(samples) <= chunk:
-            return half(samples)
-        return torch.cat([half(part) for part in samples.split(chunk)])
-
     def _chunk(self, inputs: Tensor) -> int:
-        """Samples that go through at once where no gradient is taken: on a GPU, few would leave it idle."""
+        """Samples that go through at once where no gradient is taken."""
         return self.chunk if inputs.device.type == "cpu" else max(self.chunk, ON_A_GPU)
 
     # ---- losses ----
@@ -244,8 +240,7 @@ class Network:
     def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
         """Weighted mean of the losses of a batch ``(1,)``."""
         inputs, targets, weight = batch
-        self.work.bind(w.reshape(-1), learns=True)
-        output = self._samples(self.work.module, self._checked(inputs))
+        output = self.made(WHOLE, w, self._checked(inputs), learns=True)[0]
         if weight is None:
             return self.loss.mean(output, targets[0]).view(1)
         return (self.loss.losses(output, targets[0]) * weight[0].to(output.dtype)).sum().view(1)
@@ -281,15 +276,11 @@ class Frozen:
     net: Network
     vector: Tensor
 
-    def _half(self, name: str) -> Half:
-        self.net.work.bind(self.vector, trained=False)
-        return self.net.work.module if name == "output" else self.net._half(name)
-
     def output(self, inputs: Tensor) -> Tensor:
-        return self.net._through(self._half("output"), self.net._checked(inputs))
+        return self.net.made(WHOLE, self.vector, self.net._checked(inputs), trained=False)
 
     def features(self, inputs: Tensor) -> Tensor:
-        return self.net._through(self._half("features"), self.net._checked(inputs))
+        return self.net.made("features", self.vector, self.net._checked(inputs), trained=False)
 
     def head(self, z: Tensor) -> Tensor:
-        return self.net._through(self._half("head"), z)
+        return self.net.made("head", self.vector, z, trained=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -16,14 +15,7 @@ MOST_STEPS = 100
 MOST_HALVINGS = 40
 
 
-class Objectives(Protocol):
-    """A stack of strongly convex functions, one per row."""
-
-    def value(self, w: Tensor) -> Tensor: ...
-
-    def gradient(self, w: Tensor) -> Tensor: ...
-
-    def hessian_at(self, w: Tensor) -> Callable[[Tensor], Tensor]: ...
+Rows = Callable[[Tensor], Tensor]
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
@@ -32,8 +24,10 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def newton(objectives: Objectives, start: Tensor, tolerance: float) -> Tensor:
-    """Minimise every function of the stack until each gradient norm is at most ``tolerance``.
+def newton(
+    value: Rows, gradient_of: Rows, hessian_at: Callable[[Tensor], Rows], start: Tensor, tolerance: float
+) -> Tensor:
+    """Minimise every function of a stack of strongly convex ones until each gradient norm is at most ``tolerance``.
 
     Newton's method with conjugate gradients inside and a backtracking line search. Each row's iterates depend on its
     own data alone (finished ones are frozen), so the composition of the stack does not change a number. Dense
@@ -41,19 +35,19 @@ def newton(objectives: Objectives, start: Tensor, tolerance: float) -> Tensor:
     """
     w = start.clone()
     for _ in range(MOST_STEPS):
-        gradient = objectives.gradient(w)
+        gradient = gradient_of(w)
         norms = dot(gradient, gradient).sqrt()
         active = norms > tolerance
         if not active.any():
             return w
         rough = torch.clamp(torch.minimum(norms.new_tensor(0.1), norms.sqrt()) * norms, min=tolerance / 10)
         goal = torch.where(active, rough, torch.inf)
-        step = _conjugate_gradients(objectives.hessian_at(w), -gradient, goal)
-        w = _line_search(objectives, w, step, dot(gradient, step), active)
+        step = _conjugate_gradients(hessian_at(w), -gradient, goal)
+        w = _line_search(value, w, step, dot(gradient, step), active)
     raise NotConvergedError(f"gradient norm {float(norms.max()):.2g} > {tolerance:g} after {MOST_STEPS} Newton steps")
 
 
-def _conjugate_gradients(hessian: Callable[[Tensor], Tensor], right: Tensor, goal: Tensor) -> Tensor:
+def _conjugate_gradients(hessian: Rows, right: Tensor, goal: Tensor) -> Tensor:
     """Solve hessian x = right in every row until the residual norm is at most ``goal`` (infinite: x stays zero)."""
     solution = torch.zeros_like(right)
     residual = right.clone()
@@ -75,13 +69,13 @@ def _conjugate_gradients(hessian: Callable[[Tensor], Tensor], right: Tensor, goa
     return solution
 
 
-def _line_search(objectives: Objectives, w: Tensor, step: Tensor, slope: Tensor, active: Tensor) -> Tensor:
+def _line_search(value: Rows, w: Tensor, step: Tensor, slope: Tensor, active: Tensor) -> Tensor:
     """Halve each row's step until its function falls by a fair share of what the slope predicts."""
-    before = objectives.value(w)
+    before = value(w)
     length = active.to(w.dtype)
     for _ in range(MOST_HALVINGS):
         trial = w + length.unsqueeze(-1) * step
-        short = objectives.value(trial) > before + SUFFICIENT * length * slope + ROUNDING * before.abs()
+        short = value(trial) > before + SUFFICIENT * length * slope + ROUNDING * before.abs()
         if not short.any():
             return trial
         length = torch.where(short, length / 2, length)

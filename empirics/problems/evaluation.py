@@ -57,21 +57,15 @@ class Samples:
 
     @cached_property
     def _kept(self) -> tuple[Tensor, Tensor] | None:
-        first = self.pool(self.federation.members[:1])[0]
+        first = self.federation.take(self.federation.members[:1])[0]
         if first.numel() * first.element_size() * len(self.federation.members) > KEPT:
             return None
-        return self.pool(self.federation.members)
-
-    def pool(self, index: Tensor) -> tuple[Tensor, Tensor]:
-        """Model inputs and targets of samples by their numbers in the federation's pool."""
-        raw = self.federation.inputs[index]
-        recipe = getattr(self.federation, "recipe", None)
-        return (raw if recipe is None else recipe.test(raw)), self.federation.targets[index]
+        return self.federation.take(self.federation.members)
 
     def span(self, begin: int, end: int) -> tuple[Tensor, Tensor]:
         """Inputs and targets of the samples from ``begin`` to ``end``, counted over clients."""
         if self._kept is None:
-            return self.pool(self.federation.members[begin:end])
+            return self.federation.take(self.federation.members[begin:end])
         return self._kept[0][begin:end], self._kept[1][begin:end]
 
     def chunks(self, size: int) -> Iterator[tuple[slice, Tensor, Tensor]]:
@@ -110,7 +104,7 @@ class Samples:
         weight = torch.from_numpy(real / sizes[:, None]).to(self.owner.device)
         if self._kept is not None:
             return self._kept[0][index], self._kept[1][index], weight
-        inputs, targets = self.pool(self.federation.members[index.flatten()])
+        inputs, targets = self.federation.take(self.federation.members[index.flatten()])
         return inputs.view(*index.shape, *inputs.shape[1:]), targets.view(*index.shape, *targets.shape[1:]), weight
 
     def client_means(self, values: Tensor) -> Tensor:

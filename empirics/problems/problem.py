@@ -8,6 +8,7 @@ linear models are exact and hold at every model, those of networks have to be es
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ from ..federation.federate import FederatedData
 from ..federation.federation import Federation
 from ..models.linear import LeastSquares, Linear, minimisers
 from ..models.model import Model
+from ..numbers import must
 from ..training.setting import WEIGHTS
 from . import evaluation
 from .evaluation import Samples
@@ -71,12 +73,9 @@ class FederatedProblem:
     lower_bound = 0.0
 
     def __post_init__(self) -> None:
-        if self.client_weight not in WEIGHTS:
-            raise EmpiricsError(f"client_weight must be one of {', '.join(WEIGHTS)}; got {self.client_weight!r}")
-        if self.local_test is not None and self.local_test.clients != self.clients:
-            raise EmpiricsError(
-                f"local_test must have the {self.clients} clients of the federation; got {self.local_test.clients}"
-            )
+        must(self.client_weight in WEIGHTS, "client_weight", f"one of {', '.join(WEIGHTS)}", self.client_weight)
+        tested = self.clients if self.local_test is None else self.local_test.clients
+        must(tested == self.clients, "clients of local_test", f"the {self.clients} of the federation", tested)
 
     @classmethod
     def of(cls, model: Model, data: FederatedData, **options: Any) -> FederatedProblem:
@@ -179,12 +178,7 @@ class FederatedProblem:
     @cached_property
     def local_minimisers(self) -> Tensor:
         """The minimiser of every client's loss, to gradient norm 1e-10, in float64 ``(clients, dim)``."""
-        found, first = [], 0
-        for group in evaluation.groups(self.model, self.samples, np.arange(self.clients)):
-            x, y, weight = self.samples.whole(group)
-            found.append(minimisers(self._exact, x.double(), y, weight.double(), first))
-            first += len(group)
-        return torch.cat(found)
+        return torch.cat([minimisers(self._exact, *batch, int(group[0])) for group, batch in self._whole()])
 
     @cached_property
     def optimal_loss(self) -> float:
@@ -202,13 +196,13 @@ class FederatedProblem:
         return self._at_minimum(self.local_minimisers)
 
     def _at_minimum(self, rows: Tensor) -> Tensor:
-        found, begin = [], 0
+        return torch.cat([self._exact.task_loss(rows[group].contiguous(), batch) for group, batch in self._whole()])
+
+    def _whole(self) -> Iterator[tuple[np.ndarray, tuple[Tensor, Tensor, Tensor]]]:
+        """Some clients at a time, and all their samples as a batch in double precision."""
         for group in evaluation.groups(self.model, self.samples, np.arange(self.clients)):
             x, y, weight = self.samples.whole(group)
-            batch = (x.double(), y, weight.double())
-            found.append(self._exact.task_loss(rows[begin : begin + len(group)].contiguous(), batch))
-            begin += len(group)
-        return torch.cat(found)
+            yield group, (x.double(), y, weight.double())
 
     # ---- constants that hold at every model; None where unknown ----
 

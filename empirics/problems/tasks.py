@@ -23,7 +23,7 @@ from ..federation.federate import BEYOND_ONE, everything, federate, tensor
 from ..federation.federation import Federation, short_of
 from ..federation.partitions import partition as read_partition, Split
 from ..models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
-from ..models.losses import CrossEntropy, Loss, NextToken
+from ..models.losses import CrossEntropy, NextToken
 from ..models.model import Model
 from ..models.network import Network, STATISTICS
 from ..models.networks import network, NETWORKS
@@ -114,8 +114,15 @@ class LinearTask:
     def __call__(self, data: Any, regularisation: float = 1e-3) -> Task:
         data = _dataset(self.word, data)
         regularisation = checked(f"{self.word}: regularisation", regularisation, POSITIVE)
-        data = self._targets(data.as_features())
-        outputs = data.classes if self.model is Softmax else self._outputs(data)
+        data, squares = data.as_features(), self.model is LeastSquares
+        if not squares and data.kind not in ("classification", "binary"):
+            raise EmpiricsError(f"{self.word} needs one class a sample; {data} has targets for {data.kind}: try ridge")
+        if self.signs:
+            data = data.as_signs() if data.kind == "classification" else data
+        elif data.kind == "binary":
+            data = data.as_classes()
+        one_hot = self.model is Softmax or (squares and data.kind == "classification")
+        outputs = data.classes if one_hot else math.prod(data.targets.shape[1:])
 
         def make(federation: Federation) -> Linear:
             batch = federation.draw(0, 0, np.array([0]), np.array([1]), 1).at(1, 0)
@@ -123,19 +130,6 @@ class LinearTask:
 
         name = written(self.word, data.name, regularisation=regularisation)
         return Task(name, data, make, linear=True, standardise=data.tabular and bool(np.abs(data.inputs).max() > 1))
-
-    def _targets(self, data: Dataset) -> Dataset:
-        if self.model is not LeastSquares and data.kind not in ("classification", "binary"):
-            raise EmpiricsError(
-                f"{self.word} needs one class per sample; {data} has targets for {data.kind}: try ridge"
-            )
-        if self.signs:
-            return data.as_signs() if data.kind == "classification" else data
-        return data.as_classes() if data.kind == "binary" else data
-
-    def _outputs(self, data: Dataset) -> int:
-        classes = self.model is LeastSquares and data.kind == "classification"
-        return data.classes if classes else math.prod(data.targets.shape[1:])
 
 
 @dataclass(frozen=True)
@@ -156,17 +150,13 @@ class NetworkTask:
         if data.kind == "regression":
             raise EmpiricsError(f"{self.word} needs classes; {data} has targets for regression: try ridge")
         built = network(self.word, **{**self._fitting(data), **options})
-        self._fits_targets(built.loss, data)
+        has, each = data.targets.shape[1:], data.inputs.shape[1:]
+        if isinstance(built.loss, NextToken) and has != each:
+            raise EmpiricsError(f"{self.word} predicts the token after every position; {data} has one target a sample")
+        if isinstance(built.loss, CrossEntropy) and has:
+            raise EmpiricsError(f"{self.word} predicts one class per sample; {data} has targets of shape {has}")
         name = f"{self.word}({data.name}, {built.name.partition('(')[2]}"
         return Task(name, data, lambda federation: built, linear=False, dtype=built.dtype)
-
-    def _fits_targets(self, loss: Loss, data: Dataset) -> None:
-        """Refuse targets that the loss has no place for: of the sample as a whole, or of each of its positions."""
-        has, each = data.targets.shape[1:], data.inputs.shape[1:]
-        if isinstance(loss, NextToken) and has != each:
-            raise EmpiricsError(f"{self.word} predicts the token after every position; {data} has one target a sample")
-        if isinstance(loss, CrossEntropy) and has:
-            raise EmpiricsError(f"{self.word} predicts one class per sample; {data} has targets of shape {has}")
 
     def _fitting(self, data: Dataset) -> dict[str, int]:
         """The network's options that describe samples, as this data set has them."""
@@ -262,7 +252,6 @@ def dealt(
     asked = partition != "iid" or augment is not None or client_weight != problem.client_weight
     if clients not in (None, problem.clients) or asked:
         held = f"{problem.clients} clients, client_weight={problem.client_weight!r}"
-        raise EmpiricsError(
-            f"the problem is dealt already ({held}): leave out partition=, clients= and augment=; use its weights"
-        )
+        rule = "leave out partition=, clients= and augment=; use its weights"
+        raise EmpiricsError(f"the problem is dealt already ({held}): {rule}")
     return problem

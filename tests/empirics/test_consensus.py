@@ -12,7 +12,8 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from empirics.algorithms import algorithm
-from empirics.algorithms.consensus import Generate, LearnedGenerator, network
+from empirics.algorithms.consensus import Generate, LearnedGenerator
+from empirics.algorithms.halves import generator
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.models.network import Network
@@ -72,7 +73,7 @@ def test_its_steps_are_those_of_adam_on_a_fresh_generator_and_noise(steps):
         built = Generator(1, 4, NOISE, MAPS, 1)
         module = built().double()
         seed = int(stream(SEED, "image generator", round=1, client=k).integers(2**62))
-        vector_to_parameters(network(built, torch.float64).start(seed), module.parameters())
+        vector_to_parameters(generator(built, torch.float64).start(seed), module.parameters())
         drawn = stream(SEED, "generated inputs", round=1, client=k).standard_normal((SAMPLES, NOISE), "float32")
         noise = torch.tensor(drawn, dtype=torch.float64, requires_grad=True)
         fresh = copy.deepcopy(module)

@@ -7,8 +7,7 @@ import torch
 from refusals import all_refused
 
 from empirics.data.resident import CIFAR10_PIXELS, Codes, Frequencies
-from empirics.federation.augment import CROP_FLIP, CropFlip, DECAYING_K, FEDINIT, noise, WORDS
-from empirics.federation.prepared import Recipe
+from empirics.federation.augment import CROP_FLIP, CropFlip, DECAYING_K, FEDINIT, noise, Recipe, WORDS
 
 ROWS, BATCH, SIDE = 3, 5, 9
 
@@ -93,7 +92,9 @@ def test_padding_is_black_before_and_grey_after_normalisation():
     before = Recipe(CIFAR10_PIXELS, CropFlip(4)).train(images, corner)
     after = Recipe(CIFAR10_PIXELS, FEDINIT).train(images, corner)
     for channel in range(3):
-        np.testing.assert_allclose(before[:, :, channel, :4], CIFAR10_PIXELS.padding(channel), rtol=1e-5)
+        np.testing.assert_allclose(
+            before[:, :, channel, :4], -CIFAR10_PIXELS.mean[channel] / CIFAR10_PIXELS.std[channel], rtol=1e-5
+        )
         assert (after[:, :, channel, :4] == 0).all()
     np.testing.assert_allclose(before[..., 4:, :5], after[..., 4:, :5], rtol=1e-6)
     inner = Recipe(CIFAR10_PIXELS, CropFlip(4)).train(images, drawn)

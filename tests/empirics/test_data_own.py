@@ -1,6 +1,5 @@
 """Data of one's own: what a CSV file or a frame is read as, the problem made of it, what is wrong with it in a line."""
 
-import io
 import os
 
 import numpy as np
@@ -24,20 +23,10 @@ def people(tmp_path):
     return path
 
 
-def both(tmp_path, text, *words, **options):
-    """What the same rows are read as, or what is wrong with them, as a file and as a frame of text."""
-    path = tmp_path / "rows.csv"
-    path.write_text(text)
-    frame = pandas.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-    return [(table, (str(path), *words), options), (from_frame, (frame, *words), options)]
-
-
-def read(cases):
-    return [reader(*words, **options) for reader, words, options in cases]
-
-
-def wrong(cases):
-    return [refusal(reader, *words, **options) for reader, words, options in cases]
+def written(tmp_path, text):
+    """A file of rows: frames are read as the file that they would be saved as."""
+    (tmp_path / "rows.csv").write_text(text)
+    return str(tmp_path / "rows.csv")
 
 
 # ---- targets and groups ----
@@ -81,11 +70,9 @@ def test_what_is_missing_or_not_a_plain_number_is_refused_by_line_column_and_val
             rows[1][head.index(column)] = f'"{marker}"'
             text = "\n".join(",".join(row) for row in [head, *rows]) + "\n"
             for kind in ("", "classes"):
-                of_file, of_frame = wrong(both(tmp_path, text, *words, kind=kind))
-                assert f": {column} must hold " in of_file
-                assert f": {column} must hold " in of_frame
-                assert f"line 3 has {marker!r}" in of_file
-                assert f"row 1 has {marker!r}" in of_frame
+                said = refusal(table, written(tmp_path, text), *words, kind=kind)
+                assert f": {column} must hold " in said
+                assert f"line 3 has {marker!r}" in said
 
 
 def test_what_is_wrong_with_a_file_is_one_line(people, refused):
@@ -111,10 +98,6 @@ def test_what_is_wrong_with_a_file_is_one_line(people, refused):
 
 
 def test_columns_that_are_not_there_and_files_that_are_no_tables_are_refused(people, tmp_path, refused):
-    def written(content):
-        (tmp_path / "odd.csv").write_bytes(content)
-        return lambda: table(str(tmp_path / "odd.csv"), "y")
-
     all_refused(
         [
             (lambda: table(str(people), "color"), "'color' 'colour'"),
@@ -128,23 +111,22 @@ def test_columns_that_are_not_there_and_files_that_are_no_tables_are_refused(peo
         ]
     )
     for content, word in ((b"", "CSV"), (b"a,b\n", "sample"), (b"\xff\xfe,\n", "UTF-8")):
-        all_refused([(written(content), f"odd.csv {word}")])
+        (tmp_path / "odd.csv").write_bytes(content)
+        all_refused({"y": f"odd.csv {word}"}, lambda target: table(str(tmp_path / "odd.csv"), target))
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero", tmp_path):  # found before they are opened
         all_refused({path: f"{path} file"}, lambda path: refused("train", "--csv", path, "--target", "y"))
 
 
 def test_text_among_numbers_and_other_notations_do_not_become_classes_unless_they_are_called_so(tmp_path):
-    text = "dose,y\n0.3,1.5\n0.7,2.5\n1.1,low\n1.9,3.5\n"
-    for said, where in zip(wrong(both(tmp_path, text, "y")), ("line 4", "row 2"), strict=True):
-        assert f"{where} has 'low'" in said
-    for found in read(both(tmp_path, text, "y", kind="classes")):
-        assert found.class_names == ("1.5", "2.5", "3.5", "low")
+    path = written(tmp_path, "dose,y\n0.3,1.5\n0.7,2.5\n1.1,low\n1.9,3.5\n")
+    assert "line 4 has 'low'" in refusal(table, path, "y")
+    assert table(path, "y", kind="classes").class_names == ("1.5", "2.5", "3.5", "low")
     for words in ("12.5% 3.1% 7.25% 9%", "$5.20 $1.75 $3.10 $9", "0.5kg 2kg 3kg 7kg"):
         cells = words.split()
-        text = "dose,y\n" + "".join(f"{0.3 * i},{cell}\n" for i, cell in enumerate(cells))
-        all_refused(enumerate(2 * [f"y 4 classes '{cells[0]}'"]), wrong(both(tmp_path, text, "y")).__getitem__)
-        assert [found.classes for found in read(both(tmp_path, text, "y", kind="classes"))] == [4, 4]
+        path = written(tmp_path, "dose,y\n" + "".join(f"{0.3 * i},{cell}\n" for i, cell in enumerate(cells)))
+        all_refused({"y": f"y 4 classes '{cells[0]}'"}, lambda target, path=path: refusal(table, path, target))
+        assert table(path, "y", kind="classes").classes == 4
 
 
 # ---- columns and frames ----
@@ -207,7 +189,6 @@ def test_a_federation_of_a_frame_has_a_client_for_every_group(frame):
 def test_what_is_no_number_in_a_frame_is_refused_by_its_column(frame):
     changes = [
         ({"when": pandas.date_range("2024-03-05", periods=24)}, "when 0 2024-03-05"),
-        ({"kind": pandas.Categorical(["u", "v"] * 12)}, "kind 0 'u'"),
         ({"dose": [0.5, None, None] * 8}, "dose 1 '' 15"),
         ({"cost": [1.5, float("inf")] * 12}, "cost 1 'inf'"),
         ({"site": [None, *SIDES[1:]]}, "site 0 ''"),

@@ -15,8 +15,8 @@ import zipfile
 import pytest
 from refusals import all_refused, refusal
 
-from empirics.data import catalogue as datasets, download, store
-from empirics.data.store import DataFormatError, Download, Files, members, read
+from empirics.data import catalogue as datasets, store
+from empirics.data.store import DataFormatError, Download, fetch, Files, members, read
 
 SET = Files("toys", "toy-box", ("bear.txt",), "example.org/toys")
 WAYS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -34,7 +34,7 @@ def test_a_file_is_found_and_opened_however_compressed_and_refused_where_it_is_d
         path = root / "toy-box" / f"bear.txt{ending}"
         path.write_bytes(compress(b"two ears" * 50))
         assert SET.present
-        assert SET.read("bear.txt") == b"two ears" * 50
+        assert read(SET.one("bear.txt")) == b"two ears" * 50
         whole = compress(bytes(range(256)) * 9)
         for content in (whole[:-20], b"plain text", whole[:30] + b"\x07" * 40 + whole[70:]) if ending else ():
             path.write_bytes(content)
@@ -50,12 +50,12 @@ def test_listed_hashes_are_checked_and_others_are_not(root):
     path.write_bytes(b"brown")
     digest = hashlib.sha256(b"brown").hexdigest()
     (root / "SHA256SUMS").write_text(f"{digest}  ./toy-box/bear.txt\n")
-    assert SET.read("bear.txt") == b"brown"
+    assert read(SET.one("bear.txt")) == b"brown"
     path.write_bytes(b"black")
     with pytest.raises(DataFormatError, match=rf"SHA256SUMS says {digest[:12]}"):
-        SET.read("bear.txt")
+        read(SET.one("bear.txt"))
     (root / "SHA256SUMS").write_text(f"{digest}  ./toy-box/other.txt\n")
-    assert SET.read("bear.txt") == b"black"
+    assert read(SET.one("bear.txt")) == b"black"
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar.xz"])
@@ -134,13 +134,13 @@ def test_download_takes_the_first_address_that_answers_and_checks_the_hash(root,
     public, address = server
     (public / "bear.txt").write_bytes(b"black")
     files = offered(b"brown", address + "gone/bear.txt", address + "bear.txt")
-    all_refused({"bear.txt": "bear.txt hash"}, lambda _: refusal(download.fetch, files))
+    all_refused({"bear.txt": "bear.txt hash"}, lambda _: refusal(fetch, files))
     assert not files.present
     (public / "bear.txt").write_bytes(b"brown")
-    assert download.fetch(files) == root / "toy-box"
-    assert files.read("bear.txt") == b"brown"
+    assert fetch(files) == root / "toy-box"
+    assert read(files.one("bear.txt")) == b"brown"
     (public / "bear.txt").unlink()
-    assert download.fetch(files) == root / "toy-box"  # it is there: nothing is asked of the server
+    assert fetch(files) == root / "toy-box"  # it is there: nothing is asked of the server
 
 
 def test_archives_are_unpacked_flat(root, server):
@@ -154,8 +154,8 @@ def test_archives_are_unpacked_flat(root, server):
             archive.addfile(entry, io.BytesIO(name.encode()))
     (public / "box.tar.gz").write_bytes(content.getvalue())
     files = offered(content.getvalue(), address + "box.tar.gz")
-    download.fetch(files)
-    assert files.read("bear.txt") == b"box/inner/bear.txt"
+    fetch(files)
+    assert read(files.one("bear.txt")) == b"box/inner/bear.txt"
     assert sorted(p.name for p in root.rglob("*.txt")) == ["bear.txt"]
 
 

@@ -27,9 +27,9 @@ from torch import nn
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
+from empirics.federation.augment import Recipe
 from empirics.federation.federation import Federation
 from empirics.federation.fresh import Fresh
-from empirics.federation.prepared import PreparedFederation, Recipe
 from empirics.measuring import Exactness, measurement, MEASUREMENTS, of_pairs, paired, Run, Swap, swaps
 from empirics.measuring.stability import every_client, PAIRS
 from empirics.models.linear import Softmax
@@ -368,7 +368,7 @@ def test_a_prepared_pool_is_evaluated_on_model_inputs_and_samples_in_another_pre
     whole = torch.round(2 * INPUTS).to(torch.int8)
     plain = Federation.of(whole.double() / 2, LABELS, PARTS)
     raw = Federation.of(whole, LABELS, PARTS)
-    prepared = PreparedFederation(raw.inputs, raw.targets, raw.members, raw.offsets, Recipe(convert=halved))
+    prepared = replace(raw, recipe=Recipe(convert=halved))
     alike(LINEAR, Samples(plain), LINEAR, Samples(prepared))
     single = Samples(Federation.of(INPUTS.float(), LABELS, PARTS))
     alike(LINEAR, single, LINEAR, Samples(Federation.of(INPUTS.float().double(), LABELS, PARTS)))

@@ -34,7 +34,8 @@ from training_toys import many_classes
 
 from empirics.algorithms import algorithm
 from empirics.algorithms.contrast import Decorrelated
-from empirics.algorithms.fedgen import layers
+from empirics.algorithms.fedgen import Layers
+from empirics.algorithms.halves import generator
 from empirics.algorithms.virtual import virtual_samples
 from empirics.errors import EmpiricsError
 from empirics.models.network import Network
@@ -182,7 +183,7 @@ def generated(v, noise, y):
 def serve(round_, cohort, ends, kept):
     """The server's part: Adam on the generator, from the heads of those who took part."""
     if "generator" not in kept:
-        kept["generator"] = layers(NOISE + CLASSES, WIDE, HIDDEN, torch.float64).start(SEED)
+        kept["generator"] = generator(Layers(NOISE + CLASSES, WIDE, HIDDEN), torch.float64).start(SEED)
         kept["adam"] = Adam(3e-4, 0.9, ridge=0.01)
     counts = {k: [int((FEDERATION.samples(k)[1] == c).sum()) for c in range(CLASSES)] for k in cohort}
     totals = [sum(counts[k][c] for k in cohort) for c in range(CLASSES)]

@@ -9,23 +9,8 @@ from refusals import all_refused, refusal
 
 from empirics.data.catalogue import digits
 from empirics.data.dataset import Dataset
-from empirics.federation.partitions import (
-    ByGroup,
-    ClassesPerClient,
-    coarse,
-    Dirichlet,
-    DirichletReplaced,
-    Iid,
-    LogNormalSizes,
-    Pachinko,
-    partition,
-    PARTITIONS,
-    PowerLawSizes,
-    Shards,
-    Sorted,
-)
+from empirics.federation.partitions import coarse, Dirichlet, Pachinko, partition, PARTITIONS
 from empirics.problems.tasks import task
-from empirics.streams import stream
 
 SAMPLES, CLASSES = 1237, 10
 
@@ -41,28 +26,20 @@ POOL = pool()
 NESTED = replace(POOL, groups=POOL.labels // 3, group_word="coarse class")
 """Coarse classes 0-2, 3-5, 6-8 and 9."""
 NOBODY = replace(POOL, name="nobody", groups=None)
-SPLITS = {
-    str(split): split
-    for split in (
-        ByGroup(),
-        ClassesPerClient(2),
-        ClassesPerClient(3, "random"),
-        Dirichlet(0.3),
-        DirichletReplaced(0.3),
-        Iid(),
-        LogNormalSizes(1.3),
-        Pachinko(0.3, 2.0),
-        PowerLawSizes(1.1),
-        Shards(2),
-        Sorted(),
-        Sorted("group"),
-    )
-}
+SPLITS = (
+    *("by_group", "classes_per_client(2)", "classes_per_client(3, 'random')", "dirichlet(0.3)", "iid", "shards(2)"),
+    *("dirichlet_replaced(0.3)", "log_normal_sizes(1.3)", "pachinko(0.3, 2)", "power_law_sizes(1.1)", "sorted"),
+    "sorted('group')",
+)
 
 
-def counts_of(parts, data=POOL):
+def deal(text, clients, seed, data=POOL):
+    return partition(text)(data, clients, seed)
+
+
+def counts_of(text, clients, seed, data=POOL):
     """Samples of every class of every client."""
-    return np.stack([np.bincount(data.labels[p], minlength=data.classes) for p in parts])
+    return np.stack([np.bincount(data.labels[p], minlength=data.classes) for p in deal(text, clients, seed, data)])
 
 
 def unlabelled(samples):
@@ -72,8 +49,9 @@ def unlabelled(samples):
 # ---- every split ----
 
 
-@cases("split data", [(SPLITS[name], NESTED if name.startswith("pachinko") else POOL) for name in SPLITS])
-def test_a_split_deals_to_every_client_and_no_sample_twice_and_repeats_itself(split, data):
+@cases("text", SPLITS)
+def test_a_split_deals_to_every_client_and_no_sample_twice_and_repeats_itself(text):
+    split, data = partition(text), NESTED if text.startswith("pachinko") else POOL
     assert partition(str(split)) == split
     for clients in (1, 7, 20):
         parts = split(data, clients, seed=5)
@@ -86,18 +64,9 @@ def test_a_split_deals_to_every_client_and_no_sample_twice_and_repeats_itself(sp
     first, again, other = ([part.tolist() for part in split(data, 6, seed=s)] for s in (3, 3, 4))
     assert first == again != other
     few = POOL.part(np.arange(12))
-    if not isinstance(split, ByGroup):
-        all_refused(
-            [
-                (lambda: split(few, 13, seed=0), "clients 12 13"),
-                (lambda: split(few, 0, seed=0), "clients 1 0"),
-                (lambda: split(few, -3, seed=0), "clients 1 -3"),
-            ]
-        )
-
-
-def test_every_split_is_tried_here():
-    assert {type(s) for s in SPLITS.values()} == set(PARTITIONS.values())
+    if text != "by_group":
+        wrong = {13: "clients 12 13", 0: "clients 1 0", -3: "clients 1 -3"}
+        all_refused(wrong, lambda clients: refusal(split, few, clients, seed=0))
 
 
 LIMITS = {
@@ -117,6 +86,7 @@ LIMITS = {
 
 
 def test_arguments_are_taken_up_to_their_limits_and_refused_from_there():
+    assert {text.partition("(")[0] for text in SPLITS} == set(PARTITIONS)
     for text, (taken, _) in LIMITS.items():
         for number in taken:
             partition(text.format(number))
@@ -135,41 +105,37 @@ def test_arguments_are_taken_up_to_their_limits_and_refused_from_there():
 def test_what_a_split_cannot_deal_of_its_data_is_refused():
     small = Dataset("small", np.zeros((7, 1)), np.array([0, 1, 1, 1, 1, 1, 1]), 2)
     gap = POOL.part(np.flatnonzero(POOL.labels != 4))
-    all_refused(
-        [
-            (lambda: LogNormalSizes(40.0, least=3)(POOL, 500, seed=0), "500 3 1237 pool"),
-            (lambda: Sorted("group")(NOBODY, 5, seed=2), "nobody groups"),
-            (lambda: ClassesPerClient(11)(POOL, 4, seed=0), "10 pool 11"),
-            (lambda: ClassesPerClient(3)(POOL, 4, seed=0), "10 3"),
-            (lambda: ClassesPerClient(2)(small, 3, seed=0), "0 small 1 3"),
-            (lambda: ClassesPerClient(10)(gap, 5, seed=2), "4 pool 0 5"),
-            (lambda: Shards(130)(POOL, 10, seed=0), "1237 pool 1300"),
-            (lambda: Dirichlet(0.1)(POOL, 124, seed=0), "1237 pool 1240"),
-            (lambda: Dirichlet(1e-6)(POOL, 20, seed=0), "pool 20 Dirichlet(1e-06)"),
-            (lambda: ByGroup()(NOBODY, 2, seed=0), "nobody"),
-            (lambda: ByGroup()(POOL, 24, seed=0), "clients 23 pool 24"),
-            (lambda: Pachinko()(POOL, 5, seed=0), "pool class 0"),
-            (lambda: Pachinko()(NOBODY, 5, seed=0), "nobody dirichlet"),
-            (lambda: Shards(3).shares(POOL.labels, 4, seed=1), "shards(per_client=3)"),
-        ]
-    )
+    wrong = {
+        ("log_normal_sizes(40, least=3)", 500, POOL): "500 3 1237 pool",
+        ("sorted('group')", 5, NOBODY): "nobody groups",
+        ("classes_per_client(11)", 4, POOL): "10 pool 11",
+        ("classes_per_client(3)", 4, POOL): "10 3",
+        ("classes_per_client(2)", 3, small): "0 small 1 3",
+        ("classes_per_client(10)", 5, gap): "4 pool 0 5",
+        ("shards(130)", 10, POOL): "1237 pool 1300",
+        ("dirichlet(0.1)", 124, POOL): "1237 pool 1240",
+        ("dirichlet(1e-6)", 20, POOL): "pool 20 Dirichlet(1e-06)",
+        ("by_group", 2, NOBODY): "nobody",
+        ("by_group", 24, POOL): "clients 23 pool 24",
+        ("pachinko", 5, POOL): "pool class 0",
+        ("pachinko", 5, NOBODY): "nobody dirichlet",
+    }
+    all_refused(wrong, lambda case: refusal(deal, *case[:2], 0, case[2]))
+    all_refused([(lambda: partition("shards(3)").shares(POOL.labels, 4, seed=1), "shards(per_client=3)")])
 
 
 def test_iid_is_a_permutation_cut_in_even_sizes():
-    parts = Iid()(POOL, 8, seed=2)
+    parts = deal("iid", 8, 2)
     assert sorted(np.concatenate(parts).tolist()) == list(range(SAMPLES))
     assert {len(p) for p in parts} == {SAMPLES // 8, SAMPLES // 8 + 1}
-    usual = np.array_split(stream(2, "iid split").permutation(SAMPLES), 8)
-    assert [p.tolist() for p in parts] == [p.tolist() for p in usual]
-    assert [len(p) for p in Iid()(POOL.part(np.arange(12)), 12, seed=2)] == [1] * 12
 
 
 # ---- classes ----
 
 
 def test_sorted_cuts_the_labels_or_groups_in_order():
-    for split, keys in ((Sorted(), POOL.labels), (Sorted("group"), POOL.groups)):
-        parts = split(POOL, 5, seed=2)
+    for text, keys in (("sorted", POOL.labels), ("sorted('group')", POOL.groups)):
+        parts = deal(text, 5, 2)
         np.testing.assert_array_equal(np.concatenate([keys[p] for p in parts]), np.sort(keys))
         assert {len(p) for p in parts} == {247, 248}
 
@@ -181,12 +147,12 @@ def test_blocks_are_fedcogs_niid_2():
     expected = np.zeros((10, 10), int)
     for i in range(10):
         expected[i, [2 * (i % 5), 2 * (i % 5) + 1]] = 30
-    np.testing.assert_array_equal(counts_of(ClassesPerClient(2)(data, 10, seed=7), data), expected)
+    np.testing.assert_array_equal(counts_of("classes_per_client(2)", 10, 7, data), expected)
 
 
 def test_random_classes_are_held_equally_often():
     for clients, per_client in ((20, 3), (7, 4), (3, 2)):
-        counts = counts_of(ClassesPerClient(per_client, "random")(POOL, clients, seed=1))
+        counts = counts_of(f"classes_per_client({per_client}, 'random')", clients, 1)
         assert ((counts > 0).sum(1) == per_client).all()
         held = (counts > 0).sum(0)
         assert held.max() - held.min() <= 1
@@ -197,18 +163,17 @@ def test_random_classes_are_held_equally_often():
 
 
 def test_shards_hold_few_classes():
-    parts = Shards(2)(POOL, 20, seed=3)
-    assert sorted(np.concatenate(parts).tolist()) == list(range(SAMPLES))
-    # A shard of 31 samples of classes of 120 touches at most two classes.
-    assert (counts_of(parts) > 0).sum(1).max() <= 4
-    assert {len(p) for p in parts} <= {60, 61, 62}
-    assert (counts_of(Shards(60)(POOL, 20, seed=3)) > 0).sum(1).min() == 10
+    """A shard of 31 samples of classes of 120 touches at most two classes."""
+    counts = counts_of("shards(2)", 20, 3)
+    assert (counts > 0).sum(1).max() <= 4
+    assert set(counts.sum(1).tolist()) <= {60, 61, 62}
+    assert (counts_of("shards(60)", 20, 3) > 0).sum(1).min() == 10
 
 
 def test_absent_classes_are_dealt_to_nobody():
     gap = POOL.part(np.flatnonzero(POOL.labels != 4))
-    for split in (DirichletReplaced(0.5), Dirichlet(0.5), Shards(2), Sorted()):
-        counts = counts_of(split(gap, 5, seed=2), gap)
+    for text in ("dirichlet_replaced(0.5)", "dirichlet(0.5)", "shards(2)", "sorted"):
+        counts = counts_of(text, 5, 2, gap)
         assert counts[:, 4].sum() == 0
         assert counts.sum() >= len(gap) - 4
 
@@ -233,7 +198,7 @@ def test_dirichlet_draws_again_until_everyone_has_the_least_or_it_is_hopeless(mo
 
 
 def test_replaced_dirichlet_has_equal_sizes_and_starts_a_class_again():
-    parts = DirichletReplaced(0.1)(POOL, 9, seed=4)
+    parts = deal("dirichlet_replaced(0.1)", 9, 4)
     assert {len(p) for p in parts} == {SAMPLES // 9}
     dealt = np.bincount(np.concatenate(parts), minlength=SAMPLES)
     for c in range(CLASSES):
@@ -245,22 +210,20 @@ def test_replaced_dirichlet_has_equal_sizes_and_starts_a_class_again():
 def test_replaced_dirichlet_follows_the_priors_of_its_law():
     # Shares of a class under a symmetric Dirichlet law: mean 1/C, variance (1/C)(1 - 1/C)/(C alpha + 1).
     alpha, seeds = 0.6, range(60)
-    shares = np.concatenate([counts_of(DirichletReplaced(alpha)(POOL, 12, s)) for s in seeds]) / (SAMPLES // 12)
+    shares = np.concatenate([counts_of(f"dirichlet_replaced({alpha})", 12, s) for s in seeds]) / (SAMPLES // 12)
     variance = 0.1 * 0.9 / (10 * alpha + 1) + 0.1 * 0.9 / (SAMPLES // 12)
     assert shares.mean() == pytest.approx(0.1)
     assert shares.var() == pytest.approx(variance, rel=0.15)
-    one_class = counts_of(DirichletReplaced(1e-9)(POOL, 6, seed=1))
+    one_class = counts_of("dirichlet_replaced(1e-9)", 6, 1)
     assert ((one_class > 0).sum(1) == 1).all()
-    even = counts_of(DirichletReplaced(1e9)(POOL, 2, seed=1))
+    even = counts_of("dirichlet_replaced(1e9)", 2, 1)
     assert (np.abs(even - SAMPLES / 20) < 5 * np.sqrt(SAMPLES / 20)).all()
 
 
 def test_a_client_is_a_group_and_few_clients_are_drawn_groups_with_enough_samples():
-    for g, part in enumerate(ByGroup()(POOL, 23, seed=9)):
-        np.testing.assert_array_equal(part, np.flatnonzero(POOL.groups == g))
     counts = np.bincount(POOL.groups)
     least = int(np.sort(counts)[10])
-    split, many = ByGroup(least), int((counts >= least).sum())
+    split, many = partition(f"by_group({least})"), int((counts >= least).sum())
     assert len(split.everyone(POOL)) == many
     parts, chosen = split(POOL, 5, seed=9), split.chosen(POOL, 5, seed=9)
     assert len(set(chosen.tolist())) == 5

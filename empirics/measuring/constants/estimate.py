@@ -159,7 +159,7 @@ def _some(problem: FederatedProblem) -> tuple[Tensor, Tensor]:
         for k, (begin, size) in enumerate(zip(first, sizes, strict=True))
     ]
     places = torch.from_numpy(np.concatenate(chosen)[:SOME_SAMPLES])
-    return problem.samples.pool(problem.federation.members[places.to(problem.federation.members.device)])
+    return problem.federation.take(problem.federation.members[places.to(problem.federation.members.device)])
 
 
 def _noise(

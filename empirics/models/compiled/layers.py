@@ -19,7 +19,7 @@ from . import NotServed
 
 @dataclass(frozen=True)
 class Layer:
-    """What is done: ``kind`` is dense, convolution, maximum, mean or none; ``weight`` and ``bias`` begin in the row.
+    """What is done: ``kind`` is dense, convolution, maximum or none; ``weight`` and ``bias`` begin in the row.
 
     Of dense layers ``outputs`` and ``inputs`` count features, of convolutions channels.
     """
@@ -35,8 +35,9 @@ class Layer:
     padding: tuple[int, int] = (0, 0)
     flat: bool = False
     """Samples are flat from here on."""
-    everywhere: bool = False
-    """The window is the whole image."""
+
+
+SQUARES = Layer("maximum", relu=True, kernel=(2, 2), stride=(2, 2))
 
 
 def refuse_unserved(network: Network) -> None:
@@ -101,16 +102,12 @@ def _layers(name: str, part: Any, places: Mapping[str, slice]) -> list[Layer]:
             "convolution", kind is ConvReLU, weight, bias, part.out_channels, part.in_channels, part.kernel_size,
             stride, part.padding,
         )  # fmt: skip
-        pooled = [Layer("maximum", relu=True, kernel=(2, 2), stride=(2, 2))]
-        return [convolution, *(pooled if kind is ConvPool else [])]
-    if kind in (nn.MaxPool2d, nn.AvgPool2d):
-        size, stride = _pair(part.kernel_size), _pair(part.stride)
-        plain = _pair(part.padding) == (0, 0) and not part.ceil_mode and _pair(getattr(part, "dilation", 1)) == (1, 1)
-        if not plain or getattr(part, "divisor_override", None) or getattr(part, "return_indices", False):
-            raise NotServed(f"{what} with padding, dilation, ceil_mode or another result")
-        return [Layer("maximum" if kind is nn.MaxPool2d else "mean", kernel=size, stride=stride)]
-    if kind is nn.AdaptiveAvgPool2d and part.output_size in (1, (1, 1)):
-        return [Layer("mean", everywhere=True)]
+        return [convolution, *([SQUARES] if kind is ConvPool else [])]
+    if kind is nn.MaxPool2d:
+        plain = part.padding in (0, (0, 0)) and part.dilation in (1, (1, 1)) and not part.return_indices
+        if not plain or part.kernel_size not in (2, (2, 2)) or part.stride not in (2, (2, 2)) or part.ceil_mode:
+            raise NotServed(f"{what} of other windows than squares of 2 x 2 side by side")
+        return [replace(SQUARES, relu=False)]
     raise NotServed(what)
 
 
@@ -119,7 +116,3 @@ def _own(name: str, key: str, places: Mapping[str, slice]) -> int:
     if found is None:
         raise NotServed(f"{name} shares its {key}")
     return int(found.start)
-
-
-def _pair(value: Any) -> tuple[int, int]:
-    return (value, value) if isinstance(value, int) else (int(value[0]), int(value[1]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Protocol
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -19,28 +20,6 @@ CLASS = torch.int64
 NO_STEPS, NO_SIZES = np.zeros(0, np.int64), np.zeros(0)
 
 
-class PoolBatches(Protocol):
-    """Batches of some clients as places ``(rows, steps, batch)`` in a pool of samples."""
-
-    @property
-    def inputs(self) -> Tensor: ...
-
-    @property
-    def targets(self) -> Tensor: ...
-
-    @property
-    def arrays(self) -> tuple[Array, Array, Array, Array | None] | None:
-        """Inputs and targets, flat, places and weights (None: all equal); None where they do not lie on a CPU."""
-
-
-class OneSample(NamedTuple):
-    """The least there is to compile for."""
-
-    inputs: Tensor
-    targets: Tensor
-    arrays: tuple[Array, Array, Array, Array | None]
-
-
 class CompiledLinear(Linear):
     """A linear model that makes the gradients of a step, or plain steps, for all rows in one compiled call, on a CPU.
 
@@ -52,12 +31,15 @@ class CompiledLinear(Linear):
     kind: ClassVar[int]
     """What the loss does with the outputs, by its number among ``gradients``."""
 
-    def gradient_in(self, w: Tensor, batches: PoolBatches, step: int) -> Tensor | None:
-        """``gradient`` on a step's batches of the first rows; None where compiled passes do not read such arrays."""
+    def gradient_in(self, w: Tensor, batches: Any, step: int) -> Tensor | None:
+        """``gradient`` on a step's ``batches`` of the first rows; None where compiled passes do not read such arrays.
+
+        Batches say with ``arrays`` where samples lie in their pool (``empirics.federation.federation.Batches``).
+        """
         g = torch.empty_like(w, memory_format=torch.contiguous_format)
         return g if self._done(w.contiguous(), g, batches, step, NO_STEPS, NO_SIZES) else None
 
-    def walk_in(self, w: Tensor, batches: PoolBatches, steps: Array, sizes: Array) -> bool:
+    def walk_in(self, w: Tensor, batches: Any, steps: Array, sizes: Array) -> bool:
         """Plain SGD steps in place on ``w (rows, dim)``, ``steps`` for each row; False where they are not served."""
         return w.is_contiguous() and self._done(w, torch.empty_like(w[:1]), batches, 0, steps, sizes)
 
@@ -66,12 +48,11 @@ class CompiledLinear(Linear):
         classes = self.kind == SOFTMAX or (self.kind == RESIDUAL and self.outputs > 1)
         inputs = torch.zeros(1, self.features, dtype=self.dtype)
         targets = torch.zeros(1, dtype=CLASS if classes else self.dtype)
-        one = OneSample(
-            inputs, targets, (inputs.numpy().reshape(-1), targets.numpy(), np.zeros((1, 1, 1), np.int64), None)
-        )
+        arrays = inputs.numpy().reshape(-1), targets.numpy(), np.zeros((1, 1, 1), np.int64), None
+        one = SimpleNamespace(inputs=inputs, targets=targets, arrays=arrays)
         self.gradient_in(torch.zeros(1, self.dim, dtype=self.dtype), one, 0)
 
-    def _done(self, w: Tensor, g: Tensor, batches: PoolBatches, step: int, steps: Array, sizes: Array) -> bool:
+    def _done(self, w: Tensor, g: Tensor, batches: Any, step: int, steps: Array, sizes: Array) -> bool:
         """Whether compiled passes did it: they never look where an array ends, so that all must fit."""
         arrays = batches.arrays
         if arrays is None or w.requires_grad or w.device.type != "cpu" or torch._C._are_functorch_transforms_active():

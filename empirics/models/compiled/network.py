@@ -12,7 +12,7 @@ from torch import nn, Tensor
 
 from ..losses import CrossEntropy
 from ..model import Batch
-from ..network import Frozen, Network
+from ..network import Network, WHOLE
 from . import NotServed
 from .layers import layers
 from .plan import PassPlan
@@ -21,7 +21,6 @@ from .tiles import WIDTH
 
 Array = np.ndarray[Any, Any]
 NO_FLOATS, NO_TARGETS = np.zeros(1, np.float32), np.zeros(1, np.int64)
-WHOLE = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +68,7 @@ class CompiledNetwork(Network):
         width = -(-len(samples) // WIDTH) * WIDTH
         key = half, samples.shape[1:], width, inputs
         if key not in self._plans:
-            module = self._half(half) if half else self.work.module
+            module = self._half(half)
             assert isinstance(module, nn.Module)
             try:
                 found = layers(module, self.parameters, half)
@@ -89,35 +88,14 @@ class CompiledNetwork(Network):
             kept = self._own.memory = torch.empty(plan.size)
         return kept
 
-    # ---- outputs ----
+    # ---- outputs and gradients ----
 
-    def output(self, w: Tensor, inputs: Tensor) -> Tensor:
-        """Outputs ``(1, batch, ...)`` of the single row ``w (1, dim)`` on ``inputs (1, batch, ...)``."""
-        made = self._made(WHOLE, w, self._checked(inputs))
-        return self._torchs(WHOLE, w, inputs) if made is None else made
+    def made(self, half: str, w: Tensor, inputs: Tensor, trained: bool = True, learns: bool = False) -> Tensor:
+        """What a half of the network makes of inputs by compiled passes, with a way back where one is asked for."""
+        found = self._passed(half, w.reshape(-1), inputs[0])
+        return super().made(half, w, inputs, trained, learns) if found is None else found.unsqueeze(0)
 
-    def features(self, w: Tensor, inputs: Tensor) -> Tensor:
-        """What the head sees: representations ``(1, batch, ...)``."""
-        made = self._made("features", w, self._checked(inputs))
-        return self._torchs("features", w, inputs) if made is None else made
-
-    def head(self, w: Tensor, z: Tensor) -> Tensor:
-        """Outputs ``(1, batch, ...)`` from representations: ``output(w, x)`` is ``head(w, features(w, x))``."""
-        made = self._made("head", w, z)
-        return self._torchs("head", w, z) if made is None else made
-
-    def at(self, vector: Tensor) -> Frozen:
-        """The network at fixed parameters ``(dim,)``: gradients reach its inputs, never ``vector``."""
-        return CompiledFrozen(self, vector.detach().reshape(-1))
-
-    def _torchs(self, half: str, w: Tensor, inputs: Tensor) -> Tensor:
-        """The same by torch."""
-        made: Tensor = getattr(super(), half or "output")(w, inputs)
-        return made
-
-    def _made(self, half: str, w: Tensor, inputs: Tensor) -> Tensor | None:
-        """What ``half`` makes of the inputs by compiled passes, with a way back where one is asked for."""
-        samples, row = inputs[0], w.reshape(-1)
+    def _passed(self, half: str, row: Tensor, samples: Tensor) -> Tensor | None:
         back = torch.is_grad_enabled() and (row.requires_grad or samples.requires_grad)
         whole = None if half == "head" else self._plan(WHOLE, samples[: self.chunk], False)
         if whole is not None and not whole.pays(len(samples), back):
@@ -132,17 +110,7 @@ class CompiledNetwork(Network):
                 found.append(_Passes.apply(row, part, plan, self, half))
             else:
                 found.append(_forward(plan, row, part, self._memory(plan)))
-        return (found[0] if len(found) == 1 else torch.cat(found)).unsqueeze(0)
-
-    # ---- losses ----
-
-    def task_loss(self, w: Tensor, batch: Batch) -> Tensor:
-        """Weighted mean of the losses of a batch ``(1,)``."""
-        inputs, targets, weight = batch
-        output = self.output(w, inputs)[0]
-        if weight is None:
-            return self.loss.mean(output, targets[0]).view(1)
-        return (self.loss.losses(output, targets[0]) * weight[0].to(output.dtype)).sum().view(1)
+        return found[0] if len(found) == 1 else torch.cat(found)
 
     def gradient(self, w: Tensor, batch: Batch) -> Tensor:
         """Gradient of ``task_loss`` ``(1, dim)``, chunk by chunk."""
@@ -230,7 +198,7 @@ class _Passes(torch.autograd.Function):
         plan, wanted = ctx.plan, ctx.needs_input_grad[:2]
         if torch.is_grad_enabled():  # with create_graph
             parts = [part for part, asked in zip((row, samples), wanted, strict=True) if asked]
-            output = ctx.net._torchs(ctx.half, row.unsqueeze(0), samples.unsqueeze(0))[0]
+            output = Network.made(ctx.net, ctx.half, row, samples.unsqueeze(0), learns=row.requires_grad)[0]
             found = iter(torch.autograd.grad(output, parts, gradients[0], create_graph=True))
             to_row, to_samples = (next(found) if asked else None for asked in wanted)
             return to_row, to_samples, None, None, None
@@ -241,17 +209,3 @@ class _Passes(torch.autograd.Function):
         g_array, to_array = arrays
         _run(plan, lines, len(samples), ctx.memory, row, g_array, _flat(gradients[0]), to_array)
         return g, to, None, None, None
-
-
-@dataclass(frozen=True, eq=False)
-class CompiledFrozen(Frozen):
-    """``Frozen`` by compiled passes."""
-
-    def output(self, inputs: Tensor) -> Tensor:
-        return self.net.output(self.vector, inputs)
-
-    def features(self, inputs: Tensor) -> Tensor:
-        return self.net.features(self.vector, inputs)
-
-    def head(self, z: Tensor) -> Tensor:
-        return self.net.head(self.vector, z)

@@ -109,7 +109,7 @@ class PassPlan:
         self.inputs, self.made = inputs, (made := Passes(width))
         self.seen: list[Buffer] = []
         self.codes: dict[int, Buffer] = {}
-        self.layers = layers = [layer for layer in layers]
+        self.layers = layers
         self._forward(shape)
         self._back()
         taps = np.concatenate(made.taps) if made.taps else np.zeros((1, 2))
@@ -140,8 +140,11 @@ class PassPlan:
 
     def _forward(self, shape: Shape) -> None:
         made = self.made
-        here = made.allocate(*_picture(shape), rim=self._rim(0))
         flat = len(shape) == 1
+        if not flat and len(shape) != 3:
+            raise NotServed(f"samples of shape {shape}")
+        channels, rows, columns = (*shape, 1, 1)[:3]
+        here = made.allocate(channels, rows, columns, self._rim(0))
         if here.rim != (0, 0):
             made.add(ops.ZEROS, here.place, here.end)
         made.add(ops.TAKE_IN, here.first, *here.shape, here.channel, here.row)
@@ -189,8 +192,6 @@ class PassPlan:
     def _window(self, number: int, layer: Layer, before: Buffer, rim: tuple[int, int]) -> Buffer:
         """A convolution or a pooling layer: outputs where the whole window lies in the (padded) image."""
         made = self.made
-        if layer.everywhere:
-            layer = self.layers[number] = replace(layer, kernel=before.shape[1:], stride=before.shape[1:])
         high, wide = (
             (side + 2 * rim - kernel) // stride + 1
             for side, rim, kernel, stride in zip(
@@ -220,14 +221,9 @@ class PassPlan:
                 self._pack(layer), len(taps),
             )  # fmt: skip
             return here
-        window = (*here.shape, *before.shape[1:], *layer.kernel, *layer.stride, here.channel, here.row)
-        if layer.kind == "maximum":
-            code = self.codes[number] = made.allocate(*here.shape)
-            made.add(ops.MAXIMA, before.place, here.first, code.place, *window, layer.relu)
-        else:
-            made.add(ops.MEANS, before.place, here.first, *window)
-            if layer.relu:
-                made.add(ops.RELU, here.place, here.end)
+        code = self.codes[number] = made.allocate(*here.shape)
+        window = (*here.shape, *before.shape[1:], here.channel, here.row)
+        made.add(ops.MAXIMA, before.place, here.first, code.place, *window, layer.relu)
         return here
 
     def _pack(self, layer: Layer) -> int:
@@ -281,11 +277,8 @@ class PassPlan:
         elif layer.kind == "convolution":
             self._convolution_back(layer, before, d, to)
         else:
-            window = (*here.shape, *before.shape[1:], *layer.kernel, *layer.stride)
-            if layer.kind == "maximum":
-                made.add(ops.MAXIMA_BACK, d.place, self.codes[number].place, to.place, *window)
-            else:
-                made.add(ops.MEANS_BACK, d.place, to.place, *window)
+            window = (*here.shape, *before.shape[1:])
+            made.add(ops.MAXIMA_BACK, d.place, self.codes[number].place, to.place, *window)
         return to
 
     def _dense_weights(self, layer: Layer, before: Buffer, d: Buffer) -> None:
@@ -332,12 +325,6 @@ class PassPlan:
             ops.PRODUCT, to.place, to.channel, d.place, d.channel, layer.outputs, layer.weight, size,
             layer.inputs * size, layer.inputs, -1, 0, pixel, pixel + len(pixels), self._pack(layer), size,
         )  # fmt: skip
-
-
-def _picture(shape: Shape) -> tuple[int, int, int]:
-    if len(shape) not in (1, 3):
-        raise NotServed(f"samples of shape {shape}")
-    return (shape[0], 1, 1) if len(shape) == 1 else (shape[0], shape[1], shape[2])
 
 
 def _windows(place: int, axis: int, layer: Layer, outputs: int) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Maxima and means over windows, ``(channel, row, column, sample)`` with the samples innermost."""
+"""Maxima over squares of 2 x 2, ``(channel, row, column, sample)`` with the samples innermost, in LLVM's own words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from .tiles import Code, INDEX
 
 ZERO = numba.float32(0)
 QUARTERS = [(0, 0), (0, 1), (1, 0), (1, 1)]
-"""The squares of most networks, 2 x 2, are written out below: numba's own loops over them go number by number."""
 
 
 @intrinsic
@@ -73,99 +72,30 @@ def squares_back(typing: Any, memory: Any, d0: Any, code0: Any, x0: Any, below: 
 
 
 @kernel
-def maxima(
-    memory, width, x0, y0, code0, channels, rows, columns, high, wide, kh, kw, sh, sw, channel_pitch, row_pitch, relu
-):
-    """Maxima ``(channels, rows, columns)`` of windows ``kh x kw`` of inputs ``(channels, high, wide)``.
+def maxima(memory, width, x0, y0, code0, channels, rows, columns, high, wide, channel_pitch, row_pitch, relu):
+    """Maxima ``(channels, rows, columns)`` of the squares of inputs ``(channels, high, wide)``.
 
-    ``code`` keeps which number of the window it was, so that the way back need not read the inputs again; -1 where
+    ``code`` keeps which number of the square it was, so that the way back need not read the inputs again; -1 where
     ReLU cut it. The first of equal ones counts, and a NaN wins, as torch has it.
     """
     for c in range(channels):
         for r in range(rows):
             for v in range(columns):
-                x = x0 + ((c * high + r * sh) * wide + v * sw) * width
+                x = x0 + ((c * high + 2 * r) * wide + 2 * v) * width
                 y = y0 + c * channel_pitch + r * row_pitch + v * width
                 code = code0 + ((c * rows + r) * columns + v) * width
-                if kh == 2 and kw == 2:
-                    squares(memory, x, wide * width, y, code, width, relu)
-                    continue
-                for t in range(width):
-                    memory[y + t] = memory[x + t]
-                    memory[code + t] = ZERO
-                for i in range(kh):
-                    for j in range(kw):
-                        at, number = x + (i * wide + j) * width, numba.float32(i * kw + j)
-                        for t in range(width):
-                            a = memory[at + t]
-                            better = a > memory[y + t] or a != a
-                            memory[y + t] = a if better else memory[y + t]
-                            memory[code + t] = number if better else memory[code + t]
-                if relu:
-                    for t in range(width):
-                        if memory[y + t] <= 0:
-                            memory[y + t] = ZERO
-                            memory[code + t] = numba.float32(-1)
+                squares(memory, x, wide * width, y, code, width, relu)
 
 
 @kernel
-def maxima_back(memory, width, d0, code0, to0, channels, rows, columns, high, wide, kh, kw, sh, sw):
-    """Gradients ``(channels, high, wide)`` of the inputs: each window's goes to the number that ``code`` names.
-
-    Squares that tile the input are written, other windows are added up on zeros.
-    """
-    if not (sh == kh == 2 and sw == kw == 2 and rows * kh == high and columns * kw == wide):
+def maxima_back(memory, width, d0, code0, to0, channels, rows, columns, high, wide):
+    """Gradients ``(channels, high, wide)`` of the inputs: each square's goes to the number that ``code`` names."""
+    if 2 * rows < high or 2 * columns < wide:  # an odd side: its last numbers are in no square
         for place in range(to0, to0 + channels * high * wide * width):
             memory[place] = ZERO
     for c in range(channels):
         for r in range(rows):
             for v in range(columns):
-                x = to0 + ((c * high + r * sh) * wide + v * sw) * width
-                d = d0 + ((c * rows + r) * columns + v) * width
-                code = code0 + ((c * rows + r) * columns + v) * width
-                if kh == 2 and kw == 2 and sh == 2 and sw == 2:
-                    squares_back(memory, d, code, x, wide * width, width)
-                    continue
-                for i in range(kh):
-                    for j in range(kw):
-                        at, number = x + (i * wide + j) * width, numba.float32(i * kw + j)
-                        for t in range(width):
-                            memory[at + t] += memory[d + t] if memory[code + t] == number else ZERO
-
-
-@kernel
-def means(memory, width, x0, y0, channels, rows, columns, high, wide, kh, kw, sh, sw, channel_pitch, row_pitch):
-    """Means ``(channels, rows, columns)`` of windows ``kh x kw`` of inputs ``(channels, high, wide)``."""
-    share = numba.float32(1.0 / (kh * kw))
-    for c in range(channels):
-        for r in range(rows):
-            for v in range(columns):
-                x = x0 + ((c * high + r * sh) * wide + v * sw) * width
-                y = y0 + c * channel_pitch + r * row_pitch + v * width
-                for t in range(width):
-                    memory[y + t] = ZERO
-                for i in range(kh):
-                    for j in range(kw):
-                        at = x + (i * wide + j) * width
-                        for t in range(width):
-                            memory[y + t] += memory[at + t]
-                for t in range(width):
-                    memory[y + t] *= share
-
-
-@kernel
-def means_back(memory, width, d0, to0, channels, rows, columns, high, wide, kh, kw, sh, sw):
-    """Gradients ``(channels, high, wide)`` of the inputs: each window's in equal shares."""
-    share = numba.float32(1.0 / (kh * kw))
-    for place in range(to0, to0 + channels * high * wide * width):
-        memory[place] = ZERO
-    for c in range(channels):
-        for r in range(rows):
-            for v in range(columns):
-                x = to0 + ((c * high + r * sh) * wide + v * sw) * width
-                d = d0 + ((c * rows + r) * columns + v) * width
-                for i in range(kh):
-                    for j in range(kw):
-                        at = x + (i * wide + j) * width
-                        for t in range(width):
-                            memory[at + t] += share * memory[d + t]
+                x = to0 + ((c * high + 2 * r) * wide + 2 * v) * width
+                here = ((c * rows + r) * columns + v) * width
+                squares_back(memory, d0 + here, code0 + here, x, wide * width, width)

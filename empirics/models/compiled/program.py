@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from .cache import kept_kernel
 from .ends import entropy, given_out, relu, taken_in, zeros
-from .pooling import maxima, maxima_back, means, means_back
+from .pooling import maxima, maxima_back
 from .products import bias, convolution_weights, cut, dense_weights, product
 
-(TAKE_IN, GIVE_OUT, ENTROPY, ZEROS, RELU, MAXIMA, MAXIMA_BACK, MEANS, MEANS_BACK, PRODUCT, CONVOLUTION_WEIGHTS,
- DENSE_WEIGHTS, BIAS, CUT) = range(14)  # fmt: skip
+(TAKE_IN, GIVE_OUT, ENTROPY, ZEROS, RELU, MAXIMA, MAXIMA_BACK, PRODUCT, CONVOLUTION_WEIGHTS, DENSE_WEIGHTS, BIAS,
+ CUT) = range(12)  # fmt: skip
 LEARNING = (CONVOLUTION_WEIGHTS, DENSE_WEIGHTS, BIAS)
 """What makes gradients of the row alone."""
-LONGEST = 17
+LONGEST = 15
 """Numbers in an operation beside its name."""
 
 
@@ -42,14 +42,9 @@ def carry_out(program, taps, pixels, width, batch, memory, w, g, source, target,
         elif name == CUT:
             cut(memory, p[1], p[2], p[3], p[4], p[5], p[6], p[7])
         elif name == MAXIMA:
-            maxima(memory, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13],
-                   p[14], p[15])  # fmt: skip
+            maxima(memory, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11])
         elif name == MAXIMA_BACK:
-            maxima_back(memory, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12])
-        elif name == MEANS:
-            means(memory, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13])
-        elif name == MEANS_BACK:
-            means_back(memory, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11])
+            maxima_back(memory, width, p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8])
         elif name == TAKE_IN:
             taken_in(memory, width, batch, source, p[1], p[2], p[3], p[4], p[5], p[6])
         elif name == GIVE_OUT:

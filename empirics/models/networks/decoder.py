@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import nn, Tensor
 
 from ...errors import EmpiricsError
+from ...numbers import must
 from .parts import Architecture, DenseReLU, Split
-from .weights import load
 
 BYTE_TOKENS = 257  # the byte values, and one that ends a text
 OFFSET = 2  # OPT keeps two unused rows before its positions
@@ -52,11 +54,8 @@ class Layer(nn.Module):
     def __init__(self, width: int, heads: int, hidden: int) -> None:
         super().__init__()
         self.attention, self.attention_norm = Attention(width, heads), nn.LayerNorm(width)
-        self.widen, self.narrow, self.dense_norm = (
-            DenseReLU(width, hidden),
-            nn.Linear(hidden, width),
-            nn.LayerNorm(width),
-        )
+        self.widen, self.narrow = DenseReLU(width, hidden), nn.Linear(hidden, width)
+        self.dense_norm = nn.LayerNorm(width)
 
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.attention(self.attention_norm(x))
@@ -80,8 +79,8 @@ class Opt(Architecture):
     """An OPT decoder; the defaults are OPT-125M but for the vocabulary (125,239,296 parameters with ``classes=50272``).
 
     The default vocabulary is that of bytes and the start is random: normal with deviation 0.02, biases zero.
-    ``weights`` names a local file of the released parameters (``.bin``, ``.pt`` or ``.safetensors``), which fix all
-    sizes; tokens are then the caller's business. Inputs are token numbers ``(length,)``, outputs logits of the next
+    ``weights`` names a local file of the released parameters (``.bin`` or ``.pt``), which fix all sizes; tokens are
+    then the caller's business. Inputs are token numbers ``(length,)``, outputs logits of the next
     token at every position. There is no dropout. The head is the last ``head_layers`` layers with what follows them
     (FedALS: 2); the output weights are the tokens' embedding, so they belong to the features.
     """
@@ -101,12 +100,9 @@ class Opt(Architecture):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.width % self.heads:
-            raise EmpiricsError(f"heads must divide width; got {self.heads} for {self.width}")
-        if self.head_layers > self.depth:
-            raise EmpiricsError(f"head_layers must be <= depth = {self.depth}; got {self.head_layers}")
-        if self.length > self.positions:
-            raise EmpiricsError(f"length must be <= positions = {self.positions}; got {self.length}")
+        must(self.width % self.heads == 0, "heads", f"a divisor of width = {self.width}", self.heads)
+        must(self.head_layers <= self.depth, "head_layers", f"<= depth = {self.depth}", self.head_layers)
+        must(self.length <= self.positions, "length", f"<= positions = {self.positions}", self.length)
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -138,24 +134,50 @@ def _start(module: nn.Module) -> None:
             nn.init.zeros_(part.bias)
 
 
+# ---- parameters from a local file ----
+
+
 def released_names(depth: int, border: int) -> dict[str, str]:
     """Name in the released checkpoints, without their leading ``model.`` and ``decoder.``, by name in our module."""
-    names = {"features.0.tokens.weight": "embed_tokens.weight", "features.0.positions.weight": "embed_positions.weight"}
-    attention = {f"attention.{ours}": f"self_attn.{theirs}_proj" for ours, theirs in _PROJECTIONS.items()}
-    parts = attention | {
-        "attention_norm": "self_attn_layer_norm",
-        "widen": "fc1",
-        "narrow": "fc2",
-        "dense_norm": "final_layer_norm",
-    }
+    attention = {f"attention.{ours}": f"self_attn.{ours[0]}_proj" for ours in ("query", "key", "value")}
+    parts = {**attention, "attention.out": "self_attn.out_proj", "attention_norm": "self_attn_layer_norm",
+             "widen": "fc1", "narrow": "fc2", "dense_norm": "final_layer_norm"}  # fmt: skip
+    pairs = {f"head.{depth - border}.norm": "final_layer_norm"}
     for layer in range(depth):
         place = f"features.{layer + 1}" if layer < border else f"head.{layer - border}"
-        for ours, theirs in parts.items():
-            for kind in ("weight", "bias"):
-                names[f"{place}.{ours}.{kind}"] = f"layers.{layer}.{theirs}.{kind}"
-    for kind in ("weight", "bias"):
-        names[f"head.{depth - border}.norm.{kind}"] = f"final_layer_norm.{kind}"
-    return names
+        pairs |= {f"{place}.{ours}": f"layers.{layer}.{theirs}" for ours, theirs in parts.items()}
+    names = {f"{ours}.{kind}": f"{theirs}.{kind}" for ours, theirs in pairs.items() for kind in ("weight", "bias")}
+    return names | {f"features.0.{kind}.weight": f"embed_{kind}.weight" for kind in ("tokens", "positions")}
 
 
-_PROJECTIONS = {"query": "q", "key": "k", "value": "v", "out": "out"}
+def load(module: nn.Module, path: str, names: Mapping[str, str]) -> None:
+    """Copy the tensors of a file into a module; ``names`` gives the file's name of every parameter.
+
+    Prefixes such as ``model.decoder.`` in the file do not matter. Raises ``EmpiricsError`` where the file is missing,
+    unreadable or damaged, or a parameter is not in it or has another shape.
+    """
+    found = read(Path(path))
+    stored = {name.removeprefix("model.").removeprefix("decoder."): tensor for name, tensor in found.items()}
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            wanted = names[name]
+            if wanted not in stored:
+                raise EmpiricsError(f"weights: {path} has no {wanted}; is it of another model?")
+            if stored[wanted].shape != parameter.shape:
+                shapes = f"{tuple(stored[wanted].shape)}, the network {tuple(parameter.shape)}"
+                raise EmpiricsError(f"weights: {wanted} in {path} has shape {shapes}; set the options to its sizes")
+            parameter.copy_(stored[wanted])
+
+
+def read(path: Path) -> Mapping[str, Tensor]:
+    """Tensors by name in a file written by ``torch.save`` (tensors only, no code is run)."""
+    if not path.is_file():
+        rule = "give the path of a local checkpoint, or leave it out to start at random"
+        raise EmpiricsError(f"weights: no file {path}; {rule}")
+    try:
+        stored: Any = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # whatever a damaged file makes of a reader
+        raise EmpiricsError(f"weights: cannot read {path}: {type(error).__name__}: {error}".splitlines()[0]) from None
+    if not isinstance(stored, Mapping):
+        raise EmpiricsError(f"weights: {path} holds a {type(stored).__name__}, not tensors by name")
+    return stored

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from ...errors import EmpiricsError
+from ...numbers import must
 from .parts import norm, Split
 
 
@@ -26,8 +26,7 @@ class Generator:
     groups: int = 2
 
     def __post_init__(self) -> None:
-        if self.side < 4 or self.side % 4:
-            raise EmpiricsError(f"side must be a multiple of 4; got {self.side}")
+        must(self.side >= 4 and self.side % 4 == 0, "side", "a multiple of 4", self.side)
 
     def __call__(self) -> nn.Module:
         wide, quarter = 2 * self.maps, self.side // 4

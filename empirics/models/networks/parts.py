@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import nn, Tensor
 
 from ...errors import EmpiricsError
+from ...numbers import must
 from ..network import weighs
 from .pooling import relu_pool
 
@@ -67,15 +68,13 @@ class ImageArchitecture(Architecture):
 def whole(least: int = 1, **options: object) -> None:
     """Refuse an option that is not an integer of at least so much."""
     for name, value in options.items():
-        if type(value) is not int or value < least:
-            raise EmpiricsError(f"{name} must be a whole number >= {least}; got {value!r}")
+        must(type(value) is int and value >= least, name, f"a whole number >= {least}", value)
 
 
 def one_of(allowed: tuple[str, ...], **options: object) -> None:
     """Refuse an option that is none of the words."""
     for name, value in options.items():
-        if value not in allowed:
-            raise EmpiricsError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+        must(value in allowed, name, f"one of {', '.join(allowed)}", value)
 
 
 class Split(nn.Module):
@@ -150,6 +149,5 @@ class NormedArchitecture(ImageArchitecture):
 
 def norm(groups: int, channels: int) -> nn.GroupNorm:
     """Group norm: nothing depends on the other samples of a batch, nothing is remembered."""
-    if groups < 1 or channels % groups:
-        raise EmpiricsError(f"groups must divide every number of channels; got {groups} for {channels} channels")
+    must(groups >= 1 and channels % groups == 0, "groups", f"a divisor of the {channels} channels of a layer", groups)
     return nn.GroupNorm(groups, channels)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...errors import EmpiricsError
+from ...numbers import must
 from ...streams import stream
 from .problem import Quadratics
 
@@ -32,10 +32,8 @@ class GaussianMean:
     strong_convexity = 1.0
 
     def __post_init__(self) -> None:
-        if not (self.variance >= 0 and self.samples >= 1 and self.batch >= 1):
-            raise EmpiricsError(
-                f"variance must be >= 0, samples and batch >= 1; got {self.variance:g}, {self.samples}, {self.batch}"
-            )
+        given = self.variance, self.samples, self.batch
+        must(min(given) >= 0 and min(given[1:]) >= 1, "variance, samples and batch", ">= 0, >= 1 and >= 1", given)
 
     @property
     def client_sizes(self) -> tuple[int, ...]:
@@ -50,9 +48,7 @@ class GaussianMean:
         """Every client's samples ``(C, samples, d)``."""
         shape = (self.samples, self._dim)
         draws = [stream(seed, "samples", client=k).standard_normal(shape) for k in range(len(self.means))]
-        return np.stack(
-            [m + self.variance**0.5 * z for m, z in zip(np.asarray(self.means, dtype=float), draws, strict=True)]
-        )
+        return np.asarray(self.means, dtype=float)[:, None] + self.variance**0.5 * np.stack(draws)
 
     def training(self, drawn: np.ndarray) -> Quadratics:
         """The training risks on given samples: about their means, floors half their mean squared distance to them.

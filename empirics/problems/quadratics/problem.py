@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...errors import EmpiricsError
+from ...numbers import must
 from ...streams import stream
 
 SINGULAR = 1e-12
@@ -69,16 +69,19 @@ class Quadratics:
         }
         for name, shape in shapes.items():
             value = getattr(self, name)
-            if value.shape != shape:
-                raise EmpiricsError(f"{name} must have shape {shape}; got {value.shape}")
-            if not np.isfinite(value).all():
-                raise EmpiricsError(f"{name} must be finite")
+            must(value.shape == shape, name, f"of shape {shape}", value.shape)
+            must(np.isfinite(value).all(), name, "finite", value)
         for name in ("curvatures", "noise"):
-            _check_semidefinite(name, getattr(self, name))
-        if (self.weights < 0).any() or abs(self.weights.sum() - 1) > 1e-9:
-            raise EmpiricsError(f"weights must be >= 0 and sum to 1; got {self.weights}")
-        if self._eigenvalues[0] <= SINGULAR * self._eigenvalues[-1]:
-            raise EmpiricsError("the mean curvature must be positive definite: F needs one minimiser")
+            stack = getattr(self, name)
+            values = np.linalg.eigvalsh(stack)
+            size = 1e-9 * np.abs(values).max(-1)
+            wrong = (np.abs(stack - np.swapaxes(stack, 1, 2)).max((1, 2)) > size) | (values[:, 0] < -size)
+            must(not wrong.any(), name, "symmetric and positive semidefinite", f"client {wrong.argmax()}'s")
+        must(
+            (self.weights >= 0).all() and abs(self.weights.sum() - 1) <= 1e-9, "weights", ">= 0, of sum 1", self.weights
+        )
+        definite = self._eigenvalues[0] > SINGULAR * self._eigenvalues[-1]
+        must(definite, "the mean curvature", "positive definite, so that F has one minimiser", self._eigenvalues)
 
     def __str__(self) -> str:
         return f"quadratics of {self.clients} clients in {self.dim} dimensions"
@@ -221,7 +224,7 @@ class Quadratics:
         """
         values, vectors = np.linalg.eigh(factor * self.curvature @ self.curvature - self._mean_square)
         scale = factor * self._eigenvalues[-1] ** 2
-        pulls = self._pull_at_optimum @ vectors
+        pulls = np.einsum("i,ide,id->e", self.weights, self.curvatures, self._gradients_at_optimum) @ vectors
         constant = self.optimum_dissimilarity
         flat = values <= 1e-11 * scale
         if (values < -1e-11 * scale).any() or (np.abs(pulls[flat]) > 1e-9 * np.sqrt(scale * constant)).any():
@@ -248,13 +251,9 @@ class Quadratics:
     def _dissimilarity(self) -> tuple[float, float]:
         smallest = max(self.smallest_dissimilarity_factor, 1.0)
         offset = self.dissimilarity_offset_for(smallest)
-        return (
-            (smallest, offset) if np.isfinite(offset) else (2 * smallest, self.dissimilarity_offset_for(2 * smallest))
-        )
-
-    @cached_property
-    def _pull_at_optimum(self) -> np.ndarray:
-        return np.einsum("i,ide,id->e", self.weights, self.curvatures, self._gradients_at_optimum)
+        if np.isfinite(offset):
+            return smallest, offset
+        return 2 * smallest, self.dissimilarity_offset_for(2 * smallest)
 
     @cached_property
     def _mean_square(self) -> np.ndarray:
@@ -265,14 +264,6 @@ class Quadratics:
         """Matrices ``R_i`` with ``R_i R_i^T = Sigma_i`` ``(C, d, d)``."""
         values, vectors = np.linalg.eigh(self.noise)
         return vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-
-
-def _check_semidefinite(name: str, stack: np.ndarray) -> None:
-    values = np.linalg.eigvalsh(stack)
-    size = 1e-9 * np.abs(values).max(-1)
-    wrong = (np.abs(stack - np.swapaxes(stack, 1, 2)).max((1, 2)) > size) | (values[:, 0] < -size)
-    if wrong.any():
-        raise EmpiricsError(f"{name} must be symmetric and positive semidefinite; client {wrong.argmax()}'s is not")
 
 
 def random_quadratics(

@@ -1,0 +1,185 @@
+"""Data sets of real features: inside scikit-learn, of the LIBSVM page, and federations as they are found.
+
+Those of natural clients are pupils of schools, mines of fields, voices of patients, hearts of hospitals.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..numbers import must
+from .dataset import Dataset, Part, signs, with_test
+from .store import damaged, FILES, matlab, read, reading
+
+# ---- inside scikit-learn: there without files or network ----
+
+LICENCE = "as distributed with scikit-learn (BSD); the data are from the UCI repository unless said otherwise"
+
+
+def digits() -> Dataset:
+    """Handwritten digits of 8x8 pixels (1,797 points, 10 classes), embedded in scikit-learn; grey levels in [0, 1]."""
+    found = find_spec("sklearn")  # which itself takes longer to load than a small run
+    folder = (found.submodule_search_locations if found else None) or [""]
+    table: np.ndarray = np.loadtxt(Path(folder[0], "datasets", "data", "digits.csv.gz"), delimiter=",")
+    return _embedded("digits", table[:, :-1] / 16.0, table[:, -1].astype(np.int64), 10)
+
+
+def iris() -> Dataset:
+    """Four lengths of 150 flowers of 3 species (Fisher 1936)."""
+    return _embedded("iris", *_loaded("iris"), 3)
+
+
+def wine() -> Dataset:
+    """13 chemical measurements of 178 wines from 3 growers; features of very different scale."""
+    return _embedded("wine", *_loaded("wine"), 3)
+
+
+def breast_cancer() -> Dataset:
+    """30 measurements of 569 tumours, malignant (-1) or benign (1); features of very different scale."""
+    inputs, labels = _loaded("breast_cancer")
+    return _embedded("breast_cancer", inputs, signs(labels, "breast_cancer"), 2, "binary")
+
+
+def diabetes() -> Dataset:
+    """Progression of the disease after a year from 10 scaled measurements of 442 patients (Efron et al. 2004)."""
+    inputs, targets = _loaded("diabetes")
+    return _embedded("diabetes", inputs, targets.astype(np.float64), 0, "regression")
+
+
+def _loaded(name: str) -> tuple[np.ndarray, np.ndarray]:
+    from sklearn import datasets
+
+    inputs, targets = getattr(datasets, f"load_{name}")(return_X_y=True)
+    return inputs, targets
+
+
+def _embedded(
+    name: str, inputs: np.ndarray, targets: np.ndarray, classes: int, kind: str = "classification"
+) -> Dataset:
+    return Dataset(name, inputs, targets, classes, kind, source="scikit-learn", licence=LICENCE)
+
+
+# ---- two classes in the sparse text format of the LIBSVM page ----
+
+
+def a9a() -> Dataset:
+    """Whether an adult earns over 50,000: 32,561 + 16,281."""
+    return _libsvm("a9a", 123)
+
+
+def w8a() -> Dataset:
+    """Whether a web page belongs to a category: 49,749."""
+    return _libsvm("w8a", 300)
+
+
+def mushrooms() -> Dataset:
+    """Whether a mushroom is poisonous: 8,124."""
+    return _libsvm("mushrooms", 112)
+
+
+def phishing() -> Dataset:
+    """Whether a web site is a fraud: 11,055."""
+    return _libsvm("phishing", 68)
+
+
+def german() -> Dataset:
+    """Credit risk: 1,000."""
+    return _libsvm("german", 24)
+
+
+def _libsvm(name: str, features: int) -> Dataset:
+    """Dense features as float64, targets -1 and 1 (the smaller label is -1)."""
+    from sklearn.datasets import load_svmlight_file
+
+    files, parts = FILES[name], list[Part]()
+    for path in map(files.one, files.names):
+        data = read(path)
+        with reading(path):
+            inputs, labels = load_svmlight_file(io.BytesIO(data), n_features=features)
+        if not len(labels):
+            raise damaged(path, "no samples")
+        parts.append((inputs.toarray(), signs(labels, name), None))
+    return with_test(files, parts, 2, kind="binary")
+
+
+# ---- natural federations ----
+
+HOSPITALS = ("cleveland", "hungarian", "switzerland", "va")
+
+
+def school() -> Dataset:
+    """Exam scores (1 .. 70) of 15,362 pupils of 139 schools from 28 features, the last of them constant."""
+    return _tasks("school", 28, "X", "Y", group_word="school", kind="regression")
+
+
+def landmine() -> Dataset:
+    """14,820 radar images of 29 fields as 9 features; a landmine (1, some 6 %) or clutter (-1)."""
+    return _tasks("landmine", 9, "feature", "label", group_word="field", kind="binary")
+
+
+def parkinson(target: str = "total") -> Dataset:
+    """5,875 voice recordings of 42 patients: 19 features, and the ``"total"`` or ``"motor"`` score of the disease."""
+    columns = {"motor": 4, "total": 5}
+    must(target in columns, "target", "'total' or 'motor'", target)
+    files = FILES["parkinson"]
+    table = _table(files.one(files.names[0]), 22)
+    known, groups = np.unique(table[:, 0], return_inverse=True)
+    train = np.delete(table, [0, 4, 5], axis=1), table[:, columns[target]], groups
+    return with_test(files, [train], 0, kind="regression", group_names=_numbers(len(known)), group_word="patient")
+
+
+def heart_disease() -> Dataset:
+    """920 patients of four hospitals, 13 features; disease (1) or none (-1).
+
+    Features that were not taken ("?", empty, or -9) get the mean of those that were, over all hospitals.
+    """
+    files = FILES["heart_disease"]
+    tables = [_table(files.one(name), 14) for name in files.names]
+    joined = np.concatenate(tables)
+    inputs, targets = joined[:, :13], np.where(joined[:, 13] > 0, 1.0, -1.0)
+    inputs = np.where(inputs == -9, np.nan, inputs)
+    inputs = np.where(np.isnan(inputs), np.nanmean(inputs, axis=0), inputs)
+    groups = np.repeat(np.arange(len(tables)), [len(t) for t in tables])
+    about = {"kind": "binary", "group_names": HOSPITALS, "group_word": "hospital"}
+    return with_test(files, [(inputs, targets, groups)], 2, **about)
+
+
+def _tasks(name: str, features: int, of_inputs: str, of_targets: str, **about: Any) -> Dataset:
+    """The tasks of a MATLAB file, a matrix of inputs and a list of targets each, as one pool."""
+    files = FILES[name]
+    path = files.one(files.names[0])
+    inputs, targets = (
+        [np.asarray(entry, dtype=np.float64) for entry in array.ravel()]
+        for array in matlab(path, of_inputs, of_targets)
+    )
+    shapes = [x.shape == (y.size, features) for x, y in zip(inputs, targets, strict=False)]
+    if not inputs or len(inputs) != len(targets) or not all(shapes):
+        raise damaged(path, f"not one matrix of {features} features and one list of targets for every task")
+    groups = np.repeat(np.arange(len(inputs)), [len(x) for x in inputs])
+    wanted, binary = np.concatenate([y.ravel() for y in targets]), about["kind"] == "binary"
+    train = np.concatenate(inputs), signs(wanted, name) if binary else wanted, groups
+    return with_test(files, [train], 2 if binary else 0, group_names=_numbers(len(inputs)), **about)
+
+
+def _numbers(count: int) -> tuple[str, ...]:
+    """Names of groups that have none."""
+    return tuple(str(i + 1) for i in range(count))
+
+
+def _table(path: Path, columns: int) -> np.ndarray:
+    """Numbers separated by commas or tabs, with or without a header; "?" and nothing are NaN."""
+    with reading(path):
+        lines = read(path).decode().splitlines()
+        rows = list(csv.reader(lines, delimiter="\t" if "\t" in lines[0] else ","))
+        if any(character.isalpha() for character in rows[0][0]):
+            rows = rows[1:]
+        table = np.array([[float(v) if v.strip() not in ("", "?") else np.nan for v in row] for row in rows if row])
+    if table.ndim != 2 or table.shape[1] != columns:
+        raise damaged(path, f"not rows of {columns} columns")
+    return table
