@@ -10,7 +10,7 @@ from typing import Any, cast, TYPE_CHECKING
 import matplotlib
 
 from bounds.showing.command_line import Report
-from paper_checks.validation.comparison import as_json, Comparison, Row as Measured, write as write_table
+from paper_checks.validation.comparison import Comparison, Row as Measured
 from paper_checks.validation.every import Survey
 
 from .drawing import Axis, columns, each_panel, Row
@@ -70,10 +70,10 @@ def write_all(found: Comparison | Survey | Report, folder: Path, command: str) -
         return []
     if isinstance(found, Survey):
         return [found.to_csv(folder / "validation.csv")]
-    paths = write_table(found, folder, command)
+    paths = found.write(folder, command)
     return paths + (save(found, folder) if "problems" in found.card else [])
 
 
 def plain(found: Comparison | Survey | Report, command: str) -> Any:
     """What ``fedbounds validate --json`` prints."""
-    return as_json(found, command) if isinstance(found, Comparison) else found.as_json()
+    return found.as_json(command) if isinstance(found, Comparison) else found.as_json()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cyclopts import App, CycloptsError
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTHON_ONLY = {"frame", "height", "values"}
+PYTHON_ONLY = {"frame", "height"}
 """Parameters that only a program can give, as are functions: a data frame, the size of a frame in a notebook."""
 LISTS = ("list", "text or list", "whole list")
 """Kinds of options that may be given several times; ``--measure train_loss divergence`` gives two."""

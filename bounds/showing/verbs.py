@@ -76,9 +76,9 @@ VERBS = {
         "paper_checks.comparing.api:compare",
         "Compare all bounds on one quantity in your setting and show which are informative.",
         f"fedbounds compare grad_norm_sq {SITES} cohort=10 local_steps=16 step_size=0.028 runtime=20",
-        ("paper_checks.comparing.command:COMPARE_WORDS", "paper_checks.comparing.table:COMPARE_JSON"),
-        check="paper_checks.comparing.command:check",
-        flags={"how": ("Show the source of every value.", "paper_checks.comparing.command:sources")},
+        ("paper_checks.comparing.api:COMPARE_WORDS", "paper_checks.comparing.table:COMPARE_JSON"),
+        check="paper_checks.comparing.api:check",
+        flags={"how": ("Show the source of every value.", "paper_checks.comparing.api:sources")},
         finding=lambda table: table.exceeded,
     ),
     "advise": Verb(
@@ -86,8 +86,8 @@ VERBS = {
         "paper_checks.comparing.api:advise",
         "Recommend local steps and step size by theorems, the quadratic surrogate and training.",
         f"fedbounds advise optimality_gap {SITES} cohort=10 step_size=0.028 runtime=20",
-        ("paper_checks.comparing.command:ADVISE_WORDS", "paper_checks.comparing.advice_table:ADVISE_JSON"),
-        check="paper_checks.comparing.command:check",
+        ("paper_checks.comparing.api:ADVISE_WORDS", "paper_checks.comparing.advice_table:ADVISE_JSON"),
+        check="paper_checks.comparing.api:check",
         finding=lambda table: not table.useful,
     ),
     "train": Verb(

@@ -39,8 +39,7 @@ from paper_checks.comparing.bound_rows import (
     UPPER,
     why_other,
 )
-from paper_checks.comparing.evidence import plain
-from paper_checks.comparing.run_evidence import at_server
+from paper_checks.comparing.evidence import at_server, plain
 
 from . import committed, federations, worst
 from .federations import Record

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from bounds.showing.tables import number, plain
 
 from ..columns import Columns, ColumnTable, FEW, section, with_aliases
-from .goal import Goal, OVER, Point
+from .goal import Goal, Point
 from .rows import INFORMATIVE, VACUOUS
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class AdviceTable(ColumnTable):
         """The most that a run to a target may cost in training."""
         return math.inf if self.race is None else self.race.limit
 
-    @property
+    @cached_property
     def judged_by(self) -> str:
         """What regrets are computed from: ``measured``, ``surrogate``, or nothing."""
         if self.race is not None:
@@ -181,60 +182,52 @@ class AdviceTable(ColumnTable):
 
     @property
     def recommendation(self) -> str:
-        """What to run, how certain that is, and what is as good, in a sentence."""
-        if self.best is None:
+        """What to run, and how certain that is, in a sentence."""
+        best, row = self.best, self.recommended
+        if best is None:
             return self._without_runs()
-        if why := self._failure(self.best):
-            return f"{'By the surrogate' if self.race is None else f'In {self.race.runs} runs of training'} {why}."
-        row, fixed = self.recommended, next(row for row in self.rows if row.kind == self.judged_by)
-        assert row is not None
+        if row is None:
+            by = "By the surrogate" if self.race is None else f"In {self.race.runs} runs of training"
+            return f"{by} {self._failure(best)}."
+        fixed = next(row for row in self.rows if row.kind == self.judged_by)
         parts = [f"Run {self._named(row)}"]
         if row.kind == SCHEDULE:
-            tied = ", indistinguishable from it" if self.race is not None and fixed.point.plan in self.race.near else ""
-            regret = f" ({_times(self.regret(fixed))}{tied})"
-            parts.append(f"the best fixed plan is {self._plan(fixed.point)}{self._as_good_as(fixed)}{regret}")
-        else:
-            parts[0] += self._as_good_as(fixed)
+            tied = ", indistinguishable" * (self.race is not None and fixed.point.plan in self.race.near)
+            parts.append(f"the best fixed plan is {self._named(fixed)} ({_times(self.regret(fixed))}{tied})")
+        if row is not best:
+            parts.append(f"it costs {_times(self.regret(row))} the best measured, {self._named(best)}")
         if self.as_good:
-            parts.append(f"{', '.join(self.as_good)} is indistinguishable from the best too")
+            parts.append(f"{', '.join(self.as_good)} is indistinguishable from the best")
         if row.point.open:
             parts.append(f"{' and '.join(row.point.open)} is at the end of the searched range (open)")
-        text = "; ".join(parts) + "".join(f", with {word} fixed" for word in OVER if word not in self.over)
-        if self.race is None or self.best.measured is None:
-            return f"{text} (by the surrogate, which is accurate where runs end near the minimiser: train to be sure)."
-        certain = f"{self.best.measured} on {self.best.measured.seeds} fresh seeds, {self.race.runs} runs in all"
-        if row is not self.best:
-            beside = f"{_times(self.regret(row))} the best measured, {self._named(self.best)}"
-            certain = f"recommended by the surrogate; {beside}, which gave {certain}"
-        if self.best.failed and self.goal.to is not None:
-            limit = f"{number(self.limit, FEW)} {self.goal.unit}"
-            certain += f"; {self.best.failed} of them did not reach the target and count with the limit, {limit}"
-        return f"{text} ({certain})."
+        certain = "by the surrogate, which is accurate where runs end near the minimiser: train to be sure"
+        if self.race is not None and best.measured is not None:
+            certain = f"{best.measured} on {best.measured.seeds} fresh seeds, {self.race.runs} runs in all"
+            if best.failed and self.goal.to is not None:
+                limit = f"{number(self.limit, FEW)} {self.goal.unit}"
+                certain += f"; {best.failed} did not reach the target and count with the limit, {limit}"
+        return f"{'; '.join(parts)} ({certain})."
 
     @property
     def advice(self) -> str:
-        """The recommendation, and what else follows from the rows."""
-        return " ".join([self.recommendation, *self._remarks()])
+        """The recommendation, and how well theorems choose."""
+        return " ".join(filter(None, [self.recommendation, self._theory]))
 
     def _without_runs(self) -> str:
         """What bounds promise where no plan was run, and why none was."""
         bounds, best = [row for row in self.rows if row.kind == BOUND], self.recommended
-        states = sorted({"informative without training" if r.state == INFORMATIVE else r.state for r in bounds})
         if not bounds:
             text = "No bound applies here."
         elif best is not None:
-            text = f"{best.name} has the smallest bound: {number(best.point.value, FEW)} at {self._plan(best.point)}."
-        elif states == [VACUOUS]:
-            text = ("The only bound is vacuous, even at the plan that minimises it." if len(bounds) == 1
-                    else f"All {len(bounds)} bounds are vacuous, even at the plans that minimise them.")  # fmt: skip
+            text = f"{best.name} has the smallest bound: {number(best.point.value, FEW)} at {self._named(best)}."
+        elif all(row.state == VACUOUS for row in bounds):
+            text = f"All {len(bounds)} bounds are vacuous, even at the plans that minimise them."
         else:
-            text = f"No bound is certainly informative; at the plans that minimise them: {', '.join(states)}."
-        why = dict(self.no_advice)
+            text = "No bound is certainly informative, even at the plan that minimises it."
         if not self.known:
             return f"{text} No simulation was run. Pass --problem to evaluate these recommendations."
-        reason = why.get("measured") or why.get("quadratic surrogate", "there is no surrogate")
-        more = "" if "measured" in why else " Pass --measure to evaluate these recommendations."
-        return f"{text} No simulation was run: {reason}.{more}"
+        why = dict(self.no_advice)
+        return f"{text} No simulation was run: {why.get('measured') or why.get('quadratic surrogate', 'no surrogate')}."
 
     def _failure(self, best: Recommendation) -> str:
         """Why even the best plan is of no use; empty where it is."""
@@ -249,55 +242,23 @@ class AdviceTable(ColumnTable):
             return f"no plan ends below the start, {start}: the best gives {number(value, FEW)}; optimise the step size"
         return ""
 
-    def _as_good_as(self, row: Recommendation) -> str:
-        """The ranges of the fixed plans that are as good as a row's."""
-        (low, high), (fewest, most) = row.steps, row.cohorts if row.cohorts and "cohort" in self.over else (0, 0)
-        if math.isnan(row.products[0]) or (low == high and fewest == most):
-            return ""
-        steps = f"any K from {low} to {high}" if low < high else f"K = {low}"
-        steps += f" and N from {fewest} to {most}" if fewest < most else ""
-        products = " to ".join(dict.fromkeys(number(end, 2) for end in row.products))
-        apart = "indistinguishable" if row.kind == MEASURED else "within 10 %"
-        return f", or {steps} with K*step_size of {products}, {apart}"
+    @property
+    def _theory(self) -> str:
+        """Which theorems choose well, or what the best of them costs; empty where nothing judges them."""
+        by = " by the surrogate" if self.race is None else ""
+        theory = [row for row in self.rows if row.kind in (BOUND, FORMULA, REFUTED)]
+        if not self.judged_by or not theory:
+            return "No bound applies here." if self.judged_by else ""
+        order = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
+        costs = "; ".join(f"{row.name} costs {_times(self.regret(row))}" for row in order if self.regret(row) <= GOOD)
+        if costs:
+            return f"Chosen well{by}: {costs}."
+        return f"No bound chooses well here: {order[0].name} costs {_times(self.regret(order[0]))}{by}."
 
     def _named(self, row: Recommendation) -> str:
-        return f"{row.name} from {self._plan(row.point)}" if row.kind == SCHEDULE else self._plan(row.point)
-
-    def _plan(self, point: Point) -> str:
-        cohort = f" cohort={point.cohort}" if "cohort" in self.over else ""
-        return f"local_steps={point.local_steps} step_size={number(point.step_size, FEW)}{cohort}"
-
-    def _remarks(self) -> Iterator[str]:
-        """Which theorems choose well, what worst cases prove, and whose plans hardly train."""
-        by = " by the surrogate" if self.race is None else ""
-        if self.judged_by:
-            yield self._theory(by)
-        for row in self.rows:
-            if row.worst is not None:
-                proved = "" if row.worst.unproved else f" (proved: {row.worst.interval})"
-                costs = f"; it costs {_times(self.regret(row))}{by}" if self.judged_by else ""
-                yield (
-                    f"By the exact worst case, without noise and with all clients: {self._plan(row.point)}; after "
-                    f"{row.point.rounds} rounds {self.goal.target} is at most {number(row.worst.value, FEW)}{proved} "
-                    f"in every federation with these constants{costs}."
-                )
-        if idle := [row.name for row in self.rows if row.no_training and self.judged_by]:
-            yield f"Ignored, since their plans hardly train: {', '.join(idle)}."
-
-    def _theory(self, by: str) -> str:
-        """Which theorems choose well, or what the best of them costs."""
-        theory = [row for row in self.rows if row.kind in (BOUND, FORMULA, REFUTED)]
-        if not theory:
-            return "No bound applies here."
-        if good := [row for row in theory if self.regret(row) <= GOOD]:
-            names = ", ".join(f"{row.name} ({number(self.regret(row), 2)}x)" for row in good)
-            return f"{names} choose{'s' * (len(good) == 1)} well here{by}: {self._plan(good[0].point)}."
-        order = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
-        bounds = [row for row in order if row.kind == BOUND]
-        first = [*bounds[:1], *[row for row in order if row.kind != BOUND][:1]]
-        costs = "; ".join(f"{row.name} costs {_times(self.regret(row))}" for row in first)
-        vacuous = bounds and all(row.state == VACUOUS for row in bounds)
-        return f"No bound chooses well here: {costs}{by}{f' (all {len(bounds)} bounds are vacuous)' * bool(vacuous)}."
+        cohort = f" cohort={row.point.cohort}" if "cohort" in self.over else ""
+        plan = f"local_steps={row.point.local_steps} step_size={number(row.point.step_size, FEW)}{cohort}"
+        return f"{row.name} from {plan}" if row.kind == SCHEDULE else plan
 
     # ---- the table ----
 
@@ -312,21 +273,20 @@ class AdviceTable(ColumnTable):
 
     def after(self) -> Iterator[str]:
         yield from section("no advice", self.no_advice)
-        yield from filter(None, [" ".join(self._remarks())])
+        yield from filter(None, [self._theory])
 
     def shown(self) -> Sequence[Recommendation]:
         return self.rows
 
     def columns(self) -> Columns:
-        def along(row: Recommendation, digits: int, of: Any) -> str:
+        def along(row: Recommendation, digits: int, of: Callable[[int, float], float]) -> str:
             """First and last round of a schedule."""
             ends = (number(of(*row.point.plan.of_round(i)), digits) for i in (0, row.point.rounds))
             return "..".join(dict.fromkeys(ends))
 
         def steps(row: Recommendation) -> str:
             ends = "..".join(dict.fromkeys(map(str, row.steps)))
-            as_good = row.kind in (SURROGATE, MEASURED)
-            return "" if row.kind == SCHEDULE else f"{{{ends}}}" if as_good else f"[{ends}]"
+            return "" if row.kind == SCHEDULE else f"{{{ends}}}" if row.kind in (SURROGATE, MEASURED) else f"[{ends}]"
 
         def judged(row: Recommendation) -> str:
             if self.race is None:
@@ -361,8 +321,7 @@ class AdviceTable(ColumnTable):
             same = [one.name for one in self.rows if one is not row and one.point.plan == row.point.plan]
             yield f"the best fixed plan in training, {row.measured.seeds} fresh seeds"
             yield f"also recommended by {', '.join(same)}" if same else "recommended by no adviser"
-        if row.kind == SCHEDULE:
-            yield "of the papers, from the start that is best on the surrogate"
+        yield "of the papers, from the start that is best on the surrogate" * (row.kind == SCHEDULE)
         if row.measured is not None and row.failed:
             what = "diverged" if self.goal.to is None else "did not reach it"
             yield f"{row.failed} of {row.measured.seeds} seeds {what}"

@@ -1,4 +1,4 @@
-"""The plans that bounds, formulas, schedules, the quadratic surrogate and training recommend.
+"""The plans that schedules, the quadratic surrogate, exact worst cases and training recommend, beside those of bounds.
 
 A recommendation is judged by training where that was measured, else by the surrogate; its *regret* is its value divided
 by the best one.
@@ -7,15 +7,15 @@ by the best one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
-from bounds.core import Bound
+from bounds.decaying_k.schedules import SCHEDULES
 from empirics.progress import Progress
 
-from .advice_table import BOUND, FORMULA, MEASURED, Recommendation, REFUTED, SCHEDULE, SURROGATE, WORST
-from .bound_advice import BoundAdvice, by_formula, formulas, hardly_trains, recommended_plans, row_at
+from .advice_table import MEASURED, Recommendation, SCHEDULE, SURROGATE, WORST
+from .bound_advice import hardly_trains, Reasons
 from .goal import Goal, not_fedavg, Point
 from .rows import INFORMATIVE, VACUOUS
 
@@ -25,14 +25,10 @@ if TYPE_CHECKING:  # they load torch, which bounds and formulas do without
     from .seed_racing import Race
     from .surrogate import SurrogateAdvice
 
-CLOSE = 1e-3
-"""Relative difference below which two plans are the same."""
 NEAR = 1.1
 """Plans of the surrogate within this factor of its best one are as good: it is not more accurate than that."""
 LARGEST = 1e300
 """Larger values are infinite: a target that is not reached, a run that diverges."""
-Reasons = list[tuple[str, str]]
-"""Advisers without a plan, and why."""
 
 
 def sorted_rows(rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
@@ -43,68 +39,6 @@ def sorted_rows(rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
         return (math.isnan(value), value if not math.isnan(value) else row.point.value, row.name)
 
     return tuple(sorted(rows, key=order))
-
-
-# ---- bounds and formulas ----
-
-
-def of_bounds(
-    goal: Goal, over: tuple[str, ...], book: Mapping[str, Bound], bar: Progress
-) -> tuple[list[Recommendation], Reasons]:
-    """The recommendations of all applicable bounds, equal ones merged; and the bounds without one."""
-    points, refused = recommended_plans(goal, over, book, lambda name: bar.doing(f"minimising {name}"))
-    found: list[Recommendation] = []
-    no_advice = [(row.bound, next(f.condition for f in row.failed if math.isnan(f.left))) for row in refused]
-    rest = tuple(word for word in over if word != "cohort")
-    for name, point in points.items():
-        row = None if point is None else row_at(goal, book[name], point)
-        if point is None or row is None:
-            no_advice.append((name, "its conditions fail at all plans within reach"))
-            continue
-        if (same := next((i for i, one in enumerate(found) if _same(one.point, point)), None)) is not None:
-            found[same] = replace(found[same], alias=(*found[same].alias, name))
-            continue
-        here = goal.of_cohort(point.cohort)
-        idle = hardly_trains(here, point)
-        steps = [point.local_steps]
-        if rest and not idle:
-            bar.doing(f"how certain the plan of {name} is")
-            ends = (BoundAdvice(book[name], end).best(rest) for end in here.ends)
-            steps += [end.local_steps for end in ends if end is not None]
-        state = row.state + "?" * (not row.conclusive)
-        kind = REFUTED if row.refuted else BOUND
-        found.append(Recommendation(name, kind, point, (min(steps), max(steps)), state, idle))
-    return found, no_advice
-
-
-def _same(one: Point, other: Point, value: bool = True) -> bool:
-    pairs = [(one.step_size, other.step_size), *([(one.value, other.value)] if value else [])]
-    return one.local_steps == other.local_steps and all(math.isclose(a, b, rel_tol=CLOSE) for a, b in pairs)
-
-
-def of_formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
-    """K* and eta*, each at the other one as given; nothing where it is not given, or with a target."""
-    found: list[Recommendation] = []
-    for bound in formulas(goal, over) if goal.to is None else ():
-        is_k = bound.target.name == "local_steps"
-        if ("step_size" if is_k else "local_steps") not in goal.scenario:
-            continue
-        steps = 1 if is_k else int(goal.scenario["local_steps"].value)
-        plan = steps, float(goal.scenario["step_size"].value) if "step_size" in goal.scenario else 1.0
-        if (made := by_formula(bound, goal, *plan)) is None:
-            continue
-        point, unrounded, ends = made
-        low, high = (max(1, math.floor(ends[0])), max(1, math.ceil(ends[1]))) if is_k else (point.local_steps,) * 2
-        row = Recommendation(
-            bound.name, FORMULA, point, (low, high), "", hardly_trains(goal, point), unrounded=unrounded
-        )
-        same = next((i for i, one in enumerate(found) if one.steps == row.steps and _same(one.point, point, False)),
-                    None)  # fmt: skip
-        if same is None:
-            found.append(row)
-        else:
-            found[same] = replace(found[same], alias=(*found[same].alias, bound.name))
-    return found
 
 
 def of_worst_case(
@@ -124,9 +58,6 @@ def of_worst_case(
     return [Recommendation("exact worst case", WORST, point, steps, state, hardly_trains(goal, point), worst=found)]
 
 
-# ---- the surrogate and training ----
-
-
 def judged(
     rows: list[Recommendation],
     no_advice: Reasons,
@@ -140,12 +71,24 @@ def judged(
     """The rows with those of the surrogate, schedules and training, and the values of all plans."""
     from threadpoolctl import threadpool_limits
 
-    from .seed_racing import race
+    from empirics.errors import EmpiricsError
 
+    from .seed_racing import race
+    from .surrogate import surrogate_runs, SurrogateAdvice
+
+    surrogate, why = None, not_fedavg(goal.scenario)
+    full = goal.of_cohort(problem.clients) if "cohort" in over else goal  # with all clients the moments are known
     with threadpool_limits(1, user_api="blas"):  # the matrices are too small for several threads
-        surrogate = _surrogate(problem, goal, over, no_advice)
-        if surrogate is not None:
-            rows += _of_surrogate(surrogate, over, no_advice, bar, schedules)
+        try:
+            if not why:
+                runs = surrogate_runs(problem, full.cohort, goal.batch, goal.scenario.sampling)
+                surrogate = SurrogateAdvice(full, runs)
+        except EmpiricsError as error:
+            why = str(error)
+        if surrogate is None:
+            no_advice.append(("quadratic surrogate", why))
+        else:
+            rows = rows + _of_surrogate(surrogate, over, no_advice, bar, schedules)
             own = (SURROGATE, SCHEDULE)
             rows = [replace(row, surrogate=row.point.value if row.kind in own else surrogate.value(*row.point.plan[:3]))
                     for row in rows]  # fmt: skip
@@ -155,26 +98,10 @@ def judged(
         no_advice.append(("measured", "by the surrogate no plan reaches the target, so nothing was trained"))
         return rows, None
     found = race(problem, goal, surrogate, rows, measure, bar, over)
-    return with_measured(rows, found), found
-
-
-def _surrogate(
-    problem: FederatedProblem, goal: Goal, over: tuple[str, ...], no_advice: Reasons
-) -> SurrogateAdvice | None:
-    from empirics.errors import EmpiricsError
-
-    from .surrogate import surrogate_runs, SurrogateAdvice
-
-    goal = goal.of_cohort(problem.clients) if "cohort" in over else goal  # with all clients the moments are known
-    why = not_fedavg(goal.scenario)
-    try:
-        runs = None if why else surrogate_runs(problem, goal.cohort, goal.batch, goal.scenario.sampling)
-    except EmpiricsError as error:
-        runs, why = None, str(error)
-    if runs is None:
-        no_advice.append(("quadratic surrogate", why))
-        return None
-    return SurrogateAdvice(goal, runs)
+    rows = [replace(row, measured=found.ends.get(row.point.plan)) for row in rows]
+    fixed = found.fixed
+    best = _fixed_plan("measured", MEASURED, fixed, found.near_fixed, measured=found.ends.get(fixed.plan))
+    return [*rows, best], found
 
 
 def _of_surrogate(
@@ -184,7 +111,7 @@ def _of_surrogate(
 
     On a large surrogate, where they take minutes, schedules are followed only if they were asked for.
     """
-    from .schedules import EXPENSIVE, ScheduleAdvice, unusable, usable, work
+    from .surrogate import EXPENSIVE, ScheduleAdvice, usable
 
     bar.doing("the quadratic surrogate")
     best = surrogate.best(over)
@@ -192,12 +119,12 @@ def _of_surrogate(
     found = [_fixed_plan("quadratic surrogate", SURROGATE, best, near)]
     if not math.isfinite(best.value) or not {"local_steps", "step_size"} & set(over):
         return found
-    expensive = not schedules and work(surrogate, best) > EXPENSIVE
+    quadratics = surrogate.averaging.problem
+    work = float(best.rounds) * quadratics.clients * quadratics.dim**3
     for schedule in usable():
         name = f"schedule {schedule.key}"
-        if expensive:
-            dim = surrogate.averaging.problem.dim
-            no_advice.append((name, f"it takes minutes for {dim} parameters: pass --schedules"))
+        if work > EXPENSIVE and not schedules:
+            no_advice.append((name, f"it takes minutes for {quadratics.dim} parameters: pass --schedules"))
             continue
         bar.doing(f"following the {name}")
         point = ScheduleAdvice(schedule, surrogate.of_cohort(best.cohort)).best(over, best)
@@ -206,22 +133,12 @@ def _of_surrogate(
             no_advice.append((name, "its best start is a fixed plan"))
             continue
         found.append(Recommendation(name, SCHEDULE, point, (min(steps), max(steps)), "", False))
-    no_advice += [(f"schedule {key}", "it needs a validation error") for key in unusable()]
+    no_advice += [(f"schedule {s.key}", "it needs a validation error") for s in SCHEDULES.values() if s.needs_plateau]
     return found
 
 
 def _fixed_plan(name: str, kind: str, best: Point, near: Sequence[Any], **more: Any) -> Recommendation:
     """A recommendation with the ranges of the plans that are as good."""
-    near = near or [best]
-    spans = [(min(x), max(x)) for x in zip(*((p.local_steps, p.local_steps * p.step_size, p.cohort) for p in near),
-                                           strict=True)]  # fmt: skip
-    steps, products, cohorts = spans
+    each = [(p.local_steps, p.local_steps * p.step_size, p.cohort) for p in near or [best]]
+    steps, products, cohorts = ((min(x), max(x)) for x in zip(*each, strict=True))
     return Recommendation(name, kind, best, steps, "", False, products=products, cohorts=cohorts, **more)
-
-
-def with_measured(rows: Sequence[Recommendation], found: Race) -> list[Recommendation]:
-    """The rows with their values in training, and the best fixed plan there."""
-    judged = [replace(row, measured=found.ends.get(row.point.plan)) for row in rows]
-    fixed = found.fixed
-    best = _fixed_plan("measured", MEASURED, fixed, found.near_fixed, measured=found.ends.get(fixed.plan))
-    return [*judged, best]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, TYPE_CHECKING
 
+from bounds.anyway import trivial
 from bounds.catalog import with_own
 from bounds.core import Bound
 from bounds.errors import BoundsError, MissingQuantityError
@@ -13,10 +15,13 @@ from bounds.scenario import Scenario
 from bounds.showing.loading import load
 from bounds.showing.numbers import number
 from bounds.showing.process import remark
-from empirics.progress import progress
+from bounds.showing.usage import refuse_unused, UsageError
+from empirics.numbers import check_options
+from empirics.progress import Progress, progress
 
-from .goal import checked_over, Goal, not_fedavg, OVER
-from .ranking import ranked, with_evidence, with_minimum_rounds
+from .bound_rows import ranked
+from .goal import FREE, Goal, not_fedavg, OVER
+from .rows import Found, NOT_MET, RANKED
 from .table import ComparisonTable
 
 if TYPE_CHECKING:  # they load torch, which bounds do without
@@ -29,6 +34,29 @@ if TYPE_CHECKING:  # they load torch, which bounds do without
 Known = Scenario | Mapping[str, Any] | str | Sequence[str] | None
 """A federation and a plan: a ``Scenario``, constants by name, ``"@file.json"``, or several texts as in the shell."""
 Own = Bound | str | Sequence[Bound | str]
+LONGEST = 86_400
+"""Seconds that worst cases may take."""
+OF_PROBLEM = ("partition", "seed", "measure", "schedules")
+"""Options without effect unless there is a problem."""
+COMPARE_WORDS = """\
+quantity=value: one number (0.5, 1e-3, 1/3), or a list 1,2,3 where it varies over clients; client_weight=uniform;
+@file.json has constants (fedbounds constants writes them), which quantity=value overrides. What follows from other
+quantities is left out: iterations from local_steps and rounds, rounds from runtime and the times, initial_gap from two
+losses. sampling=with_replacement draws clients by their weights; relaxation=0.1 makes the method FedInit, otherwise it
+is FedAvg; algorithm=scaffold is SCAFFOLD with zero initial controls.
+Rows are ranked by "to", the value that holds for all admissible constants; "from" is the value with every uncertain
+constant at its other end, "via" names the conversions to the row's quantity, "x start" is "to" over the value before
+training."""
+ADVISE_WORDS = """\
+GOAL is the quantity to minimise: optimality_gap, grad_norm_sq or distance_sq, within a budget (runtime=20, rounds=50,
+iterations=400 or communicated_bytes=1e6 of a participant; or of all participants --within bytes=4e7, --within
+gradients=1e5); or with --to optimality_gap=0.001 the cost to minimise: rounds, iterations, seconds, bytes or gradients.
+--over local_steps,step_size says what is optimised (default: both; also cohort, where more participants cost more). Fix
+a quantity by giving its value, step_size=0.028: formulas for the others are evaluated there. A runtime needs
+communication_time and minibatch_time, seconds of a round and of a step; where clients differ, client_minibatch_time (a
+list), or client_download_rate and client_upload_rate with model_size: a round then takes as long as its slowest
+participant. Bounds and formulas need constants only (@file.json, which fedbounds constants writes). The quadratic
+surrogate, schedules and training need the federation: --problem, as fedbounds train takes it."""
 OWN_DATA = ("csv", "frame", "target", "group", "leave_out", "kind", "model", "regularisation")
 
 
@@ -92,10 +120,12 @@ def compare(
         book, known, held, _ = _inputs(
             scenario, words, own, problem, partition, clients, seed, client_weight, batch, measure, own_data
         )
-        table, some = ranked(what, known, book, (of,) if isinstance(of, str) and of else tuple(of))
+        names = (of,) if isinstance(of, str) and of else tuple(of)
+        target, some, rows = ranked(what, known, book, names)
+        table = ComparisonTable(target, known, tuple(rows), trivial(target, known), of=names)
         if exact or held is not None or worst_case is not None:
-            table = with_evidence(table, some, exact, held, batch, measure, worst_case, bar)
-        return with_minimum_rounds(table, some, bar) if table.of else table
+            table = table.beside(_evidence(table, some, exact, held, batch, measure, worst_case, bar))
+        return _with_minimum_rounds(table, some, bar) if names else table
 
 
 def advise(
@@ -158,16 +188,20 @@ def advise(
         BoundsError: where the goal cannot be computed or the problem is another federation.
     """
     from .advice_table import AdviceTable
-    from .advising import judged, of_bounds, of_formulas, of_worst_case, sorted_rows
+    from .advising import judged, of_worst_case, sorted_rows
+    from .bound_advice import of_bounds, of_formulas
 
     own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
-    free = checked_over(over.split(",") if isinstance(over, str) else over)
+    if not over:
+        raise BoundsError(f"over must name what is optimised: {', '.join(FREE)}")
+    names = over.split(",") if isinstance(over, str) else over
+    free = tuple(word for word in FREE if word in names)
     budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
     with progress("advising", brief=not measure) as bar:
         book, known, held, typed = _inputs(
             scenario, words, own, problem, partition, clients, seed, client_weight, batch, measure, own_data
         )
-        wanted = Goal.of(known, goal, _level("--to", to) if isinstance(to, str) else to, batch, budget, free)
+        wanted = Goal.of(known, goal, _level("--to", to) if isinstance(to, str) else to, batch, budget, names)
         if measure and (why := not_fedavg(known)):
             raise BoundsError(f"nothing is measured here: {why}")
         rows, no_advice = of_bounds(wanted, free, book, bar)
@@ -180,12 +214,73 @@ def advise(
         return AdviceTable(wanted, free, sorted_rows(rows), tuple(no_advice), found, held is not None, typed)
 
 
-def scenario_of(scenario: Known, words: Mapping[str, Any], own: Iterable[Bound] = ()) -> Scenario:
-    """The scenario with these quantities in place of its own; those of a user's ``own`` bounds are known too."""
-    if isinstance(scenario, Scenario):
-        return scenario.at(**words)
-    sources = () if scenario is None else (scenario,) if isinstance(scenario, (str, Mapping)) else scenario
-    return Scenario.of(*sources, also=[quantity for bound in own for quantity in bound.quantities], **words)
+def check(options: Mapping[str, Any]) -> None:
+    """Refuse options that are not what they must be, or have no effect."""
+    if options.get("problem") is None and options.get("csv") is None:
+        unused = {name: value for name, value in options.items() if name in OF_PROBLEM}
+        refuse_unused("without --problem nothing is trained and there is no surrogate", **unused)
+    check_options({name: options[name] for name in ("clients", "batch", "seed") if name in options})
+    if not 0 <= options.get("worst_case", 0) <= LONGEST:  # False for NaN
+        raise BoundsError(f"worst_case must be seconds from 0 to {LONGEST}; got {options['worst_case']:g}")
+    if options.get("measure", 2) < 2:
+        raise UsageError(f"--measure needs 2 seeds or more, for a standard error; got {options['measure']}")
+
+
+def sources(table: ComparisonTable) -> Iterator[str]:
+    """The source of every value, for ``compare --how``."""
+    yield "every quantity: value; provenance: source"
+    yield from (f"  {table.scenario.how(word)}" for word in sorted(table.scenario))
+
+
+# ---- evidence ----
+
+
+def _evidence(
+    table: ComparisonTable,
+    book: Mapping[str, Bound],
+    exact: bool,
+    problem: FederatedProblem | None,
+    batch: int,
+    measure: int,
+    worst_case: float | None,
+    bar: Progress,
+) -> Iterator[Found]:
+    """The evidence that is asked for, one kind after another."""
+    scenario, target = table.scenario, table.target
+    if exact:
+        from .exact_evidence import exact as exact_numbers
+
+        bar.doing("exact moments of quadratics")
+        yield exact_numbers(scenario, book)
+    if problem is not None:
+        from .evidence import of_surrogate
+
+        bar.doing("the quadratic surrogate")
+        yield of_surrogate(scenario, target, problem, batch)
+    if worst_case is not None:
+        from .worst_evidence import worst
+
+        bar.doing("exact worst cases")
+        yield worst(scenario, table.rows, book, worst_case)
+    if measure and problem is not None:
+        from .evidence import measured
+
+        yield measured(scenario, target, problem, batch, measure, bar)
+
+
+def _with_minimum_rounds(table: ComparisonTable, book: Mapping[str, Bound], bar: Progress) -> ComparisonTable:
+    """The table with the minimum rounds of every bound, and the values of the papers' formulas for plans."""
+    from .bound_advice import formula_values, minimum_rounds
+
+    found = {}
+    for name in dict.fromkeys(row.bound for row in table.rows if row.state in (*RANKED, NOT_MET)):
+        bar.doing(f"rounds until {name} is informative")
+        found[name] = minimum_rounds(book[name], table.scenario, table.target)
+    rows = tuple(replace(row, minimum_rounds=found.get(row.bound)) for row in table.rows)
+    return replace(table, rows=rows, formulas=tuple(formula_values(table.scenario, table.target, table.of)))
+
+
+# ---- what is given ----
 
 
 def _inputs(
@@ -212,14 +307,19 @@ def _inputs(
         of_both = {"clients": clients, "client_weight": client_weight}
         words = {**words, **{name: value for name, value in of_both.items() if value is not None}}
     bounds = [load(one) if isinstance(one, str) else one for one in ([own] if isinstance(own, (str, Bound)) else own)]
-    known, book = scenario_of(scenario, words, bounds), with_own(bounds)
+    book = with_own(bounds)
+    if isinstance(scenario, Scenario):
+        known = scenario.at(**words)
+    else:
+        sources = () if scenario is None else (scenario,) if isinstance(scenario, (str, Mapping)) else scenario
+        known = Scenario.of(*sources, also=[quantity for bound in bounds for quantity in bound.quantities], **words)
     if problem is None:
         if measure:
             raise MissingQuantityError("measuring trains the federation: give the problem")
         return book, known, None, ()
     from empirics.problems.tasks import dealt, described, task
 
-    from .run_evidence import completed
+    from .evidence import completed
 
     what = task(problem) if isinstance(problem, str) else problem
     held: FederatedProblem = dealt(what, partition, clients, seed, client_weight or "uniform")

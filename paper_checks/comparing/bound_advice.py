@@ -1,4 +1,4 @@
-"""The plan at which a bound is smallest over local steps and step size, and the plans of the papers' formulas.
+"""Bounds and formulas as advisers: the plan at which a bound is smallest, and the plans of the papers' formulas.
 
 Constants are the best admissible ones at every point, as in ``Scenario.substituted``. Step sizes are evaluated as
 arrays, with the quantities of the plan that follow from them.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from bounds.anyway import trivial
 from bounds.catalog import BOUNDS
 from bounds.classes import ClassOf, SAID, ways
 from bounds.core import Bound
@@ -26,11 +27,12 @@ from bounds.stated import ADMISSIBLE, DEFINED, DESIGN, FREE, PAIR, role_of
 from bounds.substituting import chosen
 from bounds.ties import evaluated, TIES
 from bounds.vocabulary import step_scale, step_size
+from empirics.progress import Progress
 
-from .bound_rows import federated_rows, in_order, of_this_run
-from .goal import Goal, OVER, Point, TARGETS, UNIT_PLAN
-from .integer_search import search_integers
-from .rows import FormulaValue, NOT_MET, RANKED, Row
+from .advice_table import BOUND, FORMULA, Recommendation, REFUTED
+from .bound_rows import federated_rows, in_order, of_this_run, rows_of
+from .goal import BUDGETS, given, Goal, number_of, OVER, Point, search_integers, TARGETS, UNIT_PLAN
+from .rows import FormulaValue, INFORMATIVE, MinimumRounds, NOT_MET, RANKED, Row
 
 DERIVED = ("iterations", "runtime", "initial_step_size", "initial_local_steps", "squared_step_sizes",
            "steps_cubed_ratio", "step_scale")  # fmt: skip
@@ -44,6 +46,15 @@ NO_TRAINING = 0.5
 """Where step size times L, summed over all iterations, is below this, a run stays near its start."""
 ROUNDS = np.unique(np.rint(np.geomspace(1, 1e15, 400)))
 """Rounds among which the first one with a bound below the target level is searched."""
+CLOSE = 1e-3
+"""Relative difference below which two plans are the same."""
+PLAN = ("local_steps", "step_size", *BUDGETS, "cohort", "participation")
+"""What the search for the minimum number of rounds chooses."""
+RAISES, HALVED, APART = 12, 4, 1.1
+"""The rounds of the best plan are raised by five percent so often until the comparison confirms them, and the distance
+to a plan this many times shorter is halved so often."""
+Reasons = list[tuple[str, str]]
+"""Advisers without a plan, and why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +70,7 @@ class BoundAdvice:
         """The recommended plan, None where the conditions fail at all plans."""
         if "local_steps" not in over:
             return self._with_steps(int(self.goal.scenario["local_steps"].value), over)
-        found = search_integers(self.goal.steps(), lambda steps: self._with_steps(steps, over))
-        return None if found is None else found.point
+        return search_integers(self.goal.steps(), lambda steps: self._with_steps(steps, over))
 
     def _with_steps(self, steps: int, over: tuple[str, ...]) -> Point | None:
         """The best step size for these local steps."""
@@ -199,41 +209,72 @@ def with_derived(plan: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def recommended_plans(
-    goal: Goal, over: tuple[str, ...], book: Mapping[str, Bound], report: Callable[[str], None] = lambda name: None
-) -> tuple[dict[str, Point | None], list[Row]]:
-    """The recommendation of every bound in ``book``, None where its conditions fail at all plans, and the rows of
-    bounds that cannot recommend anything.
+# ---- the recommendations of bounds ----
+
+
+def of_bounds(
+    goal: Goal, over: tuple[str, ...], book: Mapping[str, Bound], bar: Progress
+) -> tuple[list[Recommendation], Reasons]:
+    """The recommendations of all applicable bounds in ``book``, equal ones merged; and the bounds without one.
 
     Where the cohort is optimised, a bound is evaluated at cohorts for which its premises hold: some clients, all. One
-    that recommends not to train with the largest cohort is not evaluated at others. ``report`` gets each name.
+    that recommends not to train with the largest cohort is not evaluated at others.
     """
     clients = int(goal.scenario["clients"].value) if "cohort" in over else 0
-    cohorts = list(goal.cohorts()) if "cohort" in over else [goal.cohort]
+    cohorts = list(goal.cohorts()) if clients else [goal.cohort]
     rest = tuple(word for word in over if word != "cohort")
-    groups = {everyone: [n for n in cohorts if (n == clients) == everyone] for everyone in (True, False)}
-    found_by = {everyone: can_advise(goal.of_cohort(group[0]) if clients else goal, book)
-                for everyone, group in groups.items() if group}  # fmt: skip
-    found: dict[str, Point | None] = {}
-    for name in dict.fromkeys(name for names, _ in found_by.values() for name in names):
-        report(name)
+    able: dict[bool, dict[str, Row]] = {}  # by whether all clients take part
+    refused: dict[str, Row] = {}
+    for everyone in (True, False):
+        if group := [number for number in cohorts if (number == clients) == everyone]:
+            able[everyone], others = can_advise(goal.of_cohort(group[0]), book)
+            refused |= {row.bound: row for row in others}
+    advisers = dict.fromkeys(name for names in able.values() for name in names)
+    no_advice = [(name, next(f.condition for f in row.failed if math.isnan(f.left)))
+                 for name, row in refused.items() if name not in advisers]  # fmt: skip
+    found: list[Recommendation] = []
+    for name in advisers:
+        bar.doing(f"minimising {name}")
+        groups = [everyone for everyone, names in able.items() if name in names]
 
         @cache
-        def at(cohort: int, name: str = name) -> Point | None:
-            if name not in found_by.get(cohort == clients, ({},))[0]:
-                return None
-            return BoundAdvice(book[name], goal.of_cohort(cohort) if clients else goal).best(rest)
+        def at(cohort: int, bound: Bound = book[name], groups: list[bool] = groups) -> Point | None:
+            return BoundAdvice(bound, goal.of_cohort(cohort)).best(rest) if (cohort == clients) in groups else None
 
-        largest = max(n for n in cohorts if name in found_by[n == clients][0])
-        found[name] = first = at(largest)
-        if clients and not (first is not None and hardly_trains(goal.of_cohort(first.cohort), first)):
-            best = search_integers(cohorts, at, word="cohort")
-            found[name] = first if best is None else best.point
-    rows = {row.bound: row for _, refused in found_by.values() for row in refused if row.bound not in found}
-    return found, list(rows.values())
+        point = at(max(number for number in cohorts if (number == clients) in groups))
+        if clients and (point is None or not hardly_trains(goal.of_cohort(point.cohort), point)):
+            point = search_integers(cohorts, at, word="cohort") or point
+        row = None if point is None else row_at(goal, book[name], point)
+        if point is None or row is None:
+            no_advice.append((name, "its conditions fail at all plans within reach"))
+            continue
+        here = goal.of_cohort(point.cohort)
+        idle, state = hardly_trains(here, point), row.state + "?" * (not row.conclusive)
+        made = Recommendation(name, REFUTED if row.refuted else BOUND, point, (point.local_steps,) * 2, state, idle)
+        if merged(found, made):
+            continue
+        if rest and not idle:
+            bar.doing(f"how certain the plan of {name} is")
+            ends = (BoundAdvice(book[name], end).best(rest) for end in here.ends)
+            steps = [point.local_steps, *(end.local_steps for end in ends if end is not None)]
+            found[-1] = replace(made, steps=(min(steps), max(steps)))
+    return found, no_advice
 
 
-# ---- which bounds can advise ----
+def merged(found: list[Recommendation], made: Recommendation) -> bool:
+    """Add a recommendation, or its name to one with the same plan and value; whether there was one."""
+    for i, one in enumerate(found):
+        ends = [(one.point.step_size, made.point.step_size)]
+        same = one.point.local_steps == made.point.local_steps
+        if made.kind == FORMULA:
+            same = same and one.steps == made.steps
+        else:
+            ends.append((one.point.value, made.point.value))
+        if same and all(math.isclose(a, b, rel_tol=CLOSE) for a, b in ends):
+            found[i] = replace(one, alias=(*one.alias, made.name))
+            return True
+    found.append(made)
+    return False
 
 
 def movable(row: Row) -> bool:
@@ -274,6 +315,57 @@ def hardly_trains(goal: Goal, point: Point) -> bool:
     return reach < NO_TRAINING
 
 
+# ---- the minimum number of rounds ----
+
+
+def minimum_rounds(bound: Bound, scenario: Scenario, target: str) -> MinimumRounds | None:
+    """The fewest rounds at which any local steps and step size make a bound informative, confirmed by its own row.
+
+    With the cohort as given or else all clients; None for a bound without a level here.
+    """
+    cohort, clients = (number_of(scenario, word) for word in ("cohort", "clients"))
+    found = _with_cohort(bound, scenario, target, cohort)
+    if (found is None or not math.isfinite(found.rounds)) and clients != cohort:
+        found = _with_cohort(bound, scenario, target, clients) or found
+    return found
+
+
+def _with_cohort(bound: Bound, scenario: Scenario, target: str, cohort: float) -> MinimumRounds | None:
+    words = {word: scenario[word] for word in scenario if given(scenario, word) and word not in PLAN}
+    base = Scenario.of(words, **scenario.said, also=bound.quantities)
+    base = base if math.isnan(cohort) else base.at(cohort=cohort)
+    level = trivial(target, base)[1]
+    if not math.isfinite(level) or "smoothness" not in base:
+        return None
+    goal = Goal(base, "rounds", (target, level))
+    if not any(movable(row) for row in federated_rows(bound, goal.plan(1), target)[:1]):
+        return None
+    advice = BoundAdvice(bound, goal)
+    point = advice.best()
+    if point is None:
+        return MinimumRounds(math.inf)
+
+    def at(rounds: float) -> dict[str, Any]:
+        plan, fixed = {"local_steps": point.local_steps, "rounds": math.ceil(rounds)}, advice.fixed_step_size
+        known = {**numbers(base), **{word: float(value) for word, value in plan.items()}}
+        size = point.step_size if fixed is None else evaluated(fixed, with_derived(known))
+        return {**plan, "step_size": float(size)}
+
+    def informative(rounds: float) -> bool:
+        return any(row.state == INFORMATIVE for row in rows_of(bound, base.at(**at(rounds)), target))
+
+    enough = (point.rounds * 1.05**i for i in range(RAISES))
+    most = next((rounds for rounds in enough if informative(rounds)), math.inf)
+    if not math.isfinite(most):
+        return MinimumRounds(most)
+    least = max(most / APART, 1.0)
+    for _ in range(HALVED):
+        middle = math.sqrt(least * most)
+        least, most = (least, middle) if informative(middle) else (middle, most)
+    found = at(most)
+    return MinimumRounds(float(found["rounds"]), point.local_steps, found["step_size"], cohort)
+
+
 # ---- formulas ----
 
 
@@ -290,6 +382,24 @@ def formulas(goal: Goal, over: tuple[str, ...]) -> list[Bound]:
         of_federation = any(plan[name].role in (*ADMISSIBLE, DEFINED) for name in names)
         if of_federation and not of_schedule and not whole.missing(bound):
             found.append(bound)
+    return found
+
+
+def of_formulas(goal: Goal, over: tuple[str, ...]) -> list[Recommendation]:
+    """K* and eta*, each at the other one as given; nothing where it is not given, or with a target."""
+    found: list[Recommendation] = []
+    for bound in formulas(goal, over) if goal.to is None else ():
+        is_k = bound.target.name == "local_steps"
+        if ("step_size" if is_k else "local_steps") not in goal.scenario:
+            continue
+        steps = 1 if is_k else int(goal.scenario["local_steps"].value)
+        size = number_of(goal.scenario, "step_size") if "step_size" in goal.scenario else 1.0
+        if (made := by_formula(bound, goal, steps, size)) is None:
+            continue
+        point, unrounded, ends = made
+        low, high = (max(1, math.floor(ends[0])), max(1, math.ceil(ends[1]))) if is_k else (point.local_steps,) * 2
+        idle = hardly_trains(goal, point)
+        merged(found, Recommendation(bound.name, FORMULA, point, (low, high), "", idle, unrounded=unrounded))
     return found
 
 
@@ -320,7 +430,8 @@ def _fixed_point(bound: Bound, goal: Goal, local_steps: int, step_size: float) -
         if not math.isfinite(value):
             return None
         if bound.target.name == "step_size":
-            return Point(local_steps, value, goal.rounds(local_steps), math.nan, cohort=goal.cohort), value
+            step_size = value
+            break
         before, local_steps = local_steps, max(1, round(value))
         if before == local_steps:
             break

@@ -17,9 +17,21 @@ import sympy as sp
 
 from bounds.anyway import trivial
 from bounds.catalog import BOUNDS
-from bounds.classes import ALIKE, ClassOf, CONVERSIONS, never, Place, said, unlike, unweighted, Way, ways
+from bounds.classes import (
+    ALIKE,
+    ClassOf,
+    CONVERSIONS,
+    FOLDED,
+    never,
+    Place,
+    said,
+    unlike,
+    unweighted,
+    Way,
+    ways,
+)  # fmt: skip
 from bounds.core import Bound, Condition
-from bounds.errors import BoundsError
+from bounds.errors import BoundsError, unknown
 from bounds.one_machine import IDENTICAL, NAME as MACHINE, TARGETS as OF_MACHINES
 from bounds.scenario import Scenario
 from bounds.stated import FREE, OUTCOME, QUANTITIES, role_of, ROUNDING, Stated, worst
@@ -52,6 +64,33 @@ CLOSE = 1e-9
 CHECKED = 9
 """Values of a quantity, from its smallest to its bound, at which a bound must not exceed that at its bound."""
 RowsOf = Callable[[str], Sequence[Row]]
+
+
+def ranked(
+    target: str, scenario: Scenario, book: Mapping[str, Bound], of: tuple[str, ...] = ()
+) -> tuple[str, Mapping[str, Bound], list[Row]]:
+    """The target, the bounds in ``book`` (or of the papers and bounds named in ``of``), and their rows in order.
+
+    Raises:
+        BoundsError: where no bound is about such a quantity.
+    """
+    target = FOLDED[target][0] if target in FOLDED else target
+    targets = {ClassOf.of(bound).target for bound in book.values() if bound.relation in UPPER or identity(bound)}
+    targets |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
+    if target not in targets:
+        raise unknown("target of a comparison", target, targets)
+    if of:
+        papers = {name: name.partition(".")[0] for name in book}
+        for name in of:
+            if name not in {*papers, *papers.values()}:
+                raise unknown("paper or bound", name, {*papers, *papers.values()})
+        book = {name: bound for one in of for name, bound in book.items() if one in (name, papers[name])}
+    rows = in_order(book, [row for bound in book.values() for row in rows_of(bound, scenario, target)])
+    if of and not rows:
+        about = sorted({ClassOf.of(bound).target for bound in book.values()})
+        raise BoundsError(f"{', '.join(of)} is about {', '.join(about)}, which implies nothing for {target}: "
+                          f"compare {about[0]}")  # fmt: skip
+    return target, book, rows
 
 
 def rows_of(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:

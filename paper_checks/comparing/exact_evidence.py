@@ -29,9 +29,9 @@ from empirics.problems.quadratics import Quadratics
 from empirics.training.setting import Setting
 
 from ..runs.readings import of_problem
-from .evidence import Found, number, unread
+from .evidence import number, unread
 from .goal import server_goes_beyond
-from .rows import Evidence, EXACT, Row
+from .rows import Evidence, EXACT, Found, Row
 
 CLOSE = 1 + 1e-9
 MOST_CLIENTS, MOST_WORK, MOST_ROUNDS = 1000, 2e7, 2e5
@@ -133,12 +133,11 @@ def covers(row: Row, bound: Bound, one: Instance, scenario: Scenario) -> bool:
 
 
 def _instances(scenario: Scenario) -> Iterator[Instance]:
-    lacking = [
-        w for w in ("clients", "cohort", "local_steps", "rounds", "step_size", "smoothness") if w not in scenario
-    ]
+    words = ("clients", "cohort", "local_steps", "rounds", "step_size", "smoothness")
+    lacking = [word for word in words if word not in scenario]
     if lacking or not {"initial_gap", "initial_distance_sq"} & scenario.keys():
         raise EmpiricsError(f"it needs {', '.join(lacking) or 'initial_gap'}")
-    clients, cohort, steps, rounds = (int(scenario[w].value) for w in ("clients", "cohort", "local_steps", "rounds"))
+    clients, cohort, steps, rounds = (int(scenario[word].value) for word in words[:4])
     step_size = float(scenario["step_size"].value)
     if clients > MOST_CLIENTS or clients * steps * rounds > MOST_WORK or rounds > MOST_ROUNDS:
         raise EmpiricsError(f"{clients} clients, {rounds} rounds of {steps} steps are too many")
@@ -151,42 +150,47 @@ def _instances(scenario: Scenario) -> Iterator[Instance]:
     if kept and (kept not in (["relaxation"], [SCAFFOLD]) or clients * rounds > MOST_RELAXED):
         raise EmpiricsError(f"runs of {scenario.method} this long take too much time")
     plan = Setting(rounds, cohort, local_steps=steps, step_size=step_size, sampling=scenario.sampling)
-    for problem, words in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=bool(kept)):
+    for problem, description in _federations(scenario, clients, 1 / (step_size * steps * rounds), few=bool(kept)):
         if kept:
             method = algorithm(f"fedinit(beta={float(scenario['relaxation'].value)!r})" if relaxed else "scaffold()")
-            yield Instance(problem, words, exact_run(problem, method, plan))
+            yield Instance(problem, description, exact_run(problem, method, plan))
         else:
             run = Averaging(problem, cohort, scenario.sampling).run(steps, step_size, rounds)
-            yield Instance(problem, words, run)
+            yield Instance(problem, description, run)
 
 
 def _federations(scenario: Scenario, clients: int, slow: float, few: bool) -> Iterator[tuple[Quadratics, str]]:
     """Two types of clients: curvatures on a grid, gradients at the minimiser zero or as large as allowed, and noise.
 
-    ``slow`` is the curvature at which the plan covers about a third of the distance.
+    ``slow`` is the curvature at which the plan covers about a third of the distance; ``few``: a smaller grid, and noise
+    that is the same for all clients.
     """
     top = float(np.max(scenario["smoothness"].safe))
     least = float(scenario["strong_convexity"].safe) if "strong_convexity" in scenario else NEARLY_FLAT * top
     inside = np.clip([least, slow, (least * top) ** 0.5, top / 4, top], least, top)
     grid = [least, top] if few else sorted({float(a) for a in inside})
     first = (clients + 1) // 2
-    noises = [_noise(scenario, clients, few), np.zeros(clients)]
+    noise = np.zeros(clients)
+    words = [word for word in ("client_gradient_variance", "gradient_variance") if word in scenario]
+    if words and not scenario[words[0]].floor:
+        stated = np.broadcast_to(np.asarray(scenario[words[0]].safe, dtype=float), (clients,))
+        noise = np.full(clients, stated.min()) if few else np.array(stated)
     for i, low in enumerate(grid):
         for high in grid[i:]:
             most = _largest_gradient(scenario, low, high, first, clients)
             for pull in dict.fromkeys((0.0, most, -most)) if high > low else dict.fromkeys((0.0, most)):
-                for variance in noises if noises[0].any() else noises[:1]:
-                    yield _federation(scenario, (low, high), pull, variance, first)
+                for variance in (noise, np.zeros(clients)) if noise.any() else (noise,):
+                    yield _federation(scenario, low, high, pull, variance, first)
 
 
 def _federation(
-    scenario: Scenario, curvatures: tuple[float, float], pull: float, variance: np.ndarray, first: int
+    scenario: Scenario, low: float, high: float, pull: float, variance: np.ndarray, first: int
 ) -> tuple[Quadratics, str]:
     """The minimiser is 0; the first type's gradient there is ``pull``."""
     clients = len(variance)
-    kinds = np.where(np.arange(clients) < first, 0, 1)
-    curves = np.array(curvatures)[kinds]
-    gradients = np.array([pull, -pull * first / max(clients - first, 1)])[kinds]
+    of_first = np.arange(clients) < first
+    curves = np.where(of_first, low, high)
+    gradients = np.where(of_first, pull, -pull * first / max(clients - first, 1))
     if "initial_gap" in scenario:
         start = math.sqrt(2 * float(scenario["initial_gap"].value) / curves.mean())
     else:
@@ -196,21 +200,9 @@ def _federation(
         curvatures=curves[:, None, None], minima=(-gradients / curves)[:, None], noise=variance[:, None, None],
         start=np.array([start]), floors=np.full(clients, least - np.mean(gradients**2 / curves) / 2),
     )  # fmt: skip
-    low, high = curvatures
     kind = f"curvature {low:.3g}" if low == high else f"curvatures {low:.3g} and {high:.3g}"
-    told = (
-        f"{kind}, gradients at the minimiser {pull:+.2g} and {gradients[-1]:+.2g}" if pull else f"{kind}, one minimum"
-    )
-    return problem, f"{told}, {'noise as given' if variance.any() else 'no noise'}"
-
-
-def _noise(scenario: Scenario, clients: int, same: bool) -> np.ndarray:
-    """The clients' variances, as large as given; ``same``: all of them the smallest."""
-    words = [word for word in ("client_gradient_variance", "gradient_variance") if word in scenario]
-    if not words or scenario[words[0]].floor:
-        return np.zeros(clients)
-    stated = np.broadcast_to(np.asarray(scenario[words[0]].safe, dtype=float), (clients,))
-    return np.full(clients, stated.min()) if same else np.array(stated)
+    apart = f"gradients at the minimiser {pull:+.2g} and {gradients[-1]:+.2g}" if pull else "one minimum"
+    return problem, f"{kind}, {apart}, {'noise as given' if variance.any() else 'no noise'}"
 
 
 def _largest_gradient(scenario: Scenario, low: float, high: float, first: int, clients: int) -> float:

@@ -1,13 +1,13 @@
-"""The goal of advice: a quantity to minimise, a budget or a target level, and the cost of a round."""
+"""The goal of advice: a quantity to minimise within a budget or until a target, the plans to try, and their cost."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,19 +20,18 @@ from bounds.stated import ADMISSIBLE, DEFINED, DOWN, PAIR, ROUNDING
 from bounds.ties import FEDAVG
 
 BUDGETS = ("runtime", "rounds", "iterations", "communicated_bytes")
-"""Quantities that limit a run, in this order of precedence; ``communicated_bytes`` are those of one participant."""
-TARGETS = ("optimality_gap", "grad_norm_sq", "distance_sq")
-"""What a run can minimise, at the last server model."""
-COSTS = ("rounds", "iterations", "seconds", "bytes", "gradients")
-"""What can be spent until a target is reached."""
+"""Quantities that limit a run; ``communicated_bytes`` are those of one participant."""
 OF_ALL = ("bytes", "gradients")
 """Budgets of all participants together; with these a larger cohort costs more."""
+TARGETS = ("optimality_gap", "grad_norm_sq", "distance_sq")
+"""What a run can minimise, at the last server model."""
+COSTS = ("rounds", "iterations", "seconds", *OF_ALL)
+"""What can be spent until a target is reached."""
 OVER = ("local_steps", "step_size")
-"""What is optimised by default."""
-UNIT_PLAN = ("local_steps", "step_size", "rounds")
-"""What conversions between bounded quantities depend on."""
+"""What is optimised by default; the cohort can be, too."""
 FREE = (*OVER, "cohort")
-"""What can be optimised."""
+UNIT_PLAN = (*OVER, "rounds")
+"""What conversions between bounded quantities depend on."""
 RATES = ("client_download_rate", "client_upload_rate", "client_minibatch_time")
 """Quantities by which clients can differ in speed: a round then takes as long as its slowest participant."""
 FLOAT = 4
@@ -40,6 +39,10 @@ FLOAT = 4
 MOST_STEPS = 4096
 SHORT, MANY = 1e-6, 1e6
 """A short step, times 1/L; and many rounds."""
+PATIENCE, LOST = 3, 12
+"""A search of integers ends after so many that are worse than the best, or have no finite value."""
+BETWEEN = 6
+"""Integers tried between the best of the grid and either neighbour."""
 
 
 def given(scenario: Scenario, word: str) -> bool:
@@ -47,14 +50,22 @@ def given(scenario: Scenario, word: str) -> bool:
     return word in scenario and scenario[word].support == {word}
 
 
-def checked_over(names: Sequence[str]) -> tuple[str, ...]:
-    """What is optimised, in a fixed order."""
-    for word in names:
-        if word not in FREE:
-            raise unknown("quantity to optimise", word, FREE)
-    if not names:
-        raise BoundsError(f"over must name what is optimised: {', '.join(FREE)}")
-    return tuple(word for word in FREE if word in names)
+def number_of(scenario: Scenario, word: str) -> float:
+    """The value of a quantity; NaN where there is none."""
+    return float(scenario[word].value) if word in scenario else math.nan
+
+
+def server_goes_beyond(scenario: Scenario) -> str:
+    """Why no run here is that of the scenario: its server moves beyond the average; empty otherwise."""
+    times = scenario["server_step_size"].value
+    return "" if times == 1 else f"the server averages in these runs; here it goes {times:g} times as far"
+
+
+def not_fedavg(scenario: Scenario) -> str:
+    """Why the scenario is not FedAvg, which is run here; empty where it is."""
+    if scenario.algorithm != FEDAVG:
+        return f"only plans of fedavg are run here; this one is of {scenario.method}"
+    return server_goes_beyond(scenario)
 
 
 class Plan(NamedTuple):
@@ -76,10 +87,7 @@ class Plan(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A plan, its rounds, and its expected ``value``.
-
-    ``open`` are the quantities at an end of the searched range.
-    """
+    """A plan, its rounds, and its expected ``value``; ``open`` are quantities at an end of the searched range."""
 
     local_steps: int
     step_size: float
@@ -107,9 +115,7 @@ class Goal:
     to: tuple[str, float] | None = None
     batch: int = 1
     of_all: tuple[str, float] | None = None
-    _rounds: dict[int, int] = field(default_factory=dict, init=False)
-    _plans: dict[tuple[int, float], Scenario] = field(default_factory=dict, init=False)
-    _cohorts: dict[int, Goal] = field(default_factory=dict, init=False)
+    _known: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(
@@ -125,6 +131,9 @@ class Goal:
 
         Local steps and step size must be given unless they are optimised (``over``).
         """
+        for word in over:
+            if word not in FREE:
+                raise unknown("quantity to optimise", word, FREE)
         for word in OVER if over else ():
             if word not in over and word not in scenario:
                 raise MissingQuantityError(f"{word} is not optimised: give {word}=NUMBER, or add it to over")
@@ -138,8 +147,6 @@ class Goal:
         scenario = scenario.at(**within)
         minimise = FOLDED[minimise][0] if minimise in FOLDED else minimise
         budgets = [word for word in BUDGETS if given(scenario, word)] + ([of_all[0]] if of_all else [])
-        if len(budgets) > 1:
-            raise BoundsError(f"give one budget; got {' and '.join(budgets)}: leave one of them out")
         _check(minimise, to, budgets)
         goal = cls(scenario, minimise, to, batch, of_all)
         goal.rounds(1) if to is None else goal.cost(1, 1)
@@ -151,7 +158,7 @@ class Goal:
     def target(self) -> str:
         return self.minimise if self.to is None else self.to[0]
 
-    @property
+    @cached_property
     def unit(self) -> str:
         """What is spent."""
         if self.to is not None:
@@ -179,6 +186,12 @@ class Goal:
     def within(self, scenario: Scenario) -> Goal:
         """The same goal in another scenario."""
         return replace(self, scenario=scenario)
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives, computed once for a key."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
 
     @cached_property
     def ends(self) -> list[Goal]:
@@ -209,15 +222,18 @@ class Goal:
 
     def rounds(self, local_steps: int) -> int:
         """The number of rounds that the budget allows; ``BoundsError`` where it allows none."""
-        if local_steps not in self._rounds:
+
+        def counted() -> int:
             scenario = self.at(local_steps)
             if "rounds" not in scenario:
                 raise MissingQuantityError(
                     "seconds need communication_time and minibatch_time: give communication_time=NUMBER and "
                     "minibatch_time=NUMBER, or a budget in rounds= or iterations="
                 )
-            self._rounds[local_steps] = int(scenario["rounds"].value)
-        return self._rounds[local_steps]
+            return int(scenario["rounds"].value)
+
+        found: int = self._once(local_steps, counted)
+        return found
 
     def affords(self, local_steps: int) -> bool:
         """Whether the budget allows a round of these local steps; always true with a target."""
@@ -238,11 +254,13 @@ class Goal:
 
     def plan(self, local_steps: int, step_size: float = 0.0) -> Scenario:
         """``at`` these local steps and this step size (0: a short one), and with a target many rounds: placeholders."""
-        if (local_steps, step_size) not in self._plans:
+
+        def made() -> Scenario:
             size = step_size or SHORT / float(np.max(self.scenario["smoothness"].safe))
-            rounds = {} if self.to is None else {"rounds": MANY}
-            self._plans[local_steps, step_size] = self.at(local_steps, step_size=size, **rounds)
-        return self._plans[local_steps, step_size]
+            return self.at(local_steps, step_size=size, **({} if self.to is None else {"rounds": MANY}))
+
+        found: Scenario = self._once((local_steps, step_size), made)
+        return found
 
     @cached_property
     def unit_plans(self) -> list[Scenario]:
@@ -303,16 +321,14 @@ class Goal:
 
     def _times(self) -> tuple[Any, Any]:
         """Seconds of a round besides the local steps, and of a step: numbers, or one for every client."""
-        own = {word: np.asarray(self.scenario[word].value) for word in RATES if word in self.scenario}
-        word = "client_minibatch_time"
-        beta: Any = own[word] if word in own else self._of("minibatch_time", "seconds")
-        if not {"client_download_rate", "client_upload_rate"} & own.keys():
-            return np.asarray(self._of("communication_time", "seconds")), np.asarray(beta)
+        down, up, beta = (np.asarray(self.scenario[w].value) if w in self.scenario else None for w in RATES)
+        if beta is None:
+            beta = np.asarray(self._of("minibatch_time", "seconds"))
+        if down is None and up is None:
+            return np.asarray(self._of("communication_time", "seconds")), beta
         size = self._of("model_size", "seconds")
-        down = own.get("client_download_rate")
         tau = size / (self._of("download_rate", "seconds") if down is None else down)
-        up = own.get("client_upload_rate")
-        return tau + size / (self._of("upload_rate", "seconds") if up is None else up), np.asarray(beta)
+        return tau + size / (self._of("upload_rate", "seconds") if up is None else up), beta
 
     @property
     def _slowest(self) -> bool:
@@ -328,13 +344,11 @@ class Goal:
 
     def steps(self) -> Iterator[int]:
         """Numbers of local steps to try: 1, 2, 3, 4, 6, 8, 12, ..., as far as the budget allows a round."""
-        octave = 1
-        while octave <= MOST_STEPS:
-            for steps in (octave, octave * 3 // 2)[: 1 + (octave > 1)]:
-                if not self.affords(steps):
-                    return
-                yield steps
-            octave *= 2
+        octaves = (1 << i for i in range(MOST_STEPS.bit_length()))
+        for steps in (steps for octave in octaves for steps in (octave, octave * 3 // 2)[: 1 + (octave > 1)]):
+            if not self.affords(steps):
+                return
+            yield steps
 
     @property
     def cohort(self) -> int:
@@ -350,9 +364,8 @@ class Goal:
         """The same goal with this number of participants."""
         if cohort == self.cohort:
             return self
-        if cohort not in self._cohorts:
-            self._cohorts[cohort] = self.within(self.scenario.at(cohort=cohort))
-        return self._cohorts[cohort]
+        found: Goal = self._once(("cohort", cohort), lambda: self.within(self.scenario.at(cohort=cohort)))
+        return found
 
     def _check_cohort(self) -> None:
         """Refuse to optimise the cohort where more participants cost nothing, so that all clients are best."""
@@ -376,6 +389,8 @@ def _check(minimise: str, to: tuple[str, float] | None, budgets: list[str]) -> N
             raise unknown("target of an advice", minimise, (*TARGETS, *COSTS))
         if not budgets:
             raise MissingQuantityError(f"advice needs a budget: give {'=, '.join(BUDGETS[:2])}= or {BUDGETS[2]}=")
+        if len(budgets) > 1:
+            raise BoundsError(f"give one budget; got {' and '.join(budgets)}: leave one of them out")
         return
     if minimise not in COSTS:
         raise unknown("cost", minimise, COSTS)
@@ -384,20 +399,45 @@ def _check(minimise: str, to: tuple[str, float] | None, budgets: list[str]) -> N
     if not 0 < to[1] < math.inf:
         raise DomainError(f"{to[0]} must be a number > 0 to be reached; got {to[1]:g}")
     if budgets:
-        raise BoundsError(f"a target determines the length of the run: leave {budgets[0]} out")
+        raise BoundsError(f"a target determines the length of the run: leave {' and '.join(budgets)} out")
 
 
-# ---- scenarios that can be run ----
+# ---- the best integer ----
 
 
-def server_goes_beyond(scenario: Scenario) -> str:
-    """Why no run here is that of the scenario: its server moves beyond the average; empty otherwise."""
-    times = scenario["server_step_size"].value
-    return "" if times == 1 else f"the server averages in these runs; here it goes {times:g} times as far"
+def search_integers(
+    numbers: Iterable[int], at: Callable[[int], Point | None], patience: int = PATIENCE, word: str = "local_steps"
+) -> Point | None:
+    """The point of the best number: along ``numbers`` until values increase several times in a row, then between.
 
+    Of equally good ones the smallest; None where ``at`` gives none. At the end of the grid, except at 1, the point's
+    ``open`` has the ``word``.
+    """
+    found: dict[int, Point] = {}
+    tried: list[int] = []
 
-def not_fedavg(scenario: Scenario) -> str:
-    """Why the scenario is not FedAvg, which is run here; empty where it is."""
-    if scenario.algorithm != FEDAVG:
-        return f"only plans of fedavg are run here; this one is of {scenario.method}"
-    return server_goes_beyond(scenario)
+    def best() -> int:
+        return min(found, key=lambda n: (found[n].value, n))
+
+    def finite() -> bool:
+        return bool(found) and math.isfinite(found[best()].value)
+
+    for number in numbers:
+        tried.append(number)
+        if (point := at(number)) is not None:
+            found[number] = point
+        if len(tried) - 1 - tried.index(best()) >= patience if finite() else len(tried) >= LOST:
+            break
+    if not found:
+        return None
+    center = best()
+    for low, high in pairwise(sorted(tried)):
+        if center in (low, high):
+            width = (high - low) / (BETWEEN + 1)
+            for number in sorted({round(low + i * width) for i in range(1, BETWEEN + 1)} - {low, high}):
+                if (point := at(number)) is not None:
+                    found[number] = point
+    chosen = best()
+    point = found[chosen]
+    at_end = finite() and chosen == tried[-1] and chosen > 1
+    return point._replace(open=(*point.open, word)) if at_end else point

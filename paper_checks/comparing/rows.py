@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -156,12 +156,6 @@ class Row:
             return math.nan
         return self.high / found.value if found.value > 0 else math.inf
 
-    def exceeded_by(self, comparisons: int) -> tuple[str, ...]:
-        """The kinds of evidence that contradict the row; not the surrogate, which is another federation."""
-        if self.state not in RANKED or not self.conclusive:
-            return ()
-        return tuple(k for k, one in self.evidence.items() if k != SURROGATE and one.exceeds(self.high, comparisons))
-
     @property
     def largest(self) -> tuple[str, float]:
         """The largest term and its share of the positive ones."""
@@ -179,3 +173,13 @@ class Row:
             "over_trivial": self.over_trivial,
             **{f"over_{k.replace(' ', '_')}": self.over(k) for k in KINDS},
         }
+
+
+@dataclass(frozen=True)
+class Found:
+    """Evidence of one kind: for each row where there is any; a line on the server's model; remarks."""
+
+    kind: str
+    of: Callable[[Row], Evidence | None] = lambda row: None
+    server_model: ServerReadings | None = None
+    remarks: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ reach it before the limit counts with the limit, so its plan's mean is a lower e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,14 +25,13 @@ from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.errors import Diverged
 from empirics.models.compiled import compiled, NotServed
 from empirics.problems.problem import FederatedProblem
-from empirics.progress import Progress, Silent
+from empirics.progress import Progress
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 from .advice_table import Recommendation, Trained
-from .goal import Goal, OVER, Plan, Point
-from .schedules import Replay
-from .surrogate import MOST_ROUNDS, SurrogateAdvice
+from .goal import Goal, Plan, Point
+from .surrogate import MOST_ROUNDS, Replay, SurrogateAdvice
 
 FIRST = 2
 """Seeds of every plan at first; the number doubles as plans are halved."""
@@ -108,6 +107,18 @@ class Trials:
         """The values on seeds, those of runs that did not reach a target being the limit."""
         return np.array([min(self.value(plan, seed), self.limit) for seed in seeds])
 
+    def fresh(self, plan: Plan, seeds: int) -> np.ndarray:
+        """The values on fresh seeds; on the first few only where the target is reached on none of them."""
+        first = self.values(plan, range(FRESH, FRESH + min(seeds, GIVEN_UP)))
+        if self.goal.to is not None and (first >= self.limit).all():
+            return first
+        return self.values(plan, range(FRESH, FRESH + seeds))
+
+    def summed_up(self, values: np.ndarray) -> Trained:
+        failed = values >= self.limit if self.goal.to is not None else ~np.isfinite(values)
+        error = float(values.std(ddof=1) / len(values) ** 0.5) if np.isfinite(values).all() else math.nan
+        return Trained(float(values.mean()), error, int(failed.sum()), len(values))
+
     def _train(self, plan: Plan, seed: int) -> float:
         problem, goal = self.problem, self.goal.of_cohort(plan.cohort)
         setting = Setting(
@@ -167,8 +178,8 @@ def race(
     surrogate: SurrogateAdvice | None,
     rows: Sequence[Recommendation],
     seeds: int,
-    bar: Progress | None = None,
-    over: Sequence[str] = OVER,
+    bar: Progress,
+    over: Sequence[str],
 ) -> Race:
     """Train plans around the surrogate's (without one: a coarse grid) and those of ``rows`` that train, halve them over
     seeds, and train the last ones, and all of ``rows``, with fresh ``seeds``."""
@@ -180,12 +191,13 @@ def race(
     if goal.to is not None:
         least = math.inf if surrogate is None else surrogate.near[0].value
         limit = LONGER * least if math.isfinite(least) else float(goal.cost(STEPS, ROUNDS))
-    trials = Trials(problem, goal, bar or Silent(), limit)
+    trials = Trials(problem, goal, bar, limit)
     recommended = [row.point.plan for row in rows]
-    known = {plan: None for plan in (_around(surrogate, over) if surrogate is not None else _grid(goal, problem, over))}
+    known = dict.fromkeys(_around(surrogate, over) if surrogate is not None else _grid(goal, problem, over))
     known |= {row.point.plan: None for row in rows if not row.no_training}
     left, count = list(known), FIRST
-    trials.bar.start(_planned(len(left), len(set(recommended)), seeds))
+    halvings = max(0, math.ceil(math.log2(len(left) / LEFT)))
+    trials.bar.start(FIRST * len(left) * max(1, halvings) + (min(LEFT, len(left)) + len(set(recommended))) * seeds)
 
     def ranked(plans: Sequence[Plan]) -> list[Plan]:
         return sorted(plans, key=lambda plan: trials.values(plan, range(count)).mean())
@@ -195,44 +207,20 @@ def race(
         count *= 2
     for _ in range(FURTHER):
         left = ranked(left)[:LEFT]
-        if not (beyond := [plan for _, plan in _beyond(left[0], known, goal, over)]):
+        if not (beyond := _beyond(left[0], known, goal, over)):
             break
         known |= dict.fromkeys(beyond)
         left += beyond
-    found = {plan: _fresh(trials, plan, seeds) for plan in dict.fromkeys([*left, *recommended])}
-    ends = {plan: _trained(trials, values) for plan, values in found.items()}
+    found = {plan: trials.fresh(plan, seeds) for plan in dict.fromkeys([*left, *recommended])}
+    ends = {plan: trials.summed_up(values) for plan, values in found.items()}
     order = sorted(found, key=lambda plan: (ends[plan].mean, ends[plan].failed))
     best, fixed = order[0], next(plan for plan in order if not plan.schedule)
     near = tuple(plan for plan in found if not _differ(found[plan], found[best]))
     near_fixed = tuple(plan for plan in found if not plan.schedule and not _differ(found[plan], found[fixed]))
     rounds_ = goal.of_cohort(fixed.cohort).rounds(fixed.local_steps) if goal.to is None else 0
-    open_ = tuple(dict.fromkeys(word for word, _ in _beyond(fixed, known, goal, over)))
+    open_ = tuple(dict.fromkeys(_beyond(fixed, known, goal, over).values()))
     point = Point(fixed.local_steps, fixed.step_size, rounds_, math.nan, open_, fixed.cohort)
     return Race(ends, best, point, near, near_fixed, len(trials.known), limit, seeds)
-
-
-def _planned(plans: int, recommended: int, seeds: int) -> int:
-    """An estimate of the number of runs."""
-    total, count = 0, 0
-    while plans > LEFT:
-        before, count = count, max(FIRST, 2 * count)
-        total += plans * (count - before)
-        plans = max(LEFT, plans // 2)
-    return total + (plans + recommended) * seeds
-
-
-def _fresh(trials: Trials, plan: Plan, seeds: int) -> np.ndarray:
-    """The values of a plan on fresh seeds; on the first few only where the target is reached on none of them."""
-    first = trials.values(plan, range(FRESH, FRESH + min(seeds, GIVEN_UP)))
-    if trials.goal.to is not None and (first >= trials.limit).all():
-        return first
-    return trials.values(plan, range(FRESH, FRESH + seeds))
-
-
-def _trained(trials: Trials, values: np.ndarray) -> Trained:
-    failed = values >= trials.limit if trials.goal.to is not None else ~np.isfinite(values)
-    error = float(values.std(ddof=1) / len(values) ** 0.5) if np.isfinite(values).all() else math.nan
-    return Trained(float(values.mean()), error, int(failed.sum()), len(values))
 
 
 def _around(surrogate: SurrogateAdvice, over: Sequence[str]) -> list[Plan]:
@@ -259,22 +247,22 @@ def _grid(goal: Goal, problem: FederatedProblem, over: Sequence[str]) -> list[Pl
     return found
 
 
-def _beyond(best: Plan, known: dict[Plan, None], goal: Goal, over: Sequence[str]) -> Iterator[tuple[str, Plan]]:
+def _beyond(best: Plan, known: Mapping[Plan, None], goal: Goal, over: Sequence[str]) -> dict[Plan, str]:
     """Plans beyond an end of those that were tried, where the best one lies there, with the quantity at its end."""
-    if best.schedule:
-        return
     fixed = [plan for plan in known if plan.cohort == best.cohort and not plan.schedule]
     sizes = [plan.step_size for plan in fixed if plan.local_steps == best.local_steps]
-    if "step_size" in over:
+    numbers = [plan.local_steps for plan in fixed]
+    found: dict[Plan, str] = {}
+    if "step_size" in over and not best.schedule:
         for end, factor in ((max(sizes), ASIDE), (min(sizes), 1 / ASIDE)):
             if end == best.step_size:
-                yield "step_size", best._replace(step_size=end * factor)
-    numbers = [plan.local_steps for plan in fixed]
-    if "local_steps" in over:
+                found[best._replace(step_size=end * factor)] = "step_size"
+    if "local_steps" in over and not best.schedule:
         more, fewer = math.ceil(best.local_steps * 1.5), best.local_steps * 2 // 3
         for end, steps in ((max(numbers), more), (min(numbers), fewer)):
             if end == best.local_steps and 1 <= steps != end and goal.of_cohort(best.cohort).affords(steps):
-                yield "local_steps", best._replace(local_steps=steps, step_size=best.step_size * end / steps)
+                found[best._replace(local_steps=steps, step_size=best.step_size * end / steps)] = "local_steps"
+    return found
 
 
 def _differ(values: np.ndarray, best: np.ndarray) -> bool:

@@ -2,25 +2,35 @@
 
 Runs on it have exact expectations for whole grids of plans, so step sizes and local steps are chosen without training.
 It proves nothing: far from the minimiser its gradients differ, and its choices are good where runs end near it.
+
+The papers' schedules are advisers on it too: local steps or step size that decrease along the run. A schedule of
+Decaying-K's Table 3 is a plan (K_r, eta_r) of rounds once its start (K_0, eta_0) is chosen. The loss that it depends on
+is the surrogate's expected loss before the round, without the paper's average over 100 rounds. Training then follows
+the same plan.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
+from bounds.decaying_k.schedules import Schedule, SCHEDULES
+from bounds.errors import BoundsError
+from bounds.stated import ROUNDING
+from empirics.algorithms.algorithm import State
+from empirics.algorithms.scheduled import ScheduledSteps
 from empirics.errors import EmpiricsError
 from empirics.exact import Averaging, Passes
 from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem, MOST_COORDINATES
 from empirics.problems.quadratics import Quadratics
 
-from .goal import Goal, OVER, Point
-from .integer_search import PATIENCE, search_integers
+from .goal import Goal, MOST_STEPS, OVER, PATIENCE, Plan, Point, search_integers, TARGETS
 
 Array = np.ndarray[Any, Any]
 LARGEST, STEPS = 8.0, 48
@@ -33,6 +43,16 @@ DEARER = 2.0
 """Plans that cost more than this many times the cheapest one so far are not followed further."""
 STALLED = 0.99
 """A path that does not fall below this share of its value in the second half of its rounds is not followed further."""
+CONSTANT = ("dsgd", "k_eta_fixed")
+"""Schedules without changes: fixed plans."""
+OCTAVES = 8
+"""How far K_0 and eta_0 are moved from the surrogate's best fixed plan."""
+MOST_LOCAL = 4 * MOST_STEPS
+"""Local steps of a round beyond which a schedule is not followed further."""
+EXPENSIVE = 1e9
+"""Multiplications of matrix entries in one run beyond which the starts of all schedules take minutes."""
+LONGER = 4
+"""A schedule must reach the target within this many times the cost of the surrogate's best fixed plan."""
 
 
 def surrogate(problem: FederatedProblem) -> Quadratics:
@@ -124,14 +144,13 @@ class SurrogateAdvice:
             return self._of_best_cohort(tuple(word for word in over if word != "cohort"))
         if "step_size" not in over:
             self.sizes = np.array([float(self.goal.scenario["step_size"].value)])
-        if "local_steps" not in over:
-            best = self._of_steps(int(self.goal.scenario["local_steps"].value))
-        else:
+        if "local_steps" in over:
             found = search_integers(self.goal.steps(), self._of_steps, PATIENCE if self.large else 2 * PATIENCE)
             assert found is not None
-            best = found.point
-        ends = self.sizes[[0, -1]] if len(self.sizes) > 1 else ()
-        return best._replace(open=("step_size", *best.open)) if best.step_size in ends else best
+        else:
+            found = self._of_steps(int(self.goal.scenario["local_steps"].value))
+        at_end = len(self.sizes) > 1 and found.step_size in self.sizes[[0, -1]]
+        return found._replace(open=("step_size", *found.open)) if at_end else found
 
     @property
     def large(self) -> bool:
@@ -147,7 +166,7 @@ class SurrogateAdvice:
         found = search_integers(self.goal.cohorts(), of, word="cohort")
         if found is None:
             raise EmpiricsError("the surrogate's moments cannot be computed for any cohort here")
-        return found.point
+        return found
 
     @property
     def near(self) -> list[Point]:
@@ -207,3 +226,88 @@ class SurrogateAdvice:
         least = [0 if np.isinf(rounds_) else int(rounds_) for rounds_ in found]
         each_ = zip(sizes, least, costs, strict=True)
         return [Point(steps, float(size), r, float(cost), cohort=goal.cohort) for size, r, cost in each_]
+
+
+# ---- schedules ----
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Local steps and step size of every round as a plan has them, for training."""
+
+    plan: Plan
+    needs_loss: ClassVar[bool] = False
+
+    def __call__(self, state: State, steps: int, step_size: float) -> tuple[int, float]:
+        return self.plan.of_round(state.round)
+
+
+def usable() -> list[Schedule]:
+    """The schedules that can be followed: those that change, and need no validation error."""
+    return [s for s in SCHEDULES.values() if s.key not in CONSTANT and not s.needs_plateau]
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduleAdvice:
+    """A schedule, from the start (K_0, eta_0) that is best on the surrogate."""
+
+    schedule: Schedule
+    surrogate: SurrogateAdvice
+
+    def best(self, over: tuple[str, ...], fixed: Point) -> Point:
+        """From around the surrogate's best ``fixed`` plan, downhill over octaves of K_0 and half octaves of eta_0.
+
+        What is not optimised starts as given. The value is that of the plan on the surrogate.
+        """
+        known: dict[tuple[int, int], Point] = {}
+
+        def value(i: int, j: int) -> float:
+            if (i, j) not in known:
+                steps = max(1, round(fixed.local_steps * 2.0**i))
+                known[i, j] = self.followed(steps, fixed.step_size * 2 ** (j / 2))
+            return known[i, j].value
+
+        i = j = 0
+        while True:
+            around = [(i, j)]
+            around += [(i + d, j) for d in (-1, 1) if "local_steps" in over and abs(i + d) <= OCTAVES]
+            around += [(i, j + d) for d in (-1, 1) if "step_size" in over and abs(j + d) <= 2 * OCTAVES]
+            best = min(around, key=lambda at: value(*at))
+            if value(*best) == value(i, j):
+                return known[i, j]
+            i, j = best
+
+    def followed(self, local_steps: int, step_size: float) -> Point:
+        """The plan from this start until the budget is spent or the target reached, with its value."""
+        goal, averaging = self.surrogate.goal, self.surrogate.averaging
+        reading = TARGETS.index(goal.target)
+        near = self.surrogate.near if goal.to is not None else []
+        limit = LONGER * near[0].value if near and math.isfinite(near[0].value) else 0.0
+        rule, run, spent = ScheduledSteps(self.schedule.key, window=1), averaging.replay(), 0.0
+        read = next(run)
+        plan: list[tuple[int, float]] = []
+        losses: list[float] = []
+
+        def point(value: float) -> Point:
+            value = value if plan and math.isfinite(value) else math.inf
+            return Point(local_steps, step_size, len(plan), value, cohort=averaging.cohort, schedule=tuple(plan))
+
+        while len(plan) < MOST_ROUNDS:
+            if goal.to is not None and read[reading] <= goal.to[1]:
+                break
+            losses.append(max(float(averaging.problem.optimal_loss + read[0]), 0.0))
+            now: Any = SimpleNamespace(round=len(plan), losses=losses)
+            following = rule(now, local_steps, step_size)
+            if following[0] > MOST_LOCAL:  # the loss increases, and with it the local steps
+                return point(math.inf)
+            try:
+                spent += goal.spent(following[0])
+            except BoundsError:
+                break
+            if spent > goal.budget * (1 + ROUNDING) or not np.isfinite(read).all():
+                break
+            plan.append(following)
+            read = run.send(following)
+            if goal.to is not None and spent > limit:
+                return point(math.inf)
+        return point(float(read[reading]) if goal.to is None else spent)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import chain, groupby, product
-from string import ascii_lowercase
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,12 @@ from bounds.showing.tables import aligned, number, plain
 from bounds.stated import OUTCOME, QUANTITIES, role_of
 
 from ..columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
+from .goal import number_of
 from .rows import (
     EXACT,
     FailedCondition,
     FormulaValue,
+    Found,
     INFORMATIVE,
     MEASURED,
     MinimumRounds,
@@ -33,6 +33,7 @@ from .rows import (
     RANKED,
     Row,
     ServerReadings,
+    SURROGATE,
     WORST,
 )
 
@@ -78,6 +79,22 @@ class ComparisonTable(ColumnTable):
     remarks: tuple[str, ...] = ()
     formulas: tuple[FormulaValue, ...] = ()
 
+    def beside(self, evidence: Iterable[Found]) -> ComparisonTable:
+        """The table with every kind of evidence on its rows."""
+        found = list(evidence)
+
+        def each(row: Row) -> Row:
+            numbers = {one.kind: one.of(row) for one in found} if row.state in RANKED else {}
+            return replace(row, evidence={kind: one for kind, one in numbers.items() if one is not None})
+
+        return replace(
+            self,
+            rows=tuple(map(each, self.rows)),
+            kinds=tuple(one.kind for one in found),
+            server_model=tuple(one.server_model for one in found if one.server_model is not None),
+            remarks=tuple(remark for one in found for remark in one.remarks),
+        )
+
     # ---- conclusions ----
 
     def best(self) -> tuple[Row, ...]:
@@ -92,17 +109,22 @@ class ComparisonTable(ColumnTable):
     @property
     def exceeded(self) -> tuple[Row, ...]:
         """Rows that an exact value exceeds, or a measured one beyond its error: a false theorem, or a wrong check."""
-        return tuple(row for row in self.rows if row.exceeded_by(self._comparisons))
+        return tuple(row for row in self.rows if self._exceeding(row))
 
-    @property
-    def _comparisons(self) -> int:
-        """How many rows are compared with something measured: they share one error rate."""
-        return max(1, sum(MEASURED in row.evidence for row in self.rows))
+    def _exceeding(self, row: Row) -> tuple[str, ...]:
+        """The kinds of evidence that contradict a row; not the surrogate, which is another federation.
+
+        All rows that are compared with something measured share one error rate.
+        """
+        together = max(1, sum(MEASURED in row.evidence for row in self.rows))
+        if row.state not in RANKED or not row.conclusive:
+            return ()
+        return tuple(k for k, one in row.evidence.items() if k != SURROGATE and one.exceeds(row.high, together))
 
     @property
     def first_informative(self) -> str:
         """One sentence: by paper, the fewest rounds at which a sound statement of it is informative."""
-        clients, cohort = (_value(self.scenario, word) for word in ("clients", "cohort"))
+        clients, cohort = (number_of(self.scenario, word) for word in ("clients", "cohort"))
         fewest: dict[str, MinimumRounds] = {}
         for row in self.rows:
             found, paper = row.minimum_rounds, row.bound.partition(".")[0]
@@ -142,12 +164,11 @@ class ComparisonTable(ColumnTable):
 
     def columns(self) -> Columns:
         def ratio(kind: str, row: Row) -> str:
-            mark = self._marks[kind].get(row.evidence[kind].what, "") if kind in row.evidence else ""
-            return f"{digits3(row.over(kind))} {mark}".rstrip()
+            return digits3(row.over(kind))
 
-        rounds: Columns = {
-            "min rounds": lambda row: rounded_up(row.minimum_rounds.rounds) if row.minimum_rounds else "-"
-        }
+        def rounds(row: Row) -> str:
+            return rounded_up(row.minimum_rounds.rounds) if row.minimum_rounds else "-"
+
         return {
             "bound": lambda row: with_aliases(row.bound, row.alias),
             "quantity": lambda row: str(row.kind),
@@ -156,21 +177,10 @@ class ComparisonTable(ColumnTable):
             "to": lambda row: digits3(row.high),
             "x start": lambda row: digits3(row.over_trivial),
             **{f"x {kind}": partial(ratio, kind) for kind in self.kinds},
-            **(rounds if any(row.minimum_rounds is not None for row in self.rows) else {}),
+            **({"min rounds": rounds} if any(row.minimum_rounds is not None for row in self.rows) else {}),
             "largest term": lambda row: "{} {:.0%}".format(*row.largest) if row.largest[0] else "-",
             "state": lambda row: row.state + "?" * (not row.conclusive) + " (refuted)" * row.refuted,
         }
-
-    @cached_property
-    def _marks(self) -> dict[str, dict[str, str]]:
-        """By kind of evidence its descriptions, with the letters that mark their rows where there are several."""
-        found = {}
-        for kind in self.kinds:
-            rows = [row for row in self.shown() if kind in row.evidence and kind in (EXACT, WORST)]
-            what = dict.fromkeys(row.evidence[kind].what for row in rows)
-            letters = map("".join, chain.from_iterable(product(ascii_lowercase, repeat=n) for n in (1, 2)))
-            found[kind] = dict(zip(what, letters, strict=False)) if len(what) > 1 else dict.fromkeys(what, "")
-        return found
 
     def table(self) -> Iterator[str]:
         """The table in text, with the bounded quantities as headings."""
@@ -190,7 +200,7 @@ class ComparisonTable(ColumnTable):
         def of(word: str) -> str:
             return number(s[word].value, FEW) if word in s else "?"
 
-        everyone = _value(s, "clients") == _value(s, "cohort")
+        everyone = number_of(s, "clients") == number_of(s, "cohort")
         run = f"{of('rounds')} rounds of {of('local_steps')} step{'s' * (of('local_steps') != '1')}"
         run += f" ({of('runtime')} s)" if "runtime" in s else ""
         constants = " ".join(f"{symbol} {_interval(s[word])}" for symbol, word in SYMBOLS.items() if word in s)
@@ -208,17 +218,22 @@ class ComparisonTable(ColumnTable):
         if self.server_model:
             head = ("server model", "min over rounds", "mean over rounds", "last", "f-gap")
             yield from aligned([[run.label, *map(_reading, run[1:])] for run in self.server_model], head, gap=2)
-        yield from self._evidence(shown)
-        yield from (
-            details(self.rows)
-            if single
-            else section("conditions not met", ((row.bound, reason(row)) for row in self._in(NOT_MET)))
-        )
+        for kind in self.kinds:
+            compared = [(row.bound, row.evidence[kind]) for row in shown if kind in row.evidence]
+            via = {name: f"by {one.via} a lower estimate: the minimum at the server is larger"
+                   for name, one in compared if one.via}  # fmt: skip
+            what = ((name, one.what) for name, one in compared if kind in (EXACT, WORST))
+            yield from section(f"x {kind}", (*what, *via.items()))
+        yield from self.remarks
+        if single:
+            yield from details(self.rows)
+        else:
+            yield from section("conditions not met", ((row.bound, reason(row)) for row in self._in(NOT_MET)))
         yield from section("up to a constant: slopes can be compared, levels cannot",
                            ((row.bound, "") for row in self._in(ORDER)))  # fmt: skip
         yield from section("about another quantity", ((row.bound, row.why) for row in self._in(OTHER)))
-        add = ((row.bound, f"add {_numbers(row.lower_estimates)}") for row in self._in(MISSING))
-        yield from section("missing values", ((r.bound, r.why) for r in self._in(MISSING)) if single else add)
+        add = ((row.bound, row.why if single else f"add {_numbers(row.lower_estimates)}") for row in self._in(MISSING))
+        yield from section("missing values", add)
         if not single:
             yield from section("assumed without check", ((r.bound, words) for r in shown for words in r.assumed))
         if self.formulas:
@@ -229,7 +244,7 @@ class ComparisonTable(ColumnTable):
                    "is certain, informative is not")  # fmt: skip
         if self.first_informative and not self.best():
             yield self.first_informative
-        for row, kind in [(each, kind) for each in self.exceeded for kind in each.exceeded_by(self._comparisons)]:
+        for row, kind in [(each, kind) for each in self.exceeded for kind in self._exceeding(each)]:
             one = row.evidence[kind]
             error = f" ± {number(one.error, 1)} ({one.seeds} seeds)" if one.seeds else ""
             known = "; the audit has refuted it as printed" if row.refuted else ""
@@ -237,17 +252,6 @@ class ComparisonTable(ColumnTable):
             yield (f"EXCEEDED: {row.bound} gives at most {number(row.high, FEW)} for {row.kind}; "
                    f"{kind}: {number(one.value, FEW)}{error}{known}{assumed}")  # fmt: skip
         yield self.conclusion
-
-    def _evidence(self, shown: Iterable[Row]) -> Iterator[str]:
-        """The meaning of the columns of evidence, and which evidence is unavailable."""
-        for kind in self.kinds:
-            yield from (f"x {kind}{f' {mark}' if mark else ''}: {what}" for what, mark in self._marks[kind].items())
-        via = [(kind, one.via) for row in shown for kind, one in row.evidence.items() if one.via]
-        if via:
-            columns = ", ".join(f"x {kind}" for kind in self.kinds if kind in dict(via))
-            conversions = ", ".join(dict.fromkeys(name for _, name in via))
-            yield f"{columns}, by {conversions}: lower estimates, since the minimum at the server is larger"
-        yield from self.remarks
 
     # ---- for programs ----
 
@@ -266,7 +270,7 @@ class ComparisonTable(ColumnTable):
                 "remarks": list(self.remarks),
                 "formulas": [one._asdict() for one in self.formulas],
                 "first_informative": self.first_informative,
-                "exceeded": [{"bound": row.bound, "class": str(row.kind), "by": row.exceeded_by(self._comparisons)}
+                "exceeded": [{"bound": row.bound, "class": str(row.kind), "by": self._exceeding(row)}
                              for row in self.exceeded],
             }
         )  # fmt: skip
@@ -335,23 +339,17 @@ def _what_to_add(lacking: Iterable[Row]) -> str:
     by_names: dict[tuple[str, ...], dict[str, None]] = {}
     for row in lacking:
         by_names.setdefault(tuple(sorted(row.lower_estimates)), {})[row.bound] = None
-    asked = Counter(name for names, bounds in by_names.items() for name in names for _ in bounds)
 
     def effort(names: tuple[str, ...]) -> tuple[int, int, int]:
         outcomes = sum(name in QUANTITIES and role_of(name) == OUTCOME for name in names)
-        return outcomes, len(names), -sum(asked[name] for name in names)
+        return outcomes, len(names), -len(by_names[names])
 
     fewest = min(by_names, key=effort)
-    names = _numbers(sorted(fewest, key=lambda name: -asked[name]))
-    return f"Values are missing: add {names} to evaluate {abridged(by_names[fewest])}."
+    return f"Values are missing: add {_numbers(fewest)} to evaluate {abridged(by_names[fewest])}."
 
 
 def _numbers(names: Iterable[str]) -> str:
     return " ".join(f"{name}=NUMBER" for name in names)
-
-
-def _value(scenario: Scenario, word: str) -> float:
-    return float(scenario[word].value) if word in scenario else math.nan
 
 
 def _interval(stated: Any) -> str:

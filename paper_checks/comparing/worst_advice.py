@@ -9,11 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -87,20 +86,6 @@ class ProvedPlan:
         return {key: value for key, value in asdict(self).items() if key != "point"}
 
 
-class _TimeUp(Exception):
-    """The next worst case would end too late."""
-
-
-class _Solved(NamedTuple):
-    """A plan with its worst case."""
-
-    value: float
-    steps: int
-    rounds: int
-    size: float
-    worst: WorstCase
-
-
 def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> ProvedPlan | str:
     """The plan of the smallest worst case found within ``seconds``, or with a target the cheapest whose worst case is
     there; or why there is none.
@@ -111,59 +96,52 @@ def best(goal: Goal, over: tuple[str, ...], seconds: float, bar: Progress) -> Pr
     search = _Search(goal, over, until - (1 - SHARE) * seconds, bar)
     if why := search.unsupported:
         return why
-    solved: list[_Solved] = []
-    why, late = "", False
     by_rounds: dict[int, list[float]] = {}
     for steps, rounds in search.plans():
         before = by_rounds.setdefault(rounds, [])
         if len(before) > 2 and before[-3] < before[-2] < before[-1]:  # more local steps were worse twice in a row
             continue
-        least = min((one.value for one in solved), default=math.inf) if goal.to is None else goal.to[1]
-        here: list[_Solved] = []
-        try:
-            for one in search.along_step_sizes(steps, rounds, least):
-                here.append(one)  # what was solved before time was up is kept
-        except _TimeUp:
-            late = True
-        except (BoundsError, EmpiricsError) as error:
-            why = why or str(error)
-        solved += here
-        before.append(min((one.value for one in here), default=math.inf))
-        if any(search.reached(one.value) for one in here):
+        before.append(search.along_step_sizes(steps, rounds))
+        if search.reached(before[-1]):
             break
-    if not solved:
-        return why or "the first worst case takes longer than its time: allow more seconds"
-    chosen = min(solved, key=lambda one: (one.value, one.steps))
-    if goal.to is not None and not search.reached(chosen.value):
-        plan = f"local_steps={chosen.steps} rounds={chosen.rounds} step_size={chosen.size:g}"
-        more = "; not all plans were tried: allow more seconds" if late else ""
+    if not search.solved:
+        return search.why or "the first worst case takes longer than its time: allow more seconds"
+    (steps, rounds, size), worst = min(search.solved.items(), key=lambda one: (one[1].value, one[0][0]))
+    if goal.to is not None and not search.reached(worst.value):
+        more = "; not all plans were tried: allow more seconds" if search.late else ""
         return (f"no plan of at most {GRADIENTS} gradients reaches the target: the smallest worst case is "
-                f"{chosen.value:.3g}, {plan}{more}")  # fmt: skip
-    sizes = [one.size for one in solved if (one.steps, one.rounds) == (chosen.steps, chosen.rounds)]
-    ends = ["local_steps, for lack of time"] * late
-    ends += ["step_size"] * (len(sizes) > 1 and chosen.size == min(sizes) and not search.reached(chosen.value))
-    value = chosen.value if goal.to is None else float(goal.cost(chosen.steps, chosen.rounds))
-    point = Point(chosen.steps, chosen.size, chosen.rounds, value, tuple(ends), goal.cohort)
-    found = ProvedPlan(point, chosen.value, tuple(search.given), "; ".join(chosen.worst.question.relaxations))
-    if until - time.monotonic() < PATIENT * proof_time(chosen.steps * chosen.rounds):
+                f"{worst.value:.3g}, local_steps={steps} rounds={rounds} step_size={size:g}{more}")  # fmt: skip
+    sizes = [plan[2] for plan in search.solved if plan[:2] == (steps, rounds)]
+    ends = ["local_steps, for lack of time"] * search.late
+    ends += ["step_size"] * (len(sizes) > 1 and size == min(sizes) and not search.reached(worst.value))
+    value = worst.value if goal.to is None else float(goal.cost(steps, rounds))
+    point = Point(steps, size, rounds, value, tuple(ends), goal.cohort)
+    found = ProvedPlan(point, worst.value, tuple(search.given), "; ".join(worst.question.relaxations))
+    if until - time.monotonic() < PATIENT * proof_time(steps * rounds):
         return replace(found, unproved="no time was left for a proof")
     bar.doing("proving the best of them")
     try:
-        proof = certify(chosen.worst.question, chosen.value)
+        proof = certify(worst.question, worst.value)
     except (BoundsError, EmpiricsError) as error:
         return replace(found, unproved=str(error).partition(":")[0])
     lower = math.nan if proof.attained is None else rounded(proof.attained, ROUND_FLOOR)
     return replace(found, lower=lower, upper=rounded(proof.bound, ROUND_CEILING))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Search:
-    """Worst cases of the plans of a goal, until a time."""
+    """Worst cases of the plans of a goal, until a time: by local steps, rounds and step size.
+
+    ``why`` is the first reason for which one was not solved, ``late`` whether time was up before all were.
+    """
 
     goal: Goal
     over: tuple[str, ...]
     until: float
     bar: Progress
+    solved: dict[tuple[int, int, float], WorstCase] = field(default_factory=dict)
+    why: str = ""
+    late: bool = False
 
     @cached_property
     def clients(self) -> int:
@@ -209,56 +187,53 @@ class _Search:
         within = [(k, goal.rounds(k)) for k in steps if goal.affords(k)]
         return sorted((plan for plan in within if math.prod(plan) <= GRADIENTS), key=math.prod)
 
-    def along_step_sizes(self, steps: int, rounds: int, least: float) -> Iterator[_Solved]:
-        """Worst cases at step sizes around the best one, zooming in as long as it may be better than ``least``."""
+    def along_step_sizes(self, steps: int, rounds: int) -> float:
+        """Solve at step sizes around the best one, zooming in as long as it may be the best of all; the smallest."""
+        least = min((one.value for one in self.solved.values()), default=math.inf)
+        least = least if self.goal.to is None else self.goal.to[1]
+        sizes = [float(f"{share / self.given['smoothness']:.{DIGITS}g}") for share in STEP_SIZES]
+        smaller, zooms = [sizes[0] / SMALLER**i for i in range(1, DOWN + 1)], ZOOMS
         if "step_size" not in self.over:
-            yield self._solve(steps, rounds, float(self.goal.scenario["step_size"].value))
-            return
+            sizes, smaller, zooms = [float(self.goal.scenario["step_size"].value)], [], 0
         values: dict[float, float] = {}
-        failed: dict[float, Exception] = {}
-        sizes = [share / self.given["smoothness"] for share in STEP_SIZES]
-        smaller = [sizes[0] / SMALLER**i for i in range(1, DOWN + 1)]
-        zooms = ZOOMS
+        failure = ""
         while sizes:
-            for size in (float(f"{size:.{DIGITS}g}") for size in sizes):
-                if size in values or size in failed:
-                    continue
+            for size in sizes:
+                gradients, left = steps * rounds, self.until - time.monotonic()
+                if left < taking(gradients + 1, gradients):
+                    self.late = True
+                    return min(values.values(), default=math.inf)
                 try:
-                    found = self._solve(steps, rounds, size)
+                    self.solved[steps, rounds, size] = self._solve(steps, rounds, size, left)
                 except (BoundsError, EmpiricsError) as error:
-                    failed[size] = error
+                    failure = str(error)
                     continue
-                values[size] = found.value
-                yield found
-                if self.reached(found.value):
-                    return
+                values[size] = self.solved[steps, rounds, size].value
+                if self.reached(values[size]):
+                    return values[size]
             if not values:
-                raise list(failed.values())[-1]
-            sizes, zooms = _next(values, smaller, zooms if min(values.values()) <= PROMISING * least else 0)
+                self.why = self.why or failure
+                break
+            zooms = zooms if min(values.values()) <= PROMISING * least else 0
+            order = sorted(values)
+            at = order.index(min(values, key=lambda size: values[size]))
+            if at == 0 and smaller:
+                sizes = [smaller.pop(0)]
+            elif zooms:
+                sizes = [math.sqrt(one * other) for one, other in itertools.pairwise(order[max(at - 1, 0) : at + 2])]
+                zooms -= 1
+            else:
+                break
+            sizes = [size for size in (float(f"{size:.{DIGITS}g}") for size in sizes) if size not in values]
+        return min(values.values(), default=math.inf)
 
-    def _solve(self, steps: int, rounds: int, size: float) -> _Solved:
-        gradients = steps * rounds
-        if (left := self.until - time.monotonic()) < taking(gradients + 1, gradients):
-            raise _TimeUp
+    def _solve(self, steps: int, rounds: int, size: float, left: float) -> WorstCase:
         self.bar.doing(f"exact worst case of {rounds} rounds of {steps} steps of {size:.3g}")
         given, setting = dict(self.given), Setting(rounds, self.clients, local_steps=steps, step_size=size)
         if self.clients == 1:
             # A single loss is the mean of two identical clients that communicate after every step, for which there are
             # proofs, and every such mean is a loss of the class, however much the clients differ.
-            setting = Setting(gradients, CLIENTS, local_steps=1, step_size=size)
+            setting = Setting(steps * rounds, CLIENTS, local_steps=1, step_size=size)
             if "strong_convexity" in given:
                 given["optimum_dissimilarity"] = given["smoothness"] * max(given.get(word, 0.0) for word in START)
-        worst = answer(Question(fedavg, setting, given, self.goal.target), max(left, 1.0))
-        return _Solved(worst.value, steps, rounds, size, worst)
-
-
-def _next(values: Mapping[float, float], smaller: list[float], zooms: int) -> tuple[list[float], int]:
-    """The step sizes to try next, and how often to zoom in after that."""
-    order = sorted(values)
-    at = order.index(min(values, key=lambda size: values[size]))
-    if at == 0 and smaller:
-        return [smaller.pop(0)], zooms
-    if not zooms:
-        return [], 0
-    around = order[max(at - 1, 0) : at + 2]
-    return [math.sqrt(one * other) for one, other in itertools.pairwise(around)], zooms - 1
+        return answer(Question(fedavg, setting, given, self.goal.target), max(left, 1.0))

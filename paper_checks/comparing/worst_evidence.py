@@ -25,9 +25,8 @@ from ..worst_case.program import WorstCaseError
 from ..worst_case.solve import answer
 from ..worst_case.tightness_table import committed, has_table
 from ..worst_case.words import GRID_POINT as NAMES
-from .evidence import Found
 from .goal import server_goes_beyond
-from .rows import Evidence, RANKED, Row, WORST
+from .rows import Evidence, Found, RANKED, Row, WORST
 
 SAME_NUMBER = {"C3", "C12"}
 """Conversions that rename a quantity and keep its number."""
@@ -39,13 +38,8 @@ UNITS = {
 }  # fmt: skip
 """By target: the powers of the gap at the start and of L in its unit; all others are squared distances."""
 ALIKE = 1e-6
-HETEROGENEITY = (
-    "heterogeneity",
-    "dissimilarity_offset",
-    "optimum_dissimilarity",
-    "control_error",
-    "uniform_dissimilarity",
-)
+HETEROGENEITY = ("heterogeneity", "dissimilarity_offset", "optimum_dissimilarity", "control_error",
+                 "uniform_dissimilarity")  # fmt: skip
 """Quantities by which a theorem may limit how clients differ."""
 PLAN = ("clients", "cohort", "rounds", "local_steps", "step_size", "relaxation")
 """Quantities of a plan that a worst case depends on."""
@@ -64,7 +58,8 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
         if row.state not in RANKED or not set(row.conversions) <= SAME_NUMBER or can(bound, SOLVED):
             continue
         try:
-            point = _grid_point(row, scenario)
+            L, gap = _scale(row)
+            point = _grid_point(row, scenario, L, gap)
             found = _committed(bound, point)
             if found is None and least_time(point) <= until - perf_counter():
                 solved = answer(question(bound, point), until - perf_counter())
@@ -75,7 +70,8 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
             far.add(point.rounds * point.local_steps)
             continue
         who = f"{point.clients} groups of" if point.clients > 1 else "all"
-        value = found[0] * _unit(row, bound) * row.factor
+        of_gap, of_smoothness = powers(bound)
+        value = found[0] * gap**of_gap * L**of_smoothness * row.factor
         estimate = "" if found[1] else ", an upper estimate"
         known[row.bound] = Evidence(value, f"{who} identical clients, no noise{estimate}", upper=not found[1])
     remarks = [f"exact worst case: too large, {n} gradients per client" for n in sorted(far)]
@@ -83,20 +79,23 @@ def worst(scenario: Scenario, rows: Iterable[Row], book: Mapping[str, Bound], se
                  remarks=tuple(remarks))  # fmt: skip
 
 
-def _grid_point(row: Row, scenario: Scenario) -> GridPoint:
+def _grid_point(row: Row, scenario: Scenario, L: float, gap: float) -> GridPoint:
     """The row's values in these units.
 
-    The tables are for all clients with equal weights; other plans are covered for identical clients.
+    The tables are for all clients with equal weights; other plans are covered for identical clients. A grid point has
+    one number for how clients differ, so theorems with two different ones are refused.
     """
-    L, gap = _scale(row)
     put = {word: float(np.max(value)) for word, value in row.values.items()}
     clients, cohort = (int(scenario[word].value) for word in ("clients", "cohort"))
     some = cohort < clients or np.ptp(np.asarray(scenario["client_weight"].value)) > ALIKE / clients
     kinds = 1 if some else clients if clients <= MOST_CLIENTS else 2 - clients % 2
+    limits = {put[word] / (gap if word == "heterogeneity" else L * gap) for word in HETEROGENEITY if word in put}
+    if limits and not math.isclose(min(limits), max(limits), rel_tol=ALIKE):
+        raise WorstCaseError(f"{row.bound} limits how clients differ by two quantities")
     curved = put.get("strong_convexity", put.get("pl_constant"))
     given = {
         "condition_number": L / curved if curved else put.get("condition_number", math.nan),
-        "heterogeneity": _heterogeneity(row, put, L, gap),
+        "heterogeneity": max(limits, default=math.nan),
         "grad_cap_sq": put.get("grad_cap_sq", math.nan) / (L * gap),
         "dissimilarity_factor": put.get("dissimilarity_factor", math.nan),
         "initial_distance_sq": put.get("initial_distance_sq", math.nan) * L / gap,
@@ -106,17 +105,6 @@ def _grid_point(row: Row, scenario: Scenario) -> GridPoint:
     steps, rounds = int(scenario["local_steps"].value), int(scenario["rounds"].value)
     told: dict[str, Any] = {word: value for word, value in given.items() if not math.isnan(value)}
     return GridPoint(clients=kinds, rounds=rounds, local_steps=steps, **told)
-
-
-def _heterogeneity(row: Row, put: Mapping[str, float], L: float, gap: float) -> float:
-    """By how much clients differ, in these units; NaN where the theorem has no such quantity.
-
-    A grid point has one number for it, so theorems with two different ones are refused.
-    """
-    limits = {put[word] / (gap if word == "heterogeneity" else L * gap) for word in HETEROGENEITY if word in put}
-    if limits and not math.isclose(min(limits), max(limits), rel_tol=ALIKE):
-        raise WorstCaseError(f"{row.bound} limits how clients differ by two quantities")
-    return max(limits, default=math.nan)
 
 
 def _scale(row: Row) -> tuple[float, float]:
@@ -131,12 +119,6 @@ def _scale(row: Row) -> tuple[float, float]:
 def powers(bound: Bound) -> tuple[int, int]:
     """Of the gap at the start and of L in the unit of the bound's target."""
     return UNITS.get(bound.target.name, (1, -1))
-
-
-def _unit(row: Row, bound: Bound) -> float:
-    L, gap = _scale(row)
-    of_gap, of_smoothness = powers(bound)
-    return gap**of_gap * L**of_smoothness
 
 
 def _committed(bound: Bound, point: GridPoint) -> tuple[float, bool] | None:

@@ -44,27 +44,22 @@ def usage() -> list[str]:
     return [f"fedbounds validate {n}{'' if n in VALIDATIONS else ' --problem MODEL(DATA)'}" for n in names]
 
 
-def evidence_of(bound: Bound, name: str, asked: Set[str]) -> str:
-    """Which evidence the options that are ``asked`` for, such as ``--problem``, mean."""
-    if {"--measured", "--problem"} <= asked:
+def evidence_of(bound: Bound, name: str, given: Set[str]) -> str:
+    """Which evidence the options that are ``given`` mean: ``problem``, ``measured``, or none of them."""
+    if {"measured", "problem"} <= given:
         raise UsageError("--problem trains runs, --measured reads runs of yours: leave one of the two out")
-    if "--measured" in asked:
+    if "measured" in given:
         return LOG
-    if name in VALIDATIONS and "--problem" not in asked:
+    if name in VALIDATIONS and not given:
         return VALIDATIONS[name]
     reason, exact = can(bound, RUNS), not can(bound, EXACT)
     if reason and not exact:
         raise BoundsError(f"{name} cannot be measured: {reason}; fedbounds validate lists what can be")
-    if "--problem" in asked:
+    if given:
         return RUNS
     if exact:
         return EXACT
     raise UsageError(f"{name} is measured on a problem: {ON_A_PROBLEM}")
-
-
-def is_pattern(name: str) -> bool:
-    """Whether a name stands for many: ``all``, or one with the signs of the shell, such as ``fedinit.*``."""
-    return name == "all" or (not {*"*?["}.isdisjoint(name) and ":" not in name)
 
 
 __all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "usage", "validate"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -15,7 +15,7 @@ from empirics.problems.own_problem import given_or_own
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import progress
 
-from . import evidence_of, is_pattern, usage, validate as validated
+from . import evidence_of, usage, validate as validated
 from .comparison import Comparison
 from .every import Survey, survey
 from .options import ASKED, DRAWS, LOG, MANY, Options, refuse_idle, RUNS
@@ -30,7 +30,6 @@ def validate(
     *words: str,
     problem: str | Task | FederatedProblem | None = None,
     measured: Path | str | None = None,
-    values: Mapping[str, float] | None = None,
     clients: int | Sequence[int] | None = None,
     cohort: int | None = None,
     partition: str | Split | None = None,
@@ -71,7 +70,6 @@ def validate(
         words: Constants that a problem or a log does not know, as quantity=value or @file.json.
         problem: What to train, such as "softmax(digits)".
         measured: A CSV file of your own runs; seed and round may be columns too.
-        values: Constants by name, as ``words`` would give them.
         clients: Number of clients (10; by_group(): all groups; exact: 4), or several (draws: 1,2,5,10,20,50).
         cohort: Clients per round (half, or all where the theorem asks for it).
         partition: How the data are split over the clients (iid).
@@ -107,7 +105,7 @@ def validate(
     if bound == "":
         return Report(usage(), usage())
     told = dict(locals())
-    if isinstance(bound, str) and is_pattern(bound):
+    if isinstance(bound, str) and (bound == "all" or (not {*"*?["}.isdisjoint(bound) and ":" not in bound)):
         given = {name: value for name, value in told.items() if value not in (None, "", ()) and name != "bound"}
         if idle := [name for name in given if name not in ASKED[MANY]]:
             raise unknown(f"option of a validation of {bound}", idle[0], ["problem", "workers"])
@@ -117,21 +115,16 @@ def validate(
         own["regularisation"] = told.pop("regularisation")
     told["problem"], told["partition"] = given_or_own(problem, partition or "iid", **own)
     told["partition"] = None if partition is None and told["partition"] == "iid" else told["partition"]
-    options = {"problem": "--problem", "measured": "--measured"}
-    typed = {option for name, option in options.items() if told[name] is not None}
-    held = load(bound) if isinstance(bound, str) else bound
-    evidence = evidence_of(held, held.name, typed)
     told["measured"] = measured and Path(measured)
-    plan = {k: v for k, v in told.items() if v is not None and k not in ("bound", "words", "values")}
+    plan = {k: v for k, v in told.items() if v is not None and k not in ("bound", "words")}
+    held = load(bound) if isinstance(bound, str) else bound
+    evidence = evidence_of(held, held.name, plan.keys() & {"problem", "measured"})
     quantities = {"clients", *(q.name for q in held.quantities)}
     logged = [n for n in plan if n in quantities and (evidence == LOG or (evidence == RUNS and n not in ASKED[RUNS]))]
-    spoken = (*words, *(f"{word}={value!r}" for word, value in (values or {}).items()))
-    spoken = (*spoken, *(f"{name}={plan.pop(name)}" for name in logged))  # of a log or of training: no options
-    for name in plan:
+    spoken = (*words, *(f"{name}={plan.pop(name)}" for name in logged))  # of a log or of training: no options
+    for name in (*plan, *(spoken if evidence not in (RUNS, LOG) else ())):
         if name not in ASKED[evidence]:
             raise unknown(f"option of this validation of {held.name}", name, ASKED[evidence])
-    if spoken and evidence not in (RUNS, LOG):
-        raise unknown(f"option of this validation of {held.name}", spoken[0], ASKED[evidence])
     refuse_idle(held, evidence, plan)
     if isinstance(told["problem"], FederatedProblem):
         plan = {"clients": told["problem"].clients, "client_weight": told["problem"].client_weight, **plan}

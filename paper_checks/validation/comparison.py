@@ -76,17 +76,18 @@ def standing(
     said = {True: "met", False: "NOT met", None: "not decided here"}
     lines = []
     for condition in bound.conditions:
-        if condition.assumption is not None:
-            lines.append(f"{said[condition.assumption.holds(problem, algorithm, setting)]}: {condition.words}")
-        elif condition.relation is not None:
+        holds: bool | None = None
+        if condition.relation is not None:
             lines.append(f"checked at every row: {condition.words}")
+            continue
+        if condition.assumption is not None:
+            holds = condition.assumption.holds(problem, algorithm, setting)
         elif counted_from_one(condition) and (sizes := getattr(setting, "iteration_step_sizes", None)):
             scales = [size * tau for tau, size in enumerate(sizes, 1)]
-            lines.append(f"{said[math.isclose(min(scales), max(scales), rel_tol=ROUNDED)]}: {condition.words}")
-        else:
-            sides = sides_of(condition.words, scenario)
-            holds = None if sides is None else math.isclose(*sides, rel_tol=ROUNDED, abs_tol=ROUNDED * abs(sides[0]))
-            lines.append(f"{said[holds]}: {condition.words}")
+            holds = math.isclose(min(scales), max(scales), rel_tol=ROUNDED)
+        elif (sides := sides_of(condition.words, scenario)) is not None:
+            holds = math.isclose(*sides, rel_tol=ROUNDED, abs_tol=ROUNDED * abs(sides[0]))
+        lines.append(f"{said[holds]}: {condition.words}")
     return tuple(lines)
 
 
@@ -186,7 +187,7 @@ class Comparison(ColumnTable):
                 return f"OUTSIDE {line.bound:.{digits}g}"
             if line.low != line.high:
                 return f"[{line.low:.{digits}g}, {line.high:.{digits}g}]"
-            return plus_minus(line.estimate, digits)
+            return plus_minus(line.bound, line.error, digits)
 
         def at_place(i: int, line: Line) -> str:
             return str(line.place[i])
@@ -197,7 +198,7 @@ class Comparison(ColumnTable):
         parts = tuple(self.rows[0].parts) if self.rows else ()
         return {
             **{place: partial(at_place, i) for i, place in enumerate(self.places)},
-            self.read: lambda line: plus_minus(line.measured, digits),
+            self.read: lambda line: plus_minus(line.measured.value, line.measured.error, digits),
             "bound": bound,
             **{name: partial(part, name) for name in parts},
             "ratio": lambda line: f"{line.ratio:.{fewer}g}" if math.isfinite(line.ratio) else "-",
@@ -233,65 +234,59 @@ class Comparison(ColumnTable):
             for line in self.rows
         ]
 
-    def as_json(self) -> Any:
-        """What is needed to repeat the run, and the lines of the table."""
-        return plain({**_card(self, ""), "rows": self.records()})
+    def about_run(self, command: str = "") -> dict[str, Any]:
+        """What is needed to repeat the run: the JSON card of ``-o``."""
+        bound = self.bound
+        return {
+            "bound": bound.name,
+            "source": str(bound.source),
+            "statistic": str(bound.statistic or ""),
+            "command": command,
+            **self.card,
+            "conditions": list(self.standing),
+            "verdicts": [[*line.place, str(line.verdict), line.why] for line in self.rows],
+            "error_rate": ERROR_RATE,
+            "findings": list(self.findings),
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        }
+
+    def as_json(self, command: str = "") -> dict[str, Any]:
+        """What ``fedbounds validate --json`` prints: the card, and every line in full precision."""
+        lines = [
+            {
+                **record,
+                "outside": bool(line.outside),
+                "bound_error": line.error,
+                "ratio": line.ratio,
+                "parts": {name: float(part.value) for name, part in line.parts.items()},
+            }
+            for record, line in zip(replace(self, read="measured").records(), self.rows, strict=True)
+        ]
+        about = self.about_run(command)
+        del about["verdicts"]
+        told: dict[str, Any] = plain({**about, "relation": self.bound.relation, "lines": lines,
+                                      "violated": len(self.violations)})  # fmt: skip
+        return told
+
+    def write(self, folder: Path, command: str) -> list[Path]:
+        """``NAME.csv`` with full precision and, where the run has one, ``NAME.json``: what is needed to repeat it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        table, card = (folder / f"{self.bound.name}.{ending}" for ending in ("csv", "json"))
+        tidy = any(line.parts for line in self.rows)
+        write_csv([row._asdict() for row in self.numbers()] if tidy else self.records(), table)
+        if not self.card:
+            return [table]
+        return [table, write_whole(card, json.dumps(plain(self.about_run(command)), indent=2, allow_nan=False) + "\n")]
 
     def __repr__(self) -> str:
         return f"<Comparison of {self.bound.name}: {len(self.rows)} lines>"
 
 
-def plus_minus(estimate: Estimate, digits: int = 4) -> str:
+def plus_minus(value: Any, error: Any, digits: int = 4) -> str:
     """Value and standard error, ``0.003465±0.000007``: two digits of the error if they are below 36, else one."""
-    value, error = float(estimate.value), float(estimate.error)
+    value, error = float(value), float(error)
     if not (math.isfinite(value) and math.isfinite(error) and error > 0):
         return f"{value:.{digits}g}"
     size = math.floor(math.log10(error))
     places = max(0, (1 if error / 10.0**size < 3.55 else 0) - size)
     return f"{value:.{places}f}±{error:.{places}f}"
-
-
-# ---- written ----
-
-
-def write(found: Comparison, folder: Path, command: str) -> list[Path]:
-    """``NAME.csv`` with full precision and, where the run has one, ``NAME.json``: what is needed to repeat it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    table, card = folder / f"{found.bound.name}.csv", folder / f"{found.bound.name}.json"
-    tidy = any(line.parts for line in found.rows)
-    write_csv([row._asdict() for row in found.numbers()] if tidy else found.records(), table)
-    if not found.card:
-        return [table]
-    return [table, write_whole(card, json.dumps(plain(_card(found, command)), indent=2, allow_nan=False) + "\n")]
-
-
-def as_json(found: Comparison, command: str) -> dict[str, Any]:
-    """What ``fedbounds validate --json`` prints: the card, and every line in full precision."""
-    lines = [
-        {
-            **record,
-            "outside": bool(line.outside),
-            "bound_error": line.error,
-            "ratio": line.ratio,
-            "parts": {name: float(part.value) for name, part in line.parts.items()},
-        }
-        for record, line in zip(replace(found, read="measured").records(), found.rows, strict=True)
-    ]
-    told = {"relation": found.bound.relation, "lines": lines, "violated": len(found.violations)}
-    return {**{k: v for k, v in _card(found, command).items() if k != "verdicts"}, **told}
-
-
-def _card(found: Comparison, command: str) -> dict[str, Any]:
-    bound = found.bound
-    return {
-        "bound": bound.name,
-        "source": str(bound.source),
-        "statistic": str(bound.statistic or ""),
-        "command": command,
-        **found.card,
-        "conditions": list(found.standing),
-        "verdicts": [[*line.place, str(line.verdict), line.why] for line in found.rows],
-        "error_rate": ERROR_RATE,
-        "findings": list(found.findings),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
-    }

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import filter as filter_names
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bounds.catalog import BOUNDS
 from bounds.errors import BoundsError
 from bounds.showing.tables import plain
 from bounds.showing.usage import UsageError
-from empirics.measuring.estimates import Estimate
 from empirics.progress import progress
 
 from ..columns import Columns, ColumnTable, section
@@ -24,7 +21,7 @@ from ..forking import spread
 from ..runs.can import can
 from . import validate, VALIDATIONS
 from .comparison import Comparison, ERROR_RATE, Line, plus_minus, Verdict
-from .options import DRAWS, Options, RUNS, USUAL
+from .options import DRAWS, Options, RUNS, USUAL_PROBLEM
 
 NOT_MEASURED = "not measured"
 BASIS = "Every bound as in validate NAME, at the line that is nearest to the bound; ratio: bound / measured"
@@ -73,22 +70,18 @@ class Survey(ColumnTable):
         return self.rows
 
     def columns(self) -> Columns:
-        def number(value: float, digits: int) -> str:
-            return f"{value:.{digits}g}" if math.isfinite(value) else "-"
+        def where_measured(shown: Callable[[Row], str]) -> Callable[[Row], str]:
+            return lambda row: "-" if row.verdict == NOT_MEASURED else shown(row)
 
-        def read(row: Row) -> str:
-            return plus_minus(Estimate(np.asarray(row.measured), np.asarray(row.standard_error)))
-
-        missing = NOT_MEASURED
         return {
             "bound": lambda row: row.bound,
             "evidence": lambda row: row.evidence,
-            "measured": lambda row: "-" if row.verdict == missing else read(row),
-            "": lambda row: "" if row.verdict == missing else row.relation,
-            "bound's value": lambda row: "-" if row.verdict == missing else f"{row.value:.4g}",
-            "ratio": lambda row: number(row.ratio, 3),
+            "measured": where_measured(lambda row: plus_minus(row.measured, row.standard_error)),
+            "": lambda row: "" if row.verdict == NOT_MEASURED else row.relation,
+            "bound's value": where_measured(lambda row: f"{row.value:.4g}"),
+            "ratio": lambda row: f"{row.ratio:.3g}" if math.isfinite(row.ratio) else "-",
             "seconds": lambda row: f"{row.seconds:.1f}",
-            "verdict": lambda row: f"{row.verdict}{f' ({row.why})' if row.why and row.verdict != missing else ''}",
+            "verdict": lambda row: row.verdict + f" ({row.why})" * (row.why != "" and row.verdict != NOT_MEASURED),
         }
 
     def after(self) -> Iterator[str]:
@@ -115,7 +108,7 @@ def measured(name: str, problem: str = "") -> Row:
     """The result of ``validate`` with the default plan; with a ``problem`` by training on it, where possible."""
     bound, trained = BOUNDS[name], not can(BOUNDS[name], RUNS) and (problem or name not in VALIDATIONS)
     evidence, began = RUNS if trained else VALIDATIONS[name], time.process_time()
-    told: Any = {RUNS: {"problem": problem or USUAL}, DRAWS: {"workers": 1}}.get(evidence, {})
+    told: Any = {RUNS: {"problem": problem or USUAL_PROBLEM}, DRAWS: {"workers": 1}}.get(evidence, {})
     numbers, doubt = (math.nan,) * 4, ""
     try:
         found = validate(bound, evidence, Options.of(evidence, **told))

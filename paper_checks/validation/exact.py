@@ -49,12 +49,10 @@ class Compared:
     @property
     def verdicts(self) -> list[Verdict]:
         """The verdict of every value, up to rounding; undecided where the theorem does not apply."""
-        return [self._verdict(b, e) for b, e in zip(self.bound, self.exact, strict=True)]
-
-    def _verdict(self, bound: float, exact: float) -> Verdict:
-        if self.outside or np.isnan(bound):
-            return Verdict.UNDECIDED
-        return Verdict.HOLDS_HERE if exact <= bound * (1 + ROUNDED) else Verdict.VIOLATED
+        pairs = zip(self.bound, self.exact, strict=True)
+        return [Verdict.UNDECIDED if self.outside or np.isnan(bound)
+                else Verdict.HOLDS_HERE if exact <= bound * (1 + ROUNDED) else Verdict.VIOLATED
+                for bound, exact in pairs]  # fmt: skip
 
 
 def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> Compared:
@@ -64,7 +62,9 @@ def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) ->
     values = {**readings.values(problem, setting, beta, trajectory), **readings.iterated(bound, trajectory)}
     values |= _best(bound, values)
     used = {q.name: values[q.name] for q in bound.quantities}
-    exact = np.atleast_1d(readings.target(bound, trajectory, _sizes(setting), values))
+    first, offset = setting.step_size, setting.step_offset
+    sizes: Any = first if offset is None else schedules.sizes(first, offset, setting.steps * setting.rounds)
+    exact = np.atleast_1d(readings.target(bound, trajectory, sizes, values))
     at = np.broadcast_to(np.atleast_1d(bound(**used)), exact.shape)
     formula = np.broadcast_to(np.atleast_1d(bound.formula(**used)), exact.shape)
     return Compared(at, formula, exact, values, breaks(bound, problem, made, setting))
@@ -75,12 +75,6 @@ def quietly(bound: Bound, problem: Quadratics, setting: Setting, beta: float) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideConditionsWarning)
         return compare(bound, problem, setting, beta)
-
-
-def _sizes(setting: Setting) -> Any:
-    """The step size, or that of every iteration where it falls."""
-    offset, iterations = setting.step_offset, setting.steps * setting.rounds
-    return setting.step_size if offset is None else schedules.sizes(setting.step_size, offset, iterations)
 
 
 def breaks(bound: Bound, problem: Quadratics, made: Algorithm, setting: Setting) -> bool:
@@ -104,13 +98,18 @@ def _best(bound: Bound, values: Mapping[str, Any]) -> dict[str, float]:
 
 def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     """The comparison on random quadratics where the bound's conditions hold; each instance has its own step size."""
-    plan = fitted(bound, plan)
+    asked = demands(bound)
+    offset = OFFSET if schedules.harmonic(bound) and plan.step_offset is None else plan.step_offset
+    plan = replace(plan, noise=0.0 if asked.quiet else plan.noise, step_offset=offset, **asked.plan)
     _refuse_sizes(plan)
     lines: list[Line] = []
     bar.start(plan.instances)
     for seed in range(plan.instances):
         bar.doing(f"instance {seed}")
-        problem = federation(bound, seed, plan)
+        same = asked.parallel or asked.identical
+        problem = random_quadratics(seed, plan.clients, plan.dim, noise=plan.noise, same_curvature=same)
+        if asked.identical:
+            problem = replace(problem, minima=np.tile(problem.minima[:1], (plan.clients, 1)))
         setting, compared = inside(bound, problem, plan)
         lines += _lines(seed, setting, compared)
         bar.step()
@@ -118,22 +117,6 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     moment = "iteration" if along(bound) and len(lines) > plan.instances else "round"
     return Comparison(bound, tuple(lines), BASIS, standing=assumed, places=("instance", "step_size", moment),
                       read="exact", digits=(6, 4))  # fmt: skip
-
-
-def fitted(bound: Bound, plan: Options) -> Options:
-    """The plan with the values that the assumptions of the bound prescribe."""
-    asked = demands(bound)
-    noise = 0.0 if asked.quiet else plan.noise
-    offset = OFFSET if schedules.harmonic(bound) and plan.step_offset is None else plan.step_offset
-    return replace(plan, noise=noise, step_offset=offset, **asked.plan)
-
-
-def federation(bound: Bound, seed: int, plan: Options) -> Quadratics:
-    """Random quadratics of the plan, with one curvature or one loss where the bound assumes that."""
-    asked = demands(bound)
-    same = asked.parallel or asked.identical
-    problem = random_quadratics(seed, plan.clients, plan.dim, noise=plan.noise, same_curvature=same)
-    return replace(problem, minima=np.tile(problem.minima[:1], (plan.clients, 1))) if asked.identical else problem
 
 
 OFFSET = 10.0

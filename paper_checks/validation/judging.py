@@ -123,19 +123,18 @@ def _best(bound: Bound, name: str, values: Values) -> float:
 def _interval(data: Data, moving: Values, line: int) -> tuple[float, float]:
     """The bound's interval at one line while the uncertain constants run over theirs."""
     axes = {q.name for q in data.bound.quantities if q.card.axis}
-    values = _complete(data, {k: _at(v, line, k in axes) for k, v in moving.items()})
+    here = {}
+    for name, value in moving.items():
+        array = np.asarray(value)
+        lined = array.ndim - (name in axes) > 0
+        here[name] = array[line if len(array) > 1 else 0] if lined else value
+    values = _complete(data, here)
     kept = {k: v for k, v in values.items() if k not in data.uncertain}
     try:
         found = bound_range(data.bound, data.uncertain, **kept)
     except EmpiricsError:  # the conditions fail everywhere, or too many constants
         return math.nan, math.nan
     return found.low, found.high
-
-
-def _at(value: Any, line: int, listed: bool) -> Any:
-    array = np.asarray(value)
-    lines = array.ndim - listed
-    return array[line] if lines and array.shape[0] > 1 else array[0] if lines else value
 
 
 # ---- verdicts ----
@@ -152,16 +151,13 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
     found = []
     for i, place in [(int(np.argmin(target)), places[0])] if data.fold == "min" else enumerate(places):
         silent = broken or bool(np.isnan(bound[i]))
-        uncertain = data.uncertain and not silent
-        ends = _interval(data, moving, i) if uncertain else (float(formula[i]),) * 2
-        why = "outside the conditions" if silent else doubt
-        verdict = Verdict.UNDECIDED if why or both is None else _verdict(data, both, i, len(places))
-        if verdict is Verdict.UNDECIDED and both is not None and both.alike_seeds[i]:
-            why = why or NO_SPREAD
-        if verdict is Verdict.UNDECIDED:
-            why = why or data.lacking
-        measured = Estimate(target[i], error[i])
-        found.append(Line((place,), measured, float(formula[i]), *ends, silent, verdict, why))
+        ends = _interval(data, moving, i) if data.uncertain and not silent else (float(formula[i]),) * 2
+        why, verdict = "outside the conditions" if silent else doubt, Verdict.UNDECIDED
+        if not why and both is not None:
+            verdict = _verdict(data, both, i, len(places))
+            if verdict is Verdict.UNDECIDED:
+                why = NO_SPREAD if both.alike_seeds[i] else data.lacking
+        found.append(Line((place,), Estimate(target[i], error[i]), float(formula[i]), *ends, silent, verdict, why))
     return found
 
 
@@ -178,7 +174,10 @@ def _differences(data: Data) -> Estimates:
         bounds = np.broadcast_to(evaluate(data, lefts, False), left.shape)
     values = sign * (left - bounds)
     errors = _length(values - values.mean(0)) * math.sqrt((data.seeds - 1) / data.seeds)
-    return Estimates(excess, errors, np.abs(data.target.mean(0)), data.seeds, _alike_seeds(data))
+    same = np.asarray(np.ptp(data.target, 0) <= ROUNDING * np.abs(data.target).max(0)) & (not data.drawn)
+    if data.fold == "min" and not same.all():
+        same[0] = False  # the runs differ, and begin at one model
+    return Estimates(excess, errors, np.abs(target), data.seeds, same)
 
 
 def _length(rows: Array) -> Array:
@@ -187,24 +186,18 @@ def _length(rows: Array) -> Array:
     return np.asarray(size * np.sqrt(((rows / np.where(size > 0, size, 1.0)) ** 2).sum(0)))
 
 
-def _alike_seeds(data: Data) -> Array:
-    """Where the target is the same in all seeds up to rounding, although it need not be exact."""
-    same = np.asarray(np.ptp(data.target, 0) <= ROUNDING * np.abs(data.target).max(0))
-    if data.drawn:
-        return np.zeros_like(same)
-    if data.fold == "min" and not same.all():
-        same[0] = False  # the runs differ, and begin at one model
-    return same
-
-
 def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
     """By t tests over seeds, all lines together at the error rate.
 
     A minimum is below the bound where one of the values is, and above it where all are; where some are lacking only the
-    first can be decided.
+    first can be decided. An equality holds where both sides are the same number.
     """
     if data.bound.relation == "=":
-        return Verdict.UNDECIDED if data.lacking else _equal(both, line, rows)
+        if data.lacking or both.alike(line) or both.alike_seeds[line]:
+            return Verdict.HOLDS_HERE if both.alike(line) and not data.lacking else Verdict.UNDECIDED
+        there = Estimate(np.abs(both.excess[line]), both.errors[line])
+        differ = judge(there, both.seeds, 2 * rows) is Verdict.VIOLATED
+        return Verdict.VIOLATED if differ else Verdict.UNDECIDED
     if data.fold != "min":
         return both.judged(line, rows)
     every = range(len(both.excess))
@@ -222,7 +215,7 @@ def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
 class Estimates:
     """Measured minus bound with its error, value by value; rounding is relative to ``size``.
 
-    Where ``alike_seeds``, no error can be estimated.
+    Where ``alike_seeds``, the target is the same in all seeds up to rounding, so that no error can be estimated.
     """
 
     excess: Array
@@ -241,17 +234,6 @@ class Estimates:
     def alike(self, i: int) -> bool:
         """Whether rounding alone explains the difference, in every seed."""
         return bool(abs(self.excess[i]) + self.errors[i] <= ROUNDING * self.size[i])
-
-
-def _equal(both: Estimates, line: int, rows: int) -> Verdict:
-    """An equality holds where both sides are the same number, and is violated where they differ significantly."""
-    if both.alike(line):
-        return Verdict.HOLDS_HERE
-    if both.alike_seeds[line]:
-        return Verdict.UNDECIDED
-    there = Estimate(np.abs(both.excess[line]), both.errors[line])
-    above = judge(there, both.seeds, 2 * rows)
-    return Verdict.VIOLATED if above is Verdict.VIOLATED else Verdict.UNDECIDED
 
 
 # ---- trends ----

@@ -8,13 +8,12 @@ the bound is shown without a verdict.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
 
-from bounds.core import Bound
 from bounds.errors import MissingQuantityError
 from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
@@ -62,13 +61,21 @@ def known(
 ) -> dict[str, Known]:
     """The values of ``names`` that are not measured; ``sizes`` are the chosen numbers of samples.
 
-    Every name comes with the quantity of the problem that it takes (``words_of``). ``walk``: estimates are made along a
-    run, not only at the start.
+    Every name comes with the quantity of the problem that it takes. ``walk``: estimates are made along a run, not only
+    at the start.
 
     Raises:
         MissingQuantityError: where a value is unknown.
     """
-    found = {**_of_setting(method, setting), **{k: Known.sure(v, "as drawn") for k, v in sizes.items()}}
+    devices = Devices()
+    plan = {
+        **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None, setting.step_offset),
+        **{name: getattr(devices, name) for name in ("download_rate", "upload_rate", "minibatch_time")},
+        "relaxation": getattr(method.start, "beta", None),
+        "untouched_steps": 1,  # before its first step a run is that on the other data
+    }
+    found = {name: Known.sure(value, "the setting") for name, value in plan.items() if value is not None}
+    found |= {name: Known.sure(value, "as drawn") for name, value in sizes.items()}
     for name in given:
         if name in found:  # a bound at one plan, or on other devices, beside runs of these
             raise EmpiricsError(f"{name} is {found[name].value:g} in these runs: leave {name}= out")
@@ -82,22 +89,6 @@ def known(
         said = " ".join(f"{name}=NUMBER" for name in missing)
         raise MissingQuantityError(f"{', '.join(missing)} is unknown for {problem}: give {said} to see the formula")
     return {name: found[name] for name in names}
-
-
-def words_of(bound: Bound, names: Iterable[str]) -> dict[str, str]:
-    """The quantity of a problem that each of these quantities of a bound takes."""
-    return {name: bound.word_of(name) for name in names}
-
-
-def _of_setting(method: Algorithm, setting: Setting) -> dict[str, Known]:
-    devices = Devices()
-    found = {
-        **of_plan(setting.cohort, setting.steps, setting.rounds, setting.step_size, None, setting.step_offset),
-        **{name: getattr(devices, name) for name in ("download_rate", "upload_rate", "minibatch_time")},
-        "relaxation": getattr(method.start, "beta", None),
-        "untouched_steps": 1,  # before its first step a run is that on the other data
-    }
-    return {name: Known.sure(value, "the setting") for name, value in found.items() if value is not None}
 
 
 def of_rounds(values: Mapping[str, Any], setting: Setting, rounds: int) -> dict[str, Any]:

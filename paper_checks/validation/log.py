@@ -1,23 +1,29 @@
 """``fedbounds validate NAME --measured runs.csv``: compare a bound with the user's own log.
 
-Columns are quantities: the target is required, further quantities of the bound may vary from row to row, and the others
-are given as ``quantity=value`` or ``@file.json``. ``seed`` names the independent runs, ``round`` the times of a run:
-from 0 the models before the first round and after every one, from 1 the rounds. The log must have the rounds that the
-statistic is over, and no later ones.
+A row of the CSV file is a run and a round. Columns are quantities: the target is required, further quantities of the
+bound may vary from row to row, and the others are given as ``quantity=value`` or ``@file.json``. ``seed`` names the
+independent runs, ``round`` the times of a run: from 0 the models before the first round and after every one, from 1 the
+rounds. The log must have the rounds that the statistic is over, and no later ones. What could be read in two ways, such
+as rows of two plans or a row with the mean of all runs, is refused in one line.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bounds.core import Bound
-from bounds.errors import BoundsError
+from bounds.errors import BoundsError, unknown
 from bounds.quantities import CLIENTS, Quantity
 from bounds.showing.values import grid, read, Value
+from bounds.vocabulary import clients
+from empirics.data.cells import Cells, from_csv
 from empirics.progress import Progress
 
 from ..runs import schedules
@@ -25,9 +31,19 @@ from ..runs.statistics import needed, SEVERAL, weighed
 from ..runs.words import free, ITERATION, STATE, WORDS
 from .comparison import Comparison, standing, TESTS
 from .judging import Data, lines, settled, trend
-from .log_file import Log, logged, read_log
 from .options import Options
-from .reading import Array
+
+Array = np.ndarray[Any, Any]
+SEED, ROUND = "seed", "round"
+SHARED = {
+    "algorithm", "algo", "method", "optimizer", "problem", "dataset", "data", "model", "network", "partition",
+    "split", "experiment", "config", "sampling", "aggregation", "client", "layer", "phase", "alpha", "beta", "mu",
+    "lr", "eta", "learning_rate", "step_size", "local_steps", "local_epochs", "batch", "batch_size", "clients",
+    "num_clients", "n_clients", "cohort", "participation", "rounds", "num_rounds", "samples", "relaxation",
+    "momentum", "dim", "weight_decay", "regularisation", "regularization", "concentration", "epoch", "epochs",
+    "iteration", "iter", "step", "update", "communication_round", "comm_round", "t",
+}  # fmt: skip
+"""Columns of the plan and of the moment, in which all runs agree at every round."""
 
 
 def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
@@ -63,6 +79,114 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     )  # fmt: skip
 
 
+# ---- the file ----
+
+
+@dataclass(frozen=True)
+class Log:
+    """A user's table: every column of numbers as ``(seeds, rounds)``, and the names of both, rounds in their order.
+
+    ``numbered``: whether rounds are a column; without one a row is what its maker made of a whole run. ``unread`` are
+    the columns that no quantity of the bound is in.
+    """
+
+    columns: Mapping[str, Array]
+    seeds: tuple[str, ...]
+    rounds: tuple[str, ...]
+    numbered: bool
+    unread: tuple[str, ...] = ()
+
+
+def read_log(path: Path, bound: Bound) -> Log:
+    """The table of runs for a bound.
+
+    Raises:
+        BoundsError: where the file is not such a table: which line, and what to do.
+    """
+    cells = from_csv(path)
+    quantities = {**_logged(bound), bound.target.name: bound.target}
+    known = {SEED, ROUND, *quantities}
+    for name in cells.columns:
+        meant = name.lower().replace(" ", "_").replace("-", "_")
+        if meant != name and meant in known:
+            raise BoundsError(f"{path}: column {name!r} would not be read; write {meant}")
+    if bound.target.name not in cells.columns:
+        nearest = str(unknown("column", bound.target.name, cells.columns)).partition("; ")[2]
+        raise BoundsError(f"{path}: no column {bound.target.name}, which the bound is on; {nearest}")
+    numbers = {name: _numbers(cells, name, quantities[name]) for name in cells.columns if name in quantities}
+    unread = tuple(n for n in cells.columns if n not in known and not n.startswith("Unnamed: "))
+    columns, seeds, rounds = _arranged(cells, numbers)
+    plan = {name: np.array(cells.columns[name].to_pylist()) for name in unread if name.lower() in SHARED}
+    counts = [name for name in numbers if name != bound.target.name and quantities[name].card.domain.whole]
+    moments = cells.plain(ROUND) if ROUND in cells.columns else np.zeros(len(cells.columns[bound.target.name]))
+    for name, values in {**plan, **{name: numbers[name] for name in counts}}.items():
+        if len({*zip(moments, values, strict=True)}) > len({*moments}):
+            raise BoundsError(
+                f"{path}: {name} differs between seeds at the same {ROUND}, and a log holds runs of one plan: write a "
+                f"log for each plan, and the rounds as a column {ROUND}"
+            )
+    return Log(columns, seeds, rounds, ROUND in cells.columns, unread)
+
+
+def _logged(bound: Bound) -> dict[str, Quantity]:
+    """The quantities that may be columns beside the target: those of the bound, and how many clients there are."""
+    counted = (clients,) if bound.axis == CLIENTS else ()
+    return {q.name: q for q in (*bound.quantities, *counted)}
+
+
+def _numbers(cells: Cells, name: str, quantity: Quantity) -> Array:
+    found, domain = cells.numbers(name), quantity.card.domain
+    for row in map(int, np.flatnonzero(~domain.contains(found))):
+        raise BoundsError(f"{cells.who}, {cells.row(row)}: {name} must be {domain.words}; got {found[row]:g}")
+    return found
+
+
+def _seeds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
+    """The run of every row and the runs' names: numbers, or one word with a number each."""
+    codes, names = cells.labels(SEED)
+    stems = [re.sub(r"\d+", "", name) for name in names]
+    for code, (name, stem) in enumerate(zip(names, stems, strict=True)):
+        if name == stem or stem != stems[0]:
+            where = cells.row(int(np.argmax(codes == code)))
+            raise BoundsError(
+                f"{cells.who}, {where}: {SEED} must be a number, or one word with a number, such as run-7, for all "
+                f"runs; got {name!r}: leave out rows that sum up all runs"
+            )
+    return codes, tuple(names)
+
+
+def _rounds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
+    moments = cells.numbers(ROUND)
+    for row in map(int, np.flatnonzero((moments < 0) | (moments != np.floor(moments)))):
+        raise BoundsError(f"{cells.who}, {cells.row(row)}: {ROUND} must be a whole number >= 0; "
+                          f"got {cells.cell(ROUND, row)!r}")  # fmt: skip
+    names, codes = np.unique(moments, return_inverse=True)
+    return codes, tuple(str(int(name)) for name in names)
+
+
+def _arranged(cells: Cells, numbers: Mapping[str, Array]) -> tuple[dict[str, Array], tuple[str, ...], tuple[str, ...]]:
+    """Columns by seed and round; a log of one run needs no column of seeds, one of one moment none of rounds."""
+    count = len(next(iter(numbers.values())))
+    run, seeds = _seeds(cells) if SEED in cells.columns else (np.zeros(count, dtype=int), ("0",))
+    moment, rounds = _rounds(cells) if ROUND in cells.columns else (np.zeros(count, dtype=int), ("1",))
+    order = np.lexsort((moment, run))  # stable: of rows of one place the first comes first
+    places = (run * len(rounds) + moment)[order]
+    if len(again := order[1:][places[1:] == places[:-1]]):
+        row = int(again.min())
+        lacking = " and ".join(name for name in (SEED, ROUND) if name not in cells.columns)
+        more = f": add a column {lacking}, or aggregate the rows of a run" if lacking else ""
+        raise BoundsError(f"{cells.who}, {cells.row(row)}: a second row of {SEED} {seeds[run[row]]}, {ROUND} "
+                          f"{rounds[moment[row]]}{more}")  # fmt: skip
+    if len(places) < len(seeds) * len(rounds):
+        missing = np.flatnonzero(places != np.arange(len(places)))
+        seed, at = divmod(int(missing[0]) if len(missing) else len(places), len(rounds))
+        raise BoundsError(
+            f"{cells.who}: {SEED} {seeds[seed]} has no {ROUND} {rounds[at]}; every run needs the same rounds"
+        )
+    shape = order.reshape(len(seeds), len(rounds))
+    return {name: values[shape] for name, values in numbers.items()}, seeds, rounds
+
+
 # ---- which rounds ----
 
 
@@ -84,13 +208,17 @@ def _looked_at(bound: Bound, log: Log, path: str, moving: Mapping[str, Array], f
     word = WORDS.get(bound.target.name)
     whole = word is not None and bool(word.of) and word.how not in SEVERAL
     fold = kind if kind in ("min", "mean", "last") and not (word and word.of) else "every"
-    if fold != "every":
-        _constant(bound, moving)
+    for name, values in moving.items() if fold != "every" else ():
+        if np.ptp(values, axis=1).any():
+            raise BoundsError(f"{bound.name} is on the {bound.statistic}: {name} must be the same in all rows of a run")
     every = list(range(len(log.rounds)))
     numbers = [int(name) for name in log.rounds]
-    lengths = _lengths(over, {**bound.given, **fixed, **moving})
-    if lengths is None:
+    given = {**bound.given, **fixed, **moving}
+    of_length = {"rounds": [["rounds"]], "iterations": [["iterations"], ["rounds", "local_steps"]]}.get(over, [])
+    factors = next((names for names in of_length if given.keys() >= {*names}), None)
+    if factors is None:
         return Looked(fold, every[-1:] if fold == "last" else every)
+    lengths = np.asarray(math.prod(np.asarray(given[name], dtype=float) for name in factors))
     if log.numbered and fold == "every" and np.ptp(lengths) and np.all(lengths == numbers):
         return Looked(fold, every)
     if np.ptp(lengths):
@@ -100,9 +228,10 @@ def _looked_at(bound: Bound, log: Log, path: str, moving: Mapping[str, Array], f
         return Looked(fold, every)
     length = int(lengths.flat[0])
     if beyond := [n for n in numbers if n > length]:
+        some = [*map(str, beyond)] if len(beyond) < 5 else [*map(str, beyond[:3]), "...", str(beyond[-1])]
         raise BoundsError(
-            f"{path} has {_listed(beyond)} beyond the run of {length} {over} that {bound.name} is over; leave them "
-            f"out, or give the number of {over} that was run"
+            f"{path} has round{'s' * (len(beyond) > 1)} {', '.join(some)} beyond the run of {length} {over} that "
+            f"{bound.name} is over; leave them out, or give the number of {over} that was run"
         )
     if fold == "every" and not whole:
         return Looked(fold, every)
@@ -120,26 +249,6 @@ def _looked_at(bound: Bound, log: Log, path: str, moving: Mapping[str, Array], f
     return Looked("last" if whole else fold, kept, lacking)
 
 
-def _lengths(over: str, given: Mapping[str, Any]) -> Array | None:
-    """The length of the runs by the given values; None where these do not determine it."""
-    names = {"rounds": ["rounds"], "iterations": ["iterations", "rounds local_steps"]}.get(over, [])
-    for factors in map(str.split, names):
-        if all(name in given for name in factors):
-            return np.asarray(reduce(np.multiply, (given[name] for name in factors)), dtype=float)
-    return None
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    some = [*map(str, numbers)] if len(numbers) < 5 else [*map(str, numbers[:3]), "...", str(numbers[-1])]
-    return ("rounds " if len(numbers) > 1 else "round ") + ", ".join(some)
-
-
-def _constant(bound: Bound, moving: Mapping[str, Array]) -> None:
-    for name, values in moving.items():
-        if np.ptp(values, axis=1).any():
-            raise BoundsError(f"{bound.name} is on the {bound.statistic}: {name} must be the same in all rows of a run")
-
-
 # ---- values ----
 
 
@@ -149,14 +258,15 @@ Ends = Mapping[str, tuple[Any, Any]]
 def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[str, Array], dict[str, Any], Ends]:
     """The bound (for equal clients where that is given), values by row, values for all rows, ends of uncertain ones."""
     given = read(list(typed))
-    used = logged(bound)
+    used = _logged(bound)
     rows = used.keys() & log.columns.keys()
     for name in rows & {k for k, v in given.items() if not v.optional}:
         raise BoundsError(f"{name} is given twice: as a column and as {name}=...")
     kept = {k: v for k, v in given.items() if k not in rows}
     for name, value in kept.items():
-        if name in used:
-            _single(used[name], value)
+        listed = name in used and used[name].card.axis and value.kind == "list"
+        if name in used and value.kind not in ("number", "uniform") and not listed:
+            raise BoundsError(f"{name} must be one value for all rows of the log; what varies is a column")
     missing = {q.name for q in bound.quantities} - rows - set(kept) - {*free(bound)}
     missing -= {"client_weight", "clients"} if bound.axis == CLIENTS else set()
     if missing:
@@ -170,9 +280,3 @@ def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[s
     moving = {name: log.columns[name][..., None] if name in axes else log.columns[name] for name in rows}
     uncertain = {name: ends for name, ends in span.uncertain.items() if name in fixed}
     return span.bound, {k: v for k, v in moving.items() if k in span.values}, fixed, uncertain
-
-
-def _single(quantity: Quantity, value: Value) -> None:
-    listed = quantity.card.axis and value.kind == "list"
-    if value.kind not in ("number", "uniform") and not listed:
-        raise BoundsError(f"{quantity.name} must be one value for all rows of the log; what varies is a column")

@@ -29,6 +29,7 @@ from ..runs.readings import Drawn
 from .comparison import Comparison, judge, Line, standing, TESTS
 from .options import ASKED, DRAWN, DRAWS, Options
 
+Array = np.ndarray[Any, Any]
 NAME = "fedals.one_round"
 CLAIMED = "fedals.one_round_iid_claimed"  # how the paper's discussion reads (6) for identical clients
 POWERS = "fedbounds figure ours.gap_slopes shows whether the gap falls like 1/K or 1/K^2."
@@ -97,72 +98,57 @@ def _refuse_sizes(plan: Options) -> None:
     refuse_beyond_memory(2 * NUMBER * seeds * most, draws, "take fewer --seeds or --clients")
 
 
-def controlled_gap(draws: Mapping[str, np.ndarray]) -> np.ndarray:
+def controlled_gap(draws: Mapping[str, Array]) -> Array:
     """Gap of every draw minus its control variate of mean zero: (seeds, numbers of clients)."""
     return draws["generalization_gap"] - draws["generalization_gap_control"]
 
 
 def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, rows: int) -> list[Line]:
-    """Measured gap against the bound at every number of clients; ``draws`` are stacked over seeds on the first axis."""
+    """Measured gap against the bound at every number of clients; ``draws`` are stacked over seeds on the first axis.
+
+    The bound is evaluated at the expectations per client: once for the value, once per deleted seed for the errors. Gap
+    and bound come from the same draws, which the errors of their difference and ratio take into account.
+    """
     gaps = controlled_gap(draws)
-    local = draws["local_gap"] - draws["local_gap_control"]
+    controlled = draws["local_gap"] - draws["local_gap_control"]
+    needed = {q.name for q in bound.quantities}
     found = []
     for i, count in enumerate(counts):
-        excess = draws["non_iidness"][:, i, :count]
-        estimate = estimates(problem, bound, gaps[:, i], local[:, :count], excess)
-        value = float(estimate["bound"].value)
+        known = {
+            "smoothness": problem.sample_smoothness,
+            "strong_convexity": problem.strong_convexity,
+            "client_weight": np.full(count, 1 / count),
+        }
+
+        def numbers(gap: Array, local: Array, excess: Array, known: Mapping[str, Any] = known) -> Array:
+            values = {**known, "local_gap": local, "non_iidness": excess}
+            values = {name: value for name, value in values.items() if name in needed}
+            total, parts = bound(**values), bound.parts(**values).values()
+            return np.stack([gap, total, total / gap, gap - total, *parts], axis=-1)
+
+        local, excess = controlled[:, :count], draws["non_iidness"][:, i, :count]
+        made = jackknife(numbers, gaps[:, i], local, excess)
+        measured, total, ratio, above, *parts = map(Estimate, made.value, made.error)
+        value = float(total.value)
         found.append(
             Line(
                 place=(str(problem.task), str(problem.partition), count),
-                measured=estimate["measured"],
+                measured=measured,
                 bound=value,
                 low=value,
                 high=value,
                 outside=False,
-                verdict=judge(estimate["excess"], len(gaps), rows),
-                error=float(estimate["bound"].error),
-                parts={name: estimate[name] for name in bound.terms},
+                verdict=judge(above, len(gaps), rows),
+                error=float(total.error),
+                parts=dict(zip(bound.terms, parts, strict=True)),
                 extras={
-                    "bound / measured": estimate["ratio"],
-                    "local_gap (mean over clients)": jackknife(lambda x: x, local[:, :count].mean(1)),
+                    "bound / measured": ratio,
+                    "local_gap (mean over clients)": jackknife(lambda x: x, local.mean(1)),
                     "non_iidness (mean over clients)": jackknife(lambda x: x, excess.mean(1)),
                 },
             )
         )
     return found
-
-
-def estimates(
-    problem: Pool, bound: Bound, gap: np.ndarray, local: np.ndarray, excess: np.ndarray
-) -> dict[str, Estimate]:
-    """The numbers of a row with standard errors over seeds; local gap and non-iidness are (seeds, clients).
-
-    The bound is evaluated at the expectations per client: once for the value, once per deleted seed for the errors. Gap
-    and bound come from the same draws, which the errors of their difference and ratio take into account.
-    """
-
-    def numbers(gap: np.ndarray, local: np.ndarray, excess: np.ndarray) -> np.ndarray:
-        values = keywords(problem, bound, local, excess)
-        total, parts = bound(**values), bound.parts(**values).values()
-        return np.stack([gap, total, total / gap, gap - total, *parts], axis=-1)
-
-    found = jackknife(numbers, gap, local, excess)
-    names = ("measured", "bound", "ratio", "excess", *bound.terms)
-    return {name: Estimate(v, e) for name, v, e in zip(names, found.value, found.error, strict=True)}
-
-
-def keywords(problem: Pool, bound: Bound, local: np.ndarray, excess: np.ndarray) -> dict[str, Any]:
-    """The quantities of the bound: exact constants, equal weights, clients on the last axis."""
-    count = local.shape[-1]
-    known = {
-        "smoothness": problem.sample_smoothness,
-        "strong_convexity": problem.strong_convexity,
-        "client_weight": np.full(count, 1 / count),
-        "local_gap": local,
-        "non_iidness": excess,
-    }
-    needed = {q.name for q in bound.quantities}
-    return {name: value for name, value in known.items() if name in needed}
 
 
 def card(plan: Options, problems: Sequence[Pool]) -> dict[str, object]:

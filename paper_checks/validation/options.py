@@ -56,7 +56,7 @@ class Options:
     @classmethod
     def of(cls, evidence: str, **told: Any) -> Options:
         """The plan for an evidence: what is told, and the usual for the rest; refuses numbers that are nonsense."""
-        made = cls(**{**ASKED[evidence], **told})
+        made = cls(**{**USUAL.get(evidence, {}), **told})
         if evidence == RUNS and made.clients is None and not str(made.partition).startswith("by_group"):
             made = replace(made, clients=10)
         for count in made.clients if evidence == DRAWS else [made.clients]:
@@ -65,50 +65,24 @@ class Options:
         return made
 
 
-USUAL = "softmax(digits, regularisation=0.5)"
-"""What is trained where one of many bounds needs a problem and none is named: its data come with scikit-learn."""
-ASKED: Mapping[str, Mapping[str, Any]] = {
-    DRAWS: {
-        "clients": (1, 2, 5, 10, 20, 50),
-        "seeds": None,
-        "samples": 20,
-        "regularisation": 0.5,
-        "concentration": 0.3,
-        "workers": 2,
-    },
-    EXACT: {
-        "instances": 3,
-        "clients": 4,
-        "cohort": None,
-        "dim": 2,
-        "noise": 0.3,
-        "rounds": 5,
-        "local_steps": 3,
-        "relaxation": 0.06,
-        "step_size": None,
-        "step_offset": None,
-    },
-    RUNS: {
-        "problem": "",
-        "clients": None,
-        "cohort": None,
-        "partition": "iid",
-        "seed": 0,
-        "client_weight": "uniform",
-        "samples": 50,
-        "rounds": None,
-        "local_steps": 5,
-        "step_size": None,
-        "step_offset": None,
-        "batch": 32,
-        "sampling": None,
-        "seeds": 5,
-        "algorithm": None,
-    },
-    LOG: {"measured": None},
-    MANY: {"problem": "", "workers": 2},
+ASKED = {
+    DRAWS: ("clients", "seeds", "samples", "regularisation", "concentration", "workers"),
+    EXACT: ("instances", "clients", "cohort", "dim", "noise", "rounds", "local_steps", "relaxation", "step_size",
+            "step_offset"),
+    RUNS: ("problem", "clients", "cohort", "partition", "seed", "client_weight", "samples", "rounds", "local_steps",
+           "step_size", "step_offset", "batch", "sampling", "seeds", "algorithm"),
+    LOG: ("measured",),
+    MANY: ("problem", "workers"),
+}  # fmt: skip
+"""The options of each evidence."""
+USUAL: Mapping[str, Mapping[str, Any]] = {
+    DRAWS: {"clients": (1, 2, 5, 10, 20, 50), "samples": 20},
+    EXACT: {"clients": 4, "rounds": 5, "local_steps": 3},
+    RUNS: {"seeds": 5},
 }
-"""The options of each evidence, with their defaults; None is left to what the bound allows."""
+"""What they are where they are not given, if it is not what ``Options`` has."""
+USUAL_PROBLEM = "softmax(digits, regularisation=0.5)"
+"""What is trained where one of many bounds needs a problem and none is named: its data come with scikit-learn."""
 WAYS = """\
 four ways:
   fedbounds validate all                           every bound that can be measured, in one table; or "fedinit.*"
@@ -126,30 +100,20 @@ DRAWN = "handwritten digits, ridge and softmax regression, iid and label-skewed 
 
 def refuse_idle(bound: Bound, evidence: str, given: Collection[str]) -> None:
     """Refuse an option that was given and would change nothing for this bound."""
-    if reason := _idle(bound, evidence, given):
-        raise UsageError(f"{reason}; leave it out")
-
-
-def _idle(bound: Bound, evidence: str, given: Collection[str]) -> str:
-    """Why an option that was typed would change nothing for this bound; empty if all of them count."""
-    uses = {q.name for q in bound.quantities}
-    asked = demands(bound)
-    if evidence in (EXACT, RUNS) and (fixed := [name for name in asked.plan if name in given]):
-        return f"--{fixed[0].replace('_', '-')} changes nothing: {bound.name} is on {asked.plan[fixed[0]]}"
-    if asked.quiet and (loud := {EXACT: "noise", RUNS: "batch"}.get(evidence)) in given:
-        return f"--{loud} changes nothing: {bound.name} is on exact gradients"
-    if (
-        evidence == EXACT
-        and "relaxation" in given
-        and "relaxation" not in uses
-        and not takes(bound.about, "relaxation")
-    ):
-        return f"--relaxation changes nothing: {bound.name} is about {bound.about}, which does not take it"
+    uses, asked = {q.name for q in bound.quantities}, demands(bound)
+    idle = []
+    if evidence in (EXACT, RUNS):
+        idle = [(name, f"{bound.name} is on {number}") for name, number in asked.plan.items()]
+        idle += [("noise" if evidence == EXACT else "batch", f"{bound.name} is on exact gradients")] * asked.quiet
+    if evidence == EXACT and "relaxation" not in uses and not takes(bound.about, "relaxation"):
+        idle.append(("relaxation", f"{bound.name} is about {bound.about}, which does not take it"))
     if evidence == RUNS and "samples" in given:
         from .reading import fresh, needs_population  # here: they bring torch, which --help does without
 
         if fresh(bound):
-            return f"--samples changes nothing: {bound.name} is on new samples in every round, --local-steps * --batch"
-        if not needs_population(bound):
-            return f"--samples changes nothing: {bound.name} speaks of no population risk"
-    return ""
+            idle.append(("samples", f"{bound.name} is on new samples in every round, --local-steps * --batch"))
+        elif not needs_population(bound):
+            idle.append(("samples", f"{bound.name} has no population risk"))
+    for name, why in idle:
+        if name in given:
+            raise UsageError(f"--{name.replace('_', '-')} changes nothing: {why}; leave it out")

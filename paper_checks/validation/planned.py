@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,12 +34,14 @@ from ..runs.readings import Drawn, facts as drawn_of, of_plan
 from ..runs.schedules import chosen, counted_from_one, FIRST, harmonic, OFFSET as KNOB_OFFSET, pinned, SCALE
 from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
 from .exact import OFFSET, sampled
-from .known import Known, known, words_of
+from .known import Known, known
 from .options import Options
 from .reading import fresh, needs_population, one_round, plan
 
-SMALLEST = 1e-9
-"""The smallest step size that is tried, times 1/L."""
+HALVINGS = 30
+"""How often the largest step size, 1/L, is halved."""
+LONGER = (10.0, 10.0, 10.0)
+"""Factors by which the offset of a decreasing step size grows, in turn, where its scale is too small for the bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +132,15 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     weights = None if bound.statistic is None else bound.statistic.weights
     asked = {q.name for q in bound.quantities} | {*(weights.words if weights is not None else ())}
     names = [name for name in sorted(asked) if giver(name, RUNS) in (PROBLEM, PLAN)]
+
+    def constants(setting: Setting, names: Iterable[str] = names, walk: bool = True) -> dict[str, Known]:
+        words = {name: bound.word_of(name) for name in names}
+        return known(words, base, method, setting, given, sizes, walk, bar)
+
     if options.step_size is None:
-        told = options.step_offset is not None
-        setting = _stepped(bound, names, base, method, setting, given, sizes, bar, () if told else LONGER)
-    values = known(words_of(bound, names), base, method, setting, given, sizes, bar=bar)
-    return Training(bound, method, setting, base, seeds, values, everyone, samples, fresh(bound))
+        at_start = partial(constants, names={*names, "smoothness"}, walk=False)
+        setting = _stepped(bound, names, at_start, setting, LONGER if options.step_offset is None else ())
+    return Training(bound, method, setting, base, seeds, constants(setting), everyone, samples, fresh(bound))
 
 
 def _whole(bound: Bound, base: FederatedProblem) -> int:
@@ -154,14 +161,13 @@ def about(bound: Bound) -> Algorithm:
 
 def _setting(bound: Bound, options: Options, clients: int) -> Setting:
     """The plan of a run; refuses a cohort that exceeds the number of clients."""
-    assumed = {c.assumption for c in bound.conditions}
     if one_round(bound) and options.rounds not in (None, 1):
         raise EmpiricsError(f"{bound.name} is about one averaging round; got --rounds {options.rounds}")
-    half = clients if FULL_PARTICIPATION in assumed else max(1, clients // 2)
+    full = any(c.assumption is FULL_PARTICIPATION for c in bound.conditions)
     usual = 1.0 if any(map(counted_from_one, bound.conditions)) else OFFSET
     plan: dict[str, Any] = {
         "rounds": 1 if one_round(bound) else 10,
-        "cohort": half,
+        "cohort": clients if full else max(1, clients // 2),
         "step_size": 0.05,
         "step_offset": usual if harmonic(bound) else None,
         "sampling": sampled(bound),
@@ -174,25 +180,19 @@ def _setting(bound: Bound, options: Options, clients: int) -> Setting:
 
 def _stepped(
     bound: Bound,
-    names: list[str],
-    base: FederatedProblem,
-    method: Algorithm,
+    names: Sequence[str],
+    constants: Callable[[Setting], Mapping[str, Known]],
     setting: Setting,
-    given: Mapping[str, float],
-    sizes: Mapping[str, int],
-    bar: Progress | None,
     longer: Sequence[float],
 ) -> Setting:
     """The plan with the step sizes of the bound, or the largest of 1/L, 1/(2L), 1/(4L), ... that it allows.
 
-    No numeric condition fails there (those on quantities of a run aside). Where one fails at all of them, ``longer``
-    multiplies the offset of a decreasing step size.
+    ``constants`` are those before a run. No numeric condition fails there (those on quantities of a run aside). Where
+    one fails at all of them, ``longer`` multiplies the offset of a decreasing step size.
     """
-    asked = words_of(bound, {*names, "smoothness"})
-    found = known(asked, base, method, setting, given, sizes, walk=False, bar=bar)
-    values = {k: v.value for k, v in found.items()}
-    largest = 1 / values["smoothness"]
-    if fixed := pinned(bound):
+    values = {name: held.value for name, held in constants(setting).items()}
+    largest, fixed = 1 / values["smoothness"], pinned(bound)
+    if fixed:
         told = of_plan(setting.cohort, setting.steps, setting.rounds, largest, 0.0, setting.step_offset)
         knobs = chosen(bound, {**told, **{k: v for k, v in values.items() if k not in told}})
         setting = replace(setting, step_size=knobs[FIRST], step_offset=knobs.get(KNOB_OFFSET))
@@ -201,31 +201,24 @@ def _stepped(
     free_words = {FIRST, SCALE} & set(names)
     if not free_words:
         return replace(setting, step_size=largest)
-    others = {q.name: 1.0 for q in bound.quantities if q.name not in values}
-    others |= dict.fromkeys(free(bound), 1e-6)
-    values = {q.name: {**others, **values}[q.name] for q in bound.quantities}
-    size = largest
+    others = {**{q.name: 1.0 for q in bound.quantities}, **dict.fromkeys(free(bound), 1e-6), **values}
+    put = {q.name: others[q.name] for q in bound.quantities}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        while size > SMALLEST * largest:
-            offset = setting.step_offset
+        for i in range(HALVINGS):
+            size, offset = largest / 2**i, setting.step_offset
             steps = {FIRST: size} | ({} if offset is None else {SCALE: size * offset, KNOB_OFFSET: offset})
-            values |= {name: value for name, value in steps.items() if name in values}
-            if np.all(bound.holds(**values)):
+            put |= {name: value for name, value in steps.items() if name in put}
+            if np.all(bound.holds(**put)):
                 return replace(setting, step_size=size)
-            size /= 2
-        failed = bound.failed(**values)
+        failed = bound.failed(**put)
     if setting.step_offset is not None and longer and KNOB_OFFSET not in fixed:
         slower = replace(setting, step_offset=setting.step_offset * longer[0])
-        return _stepped(bound, names, base, method, slower, given, sizes, bar, longer[1:])
+        return _stepped(bound, names, constants, slower, longer[1:])
     mends = any(c.relation is not None and free_words & {q.name for q in c.relation.free_symbols} for c in failed)
     what = "give --step-size to train outside them" if mends else "change --cohort or the plan, not the step size"
     said = "; ".join(c.words for c in failed)
     raise EmpiricsError(f"the conditions of {bound.name} fail at every step size tried ({said}): {what}")
-
-
-LONGER = (10.0, 10.0, 10.0)
-"""Factors by which the offset of a decreasing step size grows, in turn, where its scale is too small for the bound."""
 
 
 # ---- facts that decide assumptions ----

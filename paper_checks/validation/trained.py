@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
@@ -53,24 +52,34 @@ def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Compa
     raw = collect(runs, chosen.measurements, training.base.clients)
     _all_seen(chosen, raw)
     doubt, broken, said = _doubts(training, runs, chosen)
-    whole = _data(training, chosen, raw, training.setting.rounds)
-    if not ends or chosen.fold == "every":
-        rounds = map(str, range(1, training.setting.rounds + 1))
-        found = lines(whole, [*rounds] if chosen.fold == "every" else ["all"], doubt, broken)
+    total = training.setting.rounds
+    whole = _data(training, chosen, raw, total)
+    if chosen.fold == "every":
+        found = lines(whole, [str(end) for end in range(1, total + 1)], doubt, broken)
+    elif not ends:
+        found = lines(whole, ["all"], doubt, broken)
     else:
         cut = [(str(end), _data(training, chosen, raw, end)) for end in ends]
         found = [line for place, data in cut for line in lines(data, [place], doubt, broken)]
-    after: tuple[str, ...] = ()
-    if not ends and (doubt or broken or any(line.outside for line in found)):
-        after = (_trend(training, chosen, raw, found),)
+    open_ = not ends and (doubt or broken or any(line.outside for line in found))
     return Comparison(
         training.bound,
         tuple(found),
         f" ({training.seeds} seeds; {TESTS} these runs only).",
         about=tuple(_about(training)),
         standing=settled(whole, said),
-        findings=after,
-        card=_card(training),
+        findings=(_trend(training, chosen, raw, found),) if open_ else (),
+        card={
+            "seeds": training.seeds,
+            "problem": str(training.base),
+            "algorithm": training.method.name,
+            "clients": training.base.clients,
+            "client_sizes": list(training.base.client_sizes),
+            "samples_drawn": training.samples,
+            "setting": asdict(training.setting),
+            "seed_range": [0, training.seeds - 1],
+            "values": {name: held._asdict() for name, held in training.values.items()},
+        },
     )
 
 
@@ -155,52 +164,30 @@ def _trend(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array]
     if chosen.fold == "every":
         return trend([line.bound for line in found], [float(line.measured.value) for line in found])
     total = training.setting.rounds
-    formula, measured = [], []
-    for rounds in np.unique(np.linspace(1, total, min(total, MOST_TREND)).round().astype(int)):
-        data = _data(training, chosen, raw, int(rounds))
-        target, moving = data.means()
-        formula.append(float(evaluate(data, moving, True)[0]))
-        measured.append(float(target.min()))
-    return trend(formula, measured)
-
-
-# ---- text and card ----
+    ends = np.unique(np.linspace(1, total, min(total, MOST_TREND)).round().astype(int))
+    cut = [_data(training, chosen, raw, int(end)) for end in ends]
+    means = [data.means() for data in cut]
+    formula = [float(evaluate(data, moving, True)[0]) for data, (_, moving) in zip(cut, means, strict=True)]
+    return trend(formula, [float(target.min()) for target, _ in means])
 
 
 def _about(training: Training) -> list[str]:
+    """The run in words, and the constants with their sources."""
     setting, base = training.setting, training.base
     falls = "" if setting.step_offset is None else f", falling with the offset {setting.step_offset:.3g}"
     drawn = "" if training.samples is None else f", {training.samples} samples drawn by every client"
     short = short_of(setting.batch, base.client_sizes) if training.samples is None else []
-    worth = {name: held for name, held in training.values.items() if held.how not in ("the setting", "counted")}
+    constants = []
+    for name, held in training.values.items():
+        if held.how not in ("the setting", "counted"):
+            ends = dict.fromkeys(f"{end:.4g}" for end in (np.min(held.value), np.max(held.value)))
+            constants.append(f"{name} = {' .. '.join(ends)}: {held.how}")
     return [
         f"{training.method} on {base}{drawn}",
         f"{setting.cohort} of {base.clients} clients, {setting.sampling}; {setting.rounds} rounds of "
         f"{setting.steps} steps of size {setting.step_size:.3g}{falls}, batch {setting.batch}; {training.seeds} seeds",
-        *(f"  {line}" for line in short),
-        *(f"  {name} = {_number(held.value)}: {held.how}" for name, held in worth.items()),
+        *(f"  {line}" for line in (*short, *constants)),
     ]
-
-
-def _number(value: Any) -> str:
-    if np.ndim(value):
-        low, high = min(value), max(value)
-        return f"{low:.4g}" if low == high else f"{low:.4g} .. {high:.4g}"
-    return f"{value:.4g}"
-
-
-def _card(training: Training) -> dict[str, Any]:
-    return {
-        "seeds": training.seeds,
-        "problem": str(training.base),
-        "algorithm": training.method.name,
-        "clients": training.base.clients,
-        "client_sizes": list(training.base.client_sizes),
-        "samples_drawn": training.samples,
-        "setting": asdict(training.setting),
-        "seed_range": [0, training.seeds - 1],
-        "values": {k: v._asdict() for k, v in training.values.items()},
-    }
 
 
 # ---- constants ----

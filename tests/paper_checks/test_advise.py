@@ -29,20 +29,16 @@ from empirics.progress import Silent
 from empirics.training.rounds import rounds as trained_rounds
 from empirics.training.setting import Setting
 from paper_checks.comparing import advise
-from paper_checks.comparing.advice_table import AdviceTable, Recommendation, SCHEDULE, Trained
-from paper_checks.comparing.advising import with_measured
 from paper_checks.comparing.bound_advice import (
     BoundAdvice,
     by_formula,
     can_advise,
     formulas,
-    recommended_plans,
+    of_bounds,
 )
-from paper_checks.comparing.goal import Goal, OVER, Plan, Point
-from paper_checks.comparing.integer_search import search_integers
-from paper_checks.comparing.schedules import ScheduleAdvice, usable
-from paper_checks.comparing.seed_racing import Race, Trials
-from paper_checks.comparing.surrogate import surrogate, surrogate_runs, SurrogateAdvice
+from paper_checks.comparing.goal import Goal, Plan, Point, search_integers
+from paper_checks.comparing.seed_racing import Trials
+from paper_checks.comparing.surrogate import ScheduleAdvice, surrogate, surrogate_runs, SurrogateAdvice, usable
 from paper_checks.comparing.worst_advice import best as worst_case
 
 SMALL = {
@@ -146,23 +142,17 @@ REFUSED = [  # of Python: what is small, on the way to what, the words, options;
     ("optimality_gap", None, {}, {}, "budget"),
     ("seconds", None, {}, {}, "to optimality_gap"),
     ("divergence", None, {"runtime": 9}, {}, "'divergence'"),
-    ("seconds", ("divergence", 0.1), {}, {}, "'divergence'"),
     ("euros", GAP, {}, {}, "'euros'"),
     ("seconds", ("optimality_gap", -0.1), {}, {}, "> 0"),
     ("seconds", GAP, {"rounds": 12}, {}, "leave rounds out"),
     ("optimality_gap", None, {"runtime": 0.3}, {}, "rounds"),
     ("optimality_gap", None, {"rounds": 7}, {"within": {"bytes": 9999}}, "rounds and bytes"),
     ("optimality_gap", None, {}, {"within": {"gradients": 14}}, "14"),
-    ("optimality_gap", None, {}, {"within": {"euros": 50}}, "'euros'"),
     ("optimality_gap", None, {"runtime": 60}, {"over": ["local_steps"]}, "step_size=NUMBER"),
     ("optimality_gap", None, {"runtime": 60}, {"over": ["rounds"]}, "'rounds'"),
 ]
 TYPED = [
-    (["runtime=60"], "optimality_gap"),
-    (["optimality_gap"], "budget"),
     (["seconds", "--to", "optimality_gap"], "TARGET=NUMBER"),
-    (["optimality_gap", "runtime=60", "over=a", "over=b"], "'a'"),
-    (["optimality_gap", "runtime=60", "--measure", "3"], "--measure"),
     (["optimality_gap", "runtime=60", "--measure", "0"], "2 seeds"),
     (["optimality_gap", "runtime=60", "--over", "local_steps,step_size,cohort"], "participants cost nothing"),
 ]
@@ -173,9 +163,6 @@ def test_goals_and_options_that_mean_nothing_are_refused(refused, tmp_path):
         with pytest.raises(BoundsError) as caught:
             advise(minimise, scenario(**more), to=to, **options)
         assert named in str(caught.value)
-    for word in ("runtime", "rounds", "communicated_bytes"):
-        with pytest.raises(BoundsError, match="participants cost nothing"):
-            advise("optimality_gap", free(), over=ALL, within={word: 9999})
     path = tmp_path / "c.json"
     path.write_text(json.dumps(SMALL))
     for words, named in TYPED:
@@ -248,7 +235,6 @@ def test_the_last_sentence_follows_from_the_rows(problem):
     idle = [row for row in told.rows if row.no_training]
     assert idle
     assert all(row.point.step_size * row.point.local_steps * row.point.rounds * 1.7 < 0.5 for row in idle)
-    assert idle[0].name in told.advice
 
 
 def test_what_is_not_sure_to_speak_promises_nothing():
@@ -284,19 +270,7 @@ def test_measured_on_fresh_seeds(problem):
     about = row["worst_case"]
     assert about["lower"] <= row["bound_value"] * (1 + 1e-9)
     assert 0 < about["upper"] / about["lower"] - 1 < 1e-4
-    assert f"from {about['lower']:.9g} to {about['upper']:.9g}" in told.advice
-
-
-def test_a_schedule_that_is_hardly_better_is_said_to_be_so():
-    falls = Point(4, 0.2, 2, 0.5, cohort=3, schedule=((4, 0.2), (2, 0.2)))
-    fixed = Point(3, 0.1, 2, math.nan, cohort=3)
-    ends = {falls.plan: Trained(0.5, 0.02, 0, 3), fixed.plan: Trained(0.6, 0.02, 0, 3)}
-    for near in (True, False):
-        found = Race(ends, falls.plan, fixed, (falls.plan, *[fixed.plan] * near), (fixed.plan,), runs=6)
-        rows = with_measured([Recommendation("schedule falls", SCHEDULE, falls, (2, 4), "", False)], found)
-        told = AdviceTable(goal(), OVER, tuple(rows), (), found)
-        assert "local_steps=3 step_size=0.1 (1.2x" in told.advice
-        assert ("indistinguishable" in told.advice) is near
+    assert f"from {about['lower']:.9g} to {about['upper']:.9g}" in str(told)
 
 
 def test_of_another_method_nothing_is_trained(problem):
@@ -323,16 +297,6 @@ def test_what_is_held_stays(problem):
     assert not told.useful  # every plan ends above its start
 
 
-def test_the_command(run, tmp_path):
-    path = tmp_path / "c.json"
-    path.write_text(json.dumps(SMALL))
-    words = ("advise", "optimality_gap", f"@{path}", "cohort=3", "runtime=60", "step_size=0.05", "--json")
-    told = json.loads(run(*words)[1])
-    assert told["goal"] == "smallest optimality_gap within runtime = 60"
-    assert {"adviser", "local_steps", "step_size", "regret", "steps"} <= told["rows"][0].keys()
-    assert {row["regret"] for row in told["rows"]} == {None}  # without the federation nothing judges
-
-
 def test_a_search_stops_after_patience_and_tries_between():
     tried = []
 
@@ -341,13 +305,14 @@ def test_a_search_stops_after_patience_and_tries_between():
         return Point(number, 0.1, 5, abs(number - 13) + 2.5)
 
     found = search_integers((1, 2, 4, 8, 16, 32, 64, 128, 256), value)
-    assert (found.best, found.open) == (13, False)
+    assert (found.local_steps, found.open) == (13, ())
     assert max(tried) == 128  # three after 16
     rising = search_integers((2, 3, 5), lambda n: Point(n, 0.1, 5, 1 / n))
-    assert (rising.open, rising.points[5].open) == (True, ("local_steps",))
+    assert rising.open == ("local_steps",)
     assert search_integers((2, 3, 5), lambda n: None) is None
-    nowhere = search_integers(range(1, 99), lambda n: Point(n, 0.1, 5, math.inf))
-    assert len([n for n in nowhere.points if n == int(n)]) < 20
+    tried.clear()
+    search_integers(range(1, 99), lambda n: tried.append(n) or Point(n, 0.1, 5, math.inf))
+    assert len(tried) < 20
 
 
 def test_a_round_waits_for_its_slowest_participant():
@@ -374,7 +339,7 @@ def test_the_joint_plan_is_the_best_of_all_cohorts(problem, monkeypatch):
     names = ("decaying_k.theorem_1_repaired", "fedcog.theorem_sharp")
     monkeypatch.setattr("paper_checks.comparing.bound_advice.can_advise", those(*names))
     asked = within({"gradients": 9e5}, free())
-    found, _ = recommended_plans(asked, ALL, BOUNDS)
+    found = {row.name: row.point for row in of_bounds(asked, ALL, BOUNDS, Silent())[0]}
     for name, cohorts in zip(names, (range(1, 7), (6,)), strict=True):
         alone = [BoundAdvice(BOUNDS[name], asked.of_cohort(cohort)).best() for cohort in cohorts]
         assert found[name].value == min(point.value for point in alone)

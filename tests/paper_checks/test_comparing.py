@@ -48,12 +48,11 @@ from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Status
 from paper_checks.comparing import advise, compare
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, HOLDS
+from paper_checks.comparing.bound_advice import minimum_rounds
 from paper_checks.comparing.bound_rows import filled, identity
-from paper_checks.comparing.evidence import estimated
+from paper_checks.comparing.evidence import estimated, measured
 from paper_checks.comparing.exact_evidence import _instances, covers
-from paper_checks.comparing.minimum_rounds import minimum_rounds
 from paper_checks.comparing.rows import EXACT, FailedCondition, MEASURED, RANKED, SURROGATE, WORST
-from paper_checks.comparing.run_evidence import measured
 from paper_checks.comparing.surrogate import surrogate
 from paper_checks.comparing.table import failure, rounded_up
 from paper_checks.worst_case.tightness_table import committed
@@ -274,15 +273,11 @@ def test_as_json_it_is_whole_and_strict():
     found = json.loads(table().to_json(), parse_constant=lambda word: pytest.fail(word))
     assert len(found["rows"]) == len(table().rows)
     row = next(r for r in found["rows"] if r["bound"] == "decaying_k.theorem_1_repaired")
-    assert row["class"] == {"target": "grad_norm_sq", "statistic": "min", "over": "iterations", "algorithm": "fedavg",
-                            "at": "virtual average of all clients", "reading": "intended", "weights": ""}  # fmt: skip
-    assert row["provenance"]["grad_cap_sq"] == "proved"
+    assert (row["class"]["at"], row["provenance"]["grad_cap_sq"]) == ("virtual average of all clients", "proved")
     assert BOUNDS[row["bound"]](**row["values"]) == pytest.approx(row["value"])
-    assert (row["over_measured"], found["scenario"]["rounds"]["value"]) == (None, 51)
     some = compare("grad_norm_sq", Scenario.of(**SMALL), exact=True, of="decaying_k.theorem_1_sharp")
     told = json.loads(some.to_json())["rows"][0]
-    assert told["over_exact"] == pytest.approx(some.rows[0].over(EXACT))
-    assert told["evidence"]["exact"]["value"] == some.rows[0].evidence[EXACT].value
+    assert (told["over_exact"], told["over_measured"]) == (pytest.approx(some.rows[0].over(EXACT)), None)
     assert all("x exact" in text for text in (str(some), some.to_latex(), some._repr_html_()))
 
 
@@ -303,23 +298,15 @@ def test_the_command_prints_what_python_computes(run):
 
 REFUSED = [
     (["grad_norm"], "'grad_norm'", "'grad_norm_sq'"),
-    ([], "WHAT"),
-    ([SITES], "target of a comparison"),
-    (["grad_norm_sq", "steps=3"], "'steps'"),
     (["grad_norm_sq", "local_steps=1:4:4"], "local_steps"),
-    (["grad_norm_sq", "@none.json"], "none.json"),
     (["grad_norm_sq", f"@{CSV}"], "--csv", "--target"),
-    (["grad_norm_sq", SITES, "algorithm=fedinit"], "relaxation=NUMBER"),
     (["grad_norm_sq", "algorithm=fedprox"], "fedavg or scaffold", "fedprox"),
     (["grad_norm_sq", SITES, "clients=7"], "clients"),
     (["grad_norm_sq", SITES, "initial_loss=5"], "initial_gap"),
-    (["grad_norm_sq", SITES, "--own", "fedals.none"], "'fedals.none'"),
-    (["grad_norm_sq", SITES, "local_steps=0"], "local_steps", ">= 1; got 0"),
     (["grad_norm_sq", "clients=3", "--of", "fedinit.theorem_3"], "fedinit.theorem_3", "grad_norm_sq"),
     (["grad_norm_sq", "clients=3", "--of", "fedavg"], "'fedavg'"),
     (["grad_norm_sq", "clients=3", "--measure", "5"], "--problem"),
     (["grad_norm_sq", "--problem", "ridge(iris)", "--measure", "1"], "2 seeds", "got 1"),
-    (["grad_norm_sq", "clients=3", "--worst-case", "-3"], "worst_case", "seconds"),
     (["grad_norm_sq", "clients=3", "--worst-case", "nan"], "worst_case", "seconds"),
 ]
 
@@ -351,15 +338,12 @@ def test_of_a_start_that_is_known_within_an_interval_the_low_end_is_what_nobody_
 def test_bounds_of_ones_own_stand_beside_those_that_are_named():
     mine = own("mine", 3.1 * grad_cap_sq)
     nameless = own("nameless", 2.7 * grad_cap_sq, about=None)
-    unsaid = own("unsaid", 2.9 * grad_cap_sq, statistic=None)
     chosen = ("own", "fedinit.theorem_1_sharp", "decaying_k.theorem_1_sharp")
-    found = compare("grad_norm_sq", sites("everyone"), own=[mine, nameless, unsaid], of=chosen)
-    assert {row.bound for row in found.rows} == {mine.name, nameless.name, unsaid.name, *chosen[1:]}
-    priced = {row.bound for row in found.rows if row.minimum_rounds is not None}
-    assert set(chosen[1:]) <= priced  # what is named has a price, and so has each of several
+    found = compare("grad_norm_sq", sites("everyone"), own=[mine, nameless], of=chosen)
+    assert {row.bound for row in found.rows} == {mine.name, nameless.name, *chosen[1:]}
+    assert set(chosen[1:]) <= {row.bound for row in found.rows if row.minimum_rounds is not None}
     text = str(found)
     assert "about=About(" in next(line for line in text.splitlines() if nameless.name in line)
-    assert "statistic=Statistic(" in next(line for line in text.splitlines() if unsaid.name in line)
     told = text[text.index("via: ") :]
     assert ("C1 " in told, "C7 " in told) == (True, False)  # conversions that were used are explained
 
@@ -485,7 +469,7 @@ def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
 
 
 def test_theorems_on_one_machine_stand_beside_exact_runs_of_the_federation_that_is_one():
-    """Lists over one client and over all of them do not meet; each row's mark leads to its own instance."""
+    """Lists over one client and over all of them do not meet; each row's own instance is described."""
     plan = {"cohort": 5, "local_steps": 1, "rounds": 70, "step_size": 0.02}
     s = Scenario.of({**SMALL, **plan, "client_gradient_variance": [0.4, 0.1, 0.3, 0.2, 0.6]})
     table = compare("grad_norm_sq", s, exact=True, of="classics")
@@ -497,11 +481,10 @@ def test_theorems_on_one_machine_stand_beside_exact_runs_of_the_federation_that_
     one = next(one for one in _instances(s) if one.problem.gradient_variance)
     assert one.machine.problem.gradient_variance == pytest.approx(noise)
     lines = str(table).splitlines()
-    told = [line for line in lines if line.startswith("x exact")]
-    assert len(told) == len({row.evidence[EXACT].what for row in rows}) > 1
+    assert len({row.evidence[EXACT].what for row in rows}) > 1
     for row in rows:
-        mark = next(line.split()[2][:-1] for line in told if line.endswith(row.evidence[EXACT].what))
-        assert any(line.strip().startswith(row.bound) and f" {mark}  " in line for line in lines)
+        told = next(line for line in lines if line.endswith(row.evidence[EXACT].what))
+        assert row.bound.partition(".")[2] in told
 
 
 def test_an_instance_outside_of_the_premises_is_no_evidence():
@@ -700,23 +683,3 @@ def test_the_formulas_of_the_papers_stand_below_printed_and_derived():
     formula = BOUNDS["decaying_k.k_star_printed"]
     assert printed.value == pytest.approx(formula(**sites().values(formula)), rel=1e-9)
     assert derived.low < derived.high
-
-
-def test_the_command_ends_with_1_where_a_bound_of_ones_own_is_false(run, tmp_path):
-    """The squared gradient at the start is at most 2 L D, whatever the run; a ten-thousandth of it is no bound."""
-    file = tmp_path / "own.py"
-    file.write_text(
-        "from bounds import About, Bound, quantity, Source, Statistic\n"
-        "from bounds.vocabulary import grad_norm_sq, initial_gap as D, smoothness as L\n"
-        "luck = quantity('luck', 'q', 'what one has')\n"
-        "own = Bound(name='own.level', target=grad_norm_sq, terms={'a': luck * L * D},\n"
-        "            source=Source('notes', '1'), about=About('fedavg'),\n"
-        "            statistic=Statistic('min', 'rounds', 'server model'))\n"
-    )
-    words = [f"{word}={value}" for word, value in SMALL.items() if not isinstance(value, list)]
-    words = ["compare", "grad_norm_sq", *words, "--exact", "--own", f"{file}:own", "--json"]
-    for luck, expected in ((None, (0, "missing")), (2.4, (0, "below premises")), (1e-4, (1, "below premises"))):
-        status, out, _ = run(*words, *([] if luck is None else [f"luck={luck}"]))
-        row = next(row for row in json.loads(out)["rows"] if row["bound"] == "own.level")
-        assert (status, row["state"]) == expected
-        assert "luck" in row["why"] if luck is None else row["value"] == pytest.approx(luck * 2.3 * 0.6)

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from loops import cases
 from scipy import stats
 
 import fedbounds
@@ -136,10 +137,7 @@ def test_other_spellings_of_the_same_table_are_read_alike(judge, tmp_path):
     plain = path.read_text()
     head, *rows = log(0.4).splitlines()
     for name, text in {
-        "blank lines": log(0.4).replace("\n", "\n\n"),
         "mark and returns": "\ufeff" + log(0.4).replace("\n", "\r\n"),
-        "spaces": log(0.4).replace(",", ", "),
-        "quotes": log(0.4).replace("fine", '"fine, that is"'),
         "unnamed column": "\n".join([f",{head}", *(f"{i},{row}" for i, row in enumerate(rows))]),
         "floats": log(0.4).replace("\n4,1,", "\n04,1.0,").replace("\n9,0", "\n9.0,00"),
     }.items():
@@ -179,40 +177,25 @@ UNREADABLE = [  # the file, and the names and numbers that the message must have
     ("", "CSV"),
     (HEAD, "line of names"),
     ("seed,round,locl_drift\n1,2,3\n", "local_drift", "'locl_drift'"),
-    ("a,b\n1,2\n", "local_drift", "a, b"),
     (HEAD + ROW + "1,3,0.3,oops,0.5\n", "line 3", "divergence", "'oops'"),
-    (HEAD + "1,2,0.3,0.4,\n", "line 2", "grad_norm_sq", "''"),
     (HEAD + "1,2,0.3,0.4\n", "line 2", "4 cells", "5", "0.5, not 0,5"),
-    (HEAD + ROW + "\n1,3,0,3,0.4,0.5\n", "line 4", "6 cells"),
     (HEAD.replace(",", ";") + "1;2;0.3;0.4;0.5\n", "commas"),
-    (HEAD.replace(",", "\t") + "1\t2\t0.3\t0.4\t0.5\n", "commas"),
-    (HEAD + ROW + HEAD, "line 3", "'local_drift'"),
-    (HEAD + '1,2,0.3,"0,4",0.5\n', "line 2", "divergence", "'0,4'"),
-    (HEAD + "1,2,1_000,0.4,0.5\n", "line 2", "local_drift", "'1_000'"),
-    (HEAD + "1,2,\u0663,0.4,0.5\n", "line 2", "local_drift", "'\u0663'"),
     (HEAD + "1,2,1e999,0.4,0.5\n", "line 2", "local_drift", "'1e999'"),
     (HEAD + "1,2,-0.3,0.4,0.5\n", "line 2", "local_drift", ">= 0; got -0.3"),
     (HEAD + "1,2.5,0.3,0.4,0.5\n", "line 2", "round", "'2.5'"),
-    (HEAD + "1,-1,0.3,0.4,0.5\n", "line 2", "round", "'-1'"),
     (HEAD + "nan,1,0.3,0.4,0.5\n", "line 2", "seed", "'nan'"),
-    (HEAD + ",1,0.3,0.4,0.5\n", "line 2", "seed", "''"),
     (HEAD.replace("seed", "Seed") + "1,1,0.3,0.4,0.5\n", "'Seed'", "seed"),
     ("seed,local_drift,divergence,grad_norm_sq\n5,0.1,0.2,1.1\n6,0.2,0.3,1.2\n5,0.3,0.4,1.3\n", "line 4", "seed 5"),
     ("round,local_drift,divergence,grad_norm_sq\n5,0.1,0.2,1.1\n5,0.3,0.4,1.3\n", "line 3", "round 5", "seed"),
-    (HEAD[11:] + "0.1,0.2,1.1\n0.3,0.4,1.3\n", "line 3", "seed"),
     (HEAD + ROW + "01,2.0,0.3,0.4,0.5\n", "line 3", "seed 1, round 2"),
     (HEAD + ROW + "3,4,0.3,0.4,0.5\n", "seed 1", "round 4"),
-    ("local_drift,local_drift\n1,2\n", "local_drift", "two columns"),
-    (HEAD + "1,2,0.3,-0.4,0.5\n", "divergence", ">= 0; got -0.4"),
     (b"\xff\xfe\x00", "CSV"),
 ]
 MISFITTING = [
     (WORDS[1:], "local_steps"),
     ([*WORDS, "divergence=0.3"], "divergence", "twice"),
     ([*WORDS[:-1], "relaxation=0.01:0.05:3"], "relaxation", "0.01:0.05:3"),
-    ([*WORDS[:2], *WORDS[3:], "smoothness=2.5,3.5"], "smoothness", "one value"),
     ([*WORDS, "smothness=3"], "'smoothness'"),
-    ([*WORDS, "@none.json"], "none.json"),
 ]
 
 
@@ -240,7 +223,7 @@ def norms(**columns):
 
 
 def test_a_log_is_of_one_number_of_clients(judge, tmp_path):
-    for clients in ("4,5", "4,5,6", "2:9:3", "[4]"):
+    for clients in ("4,5", "2:9:3"):
         status, out, err = judge(norms(), *PLAN, f"clients={clients}", name=THEOREM)
         assert (status, out, "clients" in err) == (2, "", True)
     found = []
@@ -248,51 +231,40 @@ def test_a_log_is_of_one_number_of_clients(judge, tmp_path):
         assert judge(text, *PLAN, *words, name=THEOREM)[0] == 0
         found.append((tmp_path / "fedcog.theorem.csv").read_bytes())
     assert found[0] == found[1]
-    status, _, err = judge(norms(clients=lambda seed, round_: 7), *PLAN, "clients=9", name=THEOREM)
-    assert (status, err.count("\n"), "clients" in err) == (2, 1, True)
 
 
 def test_runs_of_different_plans_are_no_seeds_of_one(judge):
     words = [*(w for w in PLAN if not w.startswith("local_steps")), "clients=7"]
-    both = {column: lambda seed, round_: "ab"[seed % 2] for column in ("algorithm", "split", "client")}
-    both |= {column: lambda seed, round_: 0.3 + seed % 2 for column in ("learning_rate", "batch_size", "cohort")}
-    for column, of in (("local_steps", lambda seed, round_: 2 + 2 * (seed == 1)), *both.items()):
-        status, _, err = judge(norms(**{column: of}), *(words if column == "local_steps" else [*PLAN, "clients=7"]),
-                               name=THEOREM)  # fmt: skip
-        assert (status, err.count("\n")) == (2, 1)
-        assert f"{column} differs between" in err
-    for column in ("learning_rate", "batch_size", "cohort", "lr"):  # which may change with the rounds
-        decays = norms(**{column: lambda seed, round_: 0.3 / (1 + round_)})
-        status, out, _ = judge(decays, *PLAN, "clients=7", name=THEOREM)
-        assert (status, column in out) == (0, True)
+    for column, of, told in (
+        ("local_steps", lambda seed, round_: 2 + 2 * (seed == 1), words),
+        ("algorithm", lambda seed, round_: "ab"[seed % 2], [*PLAN, "clients=7"]),
+        ("learning_rate", lambda seed, round_: 0.3 + seed % 2, [*PLAN, "clients=7"]),
+    ):
+        status, _, err = judge(norms(**{column: of}), *told, name=THEOREM)
+        assert (status, err.count("\n"), f"{column} differs between" in err) == (2, 1, True)
+    decays = norms(learning_rate=lambda seed, round_: 0.3 / (1 + round_))  # may change with the rounds
+    status, out, _ = judge(decays, *PLAN, "clients=7", name=THEOREM)
+    assert (status, "learning_rate" in out) == (0, True)
 
 
 def test_a_row_that_sums_up_all_runs_is_no_further_run(judge):
-    def judged(names, more=""):
+    for names, name in product(("012", ["s0", "s1", "s2"]), ("mean", "25%", "p95", "-")):
         text = norms()
         for seed, run in enumerate(names):
             text = text.replace(f"\n{seed},", f"\n{run},")
-        text += f"{more},0,0.11\n{more},1,0.13\n" if more else ""
-        status, _, err = judge(text, *PLAN, "clients=7", name=THEOREM)
-        return status, err
-
-    for names, name in product(("012", ["s0", "s1", "s2"]), ("mean", "std", "25%", "s.d.", "p95", "Q3", "best", "-")):
-        status, err = judged(names, name)
+        status, _, err = judge(f"{text}{name},0,0.11\n{name},1,0.13\n", *PLAN, "clients=7", name=THEOREM)
         assert (status, err.count("\n"), "line 8" in err and "seed" in err) == (2, 1, True), (names, name)
-    for run in ("run-{}", "seed {}", "otter.{}", "host/{}"):
-        assert judged([run.format(n) for n in (3, 4, 11)]) == (0, "")
+    assert judge(norms().replace("\n", "\nrun-").removesuffix("run-"), *PLAN, "clients=7", name=THEOREM)[0] == 0
 
 
 def test_rows_of_one_run_at_several_moments_are_no_runs(judge):
     rows = [row.split(",") for row in log(0.6).splitlines()[1::2]]
-    for moment in ("epoch", "step", "t"):
-        header = f"seed,{moment},local_drift,divergence,grad_norm_sq\n"
-        apart = header + "".join(f"{r[0]},{10 * i},{','.join(r[2:5])}\n" for i, r in enumerate(rows, 1))
-        status, out, err = judge(apart, *WORDS)
-        assert (status, out, f"{moment} differs" in err) == (2, "", True)
-        together = header + "".join(f"{r[0]},30,{','.join(r[2:5])}\n" for r in rows)
-        status, out, _ = judge(together, *WORDS)
-        assert (status, "3 runs" in out, "3 runs, " in out) == (0, True, False)  # of how many rounds nobody said
+    header = "seed,epoch,local_drift,divergence,grad_norm_sq\n"
+    apart = header + "".join(f"{r[0]},{10 * i},{','.join(r[2:5])}\n" for i, r in enumerate(rows, 1))
+    status, out, err = judge(apart, *WORDS)
+    assert (status, out, "epoch differs" in err) == (2, "", True)
+    status, out, _ = judge(header + "".join(f"{r[0]},30,{','.join(r[2:5])}\n" for r in rows), *WORDS)
+    assert (status, "3 runs" in out, "3 runs, " in out) == (0, True, False)  # of how many rounds nobody said
 
 
 # ---- many seeds ----
@@ -341,19 +313,6 @@ def judged(tmp_path):
     return lines
 
 
-@pytest.fixture
-def unjudged(judged):
-    """What is said in one line about a log that is not judged."""
-
-    def said(*log, **told):
-        with pytest.raises(BoundsError) as caught:
-            judged(*log, **told)
-        assert "\n" not in str(caught.value)
-        return str(caught.value)
-
-    return said
-
-
 LARGE, SMALL = 1e9, 1e-9
 
 
@@ -375,86 +334,62 @@ def test_the_moments_of_a_statistic_over_seven():
         assert needed(kind, 7, per, there) == numbers
 
 
-# ---- a least value ----
+# ---- which rounds decide ----
 
 
-def test_a_least_value_of_some_rounds_never_violates_and_may_hold(judged):
-    """The least of all rounds is at most that of some."""
-    for rounds, lacking in (((1, 2, 3), "97 of 100"), (range(4, 101, 4), "75 of 100")):
-        (line,) = judged(LEAST, rounds, (LARGE,) * len(rounds), rounds=100)
-        assert (line[:2], line[2].startswith(lacking)) == (("all", "undecided"), True)
-    assert judged(LEAST, (1, 2, 3), (LARGE, SMALL, LARGE), rounds=100) == [("all", "holds here", "")]
-    assert judged(BOUNDS[LEAST].fix(rounds=50), (1, 2), (LARGE, LARGE))[0][2].startswith("48 of 50")
+EVERY = replace(BOUNDS[LEAST], name="mine.every", statistic=Statistic("every", "rounds", "server model"))
+MEAN = replace(BOUNDS[LEAST], name="mine.mean", statistic=Statistic("mean", "rounds", "server model"))
+TURNED = replace(BOUNDS[LEAST], name="mine.turned", relation=">=")
+TWO = {"rounds": 2, "local_steps": 2}
+VIOLATED, HOLDS = [("all", "violated", "")], [("all", "holds here", "")]
+DECIDED = [  # a bound, rounds and values of a log, what is given; the lines (place, verdict, why) or a refusal
+    # The least of all rounds is at most that of some.
+    (LEAST, (1, 2, 3), (LARGE,) * 3, {"rounds": 100}, [("all", "undecided", "97 of 100 rounds are not in the log")]),
+    (LEAST, (1, 2, 3), (LARGE, SMALL, LARGE), {"rounds": 100}, HOLDS),
     # Numbers from 1 are rounds, from 0 models; the last model is none that opens a round, however small it is.
-    for rounds in ((1, 2, 3), (0, 1, 2), (0, 1, 2, 3)):
-        values = [LARGE, LARGE, LARGE, SMALL][: len(rounds)]
-        assert judged(LEAST, rounds, values, rounds=3) == [("all", "violated", "")]
+    (LEAST, (1, 2, 3), (LARGE, LARGE, LARGE), {"rounds": 3}, VIOLATED),
+    (LEAST, (0, 1, 2, 3), (LARGE, LARGE, LARGE, SMALL), {"rounds": 3}, VIOLATED),
+    (ITERATED, range(5), (LARGE,) * 5, TWO, VIOLATED),
+    (ITERATED, range(1, 5), (LARGE,) * 4, TWO, [("all", "undecided", "1 of 5 iterations are not in the log")]),
+    (ITERATED, range(3), (LARGE, SMALL, LARGE), TWO, HOLDS),
+    # Bounded from below, one round can violate.
+    (TURNED, (1, 2), (LARGE, LARGE), {"rounds": 9}, [("all", "undecided", "7 of 9 rounds are not in the log")]),
+    (TURNED, (1, 2), (LARGE, SMALL), {"rounds": 9}, VIOLATED),
+    (MEAN, (1, 2, 4), (LARGE,) * 3, {"rounds": 6}, "round 3 and 2 more"),
+    (MEAN, (1, 2, 3), (LARGE,) * 3, {"rounds": 3}, VIOLATED),
+    (MEAN, (0, 1, 2, 3), (SMALL, SMALL, SMALL, LARGE), {"rounds": 3}, HOLDS),
+    (EVERY, (1, 2, 3), (5, 5, 5), {"rounds": 2}, "round 3 beyond the run of 2"),
+    *((name, range(61), (5,) * 61, {"rounds": 3}, "rounds 4, 5, 6, ..., 60 beyond the run of 3")
+      for name in (LEAST, LAST, ENDS, *MEANS)),
+    # Of a statement on a whole run only the row of its end is judged.
+    *((name, (1, 5, 7), (SMALL, SMALL, LARGE), {"rounds": 7}, [("7", "violated", "")])
+      for name in (LAST, ENDS, *MEANS)),
+    *((name, (1, 2, 3), (SMALL,) * 3, {"rounds": 100}, "round 100 is not in the log") for name in (LAST, ENDS, *MEANS)),
+    # Where the bound does not say how long a run is, the log does.
+    ("fedinit.lemma_1", (1, 2, 90), (LARGE, LARGE, SMALL), {"stability": 0.3}, [("90", "holds here", "")]),
+    # A column of rounds makes each row its own run where it is the row's round.
+    *((name, (1, 2, 3), (LARGE, SMALL, LARGE), {"column": (1, 2, 3)},
+       [("1", "violated", ""), ("2", "holds here", ""), ("3", "violated", "")]) for name in (ENDS, *MEANS, EVERY)),
+    (ENDS, (1, 2, 3), (5, 5, 5), {"column": (1, 2, 9)}, "the row's own round"),
+    (LEAST, (1, 2), (5, 5), {"column": (1, 2)}, "the same in all rows"),
+    (LAST, (1, 2, 3, 4), (5,) * 4, {"column": (2,) * 4}, "rounds 3, 4 beyond the run of 2"),
+]  # fmt: skip
 
 
-def test_a_least_value_over_iterations_counts_the_last_model_and_the_first(judged):
-    told = {"rounds": 2, "local_steps": 2}
-    assert judged(ITERATED, range(5), (LARGE,) * 5, **told) == [("all", "violated", "")]
-    (line,) = judged(ITERATED, range(1, 5), (LARGE,) * 4, **told)
-    assert (line[1], line[2].startswith("1 of 5")) == ("undecided", True)
-    assert judged(ITERATED, range(3), (LARGE, SMALL, LARGE), **told)[0][1] == "holds here"
+@cases("bound numbers values told expected", DECIDED)
+def test_the_rounds_of_a_statistic_decide(bound, numbers, values, told, expected, judged):
+    if isinstance(expected, str):
+        with pytest.raises(BoundsError) as caught:
+            judged(bound, numbers, values, **told)
+        assert expected in str(caught.value)
+    else:
+        assert judged(bound, numbers, values, **told) == expected
 
 
-def test_of_a_least_value_that_is_bounded_from_below_one_round_can_violate(judged):
-    turned = replace(BOUNDS[LEAST], name="mine.turned", relation=">=")
-    for values, verdict in (((LARGE, LARGE), "undecided"), ((LARGE, SMALL), "violated")):
-        assert judged(turned, (1, 2), values, rounds=9)[0][1] == verdict
-
-
-# ---- rounds beyond the last ----
-
-
-def test_rounds_beyond_the_run_are_refused_by_their_numbers(unjudged, judged):
+def test_without_a_column_of_rounds_a_row_is_what_was_made_of_a_whole_run(tmp_path):
     for name in (LEAST, LAST, ENDS, *MEANS):
-        assert "rounds 3, 4 beyond the run of 2" in unjudged(name, (1, 2, 3, 4), (LARGE, LARGE, 5, 5), rounds=2)
-        assert "rounds 4, 5, 6, ..., 60 beyond the run of 3" in unjudged(name, range(61), (5,) * 61, rounds=3)
-    assert "round 3 beyond the run of 2" in unjudged(EVERY, (1, 2, 3), (5, 5, 5), rounds=2)
-    assert [line[0] for line in judged(EVERY, (1, 2), (5, 5), rounds=2)] == ["1", "2"]
-
-
-# ---- the last round, and what is a whole run's already ----
-
-
-def test_of_a_statement_on_a_whole_run_only_the_row_of_its_end_is_judged(judged, unjudged, tmp_path):
-    for name in (LAST, ENDS, *MEANS):
-        assert judged(name, (1, 5, 7), (SMALL, SMALL, LARGE), rounds=7) == [("7", "violated", "")]
-        assert judged(name, (1, 5, 7), (LARGE, LARGE, SMALL), rounds=7) == [("7", "holds here", "")]
-        assert "round 100 is not in the log" in unjudged(name, (1, 2, 3), (SMALL,) * 3, rounds=100)
-    for name in (LEAST, LAST, ENDS, *MEANS):  # without a column of rounds a row is what was made of a whole run
         bound = BOUNDS[name]
         path = tmp_path / "runs.csv"
         path.write_text(f"seed,{bound.target.name}\n1,1.1e9\n2,1.2e9\n4,1.3e9\n")
         found = validate(bound, LOG, Options.of(LOG, measured=path, words=given(bound, rounds=100)))
         assert [str(line.verdict) for line in found.rows] == ["violated"], name
-    # Where the bound does not say how long a run is, the log does.
-    assert judged("fedinit.lemma_1", (1, 2, 90), (LARGE, LARGE, SMALL), stability=0.3) == [("90", "holds here", "")]
-
-
-EVERY = replace(BOUNDS[LEAST], name="mine.every", statistic=Statistic("every", "rounds", "server model"))
-
-
-def test_a_column_rounds_makes_each_row_its_own_run_only_where_it_is_the_rows_round(judged, unjudged):
-    for name in (ENDS, *MEANS, EVERY):
-        lines = judged(name, (1, 2, 3), (LARGE, SMALL, LARGE), column=(1, 2, 3))
-        assert [line[:2] for line in lines] == [("1", "violated"), ("2", "holds here"), ("3", "violated")]
-        assert "the row's own round" in unjudged(name, (1, 2, 3), (5, 5, 5), column=(1, 2, 9))
-        assert judged(name, (1, 2, 3), (LARGE, LARGE, SMALL), column=(3, 3, 3))[-1] == ("3", "holds here", "")
-    for name in (LEAST, LAST):  # a folded log: one number, which the rounds agree with
-        assert "the same in all rows" in unjudged(name, (1, 2), (5, 5), column=(1, 2))
-        assert "rounds 3, 4 beyond the run of 2" in unjudged(name, (1, 2, 3, 4), (5,) * 4, column=(2,) * 4)
-        assert len(judged(name, (1, 2), (5, 5), column=(2, 2))) == 1
-
-
-# ---- a mean ----
-
-MEAN = replace(BOUNDS[LEAST], name="mine.mean", statistic=Statistic("mean", "rounds", "server model"))
-
-
-def test_a_mean_needs_all_rounds(judged, unjudged):
-    assert "round 3 and 2 more" in unjudged(MEAN, (1, 2, 4), (LARGE,) * 3, rounds=6)
-    assert judged(MEAN, (1, 2, 3), (LARGE,) * 3, rounds=3) == [("all", "violated", "")]
-    assert judged(MEAN, (0, 1, 2, 3), (SMALL, SMALL, SMALL, LARGE), rounds=3) == [("all", "holds here", "")]

@@ -59,22 +59,16 @@ def training(name_or_bound, *words):
 
 UNMEASURED = {
     "next_separation": "fedinit.lemma_6",
-    "summed_grad_norm_sq": "fedinit.lemma_3",
     "takes_part": "decaying_k.theorem_1_appendix",
     "does not assume that the step size": "classics.hardt_3_8",
     "a step size of its own": "fedcog.corollary",
     "of each of the clients": "fedals.gaussian_mean_local_gap",
     "for no trained model": "fedals.gaussian_mean_gap",
 }
-
-
 MEASURED = """
-decaying_k.per_rounds decaying_k.per_second decaying_k.runtime decaying_k.runtime_fixed decaying_k.theorem_1
-fedals.consensus_distance fedals.one_round_inexact fedals.optimization_rate fedals.participation_gap
-fedals.rounds_inexact_printed fedals.rounds_v1 fedals.rounds_v2 fedcog.theorem fedinit.descent
-fedals.lemma_b1 fedinit.excess_risk_split fedinit.lemma_1 fedinit.lemma_2 fedinit.theorem_3
-fedinit.theorem_1 fedinit.theorem_2 fedinit.theorem_4
-fedinit.theorem_4_before fedinit.theorem_4_recursion fedinit.theorem_5
+decaying_k.per_rounds decaying_k.runtime decaying_k.theorem_1 fedals.consensus_distance fedals.one_round_inexact
+fedals.optimization_rate fedals.participation_gap fedals.rounds_v2 fedals.lemma_b1 fedcog.theorem fedinit.descent
+fedinit.excess_risk_split fedinit.lemma_1 fedinit.lemma_2 fedinit.theorem_1 fedinit.theorem_3 fedinit.theorem_5
 """
 
 
@@ -279,9 +273,7 @@ def test_trends():
     for formula, measured, said in (
         ([4.0, 3.0, 2.0], [9.0, 8.0, 6.0], "(Spearman) 1.00"),
         ([4.0, 3.0, 2.0], [6.0, 8.0, 9.0], "(Spearman) -1.00"),
-        ([4.0, 3.0], [6.0, 8.0], "3 rounds"),
         ([4.0, np.nan, 3.0], [6.0, 7.0, 8.0], "3 rounds"),
-        ([4.0, 4.0, 4.0], [6.0, 8.0, 9.0], "formula does not change"),
         ([0.0, 0.0, 0.0], [6.0, 8.0, 9.0], "formula does not change"),
         ([4.0, 3.0, 2.0], [7.0, 7.0, 7.0], "measurement does not change"),
     ):
@@ -309,23 +301,14 @@ def test_mistakes_are_one_line(refused, tmp_path):
     for name, options, *named in (
         ("fedinit.lemma_6", [], "next_separation"),
         ("fedals.one_round_inexact", [], "--rounds 4"),
-        ("fedinit.lemma_2", ["--seeds", "0"], "seeds", ">= 1; got 0"),
         ("fedinit.lemma_2", ["smothness=2"], "'smoothness'"),
-        ("fedinit.lemma_2", ["smoothness=2", "smoothness=3"], "smoothness", "twice"),
-        ("fedinit.lemma_2", ["--rounds", "0"], "rounds", ">= 1; got 0"),
         ("fedinit.lemma_2", ["--cohort", "0"], "cohort", ">= 1; got 0"),
-        ("fedinit.lemma_2", ["--step-size", "0"], "step_size", "> 0; got 0"),
-        ("fedinit.lemma_2", ["--batch", "-2"], "batch", ">= 1; got -2"),
-        ("fedinit.lemma_2", ["--seed", "-2"], "seed", ">= 0; got -2"),
         ("fedinit.lemma_2", ["--samples", "2.5"], "--samples", "'2.5'"),
-        ("fedinit.lemma_2", ["--sampling", ""], "sampling", "without_replacement"),
-        ("fedinit.lemma_2", ["--algorithm", ""], "algorithm"),
         ("fedinit.lemma_2", ["--cohort", "9"], "cohort", "clients"),
         ("fedals.consensus_distance", [], "head"),
         ("fedinit.lemma_2", ["relaxation=-3"], "relaxation", "> -1 and < 1; got -3"),
         # the plan of the runs is not given a second time: rounds=9 and --rounds 9 are the same
         ("fedcog.theorem", ["rounds=9"], "--rounds"),
-        ("fedcog.theorem", ["local_steps=2"], "--local-steps"),
         ("decaying_k.runtime_fixed", ["upload_rate=3"], "upload_rate"),
     ):
         said = refused("validate", name, *small(*options), "-o", tmp_path)

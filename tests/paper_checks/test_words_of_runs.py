@@ -11,7 +11,6 @@ from loops import cases
 from bounds import BOUNDS, vocabulary
 from bounds.core import About, Statistic
 from empirics.algorithms import ALGORITHMS
-from empirics.errors import EmpiricsError
 from empirics.exact import exact_run
 from empirics.measuring import MEASUREMENTS
 from empirics.problems.quadratics import random_quadratics
@@ -209,12 +208,6 @@ def test_what_a_bound_is_about_is_built_from_the_words_it_takes(name):
     assert knob(About(name, "proof"), "relaxation", 0.3) == (
         (0.3, "proof") if name in KNOBS and takes(About(name), "relaxation") else (0.0, "intended")
     )
-
-
-def test_a_method_nobody_knows_or_names_is_one_line():
-    for about in (None, About("fedmystery")):
-        with pytest.raises(EmpiricsError, match="give --algorithm"):
-            method(about)
 
 
 def test_exact_evidence_is_of_the_method_a_bound_is_about():
