@@ -109,12 +109,16 @@ class Texts:
         for name in BOUNDS:
             if name.startswith(f"{paper}."):
                 self.names[name.removeprefix(f"{paper}.")] = Named.of(name, self.names)
-        self.names |= dict(made) | FUNCTIONS | {
-            "of": lambda formula: Named.of(formula, self.names),
-            "at": self.put,
-            "slope": lambda formula, by: Named.of(Derivative(_formula(formula), by), self.names),
-            "point": lambda **values: {self.names[q]: value for q, value in values.items()},
-        }
+        self.names |= (
+            dict(made)
+            | FUNCTIONS
+            | {
+                "of": lambda formula: Named.of(formula, self.names),
+                "at": self.put,
+                "slope": lambda formula, by: Named.of(Derivative(_formula(formula), by), self.names),
+                "point": lambda **values: {self.names[q]: value for q, value in values.items()},
+            }
+        )
         for name, text in define.items():
             self.names[name] = self.value(text)
 
@@ -250,7 +254,8 @@ def _edge(t: Texts, clauses: Clauses, bound: str, by: str, side: str, edge: str)
 
 def _requires(t: Texts, clauses: Clauses, bound: str, conditions: str) -> Check:
     if "assumes" in clauses:
-        assumed = sum((t.names.get(name, (name,)) for name in clauses.pop("assumes").split(", ")), ())
+        named = (t.names.get(name, name) for name in clauses.pop("assumes").split(", "))
+        assumed = tuple(name for one in named for name in (one if isinstance(one, tuple) else (str(one),)))
         words = int(clauses.pop("words", 0))
         return States(str(t.formula(bound)), t.several(conditions), assumed, words)
     asked: dict[str, tuple[sp.Basic, ...]] = {}

@@ -23,6 +23,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
+from inspect import isfunction
 from itertools import pairwise, product
 from pathlib import Path
 from types import ModuleType
@@ -63,8 +64,9 @@ def rows(
 def section(module: str, *more: ModuleType) -> tuple[Claim, ...]:
     """The claims in the table of a module's name, whose texts may name what the module defines, and ``more`` do."""
     paper, table = module.split(".")[-2:]
-    names = {name: value for each in (*more, sys.modules[module]) for name, value in vars(each).items()}
-    return rows(paper, table, names=names)
+    named = ((each, item) for each in (*more, sys.modules[module]) for item in vars(each).items())
+    own = {name: x for each, (name, x) in named if not isfunction(x) or x.__module__ == each.__name__}
+    return rows(paper, table, names=own)
 
 
 @cache
