@@ -131,7 +131,7 @@ def _check(
         wanted = {label: rational(sp.sympify(right, rational=True)) for label, (_, right) in sides.items()}
         return Prints(printed, wanted, row.pop("slack", 0), tuple(row.pop("wrong", ())))
     if "reason" in row:
-        return Open(row.pop("reason"))
+        return Open(_line(row.pop("reason")))
     if "search" in row:
         return Dominates(row.pop("search"))
     raise ClaimError(f"{what}: a row needs one of check, order, prints, reason, search")
