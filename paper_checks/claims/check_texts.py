@@ -166,7 +166,8 @@ class Texts:
             raise ClaimError(f"{text!r} is not a statement, nor a check of its module")
         if found[2] is None:
             return check
-        given, named = parse_expr(f"given({found[2]})", {"given": lambda *plain, **named: (plain, named)}, (), {})
+        names = {**self.names, "given": lambda *plain, **named: (plain, named)}
+        given, named = parse_expr(f"given({found[2]})", names, (), {})
         return lambda book: check(book, *given, **named)
 
     def options(self, clauses: dict[str, str], *names: str) -> dict[str, Any]:
