@@ -61,12 +61,14 @@ def rows(
     return tuple(_claim(paper, row, found, texts, cells or {}, parts or {}) for row in found[table])
 
 
-def section(module: str, *more: ModuleType) -> tuple[Claim, ...]:
+def section(
+    module: str, *more: ModuleType, cells: Cells | None = None, parts: Mapping[str, Cells] | None = None
+) -> tuple[Claim, ...]:
     """The claims in the table of a module's name, whose texts may name what the module defines, and ``more`` do."""
     paper, table = module.split(".")[-2:]
     named = ((each, item) for each in (*more, sys.modules[module]) for item in vars(each).items())
     own = {name: x for each, (name, x) in named if not isfunction(x) or x.__module__ == each.__name__}
-    return rows(paper, table, names=own)
+    return rows(paper, table, cells, parts, own)
 
 
 @cache

@@ -93,13 +93,8 @@ CLAIMS = (
     *(claim for number in range(1, 11) for claim in rows("fedcog", f"table_{number}", CELLS[number])),
     *rows("fedcog", "across", {f"{n}: {key}": cell for n, found in CELLS.items() for key, cell in found.items()}),
     *rows("fedcog", "open"),
-    *section(__name__),
-    *rows("fedcog", "gains", {**GAINS, **{f"mean of the three {kind}": _averaged(kind) for kind in KINDS}}),
-    *rows(
-        "fedcog",
-        "f1",
-        {f"{m}, F1": TWO[f"{m}, C-F1"].value for m in SCORED} | {f"{m}, limit": repr(_harmonic(m)) for m in SCORED},
+    *section(
+        __name__,
+        cells=GAINS | {f"mean of the three {kind}": _averaged(kind) for kind in KINDS} | F1_LIMIT | ADDED | SCORES,
     ),
-    *rows("fedcog", "added", ADDED),
-    *rows("fedcog", "scores", SCORES),
 )

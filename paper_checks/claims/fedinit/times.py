@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ...reported import table
 from ..checkers import exact, Prints
-from ..rows import rows
+from ..rows import section
 from .tables import METHODS
 
 PLACES, TARGETS = ("10%-100", "5%-200"), ("CIFAR-10 (>70%)", "CIFAR-100 (>30%)")
@@ -57,15 +57,13 @@ seconds_to_the_target = Prints(
     {f"{m} {t}": ELEVEN[m, f"{t}/time speed ratio"] for m in METHODS[1:] for t in TARGETS}, _speeds("time", cut=True)
 )
 
-ROWS = rows(
-    "fedinit",
-    "times",
-    {f"{m}, {t}": seconds for t in TARGETS for m, seconds in _reached(t, "time").items()},
-    {
+CLAIMS = section(
+    __name__,
+    cells={f"{m}, {t}": seconds for t in TARGETS for m, seconds in _reached(t, "time").items()},
+    parts={
         **{place: _seconds(place) for place in PLACES},
         **{f"{t}, {column}": _reached(t, column) for t in TARGETS for column in ("rounds", "time")},
         **{t: _reached(t, "rounds") for t in TARGETS},
         **{column: _reached(TARGETS[0], column) for column in ("rounds", "time")},
     },
-    names=globals(),
 )
