@@ -31,7 +31,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import sympy as sp
 from sympy.parsing.sympy_parser import auto_number, parse_expr
@@ -89,36 +89,30 @@ class Named(sp.Dummy):
         return Named.of(Term(str(self.formula), (terms,) if isinstance(terms, str) else terms), self.names)
 
     def __call__(self, **put: Any) -> Named:
-        return Named.of(At(self.formula, {self.names[q]: _formula(value) for q, value in put.items()}), self.names)
+        return Named.of(At(self.formula, {self.names[q]: _formula(new) for q, new in put.items()}), self.names)
 
 
-def _formula(value: Any) -> Formula:
-    if isinstance(value, Named):
-        return value.formula
-    inside = sorted(value.atoms(Named), key=lambda part: part.dummy_index) if isinstance(value, sp.Basic) else []
-    return Composed(value, {part: part.formula for part in inside}) if inside else value
+def _formula(made: Any) -> Any:
+    """What a text made as a checker takes it: a bound's name, an expression, or one with formulas in it."""
+    if isinstance(made, Named):
+        return made.formula
+    inside = made.atoms(Named) if isinstance(made, sp.Basic) else ()
+    return Composed(made, {part: part.formula for part in inside}) if inside else made
 
 
 class Texts:
     """What the names in the texts of one table stand for: letters, quantities, bounds, definitions, Python checks."""
 
     def __init__(self, paper: str, define: Mapping[str, str], made: Mapping[str, Any]) -> None:
-        self.names: dict[str, Any] = {**vars(units), **vars(vocabulary)}
-        if paper != "classics":
-            self.names |= vars(import_module(f"bounds.{paper}.letters"))
+        letters = {} if paper == "classics" else vars(import_module(f"bounds.{paper}.letters"))
+        self.names: dict[str, Any] = {**vars(units), **vars(vocabulary), **letters}
         for name in BOUNDS:
             if name.startswith(f"{paper}."):
                 self.names[name.removeprefix(f"{paper}.")] = Named.of(name, self.names)
-        self.names |= (
-            dict(made)
-            | FUNCTIONS
-            | {
-                "of": lambda formula: Named.of(formula, self.names),
-                "at": self.put,
-                "slope": lambda formula, by: Named.of(Derivative(_formula(formula), by), self.names),
-                "point": lambda **values: {self.names[q]: value for q, value in values.items()},
-            }
-        )
+        self.names |= {**made, **FUNCTIONS, "at": self.put}
+        self.names["of"] = lambda formula: Named.of(formula, self.names)
+        self.names["slope"] = lambda formula, by: Named.of(Derivative(_formula(formula), by), self.names)
+        self.names["point"] = lambda **values: {self.names[q]: number for q, number in values.items()}
         for name, text in define.items():
             self.names[name] = self.value(text)
 
@@ -132,7 +126,7 @@ class Texts:
     def put(self, formula: Any, *pair: sp.Basic, **put: Any) -> Named:
         """A formula with expressions in the place of quantities, or the second of two in that of the first."""
         swapped = {_formula(old): _formula(new) for old, new in zip(pair[::2], pair[1::2], strict=True)}
-        swapped |= {self.names[q]: _formula(value) for q, value in put.items()}
+        swapped |= {self.names[q]: _formula(new) for q, new in put.items()}
         return Named.of(At(_formula(formula), swapped), self.names)
 
     def formula(self, text: str) -> Formula:
@@ -154,18 +148,25 @@ class Texts:
             return Refuted(self.check(text.removeprefix("not ")))
         head, *rest = re.split(CLAUSES, text)
         clauses = dict(zip(rest[::2], rest[1::2], strict=True))
-        for pattern, make in HEADS.items():
-            if found := re.fullmatch(pattern, head):
-                made = make(self, clauses, *found.groups())
-                if clauses:
-                    raise ClaimError(f"{text!r} has no use for {', '.join(clauses)}")
-                return made
+        try:
+            matches = ((make, re.fullmatch(pattern, head)) for pattern, make in HEADS.items())
+            made = next((make(self, clauses, *match.groups()) for make, match in matches if match), None)
+        except (KeyError, ValueError, TypeError) as error:
+            raise ClaimError(f"{text!r}: {error!r}") from error
+        if made is None:
+            return self.in_python(text)
+        if clauses:
+            raise ClaimError(f"{text!r} has no use for {', '.join(clauses)}")
+        return made
+
+    def in_python(self, text: str) -> Check:
+        """A check that the module of the rows defines, with the arguments after the book that the text gives."""
         found = re.fullmatch(r"(\w+)(?:\((.*)\))?", text)
         check = self.names.get(found[1]) if found else None
         if found is None or not callable(check) or isinstance(check, sp.Basic):
             raise ClaimError(f"{text!r} is not a statement, nor a check of its module")
         if found[2] is None:
-            return check
+            return cast(Check, check)
         names = {**self.names, "given": lambda *plain, **named: (plain, named)}
         given, named = parse_expr(f"given({found[2]})", names, (), {})
         return lambda book: check(book, *given, **named)
