@@ -12,8 +12,9 @@ A row has the ``name``, ``words`` and ``place`` of a claim, further fields of it
 - ``reason``: why no machine decides the sentence.
 - ``search``: the bound that a search over instances is not to break, judged by ``Dominates``.
 
-``{images}`` in an order or a print stands for every entry of that list among the ``sets`` of the file. ``repair`` has
-its own words and check.
+``define`` gives names to formulas that texts use, in ``all`` tables or in one; ``versions`` of the file are those of the
+texts that a table's rows are about. ``{images}`` in an order or a print stands for every entry of that list among the
+``sets`` of the file. ``repair`` has its own words and check.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def rows(
     found = _file(paper)
     define = found.get("define", {})
     texts = Texts(paper, {**define.get("all", {}), **define.get(table, {})}, names or {})
-    return tuple(_claim(paper, row, found, texts, cells or {}, parts or {}) for row in found[table])
+    version = found.get("versions", {}).get(table, "")
+    taken = ({"version": version, **row} for row in found[table])
+    return tuple(_claim(paper, row, found, texts, cells or {}, parts or {}) for row in taken)
 
 
 def section(
@@ -82,7 +85,7 @@ def _claim(
 ) -> Claim:
     more = dict(row)
     name, words, place, kind = (more.pop(key) for key in ("name", "words", "place", "kind"))
-    passage = Kind(kind).at(place, more.pop("version", ""))
+    passage = Kind(kind).at(place, more.pop("version"))
     if "about" in more:
         more["about"] = tuple(more["about"])
     more |= {key: _line(more[key]) for key in ("note", "damaged") if key in more}
