@@ -12,9 +12,9 @@ A row has the ``name``, ``words`` and ``place`` of a claim, further fields of it
 - ``reason``: why no machine decides the sentence.
 - ``search``: the bound that a search over instances is not to break, judged by ``Dominates``.
 
-``define`` gives names to formulas that texts use, for ``all`` tables or for one; ``versions`` are those of the texts that
-a table's rows are about. ``{images}`` in an order or a print stands for every entry of that list among the ``sets`` of
-the file. ``repair`` has its own words and check.
+``define`` gives names to formulas that texts use, for ``all`` tables or for one; ``versions`` are those of the texts
+that a table's rows are about. ``{images}`` in an order or a print stands for every entry of that list among the
+``sets`` of the file. ``repair`` has its own words and check.
 """
 
 from __future__ import annotations

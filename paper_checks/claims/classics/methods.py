@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -76,53 +76,45 @@ def squared(number: Any, variance: Fraction) -> Fraction:
     return number[0] ** 2 + variance * sum(number[1:] ** 2, Fraction(0))
 
 
-@dataclass(frozen=True)
-class ControlledSteps:
-    """SCAFFOLD, option II: controls start at 0, or ``warm`` at the mean of as many noisy gradients as local steps."""
-
-    problem: Scalars
-    step_size: Fraction
-    server_step_size: Fraction
-    steps: int
-    cohort: int
-    start: Fraction
-    warm: bool = False
-
-    def before_rounds(self, rounds: int) -> list[list[Any]]:
-        """By round the server models before it, over every cohort of every round before."""
-        clients, steps, sources = self.problem.clients, self.steps, self.problem.clients * self.steps * rounds
-        start, last = certain(self.start, sources), clients * steps * (rounds - 1)
-        controls = [certain(Fraction(0), sources)] * clients
-        if self.warm:
-            controls = [
-                mean([self._slope(c, start, last + c * steps + k, sources) for k in range(steps)])
-                for c in range(clients)
-            ]
-        states, found = [(start, controls)], [[start]]
-        for r in range(rounds - 1):
-            after = []
-            for server, kept in states:
-                ends, renewed = [], []
-                for c in range(clients):
-                    x, slopes = server, []
-                    for k in range(steps):
-                        slopes.append(self._slope(c, x, (r * clients + c) * steps + k, sources))
-                        x = x - self.step_size * (slopes[-1] - kept[c] + mean(kept))
-                    ends.append(x)
-                    renewed.append(mean(slopes))
-                for chosen in combinations(range(clients), self.cohort):
-                    moved = server + self.server_step_size * (mean([ends[c] for c in chosen]) - server)
-                    after.append((moved, [renewed[c] if c in chosen else kept[c] for c in range(clients)]))
-            states = after
-            found.append([server for server, _ in states])
-        return found
-
-    def _slope(self, client: int, x: Any, source: int, sources: int) -> Any:
-        slope = self.problem.curvatures[client] * (x - certain(self.problem.minima[client], sources))
-        return slope + noise(source, sources)
+ROUNDS, STEPS = 3, 2
 
 
-ROUNDS = 3
+def _distances(
+    problem: Scalars, step: Fraction, further: Any, size: int, start: Fraction, warm: bool
+) -> list[Fraction]:
+    """By round the expected squared distance of SCAFFOLD's server model to the minimiser, over every cohort.
+
+    Controls start at 0, or ``warm`` at the mean of as many noisy gradients as local steps. A model has a coordinate for
+    its value without noise and one for each noise.
+    """
+    from empirics.algorithms import algorithm
+    from empirics.algorithms.local import Controls
+    from empirics.algorithms.server import AddUpdate
+    from empirics.algorithms.state import Remembered
+    from empirics.exact import play
+    from empirics.exact.numbers import vectors
+
+    clients, sources = range(problem.clients), problem.clients * STEPS * ROUNDS
+    slopes = [lambda x, c=c: problem.curvatures[c] * (x - certain(problem.minima[c], sources)) for c in clients]
+
+    def drawn(r: int, c: int, k: int) -> Any:
+        return noise((r * problem.clients + c) * STEPS + k, sources)
+
+    class Warm(Controls):
+        def begin(self, model: Any, clients_: int) -> Remembered:
+            rows = [mean([slopes[c](model) + drawn(ROUNDS - 1, c, k) for k in range(STEPS)]) for c in clients]
+            return Remembered({"control": vectors(np.stack(rows))}, {"control": vectors(mean(rows))})
+
+    method = replace(algorithm("scaffold()"), combine=AddUpdate(further))
+    method = replace(method, remember=(Warm(),)) if warm else method
+    runs = [
+        play(method, slopes, certain(start, sources), cohorts, local_steps=STEPS, step_size=step, noise=drawn)
+        for cohorts in product(combinations(clients, size), repeat=ROUNDS - 1)
+    ]
+    away = certain(problem.minimiser, sources)
+    return [mean([squared(run[r].model - away, problem.variance) for run in runs]) for r in range(ROUNDS)]
+
+
 PARTS = (
     (MIXED, Fraction(4)), (MIXED, MIXED.minimiser), (ONE_MINIMUM, Fraction(4)),
     (replace(ONE_MINIMUM, variance=Fraction(7, 5)), ONE_MINIMUM.minimiser),
@@ -136,17 +128,13 @@ def scaffold_runs(book: Book, name: str, part: int, warm: bool = False) -> Findi
 
     def cases() -> Iterator[Case]:
         for (problem, start), cohort, further in product(PARTS, (2, 3), (Fraction(1), Fraction(3, 2))):
-            step = effective / (2 * further)
-            run = ControlledSteps(problem, step, further, 2, cohort, start, warm)
-            away = [
-                mean([squared(x - certain(problem.minimiser, len(x) - 1), problem.variance) for x in servers])
-                for servers in run.before_rounds(ROUNDS)
-            ]
+            step = effective / (STEPS * further)
+            away = _distances(problem, step, further, cohort, start, warm)
             weights = [(1 - effective / 2) ** -(r + 1) if strongly else 1 for r in range(ROUNDS)]
             seen = sum((w * x for w, x in zip(weights, away, strict=True)), Fraction(0)) / sum(weights)
             distance = (start - problem.minimiser) ** 2
             yield (problem.curvature**2 if warm else problem.curvature / 2) * seen, {
-                "clients": 3, "cohort": cohort, "local_steps": 2, "rounds": ROUNDS, "step_size": step,
+                "clients": 3, "cohort": cohort, "local_steps": STEPS, "rounds": ROUNDS, "step_size": step,
                 "server_step_size": further, "smoothness": 3, "strong_convexity": 1, "initial_distance_sq": distance,
                 "initial_gap": problem.curvature / 2 * distance, "gradient_variance": problem.variance,
                 "control_error": optimum_dissimilarity(problem),
