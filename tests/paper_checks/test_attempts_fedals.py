@@ -24,7 +24,6 @@ from .learned import (
     enumerated,
     Kind,
     Learned,
-    least_squares,
     log_cosh,
     PARABOLA,
     rounded,
@@ -52,7 +51,6 @@ def minimised(curve: Curve, people: list[tuple[float, tuple[float, ...], tuple[f
 
 EVEN, RARE = (0.5, 0.5), (0.001, 0.999)
 SURE = (1.0,)
-THIRDS, SIXTHS = [F(1, 3)] * 3, [F(1, 2), F(1, 3), F(1, 6)]
 TWO = [(0.7, (-1.0, 3.0), EVEN), (0.3, (0.0, 9.0), (0.9, 0.1))]
 COIN = [(1.0, (-1.0, 1.0), EVEN)]
 
@@ -78,11 +76,6 @@ CURVES: Attempts = {
     ),
     "a thousand clients, log cosh, rare samples": lambda: crowd(log_cosh(0.1, 1.0), 1000, 0.001, 0.0, 10.0),
 }  # fmt: skip
-UNLIKE_INPUTS: Attempts = {
-    "least squares in two parameters, unlike inputs": lambda: least_squares(
-        [[(1, 0, 1, 0.5), (0, 3, -1, 0.5)], [(1, 1, 4, 0.25), (1, -1, 0, 0.75)]], [0.4, 0.6], 2, 0.1
-    ),
-}
 
 
 def solved(curve: Curve, models: Callable[..., np.ndarray], samples: int = 2) -> Learned:
@@ -106,7 +99,7 @@ INEXACT: Attempts = {
     "the last sample alone is kept": lambda: solved(PARABOLA, lambda c, s: walk(c, s, 3.0, 1.0), 3),
     "a coin is the model": lambda: solved(wavy(0.2, 1.0, 3.0), tossed),
 }  # fmt: skip
-MINIMISERS = {**SQUARES, **CURVES, **UNLIKE_INPUTS}
+MINIMISERS = {**SQUARES, **CURVES}
 SOLVERS = ("one_round_inexact", "one_round_inexact_joined", "one_round_inexact_sharp", "rounds_inexact_printed",
            "rounds_inexact")  # fmt: skip
 STATEMENTS: dict[str, Attempts] = {

@@ -27,7 +27,7 @@ from bounds.catalog import BOUNDS
 from bounds.core import About
 from paper_checks.falsifier.families import FAMILIES
 
-QUADRATICS, CURVES = FAMILIES["quadratics"], FAMILIES["curves"]
+QUADRATICS = FAMILIES["quadratics"]
 
 
 # ---- Decaying-K: schedules, in closed form ----
@@ -228,13 +228,13 @@ def table(bends, counts, cohort, places=(1, -1), turns=None, noise=1.0, start=3.
     return held
 
 
-def survives(family, bound, held, relaxation=0.9, contraction=0.95, speed=0.7):
+def survives(bound, held, relaxation=0.9, contraction=0.95, speed=0.7):
     """The statement at a table, which is given its step size and relaxation as shares of the largest admissible."""
-    problem = family.federation(held)
+    problem = QUADRATICS.federation(held)
     factor = getattr(problem, "smallest_dissimilarity_factor", None)
     held["dissimilarity_factor"] = 1.0 if factor is None else 1.2 * max(1.0, factor) + 0.05
     shares = {"step_share": speed, "relaxation_share": relaxation, "contraction_share": contraction}
-    found = family.evaluate(bound, family.inside(bound, held, shares, problem))
+    found = QUADRATICS.evaluate(bound, QUADRATICS.inside(bound, held, shares, problem))
     assert found.admissible, found.failed
     assert not found.violated, f"violated by {found.ratio}"
 
@@ -255,7 +255,7 @@ def averaged(name, given, reading="proof"):
 def played(name, instance):
     bound, given = averaged(name, instance)
     more = {word: given[word] for word in ("relaxation", "contraction", "speed") if word in given}
-    survives(QUADRATICS, bound, table(**given), **more)
+    survives(bound, table(**given), **more)
 
 
 @pytest.mark.filterwarnings("ignore::bounds.errors.UnderflowWarning")
@@ -285,7 +285,7 @@ def test_a_statement_of_fedinit_without_one_of_its_quantities_does_not_survive(n
     if lost := {q: 0 for q in bound.quantities if q.name == word}:
         less = replace(bound, terms={label: term.subs(lost) for label, term in bound.terms.items()}, off_by={})
         with pytest.raises(AssertionError, match="violated"):
-            survives(QUADRATICS, less, table(**given))
+            survives(less, table(**given))
 
 
 @pytest.mark.filterwarnings("ignore::bounds.errors.UnderflowWarning")
@@ -293,14 +293,14 @@ def test_a_statement_of_fedinit_without_one_of_its_quantities_does_not_survive(n
 def test_fedinit_survives_in_the_released_code(name, attempt):
     """Those who are drawn are averaged, with the models that they last had."""
     bound, given = averaged(name, UNLIKE[attempt], "code")
-    survives(QUADRATICS, bound, table(**given), given.get("relaxation", 0.9))
+    survives(bound, table(**given), given.get("relaxation", 0.9))
 
 
 @cases("name attempt", product(DECAYING_K, [name for name in QUADRATIC if name != "a single client"]))
 def test_with_equal_or_unlike_clients_decaying_k_survives(name, attempt):
     given = {"steps": 6, **QUADRATIC[attempt]}
     given |= {"rounds": 1 if given["steps"] > 1000 else 12}
-    survives(QUADRATICS, BOUNDS[f"decaying_k.{name}"], table(**given), speed=given.get("speed", 1 - 1e-9))
+    survives(BOUNDS[f"decaying_k.{name}"], table(**given), speed=given.get("speed", 1 - 1e-9))
 
 
 WEIGHED = {
@@ -322,7 +322,7 @@ weight and the mean plain."""
 @cases("name attempt", product(("theorem_1", "lemma_2"), WEIGHED))
 def test_with_unequal_weights_the_printed_form_of_decaying_k_survives(name, attempt):
     given = {"counts": (1, 1), "cohort": 2, "steps": 6, "rounds": 12} | WEIGHED[attempt]
-    survives(QUADRATICS, BOUNDS[f"decaying_k.{name}"], table(**given), speed=1 - 1e-9)
+    survives(BOUNDS[f"decaying_k.{name}"], table(**given), speed=1 - 1e-9)
 
 
 def test_fedcog_survives_and_the_improved_theorem_is_reached_in_one_round():
@@ -332,45 +332,8 @@ def test_fedcog_survives_and_the_improved_theorem_is_reached_in_one_round():
         given = {"counts": (1, 1)} | instance
         steps = max(given.get("steps", 3), 2 if name.endswith("gradient_drift") else 1)
         held = table(**{**given, "cohort": sum(given["counts"]), "again": 0, "steps": steps})
-        survives(QUADRATICS, BOUNDS[f"fedcog.{name}"], held, speed=given.get("speed", 1 - 1e-9))
+        survives(BOUNDS[f"fedcog.{name}"], held, speed=given.get("speed", 1 - 1e-9))
     for name, ratio in (("theorem", 1 / 4), ("theorem_sharp", 1)):
         held = table(bends=(1,), places=(0,), counts=(1,), cohort=1, steps=1, rounds=1, noise=0)
         held |= {"dissimilarity_factor": 1.0, "step_size": (1 - 1e-9) / (1 if ratio == 1 else 2)}
         assert QUADRATICS.evaluate(BOUNDS[f"fedcog.{name}"], held).ratio == pytest.approx(ratio, rel=1e-6)
-
-
-# ---- losses that are not convex, without noise ----
-
-BENT = {  # shape, start, tilts, how many are drawn, and more
-    "1 - cos x, started at the top": (3, 3.0, (0.3, -0.3), 2, {}),
-    "1 - cos x, two of three drawn": (3, 1.6, (1, -0.5, -0.5), 2, {"rounds": 5}),
-    "x^2/(1 + x^2), on its far slope": (2, 4.0, (0.1, -0.1), 2, {}),
-    "x^2/(1 + x^2), where it bends most": (2, 1.0, (0.5, -0.5), 1, {"rounds": 8}),
-    "x^2/(1 + x^2), many local steps": (2, 0.7, (0.2, -0.2), 2, {"steps": 24}),
-    "pseudo-Huber, large disagreement, one drawn": (0, 0.0, (5, -5), 1, {"rounds": 8}),
-    "log cosh, one client": (1, 4.0, (0,), 1, {}),
-    "1 - cos x upon a bowl, from the hill": (3, 2.5, (0.4, -0.4), 2, {"bowl": 1.2}),
-    "pseudo-Huber upon a bowl, one drawn": (0, 2.0, (2, -2), 1, {"bowl": 0.1, "rounds": 8}),
-}
-ASK_PL = ("theorem_2", "theorem_2_potential", "theorem_5", "theorem_5_geometric")
-"""Statements that ask for the Polyak-Lojasiewicz inequality, which losses without a bowl do not meet."""
-BENT_FEDCOG = tuple(f"fedcog.{name}" for name in ("theorem", "theorem_sharp", "descent_one_round"))
-ALL_TAKE_PART = {*BENT_FEDCOG, *(f"fedinit.{name}" for name in FULL)}
-ON_BENT = [
-    *((f"fedinit.{name}", on, None) for name in FEDINIT for on in BENT if "bowl" in BENT[on][-1] or name not in ASK_PL),
-    *((name, on, None) for name in BENT_FEDCOG for on in BENT),
-    *(("decaying_k.theorem_1_sharp", on, steps) for on in BENT if len(BENT[on][2]) > 1 for steps in (1, 2, 24)),
-]
-
-
-@cases("name attempt steps", ON_BENT)
-def test_where_losses_bend_both_ways_it_survives(name, attempt, steps):
-    shape, start, tilts, cohort, more = BENT[attempt]
-    clients = len(tilts)
-    held = {
-        "clients": clients, "cohort": clients if name in ALL_TAKE_PART else cohort, "with_replacement": 0,
-        "local_steps": steps or more.get("steps", 4), "rounds": more.get("rounds", 30), "shape": shape, "height": 1.0,
-        "bowl": float(more.get("bowl", 0.0)), "start": start, "floor": 0.0, "relaxation": 0.0, "step_size": 1e-12,
-        **{f"tilt_{k}": float(x) for k, x in enumerate(tilts)}, **{f"weight_{k}": 1.0 for k in range(clients)},
-    }  # fmt: skip
-    survives(CURVES, BOUNDS[name], held, speed=1 - 1e-9 if steps else 0.7)
