@@ -12,10 +12,11 @@ from bounds import vocabulary as q
 from bounds.classics.field_guide import CAPS
 
 from ..checkers import At, resolve, term
-from ..claim import Book, Finding
+from ..claim import Book
 from ..parabolas import Scalars
 from ..rows import section
-from .runs import bent, bent_loss, Case, coin_means, compared, consensus, mean, MIXED, paths, pushed_means
+from . import runs
+from .runs import bent, bent_loss, Case, coin_means, consensus, mean, MIXED, paths, pushed_means
 
 SHIFTED, ONE = Scalars.of((6, -3, 0), (2, 2, 2)), Scalars.of((1, 1, 1), (2, 2, 2))
 """Clients of one curvature: between parabolas of different ones no finite zeta stands."""
@@ -31,73 +32,61 @@ def _disagreement(problem: Scalars) -> Fraction:
     return max(g**2 for g in gradients)
 
 
-def drifting(book: Book) -> Finding:
+def drifting() -> Iterator[Case]:
     """Mean and variance of a client's distance to the average of three, on parabolas of curvature 2, step by step."""
-
-    def cases() -> Iterator[Case]:
-        rounds = ((2, Fraction(1, 8)), (7, Fraction(1, 8)), (7, Fraction(1, 100)), (30, Fraction(1, 9)))
-        noisy = ((SHIFTED, VARIANCE), (SHIFTED, Fraction(0)), (ONE, VARIANCE))
-        for (steps, step), (problem, variance) in product(rounds, noisy):
-            spread = Fraction(0)
-            for models in paths(problem, Fraction(4), 1, steps, step)[:steps]:
-                yield max((x - mean(models)) ** 2 for x in models) + spread, {
-                    "local_steps": steps, "step_size": step, "uniform_dissimilarity": _disagreement(problem),
-                    "gradient_variance": variance, "smoothness": 2,
-                }  # fmt: skip
-                spread = (1 - 2 * step) ** 2 * spread + step**2 * variance * Fraction(2, 3)
-
-    return compared(book, "classics.field_guide_lemma_2", cases())
+    rounds = ((2, Fraction(1, 8)), (7, Fraction(1, 8)), (7, Fraction(1, 100)), (30, Fraction(1, 9)))
+    noisy = ((SHIFTED, VARIANCE), (SHIFTED, Fraction(0)), (ONE, VARIANCE))
+    for (steps, step), (problem, variance) in product(rounds, noisy):
+        spread = Fraction(0)
+        for models in paths(problem, Fraction(4), 1, steps, step)[:steps]:
+            yield max((x - mean(models)) ** 2 for x in models) + spread, {
+                "local_steps": steps, "step_size": step, "uniform_dissimilarity": _disagreement(problem),
+                "gradient_variance": variance, "smoothness": 2,
+            }  # fmt: skip
+            spread = (1 - 2 * step) ** 2 * spread + step**2 * variance * Fraction(2, 3)
 
 
-def one_round(book: Book) -> Finding:
+def one_round() -> Iterator[Case]:
     """Lemma 1 on rounds of different parabolas without noise, and on a step from the minimum with nothing but noise."""
-
-    def cases() -> Iterator[Case]:
-        problem = MIXED
-        rounds = ((3, 12, Fraction(4)), (9, 20, Fraction(-7, 2)), (9, 12, problem.minimiser))
-        for steps, step, start in ((steps, Fraction(1, part), start) for steps, part, start in rounds):
-            seen = paths(problem, start, 1, steps, step)
-            after = [mean(models) for models in seen[1:]]
-            yield mean([problem.loss(x) - problem.optimal_loss for x in after]), {
-                "clients": 3, "gradient_variance": 0, "smoothness": 3, "step_size": step, "local_steps": steps,
-                "distance_sq": (start - problem.minimiser) ** 2,
-                "round_end_distance_sq": (after[-1] - problem.minimiser) ** 2,
-                "summed_consensus": sum(map(consensus, seen[:steps]), Fraction(0)),
-            }  # fmt: skip
-        step = Fraction(1, 8)
-        moved = step**2 * VARIANCE / 3
-        yield moved, {  # curvature 2: the gap is the squared distance
-            "clients": 3, "gradient_variance": VARIANCE, "smoothness": 2, "step_size": step, "local_steps": 1,
-            "distance_sq": 0, "round_end_distance_sq": moved, "summed_consensus": 0,
+    problem = MIXED
+    rounds = ((3, 12, Fraction(4)), (9, 20, Fraction(-7, 2)), (9, 12, problem.minimiser))
+    for steps, step, start in ((steps, Fraction(1, part), start) for steps, part, start in rounds):
+        seen = paths(problem, start, 1, steps, step)
+        after = [mean(models) for models in seen[1:]]
+        yield mean([problem.loss(x) - problem.optimal_loss for x in after]), {
+            "clients": 3, "gradient_variance": 0, "smoothness": 3, "step_size": step, "local_steps": steps,
+            "distance_sq": (start - problem.minimiser) ** 2,
+            "round_end_distance_sq": (after[-1] - problem.minimiser) ** 2,
+            "summed_consensus": sum(map(consensus, seen[:steps]), Fraction(0)),
         }  # fmt: skip
+    step = Fraction(1, 8)
+    moved = step**2 * VARIANCE / 3
+    yield moved, {  # curvature 2: the gap is the squared distance
+        "clients": 3, "gradient_variance": VARIANCE, "smoothness": 2, "step_size": step, "local_steps": 1,
+        "distance_sq": 0, "round_end_distance_sq": moved, "summed_consensus": 0,
+    }  # fmt: skip
 
-    return compared(book, "classics.field_guide_lemma_1", cases())
 
-
-def whole_run(book: Book) -> Finding:
+def whole_run() -> Iterator[Case]:
     """Theorem 1 on parabolas of one curvature with noise, and on a bent loss, where local steps move the average."""
-
-    def cases() -> Iterator[Case]:
-        runs = ((4, 5, 8, SHIFTED), (1, 9, 30, SHIFTED), (8, 2, 10, SHIFTED), (1, 300, 300, ONE))
-        for steps, rounds, part, problem in runs:
-            step, start = Fraction(1, part), Fraction(4 if problem is SHIFTED else 1)
-            second, gaps = (start - problem.minimiser) ** 2, []
-            for _ in range(steps * rounds):  # the average takes a step of gradient descent with a third of the noise
-                second = (1 - 2 * step) ** 2 * second + step**2 * VARIANCE / 3
-                gaps.append(second)  # curvature 2: the gap is the squared distance
-            yield mean(gaps), {
-                "clients": 3, "gradient_variance": VARIANCE, "smoothness": 2, "step_size": step, "local_steps": steps,
-                "initial_distance_sq": (start - problem.minimiser) ** 2, "rounds": rounds,
-                "uniform_dissimilarity": _disagreement(problem),
-            }  # fmt: skip
-        for many, variance, moved in ((10**6, 1, coin_means), (2, 0, pushed_means)):
-            after = moved(bent(Fraction(1)), Fraction(1, 4), PUSHED + 1)[1:]
-            yield mean([bent_loss(Fraction(1), x) for x in after]), {  # with noise at least that, by Jensen
-                "clients": many, "gradient_variance": variance, "smoothness": 1, "step_size": Fraction(1, 4),
-                "local_steps": PUSHED, "initial_distance_sq": 0, "rounds": 1, "uniform_dissimilarity": 1 - variance,
-            }  # fmt: skip
-
-    return compared(book, THEOREM, cases())
+    runs = ((4, 5, 8, SHIFTED), (1, 9, 30, SHIFTED), (8, 2, 10, SHIFTED), (1, 300, 300, ONE))
+    for steps, rounds, part, problem in runs:
+        step, start = Fraction(1, part), Fraction(4 if problem is SHIFTED else 1)
+        second, gaps = (start - problem.minimiser) ** 2, []
+        for _ in range(steps * rounds):  # the average takes a step of gradient descent with a third of the noise
+            second = (1 - 2 * step) ** 2 * second + step**2 * VARIANCE / 3
+            gaps.append(second)  # curvature 2: the gap is the squared distance
+        yield mean(gaps), {
+            "clients": 3, "gradient_variance": VARIANCE, "smoothness": 2, "step_size": step, "local_steps": steps,
+            "initial_distance_sq": (start - problem.minimiser) ** 2, "rounds": rounds,
+            "uniform_dissimilarity": _disagreement(problem),
+        }  # fmt: skip
+    for many, variance, moved in ((10**6, 1, coin_means), (2, 0, pushed_means)):
+        after = moved(bent(Fraction(1)), Fraction(1, 4), PUSHED + 1)[1:]
+        yield mean([bent_loss(Fraction(1), x) for x in after]), {  # with noise at least that, by Jensen
+            "clients": many, "gradient_variance": variance, "smoothness": 1, "step_size": Fraction(1, 4),
+            "local_steps": PUSHED, "initial_distance_sq": 0, "rounds": 1, "uniform_dissimilarity": 1 - variance,
+        }  # fmt: skip
 
 
 THEOREM = "classics.field_guide_theorem_1"
@@ -113,4 +102,4 @@ def tuned_terms(book: Book) -> sp.Expr:
     return sp.powsimp(sp.expand(start + sum(own, sp.S.Zero)), force=True)
 
 
-CLAIMS = section(__name__)
+CLAIMS = section(__name__, runs)

@@ -13,7 +13,8 @@ from ..checkers import short
 from ..claim import Book, Finding, judged
 from ..parabolas import Scalars
 from ..rows import section
-from .runs import Case, compared, MIXED
+from . import runs
+from .runs import Case, MIXED
 
 
 def _alone(clients: int, weights: tuple[Fraction, ...] = (), variance: Fraction = Fraction(0)) -> Scalars:
@@ -43,40 +44,36 @@ UNEQUAL_RUNS = (
 )
 
 
-def exact_runs(book: Book, name: str, everyone: bool = False, again: bool = False, unequal: bool = False) -> Finding:
+def exact_runs(everyone: bool = False, again: bool = False, unequal: bool = False) -> Iterator[Case]:
     """Exact runs in both readings of the first step, t = 0 or 1 of 2/(mu (offset + t)), with the G met on the way.
 
     Clients of unequal weights p_k run SGD on the losses p_k N F_k, and the bound has the constants stated for these.
     """
     runs = UNEQUAL_RUNS if unequal else (*RUNS, *OFTEN) if again else RUNS
     sampling = "with_replacement" if again else "without_replacement"
+    from empirics.exact import expected, Group
+    from empirics.training.setting import Setting
 
-    def cases() -> Iterator[Case]:
-        from empirics.exact import expected, Group
-        from empirics.training.setting import Setting
-
-        for first, (problem, some, start, steps, rounds) in product((0, 1), runs):
-            clients = problem.clients
-            size, scales = clients if everyone else some, [clients * p for p in problem.shares]
-            bent, flat = max(scales) * problem.smoothness, min(scales) * problem.strong_convexity
-            offset: Any = max(8 * bent / flat, Fraction(steps)) + first
-            alike = Counter(zip(scales, problem.curvatures, problem.minima, strict=True))
-            groups = [Group(s * h, b, s**2 * problem.variance, count) for (s, h, b), count in alike.items()]
-            setting = Setting(
-                rounds, size, local_steps=steps, step_size=2 / (flat * offset), step_offset=offset, sampling=sampling
-            )
-            run = expected("fedavg()", groups, start, setting)
-            caps = run.rounds["client_grad_cap_sq"].max(axis=0)
-            cap = max(of_scaled / s**2 for of_scaled, (s, _, _) in zip(caps, alike, strict=True))
-            yield run.server["optimality_gap"][-1], {
-                "clients": clients, "cohort": size, "client_weight": (Fraction(1, clients),) * clients,
-                "client_gradient_variance": (max(scales) * problem.variance,) * clients, "smoothness": bent,
-                "strong_convexity": flat, "heterogeneity": problem.heterogeneity, "grad_cap_sq": max(scales) * cap,
-                "local_steps": steps, "iterations": steps * rounds,
-                "initial_distance_sq": (start - problem.minimiser) ** 2,
-            }  # fmt: skip
-
-    return compared(book, name, cases())
+    for first, (problem, some, start, steps, rounds) in product((0, 1), runs):
+        clients = problem.clients
+        size, scales = clients if everyone else some, [clients * p for p in problem.shares]
+        bent, flat = max(scales) * problem.smoothness, min(scales) * problem.strong_convexity
+        offset: Any = max(8 * bent / flat, Fraction(steps)) + first
+        alike = Counter(zip(scales, problem.curvatures, problem.minima, strict=True))
+        groups = [Group(s * h, b, s**2 * problem.variance, count) for (s, h, b), count in alike.items()]
+        setting = Setting(
+            rounds, size, local_steps=steps, step_size=2 / (flat * offset), step_offset=offset, sampling=sampling
+        )
+        run = expected("fedavg()", groups, start, setting)
+        caps = run.rounds["client_grad_cap_sq"].max(axis=0)
+        cap = max(of_scaled / s**2 for of_scaled, (s, _, _) in zip(caps, alike, strict=True))
+        yield run.server["optimality_gap"][-1], {
+            "clients": clients, "cohort": size, "client_weight": (Fraction(1, clients),) * clients,
+            "client_gradient_variance": (max(scales) * problem.variance,) * clients, "smoothness": bent,
+            "strong_convexity": flat, "heterogeneity": problem.heterogeneity, "grad_cap_sq": max(scales) * cap,
+            "local_steps": steps, "iterations": steps * rounds,
+            "initial_distance_sq": (start - problem.minimiser) ** 2,
+        }  # fmt: skip
 
 
 def distance(book: Book) -> Finding:
@@ -85,4 +82,4 @@ def distance(book: Book) -> Finding:
     return judged(share <= Fraction(1, 4), f"the squared distance is {short(share)} of the bound")
 
 
-CLAIMS = section(__name__)
+CLAIMS = section(__name__, runs)

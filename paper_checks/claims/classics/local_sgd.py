@@ -8,7 +8,8 @@ from fractions import Fraction
 from ..checkers import number, short
 from ..claim import Book, Finding, judged
 from ..rows import section
-from .runs import bent, bent_loss, Case, coin_means, compared, consensus, distance_after, mean
+from . import runs
+from .runs import bent, bent_loss, Case, coin_means, consensus, distance_after, mean
 
 BEND, NOISE = 3, Fraction(7, 5)
 """One parabola for all: its curvature, and the variance of every client's gradient."""
@@ -22,75 +23,58 @@ def _spread(clients: int, steps: int, step: Fraction) -> list[Fraction]:
     return found
 
 
-def disagreement(book: Book) -> Finding:
-    rounds = ((2, 5, Fraction(1, 6)), (40, 30, Fraction(1, 50)), (3, 2, Fraction(1, 7)))
-    cases = (
-        (
-            max(_spread(clients, steps, step)),
-            {"local_steps": steps, "step_size": step, "gradient_variance": NOISE, "smoothness": BEND},
-        )
-        for clients, steps, step in rounds
-    )
-    return compared(book, "classics.local_sgd_lemma_1", cases)
+def disagreement() -> Iterator[Case]:
+    for clients, steps, step in ((2, 5, Fraction(1, 6)), (40, 30, Fraction(1, 50)), (3, 2, Fraction(1, 7))):
+        yield max(_spread(clients, steps, step)), {
+            "local_steps": steps, "step_size": step, "gradient_variance": NOISE, "smoothness": BEND,
+        }  # fmt: skip
 
 
-def one_step(book: Book) -> Finding:
+def one_step() -> Iterator[Case]:
     """Steps on the parabola, and one of two clients on either side of the minimum of a bent loss."""
-
-    def cases() -> Iterator[Case]:
-        for clients, step, start in ((2, Fraction(1, 6), Fraction(5)), (7, Fraction(1, 50), Fraction(0))):
-            for spread in _spread(clients, 6, step):
-                yield distance_after((1 - step * BEND) ** 2, step**2 * NOISE / clients, start, 1), {
-                    "distance_sq": start, "clients": clients, "gradient_variance": NOISE, "consensus_distance": spread,
-                    "optimality_gap": start * BEND / 2, "smoothness": BEND, "strong_convexity": BEND, "step_size": step,
-                }  # fmt: skip
-        step, apart = Fraction(1, 6), (Fraction(-1), Fraction(1))
-        yield mean([x - step * bent(Fraction(BEND))(x) for x in apart]) ** 2, {
-            "distance_sq": 0, "clients": 2, "gradient_variance": 0, "consensus_distance": consensus(apart),
-            "optimality_gap": 0, "smoothness": BEND, "strong_convexity": Fraction(BEND, 2), "step_size": step,
-        }  # fmt: skip
-
-    return compared(book, "classics.local_sgd_recursion", cases())
+    for clients, step, start in ((2, Fraction(1, 6), Fraction(5)), (7, Fraction(1, 50), Fraction(0))):
+        for spread in _spread(clients, 6, step):
+            yield distance_after((1 - step * BEND) ** 2, step**2 * NOISE / clients, start, 1), {
+                "distance_sq": start, "clients": clients, "gradient_variance": NOISE, "consensus_distance": spread,
+                "optimality_gap": start * BEND / 2, "smoothness": BEND, "strong_convexity": BEND, "step_size": step,
+            }  # fmt: skip
+    step, apart = Fraction(1, 6), (Fraction(-1), Fraction(1))
+    yield mean([x - step * bent(Fraction(BEND))(x) for x in apart]) ** 2, {
+        "distance_sq": 0, "clients": 2, "gradient_variance": 0, "consensus_distance": consensus(apart),
+        "optimality_gap": 0, "smoothness": BEND, "strong_convexity": Fraction(BEND, 2), "step_size": step,
+    }  # fmt: skip
 
 
-def distances(book: Book) -> Finding:
+def distances() -> Iterator[Case]:
     """Runs on the parabola, and on a bent loss with coins for noise, where local steps move the average."""
-
-    def cases() -> Iterator[Case]:
-        for clients, steps, rounds, step, start in (
-            (2, 5, 4, Fraction(1, 12), 6), (9, 1, 30, Fraction(1, 60), 6), (2, 1, 30, Fraction(1, 60), 0)
-        ):  # fmt: skip
-            yield distance_after((1 - step * BEND) ** 2, step**2 * NOISE / clients, Fraction(start), steps * rounds), {
-                "initial_distance_sq": start, "clients": clients, "gradient_variance": NOISE, "smoothness": BEND,
-                "strong_convexity": BEND, "step_size": step, "local_steps": steps, "iterations": steps * rounds,
-            }  # fmt: skip
-        yield coin_means(bent(Fraction(1)), Fraction(1, 4), 9)[-1] ** 2, {  # at least that, by Jensen
-            "initial_distance_sq": 0, "clients": 10**6, "gradient_variance": 1, "smoothness": 1,
-            "strong_convexity": Fraction(1, 2), "step_size": Fraction(1, 4), "local_steps": 8, "iterations": 8,
+    for clients, steps, rounds, step, start in (
+        (2, 5, 4, Fraction(1, 12), 6), (9, 1, 30, Fraction(1, 60), 6), (2, 1, 30, Fraction(1, 60), 0)
+    ):  # fmt: skip
+        yield distance_after((1 - step * BEND) ** 2, step**2 * NOISE / clients, Fraction(start), steps * rounds), {
+            "initial_distance_sq": start, "clients": clients, "gradient_variance": NOISE, "smoothness": BEND,
+            "strong_convexity": BEND, "step_size": step, "local_steps": steps, "iterations": steps * rounds,
         }  # fmt: skip
+    yield coin_means(bent(Fraction(1)), Fraction(1, 4), 9)[-1] ** 2, {  # at least that, by Jensen
+        "initial_distance_sq": 0, "clients": 10**6, "gradient_variance": 1, "smoothness": 1,
+        "strong_convexity": Fraction(1, 2), "step_size": Fraction(1, 4), "local_steps": 8, "iterations": 8,
+    }  # fmt: skip
 
-    return compared(book, "classics.local_sgd_theorem_1", cases())
 
-
-def gaps(book: Book) -> Finding:
+def gaps() -> Iterator[Case]:
     """Theorem 2 on the parabola, where the models' mean is Gaussian in its moments, and on the bent loss with coins."""
-
-    def cases() -> Iterator[Case]:
-        step, steps = Fraction(1, 600), 200
-        left = [(1 - step * BEND) ** k for k in range(steps)]  # of the start, in the models before every step
-        noises = [step * sum(left[: steps - 1 - k], Fraction(0)) / steps for k in range(steps - 1)]
-        spread = NOISE / 2 * sum((factor**2 for factor in noises), Fraction(0))
-        for start, variance in ((5, 0), (0, NOISE)):
-            yield Fraction(BEND, 2) * (start * mean(left) ** 2 + (spread if variance else 0)), {
-                "initial_distance_sq": start, "clients": 2, "gradient_variance": variance, "smoothness": BEND,
-                "step_size": step, "local_steps": 1, "iterations": steps,
-            }  # fmt: skip
-        yield bent_loss(Fraction(1), mean(coin_means(bent(Fraction(1)), Fraction(1, 4), 8))), {
-            "initial_distance_sq": 0, "clients": 10**6, "gradient_variance": 1, "smoothness": 1,
-            "step_size": Fraction(1, 4), "local_steps": 8, "iterations": 8,
+    step, steps = Fraction(1, 600), 200
+    left = [(1 - step * BEND) ** k for k in range(steps)]  # of the start, in the models before every step
+    noises = [step * sum(left[: steps - 1 - k], Fraction(0)) / steps for k in range(steps - 1)]
+    spread = NOISE / 2 * sum((factor**2 for factor in noises), Fraction(0))
+    for start, variance in ((5, 0), (0, NOISE)):
+        yield Fraction(BEND, 2) * (start * mean(left) ** 2 + (spread if variance else 0)), {
+            "initial_distance_sq": start, "clients": 2, "gradient_variance": variance, "smoothness": BEND,
+            "step_size": step, "local_steps": 1, "iterations": steps,
         }  # fmt: skip
-
-    return compared(book, "classics.local_sgd_theorem_2", cases())
+    yield bent_loss(Fraction(1), mean(coin_means(bent(Fraction(1)), Fraction(1, 4), 8))), {
+        "initial_distance_sq": 0, "clients": 10**6, "gradient_variance": 1, "smoothness": 1,
+        "step_size": Fraction(1, 4), "local_steps": 8, "iterations": 8,
+    }  # fmt: skip
 
 
 def one_bent_loss(book: Book) -> Finding:
@@ -124,4 +108,4 @@ def one_iteration(book: Book) -> Finding:
     return judged(bound >= 225, f"the gap is 225 against {short(bound)}", witness, bound == 160)
 
 
-CLAIMS = section(__name__)
+CLAIMS = section(__name__, runs)

@@ -17,32 +17,29 @@ from ..checkers import number, short
 from ..claim import Book, Finding, judged
 from ..parabolas import Scalars
 from ..rows import section
-from .runs import Case, compared, consensus, mean, MIXED, ONE_MINIMUM, optimum_dissimilarity
+from . import runs
+from .runs import Case, consensus, gradients_at_optimum, mean, MIXED, ONE_MINIMUM
 
 # ---- FedProx ----
 
 
-def one_round(book: Book) -> Finding:
+def one_round() -> Iterator[Case]:
     """Thirty draws from different parabolas, and many from identical ones, with local problems solved up to a share."""
-
-    def cases() -> Iterator[Case]:
-        for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
-            slopes = [MIXED.gradient(c, start) for c in range(3)]
-            ends = [start - g / (h + weight) for g, h in zip(slopes, MIXED.curvatures, strict=True)]
-            after = MIXED.loss(mean(ends)) + MIXED.curvature / 2 * consensus(ends) / 30  # their mean's variance
-            squares = MIXED.global_gradient(start) ** 2
-            yield after - MIXED.loss(start), {
-                "grad_norm_sq": squares, "dissimilarity_factor": mean([g**2 for g in slopes]) / squares, "cohort": 30,
-                "inexactness": 0, "proximal_weight": weight, "weak_convexity": 0, "smoothness": 3,
-            }  # fmt: skip
-        for left in (Fraction(0), Fraction(1, 10)):  # of the gradient 6 of (x - 1)^2, at the start 4
-            moved = (1 - left) * 6 / (2 + Fraction(60))
-            yield (3 - moved) ** 2 - 9, {
-                "grad_norm_sq": 36, "dissimilarity_factor": 1, "cohort": 10**10, "inexactness": left,
-                "proximal_weight": 60, "weak_convexity": 0, "smoothness": 2,
-            }  # fmt: skip
-
-    return compared(book, "classics.fedprox_theorem_4", cases())
+    for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
+        slopes = [MIXED.gradient(c, start) for c in range(3)]
+        ends = [start - g / (h + weight) for g, h in zip(slopes, MIXED.curvatures, strict=True)]
+        after = MIXED.loss(mean(ends)) + MIXED.curvature / 2 * consensus(ends) / 30  # their mean's variance
+        squares = MIXED.global_gradient(start) ** 2
+        yield after - MIXED.loss(start), {
+            "grad_norm_sq": squares, "dissimilarity_factor": mean([g**2 for g in slopes]) / squares, "cohort": 30,
+            "inexactness": 0, "proximal_weight": weight, "weak_convexity": 0, "smoothness": 3,
+        }  # fmt: skip
+    for left in (Fraction(0), Fraction(1, 10)):  # of the gradient 6 of (x - 1)^2, at the start 4
+        moved = (1 - left) * 6 / (2 + Fraction(60))
+        yield (3 - moved) ** 2 - 9, {
+            "grad_norm_sq": 36, "dissimilarity_factor": 1, "cohort": 10**10, "inexactness": left,
+            "proximal_weight": 60, "weak_convexity": 0, "smoothness": 2,
+        }  # fmt: skip
 
 
 def promised(book: Book, share: str) -> Finding:
@@ -122,25 +119,21 @@ PARTS = (
 """Clients and a start: all at once, then the controls, the start and the noise alone."""
 
 
-def scaffold_runs(book: Book, name: str, part: int, warm: bool = False) -> Finding:
+def scaffold_runs(part: int, strongly: bool = False, warm: bool = False) -> Iterator[Case]:
     """Three rounds of two and of all of three clients, over every cohort, against a bound of the server models."""
-    effective, strongly = Fraction(1, part), name == "classics.scaffold_strongly_convex"
-
-    def cases() -> Iterator[Case]:
-        for (problem, start), cohort, further in product(PARTS, (2, 3), (Fraction(1), Fraction(3, 2))):
-            step = effective / (STEPS * further)
-            away = _distances(problem, step, further, cohort, start, warm)
-            weights = [(1 - effective / 2) ** -(r + 1) if strongly else 1 for r in range(ROUNDS)]
-            seen = sum((w * x for w, x in zip(weights, away, strict=True)), Fraction(0)) / sum(weights)
-            distance = (start - problem.minimiser) ** 2
-            yield (problem.curvature**2 if warm else problem.curvature / 2) * seen, {
-                "clients": 3, "cohort": cohort, "local_steps": STEPS, "rounds": ROUNDS, "step_size": step,
-                "server_step_size": further, "smoothness": 3, "strong_convexity": 1, "initial_distance_sq": distance,
-                "initial_gap": problem.curvature / 2 * distance, "gradient_variance": problem.variance,
-                "control_error": optimum_dissimilarity(problem),
-            }  # fmt: skip
-
-    return compared(book, name, cases())
+    effective = Fraction(1, part)
+    for (problem, start), cohort, further in product(PARTS, (2, 3), (Fraction(1), Fraction(3, 2))):
+        step = effective / (STEPS * further)
+        away = _distances(problem, step, further, cohort, start, warm)
+        weights = [(1 - effective / 2) ** -(r + 1) if strongly else 1 for r in range(ROUNDS)]
+        seen = sum((w * x for w, x in zip(weights, away, strict=True)), Fraction(0)) / sum(weights)
+        distance = (start - problem.minimiser) ** 2
+        yield (problem.curvature**2 if warm else problem.curvature / 2) * seen, {
+            "clients": 3, "cohort": cohort, "local_steps": STEPS, "rounds": ROUNDS, "step_size": step,
+            "server_step_size": further, "smoothness": 3, "strong_convexity": 1, "initial_distance_sq": distance,
+            "initial_gap": problem.curvature / 2 * distance, "gradient_variance": problem.variance,
+            "control_error": gradients_at_optimum(problem),
+        }  # fmt: skip
 
 
 def weights(book: Book) -> Finding:
@@ -159,27 +152,23 @@ def weights(book: Book) -> Finding:
 # ---- FedNova ----
 
 
-def weighed_otherwise(book: Book) -> Finding:
+def weighed_otherwise() -> Iterator[Case]:
     """Gradients of three clients in the plane under two sets of weights: both sides of (10) at one point.
 
     The last gradients vanish under the other weights, or are all alike.
     """
-
-    def cases() -> Iterator[Case]:
-        own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
-        for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)), own):
-            points: list[Sequence[tuple[Any, Any]]] = [((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3))]
-            points += [tuple((a / b - 1, 0) for a, b in zip(own, others, strict=True)), ((2, 1),) * 3]
-            for gradients in points:
-                seen = _squared(others, gradients)
-                spread = sum((w * (x * x + y * y) for w, (x, y) in zip(others, gradients, strict=True)), Fraction(0))
-                chi = sum(((a - b) ** 2 / b for a, b in zip(own, others, strict=True)), Fraction(0))
-                yield _squared(own, gradients), {
-                    "surrogate_grad_norm_sq": seen, "dissimilarity_factor": 1, "dissimilarity_offset": spread - seen,
-                    "chi_square": chi,
-                }  # fmt: skip
-
-    return compared(book, "classics.fednova_theorem_2", cases())
+    own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
+    for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)), own):
+        points: list[Sequence[tuple[Any, Any]]] = [((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3))]
+        points += [tuple((a / b - 1, 0) for a, b in zip(own, others, strict=True)), ((2, 1),) * 3]
+        for gradients in points:
+            seen = _squared(others, gradients)
+            spread = sum((w * (x * x + y * y) for w, (x, y) in zip(others, gradients, strict=True)), Fraction(0))
+            chi = sum(((a - b) ** 2 / b for a, b in zip(own, others, strict=True)), Fraction(0))
+            yield _squared(own, gradients), {
+                "surrogate_grad_norm_sq": seen, "dissimilarity_factor": 1, "dissimilarity_offset": spread - seen,
+                "chi_square": chi,
+            }  # fmt: skip
 
 
 def _squared(weights: Sequence[Fraction], gradients: Sequence[tuple[Any, Any]]) -> Fraction:
@@ -190,7 +179,7 @@ def _squared(weights: Sequence[Fraction], gradients: Sequence[tuple[Any, Any]]) 
 # ---- ProxSkip ----
 
 
-def coins(book: Book) -> Finding:
+def coins() -> Iterator[Case]:
     """Clients (x - 3)^2 and (x + 1)^2/2: the expected potential after four iterations, over every coin.
 
     From 4 with controls 0 and without noise, and with noise from the minimiser with the controls that belong there.
@@ -224,10 +213,9 @@ def coins(book: Book) -> Finding:
             "communication_probability": chance, "smoothness": 2, "gradient_variance": variance if noisy else 0,
         }  # fmt: skip
 
-    steps = ((Fraction(1, 2), Fraction(2, 5)), (Fraction(1, 5), Fraction(3, 4)))
-    return compared(
-        book, "classics.proxskip_5_5", (walked(*how, noisy) for how, noisy in product(steps, (False, True)))
-    )
+    for step, chance in ((Fraction(1, 2), Fraction(2, 5)), (Fraction(1, 5), Fraction(3, 4))):
+        for noisy in (False, True):
+            yield walked(step, chance, noisy)
 
 
-CLAIMS = section(__name__)
+CLAIMS = section(__name__, runs)
