@@ -15,7 +15,7 @@ from ..rows import section
 
 CLIENTS = {"10%-100": (100, 10), "5%-200": (200, 5)}
 """Clients and percent that take part."""
-TRAIN, BATCH, EPOCHS, STEP = 50000, 50, 5, Fraction(1, 10)
+TRAIN, BATCH, EPOCHS = 50000, 50, 5
 DECAY, ROUNDS = Fraction(998, 1000), {"CIFAR-10": 500, "CIFAR-100": 800}
 
 
