@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
 
@@ -44,7 +45,6 @@ from .checkers import (
     All,
     ArgminIs,
     At,
-    Derivative,
     Dominates,
     EdgeIs,
     ImpliedBy,
@@ -59,10 +59,10 @@ from .checkers import (
     SlopeIs,
     States,
     TendsTo,
-    Term,
+    term,
 )
-from .checkers.formulas import Composed, Formula
-from .checkers.points import value
+from .checkers.formulas import Formula, slope_of
+from .checkers.numbers import value
 from .claim import Book, Check, Checks, ClaimError
 
 CLAUSES = r" (where|under|within|squares|ratio|difference|as|over|off by|given|found|assumes|words|family) "
@@ -86,10 +86,21 @@ class Named(sp.Dummy):
         return made
 
     def __getitem__(self, terms: str | tuple[str, ...]) -> Named:
-        return Named.of(Term(str(self.formula), (terms,) if isinstance(terms, str) else terms), self.names)
+        return Named.of(term(str(self.formula), *((terms,) if isinstance(terms, str) else terms)), self.names)
 
     def __call__(self, **put: Any) -> Named:
         return Named.of(At(self.formula, {self.names[q]: _formula(new) for q, new in put.items()}), self.names)
+
+
+@dataclass(frozen=True)
+class Composed:
+    """An expression with symbols that stand for formulas."""
+
+    expression: sp.Basic
+    parts: Mapping[sp.Symbol, Formula]
+
+    def __call__(self, book: Book) -> sp.Basic:
+        return self.expression.xreplace({symbol: resolve(formula, book) for symbol, formula in self.parts.items()})
 
 
 def _formula(made: Any) -> Any:
@@ -111,7 +122,9 @@ class Texts:
                 self.names[name.removeprefix(f"{paper}.")] = Named.of(name, self.names)
         self.names |= {**made, **FUNCTIONS, "at": self.put}
         self.names["of"] = lambda formula: Named.of(formula, self.names)
-        self.names["slope"] = lambda formula, by: Named.of(Derivative(_formula(formula), by), self.names)
+        self.names["slope"] = lambda formula, by: Named.of(
+            lambda book: slope_of(resolve(_formula(formula), book), by), self.names
+        )
         self.names["point"] = lambda **values: {self.names[q]: number for q, number in values.items()}
         for name, text in define.items():
             self.names[name] = self.value(text)

@@ -96,17 +96,6 @@ class Total:
         return sp.Add(*(factor * resolve(formula, book) for factor, formula in self.parts))
 
 
-@dataclass(frozen=True)
-class Composed:
-    """An expression with symbols that stand for formulas."""
-
-    expression: sp.Basic
-    parts: Mapping[sp.Symbol, Formula] = field(default_factory=dict)
-
-    def __call__(self, book: Book) -> sp.Basic:
-        return self.expression.xreplace({symbol: resolve(formula, book) for symbol, formula in self.parts.items()})
-
-
 def term(bound: str, *names: str) -> Term:
     return Term(bound, names)
 

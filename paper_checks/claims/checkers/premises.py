@@ -14,7 +14,7 @@ from bounds.quantities import quantities_of
 from bounds.vocabulary import cohort, current_loss, initial_loss, local_gap, optimal_loss, takes_part
 
 from ..claim import Book, Finding, Status
-from .formulas import At, Composed, Derivative, Formula, relations, resolve, Term, Total
+from .formulas import At, Derivative, Formula, relations, resolve, Term, Total
 
 ALWAYS: tuple[sp.Basic, ...] = (
     sp.Le(optimal_loss, initial_loss),
@@ -68,8 +68,6 @@ def _stated(formula: Formula, book: Book) -> Iterator[sp.Basic]:
             yield from _stated(formula.formula, book)
         case Total():
             yield from (r for _, part in formula.parts for r in _stated(part, book))
-        case Composed():
-            yield from (r for part in formula.parts.values() for r in _stated(part, book))
         case At():
             put = {q: resolve(f, book) for q, f in formula.put.items()}
             yield from (r.xreplace(put) for r in (*_stated(formula.formula, book), *ALWAYS))
