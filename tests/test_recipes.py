@@ -37,18 +37,13 @@ EVERY["cohort"] = 7
 """
 
 CLAIM = """
-
-from bounds.vocabulary import local_steps
-
-from ..checkers import Same
-
-RECIPE = Claim(
-    "fedcog.settings.recipe",
-    "A square is a product.",
-    Kind.SETTING.at("Section 6.1"),
-    Same(local_steps**2, local_steps * local_steps),
-    note="Ours, for the recipe.",
-)
+[[settings]]
+name = "settings.recipe"
+words = "A square is a product."
+kind = "setting"
+place = "Section 6.1"
+check = "local_steps**2 == local_steps*local_steps"
+note = "Ours, for the recipe."
 """
 
 FIGURE = '''"""A table for the recipe's test: no runs, two numbers."""
@@ -131,7 +126,7 @@ def test_a_bound_is_added_as_the_recipe_says(scratch):
 
 
 def test_a_claim_is_added_as_the_recipe_says(scratch):
-    scratch.append("paper_checks/claims/fedcog/settings.py", CLAIM)
+    scratch.append("paper_checks/claims/fedcog/claims.toml", CLAIM)
     # the committed report is renewed by the whole audit, which takes minutes: here by this claim alone, elsewhere
     scratch.run("-m", "fedbounds", "check", "fedcog.settings.recipe", "--report", "report")
     assert "#### fedcog.settings.recipe" in (scratch.folder / "report/reports/fedcog.md").read_text(encoding="utf-8")

@@ -1,7 +1,9 @@
 """Claims whose check is data: rows of a paper's ``claims.toml``, in a table for each module that takes them.
 
-A row has the ``name``, ``words`` and ``place`` of a claim, further fields of it, and one of four checks:
+A row has the ``name``, ``words`` and ``place`` of a claim, further fields of it, and one of five checks:
 
+- ``check``: a statement on formulas, or several by label, ``check.LABEL`` (see ``check_texts``). ``wrong`` are the
+  labels of those that are audited as failing.
 - ``order``: rows ``smaller < larger`` of reported numbers, judged by ``Ordered``. ``wrong`` are those audited as being
   in reverse, ``significant`` asks for more than noise; the deviations are of ``runs`` runs, if the file says so.
   ``order.NAME`` is one of several orders, ``wrong.NAME`` what is wrong with it; it may have numbers of its own.
@@ -10,22 +12,28 @@ A row has the ``name``, ``words`` and ``place`` of a claim, further fields of it
 - ``reason``: why no machine decides the sentence.
 - ``search``: the bound that a search over instances is not to break, judged by ``Dominates``.
 
-``{images}`` in an order or a print stands for every entry of that list among the ``sets`` of the file. ``repair`` has
-its own words and check.
+``define`` gives names to formulas that texts use, for ``all`` tables or for one; ``versions`` are those of the texts
+that a table's rows are about. ``{images}`` in an order or a print stands for every entry of that list among the
+``sets`` of the file. ``repair`` has its own words and check.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
+from inspect import isfunction
 from itertools import pairwise, product
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import sympy as sp
 
 from ..reported import Reported
+from .check_texts import Texts
 from .checkers import Dominates, Open, Ordered, Prints, rational
 from .checkers.tables import Cell, mean
 from .claim import Checks, Claim, ClaimError, Defect, Kind, Repair, Status
@@ -37,24 +45,51 @@ Cells = Mapping[str, Cell]
 
 
 def rows(
-    paper: str, table: str, cells: Cells | None = None, parts: Mapping[str, Cells] | None = None
+    paper: str,
+    table: str,
+    cells: Cells | None = None,
+    parts: Mapping[str, Cells] | None = None,
+    names: Mapping[str, Any] | None = None,
 ) -> tuple[Claim, ...]:
     """The claims in one table of a paper's file.
 
-    ``cells`` are the reported numbers that orders and prints name; ``parts`` those of one of several orders.
+    ``cells`` are the reported numbers that orders and prints name; ``parts`` those of one of several orders; ``names``
+    are checks and formulas in Python that texts name.
     """
+    found = _file(paper)
+    define = found.get("define", {})
+    texts = Texts(paper, {**define.get("all", {}), **define.get(table, {})}, names or {})
+    version = found.get("versions", {}).get(table, "")
+    taken = ({"version": version, **row} for row in found[table])
+    return tuple(_claim(paper, row, found, texts, cells or {}, parts or {}) for row in taken)
+
+
+def section(
+    module: str, *more: ModuleType, cells: Cells | None = None, parts: Mapping[str, Cells] | None = None
+) -> tuple[Claim, ...]:
+    """The claims in the table of a module's name, whose texts may name what the module defines, and ``more`` do."""
+    paper, table = module.split(".")[-2:]
+    named = ((each, item) for each in (*more, sys.modules[module]) for item in vars(each).items())
+    own = {name: x for each, (name, x) in named if not isfunction(x) or x.__module__ == each.__name__}
+    return rows(paper, table, cells, parts, own)
+
+
+@cache
+def _file(paper: str) -> dict[str, Any]:
     with (Path(__file__).parent / paper / "claims.toml").open("rb") as file:
-        found = tomllib.load(file)
-    return tuple(_claim(paper, row, found, cells or {}, parts or {}) for row in found[table])
+        return tomllib.load(file)
 
 
 def _claim(
-    paper: str, row: Mapping[str, Any], file: Mapping[str, Any], cells: Cells, parts: Mapping[str, Cells]
+    paper: str, row: Mapping[str, Any], file: Mapping[str, Any], texts: Texts, cells: Cells, parts: Mapping[str, Cells]
 ) -> Claim:
     more = dict(row)
     name, words, place, kind = (more.pop(key) for key in ("name", "words", "place", "kind"))
-    passage = Kind(kind).at(place, more.pop("version", ""))
-    check = _check(f"claim {paper}.{name}", more, file, cells, parts)
+    passage = Kind(kind).at(place, more.pop("version"))
+    if "about" in more:
+        more["about"] = tuple(more["about"])
+    more |= {key: _line(more[key]) for key in ("note", "damaged") if key in more}
+    check = _check(f"claim {paper}.{name}", more, file, texts, cells, parts)
     if isinstance(check, Open):
         more["known"] = Status.OPEN
     for key, kind_of in (("known", Status), ("defect", Defect)):
@@ -62,14 +97,24 @@ def _claim(
             more[key] = kind_of(more[key])
     if "repair" in more:
         fixed = dict(more["repair"])
-        mended = _check(f"the repair of {paper}.{name}", fixed, file, cells, parts)
+        fixed["words"] = _line(fixed["words"])
+        mended = _check(f"the repair of {paper}.{name}", fixed, file, texts, cells, parts)
         more["repair"] = Repair(checks=mended, **fixed)
-    return Claim(f"{paper}.{name}", words, passage, check, **more)
+    return Claim(f"{paper}.{name}", _line(words), passage, check, **more)
 
 
-def _check(what: str, row: dict[str, Any], file: Mapping[str, Any], cells: Cells, parts: Mapping[str, Cells]) -> Checks:
+def _line(text: str) -> str:
+    """A text that is wrapped in the file, on one line."""
+    return " ".join(text.split())
+
+
+def _check(
+    what: str, row: dict[str, Any], file: Mapping[str, Any], texts: Texts, cells: Cells, parts: Mapping[str, Cells]
+) -> Checks:
     """The check of a row, whose fields are taken out of it."""
     sets = file.get("sets", {})
+    if "check" in row:
+        return texts.checked(row.pop("check"), row.pop("wrong", ()))
     if "order" in row:
         orders, wrong, significant = row.pop("order"), row.pop("wrong", ()), row.pop("significant", False)
         several = isinstance(orders, dict)
@@ -91,10 +136,10 @@ def _check(what: str, row: dict[str, Any], file: Mapping[str, Any], cells: Cells
         wanted = {label: rational(sp.sympify(right, rational=True)) for label, (_, right) in sides.items()}
         return Prints(printed, wanted, row.pop("slack", 0), tuple(row.pop("wrong", ())))
     if "reason" in row:
-        return Open(row.pop("reason"))
+        return Open(_line(row.pop("reason")))
     if "search" in row:
         return Dominates(row.pop("search"))
-    raise ClaimError(f"{what}: a row needs one of order, prints, reason, search")
+    raise ClaimError(f"{what}: a row needs one of check, order, prints, reason, search")
 
 
 def _number(side: str, cells: Cells) -> str:

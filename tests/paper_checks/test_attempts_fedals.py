@@ -24,7 +24,6 @@ from .learned import (
     enumerated,
     Kind,
     Learned,
-    least_squares,
     log_cosh,
     PARABOLA,
     rounded,
@@ -52,7 +51,6 @@ def minimised(curve: Curve, people: list[tuple[float, tuple[float, ...], tuple[f
 
 EVEN, RARE = (0.5, 0.5), (0.001, 0.999)
 SURE = (1.0,)
-THIRDS, SIXTHS = [F(1, 3)] * 3, [F(1, 2), F(1, 3), F(1, 6)]
 TWO = [(0.7, (-1.0, 3.0), EVEN), (0.3, (0.0, 9.0), (0.9, 0.1))]
 COIN = [(1.0, (-1.0, 1.0), EVEN)]
 
@@ -65,37 +63,19 @@ SQUARES: Attempts = {
     "all noise at one client in ten, the others at its mean": lambda: squares(
         [Kind(1, 0.3, 5.0, 2.0), Kind(9, 0.7 / 9, 5.0, 0.0)]
     ),
-    "no noise at all, clients far apart": lambda: squares([Kind(3, 1, 7.0, 0.0), Kind(2, 1, -40.0, 0.0)]),
     "noise that dwarfs the distances": lambda: squares([Kind(3, 1, 1.0, 1e9), Kind(4, 2, 0.0, 1e8)]),
-    "distances that dwarf the noise": lambda: squares([Kind(3, 1, 1e6, 0.2), Kind(4, 2, 0.0, 0.1)]),
-    "a client of weight zero": lambda: squares([Kind(1, 0.0, 50.0, 30.0), Kind(2, 0.5, 0.0, 1.0)]),
-    "ten thousand samples a client": lambda: squares([Kind(7, 1, 0.0, 3.0), Kind(5, 3, 0.4, 1.0)], samples=10**4),
     "a loss a thousand times as steep": lambda: squares([Kind(7, 1, 0.0, 3.0), Kind(5, 3, 0.4, 1.0)], scale=1e3),
 }  # fmt: skip
 CURVES: Attempts = {
     "condition number 100, log cosh": lambda: minimised(log_cosh(0.01, 1.0), TWO, 2),
     "a kink, condition number 10^4": lambda: minimised(two_sided(1e-4, 1.0), TWO, 3),
     "a curvature that runs through all values": lambda: minimised(wavy(0.05, 1.0, 7.0), TWO, 2),
-    "nearly the distance itself": lambda: minimised(rounded(0.01, 1.0), TWO, 2),
-    "one client, condition number 100": lambda: minimised(two_sided(0.01, 1.0), COIN, 3),
-    "noise meets others that are sure, far off": lambda: minimised(
-        wavy(0.1, 1.0, 2.0), [(0.4, (-5.0, 5.0), EVEN), (0.6, (40.0,), SURE)], 1
-    ),
     "chances of one in a thousand": lambda: minimised(two_sided(0.02, 1.0), [(0.5, (30.0, 0.0), RARE)] * 2, 3),
     "three clients of three weights": lambda: minimised(
         rounded(0.1, 1.0), [(0.6, (0.0, 4.0), EVEN), (0.3, (-3.0, 1.0), RARE), (0.1, (9.0, 2.0), EVEN)], 2
     ),
     "a thousand clients, log cosh, rare samples": lambda: crowd(log_cosh(0.1, 1.0), 1000, 0.001, 0.0, 10.0),
-    "ten thousand clients on a kink": lambda: crowd(two_sided(0.1, 1.0), 10**4, 0.3, -1.0, 1.0),
 }  # fmt: skip
-UNLIKE_INPUTS: Attempts = {
-    "least squares in two parameters, unlike inputs": lambda: least_squares(
-        [[(1, 0, 1, 0.5), (0, 3, -1, 0.5)], [(1, 1, 4, 0.25), (1, -1, 0, 0.75)]], [0.4, 0.6], 2, 0.1
-    ),
-    "least squares, one client sees one direction only": lambda: least_squares(
-        [[(2, 0, 5, 0.5), (2, 0, -5, 0.5)], [(0, 1, 1, 0.9), (0, 2, 8, 0.1)]], [0.5, 0.5], 3, 0.01
-    ),
-}
 
 
 def solved(curve: Curve, models: Callable[..., np.ndarray], samples: int = 2) -> Learned:
@@ -111,20 +91,15 @@ def tossed(curve: Curve, rows: np.ndarray) -> np.ndarray:
 INEXACT: Attempts = {
     "models that ignore the data": lambda: squares([Kind(4, 1, 1.0, 2.0, share=0.0), Kind(1, 2, 9.0, 1.0, share=0.0)]),
     "steps twice too long": lambda: squares([Kind(2, 1, 0.0, 1.0, share=2.0)]),
-    "steps away from the data: negative local gaps": lambda: squares([Kind(3, 1, 0.0, 1.0, share=-1.0)]),
-    "models with large noise of their own": lambda: squares([Kind(5, 1, 0.0, 1.0, share=0.5, own_noise=100.0)]),
     "half of the way from a far start, a million clients": lambda: squares([Kind(10**6, 1, 0, 1, 0.5, start=1e4)]),
     "one client learns, the others do not": lambda: squares(
         [Kind(1, 0.9, 0.0, 4.0), Kind(9, 0.1 / 9, 0.0, 4.0, share=0.0)]
     ),
-    "two steps of log cosh": lambda: solved(log_cosh(0.1, 1.0), lambda c, s: steps(c, s, -4.0, 0.7, 2)),
     "three steps of 2/L on a kink": lambda: solved(two_sided(0.05, 1.0), lambda c, s: steps(c, s, 8.0, 2.0, 3)),
     "the last sample alone is kept": lambda: solved(PARABOLA, lambda c, s: walk(c, s, 3.0, 1.0), 3),
-    "the largest sample is the model": lambda: solved(rounded(0.2, 1.0), lambda c, s: s.max(-1)),
     "a coin is the model": lambda: solved(wavy(0.2, 1.0, 3.0), tossed),
-    "no step at all from an optimum of all": lambda: solved(two_sided(0.1, 1.0), lambda c, s: np.full(len(s), 0.9)),
 }  # fmt: skip
-MINIMISERS = {**SQUARES, **CURVES, **UNLIKE_INPUTS}
+MINIMISERS = {**SQUARES, **CURVES}
 SOLVERS = ("one_round_inexact", "one_round_inexact_joined", "one_round_inexact_sharp", "rounds_inexact_printed",
            "rounds_inexact")  # fmt: skip
 STATEMENTS: dict[str, Attempts] = {
@@ -187,47 +162,6 @@ def test_the_bound_by_noise_holds_for_minimisers_at_a_boundary(name, far, client
         assert stated("one_round", found) < gap
 
 
-# ---- Lemma B.1: any map, any loss ----
-
-
-def swapped(clients: int, sets: int, weights: list[F], chances: list[F], model: Callable, loss: Callable) -> None:
-    """The gap and (10), both in fractions; a data set is a number, its risk ``loss(client, model, data set)``."""
-    gap = swap = F(0)
-    for data_ in product(range(sets), repeat=clients):
-        odds = F(1)
-        for s in data_:
-            odds *= chances[s]
-        for k in range(clients):
-            for copy in range(sets):
-                both = odds * chances[copy] * weights[k]
-                exchanged = (*data_[:k], copy, *data_[k + 1 :])
-                gap += both * (loss(k, model(data_), copy) - loss(k, model(data_), data_[k]))
-                swap += both * (loss(k, model(data_), copy) - loss(k, model(exchanged), copy))
-    assert gap == swap
-    assert get("fedals.lemma_b1")(client_weight=[1.0], swap_gap=[float(swap)]) == pytest.approx(float(gap))
-
-
-HALF, SKEW = [F(1, 2)] * 2, [F(1, 1000), F(999, 1000)]
-LEMMA = {
-    "one client": (1, 2, [F(1)], HALF, sum, lambda k, m, s: F(m * s)),
-    "the model is the product of all data": (3, 2, SIXTHS, HALF, np.prod, lambda k, m, s: (m - s) ** 2),
-    "the first client alone decides": (3, 2, THIRDS, SKEW, lambda d: d[0], lambda k, m, s: (m - s) ** 2),
-    "a majority of seven": (7, 2, [F(1, 7)] * 7, HALF, lambda d: sum(d) > 3, lambda k, m, s: int(m != s)),
-    "0/1 losses": (2, 3, [F(2, 3), F(1, 3)], SIXTHS, max, lambda k, m, s: int(m == s)),
-    "losses below zero": (2, 3, [F(2, 3), F(1, 3)], [F(1, 4), F(1, 4), F(1, 2)], min, lambda k, m, s: -(m + 5) * s),
-    "huge losses": (2, 2, [F(1, 9), F(8, 9)], SKEW, sum, lambda k, m, s: 10**12 * (m - s) ** 3),
-    "sure data": (2, 1, [F(1, 2)] * 2, [F(1)], sum, lambda k, m, s: m + s),
-    "a client without weight": (3, 2, [F(0), F(1, 2), F(1, 2)], SKEW, sum, lambda k, m, s: (m - 2 * s) ** 2 * (k + 1)),
-    "losses of each client's own": (3, 2, THIRDS, HALF, sum, lambda k, m, s: (m - k * s) ** 2),
-    "the model learns by heart": (2, 4, [F(1, 2)] * 2, [F(1, 4)] * 4, tuple, lambda k, m, s: int(m[k] != s)),
-}  # fmt: skip
-
-
-@cases("attempt", LEMMA)
-def test_lemma_b1_is_an_identity_for(attempt):
-    swapped(*LEMMA[attempt])
-
-
 # ---- Lemma D.2 and Case I ----
 
 
@@ -263,19 +197,12 @@ def drawn_gap(curve: Curve, people: list, samples: int, cohort: int) -> tuple[fl
 
 CASE_1 = {
     "the cohort is one of two": (PARABOLA, TWO, 2, 1),
-    "two draws of two clients": (PARABOLA, TWO, 2, 2),
     "two draws, log cosh": (log_cosh(0.1, 1.0), TWO, 3, 2),
     "a kink": (two_sided(0.05, 1.0), TWO, 2, 2),
-    "a wave": (wavy(0.1, 1.0, 4.0), TWO, 2, 2),
     "nearly all weight on one": (rounded(0.1, 1.0), [(0.999, (-1.0, 1.0), EVEN), (0.001, (5.0, 9.0), EVEN)], 1, 2),
-    "clients without noise": (two_sided(0.1, 1.0), [(0.4, (3.0,), SURE), (0.6, (-9.0,), SURE)], 1, 2),
     "one noisy, one sure": (log_cosh(0.05, 1.0), [(0.4, (-2.0, 2.0), EVEN), (0.6, (30.0,), SURE)], 2, 2),
-    "one client": (two_sided(0.1, 1.0), COIN, 2, 1),
     "three draws of three": (
         rounded(0.2, 1.0), [(0.6, (0.0, 1.0), EVEN), (0.3, (4.0, 9.0), EVEN), (0.1, (1.0,), SURE)], 1, 3
-    ),
-    "three clients, two draws": (
-        PARABOLA, [(0.2, (0.0, 1.0), EVEN), (0.3, (4.0, 9.0), EVEN), (0.5, (1.0, 7.0), RARE)], 1, 2
     ),
 }  # fmt: skip
 
@@ -328,20 +255,14 @@ def walked(curve: Curve, people: list, samples: int, size: float, batch: int, st
 
 WALKS = {
     "one sample, one client": (PARABOLA, COIN, 1, 0.3, 1, (0.0,)),
-    "steps of 1/L: the last sample is the model": (PARABOLA, TWO, 4, 1.0, 1, (7.0,)),
     "the longest step, condition number 10": (two_sided(0.1, 1.0), TWO, 3, 2 / 1.1, 1, (2.0,)),
-    "the longest step, a wave": (wavy(0.1, 1.0, 5.0), TWO, 3, 2 / 1.1, 1, (0.5,)),
-    "tiny steps": (rounded(0.1, 1.0), TWO, 4, 1e-3, 1, SURE),
-    "a far start": (log_cosh(0.2, 1.0), TWO, 3, 0.8, 1, (1e4,)),
     "a random start that all share": (two_sided(0.2, 1.0), TWO, 3, 0.8, 1, (-30.0, 0.0, 50.0)),
     "one batch of all samples": (two_sided(0.2, 1.0), TWO, 4, 1.2, 4, (-1.0,)),
     "two batches of two": (log_cosh(0.1, 1.0), TWO, 4, 1.0, 2, (3.0,)),
-    "no noise": (two_sided(0.1, 1.0), [(0.5, (4.0,), SURE), (0.5, (-7.0,), SURE)], 3, 1.0, 1, (0.0,)),
     "rare samples, three clients": (
         wavy(0.3, 1.0, 2.0), [(0.5, (100.0, 0.0), RARE), (0.3, (5.0, 0.0), EVEN), (0.2, (-5.0, 5.0), EVEN)],
         2, 1.5, 1, (0.0,),
     ),
-    "ten steps of one client": (two_sided(0.05, 1.0), COIN, 10, 1.0, 1, (0.2,)),
 }  # fmt: skip
 
 

@@ -51,12 +51,14 @@ def test_runs_by_hand_say_what_share_of_each_term_they_need_and_keep_to_the_cond
         "step_size": Fraction(1, 5), "gradient_variance": 10, "smoothness": 2, "distance_sq": Fraction(3, 2)
     }  # fmt: skip
     cases = [(Fraction(42, 10), values), (Fraction(31, 10), values)]
-    found = compared(Book({bound.name: bound}), bound.name, cases)
+    found = compared(Book({bound.name: bound}), bound.name, lambda: cases)
     assert found.status is Status.HOLDS
     assert "noise 0.6, start 0.73" in found.evidence
     assert "0.84" in found.evidence
     with pytest.raises(ClaimError, match="breaks"):
-        compared(Book({bound.name: bound}), bound.name, [(Fraction(1), {**values, "step_size": Fraction(3, 5)})])
+        compared(
+            Book({bound.name: bound}), bound.name, lambda: [(Fraction(1), {**values, "step_size": Fraction(3, 5)})]
+        )
 
 
 def test_theorem_3_of_li_holds_for_scaled_losses_whose_gradients_exceed_the_root_of_nu():

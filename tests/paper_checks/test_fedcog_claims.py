@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from statistics import mean
 
@@ -20,27 +19,6 @@ from paper_checks.claims.fedcog import CLAIMS
 from paper_checks.worst_case.tightness_table import committed
 
 BY_NAME = {claim.name: claim for claim in CLAIMS}
-
-
-@cases("rounds one_is_best", [(2, True), (7, False)])
-def test_with_much_noise_and_clients_alike_one_local_step_is_best(rounds, one_is_best):
-    """(6) is a/sqrt(tau) + b (1 - 1/tau): for b >= a smallest at 1, for b < a above b for every tau and ever nearer."""
-    at = {
-        "initial_gap": 0.3,
-        "rounds": rounds,
-        "smoothness": 1.5,
-        "client_weight": [0.4, 0.6],
-        "gradient_variance": 2.3,
-    }
-    first, last = 4 * (0.3 + 1.5 * 2.3 * 0.52) / math.sqrt(rounds), 3 * 2.3 * 1.5**2 / rounds
-    bound = BOUNDS["fedcog.corollary_printed"]
-    found = [float(bound(**at, local_steps=tau, dissimilarity_offset=0.0)) for tau in (1, 2, 5, 40, 10**4, 10**8)]
-    assert found[0] == pytest.approx(first)
-    assert (last >= first) is one_is_best
-    if one_is_best:
-        assert min(found) == found[0]
-    else:
-        assert last < min(found) == found[-1] < 1.001 * last
 
 
 def test_the_worst_drift_of_two_steps_is_set_by_the_squared_gradient_alone():

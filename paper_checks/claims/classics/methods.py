@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -12,96 +12,46 @@ import numpy as np
 import sympy as sp
 
 from bounds import vocabulary as q
-from bounds.classics.fedprox import FEDPROX_2020 as FEDPROX
-from bounds.classics.others import FEDNOVA_2020 as FEDNOVA, PROXSKIP_2022 as PROXSKIP
-from bounds.classics.scaffold import SCAFFOLD_2020 as SCAFFOLD
-from bounds.units import LOSS, PARAMETER
 
-from ..checkers import At, Dominates, ImpliedBy, MeasuredIn, number, Same, short, States, Total
-from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
+from ..checkers import number, short
+from ..claim import Book, Finding, judged
 from ..parabolas import Scalars
-from .runs import Case, compared, consensus, mean, MIXED, ONE_MINIMUM, optimum_dissimilarity
-
-B2, C_0, D2, K = q.dissimilarity_factor, q.control_error, q.initial_distance_sq, q.cohort
-L, L_minus, N, Psi_0 = q.smoothness, q.weak_convexity, q.clients, q.initial_lyapunov
-R, T, eta, eta_g = q.rounds, q.iterations, q.step_size, q.server_step_size
-g2, gamma, kappa2, mu = q.grad_norm_sq, q.inexactness, q.dissimilarity_offset, q.proximal_weight
-p, sigma2, surrogate = q.communication_probability, q.gradient_variance, q.surrogate_grad_norm_sq
-
-RHO, THEOREM_4 = "classics.fedprox_rho", "classics.fedprox_theorem_4"
-CONVEX, STRONG, NONCONVEX = (f"classics.scaffold_{x}" for x in ("convex", "strongly_convex", "nonconvex"))
-NOVA, EXACT_SKIP, NOISY_SKIP = "classics.fednova_theorem_2", "classics.proxskip_3_6", "classics.proxskip_5_5"
+from ..rows import section
+from . import runs
+from .runs import Case, consensus, gradients_at_optimum, mean, MIXED, ONE_MINIMUM
 
 # ---- FedProx ----
 
 
-def _one_round(book: Book) -> Finding:
+def one_round() -> Iterator[Case]:
     """Thirty draws from different parabolas, and many from identical ones, with local problems solved up to a share."""
-
-    def cases() -> Iterator[Case]:
-        for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
-            slopes = [MIXED.gradient(c, start) for c in range(3)]
-            ends = [start - g / (h + weight) for g, h in zip(slopes, MIXED.curvatures, strict=True)]
-            after = MIXED.loss(mean(ends)) + MIXED.curvature / 2 * consensus(ends) / 30  # their mean's variance
-            squares = MIXED.global_gradient(start) ** 2
-            yield after - MIXED.loss(start), {
-                "grad_norm_sq": squares, "dissimilarity_factor": mean([g**2 for g in slopes]) / squares, "cohort": 30,
-                "inexactness": 0, "proximal_weight": weight, "weak_convexity": 0, "smoothness": 3,
-            }  # fmt: skip
-        for left in (Fraction(0), Fraction(1, 10)):  # of the gradient 6 of (x - 1)^2, at the start 4
-            moved = (1 - left) * 6 / (2 + Fraction(60))
-            yield (3 - moved) ** 2 - 9, {
-                "grad_norm_sq": 36, "dissimilarity_factor": 1, "cohort": 10**10, "inexactness": left,
-                "proximal_weight": 60, "weak_convexity": 0, "smoothness": 2,
-            }  # fmt: skip
-
-    return compared(book, THEOREM_4, cases())
+    for start, weight in ((Fraction(40), Fraction(60)), (Fraction(-30), Fraction(90))):
+        slopes = [MIXED.gradient(c, start) for c in range(3)]
+        ends = [start - g / (h + weight) for g, h in zip(slopes, MIXED.curvatures, strict=True)]
+        after = MIXED.loss(mean(ends)) + MIXED.curvature / 2 * consensus(ends) / 30  # their mean's variance
+        squares = MIXED.global_gradient(start) ** 2
+        yield after - MIXED.loss(start), {
+            "grad_norm_sq": squares, "dissimilarity_factor": mean([g**2 for g in slopes]) / squares, "cohort": 30,
+            "inexactness": 0, "proximal_weight": weight, "weak_convexity": 0, "smoothness": 3,
+        }  # fmt: skip
+    for left in (Fraction(0), Fraction(1, 10)):  # of the gradient 6 of (x - 1)^2, at the start 4
+        moved = (1 - left) * 6 / (2 + Fraction(60))
+        yield (3 - moved) ** 2 - 9, {
+            "grad_norm_sq": 36, "dissimilarity_factor": 1, "cohort": 10**10, "inexactness": left,
+            "proximal_weight": 60, "weak_convexity": 0, "smoothness": 2,
+        }  # fmt: skip
 
 
-FEDPROX_ROUND = Claim(
-    "classics.fedprox_theorem_4",
-    "A round of FedProx lowers the expected loss by rho times the squared gradient at least, if rho is positive.",
-    Kind.THEOREM.at("Theorem 4", FEDPROX),
-    {
-        "with rho": Same(THEOREM_4, Total(((-g2, RHO),))),
-        "unit": MeasuredIn(THEOREM_4, LOSS),
-        "conditions": States(
-            THEOREM_4,
-            (mu > L_minus, gamma <= 1, lambda book: sp.Gt(book[RHO].expr, 0)),
-            ("smooth", "dissimilarity", "sampled_with_replacement"),
-            words=2,
-        ),
-        "exact rounds": _one_round,
-    },
-    note="Read with replacement; the text says subset, and the proof uses the variance of independent draws. No round "
-    "that was made needs what is lost by sampling: its constants are not tested. No detection rate is known.",
-)
-
-
-def _promised(share: sp.Expr) -> Check:
+def promised(book: Book, share: str) -> Finding:
     """rho at mu = 6 L B^2 with B a share of sqrt(K), for many participants, against 1/(24 L B^2)."""
+    participants = sp.Integer(10**8)
+    factor = sp.Rational(share) ** 2 * participants
+    here = {q.inexactness: 0, q.weak_convexity: 0, q.cohort: participants, q.dissimilarity_factor: factor}
+    here |= {q.smoothness: 1, q.proximal_weight: 6 * factor}
+    times = (24 * factor * book["classics.fedprox_rho"].expr.subs(here)).evalf(30)
+    witness = {"K": "1e8", "B": f"{share} sqrt(K)", "mu": "6 L B^2", "gamma": "0"}
+    return judged(bool(times >= 1), f"rho is {short(times)} of 1/(24 L B^2)", witness)
 
-    def run(book: Book) -> Finding:
-        participants = sp.Integer(10**8)
-        here = {gamma: 0, L_minus: 0, K: participants, B2: share**2 * participants, L: 1}
-        here[mu] = 6 * here[B2]
-        times = (24 * here[B2] * book[RHO].expr.subs(here)).evalf(30)
-        witness = {"K": "1e8", "B": f"{share} sqrt(K)", "mu": "6 L B^2", "gamma": "0"}
-        return judged(bool(times >= 1), f"rho is {short(times)} of 1/(24 L B^2)", witness)
-
-    return run
-
-
-FEDPROX_COROLLARY = Claim(
-    "classics.fedprox_corollary_7",
-    "With convex losses, exact solves and 1 << B <= sqrt(K)/2 the weight 6 L B^2 gives a rho of about 1/(24 L B^2).",
-    Kind.THEOREM.at("Corollary 7", FEDPROX),
-    _promised(sp.Rational(1, 2)),
-    note="The proof lets sampling take half of 1/mu, for which B sqrt(2/K) must be at most 1/2; at B = sqrt(K)/2 it "
-    "takes 0.71 of it, and rho is a sixth smaller. Whether that is still about as large is a matter of taste.",
-    repair=Repair("for B at most sqrt(2) sqrt(K)/3, up to lower orders", _promised(sp.Rational(47, 100))),
-    defect=Defect.GAP,
-)
 
 # ---- SCAFFOLD ----
 
@@ -123,62 +73,45 @@ def squared(number: Any, variance: Fraction) -> Fraction:
     return number[0] ** 2 + variance * sum(number[1:] ** 2, Fraction(0))
 
 
-@dataclass(frozen=True)
-class ControlledSteps:
-    """SCAFFOLD, option II: controls start at 0, or ``warm`` at the mean of as many noisy gradients as local steps."""
-
-    problem: Scalars
-    step_size: Fraction
-    server_step_size: Fraction
-    steps: int
-    cohort: int
-    start: Fraction
-    warm: bool = False
-
-    def before_rounds(self, rounds: int) -> list[list[Any]]:
-        """By round the server models before it, over every cohort of every round before."""
-        clients, steps, sources = self.problem.clients, self.steps, self.problem.clients * self.steps * rounds
-        start, last = certain(self.start, sources), clients * steps * (rounds - 1)
-        controls = [certain(Fraction(0), sources)] * clients
-        if self.warm:
-            controls = [
-                mean([self._slope(c, start, last + c * steps + k, sources) for k in range(steps)])
-                for c in range(clients)
-            ]
-        states, found = [(start, controls)], [[start]]
-        for r in range(rounds - 1):
-            after = []
-            for server, kept in states:
-                ends, renewed = [], []
-                for c in range(clients):
-                    x, slopes = server, []
-                    for k in range(steps):
-                        slopes.append(self._slope(c, x, (r * clients + c) * steps + k, sources))
-                        x = x - self.step_size * (slopes[-1] - kept[c] + mean(kept))
-                    ends.append(x)
-                    renewed.append(mean(slopes))
-                for chosen in combinations(range(clients), self.cohort):
-                    moved = server + self.server_step_size * (mean([ends[c] for c in chosen]) - server)
-                    after.append((moved, [renewed[c] if c in chosen else kept[c] for c in range(clients)]))
-            states = after
-            found.append([server for server, _ in states])
-        return found
-
-    def _slope(self, client: int, x: Any, source: int, sources: int) -> Any:
-        slope = self.problem.curvatures[client] * (x - certain(self.problem.minima[client], sources))
-        return slope + noise(source, sources)
+ROUNDS, STEPS = 3, 2
 
 
-_STEP = q.local_steps * eta * eta_g
-_POTENTIAL = D2 + 9 * N * _STEP**2 / K * C_0
-_SPREAD = sigma2 / (q.local_steps * K) * (1 + K / eta_g**2)
-_METHOD = (
-    "smooth", "bounded_variance", "independent_noise", "sampled_without_replacement", "fixed_step_size",
-    "fixed_local_steps",
-)  # fmt: skip
-_SHORT = _STEP <= 1 / (81 * L)
+def _distances(
+    problem: Scalars, step: Fraction, further: Any, size: int, start: Fraction, warm: bool
+) -> list[Fraction]:
+    """By round the expected squared distance of SCAFFOLD's server model to the minimiser, over every cohort.
 
-ROUNDS = 3
+    Controls start at 0, or ``warm`` at the mean of as many noisy gradients as local steps. A model has a coordinate for
+    its value without noise and one for each noise.
+    """
+    from empirics.algorithms import algorithm
+    from empirics.algorithms.local import Controls
+    from empirics.algorithms.server import AddUpdate
+    from empirics.algorithms.state import Remembered
+    from empirics.exact import play
+    from empirics.exact.numbers import vectors
+
+    clients, sources = range(problem.clients), problem.clients * STEPS * ROUNDS
+    slopes = [lambda x, c=c: problem.curvatures[c] * (x - certain(problem.minima[c], sources)) for c in clients]
+
+    def drawn(r: int, c: int, k: int) -> Any:
+        return noise((r * problem.clients + c) * STEPS + k, sources)
+
+    class Warm(Controls):
+        def begin(self, model: Any, clients_: int) -> Remembered:
+            rows = [mean([slopes[c](model) + drawn(ROUNDS - 1, c, k) for k in range(STEPS)]) for c in clients]
+            return Remembered({"control": vectors(np.stack(rows))}, {"control": vectors(mean(rows))})
+
+    method = replace(algorithm("scaffold()"), combine=AddUpdate(further))
+    method = replace(method, remember=(Warm(),)) if warm else method
+    runs = [
+        play(method, slopes, certain(start, sources), cohorts, local_steps=STEPS, step_size=step, noise=drawn)
+        for cohorts in product(combinations(clients, size), repeat=ROUNDS - 1)
+    ]
+    away = certain(problem.minimiser, sources)
+    return [mean([squared(run[r].model - away, problem.variance) for run in runs]) for r in range(ROUNDS)]
+
+
 PARTS = (
     (MIXED, Fraction(4)), (MIXED, MIXED.minimiser), (ONE_MINIMUM, Fraction(4)),
     (replace(ONE_MINIMUM, variance=Fraction(7, 5)), ONE_MINIMUM.minimiser),
@@ -186,103 +119,56 @@ PARTS = (
 """Clients and a start: all at once, then the controls, the start and the noise alone."""
 
 
-def _scaffold_runs(name: str, effective: Fraction, warm: bool = False) -> Check:
+def scaffold_runs(part: int, strongly: bool = False, warm: bool = False) -> Iterator[Case]:
     """Three rounds of two and of all of three clients, over every cohort, against a bound of the server models."""
-
-    def cases() -> Iterator[Case]:
-        for (problem, start), cohort, further in product(PARTS, (2, 3), (Fraction(1), Fraction(3, 2))):
-            step = effective / (2 * further)
-            run = ControlledSteps(problem, step, further, 2, cohort, start, warm)
-            away = [
-                mean([squared(x - certain(problem.minimiser, len(x) - 1), problem.variance) for x in servers])
-                for servers in run.before_rounds(ROUNDS)
-            ]
-            weights = [(1 - effective / 2) ** -(r + 1) if name == STRONG else 1 for r in range(ROUNDS)]
-            seen = sum((w * x for w, x in zip(weights, away, strict=True)), Fraction(0)) / sum(weights)
-            distance = (start - problem.minimiser) ** 2
-            yield (problem.curvature**2 if warm else problem.curvature / 2) * seen, {
-                "clients": 3, "cohort": cohort, "local_steps": 2, "rounds": ROUNDS, "step_size": step,
-                "server_step_size": further, "smoothness": 3, "strong_convexity": 1, "initial_distance_sq": distance,
-                "initial_gap": problem.curvature / 2 * distance, "gradient_variance": problem.variance,
-                "control_error": optimum_dissimilarity(problem),
-            }  # fmt: skip
-
-    return lambda book: compared(book, name, cases())
+    effective = Fraction(1, part)
+    for (problem, start), cohort, further in product(PARTS, (2, 3), (Fraction(1), Fraction(3, 2))):
+        step = effective / (STEPS * further)
+        away = _distances(problem, step, further, cohort, start, warm)
+        weights = [(1 - effective / 2) ** -(r + 1) if strongly else 1 for r in range(ROUNDS)]
+        seen = sum((w * x for w, x in zip(weights, away, strict=True)), Fraction(0)) / sum(weights)
+        distance = (start - problem.minimiser) ** 2
+        yield (problem.curvature**2 if warm else problem.curvature / 2) * seen, {
+            "clients": 3, "cohort": cohort, "local_steps": STEPS, "rounds": ROUNDS, "step_size": step,
+            "server_step_size": further, "smoothness": 3, "strong_convexity": 1, "initial_distance_sq": distance,
+            "initial_gap": problem.curvature / 2 * distance, "gradient_variance": problem.variance,
+            "control_error": gradients_at_optimum(problem),
+        }  # fmt: skip
 
 
-def _weights(book: Book) -> Finding:
+def weights(book: Book) -> Finding:
     """The start of the strongly convex form, from the weights of seven rounds one after another."""
     step, rounds, curved = Fraction(1, 900), 7, Fraction(1, 2)
     total = sum(((1 - curved * step / 2) ** -(r + 1) for r in range(rounds)), Fraction(0))
-    stated = number(
-        book, STRONG, initial_distance_sq=3, control_error=0, gradient_variance=0, clients=9, cohort=4, local_steps=1,
-        step_size=step, server_step_size=1, rounds=rounds, smoothness=1, strong_convexity=curved,
-    )  # fmt: skip
+    at = {
+        "initial_distance_sq": 3, "control_error": 0, "gradient_variance": 0, "clients": 9, "cohort": 4,
+        "local_steps": 1, "step_size": step, "server_step_size": 1, "rounds": rounds, "smoothness": 1,
+        "strong_convexity": curved,
+    }  # fmt: skip
+    stated = number(book, "classics.scaffold_strongly_convex", **at)
     return judged(stated == 3 / (step * total), f"{short(stated)} both ways")
 
-
-SCAFFOLD_CONVEX = Claim(
-    "classics.scaffold_convex",
-    "SCAFFOLD's mean gap over the rounds, weighted or not, is bounded whatever the clients' dissimilarity.",
-    Kind.THEOREM.at("Appendix E.1, Lemma 15, averaged", SCAFFOLD),
-    {
-        "convex": Same(CONVEX, _POTENTIAL / (_STEP * R) + 12 * _STEP * _SPREAD),
-        "weights": _weights,
-        "unit": MeasuredIn(CONVEX, LOSS),
-        "conditions": States(CONVEX, (_SHORT,), (*_METHOD, "convex"), words=1),
-        "strongly convex": States(
-            STRONG, (_SHORT, q.strong_convexity * _STEP <= K / (15 * N)), (*_METHOD, "strongly_convex"), words=1
-        ),
-        "exact runs": _scaffold_runs(CONVEX, Fraction(1, 243)),
-        "exact runs with weights": _scaffold_runs(STRONG, Fraction(1, 243)),
-        "search": Dominates(CONVEX),
-    },
-    note="By a restatement of the appendix; its lemma is not derived here. The weighted form was run at stated points, "
-    "not searched.",
-)
-
-
-SCAFFOLD_NONCONVEX = Claim(
-    "classics.scaffold_nonconvex",
-    "Without convexity, after a warm start, the mean squared gradient falls like 14 of the first gap over h T, up to "
-    "noise.",
-    Kind.THEOREM.at("Appendix E.2, Lemma 19, averaged", SCAFFOLD),
-    {
-        "formula": Same(NONCONVEX, 14 * q.initial_gap / (_STEP * R) + 70 * L * _STEP * _SPREAD),
-        "unit": MeasuredIn(NONCONVEX, q.GRADIENT**2),
-        "conditions": States(
-            NONCONVEX, ((K / N) ** sp.Rational(2, 3) / (24 * L) >= _STEP,), (*_METHOD, "lower_bounded"), words=2
-        ),
-        "exact runs": _scaffold_runs(NONCONVEX, Fraction(1, 100), warm=True),
-    },
-    note="By a restatement of the appendix; its lemma is not derived here. The runs are on convex losses, at stated "
-    "points: no search serves the warm start, so that no detection rate is known.",
-)
 
 # ---- FedNova ----
 
 
-def _weighed_otherwise(book: Book) -> Finding:
+def weighed_otherwise() -> Iterator[Case]:
     """Gradients of three clients in the plane under two sets of weights: both sides of (10) at one point.
 
     The last gradients vanish under the other weights, or are all alike.
     """
-
-    def cases() -> Iterator[Case]:
-        own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
-        for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)), own):
-            points: list[Sequence[tuple[Any, Any]]] = [((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3))]
-            points += [tuple((a / b - 1, 0) for a, b in zip(own, others, strict=True)), ((2, 1),) * 3]
-            for gradients in points:
-                seen = _squared(others, gradients)
-                spread = sum((w * (x * x + y * y) for w, (x, y) in zip(others, gradients, strict=True)), Fraction(0))
-                chi = sum(((a - b) ** 2 / b for a, b in zip(own, others, strict=True)), Fraction(0))
-                yield _squared(own, gradients), {
-                    "surrogate_grad_norm_sq": seen, "dissimilarity_factor": 1, "dissimilarity_offset": spread - seen,
-                    "chi_square": chi,
-                }  # fmt: skip
-
-    return compared(book, NOVA, cases())
+    own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
+    for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)), own):
+        points: list[Sequence[tuple[Any, Any]]] = [((3, -1), (0, 2), (-4, 1)), ((1, 1), (-5, 0), (2, -3))]
+        points += [tuple((a / b - 1, 0) for a, b in zip(own, others, strict=True)), ((2, 1),) * 3]
+        for gradients in points:
+            seen = _squared(others, gradients)
+            spread = sum((w * (x * x + y * y) for w, (x, y) in zip(others, gradients, strict=True)), Fraction(0))
+            chi = sum(((a - b) ** 2 / b for a, b in zip(own, others, strict=True)), Fraction(0))
+            yield _squared(own, gradients), {
+                "surrogate_grad_norm_sq": seen, "dissimilarity_factor": 1, "dissimilarity_offset": spread - seen,
+                "chi_square": chi,
+            }  # fmt: skip
 
 
 def _squared(weights: Sequence[Fraction], gradients: Sequence[tuple[Any, Any]]) -> Fraction:
@@ -290,26 +176,10 @@ def _squared(weights: Sequence[Fraction], gradients: Sequence[tuple[Any, Any]]) 
     return sum((s**2 for s in sums), Fraction(0))
 
 
-FEDNOVA_2 = Claim(
-    "classics.fednova_theorem_2",
-    "What is small for the loss of other weights is small for the clients' own up to 2 chi^2 kappa^2.",
-    Kind.THEOREM.at("Theorem 2, eq. (10)", FEDNOVA),
-    {
-        "formula": Same(NOVA, 2 * (q.chi_square * (B2 - 1) + 1) * surrogate + 2 * q.chi_square * kappa2),
-        "same weights": Same(At(NOVA, {q.chi_square: sp.S.Zero}), 2 * surrogate),
-        "at points": _weighed_otherwise,
-        "unit": MeasuredIn(NOVA, q.GRADIENT**2),
-        "conditions": States(NOVA, (), ("smooth", "bounded_variance", "dissimilarity", "full_participation"), words=1),
-    },
-    note="With the same weights the factor 2 is for nothing. It holds at every point, and so at the best one.",
-)
-
 # ---- ProxSkip ----
 
-_ZETA = sp.Min(eta * q.strong_convexity, p**2)
 
-
-def _coins(book: Book) -> Finding:
+def coins() -> Iterator[Case]:
     """Clients (x - 3)^2 and (x + 1)^2/2: the expected potential after four iterations, over every coin.
 
     From 4 with controls 0 and without noise, and with noise from the minimiser with the controls that belong there.
@@ -343,47 +213,9 @@ def _coins(book: Book) -> Finding:
             "communication_probability": chance, "smoothness": 2, "gradient_variance": variance if noisy else 0,
         }  # fmt: skip
 
-    steps = ((Fraction(1, 2), Fraction(2, 5)), (Fraction(1, 5), Fraction(3, 4)))
-    return compared(book, NOISY_SKIP, (walked(*how, noisy) for how, noisy in product(steps, (False, True))))
+    for step, chance in ((Fraction(1, 2), Fraction(2, 5)), (Fraction(1, 5), Fraction(3, 4))):
+        for noisy in (False, True):
+            yield walked(step, chance, noisy)
 
 
-PROXSKIP_THEOREM = Claim(
-    "classics.proxskip_3_6",
-    "The expected potential falls by min(gamma mu, p^2) in every iteration, with noise up to gamma^2 sigma^2 over it.",
-    Kind.THEOREM.at("Theorems 3.6 and 5.5", PROXSKIP),
-    {
-        "formula": Same(At(EXACT_SKIP, {T: sp.Integer(3)}), (1 - _ZETA) ** 3 * Psi_0),
-        "without noise": Same(At(NOISY_SKIP, {sigma2: sp.S.Zero}), EXACT_SKIP),
-        "from the lemmas": ImpliedBy(
-            (1 - eta * q.strong_convexity) * D2 + (1 - p**2) * C_0, (1 - _ZETA) * (D2 + C_0), where=(eta * L <= 1,)
-        ),
-        "exact runs": _coins,
-        "unit": MeasuredIn(At(NOISY_SKIP, {T: sp.Integer(3)}), PARAMETER**2),
-        "conditions": States(
-            EXACT_SKIP, (eta <= 1 / L,), ("smooth", "strongly_convex", "full_participation", "fixed_step_size"), words=1
-        ),
-        "with noise": States(
-            NOISY_SKIP,
-            (eta <= 1 / L,),
-            ("smooth", "strongly_convex", "full_participation", "fixed_step_size", "bounded_variance"),
-        ),
-    },
-    note="Norms are means over the clients.",
-)
-
-
-PROXSKIP_RANGE = Claim(
-    "classics.proxskip_range",
-    "The rate does not change as p falls from 1 down to 1/sqrt(gamma mu).",
-    Kind.REMARK.at("Section 3.5", PROXSKIP),
-    {"a chance": ImpliedBy(1 / sp.sqrt(eta * q.strong_convexity), 1, where=(eta * L <= 1, q.strong_convexity <= L))},
-    note="1/sqrt(gamma mu) is at least 1, and so no chance below it; sqrt(gamma mu) is meant.",
-    repair=Repair(
-        "down to sqrt(gamma mu)",
-        {
-            "a chance": ImpliedBy(sp.sqrt(eta * q.strong_convexity), 1, where=(eta * L <= 1, q.strong_convexity <= L)),
-            "same rate": ImpliedBy(eta * q.strong_convexity, _ZETA, where=(p >= sp.sqrt(eta * q.strong_convexity),)),
-        },
-    ),
-    defect=Defect.SLIP,
-)
+CLAIMS = section(__name__, runs)

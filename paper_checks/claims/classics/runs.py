@@ -57,7 +57,7 @@ def consensus(models: Sequence[Fraction]) -> Fraction:
     return mean([(x - centre) ** 2 for x in models])
 
 
-def optimum_dissimilarity(problem: Scalars) -> Fraction:
+def gradients_at_optimum(problem: Scalars) -> Fraction:
     """The mean squared gradient of the clients at the global minimiser."""
     return mean([problem.gradient(c, problem.minimiser) ** 2 for c in range(problem.clients)])
 
@@ -99,15 +99,15 @@ def distance_after(shrink: Fraction, added: Fraction, start: Fraction, steps: in
     return start
 
 
-def compared(book: Book, name: str, cases: Iterable[Case]) -> Finding:
-    """A bound against exact values: the largest ratio, and of every term the largest share that a case needs.
+def compared(book: Book, name: str, cases: Callable[..., Iterable[Case]], *which: Any, **named: Any) -> Finding:
+    """A bound against the exact values of cases: the largest ratio, and of every term the largest share a case needs.
 
     A case needs of a term what the exact value exceeds the sum of all others by; signed terms are left out. One that
     breaks a numeric condition of the bound is refused.
     """
     bound, ratios, slack = book[name], [], []
     shares = {term: 0.0 for term in bound.terms if term not in bound.signed}
-    for exact, values in cases:
+    for exact, values in cases(*which, **named):
         given = {q: _exact(values[q.name]) for q in quantities_of([bound.expr, *bound.relations])}
         if broken := [r for r in bound.relations if bind(r, given) != sp.true]:
             raise ClaimError(f"{name}: a case breaks {broken[0]}")

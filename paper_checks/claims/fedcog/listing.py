@@ -198,7 +198,7 @@ def messages(book: Book) -> Finding:
     return judged(right, said + ("the same model" if apart < 1e-12 else "another"), grade=Grade.SEARCHED)
 
 
-def objective_of_first_step(distillation: float | None, balanced: bool) -> Finding:
+def objective_of_first_step(book: Book, distillation: float | None, balanced: bool) -> Finding:
     """The server's first step where clients take one, beside minus the step size times the weighted task gradients.
 
     ``balanced``: client k's task loss also has the weight N_real/(N_real + N_gen) of A.2.2.
@@ -219,7 +219,7 @@ def objective_of_first_step(distillation: float | None, balanced: bool) -> Findi
     return judged(apart < 1e-12, said + shown, {"clients' labels": str(LABELS), "seed": str(SEED)})
 
 
-def generated(targets: str, disagreement: float, shared: bool) -> Finding:
+def generated(book: Book, targets: str, disagreement: float, shared: bool) -> Finding:
     """Whether all clients make the same inputs from the first model."""
     from empirics.algorithms import algorithm
 
@@ -243,7 +243,7 @@ def first_round(book: Book) -> Finding:
     return judged(not unwritten, said, {"round": "0", "line": "5"}, grade=Grade.PROVED)
 
 
-def indices(first: int, last: int) -> Finding:
+def indices(book: Book, first: int, last: int) -> Finding:
     """Line 10's sum over clients ``first`` to ``last`` against line 4's loop over 0 to K - 1."""
     trained_, summed = list(range(CLIENTS)), list(range(first, last + 1))
     sets = {"trained": str(trained_), "averaged": str(summed)}

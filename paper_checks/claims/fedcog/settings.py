@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..claim import Book, Claim, Finding, judged, Kind
-from ..rows import rows
+from ..claim import Book, Finding, judged
+from ..rows import section
 
 
 def labels_covered(book: Book) -> Finding:
@@ -20,13 +20,4 @@ def labels_covered(book: Book) -> Finding:
     return judged(not uneven, said, uneven)
 
 
-CLAIMS: tuple[Claim, ...] = (
-    *rows("fedcog", "settings"),
-    Claim(
-        "fedcog.settings.niid_2",
-        "With 2 (10) labels for each of 10 clients every label of the 10 (100) is held, by equally many clients.",
-        Kind.SETTING.at("Section 6.1 and A.2.1"),
-        labels_covered,
-        note="If labels are dealt in turn, as in the released code.",
-    ),
-)
+CLAIMS = section(__name__)

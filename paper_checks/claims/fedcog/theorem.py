@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -15,32 +14,16 @@ from bounds.quantities import quantities_of
 
 from ..checkers import (
     agreed,
-    All,
-    At,
-    Dominates,
-    EdgeIs,
-    ImpliedBy,
-    Informative,
-    Refuted,
-    Same,
     Satisfies,
-    TendsTo,
-    term,
 )
 from ..checkers.formulas import relations
 from ..checkers.points import true_at, value
-from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair
+from ..claim import Book, Finding, Grade, judged
+from ..rows import section
 from ..softmax import bias_curvature, hidden_curvature
 from ..worst_cases import above
 from .generation import Data, distillation, FIRST_DATA, FLAT, Model, NEW, OLD
-from .proofs import A, FULL_LIMIT, SEVERAL
 
-TRIVIAL = 2 * L * gap
-"""A gradient of an L-smooth function is at most this, squared: true at the first model, without any training."""
-LABORATORY = {T: 70, tau: 400, eta: sp.Rational(1, 100)}
-MILD = {sigma_sq: (1e-9, 1e-3), kappa_sq: (1e-9, 1e-3), beta_sq: (1.0, 1.05)}
-"""Hardly any noise or heterogeneity: generous to the bound."""
-SHARP_LIMIT = sp.Min(1 / (tau * L), 1 / (L * sp.sqrt(2 * tau * (tau - 1) * (1 + beta_sq))))
 LEAST_SMOOTHNESS = Fraction(1, 4)
 ODDS = {"ten classes": (4, 4, *[1] * 8), "a hundred classes": (49, 49, *[1] * 98)}
 """Outputs, up to a factor, that show it: output biases of ln 4 (ln 49) for two classes and 0 for the others."""
@@ -49,11 +32,6 @@ ALL_TRAIN = {
     for steps in (200, 400, 600, 800)
 }
 """The published numbers of local steps where all ten clients take part (Section 6.1 and Table 6)."""
-
-
-def share_of(label: str) -> Callable[[Book], sp.Expr]:
-    """A term of the improved bound over the theorem's."""
-    return lambda book: term("fedcog.theorem_sharp", label)(book) / term("fedcog.theorem", label)(book)
 
 
 def summed(book: Book) -> sp.Expr:
@@ -201,12 +179,13 @@ def one_of_two(book: Book) -> Finding:
     return _at_rest(book, rest, at, instance, (rest + 1) / 4 == rest)
 
 
-def local_momentum(book: Book, momentum: Fraction) -> Finding:
+def local_momentum(book: Book, share: str) -> Finding:
     """The squared gradient at the model that a round leaves where it is, against the theorem.
 
     Two clients h/2 (x - c)^2 of unequal weights, beta^2 = 5; the published number of local steps, a step size that (5)
     admits for it, and rounds enough for its start.
     """
+    momentum = Fraction(share)
     clients = ((sp.Rational(3, 5), sp.S.One, 0), (sp.Rational(2, 5), sp.Rational(1, 100), 1))  # weight, h, c
     steps, size, factor, rounds = 400, sp.Rational(1, 1900), 5, 10**6
 
@@ -234,234 +213,16 @@ def local_momentum(book: Book, momentum: Fraction) -> Finding:
     return _at_rest(book, gradient.subs(x, rest) ** 2, at, instance, bool(inside))
 
 
-STEPS = {"(29)": "mean_update", "(30)": "descent", "(51)": "gradient_drift", "(57)": "descent_one_round"}
-
 # ---- the claims ----
 
-CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "fedcog.eq_61",
-        "Summed over all rounds, with the objective bounded below, (59) becomes the theorem.",
-        Kind.THEOREM.at("eq. (58) to (61), Theorem 5.6, eq. (5) = (13)"),
-        Same("fedcog.theorem", summed),
-        note="(61) prints the start with another index than (5) and without its data; the same number is meant.",
-    ),
-    Claim(
-        "fedcog.eq_64",
-        "(62) and (63) together say the same as (64), the step sizes that the theorem and (57) admit.",
-        Kind.PROOF.at("eq. (62) to (64) and Theorem 5.6"),
-        {
-            "the theorem": EdgeIs("fedcog.theorem", eta, FULL_LIMIT, where=SEVERAL),
-            "(57)": EdgeIs("fedcog.descent_one_round", eta, FULL_LIMIT, where=SEVERAL),
-            "one step, the theorem": EdgeIs("fedcog.theorem", eta, 1 / (2 * L), where=(sp.Lt(tau, 2),)),
-            "one step, (57)": EdgeIs("fedcog.descent_one_round", eta, 1 / (2 * L), where=(sp.Lt(tau, 2),)),
-            "A at the limit of (62)": Same(At(lambda book: A, {eta: 1 / (2 * tau * L)}), (tau - 1) / (2 * tau)),
-            "(63) for A < 1": Same(
-                1 + 1 / (2 * beta_sq) - 1 / (1 - A), (1 - A * (2 * beta_sq + 1)) / (2 * beta_sq * (1 - A))
-            ),
-            "(63) for A > 1": ImpliedBy(1 / (1 - A), 1 + 1 / (2 * beta_sq), where=(sp.Gt(A, 1),)),
-        },
-        note="(63) alone would not: it holds for every A > 1, where its left side is negative. (62) keeps A below "
-        "1/2, so that A < 1, which (51) needs and the theorem does not list, costs nothing. The second entry of (64) "
-        "divides by zero for tau = 1; read as no limit.",
-    ),
-    Claim(
-        "fedcog.theorem.sharp",
-        "The paper's proof gives more than Theorem 5.6: a bound that is never larger, and 2 to 4 times smaller for "
-        "small steps.",
-        Kind.THEOREM.at("Theorem 5.6 and its proof, sharpened"),
-        {
-            "from (20), (23) and (53)": Same("fedcog.theorem_sharp", sharpened),
-            "path gradients cancel": Same(L * (tau * eta) ** 2 / 2 / (tau * eta * L), tau * eta / 2),
-            "never larger": ImpliedBy("fedcog.theorem_sharp", "fedcog.theorem", under=("fedcog.theorem",)),
-            "half the first term": TendsTo(share_of("optimisation"), eta, 0, sp.Rational(1, 2)),
-            "a quarter of the noise": TendsTo(share_of("gradient noise"), eta, 0, sp.Rational(1, 4)),
-            "one round of one longest step": Same(
-                At(term("fedcog.theorem_sharp", "optimisation"), {T: 1, tau: 1, eta: 1 / L}), TRIVIAL
-            ),
-            "limit": EdgeIs("fedcog.theorem_sharp", eta, SHARP_LIMIT, closed=False, where=SEVERAL),
-            "a search": Dominates("fedcog.theorem_sharp", family="quadratics"),
-        },
-        note="(25) with weights 1 + c and 1 + 1/c = 1/(tau eta L) for 2 and 2, and (55) kept in place of (57). "
-        "The first constant is the best one: from L/2 ||theta||^2 one step near 1/L comes as near to it as one likes.",
-        ours=True,
-    ),
-    Claim(
-        "fedcog.theorem.fresh_batches",
-        "Assumption 5.3, gradients unbiased with variance sigma^2 at every model, is all that Theorem 5.6 needs of the "
-        "noise.",
-        Kind.ASSUMPTION.at("Assumption 5.3 with Theorem 5.6"),
-        All(
-            {"one coin for all clients": coin_of_all_clients, "one coin for all steps of a round": coin_of_a_round},
-            wrong=("one coin for all clients", "one coin for all steps of a round"),
-        ),
-        note="It fails if read without independence, over the clients, which the proof names at (26), and over the "
-        "local steps, which (28) and (40) take from Wang et al.; it is not refuted with them. A batch kept for the "
-        "400 steps of a round exceeds the theorem up to 38 times at its largest step size.",
-        repair=Repair(
-            "with batches that are fresh at every step and independent over the clients",
-            Dominates("fedcog.theorem", family="quadratics"),
-            "fedcog.theorem",
-        ),
-        defect=Defect.READING,
-    ),
-    Claim(
-        "fedcog.theorem.momentum",
-        "Theorem 5.6 covers the local steps of the released code, SGD with momentum 0.9.",
-        Kind.SETTING.at("Section 4.2, Theorem 5.6 and the released code"),
-        lambda book: local_momentum(book, Fraction(9, 10)),
-        note="The text says standard SGD. With momentum a client goes up to ten times as far in a round: without "
-        "noise, at a step size that the theorem admits, the server comes to rest where the squared gradient is 1.26 "
-        "times the bound.",
-        repair=Repair(
-            "with the standard SGD of the text the same clients stay below a hundredth of the bound",
-            lambda book: local_momentum(book, Fraction(0)),
-        ),
-        about=("fedcog.theorem",),
-        defect=Defect.SETTINGS,
-        ours=True,
-    ),
-    Claim(
-        "fedcog.theorem.participation",
-        "The theorem speaks of the experiments on FLAIR, where 10 of 200 clients take part, and of Table 7.",
-        Kind.SETTING.at("eq. (18), Theorem 5.6, Section 6.1 and Table 7"),
-        one_of_two,
-        note="All clients stand in the update (18), and none of its terms is the variance of drawing some: with one of "
-        "two clients a round it is violated. So it says nothing of Table 2, of the FLAIR columns of Table 3, and of "
-        "Table 7.",
-        defect=Defect.SETTINGS,
-        about=("fedcog.theorem",),
-        ours=True,
-    ),
-    Claim(
-        "fedcog.theorem.constant",
-        "For a fixed step size and ever more rounds the bound tends to a constant, not to zero.",
-        Kind.REMARK.at("text after Theorem 5.6"),
-        TendsTo(
-            "fedcog.theorem",
-            T,
-            sp.oo,
-            term("fedcog.theorem", "gradient noise", "drift by noise", "drift by heterogeneity"),
-        ),
-    ),
-    Claim(
-        "fedcog.theorem.gradient",
-        "What the theorem bounds is the gradient of the task loss alone, and no setting of generation or distillation "
-        "stands in it: it is FedAvg's on the same constants.",
-        Kind.REMARK.at("eq. (4), (10) and Theorem 5.6"),
-        {"at the teacher": gradient_at_teacher, "settings": without_knobs},
-        note="So it says that FedCOG converges in the loss one wants, and nothing of what it gains over FedAvg; the "
-        "distillation enters through the constants L and sigma^2. The proof uses beta^2 and kappa^2 at the models that "
-        "open a round alone, where the distillation has no gradient: they are FedAvg's, and no reduction of "
-        "heterogeneity can show. The weights of A.2.2 make it the gradient of another loss, fedcog.weights.objective.",
-        ours=True,
-    ),
-    Claim(
-        "fedcog.assumption_5_1",
-        "One smoothness constant, as the theorem needs it, serves the experiments' objectives in all rounds.",
-        Kind.ASSUMPTION.at("Assumption 5.1 = A.1 and Section 6.1"),
-        All({"a hidden layer": hidden_layer, "generated data": scaled}, wrong=("a hidden layer", "generated data")),
-        note="The cross-entropy of a network with a hidden layer is not smooth on the whole space: its curvature in an "
-        "output weight grows with that unit's square. That of the distillation loss grows with the square of the "
-        "generated inputs, which the method does not bound. On a bounded set these two curvatures are bounded; the "
-        "kinks of ReLU and pooling leave no L even there.",
-        defect=Defect.SETTINGS,
-        ours=True,
-    ),
-    Claim(
-        "fedcog.assumption_5_4",
-        "Bounded dissimilarity can hold beside the other assumptions for every choice of the weights; beta^2 >= 1 is "
-        "no restriction.",
-        Kind.ASSUMPTION.at("Assumptions 5.1 to 5.4"),
-        {
-            "formula": Same(term("fedcog.dissimilarity", "global gradient", "heterogeneity"), beta_sq * g + kappa_sq),
-            "parabolas": together,
-            "least factor": least_factor,
-        },
-        note="Noise of a fixed variance added to the parabolas' gradients meets Assumption 5.3.",
-    ),
-    Claim(
-        "fedcog.theorem.settings",
-        "The published step size meets the theorem's conditions where all clients take part.",
-        Kind.SETTING.at("Theorem 5.6, Section 6.1 and Table 6"),
-        All(
-            {
-                "L >= 1/4": curvature_of_biases,
-                "limits": Satisfies(
-                    "fedcog.theorem",
-                    ALL_TRAIN,
-                    breaks=(
-                        "eta L <= 1/(2 tau)",
-                        "eta L <= 1/sqrt(2 tau (tau-1) (2 beta^2 + 1)), no limit for tau = 1",
-                    ),
-                ),
-            },
-            wrong=("limits",),
-        ),
-        note="400 steps of 0.01 need L <= 0.102. Output biases of ln 4 for two of ten classes, the weights beside them "
-        "0, have curvature 1/4 on any data, in the task loss and in the distillation loss alike; the limit is 1/2. The "
-        "69,380 parameters of A.4.3 contain output biases.",
-        repair=Repair(
-            "a fifth of it can: 400 steps of 0.002 need L <= 0.51",
-            Informative(
-                "fedcog.theorem",
-                TRIVIAL,
-                {**LABORATORY, eta: sp.Rational(1, 500), L: sp.Rational(1, 2)},
-                under=("fedcog.theorem",),
-                within=MILD,
-            ),
-        ),
-        defect=Defect.SETTINGS,
-        ours=True,
-    ),
-    Claim(
-        "fedcog.theorem.informative",
-        "At the published 70 rounds of 400 steps of size 0.01 the theorem can say more than smoothness alone says of "
-        "the first model.",
-        Kind.SETTING.at("Theorem 5.6 and Section 6.1"),
-        Informative(
-            "fedcog.theorem",
-            TRIVIAL,
-            {**LABORATORY, L: sp.Rational(1, 4)},
-            under=("fedcog.theorem",),
-            within={**MILD, beta_sq: (1.0, 3.0)},
-        ),
-        note="Its conditions ask for L <= 0.102 there, while fedcog.theorem.settings shows L >= 1/4: the theorem is "
-        "silent. With a fifth of the step size it could speak.",
-        defect=Defect.SETTINGS,
-        ours=True,
-    ),
-    Claim(
-        "fedcog.theorem.vacuous",
-        "Up to four rounds, as in Table 3, the theorem never says more than smoothness says of the first model.",
-        Kind.REMARK.at("Theorem 5.6 and Table 3"),
-        {
-            "in general": ImpliedBy(TRIVIAL, "fedcog.theorem", under=("fedcog.theorem",), within={T: (1, 4)}),
-            "one round of 400 steps": Refuted(
-                Informative("fedcog.theorem", TRIVIAL, {T: 1, tau: 400}, under=("fedcog.theorem",), within=MILD)
-            ),
-            "three rounds of 10 steps": Refuted(
-                Informative("fedcog.theorem", TRIVIAL, {T: 3, tau: 10}, under=("fedcog.theorem",), within=MILD)
-            ),
-        },
-        note="Its first term alone is at least 8 L gap / T within the admitted step sizes, against 2 L gap.",
-        ours=True,
-    ),
-    Claim(
-        "fedcog.theorem.instances",
-        "Theorem 5.6 holds on every quadratic federation that a search visits.",
-        Kind.THEOREM.at("Theorem 5.6 = A.6, eq. (5) = (13)"),
-        Dominates("fedcog.theorem", family="quadratics"),
-        note="The search comes no nearer than a factor of four: so loose is the bound there at least.",
-        ours=True,
-    ),
-    Claim(
-        "fedcog.proof.instances",
-        "(29), (30), (51) and (57) hold on every quadratic federation that a search visits.",
-        Kind.PROOF.at("eq. (29), (30), (51) and (57)"),
-        {place: Dominates(f"fedcog.{bound}", family="quadratics") for place, bound in STEPS.items()},
-        ours=True,
-    ),
+
+limits = Satisfies(
+    "fedcog.theorem",
+    ALL_TRAIN,
+    breaks=("eta L <= 1/(2 tau)", "eta L <= 1/sqrt(2 tau (tau-1) (2 beta^2 + 1)), no limit for tau = 1"),
+)
+CLAIMS = (
+    *section(__name__),
     *above(
         {"fedcog.theorem": 3.7468, "fedcog.mean_gradient_drift": 10.07}, "Two clients, beta^2 = 2, 1 to 8 local steps."
     ),

@@ -18,7 +18,7 @@ import sympy as sp
 from bounds.vocabulary import client_weight, gradient_variance, local_steps, mean_path_gradient_sq
 
 from ..checkers.points import value
-from ..claim import Book, Check, fails, Finding, Grade, holds, judged
+from ..claim import Book, fails, Finding, Grade, holds, judged
 
 START, STEP, SIZE, STEPS = Fraction(7, 5), Fraction(1, 6), Fraction(3, 4), 3
 WEIGHTS = (Fraction(2, 11), Fraction(5, 11), Fraction(4, 11))
@@ -121,15 +121,11 @@ def indices_alike(book: Book) -> Finding:
     return _same({f"E[d_{k} - h_{k}]": (noise(k, k), Fraction(0)) for k in CLIENTS})
 
 
-def clients_uncorrelated(shared: bool) -> Check:
+def clients_uncorrelated(book: Book, shared: bool) -> Finding:
     """Whether the square of the weighted noise is the sum of the squares with squared weights."""
-
-    def run(book: Book) -> Finding:
-        whole = expected(lambda run: averaged(lambda one: one.d - one.h, run) ** 2, shared)
-        alone = sum((WEIGHTS[k] ** 2 * noise(k, k, 2, shared) for k in CLIENTS), Fraction(0))
-        return _same({f"squared noise of the average{', one coin for all clients' * shared}": (whole, alone)})
-
-    return run
+    whole = expected(lambda run: averaged(lambda one: one.d - one.h, run) ** 2, shared)
+    alone = sum((WEIGHTS[k] ** 2 * noise(k, k, 2, shared) for k in CLIENTS), Fraction(0))
+    return _same({f"squared noise of the average{', one coin for all clients' * shared}": (whole, alone)})
 
 
 def steps_uncorrelated(book: Book) -> Finding:

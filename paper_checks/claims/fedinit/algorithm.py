@@ -9,7 +9,8 @@ from typing import Any, TYPE_CHECKING
 
 import sympy as sp
 
-from ..claim import Book, Check, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
+from ..claim import Book, fails, Finding, Grade, holds, judged
+from ..rows import section
 
 if TYPE_CHECKING:
     from empirics.exact import PlayedRound
@@ -30,7 +31,7 @@ def _played(beta: Fraction, cohorts: Cohorts, reading: str = "intended") -> list
     return play(method, slopes, Fraction(7, 5), cohorts, local_steps=3, step_size=Fraction(1, 10))
 
 
-def _identity(participants: bool, reading: str = "intended") -> Finding:
+def identity(book: Book, participants: bool, reading: str = "intended") -> Finding:
     """w^{t+1} - w_{i,K}^t against beta (w_{i,K}^{t-1} - w^t) + (w^{t+1} - w^t) + what the gradients added."""
     beta, cohorts = Fraction(1, 7), ((0, 1, 2), (1, 2), (0,))
     rounds = _played(beta, cohorts, reading)
@@ -45,49 +46,17 @@ def _identity(participants: bool, reading: str = "intended") -> Finding:
     return holds(f"exact for every {'participant' if participants else 'client'} in three rounds")
 
 
-IDENTITY = Claim(
-    "fedinit.identity",
-    "(15) holds for every client i in C, as the divergence Delta^t over all clients needs.",
-    Kind.EQUATION.at("Section 4.3.3, eq. (15)"),
-    lambda book: _identity(participants=False),
-    note="A client that does not take part makes no move: its w_{i,K}^t is its w_{i,K}^{t-1}. Lemma 4 averages (15) "
-    "over all clients. Were all clients to train in every round and N be averaged, it would hold for all: it is one "
-    "client's steps, whatever the server averages.",
-    repair=Repair(
-        "for participants, as listed and in the released code",
-        {"listed": lambda book: _identity(True), "released code": lambda book: _identity(True, "code")},
-    ),
-    defect=Defect.GAP,
-)
+def code(book: Book, cohorts: Cohorts) -> Finding:
+    beta = Fraction(1, 10)
+    both = zip(_played(beta, cohorts), _played(beta, cohorts, "code"), strict=True)
+    for r, (listed, code) in enumerate(both):
+        if (one := listed.model[0]) != (other := code.model[0]):
+            said = f"after round {r} the model is {float(other):.6g} in the code, {float(one):.6g} as listed"
+            return fails(said, {"cohorts": cohorts, "beta": beta}, r == 2)
+    return holds(f"equal in {len(cohorts)} rounds")
 
 
-def _code(cohorts: Cohorts) -> Check:
-    def run(book: Book) -> Finding:
-        beta = Fraction(1, 10)
-        both = zip(_played(beta, cohorts), _played(beta, cohorts, "code"), strict=True)
-        for r, (listed, code) in enumerate(both):
-            if (one := listed.model[0]) != (other := code.model[0]):
-                said = f"after round {r} the model is {float(other):.6g} in the code, {float(one):.6g} as listed"
-                return fails(said, {"cohorts": cohorts, "beta": beta}, r == 2)
-        return holds(f"equal in {len(cohorts)} rounds")
-
-    return run
-
-
-CODE = Claim(
-    "fedinit.algorithm_1.code",
-    "The released code, which averages the moves from the relaxed starts, performs Algorithm 1, which averages models.",
-    Kind.ALGORITHM.at("Algorithm 1, line 12; released code"),
-    _code(((0,), (1,), (0, 2))),
-    note="The paper does not compare them. The mean of the participants' offsets beta (w^t - last model) is in "
-    "Algorithm 1's average, not in the code's.",
-    repair=Repair("with all clients in every round, where the offsets cancel", _code(((0, 1, 2),) * 4)),
-    defect=Defect.READING,
-    ours=True,
-)
-
-
-def _closed_form(book: Book) -> Finding:
+def closed_form(book: Book) -> Finding:
     """Two clients of equal curvature: the limit of Algorithm 1's divergence against the closed form."""
     from empirics.exact import expected, FLOATS, Group
     from empirics.training.setting import Setting
@@ -102,46 +71,19 @@ def _closed_form(book: Book) -> Finding:
     return holds("the limit is ((1-q) delta/(1 + beta q))^2 for beta = -0.3, 0, 0.1, 0.6", Grade.SEARCHED)
 
 
-GATHERS = Claim(
-    "fedinit.start.gathers",
-    "Starting beyond the server model draws the local models together after training; starting nearer lets them part "
-    "(where all take part, curvatures are equal and gradients have no noise).",
-    Kind.REMARK.at("Section 3.2; Section 5.2"),
-    _closed_form,
-    note="For equal curvatures a: without noise the divergence is multiplied by 1/(1 + beta q)^2, q = (1 - eta a)^K. "
-    "With noise see fedinit.start.gathers_noise. Table 3 measures the opposite sign at -0.1 and at 0.01.",
-)
-
-
-def _noisy(minima: int) -> Check:
+def noisy(book: Book, minima: int) -> Finding:
     """Clients (w -/+ m)^2/2 in every round, K = 1, eta = 1/2, noise 1: the divergence settles at beta = 0 and 1/10."""
 
     def settled(beta: Fraction) -> Fraction:
         shrink = added = Fraction(1, 2)  # q = 1 - eta; noise of variance eta^2 in each of two clients
         return (minima * (1 - shrink) / (1 + beta * shrink)) ** 2 + added**2 / 2 / (1 - (beta * shrink) ** 2)
 
-    def run(book: Book) -> Finding:
-        plain, relaxed = settled(Fraction(0)), settled(Fraction(1, 10))
-        at = {"f_i": f"(w -/+ {minima})^2/2", "C = N": 2, "K": 1, "eta": "1/2", "sigma_l^2": 1, "beta": "1/10"}
-        return judged(relaxed < plain, f"the divergence settles at {relaxed}, at beta = 0 at {plain}", at)
-
-    return run
+    plain, relaxed = settled(Fraction(0)), settled(Fraction(1, 10))
+    at = {"f_i": f"(w -/+ {minima})^2/2", "C = N": 2, "K": 1, "eta": "1/2", "sigma_l^2": 1, "beta": "1/10"}
+    return judged(relaxed < plain, f"the divergence settles at {relaxed}, at beta = 0 at {plain}", at)
 
 
-GATHERS_NOISE = Claim(
-    "fedinit.start.gathers_noise",
-    "Starting beyond the server model draws the local models together whatever keeps them apart, noise too.",
-    Kind.REMARK.at("Section 3.2"),
-    _noisy(0),
-    note="What noise parts, a relaxed start of either sign parts further: by 1/(1 - beta^2 q^2) where disagreement is "
-    "multiplied by 1/(1 + beta q)^2. Section 3.2 names the local offset, not where it comes from.",
-    repair=Repair("where disagreement outweighs the noise", _noisy(1)),
-    defect=Defect.READING,
-    ours=True,
-)
-
-
-def _collapses(book: Book) -> Finding:
+def collapses(book: Book) -> Finding:
     """Jury's conditions on the map of E w and E last_i, of the listing and of the released code.
 
     The roots of x^2 - trace x + det are inside the unit circle exactly while 1 - det, 1 - trace + det and
@@ -167,15 +109,4 @@ def _collapses(book: Book) -> Finding:
     return holds(f"listed: stable exactly while a(1 + beta)(1 - N/C) < 1; code: for all beta < 1. {told}", Grade.PROVED)
 
 
-THRESHOLD = Claim(
-    "fedinit.start.threshold",
-    "On parabolas of equal curvature L, without noise, the expected models of Algorithm 1 as listed grow from "
-    "beta = C/(a(C-N)) - 1 on, a = (1 - eta L)^K; those of the released code grow at no beta below 1.",
-    Kind.REMARK.at("Section 5.2, Hyperparameters; Table 3"),
-    _collapses,
-    note="N/(C-N) as the step vanishes: 1/9 at 10 of 100, 1/19 at 10 of 200, none where all take part; and none where "
-    "all clients train, whose last models average to the server model in expectation. Old models of absent clients are "
-    "the cause. Section 5.2 speaks of networks: Table 3 collapses between 0.1 and 0.15, on either side of 1/9, but the "
-    "released code averages moves, and expected models of parabolas do not explain its training.",
-    ours=True,
-)
+CLAIMS = section(__name__)

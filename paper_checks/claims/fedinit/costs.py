@@ -11,7 +11,8 @@ from bounds.fedinit.letters import C, d, K, N
 
 from ...reported import table
 from ..checkers import All, Prints, Same
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
+from ..claim import Book, Finding, judged
+from ..rows import section
 from .tables import METHODS
 
 COLUMNS = {
@@ -28,12 +29,9 @@ def _cell(method: str, cost: str) -> tuple[sp.Expr, Fraction]:
     return int(multiple) * sp.Mul(*({"N": N, "K": K, "C": C, "d": d}[x] for x in letters)), Fraction(ratio[:-2])
 
 
-EXPRESSIONS = Claim(
-    "fedinit.table_8.expressions",
-    "Table 8's expressions: communication N d or twice that, gradients N K d (FedSAM twice), storage C d to 3 C d.",
-    Kind.TABLE.at("Table 8"),
-    {cost: All({m: Same(f"fedinit.cost_{cost}_{m.lower()}", _cell(m, cost)[0]) for m in METHODS}) for cost in COLUMNS},
-)
+def expressions(book: Book, cost: str) -> Finding:
+    """Whether the costs of all methods are the printed expressions."""
+    return All({m: Same(f"fedinit.cost_{cost}_{m.lower()}", _cell(m, cost)[0]) for m in METHODS})(book)
 
 
 def _ratios(cost: str) -> dict[str, Fraction]:
@@ -41,24 +39,14 @@ def _ratios(cost: str) -> dict[str, Fraction]:
     return {m: Fraction(int(sp.cancel(_cell(m, cost)[0] / COLUMNS[cost][1]))) for m in METHODS}
 
 
-RATIOS = Claim(
-    "fedinit.table_8.ratios",
-    "The multiples beside the expressions of Table 8 are those of FedAvg's costs.",
-    Kind.TABLE.at("Table 8"),
-    Prints(
-        {f"{m} {cost}": str(_cell(m, cost)[1]) for m in METHODS for cost in COLUMNS},
-        {f"{m} {cost}": ratio for cost in COLUMNS for m, ratio in _ratios(cost).items()},
-        wrong=("FedCM storage",),
-    ),
-    note="A slip: FedCM's storage is printed 2Cd with 3x beside it.",
-    repair=Repair(
-        "2x for FedCM, the rest as printed",
-        Prints(
-            {f"{m} storage": "2" if m == "FedCM" else str(_cell(m, "storage")[1]) for m in METHODS},
-            {f"{m} storage": ratio for m, ratio in _ratios("storage").items()},
-        ),
-    ),
-    defect=Defect.SLIP,
+multiples = Prints(
+    {f"{m} {cost}": str(_cell(m, cost)[1]) for m in METHODS for cost in COLUMNS},
+    {f"{m} {cost}": ratio for cost in COLUMNS for m, ratio in _ratios(cost).items()},
+    wrong=("FedCM storage",),
+)
+storage_mended = Prints(
+    {f"{m} storage": "2" if m == "FedCM" else str(_cell(m, "storage")[1]) for m in METHODS},
+    {f"{m} storage": ratio for m, ratio in _ratios("storage").items()},
 )
 
 KEPT = {method: {"model"} for method in METHODS} | {
@@ -72,22 +60,10 @@ IN_A_STEP = {**KEPT, "FedSAM": {"model", "perturbed model"}, "FedDyn": {"model",
 """What a local step reads and writes besides the data; FedInit's last local model has become the start by then."""
 
 
-def _stored(counted: Mapping[str, set[str]], wrong: tuple[str, ...] = ()) -> Prints:
+def stored(book: Book, counted: Mapping[str, set[str]], wrong: tuple[str, ...] = ()) -> Finding:
     printed = {m: str(_ratios("storage")[m]) for m in METHODS}
-    return Prints(printed, {m: len(vectors) for m, vectors in counted.items()}, wrong=wrong)
+    return Prints(printed, {m: len(vectors) for m, vectors in counted.items()}, wrong=wrong)(book)
 
-
-STORAGE = Claim(
-    "fedinit.table_8.storage",
-    "Table 8's total storage is what all clients keep between rounds and receive: no more for FedInit than for FedAvg.",
-    Kind.TABLE.at("Table 8, storage; Appendix B.2.3"),
-    _stored(KEPT, wrong=("FedSAM", "FedDyn", "FedInit")),
-    note="The table does not say what is counted. Read so, FedInit needs its last local model at the next start, "
-    "beside the server model that it receives: 2Cd, printed Cd, and C models stay stored where FedAvg's clients keep "
-    "none. FedSAM's 2 and FedDyn's 3 count a vector of one step.",
-    repair=Repair("what a client needs during a local step is as printed", _stored(IN_A_STEP)),
-    defect=Defect.READING,
-)
 
 MESSAGES = {
     "FedAvg": (("model",), ("model",)),
@@ -103,7 +79,7 @@ def _vectors(method: str) -> Fraction:
     return Fraction(len(down) + len(up), sum(map(len, MESSAGES["FedAvg"])))
 
 
-def _traffic(book: Book) -> Finding:
+def traffic(book: Book) -> Finding:
     found = {m: _vectors(m) for m in MESSAGES}
     printed = {m: _cell(m, "communication")[1] for m in MESSAGES}
     off = {m: f"{found[m]} against {printed[m]}" for m in MESSAGES if found[m] != printed[m]}
@@ -111,16 +87,5 @@ def _traffic(book: Book) -> Finding:
     return judged(not off, said, off, set(off) == {"FedCM"})
 
 
-TRAFFIC = Claim(
-    "fedinit.table_8.traffic",
-    "SCAFFOLD and FedCM need twice FedAvg's communication.",
-    Kind.TABLE.at("Appendix B.2.3; Table 8"),
-    _traffic,
-    note="Counting both directions. FedCM's clients receive a second vector but send none: half as much again "
-    "over both directions. Table 8 is right for what is received.",
-    repair=Repair(
-        "1.5 times for FedCM, 2 times for SCAFFOLD",
-        Prints({"SCAFFOLD": "2", "FedCM": "1.5"}, lambda: {m: _vectors(m) for m in ("SCAFFOLD", "FedCM")}),
-    ),
-    defect=Defect.READING,
-)
+traffic_mended = Prints({"SCAFFOLD": "2", "FedCM": "1.5"}, {m: _vectors(m) for m in ("SCAFFOLD", "FedCM")})
+CLAIMS = section(__name__)

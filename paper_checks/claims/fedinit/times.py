@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from ...reported import table
 from ..checkers import exact, Prints
-from ..claim import Claim, Kind
-from ..rows import rows
+from ..rows import section
 from .tables import METHODS
 
 PLACES, TARGETS = ("10%-100", "5%-200"), ("CIFAR-10 (>70%)", "CIFAR-100 (>30%)")
@@ -32,57 +31,39 @@ def _speeds(column: str, cut: bool = False) -> dict[str, Fraction]:
     return {key: Fraction(int(ratio * 100), 100) if cut else ratio for key, ratio in ratios.items()}
 
 
-ROWS = rows(
-    "fedinit",
-    "times",
-    {f"{m}, {t}": seconds for t in TARGETS for m, seconds in _reached(t, "time").items()},
+product = Prints(
+    {f"{m} {t}": seconds for t in TARGETS for m, seconds in _reached(t, "time").items()},
     {
+        f"{m} {t}": int(exact(count) * exact(TEN[m, "10%-100/wall-clock"]))
+        for t in TARGETS
+        for m, count in _reached(t, "rounds").items()
+    },
+)
+seconds_of_a_round = Prints(
+    {f"{m} {place}": TEN[m, f"{place}/ratio"] for m in METHODS[1:] for place in PLACES},
+    {
+        f"{m} {place}": exact(TEN[m, f"{place}/wall-clock"]) / exact(TEN["FedAvg", f"{place}/wall-clock"])
+        for m in METHODS[1:]
+        for place in PLACES
+    },
+    slack=Fraction(1, 200),
+)
+rounds_to_the_target = Prints(
+    {f"{m} {t}": ELEVEN[m, f"{t}/rounds speed ratio"] for m in METHODS[1:] for t in TARGETS},
+    _speeds("rounds"),
+    slack=Fraction(1, 200),
+)
+seconds_to_the_target = Prints(
+    {f"{m} {t}": ELEVEN[m, f"{t}/time speed ratio"] for m in METHODS[1:] for t in TARGETS}, _speeds("time", cut=True)
+)
+
+CLAIMS = section(
+    __name__,
+    cells={f"{m}, {t}": seconds for t in TARGETS for m, seconds in _reached(t, "time").items()},
+    parts={
         **{place: _seconds(place) for place in PLACES},
         **{f"{t}, {column}": _reached(t, column) for t in TARGETS for column in ("rounds", "time")},
         **{t: _reached(t, "rounds") for t in TARGETS},
         **{column: _reached(TARGETS[0], column) for column in ("rounds", "time")},
     },
-)
-
-PRODUCT = Claim(
-    "fedinit.table_11.times",
-    "Table 11's seconds are its rounds times the seconds per round of Table 10, cut to whole seconds.",
-    Kind.TABLE.at("Table 11; Table 10"),
-    Prints(
-        {f"{m} {t}": seconds for t in TARGETS for m, seconds in _reached(t, "time").items()},
-        {
-            f"{m} {t}": int(exact(count) * exact(TEN[m, "10%-100/wall-clock"]))
-            for t in TARGETS
-            for m, count in _reached(t, "rounds").items()
-        },
-    ),
-    note="So they were not measured but multiplied, with one rate for both data sets; the times say nothing that the "
-    "rounds and Table 10 do not.",
-)
-
-RATIOS = Claim(
-    "fedinit.table_11.ratios",
-    "The ratios of Tables 10 and 11 are those of the printed seconds and rounds, cut or rounded to two decimals.",
-    Kind.TABLE.at("Tables 10 and 11"),
-    {
-        "seconds of a round": Prints(
-            {f"{m} {place}": TEN[m, f"{place}/ratio"] for m in METHODS[1:] for place in PLACES},
-            {
-                f"{m} {place}": exact(TEN[m, f"{place}/wall-clock"]) / exact(TEN["FedAvg", f"{place}/wall-clock"])
-                for m in METHODS[1:]
-                for place in PLACES
-            },
-            slack=Fraction(1, 200),
-        ),
-        "rounds to the target": Prints(
-            {f"{m} {t}": ELEVEN[m, f"{t}/rounds speed ratio"] for m in METHODS[1:] for t in TARGETS},
-            _speeds("rounds"),
-            slack=Fraction(1, 200),
-        ),
-        "seconds to the target": Prints(
-            {f"{m} {t}": ELEVEN[m, f"{t}/time speed ratio"] for m in METHODS[1:] for t in TARGETS},
-            _speeds("time", cut=True),
-        ),
-    },
-    note="Some are cut (23.22/19.38 = 1.198 to 1.19, 371/183 = 2.027 to 2.02), some are rounded (371/489 = 0.759).",
 )
