@@ -101,7 +101,7 @@ PRINTED = (
     (lambda: fedcog.runs("paper", "FedCOG")[0], {
         "clients": 10, "cohort": 10, "local_steps": 400, "step_size": 0.01, "rounds": 70, "after": 50,
         "problem": "fedcog_cnn(cifar10)", "first": "fedavg()",
-        "algorithm": "fedcog(disagreement=0.1, distillation=0.01, samples=256, steps=100, after=50, batch=64)",
+        "algorithm": "fedcog(after=50, batch=64, disagreement=0.1, distillation=0.01, samples=256, steps=100)",
     }),
     (lambda: fedcog.runs("paper", "FedAvg", fedcog.Setup("CIFAR-100", "NIID-2"))[0], {
         "partition": "classes_per_client(10)", "problem": "fedcog_cifar100_cnn(cifar100)",
@@ -116,7 +116,7 @@ PRINTED = (
     (lambda: fedals.seeds("paper", "CIFAR-10", "SCAFFOLD", "non-iid")[0], {"momentum": 0.0}),
     *((lambda task=task: decaying_k.runs("paper", task, "k_error")[0], {
         "cohort": one.cohort, "batch": one.batch, "local_steps": one.local_steps, "step_size": one.step_size,
-        "algorithm": "scheduled(fedavg(), schedule='k_error', window=100, patience=100)",
+        "algorithm": "scheduled(fedavg(), patience=100, schedule='k_error', window=100)",
         "seconds": pytest.approx(10_000 * (one.model_size * (1 / 20 + 1 / 5) + one.minibatch_time * one.local_steps)),
     }) for task, one in decaying_k.PRINTED.items()),
 )  # fmt: skip
