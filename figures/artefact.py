@@ -1,4 +1,4 @@
-"""A figure or a table: the runs it reads, the numbers it shows, and how these are drawn, three functions apart."""
+"""A figure or a table: the numbers it shows, which ask for the runs that it reads, and how these are drawn."""
 
 from __future__ import annotations
 
@@ -34,21 +34,34 @@ class Shown:
     unavailable: str = ""
 
 
+def figure(caption: str, rows: Sequence[Mapping[str, Any]], judged: Sequence[Judged], unavailable: str) -> Shown:
+    """What a figure shows; nothing is judged where it is ``unavailable``, which says why."""
+    return Shown(caption, rows, conclusions=[] if unavailable else judged, unavailable=unavailable)
+
+
 @dataclass(frozen=True)
 class Artefact:
     """One figure or table by ``name`` (``fedinit.table_3``); ``draw`` is None for a table.
 
-    ``cells(scale)`` are the runs that it reads, ``data(runs, scale)`` the numbers from them, ``draw(shown)`` a
-    matplotlib figure of these numbers alone. ``pack`` names another artefact that reads all of these runs:
-    they are packed once, with those of that one.
+    ``data(runs, scale)`` are the numbers, ``draw(shown)`` a matplotlib figure of these numbers alone. ``pack`` names
+    another artefact that reads all of these runs: they are packed once, with those of that one. ``reads(scale)`` are
+    the runs where asking the numbers for them would take long.
     """
 
     name: str
     title: str
-    cells: Callable[[str], Sequence[Cell]]
     data: Callable[[Runs, str], Shown]
     draw: Callable[[Shown], Any] | None = None
     pack: str = ""
+    reads: Callable[[str], Sequence[Cell]] | None = None
+
+    def cells(self, scale: str) -> Sequence[Cell]:
+        """The runs that it reads, each once."""
+        if self.reads is not None:
+            return self.reads(scale)
+        runs = Runs()
+        self.data(runs, scale)
+        return list(runs.asked.values())
 
     @property
     def packed_in(self) -> str:

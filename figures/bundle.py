@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +85,9 @@ def _figures(artefacts: Sequence[Artefact], scale: str, store: Store, target: Pa
     drawn(artefacts, scale, store, target / "figures")
     wanted = cells(artefacts, scale)
     there = store.of(wanted)
-    _parquet(target / "numbers.parquet", list(_drawn(target / "figures", artefacts)), NUMBERS)
-    _runs(target / "runs.parquet", there)
+    numbers = list(_drawn(target / "figures", artefacts))
+    _parquet(target / "numbers.parquet", [{name: [row[name] for row in numbers] for name in numbers[0]}])
+    _parquet(target / "runs.parquet", _runs(there))
     macro = macro_name(next(iter(BOUNDS)))
     rows = "\n".join(f"| `{name}` | {words} |" for name, words in HOLDS.items())
     return CONTENTS.format(
@@ -136,18 +138,17 @@ def macros(bounds: Mapping[str, Bound]) -> str:
 
 # ---- numbers ----
 
-NUMBERS = ("artefact", "row", "column", "number", "text")
 
-
-def _drawn(folder: Path, artefacts: Sequence[Artefact]) -> Iterator[tuple[str, int, str, float | None, str]]:
+def _drawn(folder: Path, artefacts: Sequence[Artefact]) -> Iterator[dict[str, Any]]:
+    """Every number that is drawn or printed; a figure that has nothing to show has none."""
     for artefact in artefacts:
-        if not (folder / f"{artefact.name}.csv").exists():  # a figure that has nothing to show
-            continue
-        with (folder / f"{artefact.name}.csv").open(newline="", encoding="utf-8") as file:
-            for i, row in enumerate(csv.DictReader(file)):
-                for column, cell in row.items():
-                    number = _number(cell)
-                    yield artefact.name, i, column, number, "" if number is not None else cell
+        path = folder / f"{artefact.name}.csv"
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        for i, row in enumerate(csv.DictReader(StringIO(text, newline=""))):
+            for column, cell in row.items():
+                number = _number(cell)
+                words = "" if number is not None else cell
+                yield {"artefact": artefact.name, "row": i, "column": column, "number": number, "text": words}
 
 
 def _number(cell: str) -> float | None:
@@ -157,26 +158,22 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _parquet(path: Path, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    with whole(path) as beside:
-        pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), beside, compression="zstd")
-
-
-def _runs(path: Path, kept: Sequence[Kept]) -> None:
-    """All tables one below the other; what a run lacks is empty, a column that is text in one run is text in all."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def _runs(kept: Sequence[Kept]) -> list[Mapping[str, list[Any]]]:
+    """Their tables, column by column; a column that is text in one run is text in all."""
     read = [(str(k.card["key"]), k.columns()) for k in kept]
     tables = [{"key": [key] * max(map(len, columns.values()), default=0), **columns} for key, columns in read]
     texts = {name for table in tables for name, column in table.items() if any(isinstance(v, str) for v in column)}
     for table in tables:
         table |= {name: [None if v is None else str(v) for v in table[name]] for name in texts & set(table)}
+    return list(tables)
+
+
+def _parquet(path: Path, tables: Sequence[Mapping[str, list[Any]]]) -> None:
+    """All tables one below the other; what one of them lacks is empty."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     if tables:
+        together = pa.concat_tables(map(pa.table, tables), promote_options="permissive")
         with whole(path) as beside:
-            whole_table = pa.concat_tables(map(pa.table, tables), promote_options="permissive")
-            pq.write_table(whole_table, beside, compression="zstd")
+            pq.write_table(together, beside, compression="zstd")

@@ -2,68 +2,65 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 
 from bounds.errors import unknown
 
 from .artefact import Artefact
 
-THEOREMS = tuple(f"theorems_{p}" for p in ("fedals", "fedinit", "fedinit_data", "decaying_k", "fedcog"))
-FILES: dict[str, tuple[str, ...]] = {
-    "fedals": (*(f"figure_{i}" for i in (1, 2, 3)), *(f"table_{i}" for i in range(1, 6))),
-    "fedinit": (
-        *(f"figure_{i}" for i in ("1a", "1b", *range(2, 8))),
-        *(f"table_{i}" for i in (1, 2, 3, *range(6, 12))),
-    ),
-    "decaying_k": ("figure_1", "figure_2", *(f"table_{i}" for i in range(1, 5))),
-    "fedcog": (*(f"figure_{i}" for i in range(2, 7)), *(f"table_{i}" for i in range(1, 12))),
-    "ours": (
-        *THEOREMS,
-        "local_steps",
-        "gap_slopes",
-        "relaxation",
-        "vacuity",
-        "tightness",
-        "worst_cases",
-        "rates",
-    ),
-}
-"""The figures and tables of each paper, figures first; a file each, if it is not one of ``MODULES``."""
-
 MODULES = {
     "fedals": {
-        **dict.fromkeys(("figure_2", "figure_3"), "curves"),
-        **dict.fromkeys(("table_1", "table_2", "table_3"), "tables"),
-        **dict.fromkeys(("table_4", "table_5"), "listing"),
+        "curves": "figure_1 figure_2 figure_3",
+        "tables": "table_1 table_2 table_3",
+        "listing": "table_4 table_5",
     },
     "fedinit": {
-        **dict.fromkeys((name for name in FILES["fedinit"] if name.startswith("figure")), "curves"),
-        **dict.fromkeys(("table_1", "table_2", "table_3"), "tables"),
-        **dict.fromkeys(("table_6", "table_7", "table_9"), "listing"),
-        **dict.fromkeys(("table_10", "table_11"), "times"),
+        "curves": "figure_1a figure_1b figure_2 figure_3 figure_4 figure_5 figure_6 figure_7",
+        "tables": "table_1 table_2 table_3",
+        "listing": "table_6 table_7 table_8 table_9",
+        "times": "table_10 table_11",
     },
-    "decaying_k": {
-        **dict.fromkeys(("figure_1", "figure_2"), "curves"),
-        **dict.fromkeys(("table_1", "table_2", "table_4"), "tables"),
-    },
+    "decaying_k": {"curves": "figure_1 figure_2", "tables": "table_1 table_2 table_4", "table_3": "table_3"},
     "fedcog": {
-        **dict.fromkeys(("figure_2", "table_4", "table_11"), "one_round"),
-        **dict.fromkeys((f"table_{i}" for i in (2, 3, *range(5, 11))), "accuracies"),
+        "one_round": "figure_2 table_4 table_11",
+        "curves": "figure_3 figure_6",
+        "pictures": "figure_4 figure_5",
+        "tables": "table_1 table_2 table_3 table_5 table_6 table_7 table_8 table_9 table_10",
     },
-    "ours": {**dict.fromkeys(THEOREMS, "theorems"), **dict.fromkeys(("tightness", "worst_cases"), "ratios")},
+    "ours": {
+        "theorems": "theorems_fedals theorems_fedinit theorems_fedinit_data theorems_decaying_k theorems_fedcog",
+        "local_steps": "local_steps",
+        "gap_slopes": "gap_slopes",
+        "relaxation": "relaxation",
+        "vacuity": "vacuity",
+        "ratios": "tightness worst_cases",
+        "rates": "rates",
+    },
 }
-"""Where one file has several, as its ``ARTEFACTS`` by name."""
+"""The figures and tables in the ``ARTEFACTS`` of every file, by paper."""
 
-NAMES = tuple(f"{paper}.{file}" for paper, files in FILES.items() for file in files)
+
+def _place(name: str) -> tuple[str, int, str]:
+    """Figures of a paper come before its tables, both by their number; ours as they stand."""
+    kind, _, number = name.partition("_")
+    digits = re.match(r"\d+", number)
+    return (kind, int(digits[0]), number) if digits else ("", 0, "")
+
+
+FILES = {
+    paper: tuple(sorted(" ".join(files.values()).split(), key=_place)) for paper, files in MODULES.items()
+}  # fmt: skip
+NAMES = tuple(f"{paper}.{name}" for paper, names in FILES.items() for name in names)
 
 
 def artefact(name: str) -> Artefact:
     """The figure or table of that name."""
     if name not in NAMES:
         raise unknown("figure or table", name, NAMES)
-    paper, _, file = name.partition(".")
-    module = import_module(f"figures.{paper}.{MODULES[paper].get(file, file)}")
-    made: Artefact = module.ARTEFACTS[file] if hasattr(module, "ARTEFACTS") else module.ARTEFACT
+    paper, _, own = name.partition(".")
+    file = next(file for file, names in MODULES[paper].items() if own in names.split())
+    made: Artefact = next(one for one in import_module(f"figures.{paper}.{file}").ARTEFACTS if one.name == name)
     return made
 
 

@@ -121,7 +121,8 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     if name in SUBJECT:
         raise BoundsError(f"{name} is what a figure is about, which --set leaves as it is")
     if not given and not any(name in cell.known.defaults for cell in cells):
-        raise unknown("argument of these runs", name, _settable(cells))
+        settable = {name for cell in cells for name in (*cell.arguments, *cell.known.defaults)} - {*SUBJECT, *SEEDS}
+        raise unknown("argument of these runs", name, settable)
     kinds = {type(value) for value in given}
     if not kinds <= {int, float, str}:
         raise BoundsError(f"{name} is {shown(given[0])} here: --set takes numbers and words alone")
@@ -135,10 +136,6 @@ def _value(name: str, text: str, cells: Sequence[Cell]) -> Any:
     if name == "partition":
         partition(text)
     return value
-
-
-def _settable(cells: Sequence[Cell]) -> set[str]:
-    return {name for cell in cells for name in (*cell.arguments, *cell.known.defaults)} - {*SUBJECT, *SEEDS}
 
 
 def _refuse_compared(artefact: str, cells: Sequence[Cell], arguments: Mapping[str, Any]) -> None:

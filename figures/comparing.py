@@ -15,13 +15,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
 
 import numpy as np
 
-from .regimes import LEVEL, Regime
+from .regimes import Regime
 from .run_description import Ran
-from .runs import standard_error
+from .runs import LEVEL, quantile, standard_error
 
 FEW = 2
 """Degrees of freedom below which equal differences are taken for chance."""
@@ -131,6 +130,16 @@ class Pair:
         return np.asarray(self.higher[:shared], float), np.asarray(self.lower[:shared], float)
 
 
+def counted(words: str, so: bool, why: str, against: bool | None = None) -> Judged:
+    """A conclusion on what is counted or computed, whose numbers are sure; open where neither ``so`` nor ``against``.
+
+    ``against``: that it is surely not so (None: unless it is so).
+    """
+    surely_not = not so if against is None else against
+    verdict = Reproduction.CONTRADICTED if surely_not else Reproduction.REPRODUCED if so else Reproduction.UNDECIDED
+    return Judged(words, verdict, why)
+
+
 def judge(words: str, pairs: Iterable[Pair], delta: float = 0.0, regimes: Iterable[Regime] = ()) -> Judged:
     """Reproduced if every pair is surely in the order claimed, contradicted if one is surely in the other.
 
@@ -213,22 +222,13 @@ def _halves(found: Sequence[np.ndarray], level: float = LEVEL, shared: bool = Tr
     if not freedom:
         return None
     own = [square / (len(d) - 1) if len(d) > 1 else 0.0 for square, d in zip(squares, finite, strict=True)]
-    wide = np.sqrt(np.maximum(own, sum(squares) / freedom)) * _quantile(
-        freedom, level / len(found) if shared else level
-    )
+    wide = np.sqrt(np.maximum(own, sum(squares) / freedom)) * quantile(freedom, level / len(found) if shared else level)
     known = [math.sqrt(len(d)) if len(d) == len(f) else 0.0 for d, f in zip(found, finite, strict=True)]
     return np.array([w / k if k else math.inf for w, k in zip(wide, known, strict=True)])
 
 
 def _of(mask: np.ndarray) -> str:
     return f"{int(mask.sum())} of {len(mask)}"
-
-
-@cache
-def _quantile(freedom: int, level: float) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf(1 - level / 2, freedom))
 
 
 def leads(entries: Sequence[Entry], row: str, others: Iterable[str] = (), columns: Iterable[str] = ()) -> list[Pair]:

@@ -136,6 +136,11 @@ def panels(rows: Sequence[Row], x: Axis, y: Axis, *, points: bool = False, share
     return each_panel(rows, draw, x, y, legend_lines=-(-len(curves) // 3), titled=titled, shared=shared)
 
 
+def curves(x: Axis, y: Axis, **options: Any) -> Callable[[Any], Any]:
+    """The drawing of what an artefact shows as panels of curves."""
+    return lambda shown: panels(shown.rows, x, y, **options)
+
+
 def one(ax: Axes, rows: Sequence[Row], label: str, place: int, points: bool = False, apart: int = 0) -> None:
     """One curve with its band of errors, the ``place``-th of its picture; one of ``apart`` curves has bars instead."""
     at, value, error = columns(rows, "x", "y", "error")

@@ -21,25 +21,19 @@ def planned(wanted: Sequence[Artefact], scale: str, store: Store) -> Report:
     """The plan of every figure, run by run over the seeds, then all of them together; nothing is written."""
     packed = {kept.card["key"] for artefact in wanted for kept in kept_with_code(scale, artefact.packed_in)}
     of_each = {artefact.name: cells([artefact], scale) for artefact in wanted}
-    costs = {artefact.name: minutes(artefact, scale, of_each[artefact.name]) for artefact in wanted}
-    all_ = {cell.key: cell for mine in of_each.values() for cell in mine}
+    cost, all_ = minutes(wanted, scale), {cell.key: cell for mine in of_each.values() for cell in mine}
     there = all_.keys() & (packed | {kept.card["key"] for kept in store.of(all_.values())})
     where = f"{store.folder} or kept with the code" if packed & there else str(store.folder)
-    lines = []
-    for artefact in wanted:
-        mine, cost = of_each[artefact.name], costs[artefact.name]
-        lines.append(f"{artefact.name} ({scale}): {_summary(mine, cost, there, where)}")
+    lines, records = [], []
+    for name, mine in of_each.items():
+        lines.append(f"{name} ({scale}): {_summary(mine, cost, there, where)}")
         lines += [f"  {line}" for line in _lines(mine, cost, there)]
+        left = [cell.key for cell in mine if cell.key not in there]
+        counted = {"runs": len(mine), "there": len(mine) - len(left), "to_do": len(left)}
+        records.append({"name": name, "scale": scale, **counted, "minutes": sum(map(cost.__getitem__, left))})
     if len(wanted) > 1:
-        together = {key: cost for each in costs.values() for key, cost in each.items()}
-        lines.append(f"together: {_summary(list(all_.values()), together, there, where)}")
-    return Report(lines, [_record(name, scale, of_each[name], costs[name], there) for name in of_each])
-
-
-def _record(name: str, scale: str, mine: Sequence[Cell], cost: Mapping[str, float], there: set[str]) -> dict[str, Any]:
-    left = [cell.key for cell in mine if cell.key not in there]
-    counted = {"runs": len(mine), "there": len(mine) - len(left), "to_do": len(left)}
-    return {"name": name, "scale": scale, **counted, "minutes": sum(map(cost.__getitem__, left))}
+        lines.append(f"together: {_summary(list(all_.values()), cost, there, where)}")
+    return Report(lines, records)
 
 
 def _summary(all_: Sequence[Cell], cost: Mapping[str, float], there: set[str], where: str) -> str:

@@ -16,7 +16,6 @@ from . import report, writing
 from .artefact import Artefact, Shown
 from .run_description import set_of
 from .runs import Runs
-from .scale import Plan
 from .style import HOUSE
 
 COMMITTED = Path(__file__).resolve().parent / "laptop"
@@ -32,13 +31,19 @@ def cells(artefacts: Sequence[Artefact], scale: str) -> list[Cell]:
     return list({cell.key: cell for artefact in artefacts for cell in artefact.cells(scale)}.values())
 
 
-def budget(artefacts: Sequence[Artefact], scale: str, todo: Sequence[Cell]) -> float:
-    """Minutes of one core, or of one GPU, that these runs may take by the budgets in the plans of their papers."""
-    wanted = {cell.key for cell in todo}
-    planned: dict[str, float] = {}
-    for artefact in artefacts:
-        planned |= minutes(artefact, scale, (c for c in artefact.cells(scale) if c.key in wanted))
-    return sum(planned.values())
+def minutes(artefacts: Iterable[Artefact], scale: str) -> dict[str, float]:
+    """Minutes of one core, or of one GPU, that each run of these artefacts may take, by its key.
+
+    They are those of the budgets in the plans of their papers.
+    """
+    plans = {artefact: import_module(f"figures.{artefact.paper}.grid").PLANS[scale] for artefact in artefacts}
+    return {cell.key: plan.budget.minutes(cell) for artefact, plan in plans.items() for cell in artefact.cells(scale)}
+
+
+def budget(artefacts: Iterable[Artefact], scale: str, todo: Sequence[Cell]) -> float:
+    """The same of some of their runs together."""
+    planned = minutes(artefacts, scale)
+    return sum(planned[key] for key in dict.fromkeys(cell.key for cell in todo))
 
 
 def said(minutes: float, todo: Iterable[Cell]) -> str:
@@ -46,12 +51,6 @@ def said(minutes: float, todo: Iterable[Cell]) -> str:
     if not any(cell.arguments.get("engine") == GPU for cell in todo):
         return f"{minutes:.2g} minutes of one core"
     return f"{minutes / 60:.3g} hours of one GPU by assumed rates"
-
-
-def minutes(artefact: Artefact, scale: str, todo: Iterable[Cell]) -> dict[str, float]:
-    """Minutes of one core that each of an artefact's own runs may take, by its key."""
-    plan: Plan = import_module(f"figures.{artefact.paper}.grid").PLANS[scale]
-    return {cell.key: plan.budget.minutes(cell) for cell in todo}
 
 
 def make(
@@ -74,26 +73,18 @@ def make(
         shown = marked(artefact.data(runs, scale), changed)
         used = [kept for cell in wanted if (kept := runs.kept(cell)) is not None]
         card = writing.card(artefact, shown, scale, used, len(wanted), changed)
-        yield [
-            *writing.write(artefact, shown, card, folder, style),
-            *_packed(artefact, used, folder),
-        ]
+        paths = writing.write(artefact, shown, card, folder, style)
+        if used and not artefact.pack:  # those that another packs lie there; those that are missing can be run later
+            path = folder / RUNS / f"{artefact.name}{SUFFIX}"
+            path.parent.mkdir(exist_ok=True)
+            with whole(path) as beside:
+                beside.write_bytes(packed(used))
+            paths.append(path)
+        yield paths
         written()
-    yield [_reported(folder)]
-
-
-def _packed(artefact: Artefact, used: Sequence[Kept], folder: Path) -> list[Path]:
-    """The runs of an artefact beside it, in one small file; those that are missing can be run later.
-
-    Nothing for one whose runs lie in the pack of another.
-    """
-    if not used or artefact.pack:
-        return []
-    path = folder / RUNS / f"{artefact.name}{SUFFIX}"
-    path.parent.mkdir(exist_ok=True)
-    with whole(path) as beside:
-        beside.write_bytes(packed(used))
-    return [path]
+    ours = folder.resolve() in {COMMITTED.with_name(scale) for scale in LONGEST_FIRST}
+    text = committed() if ours else report.text(report.read(folder))
+    yield [write_whole((folder.parent if ours else folder) / "REPORT.md", text)]
 
 
 def kept_with_code(scale: str, name: str = "*") -> Iterator[Kept]:
@@ -143,10 +134,3 @@ def committed() -> str:
     """The report of what is kept with the code, which lies beside its folders: of each artefact the longest runs."""
     cards = report.read(*(COMMITTED.with_name(scale) for scale in LONGEST_FIRST))
     return report.text(cards, report.audited([card["name"] for card in cards]))
-
-
-def _reported(folder: Path) -> Path:
-    """The report of all that lie in the folder; that of the committed ones lies beside it."""
-    if folder.resolve() in {COMMITTED.with_name(scale) for scale in LONGEST_FIRST}:
-        return write_whole(folder.parent / "REPORT.md", committed())
-    return write_whole(folder / "REPORT.md", report.text(report.read(folder)))

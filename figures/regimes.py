@@ -17,10 +17,9 @@ import numpy as np
 from empirics.experiments import Cell
 
 from .run_description import Ran
-from .runs import Curve
+from .runs import Curve, interval, LEVEL
 from .substitutes import classes
 
-LEVEL = 0.05
 HALF = 0.5
 """The part of the paper's effect, and of its local work, that a run must reach."""
 NEAR = 5.0
@@ -64,7 +63,7 @@ def effect(words: str, unharmed: Sequence[float], harmed: Sequence[float], print
     do).
     """
     cost = _paired(unharmed, harmed)
-    mean, half = _interval(cost, one_sided=True)
+    mean, half = _interval(cost, 2 * LEVEL)
     least = 0.0 if math.isnan(printed) else HALF * printed
     return Regime(words, mean, max(least, half))
 
@@ -161,16 +160,11 @@ def _paired(high: Sequence[float], low: Sequence[float]) -> np.ndarray:
     return differences[np.isfinite(differences)]
 
 
-def _interval(values: np.ndarray, one_sided: bool = False) -> tuple[float, float]:
+def _interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
     """Mean and half its interval over seeds; infinite for one seed, NaN for none."""
     if not len(values):
         return math.nan, math.nan
-    if len(values) == 1:
-        return float(values[0]), math.inf
-    from scipy.stats import t
-
-    quantile = t.ppf(1 - (LEVEL if one_sided else LEVEL / 2), len(values) - 1)
-    return float(values.mean()), float(quantile * values.std(ddof=1) / len(values) ** 0.5)
+    return float(values.mean()), interval(values.tolist(), level) if len(values) > 1 else math.inf
 
 
 def _gain(curve: Curve) -> float:

@@ -11,13 +11,12 @@ import numpy as np
 
 from bounds.errors import unknown
 from bounds.showing.command_line import Report
-from bounds.showing.files import refuse_foreign, to_write, write_whole
 from bounds.showing.usage import refuse_unused, UsageError, writable_file
 from empirics.errors import EmpiricsError
 from empirics.experiments.results import filters, is_number, ordered, Row, selected, shown, STALE, tabulated
 from empirics.spec_strings import refuse_twice
 
-from .curves import places, WIDE_RANGE, write_both
+from .curves import places, WIDE_RANGE, write_files
 from .drawing import Axis, panels
 from .runs import mean_curve
 
@@ -93,10 +92,7 @@ def write(table: Sequence[Row], axes: Mapping[str, str], path: Path | None) -> l
     hue = [name for name in axes.get("hue", "").split(",") if name]
     refuse_twice(hue)
     chosen = _chosen(table, x, axes["y"], hue)
-    path, beside = places(path or Path(f"{axes['y']}-over-{x}.svg"), ",".join(COLUMNS))
-    caption = path.with_suffix(".caption.md")
-    refuse_foreign(caption, "**")
-    to_write(caption)
+    paths = places(path or Path(f"{axes['y']}-over-{x}.svg"), ",".join(COLUMNS))
     rows = _means(chosen, x, axes["y"], hue)
     over = [row["x"] for row in rows]
     log = x != ROUND and min(over) > 0 and max(over) > WIDE_RANGE * min(over)
@@ -105,8 +101,7 @@ def write(table: Sequence[Row], axes: Mapping[str, str], path: Path | None) -> l
     def drawn() -> Any:
         return panels(rows, Axis(x, log), Axis(axes["y"]), points=x != ROUND)
 
-    write_both(path, beside, drawn, numbers)
-    return [path, beside, write_whole(caption, _caption(chosen, x, axes["y"], hue) + "\n")]
+    return write_files(paths, drawn, numbers, _caption(chosen, x, axes["y"], hue) + "\n")
 
 
 def _chosen(table: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[Row]:

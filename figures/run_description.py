@@ -123,12 +123,11 @@ def of_row(row: Mapping[str, Any]) -> Setting:
 
 def flat(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows with the columns of what ran in the place of ``ran``."""
-    return [{**{k: v for k, v in row.items() if k != "ran"}, **_columns(row)} for row in rows]
-
-
-def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
-    ran: Ran | None = row.get("ran")
-    return ran.columns() if ran is not None else {name: row.get(name, "") for name in COLUMNS}
+    return [
+        {name: value for name, value in row.items() if name != "ran"}
+        | (row["ran"].columns() if row.get("ran") else {name: row.get(name, "") for name in COLUMNS})
+        for row in rows
+    ]
 
 
 def of(cells: Iterable[Cell], paper: Setting = Setting(), rounds: int | None = None) -> Ran | None:
@@ -139,14 +138,10 @@ def of(cells: Iterable[Cell], paper: Setting = Setting(), rounds: int | None = N
     each = [_setting(cell, rounds) for cell in cells]
     if not each:
         return None
-    words = {name: _every(getattr(one, name) for one in each) for name in WORDS}
+    words = {name: " and ".join(dict.fromkeys(filter(None, (getattr(one, name) for one in each)))) for name in WORDS}
     if rounds is not None:
         words["rounds"] = str(rounds)
     return Ran(Setting(**words, work=min(one.work for one in each)), paper)
-
-
-def _every(words: Iterable[str]) -> str:
-    return " and ".join(dict.fromkeys(filter(None, words)))
 
 
 def _setting(cell: Cell, rounds: int | None = None) -> Setting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,28 +13,28 @@ from empirics.experiments import Cell, Kept, Store
 
 from .run_description import Ran
 
+LEVEL = 0.05
+"""Of error, of every interval and test."""
 Curve = tuple[np.ndarray, np.ndarray]
 """Rounds and values."""
 
 
 class Runs:
-    """What a store holds, cell by cell; ``used`` remembers the results that were read."""
+    """What a store holds (None: nothing), cell by cell; ``asked`` remembers the cells that were asked for."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store | None = None) -> None:
         self._store = store
         self._kept: dict[str, Kept | None] = {}
         self._columns: dict[str, dict[str, list[Any]]] = {}
         self._curves: dict[str, dict[tuple[str, str], Curve]] = {}
-        self.used: dict[str, Kept] = {}
+        self.asked: dict[str, Cell] = {}
 
     def kept(self, cell: Cell) -> Kept | None:
         """The result of a cell, None where it is missing or failed."""
+        self.asked[cell.key] = cell
         if cell.key not in self._kept:
-            self._kept[cell.key] = next(iter(self._store.of([cell])), None)
-        found = self._kept[cell.key]
-        if found is not None:
-            self.used[cell.key] = found
-        return found
+            self._kept[cell.key] = next(iter(self._store.of([cell])), None) if self._store is not None else None
+        return self._kept[cell.key]
 
     def has(self, cell: Cell) -> bool:
         """Whether there is a result, be it of a run that diverged."""
@@ -72,6 +73,14 @@ class Runs:
             return diverged
         values = self.curve(cell, quantity)[1]
         return float(np.mean(values[-window:])) if len(values) else math.nan
+
+    def accuracies(self, cells: Iterable[Cell], window: int = 1) -> list[float]:
+        """Test accuracy of each run in percent, the mean over its last measurements; 0 for one that diverged."""
+        return [100 * self.last(cell, "test_accuracy", window, diverged=0.0) for cell in cells]
+
+    def percent(self, cells: Iterable[Cell]) -> list[Curve]:
+        """Test accuracies over rounds in percent."""
+        return [(at, 100 * values) for at, values in (self.curve(cell, "test_accuracy") for cell in cells)]
 
     def _all(self, cell: Cell) -> dict[tuple[str, str], Curve]:
         if cell.key not in self._curves:
@@ -118,6 +127,31 @@ def mean_rows(
     ]
 
 
+def line(
+    runs: Runs,
+    cells: Iterable[Cell],
+    quantity: str,
+    panel: str,
+    curve: str,
+    ran: Ran | None,
+    times: float = 1.0,
+    smoothing: int = 1,
+) -> list[dict[str, Any]]:
+    """``times`` a quantity over rounds to draw, smoothed over so many measurements; a run that diverged counts as far
+    as it went."""
+    curves = ((at, times * values) for at, values in (runs.curve(cell, quantity) for cell in cells))
+    found = mean_rows((smooth(one, smoothing) for one in curves), panel, curve, ran)
+    return [row for row in found if math.isfinite(row["y"])]
+
+
+def smooth(curve: Curve, over: int) -> Curve:
+    """The running mean of the last ``over`` measurements, of fewer at the beginning."""
+    at, values = curve
+    if over == 1:
+        return curve
+    return at, np.array([values[max(0, i - over + 1) : i + 1].mean() for i in range(len(values))])
+
+
 def point(values: Sequence[float], x: float, curve: str, ran: Ran | None, panel: str = "") -> list[dict[str, Any]]:
     """One point of a curve to draw: mean and standard error over seeds; nothing where nothing was measured."""
     seen = [v for v in values if math.isfinite(v)]
@@ -133,8 +167,14 @@ def standard_error(values: Sequence[float]) -> float:
     return float(np.std(values, ddof=1) / len(values) ** 0.5) if known else math.nan
 
 
-def interval(values: Sequence[float]) -> float:
-    """Half the 95 % confidence interval of the mean, by Student's t; NaN as for ``standard_error``."""
+def interval(values: Sequence[float], level: float = LEVEL) -> float:
+    """Half the confidence interval (95 %) of the mean, by Student's t; NaN as for ``standard_error``."""
+    return quantile(max(len(values) - 1, 1), level) * standard_error(values)
+
+
+@cache
+def quantile(freedom: int, level: float) -> float:
+    """Of Student's t, which leaves ``level`` on both sides together."""
     from scipy.stats import t
 
-    return float(t.ppf(0.975, max(len(values) - 1, 1))) * standard_error(values)
+    return float(t.ppf(1 - level / 2, freedom))

@@ -24,11 +24,23 @@ def number(text: str) -> float:
 
 
 def entry(
-    printed: Reported | None, row: str, column: str, ours: Sequence[float], note: str = "", ran: Ran | None = None
+    printed: Reported | None,
+    row: str,
+    column: str,
+    ours: Sequence[float],
+    note: str = "",
+    ran: Ran | None = None,
+    *,
+    times: float = 1.0,
+    over: float = 1.0,
 ) -> Entry:
-    """What a paper prints at one place beside ours; a seed that is missing is NaN, and nothing where all are."""
+    """What a paper prints at one place (shown ``times`` as much ``over`` a unit) beside ours.
+
+    A seed that is missing is NaN, and nothing is ours where all are.
+    """
     values = () if all(math.isnan(v) for v in ours) else tuple(ours)
-    reported, std = (number(printed.value), number(printed.std)) if printed else (math.nan, math.nan)
+    texts = (printed.value, printed.std) if printed else ("", "")
+    reported, std = (times * number(text) / over for text in texts)
     return Entry(row, column, reported, std, values, note, ran)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+ETA = r"\eta"
 GREEK = ("alpha", "beta", "eta", "kappa", "lambda", "mu", "sigma", "zeta")
 SYMBOLS = re.compile(
     rf"(?P<power>\b(1/)?[A-Z]\^\d\b)|\b(?P<short>[Kη])_(?P<below>[a-z])\b|\bKη\b|\b(?P<greek>{'|'.join(GREEK)})(?P<raised>\^\d)?\b"
@@ -24,14 +25,10 @@ def _set(found: re.Match[str]) -> str:
     if plain := found["power"] or found["letter"]:
         return f"${plain.replace('K*', 'K^*')}$"
     if found["below"]:
-        return f"${_letter(found['short'])}_{found['below']}$"
+        return f"${found['short'].replace('η', ETA)}_{found['below']}$"
     if found["greek"]:
         return rf"$\{found['greek']}{found['raised'] or ''}$"
     return r"$K\eta$"
-
-
-def _letter(short: str) -> str:
-    return r"\eta" if short == "η" else short
 
 
 def typeset(made: Any) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from math import nan
 
 import numpy as np
@@ -12,19 +13,17 @@ from empirics.experiments import Cell
 from paper_checks.reported import table
 
 from ..comparing import judge, Judged, Pair
-from ..regimes import effect, HALF, horizon, learnt, Regime, statistic, treatment
+from ..regimes import effect, HALF, horizon, learnt, POINT, Regime, statistic, treatment
 from ..runs import Curve, Runs
 from . import grid
-from .settings import CURVES, K_DECAYS, OVERTAKEN, STEPPED, TITLES
+from .grid import CURVES, ETA_DECAYS, FIXED, GAIN, JOINT, K_DECAYS, OVERTAKEN, SMALLEST, STEPPED, TASKS, TITLES
 
 LOSS, ACCURACY = "train_loss", "test_accuracy"
 SECONDS = 60.0
 """Of a minute."""
 EARLY = 1 / 3
 """Of the axis of square roots of time: a ninth of the time is early."""
-FIXED, SMALLEST = "k_eta_fixed", "dsgd"
 SHARES = table("decaying_k", "Table 4")
-Guards = Callable[[str], list[Regime]]
 
 
 def by_task(
@@ -32,7 +31,7 @@ def by_task(
     scale: str,
     keys: Sequence[str],
     pairs: Callable[[str], Iterable[Pair]],
-    guards: Guards,
+    guards: Callable[[str], list[Regime]],
     among: Sequence[str],
     delta: float = 0.0,
 ) -> list[Judged]:
@@ -95,16 +94,12 @@ def own_data(runs: Runs, scale: str, task: str) -> list[Regime]:
     return [Regime(f"a size on other data: {ran.data}", float(" for " in ran.data), 0, True)] if ran else []
 
 
-def decaying(runs: Runs, scale: str, task: str, key: str) -> Regime:
+def decaying(key: str, runs: Runs, scale: str, task: str) -> list[Regime]:
     """That a decay of K saves half as many steps as the paper's Table 4 says."""
     known = [1 - share for share in shares(runs, scale, task, key) if np.isfinite(share)]
     words = f"share of the steps that {TITLES[key]} saves on {grid.name(scale, task)}"
-    return Regime(words, float(np.mean(known)) if known else nan, HALF * (1 - float(SHARES[task, TITLES[key]].value)))
-
-
-def decays(runs: Runs, scale: str, task: str, keys: Sequence[str]) -> list[Regime]:
-    """The same of all among ``keys``."""
-    return [decaying(runs, scale, task, key) for key in keys if key in K_DECAYS]
+    printed = 1 - float(SHARES[task, TITLES[key]].value)
+    return [Regime(words, float(np.mean(known)) if known else nan, HALF * printed)]
 
 
 # ---- what a run was worth ----
@@ -154,3 +149,103 @@ def _percent(runs: Runs, cell: Cell, quantity: str) -> Curve:
     values = runs.curve(cell, quantity)[1]
     with np.errstate(divide="ignore"):
         return runs.curve(cell, "runtime")[1] / SECONDS, 100 * (-np.log(values) if quantity == LOSS else values)
+
+
+# ---- what the paper sees in its figures ----
+
+
+Guards = Callable[[Runs, str, str], list[Regime]]
+"""Of a task at a scale."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """That the first schedule of each pair is better in every task ``among`` them, by ``margin`` points of accuracy.
+
+    ``{Shakespeare}`` in ``words`` is the name of the data that are run. It is read at ``place``, a share of the time's
+    square root; runs need half of ``part`` of the paper's time, and to pass the ``guards``. ``delta`` as in ``judge``.
+    """
+
+    words: str
+    compared: Sequence[tuple[str, str]]
+    guards: Sequence[Guards] = ()
+    among: Sequence[str] = TASKS
+    part: float = 1.0
+    place: float = 1.0
+    margin: float = 0.0
+    delta: float = POINT
+
+    def judged(self, runs: Runs, scale: str, quantity: str) -> list[Judged]:
+        """In the tasks that meet the guards, and once more in the others."""
+        keys = list(dict.fromkeys(key for pair in self.compared for key in pair))
+        words = self.words.format(**{task: grid.name(scale, task) for task in TASKS})
+        less = quantity == LOSS
+
+        def guards(task: str) -> list[Regime]:
+            found = usual(runs, scale, quantity, keys, task, self.part)
+            return [*found, *(guard for of in self.guards for guard in of(runs, scale, task))]
+
+        def pair(task: str, one: str, other: str) -> Pair:
+            keys = (other, one) if less else (one, other)
+            high, low = (at(runs, scale, task, key, quantity, self.place) for key in keys)
+            order = f"{CURVES[one]} {'below' if less else 'over'} {CURVES[other]}, {grid.name(scale, task)}"
+            return Pair(order, high, low, self.margin)
+
+        def pairs(task: str) -> list[Pair]:
+            return [pair(task, *both) for both in self.compared]
+
+        return by_task(words, scale, keys, pairs, guards, self.among, 0.0 if less else self.delta)
+
+
+TOLERANCE = POINT
+"""Points of accuracy by which a schedule may fall short and still match another."""
+K_ROUNDS, DECAYING = [("k_rounds", FIXED)], partial(decaying, "k_rounds")
+LEARNING: list[Guards] = [learning, *(partial(decaying, key) for key in K_DECAYS)]
+LESS = f"at most {TOLERANCE:g} point less accuracy"
+FINDINGS = {
+    LOSS: (
+        Finding(
+            "Kη-fixed lowers the training loss faster than dSGD at first: it is lower after a ninth of the time",
+            [(FIXED, SMALLEST)], part=EARLY**2, place=EARLY,
+        ),
+        Finding(
+            "on {Shakespeare} dSGD overtakes Kη-fixed within the time", [(SMALLEST, FIXED)], [overtaking],
+            ["Shakespeare"], part=0,
+        ),
+        Finding(
+            "on {FEMNIST} and {CIFAR100} K_r-rounds ends with a lower training loss than Kη-fixed", K_ROUNDS,
+            [drifting, DECAYING], ["FEMNIST", "CIFAR100"],
+        ),
+        Finding(
+            "on {CIFAR100} η_r-rounds ends with a lower training loss than Kη-fixed", [("eta_rounds", FIXED)],
+            [drifting], ["CIFAR100"],
+        ),
+        Finding(
+            "decaying K and η together slows training: K_r-rounds alone ends with a lower training loss",
+            [("k_rounds", JOINT)],
+        ),
+    ),
+    ACCURACY: (
+        Finding(
+            "Kη-fixed gains accuracy faster than dSGD at first: it is ahead after a ninth of the time",
+            [(FIXED, SMALLEST)], [learning], part=EARLY**2, place=EARLY,
+        ),
+        Finding("dSGD has overtaken Kη-fixed in accuracy by the end", [(SMALLEST, FIXED)], [learning]),
+        Finding(
+            f"K_r-rounds matches or beats Kη-fixed: {LESS}", K_ROUNDS, [learning, DECAYING], margin=-TOLERANCE,
+        ),
+        Finding(
+            f"every decay of K matches or beats Kη-fixed: {LESS}", [(key, FIXED) for key in K_DECAYS], LEARNING,
+            margin=-TOLERANCE,
+        ),
+        Finding(
+            f"every decay of K matches or beats the same decay of η: {LESS}",
+            list(zip(K_DECAYS, ETA_DECAYS, strict=True)), LEARNING, margin=-TOLERANCE,
+        ),
+        Finding(
+            f"on {{CIFAR100}} K_r-rounds is ahead of Kη-fixed by {GAIN:g} points", K_ROUNDS, [drifting, own_data],
+            ["CIFAR100"], margin=GAIN,
+        ),
+    ),
+}  # fmt: skip
+"""In Figure 1, with the remark on decaying both, and in Figure 2."""

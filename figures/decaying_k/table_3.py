@@ -14,10 +14,10 @@ from bounds.vocabulary import current_loss, initial_local_steps, initial_loss, i
 from paper_checks.reported import table
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import Judged, Reproduction
+from ..comparing import counted
 from ..runs import Runs
 from ..sheets import entry, tidy
-from .settings import PRINTED, TITLES
+from .grid import PRINTED, TITLES
 
 REPORTED = table("decaying_k", "Table 3")
 ROUNDS = (1, 8, 64, 512)
@@ -68,15 +68,13 @@ def data(runs: Runs, scale: str) -> Shown:
         tidy(entries),
         [["schedule", "K", "η", *(f"round {r}" for r in ROUNDS)], *(_line(key) for key in TITLES)],
         [
-            _counted("the training code takes the K and η of the catalogue's formulas in every round shown", same),
-            _counted("exponents and divisors are those printed", exact),
+            counted(words, all(good), f"{sum(good)} of {len(good)} agree")
+            for words, good in (
+                ("the training code takes the K and η of the catalogue's formulas in every round shown", same),
+                ("exponents and divisors are those printed", exact),
+            )
         ],
     )
-
-
-def _counted(words: str, good: list[bool]) -> Judged:
-    verdict = Reproduction.REPRODUCED if all(good) else Reproduction.CONTRADICTED
-    return Judged(words, verdict, f"{sum(good)} of {len(good)} agree")
 
 
 def _line(key: str) -> list[str]:
@@ -117,4 +115,4 @@ NUMBERS = {
     ("eta_r-error", "exponent of F_r/F_0"): lambda: _exponent("eta_error", 1, True),
 }
 
-ARTEFACT = Artefact("decaying_k.table_3", "the eight schedules", no_runs, data)
+ARTEFACTS = (Artefact("decaying_k.table_3", "the eight schedules", data, reads=no_runs),)

@@ -1,58 +1,156 @@
-"""Figures 2 and 3: the test metric over rounds, non-iid and iid, of pictures (SVHN) and of the language model."""
+"""Figures 1 to 3: how far models are apart, layer by layer, over rounds; test accuracy and loss, non-iid and iid."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
 from empirics.experiments import Cell
 
-from ..artefact import Artefact
-from ..captions import caption as put_together
-from ..comparing import Judged
-from ..run_description import of
-from ..runs import Runs
-from ..specification import figure, Line, over_rounds
-from .grid import seeds, word
-from .reported_vs_ours import caption, label
-from .settings import in_paper, TEXT
+from ..artefact import Artefact, figure, Shown
+from ..captions import caption as put_together, trained
+from ..comparing import guarded, judge, Judged, Pair, Reproduction
+from ..drawing import Axis, curves, panels
+from ..regimes import horizon
+from ..run_description import of, problem_words
+from ..runs import line, mean_rows, Runs
+from .grid import CLIENTS, example, in_paper, LAYERS, PLANS, seeds, TEXT, word
+from .reading import caption, label, remarks
 from .tables import of_methods
+
+# ---- Figure 1 ----
+
+DISTANCE = "consensus_distance"
+SHAPES: dict[str, dict[str, int]] = {
+    "digits": {"pixels": 64},
+    "mnist": {"channels": 1, "side": 28},
+    "fashion_mnist": {"channels": 1, "side": 28},
+}
+"""Samples that are not as the network expects by itself."""
+LIKE = replace(in_paper("CIFAR-10"), rounds=str(PLANS["paper"].rounds[LAYERS]))
+"""What the paper has there; it takes other local steps than elsewhere."""
+DEFINED, BY_SIZE = "of the layer", "per parameter (10⁻⁶)"
+CURVES = 6
+"""Layers that are drawn over rounds."""
+STEADY = 0.1
+"""Of the logarithm of late over early distances, what may still be gained at the end."""
+
+
+def layers(runs: Runs, scale: str) -> Shown:
+    used, plan = example(scale), PLANS[scale]
+    told, sizes = "", dict[str, int]()
+    if used:
+        given = used[0].arguments
+        sizes = _sizes(str(given["problem"]))
+        told = (
+            f"{problem_words(given['problem'])}; {CLIENTS} clients of two classes each, FedAvg; "
+            f"{trained({'FedAvg': given})}; {plan.seeds} seeds; distances before averaging, per parameter as "
+            "the released code has them; bands: standard error over seeds."
+        )
+    rows = [
+        row
+        for place, (name, size) in enumerate(sizes.items(), 1)
+        for panel, by in ((DEFINED, 1.0), (BY_SIZE, size / 1e6))
+        for row in mean_rows(
+            (runs.curve(c, DISTANCE, name) for c in used), panel, f"layer {place}", of(used, LIKE), 1 / by,
+            parameters=size,
+        )
+    ]  # fmt: skip
+    differs = [*remarks(scale, ["CIFAR-10"]), "" if scale == "smoke" else "group norm for batch norm"]
+    said = put_together("Mean squared distance of the clients' models to their average.", told, differs)
+    judged = [_early(runs, used, sizes, by_size) for by_size in (False, True)]
+    return Shown(said, rows, conclusions=judged, unavailable="" if used else "CIFAR-10: data not available")
+
+
+def _sizes(problem: str) -> dict[str, int]:
+    """Parameters of every layer of the network that was trained, in its order."""
+    from empirics.models.networks import network
+
+    name, _, inside = problem.partition("(")
+    shape = next((shape for word, shape in SHAPES.items() if f"({word}" in f"({inside}"), {})
+    return {layer: c.stop - c.start for layer, c in network(name, classes=10, **shape).weight_layers.items()}
+
+
+def _early(runs: Runs, used: Sequence[Cell], sizes: dict[str, int], by_size: bool) -> Judged:
+    """The first third of the layers against the last; undecided where a single layer makes the difference."""
+    how = ", per parameter" if by_size else ""
+    words = f"clients differ less in the early layers than in the late ones{how}"
+    distances = [
+        {name: runs.curve(cell, DISTANCE, name)[1] / (sizes[name] if by_size else 1) for name in sizes} for cell in used
+    ]
+    ratios = [
+        np.log10(late / early)
+        for late, early in map(_thirds, distances)
+        if len(late) and (late > 0).all() and (early > 0).all()
+    ]
+    regimes = [horizon(of(used, LIKE), [(np.arange(float(len(ratio))), ratio) for ratio in ratios], STEADY)]
+
+    def judged(left_out: str = "") -> Judged:
+        kept = [_thirds({name: curve for name, curve in each.items() if name != left_out}) for each in distances]
+        late, early = (
+            [float(np.log10(np.mean(third[i]))) if len(third[i]) else np.nan for third in kept] for i in (0, 1)
+        )
+        return judge(words, [Pair("log10 of the last third of the layers over the first third", late, early)])
+
+    whole = judged()
+    for place, name in enumerate(sizes, 1):
+        if (other := judged(name)).verdict != whole.verdict:
+            why = f"{whole.why}; without layer {place} of {len(sizes)}: {other.why.rpartition('third ')[2]}"
+            whole = replace(whole, verdict=Reproduction.UNDECIDED, why=why)
+            break
+    return guarded(whole, regimes)
+
+
+def _thirds(curves: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Means over the last third of the layers and over the first, round by round."""
+    third, each = max(len(curves) // 3, 1), list(curves.values())
+    return np.mean(each[-third:], 0), np.mean(each[:third], 0)
+
+
+def _draw_layers(shown: Shown) -> Any:
+    """A few layers over rounds, from the first to the last."""
+    names = list(dict.fromkeys(r["curve"] for r in shown.rows))
+    few = {names[i] for i in np.linspace(0, len(names) - 1, CURVES).round().astype(int)} if names else set()
+    y = Axis("consensus distance", log=bool(names))
+    return panels([r for r in shown.rows if r["curve"] in few], Axis("round"), y)
+
+
+# ---- Figures 2 and 3: of pictures (SVHN), and of the language model ----
 
 PANELS = {"non-iid": ("FedAvg", "FedALS", "SCAFFOLD"), "iid": ("FedAvg", "FedALS")}
 """Methods of each panel, as far as the text names them; SCAFFOLD is run for non-iid clients only."""
 
 
-def _figure(number: int, wanted: str, metric: str) -> Artefact:
+def over_rounds(wanted: str, runs: Runs, scale: str) -> Shown:
     """Test accuracy in percent, of the language model the test loss; other pictures stand in for those of SVHN."""
     quantity, times = ("test_loss", 1.0) if wanted == TEXT else ("test_accuracy", 100.0)
-
-    def column(scale: str) -> str:
-        return wanted if wanted == TEXT or word(scale, wanted) else "CIFAR-10"
-
-    def missing(scale: str) -> str:
-        return "" if column(scale) == wanted else f"{wanted}: data not available"
-
-    def used(scale: str) -> dict[tuple[str, str], list[Cell]]:
-        c = column(scale)
-        return {(c, f"{m} {split}"): seeds(scale, c, m, split) for split, methods in PANELS.items() for m in methods}
-
-    def lines(scale: str) -> list[Line]:
-        found = []
-        for (_, name), cells in used(scale).items():
-            method, split = name.split(" ")
-            if ran := of(cells, in_paper(wanted, split)):
-                found.append(Line(f"{ran.data}, {split}", method, cells, quantity, ran, times))
-        return found
-
-    def said(runs: Runs, scale: str) -> str:
-        instead = [missing(scale), f"the same curves on {column(scale)}"] if missing(scale) else ""
-        return put_together(instead, caption(scale, [column(scale)], used(scale), tables=False))
-
-    def findings(runs: Runs, scale: str) -> list[Judged]:
-        return of_methods(runs, scale, column(scale), wanted, together=False)
-
-    def unavailable(scale: str) -> str:
-        return "" if word(scale, column(scale)) else missing(scale) or label(scale, column(scale))
-
-    title, draw = f"{metric.removesuffix(' (%)')} over rounds, non-iid and iid", over_rounds(metric, shared=True)
-    return figure(f"fedals.figure_{number}", title, lines, said, findings, draw, unavailable=unavailable)
+    column = wanted if wanted == TEXT or word(scale, wanted) else "CIFAR-10"
+    missing = "" if column == wanted else f"{wanted}: data not available"
+    used = {(m, split): seeds(scale, column, m, split) for split, methods in PANELS.items() for m in methods}
+    rows = [
+        row
+        for (method, split), cells in used.items()
+        if (ran := of(cells, in_paper(wanted, split)))
+        for row in line(runs, cells, quantity, f"{ran.data}, {split}", method, ran, times)
+    ]
+    shown = caption(scale, [column], {(column, " ".join(name)): cells for name, cells in used.items()}, tables=False)
+    said = put_together([missing, f"the same curves on {column}"] if missing else "", shown)
+    judged = of_methods(runs, scale, column, wanted, together=False)
+    return figure(said, rows, judged, "" if word(scale, column) else missing or label(scale, column))
 
 
-ARTEFACTS = {"figure_2": _figure(2, "SVHN", "test accuracy (%)"), "figure_3": _figure(3, TEXT, "test loss")}
+def _of(number: int, wanted: str, metric: str) -> Artefact:
+    title = f"{metric.removesuffix(' (%)')} over rounds, non-iid and iid"
+    draw = curves(Axis("round"), Axis(metric), shared=True)
+    return Artefact(f"fedals.figure_{number}", title, partial(over_rounds, wanted), draw)
+
+
+ARTEFACTS = (
+    Artefact("fedals.figure_1", "consensus distance by layer over rounds", layers, _draw_layers, reads=example),
+    _of(2, "SVHN", "test accuracy (%)"),
+    _of(3, TEXT, "test loss"),
+)

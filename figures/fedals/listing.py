@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from empirics.experiments import Cell
@@ -10,10 +11,9 @@ from empirics.experiments import Cell
 from ..artefact import Artefact, no_runs, Shown
 from ..run_description import of
 from ..runs import Runs
-from ..sheets import listing as sheet
-from .grid import arguments, PLANS, search, SEED
-from .reported_vs_ours import label, results
-from .settings import ARGUMENTS, IMAGES, in_paper, LOCAL_STEPS, TEXT, TEXTS
+from ..sheets import listing
+from .grid import ARGUMENTS, arguments, in_paper, LOCAL_STEPS, PLANS, search, SEED, TABLE_4, TABLE_5, TEXT
+from .reading import label, results
 
 WORDS = {
     False: {
@@ -67,21 +67,6 @@ def _language() -> dict[str, Any]:
     }
 
 
-def shown(text: bool, searched: list[dict[str, Any]] | None = None) -> Shown:
-    """The table, all rows with a number from the plan's own runs; and below what was ``searched`` for."""
-    place = TEXTS if text else IMAGES
-    listed = [(row, words, ours) for row, (words, ours) in WORDS[text].items()]
-    listed += [(row, cell.value, f"{planned(row, text):g}") for (row, _), cell in place.items()]
-    rows = [{"setting": row, "printed": printed, "planned": ours, "ran": None} for row, printed, ours in listed]
-    return sheet(
-        "Settings as printed, in words of ours, and those of the runs at the paper's scale. 'Rounds averaged' are the "
-        "last evaluations, every 20 rounds as in the released code. Momentum and moments restart every round."
-        + (f" Below: accuracies (%) at the end of searches for step sizes, seed {SEED}." if searched else ""),
-        rows + (searched or []),
-        ["setting", "printed", "runs at the paper's scale"],
-    )
-
-
 def cells(scale: str) -> list[Cell]:
     """The searches for step sizes of a plan that has some, which all its other runs take theirs from.
 
@@ -102,14 +87,22 @@ def _searched(runs: Runs, scale: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _table(number: int, about: str, text: bool) -> Artefact:
-    title = f"settings of {about}"
-    if text:
-        return Artefact(f"fedals.table_{number}", title, no_runs, lambda _, scale: shown(text))
-    return Artefact(f"fedals.table_{number}", title, cells, lambda runs, scale: shown(text, _searched(runs, scale)))
+def settings(text: bool, runs: Runs, scale: str) -> Shown:
+    """The table, all rows with a number from the plan's own runs; and below what was searched for."""
+    printed, searched = (TABLE_5, []) if text else (TABLE_4, _searched(runs, scale))
+    listed = [(row, words, ours) for row, (words, ours) in WORDS[text].items()]
+    listed += [(row, cell.value, f"{planned(row, text):g}") for (row, _), cell in printed.items()]
+    rows = [{"setting": row, "printed": words, "planned": ours, "ran": None} for row, words, ours in listed]
+    return listing(
+        "Settings as printed, in words of ours, and those of the runs at the paper's scale. 'Rounds averaged' are the "
+        "last evaluations, every 20 rounds as in the released code. Momentum and moments restart every round."
+        + (f" Below: accuracies (%) at the end of searches for step sizes, seed {SEED}." if searched else ""),
+        rows + searched,
+        ["setting", "printed", "runs at the paper's scale"],
+    )
 
 
-ARTEFACTS = {
-    "table_4": _table(4, "image classification", text=False),
-    "table_5": _table(5, "the language model", text=True),
-}
+ARTEFACTS = (
+    Artefact("fedals.table_4", "settings of image classification", partial(settings, False), reads=cells),
+    Artefact("fedals.table_5", "settings of the language model", partial(settings, True), reads=no_runs),
+)

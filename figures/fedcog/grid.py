@@ -1,4 +1,4 @@
-"""The runs behind FedCOG's figures and tables: one grid, whose cells are shared.
+"""What FedCOG runs by its Sections 6.1 and A.2, and the runs behind its figures and tables: one grid of shared cells.
 
 Every run is some rounds of one method and the rest of another (or of the same): FedCOG begins after rounds of FedAvg,
 and all its variants go on from one state.
@@ -13,13 +13,70 @@ from typing import Any
 from empirics.experiments import Cell
 from empirics.experiments.engines import GPU
 from empirics.spec_strings import written
+from paper_checks.reported import table
 
 from ..regimes import TREATED
 from ..run_description import model, of, Ran, Setting
 from ..scale import Budget, Plan
 from ..substitutes import found
-from . import settings as paper
-from .settings import FEDCOG, MAIN, METHODS
+
+FIRST, ROUNDS, CLIENTS, LOCAL_STEPS, STEP_SIZE = 50, 70, 10, 400, 0.01
+"""FedCOG's rounds of FedAvg, rounds in all, clients, local steps, local step size."""
+SAMPLES, STEPS, DISAGREEMENT, DISTILLATION = 256, 100, 0.1, 0.01
+"""Generated samples, steps of their generation, weights of disagreement and of distillation."""
+RELEASED = {"batch": 64, "momentum": 0.9, "weight_decay": 1e-5}
+"""What the paper does not state, as its released code has it."""
+BATCH = 64
+"""Generated samples that a local step takes there."""
+
+METHODS = {
+    "FedAvg": "fedavg()",
+    "FedAvgM": "fedavgm(momentum=0.1)",
+    "FedProx": "fedprox(mu=0.01)",
+    "SCAFFOLD": "scaffold(reading='code')",
+    "MOON": "moon(mu=0.01)",
+    "FedSAM": "fedsam(rho=0.5)",
+    "VHL": "vhl(weight=1.0, epochs=5)",
+    "FedExp": "fedexp(epsilon=0.001)",
+    "FedDecorr": "feddecorr(beta=0.01)",
+    "FedReg": "fedreg()",
+    "FedGen": "fedgen()",
+}
+"""The baselines of Table 1 with the paper's coefficients; FedReg's and FedGen's are not stated."""
+PLAIN_SCAFFOLD = "scaffold(reading='printed')"
+"""For plans in which it takes plain steps, without momentum."""
+
+FEDCOG = "FedCOG"
+DATA = {"Fashion-MNIST": "fashion_mnist", "CIFAR-10": "cifar10", "CIFAR-100": "cifar100"}
+LABELS = {"Fashion-MNIST": 2, "CIFAR-10": 2, "CIFAR-100": 10}
+"""Labels that a client holds in NIID-2."""
+MAIN = "CIFAR-10"
+"""The data of everything but Tables 1 and 2."""
+KINDS = ("NIID-1", "NIID-2")
+DIRICHLET = 0.1
+DIRICHLETS = (0.1, 0.5, 1.0, 5.0)
+DISAGREEMENTS = (0.01, 0.1, 1.0, 10.0)
+DISTILLATIONS = (0.001, 0.01, 0.1, 1.0)
+PLUGGED = ("FedAvg", "FedAvgM", "FedProx", "SCAFFOLD", "MOON")
+COMPARED = ("FedAvg", "FedProx", "MOON", FEDCOG)
+"""The rows of Tables 4 and 6 to 8."""
+MANY = 50
+"""Clients of Table 7."""
+SHOWN_STEPS = (0, 100, 200, 500, 1000)
+"""Figure 5."""
+
+
+def columns(name: str) -> tuple[str, ...]:
+    """The columns of a printed table in its order."""
+    return tuple(dict.fromkeys(column for _, column in table("fedcog", name)))
+
+
+def rows(name: str) -> tuple[str, ...]:
+    """The rows of a printed table in its order."""
+    return tuple(dict.fromkeys(row for row, _ in table("fedcog", name)))
+
+
+# ---- the grid ----
 
 CLOSELY = ("client_distance_sq", "local_accuracy_common", "local_accuracy_own")
 COST = {"moon": 2.2, "fedsam": 2, "vhl": 4.5, "fedreg": 15, "fedgen": 3, "feddecorr": 1.6, "ditto": 2, "fedrep": 3}
@@ -42,9 +99,9 @@ def _counts(first: int, samples: int, steps: int, repeats: int = 5, **more: int)
 
 FEW = {"swept": ("FedAvg", "FedProx", FEDCOG), "steps": ("0", "50", "100", "500")}
 SMALL = {"batch": 20, "momentum": 0.9, "step_size": 0.01}
-OWN = {"local_steps": paper.LOCAL_STEPS, "step_size": paper.STEP_SIZE, "augment": "crop_flip", **paper.RELEASED}
+OWN = {"local_steps": LOCAL_STEPS, "step_size": STEP_SIZE, "augment": "crop_flip", **RELEASED}
 """The paper's setting."""
-HALVES = {"fedrep": {"local_steps": paper.LOCAL_STEPS // 2}}
+HALVES = {"fedrep": {"local_steps": LOCAL_STEPS // 2}}
 """Head and body share the local steps of the other methods, which the paper does not state."""
 TUNED = {
     FEDCOG: {"distillation": 1.0}, "scaffold": {"momentum": 0.0, "step_size": 0.05}, "fedexp": {"step_size": 0.003},
@@ -77,9 +134,9 @@ PLANS = {
         },
     ),
     "overnight": Plan(
-        networks={"CIFAR-10": CNN}, rounds={"": paper.ROUNDS}, window=4, seeds=3, setting=OWN, own=HALVES,
+        networks={"CIFAR-10": CNN}, rounds={"": ROUNDS}, window=4, seeds=3, setting=OWN, own=HALVES,
         engine="compiled-2",
-        counts=_counts(paper.FIRST, paper.SAMPLES, paper.STEPS, 2, batch=paper.BATCH, timed=1),
+        counts=_counts(FIRST, SAMPLES, STEPS, 2, batch=BATCH, timed=1),
         budget=_budget(7e-3, 0.06, 2400),
         axes={
             **FEW, "steps": ("0", "100", "500"), "plugged": ("FedAvg", "FedProx", "SCAFFOLD"),
@@ -92,8 +149,8 @@ PLANS = {
     "paper": Plan(
         engine=GPU,
         networks={"Fashion-MNIST": CNN, "CIFAR-10": CNN, "CIFAR-100": BIG},
-        rounds={"": paper.ROUNDS}, seeds=3, setting=OWN, own=HALVES, budget=_budget(8e-3, 0.1, 2000),
-        counts=_counts(paper.FIRST, paper.SAMPLES, paper.STEPS, batch=paper.BATCH),
+        rounds={"": ROUNDS}, seeds=3, setting=OWN, own=HALVES, budget=_budget(8e-3, 0.1, 2000),
+        counts=_counts(FIRST, SAMPLES, STEPS, batch=BATCH),
     ),
 }  # fmt: skip
 """A network for the paper's data, whose columns are not run without one; ``axes`` where not all of one are run
@@ -106,21 +163,21 @@ class Setup:
 
     data: str = MAIN
     kind: str = "NIID-1"
-    dirichlet: float = paper.DIRICHLET
-    clients: int = paper.CLIENTS
+    dirichlet: float = DIRICHLET
+    clients: int = CLIENTS
     cohort: int | None = None
     stretch: float = 1.0
 
     @property
     def in_paper(self) -> Setting:
         """What the paper runs."""
-        return self.after(paper.ROUNDS)
+        return self.after(ROUNDS)
 
     def after(self, rounds: int) -> Setting:
         """The same for another number of rounds."""
         network = CNN if self.data != "CIFAR-100" else BIG
         cohort = self.clients if self.cohort is None else self.cohort
-        work = rounds * round(self.stretch * paper.LOCAL_STEPS)
+        work = rounds * round(self.stretch * LOCAL_STEPS)
         return Setting(self.data, model(network.format("data")), str(self.clients), str(cohort), str(rounds), work)
 
 
@@ -151,14 +208,19 @@ def data_set(scale: str, data: str) -> str:
     name = main_data(scale) if data == MAIN else data
     if name not in PLANS[scale].networks:
         return ""
-    used = "digits" if scale == "smoke" else found(paper.DATA[name])
-    return "" if name == "CIFAR-100" and used != paper.DATA[name] else used  # pictures with 100 classes have no like
+    used = "digits" if scale == "smoke" else found(DATA[name])
+    return "" if name == "CIFAR-100" and used != DATA[name] else used  # pictures with 100 classes have no like
 
 
 def problem(scale: str, data: str = MAIN) -> str:
     """Network and data as text; empty where the data are not run or not here."""
     networks, used = PLANS[scale].networks, data_set(scale, data)
     return networks[data if data in networks else main_data(scale)].format(used) if used else ""
+
+
+def unavailable(scale: str) -> str:
+    """Why nothing of ours is drawn; empty where something is."""
+    return "" if problem(scale) else "data not available"
 
 
 def setting(scale: str, setup: Setup) -> dict[str, Any]:
@@ -168,7 +230,7 @@ def setting(scale: str, setup: Setup) -> dict[str, Any]:
     return {
         **given,
         "problem": problem(scale, setup.data),
-        "partition": dirichlet if setup.kind == "NIID-1" else f"classes_per_client({paper.LABELS[setup.data]})",
+        "partition": dirichlet if setup.kind == "NIID-1" else f"classes_per_client({LABELS[setup.data]})",
         "clients": setup.clients,
         "client_weight": "samples",
         "local_steps": round(setup.stretch * given["local_steps"]),
@@ -179,7 +241,7 @@ def consensus(scale: str, inner: str = "", **changes: Any) -> str:
     """FedCOG from its round on, alone or on top of ``inner``, with the scale's generation."""
     counts = PLANS[scale].counts
     options = {
-        "disagreement": paper.DISAGREEMENT,
+        "disagreement": DISAGREEMENT,
         "distillation": distillation(scale),
         "samples": counts["samples"],
         "steps": counts["steps"],
@@ -228,7 +290,7 @@ def what_ran(cells: Sequence[Cell], setup: Setup = BASE, later: int | None = Non
     """What these cells run beside what the paper has; read ``later`` rounds after the change (None: in the end)."""
     if later is None or not cells:
         return of(cells, setup.in_paper)
-    return of(cells, setup.after(paper.FIRST + later), cells[0].arguments["after"] + later)
+    return of(cells, setup.after(FIRST + later), cells[0].arguments["after"] + later)
 
 
 def named(scale: str, data: str = MAIN) -> str:
@@ -240,7 +302,7 @@ def named(scale: str, data: str = MAIN) -> str:
 def call(scale: str, method: str) -> str:
     """How a method is written, by its printed name; a call is as it is."""
     plain = method == "SCAFFOLD" and "scaffold" in PLANS[scale].own
-    return paper.PLAIN_SCAFFOLD if plain else METHODS.get(method, method)
+    return PLAIN_SCAFFOLD if plain else METHODS.get(method, method)
 
 
 def own_steps(scale: str, word: str) -> int:
@@ -263,7 +325,7 @@ def tuned(methods: Mapping[str, Sequence[Cell]]) -> str:
 
 def distillation(scale: str) -> float:
     """FedCOG's weight of distillation."""
-    return float(PLANS[scale].own.get(FEDCOG, {}).get("distillation", paper.DISTILLATION))
+    return float(PLANS[scale].own.get(FEDCOG, {}).get("distillation", DISTILLATION))
 
 
 def generation(scale: str, job: str, **arguments: Any) -> list[Cell]:

@@ -1,62 +1,49 @@
-"""What FedCOG's tables and figures read off their runs, and what their captions share."""
+"""What FedCOG's tables and figures read off their runs, the guards of their findings, and the words of captions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from empirics.experiments import Cell
 from paper_checks.reported import table
 
+from .. import regimes
 from ..captions import caption as put_together
-from ..comparing import Entry, Pair
+from ..comparing import Entry
+from ..regimes import Regime
 from ..run_description import problem_words
 from ..runs import Runs
-from ..specification import Place
+from ..sheets import entry, number
 from ..substitutes import remark, title
-from . import settings as paper
-from .grid import BASE, data_set, distillation, PLANS, runs as runs_of, Setup, what_ran
+from . import grid
+from .grid import BASE, DATA, data_set, DIRICHLETS, DISTILLATION, distillation, FEDCOG, FIRST, PLANS, Setup, what_ran
 
 Places = Mapping[tuple[str, str], Sequence[Cell]]
 """The runs behind each place (row, column) of a table, one per seed."""
-Reader = Callable[[Runs, Cell], float]
-"""What a run has, in percent."""
+Reader = Callable[[Runs, Sequence[Cell]], list[float]]
+"""What each run has, in percent."""
+PLAIN = "FedAvg"
 ABSENT = "not run at this scale"
 
 
-def cells_of(places: Mapping[Any, Sequence[Cell]]) -> list[Cell]:
-    """All runs of a table or figure."""
-    return [cell for cells in places.values() for cell in cells]
+def final(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
+    """Test accuracy in percent, the mean over the last rounds that the plan says; 0 for a run that diverged."""
+    return runs.accuracies(cells, PLANS[scale].window)
 
 
-def last(runs: Runs, cell: Cell, window: int = 1) -> float:
-    """Test accuracy in percent, the mean over the last ``window`` measured rounds; 0 for a run that diverged."""
-    return 100 * runs.last(cell, "test_accuracy", window, diverged=0.0)
-
-
-def final(scale: str) -> Reader:
-    """The accuracy that tables have at a scale: over as many of the last rounds as its plan says."""
-    return partial(last, window=PLANS[scale].window)
-
-
-def over(scale: str) -> tuple[str, ...]:
-    """What a caption says of it."""
-    window = PLANS[scale].window
-    return (f"an accuracy is the mean of the last {window} rounds",) if window > 1 else ()
-
-
-def one_more(runs: Runs, cell: Cell) -> float:
+def one_more(runs: Runs, cells: Iterable[Cell]) -> list[float]:
     """Test accuracy in percent one round after the change of methods; 0 for a run that diverged by then."""
-    if runs.diverged(cell):
-        return 0.0
-    at, values = runs.curve(cell, "test_accuracy")
-    found = values[at == cell.arguments["after"] + 1]
-    return 100 * float(found[0]) if len(found) else math.nan
+    found = []
+    for cell in cells:
+        at, values = runs.curve(cell, "test_accuracy")
+        then = values[at == cell.arguments["after"] + 1]
+        found.append(0.0 if runs.diverged(cell) else 100 * float(then[0]) if len(then) else math.nan)
+    return found
 
 
 def mean_over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> float:
@@ -67,44 +54,124 @@ def mean_over_clients(runs: Runs, cell: Cell, quantity: str, at: int) -> float:
     return float(np.mean(values)) if values else math.nan
 
 
-def places(
-    number: str,
+def entries(
+    runs: Runs,
+    scale: str,
+    name: str,
     ran: Places,
-    read: Reader,
-    absent: str = ABSENT,
+    read: Reader | None = None,
     *,
-    setup: Callable[[str, str], Setup] = lambda row, column: BASE,
-    named: Callable[[str, str], tuple[str, str]] = lambda row, column: (row, column),
+    absent: str = ABSENT,
+    setup: Callable[[str], Setup] = lambda column: BASE,
+    named: Callable[[str], str] = lambda column: column,
     later: int | None = None,
-) -> list[Place]:
-    """Every printed place of a table beside ours, by what is run there (``named``); ``later`` as in ``what_ran``."""
+) -> list[Entry]:
+    """Every printed place of a table beside ours (``read``: their final accuracy).
+
+    ``setup`` is that of a column, ``named`` says what is run there; ``later`` as in ``what_ran``.
+    """
     found = []
-    for place, printed in table("fedcog", number).items():
-        cells = ran.get(place, ())
-        told, note = what_ran(cells, setup(*place), later) if cells else None, "" if cells else absent
-        found.append(Place(printed, *named(*place), cells, each(read), note, told))
+    for (row, column), printed in table("fedcog", name).items():
+        cells = ran.get((row, column), ())
+        told, note = what_ran(cells, setup(column), later) if cells else None, "" if cells else absent
+        ours = read(runs, cells) if read else final(runs, scale, cells)
+        found.append(entry(printed, row, named(column), ours, note, told))
     return found
 
 
-def each(read: Reader) -> Callable[[Runs, Sequence[Cell]], list[float]]:
-    """The number of every run."""
-    return lambda runs, cells: [read(runs, cell) for cell in cells]
-
-
-def turned(found: Iterable[Place]) -> list[Place]:
+def turned(found: Iterable[Entry]) -> list[Entry]:
     """Rows as columns, for the rank agreement of a table that goes across."""
     return [replace(one, row=one.column, column=one.row) for one in found]
 
 
-def rising(found: Mapping[tuple[str, str], Entry], row: str, low: str, high: str) -> Pair:
-    """The claim that a row has more at column ``high`` than at ``low``."""
-    return Pair(f"{row}, {high} over {low}", found[row, high].ours, found[row, low].ours)
+# ---- guards; the paper's numbers are those of its tables ----
+
+
+def printed(name: str, row: str, column: str) -> float:
+    """A number of a table; NaN where there is none."""
+    found = table("fedcog", name).get((row, column))
+    return number(found.value) if found else math.nan
+
+
+class Compared(NamedTuple):
+    """The runs that a finding compares at one place by method, FedAvg's accuracy there in the paper, and the setup."""
+
+    methods: Mapping[str, Sequence[Cell]]
+    reported: float = math.nan
+    setup: Setup = BASE
+
+
+def usual(
+    runs: Runs,
+    scale: str,
+    *places: Compared,
+    later: int | None = None,
+    remedy: bool = True,
+    ended: bool = True,
+    read: Reader | None = None,
+) -> list[Regime]:
+    """The guards of a finding that compares methods at these places, each once; of their lengths one that fails.
+
+    ``later``: rounds after the change at which it is read; ``remedy``: the first method cures what heterogeneity does;
+    ``ended``: curves that have levelled off are as good as long runs; ``read``: another number than the accuracy.
+    """
+    lengths: list[Regime] = []
+    rest: dict[Regime, None] = {}
+    for methods, reported, setup in places:
+        plain = methods.get(PLAIN) or grid.runs(scale, PLAIN, setup)
+        told = read or (None if later is None else one_more)
+        ran, ours = what_ran(plain, setup, later), told(runs, plain) if told else final(runs, scale, plain)
+        lengths.append(regimes.horizon(ran, runs.percent(plain) if ended and later is None else ()))
+        each = [*regimes.learnt(ran, ours), *regimes.level(ran, ours, reported), regimes.treatment(methods)]
+        each += weight(scale, methods.get(FEDCOG, ()))
+        each += [harm(runs, scale, setup), *regimes.ceiling(ours, reported)] if remedy else []
+        rest.update(dict.fromkeys(each))
+    return [next((one for one in lengths if one.missed), lengths[0]), *rest] if lengths else []
+
+
+def harm(runs: Runs, scale: str, setup: Setup = BASE) -> Regime:
+    """That FedAvg loses accuracy to heterogeneous clients; how much the paper does not print.
+
+    It is the loss from the most homogeneous split to that of the paper.
+    """
+    both = Setup(setup.data, dirichlet=max(DIRICHLETS)), Setup(setup.data, setup.kind)
+    iid, skewed = (final(runs, scale, grid.runs(scale, PLAIN, one)) for one in both)
+    return regimes.drift(f"{grid.named(scale, setup.data)} {setup.kind}", iid, skewed)
+
+
+def weight(scale: str, cells: Sequence[Cell]) -> list[Regime]:
+    """That FedCOG, where it runs, distils with the paper's weight."""
+    ours = distillation(scale)
+    words = f"unlike treatment: FedCOG distils with weight {ours:g} for the paper's {DISTILLATION:g}"
+    return [Regime(words, float(ours != DISTILLATION), 0, at_most=True)] if cells else []
+
+
+def seconds(cells: Sequence[Cell]) -> list[Regime]:
+    """That times are taken where the paper takes them: a GPU does for many images at once what a core does in turn."""
+    return [regimes.statistic("seconds of one core", "seconds of a GPU")] if cells else []
+
+
+def as_in_paper(cells: Sequence[Cell], setup: Setup = BASE) -> Regime:
+    """That FedCOG is trained as in the paper: what is best for a coefficient depends on it."""
+    return regimes.treatment({"here": cells, "the paper": grid.runs("paper", FEDCOG, setup)})
+
+
+# ---- captions ----
+
+BARS = "bars: one standard error over seeds"
+ERROR = "± one standard error over seeds; a dash: not printed or not run at this scale; a run that diverged counts as 0"
+
+
+def over(scale: str) -> str:
+    """What a caption says of final accuracies."""
+    window = PLANS[scale].window
+    return f"an accuracy is the mean of the last {window} rounds" if window > 1 else ""
 
 
 def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
     """Which data and runs, then what else is to be said; a scale below the paper's says what it reduces."""
     plan, used = PLANS[scale], data_set(scale, setup.data)
-    cells = runs_of(scale, "FedAvg", replace(setup, kind=BASE.kind))
+    cells = grid.runs(scale, PLAIN, replace(setup, kind=BASE.kind))
     if not used or not cells:
         return "Reported numbers alone: the data are not here, or not run at this scale."
     given, counts = cells[0].arguments, plan.counts
@@ -120,30 +187,21 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
     ]
     if scale != "paper":
         words.append(
-            f"the paper: {paper.ROUNDS} rounds of {paper.LOCAL_STEPS} steps, {paper.FIRST} of them before FedCOG, "
-            f"{paper.SAMPLES} images in {paper.STEPS} steps, weight {paper.DISTILLATION:g}"
+            f"the paper: {grid.ROUNDS} rounds of {grid.LOCAL_STEPS} steps, {FIRST} of them before FedCOG, "
+            f"{grid.SAMPLES} images in {grid.STEPS} steps, weight {DISTILLATION:g}"
         )
     return put_together(words)
 
 
 def _optimiser(given: Mapping[str, Any]) -> str:
     """Batch and optimiser of a run."""
-    words = ("batch {}", "step size {:g}", "momentum {:g}", "weight decay {:g}")
-    names = ("batch", "step_size", "momentum", "weight_decay")
-    said = [text.format(given[name]) for name, text in zip(names, words, strict=True) if given.get(name)]
-    return ", ".join([*said, *(["random crops and flips"] if given.get("augment") else [])])
+    texts = {"batch": "batch {}", "step_size": "step size {:g}", "momentum": "momentum {:g}",
+             "weight_decay": "weight decay {:g}", "augment": "random crops and flips"}  # fmt: skip
+    return ", ".join(text.format(given[name]) for name, text in texts.items() if given.get(name))
 
 
 def _instead(scale: str, data: str, used: str) -> str:
     if scale == "smoke" or data not in PLANS[scale].networks:
         return f" ({title(used)} for {data})"
-    said = remark(paper.DATA[data], used)
+    said = remark(DATA[data], used)
     return f" ({said})" if said else ""
-
-
-ERROR = "± one standard error over seeds; a dash: not printed or not run at this scale; a run that diverged counts as 0"
-
-
-def values(found: Sequence[Entry], row: str, column: str) -> Sequence[float]:
-    """Ours at one place."""
-    return next((e.ours for e in found if (e.row, e.column) == (row, column)), ())

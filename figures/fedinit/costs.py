@@ -32,12 +32,12 @@ class Counted:
 class Costs:
     """Multiples: of N d for ``communication`` (mean of both directions), of N K d for ``gradients``, else of C d.
 
-    ``vectors`` are those that a client keeps between rounds or receives, its model among them; ``kept`` the former.
+    ``storage`` are the vectors that a client keeps between rounds or receives, with its model; ``kept`` the former.
     """
 
     communication: float
     gradients: int
-    vectors: int
+    storage: int
     kept: int
 
 

@@ -1,22 +1,27 @@
-"""Tables 6, 7 and 9: hyperparameters, coefficients and hardware, as printed and as they are here."""
+"""Tables 6 to 9: hyperparameters, coefficients, costs of a round and hardware, as printed and as they are here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import math
+from collections.abc import Iterable
+from typing import Any, TYPE_CHECKING
 
-from empirics.experiments import Cell
+from bounds.catalog import get
 from paper_checks.reported import table
 
 from ..artefact import Artefact, no_runs, Shown
+from ..comparing import counted, Judged
 from ..runs import Runs
 from ..sheets import listing
-from .grid import clients_of, PLANS, runs as grid_runs
-from .settings import coefficient, DATA, HOME, PARTS, PRINTED, RELAXATIONS, SETUPS, TABLE_7
+from . import grid
+from .grid import clients_of, coefficient, DATA, HOME, METHODS, PARTS, PLANS, RELAXATIONS, SETUPS, SHARES, TABLE_6
 
-COEFFICIENTS, HARDWARE = table("fedinit", "Table 7"), table("fedinit", "Table 9")
-NOTHING = "not measured"
-WORDS = {
+if TYPE_CHECKING:
+    from .costs import Costs
+
+# ---- Tables 6 and 7 ----
+
+ARGUMENTS = {
     "local interval K": ("local_epochs", "local_steps"),
     "minibatch": ("batch",),
     "weight decay": ("weight_decay",),
@@ -24,10 +29,9 @@ WORDS = {
     "learning rate decay": ("step_size_decay",),
 }
 """The arguments of a run that a row of the table is about."""
-BETA = "relaxed coefficient beta"
 
 
-def ours(scale: str, data: str, name: str) -> str:
+def _ours(scale: str, data: str, name: str) -> str:
     """What the grid takes at a scale for a row of the table."""
     plan = PLANS[scale]
     if data not in plan.rounds:
@@ -36,39 +40,33 @@ def ours(scale: str, data: str, name: str) -> str:
         return str(plan.rounds[data])
     if name.startswith("global"):
         return "1 (FedAdam 0.1)"
-    if name == BETA:
+    if name == "relaxed coefficient beta":
         return " / ".join(f"{beta:g} ({PARTS[share]})" for share, beta in RELAXATIONS.items())
-    given: Mapping[str, Any] = plan.setting
-    word = next(w for w in WORDS[name] if w in given)
+    word = next(w for w in ARGUMENTS[name] if w in plan.setting)
     unit = f" {word.removeprefix('local_')}" if name.startswith("local interval") else ""
-    return f"{given[word]:g}{unit}"
+    return f"{plan.setting[word]:g}{unit}"
 
 
 def hyperparameters(runs: Runs, scale: str) -> Shown:
-    names = [
-        (d, row.partition("/")[2])
-        for d in DATA
-        for row in dict.fromkeys(r for r, _ in PRINTED if r.startswith(f"{d}/"))
-    ]
-    here = list(dict.fromkeys(("paper", scale)))
+    rows = dict.fromkeys(row for d in DATA for row, _ in TABLE_6 if row.startswith(f"{d}/"))
     found = [
         {
-            "row": f"{d}, {name}",
-            "tried": PRINTED[f"{d}/{name}", "selection"].value,
-            "best": PRINTED[f"{d}/{name}", "best"].value,
-            **{f"ours, {s}": ours(s, d, name) for s in here},
+            "row": row.replace("/", ", ", 1),
+            "tried": TABLE_6[row, "selection"].value,
+            "best": TABLE_6[row, "best"].value,
+            **{f"ours, {s}": _ours(s, *row.split("/", 1)) for s in ("paper", scale)},
         }
-        for d, name in names
+        for row in rows
     ]
-    caption = (
+    return listing(
         "Printed: the values tried, and the best one. Ours: what the grid runs at the paper's scale and at this one. "
         "Section 5 and Table 11 run 800 rounds on CIFAR-100, where this table prints 500; FedDyn's step size decays by "
-        f"0.999 a round. Gradients are clipped to norm {PLANS['paper'].setting['clip']:g}, as in the released code."
+        f"0.999 a round. Gradients are clipped to norm {PLANS['paper'].setting['clip']:g}, as in the released code.",
+        found,
     )
-    return listing(caption, found)
 
 
-def own(method: str) -> str:
+def _own(method: str) -> str:
     """The coefficients that the grid takes, and where, if not everywhere."""
     found: dict[float, list[str]] = {}
     for setup in SETUPS:
@@ -79,52 +77,121 @@ def own(method: str) -> str:
 
 
 def coefficients(runs: Runs, scale: str) -> Shown:
+    printed = table("fedinit", "Table 7")
     found = [
         {
             "row": row.replace("/", ", "),
-            "tried": COEFFICIENTS[row, "selection"].value,
-            "best": COEFFICIENTS[row, "best"].value,
-            "ours": own(method),
+            "tried": printed[row, "selection"].value,
+            "best": printed[row, "best"].value,
+            "ours": _own(method),
         }
-        for method, (_, row) in TABLE_7.items()
+        for method, (_, row) in grid.TABLE_7.items()
     ]
-    caption = (
+    return listing(
         "Printed: the values tried, and the best one (*: it depends on the setup). Ours, at every scale: the best one, "
-        "with the exceptions that the text names: FedSAM with few participants, FedDyn on CIFAR-100."
+        "with the exceptions that the text names: FedSAM with few participants, FedDyn on CIFAR-100.",
+        found,
     )
-    return listing(caption, found)
 
 
-def cells(scale: str) -> list[Cell]:
-    return grid_runs(scale, HOME, "FedAvg")
+# ---- Table 8: by the print, by the cost model, and counted off our methods ----
+
+COLUMNS = {
+    "communication": "communication per round",
+    "gradients": "gradient calculation per round",
+    "storage": "total storage",
+}
+
+
+def modelled(method: str, cost: str) -> float:
+    """The multiple of FedAvg's cost by the bounds that hold the printed expressions; models and steps do not matter."""
+    clients, cohort = SHARES[HOME.share]
+    known = {"clients": clients, "cohort": cohort, "local_steps": 50, "parameters": 1000}
+
+    def value(method: str) -> float:
+        bound = get(f"fedinit.cost_{cost}_{method.lower()}")
+        return float(bound.formula(**{q.name: known[q.name] for q in bound.quantities}))
+
+    return value(method) / value("FedAvg")
+
+
+def costs_of_a_round(runs: Runs, scale: str) -> Shown:
+    from .costs import costs  # brings torch, which listing the figures does without
+
+    ours, printed = {method: costs(grid.written(method, HOME)) for method in METHODS}, table("fedinit", "Table 8")
+    found: list[dict[str, Any]] = [
+        {
+            "row": method,
+            "column": cost,
+            "printed": printed[method, words].value,
+            "cost model": modelled(method, cost),
+            "ours": float(getattr(ours[method], cost)),
+        }
+        for method in METHODS
+        for cost, words in COLUMNS.items()
+    ]
+    sheet = [["printed / cost model / ours", *COLUMNS]]
+    for method in METHODS:
+        places = (row for row in found if row["row"] == method)
+        sheet.append([method, *(f"{p['printed']} / {p['cost model']:g}x / {p['ours']:g}x" for p in places)])
+    said = (
+        "N participants, K local steps, C clients, d parameters; multiples of FedAvg's cost. Cost model: the printed "
+        "expressions over FedAvg's. Ours, counted off the methods as they are run here: communication is the mean of "
+        "what a participant sends and receives; storage counts a client's model, what it keeps between rounds and what "
+        "else it receives, not the vectors that a local step needs for a moment (FedSAM's perturbed model, FedDyn's "
+        "start). FedInit's clients keep their last local model, which the printed count takes for the model they train "
+        "on."
+    )
+    return Shown(said, found, sheet, _conclusions(ours))
+
+
+def _conclusions(ours: dict[str, Costs]) -> list[Judged]:
+    """What Appendix B.2.3 concludes; nothing is random here."""
+    mine, plain = ours["FedInit"], ours["FedAvg"]
+    double = {m: ours[m].communication for m in ("SCAFFOLD", "FedCM")}
+    sent = mine.communication == plain.communication and mine.gradients == plain.gradients
+    return [
+        counted("FedInit sends and computes no more than FedAvg", sent, f"{mine.communication:g}x, {mine.gradients}x"),
+        counted(
+            "SCAFFOLD and FedCM need twice FedAvg's communication",
+            all(math.isclose(v, 2.0) for v in double.values()),
+            ", ".join(f"{m} {v:g}x over both directions" for m, v in double.items()),
+        ),
+        counted("FedSAM needs twice the gradients", ours["FedSAM"].gradients == 2, f"{ours['FedSAM'].gradients}x"),
+        counted("FedInit stores no more than FedAvg", mine.kept == plain.kept, f"{mine.kept} more vector per client"),
+    ]
+
+
+# ---- Table 9 ----
 
 
 def hardware(runs: Runs, scale: str) -> Shown:
-    cards = [kept.card for c in cells(scale) if (kept := runs.kept(c)) is not None]
+    cards = [kept.card for c in grid.runs(scale, HOME, "FedAvg") if (kept := runs.kept(c)) is not None]
+    printed = table("fedinit", "Table 9")
     ours = {
         "GPU": _seen("none" if c["device"] == "cpu" else c["device"] for c in cards),
         "Processor": _seen(c["processor"] for c in cards),
         "Platform": _seen(f"PyTorch-{c['versions'].get('torch', '?')}, Python {c['python']}" for c in cards),
     }
-    names = dict.fromkeys([*(row for row, _ in HARDWARE), *ours])
-    found: list[dict[str, Any]] = [
+    found = [
         {
             "row": name,
-            "reported": HARDWARE[name, "value"].value if (name, "value") in HARDWARE else "",
+            "reported": printed[name, "value"].value if (name, "value") in printed else "",
             "ours": ours.get(name, ""),
         }
-        for name in names
+        for name in dict.fromkeys([*(row for row, _ in printed), *ours])
     ]
-    caption = f"Where the paper's experiments were made, and where our runs of FedAvg ({clients_of(scale, HOME)}) were."
-    return listing(caption, found, ["", "reported", "ours"])
+    said = f"Where the paper's experiments were made, and where our runs of FedAvg ({clients_of(scale, HOME)}) were."
+    return listing(said, found, ["", "reported", "ours"])
 
 
 def _seen(values: Iterable[str]) -> str:
-    return "; ".join(sorted({v for v in values if v})) or NOTHING
+    return "; ".join(sorted({v for v in values if v})) or "not measured"
 
 
-ARTEFACTS = {
-    "table_6": Artefact("fedinit.table_6", "shared hyperparameters", no_runs, hyperparameters),
-    "table_7": Artefact("fedinit.table_7", "coefficients of single methods", no_runs, coefficients),
-    "table_9": Artefact("fedinit.table_9", "hardware", cells, hardware),
-}
+ARTEFACTS = (
+    Artefact("fedinit.table_6", "shared hyperparameters", hyperparameters, reads=no_runs),
+    Artefact("fedinit.table_7", "coefficients of single methods", coefficients, reads=no_runs),
+    Artefact("fedinit.table_8", "costs of a round", costs_of_a_round, reads=no_runs),
+    Artefact("fedinit.table_9", "hardware", hardware),
+)

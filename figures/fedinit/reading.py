@@ -1,9 +1,9 @@
-"""What the figures and tables read of the grid's runs, and the sentences of their captions that say which these are."""
+"""What FedInit's figures and tables read of the grid's runs, the guards of its findings, and the words of captions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from empirics.experiments import Cell
@@ -12,19 +12,15 @@ from paper_checks.reported import table
 from ..captions import caption as put_together, plural
 from ..regimes import ceiling, effect, horizon, learnt, level, Regime, treatment
 from ..run_description import of
-from ..runs import Curve, Runs
-from ..specification import Reader
+from ..runs import Runs
 from ..substitutes import remark
-from .grid import clients_of, length, missing, network, PLANS, runs as grid_runs, used
-from .settings import DATA, HOME, PARTS, RELAXATIONS, Setup, SPLITS
-
-PERCENT = 100.0
+from . import grid
+from .grid import clients_of, DATA, HOME, length, missing, network, PARTS, PLANS, Setup, SPLITS, used
 
 
 def accuracies(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
     """Test accuracy in percent at the end of each run; 0 for one that diverged."""
-    window = PLANS[scale].window
-    return [PERCENT * runs.last(c, "test_accuracy", window, diverged=0.0) for c in cells]
+    return runs.accuracies(cells, PLANS[scale].window)
 
 
 def losses(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
@@ -35,25 +31,13 @@ def losses(runs: Runs, scale: str, cells: Iterable[Cell]) -> list[float]:
 
 def divergences(runs: Runs, scale: str, cells: Iterable[Cell], quantity: str = "active_divergence") -> list[float]:
     """Mean squared distance of the clients' models to the server's at the end; infinite for a run that diverged."""
-    return [runs.last(c, quantity, PLANS[scale].window, diverged=float("inf")) for c in cells]
-
-
-def read_with(read: Callable[[Runs, str, Iterable[Cell]], list[float]], scale: str) -> Reader:
-    """The same at a scale."""
-    return lambda runs, cells: read(runs, scale, cells)
+    return [runs.last(c, quantity, PLANS[scale].window, diverged=math.inf) for c in cells]
 
 
 # ---- guards ----
 
-UNLIKE = ("step_size_decay",)
-"""What the paper gives FedDyn of its own."""
 APART = tuple(replace(HOME, split=split) for split in SPLITS)
 """IID clients and others: the relaxed start is to recover what heterogeneity costs FedAvg."""
-
-
-def apart(scale: str) -> list[Cell]:
-    """FedAvg's runs with IID clients, which every finding on the relaxed start needs besides its own."""
-    return grid_runs(scale, APART[0], "FedAvg")
 
 
 def guards(
@@ -73,17 +57,18 @@ def guards(
     seen = [s for s in setups if not missing(scale, s)]
     found = []
     for setup in seen:
-        cells = grid_runs(scale, setup, "FedAvg")
+        cells = grid.runs(scale, setup, "FedAvg")
         ours, ran, printed = accuracies(runs, scale, cells), of(cells, setup.in_paper), reported(setup)
-        found += [horizon(ran, percent(runs, cells)), *learnt(ran, ours), *level(ran, ours, printed, size)]
+        found += [horizon(ran, runs.percent(cells)), *learnt(ran, ours), *level(ran, ours, printed, size)]
         found += ceiling(ours, printed) if remedy else []
     if remedy and seen:
         even, uneven = APART
-        iid, apart = (accuracies(runs, scale, grid_runs(scale, s, "FedAvg")) for s in APART)
+        iid, apart = (accuracies(runs, scale, grid.runs(scale, s, "FedAvg")) for s in APART)
         words = f"accuracy that FedAvg loses from Dirichlet {even.split} to {uneven.split}"
         found.append(effect(words, iid, apart, reported(even) - reported(uneven)))
-    compared = {m: grid_runs(scale, setup, m)[:1] for setup in seen[:1] for m in methods}
-    return [*found, *([treatment(compared, papers=UNLIKE)] if compared else [])]
+    compared = {m: grid.runs(scale, setup, m)[:1] for setup in seen[:1] for m in methods}
+    # the paper gives FedDyn a decay of its own
+    return [*found, *([treatment(compared, papers=["step_size_decay"])] if compared else [])]
 
 
 def reported(setup: Setup) -> float:
@@ -91,16 +76,10 @@ def reported(setup: Setup) -> float:
     return float(table("fedinit", "Table 1")[f"{setup.network}/FedAvg", setup.column].value)
 
 
-def percent(runs: Runs, cells: Iterable[Cell]) -> list[Curve]:
-    """Test accuracies over rounds."""
-    return [(at, PERCENT * values) for at, values in (runs.curve(c, "test_accuracy") for c in cells)]
-
-
 # ---- captions ----
 
-RELAXED = (
-    f"Beta: {' or '.join(f'{beta:g} ({PARTS[share]})' for share, beta in RELAXATIONS.items())}, the latter by a trial."
-)
+_BETAS = " or ".join(f"{beta:g} ({PARTS[share]})" for share, beta in grid.RELAXATIONS.items())
+RELAXED = f"Beta: {_BETAS}, the latter by a trial."
 SPREAD = "±: standard error over seeds; a run that diverged counts as accuracy 0."
 DIVERGED = "A run that diverged counts as far as it went."
 
@@ -110,7 +89,7 @@ def caption(scale: str, setups: Sequence[Setup], *more: str) -> str:
     plan, unit = PLANS[scale], length(scale)
     seen = [s for s in setups if not missing(scale, s)]
     if not seen:
-        return put_together([_absent(scale, setups)])
+        return put_together([unavailable(scale, setups)])
     data = dict.fromkeys(s.data for s in seen)
     parts = [
         "; ".join(_data(scale, d) for d in data),
@@ -120,14 +99,10 @@ def caption(scale: str, setups: Sequence[Setup], *more: str) -> str:
         " / ".join(str(n) for n in dict.fromkeys(plan.rounds[d] for d in data))
         + f" rounds of {plural(plan.setting[unit], unit.removeprefix('local_').removesuffix('s'))}",
         f"batch {plan.setting['batch']}, step size {plan.setting['step_size']:g}",
-        *(["unaugmented"] if plan.setting["augment"] == "none" else []),
+        "unaugmented" if plan.setting["augment"] == "none" else "",
         plural(plan.seeds, "seed"),
     ]
     return put_together(parts, *more, joint=", ")
-
-
-def _absent(scale: str, setups: Sequence[Setup]) -> str:
-    return "; ".join(dict.fromkeys(f"{s.data}: {missing(scale, s)}" for s in setups))
 
 
 def _data(scale: str, data: str) -> str:
@@ -148,7 +123,8 @@ def ends(scale: str) -> str:
 
 def unavailable(scale: str, setups: Sequence[Setup]) -> str:
     """Why none of the setups has a run of ours; empty if one has."""
-    return "" if any(not missing(scale, s) for s in setups) else _absent(scale, setups)
+    reasons = {f"{s.data}: {reason}" if (reason := missing(scale, s)) else "": None for s in setups}
+    return "" if "" in reasons else "; ".join(reasons)
 
 
 def smoothed(scale: str) -> str:

@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from empirics.experiments import Cell
-from paper_checks.reported import table as reported
+from paper_checks.reported import table
 
+from ..artefact import Artefact, Shown
 from ..comparing import by_place, Entry, judge, Judged, leads, Pair
 from ..regimes import POINT
 from ..run_description import of
 from ..runs import Runs
-from ..specification import Place, Reader, table
+from ..sheets import comparison, entry
+from . import grid
 from .curves import BEST, with_beta
-from .grid import clients_of, column, missing, network, PLANS, runs as grid_runs, what_ran
-from .reading import accuracies, apart, caption, divergences, ends, guards, read_with, RELAXED, SPREAD
-from .settings import BASELINES, BETAS, CIFAR10, HOME, METHODS, on, RELAXATIONS, RESNET, Setup, SETUPS, VGG
+from .grid import BASELINES, BETAS, CIFAR10, column, HOME, METHODS, missing, network, PLANS, RESNET, Setup, SETUPS, VGG
+from .reading import accuracies, caption, divergences, ends, guards, RELAXED, SPREAD
 
 ACCURACIES = "Test accuracy (%): reported / ours."
 
 
-def _accuracy(scale: str, name: str, key: tuple[str, str], row: str, setup: Setup, cells: Sequence[Cell]) -> Place:
+def _accuracy(
+    runs: Runs, scale: str, name: str, key: tuple[str, str], row: str, setup: Setup, cells: Sequence[Cell]
+) -> Entry:
     """A printed accuracy with the runs of a setup."""
-    ran, read = of(cells, setup.in_paper), read_with(accuracies, scale)
-    return Place(reported("fedinit", name)[key], row, column(scale, setup), cells, read, missing(scale, setup), ran)
+    ours, ran = accuracies(runs, scale, cells), of(cells, setup.in_paper)
+    return entry(table("fedinit", name)[key], row, column(scale, setup), ours, missing(scale, setup), ran)
 
 
 # ---- Table 1: seven methods in sixteen columns, two networks one below the other ----
 
-EVERY = tuple(on(network, setup) for network in (RESNET, VGG) for setup in SETUPS)
+EVERY = tuple(replace(setup, network=network) for network in (RESNET, VGG) for setup in SETUPS)
 FEW = Setup(share="5%-200")
 
 
@@ -38,30 +42,22 @@ def _row(scale: str, name: str, method: str) -> str:
     return f"{network(scale, name)}, {method}"
 
 
-def _methods(scale: str) -> list[Place]:
-    return [
+def _methods(runs: Runs, scale: str) -> Shown:
+    """And what Section 5.1 concludes from the ResNet-18-GN rows on CIFAR-10."""
+    places = [(m, replace(s, network=name)) for name in (RESNET, VGG) for m in METHODS for s in SETUPS]
+    entries = [
         _accuracy(
-            scale, "Table 1", (f"{s.network}/{m}", s.column), _row(scale, s.network, m), s, grid_runs(scale, s, m)
+            runs, scale, "Table 1", (f"{s.network}/{m}", s.column), _row(scale, s.network, m), s,
+            grid.runs(scale, s, m),
         )
-        for name in (RESNET, VGG)
-        for m in METHODS
-        for s in (on(name, setup) for setup in SETUPS)
-    ]
-
-
-def _methods_caption(scale: str) -> str:
-    small = [] if VGG in PLANS[scale].networks else ["A dash: not run at this scale."]
-    return caption(scale, EVERY, ACCURACIES, ends(scale), SPREAD, RELAXED, *small)
-
-
-def _of_methods(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
-    """What Section 5.1 concludes from the ResNet-18-GN rows on CIFAR-10."""
+        for m, s in places
+    ]  # fmt: skip
     setups = [s for s in CIFAR10 if not missing(scale, s)]
     seen, at = [column(scale, s) for s in setups], by_place(entries)
     others = [_row(scale, RESNET, m) for m in BASELINES]
     mine, plain = (_row(scale, RESNET, m) for m in ("FedInit", "FedAvg"))
     best = [p for c in seen for p in leads(entries, mine, [o for o in others if at[o, c].ours], [c])]
-    ran, both = what_ran(scale, HOME), ("FedAvg", "FedInit")
+    ran, both = grid.what_ran(scale, HOME), ("FedAvg", "FedInit")
     every = f"in every column of {ran.data if ran else HOME.data}, {mine.rpartition(',')[0]}"
 
     def lost(row: str) -> list[float]:
@@ -70,14 +66,17 @@ def _of_methods(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
         return [a - b for a, b in zip(many, few, strict=False)]
 
     steadier = Pair("FedAvg's loss over FedInit's", lost(plain), lost(mine))
-    fewer = f"fewer participants ({clients_of(scale, FEW)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg"
+    fewer = f"fewer participants ({grid.clients_of(scale, FEW)}, Dirichlet 0.1) cost FedInit less accuracy than FedAvg"
     above = leads(entries, mine, [plain], seen) if seen else []
     all_methods, two = (guards(runs, scale, setups, methods) for methods in (METHODS, both))
-    return [
+    judged = [
         judge(f"FedInit is more accurate than every other method {every}", best, POINT, all_methods),
         judge("FedInit is more accurate than FedAvg in every one of these columns", above, POINT, two),
         judge(fewer, [steadier], regimes=guards(runs, scale, (HOME, FEW), both)),
     ]
+    small = [] if VGG in PLANS[scale].networks else ["A dash: not run at this scale."]
+    said = caption(scale, EVERY, ACCURACIES, ends(scale), SPREAD, RELAXED, *small)
+    return comparison(said, entries, judged, ranked=[e for e in entries if RESNET in e.row])
 
 
 # ---- Table 2: six methods as they are and from the relaxed start ----
@@ -88,27 +87,20 @@ HELPED = BASELINES[:4]
 
 def _started(scale: str, setup: Setup, method: str, start: str) -> list[Cell]:
     there = method == "FedAvg" or start == "vanilla" or setup in PLANS[scale].axes["with_ri"]
-    return grid_runs(scale, setup, method, RELAXATIONS[setup.share] if start == "+RI" else 0.0) if there else []
+    return grid.runs(scale, setup, method, grid.RELAXATIONS[setup.share] if start == "+RI" else 0.0) if there else []
 
 
-def _starts(scale: str) -> list[Place]:
-    return [
+def _starts(runs: Runs, scale: str) -> Shown:
+    """And what Section 5.1 and Appendix B.2.2 conclude, over the columns in which all of RI's runs are planned."""
+    entries = [
         _accuracy(
-            scale, "Table 2", (f"{m}/{start}", f"CIFAR-10 ResNet-18-GN/{s.column.partition('/')[2]}"), f"{m}/{start}",
-            s, _started(scale, s, m, start),
+            runs, scale, "Table 2", (f"{m}/{start}", f"CIFAR-10 ResNet-18-GN/{s.column.partition('/')[2]}"),
+            f"{m}/{start}", s, _started(scale, s, m, start),
         )
         for m in BASELINES
         for start in ("vanilla", "+RI")
         for s in CIFAR10
     ]  # fmt: skip
-
-
-def _starts_caption(scale: str) -> str:
-    return caption(scale, CIFAR10, f"RI: from the relaxed start. {ACCURACIES}", ends(scale), RELAXED, SPREAD)
-
-
-def _of_starts(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
-    """What Section 5.1 and Appendix B.2.2 conclude, over the columns in which all of RI's runs are planned."""
     setups, at = [s for s in PLANS[scale].axes["with_ri"] if not missing(scale, s)], by_place(entries)
 
     def gains(words: str, methods: Sequence[str], points: float = 0.0, beside: Iterable[str] = ()) -> Judged:
@@ -120,52 +112,35 @@ def _of_starts(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
         ]
         return judge(words, pairs, POINT, guards(runs, scale, setups, [*beside, *methods], size=points > 0))
 
-    return [
+    judged = [
         gains("RI makes every one of the six methods more accurate in every setup", BASELINES),
         gains("RI makes FedAvg, FedAdam, FedSAM and SCAFFOLD more accurate", HELPED),
         gains("RI gives FedAvg over 3 points in every setup", ["FedAvg"], 3.0),
         gains("RI gives SCAFFOLD about 2 points (1.5 or more) in every setup", ["SCAFFOLD"], 1.5, ["FedAvg"]),
     ]
+    said = caption(scale, CIFAR10, f"RI: from the relaxed start. {ACCURACIES}", ends(scale), RELAXED, SPREAD)
+    return comparison(said, entries, judged)
 
 
 # ---- Table 3: accuracy and divergence for several beta ----
 
 COLLAPSED = 0.15
-ACCURACY, DIVERGENCE, ALL = "accuracy", "Delta^T", "Delta^T, all clients"
 CLOSER = (0.02, 0.05, 0.1)
 """Positive relaxations that lower the printed divergence."""
-COLUMNS = {ACCURACY: "test_accuracy", DIVERGENCE: "active_divergence", ALL: "divergence"}
+ACCURACY, DIVERGENCE = "accuracy", "Delta^T"
+COLUMNS = {ACCURACY: "test_accuracy", DIVERGENCE: "active_divergence", "Delta^T, all clients": "divergence"}
 
 
-def _betas(scale: str) -> list[Place]:
-    printed, note = reported("fedinit", "Table 3"), missing(scale, HOME)
-
-    def reader(quantity: str) -> Reader:
-        def read(runs: Runs, cells: Sequence[Cell]) -> list[float]:
-            values = divergences(runs, scale, cells, quantity)
-            return [math.inf] if math.inf in values else values  # one run that diverged leaves no spread to give
-
-        return read_with(accuracies, scale) if quantity == "test_accuracy" else read
-
-    found = []
+def _betas(runs: Runs, scale: str) -> Shown:
+    """And what Section 5.2 concludes."""
+    printed, entries = table("fedinit", "Table 3"), []
     for beta in BETAS:
         row, cells = f"beta={beta:g}", with_beta(scale, beta)
         for name, quantity in COLUMNS.items():
-            shown, ran = printed.get((row, name)), of(cells, HOME.in_paper)
-            found.append(Place(shown, row, name, cells, reader(quantity), note, ran))
-    return found
-
-
-def _betas_caption(scale: str) -> str:
-    more = (
-        "FedInit; accuracy in percent; Delta^T: mean squared distance of the participants' models to the new server "
-        "model, as the released code reports it, and over all clients' last models, as the text defines it."
-    )
-    return caption(scale, [HOME], more, ends(scale), SPREAD)
-
-
-def _of_betas(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
-    """What Section 5.2 concludes."""
+            far = divergences(runs, scale, cells, quantity) if name != ACCURACY else accuracies(runs, scale, cells)
+            ours = [math.inf] if math.inf in far else far  # one run that diverged leaves no spread to give
+            ran, note = of(cells, HOME.in_paper), missing(scale, HOME)
+            entries.append(entry(printed.get((row, name)), row, name, ours, note, ran))
     at = by_place(entries)
 
     def above(high: float, low: float, column: str = ACCURACY) -> Pair:
@@ -176,25 +151,22 @@ def _of_betas(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
     rising = [above(high, low) for low, high in pairwise(b for b in BETAS if b <= BEST)]
     negative, collapse = [above(0.0, b) for b in BETAS if b < 0], [above(0.0, COLLAPSED)]
     nearer = [above(0.0, b, DIVERGENCE) for b in CLOSER]
-    return [
+    judged = [
         judge(f"beta = {BEST:g} has the highest accuracy", best, POINT, helps),
         judge(f"accuracy rises with every step of beta from -0.2 to {BEST:g}", rising, POINT, helps),
         judge("a negative relaxation is less accurate than none", negative, POINT, harms),
         judge("beta = 0.15 is less accurate than none: training collapses", collapse, POINT, harms),
         judge("beta from 0.02 to 0.1 lowers the divergence", nearer, 0.0, helps),
     ]
+    more = (
+        "FedInit; accuracy in percent; Delta^T: mean squared distance of the participants' models to the new server "
+        "model, as the released code reports it, and over all clients' last models, as the text defines it."
+    )
+    return comparison(caption(scale, [HOME], more, ends(scale), SPREAD), entries, judged, digits=3)
 
 
-ARTEFACTS = {
-    "table_1": table(
-        "fedinit.table_1", "test accuracy of seven methods", _methods, _methods_caption, _of_methods,
-        ranked=lambda entry: RESNET in entry.row,
-    ),
-    "table_2": table(
-        "fedinit.table_2", "what the relaxed start adds to each method", _starts, _starts_caption, _of_starts
-    ),
-    "table_3": table(
-        "fedinit.table_3", "accuracy and divergence for several beta", _betas, _betas_caption, _of_betas, more=apart,
-        digits=3,
-    ),
-}  # fmt: skip
+ARTEFACTS = (
+    Artefact("fedinit.table_1", "test accuracy of seven methods", _methods),
+    Artefact("fedinit.table_2", "what the relaxed start adds to each method", _starts),
+    Artefact("fedinit.table_3", "accuracy and divergence for several beta", _betas),
+)

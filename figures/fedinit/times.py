@@ -9,17 +9,17 @@ from statistics import median
 
 import numpy as np
 
-from empirics.experiments import Cell
-from paper_checks.reported import table as reported
+from paper_checks.reported import table
 
-from ..comparing import by_place, Entry, judge, Judged, leads, Pair
+from ..artefact import Artefact, Shown
+from ..comparing import by_place, Entry, judge, leads, Pair
 from ..regimes import horizon
 from ..run_description import beside, of
 from ..runs import Runs
-from ..specification import Place, table
-from .grid import clients_of, missing, PLANS, runs as grid_runs, timing, what_ran
-from .reading import apart, caption, ends, guards, PERCENT, percent, RELAXED
-from .settings import METHODS, Setup, SHARES
+from ..sheets import comparison, entry
+from . import grid
+from .grid import clients_of, METHODS, missing, PLANS, Setup, SHARES, timing, what_ran
+from .reading import caption, ends, guards, RELAXED
 
 CHEAP = 1.06
 """FedInit's largest printed ratio of seconds is 1.05."""
@@ -46,20 +46,34 @@ def seconds(runs: Runs, scale: str, share: str, method: str) -> list[float]:
     return [median(taken) for taken in blocks.values()]
 
 
-def _timed(scale: str) -> list[Place]:
-    return [_time(scale, share, word, m) for share in SHARES for word in ("wall-clock", "ratio") for m in METHODS]
+def _timed(runs: Runs, scale: str) -> Shown:
+    """And what Appendix B.2.3 concludes."""
+    entries = [
+        _time(runs, scale, share, word, m) for share in SHARES for word in ("wall-clock", "ratio") for m in METHODS
+    ]
+    ratios = [e for e in entries if e.column.endswith("ratio")]
+    at, columns = by_place(entries), list(dict.fromkeys(e.column for e in ratios))
+    mine = {c: at["FedInit", c].ours for c in columns}
+    others = [m for m in METHODS if m not in ("FedInit", "FedAvg")]
+    whole = [horizon(of(timing(scale, s), Setup(share=s).lasting(1), 1)) for s in SHARES if timing(scale, s)]
+    cheap = [Pair(f"{CHEAP:g} over FedInit, {c}", [CHEAP] * len(mine[c]), mine[c]) for c in columns]
+    faster = [Pair(f"{m} over FedInit, {c}", at[m, c].ours, mine[c]) for c in columns for m in others]
+    slowest = f"FedSAM is the slowest per round ({columns[0].rpartition(',')[0]})"
+    judged = [
+        judge("FedInit takes at most 6 % longer than FedAvg", cheap, regimes=whole),
+        judge("FedInit is faster per round than every method but FedAvg", faster, regimes=whole),
+        judge(slowest, leads(entries, "FedSAM", columns=columns[:1]), regimes=whole),
+    ]
+    return comparison(_timed_caption(scale), entries, judged, digits=3, ranked=ratios)
 
 
-def _time(scale: str, share: str, word: str, method: str) -> Place:
+def _time(runs: Runs, scale: str, share: str, word: str, method: str) -> Entry:
     setup, cells = Setup(share=share), timing(scale, share)
-
-    def read(runs: Runs, _: Sequence[Cell]) -> list[float]:
-        taken, plain = (seconds(runs, scale, share, m) for m in (method, "FedAvg"))
-        return taken if word == "wall-clock" else [a / b for a, b in zip(taken, plain, strict=True)]
-
+    taken, plain = (seconds(runs, scale, share, m) for m in (method, "FedAvg"))
+    ours = taken if word == "wall-clock" else [a / b for a, b in zip(taken, plain, strict=True)]
     column, ran = f"{clients_of(scale, setup)}, {word}", of(cells, replace(setup.in_paper, rounds=""))
-    printed = reported("fedinit", "Table 10")[method, f"{share}/{word}"]
-    return Place(printed, method, column, cells, read, missing(scale, setup), ran)
+    printed = table("fedinit", "Table 10")[method, f"{share}/{word}"]
+    return entry(printed, method, column, ours, missing(scale, setup), ran)
 
 
 def _timed_caption(scale: str) -> str:
@@ -73,23 +87,6 @@ def _timed_caption(scale: str) -> str:
     if ran := of([cell for share in SHARES for cell in timing(scale, share)]):
         words = words.replace(f"{plan.rounds[timed[0].data]} rounds of", f"{ran.ours.rounds} rounds of")
     return words
-
-
-def _of_timed(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
-    """What Appendix B.2.3 concludes."""
-    at = by_place(entries)
-    columns = list(dict.fromkeys(e.column for e in entries if e.column.endswith("ratio")))
-    mine = {c: at["FedInit", c].ours for c in columns}
-    others = [m for m in METHODS if m not in ("FedInit", "FedAvg")]
-    whole = [horizon(of(timing(scale, s), Setup(share=s).lasting(1), 1)) for s in SHARES if timing(scale, s)]
-    cheap = [Pair(f"{CHEAP:g} over FedInit, {c}", [CHEAP] * len(mine[c]), mine[c]) for c in columns]
-    faster = [Pair(f"{m} over FedInit, {c}", at[m, c].ours, mine[c]) for c in columns for m in others]
-    slowest = f"FedSAM is the slowest per round ({columns[0].rpartition(',')[0]})"
-    return [
-        judge("FedInit takes at most 6 % longer than FedAvg", cheap, regimes=whole),
-        judge("FedInit is faster per round than every method but FedAvg", faster, regimes=whole),
-        judge(slowest, leads(entries, "FedSAM", columns=columns[:1]), regimes=whole),
-    ]
 
 
 # ---- Table 11: until a target accuracy ----
@@ -108,64 +105,65 @@ def reached(runs: Runs, scale: str, setup: Setup, method: str) -> list[float]:
 
     The target is the paper's at its scale, else what FedAvg's run with that seed ends at.
     """
-    window, mine = PLANS[scale].window, grid_runs(scale, setup, method)
+    window, mine = PLANS[scale].window, grid.runs(scale, setup, method)
     found = []
-    for cell, plain in zip(mine, grid_runs(scale, setup, "FedAvg"), strict=True):
-        fixed = TARGETS[setup.data] if scale == "paper" else PERCENT * runs.last(plain, "test_accuracy", window)
-        (curve,) = percent(runs, [cell])
+    for cell, plain in zip(mine, grid.runs(scale, setup, "FedAvg"), strict=True):
+        fixed = TARGETS[setup.data] if scale == "paper" else 100 * runs.last(plain, "test_accuracy", window)
+        (curve,) = runs.percent([cell])
         found.append(first(*curve, fixed, window) if runs.has(cell) and fixed > 0 else math.nan)
     return found
 
 
-def _reached(scale: str) -> list[Place]:
-    return [
-        _until(scale, setup, method, word, speed)
-        for setup in SETUPS
-        for method in METHODS
-        for word in ("rounds", "time")
-        for speed in (False, True)
-    ]
-
-
-def _until(scale: str, setup: Setup, method: str, word: str, speed: bool) -> Place:
+def _until(runs: Runs, scale: str, setup: Setup, method: str, word: str, speed: bool) -> Entry:
     """Rounds or seconds to the target, or how many times as fast as FedAvg's these are."""
-    cells, ending = grid_runs(scale, setup, method), f"{word} speed ratio" if speed else word
-    printed = reported("fedinit", "Table 11")[method, f"{_goal(setup)}/{ending}"]
+    ending = f"{word} speed ratio" if speed else word
+    printed = table("fedinit", "Table 11")[method, f"{setup.data} (>{TARGETS[setup.data]:g}%)/{ending}"]
 
-    def known(runs: Runs, of_method: str) -> list[float]:
-        rounds = reached(runs, scale, setup, of_method)
+    def known(of_method: str) -> list[float]:
         taken = seconds(runs, scale, setup.share, of_method) if word == "time" else [1.0]
         each = float(np.mean(taken)) if taken else math.nan
-        return [r * each for r in rounds]
+        return [r * each for r in reached(runs, scale, setup, of_method)]
 
-    def read(runs: Runs, _: Sequence[Cell]) -> list[float]:
-        ours, plain = known(runs, method), known(runs, "FedAvg")
-        if speed:
-            return [a / b if math.isfinite(a) else math.nan for a, b in zip(plain, ours, strict=True)]
-        return [value if math.isfinite(value) else math.nan for value in ours]
-
-    def note(runs: Runs) -> str:
-        values = [value for value in known(runs, method) if not math.isnan(value)]
-        return f"reached by {sum(map(math.isfinite, values))} of {len(values)}" if values else ""
-
-    column = f"{_name(scale, setup)}, {ending}"
-    ran = of(cells, setup.in_paper)
-    return Place(printed, method, column, cells, read, missing(scale, setup) or note, ran)
-
-
-def _goal(setup: Setup) -> str:
-    """The target as the paper's columns name it."""
-    return f"{setup.data} (>{TARGETS[setup.data]:g}%)"
+    until, plain = known(method), known("FedAvg")
+    times = [(of, of / own if speed else own) for own, of in zip(until, plain if speed else until, strict=True)]
+    ours = [value if math.isfinite(of) else math.nan for of, value in times]
+    there = [own for own in until if not math.isnan(own)]
+    reason = f"reached by {sum(map(math.isfinite, there))} of {len(there)}" if there else ""
+    column, ran = f"{_name(scale, setup)}, {ending}", of(grid.runs(scale, setup, method), setup.in_paper)
+    return entry(printed, method, column, ours, missing(scale, setup) or reason, ran)
 
 
 def _name(scale: str, setup: Setup) -> str:
     """Data and target as they are run."""
     ran, printed = what_ran(scale, setup), f">{TARGETS[setup.data]:g}%"
     ours = printed if scale == "paper" else "the end of FedAvg"
-    return f"{ran.data}, {beside(ours, printed)}" if ran else _goal(setup)
+    return f"{ran.data}, {beside(ours, printed)}" if ran else f"{setup.data} ({printed})"
 
 
-def _reached_caption(scale: str) -> str:
+def _reached(runs: Runs, scale: str) -> Shown:
+    """And what Appendix B.2.4 concludes, on the data sets that are run."""
+    entries = [
+        _until(runs, scale, setup, method, word, speed)
+        for setup in SETUPS
+        for method in METHODS
+        for word in ("rounds", "time")
+        for speed in (False, True)
+    ]
+    seen = [s for s in SETUPS if not missing(scale, s)]
+    ten = [_name(scale, s) for s in seen if s.data == "CIFAR-10"]
+    on = ten[0].rpartition(",")[0] if ten else "CIFAR-10"
+
+    def fastest(row: str, others: Sequence[str], word: str) -> list[Pair]:
+        return [p for c in ten for p in leads(entries, row, others, [f"{c}, {word} speed ratio"])]
+
+    others = [m for m in METHODS if m != "FedInit"]
+    every, some = (guards(runs, scale, seen, methods) for methods in (METHODS, ("FedAvg", *FASTER)))
+    judged = [
+        judge(f"on {on} FedInit needs the fewest {what} to the target", fastest("FedInit", others, word), 0.0, every)
+        for word, what in (("rounds", "rounds"), ("time", "seconds"))
+    ]
+    fewer = [pair for method in FASTER for pair in fastest(method, ["FedAvg"], "rounds")]
+    judged.append(judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", fewer, regimes=some))
     rule = (
         "Target: 70 % on CIFAR-10, 30 % on CIFAR-100, as in the paper."
         if scale == "paper"
@@ -176,39 +174,10 @@ def _reached_caption(scale: str) -> str:
         "over the method's, 0 for a run that never gets there; rounds and seconds are means over the runs that do (how "
         f"many: in the CSV). {RELAXED}"
     )
-    return caption(scale, SETUPS, ends(scale), more)
+    return comparison(caption(scale, SETUPS, ends(scale), more), entries, judged)
 
 
-def _of_reached(runs: Runs, scale: str, entries: list[Entry]) -> list[Judged]:
-    """What Appendix B.2.4 concludes, on the data sets that are run."""
-    seen = [s for s in SETUPS if not missing(scale, s)]
-    ten = [_name(scale, s) for s in seen if s.data == "CIFAR-10"]
-    on = ten[0].rpartition(",")[0] if ten else "CIFAR-10"
-
-    def fastest(row: str, others: Sequence[str], word: str) -> list[Pair]:
-        return [p for c in ten for p in leads(entries, row, others, [f"{c}, {word} speed ratio"])]
-
-    others = [m for m in METHODS if m != "FedInit"]
-    every, some = (guards(runs, scale, seen, methods) for methods in (METHODS, ("FedAvg", *FASTER)))
-    fewer = [pair for method in FASTER for pair in fastest(method, ["FedAvg"], "rounds")]
-    return [
-        *(
-            judge(
-                f"on {on} FedInit needs the fewest {what} to the target", fastest("FedInit", others, word), 0.0, every
-            )
-            for word, what in (("rounds", "rounds"), ("time", "seconds"))
-        ),
-        judge("SCAFFOLD and FedDyn need fewer rounds than FedAvg", fewer, regimes=some),
-    ]
-
-
-ARTEFACTS = {
-    "table_10": table(
-        "fedinit.table_10", "seconds per round", _timed, _timed_caption, _of_timed, digits=3,
-        ranked=lambda entry: entry.column.endswith("ratio"),
-    ),
-    "table_11": table(
-        "fedinit.table_11", "rounds and seconds to a target accuracy", _reached, _reached_caption, _of_reached,
-        more=lambda scale: [*apart(scale), *timing(scale, next(iter(SHARES)))],
-    ),
-}  # fmt: skip
+ARTEFACTS = (
+    Artefact("fedinit.table_10", "seconds per round", _timed),
+    Artefact("fedinit.table_11", "rounds and seconds to a target accuracy", _reached),
+)

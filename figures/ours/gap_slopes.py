@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from empirics.experiments import Cell
 from empirics.measuring.estimates import power_law
 from paper_checks.validation import Verdict as Standing
 
 from .. import one_round
 from ..artefact import Artefact, Shown
-from ..comparing import judge, Judged, Pair, Reproduction
+from ..comparing import counted, judge, Judged, Pair
 from ..drawing import Axis, each_panel
 from ..runs import Runs, standard_error
 from .grid import Draws, draws, PLANS, what_ran
@@ -29,10 +28,6 @@ LINES = {"bound": "-", "first term alone": (0, (1.2, 1.2))}
 
 def federations(scale: str) -> list[Draws]:
     return [f for f in PLANS[scale].axes["draws"] if f.concentration is None]
-
-
-def cells(scale: str) -> list[Cell]:
-    return [draws(scale, f) for f in federations(scale)]
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -83,9 +78,9 @@ def _first_term(rows: list[dict[str, Any]]) -> Judged:
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
-    verdict = Reproduction.CONTRADICTED if broken else Reproduction.REPRODUCED if held else Reproduction.UNDECIDED
     words = "with clients alike the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
-    return Judged(words, verdict, f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}")
+    why = f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}"
+    return counted(words, held, why, bool(broken))
 
 
 def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
@@ -110,6 +105,6 @@ def draw(shown: Shown) -> Any:
     return each_panel(rows, partial(one_round.panel, LINES), Axis("", log=True), y, legend_lines=2)
 
 
-ARTEFACT = Artefact(
-    "ours.gap_slopes", "generalization gap against the number of clients that are alike", cells, data, draw
+ARTEFACTS = (
+    Artefact("ours.gap_slopes", "generalization gap against the number of clients that are alike", data, draw),
 )

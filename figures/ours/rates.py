@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,11 @@ import numpy as np
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm
 from paper_checks.worst_case.rate_case import Case
-from paper_checks.worst_case.rate_search import certified, Rate
-from paper_checks.worst_case.theorem_rates import Published, published
+from paper_checks.worst_case.rate_search import certified
+from paper_checks.worst_case.theorem_rates import published
 
 from ..artefact import Artefact, no_runs, Shown
-from ..comparing import Judged, Reproduction
+from ..comparing import counted, Judged
 from ..drawing import Axis, columns, each_panel, Row
 from ..runs import Runs
 from ..style import line
@@ -56,8 +56,15 @@ def data(runs: Runs, scale: str) -> Shown:
                 found = certified(case := Case(algorithm(text), steps, float(size), 1.0, STRONG_CONVEXITY))
             except BoundsError:  # too large a step
                 continue
-            rows += _rows(label, title, x_name, float(x), found)
-            rows += [_theorem(label, title, x_name, float(x), told) for told in published(case)[:1]]
+            floor, place = found.statements[-1].floor, (title, x_name, float(x))
+            proved = all(s.proof is not None for s in found.statements)
+            more: dict[str, Any] = {"quadratics": found.slowest, "floor": floor, "proved": proved}
+            rows.append(_row(label, *place, PANELS[0], _halving(found.contraction), found.contraction, **more))
+            if floor > 0 and ("local steps" in x_name or x >= FLOORS_FROM):
+                rows.append(_row(label, *place, PANELS[1], floor, found.contraction, **more))
+            for told in published(case)[:1]:
+                rate = told.contraction
+                rows.append(_row(f"{label}{THEOREM}", *place, PANELS[0], _halving(rate), rate, told.bound))
     order = sorted({row["panel"] for row in rows}, key=lambda name: (PANELS[0] not in name, "local steps" not in name))
     rows.sort(key=lambda row: order.index(row["panel"]))
     caption = (
@@ -72,25 +79,14 @@ def data(runs: Runs, scale: str) -> Shown:
     return Shown(caption, rows, conclusions=[_best_possible(rows)])
 
 
-def _rows(label: str, title: str, x_name: str, x: float, found: Rate) -> Iterable[dict[str, Any]]:
-    floor = found.statements[-1].floor
-    shared = {"x_name": x_name, "curve": label, "x": x, "error": math.nan, "contraction": found.contraction}
-    shared |= {
-        "bound": "",
-        "quadratics": found.slowest,
-        "floor": floor,
-        "proved": all(s.proof is not None for s in found.statements),
-    }
-    yield {**shared, "panel": f"{PANELS[0]}, {title}", "y_name": PANELS[0], "y": _halving(found.contraction)}
-    if floor > 0 and ("local steps" in x_name or x >= FLOORS_FROM):
-        yield {**shared, "panel": f"{PANELS[1]}, {title}", "y_name": PANELS[1], "y": floor}
-
-
-def _theorem(label: str, title: str, x_name: str, x: float, told: Published) -> dict[str, Any]:
-    shared: dict[str, Any] = {"x_name": x_name, "curve": f"{label}{THEOREM}", "x": x, "error": math.nan}
-    shared |= {"bound": told.bound}
-    shared |= {"contraction": told.contraction, "quadratics": math.nan, "floor": math.nan, "proved": False}
-    return {**shared, "panel": f"{PANELS[0]}, {title}", "y_name": PANELS[0], "y": _halving(told.contraction)}
+def _row(
+    curve: str, title: str, x_name: str, x: float, y_name: str, y: float, contraction: float,
+    bound: str = "", **found: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """A point of one panel; of a published theorem the ``bound`` is named, and nothing else is ``found``."""
+    shared = {"x_name": x_name, "curve": curve, "x": x, "error": math.nan, "contraction": contraction, "bound": bound}
+    shared |= {"quadratics": math.nan, "floor": math.nan, "proved": False, **found}
+    return {**shared, "panel": f"{y_name}, {title}", "y_name": y_name, "y": y}
 
 
 def _halving(contraction: float) -> float:
@@ -102,8 +98,8 @@ def _best_possible(rows: Sequence[Row]) -> Judged:
     places = [row for row in rows if row["y_name"] == PANELS[0] and not row["bound"]]
     met = [row for row in places if row["contraction"] - row["quadratics"] <= SAME * (1 - row["quadratics"])]
     others = ", ".join(sorted({str(row["curve"]) for row in places if row not in met}))
-    verdict = Reproduction.REPRODUCED if len(met) == len(places) else Reproduction.UNDECIDED
-    return Judged(words, verdict, f"so at {len(met)} of {len(places)} places{f'; above: {others}' if others else ''}")
+    why = f"so at {len(met)} of {len(places)} places{f'; above: {others}' if others else ''}"
+    return counted(words, len(met) == len(places), why, False)
 
 
 def draw(shown: Shown) -> Any:
@@ -121,4 +117,4 @@ def draw(shown: Shown) -> Any:
     return each_panel(shown.rows, curves, Axis("", log=True), Axis("", log=True), legend_lines=2)
 
 
-ARTEFACT = Artefact("ours.rates", "certified rates of six methods and their floors", no_runs, data, draw)
+ARTEFACTS = (Artefact("ours.rates", "certified rates of six methods and their floors", data, draw, reads=no_runs),)

@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from empirics.experiments import Cell
 from paper_checks.claims.checkers.worst import NOTHING
 from paper_checks.worst_case.refining import DOUBT
 from paper_checks.worst_case.tightness_table import best_steps, committed, FOLDER, smallest_factors
 
 from ..artefact import Artefact, no_runs, Shown
 from ..captions import plural
-from ..comparing import Judged, Reproduction
+from ..comparing import counted, Judged
 from ..drawing import columns, Row, strips
 from ..run_description import problem_words
 from ..runs import Runs
 from ..style import BLACK, MEASURED, REFERENCE
-from . import bound_vs_runs, grid, theorems
-from .grid import draws, exact, mean, PLANS, trained
+from . import grid, theorems
+from .grid import exact, PLANS, trained
 from .settings import COMPARED, ROUNDS, title
 
 ALIKE, UNLIKE = "alike", "unlike"
@@ -36,22 +35,13 @@ def never_below(
 
     ``nothing`` is shown where there are none, ``place`` names the smallest.
     """
-    if not rows:
-        return Judged(words, Reproduction.UNDECIDED, nothing)
     below = [row for row in rows if row["ratio"] < 1 - doubt]
-    verdict = Reproduction.CONTRADICTED if exact else Reproduction.UNDECIDED if below else Reproduction.REPRODUCED
-    least = place.format(**min(rows, key=lambda row: float(row["ratio"])))
-    return Judged(words, verdict, f"{len(below)} of {len(rows)} ratios below 1; least {least}")
+    least = place.format(**min(rows, key=lambda row: float(row["ratio"]))) if rows else ""
+    why = f"{len(below)} of {len(rows)} ratios below 1; least {least}" if rows else nothing
+    return counted(words, bool(rows) and not below, why, bool(exact))
 
 
 # ---- runs ----
-
-
-def cells(scale: str) -> list[Cell]:
-    plan, bounds = PLANS[scale], [bound for named in COMPARED.values() for bound in named]
-    found = [exact(scale, bound, i) for bound in bounds for i in range(plan.counts["compared"])]
-    found += [trained(scale, b) for b in (*bounds, *ROUNDS)]
-    return [*found, mean(scale), *(draws(scale, f) for f in plan.axes["draws"])]
 
 
 def over_runs(runs: Runs, scale: str) -> Shown:
@@ -64,8 +54,8 @@ def over_runs(runs: Runs, scale: str) -> Shown:
     compared = [bound for named in COMPARED.values() for bound in named]
     for bound in (*ROUNDS, *compared):
         for i in range(plan.counts["compared"] if bound in compared else 0):
-            rows += _ratios(bound, bound_vs_runs.rows_of(runs, exact(scale, bound, i), bound, str(i)), UNLIKE)
-        rows += _ratios(bound, bound_vs_runs.rows_of(runs, trained(scale, bound), bound, name), UNLIKE)
+            rows += _ratios(bound, theorems.rows_of(runs, exact(scale, bound, i), bound, str(i)), UNLIKE)
+        rows += _ratios(bound, theorems.rows_of(runs, trained(scale, bound), bound, name), UNLIKE)
     families = ", ".join(f.words for f in plan.axes["draws"])
     caption = (
         f"Bound divided by the exact value ({plural(plan.counts['compared'], 'federation')} of quadratics; FedALS, one "
@@ -77,7 +67,7 @@ def over_runs(runs: Runs, scale: str) -> Shown:
         "and are left out."
     )
     return Shown(
-        caption + bound_vs_runs.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[_over_runs(rows)]
+        caption + theorems.remark([r for r in rows if r["curve"] == "bound"]), rows, conclusions=[_over_runs(rows)]
     )
 
 
@@ -102,7 +92,7 @@ def _ratios(bound: str, rows: Iterable[dict[str, Any]], clients: str) -> list[di
 def _over_runs(rows: Sequence[dict[str, Any]]) -> Judged:
     inside = [row for row in rows if not row["outside"]]
     words = "no bound is below what it bounds, inside its conditions"
-    exact = [row for row in inside if row["curve"] == "exact" and row["ratio"] < 1 - bound_vs_runs.ROUNDING]
+    exact = [row for row in inside if row["curve"] == "exact" and row["ratio"] < 1 - theorems.ROUNDING]
     return never_below(words, inside, exact, "not measured", "{ratio:.3g}: {row}, {panel}")
 
 
@@ -177,13 +167,14 @@ def _one(ax: Any, height: int, rows: list[Row]) -> None:
             _marks(ax, mine, height + 0.17 - 0.34 * place, "o", colour, label, attained)
 
 
-ARTEFACTS = {
-    "tightness": Artefact(
-        "ours.tightness", "bound over value, every bound and every run", cells, over_runs,
+ARTEFACTS = (
+    Artefact(
+        "ours.tightness", "bound over value, every bound and every run", over_runs,
         lambda shown: strips(shown.rows, _both, "bound / value\n1: tight; left of 1: violated", 0.17),
     ),
-    "worst_cases": Artefact(
-        "ours.worst_cases", "bound over exact worst case", no_runs, over_worst_cases,
+    Artefact(
+        "ours.worst_cases", "bound over exact worst case", over_worst_cases,
         lambda shown: strips(shown.rows, _one, "bound / exact worst case\n1: tight; left of 1: violated", 0.18),
+        reads=no_runs,
     ),
-}  # fmt: skip
+)  # fmt: skip

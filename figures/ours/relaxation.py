@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,6 @@ SMALL = 1e-9
 """The proofs' lambda: any smaller is allowed where one is, so this one is where any is."""
 ABOVE, BELOW = "relative to beta = 0", "bounds and exact value"
 EXACT = {"mean_divergence": "mean over rounds", "final_divergence": "last round"}
-
-
-def cells(scale: str) -> list[Cell]:
-    return [*_quadratics(scale), *(cell for beta in PLANS[scale].axes["betas"] for cell in divergence(scale, beta))]
 
 
 def _quadratics(scale: str) -> list[Cell]:
@@ -88,6 +85,7 @@ def limits(runs: Runs, scale: str) -> list[tuple[float, str]]:
     return listed + [(limit, f"theorems {', '.join(names)}, all conditions") for limit, names in joint.items()]
 
 
+@cache
 def alone_limit(name: str) -> float:
     """The largest relaxation that the conditions on it alone allow."""
     found = [c.relation for c in get(name).numeric_conditions]
@@ -211,4 +209,4 @@ def _one(ax: Any, rows: Sequence[Mapping[str, Any]], label: str) -> None:
     band(ax, x, y, error, colour)
 
 
-ARTEFACT = Artefact("ours.relaxation", "divergence against the relaxation", cells, data, draw)
+ARTEFACTS = (Artefact("ours.relaxation", "divergence against the relaxation", data, draw),)

@@ -9,7 +9,7 @@ from figure_toys import outcome, places, verdicts, YES
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
 from figures.decaying_k import findings, grid, table_3, tables
-from figures.decaying_k.settings import CURVES, in_paper, PRINTED, TASKS, TITLES
+from figures.decaying_k.grid import CURVES, in_paper, PRINTED, TASKS, TITLES
 from figures.runs import Runs
 from figures.substitutes import CLASSES
 
@@ -42,17 +42,6 @@ def within(monkeypatch):
     counts = {**grid.PLANS["smoke"].counts, "validations": 3}
     monkeypatch.setitem(grid.PLANS, "smoke", replace(grid.PLANS["smoke"], counts=counts))
     monkeypatch.setitem(CLASSES, "digits", 0)
-
-
-def test_the_papers_scale_is_the_papers_setting():
-    for task, printed in PRINTED.items():
-        words = grid.runs("paper", task, "k_error")[0].arguments
-        names = ("cohort", "batch", "local_steps", "step_size")
-        assert [words[name] for name in names] == [getattr(printed, name) for name in names]
-        assert "window=100" in words["algorithm"]
-        seconds = 10_000 * (printed.model_size * (1 / 20 + 1 / 5) + printed.minibatch_time * printed.local_steps)
-        assert words["seconds"] == pytest.approx(seconds)
-    assert [PRINTED[task].local_steps for task in ("FEMNIST", "Shakespeare")] == [80, 80]
 
 
 # ---- when a finding is judged ----

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from figure_toys import keep, MemoryStore, NOT, OPEN, verdicts, YES
+from figure_toys import keep, MemoryStore, verdicts, YES
 
 from empirics.experiments import Store
 from figures import making
 from figures.catalogue import artefact
 from figures.comparing import Reproduction
-from figures.fedals import figure_1, grid, guards, listing, settings
+from figures.fedals import grid, listing, reading
 from figures.runs import Runs
 from paper_checks.reported import table
 
@@ -23,7 +23,7 @@ SUBSTITUTES = {**{name: name for name in HERE}, "cifar100": "omniglot"}
 def disk(monkeypatch):
     """Data sets as on a machine without SVHN, CIFAR-100 and MultiNLI; returned to be changed."""
     present = dict(SUBSTITUTES)
-    monkeypatch.setattr(settings, "found", lambda name: present.get(name, ""))
+    monkeypatch.setattr(grid, "found", lambda name: present.get(name, ""))
     return present
 
 
@@ -68,20 +68,8 @@ def test_the_plan_for_the_papers_scale_is_the_printed_one():
         printed = table("fedals", f"Table {number}", version="v2")
         for (row, _), cell in printed.items():
             assert float(listing.planned(row, number == 5)) == pytest.approx(float(cell.value)), row
-        assert {row for row, _ in printed} < {line[0] for line in listing.shown(number == 5).sheet[1:]}
-
-
-def test_the_papers_runs(disk):
-    disk |= {name: name for name in ("svhn", "cifar100", "multinli")}
-    one = grid.arguments("paper", "SVHN", "FedALS", "iid")
-    assert (one["problem"], one["partition"], one["rounds"], one["every"]) == ("resnet20(svhn)", "iid", 2000, 10)
-    assert (one["algorithm"], one["momentum"], one["nesterov"]) == ("fedals(alpha=10)", 0.9, True)
-    text = grid.arguments("paper", "MultiNLI", "FedALS+SCAFFOLD", "non-iid")
-    assert text["problem"] == "opt(multinli(task='next'))"
-    assert (text["optimizer"], text["step_size_rule"], text["rounds"]) == ("adamw", "harmonic", 4000)
-    assert "momentum" not in text
-    assert grid.arguments("paper", "CIFAR-10", "SCAFFOLD", "non-iid")["momentum"] == 0
-    assert len(artefact("fedals.table_3").cells("paper")) == (6 + 2) * 3 * 20
+        sheet = artefact(f"fedals.table_{number}").data(Runs(), "paper").sheet
+        assert {row for row, _ in printed} < {line[0] for line in sheet[1:]}
 
 
 def test_step_sizes_are_doubled_until_the_best_lies_inside(tmp_path, monkeypatch):
@@ -149,18 +137,13 @@ def test_the_language_model_is_judged_by_its_loss(store):
     seen = artefact("fedals.table_1").data(filled(store, TABLE_1, scale="smoke"), "smoke")
     assert place(seen, "FedALS non-iid", "MultiNLI")["ours"] == pytest.approx(2 - 0.515)
     assert verdicts(seen) == [REGIME] * len(seen.conclusions)
-    assert guards.printed("MultiNLI", "FedAvg non-iid") == -1.2842
-    assert guards.printed("CIFAR-10", "FedAvg iid") == pytest.approx(87.61)
+    assert reading.reported("MultiNLI", "FedAvg non-iid") == -1.2842
+    assert reading.reported("CIFAR-10", "FedAvg iid") == pytest.approx(87.61)
 
 
 def guard(shown, words):
     """The values of the guards with these words that the first finding misses."""
     return [r.value for r in shown.conclusions[0].regimes if r.missed and words in r.words]
-
-
-def planned(monkeypatch, **changed):
-    """The night's plan otherwise."""
-    monkeypatch.setitem(grid.PLANS, "overnight", replace(grid.PLANS["overnight"], **changed))
 
 
 def test_findings_outside_their_regime_are_not_judged(searched, monkeypatch):
@@ -173,31 +156,8 @@ def test_findings_outside_their_regime_are_not_judged(searched, monkeypatch):
         shown = artefact("fedals.table_1").data(filled(MemoryStore(), TABLE_1 | changed), "overnight")
         assert guard(shown, words) == pytest.approx([value])
         assert verdicts(shown) == [REGIME] * 5 or words == "easier"
-    planned(monkeypatch, networks={**grid.CNN, "": "resnet20({data}{border})"})  # the paper's own: its level counts
+    own = replace(grid.PLANS["overnight"], networks={**grid.CNN, "": "resnet20({data}{border})"})
+    monkeypatch.setitem(grid.PLANS, "overnight", own)  # the paper's own network: its level counts
     low = TABLE_1 | {("FedAvg", "non-iid"): (0.34, 0.36)}
     shown = artefact("fedals.table_1").data(filled(MemoryStore(), low), "overnight")
     assert guard(shown, "points between") == pytest.approx([46.51 - 35])
-
-
-LAYERS = ("features.1.weight", "features.2.weight", "head.weight")
-
-
-def _layers(store, distances, monkeypatch, rounds=20, rise=0.0):
-    """Distances of each layer over rounds, the last layer's rising by a power of ten in ``rise`` of these."""
-    monkeypatch.setitem(grid.PLANS, "smoke", replace(grid.PLANS["smoke"], seeds=3, rounds={"": 4, grid.LAYERS: rounds}))
-    for i, cell in enumerate(grid.example("smoke")):
-        curves = {
-            ("consensus_distance", name): [
-                (at, d * (3 + i + 1e-7 * i * n) * (10 ** (rise * at) if n == 2 else 1)) for at in range(1, rounds + 1)
-            ]
-            for n, (name, d) in enumerate(zip(LAYERS, distances, strict=True))
-        }
-        keep(store, cell, curves)
-    return figure_1.data(Runs(store), "smoke")
-
-
-def test_figure_1_whole_layers_and_single_parameters_may_disagree_and_one_layer_decides_nothing(store, monkeypatch):
-    assert verdicts(_layers(store, (900.0, 500.0, 30.0), monkeypatch)) == [NOT, OPEN]
-    shown = _layers(store, (3.0, 2.0, 2500.0), monkeypatch)
-    assert verdicts(shown) == [OPEN, OPEN]
-    assert "layer 3" in shown.conclusions[0].why

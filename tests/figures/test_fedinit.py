@@ -8,11 +8,8 @@ from figure_toys import keep
 
 from empirics.experiments.jobs import BLOCKS
 from empirics.experiments.jobs.wall import seconds
-from figures.catalogue import artefact
-from figures.fedinit import costs, grid, reading, settings
-
-from figures.fedinit import table_8, times  # isort: skip
-from figures.fedinit.settings import HOME, METHODS, Setup
+from figures.fedinit import grid, listing, reading, times
+from figures.fedinit.grid import HOME, Setup
 from figures.run_description import Setting
 from figures.runs import Runs
 from paper_checks.reported import table
@@ -65,57 +62,13 @@ def test_a_finding_on_the_relaxed_start_needs_drift_length_room_and_like_methods
     assert ceiling.value == pytest.approx(78 - 72.53)
 
 
-@pytest.fixture
-def here(monkeypatch):
-    """CIFAR-10 on disk, Omniglot in place of CIFAR-100."""
-    monkeypatch.setattr(grid, "found", lambda name: {"cifar10": "cifar10", "cifar100": "omniglot"}[name])
-
-
-def test_the_papers_scale_is_the_papers_setting(here):
-    given = grid.runs("paper", Setup(share="5%-200", split="0.6"), "FedInit")[2].arguments
-    printed = {
-        "clients": 200, "cohort": 10, "rounds": 500, "local_epochs": 5, "batch": 50, "step_size": 0.1, "seed": 2,
-        "weight_decay": 1e-3, "step_size_decay": 0.998, "clip": 10, "partition": "dirichlet_replaced(0.6)",
-        "augment": "fedinit", "problem": "resnet18(cifar10)",
-    }  # fmt: skip
-    assert {k: given[k] for k in printed} == printed
-    assert grid.runs("paper", Setup(data="CIFAR-100"), "FedDyn")[0].arguments["rounds"] == 800
-    assert grid.runs("paper", HOME, "FedDyn")[0].arguments["step_size_decay"] == 0.999
-    assert grid.PLANS["paper"].seeds == 3
-    assert len(artefact("fedinit.table_1").cells("paper")) == 2 * 8 * 7 * 3
-
-
-def test_methods_are_written_with_the_coefficients_of_table_7():
-    fewer, other = Setup(share="5%-200"), Setup(data="CIFAR-100")
-    assert [settings.written(m, HOME) for m in METHODS] == [
-        "fedavg()", "fedadam(server_step_size=0.1)", "fedsam(rho=0.1)", "scaffold()", "feddyn(alpha=0.1)",
-        "fedcm(alpha=0.1)", "fedinit(beta=0.1)",
-    ]  # fmt: skip
-    assert settings.written("FedSAM", fewer) == "fedsam(rho=0.01)"
-    assert settings.written("FedDyn", other) == "feddyn(alpha=0.01)"
-    assert settings.written("FedInit", fewer) == "fedinit(beta=0.05)"
-    assert settings.written("SCAFFOLD", HOME, 0.02) == "relaxed(scaffold(), beta=0.02)"
-    assert settings.written("FedInit", HOME, 0.0) == "fedavg()"
-
-
-# ---- costs ----
-
-
-def test_costs_are_counted_off_the_methods():
-    found = {m: costs.costs(settings.written(m, HOME)) for m in METHODS}
-    assert {m: c.gradients for m, c in found.items()} == {m: 2 if m == "FedSAM" else 1 for m in METHODS}
-    assert (found["SCAFFOLD"].communication, found["FedCM"].communication) == (2, 1.5)
-    assert [found[m].vectors for m in METHODS] == [1, 1, 1, 3, 2, 2, 2]
-    assert [found[m].kept for m in METHODS] == [0, 0, 0, 1, 1, 0, 1]
-
-
 def test_table_8_has_the_printed_multiples_by_the_cost_model():
     printed = table("fedinit", "Table 8")
     for (method, column), at in printed.items():
-        cost = next(k for k, words in table_8.COLUMNS.items() if words == column)
+        cost = next(k for k, words in listing.COLUMNS.items() if words == column)
         first = at.value[0]
-        assert table_8.modelled(method, cost) == (int(first) if first.isdigit() else 1)
-    assert [str(j.verdict) for j in table_8.data(None, "smoke").conclusions] == [
+        assert listing.modelled(method, cost) == (int(first) if first.isdigit() else 1)
+    assert [str(j.verdict) for j in listing.costs_of_a_round(None, "smoke").conclusions] == [
         "reproduced", "contradicted", "reproduced", "contradicted",
     ]  # fmt: skip
 

@@ -14,9 +14,9 @@ from figures import making, report
 from figures.artefact import Artefact, Shown
 from figures.catalogue import NAMES
 from figures.comparing import agreements, judge, leads
-from figures.drawing import Axis, panels
+from figures.drawing import Axis, curves
 from figures.run_description import COLUMNS
-from figures.runs import mean_curve, Runs
+from figures.runs import line, Runs
 from figures.sheets import entry, sheet, tidy
 from paper_checks.reported import table
 
@@ -28,12 +28,8 @@ def cell(beta, seed):
     return Cell("train", {"algorithm": f"fedinit({beta})", "seed": seed})
 
 
-def seeds(beta):
-    return [cell(beta, seed) for seed in range(3)]
-
-
-def all_cells(scale):
-    return [c for beta in BETAS for c in seeds(beta)]
+def seeds(*betas):
+    return [cell(beta, seed) for beta in betas for seed in range(3)]
 
 
 def table_data(runs, scale):
@@ -46,18 +42,14 @@ def table_data(runs, scale):
 
 
 def curve_data(runs, scale):
-    rows = [
-        {"panel": "accuracy", "curve": b, "x": x, "y": y, "error": e}
-        for b in BETAS
-        for x, y, e in zip(*mean_curve(runs.curve(c, "test_accuracy") for c in seeds(b)), strict=True)
-    ]
+    rows = [row for b in BETAS for row in line(runs, seeds(b), "test_accuracy", "accuracy", b, None)]
     return Shown("toy runs, 3 seeds", rows)
 
 
-TABLE = Artefact("fedinit.table_3", "accuracy for several beta", all_cells, table_data)
+TABLE = Artefact("fedinit.table_3", "accuracy for several beta", table_data)
 CURVES = Artefact(
-    "fedinit.figure_6", "curves", all_cells, curve_data,
-    lambda shown: panels(shown.rows, Axis("round"), Axis("test accuracy")),
+    "fedinit.figure_6", "curves", curve_data,
+    curves(Axis("round"), Axis("test accuracy")),
 )  # fmt: skip
 
 
@@ -95,7 +87,7 @@ def test_runs_read_curves_layers_and_the_mean_of_the_last_values(store):
     assert runs.last(cell("beta=0.05", 1), "test_accuracy", window=2) == pytest.approx((0.433 + 0.483) / 2)
     assert runs.layers(cell("beta=0.05", 1), "spread") == ["conv"]
     assert runs.curve(cell("beta=0.05", 1), "spread", "conv")[1][1] == pytest.approx(0.2)
-    assert set(runs.used) == {cell("beta=0.05", 1).key}
+    assert set(runs.asked) == {cell("beta=0.05", 1).key}
 
 
 def test_missing_failed_and_diverged_runs_are_told_apart(store):
@@ -135,13 +127,8 @@ def test_a_picture_is_one_column_wide_with_embedded_type_42_fonts(made):
 
 
 def test_what_is_not_available_is_said_not_drawn(tmp_path):
-    gone = Artefact(
-        "fedals.figure_2",
-        "curves",
-        lambda s: [],
-        lambda r, s: Shown("svhn", [], unavailable="SVHN: data not available"),
-        CURVES.draw,
-    )
+    missing = Shown("svhn", [], unavailable="SVHN: data not available")
+    gone = Artefact("fedals.figure_2", "curves", lambda runs, scale: missing, CURVES.draw)
     list(making.make([gone], "laptop", Store(tmp_path / "none"), tmp_path / "out"))
     assert "data not available" in (tmp_path / "out" / "REPORT.md").read_text()
     assert {p.name for p in (tmp_path / "out").iterdir()} == {"REPORT.md", "fedals.figure_2.json"}
@@ -149,7 +136,7 @@ def test_what_is_not_available_is_said_not_drawn(tmp_path):
 
 def test_whatever_a_table_shows_stays_in_its_row(tmp_path):
     odd = Artefact(
-        TABLE.name, "a | b\nc", lambda s: [],
+        TABLE.name, "a | b\nc",
         lambda r, s: Shown("one\n\ntwo", [{"a": 'x, "y"\nz'}], [["a|b", "c\nd"], ["[e]", "f & g"]], unavailable="no η"),
     )  # fmt: skip
     list(making.make([odd], "laptop", Store(tmp_path / "none"), tmp_path))
@@ -175,7 +162,7 @@ def test_a_finished_figures_runs_are_packed_and_taken_over(store, tmp_path, monk
     assert pack.stat().st_size < 1e6
     monkeypatch.setattr(making, "COMMITTED", tmp_path / "laptop")
     other = Store(tmp_path / "other")
-    wanted = all_cells("smoke")
+    wanted = seeds(*BETAS)
     assert making.resume([TABLE], "smoke", other) == len(wanted)
     assert making.resume([TABLE], "smoke", other) == 0
     for cell in wanted:
@@ -188,7 +175,7 @@ def test_a_finished_figures_runs_are_packed_and_taken_over(store, tmp_path, monk
 
 
 def test_the_finished_runs_of_an_unfinished_figure_are_packed(store, tmp_path):
-    missing, *there = all_cells("smoke")
+    missing, *there = seeds(*BETAS)
     store.forget([missing])
     list(making.make([TABLE], "smoke", store, tmp_path))
     pack = tmp_path / making.RUNS / f"{TABLE.name}.jsonl.xz"

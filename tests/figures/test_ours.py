@@ -7,7 +7,7 @@ import pytest
 from figure_toys import columns, MemoryStore, NOT, OPEN, verdicts, YES
 
 from empirics.experiments import Outcome
-from figures.ours import bound_vs_runs, grid, local_steps, ratios, relaxation, vacuity
+from figures.ours import grid, local_steps, ratios, relaxation, theorems, vacuity
 from figures.ours.settings import COMPARED
 from figures.runs import Runs
 from paper_checks.validation import jobs as comparisons
@@ -26,17 +26,17 @@ def test_a_theorem_held_against_exact_values(store):
     name = COMPARED["fedcog"][0]
     cell = grid.exact("smoke", name, 0)
     store.keep(cell, compared([2.0, 1.0], [3.0, 1.0]), 0.0)
-    rows = bound_vs_runs.rows_of(Runs(store), cell, name, "quadratics")
+    rows = theorems.rows_of(Runs(store), cell, name, "quadratics")
     assert [(r["curve"], r["x"], r["y"]) for r in rows[:4]] == [
         ("bound", 1, 3.0), ("bound", 2, 1.0), ("exact", 1, 2.0), ("exact", 2, 1.0)
     ]  # fmt: skip
-    assert bound_vs_runs.held("holds", rows).verdict is YES
+    assert theorems.held("holds", rows).verdict is YES
     above = [{**row, "y": 1.01} if row["curve"] == "exact" and row["x"] == 2 else row for row in rows]
-    assert bound_vs_runs.held("holds", above).verdict is NOT
+    assert theorems.held("holds", above).verdict is NOT
     outside = [{**row, "outside": True} for row in above]
-    assert bound_vs_runs.held("holds", outside).verdict is OPEN
-    assert "OUTSIDE" in bound_vs_runs.remark(outside)
-    assert not bound_vs_runs.remark(above)
+    assert theorems.held("holds", outside).verdict is OPEN
+    assert "OUTSIDE" in theorems.remark(outside)
+    assert not theorems.remark(above)
 
 
 def test_tightness_of_one_round_is_told_beside_its_exact_case_of_alike_clients(store):

@@ -3,19 +3,16 @@
 from importlib import import_module
 
 import pytest
+from loops import cases
 
 from empirics.experiments import Cell
 from figures.catalogue import FILES
 from figures.scale import Budget, Plan, SCALES
 
 BUDGET = Budget(
-    step={"": 0.003, "(mnist": 0.005},
-    start=1.5,
-    look=0.07,
-    image=0.02,
-    whole={"step_times": 42.0},
+    step={"": 0.003, "(mnist": 0.005}, start=1.5, look=0.07, image=0.02, whole={"step_times": 42.0},
     times={"moon": 2.5, "fedsam": 2.0},
-)
+)  # fmt: skip
 SETTING = {"problem": "softmax(digits)", "rounds": 12, "local_steps": 7, "clients": 9, "cohort": 4, "every": 3}
 
 
@@ -29,22 +26,26 @@ def test_every_paper_has_one_plan_of_one_kind_for_every_scale_and_a_cell_for_eve
     assert len({cell.key for cell in cells}) == 3
 
 
-@pytest.mark.parametrize(
-    ("job", "given", "seconds"),
+STEP, ENDS = 4 * 7, 4 * 0.07 + 1.5
+"""Local steps of a round; seconds of a run beside its rounds."""
+
+
+@cases(
+    "job given seconds",
     [
-        ("train", {"algorithm": "fedavg()"}, 12 * 4 * 7 * 0.003 + 4 * 0.07 + 1.5),
-        ("train", {"algorithm": "fedavg()", "problem": "softmax(mnist)"}, 12 * 4 * 7 * 0.005 + 4 * 0.07 + 1.5),
-        ("train", {"algorithm": "moon(mu=0.01)"}, 2.5 * 12 * 4 * 7 * 0.003 + 4 * 0.07 + 1.5),
+        ("train", {"algorithm": "fedavg()"}, 12 * STEP * 0.003 + ENDS),
+        ("train", {"algorithm": "fedavg()", "problem": "softmax(mnist)"}, 12 * STEP * 0.005 + ENDS),
+        ("train", {"algorithm": "moon(mu=0.01)"}, 2.5 * 12 * STEP * 0.003 + ENDS),
         ("step_times", {"networks": []}, 42.0),
         (  # five of the rounds are another method's, of which a quarter counts; images in the seven that follow
             "continued",
             {"first": "fedavg()", "after": 5, "algorithm": "fedcog(samples=16, steps=6)"},
-            (12 - 5 * 0.75) * 4 * 7 * 0.003 + 7 * 4 * (6 * 0.02 + 7 * 0.003) + 4 * 0.07 + 1.5,
+            (12 - 5 * 0.75) * STEP * 0.003 + 7 * 4 * (6 * 0.02 + 7 * 0.003) + ENDS,
         ),
         (  # two methods and one round to warm up
             "round_times",
             {"algorithms": ["fedavg()", "scaffold()"], "laps": 2, "seed": 5},
-            (3 * 2 + 1) * 4 * 7 * 0.003 * 3 + 1.5,
+            (3 * 2 + 1) * STEP * 0.003 * 3 + 1.5,
         ),
     ],
 )
