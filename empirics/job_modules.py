@@ -4,7 +4,6 @@ MODULES = [
     "empirics.experiments.jobs.train",
     "empirics.experiments.jobs.continued",
     "empirics.experiments.jobs.generation",
-    "empirics.experiments.jobs.step_times",
     "empirics.experiments.jobs.timed",
     "empirics.experiments.jobs.wall",
 ]

@@ -6,7 +6,6 @@ A truth value is not a number, and nothing is rounded: ``true`` rounds or 2.5 cl
 from __future__ import annotations
 
 import math
-from argparse import Namespace
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -41,17 +40,12 @@ OPTIONS: Mapping[str, Domain] = {
 
 
 def check_options(given: Mapping[str, Any]) -> None:
-    """Refuse the first of the ``OPTIONS`` among ``given`` that is not what it must be."""
-    for name in (name for name in given if name in OPTIONS):
+    """Refuse the first of the ``OPTIONS`` among ``given`` that is not what it must be; None is left open."""
+    for name in (name for name, value in given.items() if name in OPTIONS and value is not None):
         value, domain = given[name], OPTIONS[name]
         kind = Integral if domain.whole else Real
         if isinstance(value, bool) or not isinstance(value, kind) or not _inside(value, domain):
             raise EmpiricsError(f"{name} must be {_words(value, domain)}; got {shown(value)}")
-
-
-def check_words(given: Namespace) -> None:
-    """The same of a command line, where None is left open."""
-    check_options({name: value for name, value in vars(given).items() if value is not None})
 
 
 def checked(name: str, value: Any, domain: Domain) -> Any:

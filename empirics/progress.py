@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import Any, Protocol
+from typing import Any
 
 from bounds.showing.terminal import printable, raw
 
@@ -21,18 +21,8 @@ EVERY = 10.0
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
-class Progress(Protocol):
+class Progress:
     """What work reports its progress to: the number of its steps, what it is doing, and each step."""
-
-    def start(self, total: int) -> None: ...
-
-    def doing(self, words: str) -> None: ...
-
-    def step(self) -> None: ...
-
-
-class Silent:
-    """Progress that is not shown."""
 
     def start(self, total: int) -> None:
         pass
@@ -42,6 +32,10 @@ class Silent:
 
     def step(self) -> None:
         pass
+
+
+class Silent(Progress):
+    """Progress that is not shown."""
 
 
 @contextmanager
@@ -70,7 +64,7 @@ def lasting(seconds: float) -> str:
     return f"{seconds / size:.2g} {unit}"
 
 
-class _Lines:
+class _Lines(Progress):
     """Lines that a thread writes, whatever the work does meanwhile."""
 
     def __init__(self, what: str) -> None:
@@ -124,7 +118,7 @@ def _bar(what: str) -> Iterator[Progress]:
         yield _Bar(bars, what)
 
 
-class _Bar:
+class _Bar(Progress):
     """One bar over all steps."""
 
     def __init__(self, bars: Any, what: str) -> None:

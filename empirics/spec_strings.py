@@ -94,15 +94,17 @@ def parse(
     kind: str,
     own: type[Any] | None = None,
     declared: bool = False,
+    made: bool = True,
 ) -> Any:
     """Return the object of a call: ``parse("fedprox(mu=0.01)", ALGORITHMS, "algorithm")``; ``fedavg`` is ``fedavg()``.
 
     ``path/file.py:variable`` is a user's own object, which must be of the type ``own`` (None: not allowed).
-    ``declared``: numbers must be of the kinds that the annotations of the called functions declare.
+    ``declared``: numbers must be of the kinds that the annotations of the called functions declare. Unless ``made``,
+    nothing is called: the text of the call is returned, with its defaults.
     """
     if own is not None and isinstance(text, str) and in_a_file(text):
         return from_file(text.strip(), own)
-    return _Reading(registry, kind, text, declared).build(tree(text, kind))
+    return _Reading(registry, kind, text, declared, made).build(tree(text, kind))
 
 
 def tree(text: str, kind: str = "a call") -> ast.expr:
@@ -155,6 +157,7 @@ class _Reading(NamedTuple):
     kind: str
     text: str
     declared: bool
+    made: bool
 
     def build(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
@@ -181,6 +184,10 @@ class _Reading(NamedTuple):
         given = bind_arguments(f"{self.kind} {name}", f"option of {name}", form, arguments, options)
         for option, value in given.items() if self.declared else ():
             check_kind(f"{name}: {option}", str(form.parameters[option].annotation), value)
+        if not self.made:
+            bound = form.bind(*arguments, **options)
+            bound.apply_defaults()
+            return f"{name}{bound.arguments}"
         return make(*arguments, **options)
 
     def value(self, node: ast.expr) -> Any:

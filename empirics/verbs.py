@@ -9,7 +9,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from .measuring.kept import Keeper
 from .measuring.trained import Trained
 from .models.compiled import compiled, engine_of, kept, NotServed, prepare
 from .models.linear import LeastSquares
-from .numbers import check_words
+from .numbers import check_options
 from .problems.own_problem import given_or_own
 from .problems.problem import FederatedProblem
 from .problems.tasks import dealt, described, Task, task
@@ -171,7 +171,7 @@ def train(
     args = _own(Namespace(**locals()))
     args.compare, args.measure = _each(compare), None if measure is None else _each(measure)
     args.keep_state, args.output = (path and Path(path) for path in (keep_state, output))
-    check_words(args)
+    check_options(vars(args))
     if args.keep_state is not None:
         writable_file("--keep-state", args.keep_state, ".pt")
     if args.output is not None:
@@ -221,10 +221,10 @@ def constants(
         A mapping that ``compare``, ``advise`` and ``Scenario.of`` take, and a table.
     """
     args = _own(Namespace(**locals()))
-    check_words(args)
+    check_options(vars(args))
     with progress() as bar:
         bar.doing(f"reading {args.problem}")
-        what = _task(args.problem)
+        what = _object(args.problem, task)
         problem = _problem(args, what, args.seed)
         bar.doing("constants")
         found = estimated(problem, args.batch, bar=bar, quick=args.quick)
@@ -264,7 +264,7 @@ def _trained(args: Namespace) -> Trained:
     try:
         with progress() as bar:
             bar.doing(f"reading {args.problem}")
-            what = _task(args.problem)
+            what = _object(args.problem, task)
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
                 problem = _problem(args, what, seed, args.augment).to(device)
@@ -288,7 +288,7 @@ def _trained(args: Namespace) -> Trained:
                     if end is not None:  # not kept: a run that goes on from here may come back
                         rows += _diverging(rows[begin:])
     except BaseException:  # interrupted, or a later method went wrong: what was measured stays, beside what was there
-        _write(rows, _partial(args.output))
+        _write(rows, args.output and args.output.with_suffix(f".partial{args.output.suffix}"))
         raise
     finally:
         if keeper is not None:
@@ -306,24 +306,12 @@ def _object(given: Any, read: Callable[[str], Any]) -> Any:
     return read(given) if isinstance(given, str) else given
 
 
-def _task(given: Any) -> Any:
-    return _object(given, task)
-
-
-def _partial(path: Path | None) -> Path | None:
-    """The file for the rows of interrupted training."""
-    return path and path.with_suffix(f".partial{path.suffix}")
-
-
-SETTING = (
-    "batch", "local_steps", "local_epochs", "step_size", "step_size_decay", "step_offset", "momentum", "weight_decay",
-    "clip", "sampling",
-)  # fmt: skip
-SHARED = ("problem", "clients", "partition", "client_weight", "cohort", *SETTING, "measure", "every")
-"""Options that a kept run depends on; its number of rounds is not among them, for no step depends on it."""
+PLAN = tuple(field.name for field in fields(Setting))
 LATER = ("step_size_rule", "optimizer", "nesterov", "beta1", "beta2", "epsilon", "average")
-"""Fields of a setting that files of kept runs name only where they differ from the defaults."""
 USUAL = {**{name: getattr(Setting, name) for name in LATER}, "augment": None, "device": "cpu"}
+"""Options that files of kept runs name only where they differ from these defaults."""
+SHARED = ("problem", "clients", "partition", "measure", "every", *(n for n in PLAN if n not in ("rounds", *LATER)))
+"""The others that a kept run depends on; its number of rounds is not among them, for no step depends on it."""
 
 
 def _keeper(args: Namespace) -> Keeper:
@@ -448,8 +436,5 @@ def _client_steps(problem: FederatedProblem, setting: Setting) -> float:
 
 
 def _setting(args: Namespace, problem: FederatedProblem) -> Setting:
-    return Setting(
-        cohort=problem.clients if args.cohort is None else args.cohort,
-        client_weight=args.client_weight,
-        **{name: getattr(args, name) for name in (*SETTING, "rounds", *LATER)},
-    )
+    cohort = problem.clients if args.cohort is None else args.cohort
+    return Setting(**{**{name: getattr(args, name) for name in PLAN}, "cohort": cohort})

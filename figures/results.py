@@ -14,8 +14,7 @@ from bounds.showing.command_line import Report
 from bounds.showing.files import refuse_foreign, to_write, write_whole
 from bounds.showing.usage import refuse_unused, UsageError, writable_file
 from empirics.errors import EmpiricsError
-from empirics.experiments.results import is_number, ordered, Row, shown, STALE
-from empirics.experiments.results_command import filters, selected, tabulated
+from empirics.experiments.results import filters, is_number, ordered, Row, selected, shown, STALE, tabulated
 from empirics.spec_strings import refuse_twice
 
 from .curves import places, WIDE_RANGE, write_both

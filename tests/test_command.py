@@ -475,8 +475,8 @@ LINES = [
     ("figure fedinit.table_3 --no-sweep --workers 3", "--workers"),
     ("figure fedinit.table_3 --workers 3 --scheduler tcp://127.0.0.1:9", "--workers"),
     *((f"sweep g.toml --scheduler nonsense {idle}", idle.split()[0])
-      for idle in ("--workers 3", "--status", "--verify")),
-    *((f"sweep g.toml {how} --workers 2", "--workers") for how in ("--status", "--verify")),
+      for idle in ("--workers 3", "--status")),
+    ("sweep g.toml --status --workers 2", "--workers"),
     *(([verb, "fedinit.table_3", "--scheduler", ""], "--scheduler") for verb in ("sweep", "figure")),
     *((f"sweep g.toml --workers {number} --status", "workers") for number in ("1_0", "٣", 20 * "9", "-1")),
     # commas in calls, seeds, devices

@@ -21,10 +21,12 @@ from ..spec_strings import bind_arguments
 from . import Cell
 from .canonical import text
 from .grids import TRAIN
-from .registry import jobs, resolved
+from .registry import known_job, resolved
 
 FREE = ("seed",)
 """Arguments whose values need no trial each."""
+LONGEST = 200
+"""Characters of a run that a message quotes."""
 
 
 def check(cells: Iterable[Cell], wanted: Iterable[Cell]) -> None:
@@ -48,36 +50,21 @@ def check_words(cells: Iterable[Cell]) -> None:
 
             same = found.setdefault(meant(cell.arguments), cell)
         if same is not cell:
-            raise EmpiricsError(f"two runs are the same: {_difference(same, cell)}")
+            one, other = same.arguments, cell.arguments
+            differ = [n for n in {**one, **other} if one.get(n) != other.get(n)]
+            told = ", ".join(f"{n} {shown(one.get(n))} and {shown(other.get(n))}" for n in differ)
+            raise EmpiricsError(f"two runs are the same: {told}")
 
 
 def _fits(job: str, home: str, names: tuple[str, ...]) -> None:
-    bind_arguments(job, f"argument of {job}", _form(home), (), dict.fromkeys(names))
-
-
-def _form(home: str) -> Signature:
-    """The arguments of a job, those that it takes as ``**setting`` included."""
+    """Refuse arguments that the job does not take, itself or as ``**setting``; a setting needs none of its own."""
     form = signature(resolved(home))
-    places = next((job.setting for job in jobs().values() if job.home == home), "").split()
-    if not places:
-        return form
-    named = {n: p for n, p in form.parameters.items() if p.kind is not Parameter.VAR_KEYWORD}
-    for place in places:
-        named = {**signature(resolved(place)).parameters, **named}
-    required = form.parameters  # what a setting needs the job gives it
-    return Signature(
-        [
-            Parameter(n, Parameter.KEYWORD_ONLY, default=p.default if n in required else None)
-            for n, p in named.items()
-            if p.kind is not Parameter.VAR_KEYWORD
-        ]
-    )
-
-
-def _difference(one: Cell, other: Cell) -> str:
-    """The arguments in which two runs differ."""
-    names = [n for n in {**one.arguments, **other.arguments} if one.arguments.get(n) != other.arguments.get(n)]
-    return ", ".join(f"{n} {shown(one.arguments.get(n))} and {shown(other.arguments.get(n))}" for n in names)
+    if places := known_job(job).setting.split():
+        more = [p for place in places for p in signature(resolved(place)).parameters.values()]
+        taken = {p.name: p.replace(default=None) for p in more if p.kind is not p.VAR_KEYWORD}
+        taken |= {n: p for n, p in form.parameters.items() if p.kind is not p.VAR_KEYWORD}
+        form = Signature([p.replace(kind=Parameter.KEYWORD_ONLY) for p in taken.values()])
+    bind_arguments(job, f"argument of {job}", form, (), dict.fromkeys(names))
 
 
 def typical(cells: Iterable[Cell]) -> list[Cell]:
@@ -111,13 +98,9 @@ def _trial(arguments: Mapping[str, Any]) -> None:
 def _refused(cell: Cell) -> Iterator[None]:
     try:
         yield
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        said = said_with_place(error, quiet=(ValueError,))
-        raise EmpiricsError(f"this run cannot work: {_shown(cell)}: {said}") from None
-
-
-def _shown(cell: Cell, longest: int = 200) -> str:
-    text = str(cell)
-    return text if len(text) <= longest else f"{text[:longest]}..."
+        said, which = said_with_place(error, quiet=(ValueError,)), str(cell)
+        which = which if len(which) <= LONGEST else f"{which[:LONGEST]}..."
+        raise EmpiricsError(f"this run cannot work: {which}: {said}") from None

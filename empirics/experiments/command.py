@@ -6,7 +6,6 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,18 +28,15 @@ import: where their text has changed, runs are done anew, and results calls the 
 such a file opens is not known: where it has changed, use --fresh, or name it in an argument"""
 SWEEP_JSON = """\
 --json prints one object: sweep (its name), cells (the number of runs), count (of done, diverged, failed, there before,
-and what is left to_do) and failed (cell, error); with --status and --verify count is of what is in store, beside
-damaged."""
+and what is left to_do) and failed (cell, error); with --status count is of what is in store, beside damaged."""
 
 
 def sweep(
     grid: str,
     *,
     store: Path | str | None = None,
-    resume: bool = False,
     fresh: bool = False,
     status: bool = False,
-    verify: bool = False,
     keep_states: bool = False,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -50,76 +46,61 @@ def sweep(
     Args:
         grid: A TOML file, or path/file.py:variable.
         store: Folder of the results ($FEDBOUNDS_STORE, else ./fedbounds-store).
-        resume: Run what is missing (default).
-        fresh: Set aside what is there and run everything.
-        status: Say what is there and what is missing; run nothing.
-        verify: Read all that is there, say what is damaged; run nothing.
+        fresh: Forget what is there and run everything.
+        status: Say what is there, what is missing and what is damaged; run nothing.
         keep_states: Keep where training runs end: with more rounds they go on there.
         workers: Processes (one per core, or per GPU); 0: in this process.
         scheduler: Address of a running dask cluster to use instead.
     """
-    if len(modes := [f"--{n}" for n, on in locals().items() if on is True and n != "keep_states"]) > 1:
-        raise UsageError(f"give only one of {', '.join(modes)}")
+    if fresh and status:
+        raise UsageError("give only one of --fresh, --status")
     check_workers(workers)
     if scheduler == "":
         raise UsageError("--scheduler needs the address of a running dask cluster")
     if scheduler:
         cluster = "--scheduler is a running cluster with workers of its own"
-        refuse_unused(cluster, workers=workers, status=status, verify=verify, keep_states=keep_states)
-    if status or verify:
-        refuse_unused("--status and --verify run nothing", workers=workers, keep_states=keep_states)
-    return _sweep(read_grid(grid), Store(folder(store)), fresh, status, verify, keep_states, workers, scheduler)
-
-
-def _sweep(
-    grid: Grid,
-    store: Store,
-    fresh: bool,
-    status: bool,
-    verify: bool,
-    keep_states: bool,
-    workers: int | None,
-    scheduler: str | None,
-) -> Report:
+        refuse_unused(cluster, workers=workers, status=status, keep_states=keep_states)
+    if status:
+        refuse_unused("--status runs nothing", workers=workers, keep_states=keep_states)
+    plan, held = read_grid(grid), Store(folder(store))
     with progress() as bar:
-        bar.start(grid.size)
+        bar.start(plan.size)
         bar.doing("reading the grid")
-        cells = grid.cells(bar.step)
-        if status or verify:
+        cells = plan.cells(bar.step)
+        if status:
             bar.start(len(cells))
             bar.doing("reading the store")
-            return _inspect(grid, cells, store, bar, verify)
+            return _status(plan, cells, held, bar)
     count: Counter[str] = Counter()
     failed: list[dict[str, str]] = []
 
     def heard(done: Done) -> None:
         if not count:  # from now on there is a store
             with suppress(StoreError):  # one that can only be read: the plan's file names its runs as well
-                store.record(grid.name, cells)
+                held.record(plan.name, cells)
         count[done.how] += 1
         if done.how == "failed":
-            failed.append({"cell": _which(grid, done.cell), "error": done.error})
-            print(printable(f"failed: {_which(grid, done.cell)}: {done.error}"), file=sys.stderr, flush=True)
+            failed.append({"cell": _which(plan, done.cell), "error": done.error})
+            print(printable(f"failed: {failed[-1]['cell']}: {done.error}"), file=sys.stderr, flush=True)
         bar.doing(f"{len(failed)} failed")
         bar.step()
 
-    def told(how: str = "") -> str:
-        left = len(cells) - count.total()
+    def told() -> str:
         words = {"done": "done", "diverged": "diverged", "failed": "failed", "there": "there before"}
         counts = ", ".join(f"{count[k]} {w}" for k, w in words.items() if count[k]) or "nothing done"
-        again = f", {left} to do: run it again to go on" if left else ""
-        return f"{how}{grid.name}: {len(cells)} runs: {counts}{again}"
+        left = len(cells) - count.total()
+        return f"{plan.name}: {len(cells)} runs: {counts}{f', {left} to do: run it again to go on' if left else ''}"
 
     try:
         with progress() as bar:
             bar.start(len(cells))
             bar.doing("looking for mistakes")
-            run(cells, store, workers, scheduler, fresh, heard, True, keep_states)
+            run(cells, held, workers, scheduler, fresh, heard, True, keep_states)
     except KeyboardInterrupt:
-        print(told("interrupted; "))
+        print(f"interrupted; {told()}")
         raise
-    data = _summary(grid, cells, {**count, "to_do": len(cells) - count.total()}) | {"failed": failed}
-    return Report([told()], data, int(bool(failed)))
+    data = _summary(plan, cells, {**count, "to_do": len(cells) - count.total()})
+    return Report([told()], data | {"failed": failed}, int(bool(failed)))
 
 
 def _which(grid: Grid, cell: Cell) -> str:
@@ -127,18 +108,18 @@ def _which(grid: Grid, cell: Cell) -> str:
     return ", ".join(f"{name}={cell.arguments.get(name)}" for name in grid.vary) or str(cell)
 
 
-def _summary(grid: Grid, cells: Sequence[Cell], count: Mapping[str, int]) -> dict[str, Any]:
-    return {"sweep": grid.name, "cells": len(cells), "count": dict(count)}
+def _summary(grid: Grid, cells: list[Cell], count: dict[str, int]) -> dict[str, Any]:
+    return {"sweep": grid.name, "cells": len(cells), "count": count}
 
 
-def _inspect(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, closely: bool) -> Report:
-    """What is in the store; status 1 where ``--verify`` (``closely``) finds damage."""
+def _status(grid: Grid, cells: list[Cell], store: Store, bar: Progress) -> Report:
+    """What is in the store; status 1 where some of it is damaged."""
     count: Counter[str] = Counter()
     damages, to_run = [], False
     for cell, (kept, damage) in zip(cells, store.look(cells), strict=True):
         to_run |= kept is None or kept.status not in RESULTS
-        count["damaged" if damage else "missing" if kept is None else "whole" if closely else kept.status] += 1
-        if damage and closely:
+        count["damaged" if damage else "missing" if kept is None else kept.status] += 1
+        if damage:
             damages.append(f"damaged: {_which(grid, cell)}: {damage}")
         bar.step()
     if to_run:
@@ -146,7 +127,7 @@ def _inspect(grid: Grid, cells: Sequence[Cell], store: Store, bar: Progress, clo
         check_words(cell for cell in cells if ".py:" not in cell.home)  # to look is not to run a file
     told = ", ".join(f"{n} {how}" for how, n in count.items())
     lines = [*damages, f"{grid.name} in {store.folder}: {len(cells)} runs: {told}"]
-    data = _summary(grid, cells, count) | {"store": str(store.folder), "damaged": damages}
+    data = _summary(grid, cells, dict(count)) | {"store": str(store.folder), "damaged": damages}
     return Report(lines, data, int(bool(damages)))
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from reprlib import repr as short
-from typing import Any
+from typing import Any, NoReturn
 
 from bounds.errors import unknown
 from bounds.showing.files import content, MOST_SOURCE
@@ -38,6 +38,10 @@ BLOCK = ("job", "fixed", "vary")
 WORDS = ("name", *BLOCK, "also")
 
 
+Block = tuple[str, Mapping[str, Any], Mapping[str, Sequence[Any]]]
+"""Job, what is fixed and what varies."""
+
+
 @dataclass(frozen=True)
 class Grid:
     """Every combination of what varies, with what is fixed; ``also`` holds blocks that override parts of this one."""
@@ -46,34 +50,32 @@ class Grid:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     vary: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     job: str = TRAIN
-    also: tuple[Mapping[str, Any], ...] = ()
+    also: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or not self.name.isprintable():
             raise EmpiricsError(f"a grid's name must be a line of text; got {short(self.name)}")
-        self._check(self.job, self.fixed, self.vary)
-        for other in self.also:
-            if not isinstance(other, Mapping):
-                raise EmpiricsError(f"grid {self.name!r}: also must be a list of tables; got {short(other)} in it")
-            for word in other:
+        if not isinstance(self.also, (list, tuple)):
+            self._refuse("also", "a list of tables", self.also)
+        for block in ({word: getattr(self, word) for word in BLOCK}, *self.also):
+            if not isinstance(block, Mapping):
+                self._refuse("also", "a list of tables", block)
+            for word in block:
                 if word not in BLOCK:
                     raise unknown(f"word in a block of grid {self.name!r}", word, BLOCK)
-            self._check(other.get("job", self.job), other.get("fixed", {}), other.get("vary", {}))
+            if not isinstance(job := block.get("job", self.job), str):
+                self._refuse("job", "a name or path/file.py:name", job)
+            for word in ("fixed", "vary"):
+                if not isinstance(block.get(word, {}), Mapping):
+                    self._refuse(word, "a table", block[word])
+            for word, values in block.get("vary", {}).items():
+                if word in block.get("fixed", {}):
+                    raise EmpiricsError(f"grid {self.name!r}: {word} is fixed and varied: leave it in one of the two")
+                if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
+                    self._refuse(word, "a list of values to go through", values)
 
-    def _check(self, job: Any, fixed: Any, vary: Any) -> None:
-        """Refuse a block of which no run can be made."""
-        if not isinstance(job, str):
-            raise EmpiricsError(f"grid {self.name!r}: job must be a name or path/file.py:name; got {short(job)}")
-        for word, table in (("fixed", fixed), ("vary", vary)):
-            if not isinstance(table, Mapping):
-                raise EmpiricsError(f"grid {self.name!r}: {word} must be a table; got {short(table)}")
-        for word, values in vary.items():
-            if word in fixed:
-                raise EmpiricsError(f"grid {self.name!r}: {word} is fixed and varied: leave it in one of the two")
-            if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
-                raise EmpiricsError(
-                    f"grid {self.name!r}: {word} must be a list of values to go through; got {short(values)}"
-                )
+    def _refuse(self, word: str, rule: str, got: Any) -> NoReturn:
+        raise EmpiricsError(f"grid {self.name!r}: {word} must be {rule}; got {short(got)}")
 
     @property
     def size(self) -> int:
@@ -88,24 +90,19 @@ class Grid:
                 "split it, or vary less"
             )
         found = {}
-        for cell in (cell for block in self._blocks() for cell in _combined(*block)):
-            found[cell.key] = cell
-            heard()
+        for job, fixed, vary in self._blocks():
+            for values in itertools.product(*vary.values()):
+                cell = Cell(job, {**fixed, **dict(zip(vary, values, strict=True))})
+                found[cell.key] = cell
+                heard()
         return list(found.values())
 
-    def _blocks(self) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Sequence[Any]]]]:
-        """Job, what is fixed and what varies, block by block."""
+    def _blocks(self) -> Iterator[Block]:
         yield self.job, self.fixed, self.vary
         for other in self.also:
-            vary = {**self.vary, **other.get("vary", {})}
-            fixed = {**self.fixed, **other.get("fixed", {})}
-            vary = {k: v for k, v in vary.items() if k not in other.get("fixed", {})}
-            yield other.get("job", self.job), fixed, vary
-
-
-def _combined(job: str, fixed: Mapping[str, Any], vary: Mapping[str, Sequence[Any]]) -> Iterator[Cell]:
-    for values in itertools.product(*vary.values()):
-        yield Cell(job, {**fixed, **dict(zip(vary, values, strict=True))})
+            fixed = other.get("fixed", {})
+            vary = {k: v for k, v in {**self.vary, **other.get("vary", {})}.items() if k not in fixed}
+            yield other.get("job", self.job), {**self.fixed, **fixed}, vary
 
 
 def read_grid(text: str) -> Grid:
@@ -122,23 +119,15 @@ def read_grid(text: str) -> Grid:
         raise EmpiricsError(f"{path}: nested too deeply for a grid") from None
     except ValueError as error:  # no text, no TOML, numbers of thousands of digits
         raise EmpiricsError(f"{path}: not a TOML file: {error}") from None
-    return _grid(path, found)
+    for word in found:
+        if word not in WORDS:
+            raise EmpiricsError(f"{path}: {unknown('word', word, WORDS)}")
+    if "fixed" not in found and "vary" not in found:
+        raise EmpiricsError(f"{path}: a grid needs [fixed] or [vary] with the arguments of its runs")
+    return Grid(**{"name": path.stem, **found})
 
 
 def _float(text: str) -> float:
     """A number of TOML as it is written: one that is too small for a float is refused, not read as 0."""
     plain = decimal(text.replace("_", ""))
     return float(text) if plain is None else plain  # inf and nan, which are refused where they stand
-
-
-def _grid(path: Path, found: dict[str, Any]) -> Grid:
-    for word in found:
-        if word not in WORDS:
-            raise EmpiricsError(f"{path}: {unknown('word', word, WORDS)}")
-    if "fixed" not in found and "vary" not in found:
-        raise EmpiricsError(f"{path}: a grid needs [fixed] or [vary] with the arguments of its runs")
-    also = found.get("also", [])
-    if not isinstance(also, list):
-        raise EmpiricsError(f"{path}: also must be a list of tables; got {short(also)}")
-    name, job = found.get("name", path.stem), found.get("job", TRAIN)
-    return Grid(name, found.get("fixed", {}), found.get("vary", {}), job, tuple(also))

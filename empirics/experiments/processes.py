@@ -206,47 +206,29 @@ def _end_with(parent: int) -> None:
 # ---- a cluster ----
 
 
-def _spread_over_cluster(
-    client: Any, function: Callable[..., Any], calls: Sequence[Call]
-) -> Iterator[tuple[int, Answer]]:
-    """One call per thread of the workers of dask, which blames a death on those that wait there, too."""
-    from distributed import as_completed
-
-    waiting = iter(range(len(calls)))
-    running: dict[Any, int] = {}
-
-    def give() -> list[Any]:
-        for place in waiting:
-            future = client.submit(function, *calls[place], pure=False)
-            running[future] = place
-            return [future]
-        return []
-
-    threads = max(1, sum(client.nthreads().values()))
-    pool = as_completed([future for _ in range(threads) for future in give()])
-    for future in pool:
-        place, answer = running.pop(future), answer_of(future)
-        pool.update(give())
-        yield place, answer
-
-
 @contextmanager
 def running_cluster(address: str, engines: Collection[str]) -> Iterator[Spread]:
     """A running dask cluster; certificates for ``tls://`` are those of dask's own configuration.
 
     It is refused where a worker lacks one of these engines.
     """
-    from distributed import Client
+    from distributed import as_completed, Client
 
     try:
         client = Client(address, timeout=ANSWER)
     except (OSError, ValueError, TypeError) as error:
         raise EmpiricsError(f"no cluster answers at {address}: {' '.join(str(error).split())}") from None
+
+    def spread(function: Callable[..., Any], calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
+        running = {client.submit(function, *call, pure=False): place for place, call in enumerate(calls)}
+        for future in as_completed(list(running)):
+            yield running.pop(future), answer_of(future)
+
     with client:
         for worker, reason in client.run(lacking, engines).items():
             if reason:
                 raise EmpiricsError(f"on {worker}, {reason}")
-        yield partial(_spread_over_cluster, client)
+        yield spread
 
 
 def answer_of(future: Any) -> Answer:

@@ -57,14 +57,7 @@ def job(name: str, version: int, setting: str = "", goes_on: bool = False) -> Ca
 
 def jobs() -> dict[str, Job]:
     """Every registered job by name."""
-    found: dict[str, Job] = {}
-    for module in MODULES:
-        for declared in of_module(module):
-            if declared.name in found:
-                homes = f"{found[declared.name].home} and {declared.home}"
-                raise EmpiricsError(f"two jobs are named {declared.name!r}: {homes}")
-            found[declared.name] = declared
-    return found
+    return {declared.name: declared for module in MODULES for declared in of_module(module)}
 
 
 def known_job(text: str) -> Job:
@@ -100,43 +93,27 @@ def resolved(home: str) -> Callable[..., Any]:
 
 @cache
 def of_module(module: str) -> tuple[Job, ...]:
-    """The jobs that the text of a module declares."""
-    return tuple(
-        Job(
-            words["name"],
-            str(words["version"]),
-            f"{module}:{function.name}",
-            _defaults(function, words["setting"]),
-            words["setting"],
-            words["goes_on"],
-        )
-        for function in _functions(_text(module))
-        if (words := _declaration(function)) is not None
-    )
+    """The jobs that the text of a module declares, each by ``@job("name", version=..., ...)``."""
+    found = []
+    for function in _functions(_text(module)):
+        for mark in function.decorator_list:
+            if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
+                words = {str(k.arg): ast.literal_eval(k.value) for k in mark.keywords}
+                name, version = ast.literal_eval(mark.args[0]), str(words.pop("version"))
+                defaults = _defaults(function, words.get("setting", ""))
+                found.append(Job(name, version, f"{module}:{function.name}", defaults, **words))
+    return tuple(found)
 
 
 def _text(module: str) -> str:
     """The text of a module, found without importing its package."""
     package, *inner = module.split(".")
-    spec = find_spec(package)
-    for folder in spec.submodule_search_locations or () if spec else ():
-        path = Path(folder, *inner).with_suffix(".py")
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
-    raise EmpiricsError(f"there is no module {module!r} that could declare jobs")
+    (folder,) = find_spec(package).submodule_search_locations  # type: ignore[union-attr, misc]
+    return Path(folder, *inner).with_suffix(".py").read_text(encoding="utf-8")
 
 
 def _functions(text: str) -> Iterator[ast.FunctionDef]:
     return (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
-
-
-def _declaration(function: ast.FunctionDef) -> dict[str, Any] | None:
-    for mark in function.decorator_list:
-        if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == job.__name__:
-            placed = dict(zip(("name", "version", "setting"), map(ast.literal_eval, mark.args), strict=False))
-            named = {k.arg: ast.literal_eval(k.value) for k in mark.keywords if k.arg}
-            return {"setting": "", "goes_on": False, **placed, **named}
-    return None
 
 
 def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:

@@ -1,18 +1,27 @@
-"""The results in a store as a tidy table: one row per run and quantity."""
+"""The results in a store as a tidy table, one row per run and quantity: selected and told by the verb ``results``."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bounds.errors import BoundsError, unknown
+from bounds.errors import BoundsError, unknown, UnknownNameError
+from bounds.showing.command_line import Report
+from bounds.showing.files import write_whole
+from bounds.showing.latex_tables import booktabs
 from bounds.showing.numbers import decimal
+from bounds.showing.tables import aligned
 
 from ..errors import EmpiricsError
+from ..spec_strings import refuse_twice
 from . import Kept, Store
 from .canonical import canonical, text
+from .command import folder
+from .grids import read_grid
 from .registry import jobs
 from .sources import own_files
 
@@ -22,8 +31,6 @@ TIDY = {"quantity", "layer", "client", "step", "round", "value"}
 STALE = "stale"
 """The column that says whether a job, or a file that a result names, has changed since."""
 NUMERAL = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
-NEAREST = 3
-"""Nearest numbers that a refusal names."""
 
 
 def values(
@@ -124,14 +131,17 @@ def select(rows: Iterable[Row], wanted: Mapping[str, str]) -> list[Row]:
         if table and name not in known:
             raise unknown("column", name, known)
         if table and not any(_same(row.get(name), value) for row in table):
-            raise _nowhere(name, value, [row[name] for row in table if name in row])
+            raise unknown(f"value of {name}", value, {shown(row[name]) for row in table if name in row})
     return [row for row in table if all(_same(row.get(name), value) for name, value in wanted.items())]
 
 
 def _same(found: Any, wanted: str) -> bool:
-    if is_number(found):
-        return _read(wanted) in (float(found), float(shown(found)))
-    return str(found) == str(canonical(wanted))
+    if not is_number(found):
+        return str(found) == str(canonical(wanted))
+    try:
+        return decimal(wanted) in (float(found), float(shown(found)))
+    except ValueError:  # no float is so large or small
+        return False
 
 
 def shown(item: Any) -> str:
@@ -144,22 +154,93 @@ def is_number(item: Any) -> bool:
     return isinstance(item, (int, float)) and not isinstance(item, bool)
 
 
-def _read(wanted: str) -> float | None:
-    try:
-        return decimal(wanted)
-    except ValueError:  # no float is so large or small
-        return None
+# ---- the verb ----
 
 
-def _nowhere(name: str, wanted: str, there: Sequence[Any]) -> EmpiricsError:
-    """The error for a value that a column has nowhere, with the nearest ones that it has."""
-    if not all(map(is_number, there)):
-        return EmpiricsError(str(unknown(f"value of {name}", wanted, {str(item) for item in there})))
-    number = _read(wanted)
-    if number is None:
-        return EmpiricsError(f"{name} must be a number here; got {wanted!r}")
-    nearest = sorted(sorted(set(there), key=lambda item: abs(item - number))[:NEAREST])
-    said = ", ".join(dict.fromkeys(map(shown, nearest)))
-    return EmpiricsError(
-        f"no result has {name}={wanted}; {'the nearest are' if ',' in said else 'there is only'} {said}"
-    )
+def selected(
+    wanted: dict[str, str], sweep: str | None, store: Path | str | None, rounds: bool
+) -> tuple[list[Row], list[str], list[str]]:
+    """Rows of a store that have these columns, what is damaged, and remarks; ``rounds``: one row for every round."""
+    held = Store(folder(store))
+    if not held.folder.is_dir():
+        raise EmpiricsError(f"there is no store at {held.folder}; fedbounds sweep FILE makes one")
+    if not held.file.exists() and any(held.folder.iterdir()):
+        raise EmpiricsError(
+            f"{held.folder} is not a store: it has other files and no results; give another with --store"
+        )
+    among = None if sweep is None else _keys(held, sweep)
+    damages: list[str] = []
+    table = list(values(held, damages, among, rounds=rounds))
+    if among is not None and not table and not damages:
+        told = f"none of the {len(among)} runs of {sweep} has a result in {held.folder}"
+        raise EmpiricsError(f"{told}: fedbounds sweep FILE runs them")
+    table, remarks = select(table, wanted), list[str]()
+    if stale := len({row["key"] for row in table if row[STALE] == "yes"}):
+        remarks.append(
+            f"{stale} of these results are stale: the job or a file that they name has changed since "
+            f"(column {STALE}; {STALE}=no leaves them out)"
+        )
+    if damages:
+        remarks.append(f"damaged results are left out, {len(damages)} in all, the first: {damages[0]}")
+    return table, damages, remarks
+
+
+def tabulated(
+    table: Sequence[Row], columns: Sequence[str], form: str, output: Path | None, wanted: Sequence[str] = ()
+) -> Report:
+    """The table with these columns (those that vary, without any), as CSV, as LaTeX (``.tex``) or aligned.
+
+    It is written to ``output`` where there is one; ``wanted`` are the words that selected its rows.
+    """
+    names = _columns(table, columns)
+    cut = [{name: row.get(name, "") for name in names} for row in table]
+    rows = [[shown(item) for item in row.values()] for row in cut]
+    if form == ".csv":
+        out = io.StringIO()  # for other programs: every digit
+        csv.writer(out).writerows([names, *(row.values() for row in cut)])
+        text = out.getvalue()
+    elif form == ".tex":
+        if not rows:
+            raise EmpiricsError(f"no result has {', '.join(wanted) or 'a number'}: the table would be empty")
+        there = {name: [row[name] for row in cut if row[name] != ""] for name in names}
+        letters = "".join("r" if all(map(is_number, column)) else "l" for column in there.values())
+        text = "\n".join(booktabs(names, rows, letters)) + "\n"
+    else:
+        return Report(aligned(rows, names) if rows else ["no results"], cut)
+    if output is None:
+        return Report(text.splitlines(), cut)
+    return Report([], cut, wrote=[write_whole(output, text)])
+
+
+def _keys(store: Store, sweep: str) -> Collection[str]:
+    """The keys of the runs of a sweep: by its name, or by the file of its plan (``g.toml``, ``g.py:variable``)."""
+    if sweep.endswith((".toml", ".py")) or ".py:" in sweep or Path(sweep).is_file():
+        return {cell.key for cell in read_grid(sweep).cells()}
+    known = store.sweeps()
+    if sweep not in known:
+        raise UnknownNameError(f"{unknown('sweep', sweep, known)}; or give the file of its plan")
+    return set(known[sweep])
+
+
+def filters(words: Sequence[str]) -> dict[str, str]:
+    """The columns that results must have, of words ``column=value``."""
+    pairs = [word.partition("=") for word in words]
+    for name, equals, _ in pairs:
+        if not equals or not name:
+            raise EmpiricsError(f"a filter is written quantity=value; got {name!r}")
+    refuse_twice(name for name, _, _ in pairs)
+    return {name: value for name, _, value in pairs}
+
+
+def _columns(table: Sequence[Row], wanted: Sequence[str]) -> list[str]:
+    """The columns asked for, or those that differ between rows, with what is always of interest."""
+    known = list(dict.fromkeys(name for row in table for name in row))
+    refuse_twice(wanted)
+    for name in wanted:
+        if known and name not in known:
+            raise unknown("column", name, known)
+    if wanted:
+        return list(wanted)
+    always = {"algorithm", "seed", "round", "quantity", "value", "status"}
+    always |= {STALE} if any(row[STALE] == "yes" for row in table) else set()
+    return [n for n in known if n in always or (n != "key" and len({str(row.get(n, "")) for row in table}) > 1)]

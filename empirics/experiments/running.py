@@ -51,36 +51,39 @@ def sweep(
         store: where the results go.
         workers: processes (None: one per core, or per GPU where runs need one; 0: in this process).
         scheduler: the address of a running dask cluster, in place of workers.
-        fresh: set aside the results that are there, and do all runs.
+        fresh: forget the results that are there, and do all runs.
         heard: is called with each run.
         tried: refuse runs that cannot work before the first one starts.
         keep_states: jobs that can do so keep the end of a run beside the results, and go on there when they are asked
             for more rounds; the numbers are the same.
     """
-    wanted, found, old = [], [], []
-    for cell, (kept, damage) in zip(cells, store.look(cells), strict=True):
+    wanted, found = [], []
+    for cell, (kept, _) in zip(cells, store.look(cells), strict=True):
         if kept and kept.status in RESULTS and not fresh:
             found.append(Done(cell, "there"))
             heard(found[-1])
-            continue
-        if damage or kept:
-            old.append(cell)
-        wanted.append(cell)
+        else:
+            wanted.append(cell)
     if not wanted:
         return found
     calls = [
         (c.home, dict(c.arguments), str(store.state(c)) if keep_states and c.known.goes_on else None) for c in wanted
     ]
     engines = {str(cell.arguments.get("engine", "torch")) for cell in wanted}
-    with _computers(workers, scheduler, engines) as spread:
+    if scheduler:
+        computers: AbstractContextManager[Spread] = running_cluster(scheduler, engines)
+    else:
+        computers = nullcontext(in_this_process) if workers == 0 else own_processes(workers, GPU in engines)
+    with computers as spread:
         ((_, (lacks, error)),) = spread(lacking, [(engines,)])
         if tried and not (lacks or error):
             ((_, (_, error)),) = spread(check, [(cells, wanted)])
         if lacks or error:
             raise EmpiricsError(lacks or error)
-        store.set_aside(old)
-        for place, answer in spread(attempt, calls):
-            found.append(_keep(store, wanted[place], *answer))
+        if fresh:
+            store.forget(wanted)
+        for place, (done, error) in spread(attempt, calls):
+            found.append(_keep(store, wanted[place], *(done or (None, error, 0.0))))
             heard(found[-1])
     return found
 
@@ -92,24 +95,13 @@ def interrupted(store: Store, cells: Sequence[Cell], what: str) -> KeyboardInter
     return KeyboardInterrupt(f"interrupted: {done or 'none'} of {len(cells)} {what} {kept}")
 
 
-def _computers(workers: int | None, scheduler: str | None, engines: set[str]) -> AbstractContextManager[Spread]:
-    if scheduler:
-        return running_cluster(scheduler, engines)
-    return nullcontext(in_this_process) if workers == 0 else own_processes(workers, GPU in engines)
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """An outcome or else the error, and the minutes it took."""
-
-    outcome: Outcome | None
-    error: str
-    minutes: float
+Attempt = tuple[Outcome | None, str, float]
+"""An outcome or else the error, and the minutes it took."""
 
 
 def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -> Attempt:
     """Do one run on one thread; what it raises is returned. ``state``: the file in which the run is kept."""
-    from ..training.seeds import single_thread
+    from ..training.threads import single_thread
 
     began, error = time.perf_counter(), ""
     outcome: Outcome | None = None
@@ -118,21 +110,20 @@ def attempt(home: str, arguments: Mapping[str, Any], state: str | None = None) -
             outcome = run(home, arguments if state is None else {**arguments, "state": state})
     except Diverged as stop:
         outcome = Outcome({}, {"round": stop.round, "largest": stop.largest}, "diverged")
+    except KeyboardInterrupt:
+        raise
     except BaseException as raised:
-        if isinstance(raised, KeyboardInterrupt):
-            raise
         error = said_with_place(raised)
-    return Attempt(outcome, error, (time.perf_counter() - began) / 60)
+    return outcome, error, (time.perf_counter() - began) / 60
 
 
-def _keep(store: Store, cell: Cell, done: Attempt | None, error: str) -> Done:
-    """Store what came of a run; without an attempt, the ``error`` of what should have computed it."""
-    done = done or Attempt(None, error, 0.0)
-    if done.outcome is not None:
+def _keep(store: Store, cell: Cell, outcome: Outcome | None, error: str, minutes: float) -> Done:
+    """Store what came of a run."""
+    if outcome is not None:
         try:
-            store.keep(cell, done.outcome, done.minutes)
-            return Done(cell, done.outcome.status, "", done.minutes)
+            store.keep(cell, outcome, minutes)
+            return Done(cell, outcome.status, "", minutes)
         except OutcomeError as refused:
-            done = Attempt(None, str(refused), done.minutes)
-    store.fail(cell, done.error, done.minutes)
-    return Done(cell, "failed", done.error, done.minutes)
+            error = str(refused)
+    store.fail(cell, error, minutes)
+    return Done(cell, "failed", error, minutes)

@@ -28,7 +28,6 @@ FORMAT = 1
 SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS result (key TEXT PRIMARY KEY, card TEXT, columns BLOB, digest TEXT);
-CREATE TABLE IF NOT EXISTS replaced (key TEXT, card TEXT, columns BLOB, digest TEXT);
 CREATE TABLE IF NOT EXISTS sweep (name TEXT PRIMARY KEY, keys TEXT);
 PRAGMA user_version = {FORMAT};
 COMMIT;
@@ -81,14 +80,12 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.file = folder / FILE
-        self._imported = False
 
     # ---- reading ----
 
     def has(self, cell: Cell) -> bool:
         """Whether the run's result is there and whole."""
-        kept = self.get(cell)
-        return kept is not None and kept.status in RESULTS
+        return bool(self.of([cell]))
 
     def get(self, cell: Cell) -> Kept | None:
         """The run's result or failure; None where there is none, or, with a warning, where it is damaged."""
@@ -114,11 +111,6 @@ class Store:
         with self._database() as database:
             rows = sorted(_rows(database, among))
         return (self._checked(*row) for row in rows)
-
-    def known(self) -> set[str]:
-        """The keys of all that is here, what is set aside included."""
-        with self._database() as database:
-            return {key for (key,) in database.execute("SELECT key FROM result UNION SELECT key FROM replaced")}
 
     def sweeps(self) -> dict[str, list[str]]:
         """The keys of the runs of every recorded sweep, by its name."""
@@ -161,12 +153,11 @@ class Store:
                 "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?)", [(*row, _digest(*row)) for row in rows]
             )
 
-    def set_aside(self, cells: Iterable[Cell]) -> None:
-        """Move results into the table ``replaced``, from which nothing is read and nothing is deleted."""
+    def forget(self, cells: Iterable[Cell]) -> None:
+        """Delete the results of these runs."""
         keys = [(cell.key,) for cell in cells]
         if keys:
             with self._database(write=True) as database:
-                database.executemany("INSERT INTO replaced SELECT * FROM result WHERE key = ?", keys)
                 database.executemany("DELETE FROM result WHERE key = ?", keys)
 
     def record(self, sweep: str, cells: Iterable[Cell]) -> None:
@@ -183,11 +174,6 @@ class Store:
     @contextmanager
     def _database(self, write: bool = False) -> Iterator[sqlite3.Connection]:
         """The database for one transaction; without a file to read from, an empty one in memory."""
-        if not self._imported:
-            self._imported = True  # first: taking over writes through here
-            from .version_03 import take_over
-
-            take_over(self)
         try:
             if write:
                 self.folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from . import risks  # noqa: F401 - it adds its measurements to MEASURED, as cos
 from .core import Exactness, MEASURED, Measurement, Reading, Snapshot
 from .costs import runtime
 from .models import average_gap
-from .record import default_every, Run
+from .record import Run
 from .stability import of_pairs, PAIRED, paired, Swap, swaps
 from .table import read, Row, write
 
@@ -43,12 +43,10 @@ __all__ = [
     "Run",
     "Snapshot",
     "Swap",
-    "default_every",
     "measurement",
     "of_pairs",
     "paired",
     "read",
-    "runtime",
     "swaps",
     "write",
 ]

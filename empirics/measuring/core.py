@@ -202,18 +202,13 @@ def of_everyone(problem: FederatedProblem, algorithm: Algorithm, setting: Settin
     return Exactness.EXACT if everyone else Exactness.PROXY
 
 
-@dataclass(frozen=True)
-class LeastExact:
+def least_exact(*grades: Grade) -> Grade:
     """The least exact of several grades."""
-
-    grades: tuple[Grade, ...]
-
-    def __call__(self, problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
-        return max((grade(problem, algorithm, setting) for grade in self.grades), key=list(Exactness).index)
+    return lambda *run: max((grade(*run) for grade in grades), key=list(Exactness).index)
 
 
-of_all_minima = LeastExact((of_everyone, of_minimum))
-of_excess = LeastExact((of_population, of_minimum))
+of_all_minima = least_exact(of_everyone, of_minimum)
+of_excess = least_exact(of_population, of_minimum)
 
 
 @dataclass(frozen=True)

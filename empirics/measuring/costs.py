@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,9 @@ class Devices:
     """Clients of typical rates (megabit/s) and seconds per minibatch; ``spread`` makes stragglers.
 
     Every client's three numbers are multiplied by ``exp(spread z)`` with standard normal z of its own, drawn once
-    (``device_seed``), never anew: a slow client stays slow.
+    (``device_seed``), never anew: a slow client stays slow. A round takes as long as its slowest participant by
+    Decaying-K (3) and (4), or with ``alike`` what it takes where all clients have the typical device and take the same
+    number of steps, by (5); more copies take longer to send.
     """
 
     download_rate: float = 20.0
@@ -61,6 +64,7 @@ class Devices:
     minibatch_time: float = 0.1
     spread: float = 0.0
     device_seed: int = 0
+    alike: bool = False
 
     def __post_init__(self) -> None:
         for word in ("download_rate", "upload_rate", "minibatch_time"):
@@ -76,46 +80,31 @@ class Devices:
         draws = [stream(self.device_seed, "device", client=int(k)).standard_normal(3) for k in clients]
         return typical * np.exp(self.spread * np.stack(draws, axis=1))
 
-
-@dataclass(frozen=True)
-class Stragglers:
-    """One round by Decaying-K (3) and (4): as long as its slowest participant; more copies take longer to send."""
-
-    devices: Devices
-
     def __call__(self, s: Snapshot) -> Readings:
-        from bounds.decaying_k.runtime import client_round  # with SymPy, which training else does without
+        """The simulated time of a round."""
+        from bounds.decaying_k.runtime import client_round, runtime as alike  # SymPy, which training else does without
 
-        down, up, minibatch = self.devices.of(s.active)
-        times = client_round.formula(
-            model_size=BITS * columns_sent(s) / 1e6,
-            local_steps=s.done.steps[s.averaged.cpu().numpy()],
-            client_download_rate=down / s.algorithm.downloads,
-            client_upload_rate=up / s.algorithm.uploads,
-            client_minibatch_time=minibatch,
-        )
-        return one(float(np.max(times)))
-
-
-@dataclass(frozen=True)
-class Alike:
-    """One round by Decaying-K (5): all clients have the typical device and take the same number of steps."""
-
-    devices: Devices
-
-    def __call__(self, s: Snapshot) -> Readings:
-        from bounds.decaying_k.runtime import runtime as alike
-
-        return one(
-            alike.formula(
+        size, steps = BITS * columns_sent(s) / 1e6, s.done.steps[s.averaged.cpu().numpy()]
+        copies_down, copies_up = s.algorithm.downloads, s.algorithm.uploads
+        if self.alike:
+            time = alike.formula(
                 rounds=1,
-                iterations=int(s.done.steps[s.averaged.cpu().numpy()].max()),
-                model_size=BITS * columns_sent(s) / 1e6,
-                download_rate=self.devices.download_rate / s.algorithm.downloads,
-                upload_rate=self.devices.upload_rate / s.algorithm.uploads,
-                minibatch_time=self.devices.minibatch_time,
+                iterations=int(steps.max()),
+                model_size=size,
+                download_rate=self.download_rate / copies_down,
+                upload_rate=self.upload_rate / copies_up,
+                minibatch_time=self.minibatch_time,
             )
-        )
+        else:
+            down, up, minibatch = self.of(s.active)
+            time = client_round.formula(
+                model_size=size,
+                local_steps=steps,
+                client_download_rate=down / copies_down,
+                client_upload_rate=up / copies_up,
+                client_minibatch_time=minibatch,
+            )
+        return one(float(np.max(time)))
 
 
 def runtime(
@@ -124,16 +113,8 @@ def runtime(
     minibatch_time: float = Devices.minibatch_time,
     spread: float = Devices.spread,
     device_seed: int = Devices.device_seed,
-    alike: bool = False,
+    alike: bool = Devices.alike,
 ) -> Measurement:
     """Simulated time of the run so far, by (3) and (4) of Decaying-K, or by (5) with ``alike``."""
-    options = dict(
-        download_rate=download_rate,
-        upload_rate=upload_rate,
-        minibatch_time=minibatch_time,
-        spread=spread,
-        device_seed=device_seed,
-    )
-    devices = Devices(**options)  # type: ignore[arg-type]
-    read = Alike(devices) if alike else Stragglers(devices)
-    return Measurement(written("runtime", **options, alike=alike), read, word="runtime", local=True, over="sum")
+    options: dict[str, Any] = locals()
+    return Measurement(written("runtime", **options), Devices(**options), word="runtime", local=True, over="sum")

@@ -20,7 +20,6 @@ from ..algorithms.state import State
 from ..errors import Diverged, EmpiricsError
 from ..numbers import check_options
 from ..problems.problem import FederatedProblem
-from ..training.engines import Engine, in_process
 from ..training.engines.precision import computing
 from ..training.rounds import rounds
 from ..training.setting import Setting
@@ -168,7 +167,6 @@ class Run:
     measurements: Sequence[Measurement]
     every: int | None = None
     experiment: str = ""
-    engine: Engine | None = None
     begun: Reached | None = None
     keep: Callable[[Reached], object] | None = None
     often: Callable[[], bool] | None = None
@@ -179,7 +177,7 @@ class Run:
                 f"the setting averages by client_weight={self.setting.client_weight!r}, the global loss of "
                 f"{self.problem} by {self.problem.client_weight!r}: make them the same"
             )
-        check_options({"seed": self.seed} | ({} if self.every is None else {"every": self.every}))
+        check_options({"seed": self.seed, "every": self.every})
         refuse_untested(self.problem, self.measurements)
 
     @property
@@ -195,8 +193,15 @@ class Run:
 
     @property
     def period(self) -> int:
-        """The number of rounds between two measurements."""
-        return default_every(self.problem, self.setting, self.measurements) if self.every is None else self.every
+        """The number of rounds between two measurements; by default they cost at most ``SHARE`` of training."""
+        if self.every is not None:
+            return self.every
+        sizes, setting = self.problem.federation.client_sizes, self.setting
+        passes = setting.local_epochs
+        samples = setting.steps * setting.batch if passes is None else float(np.mean(sizes)) * passes
+        overhead = OVERHEAD if self.problem.model.stacked else 0
+        measured = overhead + sum(m.cost for m in self.measurements if not m.over) * float(np.sum(sizes))
+        return max(1, math.ceil(measured / (SHARE * (TRAINING * setting.cohort * samples))))
 
     def rows(self) -> list[Row]:
         """All rows of the whole run."""
@@ -233,7 +238,7 @@ class Run:
                     recorder.add(seen[2], averaged)
                 now = (self.problem, self.algorithm, self.setting, state)
                 snapshot = Snapshot(*now, *seen, seconds, recorder.averages)
-                with computing("float32", self.problem.device):
+                with computing(self.problem.device):
                     rows = self._read(snapshot, folds, due(state.round))
                 yield state, rows
                 recorder.path_wanted = always or due(state.round + 1)
@@ -244,14 +249,11 @@ class Run:
             yield self._diverged(stop)
 
     def _states(self, recorder: Recorder) -> Iterator[State]:
-        """The training run, recorded; where every local step is, in this process: the numbers are the same."""
-        algorithm, engine = self.algorithm, self.engine
-        if any(m.path for m in self.measurements):
-            algorithm = self._recorded(recorder)
-            engine = in_process(self.problem.model, self.problem.device)
+        """The training run, recorded."""
+        algorithm = self._recorded(recorder) if any(m.path for m in self.measurements) else self.algorithm
         model, federation = self.problem.model, self.problem.federation
         begun = self.begun and (self.begun.state, self.begun.largest)
-        return rounds(model, federation, algorithm, self.setting, self.seed, engine, recorder.round, begun)
+        return rounds(model, federation, algorithm, self.setting, self.seed, None, recorder.round, begun)
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         """The rows of the measurements that are due at a state."""
@@ -301,14 +303,3 @@ def _timed(states: Iterator[State]) -> Iterator[tuple[State, float]]:
         if state is None:
             return
         yield state, seconds
-
-
-def default_every(problem: FederatedProblem, setting: Setting, measurements: Sequence[Measurement]) -> int:
-    """Rounds between two measurements so that they cost at most ``SHARE`` of training, counted in forward passes."""
-    sizes = problem.federation.client_sizes
-    passes = setting.local_epochs
-    samples = setting.steps * setting.batch if passes is None else float(np.mean(sizes)) * passes
-    trained = TRAINING * setting.cohort * samples
-    overhead = OVERHEAD if problem.model.stacked else 0
-    measured = overhead + sum(m.cost for m in measurements if not m.over) * float(np.sum(sizes))
-    return max(1, math.ceil(measured / (SHARE * trained)))

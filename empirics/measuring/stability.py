@@ -149,6 +149,3 @@ def of_pairs(
         for (word, client), values in found.items()
         for round_, value in enumerate(values, 1)
     ]
-
-
-__all__ = ["PAIRED", "Pairs", "Swap", "every_client", "of_pairs", "paired", "swaps"]

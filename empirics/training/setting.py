@@ -11,11 +11,16 @@ from ..errors import EmpiricsError
 from ..numbers import check_options
 from .step_sizes import falling, harmonic
 
-SAMPLINGS = ("without_replacement", "with_replacement", "bernoulli")
 WEIGHTS = ("uniform", "samples")
-AVERAGES = ("renormalised", "unbiased")
-OPTIMIZERS = ("sgd", "adamw")
-RULES = ("constant", "harmonic")
+CHOICES = {
+    "sampling": ("without_replacement", "with_replacement", "bernoulli"),
+    "client_weight": WEIGHTS,
+    "average": ("renormalised", "unbiased"),
+    "optimizer": ("sgd", "adamw"),
+    "step_size_rule": ("constant", "harmonic"),
+    "nesterov": (False, True),
+}
+"""What the options of a run that are no numbers may be."""
 
 
 @dataclass(frozen=True)
@@ -66,25 +71,10 @@ class Setting:
     step_offset: float | None = None
 
     def __post_init__(self) -> None:
-        may_be = ("local_steps", "local_epochs", "clip", "step_offset")
-        left_open = [name for name in may_be if getattr(self, name) is None]
-        check_options({name: value for name, value in vars(self).items() if name not in left_open})
-        self._check("nesterov", "True or False", isinstance(self.nesterov, bool))
-        for name, known in (
-            ("sampling", SAMPLINGS),
-            ("client_weight", WEIGHTS),
-            ("average", AVERAGES),
-            ("optimizer", OPTIMIZERS),
-            ("step_size_rule", RULES),
-        ):
-            self._check(name, f"one of {', '.join(known)}", getattr(self, name) in known)
-        self._check_together()
-
-    def _check(self, name: str, rule: str, good: bool) -> None:
-        if not good:
-            raise EmpiricsError(f"{name} must be {rule}; got {getattr(self, name)!r}")
-
-    def _check_together(self) -> None:
+        check_options(vars(self))
+        for name, known in CHOICES.items():
+            if (value := getattr(self, name)) not in known:
+                raise EmpiricsError(f"{name} must be one of {', '.join(map(str, known))}; got {value!r}")
         refuse_both(self.local_steps, self.local_epochs)
         if self.nesterov and not self.momentum:
             raise EmpiricsError("nesterov needs momentum > 0; got momentum 0")

@@ -23,7 +23,7 @@ from empirics.problems.pool import Pool
 from empirics.problems.tasks import task
 from empirics.progress import Progress
 from empirics.sizes import NUMBER, refuse_beyond_memory
-from empirics.training.seeds import over_seeds
+from empirics.training.threads import over_seeds
 
 from ..runs.readings import Drawn
 from .comparison import Comparison, judge, Line, standing, TESTS

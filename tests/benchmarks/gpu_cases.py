@@ -88,11 +88,10 @@ def timed(function: Callable[[], Any], device: torch.device, repeats: int) -> fl
     return statistics.median(spent)
 
 
-def matmul_rate(device: torch.device, precision: str, size: int) -> float:
+def matmul_rate(device: torch.device, size: int) -> float:
     """Operations per second of a square matrix product, measured."""
-    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
-    a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
-    with computing("tf32" if precision == "tf32" else "float32", device):
+    a, b = (torch.randn(size, size, device=device) for _ in range(2))
+    with computing(device):
         return 2 * size**3 / timed(lambda: a @ b, device, 7)
 
 
@@ -141,13 +140,12 @@ class Timing:
     name: str
     case: Case
     together: int | None = None
-    precision: str = "float32"
     record: bool = True
     loop: bool = False
     rate_of: str = ""
 
     def measured(self, device: torch.device, matmul: float) -> tuple[str, dict[str, Any]]:
-        """In words and numbers; ``matmul`` is the device's rate of matrix products of this precision."""
+        """In words and numbers; ``matmul`` is the device's rate of matrix products."""
         case, cuda = self.case, device.type == "cuda"
         if cuda:
             torch.cuda.reset_peak_memory_stats()
@@ -162,11 +160,11 @@ class Timing:
 
     def _round(self, device: torch.device) -> Callable[[], None]:
         if not self.loop:
-            return engine_round(self.case, Graphs(self.together, self.precision, self.record), device)
+            return engine_round(self.case, Graphs(self.together, self.record), device)
         plain = plain_round(self.case, device)
 
         def exact() -> None:
-            with computing("float32", device):
+            with computing(device):
                 plain()
 
         return exact
@@ -188,9 +186,5 @@ def cases(few: bool) -> list[Timing]:
         Timing("ResNet-20, one after another", ALS, together=1),
         Timing("ResNet-20, plain loop", ALS, loop=True),
         Timing(f"{eighteen}, plain loop", LARGE, loop=True),
-        Timing(f"{small}, stacked, tf32", SMALL, precision="tf32"),
-        Timing(f"{small}, stacked, bf16", SMALL, precision="bf16"),
-        Timing(f"{eighteen}, one after another, tf32", LARGE, precision="tf32"),
-        Timing(f"{eighteen}, one after another, bf16", LARGE, precision="bf16"),
         Timing(f"{eighteen}, one after another, not recorded", LARGE, record=False),
     ]

@@ -28,7 +28,7 @@ from empirics.experiments.store import RESULTS
 from empirics.measuring import Row, Run
 from empirics.measuring.kept import Keeper, KeptRun, KeptRuns, read, write
 from empirics.measuring.record import Reached
-from empirics.training.seeds import single_thread
+from empirics.training.threads import single_thread
 from figures.catalogue import chosen
 from figures.run_description import set_of
 from figures.scale import Budget

@@ -146,16 +146,15 @@ def speed(given: dict[str, Any], told: Told) -> None:
     device = torch.device("cpu" if given["pretend"] else "cuda")
     found = cases(given["pretend"])
     told.say(items=[case.name for case in found])
-    rates: dict[str, float] = {}
+    matmul = 0.0
     size = 64 if given["pretend"] else 8192
     for case in found:
         if case.name in told.skip:
             continue
         told.begin(case.name)
         try:
-            if case.precision not in rates:
-                rates[case.precision] = matmul_rate(device, case.precision, size)
-            words, more = case.measured(device, rates[case.precision])
+            matmul = matmul or matmul_rate(device, size)
+            words, more = case.measured(device, matmul)
             told.end(case.name, True, words, **more)
         except Exception as error:
             told.end(case.name, False, failure(error))

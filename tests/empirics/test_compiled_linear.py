@@ -13,7 +13,7 @@ from empirics.algorithms.algorithm import fedavg, renamed
 from empirics.federation.federation import Batches, Federation
 from empirics.models.compiled import compiled, engine_of, ENGINES, NotServed
 from empirics.models.linear import LeastSquares, Linear, Logistic, Softmax, SquaredHinge
-from empirics.training.engines import choose, in_process, Stacked
+from empirics.training.engines import choose, Stacked
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -131,8 +131,7 @@ def test_compiled_linear_models_are_stacked_all_else_is_the_same_and_a_subclass_
         assert isinstance(ours, type(model))
         assert compiled(ours) is ours
         assert engine_of(ours) == ENGINES[-1]
-        assert isinstance(choose(ours, workers=3), Stacked)
-        assert isinstance(in_process(ours), Stacked)
+        assert isinstance(choose(ours), Stacked)
         assert replace(ours, dtype=torch.float64).smoothness(torch.ones(2, 3)) == model.smoothness(torch.ones(2, 3))
 
     class Other(Softmax):

@@ -22,7 +22,7 @@ from empirics.models.losses import LOSSES
 from empirics.models.network import Network
 from empirics.models.networks import network
 from empirics.models.networks.parts import ConvPool, ConvReLU, DenseReLU, Split
-from empirics.training.engines import choose, ClientLoop
+from empirics.training.engines import ClientLoop
 from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
@@ -270,7 +270,6 @@ def test_updates_are_at_most_twice_as_far_from_those_in_double_precision_as_thos
 
 def test_numbers_do_not_depend_on_the_threads_which_compiled_networks_are_given():
     net = compiled(network(PAPERS[0]))
-    assert choose(net, workers=2) == ClientLoop(threads=2)
     ragged = Setting(rounds=2, cohort=5, batch=16, local_epochs=1, step_size=0.05)
     for method, counts in (("fedavg", (2, 3)), ("fedcog(samples=4, steps=1, after=0, generator=True)", (3,))):
         alone = trained(net, method, ClientLoop(), ragged)

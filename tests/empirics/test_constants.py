@@ -15,20 +15,9 @@ from torch import nn
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.federation.federation import Federation
-from empirics.measuring.constants import (
-    as_json,
-    closed_forms,
-    constants,
-    eigenvalues,
-    Gradients,
-    gradients_along,
-    hessian_product,
-    of_batches,
-    offset_along,
-    roughly,
-    sample_noise,
-    visited,
-)
+from empirics.measuring.constants import as_json, closed_forms, constants, visited
+from empirics.measuring.constants.curvature import eigenvalues, hessian_product, roughly
+from empirics.measuring.constants.noise import Gradients, gradients_along, of_batches, offset_along, sample_noise
 from empirics.models.linear import Logistic, Softmax, SquaredHinge
 from empirics.models.network import Network
 from empirics.problems.problem import FederatedProblem

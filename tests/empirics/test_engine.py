@@ -1,19 +1,23 @@
 """Local steps and rounds: the same bits whatever the chunk, PyTorch's optimisers, who is drawn and weighs what."""
 
 import pickle
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from empirics_toys import directed, Fails, ragged, small
 from hypothesis import given, settings, strategies as st
 from loops import cases
+from refusals import all_refused
 from training_toys import many_classes, SplitLogistic, two_classes
 
 from empirics.algorithms import algorithm
 from empirics.errors import Diverged, EmpiricsError
 from empirics.models.linear import LeastSquares, Logistic, SquaredHinge
-from empirics.training.engines import ClientLoop, Stacked
+from empirics.sizes import cores
+from empirics.training.engines import choose, ClientLoop, device_named, Stacked
 from empirics.training.rounds import draw_cohort, plan, play, rounds
 from empirics.training.setting import Setting
 
@@ -264,3 +268,46 @@ MISTAKES = [
 def test_a_setting_that_makes_no_sense_names_the_first_of_its_options(options):
     with pytest.raises(EmpiricsError, match=next(iter(options))):
         replace(SETTING, **options)
+
+
+# ---- what is chosen ----
+
+
+def test_what_is_chosen_by_model_and_device():
+    assert choose(MODEL) == Stacked()
+    assert choose(small()) == ClientLoop(threads=cores())
+    assert type(choose(small(), "cuda")).__name__ == "Graphs"
+
+
+def test_a_mistake_of_the_user_keeps_its_words_on_threads():
+    plan_ = Setting(rounds=2, cohort=6, batch=8)
+    refusing = directed(Fails(2, EmpiricsError("another number of rounds is needed; got 9")))
+    run = rounds(small(), ragged(), refusing, plan_, 3, ClientLoop(threads=3))
+    all_refused([(lambda: list(run), "rounds 9")])
+
+
+def test_clients_under_way_stop_soon_when_another_fails():
+    taken = []
+
+    def direction(work, w, gradient, gradient_at):
+        taken.append(int(work.clients[0]))
+        if work.clients[0] == 2:
+            raise ZeroDivisionError
+        time.sleep(0.05)
+        return gradient
+
+    long, clients = Setting(rounds=1, cohort=6, batch=8, local_steps=200), ClientLoop(threads=6)
+    with pytest.raises(ZeroDivisionError):
+        list(rounds(small(), ragged(), directed(direction), long, 3, clients))
+    time.sleep(0.5)
+    before = len(taken)
+    time.sleep(0.5)
+    assert len(taken) == before < 600
+
+
+def test_devices_by_name(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert device_named("auto") == device_named("cpu") == torch.device("cpu")
+    all_refused([(lambda: device_named("cuda"), "cuda GPU"), (lambda: device_named("coda"), "auto cpu 'coda'")])
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert device_named("auto") == torch.device("cuda")

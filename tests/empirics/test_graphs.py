@@ -63,6 +63,8 @@ def test_equal_clients_are_recorded_whole_and_once_or_not_at_all_where_that_is_a
     engine = Graphs()
     assert gap(engine, scaffold(), setting(local_steps=3), even(EXACT)) < 1e-12
     assert (engine.made, engine.replayed) == (1, 4), "the first round runs as it is, the second is recorded"
+    with pytest.raises(EmpiricsError, match="together"):
+        Graphs(0)
     engine = Graphs(record=False)
     assert gap(engine, fedavg, setting(local_epochs=2), ragged(EXACT)) < 1e-12
     assert engine.made == engine.replayed == 0
@@ -178,19 +180,6 @@ def test_a_stack_is_its_networks(net):
             torch.testing.assert_close(gradient[alone], net.gradient(w[alone], batch), rtol=1e-11, atol=1e-14)
     assert (stack.dim, stack.layers) == (net.dim, net.layers)
     assert [type(part) for part in net.work.module] == kinds, "the network itself stays as it is"
-
-
-def test_bfloat16_is_near_and_not_the_same():
-    plan, single = setting(local_steps=3), torch.float32
-    exact, rough = (trained(Graphs(1, p), fedavg, plan, even(single), single) for p in ("float32", "bf16"))
-    assert not torch.equal(exact, rough)
-    assert (exact - rough).abs().max() < 0.1 * (exact[-1] - exact[0]).abs().max()
-
-
-@pytest.mark.parametrize("options", [{"together": 0}, {"precision": "half"}])
-def test_nonsense_is_refused(options):
-    with pytest.raises(EmpiricsError, match=next(iter(options))):
-        Graphs(**options)
 
 
 @pytest.mark.gpu

@@ -60,7 +60,7 @@ def test_a_grid_that_is_too_large_is_refused_with_its_size_and_without_building_
     values = list(range(1000))
     words = "".join(f"{name} = {values}\n" for name in ("a", "b"))
     text = f'[fixed]\nproblem = "softmax(digits)"\n[vary]\nseed = {values}\n{words}'
-    ways = ("--workers=0", "--status", "--verify", "--fresh")
+    ways = ("--workers=0", "--status", "--fresh")
     all_refused(dict.fromkeys(ways, "1e+09 200,000"), lambda way: line(text, way))
 
 
@@ -161,7 +161,7 @@ TRIED = {
 
 def test_cells_that_cannot_run_are_found_before_the_first_starts_by_a_sweep_and_by_its_status(line):
     def everywhere(case):
-        said = {line(written(*case), *how) for how in (["--workers", "0"], ["--status"], ["--verify"])}
+        said = {line(written(*case), *how) for how in (["--workers", "0"], ["--status"])}
         assert len(said) == 1
         return said.pop()
 

@@ -14,6 +14,7 @@ from sweep_cells import HERE
 
 from empirics.experiments import Cell, Outcome, registry as jobs, Store
 from empirics.experiments.sources import own_files
+from empirics.job_modules import MODULES
 from empirics.training.setting import Setting
 from paper_checks.worst_case.grid_point import GridPoint
 
@@ -40,10 +41,9 @@ def test_words_of_a_setting_have_its_defaults():
     assert {f.name: f.default for f in fields(GridPoint)}.items() <= jobs.jobs()["tightness"].defaults.items()
 
 
-def test_two_jobs_of_one_name_are_refused(monkeypatch):
-    again = replace(jobs.jobs()["train"], home="elsewhere:train")
-    monkeypatch.setattr(jobs, "of_module", lambda module: (again,))
-    all_refused([(jobs.jobs, "'train'")])
+def test_no_two_jobs_have_one_name():
+    names = [declared.name for module in MODULES for declared in jobs.of_module(module)]
+    assert len(names) == len(set(names)) > 5
 
 
 # ---- keys ----
@@ -132,7 +132,7 @@ def test_other_functions_are_refused_before_anything_is_imported(tmp_path, monke
         "own.py:a.b", "x.py:__import__('os')",
     )  # fmt: skip
     grid = tmp_path / "g.toml"
-    for more in (["--status"], ["--verify"], ["--workers", "0"]):
+    for more in (["--status"], ["--workers", "0"]):
 
         def line(function, more=more):
             grid.write_text(f"job = {json.dumps(function)}\n[vary]\nnumber = [3]\n")

@@ -11,8 +11,8 @@ from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.measuring import measurement, Run
 from empirics.measuring.kept import FORMAT, Keeper, KeptRun, KeptRuns, read, write
 from empirics.problems.tasks import task
-from empirics.training.seeds import single_thread
 from empirics.training.setting import Setting
+from empirics.training.threads import single_thread
 
 FIRST, ALL, EVERY = 2, 4, 2
 QUICK = {  # what else would take long, or begin after these rounds

@@ -352,13 +352,13 @@ RAGGED = replace(SETTING, local_steps=None, local_epochs=1, momentum=0.5)
 """Two or three local steps, as many as the client's samples fill batches."""
 
 
-def test_workers_find_the_numbers_of_the_loop_and_hooks_pickle_after_use(two):
+def test_threads_find_the_numbers_of_the_loop_and_hooks_pickle_after_use():
     for text in METHODS:
         built = algorithm(text)
         alone = list(rounds(NET, FEDERATION, built, RAGGED, 4, engine=ClientLoop()))[-1]
         again = pickle.loads(pickle.dumps(built))
         assert again == built
-        shared = list(rounds(NET, FEDERATION, again, RAGGED, 4, engine=two))[-1]
+        shared = list(rounds(NET, FEDERATION, again, RAGGED, 4, engine=ClientLoop(threads=3)))[-1]
         assert shared.losses == alone.losses
         assert len(set(alone.losses)) == (RAGGED.rounds if built.steps.needs_loss else 0)
         for ours, theirs in ((shared.memory, alone.memory), (shared.server, alone.server)):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from empirics_toys import ragged, small
 from refusals import all_refused, refusal
 
 from empirics.algorithms import algorithm
@@ -14,10 +13,6 @@ from empirics.data.catalogue import digits
 from empirics.experiments import Cell, Outcome, Store
 from empirics.federation.partitions import partition
 from empirics.problems.tasks import task
-from empirics.training.engines import ClientLoop
-from empirics.training.rounds import rounds
-from empirics.training.setting import Setting
-from fedbounds import main
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_algorithm.py"
 
@@ -47,13 +42,6 @@ def test_a_partition_and_a_problem_of_a_file_which_is_run_again_once_it_changed(
     assert [part.tolist()[:2] for part in dealt(digits(), 700, 0)][-1] == [699, 1399]
     file.write_text(file.read_text().replace("class InTurn", "class Dealt").replace("InTurn()", "Dealt()"))
     assert str(partition(f"{file}:my_partition")) == "dealt()"
-
-
-def test_workers_know_what_a_file_defines(file, two):
-    own = algorithm(f"{file}:my_algorithm")
-    setting = Setting(rounds=2, cohort=4, batch=8, step_size=0.11, local_steps=3)
-    ends = [list(rounds(small(), ragged(), own, setting, 3, e))[-1].model for e in (two, ClientLoop())]
-    assert torch.equal(*ends)
 
 
 def test_the_command_trains_what_is_in_a_file(file, run):
@@ -133,16 +121,6 @@ def test_an_algorithm_that_raises_at_once_or_later_names_file_and_line(tmp_path,
         assert status == (1 if verb == "sweep" and after > 1 else 2)
         assert f"{inner}, line 9: NameError: " in err
         assert "'missing'" in err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("after", [1, 25])
-def test_an_algorithm_that_would_end_its_worker_names_file_and_line(tmp_path, capfd, after):
-    inner, _, sweep = broken(tmp_path, "raise SystemExit(0)", after)
-    assert main([*sweep, "--workers", "1"]) == (1 if after > 1 else 2)
-    err = capfd.readouterr().err
-    assert f"{inner}, line 9: SystemExit" in err
-    assert "Traceback" not in err
 
 
 # ---- results whose file has changed ----

@@ -1,7 +1,5 @@
 """The store: keys of results, whole rows or none, and what damage, strangers, kills and a full disk do to it."""
 
-import hashlib
-import json
 import os
 import resource
 import sqlite3
@@ -13,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from refusals import all_refused
 from sweep_cells import HERE, odd
@@ -214,17 +210,14 @@ def test_every_flipped_bit_of_a_row_is_found_and_none_of_the_file_makes_another_
     assert found["damaged"] + found["refused"] > 3
 
 
-def test_damage_is_named_by_verify_status_and_results_and_computed_again_by_a_sweep(three, grid, run):
-    words = ("sweep", grid, "--store", three.folder)
-    status, out, _ = run(*words, "--verify")
-    assert (status, out.splitlines()[-1].endswith("4 runs: 3 whole, 1 missing")) == (0, True)
+def test_damage_is_named_by_status_and_results_and_computed_again_by_a_sweep(three, grid, run):
+    words = ("sweep", grid, "--store", three.folder, "--status")
+    assert run(*words)[0] == 0
     flipped(three, CELLS[1], "columns", 30)
     flipped(three, CELLS[2], "card", 200)
-    status, out, _ = run(*words, "--status")
-    assert (status, "4 runs: 1 done, 2 damaged, 1 missing" in out) == (0, True)
     before = three.file.read_bytes()
-    status, out, _ = run(*words, "--verify")
-    assert (status, "4 runs: 1 whole, 2 damaged, 1 missing" in out) == (1, True)
+    status, out, _ = run(*words)
+    assert (status, "4 runs: 1 done, 2 damaged, 1 missing" in out) == (1, True)
     for number, cell in ((5, CELLS[1]), (7, CELLS[2])):
         assert f"damaged: number={number}: {three.file}: the result {cell.key} " in out
     status, out, err = run("results", "--store", three.folder, "--csv")
@@ -236,8 +229,7 @@ def test_damage_is_named_by_verify_status_and_results_and_computed_again_by_a_sw
     )
     assert three.file.read_bytes() == before, "looking changes nothing"
     assert sorted(d.how for d in sweep(CELLS, three, workers=0)) == ["done", "done", "there"]
-    assert changed(three, "SELECT count(*) FROM replaced") == [(2,)]
-    assert run(*words, "--verify")[0] == 0
+    assert run(*words)[0] == 0
 
 
 def test_a_file_that_is_no_store_is_refused_by_name(three, grid, refused):
@@ -258,37 +250,6 @@ def test_a_file_that_is_no_store_is_refused_by_name(three, grid, refused):
     refusals("regular")
 
 
-def old_result(folder, cell, spoilt=False):
-    """The two files of a result as version 0.3 wrote them."""
-    columns = pa.table({k: list(v) for k, v in OUTCOME.columns.items()})
-    pq.write_table(columns, folder / f"{cell.key}.parquet", compression="zstd")
-    content = (folder / f"{cell.key}.parquet").read_bytes()
-    about = {"format": 2, "key": cell.key, "status": "done", "job": cell.job, "version": cell.known.version}
-    about |= {"arguments": dict(cell.arguments), "seed": None, "minutes": 0.25, "python": "3.11", "versions": {}}
-    about |= {"commit": "", "processor": "", "device": "cpu", "facts": {"n": 2}, "rows": 2, "bytes": len(content)}
-    sha256 = hashlib.sha256(b"x" * spoilt + content).hexdigest()
-    (folder / f"{cell.key}.json").write_text(json.dumps({**about, "sha256": sha256, "digest": "unread"}))
-
-
-@pytest.mark.filterwarnings("ignore::empirics.experiments.store.DamagedResultWarning")
-def test_results_of_version_03_are_copied_in_and_never_ignored(store, grid, run):
-    store.folder.mkdir()
-    old_result(store.folder, CELL)
-    old_result(store.folder, CELLS[1], spoilt=True)
-    before = {path.name: path.read_bytes() for path in store.folder.iterdir()}
-    status, out, err = run("sweep", grid, "--store", store.folder, "--status")
-    assert (status, "4 runs: 1 done, 3 missing" in out, "1 results of version 0.3" in err) == (0, True, True)
-    assert f"{CELLS[1].key}.json" in err
-    old_result(store.folder, CELLS[2])  # a sweep of version 0.3 goes on meanwhile
-    kept = store.get(CELL)
-    assert (kept.columns(), kept.card["minutes"]) == ({k: list(v) for k, v in OUTCOME.columns.items()}, 0.25)
-    assert not {"format", "sha256", "bytes", "rows", "digest"} & set(kept.card)
-    assert Store(store.folder).has(CELLS[2])
-    Store(store.folder).set_aside([CELL])
-    assert not Store(store.folder).has(CELL), "what is set aside does not come back"
-    assert {path.name: path.read_bytes() for path in store.folder.iterdir() if path.name in before} == before
-
-
 def test_a_folder_of_other_files_is_no_store_and_an_empty_one_has_no_results(tmp_path_factory, three, run, refused):
     tmp_path = tmp_path_factory.mktemp("other")
     assert run("results", "--store", tmp_path)[:2] == (0, "no results\n")
@@ -297,5 +258,5 @@ def test_a_folder_of_other_files_is_no_store_and_an_empty_one_has_no_results(tmp
     for more in ([], ["--csv"]):
         cases = [(place, str(place)) for place in strangers]
         all_refused(cases, lambda place, more=more: refused("results", "--store", place, *more))
-    three.set_aside(kept.cell for kept in three)
+    three.forget(kept.cell for kept in three)
     assert run("results", "--store", three.folder)[:2] == (0, "no results\n")

@@ -1,26 +1,18 @@
-"""The processes of a sweep: what they can see, what happens when they die or are stopped, and clusters."""
+"""The processes of a sweep: what they can see, and what happens when they die or are stopped."""
 
 import contextlib
-import json
 import os
-import re
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import psutil
 import pytest
-from distributed.security import Security
 from sweep_cells import HERE, sweeping, wait_for
 
 from empirics.experiments import Cell, processes, Store
 from empirics.experiments.processes import environments
 from empirics.experiments.running import sweep
 from empirics.sizes import cores
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -39,18 +31,6 @@ def test_workers_take_the_gpus_that_are_theirs_and_cpu_sweeps_none(visible, card
     given = [[each.get(processes.VISIBLE) for each in environments(None, gpus)] for gpus in (seen, [])]
     assert given == [seen or [None] * cores(), [None] * cores()]
     assert [each[processes.VISIBLE] for each in environments(5, ["a", "b"])] == ["a", "b", "a", "b", "a"]
-
-
-def test_no_process_of_ours_listens():
-    """What a sweep's own processes are told comes through a pipe; only clusters of the user's own listen."""
-    listening = "Nanny|Scheduler|Worker|LocalCluster|SpecCluster|Listener|Manager|Server"
-    imported = re.compile(rf"^\s*from [\w.]+ import (?:\([^)]*|[^(\n]*)\b(?:{listening})\b", re.MULTILINE)
-    files = (path for room in ("bounds", "empirics", "paper_checks", "figures") for path in (ROOT / room).rglob("*.py"))
-    assert not [path for path in files if imported.search(path.read_text(encoding="utf-8"))]
-
-
-def about():
-    return {name: os.environ.get(name) for name in ("FEDBOUNDS_CORES", "OMP_NUM_THREADS")}, sys.path
 
 
 # ---- endings ----
@@ -147,37 +127,3 @@ def test_a_run_whose_process_dies_again_and_again_fails_alone(tmp_path):
     assert "died 3 times" in found[0.3].error
     (unsent,) = sweep([Cell(f"{HERE}:odd", {"kind": "unpicklable"})], Store(tmp_path / "store"), workers=1)
     assert (unsent.how, "pickle" in unsent.error, "lambda" in unsent.error) == ("failed", True, True)
-
-
-@pytest.mark.slow
-def test_a_cluster_that_wants_certificates_gets_those_of_dasks_configuration(tmp_path):
-    made = Security.temporary()
-    (tmp_path / "cert.pem").write_text(made.tls_client_cert)
-    (tmp_path / "key.pem").write_text(made.tls_client_key)
-    words = ("ca_file", "scheduler__cert", "worker__cert", "client__cert")
-    tls = {f"DASK_DISTRIBUTED__COMM__TLS__{w.upper()}": str(tmp_path / "cert.pem") for w in words}
-    tls |= {f"DASK_DISTRIBUTED__COMM__TLS__{w.upper()}__KEY": str(tmp_path / "key.pem")
-            for w in ("scheduler", "worker", "client")}  # fmt: skip
-    where = tmp_path / "cluster.json"
-    dask = [sys.executable, "-m", "dask"]
-    about = {"env": {**os.environ, **tls}, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    words = f"scheduler --protocol tls --host 127.0.0.1 --port 0 --no-dashboard --scheduler-file {where}"
-    running = [subprocess.Popen([*dask, *words.split()], **about)]
-    try:
-        wait_for(where.exists, running[0])
-        address = json.loads(where.read_text())["address"]
-        running.append(subprocess.Popen([*dask, "worker", address, "--nthreads", "1", "--no-dashboard"], **about))
-        grid = squares(tmp_path)
-        refused = sweeping(grid, tmp_path / "none", "--scheduler", address)
-        _, err = refused.communicate(timeout=120)
-        assert refused.returncode == 2
-        assert f"no cluster answers at {address}" in err
-        assert len(err.splitlines()) == 1
-        process = sweeping(grid, tmp_path / "store", "--scheduler", address, **tls)
-        told = process.communicate(timeout=240)
-        assert process.returncode == 0, told
-        assert "4 done" in told[0]
-    finally:
-        for process in running[::-1]:
-            process.terminate()
-            process.wait(timeout=30)

@@ -189,7 +189,7 @@ def test_a_finished_figures_runs_are_packed_and_taken_over(store, tmp_path, monk
 
 def test_the_finished_runs_of_an_unfinished_figure_are_packed(store, tmp_path):
     missing, *there = all_cells("smoke")
-    store.set_aside([missing])
+    store.forget([missing])
     list(making.make([TABLE], "smoke", store, tmp_path))
     pack = tmp_path / making.RUNS / f"{TABLE.name}.jsonl.xz"
     assert {kept.card["key"] for kept in unpacked(pack.read_bytes(), pack.name)} == {cell.key for cell in there}

@@ -7,82 +7,43 @@ twenty endings. A beginning depends on nothing but its arguments: whoever trains
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
 
 from ...algorithms import algorithm as read_algorithm
 from ...algorithms.algorithm import Algorithm, Rows
-from ...algorithms.state import Exchange, State
+from ...algorithms.state import copied, State
 from ...measuring import Measurement, measurement, Row, Run
 from ...measuring.core import per_client, quantities, Readings, sampled, Snapshot
-from ...measuring.record import Folded
+from ...measuring.record import Folded, Reached
 from ...problems import evaluation
-from ...problems.problem import FederatedProblem
-from ...training.engines import in_process
-from ...training.setting import Setting
 from .. import Outcome
 from ..registry import job
-from .train import by_engine, columns, engine_fact, loaded, planned
+from .train import columns, engine_fact, SharedRun, status
 
 BEGUN = 16
 """Beginnings that a worker keeps."""
 LAST = Rows("last")
 
 
-class SharedRun(NamedTuple):
-    """What two runs with the same beginning share, by the names of ``fedbounds train``."""
+def carried(method: Algorithm, old: State, clients: int) -> State:
+    """The state that a method goes on from: its memories are those of ``old``, and new where that has none.
 
-    problem: str
-    partition: str
-    clients: int | None
-    cohort: int | None
-    client_weight: str
-    local_test: str
-    augment: str | None
-    seed: int
-    setting: tuple[tuple[str, Any], ...]
-    engine: str = "torch"
-
-    def deal(self) -> FederatedProblem:
-        """The samples, dealt to the clients."""
-        dealt = loaded(self.problem).deal(
-            self.partition,
-            self.clients,
-            self.seed,
-            client_weight=self.client_weight,
-            local_test=self.local_test,
-            augment=self.augment,
-        )
-        return by_engine(dealt, self.engine)
-
-    def rounds(self, number: int, clients: int) -> Setting:
-        """The setting with this number of rounds."""
-        return planned(clients, number, self.cohort, client_weight=self.client_weight, **dict(self.setting))
-
-
-@dataclass(frozen=True)
-class Continued(Algorithm):
-    """An algorithm that goes on from a state: its memories are those of the state, and new where that has none."""
-
-    begun: State | None = None
-
-    def begin(self, model: Tensor, clients: int) -> State:
-        """A copy of the state it goes on from; what is rewritten in place stays as it was for the next run."""
-        assert self.begun is not None
-        fresh, old = super().begin(self.begun.model, clients), self.begun
-        memory = {key: old.memory.get(key, rows).clone() for key, rows in fresh.memory.items()}
-        server = {key: old.server.get(key, vector) for key, vector in fresh.server.items()}
-        exchanges = {key: Exchange(*map(Tensor.clone, old.exchanges.get(key, e))) for key, e in fresh.exchanges.items()}
-        return old._replace(memory=memory, server={**old.server, **server}, exchanges=exchanges)
+    A copy of what is rewritten in place, which stays as it was for the next run.
+    """
+    fresh = method.begin(old.model, clients)
+    memory = {key: old.memory.get(key, rows) for key, rows in fresh.memory.items()}
+    server = {key: old.server.get(key, vector) for key, vector in fresh.server.items()}
+    exchanges = {key: old.exchanges.get(key, exchange) for key, exchange in fresh.exchanges.items()}
+    return copied(old._replace(memory=memory, server={**old.server, **server}, exchanges=exchanges))
 
 
 @dataclass(frozen=True, eq=False)
-class ResumedRun(Run):
-    """A run from a later round on; the state it begins at was measured already. ``closely``: more, at some rounds."""
+class CloselyRead(Run):
+    """A run that is measured more closely at some rounds."""
 
     closely: Mapping[int, Sequence[Measurement]] = field(default_factory=dict)
 
@@ -92,13 +53,9 @@ class ResumedRun(Run):
         return quantities({m.name: m for m in every}.values())
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
-        if snapshot.work is None:
-            return []
-        rows = super()._read(snapshot, folds, due)
         at = snapshot.state.round
-        for m in self.closely.get(at, ()):
-            rows += self._rows(m, m.read(snapshot), at)
-        return rows
+        more = (row for m in self.closely.get(at, ()) for row in self._rows(m, m.read(snapshot), at))
+        return [*super()._read(snapshot, folds, due), *more]
 
 
 def own_models_accuracy(s: Snapshot) -> Readings:
@@ -111,10 +68,6 @@ def own_models_accuracy(s: Snapshot) -> Readings:
 OWN = Measurement("local_accuracy_own", own_models_accuracy, sampled, by_client=True, local=True, tests="own")
 
 
-def _measurement(name: str) -> Measurement:
-    return OWN if name == OWN.name else measurement(name)
-
-
 class FirstRounds(NamedTuple):
     """The state after the first rounds and what was measured on the way; no state for a run that diverged."""
 
@@ -124,21 +77,10 @@ class FirstRounds(NamedTuple):
 
 def beginning(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> Run:
     """``after`` rounds of ``first``; the clients' last models are kept too, for whoever goes on with them."""
-    dealt = plan.deal()
-    method = read_algorithm(first)
+    dealt, method, found = plan.deal(), read_algorithm(first), [measurement(name) for name in measure]
     if LAST not in method.remember:
         method = replace(method, remember=(*method.remember, LAST))
-    found = [measurement(name) for name in measure]
-    return Run(
-        dealt,
-        method,
-        plan.rounds(after, dealt.clients),
-        plan.seed,
-        found,
-        every,
-        plan.problem,
-        in_process(dealt.model, dealt.device),
-    )
+    return Run(dealt, method, plan.rounds(after, dealt.clients), plan.seed, found, every, plan.problem)
 
 
 @lru_cache(maxsize=BEGUN)
@@ -148,14 +90,7 @@ def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[st
     for reached, told in beginning(plan, first, after, every, measure):
         state = reached
         rows += told
-    diverged = any(row.quantity == "diverged" for row in rows)
-    return FirstRounds(None if diverged else state, tuple(rows))
-
-
-def continuing(plan: SharedRun, algorithm: str, state: State) -> Continued:
-    """``algorithm`` from ``state`` on."""
-    method = read_algorithm(algorithm)
-    return Continued(**{f.name: getattr(method, f.name) for f in fields(method)}, begun=state)
+    return FirstRounds(None if status(rows) == "diverged" else state, tuple(rows))
 
 
 @job("continued", version=1, setting="empirics.training.setting:Setting")
@@ -189,20 +124,18 @@ def continued(
     before = begun(plan, first, after, every, tuple(measure))
     if before.state is None:
         return Outcome(columns(before.rows), {}, "diverged")
-    dealt = plan.deal()
-    more = {at: [_measurement(name) for name in closely] for at in closely_at}
-    run = ResumedRun(
+    dealt, method = plan.deal(), read_algorithm(algorithm)
+    run = CloselyRead(
         dealt,
-        continuing(plan, algorithm, before.state),
-        plan.rounds(rounds - after, dealt.clients),
+        method,
+        plan.rounds(rounds, dealt.clients),
         seed,
         [measurement(m) for m in measure],
         1,
         problem,
-        in_process(dealt.model, dealt.device),
-        closely=more,
+        Reached(carried(method, before.state, dealt.clients), None, {}, float(before.state.model.norm()), 0.0, {}),
+        closely={at: [OWN if name == OWN.name else measurement(name) for name in closely] for at in closely_at},
     )
-    rows = [row._replace(round=row.round + after) if row.quantity == "diverged" else row for row in run.rows()]
-    diverged = any(row.quantity == "diverged" for row in rows)
-    facts = {**engine_fact(dealt), "first": first, "algorithm": run.algorithm.name, "parameters": dealt.model.dim}
-    return Outcome(columns([*before.rows, *rows]), facts, "diverged" if diverged else "done")
+    rows = run.rows()
+    facts = {**engine_fact(dealt), "first": first, "algorithm": method.name, "parameters": dealt.model.dim}
+    return Outcome(columns([*before.rows, *rows]), facts, status(rows))

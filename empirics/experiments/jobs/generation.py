@@ -13,27 +13,24 @@ from typing import Any
 import numpy as np
 import torch
 
+from ...algorithms import algorithm as read_algorithm
 from ...algorithms.algorithm import Work
 from ...algorithms.consensus import Generate
 from ...algorithms.state import State
 from ...errors import EmpiricsError
 from ...problems.problem import FederatedProblem
-from ...training.engines import in_process
+from ...training.engines import choose
 from ...training.rounds import plan as planned, play
 from .. import Outcome
 from ..registry import job
-from .continued import begun, continuing, SharedRun
-from .train import loaded
+from .continued import begun, carried
+from .train import loaded, SharedRun
 
 KEEPING = "with_consensus_data(fedavg())"
 CLIENT = 0
 
 
-@job(
-    "generated_images",
-    version=1,
-    setting="empirics.training.setting:Setting",
-)
+@job("generated_images", version=1, setting="empirics.training.setting:Setting")
 def images(
     problem: str, first: str, after: int, steps: Sequence[int], seed: int, partition: str, clients: int, **setting: Any
 ) -> Outcome:
@@ -41,8 +38,7 @@ def images(
 
     A row for every image, its numbers being the model's input; ``steps`` is -1 for a test sample of the class.
     """
-    plan = _plan(problem, seed, partition, clients, setting)
-    dealt, state = plan.deal(), _state(plan, first, after)
+    plan, dealt, state = _begun(problem, first, after, seed, partition, clients, setting)
     work, shape = _work(plan, dealt, state)
     assert work.labels is not None
     classes = work.labels.shape[-1]
@@ -50,11 +46,7 @@ def images(
     for number in steps:
         made, labels, _ = Generate(samples=classes, steps=number, targets="uniform")(dealt.model, work, shape)
         found += [(number, int(k), x.flatten().tolist()) for k, x in zip(labels[0], made[0], strict=True)]
-    columns: dict[str, list[Any]] = {
-        "steps": [f[0] for f in found],
-        "label": [f[1] for f in found],
-        "pixels": [f[2] for f in found],
-    }
+    columns = dict(zip(("steps", "label", "pixels"), map(list, zip(*found, strict=True)), strict=True))
     return Outcome(columns, {"shape": list(shape), "client": CLIENT})
 
 
@@ -66,11 +58,7 @@ def class_counts(problem: str, partition: str, clients: int, seed: int) -> Outco
     return Outcome({"client": client, "label": label, "samples": counts.flatten().tolist()})
 
 
-@job(
-    "generation_round_seconds",
-    version=1,
-    setting="empirics.training.setting:Setting",
-)
+@job("generation_round_seconds", version=1, setting="empirics.training.setting:Setting")
 def round_seconds(
     problem: str,
     first: str,
@@ -83,24 +71,19 @@ def round_seconds(
     **setting: Any,
 ) -> Outcome:
     """Seconds of one round of each method from one state, again and again in turn; the first turn warms up."""
-    plan = _plan(problem, seed, partition, clients, setting)
-    dealt, state = plan.deal(), _state(plan, first, after)
-    engine = in_process(dealt.model, dealt.device)
+    plan, dealt, state = _begun(problem, first, after, seed, partition, clients, setting)
+    engine = choose(dealt.model, dealt.device)
     rounds = plan.rounds(1, dealt.clients)
 
     def one(text: str) -> Callable[[], object]:
-        method = continuing(plan, text, state)
-        here = method.begin(state.model, dealt.clients)
+        method = read_algorithm(text)
+        here = carried(method, state, dealt.clients)
         return lambda: play(dealt.model, dealt.federation, method, rounds, seed, engine, here)
 
     return _in_turn({name: one(text) for name, text in algorithms.items()}, repeats)
 
 
-@job(
-    "generation_seconds",
-    version=1,
-    setting="empirics.training.setting:Setting",
-)
+@job("generation_seconds", version=1, setting="empirics.training.setting:Setting")
 def generation_seconds(
     problem: str,
     first: str,
@@ -114,8 +97,7 @@ def generation_seconds(
     **setting: Any,
 ) -> Outcome:
     """Seconds that one client takes to generate the samples, method by method, repeatedly; the first turn warms up."""
-    plan = _plan(problem, seed, partition, clients, setting)
-    dealt, state = plan.deal(), _state(plan, first, after)
+    plan, dealt, state = _begun(problem, first, after, seed, partition, clients, setting)
     work, shape = _work(plan, dealt, state)
 
     def one(number: int) -> Callable[[], object]:
@@ -137,25 +119,23 @@ def _in_turn(works: Mapping[str, Callable[[], object]], repeats: int) -> Outcome
     return Outcome(columns, {"clock": "processor"})
 
 
-def _plan(problem: str, seed: int, partition: str, clients: int, setting: Mapping[str, Any]) -> SharedRun:
+def _begun(
+    problem: str, first: str, after: int, seed: int, partition: str, clients: int, setting: Mapping[str, Any]
+) -> tuple[SharedRun, FederatedProblem, State]:
+    """The plan, its data and the state after the first rounds."""
     weight = setting.get("client_weight", "uniform")
     rest = tuple(sorted((k, v) for k, v in setting.items() if k != "client_weight"))
-    return SharedRun(problem, partition, clients, None, weight, "none", None, seed, rest)
-
-
-def _state(plan: SharedRun, first: str, after: int) -> State:
+    plan = SharedRun(problem, partition, clients, None, weight, "none", None, seed, rest)
     state = begun(plan, first, after, after, ()).state
     if state is None:
         raise EmpiricsError(f"{first} diverged in the first {after} rounds")
-    return state
+    return plan, plan.deal(), state
 
 
 def _work(plan: SharedRun, dealt: FederatedProblem, state: State) -> tuple[Work, tuple[int, ...]]:
     """The work of one client in the next round, and the shape of a model input."""
-    method = continuing(plan, KEEPING, state)
-    drawn = np.array([CLIENT]), np.ones(1)
-    rounds = plan.rounds(1, dealt.clients)
-    here = method.begin(state.model, dealt.clients)
+    method, drawn = read_algorithm(KEEPING), (np.array([CLIENT]), np.ones(1))
+    here, rounds = carried(method, state, dealt.clients), plan.rounds(1, dealt.clients)
     work = planned(dealt.model, dealt.federation, method, rounds, plan.seed, here, drawn)
     batch = dealt.federation.draw(plan.seed, state.round, drawn[0], np.array([1]), 1).at(1, 0)
     return work, tuple(batch[0].shape[2:])

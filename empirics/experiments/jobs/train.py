@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...algorithms import algorithm as read_algorithm
 from ...data.catalogue import DATASETS
@@ -23,7 +23,7 @@ from ...numbers import check_options, shown
 from ...problems.problem import FederatedProblem
 from ...problems.tasks import Task, task, TASKS
 from ...spec_strings import chosen, in_a_file, parse, refuse_twice
-from ...training.engines import device_named, in_process
+from ...training.engines import device_named
 from ...training.setting import Setting
 from .. import Outcome
 from ..engines import CELL_ENGINES, GPU
@@ -38,6 +38,42 @@ LOADED = 2
 def loaded(problem: str) -> Task:
     """The task of that text, with its data."""
     return task(problem)
+
+
+class SharedRun(NamedTuple):
+    """What runs of several methods and lengths share, by the names of ``fedbounds train``.
+
+    ``setting`` holds more fields of ``Setting``. ``engine`` is one of ``CELL_ENGINES``: what computes is part of a
+    cell's key. Where the compiled passes serve the model they are taken or the run fails, so that its numbers are never
+    a mixture of both.
+    """
+
+    problem: str
+    partition: str
+    clients: int | None
+    cohort: int | None
+    client_weight: str
+    local_test: str
+    augment: str | None
+    seed: int
+    setting: tuple[tuple[str, Any], ...]
+    engine: str = "torch"
+
+    def deal(self) -> FederatedProblem:
+        """The samples, dealt to the clients."""
+        dealt = loaded(self.problem).deal(
+            self.partition,
+            self.clients,
+            self.seed,
+            client_weight=self.client_weight,
+            local_test=self.local_test,
+            augment=self.augment,
+        )
+        return by_engine(dealt, self.engine)
+
+    def rounds(self, number: int, clients: int) -> Setting:
+        """The setting with this number of rounds."""
+        return planned(clients, number, self.cohort, client_weight=self.client_weight, **dict(self.setting))
 
 
 def prepared(
@@ -56,27 +92,11 @@ def prepared(
     engine: str = "torch",
     **setting: Any,
 ) -> Run:
-    """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``.
-
-    ``engine`` is one of ``CELL_ENGINES``: what computes is part of a cell's key. Where the compiled
-    passes serve the model they are taken or the run fails, so that its numbers are never a mixture of both.
-    """
-    measurements = measured(measure)
-    dealt = loaded(problem).deal(
-        partition, clients, seed, client_weight=client_weight, augment=augment, local_test=local_test
-    )
-    plan = planned(dealt.clients, rounds, cohort, client_weight=client_weight, **setting)
-    dealt = by_engine(dealt, engine)
-    return Run(
-        dealt,
-        read_algorithm(algorithm),
-        plan,
-        seed,
-        measurements,
-        every,
-        problem,
-        in_process(dealt.model, dealt.device),
-    )
+    """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``."""
+    measurements, told = measured(measure), tuple(setting.items())
+    plan = SharedRun(problem, partition, clients, cohort, client_weight, local_test, augment, seed, told, engine)
+    dealt = plan.deal()
+    return Run(dealt, read_algorithm(algorithm), plan.rounds(rounds, dealt.clients), seed, measurements, every, problem)
 
 
 def by_engine(problem: FederatedProblem, engine: str) -> FederatedProblem:
@@ -114,7 +134,7 @@ def _meant(text: str) -> str:
     words = dict(given.arguments)
     setting, clients = words.pop("setting"), words["clients"]
     names = [m.name for m in measured(words.pop("measure"))]
-    check_options({name: item for name, item in words.items() if item is not None})
+    check_options(words)
     plan = planned(clients or 1, words["rounds"], words["cohort"], client_weight=words["client_weight"], **setting)
     if clients is not None and plan.cohort > clients:
         raise EmpiricsError(f"cohort must be <= clients; got {plan.cohort} > {clients}")
@@ -141,20 +161,7 @@ _partition_meant = lru_cache(maxsize=1024)(read_partition)
 @lru_cache(maxsize=1024)
 def _problem_meant(text: str) -> Any:
     """The call of a problem with its defaults, made of nothing: data may be large, or on another machine."""
-    unmade = {name: _unmade(name, make) for name, make in {**DATASETS, **TASKS}.items()}
-    return text if in_a_file(text) else parse(text, unmade, "problem")
-
-
-def _unmade(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
-    form = signature(make)
-
-    def call(*arguments: Any, **options: Any) -> str:
-        given = form.bind(*arguments, **options)
-        given.apply_defaults()
-        return f"{name}{given.arguments}"
-
-    call.__signature__ = form  # type: ignore[attr-defined]
-    return call
+    return text if in_a_file(text) else parse(text, {**DATASETS, **TASKS}, "problem", made=False)
 
 
 @job(
@@ -181,8 +188,21 @@ def train(state: str | None = None, **words: Any) -> Outcome:
 
 def outcome(run: Run, rows: Sequence[Row]) -> Outcome:
     """What such a run gives, by its rows."""
-    diverged = any(row.quantity == "diverged" for row in rows)
-    return Outcome(columns(rows), _facts(run.problem, run), "diverged" if diverged else "done")
+    problem = run.problem
+    facts = {
+        **engine_fact(problem),
+        "algorithm": run.algorithm.name,
+        "clients": problem.clients,
+        "parameters": problem.model.dim,
+        "samples": int(problem.federation.client_sizes.sum()),
+        "determinism": "bit-identical on one device",
+    }
+    return Outcome(columns(rows), facts, status(rows))
+
+
+def status(rows: Sequence[Row]) -> str:
+    """Whether a run with these rows diverged."""
+    return "diverged" if any(row.quantity == "diverged" for row in rows) else "done"
 
 
 def going_on(path: Path, rounds: int) -> Keeper | None:
@@ -208,18 +228,6 @@ def planned(clients: int, rounds: int, cohort: int | None, **setting: Any) -> Se
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
     """The rows of a tidy table as columns."""
     return {name: [getattr(row, name) for row in rows] for name in Row._fields}
-
-
-def _facts(problem: FederatedProblem, run: Run) -> dict[str, Any]:
-    """What a card says."""
-    return {
-        **engine_fact(problem),
-        "algorithm": run.algorithm.name,
-        "clients": problem.clients,
-        "parameters": problem.model.dim,
-        "samples": int(problem.federation.client_sizes.sum()),
-        "determinism": "bit-identical on one device",
-    }
 
 
 def engine_fact(problem: FederatedProblem) -> dict[str, Any]:

@@ -1,22 +1,27 @@
-"""Runs that time rounds: all methods take turns in one process, so that other load slows all of them equally."""
+"""Runs that time rounds and steps: all take turns in one process, so that other load slows all of them equally."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import torch
+
 from ...algorithms import algorithm as read_algorithm
-from ...algorithms.state import State
+from ...models.networks import Network, network
 from ...numbers import check_options
-from ...problems.problem import FederatedProblem
-from ...training.engines import in_process
+from ...streams import stream
 from ...training.rounds import rounds
-from ...training.setting import Setting
+from ...training.threads import one_thread
 from .. import Outcome
 from ..registry import job
 from . import BLOCKS
 from .train import loaded, planned
+
+STEP = 0.01
+"""The step size; it costs the same whatever it is."""
 
 
 @job("round_times", version=1, setting="empirics.training.setting:Setting")
@@ -35,7 +40,10 @@ def seconds(
     check_options({"laps": laps})
     dealt = loaded(problem).deal(partition, clients, seed, augment=augment)
     plan = planned(dealt.clients, BLOCKS * laps + 1, cohort, **setting)
-    runs = {name: _started(dealt, name, plan, seed) for name in algorithms}
+    runs = {name: rounds(dealt.model, dealt.federation, read_algorithm(name), plan, seed) for name in algorithms}
+    for states in runs.values():  # the start, and the first round, which warms up
+        next(states)
+        next(states)
     found: dict[str, list[Any]] = {"algorithm": [], "block": [], "round": [], "seconds": []}
     for round_ in range(BLOCKS * laps):
         for name, states in runs.items():
@@ -47,10 +55,34 @@ def seconds(
     return Outcome(found, {"clients": dealt.clients, "parameters": dealt.model.dim})
 
 
-def _started(problem: FederatedProblem, algorithm: str, plan: Setting, seed: int) -> Iterator[State]:
-    """A run that has its start and first round behind it."""
-    engine = in_process(problem.model, problem.device)
-    states = rounds(problem.model, problem.federation, read_algorithm(algorithm), plan, seed, engine)
-    next(states)
-    next(states)
-    return states
+@job("step_times", version=1)
+def step_times(networks: Sequence[Mapping[str, Any]], repeats: int, seed: int) -> Outcome:
+    """The median seconds of a minibatch step of every network, on one thread.
+
+    A network is given as ``network`` (its text), ``batch`` and, where its inputs are characters, ``tokens`` (how many
+    there are). The first step of each is not counted.
+    """
+    built = [(network(one["network"]), int(one["batch"]), one.get("tokens")) for one in networks]
+    draws = stream(seed, "step times")
+    with one_thread():
+        made = [(model, model.start(seed).unsqueeze(0), _batch(model, b, t, draws)) for model, b, t in built]
+        times = np.array([[_step(*one) for one in made] for _ in range(repeats + 1)])[1:]
+    return Outcome(
+        {"network": [one["network"] for one in networks], "seconds": np.median(times, axis=0).tolist()},
+        {"parameters": [model.dim for model, _, _ in built]},
+    )
+
+
+def _batch(
+    model: Network, batch: int, tokens: int | None, draws: np.random.Generator
+) -> tuple[torch.Tensor, torch.Tensor, None]:
+    assert model.input_shape is not None
+    shape = (1, batch, *model.input_shape)
+    made = draws.random(shape, dtype=np.float32) if tokens is None else draws.integers(tokens, size=shape)
+    return torch.from_numpy(made), torch.from_numpy(draws.integers(2, size=(1, batch))), None
+
+
+def _step(model: Network, row: torch.Tensor, batch: tuple[torch.Tensor, torch.Tensor, None]) -> float:
+    begin = time.perf_counter()
+    row.sub_(model.gradient(row, batch), alpha=STEP)
+    return time.perf_counter() - begin

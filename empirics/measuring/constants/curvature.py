@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...models.linear import Linear
 from ...problems.evaluation import CHUNK
 
 DENSE = 60
@@ -33,15 +32,10 @@ class Eigenvalues(NamedTuple):
 
 
 def hessian_product(model: Any, w: Tensor, inputs: Tensor, targets: Tensor) -> Callable[[Tensor], Tensor]:
-    """``v -> H v`` of the mean loss over some samples at ``w (dim,)``: closed form for linear models, else autograd."""
-    if isinstance(model, Linear):
-        product = model.hessian(w.unsqueeze(0), (inputs.unsqueeze(0), targets.unsqueeze(0), None))
-        return lambda v: product(v.unsqueeze(0))[0]
-    return functional_product(model, w, inputs, targets)
+    """``v -> H v`` of the mean loss over some samples at ``w (dim,)``, by reverse mode over reverse mode.
 
-
-def functional_product(model: Any, w: Tensor, inputs: Tensor, targets: Tensor) -> Callable[[Tensor], Tensor]:
-    """The same for any model with a differentiable ``task_loss``, by reverse mode over reverse mode, chunk by chunk."""
+    The model's ``task_loss`` is differentiated chunk by chunk.
+    """
 
     def part(x: Tensor, y: Tensor) -> Callable[[Tensor], Tensor]:
         return lambda at: model.task_loss(at.unsqueeze(0), (x.unsqueeze(0), y.unsqueeze(0), None))[0]

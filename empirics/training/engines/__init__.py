@@ -3,54 +3,47 @@
 from __future__ import annotations
 
 import os
-import sys
+from typing import Protocol
 
 import torch
+from torch import Tensor
 
+from ...algorithms.algorithm import Algorithm, Work
 from ...errors import EmpiricsError
-from ...models.compiled import engine_of
+from ...federation.federation import Source
 from ...models.model import Trainable
 from ...sizes import cores
-from .engine import Engine
+from ..setting import Setting
 from .loop import ClientLoop
 from .stacked import Stacked
-from .workers import shared_workers, Workers
-
-PAYS = 10.0
-"""Seconds that worker processes must save before they are started unasked."""
 
 
-def choose(model: Trainable, device: torch.device | str = "cpu", workers: int | None = None) -> Engine:
+class Engine(Protocol):
+    """Local steps of a cohort; all engines take the same batches, and on a CPU their numbers agree to the last bit."""
+
+    def local(
+        self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
+    ) -> tuple[Tensor, Tensor | None]:
+        """The clients' models after their local steps ``(rows, dim)`` and, if asked for, their first losses.
+
+        ``work`` says who trains, from which models and for how many steps; it is left as it is.
+        """
+        ...
+
+
+def choose(model: Trainable, device: torch.device | str = "cpu") -> Engine:
     """The engine for a model on the device its data lie on: the same numbers on a CPU, whichever it is.
 
-    Models with closed-form gradients are stacked, compiled or not. Networks on a CPU go one client after another: in
-    this process if ``workers`` is 1, in ``workers`` processes if it is more, and by default in this process until
-    the work ahead is worth one process per core. Compiled networks use as many threads. Networks on a GPU run as
-    graphs.
+    Models with closed-form gradients are stacked, compiled or not. Networks on a CPU go one client after another on
+    one thread per core of this process. Networks on a GPU run as graphs.
     """
-    if workers is not None and workers < 1:
-        raise EmpiricsError(f"workers must be >= 1; got {workers}")
     if model.stacked:
         return Stacked()
     if torch.device(device).type != "cpu":
         from .graphs import Graphs
 
         return Graphs()
-    if engine_of(model) != "torch":
-        return ClientLoop(threads=cores() if workers is None else workers)
-    if workers == 1 or cores() == 1 or sys.platform == "win32":
-        return ClientLoop()
-    return shared_workers(cores(), PAYS) if workers is None else shared_workers(workers)
-
-
-def in_process(model: Trainable, device: torch.device | str = "cpu") -> Engine:
-    """The engine of a run that is one of many: in this process, where its data lie, on one thread of a CPU.
-
-    Compiled networks take as many threads as there are cores for this process.
-    """
-    if model.stacked or torch.device(device).type != "cpu":
-        return choose(model, device)
-    return ClientLoop(threads=1 if engine_of(model) == "torch" else cores())
+    return ClientLoop(threads=cores())
 
 
 def device_named(name: str) -> torch.device:
@@ -68,14 +61,4 @@ def device_named(name: str) -> torch.device:
     return device
 
 
-__all__ = [
-    "ClientLoop",
-    "Engine",
-    "Stacked",
-    "Workers",
-    "choose",
-    "cores",
-    "device_named",
-    "in_process",
-    "shared_workers",
-]
+__all__ = ["ClientLoop", "Engine", "Stacked", "choose", "device_named"]

@@ -23,7 +23,7 @@ from ...models.model import Trainable
 from ...models.network import Network
 from ..setting import Setting
 from .buffers import Buffers
-from .precision import computing, on
+from .precision import computing
 from .stacked import descend, LocalGradient
 from .stacking import StackedNetwork
 from .steppers import stepper
@@ -31,7 +31,6 @@ from .tracing import Rehearsal, Untraceable
 
 SMALL = 500_000  # parameters up to which clients are stacked: beyond, one client's step keeps the device busy
 TOGETHER = 32  # clients in a stack
-PRECISIONS = ("float32", "tf32", "bf16")
 KEPT = 64  # recordings kept
 
 Run = Callable[[], None]
@@ -41,20 +40,20 @@ class Graphs:
     """Local steps of networks on a GPU.
 
     ``together`` clients are stepped at once (None: 32 for networks of up to 500,000 parameters trained on their task
-    loss, else 1). ``precision`` is float32 to the last bit, or by choice ``tf32`` or ``bf16`` products.
+    loss, else 1). Products are in float32.
     ``record=False`` runs everything as it is. The last bits of the numbers depend on ``together``. Two runs
     give the same bits where the tests for GPUs show it, for convolutional networks; embeddings add up their gradients
     in any order. ``made`` and ``replayed`` count recordings, ``refused`` says why there is none.
     """
 
-    def __init__(self, together: int | None = None, precision: str = "float32", record: bool = True) -> None:
+    def __init__(self, together: int | None = None, record: bool = True) -> None:
         if together is not None and together < 1:
             raise EmpiricsError(f"together must be >= 1; got {together}")
-        if precision not in PRECISIONS:
-            raise EmpiricsError(f"precision must be one of {', '.join(PRECISIONS)}; got {precision!r}")
-        self.together, self.precision, self.record = together, precision, record
+        self.together, self.record = together, record
         self.made = self.replayed = 0
         self.refused: dict[tuple[Any, ...], str] = {}
+        # algorithms by the number that names them in keys: their hooks may hold what cannot be hashed
+        self.seen: dict[int, Algorithm] = {}
         self._runs: OrderedDict[tuple[Any, ...], Run | None] = OrderedDict()
         self._pool: Any = None
         self._buffers: Buffers | None = None
@@ -70,7 +69,7 @@ class Graphs:
         stepping = cast(Trainable, self._stack if together > 1 else network)
         ends, firsts = torch.empty(work.starts.shape, dtype=work.starts.dtype, device=work.starts.device), []
         order = np.argsort(-work.steps, kind="stable")
-        with computing(self.precision, work.starts.device), on(work.starts.device):
+        with computing(work.starts.device):
             for begin in range(0, len(order), together):
                 chosen = order[begin : begin + together]
                 chunk = _Chunk(self, together, stepping, held, algorithm, setting, work.pick(chosen))
@@ -86,8 +85,8 @@ class Graphs:
         if self._of and self._of[0] is model and self._of[1] is federation:
             return
         self._of, self._buffers, self._stack = (model, federation), None, StackedNetwork(model)
-        self._runs.clear()
-        self.refused.clear()
+        for known in (self._runs, self.refused, self.seen):
+            known.clear()
         for part in (*model.work.module.modules(), *self._stack.network.work.module.modules()):
             for name, buffer in part._buffers.items():
                 part._buffers[name] = None if buffer is None else buffer.to(federation.inputs.device)
@@ -142,22 +141,6 @@ class Graphs:
             self._buffers.w.copy_(before)
 
 
-class Identity:
-    """An object as part of a key, by what it is and not by its value: hooks may hold what cannot be hashed.
-
-    Holding it keeps its place in memory from being given to another one.
-    """
-
-    def __init__(self, of: object) -> None:
-        self.of = of
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and other.of is self.of
-
-    def __hash__(self) -> int:
-        return id(self.of)
-
-
 class _Chunk:
     """Some clients' local work, sorted by falling number of steps."""
 
@@ -180,7 +163,8 @@ class _Chunk:
         """The models after the local steps, from buffers where that is allowed."""
         if hasattr(self.algorithm.objective, "prepare"):
             self.algorithm.objective.prepare(self.model, self.batches.at(len(self.work.rows), 0), self.work)
-        who = (Identity(self.algorithm), self.setting, self.work.total, *sorted(self.work.recalled))
+        self.engine.seen[id(self.algorithm)] = self.algorithm
+        who = (id(self.algorithm), self.setting, self.work.total, *sorted(self.work.recalled))
         if self.engine.record and who not in self.engine.refused:
             done = self._by_steps(who) if self._step_by_step() else self._at_once(who)
             if done is not None:
@@ -269,7 +253,7 @@ def captured(run: Run, device: torch.device, pool: Any = None) -> Run:
     graph: Any = torch.cuda.CUDAGraph()
     torch.cuda.synchronize(device)
     try:
-        with on(device), torch.cuda.graph(graph, pool=pool):
+        with torch.cuda.graph(graph, pool=pool):
             run()
     except RuntimeError as error:  # out of memory too
         graph = None  # gives back what it took

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from threading import Event
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ...algorithms.algorithm import Algorithm, Work
-from ...errors import EmpiricsError
 from ...federation.federation import Source
 from ...models.model import Trainable
-from ..seeds import on_threads
 from ..setting import Setting
+from ..threads import one_thread, running
 from .stacked import descend
-from .threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -27,16 +26,12 @@ class ClientLoop:
 
     A client's numbers depend on nothing but its own work: it takes one thread, and its row lies alone in memory, since
     both the number of threads and the place of a row can change the last bits of a product. ``chunk`` clients have
-    their batches drawn at a time. With several ``threads``, as many clients are trained at once: worth it for compiled
-    networks, whose passes release the interpreter and which have a module and memory for every thread.
+    their batches drawn at a time. With several ``threads``, as many clients are trained at once: passes release the
+    interpreter, and a network has a module and memory for every thread.
     """
 
     chunk: int = 256
     threads: int = 1
-
-    def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise EmpiricsError(f"threads must be >= 1; got {self.threads}")
 
     def local(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
@@ -62,14 +57,24 @@ class ClientLoop:
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
         """The same with every client as one task of a thread pool, the longest work first."""
-        alone = ClientLoop(self.chunk)
+        alone, stop = ClientLoop(self.chunk), Event()
 
         def train(row: int) -> tuple[Tensor, Tensor | None]:
+            running.stop = stop
             return alone.local(model, federation, algorithm, setting, work.part(slice(row, row + 1)))
 
-        order = np.argsort(-work.steps, kind="stable").tolist()
-        trained = dict(zip(order, on_threads(_pool(self.threads), self.threads, train, order), strict=True))
-        ends, firsts = zip(*(trained[row] for row in range(len(order))), strict=True)
+        futures = dict[int, Future[tuple[Tensor, Tensor | None]]]()
+        try:
+            for row in np.argsort(-work.steps, kind="stable").tolist():
+                futures[row] = _pool(self.threads).submit(train, row)
+            for future in wait(futures.values(), return_when=FIRST_EXCEPTION).done:
+                future.result()
+        except BaseException:  # of a client, or Ctrl-C: no other begins, those under way end at their next step
+            stop.set()
+            for future in futures.values():
+                future.cancel()
+            raise
+        ends, firsts = zip(*(futures[row].result() for row in range(len(futures))), strict=True)
         return torch.cat(ends), None if firsts[0] is None else torch.cat(firsts)
 
 

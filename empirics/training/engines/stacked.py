@@ -18,8 +18,8 @@ from ...federation.federation import Batches, Minibatches, Source
 from ...models.model import Batch, Trainable
 from .. import statistics
 from ..setting import Setting
+from ..threads import one_thread, refuse_stopped
 from .steppers import along_the_direction, stepper
-from .threads import one_thread
 
 FEWEST = 2  # rows: a product with a single row takes another path, whose last bits differ
 
@@ -33,10 +33,6 @@ class Stacked:
     """
 
     chunk: int = 256
-
-    def __post_init__(self) -> None:
-        if self.chunk < 1:
-            raise EmpiricsError(f"chunk must be >= 1; got {self.chunk}")
 
     def local(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
@@ -95,6 +91,7 @@ def descend(
     for step, (active, size) in enumerate(zip(still_active.tolist(), sizes, strict=True)):
         if not active:
             break
+        refuse_stopped()
         shown = max(active, min(FEWEST, rows))
         now = (work if shown == rows else work.part(slice(0, shown)))._replace(step=step)
         here = w if shown == rows else w[:shown]

@@ -12,7 +12,7 @@ from empirics.federation.federation import Federation
 from empirics.models.compiled import compiled
 from empirics.models.linear import Softmax, with_intercept
 from empirics.models.networks import network
-from empirics.training.engines import choose
+from empirics.training.engines import ClientLoop, Stacked
 from empirics.training.rounds import play
 from empirics.training.setting import Setting
 
@@ -30,7 +30,7 @@ else:
 model = compiled(model) if chosen.engine == "compiled" else model
 federation = Federation.of(pool, labels, np.split(np.arange(len(pool)), total))
 setting = Setting(rounds=1, cohort=size, batch=BATCH, step_size=STEP_SIZE, local_steps=chosen.steps)
-engine = choose(model, workers=chosen.cores)
+engine = Stacked() if model.stacked else ClientLoop(threads=chosen.cores)
 state = fedavg.begin(start, total)
 
 
