@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from ...algorithms.algorithm import Algorithm, Work
-from ...errors import EmpiricsError
 from ...federation.federation import Source
 from ...models.model import Trainable
 from ..setting import Setting
@@ -33,10 +32,6 @@ class ClientLoop:
 
     chunk: int = 256
     threads: int = 1
-
-    def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise EmpiricsError(f"threads must be >= 1; got {self.threads}")
 
     def local(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work

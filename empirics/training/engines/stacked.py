@@ -34,10 +34,6 @@ class Stacked:
 
     chunk: int = 256
 
-    def __post_init__(self) -> None:
-        if self.chunk < 1:
-            raise EmpiricsError(f"chunk must be >= 1; got {self.chunk}")
-
     def local(
         self, model: Trainable, federation: Source, algorithm: Algorithm, setting: Setting, work: Work
     ) -> tuple[Tensor, Tensor | None]:
