@@ -458,9 +458,7 @@ RISE = [
     MonotoneIn(TURNING * width, repeats, up=True),  # a count is judged by its steps
     MonotoneIn(TURNING, repeats, up=True, where=(repeats <= 9,)),
     MonotoneIn(-width / (repeats - 2) ** 2, repeats, up=True),  # a step to where there is no value is no fall
-    MonotoneIn(sp.Max(speed, width), speed, up=True, strict=False),
     MonotoneIn(offset * speed, speed, up=True),  # flat at the end of a domain only
-    MonotoneIn(FLAT, speed, up=True, strict=False),  # rounding is no fall
 ]
 DO_NOT_RISE = [
     MonotoneIn(width * speed**2 - depth / speed, speed, up=False),

@@ -367,13 +367,10 @@ def scaled(factor):
     return Book({NAME: replace(bound, terms={n: t * factor for n, t in bound.terms.items()})})
 
 
-def test_a_bound_that_holds_is_not_broken_and_its_tightness_is_audited():
+def test_a_bound_that_holds_is_not_broken():
     found = Dominates(NAME, evaluations=30)(Book())
     assert found.status is HOLDS
-    least = float(found.evidence.split(">= ")[1].split()[0])
-    assert least >= 1
-    assert Dominates(NAME, evaluations=30, least=least)(Book()).as_audited
-    assert not Dominates(NAME, evaluations=30, least=least)(scaled(3)).as_audited
+    assert float(found.evidence.split(">= ")[1].split()[0]) >= 1
     for evaluations in (0, -5, 2.5, True):
         with pytest.raises(ClaimError, match=f"got {evaluations}"):
             Dominates(NAME, evaluations=evaluations)

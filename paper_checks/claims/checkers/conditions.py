@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from bounds import vocabulary
@@ -20,11 +22,9 @@ from .numbers import excess, Point, side_by_side, true_at, turned, value, words
 from .points import points
 from .premises import within_premises
 
-SEARCHED, AT_EDGES, TRIED = 100, 50, 60
-"""Generic points, points with quantities at the ends of their domains, and points tried for what is not published."""
+SEARCHED, AT_EDGES = 100, 50
+"""Generic points, and points with quantities at the ends of their domains."""
 EDGES = 0.3
-SETTING_DECADES = 6.0
-"""What is not published is taken to lie within a factor of 10^6 of 1."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,9 @@ def _granted(part: sp.Expr, conditions: Sequence[sp.Basic]) -> bool:
 class Satisfies:
     """Published settings lie inside the numeric conditions of a bound; ``breaks`` are the words of those that fail.
 
-    ``settings`` gives for each setting the values that the paper states, by quantity name; quantities it does not state
-    are left open, and a condition that needs them is not decided (and said to be so) unless it fails or holds for
-    every value of them that is tried. A setting that breaks a condition makes the claim fail, with the condition's
-    words.
+    ``settings`` gives for each setting the values that the paper states, by quantity name. A condition that holds for
+    some values of what it does not state and fails for others is not decided, and said to be so. A setting that breaks
+    a condition makes the claim fail, with the condition's words.
     """
 
     bound: str
@@ -125,10 +124,10 @@ class Satisfies:
         for name, given in self.settings.items():
             known = _known(bound, given)
             for condition, relation in zip(bound.numeric_conditions, relations(bound), strict=True):
-                verdict = self._decide(relation, known)
-                if verdict is False:
+                verdicts = _possible(relation, known)
+                if verdicts == {False}:
                     broken.setdefault(condition.words, []).append(name)
-                elif verdict is None:
+                elif verdicts != {True}:
                     undecided[condition.words] = None
         left = f"; not decided by what is published: {'; '.join(undecided)}" if undecided else ""
         if not broken:
@@ -138,19 +137,6 @@ class Satisfies:
         witness = {words_: ", ".join(names) for words_, names in broken.items()}
         as_audited = not self.breaks or set(broken) == set(self.breaks)
         return Finding(Status.FAILS, Grade.EXACT, said + left, witness, as_audited)
-
-    def _decide(self, relation: sp.Basic, known: Point) -> bool | None:
-        """Whether it holds for all (True), no (False) or some values of what is not given."""
-        needed = quantities_of([relation])
-        here = {q: known[q] for q in needed if q in known}
-        if len(here) == len(needed):
-            return true_at(relation, here)
-        caps = {c: known[c] for q in needed if (c := q.card.at_most) is not None and c in known}
-        tried = [{**p, **here} for e in (0.0, EDGES) for p in points(needed, TRIED, given={**caps, **here}, edges=e)]
-        seen = {true_at(relation, p) for p in tried}
-        if len(seen) == 1:
-            seen |= {_flipped(relation, here, caps, seen.copy().pop())}
-        return seen.pop() if len(seen) == 1 else None
 
 
 def _known(bound: Bound, given: Mapping[str, Any]) -> dict[Quantity, Any]:
@@ -162,35 +148,23 @@ def _known(bound: Bound, given: Mapping[str, Any]) -> dict[Quantity, Any]:
     for name, stated in given.items():
         if name not in words_:
             raise unknown("quantity", name, list(words_))
-        many = isinstance(stated, (list, tuple))
+        q, many = words_[name], isinstance(stated, (list, tuple))
         numbers = tuple(sp.Rational(str(v)) for v in (stated if many else (stated,)))
-        q = words_[name]
-        inside = q.card.domain.contains(_floats(numbers))
-        if not inside.all():
+        if not q.card.domain.contains(np.array([float(n) for n in numbers])).all():
             raise ClaimError(f"the setting's {name} must be {q.card.domain.words}; got {stated}")
         found[q] = numbers if many else numbers[0]
     return found
 
 
-def _floats(numbers: Sequence[sp.Rational]) -> Any:
-    import numpy as np
-
-    return np.array([float(n) for n in numbers])
-
-
-def _flipped(relation: sp.Basic, here: Point, caps: Point, usual: bool) -> bool:
-    """What a search for values of the open quantities at which the relation is otherwise ends with."""
-    if not isinstance(relation, (sp.Le, sp.Lt, sp.Ge, sp.Gt)):
-        return usual
-    low, high = (relation.lts, relation.gts) if usual else (relation.gts, relation.lts)
-    put = {**here, **caps}
-    if any(isinstance(v, tuple) for v in put.values()):
-        return usual
-    open_ = [q for q in quantities_of([relation]) if q not in here]
-    capped = tuple(q <= caps[c] for q in open_ if (c := q.card.at_most) is not None and c in caps)
-    terms = (low.xreplace(put), high.xreplace(put))
-    cloud = Cloud(terms, lambda both: logs(*both), capped, far=SETTING_DECADES)
-    for point in cloud.best():
-        if true_at(relation, {**point, **put}) is not usual:
-            return not usual
-    return usual
+def _possible(relation: sp.Basic, known: Point) -> set[bool]:
+    """Whether the relation holds, and whether it fails, for some values of what is not given."""
+    needed = quantities_of([relation])
+    given = {q: known[q] for q in (*needed, *(q.card.at_most for q in needed)) if q in known}
+    if set(needed) <= set(given):
+        return {true_at(relation, given)}
+    found = set()
+    for verdict, wanted in ((True, relation), (False, sp.Not(relation))):
+        with suppress(ClaimError):  # there is no such point
+            next(points(needed, 1, (wanted,), given=given))
+            found.add(verdict)
+    return found

@@ -49,16 +49,9 @@ def slope_of(expression: sp.Expr, by: Quantity, order: int = 1) -> sp.Expr:
     return slope
 
 
-@dataclass(frozen=True)
-class Term:
+def term(bound: str, *names: str) -> Callable[[Book], sp.Expr]:
     """One named term of a bound, or the sum of several."""
-
-    bound: str
-    names: tuple[str, ...]
-
-    def __call__(self, book: Book) -> sp.Expr:
-        terms = book[self.bound].spelled_terms
-        return sp.Add(*(terms[name] for name in self.names))
+    return lambda book: sp.Add(*(book[bound].spelled_terms[name] for name in names))
 
 
 @dataclass(frozen=True)
@@ -75,18 +68,6 @@ class At:
 
 
 @dataclass(frozen=True)
-class Derivative:
-    """The derivative of a formula in one quantity."""
-
-    formula: Formula
-    by: Quantity
-    order: int = 1
-
-    def __call__(self, book: Book) -> sp.Expr:
-        return slope_of(resolve(self.formula, book), self.by, self.order)
-
-
-@dataclass(frozen=True)
 class Total:
     """The sum of formulas, each times its factor."""
 
@@ -94,10 +75,6 @@ class Total:
 
     def __call__(self, book: Book) -> sp.Expr:
         return sp.Add(*(factor * resolve(formula, book) for factor, formula in self.parts))
-
-
-def term(bound: str, *names: str) -> Term:
-    return Term(bound, names)
 
 
 def relations(bound: Bound) -> tuple[sp.Basic, ...]:

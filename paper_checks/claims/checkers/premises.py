@@ -14,7 +14,7 @@ from bounds.quantities import quantities_of
 from bounds.vocabulary import cohort, current_loss, initial_loss, local_gap, optimal_loss, takes_part
 
 from ..claim import Book, Finding, Status
-from .formulas import At, Derivative, Formula, relations, resolve, Term, Total
+from .formulas import At, Formula, relations, resolve, Total
 
 ALWAYS: tuple[sp.Basic, ...] = (
     sp.Le(optimal_loss, initial_loss),
@@ -62,10 +62,6 @@ def _stated(formula: Formula, book: Book) -> Iterator[sp.Basic]:
             yield from relations(book[formula])
         case Bound():
             yield from relations(formula)
-        case Term():
-            yield from relations(book[formula.bound])
-        case Derivative():
-            yield from _stated(formula.formula, book)
         case Total():
             yield from (r for _, part in formula.parts for r in _stated(part, book))
         case At():

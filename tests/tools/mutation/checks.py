@@ -17,7 +17,7 @@ from .expressions import errors
 
 SEARCH = ("evaluations", "seed", "sigmas", "tolerance", "slack", "where", "under", "within", "squares", "least")
 """Arguments that say how to look, not what is stated."""
-WEAKER = ("strict", "at_most")
+WEAKER = ("at_most",)
 """Switches between a statement and a weaker one: what holds may hold either way."""
 
 
