@@ -22,7 +22,7 @@ import sympy as sp
 
 from bounds.core import Bound, MIXED
 from bounds.dimensions import unit_of
-from bounds.errors import said
+from bounds.errors import DomainError, said
 from bounds.quantities import Quantity
 from bounds.showing.command_line import Report
 from bounds.showing.loading import from_file, run_file
@@ -127,8 +127,10 @@ def _generic_points(bound: Bound) -> tuple[list[Point], list[str]]:
         return [], [str(error)]
 
 
-def _drawn(bound: Bound, count: int, real: Iterable[sp.Expr], conditions: tuple[sp.Basic, ...]) -> list[Point]:
-    """Points of plain numbers at which the conditions hold and formulas are real."""
+def _drawn(
+    bound: Bound, count: int, real: Iterable[sp.Expr], conditions: tuple[sp.Basic, ...], edges: float = 0.0
+) -> list[Point]:
+    """Points of plain numbers at which the conditions hold and formulas are real; ``edges`` lie at ends of domains."""
     given = {q: sp.nsimplify(bound.given[q.name]) for q in bound._all if np.ndim(bound.given.get(q.name, [])) == 0}
     wanted = {q.name for q in bound.quantities}
 
@@ -136,7 +138,7 @@ def _drawn(bound: Bound, count: int, real: Iterable[sp.Expr], conditions: tuple[
         kind = int if q.card.domain.whole else float
         return [kind(x) for x in value] if isinstance(value, tuple) else kind(value)
 
-    each = islice(points((*real, *bound._all), count, conditions, given=given), count)
+    each = islice(points((*real, *bound._all), count, conditions, given=given, edges=edges), count)
     return [{q.name: plain(q, v) for q, v in point.items() if q.name in wanted} for point in each]
 
 
@@ -176,7 +178,7 @@ def idle_conditions(bound: Bound) -> list[str]:
     found = []
     for condition, relation in zip(bound.numeric_conditions, bound.relations, strict=True):
         with quiet(), suppress(ClaimError):  # there is no such point
-            outside = _drawn(bound, FEW, (), (sp.Not(relation),))
+            outside = _drawn(bound, FEW, (), (sp.Not(relation),), edges=0.7)
             broken = next((point for point in outside if condition in bound.failed(**point)), None)
             if broken is not None:
                 if not np.isnan(bound(**broken)).any():
@@ -227,16 +229,14 @@ def wrong_values(
 def tendencies(bound: Bound, points: Iterable[Point], factor: float = 1.3) -> dict[str, str]:
     """In which quantities the bound ``rises`` or ``falls`` at every one of these points; the others do neither."""
     signs: dict[str, set[float]] = {}
+    free = [q for q in bound.quantities if not (is_tied(bound, q) or q.card.domain.simplex)]
     for point in points:
         here = bound(**point)
-        for q in bound.quantities:
-            if is_tied(bound, q) or q.card.domain.simplex:
-                continue
+        for q in free:
             moved = np.asarray(point[q.name], dtype=float) * factor
             there = {**point, q.name: (np.ceil(moved) if q.card.domain.whole else moved).tolist()}
-            if inside(bound, there):
-                with quiet():
-                    slope = np.sign(bound(**there) - here)
+            with quiet(), suppress(DomainError):
+                slope = np.sign(bound(**there) - here)
                 signs.setdefault(q.name, set()).update(np.unique(slope[~np.isnan(slope)]).tolist())
     words = {1.0: "rises", -1.0: "falls"}
     return {
@@ -244,24 +244,6 @@ def tendencies(bound: Bound, points: Iterable[Point], factor: float = 1.3) -> di
     }
 
 
-# ---- points in the domain ----
-
-
 def is_tied(bound: Bound, q: Quantity) -> bool:
     """Whether it is the number of clients, which equals the length of the lists and cannot move alone."""
     return q.name == bound.axis and any(other.card.axis for other in bound.quantities)
-
-
-def inside(bound: Bound, point: Point) -> bool:
-    """Whether every value is in its domain and no quantity exceeds its upper limit."""
-    cards = {q.name: q.card for q in bound.quantities}
-    lists = [point[name] for name, card in cards.items() if card.per_client and np.ndim(point[name])]
-    limits = {**({"clients": np.shape(lists[0])[-1]} if lists else {}), **point}
-    for name, value in point.items():
-        card, values = cards[name], np.asarray(value, dtype=float)
-        if not card.domain.contains(values).all() or (card.domain.simplex and abs(values.sum(-1) - 1).max() > 1e-12):
-            return False
-        limit = card.at_most
-        if limit is not None and limit.name in limits and np.any(values > np.asarray(limits[limit.name], dtype=float)):
-            return False
-    return True

@@ -1,7 +1,7 @@
 """The checkers: few and general. A check is a function of the book of bounds, or a checker with its arguments."""
 
 from .algebra import ArgminIs, derivative_is, Same
-from .conditions import ImpliedBy, Satisfies
+from .conditions import ImpliedBy, Informative, Satisfies
 from .formulas import At, Formula, number, rational, resolve, term, Total
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
@@ -11,7 +11,6 @@ from .stated import EdgeIs, requires, States
 from .tables import averages_to, each, exact, Mean, mean, noise, Ordered, Prints
 from .trends import SlopeIs
 from .units import MeasuredIn
-from .vacuity import Informative
 from .worst import AboveWorstCase
 
 __all__ = [

@@ -16,10 +16,9 @@ from bounds.quantities import Quantity
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
-from .formulas import At, Formula, resolve, slope_of
+from .formulas import At, Formula, resolve, slope_of, within_premises
 from .numbers import excess, Point, shown, side_by_side, true_at, turned, value, words
 from .points import points
-from .premises import within_premises
 
 POINTS = 6
 PIECES = (sp.Max, sp.Min, sp.Piecewise, sp.Abs, sp.floor, sp.ceiling, ClientMax, ClassMax)

@@ -12,10 +12,9 @@ from bounds.quantities import quantities_of, Quantity
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
-from .formulas import Formula, resolve, slope_of
+from .formulas import Formula, resolve, slope_of, within_premises
 from .numbers import DIGITS, excess, near, Point, shown, turned, value, words
 from .points import points
-from .premises import within_premises
 
 POINTS = 3
 SEARCHED, AT_EDGES, EDGES = 60, 30, 0.3

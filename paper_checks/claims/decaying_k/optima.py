@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from bounds.decaying_k.letters import beta, D, eta, F_0, F_star, F_t0, G2, Gamma, K, L, N, p_c, R, sigma_c, T, W, x
 from bounds.operators import ClientSum
+from bounds.quantities import Quantity
 from bounds.vocabulary import GRADIENT, steps_cubed_ratio
 
-from ..checkers import ArgminIs, At, ImpliedBy, MeasuredIn, MonotoneIn, OrderIs, Readings, Same, States, TendsTo
-from ..claim import Book, Claim, claimed, Defect, Finding, judged, Kind, Repair
+from ..checkers import (
+    ArgminIs,
+    At,
+    ImpliedBy,
+    MeasuredIn,
+    MonotoneIn,
+    OrderIs,
+    Readings,
+    Same,
+    States,
+    TendsTo,
+)
+from ..claim import Book, Check, Claim, claimed, Defect, Finding, judged, Kind, Repair
 from .common import CAP, KAPPA, REAL_ROOT, SETTING, STEEP, TAU
 
 SECONDS = "decaying_k.per_second"
@@ -61,6 +74,19 @@ EQ_8 = Claim(
 )
 
 
+def _optimum(of: str, by: Quantity, name: str, conditions: tuple[Any, ...]) -> dict[str, Check]:
+    """A formula is the minimiser of a bound, in the unit of the quantity, under exactly these conditions."""
+    return {
+        "minimiser": ArgminIs(of, by, name),
+        "unit": MeasuredIn(name, by),
+        "conditions": States(name, conditions, FIXED, relation="="),
+    }
+
+
+def _fits_at_best(book: Book) -> sp.Basic:
+    return ROUND_FITS.subs(K, book[K_TRUE].expr)
+
+
 def _download_twice(book: Book) -> sp.Expr:
     """(9) as it stands: the model is downloaded twice and never uploaded."""
     return book[K_PRINT].expr * sp.cbrt(2 * x / D / TAU)
@@ -92,16 +118,7 @@ THEOREM_2 = Claim(
     "2^(2/3).",
     repair=Repair(
         "(9) divided by G^(2/3)",
-        {
-            "minimiser": ArgminIs(SECONDS, K, K_TRUE),
-            "unit": MeasuredIn(K_TRUE, K),
-            "conditions": States(
-                K_TRUE,
-                (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE, lambda book: ROUND_FITS.subs(K, book[K_TRUE].expr)),
-                FIXED,
-                relation="=",
-            ),
-        },
+        _optimum(SECONDS, K, K_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE, _fits_at_best)),
         K_TRUE,
     ),
     damaged="|x|/D twice instead of |x|/D + |x|/U, and where the cube root ends",
@@ -128,10 +145,7 @@ IN_ROUNDS = Claim(
     note="It follows from (9), and has lost the same G^2. That the loss has not risen is decaying_k.loss_never_rises.",
     repair=Repair(
         "(10) divided by G^(2/3)",
-        {
-            "minimiser": ArgminIs(ROUNDS, K, KR_TRUE),
-            "conditions": States(KR_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE), FIXED, relation="="),
-        },
+        _optimum(ROUNDS, K, KR_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE)),
         KR_TRUE,
     ),
     damaged="where the cube root ends",
@@ -192,13 +206,7 @@ COROLLARY = Claim(
     "with the paper's K_0. The units agree, so that they do not tell.",
     repair=Repair(
         "(11) divided by sqrt(K)",
-        {
-            "minimiser": ArgminIs(SECONDS, eta, ETA_TRUE),
-            "unit": MeasuredIn(ETA_TRUE, eta),
-            "conditions": States(
-                ETA_TRUE, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0, _capped(ETA_TRUE)), FIXED, relation="="
-            ),
-        },
+        _optimum(SECONDS, eta, ETA_TRUE, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0, _capped(ETA_TRUE))),
         ETA_TRUE,
     ),
     damaged="whether W divides once or twice",
@@ -244,11 +252,7 @@ ETA_IN_ROUNDS = Claim(
     note="It follows from (11), for R rounds of any length, and has lost the same K.",
     repair=Repair(
         "(12) divided by sqrt(K)",
-        {
-            "minimiser": ArgminIs(ROUNDS, eta, ETAR_TRUE),
-            "unit": MeasuredIn(ETAR_TRUE, eta),
-            "conditions": States(ETAR_TRUE, (START_IS_BEST, REAL_ROOT, Z > 0, _capped(ETAR_TRUE)), FIXED, relation="="),
-        },
+        _optimum(ROUNDS, eta, ETAR_TRUE, (START_IS_BEST, REAL_ROOT, Z > 0, _capped(ETAR_TRUE))),
         ETAR_TRUE,
     ),
     defect=Defect.REFUTED,

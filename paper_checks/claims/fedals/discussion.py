@@ -1,4 +1,4 @@
-"""What is read off Theorem 4.1 (1/K^2 for iid clients, non-iidness as what hurts), and what it needs, stated or not."""
+"""Section 4.1, discussion: 1/K^2 for iid clients, non-iidness as what hurts; what Theorem 4.1 needs, stated or not."""
 
 from __future__ import annotations
 

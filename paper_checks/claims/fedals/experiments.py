@@ -1,4 +1,4 @@
-"""Section 6 against the theorems, what is communicated, and what the text reads off Tables 1 to 3."""
+"""Section 6: the experiments against the theorems, what is communicated, what the text reads off Tables 1 to 3."""
 
 from __future__ import annotations
 

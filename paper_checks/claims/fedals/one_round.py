@@ -1,4 +1,4 @@
-"""Theorem 4.1, its proof, (10) to (37), and what is defined before and beside it."""
+"""Theorem 4.1: what it states and its proof, (10) to (37); the consensus distance, Remark 5.1."""
 
 from __future__ import annotations
 
