@@ -13,7 +13,7 @@ from bounds.fedals.letters import Delta, delta, K, K_hat, L, mu, w, x
 from bounds.operators import ClientMean as E_k
 
 from ..checkers import All, At, number, requires, resolve, Same, term
-from ..claim import Book, Check, Claim, claimed, Defect, fails, Finding, holds, judged, Kind, Repair
+from ..claim import Book, Claim, claimed, Defect, fails, Finding, holds, judged, Kind, Repair
 from .common import found_too, NONNEGATIVE
 
 WEIGHTS = (F(47, 100), F(31, 100), F(22, 100))
@@ -82,21 +82,17 @@ def _moment(power: int, cohort: int) -> F:
     return expected(case_1(cohort), lambda shares: dot([s**power for s in shares], VALUES))
 
 
-def lemma(power: int, name: str) -> Check:
+def lemma(book: Book, power: int, name: str) -> Finding:
     """An identity of Lemma D.1 against all draws of Case I."""
-
-    def run(book: Book) -> Finding:
-        for size in SIZES:
-            found = _moment(power, size)
-            stated = number(book, name, client_weight=WEIGHTS, client_value=VALUES, cohort=size, clients=3)
-            if found != stated:
-                apart = _moment(1, size) / size ** (power - 1) == stated
-                said = f"cohort {size}: {found} over all draws, {stated} stated"
-                said += "; true if the draws of one client are kept apart" if apart else ""
-                return fails(said, as_audited=apart)
-        return holds(f"equal in fractions over all draws of {', '.join(map(str, SIZES))} of three clients")
-
-    return run
+    for size in SIZES:
+        found = _moment(power, size)
+        stated = number(book, name, client_weight=WEIGHTS, client_value=VALUES, cohort=size, clients=3)
+        if found != stated:
+            apart = _moment(1, size) / size ** (power - 1) == stated
+            said = f"cohort {size}: {found} over all draws, {stated} stated"
+            said += "; true if the draws of one client are kept apart" if apart else ""
+            return fails(said, as_audited=apart)
+    return holds(f"equal in fractions over all draws of {', '.join(map(str, SIZES))} of three clients")
 
 
 COUNTED_ONCE = Claim(
@@ -104,9 +100,9 @@ COUNTED_ONCE = Claim(
     "Case I: the participants' mean of value times a power of weight is the mean value over that power of the cohort.",
     Kind.THEOREM.at("Lemma D.1, eq. (63) (v1: C.1)"),
     {
-        "the value": lemma(1, "fedals.lemma_d1_mean"),
-        "times weight": lemma(2, "fedals.lemma_d1_weight_printed"),
-        "times squared weight": lemma(3, "fedals.lemma_d1_weight_sq_printed"),
+        "the value": lambda book: lemma(book, 1, "fedals.lemma_d1_mean"),
+        "times weight": lambda book: lemma(book, 2, "fedals.lemma_d1_weight_printed"),
+        "times squared weight": lambda book: lemma(book, 3, "fedals.lemma_d1_weight_sq_printed"),
     },
     wrong=("times weight", "times squared weight"),
     note="Counted by draws, as the proof does, it is true. But (59) makes the weights a distribution over clients, and "
@@ -114,8 +110,8 @@ COUNTED_ONCE = Claim(
     repair=Repair(
         "the moments of a binomial",
         {
-            "times weight": lemma(2, "fedals.lemma_d1_weight"),
-            "times squared weight": lemma(3, "fedals.lemma_d1_weight_sq"),
+            "times weight": lambda book: lemma(book, 2, "fedals.lemma_d1_weight"),
+            "times squared weight": lambda book: lemma(book, 3, "fedals.lemma_d1_weight_sq"),
         },
         "fedals.lemma_d1_weight_sq",
     ),
