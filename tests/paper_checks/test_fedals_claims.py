@@ -153,27 +153,6 @@ def test_algorithm_4_with_walks_of_whole_periods_reaches_the_optimum():
     assert max(abs(listings.Listing(first=1, to_the_letter=True, controls=True).run(60) - best)) > 0.1
 
 
-def test_what_is_trained_is_averaged_and_corrected_step_by_step():
-    """FedALS and SCAFFOLD once more, all iterates in one loop."""
-    models = walked = np.array([listings.START] * 2)
-    shared = own = np.full((2, 2), F(0))
-    averaged = models
-    for step in range(1, 13):
-        averaged = averaged - listings.STEP * listings.gradients(averaged)
-        models = models - listings.STEP * (listings.gradients(models) + shared - own)
-        for part, period in ((1, 3), (0, 6)):
-            if step % period == 0:
-                averaged = listings.with_part(averaged, part, sum(averaged[:, part]) / 2)
-        if step % 3 == 0:
-            own = own - shared + (walked - models) / (3 * listings.STEP)
-            shared, models = sum(own) / 2, np.array([sum(models) / 2] * 2)
-            walked = models
-    assert (listings.trained("fedals(alpha=2)", 4, 3).model == sum(averaged) / 2).all()
-    scaffold = listings.trained("scaffold()", 4, 3)
-    assert (scaffold.model == models[0]).all()
-    assert (scaffold.memory["control"] == own).all()
-
-
 def test_the_readings_that_are_trained_average_the_extractor_when_the_listings_do():
     rounds, period, alpha = 6, listings.TAU, listings.ALPHA
     whole = [s for s in range(1, rounds * period + 1) if s % (alpha * period) == 0]
