@@ -271,6 +271,8 @@ class Claim:
                     _refuse_floats(check)
                 except ClaimError as error:
                     raise ClaimError(f"claim {self.name!r}: {error}") from None
+        if self.wrong and not isinstance(self.checks, Mapping):
+            raise ClaimError(f"claim {self.name!r}: wrong={self.wrong} names some of several checks, and there is one")
         if self.known is Status.OPEN and self.repair is not None:
             raise ClaimError(f"claim {self.name!r} is open: there is nothing to repair")
         if not self.words.strip():

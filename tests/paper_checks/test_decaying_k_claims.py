@@ -94,6 +94,10 @@ def test_a_dropped_or_changed_condition_is_noticed():
         assert stated(book).status is Status.FAILS, conditions
 
 
+def test_every_failing_claim_says_why():
+    assert not [c.name for c in CLAIMS if c.known is Status.FAILS and not c.note]
+
+
 # ---- verdicts as wide as their evidence ----
 
 
