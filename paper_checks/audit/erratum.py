@@ -32,10 +32,6 @@ OURS = re.compile(r"\b(derived|repaired|replaced|sharpened|counted|assembled|wit
 REBUILT = re.compile(r"[^.]*\b(?:rebuilt|damaged|uncertain|read as)\b.*?(?:\.(?=\s|$)|$)")
 """The sentences of a note that say how an unclear print was read."""
 EQUATION = re.compile(r"\(\d+\)")
-WIDEST = 66
-"""Signs of a formula, without its commands, that a line holds; a letter of a term's name takes less."""
-NAMED_TERM = re.compile(r"\\text\{([^}]*)\}")
-COMMAND = re.compile(r"\\[a-z]+|[\\{}^_ ]")
 NAME = re.compile(r"\b(?:Theorem|Lemma|Corollary|Remark|Assumption|Algorithm|Proposition) [A-Z]?[\d.]*\d")
 
 
@@ -147,7 +143,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _displayed(label: tuple[str, str], bound: Bound, told_apart: bool) -> list[str]:
-    """The formula under its label, in lines that fit on a page, and what its abbreviations stand for.
+    """The formula under its label, a line for each term, and what its abbreviations stand for.
 
     ``told_apart``: its note begins with what it is, since others come from the same place.
     """
@@ -156,21 +152,9 @@ def _displayed(label: tuple[str, str], bound: Bound, told_apart: bool) -> list[s
     if len(terms) == 1:  # the label says what its name would
         sign, body = printing.split_sign(*bound.terms.values())
         terms = [f"{'-' * (sign == '-')}{printing.latex(body, letters_of(bound))}"]
-    rows, taken = [f"{first} {{}}& {terms[0]}"], _width(first) + _width(terms[0])
-    for term in terms[1:]:
-        taken += _width(term)
-        if taken <= WIDEST:
-            rows[-1] += f" {term}"
-        else:
-            rows.append(f"& {{}} {term}")
-            taken = _width(first) + _width(term)
+    rows = [rf"{first} {{}}& {terms[0]}", *(f"& {{}} {term}" for term in terms[1:])]
     where = [f"where ${'$, $'.join(said)}$."] if (said := abbreviations(bound)) else []
     return [rf"\emph{{{label[0]},}} {label[1]}{of}:", r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}", *where]
-
-
-def _width(part: str) -> float:
-    name = NAMED_TERM.search(part)
-    return max(len(COMMAND.sub("", NAMED_TERM.sub("", part))), 0.7 * len(name[1]) if name else 0)
 
 
 def _conditions(bound: Bound) -> Iterator[str]:

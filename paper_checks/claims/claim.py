@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -193,11 +194,11 @@ Checks = Check | Mapping[str, Check]
 """One check, or several by name, of which every one must hold (the checker ``All``)."""
 
 
-def joined(checks: Checks) -> Check:
-    """The checks as one."""
+def joined(checks: Checks, wrong: tuple[str, ...] = ()) -> Check:
+    """The checks as one; ``wrong`` are those audited as failing."""
     from .checkers.plain import All
 
-    return All(checks) if isinstance(checks, Mapping) else checks
+    return All(checks, wrong) if isinstance(checks, Mapping) else checks
 
 
 @dataclass(frozen=True)
@@ -245,6 +246,8 @@ class Claim:
     ours: bool = False
     deep: bool = False
     """Takes minutes: left to ``--deep``."""
+    wrong: tuple[str, ...] = ()
+    """Which of several checks are audited as failing."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+", self.name):
@@ -268,6 +271,8 @@ class Claim:
                     _refuse_floats(check)
                 except ClaimError as error:
                     raise ClaimError(f"claim {self.name!r}: {error}") from None
+        if self.wrong and not isinstance(self.checks, Mapping):
+            raise ClaimError(f"claim {self.name!r}: wrong={self.wrong} names some of several checks, and there is one")
         if self.known is Status.OPEN and self.repair is not None:
             raise ClaimError(f"claim {self.name!r} is open: there is nothing to repair")
         if not self.words.strip():
@@ -294,7 +299,18 @@ class Claim:
 
     @property
     def check(self) -> Check:
-        return joined(self.checks)
+        return joined(self.checks, self.wrong)
+
+
+def claimed(name: str, words: str, passage: Passage, **more: Any) -> Callable[[Check], Claim]:
+    """The claim that the function below it decides; ``more`` are its further fields.
+
+    >>> @claimed("mine.square", "A square is a product.", Kind.EQUATION.at("line 1"))
+    ... def square(book): ...
+    >>> square.name
+    'mine.square'
+    """
+    return lambda check: Claim(name, words, passage, check, **more)
 
 
 def registry(*groups: tuple[Claim, ...]) -> dict[str, Claim]:

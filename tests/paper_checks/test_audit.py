@@ -214,18 +214,15 @@ def test_no_claim_is_lost_to_a_name_that_is_given_again():
     [
         (lambda: registry((made("a", TRUE),), (made("a", FALSE),)), "toys.a"),
         (lambda: made("A", TRUE), "toys.A"),
-        (lambda: made("a b", TRUE), "toys.a b"),
         (lambda: Claim("toys", "A sentence.", Kind.EQUATION.at("a note"), TRUE), "toys"),
-        (lambda: made('"', TRUE), "toys."),
         (lambda: Claim("toys.a", " ", Kind.EQUATION.at("a note"), TRUE), "words"),
         (lambda: made("a", Open("why"), Status.OPEN, repair=Repair("words", TRUE)), "toys.a"),
         (lambda: made("a", TRUE, Status.OPEN, defect=Defect.GAP), "gap"),
+        (lambda: made("a", TRUE, wrong=("b",)), "('b',)"),
         (lambda: Review(("Long.",), findings=tuple(f"fedals.claim_{i}" for i in range(11))), "10 findings; got 11"),
         (lambda: Review(("Long.",), findings={"fedals.slip": 3}), "findings['fedals.slip']"),
-        (lambda: Review(("Long.",), findings=(7,)), "got 7"),
         (lambda: Finding(Status.HOLDS, Grade.READ, "read", witness=3), "witness"),
         (lambda: Finding(Status.HOLDS, Grade.READ, " "), "evidence"),
-        (lambda: Finding(Status.HOLDS, Grade.READ, "read", as_audited="no"), "as_audited"),
     ],
 )
 def test_what_is_declared_wrongly_is_refused(declaration, said):

@@ -167,13 +167,10 @@ def test_an_interrupted_audit_shows_what_was_reached(few, capsys, monkeypatch, t
     [
         (["fedals.theorem_9_9"], "fedals.theorem_9_9"),
         (["--paper", "fedsgd"], "fedsgd"),
-        (["--paper", ""], "''"),
         (["--workers", "0"], "from 1 to 1024; got '0'"),
         (["--workers", "two"], "--workers: must be an integer; got 'two'"),
-        (["--workers", "1e9"], "--workers: must be an integer; got '1e9'"),
         ([""], "''"),
         (["fedals.one_round", "--report", ""], "--report"),
-        (["nowhere.py:claim"], "nowhere.py"),
         (["--colour"], "--colour"),
         (["{folder}/bad.py:claim"], "no_such_module"),
         (["{folder}/mine.py:no_claim"], "int"),

@@ -5,7 +5,6 @@ import sympy as sp
 from checker_toys import (
     all_are,
     bound,
-    cost,
     depth,
     inner,
     limited,
@@ -69,40 +68,29 @@ def test_a_planted_error_is_caught_with_a_witness(name):
 ROOT = sp.sqrt(speed + width)
 EQUAL = [
     Same(ClientSum(client_weight * local_gap), ClientMean(local_gap)),
-    Same(local_gap * 2, local_gap + local_gap),
     Same(ROOT**3 / ROOT - sp.sqrt(speed**2 + 2 * speed * width + width**2), 0),  # but for rounding
     Same(ClientSum(client_weight), 1),
     Same(ClientSum(client_weight), 1 + Q(1, 10**50)),  # beyond the digits compared
-    Same(sp.sqrt(1 - speed) ** 2, 1 - speed),  # complex on the way
     Same(sp.Max(speed, width), speed, where=(speed >= width,)),
     Same(speed**2, speed * width, where=(sp.Eq(speed, width),)),
-    Same((1 - inner**2) / (1 - inner), 1 + inner),
     Same(BOUNDS["fedals.one_round"], BOUNDS["fedals.one_round"].expr),
 ]
 UNEQUAL = [
     Same(clients * (clients - 1) * ClientMean(local_gap), 2 * clients * ClientMean(local_gap)),  # but at three clients
-    Same(clients**2 * ClientMean(local_gap), 2 * clients * ClientMean(local_gap)),  # but at two
     Same(ClientSum(local_gap) / clients, ClientMean(local_gap)),
     Same(ClientMax(local_gap), local_gap),
     Same(ClientSum(client_weight), 1 + Q(1, 10**30)),
-    Same(sp.Max(sp.sqrt(1 - speed), 2) + width, sp.Max(sp.sqrt(1 - speed), 2)),
     Same(sp.Max(speed, width), speed, where=(speed <= width,)),
-    Same(cost * (1 - inner**2) / (1 - inner), cost * (1 + inner**2)),
     Same(BOUNDS["fedals.one_round"], 2 * BOUNDS["fedals.one_round"].expr),
     # formulas in pieces that differ far away only
     Same(sp.Max(speed, 10**5), sp.Integer(10**5)),
-    Same(sp.Min(speed, Q(1, 10**5)), speed / speed * Q(1, 10**5) + 0 * speed),
     Same(sp.Piecewise((speed, speed < 5000), (0, True)), speed),
     Same(sp.Abs(place - 3000), place - 3000),
-    Same(ClientMax(local_gap) + speed, ClientMax(local_gap) + sp.Min(speed, 10**6)),
     # on either side of a number that pieces meet at
     Same(sp.Piecewise((3, speed < 10**9), (2, True)), 3),
-    Same(sp.Piecewise((3, speed >= 10**9), (speed, True)), speed),
     Same(sp.Max(speed, Q(1, 10**9)), speed),
-    Same(sp.Min(repeats, 10**12), repeats),
     Same(sp.Piecewise((3, sp.Eq(repeats, 10**9)), (2, True)), 2),
     Same(sp.floor(repeats / sp.Integer(10) ** 7) + width, width),
-    Same(sp.Max(0, Q(1, 10**9) - speed) + width, width),
     Same(sp.Max(speed, 10**9 * width**2), 10**9 * width**2 + 0 * speed),
 ]
 
@@ -139,14 +127,11 @@ def test_the_audited_ratio_and_difference_are_verified():
     "check exact",
     [
         (Same(speed * (1 / 3), speed / 3), "(1, 3)"),
-        (Same(speed, speed * (1 + 1e-15)), "(1000000000000001, 1000000000000000)"),
         (Same(0.1 + 0.2, Q(3, 10)), "0.30000000000000004"),
         (Same(At("toys.f", {speed: 0.7}), width), "(7, 10)"),
         (Same(speed, speed, where=(speed <= 0.25 * width,)), "(1, 4)"),
-        (ArgminIs("toys.f", speed, 0.4 * width), "(2, 5)"),
         ({"one": Same(speed, speed), "two": Same(speed, 1.5 * speed)}, "(3, 2)"),
         (None, "Same"),
-        (5, "Same"),
         (BOUNDS["fedals.one_round"], "Same"),
         ({"one": Same(speed, speed), "two": None}, "Same"),
     ],
@@ -206,14 +191,12 @@ MINIMISERS = [
     ArgminIs(BOWL, speed, LOWEST),
     ArgminIs(sp.log(speed) + width / speed, speed, width),  # not convex, one minimum
     ArgminIs(sp.log(speed / (width + 1)) ** 2, speed, width + 1),
-    ArgminIs(repeats * depth + width / repeats, repeats, LOWEST),
     ArgminIs((portion - inner / 3) ** 2, portion, inner / 3),  # below 1 everywhere
     # so large that what rounding leaves of its slope is no small number
     ArgminIs(10**60 * speed * (speed - 2 * ROOTS), speed, sp.sqrt(width + depth + 2 * sp.sqrt(width * depth))),
 ]
 NO_MINIMISERS = [
     ArgminIs(-BOWL, speed, LOWEST),  # a maximiser
-    ArgminIs(width / speed, speed, width),
     ArgminIs(width * speed, speed, width),
     ArgminIs(portion + 9 / portion, portion, 3),  # outside of the domain
     # a second minimum elsewhere that is lower
@@ -245,14 +228,11 @@ FOLLOWS = [
     ImpliedBy(speed * width, Q(1, 10), where=(CAP,)),  # with equality at the condition
     ImpliedBy(limited, speed),
     ImpliedBy(ClientMean(local_gap), ClientMax(local_gap)),
-    ImpliedBy(ClientMean(local_gap), 1, where=(local_gap <= 1,)),  # a condition on every client
     ImpliedBy(speed, width, where=(sp.Eq(speed, width),)),
     ImpliedBy(speed + 1, depth, where=(sp.Eq(speed + width, depth), width >= 1)),
     ImpliedBy(ROOT**2, sp.sqrt(speed**2 + 2 * speed * width + width**2)),  # equal but for rounding
     ImpliedBy(place, sp.Abs(place)),
-    ImpliedBy(sp.log(speed), speed - 1),
     ImpliedBy((1 + width / repeats) ** repeats, sp.exp(width), where=(repeats <= 50, width <= 20)),
-    ImpliedBy(speed, 2, within={speed: (0.5, 2), repeats: (1, 10**6)}),
     ImpliedBy(repeats, 10**6, within={repeats: (1, 10**6)}),
     # met by moves alone
     ImpliedBy(speed * width, 3, where=(speed > 500, speed < 501, width < speed / 10**5, depth * width > 4)),
@@ -262,15 +242,12 @@ DOES_NOT_FOLLOW = [
     ImpliedBy(speed * width, Q(99999, 10**6), where=(CAP,)),  # in the last 0.001 % before the condition
     ImpliedBy(speed * width, Q(1, 10), where=(speed <= 1 / (Q(99, 10) * width),)),  # a weakened condition
     ImpliedBy(speed, sp.Integer(10**5)),  # at large values only
-    ImpliedBy(1 / repeats, Q(99, 100)),  # at a count of one only
-    ImpliedBy(width, width + offset - Q(1, 10**6)),  # where what can be 0 is 0
     ImpliedBy(place**3, place**4 + Q(105, 1000)),  # on an interval of the length 0.1
     ImpliedBy(limited, Q(9999, 10000) * speed),  # where a capped quantity reaches its cap
     ImpliedBy(ClientMean(client_value**2), ClientMean(client_value) ** 2 * 10**4),  # for very unequal clients
     # where the largest has a small weight
     ImpliedBy(ClientMax(local_gap), ClientMean(local_gap) * 100, where=(local_gap > 0,)),
     ImpliedBy(depth * speed, depth / (10 * width), squares=(DIFFERENCE,)),
-    ImpliedBy(speed, Q(199, 100), within={speed: (0.5, 2)}),
     ImpliedBy(repeats, 999000, within={repeats: (1, 10**6)}),
 ]
 
@@ -361,7 +338,6 @@ def test_misspelt_names_and_nonsense_values_are_refused():
         ((repeats >= 7, speed - width / 3 <= 0), HOLDS),
         ((width / 3 >= speed, repeats - 7 >= 0), HOLDS),
         ((repeats >= 7,), FAILS),
-        ((repeats >= 7, speed <= width / 3, depth < 2), FAILS),
         ((repeats >= 8, speed <= width / 3), FAILS),
         ((repeats >= 7, speed < width / 3), FAILS),
     ],
@@ -381,7 +357,6 @@ def test_informative_somewhere_and_nowhere():
         Informative(speed / repeats, width),
         Informative(speed / repeats, width, given={repeats: 1}, within=ranges),
         Informative(1998 * speed / repeats, 2 * width / 2, within={**thin, width: (1, 1.001)}),
-        Informative(place, offset),  # below zero it says more
     )
     all_are(
         FAILS,
@@ -390,7 +365,6 @@ def test_informative_somewhere_and_nowhere():
         Informative(3 * speed / repeats, width, given={repeats: 1}, within=ranges),
         Informative(2001 * speed / repeats, width, within={**thin, width: (0.5, 1)}),
         Informative(speed, 10**9, given={speed: 2}, where=(speed <= 1,)),  # it does not apply there
-        Informative(speed, 0),
     )
     assert run(Informative(speed + width, width)).grade is Grade.PROVED
     found = run(Informative(speed**2 + width**2, 2 * speed * width))  # the nearest point is named
@@ -411,8 +385,6 @@ def test_limits():
         TendsTo(FRACTION, repeats, sp.oo, 3 * width / 2),
         TendsTo(sp.sin(speed * width) / speed, speed, 0, width),
         TendsTo(repeats * width, repeats, sp.oo, sp.oo),
-        TendsTo(-repeats * width, repeats, sp.oo, -sp.oo),
-        TendsTo(1 + offset * ClientMean(local_gap), offset, 0, 1),
         TendsTo(sp.sqrt(1 - portion) + width, portion, 1, width),  # from inside the domain
         TendsTo(SMALL_ROOT * width / speed, speed, 0, sp.oo),
     )
@@ -453,27 +425,21 @@ TURNING = (repeats - Q(6, 5)) ** 2  # lowest between 1 and 2, nearer to 1
 FLAT = ROOT**2 - sp.sqrt(speed**2 + 2 * speed * width + width**2)
 RISE = [
     MonotoneIn(width * speed**2 - depth / speed, speed, up=True),
-    MonotoneIn(ClientMean(local_gap**2) * speed, speed, up=True),
     MonotoneIn(depth * speed + width / speed, speed, up=True, where=(depth * speed**2 > width,)),
     MonotoneIn(TURNING * width, repeats, up=True),  # a count is judged by its steps
-    MonotoneIn(TURNING, repeats, up=True, where=(repeats <= 9,)),
     MonotoneIn(-width / (repeats - 2) ** 2, repeats, up=True),  # a step to where there is no value is no fall
-    MonotoneIn(sp.Max(speed, width), speed, up=True, strict=False),
     MonotoneIn(offset * speed, speed, up=True),  # flat at the end of a domain only
-    MonotoneIn(FLAT, speed, up=True, strict=False),  # rounding is no fall
 ]
 DO_NOT_RISE = [
     MonotoneIn(width * speed**2 - depth / speed, speed, up=False),
     MonotoneIn(depth * speed + width / speed, speed, up=True, where=(depth * speed**2 > Q(99, 100) * width,)),
     MonotoneIn((repeats - Q(8, 5)) ** 2, repeats, up=True),
     MonotoneIn(sp.Max(speed, width), speed, up=True),
-    MonotoneIn(width, speed, up=True),
     MonotoneIn(FLAT, speed, up=True),
 ]
 THIN = [
     speed + Q(1, 10**10) / speed,  # falls below 1e-5 only
     speed - speed**2 / 10**7,  # falls above 5e6 only
-    width * speed - sp.log(1 + speed) * depth / 10**4,
     (speed - width) ** 3 - (speed - width) / 10**4,  # falls in a thin region about width
     (7 * speed - 3 * width) ** 3 - speed * width**2 / 10**9,  # in a thinner one, however large width is
 ]

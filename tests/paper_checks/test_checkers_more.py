@@ -138,7 +138,6 @@ NOISY = {  # 8 runs: noise is 1.07 deviations where both have the same
         (("middle < low", "middle < high"), OPEN, FAILS),  # in reverse by less than noise
         (("high < low", "low < middle"), FAILS, FAILS),
         (("low < bare",), HOLDS, HOLDS),  # what has no deviation varies like the other
-        (("bare < middle",), FAILS, FAILS),
         (("bare < high",), OPEN, FAILS),
     ],
 )
@@ -241,19 +240,15 @@ def test_open_only_says_why():
     [
         (Prints({}, {"a": 1}), ""),
         (Prints({"a": "1"}, {"b": 1}), "'a'"),
-        (Prints({"a": "12.3%"}, {"a": 12.3}), "'12.3%'"),
         (lambda book: exact(float("nan")), "nan"),
         (lambda book: averages_to({"row": ("1", "2")}, {"raw": "6.85"}), "raw"),
-        (lambda book: averages_to({"row": ()}, {"row": "6.85"}), "row"),
         (Ordered(NUMBERS, ()), ""),
         (Ordered(NUMBERS, ("a < d",)), "'d'"),
         (lambda book: noise("0.3", runs=1), "got 1"),
         (SlopeIs(lambda book: ([1, 2, 3, -4], [1, 2, 3, 4]), 1), "curve"),
-        (SlopeIs(lambda book: ([1, 2, 3], [1, 2, 3]), 1), "curve"),
         (SlopeIs(lambda book: ([1, 1, 2, 3], [1, 2, 3, 4]), 1), "curve"),
         (MeasuredIn(sp.Max(0, -cost), cost), "unit"),
         (All({"a": said(FAILS)}, wrong=("z",)), "z"),
-        (All({}), ""),
         (Readings({}), ""),
     ],
 )
@@ -336,10 +331,8 @@ SHARES = [10**1.2, 10**2.48, 10**0.36]
         (offset, {}, [0.013, 0.31], [0, 10 ** (-9 * 0.38)]),
         (place, {}, [0.91, 0.23], [10 ** (9 * 0.64), -(10 ** (9 * 0.08))]),
         (repeats, {}, [0.37, 1.0], [165, 10**6]),
-        (repeats, {"far": 3.0}, [0.21, 0.9], [18, 100]),
         (repeats, {"within": {repeats: (3, 17)}}, [0.29], [7]),
         (switch, {}, [0.41, 0.57], [0, 1]),
-        (portion, {}, [0.0, 0.37, 1.0], [1e-9, 10 ** (-9 * 0.63), 1]),
         (inner, {}, [0.0, 0.37, 1.0], [1e-9, 10 ** (-9 * 0.63), 1 - 1e-9]),
         (lean, {}, [0.0, 0.37, 1.0], [-1 + 2e-9, -0.26 * (1 - 2e-9), 1 - 2e-9]),
         (local_gap, {}, [[0.71, 0.23, 0.91]], [[10 ** (-9 * 0.16), -(10 ** (9 * 0.08)), 10 ** (9 * 0.64)]]),
@@ -367,13 +360,10 @@ def scaled(factor):
     return Book({NAME: replace(bound, terms={n: t * factor for n, t in bound.terms.items()})})
 
 
-def test_a_bound_that_holds_is_not_broken_and_its_tightness_is_audited():
+def test_a_bound_that_holds_is_not_broken():
     found = Dominates(NAME, evaluations=30)(Book())
     assert found.status is HOLDS
-    least = float(found.evidence.split(">= ")[1].split()[0])
-    assert least >= 1
-    assert Dominates(NAME, evaluations=30, least=least)(Book()).as_audited
-    assert not Dominates(NAME, evaluations=30, least=least)(scaled(3)).as_audited
+    assert float(found.evidence.split(">= ")[1].split()[0]) >= 1
     for evaluations in (0, -5, 2.5, True):
         with pytest.raises(ClaimError, match=f"got {evaluations}"):
             Dominates(NAME, evaluations=evaluations)

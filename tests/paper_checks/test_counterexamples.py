@@ -16,13 +16,13 @@ from bounds.vocabulary import client_weight, cohort, local_gap
 from paper_checks.claims.checkers import (
     ArgminIs,
     At,
-    Derivative,
+    derivative_is,
     ImpliedBy,
     MonotoneIn,
     OrderIs,
     Same,
     TendsTo,
-    Term,
+    term,
     Total,
 )
 from paper_checks.claims.checkers.clouds import Cloud
@@ -119,9 +119,9 @@ STATED = {
     "check",
     [
         Same("toys.fast", speed**2),
-        Same(Term("toys.fast", ("whole",)), speed**2),
+        Same(term("toys.fast", "whole"), speed**2),
         Same(lambda book: 2 * book["toys.fast"].expr, speed**2),
-        Same(Derivative("toys.fast", speed), Total(((3, "toys.fast"),))),
+        derivative_is("toys.fast", speed, Total(((3, "toys.fast"),))),
         ImpliedBy("toys.fast", 5 * speed**2),
         MonotoneIn("toys.fast", width, up=True),
         ArgminIs("toys.curve", depth, width / speed),

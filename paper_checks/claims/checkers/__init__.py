@@ -1,23 +1,22 @@
 """The checkers: few and general. A check is a function of the book of bounds, or a checker with its arguments."""
 
 from .algebra import ArgminIs, derivative_is, Same
-from .conditions import ImpliedBy, Satisfies
-from .formulas import At, Derivative, Formula, number, rational, resolve, Term, term, Total
+from .conditions import ImpliedBy, Informative, Satisfies
+from .formulas import At, Formula, number, rational, resolve, term, Total
 from .instances import Broken, Dominates
 from .limits import MonotoneIn, OrderIs, TendsTo
 from .numbers import short
 from .plain import agreed, All, Open, Readings, Refuted
-from .stated import EdgeIs, Requires, requires, States
+from .stated import EdgeIs, requires, States
 from .tables import averages_to, each, exact, Mean, mean, noise, Ordered, Prints
 from .trends import SlopeIs
 from .units import MeasuredIn
-from .vacuity import Informative
 from .worst import AboveWorstCase
 
 __all__ = [
-    "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Derivative", "Dominates", "EdgeIs", "Formula", "ImpliedBy",
+    "AboveWorstCase", "All", "ArgminIs", "At", "Broken", "Dominates", "EdgeIs", "Formula", "ImpliedBy",
     "Informative", "Mean", "MeasuredIn", "MonotoneIn", "Open", "OrderIs", "Ordered", "Prints", "Readings", "Refuted",
-    "Requires", "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Term", "Total", "agreed", "averages_to",
+    "Same", "Satisfies", "SlopeIs", "States", "TendsTo", "Total", "agreed", "averages_to",
     "derivative_is", "each", "exact", "mean", "noise", "number", "rational", "requires", "resolve", "short",
     "term",
 ]  # fmt: skip

@@ -16,10 +16,9 @@ from bounds.quantities import Quantity
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
-from .formulas import At, Derivative, Formula, resolve, slope_of
+from .formulas import At, Formula, resolve, slope_of, within_premises
 from .numbers import excess, Point, shown, side_by_side, true_at, turned, value, words
 from .points import points
-from .premises import within_premises
 
 POINTS = 6
 PIECES = (sp.Max, sp.Min, sp.Piecewise, sp.Abs, sp.floor, sp.ceiling, ClientMax, ClassMax)
@@ -150,7 +149,7 @@ def _distance(both: list[Any]) -> Any:
 
 def derivative_is(of: Formula, by: Quantity, printed: Formula, order: int = 1, **way: Any) -> Same:
     """``printed`` is the derivative of ``of`` in ``by``."""
-    return Same(printed, Derivative(of, by, order), **way)
+    return Same(printed, lambda book: slope_of(resolve(of, book), by, order), **way)
 
 
 @dataclass(frozen=True)

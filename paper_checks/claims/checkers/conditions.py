@@ -1,30 +1,33 @@
-"""Checkers of implications: a step follows from conditions, a published setting meets them."""
+"""Checkers of inequalities: a step follows, a published setting meets conditions, a bound says something."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from bounds import vocabulary
 from bounds.core import Bound
+from bounds.domains import NONNEGATIVE, POSITIVE
 from bounds.errors import unknown
 from bounds.quantities import quantities_of, Quantity
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
-from .formulas import Formula, relations, resolve
-from .numbers import excess, Point, side_by_side, true_at, turned, value, words
-from .points import points
-from .premises import within_premises
+from .formulas import Formula, relations, resolve, within_premises
+from .numbers import excess, Point, shown, side_by_side, true_at, turned, value, words
+from .points import points, SPREAD
 
-SEARCHED, AT_EDGES, TRIED = 100, 50, 60
-"""Generic points, points with quantities at the ends of their domains, and points tried for what is not published."""
-EDGES = 0.3
-SETTING_DECADES = 6.0
-"""What is not published is taken to lie within a factor of 10^6 of 1."""
+SEARCHED, AT_EDGES = 100, 50
+"""Generic points, and points with quantities at the ends of their domains; points for what is informative."""
+EDGES, DRAWN = 0.3, 150
+UNPUBLISHED = (1e-6, 1e6)
+"""Where a size that is not published is taken to lie."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +109,9 @@ def _granted(part: sp.Expr, conditions: Sequence[sp.Basic]) -> bool:
 class Satisfies:
     """Published settings lie inside the numeric conditions of a bound; ``breaks`` are the words of those that fail.
 
-    ``settings`` gives for each setting the values that the paper states, by quantity name; quantities it does not state
-    are left open, and a condition that needs them is not decided (and said to be so) unless it fails or holds for
-    every value of them that is tried. A setting that breaks a condition makes the claim fail, with the condition's
-    words.
+    ``settings`` gives for each setting the values that the paper states, by quantity name. A condition that holds for
+    some values of what it does not state and fails for others is not decided, and said to be so. A setting that breaks
+    a condition makes the claim fail, with the condition's words.
     """
 
     bound: str
@@ -125,10 +127,10 @@ class Satisfies:
         for name, given in self.settings.items():
             known = _known(bound, given)
             for condition, relation in zip(bound.numeric_conditions, relations(bound), strict=True):
-                verdict = self._decide(relation, known)
-                if verdict is False:
+                verdicts = _possible(relation, known)
+                if verdicts == {False}:
                     broken.setdefault(condition.words, []).append(name)
-                elif verdict is None:
+                elif verdicts != {True}:
                     undecided[condition.words] = None
         left = f"; not decided by what is published: {'; '.join(undecided)}" if undecided else ""
         if not broken:
@@ -138,19 +140,6 @@ class Satisfies:
         witness = {words_: ", ".join(names) for words_, names in broken.items()}
         as_audited = not self.breaks or set(broken) == set(self.breaks)
         return Finding(Status.FAILS, Grade.EXACT, said + left, witness, as_audited)
-
-    def _decide(self, relation: sp.Basic, known: Point) -> bool | None:
-        """Whether it holds for all (True), no (False) or some values of what is not given."""
-        needed = quantities_of([relation])
-        here = {q: known[q] for q in needed if q in known}
-        if len(here) == len(needed):
-            return true_at(relation, here)
-        caps = {c: known[c] for q in needed if (c := q.card.at_most) is not None and c in known}
-        tried = [{**p, **here} for e in (0.0, EDGES) for p in points(needed, TRIED, given={**caps, **here}, edges=e)]
-        seen = {true_at(relation, p) for p in tried}
-        if len(seen) == 1:
-            seen |= {_flipped(relation, here, caps, seen.copy().pop())}
-        return seen.pop() if len(seen) == 1 else None
 
 
 def _known(bound: Bound, given: Mapping[str, Any]) -> dict[Quantity, Any]:
@@ -162,35 +151,75 @@ def _known(bound: Bound, given: Mapping[str, Any]) -> dict[Quantity, Any]:
     for name, stated in given.items():
         if name not in words_:
             raise unknown("quantity", name, list(words_))
-        many = isinstance(stated, (list, tuple))
+        q, many = words_[name], isinstance(stated, (list, tuple))
         numbers = tuple(sp.Rational(str(v)) for v in (stated if many else (stated,)))
-        q = words_[name]
-        inside = q.card.domain.contains(_floats(numbers))
-        if not inside.all():
+        if not q.card.domain.contains(np.array([float(n) for n in numbers])).all():
             raise ClaimError(f"the setting's {name} must be {q.card.domain.words}; got {stated}")
         found[q] = numbers if many else numbers[0]
     return found
 
 
-def _floats(numbers: Sequence[sp.Rational]) -> Any:
-    import numpy as np
+def _possible(relation: sp.Basic, known: Point) -> set[bool]:
+    """Whether the relation holds, and whether it fails, for some values of what is not given."""
+    needed = quantities_of([relation])
+    caps = [cap for q in needed if (cap := q.card.at_most) is not None]
+    given = {q: known[q] for q in (*needed, *caps) if q in known}
+    if set(needed) <= set(given):
+        return {true_at(relation, given)}
+    found = set()
+    sizes = [q for q in needed if q.card.domain in (POSITIVE, NONNEGATIVE)]
+    for verdict, wanted in ((True, relation), (False, sp.Not(relation))):
+        with suppress(ClaimError):  # there is no such point
+            next(points(needed, 1, (wanted,), {q: UNPUBLISHED for q in sizes}, given=given))
+            found.add(verdict)
+    return found
 
-    return np.array([float(n) for n in numbers])
+
+@dataclass(frozen=True)
+class Informative:
+    """``bound`` is smaller than ``trivial`` somewhere: at the published ``given`` values, the others free.
+
+    HOLDS with a point where the bound says something. FAILS when ``trivial`` is never above the bound: proved when
+    every term of the difference has the sign, else at all generic points and in a search from them. ``free`` quantities
+    keep their domain (over six orders of magnitude), ``within`` narrows it to ranges that are generous for the setting.
+    """
+
+    bound: Formula
+    trivial: Formula
+    given: Mapping[Quantity, Any] = field(default_factory=dict)
+    where: tuple[sp.Basic, ...] = ()
+    under: tuple[str, ...] = ()
+    within: Mapping[Quantity, tuple[float, float]] = field(default_factory=dict)
+
+    def __call__(self, book: Book) -> Finding:
+        put = {q: sp.Rational(str(v)) for q, v in self.given.items()}
+        bound, trivial = (resolve(f, book).xreplace(put) for f in (self.bound, self.trivial))
+        conditions = [*self.where, *(r for name in self.under for r in relations(book[name]))]
+        wanted = [c for c in (c.xreplace(put) for c in conditions) if c != sp.true]
+        if sp.false in wanted:
+            said, values = "the published values break a condition: the bound is silent", words(put)
+            return Finding(Status.FAILS, Grade.EXACT, said, values)
+        if all(t.is_nonnegative for t in sp.Add.make_args(sp.expand(bound - trivial))):
+            return Finding(Status.FAILS, Grade.PROVED, "the bound is never below what is trivially true", words(put))
+        drawn = list(points((bound, trivial), DRAWN, wanted, self.within))
+        cloud = Cloud((trivial, bound), lambda both: logs(*both), tuple(wanted), self.within, far=SPREAD)
+        for point in chain(drawn, cloud.best(drawn)):
+            if excess(bound, trivial, point) < 0:
+                said = f"at the witness {_share(bound, trivial, point)} of the trivial value"
+                return Finding(Status.HOLDS, Grade.EXACT, said, words({**put, **point}))
+        closest = min(drawn, key=lambda p: value(bound, p) - value(trivial, p))
+        positive = [p for p in drawn if value(trivial, p) > 0]
+        nearest = min(positive, key=lambda p: _ratio(bound, trivial, p), default=closest)
+        said = (
+            f"at {DRAWN} generic points and in a search from them never below the trivial value; nearest "
+            f"{_share(bound, trivial, nearest)} of it"
+        )
+        return Finding(Status.FAILS, Grade.EXACT, said, words({**put, **nearest}))
 
 
-def _flipped(relation: sp.Basic, here: Point, caps: Point, usual: bool) -> bool:
-    """What a search for values of the open quantities at which the relation is otherwise ends with."""
-    if not isinstance(relation, (sp.Le, sp.Lt, sp.Ge, sp.Gt)):
-        return usual
-    low, high = (relation.lts, relation.gts) if usual else (relation.gts, relation.lts)
-    put = {**here, **caps}
-    if any(isinstance(v, tuple) for v in put.values()):
-        return usual
-    open_ = [q for q in quantities_of([relation]) if q not in here]
-    capped = tuple(q <= caps[c] for q in open_ if (c := q.card.at_most) is not None and c in caps)
-    terms = (low.xreplace(put), high.xreplace(put))
-    cloud = Cloud(terms, lambda both: logs(*both), capped, far=SETTING_DECADES)
-    for point in cloud.best():
-        if true_at(relation, {**point, **put}) is not usual:
-            return not usual
-    return usual
+def _ratio(bound: sp.Expr, trivial: sp.Expr, point: Point) -> sp.Expr:
+    return value(bound, point) / value(trivial, point)
+
+
+def _share(bound: sp.Expr, trivial: sp.Expr, point: Point) -> str:
+    return shown(_ratio(bound, trivial, point)) if value(trivial, point) > 0 else shown(value(bound, point))

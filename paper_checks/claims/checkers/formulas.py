@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import sympy as sp
 
 from bounds.core import Bound
-from bounds.operators import bind
+from bounds.operators import bind, ClientSum
 from bounds.quantities import quantities_of, Quantity
+from bounds.vocabulary import cohort, current_loss, initial_loss, local_gap, optimal_loss, takes_part
 
-from ..claim import Book, ClaimError, without_floats
+from ..claim import Book, ClaimError, Finding, Status, without_floats
 
 Exact: TypeAlias = int | Fraction
 Formula: TypeAlias = str | Bound | sp.Basic | int | Callable[[Book], sp.Basic]
@@ -49,16 +50,9 @@ def slope_of(expression: sp.Expr, by: Quantity, order: int = 1) -> sp.Expr:
     return slope
 
 
-@dataclass(frozen=True)
-class Term:
+def term(bound: str, *names: str) -> Callable[[Book], sp.Expr]:
     """One named term of a bound, or the sum of several."""
-
-    bound: str
-    names: tuple[str, ...]
-
-    def __call__(self, book: Book) -> sp.Expr:
-        terms = book[self.bound].spelled_terms
-        return sp.Add(*(terms[name] for name in self.names))
+    return lambda book: sp.Add(*(book[bound].spelled_terms[name] for name in names))
 
 
 @dataclass(frozen=True)
@@ -75,18 +69,6 @@ class At:
 
 
 @dataclass(frozen=True)
-class Derivative:
-    """The derivative of a formula in one quantity."""
-
-    formula: Formula
-    by: Quantity
-    order: int = 1
-
-    def __call__(self, book: Book) -> sp.Expr:
-        return slope_of(resolve(self.formula, book), self.by, self.order)
-
-
-@dataclass(frozen=True)
 class Total:
     """The sum of formulas, each times its factor."""
 
@@ -94,10 +76,6 @@ class Total:
 
     def __call__(self, book: Book) -> sp.Expr:
         return sp.Add(*(factor * resolve(formula, book) for factor, formula in self.parts))
-
-
-def term(bound: str, *names: str) -> Term:
-    return Term(bound, names)
 
 
 def relations(bound: Bound) -> tuple[sp.Basic, ...]:
@@ -116,3 +94,64 @@ def number(book: Book, name: str, **values: Exact | Sequence[Exact]) -> Fraction
 def rational(number_: sp.Expr) -> Fraction:
     """SymPy's rational number as a fraction."""
     return Fraction(int(number_.p), int(number_.q))
+
+
+# ---- the hypotheses of the statements that formulas come from: a counterexample must meet them to count ----
+
+ALWAYS: tuple[sp.Basic, ...] = (
+    sp.Le(optimal_loss, initial_loss),
+    sp.Le(optimal_loss, current_loss),
+    sp.Ge(local_gap, 0),
+    sp.Eq(ClientSum(takes_part), cohort),
+)
+"""What the quantities mean, whatever the statement; their domains and ``at_most`` say the rest.
+
+A local gap is an expected gap of a minimiser of the empirical risk, which is never negative.
+"""
+
+
+def within_premises(
+    check: Any, book: Book, *formulas: Formula, skip: Callable[[sp.Basic], bool] = lambda relation: False
+) -> Finding:
+    """What ``check`` finds; a counterexample is searched again among the points that meet the formulas' hypotheses.
+
+    Where none is found there, the statement is not refuted, and the second finding counts. ``skip`` are relations that
+    are no hypotheses of it: what it concludes, or what a limit leaves.
+    """
+    found: Finding = check.judge(book)
+    if found.status is not Status.FAILS:
+        return found
+    known = tuple(r for r in premises(formulas, book, check.where) if not skip(r))
+    if not known:
+        return found
+    inside: Finding = replace(check, where=(*check.where, *known)).judge(book)
+    if inside.status is Status.FAILS:
+        return inside
+    return replace(inside, evidence=f"{inside.evidence}; outside the hypotheses it fails: {found.evidence}")
+
+
+def premises(formulas: tuple[Formula, ...], book: Book, where: tuple[sp.Basic, ...] = ()) -> tuple[sp.Basic, ...]:
+    """The numeric conditions of the bounds in ``formulas`` and what always holds, as far as their quantities occur."""
+    shown = set(quantities_of((*(resolve(f, book) for f in formulas), *where)))
+    stated = dict.fromkeys((*(r for f in formulas for r in _stated(f, book)), *ALWAYS))
+    return tuple(r for r in stated if r not in (*where, sp.true, sp.false) and set(quantities_of([r])) <= shown)
+
+
+def _stated(formula: Formula, book: Book) -> Iterator[sp.Basic]:
+    """The numeric conditions under which a formula is stated; what is put in for a quantity is put in there too."""
+    match formula:
+        case str():
+            yield from relations(book[formula])
+        case Bound():
+            yield from relations(formula)
+        case Total():
+            yield from (r for _, part in formula.parts for r in _stated(part, book))
+        case At():
+            put = {q: resolve(f, book) for q, f in formula.put.items()}
+            yield from (r.xreplace(put) for r in (*_stated(formula.formula, book), *ALWAYS))
+            yield from (r for f in formula.put.values() for r in _stated(f, book))
+        case _ if callable(formula) and not isinstance(formula, sp.Basic):
+            before, book.asked = book.asked, set()
+            formula(book)
+            names, book.asked = sorted(book.asked), before | book.asked
+            yield from (r for name in names for r in relations(book[name]))

@@ -12,10 +12,9 @@ from bounds.quantities import quantities_of, Quantity
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
 from .clouds import Cloud, logs
-from .formulas import Formula, resolve, slope_of
+from .formulas import Formula, resolve, slope_of, within_premises
 from .numbers import DIGITS, excess, near, Point, shown, turned, value, words
 from .points import points
-from .premises import within_premises
 
 POINTS = 3
 SEARCHED, AT_EDGES, EDGES = 60, 30, 0.3
@@ -138,7 +137,7 @@ class OrderIs:
 
 @dataclass(frozen=True)
 class MonotoneIn:
-    """``of`` grows (``up``) or falls as ``by`` grows, wherever the conditions ``where`` hold; ``strict`` by default.
+    """``of`` grows (``up``) or falls as ``by`` grows, wherever the conditions ``where`` hold.
 
     Proved when every term of the derivative has the sign for all values in the domains; else a counterexample is
     searched: at generic points, at ends of domains (where it may be flat), and by moves from there over eighteen orders
@@ -149,7 +148,6 @@ class MonotoneIn:
     by: Quantity
     up: bool
     where: tuple[sp.Basic, ...] = ()
-    strict: bool = True
 
     def __call__(self, book: Book) -> Finding:
         return within_premises(self, book, self.of)
@@ -181,13 +179,13 @@ class MonotoneIn:
         for count, edges in ((SEARCHED, 0.0), (AT_EDGES, EDGES)):
             for drawn in points((slope, of, self.by), count, conditions, edges=edges):
                 for point in turned(slope, drawn):
-                    if self._against(of, slope, point, self.strict and not edges):
+                    if self._against(of, slope, point, strict=not edges):
                         return point
                 seen.append(drawn)
         terms = tuple(sp.Add.make_args(sp.expand(slope))) if slope.count_ops() < EXPANDED else (slope,)
         cloud = Cloud((*terms, of, self.by), self._score, conditions)
         found = (p for best in cloud.best(seen) for p in turned(slope, best))
-        return next((p for p in found if self._against(of, slope, p, False)), None)
+        return next((p for p in found if self._against(of, slope, p, strict=False)), None)
 
     def _against(self, of: sp.Expr, slope: sp.Expr, point: Point, strict: bool) -> bool:
         change = self._change(of, slope, point)
@@ -202,5 +200,4 @@ class MonotoneIn:
 
     def _proved(self, slope: sp.Expr) -> bool:
         terms = sp.Add.make_args(sp.expand(slope if self.up else -slope))
-        weak = all(t.is_nonnegative for t in terms)
-        return weak and (not self.strict or any(t.is_positive for t in terms))
+        return all(t.is_nonnegative for t in terms) and any(t.is_positive for t in terms)

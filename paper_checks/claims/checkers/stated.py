@@ -20,25 +20,6 @@ PLACES = 6
 
 
 @dataclass(frozen=True)
-class Requires:
-    """A catalogue bound has exactly the numeric conditions, and at least the assumptions, of a printed statement."""
-
-    bound: str
-    numbers: tuple[sp.Basic, ...] = ()
-    assumptions: tuple[Assumption, ...] = ()
-
-    def __call__(self, book: Book) -> Finding:
-        bound = book[self.bound]
-        found, named = set(relations(bound)), {c.assumption for c in bound.conditions if c.assumption is not None}
-        off = [f"{r} is stated by one side only" for r in found ^ set(self.numbers)]
-        off += [f"not asked for: {a}" for a in self.assumptions if a not in named]
-        if off:
-            return fails("; ".join(off), as_audited=False)
-        said = f"{len(self.assumptions)} assumptions and {len(self.numbers)} numeric conditions are as stated"
-        return holds(said, Grade.PROVED)
-
-
-@dataclass(frozen=True)
 class States:
     """A catalogue bound has this relation, exactly these numeric conditions and assumptions, and this number in words.
 
@@ -135,13 +116,22 @@ class EdgeIs:
         return holds(f"the conditions end there at {PLACES} generic points", Grade.SEARCHED)
 
 
-def requires(asked: Mapping[str, tuple[sp.Basic, ...]]) -> Check:
-    """The numeric conditions of each bound are exactly these relations, whatever their order."""
+def requires(asked: Mapping[str, tuple[sp.Basic | Assumption, ...]]) -> Check:
+    """The numeric conditions of each bound are exactly these relations, whatever their order.
+
+    Assumptions named among them are asked for as well, perhaps beside others.
+    """
 
     def compare(book: Book) -> Finding:
+        grade = Grade.PROVED
         for name, wanted in asked.items():
-            if off := _off(relations(book[name]), wanted):
+            found, numbers = relations(book[name]), [each for each in wanted if isinstance(each, sp.Basic)]
+            named = {c.assumption for c in book[name].conditions}
+            off = [f"not asked for: {each}" for each in wanted if isinstance(each, Assumption) and each not in named]
+            if set(found) != set(numbers):  # the same symbol by symbol, or else as functions
+                grade, off = Grade.EXACT, off + _off(found, numbers)
+            if off:
                 return fails(f"{name}: {'; '.join(off)}", {"bound": name})
-        return holds(f"the numeric conditions of {', '.join(asked)} are those of the text, written out again")
+        return holds(f"the numeric conditions of {', '.join(asked)} are those of the text, written out again", grade)
 
     return compare

@@ -9,10 +9,9 @@ from bounds.quantities import Quantity
 from bounds.units import Unit
 
 from ..claim import Book, ClaimError, Finding, Grade, Status
-from .formulas import Formula, resolve
+from .formulas import Formula, premises, resolve
 from .numbers import value, words
 from .points import points
-from .premises import premises
 
 TRIED = 12
 

@@ -6,8 +6,5 @@ from bounds.core import declared
 
 from ..claim import Claim
 
-SECTIONS = (
-    "setup", "assumptions", "theorem", "optima", "remarks", "practice", "table_3", "tables", "settings", "lemmas",
-    "proofs", "derivatives", "sharp",
-)  # fmt: skip
+SECTIONS = ("setup", "theorem", "optima", "remarks", "schedules", "experiments", "lemmas", "proofs", "sharp")
 CLAIMS = declared(Claim, *(import_module(f"{__name__}.{section}") for section in SECTIONS))

@@ -12,8 +12,8 @@ from bounds.operators import ClientSum
 from bounds.units import PARAMETER
 from bounds.vocabulary import distance_sq
 
-from ..checkers import All, Broken, Dominates, ImpliedBy, MeasuredIn, number, rational, Same, short, States, term
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
+from ..checkers import Broken, Dominates, ImpliedBy, MeasuredIn, number, rational, Same, short, States, term
+from ..claim import Book, Claim, claimed, Defect, Finding, judged, Kind, Repair
 from ..parabolas import Scalars
 from .common import A1_TO_A3, CAP, KAPPA
 
@@ -44,20 +44,18 @@ LEMMA_1 = Claim(
     "decaying_k.lemma_1",
     "(16) bounds the distance to x^* one iteration later, with G^2 = L^2 ||x_1 - x^*||^2.",
     Kind.THEOREM.at("Lemma 1, eq. (16)"),
-    All(
-        {
-            "stored witness": Broken(LEMMA, "decaying_k_claim.lemma_1_gradient_cap.json", ratio=7.156090841412641),
-            "by plain loops": _jump,
-            "formula": Same(
-                LEMMA,
-                (1 - eta * mu) * distance_sq
-                + eta**2 * (VARIANCE + 6 * L * Gamma + 8 * (K - 1) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2),
-            ),
-            "unit": MeasuredIn(LEMMA, PARAMETER**2),
-            "conditions": States(LEMMA, (LARGE_COHORT,), (*A1_TO_A3, "bounded_gradient")),
-        },
-        wrong=("stored witness", "by plain loops"),
-    ),
+    {
+        "stored witness": Broken(LEMMA, "decaying_k_claim.lemma_1_gradient_cap.json", ratio=7.156090841412641),
+        "by plain loops": _jump,
+        "formula": Same(
+            LEMMA,
+            (1 - eta * mu) * distance_sq
+            + eta**2 * (VARIANCE + 6 * L * Gamma + 8 * (K - 1) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2),
+        ),
+        "unit": MeasuredIn(LEMMA, PARAMETER**2),
+        "conditions": States(LEMMA, (LARGE_COHORT,), (*A1_TO_A3, "bounded_gradient")),
+    },
+    wrong=("stored witness", "by plain loops"),
     note="Started at x^* the defined G is 0 while the clients walk away from it. In the cited work G bounds the "
     "clients' stochastic gradients. On the right the print has x^2 for x^*.",
     repair=Repair(
@@ -100,10 +98,8 @@ LEMMA_1_STEP = Claim(
     "decaying_k.lemma_1_step_size",
     "(16) needs no limit on the step size.",
     Kind.ASSUMPTION.at("Lemma 1"),
-    All(
-        {"stored witness": Broken(LEMMA, "decaying_k_claim.lemma_1_step_size.json", ratio=-0.5), "by hand": _long_step},
-        wrong=("stored witness", "by hand"),
-    ),
+    {"stored witness": Broken(LEMMA, "decaying_k_claim.lemma_1_step_size.json", ratio=-0.5), "by hand": _long_step},
+    wrong=("stored witness", "by hand"),
     note="None is stated in Lemmas 1 and 2; the cited work asks for at most 1/(4L), as Theorem 1 does, so that only "
     "the lemmas by themselves are too wide.",
     repair=Repair(
@@ -144,10 +140,8 @@ INDEPENDENCE = Claim(
     "decaying_k.lemma_1_independence",
     "A3, a bound on each client's gradient variance, is all that Lemma 1, repaired, needs of the noise.",
     Kind.ASSUMPTION.at("Assumption 3 with Lemma 1, eq. (16)"),
-    All(
-        {"one coin for all clients": _shared_coin, "one coin for ever": _kept_batch},
-        wrong=("one coin for all clients", "one coin for ever"),
-    ),
+    {"one coin for all clients": _shared_coin, "one coin for ever": _kept_batch},
+    wrong=("one coin for all clients", "one coin for ever"),
     note="It fails if read without independence and is not refuted with it: the sum of p_c^2 sigma_c^2 needs noises "
     "that do not correlate over the clients (with one coin for all C it is too small by exactly C), and the cross "
     "term with x_t - x^* needs noise of mean zero given all that came before. The same holds of Lemma 2 and Theorem 1.",
@@ -156,7 +150,30 @@ INDEPENDENCE = Claim(
 )
 
 
-def _finite_population(book: Book) -> Finding:
+def sampling_factor(book: Book, cohort: int, clients: int) -> Fraction:
+    """The factor in front of 4/N K^2 G^2 eta^2 in (16)."""
+    factor = term(LEMMA, "partial participation")(book) / (4 / N * K**2 * G2 * eta**2)
+    found = sp.simplify(factor).subs({N: cohort, C: clients})
+    return rational(found)
+
+
+@claimed(
+    "decaying_k.lemma_1_sampling_factor",
+    "(C - N)/(N - 1) is the factor of a uniform draw of N out of C clients.",
+    Kind.PROOF.at("Lemma 1, eq. (16)"),
+    note="It is (C - N)/(C - 1) in the cited work, the print has the cohort where the clients "
+    "belong. (16) is only weaker for it; what suffers is that the factor is then bounded by 1.",
+    repair=Repair(
+        "(C - N)/(C - 1)",
+        Same(
+            term(LEMMA_TRUE, "partial participation"),
+            lambda book: term(LEMMA, "partial participation")(book) * (N - 1) / (C - 1),
+        ),
+        LEMMA_TRUE,
+    ),
+    defect=Defect.SLIP,
+)
+def finite_population(book: Book) -> Finding:
     """The variance of the mean of N of C numbers over that of N draws with replacement, over all cohorts."""
     minima = tuple(map(Fraction, (3, -1, 4, 1, -5)))
     problem = Scalars(minima, (Fraction(1),) * 5)
@@ -170,32 +187,6 @@ def _finite_population(book: Book) -> Finding:
     said = "; ".join(f"N = {n}: {found[n]}, printed {printed[n]}" for n in found)
     right = all(v == Fraction(5 - n, 4) for n, v in found.items())
     return judged(found == printed, f"five clients, {said}", {"C": "5"}, right)
-
-
-def sampling_factor(book: Book, cohort: int, clients: int) -> Fraction:
-    """The factor in front of 4/N K^2 G^2 eta^2 in (16)."""
-    factor = term(LEMMA, "partial participation")(book) / (4 / N * K**2 * G2 * eta**2)
-    found = sp.simplify(factor).subs({N: cohort, C: clients})
-    return rational(found)
-
-
-SAMPLING_FACTOR = Claim(
-    "decaying_k.lemma_1_sampling_factor",
-    "(C - N)/(N - 1) is the factor of a uniform draw of N out of C clients.",
-    Kind.PROOF.at("Lemma 1, eq. (16)"),
-    _finite_population,
-    note="It is (C - N)/(C - 1) in the cited work, the print has the cohort where the clients "
-    "belong. (16) is only weaker for it; what suffers is that the factor is then bounded by 1.",
-    repair=Repair(
-        "(C - N)/(C - 1)",
-        Same(
-            term(LEMMA_TRUE, "partial participation"),
-            lambda book: term(LEMMA, "partial participation")(book) * (N - 1) / (C - 1),
-        ),
-        LEMMA_TRUE,
-    ),
-    defect=Defect.SLIP,
-)
 
 
 # ---- Lemma 2 ----
@@ -230,17 +221,15 @@ LEMMA_2 = Claim(
     "decaying_k.lemma_2",
     "(17) bounds the weighted sum of the expected squared gradient norms.",
     Kind.THEOREM.at("Lemma 2, eq. (17)"),
-    All(
-        {
-            "stored witness": Broken(SUM, "decaying_k_claim.lemma_2.json", ratio=0.0),
-            "by hand": _sum_at_optimum,
-            "(22)": ImpliedBy(RIGHT_21, RIGHT_22, where=(F_star <= F_0, F_star <= F_T)),
-            "from (22)": Same(SUM, _from_22(F_star)),
-            "F^* for F(x_T)": ImpliedBy(_from_22(F_T), SUM, where=(F_star <= F_T,)),
-            "conditions": States(SUM, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient")),
-        },
-        wrong=("stored witness", "by hand", "(22)"),
-    ),
+    {
+        "stored witness": Broken(SUM, "decaying_k_claim.lemma_2.json", ratio=0.0),
+        "by hand": _sum_at_optimum,
+        "(22)": ImpliedBy(RIGHT_21, RIGHT_22, where=(F_star <= F_0, F_star <= F_T)),
+        "from (22)": Same(SUM, _from_22(F_star)),
+        "F^* for F(x_T)": ImpliedBy(_from_22(F_T), SUM, where=(F_star <= F_T,)),
+        "conditions": States(SUM, (F_star <= F_0,), (*A1_TO_A3, "bounded_gradient")),
+    },
+    wrong=("stored witness", "by hand", "(22)"),
     note="Negative where F^* < 0, as Theorem 1: (22) drops -2 (1/mu - 1/L) F^* from (21) 'noting mu <= L', which is "
     "then positive. From (22), times L^2/mu, with the participation factor replaced by 1 "
     "(decaying_k.lemma_2_cohort_factor), it follows. K_t is printed outside the sum over t and is read as the largest.",

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from bounds.decaying_k.letters import beta, D, eta, F_0, F_star, F_t0, G2, Gamma, K, L, N, p_c, R, sigma_c, T, W, x
 from bounds.operators import ClientSum
+from bounds.quantities import Quantity
 from bounds.vocabulary import GRADIENT, steps_cubed_ratio
 
-from ..checkers import All, ArgminIs, At, ImpliedBy, MeasuredIn, MonotoneIn, OrderIs, Readings, Same, States, TendsTo
-from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
+from ..checkers import (
+    ArgminIs,
+    At,
+    ImpliedBy,
+    MeasuredIn,
+    MonotoneIn,
+    OrderIs,
+    Readings,
+    Same,
+    States,
+    TendsTo,
+)
+from ..claim import Book, Check, Claim, claimed, Defect, Finding, judged, Kind, Repair
 from .common import CAP, KAPPA, REAL_ROOT, SETTING, STEEP, TAU
 
 SECONDS = "decaying_k.per_second"
@@ -61,6 +74,19 @@ EQ_8 = Claim(
 )
 
 
+def _optimum(of: str, by: Quantity, name: str, conditions: tuple[Any, ...]) -> dict[str, Check]:
+    """A formula is the minimiser of a bound, in the unit of the quantity, under exactly these conditions."""
+    return {
+        "minimiser": ArgminIs(of, by, name),
+        "unit": MeasuredIn(name, by),
+        "conditions": States(name, conditions, FIXED, relation="="),
+    }
+
+
+def _fits_at_best(book: Book) -> sp.Basic:
+    return ROUND_FITS.subs(K, book[K_TRUE].expr)
+
+
 def _download_twice(book: Book) -> sp.Expr:
     """(9) as it stands: the model is downloaded twice and never uploaded."""
     return book[K_PRINT].expr * sp.cbrt(2 * x / D / TAU)
@@ -75,35 +101,24 @@ THEOREM_2 = Claim(
     "decaying_k.theorem_2",
     "(9) is the number of local steps that minimises (8).",
     Kind.THEOREM.at("Theorem 2, eq. (9)"),
-    All(
-        {
-            "minimiser": Readings(
-                {
-                    "the upload rate in the second fraction": ArgminIs(SECONDS, K, K_PRINT, ratio=LOST_IN_K),
-                    "the download rate twice, as it stands": ArgminIs(SECONDS, K, _download_twice),
-                    "the root closed before the second fraction": ArgminIs(SECONDS, K, _root_closed_early),
-                }
-            ),
-            "unit": MeasuredIn(K_PRINT, K, off_by=GRADIENT ** Fraction(2, 3)),
-            "conditions": States(K_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, relation="="),
-        },
-        wrong=("minimiser", "unit"),
-    ),
+    {
+        "minimiser": Readings(
+            {
+                "the upload rate in the second fraction": ArgminIs(SECONDS, K, K_PRINT, ratio=LOST_IN_K),
+                "the download rate twice, as it stands": ArgminIs(SECONDS, K, _download_twice),
+                "the root closed before the second fraction": ArgminIs(SECONDS, K, _root_closed_early),
+            }
+        ),
+        "unit": MeasuredIn(K_PRINT, K, off_by=GRADIENT ** Fraction(2, 3)),
+        "conditions": States(K_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, relation="="),
+    },
+    wrong=("minimiser", "unit"),
     note="G^2 is lost under the root: (9) is the minimiser times G^(2/3). It carries a unit, so that it changes when "
     "the loss is measured in other units, although a number of steps cannot: halving the unit multiplies it by "
     "2^(2/3).",
     repair=Repair(
         "(9) divided by G^(2/3)",
-        {
-            "minimiser": ArgminIs(SECONDS, K, K_TRUE),
-            "unit": MeasuredIn(K_TRUE, K),
-            "conditions": States(
-                K_TRUE,
-                (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE, lambda book: ROUND_FITS.subs(K, book[K_TRUE].expr)),
-                FIXED,
-                relation="=",
-            ),
-        },
+        _optimum(SECONDS, K, K_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE, _fits_at_best)),
         K_TRUE,
     ),
     damaged="|x|/D twice instead of |x|/D + |x|/U, and where the cube root ends",
@@ -116,26 +131,21 @@ IN_ROUNDS = Claim(
     "With W = R (|x|/D + |x|/U), (9) becomes (10), the best K for R rounds, which is largest at the start if the loss "
     "has not risen.",
     Kind.EQUATION.at("Remark 2.3, eq. (10)"),
-    All(
-        {
-            "from (9)": Same(KR_PRINT, At(K_PRINT, {W: R * TAU})),
-            "minimiser": ArgminIs(ROUNDS, K, KR_PRINT, ratio=LOST_IN_K),
-            "its bound": Same(ROUNDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: K * R})),
-            "right side": Same(KR_CAP, At(KR_PRINT, {F_t0: F_0})),
-            "at most that": ImpliedBy(KR_PRINT, KR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
-            "conditions of its bound": States(ROUNDS, (CAP, START_IS_BEST), FIXED),
-            "conditions": States(KR_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, words=1, relation="="),
-            "conditions, right": States(KR_CAP, (CAP, F_star <= F_0, F_star < KAPPA * F_0), FIXED, words=2),
-        },
-        wrong=("minimiser",),
-    ),
+    {
+        "from (9)": Same(KR_PRINT, At(K_PRINT, {W: R * TAU})),
+        "minimiser": ArgminIs(ROUNDS, K, KR_PRINT, ratio=LOST_IN_K),
+        "its bound": Same(ROUNDS, At("decaying_k.theorem_1", {steps_cubed_ratio: K**2, F_0: F_t0, T: K * R})),
+        "right side": Same(KR_CAP, At(KR_PRINT, {F_t0: F_0})),
+        "at most that": ImpliedBy(KR_PRINT, KR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
+        "conditions of its bound": States(ROUNDS, (CAP, START_IS_BEST), FIXED),
+        "conditions": States(KR_PRINT, (CAP, START_IS_BEST, REAL_ROOT), FIXED, words=1, relation="="),
+        "conditions, right": States(KR_CAP, (CAP, F_star <= F_0, F_star < KAPPA * F_0), FIXED, words=2),
+    },
+    wrong=("minimiser",),
     note="It follows from (9), and has lost the same G^2. That the loss has not risen is decaying_k.loss_never_rises.",
     repair=Repair(
         "(10) divided by G^(2/3)",
-        {
-            "minimiser": ArgminIs(ROUNDS, K, KR_TRUE),
-            "conditions": States(KR_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE), FIXED, relation="="),
-        },
+        _optimum(ROUNDS, K, KR_TRUE, (CAP, START_IS_BEST, REAL_ROOT, G2_POSITIVE)),
         KR_TRUE,
     ),
     damaged="where the cube root ends",
@@ -181,30 +191,22 @@ COROLLARY = Claim(
     "decaying_k.corollary_2_1",
     "(11) is the step size that minimises (8).",
     Kind.THEOREM.at("Corollary 2.1, eq. (11)"),
-    All(
-        {
-            "minimiser": Readings(
-                {
-                    "divided by W once": ArgminIs(SECONDS, eta, ETA_PRINT, ratio=sp.sqrt(K), where=(STEEP,)),
-                    "divided by W twice": ArgminIs(SECONDS, eta, lambda book: book[ETA_PRINT].expr / sp.sqrt(W)),
-                }
-            ),
-            "unit": MeasuredIn(ETA_PRINT, eta),
-            "conditions": States(ETA_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETA_PRINT)), FIXED, relation="="),
-        },
-        wrong=("minimiser",),
-    ),
+    {
+        "minimiser": Readings(
+            {
+                "divided by W once": ArgminIs(SECONDS, eta, ETA_PRINT, ratio=sp.sqrt(K), where=(STEEP,)),
+                "divided by W twice": ArgminIs(SECONDS, eta, lambda book: book[ETA_PRINT].expr / sp.sqrt(W)),
+            }
+        ),
+        "unit": MeasuredIn(ETA_PRINT, eta),
+        "conditions": States(ETA_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETA_PRINT)), FIXED, relation="="),
+    },
+    wrong=("minimiser",),
     note="K is lost in the denominator under the root: the printed step size is sqrt(K) times too large, 7 to 9 times "
     "with the paper's K_0. The units agree, so that they do not tell.",
     repair=Repair(
         "(11) divided by sqrt(K)",
-        {
-            "minimiser": ArgminIs(SECONDS, eta, ETA_TRUE),
-            "unit": MeasuredIn(ETA_TRUE, eta),
-            "conditions": States(
-                ETA_TRUE, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0, _capped(ETA_TRUE)), FIXED, relation="="
-            ),
-        },
+        _optimum(SECONDS, eta, ETA_TRUE, (START_IS_BEST, ROUND_FITS, REAL_ROOT, Z > 0, _capped(ETA_TRUE))),
         ETA_TRUE,
     ),
     damaged="whether W divides once or twice",
@@ -236,31 +238,21 @@ ETA_IN_ROUNDS = Claim(
     "Where communication takes nearly all the time, (11) becomes (12), the best step size for R rounds, which is "
     "largest at the start if the loss has not risen.",
     Kind.EQUATION.at("Remark 2.1.3, eq. (12)"),
-    All(
-        {
-            "limit of (11)": TendsTo(At(ETA_PRINT, {W: R * TAU}), beta, 0, ETAR_PRINT),
-            "without the limit": Same(ETAR_PRINT, At(ETA_PRINT, {W: R * (TAU + beta * K)})),
-            "minimiser": ArgminIs(ROUNDS, eta, ETAR_PRINT, ratio=sp.sqrt(K), where=(STEEP,)),
-            "unit": MeasuredIn(ETAR_PRINT, eta),
-            "right side": Same(ETAR_CAP, At(ETAR_PRINT, {F_t0: F_0})),
-            "at most that": ImpliedBy(ETAR_PRINT, ETAR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
-            "conditions": States(
-                ETAR_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETAR_PRINT)), FIXED, words=1, relation="="
-            ),
-            "conditions, right": States(
-                ETAR_CAP, (F_star <= F_0, F_star < KAPPA * F_0, _capped(ETAR_CAP)), FIXED, words=2
-            ),
-        },
-        wrong=("minimiser",),
-    ),
+    {
+        "limit of (11)": TendsTo(At(ETA_PRINT, {W: R * TAU}), beta, 0, ETAR_PRINT),
+        "without the limit": Same(ETAR_PRINT, At(ETA_PRINT, {W: R * (TAU + beta * K)})),
+        "minimiser": ArgminIs(ROUNDS, eta, ETAR_PRINT, ratio=sp.sqrt(K), where=(STEEP,)),
+        "unit": MeasuredIn(ETAR_PRINT, eta),
+        "right side": Same(ETAR_CAP, At(ETAR_PRINT, {F_t0: F_0})),
+        "at most that": ImpliedBy(ETAR_PRINT, ETAR_CAP, where=(F_t0 <= F_0, REAL_ROOT)),
+        "conditions": States(ETAR_PRINT, (START_IS_BEST, REAL_ROOT, _capped(ETAR_PRINT)), FIXED, words=1, relation="="),
+        "conditions, right": States(ETAR_CAP, (F_star <= F_0, F_star < KAPPA * F_0, _capped(ETAR_CAP)), FIXED, words=2),
+    },
+    wrong=("minimiser",),
     note="It follows from (11), for R rounds of any length, and has lost the same K.",
     repair=Repair(
         "(12) divided by sqrt(K)",
-        {
-            "minimiser": ArgminIs(ROUNDS, eta, ETAR_TRUE),
-            "unit": MeasuredIn(ETAR_TRUE, eta),
-            "conditions": States(ETAR_TRUE, (START_IS_BEST, REAL_ROOT, Z > 0, _capped(ETAR_TRUE)), FIXED, relation="="),
-        },
+        _optimum(ROUNDS, eta, ETAR_TRUE, (START_IS_BEST, REAL_ROOT, Z > 0, _capped(ETAR_TRUE))),
         ETAR_TRUE,
     ),
     defect=Defect.REFUTED,
@@ -270,29 +262,10 @@ ETA_IN_ROUNDS = Claim(
 # ---- both at once ----
 
 
-def _best_together(book: Book) -> Finding:
-    """kappa = 50, Gamma = 18, G^2 = 1, N = 4, tau = 2, beta = 1: the best K at the best step size, for two runs."""
-    values = {
-        "client_weight": [0.25] * 4, "client_gradient_variance": [0.0] * 4, "smoothness": 1.0, "cohort": 4,
-        "strong_convexity": 0.02, "heterogeneity": 18.0, "optimal_loss": 18.0, "grad_cap_sq": 1.0,
-        "minibatch_time": 1.0, "model_size": 10.0, "download_rate": 20.0, "upload_rate": 20 / 3,
-    }  # fmt: skip
-    best, steps = {}, np.arange(1, 41)
-    for runtime, loss in ((500, 20.0), (4000, 19.0)):
-        run = {**values, "runtime": runtime, "current_loss": loss, "local_steps": steps}
-        level = book[SECONDS].formula(**run, step_size=book[ETA_TRUE].formula(**run))
-        best[runtime] = int(steps[np.argmin(level)])
-    said = ", ".join(f"K = {k} for W = {w}" for w, k in best.items())
-    witness = {"kappa": "50", "Gamma": "18", "G^2": "1", "N": "4", "tau": "2", "beta": "1", "F": "20, 19"}
-    witness |= {"L": "1", "F^*": "18", "sigma_c": "0"}
-    return judged(best[4000] < best[500], f"best with the step size: {said}", witness, best == {500: 2, 4000: 2})
-
-
-JOINT_MINIMUM = Claim(
+@claimed(
     "decaying_k.joint_minimum",
     "Chosen together with the step size, the best K of (8) falls with the runtime and with the loss, as (9) does.",
     Kind.REMARK.at("Section 3.4, Theorem 2 and Corollary 2.1 together"),
-    _best_together,
     note="At the best step size (8) is a function of K times sqrt((kappa F - F^*)/W): the best K depends on neither, "
     "and the step size alone falls. (9) falls with W because it holds a step size that is then too large. Where "
     "that step size is above 1/(4L), as for short runs, the best K is that of 1/(4L) and does fall with W. By (8) a "
@@ -314,3 +287,19 @@ JOINT_MINIMUM = Claim(
     defect=Defect.REFUTED,
     ours=True,
 )
+def joint_minimum(book: Book) -> Finding:
+    """kappa = 50, Gamma = 18, G^2 = 1, N = 4, tau = 2, beta = 1: the best K at the best step size, for two runs."""
+    values = {
+        "client_weight": [0.25] * 4, "client_gradient_variance": [0.0] * 4, "smoothness": 1.0, "cohort": 4,
+        "strong_convexity": 0.02, "heterogeneity": 18.0, "optimal_loss": 18.0, "grad_cap_sq": 1.0,
+        "minibatch_time": 1.0, "model_size": 10.0, "download_rate": 20.0, "upload_rate": 20 / 3,
+    }  # fmt: skip
+    best, steps = {}, np.arange(1, 41)
+    for runtime, loss in ((500, 20.0), (4000, 19.0)):
+        run = {**values, "runtime": runtime, "current_loss": loss, "local_steps": steps}
+        level = book[SECONDS].formula(**run, step_size=book[ETA_TRUE].formula(**run))
+        best[runtime] = int(steps[np.argmin(level)])
+    said = ", ".join(f"K = {k} for W = {w}" for w, k in best.items())
+    witness = {"kappa": "50", "Gamma": "18", "G^2": "1", "N": "4", "tau": "2", "beta": "1", "F": "20, 19"}
+    witness |= {"L": "1", "F^*": "18", "sigma_c": "0"}
+    return judged(best[4000] < best[500], f"best with the step size: {said}", witness, best == {500: 2, 4000: 2})

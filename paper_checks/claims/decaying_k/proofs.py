@@ -1,4 +1,4 @@
-"""Appendices A.1 and A.2: Lemma 1 as taken over, the steps from it to Lemma 2, and from there to Theorem 1."""
+"""The appendix: Lemma 1 as taken over, the steps to Lemma 2 and Theorem 1, and the derivatives of (8)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from itertools import accumulate
 
 import sympy as sp
 
-from bounds.decaying_k.letters import C, eta, G2, Gamma, h, K, L, mu, N, ratio, S, T
+from bounds.decaying_k.letters import beta, C, eta, F_star, F_t0, G2, Gamma, h, K, L, mu, N, ratio, S, T, W
 from bounds.units import PARAMETER
 from bounds.vocabulary import distance_sq, grad_norm_sq, initial_distance_sq
 
-from ..checkers import All, At, ImpliedBy, MeasuredIn, Same, term, Total
+from ..checkers import At, derivative_is, ImpliedBy, MeasuredIn, Same, States, term, Total
 from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
-from .common import KAPPA
+from .common import CAP, KAPPA, REAL_ROOT, TAU
+from .experiments import TASKS
 from .lemmas import LARGE_COHORT, LEMMA, NOISE, SAMPLING, sampling_factor, SAMPLING_TRUE, SUM, VARIANCE
-from .tables import TASKS
+from .optima import ETA_PRINT, ETA_TRUE, FIXED, K_PRINT, K_TRUE, ROUND_FITS, SECONDS, START_IS_BEST, Z
 
 SIX = "decaying_k.theorem_1"
 D_PRINTED = VARIANCE + 6 * L * Gamma + 8 * (K - 2) ** 2 * G2 + SAMPLING * 4 / N * K**2 * G2
@@ -52,13 +53,11 @@ STEP_20 = Claim(
     "decaying_k.eq_20",
     "Summing (19) over the iterations gives (20), with eta_t^2 on the left.",
     Kind.PROOF.at("Appendix A.1, eqs. (20) to (22)"),
-    All(
-        {
-            "one step of gradient descent": lambda book: _telescoped(squared=True),
-            "unit": MeasuredIn(mu / L**2 * eta**2 * grad_norm_sq, PARAMETER**2, off_by=eta.card.unit),
-        },
-        wrong=("one step of gradient descent", "unit"),
-    ),
+    {
+        "one step of gradient descent": lambda book: _telescoped(squared=True),
+        "unit": MeasuredIn(mu / L**2 * eta**2 * grad_norm_sq, PARAMETER**2, off_by=eta.card.unit),
+    },
+    wrong=("one step of gradient descent", "unit"),
     note="(19) has eta_t; with the square the two sides do not even have the same unit. (17) has eta_t again.",
     repair=Repair(
         "with eta_t on the left",
@@ -117,10 +116,8 @@ COHORT_FACTOR = Claim(
     "decaying_k.lemma_2_cohort_factor",
     "(C - N)/(N - 1) is at most 1, for the paper's own clients and cohorts at least.",
     Kind.PROOF.at("Appendix A.1, end of the proof of Lemma 2; Table 1"),
-    All(
-        {"Table 1": _published_factors, "in general": ImpliedBy(SAMPLING, 1, where=(LARGE_COHORT,))},
-        wrong=("Table 1", "in general"),
-    ),
+    {"Table 1": _published_factors, "in general": ImpliedBy(SAMPLING, 1, where=(LARGE_COHORT,))},
+    wrong=("Table 1", "in general"),
     note="Only where 2 N > C. In the experiments it is 20 to 445, and with (16) as printed the participation term of "
     "(6) is too small by that. With the factor of the cited work the step is right, and (17) and (6) stand in this.",
     repair=Repair("(C - N)/(C - 1) is", ImpliedBy(SAMPLING_TRUE, 1, where=(sp.Gt(C, 1), N >= 1))),
@@ -179,14 +176,12 @@ FROM_LEMMA_2 = Claim(
     "decaying_k.theorem_1_from_lemma_2",
     "(17) divided by eta T, with K_r - 1 replaced by K_r, gives (6).",
     Kind.PROOF.at("Appendix A.2 and eq. (6)"),
-    All(
-        {
-            "fixed K": Same(At(SIX, {ratio: K**2}), lambda book: _over_run(book, K + 1)),
-            "replacement": ImpliedBy(lambda book: _over_run(book, K), At(SIX, {ratio: K**2}), where=(K >= 1,)),
-            "decaying K": _decaying,
-        },
-        wrong=("decaying K",),
-    ),
+    {
+        "fixed K": Same(At(SIX, {ratio: K**2}), lambda book: _over_run(book, K + 1)),
+        "replacement": ImpliedBy(lambda book: _over_run(book, K), At(SIX, {ratio: K**2}), where=(K >= 1,)),
+        "decaying K": _decaying,
+    },
+    wrong=("decaying K",),
     note="K_t in (17), and K_r in the first display of A.2, stand outside the sum over the iterations. Read as the "
     "largest, which makes (17) a statement, they give (6) for a fixed K alone, and for a K that decays enough "
     "(9, 4, 2) a larger bound; for 9, 8 a smaller one, 836 against 876 at N = 1. "
@@ -205,4 +200,116 @@ FROM_LEMMA_2 = Claim(
         SIX,
     ),
     defect=Defect.READING,
+)
+
+# ---- Appendices A.3 and A.4: the derivatives of (8) ----
+
+SLOPE, SLOPE_TRUE = "decaying_k.steps_slope_printed", "decaying_k.steps_slope"
+CURVE, CURVE_TRUE = "decaying_k.steps_curvature_printed", "decaying_k.steps_curvature"
+ETA_SLOPE, ETA_SLOPE_TRUE = "decaying_k.step_size_slope_printed", "decaying_k.step_size_slope"
+ETA_CURVE, ETA_CURVE_TRUE = "decaying_k.step_size_curvature_printed", "decaying_k.step_size_curvature"
+
+LEVEL = 2 * KAPPA * (KAPPA * F_t0 - F_star) / (eta * W)
+"""What stands in front of (tau + beta K) / K in (8)."""
+
+
+EQ_24 = Claim(
+    "decaying_k.eq_24",
+    "(24) is the derivative of (23) in the number of local steps.",
+    Kind.PROOF.at("Appendix A.3, eq. (24)"),
+    {"slope": derivative_is(SECONDS, K, SLOPE, difference=-LEVEL * beta / K), "unit": MeasuredIn(SLOPE, G2)},
+    wrong=("slope",),
+    note="The bracket tau + beta K is left as it is although it depends on K; tau alone should stand there.",
+    repair=Repair("with tau for the bracket", derivative_is(SECONDS, K, SLOPE_TRUE), SLOPE_TRUE),
+    defect=Defect.GAP,
+)
+
+EQ_25 = Claim(
+    "decaying_k.eq_25",
+    "(25) is the second derivative of (23) in the number of local steps, and the derivative of (24).",
+    Kind.PROOF.at("Appendix A.3, eqs. (24), (25)"),
+    {
+        "of (23)": derivative_is(SECONDS, K, CURVE, order=2, difference=2 * LEVEL * beta / K**2),
+        "of (24)": derivative_is(SLOPE, K, CURVE, difference=LEVEL * beta / K**2),
+    },
+    wrong=("of (23)", "of (24)"),
+    note="The bracket is left as it is once more: not even the printed (24) has it for a derivative.",
+    repair=Repair(
+        "with tau for the bracket",
+        {
+            "of (23)": derivative_is(SECONDS, K, CURVE_TRUE, order=2),
+            "of (24)": derivative_is(SLOPE_TRUE, K, CURVE_TRUE),
+        },
+        CURVE_TRUE,
+    ),
+    defect=Defect.GAP,
+)
+
+
+CONVEX = Claim(
+    "decaying_k.a_3_convex",
+    "As F(x_t0) > F^* and the constants are positive, (25) and (28) are positive: the bound is convex in K and in eta.",
+    Kind.PROOF.at("Appendix A.3 and A.4, conclusions"),
+    {
+        name: ImpliedBy(0, curve, where=(F_t0 > F_star, ROUND_FITS))
+        for name, curve in (("in K", CURVE), ("in eta", ETA_CURVE))
+    },
+    wrong=("in K", "in eta"),
+    note="What must be positive is kappa F - F^*, which a loss above its smallest value does not ensure where it is "
+    "negative. A.4 calls (27) convex and means (26).",
+    repair=Repair(
+        "where F^* >= 0 the second derivatives are positive",
+        {
+            name: ImpliedBy(0, curve, where=(F_t0 > F_star, F_star >= 0))
+            for name, curve in (("in K", CURVE_TRUE), ("in eta", ETA_CURVE_TRUE))
+        },
+        CURVE_TRUE,
+    ),
+    defect=Defect.GAP,
+)
+
+
+def _root(slope: str, by: sp.Expr, root: str, gain: str, **way: object) -> Same:
+    """At the root the falling term of the slope balances the growing one."""
+    falling = Total(((-1, At(term(slope, "optimisation"), {by: root})),))
+    return Same(falling, At(term(slope, gain), {by: root}), where=(REAL_ROOT,), **way)
+
+
+ROOT_OF_24 = Claim(
+    "decaying_k.a_3_root",
+    "Setting (24) to zero gives (9).",
+    Kind.PROOF.at("Appendix A.3, conclusion"),
+    _root(SLOPE, K, K_PRINT, "drift", ratio=lambda book: (1 + beta * book[K_PRINT].expr / TAU) / G2),
+    note="The root of the printed (24) depends on beta, (9) does not: (9) is the root of the right derivative, but for "
+    "the lost G^2.",
+    repair=Repair("the right derivative vanishes at the derived K*", _root(SLOPE_TRUE, K, K_TRUE, "drift"), K_TRUE),
+    defect=Defect.GAP,
+)
+
+_DERIVATIVES = (SLOPE, SLOPE_TRUE, CURVE, CURVE_TRUE, ETA_SLOPE, ETA_SLOPE_TRUE, ETA_CURVE, ETA_CURVE_TRUE)
+
+EQ_27 = Claim(
+    "decaying_k.eq_27",
+    "(27) and (28) are the derivatives of (26) in the step size.",
+    Kind.PROOF.at("Appendix A.4, eqs. (27), (28)"),
+    {
+        "(27)": derivative_is(SECONDS, eta, ETA_SLOPE),
+        "(27) by SymPy": derivative_is(SECONDS, eta, ETA_SLOPE_TRUE),
+        "Z of (11)": Same(term(ETA_SLOPE, "noise"), KAPPA * L * Z),
+        "(28)": derivative_is(SECONDS, eta, ETA_CURVE, order=2),
+        "(28) of (27)": derivative_is(ETA_SLOPE, eta, ETA_CURVE),
+        "(28) by SymPy": derivative_is(SECONDS, eta, ETA_CURVE_TRUE, order=2),
+        **{name: States(name, (CAP, START_IS_BEST, ROUND_FITS), FIXED, relation="=") for name in _DERIVATIVES},
+    },
+)
+
+
+ROOT_OF_27 = Claim(
+    "decaying_k.a_4_root",
+    "Setting (27) to zero gives (11).",
+    Kind.PROOF.at("Appendix A.4, conclusion"),
+    _root(ETA_SLOPE, eta, ETA_PRINT, "noise", ratio=1 / K),
+    note="(27) is right, its root is (11) divided by sqrt(K).",
+    repair=Repair("(27) vanishes at the derived step size", _root(ETA_SLOPE, eta, ETA_TRUE, "noise"), ETA_TRUE),
+    defect=Defect.GAP,
 )

@@ -30,8 +30,8 @@ from bounds.decaying_k.letters import (
 from bounds.operators import ClientSum
 from bounds.vocabulary import steps_cubed_ratio
 
-from ..checkers import All, ArgminIs, At, Informative, MonotoneIn, OrderIs, Same, short, TendsTo, term
-from ..claim import Book, Check, Claim, Defect, Finding, judged, Kind, Repair
+from ..checkers import ArgminIs, At, Informative, MonotoneIn, OrderIs, Same, short, TendsTo, term
+from ..claim import Book, Claim, Defect, Finding, judged, Kind, Repair
 from ..parabolas import Scalars
 from .common import CAP, KAPPA, REAL_ROOT, STEEP, TAU
 from .optima import (
@@ -117,36 +117,32 @@ AS_CENTRALISED = Claim(
 )
 
 
-def _quadratics(*curvatures: int) -> Check:
+def _quadratics(*curvatures: int) -> Finding:
     """Three clients with minima 0, 1, -2, all taking part, exact gradients, from -30 with eta = 1/12."""
-
-    def run(book: Book) -> Finding:
-        problem, found = Scalars.of((0, 1, -2), curvatures), {}
-        for steps in (1, 2, 3, 4, 6, 12):
-            server = Fraction(-30)
-            for _ in range(12 // steps):
-                server = problem.average(server, steps, Fraction(1, 12))
-            found[steps] = problem.global_gradient(server) ** 2
-        said = ", ".join(f"K = {k}: {short(value)}" for k, value in found.items())
-        witness = {"curvatures": ", ".join(map(str, curvatures)), "minima": "0, 1, -2", "x_0": "-30", "eta": "1/12"}
-        rises = sorted(set(found.values())) == list(found.values())
-        harmless = len(set(found.values())) == 1
-        return judged(harmless, f"squared gradient after 12 iterations, {said}", witness, harmless or rises)
-
-    return run
+    problem, found = Scalars.of((0, 1, -2), curvatures), {}
+    for steps in (1, 2, 3, 4, 6, 12):
+        server = Fraction(-30)
+        for _ in range(12 // steps):
+            server = problem.average(server, steps, Fraction(1, 12))
+        found[steps] = problem.global_gradient(server) ** 2
+    said = ", ".join(f"K = {k}: {short(value)}" for k, value in found.items())
+    witness = {"curvatures": ", ".join(map(str, curvatures)), "minima": "0, 1, -2", "x_0": "-30", "eta": "1/12"}
+    rises = sorted(set(found.values())) == list(found.values())
+    harmless = len(set(found.values())) == 1
+    return judged(harmless, f"squared gradient after 12 iterations, {said}", witness, harmless or rises)
 
 
 QUADRATICS = Claim(
     "decaying_k.remark_1_3",
     "For a given number of iterations K_r > 1 harms in all analyses, except where clients are quadratic.",
     Kind.REMARK.at("Remark 1.3"),
-    _quadratics(1, 3, 2),
+    lambda book: _quadratics(1, 3, 2),
     note="It holds in the setting of the cited work, one loss for all clients, and of quadratics with one Hessian, "
     "whose average does not see K; it fails for clients that differ in Hessians and minima, even if all take part and "
     "gradients are exact: they contract the more slowly the larger K is, and for K >= 2 they rest beside the minimum "
     "(decaying_k.remark_1_1_decay). Which K is best depends on the start: near the minimum a few steps can be a "
     "little better than one. The drift of (6) sees none of this, and grows with K for equal clients too.",
-    repair=Repair("quadratics with one Hessian", _quadratics(2, 2, 2)),
+    repair=Repair("quadratics with one Hessian", lambda book: _quadratics(2, 2, 2)),
     defect=Defect.READING,
 )
 
@@ -323,13 +319,11 @@ STEP_SIZE_AND_COHORT = Claim(
     "decaying_k.remark_2_1_2",
     "More participants, and a larger K, go with a smaller best step size (11).",
     Kind.REMARK.at("Remark 2.1.2"),
-    All(
-        {
-            "participants": MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT, ROUND_FITS)),
-            "local steps": MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT, ROUND_FITS)),
-        },
-        wrong=("participants", "local steps"),
-    ),
+    {
+        "participants": MonotoneIn(ETA_PRINT, N, up=False, where=(REAL_ROOT, ROUND_FITS)),
+        "local steps": MonotoneIn(ETA_PRINT, K, up=False, where=(REAL_ROOT, ROUND_FITS)),
+    },
+    wrong=("participants", "local steps"),
     note="Z falls as N grows, so that (11) and the derived step size rise, like K* in Remark 2.2, to which this one "
     "refers: less noise allows larger steps. In (11) K also stands in the time of a round, above the fraction: with "
     "little drift and slow computation the printed step size rises with K; the derived one, with the lost K, never.",

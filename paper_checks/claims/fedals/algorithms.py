@@ -1,31 +1,133 @@
-"""Algorithms 1 to 4 of both versions: what their lines do, against what the text says they do."""
+"""Algorithms 1 to 4 of both versions: what their lines do, against what the text says they do.
+
+Algorithms 1 and 4 as they are printed, and what the library trains, in fractions on two clients. A model is (phi, h),
+one number each; client k's loss is ``1/2 (theta - c_k)^T H_k (theta - c_k)``, so gradients are exact and no batch is
+drawn. Arrays of models have a row for each client.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction as F
-from typing import Any
+from functools import partial
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
 from ..checkers import Refuted
-from ..claim import Book, Check, Claim, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
-from .listings import (
-    ALPHA,
-    Array,
-    gradients,
-    HEAD,
-    intended_controls,
-    Listing,
-    mean,
-    OPTIMUM,
-    PHI,
-    ROUNDS,
-    START,
-    TAU,
-    trained,
-)
-from .settings import CNN, STEPS
+from ..claim import Book, Check, Claim, claimed, Defect, fails, Finding, Grade, holds, judged, Kind, Repair
+from .common import CNN, STEPS
+
+if TYPE_CHECKING:
+    from empirics.exact import PlayedRound
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+PHI, HEAD = 0, 1
+CENTRES = np.array([[F(2), F(-1)], [F(-1), F(3)]])
+CURVATURES = np.array([[[F(3), F(1)], [F(1), F(2)]], [[F(1), F(-1, 2)], [F(-1, 2), F(4)]]])
+START = np.array([F(5), F(7, 2)])
+STEP = F(1, 8)
+ROUNDS, TAU, ALPHA = 6, 3, 2
+OPTIMUM = np.array([F(7, 19), F(39, 19)])
+"""The minimiser of the sum of both losses."""
+
+
+def gradient(curvature: Array, centre: Array, model: Array) -> Array:
+    return curvature @ (model - centre)
+
+
+def gradients(models: Array) -> Array:
+    """Every client's gradient at its own model."""
+    return np.array([gradient(*client) for client in zip(CURVATURES, CENTRES, models, strict=True)])
+
+
+def mean(models: Array) -> Array:
+    return models.sum(0) / len(models)
+
+
+def with_part(models: Array, part: int, values: Any) -> Array:
+    """The models with one part replaced."""
+    replaced = models.copy()
+    replaced[:, part] = values
+    return replaced
+
+
+def trained(method: str, rounds: int, steps: int, one_hessian: bool = False) -> PlayedRound:
+    """The end of a run of the library's method, both clients taking part; ``one_hessian``: the first's for both."""
+    from empirics.exact import play
+
+    losses = zip(CURVATURES[[0, 0]] if one_hessian else CURVATURES, CENTRES, strict=True)
+    slopes = [partial(gradient, *loss) for loss in losses]
+    layers = {"phi": slice(0, 1), "head": slice(1, 2)}
+    return play(method, slopes, START, [(0, 1)] * rounds, local_steps=steps, step_size=STEP, layers=layers)[-1]
+
+
+class Listing:
+    """Algorithm 1, or with ``controls`` Algorithm 4: every iterate is kept under its printed index (r, t).
+
+    Rounds count from ``first``. An average is written to the iterate that the step has just made, as in the released
+    code, or ``to_the_letter`` to the one that the step has already used. ``else_if``: the extractor's test stands in
+    the else branch of the head's (version 1). ``before``: lines 6 to 13 stand before line 5, so that a step starts at
+    the averages. ``sent`` are the steps after which each part is averaged.
+    """
+
+    def __init__(
+        self, tau: int = TAU, alpha: int = ALPHA, first: int = 0, to_the_letter: bool = False, else_if: bool = False,
+        before: bool = False, controls: bool = False,
+    ):  # fmt: skip
+        self.tau, self.alpha, self.first, self.to_the_letter, self.else_if = tau, alpha, first, to_the_letter, else_if
+        self.before, self.with_controls = before, controls
+        self.controls = np.full((2, 2), F(0))
+        self.iterates = {(first, 0): np.array([START, START])}
+        self.sent: dict[int, list[int]] = {PHI: [], HEAD: []}
+
+    def run(self, rounds: int) -> Array:
+        """The mean of both models after some rounds."""
+        theta = self.iterates
+        for r in range(self.first, self.first + rounds):
+            for t in range(self.tau):
+                if self.before:
+                    self._exchange(r, t)
+                corrected = gradients(theta[r, t]) + mean(self.controls) - self.controls
+                theta[r, t + 1] = theta[r, t] - STEP * corrected
+                if not self.before:
+                    self._exchange(r, t)
+            theta[r + 1, 0] = theta[r, self.tau]
+        return mean(theta[self.first + rounds, 0])
+
+    def _exchange(self, r: int, t: int) -> None:
+        """Lines 6 to 13."""
+        count = r * self.tau + t
+        head, extractor = count % self.tau == 0, count % (self.alpha * self.tau) == 0
+        for part in [HEAD] * head + [PHI] * (extractor and not (self.else_if and head)):
+            place = (r, t) if self.to_the_letter else (r, t + 1)
+            models = self.iterates[place]
+            if self.with_controls:  # a walk that begins before the first iterate begins at the start
+                begun, steps = ((r, 0), self.tau) if part == HEAD else ((r - self.alpha, t), self.alpha * self.tau)
+                walk = (self.iterates.get(begun, START) - models) / (STEP * steps)
+                renewed = self.controls - mean(self.controls) + walk
+                self.controls = with_part(self.controls, part, renewed[:, part])
+            self.iterates[place] = with_part(models, part, mean(models)[part])
+            self.sent[part].append((r - self.first) * self.tau + t + 1)
+
+
+def intended_controls(rounds: int, tau: int, alpha: int) -> Array:
+    """What Algorithm 4 is to do: a part's control variables are renewed from its walk since its last average."""
+    models = begun = np.array([START, START])
+    controls = np.full((2, 2), F(0))
+    for step in range(1, rounds * tau + 1):
+        models = models - STEP * (gradients(models) + mean(controls) - controls)
+        for part, period in ((HEAD, tau), (PHI, alpha * tau)):
+            if step % period == 0:
+                renewed = controls - mean(controls) + (begun - models) / (STEP * period)
+                controls = with_part(controls, part, renewed[:, part])
+                models = with_part(models, part, mean(models)[part])
+                begun = with_part(begun, part, models[:, part])
+    return mean(models)
+
+
+# ---- Algorithm 1 ----
 
 ALGORITHM_1_V1, ALGORITHM_1_V2 = ("Algorithm 1", "v1"), ("Algorithm 1", "v2")
 EXCHANGED_FIRST = {"to_the_letter": True, "before": True}
@@ -51,19 +153,6 @@ def fedavg() -> Array:
     return trained("fedavg()", ROUNDS, TAU).model
 
 
-def sends(book: Book) -> Finding:
-    """v1's else-if for many periods: the extractor's test is only reached where the head's has failed."""
-    for tau in range(1, 6):
-        for alpha in range(1, 6):
-            run = Listing(tau, alpha, first=1, else_if=True)
-            run.run(4)
-            if run.sent[PHI]:
-                return holds(f"tau = {tau}, alpha = {alpha}: sent after steps {run.sent[PHI]}")
-            if not run.sent[HEAD]:
-                return fails(f"tau = {tau}: not even the head is sent", as_audited=False)
-    return fails("never sent for any tau, alpha from 1 to 5: a multiple of alpha tau is one of tau")
-
-
 def _period(book: Book) -> Finding:
     for tau in range(1, 6):
         for alpha in (*range(1, 6), 10):
@@ -76,31 +165,32 @@ def _period(book: Book) -> Finding:
     return holds("head after steps 1, tau + 1, 2 tau + 1, ..., extractor after 1, alpha tau + 1, ...")
 
 
-ELSE_IF = Claim(
+@claimed(
     "fedals.algorithm_1.else_if",
     "Algorithm 1 of v1 averages the extractor every alpha tau steps.",
     Kind.ALGORITHM.at(*ALGORITHM_1_V1),
-    sends,
     note="A slip, mended in v2: the extractor's test stands in the else branch of the head's, which is true whenever "
     "it would be.",
     repair=Repair("two separate tests, as in v2; the first average then comes after the first step", _period),
     defect=Defect.SLIP,
 )
+def else_if(book: Book) -> Finding:
+    """v1's else-if for many periods: the extractor's test is only reached where the head's has failed."""
+    for tau in range(1, 6):
+        for alpha in range(1, 6):
+            run = Listing(tau, alpha, first=1, else_if=True)
+            run.run(4)
+            if run.sent[PHI]:
+                return holds(f"tau = {tau}, alpha = {alpha}: sent after steps {run.sent[PHI]}")
+            if not run.sent[HEAD]:
+                return fails(f"tau = {tau}: not even the head is sent", as_audited=False)
+    return fails("never sent for any tau, alpha from 1 to 5: a multiple of alpha tau is one of tau")
 
 
-def _goes_on(book: Book) -> Finding:
-    """The listing to the letter, written to the new iterate, and clients that train on their own."""
-    letter, current = (Listing(to_the_letter=yes).run(ROUNDS) for yes in (True, False))
-    alone = trained("fedavg()", 1, ROUNDS * TAU).model
-    said = f"to the letter {shown(letter)}, from the averages {shown(current)}, each client on its own {shown(alone)}"
-    return holds(said) if (letter == current).all() else fails(said, as_audited=bool((letter == alone).all()))
-
-
-LETTER = Claim(
+@claimed(
     "fedals.algorithm_1.assignment",
     "In Algorithm 1 clients go on from the averages that they receive.",
     Kind.ALGORITHM.at(*ALGORITHM_1_V2),
-    _goes_on,
     note="A slip in the order of lines (or of an index): lines 8 and 12 overwrite the iterate that line 5 has just "
     "used, so that to the letter no average is ever used. The released code writes to the new iterate.",
     repair=Repair(
@@ -111,6 +201,13 @@ LETTER = Claim(
     ),
     defect=Defect.SLIP,
 )
+def letter(book: Book) -> Finding:
+    """The listing to the letter, written to the new iterate, and clients that train on their own."""
+    letter, current = (Listing(to_the_letter=yes).run(ROUNDS) for yes in (True, False))
+    alone = trained("fedavg()", 1, ROUNDS * TAU).model
+    said = f"to the letter {shown(letter)}, from the averages {shown(current)}, each client on its own {shown(alone)}"
+    return holds(said) if (letter == current).all() else fails(said, as_audited=bool((letter == alone).all()))
+
 
 ALPHA_ONE = Claim(
     "fedals.algorithm_1.fedavg",
@@ -157,7 +254,16 @@ APPLIES = Claim(
 # ---- Algorithms 3 and 4, with control variables ----
 
 
-def _never_sent(book: Book) -> Finding:
+@claimed(
+    "fedals.algorithm_4.else_if",
+    "Algorithm 4 of v1 averages the extractor, and renews its control variables, every alpha tau steps.",
+    Kind.ALGORITHM.at("Algorithm 4", "v1"),
+    note="The same slip as in Algorithm 1 (fedals.algorithm_1.else_if), mended in v2 too. With the head's walk "
+    "(fedals.algorithm_4.head) nothing is left of SCAFFOLD if control variables start at zero: v1's Algorithm 4 is "
+    "then its Algorithm 1 to the letter.",
+    defect=Defect.SLIP,
+)
+def else_if_4(book: Book) -> Finding:
     for tau in range(1, 6):
         for alpha in range(1, 6):
             run = Listing(tau, alpha, first=1, else_if=True, controls=True)
@@ -167,35 +273,20 @@ def _never_sent(book: Book) -> Finding:
     return fails("extractors never sent, their control variables zero as at the start, for any tau, alpha from 1 to 5")
 
 
-ELSE_IF_4 = Claim(
-    "fedals.algorithm_4.else_if",
-    "Algorithm 4 of v1 averages the extractor, and renews its control variables, every alpha tau steps.",
-    Kind.ALGORITHM.at("Algorithm 4", "v1"),
-    _never_sent,
-    note="The same slip as in Algorithm 1 (fedals.algorithm_1.else_if), mended in v2 too. With the head's walk "
-    "(fedals.algorithm_4.head) nothing is left of SCAFFOLD if control variables start at zero: v1's Algorithm 4 is "
-    "then its Algorithm 1 to the letter.",
-    defect=Defect.SLIP,
-)
-
-
 def _off(model: Array) -> float:
     """The larger of the distances of both parts from the global optimum."""
     return float(max(abs(model - OPTIMUM)))
 
 
-def _drift_free(book: Book) -> Finding:
-    plain, corrected = (_off(trained(method, 25, TAU).model) for method in ("fedavg()", "scaffold()"))
-    said = f"after 25 rounds FedAvg is {plain:.2g} from the optimum, SCAFFOLD {corrected:.2g}"
-    return judged(corrected < 1e-3 < 1e-1 < plain, said, grade=Grade.SEARCHED)
-
-
-DRIFT_FREE = Claim(
+@claimed(
     "fedals.algorithm_3.drift",
     "On two heterogeneous quadratics SCAFFOLD as listed converges to the global optimum, FedAvg to another point.",
     Kind.ALGORITHM.at("Sections 2 and 6.3; Algorithm 3"),
-    _drift_free,
 )
+def drift_free(book: Book) -> Finding:
+    plain, corrected = (_off(trained(method, 25, TAU).model) for method in ("fedavg()", "scaffold()"))
+    said = f"after 25 rounds FedAvg is {plain:.2g} from the optimum, SCAFFOLD {corrected:.2g}"
+    return judged(corrected < 1e-3 < 1e-1 < plain, said, grade=Grade.SEARCHED)
 
 
 MOMENTA: dict[str, dict[str, Any]] = {
@@ -224,19 +315,10 @@ def _with_momentum(
     return model
 
 
-def _converges(book: Book) -> Finding:
-    off = {name: [_off(_with_momentum(r, **momentum)) for r in (30, 60)] for name, momentum in MOMENTA.items()}
-    away = [name for name, (near, far) in off.items() if far > near]
-    said = "; ".join(f"{name} {near:.2g}, {far:.2g}" for name, (near, far) in off.items())
-    said = f"steps of 1/80, distance from the optimum after 30 and 60 rounds: {said}"
-    return judged(not away, said, as_audited=away == list(MOMENTA)[1:])
-
-
-MOMENTUM = Claim(
+@claimed(
     "fedals.algorithm_3.momentum",
     "With the momentum of the experiments in its corrected steps Algorithm 3 converges, as it does without.",
     Kind.SETTING.at("Algorithm 3; Table 4"),
-    _converges,
     note="Listing against experiment. Line 7 divides a walk by the steps and their size, as if every gradient moved "
     "the model once; momentum makes the walk longer by a factor. If short steps begin with a velocity of zero, the "
     "deviation of the control variables from the gradients is multiplied by one minus that factor in every round: by "
@@ -245,9 +327,28 @@ MOMENTUM = Claim(
     defect=Defect.SETTINGS,
     ours=True,
 )
+def momentum(book: Book) -> Finding:
+    off = {name: [_off(_with_momentum(r, **momentum)) for r in (30, 60)] for name, momentum in MOMENTA.items()}
+    away = [name for name, (near, far) in off.items() if far > near]
+    said = "; ".join(f"{name} {near:.2g}, {far:.2g}" for name, (near, far) in off.items())
+    said = f"steps of 1/80, distance from the optimum after 30 and 60 rounds: {said}"
+    return judged(not away, said, as_audited=away == list(MOMENTA)[1:])
 
 
-def _head_walk(book: Book) -> Finding:
+@claimed(
+    "fedals.algorithm_4.head",
+    "Line 7 of Algorithm 4 renews the head's control variables from the walk of the local steps.",
+    Kind.ALGORITHM.at("Algorithm 4"),
+    note="A slip of an index: the walk is measured from t = 0 to t, and the line is reached at t = 0 only. Control "
+    "variables that start at zero stay there, and the head is trained without SCAFFOLD; written to the new iterate, it "
+    "is the walk of one step divided by tau.",
+    repair=Repair(
+        "the walk since the last average, measured when tau steps are done: for alpha = 1 it is then Algorithm 3",
+        same(lambda: intended_controls(ROUNDS, TAU, 1), lambda: trained("scaffold()", ROUNDS, TAU).model),
+    ),
+    defect=Defect.SLIP,
+)
+def head_control(book: Book) -> Finding:
     """The head's control variables after some rounds, by reading, against the mean gradient that they stand for."""
     readings: dict[str, dict[str, bool]] = {
         "to the letter": {"to_the_letter": True},
@@ -265,23 +366,15 @@ def _head_walk(book: Book) -> Finding:
     return fails(said, as_audited=[bool(c) for c in kept.values()] == [False, False, True])
 
 
-HEAD_CONTROL = Claim(
-    "fedals.algorithm_4.head",
-    "Line 7 of Algorithm 4 renews the head's control variables from the walk of the local steps.",
-    Kind.ALGORITHM.at("Algorithm 4"),
-    _head_walk,
-    note="A slip of an index: the walk is measured from t = 0 to t, and the line is reached at t = 0 only. Control "
-    "variables that start at zero stay there, and the head is trained without SCAFFOLD; written to the new iterate, it "
-    "is the walk of one step divided by tau.",
-    repair=Repair(
-        "the walk since the last average, measured when tau steps are done: for alpha = 1 it is then Algorithm 3",
-        same(lambda: intended_controls(ROUNDS, TAU, 1), lambda: trained("scaffold()", ROUNDS, TAU).model),
-    ),
+@claimed(
+    "fedals.algorithm_4.extractor",
+    "The extractor of alpha tau steps ago, which Algorithm 4 refers to, exists whenever it is asked for.",
+    Kind.ALGORITHM.at("Algorithm 4", "v2"),
+    note="A slip of an index: rounds are counted from 1, and the first time the line is reached it asks for an iterate "
+    "of round 0.",
     defect=Defect.SLIP,
 )
-
-
-def _early_index(book: Book) -> Finding:
+def extractor_control(book: Book) -> Finding:
     missing = []
     for r in range(1, ROUNDS + 1):
         for t in range(TAU):
@@ -293,14 +386,3 @@ def _early_index(book: Book) -> Finding:
         return holds("every iterate that is referred to exists")
     r, t, q, s = missing[0]
     return fails(f"tau = {TAU}, alpha = {ALPHA}: in round {r}, step {t}, it refers to round {q}, step {s}")
-
-
-EXTRACTOR_CONTROL = Claim(
-    "fedals.algorithm_4.extractor",
-    "The extractor of alpha tau steps ago, which Algorithm 4 refers to, exists whenever it is asked for.",
-    Kind.ALGORITHM.at("Algorithm 4", "v2"),
-    _early_index,
-    note="A slip of an index: rounds are counted from 1, and the first time the line is reached it asks for an iterate "
-    "of round 0.",
-    defect=Defect.SLIP,
-)

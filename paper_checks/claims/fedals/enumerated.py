@@ -7,6 +7,9 @@ their independent copies are finite sums. The loss is convex but not quadratic: 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction as F
 from functools import cache
 from itertools import product
 from types import SimpleNamespace
@@ -145,3 +148,54 @@ def at(bound: Bound, solver: str) -> float:
         "step_size": STEP,
     }
     return float(bound(**{q.name: measured[q.name] for q in bound.quantities}))
+
+
+# ---- identical clients that step towards fresh samples, in fractions ----
+
+
+def weights(pulls: Sequence[F]) -> list[F]:
+    """How much of every sample is in the model after one step towards each, in this order."""
+    found: list[F] = []
+    for pull in pulls:
+        found = [(1 - pull) * x for x in found] + [pull]
+    return found
+
+
+@dataclass(frozen=True)
+class Walk:
+    """One round of ``clients`` identical clients from the common mean: half squared distances, so L = mu = 1.
+
+    Each has one sample a step, of variance 1 (a fair coin of 1 and -1, say), and goes the share ``pull`` of the way
+    to it: its model is a weighted sum of its samples, and every expectation is a sum over the weights.
+    """
+
+    clients: int
+    pulls: tuple[F, ...]
+
+    @classmethod
+    def of(cls, clients: int, steps: int, pull: F) -> Walk:
+        return cls(clients, (pull,) * steps)
+
+    @property
+    def steps(self) -> int:
+        return len(self.pulls)
+
+    @property
+    def local_gap(self) -> F:
+        """Covariance of a client's model with the mean of its samples."""
+        return sum(weights(self.pulls), F(0)) / self.steps
+
+    @property
+    def gap(self) -> F:
+        return self.local_gap / self.clients
+
+    @property
+    def non_iidness(self) -> F:
+        """Half of what the average is farther from the mean of a client's samples than its own model, squared."""
+        variance = sum((x**2 for x in weights(self.pulls)), F(0))
+        return (1 - F(1, self.clients)) * (2 * self.local_gap - variance) / 2
+
+    @property
+    def suboptimality(self) -> F:
+        """Half the squared distance of a client's model to the mean of its samples."""
+        return sum(((x - F(1, self.steps)) ** 2 for x in weights(self.pulls)), F(0)) / 2

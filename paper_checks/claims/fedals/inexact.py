@@ -7,7 +7,7 @@ import sympy as sp
 from bounds.fedals.letters import a, b, Delta, delta, epsilon, K, L, mu, w
 from bounds.operators import bind, ClientMean as E_k
 
-from ..checkers import At, ImpliedBy, Requires, resolve, Same, TendsTo, term
+from ..checkers import At, ImpliedBy, requires, resolve, Same, TendsTo, term
 from ..claim import Book, Claim, Defect, Finding, Grade, judged, Kind, Repair
 from .common import alike, NONNEGATIVE, shared, SOLVER
 from .enumerated import MU, SMOOTH
@@ -47,7 +47,7 @@ STATEMENT = Claim(
     {
         "local generalization": Same(term(BOUND, "local generalization"), E_k(L / 2 * MOVED_SQ)),
         "non-iidness": Same(term(BOUND, "non-iidness"), E_k(sp.sqrt(SLOPE_SQ * MOVED_SQ))),
-        "signs": Requires(BOUND, (sp.Ge(Delta + 2 * epsilon, 0), SOLVER[1])),
+        "signs": requires({BOUND: (sp.Ge(Delta + 2 * epsilon, 0), SOLVER[1])}),
     },
     note="An identity of formulas; the steps of the proof: fedals.eqs_39_53.",
 )
@@ -87,7 +87,7 @@ JOINED_BOUND = Claim(
         "meets (6)": Same(At(JOINED, {epsilon: 0}), "fedals.one_round", where=(sp.Ge(Delta, 0), sp.Ge(delta, 0))),
         "below (38)": ImpliedBy(alike(JOINED), alike(BOUND), where=SIGNS),
         "above the gap": above(JOINED),
-        "signs": Requires(JOINED, SOLVER),
+        "signs": requires({JOINED: SOLVER}),
     },
     note="Minkowski. (47) doubles a square of which one part may be zero: for exact solvers the terms of (38) "
     "are 2 and sqrt(2) times those of (6), though the appendix calls the theorems identical but for the solver.",
@@ -105,8 +105,7 @@ SHARP = Claim(
             term(SHARP_EXACT, "non-iidness"), E_k(w * sp.sqrt(2 * L * delta * Delta / mu)), where=NONNEGATIVE
         ),
         "any solver": Same(SHARP_ANY, E_k(L / 2 * HALF_MOVED_SQ * 2) + E_k(sp.sqrt(SLOPE_SQ * HALF_MOVED_SQ))),
-        "signs": Requires(SHARP_EXACT, NONNEGATIVE),
-        "signs, any solver": Requires(SHARP_ANY, SOLVER),
+        "signs": requires({SHARP_EXACT: NONNEGATIVE, SHARP_ANY: SOLVER}),
         "below (38)": ImpliedBy(alike(SHARP_ANY), alike(BOUND), where=SIGNS),
         "not the best for (38)": ImpliedBy(
             ((a + b) ** 2 + 2 * a**2) / 2,

@@ -13,12 +13,13 @@ from bounds.assumptions import SAMPLES_NOISE
 from bounds.fedals.letters import Delta, eta, K, K_hat, L, mu, n, sigma_k_sq, tau, w, Z
 from bounds.operators import ClientMean as E_k
 
-from ..checkers import At, OrderIs, Requires, Same, term
+from ..checkers import At, OrderIs, requires, Same, term
 from ..claim import Book, Claim, Finding, judged, Kind
+from ..rows import rows
 from .common import alike, NONNEGATIVE
+from .enumerated import Walk
 from .one_round import above
 from .participation import out_of_sample_gap, WEIGHTS
-from .walks import Walk
 
 NOISE, CONSTANTS, ROUNDS, CASE_1 = (
     f"fedals.{name}"
@@ -86,8 +87,7 @@ WITHOUT = Claim(
         "squared distances, however far": Same(At(NOISE, SQUARED), SQUARED_GAP),
         "the same by constants": Same(At(CONSTANTS, {mu: L}), SQUARED_GAP),
         "order": OrderIs(alike(CONSTANTS), K, 1 / K, where=(sp.Gt(sigma_k_sq, 0),)),
-        "conditions": Requires(NOISE, NONNEGATIVE[:1], (SAMPLES_NOISE,)),
-        "conditions, by constants": Requires(CONSTANTS, (), (SAMPLES_NOISE,)),
+        "conditions": requires({NOISE: (*NONNEGATIVE[:1], SAMPLES_NOISE), CONSTANTS: (SAMPLES_NOISE,)}),
         "above the gap": above(NOISE, CONSTANTS, solvers=("exact",)),
         "at a boundary": _boundary,
     },
@@ -131,7 +131,7 @@ ANY_ROUND = Claim(
             At(At(ROUNDS, CONTRACTED), {tau: 1}),
             E_k(w * eta * sigma_k_sq / Z + (L - mu) / 2 * w**2 * eta**2 * sigma_k_sq / Z),
         ),
-        "conditions": Requires(ROUNDS, (sp.Le(eta * (L + mu), 2),), (SAMPLES_NOISE,)),
+        "conditions": requires({ROUNDS: (sp.Le(eta * (L + mu), 2), SAMPLES_NOISE)}),
         "where (9) fails": _last_coins,
         "above the gap": above(ROUNDS, solvers=("fresh samples",)),
     },
@@ -166,10 +166,13 @@ DRAWN = Claim(
         **_mended(CASE_1),
         "squared distances": Same(At(CASE_1, SQUARED), E_k(_moment(2) * SQUARED[Delta])),
         "all draws": _drawn,
-        "conditions": Requires(CASE_1, NONNEGATIVE[:1], (SAMPLES_NOISE,)),
+        "conditions": requires({CASE_1: (*NONNEGATIVE[:1], SAMPLES_NOISE)}),
     },
     note="(72) without its non-iidness, averaged over the draws counted by clients. Its condition that non-iidness be "
     "the same whoever joins, which (73) and fedals.eq_73.counted.search need and which holds for hardly more than a "
     "cohort of one, is gone. The participation gap, fedals.eq_71, comes on top.",
     ours=True,
 )
+
+SEARCHES = rows("fedals", "searches")
+"""The falsifier on this paper's bounds, of which it broke none."""

@@ -1,22 +1,72 @@
-"""Theorem 4.1: what it states, what is read off its terms, and its proof, (10) to (37)."""
+"""Theorem 4.1: what it states and its proof, (10) to (37); the consensus distance, Remark 5.1."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from bounds.fedals.letters import Delta, delta, distance_sq, L, mu, w
-from bounds.operators import bind, ClientMean as E_k
+from bounds.fedals.letters import Delta, delta, distance_sq, K, L, mu, R, T, tau, w
+from bounds.operators import bind, ClientMean as E_k, ClientSum
 
-from ..checkers import Requires, Same, term
+from ..checkers import At, MonotoneIn, Refuted, requires, Same, term
 from ..claim import Book, Check, Claim, fails, Finding, Grade, holds, judged, Kind
 from . import enumerated as tiny
 from .common import NONNEGATIVE, shared
 from .enumerated import clients, MU, SMOOTH, TOLERANCE
+
+CONSENSUS, RATE = "fedals.consensus_distance", "fedals.optimization_rate"
+DISTANCE = Claim(
+    "fedals.consensus_distance",
+    "The consensus distance is the plain mean of the squared distances to the mean model, zero after an average.",
+    Kind.DEFINITION.at("Section 1"),
+    {"mean": Same(CONSENSUS, ClientSum(distance_sq) / K), "average": Same(At(CONSENSUS, {distance_sq: sp.S.Zero}), 0)},
+    note="Uniform whatever the weights of (4). With FedALS only the part that is averaged comes together.",
+)
+
+
+def _regression(book: Book) -> Finding:
+    """The variance of the slope of ``a (theta - b)^2 / 2`` over three equally likely samples (a, b), all letters."""
+    theta, curvatures, places = sp.Symbol("theta", real=True), sp.symbols("a1:4"), sp.symbols("b1:4")
+    slopes = [a * (theta - b) for a, b in zip(curvatures, places, strict=True)]
+    variance = sp.Poly(sum(s**2 for s in slopes) / 3 - (sum(slopes) / 3) ** 2, theta)
+    growth = variance.coeff_monomial(theta**2)
+    pairs = sum((a - b) ** 2 for a, b in combinations(curvatures, 2)) / 9
+    unlike = growth.subs(dict(zip(curvatures, (1, 2, 4), strict=True)))
+    said = (
+        "over the square of the model the gradient variance of three equally likely samples tends to the sum of the "
+        f"squared differences of their curvatures over 9: {unlike} for 1, 2, 4, zero for like ones alone"
+    )
+    return judged(sp.expand(growth - pairs) != 0, said, grade=Grade.PROVED)
+
+
+RESTRICTIVE = Claim(
+    "fedals.theorem_4_3.regression",
+    "One variance bound for all models excludes least squares with unlike inputs, though it is convex and smooth.",
+    Kind.ASSUMPTION.at("Theorem 4.3"),
+    Refuted(_regression),
+    note="As every quadratic loss whose curvature differs from sample to sample. Squared distances meet all of them.",
+    ours=True,
+)
+
+MORE_STEPS = Claim(
+    "fedals.remark_5_1",
+    "For a given number of iterations, averaging less often makes the quoted bound on the optimisation error larger.",
+    Kind.REMARK.at("Remark 5.1", "v1"),
+    {
+        "at given iterations": MonotoneIn(RATE, tau, up=True),
+        "at given rounds it falls": MonotoneIn(At(RATE, {T: tau * R}), tau, up=False),
+    },
+    note="With T = tau R two terms do not change and the third falls. Quoted from another paper without its constants, "
+    "so that no units and no dependence on the clients are left. The paper says that the empirical risk grows, which a "
+    "larger bound does not show: clients of one Hessian return one model however often they average "
+    "(fedals.section_5.same_model).",
+)
+
+# ---- Theorem 4.1: what it states and what is read off its terms ----
 
 THEOREM, DISCUSSION = "Theorem 4.1, eq. (6)", "Section 4.1, Discussion"
 GAP, LOCAL_GAP, NON_IIDNESS, CLOSED, IID = (
@@ -42,7 +92,7 @@ STATEMENT = Claim(
     {
         "local generalization": Same(LOCAL, E_k(L / 2 * SPREAD_SQ)),
         "non-iidness": Same(DRIFT, E_k(sp.sqrt(SLOPE_SQ * SPREAD_SQ)), where=NONNEGATIVE),
-        "signs": Requires("fedals.one_round", NONNEGATIVE),
+        "signs": requires({"fedals.one_round": NONNEGATIVE}),
     },
     note="An identity of formulas; whether the theorem holds is decided by fedals.eqs_16_37 and "
     "fedals.theorem_4_1.search. Numbered (15) and (37) in the appendix, where the same formula stands.",
@@ -114,7 +164,7 @@ LEMMA = Claim(
     "fedals.lemma_b1",
     "The expected gap is what the loss on a client's fresh data rises by when that client has trained on other data.",
     Kind.THEOREM.at("Lemma B.1, eqs. (10) to (14) (v1: A.1)"),
-    {"exchange": _exchanged, "conditions": Requires("fedals.lemma_b1")},
+    {"exchange": _exchanged, "conditions": requires({"fedals.lemma_b1": ()})},
 )
 
 

@@ -12,8 +12,8 @@ import sympy as sp
 from bounds.fedals.letters import Delta, delta, K, K_hat, L, mu, w, x
 from bounds.operators import ClientMean as E_k
 
-from ..checkers import All, At, number, Requires, resolve, Same, term
-from ..claim import Book, Check, Claim, Defect, fails, Finding, holds, judged, Kind, Repair
+from ..checkers import All, At, number, requires, resolve, Same, term
+from ..claim import Book, Claim, claimed, Defect, fails, Finding, holds, judged, Kind, Repair
 from .common import found_too, NONNEGATIVE
 
 WEIGHTS = (F(47, 100), F(31, 100), F(22, 100))
@@ -82,42 +82,36 @@ def _moment(power: int, cohort: int) -> F:
     return expected(case_1(cohort), lambda shares: dot([s**power for s in shares], VALUES))
 
 
-def lemma(power: int, name: str) -> Check:
+def lemma(book: Book, power: int, name: str) -> Finding:
     """An identity of Lemma D.1 against all draws of Case I."""
-
-    def run(book: Book) -> Finding:
-        for size in SIZES:
-            found = _moment(power, size)
-            stated = number(book, name, client_weight=WEIGHTS, client_value=VALUES, cohort=size, clients=3)
-            if found != stated:
-                apart = _moment(1, size) / size ** (power - 1) == stated
-                said = f"cohort {size}: {found} over all draws, {stated} stated"
-                said += "; true if the draws of one client are kept apart" if apart else ""
-                return fails(said, as_audited=apart)
-        return holds(f"equal in fractions over all draws of {', '.join(map(str, SIZES))} of three clients")
-
-    return run
+    for size in SIZES:
+        found = _moment(power, size)
+        stated = number(book, name, client_weight=WEIGHTS, client_value=VALUES, cohort=size, clients=3)
+        if found != stated:
+            apart = _moment(1, size) / size ** (power - 1) == stated
+            said = f"cohort {size}: {found} over all draws, {stated} stated"
+            said += "; true if the draws of one client are kept apart" if apart else ""
+            return fails(said, as_audited=apart)
+    return holds(f"equal in fractions over all draws of {', '.join(map(str, SIZES))} of three clients")
 
 
 COUNTED_ONCE = Claim(
     "fedals.lemma_d1.weight",
     "Case I: the participants' mean of value times a power of weight is the mean value over that power of the cohort.",
     Kind.THEOREM.at("Lemma D.1, eq. (63) (v1: C.1)"),
-    All(
-        {
-            "the value": lemma(1, "fedals.lemma_d1_mean"),
-            "times weight": lemma(2, "fedals.lemma_d1_weight_printed"),
-            "times squared weight": lemma(3, "fedals.lemma_d1_weight_sq_printed"),
-        },
-        wrong=("times weight", "times squared weight"),
-    ),
+    {
+        "the value": lambda book: lemma(book, 1, "fedals.lemma_d1_mean"),
+        "times weight": lambda book: lemma(book, 2, "fedals.lemma_d1_weight_printed"),
+        "times squared weight": lambda book: lemma(book, 3, "fedals.lemma_d1_weight_sq_printed"),
+    },
+    wrong=("times weight", "times squared weight"),
     note="Counted by draws, as the proof does, it is true. But (59) makes the weights a distribution over clients, and "
     "(72) speaks of a client's weight in the averaged model: 2/cohort for one that is drawn twice.",
     repair=Repair(
         "the moments of a binomial",
         {
-            "times weight": lemma(2, "fedals.lemma_d1_weight"),
-            "times squared weight": lemma(3, "fedals.lemma_d1_weight_sq"),
+            "times weight": lambda book: lemma(book, 2, "fedals.lemma_d1_weight"),
+            "times squared weight": lambda book: lemma(book, 3, "fedals.lemma_d1_weight_sq"),
         },
         "fedals.lemma_d1_weight_sq",
     ),
@@ -143,29 +137,23 @@ LEMMA_D2 = Claim(
 )
 
 
-def _partial_sums(book: Book) -> Finding:
+@claimed(
+    "fedals.lemma_d2.limits",
+    "In the last sums of (68) to (70) the index runs up to k.",
+    Kind.EQUATION.at("proof of Lemma D.2, eqs. (68) to (70)"),
+    note="A slip of an index: K is meant; any shorter sum leaves clients out.",
+    defect=Defect.SLIP,
+)
+def limits(book: Book) -> Finding:
     whole, *short = (dot(WEIGHTS[:k], VALUES[:k]) for k in (3, 1, 2))
     said = f"sums up to k = 1, 2: {', '.join(map(str, short))}; the mean is {whole}"
     return judged(whole in short, said)
 
 
-LIMITS = Claim(
-    "fedals.lemma_d2.limits",
-    "In the last sums of (68) to (70) the index runs up to k.",
-    Kind.EQUATION.at("proof of Lemma D.2, eqs. (68) to (70)"),
-    _partial_sums,
-    note="A slip of an index: K is meant; any shorter sum leaves clients out.",
-    defect=Defect.SLIP,
-)
-
-
-def _totals(case: str) -> Check:
-    def run(book: Book) -> Finding:
-        totals = {sum(shares, F(0)) for _, shares in CASES[case](2)}
-        said = f"two of three clients: shares sum to {', '.join(map(str, sorted(totals)))}"
-        return judged(totals == {F(1)}, said)
-
-    return run
+def _totals(case: str) -> Finding:
+    totals = {sum(shares, F(0)) for _, shares in CASES[case](2)}
+    said = f"two of three clients: shares sum to {', '.join(map(str, sorted(totals)))}"
+    return judged(totals == {F(1)}, said)
 
 
 def _mean_total(book: Book) -> Finding:
@@ -177,7 +165,7 @@ DISTRIBUTION = Claim(
     "fedals.eq_59",
     "The participants' weights are a distribution over the participants.",
     Kind.DEFINITION.at("Appendix D, eqs. (59), (60)"),
-    {"Case I": _totals("I"), "Case II": _totals("II")},
+    {"Case I": lambda book: _totals("I"), "Case II": lambda book: _totals("II")},
     note="In Case II they sum to one only on average, unless all clients have the same weight: the averaged model is "
     "then stretched or shrunk, and moving all data by the same vector does not move it by that vector.",
     repair=Repair("they sum to one in expectation", _mean_total),
@@ -185,21 +173,18 @@ DISTRIBUTION = Claim(
 )
 
 
-def _repeats(book: Book) -> Finding:
-    fewer = expected(case_1(2), lambda shares: F(sum(s > 0 for s in shares) < 2))
-    said = f"Case I, two draws of three clients: only one takes part with probability {fewer}"
-    return judged(fewer <= 0, said)
-
-
-SUPPORT = Claim(
+@claimed(
     "fedals.eq_59.support",
     "As many different clients take part as are drawn.",
     Kind.DEFINITION.at("Appendix D, before eq. (59)"),
-    _repeats,
     note="A slip: not in Case I, where a client may be drawn twice. (The text also excludes that all take part and "
     "allows a cohort of K.)",
     defect=Defect.SLIP,
 )
+def support(book: Book) -> Finding:
+    fewer = expected(case_1(2), lambda shares: F(sum(s > 0 for s in shares) < 2))
+    said = f"Case I, two draws of three clients: only one takes part with probability {fewer}"
+    return judged(fewer <= 0, said)
 
 
 def _gap_is_zero(book: Book) -> Finding:
@@ -303,7 +288,7 @@ SUBSTITUTED = Claim(
         "Case II, everyone": Same(At(CASE_2, {K_hat: K}), ONE),
         "Case I, Lemma D.1 as printed": _averaged(CASE_1, f"{D1}_printed", f"{D1}_sq_printed"),
         "Case II, Lemma D.2": _averaged(CASE_2, D2, f"{D2}_sq"),
-        **{f"signs, {case}": Requires(case, NONNEGATIVE) for case in (CASE_1, CASE_2, COUNTED)},
+        "signs": requires(dict.fromkeys((CASE_1, CASE_2, COUNTED), NONNEGATIVE)),
     },
     note="An identity of formulas, not a proof of bounds: non-iidness depends on who takes part (fedals.eq_71), and "
     "Case I's identities overlook clients that are drawn twice (fedals.lemma_d1.weight). As bounds both fail: "
@@ -312,24 +297,21 @@ SUBSTITUTED = Claim(
 )
 
 
-def _noise_free(name: str, case: str) -> Check:
-    def run(book: Book) -> Finding:
-        thirds = (F(1, 3),) * 3
-        gap = participation_gap(case, 2, thirds)
-        known = {"client_weight": list(map(float, thirds)), "clients": 3, "cohort": 2, "smoothness": 1.0}
-        known |= {"strong_convexity": 1.0, "local_gap": 0.0, "non_iidness": 0.5}
-        stated = book[name](**{q.name: known[q.name] for q in book[name].quantities})
-        said = f"three equal noise-free clients at -1, 2, 3/2, two take part: gap {gap}, bound {float(stated):.4g}"
-        return judged(gap <= float(stated), said)
-
-    return run
+def _noise_free(book: Book, name: str, case: str) -> Finding:
+    thirds = (F(1, 3),) * 3
+    gap = participation_gap(case, 2, thirds)
+    known = {"client_weight": list(map(float, thirds)), "clients": 3, "cohort": 2, "smoothness": 1.0}
+    known |= {"strong_convexity": 1.0, "local_gap": 0.0, "non_iidness": 0.5}
+    stated = book[name](**{q.name: known[q.name] for q in book[name].quantities})
+    said = f"three equal noise-free clients at -1, 2, 3/2, two take part: gap {gap}, bound {float(stated):.4g}"
+    return judged(gap <= float(stated), said)
 
 
 FAVOURED = Claim(
     "fedals.eq_73.bound",
     "(73) bounds the expected generalization gap (61) of Case I.",
     Kind.THEOREM.at("Appendix D, eq. (73)"),
-    found_too(_noise_free(CASE_1, "I"), CASE_1),
+    found_too(lambda book: _noise_free(book, CASE_1, "I"), CASE_1),
     note="Without noise all local gaps are zero and so is (73), whatever the non-iidness, but the participation gap "
     "that (71) drops is positive.",
     defect=Defect.REFUTED,
@@ -338,7 +320,7 @@ FAVOURED_2 = Claim(
     "fedals.eq_74.bound",
     "(74) bounds the expected generalization gap (61) of Case II.",
     Kind.THEOREM.at("Appendix D, eq. (74)"),
-    found_too(_noise_free(CASE_2, "II"), CASE_2),
+    found_too(lambda book: _noise_free(book, CASE_2, "II"), CASE_2),
     note="As for (73), with equal weights too, where the shares do sum to one.",
     defect=Defect.REFUTED,
 )

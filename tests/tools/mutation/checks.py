@@ -17,7 +17,7 @@ from .expressions import errors
 
 SEARCH = ("evaluations", "seed", "sigmas", "tolerance", "slack", "where", "under", "within", "squares", "least")
 """Arguments that say how to look, not what is stated."""
-WEAKER = ("strict", "at_most")
+WEAKER = ("at_most",)
 """Switches between a statement and a weaker one: what holds may hold either way."""
 
 
@@ -36,7 +36,7 @@ class MutantCheck:
 def mutant_checks(claim: Claim) -> Iterator[MutantCheck]:
     """The claim with its check changed in one place."""
     for error, check in _changed(claim.check):
-        yield MutantCheck(replace(claim, checks=check, repair=None), error)
+        yield MutantCheck(replace(claim, checks=check, wrong=(), repair=None), error)
 
 
 def _changed(item: Any) -> Iterator[tuple[str, Any]]:
