@@ -83,8 +83,9 @@ def _described(name: str) -> tuple[dict[str, Any], list[str]]:
     """Read a set, which checks its files: what is in it, for machines and as lines."""
     make: Callable[..., Dataset] = DATASETS[name]
     files = FILES.get(name)
-    for wanted in files.names if files else ():
-        files.some(wanted)  # refuses what is not here
+    if files is not None:
+        for wanted in files.names:
+            files.some(wanted)  # refuses what is not here
     about = (make.__doc__ or "").partition("\n")[0]
     hashes = [] if files is None else [(path, listed(path)) for path in _paths(files)]
     there = [(str(path.relative_to(root())), path.stat().st_size, WORDS[whole]) for path, whole in hashes]
@@ -101,15 +102,15 @@ def _described(name: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def _facts(found: Dataset) -> dict[str, Any]:
-    grouped = found.groups is not None
+    groups = found.groups
     return {
         "samples": len(found),
         "tests": len(found.test) if found.test else None,
         "shape": list(found.inputs.shape[1:]),
         "kind": found.kind,
         "classes": found.classes,
-        "groups": len(np.unique(found.groups)) if grouped else None,
-        "group_word": found.group_word if grouped else None,
+        "groups": None if groups is None else len(np.unique(groups)),
+        "group_word": None if groups is None else found.group_word,
         "source": found.source,
         "licence": found.licence,
     }

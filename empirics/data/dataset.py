@@ -83,7 +83,8 @@ class Dataset:
         rule = "of shape (samples, features), a single feature being inputs[:, None]"
         must(self.prepare is not None or len(shape) > 1, what, rule, shape)
         must(self.prepare is None or callable(self.prepare), f"{self.name}: prepare", "callable or None", self.prepare)
-        must(isinstance(self.test, Dataset | None), f"{self.name}: test", "a Dataset or None", self.test)
+        kind = type(self.test).__name__
+        must(isinstance(self.test, Dataset | None), f"{self.name}: test", "a Dataset or None", kind)
         if self.test is not None and self.prepare is None:
             given = self.test.inputs.shape[1:]
             must(given == shape[1:], f"{self.name}: samples of the test set", f"of shape {shape[1:]}", given)

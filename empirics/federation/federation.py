@@ -76,7 +76,7 @@ class Batches:
 
     def part(self, chosen: slice) -> Self:
         """The batches of some of the rows."""
-        fields: dict[str, Any] = {name: field[chosen] for name, field in self.along.items()}
+        fields: Any = {name: field[chosen] for name, field in self.along.items()}
         return replace(self, **fields)
 
     def at(self, active: int, step: int) -> tuple[Tensor, Tensor, Tensor | None]:

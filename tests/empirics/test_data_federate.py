@@ -65,6 +65,12 @@ def test_engines_that_keep_batches_in_buffers_prepare_them_too(augment):
         torch.testing.assert_close(other, ends[0], rtol=1e-4, atol=1e-6)
 
 
+def test_augmented_batches_of_clients_that_cannot_fill_one_are_all_they_hold():
+    train = federate(images(20), "iid", 4, augment=CropFlip(2)).train
+    inputs, targets, _ = train.draw(1, 0, np.arange(4), np.full(4, 2), 32).at(4, 1)
+    assert (inputs.shape, targets.shape) == ((4, 5, 1, 6, 6), (4, 5))
+
+
 # ---- tests of clients ----
 
 

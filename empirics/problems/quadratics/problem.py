@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -44,42 +45,30 @@ class Quadratics:
 
     def __post_init__(self) -> None:
         clients, dim = np.shape(self.minima)
-        defaults = {
-            "curvatures": None,
-            "minima": None,
-            "noise": np.zeros((clients, dim, dim)),
-            "weights": np.full(clients, 1 / clients),
-            "floors": np.zeros(clients),
-            "start": np.zeros(dim),
+        layout: dict[str, tuple[tuple[int, ...], Any]] = {
+            "curvatures": ((clients, dim, dim), None),
+            "minima": ((clients, dim), None),
+            "noise": ((clients, dim, dim), np.zeros((clients, dim, dim))),
+            "weights": ((clients,), np.full(clients, 1 / clients)),
+            "floors": ((clients,), np.zeros(clients)),
+            "start": ((dim,), np.zeros(dim)),
         }
-        for name, default in defaults.items():
+        for name, (shape, default) in layout.items():
             given = getattr(self, name)
-            object.__setattr__(self, name, np.array(default if given is None else given, dtype=float))
-        if not self.layers:
-            object.__setattr__(self, "layers", {"model": slice(0, dim)})
-        self._check(clients, dim)
-
-    def _check(self, clients: int, dim: int) -> None:
-        shapes = {
-            "curvatures": (clients, dim, dim),
-            "noise": (clients, dim, dim),
-            "weights": (clients,),
-            "floors": (clients,),
-            "start": (dim,),
-        }
-        for name, shape in shapes.items():
-            value = getattr(self, name)
+            value = np.array(default if given is None else given, dtype=float)
             must(value.shape == shape, name, f"of shape {shape}", value.shape)
             must(np.isfinite(value).all(), name, "finite", value)
+            object.__setattr__(self, name, value)
+        if not self.layers:
+            object.__setattr__(self, "layers", {"model": slice(0, dim)})
         for name in ("curvatures", "noise"):
             stack = getattr(self, name)
             values = np.linalg.eigvalsh(stack)
             size = 1e-9 * np.abs(values).max(-1)
             wrong = (np.abs(stack - np.swapaxes(stack, 1, 2)).max((1, 2)) > size) | (values[:, 0] < -size)
             must(not wrong.any(), name, "symmetric and positive semidefinite", f"client {wrong.argmax()}'s")
-        must(
-            (self.weights >= 0).all() and abs(self.weights.sum() - 1) <= 1e-9, "weights", ">= 0, of sum 1", self.weights
-        )
+        shares = (self.weights >= 0).all() and abs(self.weights.sum() - 1) <= 1e-9
+        must(shares, "weights", ">= 0 and of sum 1", self.weights)
         definite = self._eigenvalues[0] > SINGULAR * self._eigenvalues[-1]
         must(definite, "the mean curvature", "positive definite, so that F has one minimiser", self._eigenvalues)
 

@@ -69,7 +69,8 @@ class Buffers:
 
     def batches(self, batches: Batches, rows: int, steps: int) -> Batches:
         """The batches that lie here."""
-        return replace(batches, **{name: field[:rows, :steps] for name, field in self.along.items()})
+        fields: Any = {name: field[:rows, :steps] for name, field in self.along.items()}
+        return replace(batches, **fields)
 
     def work(self, work: Work, rows: int) -> Work:
         """The work as it lies here, steps and their sizes as tensors; what else a round changes cannot be read."""
