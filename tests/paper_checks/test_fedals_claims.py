@@ -12,8 +12,7 @@ from loops import cases
 
 from bounds.assumptions import SAMPLES_NOISE
 from bounds.catalog import get
-from empirics.algorithms.layers import LocalModels
-from empirics.algorithms.layerwise import EarlySteps, fedals
+from empirics.algorithms.layerwise import EarlySteps, fedals, LocalModels
 from paper_checks.claims.checkers import requires
 from paper_checks.claims.claim import Book, Claim, Grade, Status
 from paper_checks.claims.fedals import algorithms as listings, CLAIMS, discussion as needed
