@@ -197,7 +197,7 @@ class AdviceTable(ColumnTable):
         if row is not best:
             parts.append(f"it costs {_times(self.regret(row))} the best measured, {self._named(best)}")
         if self.as_good:
-            parts.append(f"{', '.join(self.as_good)} is indistinguishable from the best")
+            parts.append(f"indistinguishable from the best: {', '.join(self.as_good)}")
         if row.point.open:
             parts.append(f"{' and '.join(row.point.open)} is at the end of the searched range (open)")
         certain = "by the surrogate, which is accurate where runs end near the minimiser: train to be sure"
