@@ -197,7 +197,7 @@ class AdviceTable(ColumnTable):
         if row is not best:
             parts.append(f"it costs {_times(self.regret(row))} the best measured, {self._named(best)}")
         if self.as_good:
-            parts.append(f"{', '.join(self.as_good)} is indistinguishable from the best")
+            parts.append(f"indistinguishable from the best: {', '.join(self.as_good)}")
         if row.point.open:
             parts.append(f"{' and '.join(row.point.open)} is at the end of the searched range (open)")
         certain = "by the surrogate, which is accurate where runs end near the minimiser: train to be sure"
@@ -250,10 +250,13 @@ class AdviceTable(ColumnTable):
         if not self.judged_by or not theory:
             return "No bound applies here." if self.judged_by else ""
         order = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
-        costs = "; ".join(f"{row.name} costs {_times(self.regret(row))}" for row in order if self.regret(row) <= GOOD)
-        if costs:
-            return f"Chosen well{by}: {costs}."
-        return f"No bound chooses well here: {order[0].name} costs {_times(self.regret(order[0]))}{by}."
+
+        def cost(row: Recommendation) -> str:
+            return f"{row.name}{' (refuted)' * (row.kind == REFUTED)} costs {_times(self.regret(row))}"
+
+        if good := [cost(row) for row in order if self.regret(row) <= GOOD]:
+            return f"Chosen well{by}: {'; '.join(good)}."
+        return f"No bound chooses well here: {cost(order[0])}{by}."
 
     def _named(self, row: Recommendation) -> str:
         cohort = f" cohort={row.point.cohort}" if "cohort" in self.over else ""

@@ -248,7 +248,7 @@ def _evidence(
     """The evidence that is asked for, one kind after another."""
     scenario, target = table.scenario, table.target
     if exact:
-        from .exact_evidence import exact as exact_numbers
+        from .evidence import exact as exact_numbers
 
         bar.doing("exact moments of quadratics")
         yield exact_numbers(scenario, book)

@@ -84,7 +84,7 @@ def of_losses(start: Any, optimal: Any) -> dict[str, Any]:
 
 
 def of_problem(problem: Any, wanted: Collection[str] | None = None) -> dict[str, Any]:
-    """The words of a federation of quadratics; of those that take long to find the ``wanted`` ones alone."""
+    """The quantities of a federation of quadratics; of those that take long to compute only the ``wanted`` ones."""
     names, missing = given_by(PROBLEM, EXACT), object()
     constants = {name: getattr(problem, name, missing) for name in names if wanted is None or name in wanted}
     return {

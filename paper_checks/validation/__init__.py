@@ -1,4 +1,4 @@
-"""Measurements held against bounds: ``validate(bound, evidence, options)`` finds one ``Comparison``.
+"""Compare measurements with bounds: ``validate(bound, evidence, options)`` returns one ``Comparison``.
 
 ``VALIDATIONS`` says, by the name of a bound, which evidence needs no problem named; any bound may be given a problem to
 train, or a log of the user's own runs.
@@ -29,10 +29,12 @@ ON_A_PROBLEM = 'give --problem "softmax(digits)", or any other, to train; or --m
 
 
 def validate(bound: Bound, evidence: str, plan: Options, bar: Progress | None = None) -> Comparison:
-    """Hold a bound against one kind of evidence (``draws``, ``exact``, ``runs`` or ``log``) as planned.
+    """Compare a bound with one kind of evidence (``draws``, ``exact``, ``runs`` or ``log``) as planned.
 
-    Refuses, in one line, a plan that cannot be held or is outside of what the bound speaks of. ``Options.of(evidence)``
-    is the usual plan.
+    ``Options.of(evidence)`` is the usual plan.
+
+    Raises:
+        BoundsError: where the plan cannot be run or is outside what the bound covers.
     """
     found: Comparison = import_module(f".{FINDERS[evidence]}", __name__).found(bound, plan, bar or Silent())
     return found

@@ -1,4 +1,4 @@
-"""``validate`` as a function of Python, with the words of the verb as keyword arguments."""
+"""``validate`` as a function of Python, with the options of the verb as keyword arguments."""
 
 from __future__ import annotations
 

@@ -90,9 +90,9 @@ def exact(
     for end in [max(ends)] if several else ends:
         found = longest if end == max(ends) else quietly(chosen, problem, replace(setting, rounds=end), relaxation)
         mean, error = _over_runs(chosen, [run.first(end) for run in drawn], found)
-        silent = found.outside | np.isnan(found.bound)
+        outside = found.outside | np.isnan(found.bound)
         places = range(1, end + 1) if several else [end]
-        rows += zip(places, found.exact, found.formula, silent, mean, error, strict=True)
+        rows += zip(places, found.exact, found.formula, outside, mean, error, strict=True)
     names = ("rounds", "exact", "bound", "outside", "measured", "error")
     return Outcome(_columns(names, rows), {"step_size": setting.step_size, "cohort": setting.cohort})
 

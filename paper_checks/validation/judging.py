@@ -150,14 +150,14 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
     error = _length(data.target - target) / math.sqrt(freedom) if freedom else np.full(target.shape, np.nan)
     found = []
     for i, place in [(int(np.argmin(target)), places[0])] if data.fold == "min" else enumerate(places):
-        silent = broken or bool(np.isnan(bound[i]))
-        ends = _interval(data, moving, i) if data.uncertain and not silent else (float(formula[i]),) * 2
-        why, verdict = "outside the conditions" if silent else doubt, Verdict.UNDECIDED
+        outside = broken or bool(np.isnan(bound[i]))
+        ends = _interval(data, moving, i) if data.uncertain and not outside else (float(formula[i]),) * 2
+        why, verdict = "outside the conditions" if outside else doubt, Verdict.UNDECIDED
         if not why and both is not None:
             verdict = _verdict(data, both, i, len(places))
             if verdict is Verdict.UNDECIDED:
                 why = NO_SPREAD if both.alike_seeds[i] else data.lacking
-        found.append(Line((place,), Estimate(target[i], error[i]), float(formula[i]), *ends, silent, verdict, why))
+        found.append(Line((place,), Estimate(target[i], error[i]), float(formula[i]), *ends, outside, verdict, why))
     return found
 
 

@@ -24,9 +24,8 @@ from ..runs.methods import other
 from ..runs.words import free
 from .comparison import Comparison, Line, standing, TESTS
 from .judging import Data, evaluate, lines, settled, trend
-from .known import of_rounds
 from .options import Options
-from .planned import facts, other_objective, planned, Training
+from .planned import facts, of_rounds, other_objective, planned, Training
 from .reading import Array, collect, MeasurementPlan, plan
 
 MOST_TREND = 60

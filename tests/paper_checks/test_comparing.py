@@ -50,8 +50,7 @@ from paper_checks.comparing import advise, compare
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, HOLDS
 from paper_checks.comparing.bound_advice import minimum_rounds
 from paper_checks.comparing.bound_rows import filled, identity
-from paper_checks.comparing.evidence import estimated, measured
-from paper_checks.comparing.exact_evidence import _instances, covers
+from paper_checks.comparing.evidence import _instances, covers, estimated, measured
 from paper_checks.comparing.rows import EXACT, FailedCondition, MEASURED, RANKED, SURROGATE, WORST
 from paper_checks.comparing.surrogate import surrogate
 from paper_checks.comparing.table import failure, rounded_up

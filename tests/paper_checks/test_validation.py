@@ -83,12 +83,6 @@ def test_rows_agree_with_the_theorem_written_out(result):
         assert float(c.extras["bound / measured"].value) == pytest.approx(c.bound / float(c.measured.value))
 
 
-def test_numbers_do_not_depend_on_the_number_of_workers(result):
-    again = validate(get(NAME), DRAWS, replace(SMALL, workers=3))
-    assert [row.value for row in again.numbers()] == [row.value for row in result.numbers()]
-    assert [row.standard_error for row in again.numbers()] == [row.standard_error for row in result.numbers()]
-
-
 def test_three_verdicts():
     for excess, error, verdict in (
         (0.31, 0.02, "violated"), (-0.31, 0.02, "holds here"), (0.31, 0.2, "undecided"), (np.nan, 0.2, "undecided"),
