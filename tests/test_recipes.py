@@ -33,7 +33,7 @@ def recipe(v):
 '''
 
 POINT = """
-EVERY["cohort"] = 7
+POINTS["fedcog.recipe"] = {"cohort": 7, "gradient_variance": 1.9, "smoothness": 1.7, "step_size": 0.031}
 """
 
 CLAIM = """

@@ -1,20 +1,9 @@
-"""A generic point for every bound of the catalogue: inside domain and conditions, no 0, no 1, no equal inputs.
+"""A generic point for every bound of the catalogue: inside domain and conditions, no 0, no 1, no equal inputs."""
 
-A paper has one number for every quantity, and other ones for the bounds whose conditions they would not meet.
-"""
+from .classics import POINTS as CLASSICS
+from .decaying_k import POINTS as DECAYING_K
+from .fedals import POINTS as FEDALS
+from .fedcog import POINTS as FEDCOG
+from .fedinit import POINTS as FEDINIT
 
-from typing import Any
-
-from ..catalog import BOUNDS
-from . import classics, decaying_k, fedals, fedcog, fedinit
-
-_PAPERS = {"classics": classics, "decaying_k": decaying_k, "fedals": fedals, "fedcog": fedcog, "fedinit": fedinit}
-
-
-def _point(name: str) -> dict[str, Any]:
-    paper = _PAPERS[name.partition(".")[0]]
-    numbers = {**paper.EVERY, **paper.SPECIAL.get(name, {})}
-    return {q.name: numbers[q.name] for q in BOUNDS[name].quantities}
-
-
-POINTS = {name: _point(name) for name in BOUNDS}
+POINTS = {**FEDALS, **FEDINIT, **DECAYING_K, **FEDCOG, **CLASSICS}

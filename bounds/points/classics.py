@@ -2,7 +2,9 @@
 
 from typing import Any
 
-EVERY: dict[str, Any] = {
+from bounds.classics.catalog import BOUNDS
+
+_EVERY: dict[str, Any] = {
     "clients": 3,
     "cohort": 2,
     "client_weight": [0.52, 0.31, 0.17],
@@ -52,10 +54,14 @@ EVERY: dict[str, Any] = {
 
 _FEDPROX = {"cohort": 23, "inexactness": 0.019}
 _SCAFFOLD = {"step_size": 0.0007}
-SPECIAL: dict[str, dict[str, Any]] = {
+_SPECIAL: dict[str, dict[str, Any]] = {
     "classics.fedprox_rho": _FEDPROX,
     "classics.fedprox_theorem_4": _FEDPROX,
     "classics.scaffold_convex": _SCAFFOLD,
     "classics.scaffold_strongly_convex": _SCAFFOLD,
     "classics.scaffold_nonconvex": _SCAFFOLD,
+}
+
+POINTS: dict[str, dict[str, Any]] = {
+    b.name: {q.name: {**_EVERY, **_SPECIAL.get(b.name, {})}[q.name] for q in b.quantities} for b in BOUNDS
 }

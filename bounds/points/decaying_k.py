@@ -2,7 +2,9 @@
 
 from typing import Any
 
-EVERY: dict[str, Any] = {
+from bounds.decaying_k.catalog import BOUNDS
+
+_EVERY: dict[str, Any] = {
     "clients": 3,
     "cohort": 2,
     "client_weight": [0.52, 0.31, 0.17],
@@ -49,9 +51,13 @@ _SEVEN_CLIENTS = {
 # Near a loss of zero, where kappa F - F^* can be of either sign: what a term that is signed must show.
 _SMALL_LOSS = {"current_loss": 0.34, "optimal_loss": -0.27}
 
-SPECIAL: dict[str, dict[str, Any]] = {
+_SPECIAL: dict[str, dict[str, Any]] = {
     "decaying_k.lemma_1_printed": _SEVEN_CLIENTS,
     "decaying_k.lemma_1": _SEVEN_CLIENTS,
     "decaying_k.steps_curvature_printed": _SMALL_LOSS,
     "decaying_k.steps_curvature": _SMALL_LOSS,
+}
+
+POINTS: dict[str, dict[str, Any]] = {
+    b.name: {q.name: {**_EVERY, **_SPECIAL.get(b.name, {})}[q.name] for q in b.quantities} for b in BOUNDS
 }
