@@ -8,7 +8,9 @@ from typing import Any
 
 from bounds.core import Bound
 
-from .core import Family, Instance, MARGIN
+from .core import Instance, MARGIN
+from .instances import Family
+from .simpler import simpler
 
 KEPT = 0.25
 """The share of a score that a simpler instance must keep, as long as that is more than ``ENOUGH``."""
@@ -68,7 +70,7 @@ class Shrinker:
     def _simplify(self) -> None:
         """One sweep over the simpler instances; one that is taken over is the base of those after it."""
         at = 0
-        while self.left > 0 and at < len(options := list(self.family.simpler(self.instance))):
+        while self.left > 0 and at < len(options := list(simpler(self.instance))):
             at += not self.keeps(options[at])
 
     def _round(self) -> None:

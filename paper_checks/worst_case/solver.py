@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -12,10 +13,6 @@ from .coordinates import Array
 from .program import Program, Solved, WorstCaseError
 
 INSTALL = "exact worst cases need the extra `exact`: python -m pip install 'fedbounds[exact]'"
-
-
-class NoLimitError(WorstCaseError):
-    """The solver says that nothing bounds the metric, rightly or misled by sizes that are far apart."""
 
 
 def solver() -> Any:
@@ -43,8 +40,9 @@ def attempted(program: Program, scale: float = 1.0, tolerance: float = TOLERANCE
     cones = [clarabel.NonnegativeConeT(len(rows)), *(clarabel.PSDTriangleConeT(n) for n in program.blocks)]
     nothing = sparse.csc_matrix((width, width))
     program.check_time()
-    settings = _settings(clarabel, tolerance, program.until - perf_counter())
-    found = _answer(clarabel.DefaultSolver(nothing, cost, matrix, right, cones, settings))
+    settings = settings_of(clarabel, tolerance, tolerance, program.until - perf_counter())
+    settings.static_regularization_constant, settings.static_regularization_proportional = 1e-7, 1e-16
+    found = answered(clarabel.DefaultSolver(nothing, cost, matrix, right, cones, settings))
     status = str(found.status)
     program.check_time()
     _check(status)
@@ -68,17 +66,16 @@ def _stated(program: Program, scale: float) -> tuple[Array, Array, Array]:
     return cost, np.column_stack([np.concatenate([rows, -goals]), below]), np.append(limits, np.zeros(len(goals)))
 
 
-def _settings(clarabel: Any, tolerance: float, seconds: float) -> Any:
+def settings_of(clarabel: Any, gap: float, feasible: float, seconds: float = inf) -> Any:
+    """The solver's settings, by what it is asked for."""
     settings = clarabel.DefaultSettings()
-    settings.verbose, settings.time_limit = False, seconds
-    settings.max_iter = 200
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-    settings.max_threads = 1
-    settings.static_regularization_constant, settings.static_regularization_proportional = 1e-7, 1e-16
+    settings.verbose, settings.time_limit, settings.max_iter, settings.max_threads = False, seconds, 200, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = gap
+    settings.tol_feas = feasible
     return settings
 
 
-def _answer(problem: Any) -> Any:
+def answered(problem: Any) -> Any:
     """What the solver found; where an eigenvalue does not converge it panics, with what is no ``Exception``."""
     try:
         return problem.solve()
@@ -91,7 +88,7 @@ def _answer(problem: Any) -> Any:
 def _check(status: str) -> None:
     """Refuse what has no optimum at all; a solver that only stopped short is judged by what it reached."""
     if status == "DualInfeasible":
-        raise NoLimitError(
+        raise WorstCaseError(
             "the worst case is infinite, or beyond what the solver reaches: where these assumptions do not bound the "
             "metric, bound the start (such as initial_distance_sq or initial_gap) and the clients' heterogeneity; else "
             "its numbers are too far apart, as with a step size far beyond 2/smoothness, or a tiny one"
@@ -99,8 +96,7 @@ def _check(status: str) -> None:
     if status == "PrimalInfeasible":
         raise WorstCaseError("no federation meets these assumptions together: they contradict each other")
     if "Infeasible" in status:
-        kind = NoLimitError if "Dual" in status else WorstCaseError
-        raise kind(f"the solver stopped without an optimum (status {status}): no number is given")
+        raise WorstCaseError(f"the solver stopped without an optimum (status {status}): no number is given")
 
 
 def lagrangian(program: Program, solved: Solved) -> float:

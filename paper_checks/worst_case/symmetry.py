@@ -17,10 +17,9 @@ from math import factorial
 
 import numpy as np
 
-from .conditioning import turned
 from .coordinates import Array, pack
 from .formulation import Formulation
-from .program import Constraint, Program, Solved, WorstCaseError
+from .program import Constraint, Program, Solved, turned, WorstCaseError
 from .symbolic_run import Drawn
 
 APART, ALIKE = 1e-8, 1e-9

@@ -26,10 +26,9 @@ from empirics.algorithms.algorithm import renamed
 from empirics.exact.numbers import fraction
 from empirics.training.setting import Setting
 from paper_checks.worst_case import interior_point as central, proof_archive as proofs, verify
-from paper_checks.worst_case.conditioning import normalised
 from paper_checks.worst_case.grid_point import GridPoint, question
 from paper_checks.worst_case.interior_point import followed
-from paper_checks.worst_case.program import WorstCaseError
+from paper_checks.worst_case.program import normalised, WorstCaseError
 from paper_checks.worst_case.question import Question
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.sum_of_squares import factored
@@ -618,7 +617,7 @@ def test_the_command_proves_the_places_that_patience_allows(tmp_path, run, capsy
 
 
 def test_archives_of_somebody_else_are_refused_before_the_work_and_stay(tmp_path, refused, monkeypatch):
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work._certified", lambda *_: pytest.fail("worked"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness._certified", lambda *_: pytest.fail("worked"))
     contents = (b"mine", lzma.compress(b"mine\n"), None)
     for i, (name, content) in enumerate(product(("fedcog.theorem.proofs.xz", "other.proofs.xz"), contents)):
         theirs = tmp_path / str(i) / name

@@ -22,7 +22,7 @@ from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.can import can
 from paper_checks.runs.words import WORST
-from paper_checks.worst_case.grid_point import GridPoint, moot, question, undrawn, values
+from paper_checks.worst_case.grid_point import GridPoint, moot, NAMES, question, undrawn, values
 from paper_checks.worst_case.jobs import proof_time, terms, tightness
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.solve import answer, worst_case
@@ -37,7 +37,6 @@ from paper_checks.worst_case.tightness_table import (
     WHOLE,
     write,
 )
-from paper_checks.worst_case.words import GRID_POINT as NAMES
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
 TABLED = [name for name in REACHED if BOUNDS[name].source.paper != "classics"]
@@ -135,7 +134,7 @@ def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
 
 def test_a_file_of_somebody_else_is_not_replaced(tmp_path, tight, monkeypatch):
     """Nobody typed its name: it is refused before anything is computed. Files of ours, as of a run before, are not."""
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work._swept", lambda *_: {"": "not computed"})
+    monkeypatch.setattr("paper_checks.worst_case.tightness._swept", lambda *_: {"": "not computed"})
     words = ("fedcog.theorem", "rounds=1,2", "local_steps=1", "heterogeneity=0.4", "--workers", "0", "--certify")
     for name, begin in (
         ("fedcog.theorem.csv", "clients,rounds,local_steps\n"),
@@ -274,7 +273,7 @@ def test_the_command_prints_writes_and_goes_on(tight, tmp_path):
 
 
 def test_a_bound_with_a_table_answers_with_it_without_a_solver(tight, monkeypatch, tmp_path):
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: pytest.fail("computed"))
     monkeypatch.setattr("paper_checks.worst_case.solver.solver", lambda: pytest.fail("solved"))
     _, asked_for, silent = tight("decaying_k.theorem_1", "--committed")
     status, out, err = tight("decaying_k.theorem_1", "-o", tmp_path)
@@ -293,14 +292,14 @@ def test_long_work_says_beforehand_how_long_it_takes(tight, monkeypatch, tmp_pat
         raise KeyboardInterrupt
 
     store = ("--store", tmp_path / "s", "--workers", "1")
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", stops)
+    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", stops)
     status, out, err = tight("decaying_k.theorem_1", "rounds=2,4", *store)
     assert (status, out) == (130, "")
     told, stopped = err.splitlines()
     assert "16 places to compute, about " in told
     assert "1 of 16" in stopped
     assert str(tmp_path / "s") in stopped
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: [])
+    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: [])
     _, _, err = tight("decaying_k.lemma_1", "--committed", "--certify", *store)
     assert "72 places to prove, about " in err.splitlines()[0]
     assert proof_time(13) > 2 * proof_time(4) > 0.4
@@ -376,7 +375,7 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
 
 
 def test_mistakes_are_one_line(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: pytest.fail("computed"))
     for words, *named in MISTAKES:
         stored = ["--store", tmp_path] if any("=" in word for word in words) and "--store" not in words else []
         said = refused("tightness", *words, *stored)
