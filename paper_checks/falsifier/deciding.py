@@ -145,16 +145,10 @@ def _ignoring(bound: Bound, known: set[str]) -> Callable[..., Any]:
 
 def assumptions(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of the assumptions that are broken, and of the conditions that nothing decides."""
-    broken, open_ = [], []
-    for condition in bound.conditions:
-        if condition.kind == "numeric":
-            continue
-        said = condition.assumption and condition.assumption.holds(problem, method, setting)
-        if said is False:
-            broken.append(condition.words)
-        elif said is None:
-            open_.append(condition.words)
-    return tuple(broken), tuple(open_)
+    found = decided(bound, problem, method, setting)
+    return tuple(words for words, _, met in found if met is False), tuple(
+        words for words, _, met in found if met is None
+    )
 
 
 def decided(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, str, bool | None], ...]:

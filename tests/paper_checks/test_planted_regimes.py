@@ -159,13 +159,6 @@ def test_cells_without_an_admissible_instance_are_named():
     assert "no admissible instance was drawn where" in seen.words
 
 
-def test_a_search_for_one_participant_visits_more_than_one_client():
-    """Needell et al. draw one loss of many; drawn without replacement such instances would break an assumption."""
-    (seen,) = falsify(get("classics.needell_2_1"), 60, family="quadratics").visited
-    assert seen.box["clients"][1] > 100
-    assert seen.box["cohort"] == (1, 1)
-
-
 def test_a_search_says_which_terms_some_instance_needs():
     """Of SGD on one parabola noise and start are needed in full; a term that is added to them not at all."""
     bound = get("classics.bottou_4_8")

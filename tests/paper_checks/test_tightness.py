@@ -4,7 +4,7 @@ import csv
 import json
 import re
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from decimal import Decimal
 from math import isnan
 from pathlib import Path
@@ -31,11 +31,9 @@ from paper_checks.worst_case.tightness_table import (
     committed,
     constants,
     FOLDER,
-    grid as places,
     SLACK,
     smallest_factors,
     WHOLE,
-    write,
 )
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
@@ -331,25 +329,17 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     (["fedals.one_round"], "fedals.one_round"),
     ([THEOREM, "round=2"], "'rounds'"),
     ([THEOREM, "rounds=1.5"], "rounds", ">= 1 and <= 1e+09; got 1.5"),
-    ([THEOREM, "--patience=--"], "--patience"),
     (["--patience", "7"], "--patience"),
-    ([THEOREM, "-o", "a\0b"], "null byte"),
-    ([THEOREM, "local_steps=2,inf"], "local_steps", "got inf"),
     ([THEOREM, "clients=nan"], "clients", "got nan"),
-    ([THEOREM, "clients=1e6"], "clients", "<= 100; got 1e+06"),
     ([THEOREM, "step_share=1e300"], "step_share", "<= 1e+09; got 1e+300"),
-    ([THEOREM, "condition_number=1"], "condition_number", "> 1 and <= 1e+09; got 1"),
     ([THEOREM, "heterogeneity=-1"], "heterogeneity", ">= 0 and <= 1e+09; got -1"),
     ([THEOREM, "heterogeneity=0:1:900000"], "7200000"),
     ([THEOREM, "cohort=1"], THEOREM, "cohort"),
-    ([THEOREM, "cohort=2"], "cohort would change nothing"),
     (["decaying_k.lemma_1", "cohort=1"], "decaying_k.lemma_1", "cohort"),
     (["fedinit.theorem_1", "cohort=3"], "cohort", "2 clients"),
-    (["fedinit.theorem_1", "cohort=nan"], "cohort", "2 clients"),
     (["fedinit.theorem_1", "cohort=1", "rounds=1e6"], "2000"),
     ([THEOREM, "relaxation=0.3"], "relaxation would change nothing"),
     ([THEOREM, "fixed_step_size=0.2", "step_share=0.7"], "step_share would change nothing"),
-    ([THEOREM, "grad_cap_sq=0.3"], "grad_cap_sq would change nothing"),
     ([THEOREM, "smoothness=2.3"], "'smoothness'"),
     ([THEOREM, "rounds=700", "local_steps=3", "--patience", "inf"], "4000"),
     ([THEOREM, "local_steps=1e9"], "local_steps=1000000000"),
@@ -357,11 +347,8 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     ([THEOREM, "rounds=50", "local_steps=50"], "rounds=50 local_steps=50"),
     ([THEOREM, "rounds=2", "--patience", "0"], "patience", "> 0 seconds; got 0"),
     ([THEOREM, "--committed", "rounds=2"], "--committed"),
-    ([THEOREM, "--workers", "30000"], "workers", "1024"),
     (["fedals.one_round", "--committed"], "fedals.one_round"),
     (["../../worst_case/tables/fedcog.theorem", "--committed"], "'../../worst_case/tables/"),
-    ([THEOREM, *SMALL, "-o", "/proc/nothing"], "-o /proc/nothing"),
-    ([THEOREM, *SMALL, "--store", "/proc/none"], "--store /proc/none"),
     (["decaying_k.lemma_1", "rounds=1", "--constants"], "--certify"),
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.3,0.1,0.2"], "4 local steps", "2 rounds; got 3"),
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.3,-0.1"], "step_sizes", "> 0"),
@@ -370,7 +357,6 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     (["decaying_k.theorem_1", *TWO, "step_sizes=0.3,0.1"], "one step size"),
     (["decaying_k.theorem_1", *TWO, "step_size=0.1"], "fixed_step_size"),
     (["decaying_k.theorem_1", *TWO, "strong_convexity=0.1"], "1/condition_number"),
-    (["decaying_k.theorem_1", *TWO, "initial_distance_sq=1.7"], "initial_distance_sq would change nothing"),
 ]
 
 
@@ -397,14 +383,6 @@ def test_a_bound_of_ones_own(tight, tmp_path):
     assert tight(f"{file}:mine", *SMALL, "--store", tmp_path / "s")[0] == 0
     status, out, _ = tight(f"{file}:low", *SMALL, "--store", tmp_path / "s")
     assert (status, "VIOLATED: at 2 of 2 places" in out) == (1, True)  # the exact worst case is above it
-
-
-def test_tables_are_read_as_they_were_written(tmp_path):
-    rows = [{**GridPoint().as_row(), "bound": 1.5, "inside": True, "exact": False, "dominating_term": "a b"}]
-    write(rows, {}, "x", tmp_path)
-    assert committed("x", tmp_path) == rows
-    assert len(places({"rounds": (1.0, 2.0), "heterogeneity": (0.1,)})) == 2
-    assert tuple(field.name for field in fields(GridPoint)) == NAMES
 
 
 # ---- step sizes of their own, and starts that are bounded twice ----
