@@ -167,7 +167,9 @@ class Player:
         try:
             return self._next(copied(before), cohort)
         except (AttributeError, TypeError) as error:
-            raise NotAffineError(f"{self.method} does not add and scale its gradients only ({error})") from error
+            raise NotAffineError(
+                f"{self.method} does not add and scale its gradients only; sample it instead"
+            ) from error
 
     def _next(self, state: State, cohort: Sequence[int]) -> tuple[State, PlayedRound]:
         known, work = _known(state), self._work(state, cohort)

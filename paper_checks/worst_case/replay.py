@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .constraints import WORDS
+from .constraints import limits, WORDS
 from .coordinates import Array
 from .formulation import Formulation
 from .interpolants import Interpolant
@@ -127,8 +127,8 @@ def replay(instance: Instance) -> Replay:
     given: dict[str, tuple[float, float]] = {}
     for word, number in question.assumptions.items():
         if word in WORDS:
-            limits = WORDS[word].constraints(run, question.assumptions)
-            given[word] = max((number + float(c.row - c.limit) for c in limits), default=0.0), number
+            found = limits(word, run, question.assumptions)
+            given[word] = max((number + float(c.row - c.limit) for c in found), default=0.0), number
     if question.convex:
         given["minimiser"] = ran.global_gradient(ran.optimum), 0.0
     lost = question.relaxations
