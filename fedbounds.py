@@ -42,7 +42,7 @@ FUNCTIONS = {
 """The functions of the verbs, and the module that each is loaded from when needed."""
 OBJECTS = {"Federation": "empirics.federation.federation", "Scenario": "bounds.scenario"}
 SAME = {"tightness": "worst_case", "eval": "evaluate"}
-"""Verbs whose functions are better known by another name."""
+"""Verbs whose functions are better known by another name; the command line takes both."""
 RENAMED = {
     "quantities": ["list", "quantities"],
     "data": ["list", "data"],
@@ -122,6 +122,7 @@ def _run(arguments: list[str]) -> int:
         remark([f"{arguments[0]} is deprecated: write fedbounds {' '.join([*new, *arguments[1:]])}"])
         arguments = [*new, *arguments[1:]]
     name, rest = arguments[0].lower(), arguments[1:]
+    name = next((verb for verb, function in SAME.items() if function == name), name)
     if name == "show" and "--sensitivity" in rest:
         remark(["show --sensitivity is deprecated: write fedbounds eval NAME --elasticity"])
         name, rest = "eval", [("--elasticity" if word == "--sensitivity" else word) for word in rest]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bounds.errors import BoundsError, unknown
-from bounds.papers import known_paper
+from bounds.papers import known_paper, PAPERS
 from bounds.showing.command_line import Report
 from bounds.showing.files import write_whole
 from bounds.showing.tables import aligned
@@ -36,7 +36,7 @@ def list_(kind: str = "bounds", *names: str, paper: str | None = None, verify: b
     if kind not in KINDS and paper is None and (known := known_paper(kind)):
         kind, paper = "bounds", known.key
     if kind not in KINDS:
-        raise unknown("kind of list", kind, KINDS)
+        raise unknown("kind of list", kind, (*KINDS, *PAPERS))
     if kind != "bounds":
         refuse_unused(f"{kind} are not those of one paper", paper=paper)
     if kind != "data":

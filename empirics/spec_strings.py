@@ -161,9 +161,10 @@ class _Reading(NamedTuple):
             node = ast.Call(func=node, args=[], keywords=[])
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
             raise _no_call(self.kind, self.text)
-        name = node.func.id
-        if name not in self.registry:
-            raise unknown(self.kind, name, self.registry)
+        typed = node.func.id
+        name = next((known for known in (typed, typed.lower()) if known in self.registry), "")
+        if not name:
+            raise unknown(self.kind, typed, self.registry)
         arguments = [self.value(a) for a in node.args]
         options: dict[str, Any] = {}
         for keyword in node.keywords:

@@ -31,11 +31,11 @@ LISTS = ("list", "text or list", "whole list")
 SHORT = {"output": ("-o", "--output"), "verbose": ("-v", "--verbose")}
 GROUPS = ("Bounds", "Your setting", "Experiments", "Audit", "Getting started")
 SYNONYMS = {
-    "lr": "step_size", "learning_rate": "step_size", "stepsize": "step_size", "epochs": "local_epochs",
-    "steps": "local_steps", "batch_size": "batch", "num_clients": "clients", "num_rounds": "rounds",
-    "optim": "optimizer", "method": "algorithm", "seeds": "seed", "random_state": "seed", "out": "output",
-    "budget": "evaluations", "jobs": "workers", "gpu": "device", "dataset": "problem", "data": "problem",
-    "metrics": "measure",
+    "lr": "step_size", "eta": "step_size", "learning_rate": "step_size", "stepsize": "step_size",
+    "epochs": "local_epochs", "steps": "local_steps", "batch_size": "batch", "num_clients": "clients",
+    "num_rounds": "rounds", "optim": "optimizer", "method": "algorithm", "seeds": "seed", "random_state": "seed",
+    "out": "output", "budget": "evaluations", "jobs": "workers", "gpu": "device", "dataset": "problem",
+    "data": "problem", "metrics": "measure",
 }  # fmt: skip
 """What options are called elsewhere."""
 ASSIGNED = re.compile(r"([A-Za-z_][\w-]*)=(.*)", re.DOTALL)

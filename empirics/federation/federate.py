@@ -79,7 +79,7 @@ def federate(
         raise EmpiricsError(f"local_test must be one of {', '.join(LOCAL_TESTS)}; got {local_test!r}")
     if clients is None:
         if not isinstance(split, ByGroup):
-            raise EmpiricsError(f"the number of clients is needed with {split}; only by_group() knows it")
+            raise EmpiricsError(f"{split} needs clients=N (only by_group() has a number of its own)")
         clients = len(split.everyone(data))
     recipe = _recipe(data, augment, flat, intercept, dtype)
     parts = split(data, clients, seed)

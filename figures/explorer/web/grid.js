@@ -1,5 +1,5 @@
 /* Every theorem over the map of K and eta: 64 x 64 plans, in slices between waiting. */
-const SIDE = 64, MOST_STEPS = 1024, SLICE = 8;
+const SIDE = 64, ROUGH = 4, MOST_STEPS = 1024, SLICE = 8;
 
 /* The window: whole K from 1 on, eta in whole decades around 1/L. */
 function window_(v) {
@@ -117,18 +117,22 @@ function smallest(found) {
   return all;
 }
 
-/* The plane as a task that can be stopped between its columns: of every theorem its values; or of one theorem alone, finely. */
-function* plane(target, given, upTo, only = "") {
-  const made = { target, found: new Map(), given, upTo }, one = worldOf(given, upTo), view = window_(one.v);
-  const sizes = Array.from({ length: SIDE }, (_, k) => along(view.sizes, k)), worlds = worldsOf(given, upTo, sizes);
+/* Columns and rows of the map of which one in so many is computed. */
+const everyOf = (apart) => Array.from({ length: SIDE / apart }, (_, k) => apart * k + (apart >> 1));
+
+/* The plane as a task that can be stopped between its columns: of every theorem its values, of every plan or roughly of
+some; or of one theorem alone, finely. */
+function* plane(target, given, upTo, only = "", apart = 1) {
+  const made = { target, found: new Map(), given, upTo, apart }, one = worldOf(given, upTo), view = window_(one.v);
+  const sizes = Array.from({ length: SIDE }, (_, k) => along(view.sizes, k)), worlds = worldsOf(given, upTo, sizes, apart);
   const heads = [...bounds.values()].map((bound) => ({ bound, b: atlas.bounds[bound.name] })).filter(({ b, bound }) => b && !b.order && (!only || bound.name === only))
     .map((head) => ({ ...head, code: CODE[head.bound.name], plain: !Object.keys(head.b.from).length && !Object.keys(head.bound.given).length && !head.b.needs.includes("runtime"),
       search: head.b.pair.length || head.b.free ? new Searcher(head.b, head.bound, Boolean(only)) : null }));
   let last = 0;
-  for (let column = 0; column < SIDE; column++) {
+  for (const column of everyOf(apart)) {
     const steps = Math.max(1, Math.round(along(view.steps, column)));
     if (steps === last) { // few steps have several columns
-      for (const { value, level, share } of made.found.values()) for (const each of [value, level, share]) each.copyWithin(column * SIDE, (column - 1) * SIDE, column * SIDE);
+      for (const { value, level, share } of made.found.values()) for (const each of [value, level, share]) each.copyWithin(column * SIDE, (column - apart) * SIDE, (column - apart + 1) * SIDE);
       continue;
     }
     last = steps;
@@ -152,13 +156,13 @@ function* plane(target, given, upTo, only = "") {
 }
 
 /* Step sizes up to which the same words hold have a world of their own. */
-function worldsOf(given, upTo, sizes) {
+function worldsOf(given, upTo, sizes, apart) {
   const worlds = new Map();
-  sizes.forEach((size, k) => {
-    const key = Object.keys(holding({ ...given, step_size: size }, upTo).beyond).join();
+  for (const k of everyOf(apart)) {
+    const size = sizes[k], key = Object.keys(holding({ ...given, step_size: size }, upTo).beyond).join();
     if (!worlds.has(key)) worlds.set(key, [worldOf({ ...given, step_size: size }, upTo), []]);
     worlds.get(key)[1].push(k);
-  });
+  }
   return [...worlds.values()];
 }
 

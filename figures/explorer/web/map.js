@@ -13,14 +13,14 @@ const VACUOUS = Array.from({ length: 8 }, (_, k) => 10 ** ((8 - k) / 2)), BELOW 
 const mapped = () => (atlas.bounds[fed.theorem] ? fed.theorem : "");
 const shownField = () => (mapped() ? drawn.found.get(mapped()) : (drawn.overall ??= smallest(drawn.found)));
 
-/* Columns of the grid, and their whole numbers of steps: the smallest have several columns, of which one is drawn at its K. */
-const whole_ = Array.from({ length: SIDE }, (_, k) => k), stepsAt = (column) => Math.max(1, Math.round(along({ low: 1, high: MOST_STEPS }, column)));
+/* The number of steps of a column: the smallest have several columns, of which one is drawn at its K. */
+const stepsAt = (column) => Math.max(1, Math.round(along({ low: 1, high: MOST_STEPS }, column)));
 
 /* Layers from the largest share to the smallest; each lies on the one before. */
-function bands(found, X, Y) {
-  const columns = whole_.filter((k, i) => i === 0 || stepsAt(k) !== stepsAt(whole_[i - 1])), within = (k, most) => Math.max(0, Math.min(most - 1, k - 1));
-  const xs = [X.edge(0), ...columns.map((k) => X(Math.min(stepsAt(k), X.high))), X.edge(SIDE)], ys = [Y.edge(0), ...whole_.map((k) => Y.edge(k + 0.5)), Y.edge(SIDE)];
-  const logs = Float64Array.from(found.share, (share) => (Number.isNaN(share) ? Infinity : share > 0 ? Math.min(Math.log10(share), 99) : -99)), field = (i, j) => logs[columns[within(i, columns.length)] * SIDE + within(j, SIDE)];
+function bands(found, apart, X, Y) {
+  const rows = everyOf(apart), columns = rows.filter((k, i) => i === 0 || stepsAt(k) !== stepsAt(rows[i - 1])), within = (k, most) => Math.max(0, Math.min(most - 1, k - 1));
+  const xs = [X.edge(0), ...columns.map((k) => X(Math.min(stepsAt(k), X.high))), X.edge(SIDE)], ys = [Y.edge(0), ...rows.map((k) => Y.edge(k + 0.5)), Y.edge(SIDE)];
+  const logs = Float64Array.from(found.share, (share) => (Number.isNaN(share) ? Infinity : share > 0 ? Math.min(Math.log10(share), 99) : -99)), field = (i, j) => logs[columns[within(i, columns.length)] * SIDE + rows[within(j, rows.length)]];
   const outline = contours(field, xs, ys), layer = (what, threshold) => { const d = outline(threshold); return d ? `<path class="${what}" d="${d}"/>` : ""; };
   const known = found.level.some((level) => level >= 5), kind = known ? "" : " unknown";
   return `${layer("land", 100)}${VACUOUS.map((share) => layer("paler", Math.log10(share))).join("")}${layer("clear", 0)}${BELOW.map((share) => layer(`water${kind}`, Math.log10(share))).join("")}${known ? layer("shore", 0) : ""}`;
@@ -70,7 +70,7 @@ function planeSvg(grid, wide) {
   const marks_ = across.map((x) => `<path class="axis" d="M${X(x).toFixed(1)} ${bottom}v5"/><text class="tick" text-anchor="middle" x="${X(x).toFixed(1)}" y="${bottom + 18}">${said(x, 3)}</text>`).join("")
     + up.map((y) => `<path class="axis" d="M${left} ${Y(y).toFixed(1)}h-5"/><text class="tick" text-anchor="end" x="${left - 8}" y="${(Y(y) + 4).toFixed(1)}">${said(y, 3)}</text>`).join("");
   return `<svg width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" aria-hidden="true"><defs>${HATCH}</defs>
-<g><rect class="silent" x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/>${bands(shownField() ?? empty(), X, Y)}</g><path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${marks_}
+<g><rect class="silent" x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/>${bands(shownField() ?? empty(), grid.apart, X, Y)}</g><path class="axis" d="M${left} ${top}V${bottom}H${right}"/>${marks_}
 <text class="title" text-anchor="middle" x="${(left + right) / 2}" y="${tall - 6}">local steps K</text><text class="title" transform="translate(13 ${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">step size η</text><g id="plane-marks"></g></svg>`;
 }
 

@@ -60,7 +60,7 @@ interface Row {
 /** Of a theorem at every plan of the map: its value, its level, and its share of the start. */
 interface Field { value: Float64Array; level: Uint8Array; share: Float64Array }
 interface Grid {
-  target: string; found: Map<string, Field>; given: Values; upTo: Values; view: { steps: Ends; sizes: Ends }; sizes: number[];
+  target: string; found: Map<string, Field>; given: Values; upTo: Values; view: { steps: Ends; sizes: Ends }; sizes: number[]; apart: number;
   stale?: boolean; fine?: Set<string>; overall?: Field;
 }
 type Ends = { low: number; high: number };

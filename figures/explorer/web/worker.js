@@ -1,22 +1,32 @@
 /* The plane in a thread of its own: the page's script once more, which finds no document there. */
 let thread = null, tried = false, underWay = null, nextUp = null, asked_ = 0;
 
-/* In the thread: first the bounds, then one plane after the other; between columns of a fine one a newer task is heard. */
+const HEARD = 24;
+
+/* In the thread: first the bounds, then one plane after the other, roughly and then of every plan; every so many
+milliseconds a newer task is heard. */
 function serve() {
   let newest = 0;
   globalThis.onmessage = ({ data }) => {
     if (data.bounds) { ({ bounds, atlas } = data); return; }
-    const { number, target, given, upTo, only } = data, steps = plane(target, given, upTo, only), begin = performance.now();
+    const { number, target, given, upTo, only } = data, begin = performance.now();
     newest = number;
-    const work = () => {
+    const work = (steps, rough) => {
       if (newest !== number) return;
+      const pause = performance.now() + HEARD;
       let next = steps.next();
-      while (!next.done && !only) next = steps.next();
-      if (!next.done) setTimeout(work);
-      else /** @type {any} */ (globalThis).postMessage({ number, made: next.value, busy: performance.now() - begin }, [...next.value.found.values()].flatMap(({ value, level, share }) => [value.buffer, level.buffer, share.buffer]));
+      while (!next.done && (rough || performance.now() < pause)) next = steps.next();
+      if (next.done) send({ number, rough, made: next.value, busy: performance.now() - begin });
+      else setTimeout(() => work(steps, false));
     };
-    work();
+    if (!only) work(plane(target, given, upTo, "", ROUGH), true);
+    work(plane(target, given, upTo, only), false);
   };
+}
+
+function send(answer) {
+  const arrays = [...answer.made.found.values()].flatMap(({ value, level, share }) => [value.buffer, level.buffer, share.buffer]), place = /** @type {any} */ (globalThis);
+  place.postMessage(answer, arrays);
 }
 
 /* Starts it once, where the browser lets a page do so, also one from disk. */
@@ -40,9 +50,9 @@ function dropThread() {
   if (drawn?.stale !== false) recompute();
 }
 
-/* The newest change alone waits while one is under way; a fine plane gives way at once. */
+/* The newest change alone waits while the map of one is computed roughly; a finer one gives way at once. */
 function ask(task) {
-  if (underWay && !underWay.only) { nextUp = task; return; }
+  if (underWay && !underWay.only && !underWay.seen) { nextUp = task; return; }
   underWay = task;
   asked_ += 1;
   thread.postMessage({ number: asked_, target: task.target, given: task.given, upTo: task.upTo, only: task.only });
@@ -57,15 +67,17 @@ function refine() {
   ask({ ...drawn, only: theorem });
 }
 
-function arrived({ number, made, busy }) {
+function arrived({ number, made, busy, rough }) {
   if (number !== asked_) return;
   const { begin, target, only, fine } = underWay, more = nextUp;
-  underWay = nextUp = null;
+  nextUp = null;
+  if (rough) underWay.seen = true;
+  else underWay = null;
   if (more) ask(more);
   if (target !== fed.target) return;
   if (!only) {
     taken.planes.push([busy, performance.now() - begin]);
-    drawn = { ...made, stale: Boolean(more), fine: new Set() };
+    drawn = { ...made, stale: rough || Boolean(more), fine: new Set() };
   } else if (fine === drawn.fine && made.found.has(only)) drawn.found.set(only, made.found.get(only));
   paintPlane();
 }
