@@ -145,12 +145,12 @@ class Averaging:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             ways = [self._way(j, step_size) for j in range(local_steps + 1)]
-            forms = [*self._server_forms(), *(form for way in ways[:-1] for form in self._average_forms(way))]
+            forms = [form for way in ways[:-1] for form in self._average_forms(way)]
             apart = [] if self._rest is not None else [self._divergence(ways[-1])]
             largest = [self._cap(way) for way in ways[:-1]]
             read = self._followed([*forms, *apart, *largest], local_steps, step_size, rounds)
-        server = dict(zip(WORDS, read[: len(WORDS)], strict=True))
-        average = read[len(WORDS) : len(forms)].reshape(local_steps, len(WORDS), rounds + 1)[..., :-1]
+        server = dict(zip(WORDS, read[: len(WORDS)], strict=True))  # before the first step all clients are there
+        average = read[: len(forms)].reshape(local_steps, len(WORDS), rounds + 1)[..., :-1]
         along = {
             word: np.append(average[:, i].T.ravel(), server[word][-1]) for i, word in enumerate(WORDS)
         }  # by rounds, in each by steps
@@ -233,16 +233,13 @@ class Averaging:
         spread = axes @ (step_size**2 * kept * noise) @ axes.swapaxes(1, 2)
         return _Way(np.concatenate([maps, shifts[..., None]], axis=-1), spread)
 
-    def _server_forms(self) -> list[_Form]:
-        """The three readings as linear forms of the second moment of (u, 1)."""
-        return [_form(metric, np.eye(self.problem.dim, self.problem.dim + 1)) for metric in self._metrics]
-
     @cached_property
     def _metrics(self) -> tuple[Array, Array, Array]:
         curvature = self.problem.curvature
         return curvature / 2, curvature @ curvature, np.eye(len(curvature))
 
     def _average_forms(self, way: _Way) -> list[_Form]:
+        """The three readings at the average of all clients, as linear forms of the second moment of (u, 1)."""
         weights = self.problem.weights
         average = np.einsum("k,kde->de", weights, way.maps)
         spread = np.einsum("k,kde->de", weights**2, way.spread)

@@ -28,7 +28,7 @@ class Shrinker:
     ) -> None:
         self.bound, self.family = bound, family
         self.pins = {name: value for name, value in (pins or {}).items() if name in instance}
-        self.instance = {name: _exact(value) for name, value in instance.items()}
+        self.instance = {n: v if isinstance(v, (int, Fraction)) else Fraction(v) for n, v in instance.items()}
         self.left = COUNTS
         self.needed = 10 * MARGIN
         found = self.score(self.instance)
@@ -79,10 +79,6 @@ class Shrinker:
             for rounder in rounder_than(value):
                 if rounder != value and self.keeps({**self.instance, name: rounder}):
                     break
-
-
-def _exact(value: Any) -> Any:
-    return value if isinstance(value, (int, Fraction)) else Fraction(value)
 
 
 def size(value: Any) -> int:

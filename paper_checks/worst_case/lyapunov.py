@@ -267,7 +267,7 @@ class Lyapunov:
             for factor, rows, whose in self.next[which]:
                 total = total - factor * (rows.T @ self.unscaled((means, apart)[whose], whose) @ rows)
             if which and self.floored:
-                column = self._floor_column
+                column = len(self.round.apart) + self.round.gradients + self.ends
                 total[column, column] += gamma
             for column, cost in zip(block.noise, noises[which], strict=True):
                 total[column, column] += cost
@@ -289,10 +289,6 @@ class Lyapunov:
         """The quadratic over coordinates in their own units, from that over powers of two of them."""
         units = self.units(which)
         return P / units[:, None] / units[None, :] if len(P) else P
-
-    @property
-    def _floor_column(self) -> int:
-        return len(self.round.apart) + self.round.gradients + self.ends
 
     # ---- the program in floats ----
 

@@ -150,17 +150,14 @@ def _rated(case: Case, asked: dict[str, float], step: Callable[[str], None]) -> 
         rate = certified(case, step)
     except NotCertified as error:
         return Rated(case.algorithm.name, asked, None, str(error))
-    found = Rated(case.algorithm.name, asked, rate, theorem=_theorem(case))
+    # the best rate that a theorem of the catalogue states here, of methods in which all clients take part
+    theorem = None if case.program.cohort is not None else next(iter(published(case)), None)
+    found = Rated(case.algorithm.name, asked, rate, theorem=theorem)
     needs = any(s.floor or s.start_dissimilarity for s in rate.statements)
     if not {"rounds", "initial_distance_sq"} <= set(asked) or (needs and "optimum_dissimilarity" not in asked):
         return found
     facts = (asked.get(w, 0.0) for w in ("initial_distance_sq", "optimum_dissimilarity", "gradient_variance"))
     return Rated(found.method, asked, rate, "", after(rate, Begun(int(asked["rounds"]), *facts), step), found.theorem)
-
-
-def _theorem(case: Case) -> Published | None:
-    """The best rate that a theorem of the catalogue states here, of methods in which all clients take part."""
-    return None if case.program.cohort is not None else next(iter(published(case)), None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ does worse is what the dual certificate says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import SimpleNamespace
@@ -105,7 +105,9 @@ def attained(worst: WorstCase) -> Instance:
     Several are tried: where inequalities of the class are met to rounding only, gradients are off by its root.
     """
     best, least = None, np.inf
-    for instance in _attaining(worst):
+    formulation, whole = worst.question.stated()
+    for factors in lowered(worst.program, worst.solved):
+        instance = _placed(worst, formulation, whole, factors)
         try:
             error = replay(instance).error
         except WorstCaseError:
@@ -232,13 +234,6 @@ class RunOnInstance:
 
 
 # ---- from a solution ----
-
-
-def _attaining(worst: WorstCase) -> Iterator[Instance]:
-    """Federations that attain a worst case, those in few dimensions first."""
-    formulation, whole = worst.question.stated()
-    for factors in lowered(worst.program, worst.solved):
-        yield _placed(worst, formulation, whole, factors)
 
 
 def _placed(worst: WorstCase, formulation: Formulation, whole: Program, factors: Factors) -> Instance:

@@ -59,7 +59,8 @@ def smaller(f: Formulation, program: Program, columns: Array, values: Array) -> 
     """The program over the ``columns`` and ``values`` of a formulation of a tree that are spoken of, made smaller."""
     if not isinstance(f.recorded, Drawn):
         raise WorstCaseError("only where clients are drawn are they renamed")
-    found = list(_renamings(f)) if f.recorded.clients <= MOST else [_unchanged(f)]
+    nothing = np.arange(f.space.size), np.arange(f.room[1])
+    found = list(_renamings(f)) if f.recorded.clients <= MOST else [nothing]
     _check(f.recorded, found)
     moved = [(_kept(order, columns), _kept(places, values)) for order, places in found]
     extents = np.ones(program.blocks[0]) if program.extents is None else program.extents
@@ -81,10 +82,6 @@ def smaller(f: Formulation, program: Program, columns: Array, values: Array) -> 
 
 
 # ---- what renaming does ----
-
-
-def _unchanged(f: Formulation) -> tuple[Array, Array]:
-    return np.arange(f.space.size), np.arange(f.room[1])
 
 
 def _renamings(f: Formulation) -> Iterator[tuple[Array, Array]]:
