@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
 from math import comb, factorial, inf, lgamma, prod
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ class Cohort(NamedTuple):
     probability: Any
 
 
-def cohorts(sampling: str, cohort: int, shares: Sequence[Any], limit: int = LIMIT) -> tuple[Cohort, ...]:
+def cohorts(sampling: str, cohort: int, shares: Any, limit: int = LIMIT) -> tuple[Cohort, ...]:
     """Every cohort of a round; probabilities are of the kind of number that ``shares`` are, by which clients are drawn.
 
     Without replacement all subsets of the cohort's size are equally likely; with replacement a multiset has its
