@@ -1,7 +1,6 @@
 """Rates for every number of rounds, or after some: their numbers, worst cases and simulations below them, refusals."""
 
 import json
-import resource
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -263,20 +262,6 @@ def test_a_file_that_is_read_or_is_somebody_elses_is_not_replaced(tmp_path, monk
         "rate", "fedavg()", *rest, "smoothness=1.4", "strong_convexity=0.3", "-o", "own.json"
     )
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == there
-
-
-def test_on_a_full_disk_nothing_is_left_and_what_was_there_stays(tmp_path, run):
-    old = tmp_path / "own.json"
-    old.write_text('{"kind":"rate"}')
-    words = ("local_steps=2", "step_size=0.2", "smoothness=1.4", "strong_convexity=0.3")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
-    try:
-        status, _, err = run("rate", "fedavg()", *words, "-o", old)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert (status, "File too large" in err.splitlines()[-1]) == (2, True)
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("own.json", '{"kind":"rate"}')]
 
 
 # ---- after a number of rounds ----

@@ -130,26 +130,6 @@ def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
     assert (status, "all clients take part" in err) == (1, True)
 
 
-def test_a_file_of_somebody_else_is_not_replaced(tmp_path, tight, monkeypatch):
-    """Nobody typed its name: it is refused before anything is computed. Files of ours, as of a run before, are not."""
-    monkeypatch.setattr("paper_checks.worst_case.tightness._swept", lambda *_: {"": "not computed"})
-    words = ("fedcog.theorem", "rounds=1,2", "local_steps=1", "heterogeneity=0.4", "--workers", "0", "--certify")
-    for name, begin in (
-        ("fedcog.theorem.csv", "clients,rounds,local_steps\n"),
-        ("fedcog.theorem.json", '{\n  "bound": "x"}'),
-        ("fedcog.theorem-2.json", '{"kind":"worst case"}'),
-    ):
-        folder = tmp_path / name.replace(".", "_")
-        folder.mkdir()
-        where = ("--store", tmp_path / "s", "-o", folder)
-        ours = folder / name
-        ours.write_text(begin)
-        assert "not computed" in tight(*words, *where)[2]
-        ours.write_text("theirs")
-        status, _, err = tight(*words, *where)
-        assert (status, ours.read_text(), name in err) == (2, "theirs", True)
-
-
 # ---- what a table says ----
 
 
