@@ -1,10 +1,11 @@
-"""The optimum to a known accuracy, by the solver or along the central path.
+"""The optimum to a known accuracy: solved again and again in the coordinates of what was reached, until it is sure.
 
 What a solver calls an optimum meets its tolerances in the numbers it was given. Where values are small beside those
 numbers it may break constraints by more than the value, whatever the gap. So a solution counts by its doubt: how far
-the optimum may be from its value, to first order, by what it and its multipliers break. Where the solver is not sure
-the central path is followed, which takes longer, and where that is not sure either there is no number. Of large
-programs the path comes first: its steps are products of large matrices, and fewer than the solver takes.
+the optimum may be from its value, to first order, by what it and its multipliers break. In coordinates in which the
+last solution is round the next one is nearly always sure; where none is the central path is followed, which takes
+longer, and where that is not sure either there is no number. Of large programs the path comes first: its steps are
+products of large matrices, and fewer than the solver takes.
 """
 
 from __future__ import annotations
@@ -16,17 +17,21 @@ import numpy as np
 
 from .coordinates import Array, unpack
 from .interior_point import followed
-from .program import normalised, Program, restored, Solved, WorstCaseError
-from .solver import attempted
+from .program import Frame, framed, normalised, Program, restored, Solved, WorstCaseError
+from .solver import attempted, NoLimitError
 
 SMALL = 150
 """Constraints up to which the solver answers first."""
 DOUBT, AIM = 1e-4, 1e-6
-"""Relative to the value: the doubt that is accepted, and at which no second way is tried.
+"""Relative to the value: the doubt that is accepted, and at which work stops.
 
 A worst case is known to ``DOUBT`` of itself: nothing closer than that is told from it."""
 NOTHING = 1e-9
 """A doubt below this share of the numbers that the value is the sum of is one about zero, and accepted."""
+ROUNDS, FINE, STEEPEST = 6, 1e-11, 1e12
+"""Solutions at most, the tolerance of all but the first (as far as the solver gets), the largest objective's scale."""
+FLAT = 1e-5
+"""Axes (and values) of which a first solution has less than this share of the largest count as having it."""
 VANISHING = 1e-26
 """Coefficients of an objective that are nothing but rounding, relative to the largest of the constraints (squares, as
 they are): the metric is 0 on every federation."""
@@ -44,40 +49,31 @@ def refined(program: Program) -> Solved:
 def _surest(program: Program) -> Solved:
     """The optimum of a program whose numbers are about 1."""
     large = len(program.constraints) > SMALL
-    found: list[Solved] = []
-    refused: WorstCaseError | None = None
-    for solve in (_along, _solved) if large else (_solved, _along):
-        try:
-            solved = solve(program)
-        except WorstCaseError as error:
-            refused = error if solve is _solved else refused  # it says why: nothing bounds the metric, as a rule
-            continue
-        found.append(replace(solved, doubt=doubt(program, solved)))
-        if found[-1].doubt <= _accepted(program, found[-1], DOUBT if large else AIM):
-            break
-    best = min(found, key=lambda one: one.doubt, default=None)
-    if best is None or best.doubt > _accepted(program, best, DOUBT):
-        raise refused or WorstCaseError(
-            f"the solver's value {found[0].value:.6g} may be off by {found[0].doubt:.2g}: no number is given; take "
-            "fewer steps, a smaller step size or units in which smoothness and start are about 1"
+    path = _along(program) if large else None
+    if path is not None and _accepted(program, path):
+        return path
+    found = _sure(program)
+    if _accepted(program, found):
+        return found
+    path = path if large else _along(program)
+    if path is None or not _accepted(program, path):
+        raise WorstCaseError(
+            f"the solver's value {found.value:.6g} may be off by {found.doubt:.2g}: no number is given; take fewer "
+            "steps, a smaller step size or units in which smoothness and start are about 1"
         )
-    return replace(best, seconds=sum(one.seconds for one in found))
+    return replace(path, seconds=found.seconds + path.seconds)
 
 
-def _accepted(program: Program, found: Solved, share: float) -> float:
-    """The doubt that is accepted of a value: this share, or what is nothing beside the numbers it is the sum of."""
-    size = float((np.abs(np.array(program.objectives)) @ np.abs(found.x)).max())
-    return max(share * abs(found.value), NOTHING * size)
+def _accepted(program: Program, found: Solved) -> bool:
+    return found.doubt <= max(DOUBT * abs(found.value), NOTHING * _size(program, found))
 
 
-def _solved(program: Program) -> Solved:
-    """By the solver, the objective in a unit of its own where it is so far from 1 that it would stop short."""
-    largest = max(float(np.abs(objective).max()) for objective in program.objectives)
-    return attempted(program, 1.0 if 1e-3 <= largest <= 1e3 else 1 / largest)
-
-
-def _along(program: Program) -> Solved:
-    return followed(program, AIM / 100).solved
+def _along(program: Program) -> Solved | None:
+    """The optimum from along the central path, if that gets anywhere."""
+    try:
+        return _judged(program, followed(program, AIM / 10).solved)
+    except WorstCaseError:
+        return None
 
 
 def _zero(program: Program) -> Solved:
@@ -85,6 +81,71 @@ def _zero(program: Program) -> Solved:
     weights = np.full(len(program.objectives), 1 / len(program.objectives))
     nothing, none = np.zeros(program.size), np.zeros(len(program.constraints))
     return Solved(0.0, 0.0, nothing, none, weights, "Solved", 0.0, 0, program.blocks, doubt=0.0)
+
+
+def _sure(program: Program) -> Solved:
+    """The least doubtful of a few solutions."""
+    best = last = _judged(program, _begun(program))
+    seconds, large = last.seconds, len(program.constraints) > SMALL / 2
+    for _ in range(ROUNDS - 1):
+        if best.doubt <= AIM * abs(best.value):
+            break
+        try:
+            last = _judged(program, _again(program, last))
+        except WorstCaseError:  # the coordinates lost it: what there is must do
+            break
+        seconds += last.seconds
+        stuck = large and best.doubt <= DOUBT * abs(best.value) and last.doubt > best.doubt / 3
+        if last.doubt < best.doubt:
+            best = last
+        if stuck:  # good enough, and hardly getting better
+            break
+    return replace(best, seconds=seconds)
+
+
+def _begun(program: Program) -> Solved:
+    """A first solution; where the solver says that nothing bounds it the central path has the last word.
+
+    Sizes that are far apart, as where steps are tiny, look to the solver like a worst case without an end.
+    """
+    try:
+        return attempted(program, _unit(program))
+    except NoLimitError as error:
+        try:
+            return followed(program, AIM / 10).solved
+        except WorstCaseError:
+            raise error from None
+
+
+def _unit(program: Program) -> float:
+    """The scale of a first objective: its own, unless that is so far from 1 that the solver would stop short."""
+    largest = max(float(np.abs(objective).max()) for objective in program.objectives)
+    return 1.0 if 1e-3 <= largest <= 1e3 else 1 / largest
+
+
+def _judged(program: Program, found: Solved) -> Solved:
+    return replace(found, doubt=doubt(program, found))
+
+
+def _again(program: Program, found: Solved) -> Solved:
+    """The solution in the coordinates of another, the objective scaled to be about 1."""
+    turned, frame = recast(program, found)
+    scale = min(1 / max(abs(found.value), 1e-300), STEEPEST)
+    return restored(attempted(turned, scale, FINE), frame)
+
+
+def recast(program: Program, found: Solved) -> tuple[Program, Frame]:
+    """The program in the axes of ``found``, and the frame that leads back."""
+    values = np.abs(found.x[program.packed :])
+    frame = Frame(tuple(_axes(gram) for gram in found.grams), np.maximum(values, FLAT * max([*values, 1e-300])))
+    return framed(program, frame), frame
+
+
+def _axes(gram: Array) -> Array:
+    """``T`` with ``T T^T`` about the Gram matrix, its small axes filled up."""
+    extents, directions = np.linalg.eigh(gram)
+    filled: Array = directions * np.sqrt(np.maximum(extents, FLAT * max(extents[-1], 1e-300)))
+    return filled
 
 
 # ---- how sure a solution is ----
@@ -122,3 +183,8 @@ def _largest_value(program: Program, found: Solved, rows: Array) -> float:
     with_values = np.abs(rows[:, program.packed :]).max(1) > 0
     made: Any = np.abs(rows[with_values, : program.packed] * found.x[: program.packed]).max(initial=0.0)
     return max(float(made), float(np.abs(found.x[program.packed :]).max()))
+
+
+def _size(program: Program, found: Solved) -> float:
+    """The numbers that the value is the sum of."""
+    return float((np.abs(np.array(program.objectives)) @ np.abs(found.x)).max())

@@ -15,6 +15,10 @@ from .program import Program, Solved, WorstCaseError
 INSTALL = "exact worst cases need the extra `exact`: python -m pip install 'fedbounds[exact]'"
 
 
+class NoLimitError(WorstCaseError):
+    """The solver says that nothing bounds the metric, rightly or misled by sizes that are far apart."""
+
+
 def solver() -> Any:
     """Clarabel, or one line on how to get it."""
     try:
@@ -88,7 +92,7 @@ def answered(problem: Any) -> Any:
 def _check(status: str) -> None:
     """Refuse what has no optimum at all; a solver that only stopped short is judged by what it reached."""
     if status == "DualInfeasible":
-        raise WorstCaseError(
+        raise NoLimitError(
             "the worst case is infinite, or beyond what the solver reaches: where these assumptions do not bound the "
             "metric, bound the start (such as initial_distance_sq or initial_gap) and the clients' heterogeneity; else "
             "its numbers are too far apart, as with a step size far beyond 2/smoothness, or a tiny one"
@@ -96,7 +100,8 @@ def _check(status: str) -> None:
     if status == "PrimalInfeasible":
         raise WorstCaseError("no federation meets these assumptions together: they contradict each other")
     if "Infeasible" in status:
-        raise WorstCaseError(f"the solver stopped without an optimum (status {status}): no number is given")
+        kind = NoLimitError if "Dual" in status else WorstCaseError
+        raise kind(f"the solver stopped without an optimum (status {status}): no number is given")
 
 
 def lagrangian(program: Program, solved: Solved) -> float:
