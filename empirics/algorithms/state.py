@@ -57,7 +57,7 @@ class State(NamedTuple):
 def copied(state: State) -> State:
     """The same with tensors of its own wherever they are rewritten in place."""
     memory = {name: rows.clone() for name, rows in state.memory.items()}
-    exchanges = {name: Exchange(*map(Tensor.clone, each)) for name, each in state.exchanges.items()}
+    exchanges = {name: Exchange(*(x.clone() for x in each)) for name, each in state.exchanges.items()}
     return state._replace(memory=memory, exchanges=exchanges)
 
 

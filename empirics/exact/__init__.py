@@ -8,8 +8,8 @@ from .engine import exact_run, Moments, Readings
 from .moments import Run
 from .numbers import DIGITS, FLOATS, FRACTIONS
 from .paths import Clients
-from .play import expected, Group, play, PlayedRound
-from .tracing import Tracing
+from .play import expected, Group, play, PlayedRound, Player
+from .sampled import Tracing
 
 __all__ = [
     "DIGITS",
@@ -25,6 +25,7 @@ __all__ = [
     "NotAffineError",
     "Passes",
     "PlayedRound",
+    "Player",
     "Readings",
     "Run",
     "Tracing",

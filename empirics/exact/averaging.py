@@ -145,12 +145,12 @@ class Averaging:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             ways = [self._way(j, step_size) for j in range(local_steps + 1)]
-            forms = [*self._server_forms(), *(form for way in ways[:-1] for form in self._average_forms(way))]
+            forms = [form for way in ways[:-1] for form in self._average_forms(way)]
             apart = [] if self._rest is not None else [self._divergence(ways[-1])]
             largest = [self._cap(way) for way in ways[:-1]]
             read = self._followed([*forms, *apart, *largest], local_steps, step_size, rounds)
-        server = dict(zip(WORDS, read[: len(WORDS)], strict=True))
-        average = read[len(WORDS) : len(forms)].reshape(local_steps, len(WORDS), rounds + 1)[..., :-1]
+        server = dict(zip(WORDS, read[: len(WORDS)], strict=True))  # before the first step all clients are there
+        average = read[: len(forms)].reshape(local_steps, len(WORDS), rounds + 1)[..., :-1]
         along = {
             word: np.append(average[:, i].T.ravel(), server[word][-1]) for i, word in enumerate(WORDS)
         }  # by rounds, in each by steps
@@ -193,12 +193,20 @@ class Averaging:
         pulls = np.einsum("kde,kd->ke", axes, p.client_gradients(p.minimiser))
         return values, axes, pulls, axes.swapaxes(1, 2) @ p.noise @ axes
 
-    def _round(self, steps: int, sizes: Array) -> _Round:
-        values, axes, pulls, noise = self._axes
+    def _local(self, steps: int, sizes: Array) -> tuple[Array, Array, Array]:
+        """Clients after so many local steps, ``maps u + shifts``, and what is left of each step then, along their axes.
+
+        ``(P, C, d, d)``, ``(P, C, d)`` and ``(P, C, d, steps)``.
+        """
+        values, axes, pulls, _ = self._axes
         factors = 1 - sizes[:, None, None] * values  # (P, C, d)
-        later = factors[..., None] ** np.arange(steps - 1, -1, -1)  # what is left of step j at the end of the round
-        maps = (axes * (factors * later[..., 0])[:, :, None, :]) @ axes.swapaxes(1, 2)
-        shifts = -sizes[:, None, None] * np.einsum("kde,pke->pkd", axes, later.sum(-1) * pulls)
+        later = factors[..., None] ** np.arange(steps - 1, -1, -1)
+        maps = (axes * (factors**steps)[:, :, None, :]) @ axes.swapaxes(1, 2)
+        return maps, -sizes[:, None, None] * np.einsum("kde,pke->pkd", axes, later.sum(-1) * pulls), later
+
+    def _round(self, steps: int, sizes: Array) -> _Round:
+        _, axes, _, noise = self._axes
+        maps, shifts, later = self._local(steps, sizes)
         total = np.zeros((len(sizes), *noise.shape[1:]))
         squares = np.diag(self._weights[1])
         for k, square in enumerate(squares):
@@ -208,7 +216,7 @@ class Averaging:
 
     def _kept(self, client: int, later: Array) -> Array:
         """What the noise of all steps leaves at the end of a round, by pairs of axes ``(P, d, d)``."""
-        if self.passes is None:
+        if self.passes is None or not later.size:
             return later @ later.swapaxes(1, 2)
         alone, begins = self.passes.of(client, later.shape[-1])
         whole = np.add.reduceat(later, begins, axis=-1)
@@ -219,21 +227,11 @@ class Averaging:
 
     def _way(self, steps: int, step_size: float) -> _Way:
         """Every client after so many local steps: what it makes of (u, 1), and what noise has added."""
-        values, axes, pulls, noise = self._axes
-        factors = 1 - step_size * values
-        later = factors[..., None] ** np.arange(steps - 1, -1, -1)  # (C, d, steps)
-        whole = (axes * (factors**steps)[:, None, :]) @ axes.swapaxes(1, 2)
-        shift = -step_size * np.einsum("kde,ke->kd", axes, later.sum(-1) * pulls)
-        if self.passes is None or not steps:
-            kept = later @ later.swapaxes(1, 2)
-        else:
-            kept = np.stack([self._kept(k, later[k][None])[0] for k in range(len(later))])
+        _, axes, _, noise = self._axes
+        (maps,), (shifts,), (later,) = self._local(steps, np.array([step_size]))
+        kept = np.stack([self._kept(k, own[None])[0] for k, own in enumerate(later)])
         spread = axes @ (step_size**2 * kept * noise) @ axes.swapaxes(1, 2)
-        return _Way(np.concatenate([whole, shift[..., None]], axis=-1), spread)
-
-    def _server_forms(self) -> list[_Form]:
-        """The three readings as linear forms of the second moment of (u, 1)."""
-        return [_form(metric, np.eye(self.problem.dim, self.problem.dim + 1)) for metric in self._metrics]
+        return _Way(np.concatenate([maps, shifts[..., None]], axis=-1), spread)
 
     @cached_property
     def _metrics(self) -> tuple[Array, Array, Array]:
@@ -241,6 +239,7 @@ class Averaging:
         return curvature / 2, curvature @ curvature, np.eye(len(curvature))
 
     def _average_forms(self, way: _Way) -> list[_Form]:
+        """The three readings at the average of all clients, as linear forms of the second moment of (u, 1)."""
         weights = self.problem.weights
         average = np.einsum("k,kde->de", weights, way.maps)
         spread = np.einsum("k,kde->de", weights**2, way.spread)
@@ -278,30 +277,17 @@ class Averaging:
 
     def _moments(self, steps: int, step_size: float, rounds: int) -> Iterator[Array]:
         """Second moments of (u, 1) before the first round and after every one, in blocks ``(n, d + 1, d + 1)``."""
-        one = self._round(steps, np.array([step_size]))
-        dim = self.problem.dim
-        maps = np.zeros((len(one.maps[0]), dim + 1, dim + 1))
-        maps[:, :dim, :dim], maps[:, :dim, dim], maps[:, dim, dim] = one.maps[0], one.shifts[0], 1.0
-        mean = np.einsum("k,kde->de", self._weights[0], maps)
-        rest = np.zeros(len(maps)) if self._rest is None else self._rest
-        common = self._common if self._rest is not None else 1.0
-        noise = np.zeros_like(mean)
-        noise[:dim, :dim] = one.noise[0]
-        extended = np.append(self._start, 1.0)
-        moment = np.outer(extended, extended)
-        if moment.size <= FLAT:
-            whole = common * np.kron(mean, mean) + np.einsum("k,kab,kcd->acbd", rest, maps, maps).reshape(
-                moment.size, -1
-            )
-            yield listed(whole, noise.ravel(), moment.ravel(), rounds).reshape(-1, dim + 1, dim + 1)
+        one, first = self._round(steps, np.array([step_size])), self._first_moment
+        maps = self._extended(one)
+        if first.size <= FLAT:
+            whole = np.einsum("kab,kcd->acbd", maps[0], maps[0]).reshape(first.size, -1)
+            noise = np.pad(one.noise[0], (0, 1)).ravel()
+            yield listed(whole, noise, first.ravel(), rounds).reshape(-1, *first.shape)
             return
+        moment = first[None]
         for round_ in range(rounds + 1):
-            if round_:
-                after = common * (mean @ moment @ mean.T) + noise
-                if rest.any():
-                    after += np.einsum("k,kab,bc,kdc->ad", rest, maps, moment, maps, optimize=True)
-                moment = after
-            yield moment[None]
+            moment = self._after(moment, maps, one.noise) if round_ else moment
+            yield moment
 
     # ---- the rounds ----
 

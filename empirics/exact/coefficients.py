@@ -72,10 +72,21 @@ def refuse(algorithm: Algorithm, setting: Setting) -> None:
     if algorithm.needs_labels:
         raise NotAffineError(f"{algorithm} uses class labels; quadratics have none")
     if setting.clip is not None or setting.optimizer != "sgd":
-        raise NotAffineError("clipping and adaptive steps are not affine in the gradients; sample such runs instead")
+        raise NotAffineError(
+            "clipping and adaptive steps are not affine in the gradients; sample such runs instead; got optimizer "
+            f"{setting.optimizer!r}, clip {setting.clip}"
+        )
     if type(algorithm.objective) is not TaskLoss or algorithm.moves is not None:
         raise NotAffineError(f"{algorithm} changes the objective or trains some layers only; sample it instead")
     setting.refuse_epochs("quadratics have no samples to pass over")
+
+
+def plan(algorithm: Algorithm, setting: Setting, kind: Kind, round_: int) -> tuple[int, Array]:
+    """Local steps of a round and the size of each."""
+    decay, size = setting.step_size_decay, setting.step_size
+    planned = size if decay == 1 else float(geometric(size, decay, round_))
+    steps, size = algorithm.steps(State(round_, vectors(kind.zeros(1)), {}, {}), setting.steps, planned)
+    return int(steps), kind.array(setting.sizes(round_, size, int(steps)))
 
 
 class Forms:
@@ -159,11 +170,7 @@ class Forms:
 
     def plan(self) -> tuple[int, Array]:
         """Local steps of the next round and the size of each."""
-        decay, size = self.setting.step_size_decay, self.setting.step_size
-        planned = size if decay == 1 else float(geometric(size, decay, self.round))
-        state = State(self.round, vectors(self.kind.zeros(1)), {}, {})
-        steps, size = self.algorithm.steps(state, self.setting.steps, planned)
-        return int(steps), self.kind.array(self.setting.sizes(self.round, size, int(steps)))
+        return plan(self.algorithm, self.setting, self.kind, self.round)
 
     # ---- a round ----
 

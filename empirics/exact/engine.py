@@ -119,6 +119,6 @@ def _draws_are_unlike(setting: Setting, each: Array) -> bool:
 
 def _listed(problem: Quadratics, setting: Setting) -> Draw:
     federation = QuadraticFederation(problem)
-    every = cohorts(setting, shares(setting, federation))
+    every = cohorts(setting.sampling, setting.cohort, shares(setting, federation))
     weights = [_row_weights(setting, federation, np.array(c.clients), np.array(c.counts, dtype=float)) for c in every]
     return listed(every, weights)

@@ -31,7 +31,6 @@ ROUNDING, CLOSE = 1e-12, 1e-40
 """The share of a matrix's largest number that rounding makes of nothing, in floats and in digits."""
 FLAT = 20
 """Numbers of u up to which a quadratic form is written out as a matrix."""
-DRAWS_MATTER = ("global_step", "step_alignment", "mean_update_sq", "active_divergence")
 
 
 class Lazily(Mapping[str, Array]):
@@ -475,15 +474,10 @@ class Run:
     def _mean_update(self, played: Played, at: Any) -> Array:
         """With all clients and no relaxed start the server's step is the mean gradient times step size and steps."""
         step = self._global_step(played, at)
-        if (
-            self.draw.certain
-            and (played.start == np.broadcast_to(self._view_of_model(played), played.start.shape)).all()
-        ):
+        model = self.kind.eye(self.clients.dim, played.start.shape[-1], 1)
+        if self.draw.certain and (played.start == np.broadcast_to(model, played.start.shape)).all():
             return step / (played.sizes[0] * played.steps) ** 2
         return np.full(step.shape, np.nan)
-
-    def _view_of_model(self, played: Played) -> Array:
-        return self.kind.eye(self.clients.dim, played.start.shape[-1], 1)
 
     def _active_divergence(self, played: Played, at: Any) -> Array:
         """Around the old model, sum a |end - new|^2 = sum a |end - old|^2 - 2 <sum a (end - old), step> + |step|^2."""

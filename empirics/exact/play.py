@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algorithms import algorithm
 from ..algorithms.algorithm import Algorithm, Work
-from ..algorithms.state import Exchange, State
+from ..algorithms.state import copied, Exchange, State
 from ..errors import EmpiricsError
 from ..training.setting import Setting
-from .coefficients import LAST, refuse
+from .coefficients import LAST, NotAffineError, plan, refuse
 from .draws import draw
 from .moments import Run
-from .numbers import Array, exactly, FRACTIONS, Kind, vectors
+from .numbers import Array, exactly, FLOATS, FRACTIONS, Kind, vectors
 from .paths import Clients, layer_of
 
 
@@ -84,8 +85,8 @@ class PlayedRound(NamedTuple):
     """What is known before a round, and the local models that it makes.
 
     ``model (d,)``; ``server`` and ``memory`` are what the method remembers by name, ``(d,)`` and ``(C, d)``, with
-    ``last`` among the latter; ``paths (rows, K + 1, d)`` are the local models of the ``clients`` that work. The last
-    entry of a run has none.
+    ``last`` among the latter; ``paths (rows, K + 1, d)`` are the local models of the ``clients`` that work, and
+    ``sizes (K,)`` their step sizes. The last entry of a run has none.
     """
 
     model: Array
@@ -93,6 +94,7 @@ class PlayedRound(NamedTuple):
     memory: Mapping[str, Array]
     clients: Sequence[int] = ()
     paths: Array = np.zeros((0, 1, 0))
+    sizes: Array = np.zeros(0)
 
 
 def play(
@@ -103,79 +105,110 @@ def play(
     *,
     local_steps: int,
     step_size: Any,
-    weights: Sequence[Any] | None = None,
     noise: Callable[[int, int, int], Any] | None = None,
     number: Callable[[Any], Any] = Fraction,
     layers: Mapping[str, slice] | None = None,
 ) -> list[PlayedRound]:
     """The run of a method whose cohorts are given, round by round; ``number`` is the type it computes with.
 
-    ``gradients`` have one function a client, from its model ``(d,)`` to its gradient. ``weights`` are what clients
-    weigh in the average (None: all alike), ``noise(round, client, step)`` is added to a gradient.
+    ``gradients`` have one function a client, from its model ``(d,)`` to its gradient. ``noise(round, client, step)`` is
+    added to a gradient.
 
     >>> slopes = [lambda x: x - 1, lambda x: 2 * x]
     >>> runs = play("fedavg()", slopes, 0, [(0, 1)], local_steps=2, step_size=Fraction(1, 2))
     >>> runs[-1].model, runs[0].paths[0, :, 0]
     (array([Fraction(3, 8)], dtype=object), array([Fraction(0, 1), Fraction(1, 2), Fraction(3, 4)], dtype=object))
     """
-    kind = Kind(getattr(number, "__name__", "numbers"), number, number)
-    made = exactly(algorithm(method) if isinstance(method, str) else method, kind)
-    setting = Setting(rounds=max(len(cohorts), 1), cohort=1, local_steps=local_steps, step_size=float(step_size))
-    refuse(made, setting)
-    model, total = vectors(kind.array(np.atleast_1d(np.asarray(start, dtype=object)))), len(gradients)
-    rows, server, exchanges = dict[str, Any](), dict[str, Any](), dict[str, Exchange]()
-    for keeper in made.remember:
-        begun = keeper.begin(model, total)
-        rows, server = {**rows, **begun.rows}, {**server, **begun.vectors}
-        exchanges.update(begun.exchanges)
-    rows.setdefault(LAST, model.expand(total, -1).clone())
-    state = State(0, model, rows, server, exchanges=exchanges)
-    shares = None if weights is None else kind.array(weights) / kind.array(weights).sum()
-    found = []
+    kind = FLOATS if number is float else Kind(getattr(number, "__name__", "numbers"), number, number)
+    made = algorithm(method) if isinstance(method, str) else method
+    setting = Setting(rounds=max(len(cohorts), 1), cohort=1, local_steps=local_steps, step_size=step_size)
+    player = Player(made, gradients, setting, kind, noise, layers)
+    state, found = player.begin(start), []
     for cohort in cohorts:
-        work = _work(made, state, cohort, total, shares, local_steps, kind.make(step_size), kind, layers)
-        before = {name: np.array(value) for name, value in state.memory.items()}
-        now, paths = work.starts.clone(), [np.array(work.starts)]
-        for step in range(local_steps):
-            slopes = []
-            for row, client in enumerate(work.clients):
-                slope = np.atleast_1d(np.asarray(gradients[client](np.array(now[row])), dtype=object))
-                slopes.append(slope + (noise(state.round, int(client), step) if noise else 0))
-            direction = made.direction(work._replace(step=step), now, vectors(kind.array(slopes)), _elsewhere)
-            now = now - work.sizes[step] * direction
+        state, played = player.next(state, cohort)
+        found.append(played)
+    return [*found, _known(state)]
+
+
+def _known(state: State) -> PlayedRound:
+    server, memory = ({name: np.array(x) for name, x in parts.items()} for parts in (state.server, state.memory))
+    return PlayedRound(np.array(state.model), server, memory)
+
+
+class Player:
+    """The training loop on losses whose gradients are given, in any kind of number; equal weights."""
+
+    def __init__(
+        self,
+        method: Algorithm,
+        gradients: Sequence[Callable[[Array], Any]],
+        setting: Setting,
+        kind: Kind = FLOATS,
+        noise: Callable[[int, int, int], Any] | None = None,
+        layers: Mapping[str, slice] | None = None,
+    ) -> None:
+        refuse(method, setting)
+        self.method, self.gradients, self.setting, self.kind = exactly(method, kind), gradients, setting, kind
+        self.noise, self.layers = noise, layers
+
+    def begin(self, start: Any) -> State:
+        """Before the first round."""
+        model = vectors(self.kind.array(np.atleast_1d(np.asarray(start, dtype=object))))
+        rows, server, exchanges = dict[str, Any](), dict[str, Any](), dict[str, Exchange]()
+        for keeper in self.method.remember:
+            begun = keeper.begin(model, len(self.gradients))
+            rows, server = {**rows, **begun.rows}, {**server, **begun.vectors}
+            exchanges.update(begun.exchanges)
+        rows.setdefault(LAST, model.expand(len(self.gradients), -1).clone())
+        return State(0, model, rows, server, exchanges=exchanges)
+
+    def next(self, before: State, cohort: Sequence[int]) -> tuple[State, PlayedRound]:
+        """The state after a round of this cohort, in which a client may be named more than once, and the round."""
+        try:
+            return self._next(copied(before), cohort)
+        except (AttributeError, TypeError) as error:
+            raise NotAffineError(
+                f"{self.method} does not add and scale its gradients only; sample it instead"
+            ) from error
+
+    def _next(self, state: State, cohort: Sequence[int]) -> tuple[State, PlayedRound]:
+        known, work = _known(state), self._work(state, cohort)
+        now, paths, velocity = work.starts.clone(), [np.array(work.starts)], 0 * work.starts
+        momentum, decay = (self.kind.make(x) for x in (self.setting.momentum, self.setting.weight_decay))
+        for step, size in enumerate(work.sizes):
+            gradient_at = partial(self._slopes, work, step)
+            direction = self.method.direction(work._replace(step=step), now, gradient_at(now), gradient_at)
+            velocity = momentum * velocity + (direction + decay * now)
+            now = now - size * (direction + decay * now + momentum * velocity if self.setting.nesterov else velocity)
             paths.append(np.array(now))
-        found.append(PlayedRound(np.array(state.model), _plain(state.server), before, tuple(work.clients.tolist()),
-                                 np.stack(paths, axis=1)))  # fmt: skip
-        after, renewed = made.combine(work, now)
-        changed = {**state.server, **renewed}
-        for keeper in made.remember:
-            changed |= keeper(work, now, after)
-        state.memory[LAST][work.rows] = now
-        state = State(state.round + 1, after, state.memory, changed, exchanges=state.exchanges)
-    last = {name: np.array(value) for name, value in state.memory.items()}
-    return [*found, PlayedRound(np.array(state.model), _plain(state.server), last)]
+        played = known._replace(clients=tuple(work.clients.tolist()), paths=np.stack(paths, axis=1), sizes=work.sizes)
+        after, renewed = self.method.combine(work, now)
+        server = {**state.server, **renewed}
+        for keeper in self.method.remember:
+            server |= keeper(work, now, after)
+        if LAST in state.memory:
+            state.memory[LAST][work.rows] = now
+        return State(state.round + 1, after, state.memory, server, exchanges=state.exchanges), played
 
+    def _slopes(self, work: Work, step: int, models: Any, objective: Any = None) -> Any:
+        """The clients' gradients at models of their own ``(rows, d)``."""
+        if objective is not None:
+            raise AttributeError("gradients of another objective are not followed")
+        found = []
+        for row, client in enumerate(work.clients.tolist()):
+            slope = np.atleast_1d(np.asarray(self.gradients[client](np.array(models[row]))))
+            found.append(slope + self.noise(work.state.round, client, step) if self.noise else slope)
+        return vectors(self.kind.array(found))
 
-def _plain(vectors_: Mapping[str, Any]) -> dict[str, Array]:
-    return {name: np.array(value) for name, value in vectors_.items()}
-
-
-def _elsewhere(*args: Any, **options: Any) -> Any:
-    raise EmpiricsError("a method that asks for gradients at other models is not played")
-
-
-def _work(
-    made: Algorithm, state: State, cohort: Sequence[int], total: int, shares: Any, steps: int, size: Any, kind: Kind,
-    layers: Mapping[str, slice] | None,
-) -> Work:  # fmt: skip
-    """The round of a cohort, in which a client may be named more than once."""
-    clients: Any = np.arange(total) if made.everyone else np.array(sorted(set(cohort)))
-    counts = kind.array([list(cohort).count(k) for k in clients.tolist()])
-    weights = counts if shares is None or len(set(cohort)) < len(cohort) else counts * shares[clients]
-    starts = vectors(np.broadcast_to(made.start(state, clients), (len(clients), len(state.model))))
-    return Work(
-        state=state, clients=clients, rows=clients, counts=vectors(counts), weights=vectors(weights / weights.sum()),
-        steps=np.full(len(clients), steps), step_size=size, total=total, seed=0, starts=starts,
-        layers=layers or {"model": slice(0, len(state.model))}, sizes=np.array([size] * steps), recalled={},
-        shares=None if shares is None else vectors(shares[clients]),
-    )  # fmt: skip
+    def _work(self, state: State, cohort: Sequence[int]) -> Work:
+        total, named, kind = len(self.gradients), list(cohort), self.kind
+        clients: Any = np.arange(total) if self.method.everyone else np.array(sorted(set(named)))
+        counts = vectors(kind.array([named.count(k) for k in clients.tolist()]))
+        starts = vectors(np.broadcast_to(self.method.start(state, clients), (len(clients), len(state.model))))
+        steps, sizes = plan(self.method, self.setting, kind, state.round)
+        return Work(
+            state=state, clients=clients, rows=clients, counts=counts, weights=counts / counts.sum(),
+            steps=np.full(len(clients), steps), step_size=sizes[0], total=total, seed=0, starts=starts,
+            layers=self.layers or {"model": slice(0, len(state.model))}, sizes=sizes, recalled={},
+            momentum=self.setting.momentum, nesterov=self.setting.nesterov,
+        )  # fmt: skip

@@ -19,12 +19,11 @@ from empirics.errors import EmpiricsError
 
 from ..runs.can import can
 from ..runs.words import WORST as SOLVED
-from ..worst_case.grid_point import GridPoint, moot, question, values
+from ..worst_case.grid_point import GridPoint, moot, NAMES, question, values
 from ..worst_case.jobs import least_time
 from ..worst_case.program import WorstCaseError
 from ..worst_case.solve import answer
 from ..worst_case.tightness_table import committed, has_table
-from ..worst_case.words import GRID_POINT as NAMES
 from .goal import server_goes_beyond
 from .rows import Evidence, Found, RANKED, Row, WORST
 

@@ -134,13 +134,9 @@ class Box:
         for i, parameter in enumerate(self.parameters):
             family = "_".join("#" if part.isdigit() else part for part in parameter.name.split("_")[:2])
             first, alike = shared.setdefault(family, (i, draws.random() < ALIKE))
-            if "#" in family and alike and self._same(first, i):
+            if "#" in family and alike and replace(self.parameters[first], name=parameter.name) == parameter:
                 place[i] = place[first]
         return place
-
-    def _same(self, i: int, j: int) -> bool:
-        one, two = self.parameters[i], self.parameters[j]
-        return (one.low, one.high, one.special) == (two.low, two.high, two.special)
 
     def move(self, place: Unit, width: float, draws: np.random.Generator) -> Unit:
         """A neighbour: a few coordinates moved by about ``width``, now and then to or from a special value."""

@@ -1,18 +1,13 @@
-"""What the falsifier speaks of: instances, what evaluating a bound at one of them says, and families of them."""
+"""What the falsifier speaks of: instances, and what evaluating a bound at one of them says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, Protocol, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-
-from bounds.core import Bound
-
-if TYPE_CHECKING:
-    from .box import Box
 
 Point = dict[str, float]
 """One place of a box: a number by the name of every parameter."""
@@ -73,42 +68,3 @@ def scores(measured: Any, bound: Any, relation: str) -> Any:
         distance = np.where(np.abs(share) < 1, 2 * np.arctanh(share), np.copysign(FAR, share))
     said = {"=": np.abs(share), "<=": distance, ">=": -distance}[relation]
     return np.where(np.isfinite(size) & (size > 0), said, 0.0 if relation == "=" else -FAR)  # nothing against nothing
-
-
-class Family(Protocol):
-    """Instances of one kind, on which both sides of a bound can be computed exactly."""
-
-    name: str
-    words: str
-    reach: tuple[str, ...]
-    """The numbers of an instance whose range says how large a box was searched."""
-
-    def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        """The regime that an instance is in, one label per axis."""
-
-    def radius(self, bound: Bound, instance: Instance) -> float:
-        """The factor that one round puts on what grows fastest of a run's moments; NaN where nothing can grow."""
-
-    def refuses(self, bound: Bound) -> str:
-        """Why this family cannot put both sides of the bound side by side; empty if it can."""
-
-    def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
-        """Why numbers by name are no instance of this family that the bound speaks of; empty if they are."""
-
-    def box(self, bound: Bound) -> Box:
-        """The parameters of an instance and their ranges."""
-
-    def instance(self, bound: Bound, point: Point) -> Instance:
-        """The concrete instance at a point, pulled inside the conditions where a step size can do that."""
-
-    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
-        """Both sides in floating-point arithmetic."""
-
-    def exactly(self, bound: Bound, instance: Instance) -> Any:
-        """Both sides again, by the same code in fractions or 60-digit numbers: an ``exact.Exactly``."""
-
-    def simpler(self, instance: Instance) -> Iterator[Instance]:
-        """Instances with less in them: fewer clients, steps, rounds, no noise."""
-
-    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        """The conditions that no machine decides on such an instance."""

@@ -45,7 +45,8 @@ def beside(bound: Bound, values: Mapping[str, Any], measured: Any, failed: tuple
     given = {q.name: values[q.name] for q in bound.quantities}
     with np.errstate(all="ignore"):
         at, exact = np.broadcast_arrays(compiled(bound)(**given), measured)
-    grain, doubt = _grain(bound, values), _doubt(bound, given) if bound.signed else 0.0
+    grain = max(1e-13 * largest_alike(bound, values), VANISHED)  # what rounding can make of the target
+    doubt = _doubt(bound, given) if bound.signed else 0.0
     told = ~np.isnan(at) & np.isfinite(exact)
     if not told.any():
         return Evaluation(failed=spoken(bound, given), relation=bound.relation)
@@ -76,11 +77,6 @@ def _shares(bound: Bound, given: Mapping[str, Any], exact: Any, at: Any, grain: 
             share = np.where((lacking > grain) & (term > grain), lacking / term, 0.0)
         found[name] = float(np.max(share, where=np.isfinite(share), initial=0.0))
     return found
-
-
-def _grain(bound: Bound, values: Mapping[str, Any]) -> float:
-    """What rounding can make of the target: a tiny share of the largest quantity that has its unit."""
-    return max(1e-13 * largest_alike(bound, values), VANISHED)
 
 
 def largest_alike(bound: Bound, values: Mapping[str, Any]) -> float:
@@ -145,16 +141,10 @@ def _ignoring(bound: Bound, known: set[str]) -> Callable[..., Any]:
 
 def assumptions(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of the assumptions that are broken, and of the conditions that nothing decides."""
-    broken, open_ = [], []
-    for condition in bound.conditions:
-        if condition.kind == "numeric":
-            continue
-        said = condition.assumption and condition.assumption.holds(problem, method, setting)
-        if said is False:
-            broken.append(condition.words)
-        elif said is None:
-            open_.append(condition.words)
-    return tuple(broken), tuple(open_)
+    found = decided(bound, problem, method, setting)
+    return tuple(words for words, _, met in found if met is False), tuple(
+        words for words, _, met in found if met is None
+    )
 
 
 def decided(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tuple[str, str, bool | None], ...]:

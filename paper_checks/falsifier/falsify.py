@@ -13,10 +13,11 @@ from empirics.progress import Progress, Silent
 
 from ..falsify_options import EVALUATIONS
 from .cells import Cells, Visited
-from .core import Family, Instance, MARGIN
+from .core import Instance, MARGIN
 from .definitions import loaded
 from .exact import Exactly
 from .families import FAMILIES
+from .instances import Family
 from .search import Found, Searcher
 from .shrink import Shrinker
 from .witness import formula, read, Replay, Witness, witness_of, WitnessError

@@ -139,14 +139,11 @@ def fringes(bound: Bound) -> list[Seen]:
 
 def _at(bound: Bound, without: str, case: str, values: Values) -> Seen | None:
     """The bound at one case; None where a numeric condition fails."""
-    given = {q: _numbers(values[q.name]) for q in bound.quantities}
+    told = {q: values[q.name] for q in bound.quantities}
+    given = {q: [number(v) for v in value] if isinstance(value, list) else number(value) for q, value in told.items()}
     for relation in bound.relations:
         met = bind(relation, given)
         if met.subs({q: v[0] for q, v in given.items() if isinstance(v, list)}) != sp.true:
             return None
     total = sum((bind(term, given) for term in bound.spelled_terms.values()), sp.S.Zero)
     return Seen(without, case, number(values[bound.target.name]), sp.N(total, 50) if total.has(sp.Pow) else total)
-
-
-def _numbers(value: Any) -> Any:
-    return [number(v) for v in value] if isinstance(value, list) else number(value)

@@ -8,7 +8,9 @@ from typing import Any
 
 from bounds.core import Bound
 
-from .core import Family, Instance, MARGIN
+from .core import Instance, MARGIN
+from .instances import Family
+from .simpler import simpler
 
 KEPT = 0.25
 """The share of a score that a simpler instance must keep, as long as that is more than ``ENOUGH``."""
@@ -26,7 +28,7 @@ class Shrinker:
     ) -> None:
         self.bound, self.family = bound, family
         self.pins = {name: value for name, value in (pins or {}).items() if name in instance}
-        self.instance = {name: _exact(value) for name, value in instance.items()}
+        self.instance = {n: v if isinstance(v, (int, Fraction)) else Fraction(v) for n, v in instance.items()}
         self.left = COUNTS
         self.needed = 10 * MARGIN
         found = self.score(self.instance)
@@ -68,7 +70,7 @@ class Shrinker:
     def _simplify(self) -> None:
         """One sweep over the simpler instances; one that is taken over is the base of those after it."""
         at = 0
-        while self.left > 0 and at < len(options := list(self.family.simpler(self.instance))):
+        while self.left > 0 and at < len(options := list(simpler(self.instance))):
             at += not self.keeps(options[at])
 
     def _round(self) -> None:
@@ -77,10 +79,6 @@ class Shrinker:
             for rounder in rounder_than(value):
                 if rounder != value and self.keeps({**self.instance, name: rounder}):
                     break
-
-
-def _exact(value: Any) -> Any:
-    return value if isinstance(value, (int, Fraction)) else Fraction(value)
 
 
 def size(value: Any) -> int:

@@ -2,13 +2,13 @@
 
 A module imports from those before it in this list only:
 
-- data: ``words``, ``symbolic_run``, ``coordinates``, ``program``, ``formulation``, ``constraints``, ``objectives``,
+- data: ``symbolic_run``, ``coordinates``, ``program``, ``formulation``, ``constraints``, ``objectives``,
   ``question``, ``methods``, ``one_round``
-- solve: ``solver``, ``conditioning``, ``interior_point``, ``refining``, ``symmetry``, ``solve``, ``low_rank``,
+- solve: ``solver``, ``interior_point``, ``refining``, ``symmetry``, ``solve``, ``low_rank``,
   ``interpolants``, ``replay``, ``two_quadratics``, ``lyapunov``, ``rate_case``
 - certify: ``verify`` (stand-alone), ``sum_of_squares``, ``rational_federation``, ``worst_case_proof``, ``rate_proof``,
   ``rate_search``
 - table: ``grid_point``, ``jobs``, ``tightness_table``, ``tightness_report``, ``proof_archive``, ``theorem_rates``,
-  ``after_rounds``, ``rate_table``
-- command: ``tightness_work``, ``tightness``, ``rate``
+  ``after_rounds``
+- command: ``tightness``, ``rate``
 """

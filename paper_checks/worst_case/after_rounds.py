@@ -82,7 +82,11 @@ def after(rate: Rate, begun: Begun, step: Callable[[str], None] = lambda words: 
     step("a worst case beside it")
     exact = worst(rate.case, begun)
     step("quadratics beside it")
-    return After(bound, _stating(least, begun, bound), exact, quadratics(rate.case, begun))
+    reached = quadratics(rate.case, begun)
+    if least.proof is not None:  # it states the bound as well
+        told = {**_words(begun), "bound": str(Fraction(repr(bound)))}
+        least = replace(least, proof={**least.proof, "after": told})
+    return After(bound, least, exact, reached)
 
 
 def _left(said: Statement, begun: Begun) -> Fraction:
@@ -100,14 +104,6 @@ def _words(begun: Begun) -> dict[str, int | str]:
         "optimum_dissimilarity": str(fraction(begun.dissimilarity)),
         "gradient_variance": str(fraction(begun.variance)),
     }
-
-
-def _stating(said: Statement, begun: Begun, bound: float) -> Statement:
-    """The statement whose proof says the bound as well."""
-    if said.proof is None:
-        return said
-    content = {**said.proof, "after": {**_words(begun), "bound": str(Fraction(repr(bound)))}}
-    return replace(said, proof=content)
 
 
 # ---- below it ----

@@ -7,7 +7,7 @@ Everything is measured in units in which L = 1; the start is a unit away (initia
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from bounds.assumptions import (
@@ -34,7 +34,6 @@ from .constraints import WORDS
 from .objectives import DRAWN, looked_at
 from .program import WorstCaseError
 from .question import each, Question
-from .words import GRID_POINT as NAMES
 
 FREE = 10.0
 """A step size, in units of 1/L, no bound of the catalogue allows."""
@@ -109,6 +108,10 @@ class GridPoint:
     def of_row(cls, row: Mapping[str, Any]) -> GridPoint:
         """The point of a row of a table."""
         return cls(**{name: row[name] for name in NAMES})
+
+
+NAMES = tuple(field.name for field in fields(GridPoint))
+"""What may vary in a table of worst cases."""
 
 
 def _rule(name: str, value: float, rule: str, good: Any) -> None:

@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular
 
-from .conditioning import Frame, normalised, restored, turned
 from .coordinates import Array, pack, unpack
-from .program import Program, Solved, WorstCaseError
+from .program import Frame, normalised, Program, restored, Solved, turned, WorstCaseError
 
 STEPS = 150
 PENALTY = 1e4

@@ -25,7 +25,7 @@ from scipy import sparse
 from .coordinates import Array, pack, triangle, unpack
 from .one_round import Cohort, OneRound
 from .program import WorstCaseError
-from .solver import solver
+from .solver import answered, settings_of, solver
 
 STEADY = 1e-9
 ALL_PAIRS = 4
@@ -267,7 +267,7 @@ class Lyapunov:
             for factor, rows, whose in self.next[which]:
                 total = total - factor * (rows.T @ self.unscaled((means, apart)[whose], whose) @ rows)
             if which and self.floored:
-                column = self._floor_column
+                column = len(self.round.apart) + self.round.gradients + self.ends
                 total[column, column] += gamma
             for column, cost in zip(block.noise, noises[which], strict=True):
                 total[column, column] += cost
@@ -289,10 +289,6 @@ class Lyapunov:
         """The quadratic over coordinates in their own units, from that over powers of two of them."""
         units = self.units(which)
         return P / units[:, None] / units[None, :] if len(P) else P
-
-    @property
-    def _floor_column(self) -> int:
-        return len(self.round.apart) + self.round.gradients + self.ends
 
     # ---- the program in floats ----
 
@@ -372,19 +368,14 @@ class Lyapunov:
                 least[0, 0] += which == 0
                 right.append(-pack(least))
                 cones.append(clarabel.PSDTriangleConeT(size))
-        settings = clarabel.DefaultSettings()
-        settings.verbose, settings.max_iter, settings.max_threads = False, 200, 1
-        settings.tol_gap_abs = settings.tol_gap_rel = GAP
-        settings.tol_feas = FEASIBLE
         matrix = sparse.vstack(parts, format="csc")
         matrix.eliminate_zeros()
         nothing, cost = sparse.csc_matrix((width, width)), self._cost(rho, weights)
+        settings = settings_of(clarabel, GAP, FEASIBLE)
         try:
-            found = clarabel.DefaultSolver(nothing, cost, matrix, np.concatenate(right), cones, settings).solve()
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":
-                raise
-            raise NotCertified(f"the solver broke down at contraction {rho:.6g} ({error})") from None
+            found = answered(clarabel.DefaultSolver(nothing, cost, matrix, np.concatenate(right), cones, settings))
+        except WorstCaseError as error:
+            raise NotCertified(f"at contraction {rho:.6g} {error}") from None
         if str(found.status) not in ("Solved", "AlmostSolved"):
             raise NotCertified(f"nothing is certified at contraction {rho:.6g} (status {found.status})")
         return self._read(rho, np.array(found.x))

@@ -18,10 +18,6 @@ Series = Callable[[Formulation], list[Array]]
 """A metric at every server model from the first to the last, or in every round or iteration."""
 
 
-def _servers(f: Formulation) -> range:
-    return range(len(f.recorded.server))
-
-
 def _at_servers(what: Callable[[Formulation, Array], Array]) -> Series:
     """In the mean over all that may be drawn."""
     return lambda f: [averaged([what(f, model) for model in models]) for models in f.recorded.after]
@@ -73,28 +69,13 @@ def _weighted(f: Formulation) -> list[Array]:
     return [sum(terms, f.zero())]
 
 
-def _mean_gap(f: Formulation, weights: Weights | None) -> Array:
-    """The mean of the gaps at the virtual averages after every local step."""
-    return _mean([_gap(f, model) for model in f.averages[1:]], weights)
-
-
-def _average_gap(f: Formulation, weights: Weights | None) -> Array:
-    """The gap at the mean of the virtual averages before every local step, which is a row like any model."""
-    return _gap(f, _mean(f.averages[:-1], weights))
-
-
 def _mean(rows: Sequence[Array], weights: Weights | None) -> Array:
     found: Array = averaged(rows) if weights is None else weighed(rows, weights)
     return found
 
 
-def _steps(f: Formulation) -> list[Array]:
-    server = f.recorded.server
-    return [f.square(f.points(b - a)) for a, b in pairwise(server)]
-
-
 def _change(f: Formulation) -> list[Array]:
-    losses = [f.loss(f.server(r)) for r in _servers(f)]
+    losses = [f.loss(f.server(r)) for r in range(len(f.recorded.server))]
     return [b - a for a, b in pairwise(losses)]
 
 
@@ -115,7 +96,7 @@ METRICS: dict[str, Series] = {
     "divergence": _divergence,
     "local_drift": _drift,
     "consensus_distance": _consensus,
-    "global_step": _steps,
+    "global_step": lambda f: [f.square(f.points(b - a)) for a, b in pairwise(f.recorded.server)],
     "loss_change": _change,
     "mean_gradient_drift": _path_drift,
     "weighted_grad_norm_sq": _weighted,
@@ -125,8 +106,12 @@ ITERATIONS: dict[str, Series] = {
     "optimality_gap": _along(_gap),
     "grad_norm_sq": _along(_gradient),
 }
-WHOLE = {"mean_gap": _mean_gap, "average_gap": _average_gap}
-"""One number of a run, by the weights of its statistic."""
+WHOLE: dict[str, Callable[[Formulation, Weights | None], Array]] = {
+    "mean_gap": lambda f, weights: _mean([_gap(f, model) for model in f.averages[1:]], weights),
+    "average_gap": lambda f, weights: _gap(f, _mean(f.averages[:-1], weights)),
+}
+"""One number of a run, by the weights of its statistic: of the gaps at the virtual averages after every local step, at
+the mean of those before (which is a row like any model)."""
 DRAWN = ("distance_sq", "optimality_gap", "grad_norm_sq")
 """What is looked at where clients are drawn: in the mean, at every server model."""
 

@@ -14,20 +14,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import torch
 
 from empirics.algorithms.algorithm import Algorithm, Average
 from empirics.algorithms.state import State
 from empirics.errors import EmpiricsError
-from empirics.exact import Tracing
+from empirics.exact import Player
 from empirics.exact.coefficients import Coefficients, Forms, NotAffineError
-from empirics.exact.numbers import FLOATS
-from empirics.training.rounds import play
+from empirics.exact.numbers import FLOATS, vectors
 from empirics.training.setting import Setting
 
 from .methods import check_same, named, next_round, NoListing, play_round, Vector
 from .program import WorstCaseError
-from .symbolic_run import Array, LINEAR, Members, Oracle, refuse
+from .symbolic_run import Array, LINEAR, refuse
 
 CLIENTS = (2, 2, 3, 2)
 """How many there are in the rounds, from the first, that must all be the same map."""
@@ -124,7 +122,7 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
     if local_steps > MOST_STEPS:
         raise EmpiricsError(f"too large: rates are computed up to local_steps={MOST_STEPS}; got {local_steps}")
     setting = Setting(rounds=9, cohort=2, local_steps=local_steps, step_size=step_size)
-    refuse(algorithm, setting)
+    refuse(setting)
     if algorithm.also is not None or algorithm.personal:
         raise EmpiricsError(f"{algorithm} trains models of the clients' own: no rate of the server model's error")
     try:
@@ -204,12 +202,14 @@ class _Maps:
         clients, draws = 3, np.random.default_rng(31)
         server, own = draws.standard_normal(self.shared), draws.standard_normal((clients, self.own))
         gradients = draws.standard_normal((clients, self.gradients))
-        vectors = {name: torch.from_numpy(server[i : i + 1].copy()) for i, name in enumerate(forms.server)}
-        kept = {name: torch.from_numpy(own[:, i : i + 1].copy()) for i, name in enumerate(forms.memory)}
-        state, oracle = State(5, vectors.pop("model"), kept, vectors), _Given(gradients)
-        federation: Any = Members(clients)
-        drawn = np.array(chosen), np.ones(len(chosen))
-        after = play(oracle, federation, algorithm, setting, 0, Tracing(), state, cohort=drawn)  # type: ignore[arg-type]
+        given = iter(gradients[chosen].T.ravel())  # step by step, whatever the models are
+        named = {name: vectors(server[i : i + 1]) for i, name in enumerate(forms.server)}
+        kept = {name: vectors(own[:, i : i + 1]) for i, name in enumerate(forms.memory)}
+        player = Player(algorithm, [lambda _: next(given)] * clients, setting)
+        try:
+            after, played = player.next(State(5, named.pop("model"), kept, named), chosen)
+        except StopIteration:
+            raise _not_alike(algorithm) from None
         mean = np.concatenate([server, own.mean(0), gradients.mean(0)])
         apart = np.concatenate([own - own.mean(0), gradients - gradients.mean(0)], axis=1)
 
@@ -219,28 +219,20 @@ class _Maps:
             return found
 
         memory = own + np.isin(np.arange(clients), chosen)[:, None] * each(self.moved)
-        found = [*each(self.server)[chosen].mean(0), *memory.ravel(), *each(self.asked)[chosen].T.ravel()]
-        seen = [float(x) for x in (after.model, *(after.server[name] for name in forms.server[1:]))]
-        seen += [*np.array([after.memory[n][:, 0].numpy() for n in forms.memory]).T.ravel()]
+        found = [*each(self.server)[chosen].mean(0), *memory.ravel(), *each(self.asked)[chosen].ravel()]
+        seen = [float(x[0]) for x in (after.model, *(after.server[name] for name in forms.server[1:]))]
+        seen += [*np.array([after.memory[n][:, 0] for n in forms.memory]).T.ravel(), *played.paths[:, :-1].ravel()]
         try:
-            check_same(algorithm, [(np.array(found), np.array([*seen, *np.array(oracle.seen).ravel()]))], "rate")
+            check_same(algorithm, [(np.array(found), np.array(seen))], "rate")
         except WorstCaseError:
-            raise EmpiricsError(
-                f"{algorithm}: its round depends on how many take part, or does not add and scale its gradients only: "
-                "no rate is certified"
-            ) from None
+            raise _not_alike(algorithm) from None
 
 
-class _Given(Oracle):
-    """Answers with gradients ``(clients, steps)`` that were chosen before, and notes the models they were asked at."""
-
-    def __init__(self, gradients: Array) -> None:
-        super().__init__(len(gradients), torch.zeros(1, 1, dtype=torch.float64), 0)
-        self.given, self.seen = torch.from_numpy(gradients), list[Array]()
-
-    def gradient(self, w: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
-        self.seen.append(w[:, 0].numpy().copy())
-        return self.given[batch, len(self.seen) - 1][:, None]
+def _not_alike(algorithm: Algorithm) -> EmpiricsError:
+    return EmpiricsError(
+        f"{algorithm}: its round depends on how many take part, or does not add and scale its gradients only: "
+        "no rate is certified"
+    )
 
 
 def _reduced(maps: _Maps, forms: Forms, start: Array, cohort: Cohort | None) -> OneRound:

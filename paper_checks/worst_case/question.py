@@ -118,7 +118,7 @@ class Question:
         limits: list[Constraint] = []
         for word in self.assumptions:
             if word in constraints.WORDS:
-                limits += constraints.WORDS[word].constraints(f, self.assumptions)
+                limits += constraints.limits(word, f, self.assumptions)
         if self.floored:
             limits += constraints.lower_bounded(f)
         rows = [*f.interpolation(), *limits] if f.room[1] else limits

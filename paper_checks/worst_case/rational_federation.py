@@ -115,13 +115,8 @@ def _written(program: Program, names: tuple[list[str], ...], values: Mapping[str
         "bits": bits,
         "dimensions": [len(own) for own in names],
         "vectors": vectors,
-        "values": {name: _short(float(x[begin + place])) for name, place in values.items()},
+        "values": {name: str(Fraction(float(x[begin + place]))) for name, place in values.items()},
     }
-
-
-def _short(x: float) -> str:
-    """A function value, exactly."""
-    return str(Fraction(x))
 
 
 def _below(x: Fraction) -> Fraction:

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from .conditioning import normalised, recast, restored
 from .coordinates import Array, unpack
 from .interior_point import followed
-from .program import Program, Solved, WorstCaseError
+from .program import Frame, framed, normalised, Program, restored, Solved, WorstCaseError
 from .solver import attempted, NoLimitError
 
 SMALL = 150
@@ -31,6 +30,8 @@ NOTHING = 1e-9
 """A doubt below this share of the numbers that the value is the sum of is one about zero, and accepted."""
 ROUNDS, FINE, STEEPEST = 6, 1e-11, 1e12
 """Solutions at most, the tolerance of all but the first (as far as the solver gets), the largest objective's scale."""
+FLAT = 1e-5
+"""Axes (and values) of which a first solution has less than this share of the largest count as having it."""
 VANISHING = 1e-26
 """Coefficients of an objective that are nothing but rounding, relative to the largest of the constraints (squares, as
 they are): the metric is 0 on every federation."""
@@ -131,6 +132,20 @@ def _again(program: Program, found: Solved) -> Solved:
     turned, frame = recast(program, found)
     scale = min(1 / max(abs(found.value), 1e-300), STEEPEST)
     return restored(attempted(turned, scale, FINE), frame)
+
+
+def recast(program: Program, found: Solved) -> tuple[Program, Frame]:
+    """The program in the axes of ``found``, and the frame that leads back."""
+    values = np.abs(found.x[program.packed :])
+    frame = Frame(tuple(_axes(gram) for gram in found.grams), np.maximum(values, FLAT * max([*values, 1e-300])))
+    return framed(program, frame), frame
+
+
+def _axes(gram: Array) -> Array:
+    """``T`` with ``T T^T`` about the Gram matrix, its small axes filled up."""
+    extents, directions = np.linalg.eigh(gram)
+    filled: Array = directions * np.sqrt(np.maximum(extents, FLAT * max(extents[-1], 1e-300)))
+    return filled
 
 
 # ---- how sure a solution is ----

@@ -1,4 +1,4 @@
-"""The federation that attains a worst case, in few dimensions, and the training loop run on it.
+"""The federation that attains a worst case, in few dimensions, and the method run on it.
 
 The models are those of the run, losses and gradients those of the clients' functions there. What agrees with the
 program's value to ``ACCURACY`` is a federation of the class that does so badly, whatever the solver claims; that none
@@ -7,19 +7,15 @@ does worse is what the dual certificate says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from empirics.errors import EmpiricsError
-
-from .constraints import WORDS
+from .constraints import limits, WORDS
 from .coordinates import Array
 from .formulation import Formulation
 from .interpolants import Interpolant
@@ -28,7 +24,7 @@ from .objectives import objectives
 from .program import Program, spoken, WorstCaseError
 from .question import Question
 from .solve import WorstCase
-from .symbolic_run import Cohort, History, play_all, Played
+from .symbolic_run import play_all
 
 ACCURACY = 1e-4
 """How well a replay agrees: relative to the value and at least 1e-3, or to what an assumption allows."""
@@ -109,7 +105,9 @@ def attained(worst: WorstCase) -> Instance:
     Several are tried: where inequalities of the class are met to rounding only, gradients are off by its root.
     """
     best, least = None, np.inf
-    for instance in _attaining(worst):
+    formulation, whole = worst.question.stated()
+    for factors in lowered(worst.program, worst.solved):
+        instance = _placed(worst, formulation, whole, factors)
         try:
             error = replay(instance).error
         except WorstCaseError:
@@ -131,8 +129,8 @@ def replay(instance: Instance) -> Replay:
     given: dict[str, tuple[float, float]] = {}
     for word, number in question.assumptions.items():
         if word in WORDS:
-            limits = WORDS[word].constraints(run, question.assumptions)
-            given[word] = max((number + float(c.row - c.limit) for c in limits), default=0.0), number
+            found = limits(word, run, question.assumptions)
+            given[word] = max((number + float(c.row - c.limit) for c in found), default=0.0), number
     if question.convex:
         given["minimiser"] = ran.global_gradient(ran.optimum), 0.0
     lost = question.relaxations
@@ -140,49 +138,6 @@ def replay(instance: Instance) -> Replay:
 
 
 # ---- the run ----
-
-
-@dataclass(frozen=True, eq=False)
-class InstanceModel:
-    """The model trained on an instance: every client's function in closed form; a batch says which clients it is for.
-
-    ``asked`` collects every gradient that the method computed.
-    """
-
-    instance: Instance
-    asked: list[Array] = field(default_factory=list)
-
-    stacked: ClassVar[bool] = True
-    dtype: ClassVar[torch.dtype] = torch.float64
-
-    @property
-    def clients(self) -> int:
-        return self.instance.clients
-
-    @property
-    def dim(self) -> int:
-        return self.instance.dim
-
-    @property
-    def layers(self) -> Mapping[str, slice]:
-        return {"model": slice(0, self.dim)}
-
-    def start(self, seed: int) -> Tensor:
-        """The instance's start, whatever the seed."""
-        return torch.tensor(self.instance.start, dtype=self.dtype)
-
-    def begin(self, history: History, cohort: Cohort) -> None:
-        """Functions are the same in every round."""
-
-    def task_loss(self, w: Tensor, batch: Tensor) -> Tensor:
-        raise EmpiricsError("a replay serves gradients of the task loss and nothing else")
-
-    def gradient(self, w: Tensor, batch: Tensor) -> Tensor:
-        """The clients' gradients ``(rows, d)`` at models of their own."""
-        functions = self.instance.functions
-        found = [functions[k].gradient(x) for k, x in zip(batch.tolist(), w.numpy(), strict=True)]
-        self.asked.extend(found)
-        return torch.tensor(np.array(found), dtype=self.dtype)
 
 
 class Evaluated(NamedTuple):
@@ -199,9 +154,15 @@ class RunOnInstance:
     """A run on an instance with the parts of a ``Formulation`` that metrics and assumptions are read off."""
 
     def __init__(self, instance: Instance) -> None:
-        question, model = instance.question, InstanceModel(instance)
+        question, asked = instance.question, list[Array]()
         self.instance, self.convex, self.smoothness = instance, question.convex, question.assumptions["smoothness"]
-        self.ran: Played = play_all(model, question.method, question.plan)
+
+        def gradient(client: int, model: Array) -> Array:
+            asked.append(instance.functions[client].gradient(model))
+            return asked[-1]
+
+        gradients = [partial(gradient, client) for client in range(instance.clients)]
+        self.ran = play_all(gradients, instance.start, question.method, question.plan)
         rounds = np.array([len(history) for history in self.ran.histories])
         after = [self.ran.server[rounds == r] for r in range(question.setting.rounds + 1)]
         path = () if question.drawn else self.ran.path
@@ -209,7 +170,7 @@ class RunOnInstance:
         self.recorded = SimpleNamespace(server=self.ran.server, after=after, path=path, step_sizes=sizes)
         means = [model for local in path for model in local.mean(0)[:-1]]
         self.averages = (*means, self.ran.server[-1])
-        self.walked = [Evaluated(gradient[None], gradient[None], np.zeros(1), False) for gradient in model.asked]
+        self.walked = [Evaluated(g[None], g[None], np.zeros(1), False) for g in asked]
         self.known: dict[bytes, Evaluated] = {}
 
     @property
@@ -273,13 +234,6 @@ class RunOnInstance:
 
 
 # ---- from a solution ----
-
-
-def _attaining(worst: WorstCase) -> Iterator[Instance]:
-    """Federations that attain a worst case, those in few dimensions first."""
-    formulation, whole = worst.question.stated()
-    for factors in lowered(worst.program, worst.solved):
-        yield _placed(worst, formulation, whole, factors)
 
 
 def _placed(worst: WorstCase, formulation: Formulation, whole: Program, factors: Factors) -> Instance:

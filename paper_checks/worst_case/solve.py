@@ -19,8 +19,9 @@ from .program import Program, Solved, spoken, trimmed, WorstCaseError
 from .question import each, Question
 from .refining import refined
 from .solver import lagrangian
-from .words import PATIENCE
 
+PATIENCE = 600.0
+"""Seconds that one worst case may take."""
 STEP = 1e-5
 """Relative step of the derivatives of the Lagrangian, which is smooth: central differences are good to 1e-9."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -43,8 +44,9 @@ def attempted(program: Program, scale: float = 1.0, tolerance: float = TOLERANCE
     cones = [clarabel.NonnegativeConeT(len(rows)), *(clarabel.PSDTriangleConeT(n) for n in program.blocks)]
     nothing = sparse.csc_matrix((width, width))
     program.check_time()
-    settings = _settings(clarabel, tolerance, program.until - perf_counter())
-    found = _answer(clarabel.DefaultSolver(nothing, cost, matrix, right, cones, settings))
+    settings = settings_of(clarabel, tolerance, tolerance, program.until - perf_counter())
+    settings.static_regularization_constant, settings.static_regularization_proportional = 1e-7, 1e-16
+    found = answered(clarabel.DefaultSolver(nothing, cost, matrix, right, cones, settings))
     status = str(found.status)
     program.check_time()
     _check(status)
@@ -68,17 +70,16 @@ def _stated(program: Program, scale: float) -> tuple[Array, Array, Array]:
     return cost, np.column_stack([np.concatenate([rows, -goals]), below]), np.append(limits, np.zeros(len(goals)))
 
 
-def _settings(clarabel: Any, tolerance: float, seconds: float) -> Any:
+def settings_of(clarabel: Any, gap: float, feasible: float, seconds: float = inf) -> Any:
+    """The solver's settings, by what it is asked for."""
     settings = clarabel.DefaultSettings()
-    settings.verbose, settings.time_limit = False, seconds
-    settings.max_iter = 200
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-    settings.max_threads = 1
-    settings.static_regularization_constant, settings.static_regularization_proportional = 1e-7, 1e-16
+    settings.verbose, settings.time_limit, settings.max_iter, settings.max_threads = False, seconds, 200, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = gap
+    settings.tol_feas = feasible
     return settings
 
 
-def _answer(problem: Any) -> Any:
+def answered(problem: Any) -> Any:
     """What the solver found; where an eigenvalue does not converge it panics, with what is no ``Exception``."""
     try:
         return problem.solve()

@@ -1,9 +1,9 @@
 """What a method does to unknown gradients: its own hooks, played on coefficients instead of numbers.
 
 A deterministic first-order method adds and scales vectors: the start and the gradients it asks for. Played with models
-that *are* coefficient rows over these vectors, with an oracle that answers every question by a fresh unit row, the
-training loop itself writes every model of a run as a combination of them. No algorithm is written twice, and a user's
-own is served like the papers'.
+that *are* coefficient rows over these vectors, with an oracle that answers every question by a fresh unit row, its
+hooks write every model of a run as a combination of them. No algorithm is written twice, and a user's own is served
+like the papers'.
 
 Where some clients are drawn, every set of ``cohort`` of them is as likely as any other, every round anew. So the
 expectation of what a run ends with is a mean over finitely many runs, a tree, and its worst case is one program over
@@ -12,22 +12,19 @@ the gradients at all of their models. A client answers once where several runs a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import combinations, product
 from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from empirics.algorithms.algorithm import Algorithm, renamed
-from empirics.algorithms.state import copied, State
+from empirics.algorithms.state import State
 from empirics.errors import EmpiricsError
-from empirics.exact import Tracing
-from empirics.training.rounds import play
+from empirics.exact import PlayedRound, Player
 from empirics.training.setting import Setting
 
 Array = np.ndarray[Any, Any]
@@ -151,176 +148,118 @@ class Drawn(Recorded):
         return gradients, [self.places[tuple(map(named, history))] for history in self.histories]
 
 
-@dataclass(eq=False)
 class Oracle:
-    """The model of a play: ``start`` is the first of ``vectors``, the j-th gradient of client k another one."""
+    """Gradients of ``clients``: ``start`` is the first of ``vectors``, the j-th gradient of client k another one.
 
-    clients: int
-    vectors: Tensor
-    gradients: int
-    asked: list[list[Tensor]] = field(init=False)
-    at: tuple[History, Cohort] = field(default=((), ()), init=False)
-    numbers: dict[tuple[History, Cohort, int, int], int] = field(default_factory=dict, init=False)
-    """Which of a client's gradients answered its q-th question in the round of a cohort after a history."""
+    Without ``gradients`` it only counts: every question is a new one, and every answer the start.
+    """
 
-    stacked: ClassVar[bool] = True
-    dtype: ClassVar[torch.dtype] = torch.float64
+    def __init__(self, clients: int, vectors: Array, gradients: int = 0) -> None:
+        self.clients, self.vectors, self.gradients = clients, vectors, gradients
+        self.asked: list[list[Array]] = [[] for _ in range(clients)]
+        self.numbers: dict[tuple[History, Cohort, int, int], int] = {}
+        """Which of a client's gradients answered its q-th question in the round of a cohort after a history."""
+        self.near = SAME * float(np.abs(vectors).max())
+        self.begin((), ())
 
-    def __post_init__(self) -> None:
-        self.asked, self.count = [[] for _ in range(self.clients)], dict[int, int]()
-        self._largest = float(self.vectors.abs().max())
+    def begin(self, history: History, cohort: Cohort) -> None:
+        """The round of a cohort after a history is played next."""
+        self.at, self.count = (history, cohort), [0] * self.clients
+
+    def play(self, algorithm: Algorithm, setting: Setting) -> Played:
+        gradients = [partial(self._answer, client) for client in range(self.clients)]
+        return play_all(gradients, self.vectors[0], algorithm, setting, self.begin)
 
     @property
     def questions(self) -> Array:
         """The models ``(clients, m, n)`` at which gradients were asked for."""
-        asked: Array = torch.stack([torch.stack(rows) for rows in self.asked]).numpy()
-        return asked
+        return np.array(self.asked)
 
-    @property
-    def dim(self) -> int:
-        return int(self.vectors.shape[1])
-
-    @property
-    def layers(self) -> Mapping[str, slice]:
-        return {"model": slice(0, self.dim)}
-
-    def start(self, seed: int) -> Tensor:
-        return self.vectors[0].clone()
-
-    def task_loss(self, w: Tensor, batch: Tensor) -> Tensor:
-        raise EmpiricsError("exact worst cases cover methods that ask for gradients of the task loss and nothing else")
-
-    def gradient(self, w: Tensor, batch: Tensor) -> Tensor:
-        answers = []
-        for client, model in zip(batch.tolist(), w, strict=True):
-            answers.append(self._answer(client, model))
-            q = self.count.get(client, 0)
-            self.count[client] = q + 1
-            self.numbers[(*self.at, client, q)] = (answers[-1] - 1) % max(self.gradients, 1)
-        return self.vectors[answers]
-
-    def begin(self, history: History, cohort: Cohort) -> None:
-        """The round of a cohort after a history is played next."""
-        self.at, self.count = (history, cohort), {}
-
-    def _answer(self, client: int, model: Tensor) -> int:
-        """The column of a client's gradient at a model: the one given before where it asks the same again."""
-        asked = self.asked[client]
-        if not self.gradients:  # only counting: every question is a new one
-            _check_room(self.clients, len(asked) + 1)
-            asked.append(model.clone())
-            return 0
-        for j, before in enumerate(asked):
-            if torch.allclose(before, model, rtol=SAME, atol=SAME * self._largest):
-                return 1 + client * self.gradients + j
-        asked.append(model.clone())
-        return client * self.gradients + len(asked)
-
-
-@dataclass(frozen=True, eq=False)
-class Members:
-    """The federation of a play: a batch says which clients the rows belong to."""
-
-    clients: int
-
-    inputs: ClassVar[Tensor] = torch.zeros(0)
-
-    @property
-    def client_sizes(self) -> Array:
-        return np.ones(self.clients)
-
-    def draw(self, seed: int, round_: int, clients: Array, steps: Array, batch: int) -> Rows:
-        return Rows(torch.from_numpy(np.asarray(clients)))
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The clients of some rows, in every step the same."""
-
-    clients: Tensor
-
-    def part(self, chosen: slice) -> Rows:
-        return Rows(self.clients[chosen])
-
-    def at(self, active: int, step: int) -> Tensor:
-        return self.clients[:active]
+    def _answer(self, client: int, model: Array) -> Array:
+        """A client's gradient at a model: the one given before where it asks the same again."""
+        asked, off = self.asked[client], self.near + SAME * np.abs(model)
+        same = (j for j, x in enumerate(asked) if (np.abs(x - model) <= off).all())
+        j = next(same, len(asked)) if self.gradients else len(asked)
+        if j == len(asked):
+            _check_room(self.clients, 1 + j)
+            asked.append(model)
+        self.numbers[(*self.at, client, self.count[client])] = j
+        self.count[client] += 1
+        return self.vectors[1 + client * self.gradients + j if self.gradients else 0]
 
 
 def record(algorithm: Algorithm, setting: Setting) -> Recorded:
     """Play ``setting.rounds`` rounds with all ``setting.cohort`` clients; refuses a method that is not linear."""
-    refuse(algorithm, setting)
+    refuse(setting)
     _check_room(setting.cohort, setting.rounds)
-    played = _recorded(algorithm, setting, setting.cohort)
-    return Recorded(played.oracle.questions, played.server, played.path, played.step_sizes)
+    oracle, played = _recorded(algorithm, setting, setting.cohort)
+    return Recorded(oracle.questions, played.server, played.path, played.step_sizes)
 
 
 def draw(algorithm: Algorithm, setting: Setting, clients: int) -> Drawn:
     """Play the tree of ``setting.rounds`` rounds with ``setting.cohort`` of ``clients`` drawn in each."""
-    refuse(algorithm, setting)
+    refuse(setting)
     _check_inequalities(
         clients, starting_models(setting.rounds, setting.cohort, clients)
     )  # each asks all at least once
-    played = _recorded(algorithm, setting, clients)
-    numbers, gradients = played.oracle.numbers, played.oracle.gradients
+    oracle, played = _recorded(algorithm, setting, clients)
+    numbers, gradients = oracle.numbers, oracle.gradients
     _check_inequalities(clients, gradients)
-    sizes, earlier = played.step_sizes, _earlier(numbers, gradients)
-    return Drawn(played.oracle.questions, played.server, (), sizes, played.histories, numbers, earlier)
+    earlier = _earlier(numbers, gradients)
+    return Drawn(oracle.questions, played.server, (), played.step_sizes, played.histories, numbers, earlier)
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
     """All runs of a tree, of one run where everybody takes part; ``path`` and step sizes are those of the last runs."""
 
-    oracle: Oracle
     histories: tuple[History, ...]
     server: Array
     path: tuple[Array, ...]
     step_sizes: tuple[float, ...]
 
 
-def _recorded(algorithm: Algorithm, setting: Setting, clients: int) -> Played:
-    gradients, vectors = 0, torch.zeros(1, 1, dtype=torch.float64)
-    played = play_all(Oracle(clients, vectors, 0), algorithm, setting)
-    while gradients != (several := counted(played.oracle, algorithm)):  # once to count, again if some are asked twice
-        gradients, vectors = several, torch.eye(1 + clients * several, dtype=torch.float64)
-        played = play_all(Oracle(clients, vectors, gradients), algorithm, setting)
-    _check_linear(played, algorithm, setting)
-    _check_moved(played, algorithm)
-    return played
+def play_all(
+    gradients: Sequence[Callable[[Array], Array]], start: Array, algorithm: Algorithm, setting: Setting,
+    begin: Callable[[History, Cohort], None] = lambda history, cohort: None,
+) -> Played:  # fmt: skip
+    """The runs of all cohorts that may be drawn, breadth first, each state from the one before.
+
+    ``begin`` hears which cohort is played next after which history.
+    """
+    player, last = Player(algorithm, gradients, setting), list[PlayedRound]()
+    cohorts = list(combinations(range(len(gradients)), setting.cohort))
+    level: list[tuple[History, State]] = [((), player.begin(start))]
+    states = list(level)
+    for _ in range(setting.rounds):
+        before, level = level, []
+        for (history, state), cohort in product(before, cohorts):
+            begin(history, cohort)
+            after, played = player.next(state, cohort)
+            level.append(((*history, cohort), after))
+        states, last = states + level, [*last, played]
+    server = np.stack([np.array(state.model) for _, state in states])
+    sizes = tuple(size for played in last for size in played.sizes.tolist())
+    return Played(tuple(history for history, _ in states), server, tuple(played.paths for played in last), sizes)
 
 
-def counted(oracle: Oracle, algorithm: Algorithm) -> int:
+def _recorded(algorithm: Algorithm, setting: Setting, clients: int) -> tuple[Oracle, Played]:
+    oracle = Oracle(clients, np.zeros((1, 1)))
+    played = oracle.play(algorithm, setting)
+    while oracle.gradients != (gradients := _counted(oracle, algorithm)):  # once to count, again if some ask twice
+        oracle = Oracle(clients, np.eye(1 + clients * gradients), gradients)
+        played = oracle.play(algorithm, setting)
+    _check_linear(oracle, played, algorithm, setting)
+    _check_moved(oracle, played, algorithm)
+    return oracle, played
+
+
+def _counted(oracle: Oracle, algorithm: Algorithm) -> int:
     """How many gradients every client computes."""
     counts = {len(asked) for asked in oracle.asked}
     if len(counts) != 1:
         raise EmpiricsError(f"{algorithm}: all clients must ask for as many gradients; got {sorted(counts)}")
     return counts.pop()
-
-
-def play_all(model: Any, algorithm: Algorithm, setting: Setting) -> Played:
-    """The runs of all cohorts that may be drawn of ``model.clients``, breadth first, each state from the one before."""
-    federation: Any = Members(model.clients)
-    engine, paths, sizes = Tracing(), dict[int, Array](), dict[int, list[float]]()
-    cohorts = list(combinations(range(model.clients), setting.cohort))
-    level: list[tuple[History, State]] = [((), algorithm.begin(model.start(0), model.clients))]
-    states = list(level)
-    for round_ in range(setting.rounds):
-        before, level = level, []
-        for (history, state), cohort in product(before, cohorts):
-            model.begin(history, cohort)
-            engine.forget()
-
-            def watch(work: Any, ends: Tensor, after: State, round_: int = round_) -> None:
-                sizes[round_] = work.sizes.tolist()
-
-            drawn = np.array(cohort), np.ones(len(cohort))
-            after = play(model, federation, algorithm, setting, 0, engine, copied(state), cohort=drawn, watch=watch)
-            paths[round_] = engine.models
-            level.append(((*history, cohort), after))
-        states += level
-    server = np.stack([state.model.numpy().copy() for _, state in states])
-    step_sizes = tuple(size for row in sizes.values() for size in row)
-    return Played(model, tuple(history for history, _ in states), server, tuple(paths.values()), step_sizes)
 
 
 def _check_room(clients: int, gradients: int) -> None:
@@ -377,23 +316,15 @@ def check_drawn(clients: int, cohort: int) -> None:
         raise EmpiricsError(f"clients must be a whole number >= the setting's cohort {cohort}; got {clients!r}")
 
 
-def refuse(algorithm: Algorithm, setting: Setting) -> None:
-    """One line on what has no exact worst case."""
-    if algorithm.steps.needs_loss or algorithm.needs_labels:
-        raise EmpiricsError(f"{algorithm} looks at losses or labels: an exact worst case needs a fixed-step method")
-    setting.refuse_epochs("an exact worst case has no samples to pass over")
-    if setting.optimizer != "sgd" or setting.clip is not None:
-        raise EmpiricsError(
-            f"an exact worst case needs steps that are linear in the gradients; got optimizer {setting.optimizer!r}"
-            f", clip {setting.clip}"
-        )
+def refuse(setting: Setting) -> None:
+    """Refuse cohorts and weights that have no exact worst case."""
     if setting.sampling != "without_replacement" or setting.client_weight != "uniform":
         raise EmpiricsError("an exact worst case needs all clients in every round and equal weights")
 
 
-def _check_moved(found: Played, algorithm: Algorithm) -> None:
+def _check_moved(oracle: Oracle, found: Played, algorithm: Algorithm) -> None:
     """Refuse a run that knows where the origin is: functions are moved to have the minimiser (or the start) there."""
-    off = max(np.abs(models[..., 0] - 1).max() for models in (found.oracle.questions, found.server, *found.path))
+    off = max(np.abs(models[..., 0] - 1).max() for models in (oracle.questions, found.server, *found.path))
     if off > LINEAR:
         raise EmpiricsError(
             f"{algorithm}: a run that starts elsewhere on functions moved along must make the same steps; this one "
@@ -401,18 +332,14 @@ def _check_moved(found: Played, algorithm: Algorithm) -> None:
         )
 
 
-def _check_linear(found: Played, algorithm: Algorithm, setting: Setting) -> None:
+def _check_linear(oracle: Oracle, found: Played, algorithm: Algorithm, setting: Setting) -> None:
     """Play again with random vectors in place of unit rows: a linear method makes the same combinations of them."""
     draws = np.random.default_rng(2024)
     for scale in (1e-2, 1.0, 1e3):
         vectors = scale * draws.standard_normal((found.server.shape[1], 3))
-        other = Oracle(found.oracle.clients, torch.from_numpy(vectors), found.oracle.gradients)
-        again, asked = play_all(other, algorithm, setting), other.questions
-        pairs = (
-            (again.server, found.server),
-            (asked, found.oracle.questions),
-            *zip(again.path, found.path, strict=True),
-        )
+        other = Oracle(oracle.clients, vectors, oracle.gradients)
+        again, asked = other.play(algorithm, setting), other.questions
+        pairs = [(again.server, found.server), (asked, oracle.questions), *zip(again.path, found.path, strict=True)]
         off = max(np.abs(seen - rows @ vectors).max() for seen, rows in pairs)
         if not off <= LINEAR * (np.abs(asked).max() + scale):
             raise EmpiricsError(

@@ -17,10 +17,9 @@ from math import factorial
 
 import numpy as np
 
-from .conditioning import turned
 from .coordinates import Array, pack
 from .formulation import Formulation
-from .program import Constraint, Program, Solved, WorstCaseError
+from .program import Constraint, Program, Solved, turned, WorstCaseError
 from .symbolic_run import Drawn
 
 APART, ALIKE = 1e-8, 1e-9
@@ -60,7 +59,8 @@ def smaller(f: Formulation, program: Program, columns: Array, values: Array) -> 
     """The program over the ``columns`` and ``values`` of a formulation of a tree that are spoken of, made smaller."""
     if not isinstance(f.recorded, Drawn):
         raise WorstCaseError("only where clients are drawn are they renamed")
-    found = list(_renamings(f)) if f.recorded.clients <= MOST else [_unchanged(f)]
+    nothing = np.arange(f.space.size), np.arange(f.room[1])
+    found = list(_renamings(f)) if f.recorded.clients <= MOST else [nothing]
     _check(f.recorded, found)
     moved = [(_kept(order, columns), _kept(places, values)) for order, places in found]
     extents = np.ones(program.blocks[0]) if program.extents is None else program.extents
@@ -82,10 +82,6 @@ def smaller(f: Formulation, program: Program, columns: Array, values: Array) -> 
 
 
 # ---- what renaming does ----
-
-
-def _unchanged(f: Formulation) -> tuple[Array, Array]:
-    return np.arange(f.space.size), np.arange(f.room[1])
 
 
 def _renamings(f: Formulation) -> Iterator[tuple[Array, Array]]:

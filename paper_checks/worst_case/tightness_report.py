@@ -8,9 +8,9 @@ from typing import Any
 from bounds.showing.command_line import Report
 from bounds.showing.tables import aligned
 
+from .grid_point import NAMES
 from .refining import DOUBT
 from .tightness_table import Best, best_steps, Constant, Row, smallest_factors
-from .words import GRID_POINT as NAMES
 
 SHOWN = ("step_size", "bound", "worst_case", "ratio", "dominating_term", "dominating_assumption")
 

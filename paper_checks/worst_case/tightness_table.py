@@ -18,10 +18,9 @@ import sympy as sp
 from bounds.core import Bound
 from bounds.showing.files import whole, write_whole
 
-from .grid_point import GridPoint
+from .grid_point import GridPoint, NAMES
 from .jobs import TERM
 from .program import WorstCaseError
-from .words import GRID_POINT as NAMES
 
 FOLDER = Path(__file__).parent / "tables"
 INTEGERS = ("clients", "rounds", "local_steps", "cohort")

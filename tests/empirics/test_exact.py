@@ -218,8 +218,7 @@ def test_cohorts_have_the_closed_formulas_of_their_sampling(quiet):
     ("sampling", "number"), [("without_replacement", 10), ("with_replacement", 35), ("bernoulli", 31)]
 )
 def test_all_cohorts_are_listed_once_and_their_chances_sum_to_one(sampling, number):
-    setting = Setting(rounds=1, cohort=3, sampling=sampling)
-    listed = cohorts(setting, np.array([0.1, 0.3, 0.15, 0.25, 0.2]))
+    listed = cohorts(sampling, 3, np.array([0.1, 0.3, 0.15, 0.25, 0.2]))
     assert len({(c.clients, c.counts) for c in listed}) == len(listed) == number
     assert sum(c.probability for c in listed) == pytest.approx(1, rel=1e-12)
     taking_part = [
@@ -241,7 +240,7 @@ def test_all_cohorts_are_listed_once_and_their_chances_sum_to_one(sampling, numb
 def test_a_draw_has_the_moments_of_all_its_cohorts(sampling, cohort, shares):
     """Of three and two identical clients; in fractions the same."""
     group = np.array([0, 0, 0, 1, 1])
-    every = cohorts(Setting(1, cohort, sampling=sampling), shares[group])
+    every = cohorts(sampling, cohort, shares[group])
     whole = cohort == 5 and sampling == "without_replacement"
     weights = [shares[group] if whole else np.array(c.counts) / sum(c.counts) for c in every]
     wanted, found = listed_draw(every, weights), draw(sampling, cohort, [3, 2], shares)

@@ -20,6 +20,7 @@ from paper_checks.falsifier.deciding import largest
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.runs import instance as tables
 from paper_checks.falsifier.runs.family import _finite
+from paper_checks.falsifier.simpler import simpler
 
 WITNESSES = Path(paper_checks.__file__).parent / "counterexamples"
 
@@ -41,9 +42,9 @@ def test_a_rational_table_stays_rational():
         assert matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0] == 10
         assert first is None or matrix == first
     assert tables.curvature({**plain, "turn_0": 3}, 0)[0][0] == Fraction(5 * 64 + 2 * 36, 100)
-    tried = [table for table in tables.simpler(plain) if table["curvature_1_0"] == Fraction(3, 5)]
+    tried = [table for table in simpler(plain) if table["curvature_1_0"] == Fraction(3, 5)]
     assert tried
-    assert not [name for table in tables.simpler(plain) for name, x in table.items() if isinstance(x, float)]
+    assert not [name for table in simpler(plain) for name, x in table.items() if isinstance(x, float)]
 
 
 LONE = {

@@ -26,11 +26,11 @@ from bounds.vocabulary import (
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.checkers import Dominates
 from paper_checks.claims.claim import Book, Grade
-from paper_checks.falsifier import falsify, power as reader, replay
+from paper_checks.falsifier import falsify, replay
 from paper_checks.falsifier.deciding import beside
 from paper_checks.falsifier.families import FAMILIES
 from paper_checks.falsifier.fringe import FRINGES, fringes
-from paper_checks.falsifier.power import measured, power
+from paper_checks.falsifier.power import measured
 from paper_checks.falsifier.runs.family import BEST
 from paper_checks.falsifier.search import Searcher
 from paper_checks.falsify_options import EVALUATIONS
@@ -103,39 +103,6 @@ def test_a_search_says_its_box_its_regimes_and_its_power():
     assert "power: not measured for fewer than" in found.evidence
 
 
-@pytest.fixture
-def counted(tmp_path, monkeypatch):
-    """Counts of two plants in two budgets, of one that may be none, and of no other."""
-    missed, seen = {"seeds": 5, "evaluations": [7, None, None]}, {"seeds": 5, "evaluations": [7, 31, 2, 90, None]}
-    row = {"statement": "decaying_k.lemma_1", "kind": "size", "false": True}
-    plants = {
-        "1 lemma_1, many clients": {**row, "kind": "regime", "found": {"300": seen, "5000": seen}},
-        "decaying_k.lemma_1, large clients": {**row, "found": {"300": missed, "5000": seen}},
-        "decaying_k.lemma_1, large local_steps": {**row, "false": False, "found": {"300": missed}},
-    }
-    file = tmp_path / "power.json"
-    file.write_text(json.dumps(counts({"budgets": [300, 5000], "plants": plants})), encoding="utf-8")
-    monkeypatch.setattr(reader, "MEASURED", file)
-    measured.cache_clear()
-    yield
-    measured.cache_clear()
-
-
-def test_the_detection_rate_is_that_of_the_largest_measured_budget_which_a_search_has(counted):
-    sizes = len(MECHANICAL) - 1
-    words = power("decaying_k.lemma_1", 5000)
-    for said in ("2 of 3 (1 not measured)", "1 of 18 (17 not measured)", f"1 of {sizes} ({sizes - 1} not measured)",
-                 "5000 evaluations"):  # fmt: skip
-        assert said in words
-    own = sum(planted.bound.name == "fedinit.theorem_1" for planted in MECHANICAL.values())
-    own += sum(bound.name == "fedinit.theorem_1" for bound in REGIMES.values())
-    assert f"0 of {own} ({own} not measured)" in power("fedinit.theorem_1", 7000)
-    fewer = power("decaying_k.lemma_1", 4999)
-    assert "1 of 3 (1 not measured)" in fewer
-    assert "300 evaluations" in fewer
-    assert "of 3" not in power("decaying_k.lemma_1", 299)
-
-
 def test_a_run_may_start_at_the_minimiser_wherever_that_is():
     """Two minima a billion away whose mean floats round: nothing of the loss at the start is left."""
     family, bound = FAMILIES["quadratics"], get("fedinit.theorem_1")
@@ -157,13 +124,6 @@ def test_cells_without_an_admissible_instance_are_named():
     assert any(cell.startswith("all clients") and not count for cell, count in seen.cells.items())
     assert any(cell.startswith("a few clients") and count for cell, count in seen.cells.items())
     assert "no admissible instance was drawn where" in seen.words
-
-
-def test_a_search_for_one_participant_visits_more_than_one_client():
-    """Needell et al. draw one loss of many; drawn without replacement such instances would break an assumption."""
-    (seen,) = falsify(get("classics.needell_2_1"), 60, family="quadratics").visited
-    assert seen.box["clients"][1] > 100
-    assert seen.box["cohort"] == (1, 1)
 
 
 def test_a_search_says_which_terms_some_instance_needs():

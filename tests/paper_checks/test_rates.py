@@ -1,7 +1,6 @@
 """Rates for every number of rounds, or after some: their numbers, worst cases and simulations below them, refusals."""
 
 import json
-import resource
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -15,6 +14,7 @@ from bounds.errors import BoundsError
 from bounds.vocabulary import strong_convexity
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg, renamed
+from empirics.exact import play
 from empirics.training.setting import Setting
 from paper_checks.worst_case import theorem_rates as home, verify
 from paper_checks.worst_case.after_rounds import after, Begun, quadratics
@@ -25,7 +25,7 @@ from paper_checks.worst_case.rate_case import Case
 from paper_checks.worst_case.rate_search import above, certified, Statement
 from paper_checks.worst_case.solve import worst_case
 from paper_checks.worst_case.theorem_rates import published
-from paper_checks.worst_case.two_quadratics import slowest
+from paper_checks.worst_case.two_quadratics import round_map, slowest
 
 L, MU, SIZE = 1.4, 0.3, 0.17
 KNOWN = {  # (method, K): smallest contraction, least floor, found by an independent prototype at eta = 1/(2K), mu = 0.1
@@ -176,33 +176,16 @@ def test_noise_stays_below_and_half_of_its_floor_would_not():
 
 
 def test_the_map_on_two_quadratics_is_the_method():
-    """One-dimensional clients trained by the hooks, step by step, against the certificate of the same federation."""
-    import torch
-
-    from empirics.exact import Tracing
-    from empirics.training.rounds import play
-    from paper_checks.worst_case.symbolic_run import Members, Oracle
-    from paper_checks.worst_case.two_quadratics import round_map
-
-    curvature = np.array([0.3, 1.1])
-
-    class Quadratics(Oracle):
-        def gradient(self, w, batch):
-            return torch.from_numpy(curvature)[:, None] * w
-
+    """One-dimensional clients played by the hooks, step by step, against the certificate of the same federation."""
+    slopes = [lambda w, curvature=curvature: curvature * w for curvature in (0.3, 1.1)]
     for method in ("scaffold()", "fedavgm(momentum=0.3)", "fedinit(beta=0.2)"):
-        chosen = algorithm(method)
-        round_ = one_round(chosen, 3, 0.4)
-        setting = Setting(rounds=4, cohort=2, local_steps=3, step_size=0.4)
-        state = chosen.begin(torch.full((1,), 1.7, dtype=torch.float64), 2)
-        model = Quadratics(2, torch.zeros(1, 1, dtype=torch.float64), 0)
+        round_ = one_round(algorithm(method), 3, 0.4)
+        runs = play(method, slopes, 1.7, [(0, 1)] * 4, local_steps=3, step_size=0.4, number=float)
         step = round_map(round_, np.array([0.7]), np.array([-0.4]))[0]
         vector = np.concatenate([1.7 * round_.start, np.zeros(len(round_.apart))])
-        for _ in range(4):
-            everyone = np.arange(2), np.ones(2)
-            state = play(model, Members(2), chosen, setting, 0, Tracing(), state, cohort=everyone)
+        for played in runs:
+            assert vector[0] == pytest.approx(played.model[0], rel=1e-9)
             vector = step @ vector
-            assert vector[0] == pytest.approx(float(state.model), rel=1e-9)
         assert slowest(round_, 1.1, 0.3) >= np.abs(np.linalg.eigvals(step)).max() ** 2 * (1 - 1e-3)
 
 
@@ -272,27 +255,13 @@ def test_a_file_that_is_read_or_is_somebody_elses_is_not_replaced(tmp_path, monk
     read.write_text('{"smoothness": 1.4, "strong_convexity": 0.3}')
     foreign.write_text('{"theirs": 1}')
     there = {path: path.read_bytes() for path in (read, foreign)}
-    monkeypatch.setattr("paper_checks.worst_case.rate_table.rates", None)
+    monkeypatch.setattr("paper_checks.worst_case.rate._rates", None)
     rest = ["local_steps=2", "step_size=0.2"]
     assert read.name in refused("rate", "fedavg()", *rest, f"@{read.name}", "-o", "dd.json")
     assert foreign.name in refused(
         "rate", "fedavg()", *rest, "smoothness=1.4", "strong_convexity=0.3", "-o", "own.json"
     )
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == there
-
-
-def test_on_a_full_disk_nothing_is_left_and_what_was_there_stays(tmp_path, run):
-    old = tmp_path / "own.json"
-    old.write_text('{"kind":"rate"}')
-    words = ("local_steps=2", "step_size=0.2", "smoothness=1.4", "strong_convexity=0.3")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
-    try:
-        status, _, err = run("rate", "fedavg()", *words, "-o", old)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert (status, "File too large" in err.splitlines()[-1]) == (2, True)
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("own.json", '{"kind":"rate"}')]
 
 
 # ---- after a number of rounds ----

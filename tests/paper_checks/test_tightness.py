@@ -4,7 +4,7 @@ import csv
 import json
 import re
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from decimal import Decimal
 from math import isnan
 from pathlib import Path
@@ -22,7 +22,7 @@ from paper_checks.claims.checkers import AboveWorstCase
 from paper_checks.claims.claim import Book, Grade, Status
 from paper_checks.runs.can import can
 from paper_checks.runs.words import WORST
-from paper_checks.worst_case.grid_point import GridPoint, moot, question, undrawn, values
+from paper_checks.worst_case.grid_point import GridPoint, moot, NAMES, question, undrawn, values
 from paper_checks.worst_case.jobs import proof_time, terms, tightness
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.solve import answer, worst_case
@@ -31,13 +31,10 @@ from paper_checks.worst_case.tightness_table import (
     committed,
     constants,
     FOLDER,
-    grid as places,
     SLACK,
     smallest_factors,
     WHOLE,
-    write,
 )
-from paper_checks.worst_case.words import GRID_POINT as NAMES
 
 REACHED = [name for name, bound in BOUNDS.items() if not can(bound, WORST)]
 TABLED = [name for name in REACHED if BOUNDS[name].source.paper != "classics"]
@@ -131,26 +128,6 @@ def test_a_cohort_is_an_option_of_the_command(tight, tmp_path):
     assert [row["cohort"] for row in committed("classics.li_theorem_3", tmp_path)] == [1, 0]
     status, _, err = tight(*words, "cohort=1", "--certify", *where)
     assert (status, "all clients take part" in err) == (1, True)
-
-
-def test_a_file_of_somebody_else_is_not_replaced(tmp_path, tight, monkeypatch):
-    """Nobody typed its name: it is refused before anything is computed. Files of ours, as of a run before, are not."""
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work._swept", lambda *_: {"": "not computed"})
-    words = ("fedcog.theorem", "rounds=1,2", "local_steps=1", "heterogeneity=0.4", "--workers", "0", "--certify")
-    for name, begin in (
-        ("fedcog.theorem.csv", "clients,rounds,local_steps\n"),
-        ("fedcog.theorem.json", '{\n  "bound": "x"}'),
-        ("fedcog.theorem-2.json", '{"kind":"worst case"}'),
-    ):
-        folder = tmp_path / name.replace(".", "_")
-        folder.mkdir()
-        where = ("--store", tmp_path / "s", "-o", folder)
-        ours = folder / name
-        ours.write_text(begin)
-        assert "not computed" in tight(*words, *where)[2]
-        ours.write_text("theirs")
-        status, _, err = tight(*words, *where)
-        assert (status, ours.read_text(), name in err) == (2, "theirs", True)
 
 
 # ---- what a table says ----
@@ -274,7 +251,7 @@ def test_the_command_prints_writes_and_goes_on(tight, tmp_path):
 
 
 def test_a_bound_with_a_table_answers_with_it_without_a_solver(tight, monkeypatch, tmp_path):
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: pytest.fail("computed"))
     monkeypatch.setattr("paper_checks.worst_case.solver.solver", lambda: pytest.fail("solved"))
     _, asked_for, silent = tight("decaying_k.theorem_1", "--committed")
     status, out, err = tight("decaying_k.theorem_1", "-o", tmp_path)
@@ -293,14 +270,14 @@ def test_long_work_says_beforehand_how_long_it_takes(tight, monkeypatch, tmp_pat
         raise KeyboardInterrupt
 
     store = ("--store", tmp_path / "s", "--workers", "1")
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", stops)
+    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", stops)
     status, out, err = tight("decaying_k.theorem_1", "rounds=2,4", *store)
     assert (status, out) == (130, "")
     told, stopped = err.splitlines()
     assert "16 places to compute, about " in told
     assert "1 of 16" in stopped
     assert str(tmp_path / "s") in stopped
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: [])
+    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: [])
     _, _, err = tight("decaying_k.lemma_1", "--committed", "--certify", *store)
     assert "72 places to prove, about " in err.splitlines()[0]
     assert proof_time(13) > 2 * proof_time(4) > 0.4
@@ -332,25 +309,17 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     (["fedals.one_round"], "fedals.one_round"),
     ([THEOREM, "round=2"], "'rounds'"),
     ([THEOREM, "rounds=1.5"], "rounds", ">= 1 and <= 1e+09; got 1.5"),
-    ([THEOREM, "--patience=--"], "--patience"),
     (["--patience", "7"], "--patience"),
-    ([THEOREM, "-o", "a\0b"], "null byte"),
-    ([THEOREM, "local_steps=2,inf"], "local_steps", "got inf"),
     ([THEOREM, "clients=nan"], "clients", "got nan"),
-    ([THEOREM, "clients=1e6"], "clients", "<= 100; got 1e+06"),
     ([THEOREM, "step_share=1e300"], "step_share", "<= 1e+09; got 1e+300"),
-    ([THEOREM, "condition_number=1"], "condition_number", "> 1 and <= 1e+09; got 1"),
     ([THEOREM, "heterogeneity=-1"], "heterogeneity", ">= 0 and <= 1e+09; got -1"),
     ([THEOREM, "heterogeneity=0:1:900000"], "7200000"),
     ([THEOREM, "cohort=1"], THEOREM, "cohort"),
-    ([THEOREM, "cohort=2"], "cohort would change nothing"),
     (["decaying_k.lemma_1", "cohort=1"], "decaying_k.lemma_1", "cohort"),
     (["fedinit.theorem_1", "cohort=3"], "cohort", "2 clients"),
-    (["fedinit.theorem_1", "cohort=nan"], "cohort", "2 clients"),
     (["fedinit.theorem_1", "cohort=1", "rounds=1e6"], "2000"),
     ([THEOREM, "relaxation=0.3"], "relaxation would change nothing"),
     ([THEOREM, "fixed_step_size=0.2", "step_share=0.7"], "step_share would change nothing"),
-    ([THEOREM, "grad_cap_sq=0.3"], "grad_cap_sq would change nothing"),
     ([THEOREM, "smoothness=2.3"], "'smoothness'"),
     ([THEOREM, "rounds=700", "local_steps=3", "--patience", "inf"], "4000"),
     ([THEOREM, "local_steps=1e9"], "local_steps=1000000000"),
@@ -358,11 +327,8 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     ([THEOREM, "rounds=50", "local_steps=50"], "rounds=50 local_steps=50"),
     ([THEOREM, "rounds=2", "--patience", "0"], "patience", "> 0 seconds; got 0"),
     ([THEOREM, "--committed", "rounds=2"], "--committed"),
-    ([THEOREM, "--workers", "30000"], "workers", "1024"),
     (["fedals.one_round", "--committed"], "fedals.one_round"),
     (["../../worst_case/tables/fedcog.theorem", "--committed"], "'../../worst_case/tables/"),
-    ([THEOREM, *SMALL, "-o", "/proc/nothing"], "-o /proc/nothing"),
-    ([THEOREM, *SMALL, "--store", "/proc/none"], "--store /proc/none"),
     (["decaying_k.lemma_1", "rounds=1", "--constants"], "--certify"),
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.3,0.1,0.2"], "4 local steps", "2 rounds; got 3"),
     (["decaying_k.lemma_2", *TWO, "step_sizes=0.3,-0.1"], "step_sizes", "> 0"),
@@ -371,12 +337,11 @@ MISTAKES = [  # what is typed, and the names and numbers that the message must h
     (["decaying_k.theorem_1", *TWO, "step_sizes=0.3,0.1"], "one step size"),
     (["decaying_k.theorem_1", *TWO, "step_size=0.1"], "fixed_step_size"),
     (["decaying_k.theorem_1", *TWO, "strong_convexity=0.1"], "1/condition_number"),
-    (["decaying_k.theorem_1", *TWO, "initial_distance_sq=1.7"], "initial_distance_sq would change nothing"),
 ]
 
 
 def test_mistakes_are_one_line(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr("paper_checks.worst_case.tightness_work.sweep", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("paper_checks.worst_case.tightness.sweep", lambda *_, **__: pytest.fail("computed"))
     for words, *named in MISTAKES:
         stored = ["--store", tmp_path] if any("=" in word for word in words) and "--store" not in words else []
         said = refused("tightness", *words, *stored)
@@ -398,14 +363,6 @@ def test_a_bound_of_ones_own(tight, tmp_path):
     assert tight(f"{file}:mine", *SMALL, "--store", tmp_path / "s")[0] == 0
     status, out, _ = tight(f"{file}:low", *SMALL, "--store", tmp_path / "s")
     assert (status, "VIOLATED: at 2 of 2 places" in out) == (1, True)  # the exact worst case is above it
-
-
-def test_tables_are_read_as_they_were_written(tmp_path):
-    rows = [{**GridPoint().as_row(), "bound": 1.5, "inside": True, "exact": False, "dominating_term": "a b"}]
-    write(rows, {}, "x", tmp_path)
-    assert committed("x", tmp_path) == rows
-    assert len(places({"rounds": (1.0, 2.0), "heterogeneity": (0.1,)})) == 2
-    assert tuple(field.name for field in fields(GridPoint)) == NAMES
 
 
 # ---- step sizes of their own, and starts that are bounded twice ----

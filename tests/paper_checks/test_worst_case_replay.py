@@ -16,7 +16,7 @@ from paper_checks.worst_case.objectives import METRICS
 from paper_checks.worst_case.program import WorstCaseError
 from paper_checks.worst_case.replay import ACCURACY, attained, replay, simplex
 from paper_checks.worst_case.solve import worst_case
-from paper_checks.worst_case.solver import _answer
+from paper_checks.worst_case.solver import answered
 
 START = {"smoothness": 1.0, "initial_distance_sq": 1.0}
 STRONG = {**START, "strong_convexity": 0.1, "optimum_dissimilarity": 1.0}
@@ -198,7 +198,7 @@ def test_a_solver_that_breaks_down_gives_no_number():
             raise PanicException("Eigval error")
 
     with pytest.raises(WorstCaseError, match="broke down"):
-        _answer(Broken())
+        answered(Broken())
 
 
 # ---- instances ----

@@ -302,17 +302,13 @@ class AsksElsewhere:
 BAD = [  # the assumptions, the setting and the question, and what the message must name
     ({"smoothness": 0.0}, {}, {}, "smoothness", "> 0"),
     ({"smoothness": float("nan")}, {}, {}, "smoothness", "got nan"),
-    ({"smoothness": -1.0}, {}, {}, "smoothness", ">= 0; got -1"),
     ({"strong_convexity": 2.0}, {}, {}, "strong_convexity", "1.7; got 2"),
-    ({"strong_convexity": -0.2}, {}, {}, "strong_convexity", "1.7; got -0.2"),
     ({"initial_distance_sq": -2.0}, {}, {}, "initial_distance_sq", ">= 0; got -2"),
-    ({"initial_distance_sq": float("inf")}, {}, {}, "initial_distance_sq", "got inf"),
     ({"initial_distance": 2.0}, {}, {}, "'initial_distance'", "'initial_distance_sq'"),
     ({"dissimilarity_factor": 2.0}, {}, {}, "dissimilarity_factor", "dissimilarity_offset"),
     ({"strong_convexity": None}, {}, {}, "minimiser", "strong_convexity"),
     ({"initial_distance_sq": None, "optimum_dissimilarity": None}, {}, {}, "infinite"),
     ({}, {"sampling": "bernoulli"}, {}, "all clients"),
-    ({}, {"sampling": "with_replacement"}, {}, "all clients"),
     ({}, {"client_weight": "samples"}, {}, "equal weights"),
     ({}, {"optimizer": "adamw"}, {}, "'adamw'"),
     ({}, {"clip": 1.0}, {}, "clip 1.0"),
@@ -321,10 +317,8 @@ BAD = [  # the assumptions, the setting and the question, and what the message m
     ({}, {}, {"metric": "accuracy"}, "'accuracy'"),
     ({}, {"step_size": 0.1}, {"steps": (1.5, 1)}, "whole numbers"),
     ({}, {"step_size": 0.1}, {"steps": (3, 1, 1)}, "2 rounds; got 3"),
-    ({}, {"step_size": 0.1}, {"steps": (2,)}, "2 rounds; got 1"),
     ({}, {}, {"step_sizes": (0.1, 0.2, 0.3)}, "4 local steps", "2 rounds; got 3"),
     ({}, {}, {"step_sizes": (0.1, -0.2)}, "> 0; got -0.2"),
-    ({}, {}, {"step_sizes": (0.1, float("nan"))}, "got nan"),
     ({}, {"step_offset": 3.0}, {"step_sizes": (0.1, 0.2)}, "step_offset"),
     *(({}, {}, {"algorithm": algorithm(name)}, name.partition("(")[0])
       for name in ("fedadam()", "fedexp()", "fedsam(rho=0.05)")),
@@ -488,10 +482,8 @@ def test_a_small_step_is_as_sure_as_a_large_one():
 
 REFUSED_DRAWN = [
     ({"clients": 1}, {}, {}, "clients", "cohort 2; got 1"),
-    ({"clients": 2.5}, {}, {}, "clients", "cohort 2; got 2.5"),
     ({"clients": True}, {}, {}, "whole number"),
     ({"clients": 9}, {"rounds": 3}, {}, "444"),
-    ({"clients": 10}, {"rounds": 10**6, "cohort": 5}, {}, "400"),
     ({"clients": 10**6}, {"cohort": 10**5}, {}, "the 0 "),
     ({"clients": 3}, {"rounds": 5}, {}, "121 gradients of each of 3 clients", "23 GB"),
     ({"clients": 3}, {}, {"divergence": 0.3}, "divergence"),
@@ -499,7 +491,6 @@ REFUSED_DRAWN = [
     ({"clients": 60}, {"rounds": 1, "cohort": 1}, {}, "1 gradients per client"),
     ({"clients": 3, "patience": 1e-9}, {}, {}, "patience"),
     ({"clients": 3, "metric": "local_drift"}, {}, {}, "metric", "distance_sq, optimality_gap"),
-    ({"clients": 3, "statistic": Statistic("min", "iterations")}, {}, {}, "metric"),
 ]
 
 

@@ -7,7 +7,7 @@ takes this family by itself: what fails there fails *if read* in this way, and i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -18,13 +18,10 @@ import numpy as np
 
 from bounds.core import Bound
 
-from .. import deciding
 from ..box import Box, Parameter
-from ..core import Evaluation, Instance, Point
-from ..entries import Entry
-from ..exact import Exactly, RATIONAL, weigh
-from ..kinds import by_kind, counts
-from .family import Atoms, facts
+from ..core import Instance, Point
+from ..kinds import counts
+from .family import Atoms
 from .sums import entry, weights, words
 
 Sample = tuple[Fraction, Fraction]
@@ -97,17 +94,9 @@ class BentAtoms(Atoms):
         table = super().instance(bound, point)
         return {**table, "bend": point.get("bend", 0), "ceiling": point.get("ceiling", FREE)}
 
-    def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
-        if (found := super().evaluate(bound, instance)).failed:
-            return found
-        known = {q: np.asarray(value, dtype=float) for q, value in bent_words(instance).items()}
-        return deciding.beside(by_kind(bound), known, known[bound.target.name])
-
-    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
+    def values(self, instance: Mapping[str, Any], number: Callable[[Any], Any] = float) -> dict[str, Any]:
         known = bent_words(instance)
-        counted = by_kind(bound)
-        worst = Entry({q.name: known[q.name] for q in counted.quantities}, known[bound.target.name], None)
-        return weigh(counted, worst, deciding.decided(bound, *facts(bound, instance)), RATIONAL, known)
+        return {q: np.asarray(value, dtype=float) for q, value in known.items()} if number is float else known
 
 
 def shown(table: Instance) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any, TYPE_CHECKING
-
-import numpy as np
+from typing import Any
 
 from bounds.core import Bound
 
@@ -18,12 +16,11 @@ from ...runs.words import ATOMS
 from .. import deciding
 from ..box import Box, Parameter
 from ..core import Evaluation, Instance, Point
+from ..exact import RATIONAL
+from ..instances import Family
 from ..kinds import by_kind, counts, kinds
 from ..numbers import COUNT, misfit, Number, POSITIVE, SWITCH
 from .sums import curvatures, words
-
-if TYPE_CHECKING:
-    from ..exact import Exactly
 
 KINDS, SAMPLES = 3, 3
 FEW, MOST = 10, 100
@@ -42,7 +39,7 @@ NUMBERS = (
 """Those that need not be there are told of every kind of clients, or of the first alone where all are alike."""
 
 
-class Atoms:
+class Atoms(Family):
     """One round of learning on every data set there is."""
 
     name = "atoms"
@@ -60,9 +57,6 @@ class Atoms:
             "exact minimisers" if not steps else "one step" if steps == 1 else "several steps",
             SAMPLINGS[int(instance["sampling"])].replace("_", " ").replace("all", "all take part"),
         )
-
-    def radius(self, bound: Bound, instance: Instance) -> float:
-        return float("nan")
 
     def refuses(self, bound: Bound) -> str:
         if reason := can(bound, ATOMS):
@@ -145,47 +139,30 @@ class Atoms:
             return Evaluation(failed=("both points of a distribution need a chance",), relation=bound.relation)
         if any(v <= 0 for n, v in instance.items() if n.startswith(("weight_", "curvature_"))):
             return Evaluation(failed=("weights and curvatures must be positive",), relation=bound.relation)
-        broken = deciding.assumptions(bound, *facts(bound, instance))[0]
+        broken = deciding.assumptions(bound, *self.assumed(bound, instance))[0]
         if broken:
             return Evaluation(failed=broken, relation=bound.relation)
-        known = words(instance)
+        known = self.values(instance)
         return deciding.beside(by_kind(bound), known, known[bound.target.name])
 
-    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        return deciding.assumptions(bound, *facts(bound, instance))[1]
+    def values(self, instance: Mapping[str, Any], number: Callable[[Any], Any] = float) -> dict[str, Any]:
+        """Every quantity by word."""
+        return words(instance, number)
 
-    def exactly(self, bound: Bound, instance: Instance) -> Exactly:
-        from ..entries import worst_entry
-        from ..exact import RATIONAL, weigh
+    def exact_values(self, bound: Bound, instance: Mapping[str, Any], late: bool) -> tuple[dict[str, Any], Any, str]:
+        known = self.values(instance, Fraction)
+        return known, known[bound.target.name], RATIONAL
 
-        known = words(instance, Fraction)
-        counted = by_kind(bound)
-        used = {q.name: known[q.name] for q in counted.quantities}
-        measured = np.asarray(known[bound.target.name], dtype=object)
-        decided = deciding.decided(bound, *facts(bound, instance))
-        return weigh(counted, worst_entry(counted, used, measured), decided, RATIONAL, known)
-
-    def simpler(self, instance: Instance) -> Iterator[Instance]:
-        number = kinds(instance)
-        for k, count in enumerate(counts(instance)):
-            for left in sorted({1, 2, 3, 10, 20, count // 2, count - 1}):
-                if 1 <= left < count:
-                    total = instance["clients"] - count + left
-                    yield {**instance, f"count_{k}": left, "clients": total, "cohort": min(instance["cohort"], total)}
-        if number > 1:
-            yield from (_without(instance, k) for k in reversed(range(number)))
-        if instance["samples"] > 1:
-            yield {**instance, "samples": instance["samples"] - 1}
-        if instance["local_steps"] > 1:
-            yield {**instance, "local_steps": instance["local_steps"] - 1}
-        yield {**instance, "start": 0}
-        yield {**instance, **{f"weight_{k}": 1 for k in range(number)}}
-        yield {**instance, "alike": 1}
-        yield {**instance, **{n: 1 for n in instance if n.startswith("curvature_")}}
-        for k in range(1 if instance["alike"] else number):
-            yield {**instance, f"place_{k}_0": 1, f"place_{k}_1": -1}
-            yield {**instance, f"place_{k}_1": instance[f"place_{k}_0"]}
-            yield {**instance, f"share_{k}": Fraction(1, 2)}
+    def assumed(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        number, curves = instance["clients"], list(map(float, curvatures(instance)))
+        problem = SimpleNamespace(
+            sample_smoothness=max(curves), strong_convexity=min(curves), independent_samples=True,
+            client_sizes=(instance["samples"],) * number, convex=True, nonnegative_loss=True, clients=number,
+        )  # fmt: skip
+        sampling, steps = SAMPLINGS[int(instance["sampling"])], max(1, instance["local_steps"])
+        sampling = "without_replacement" if sampling == "all" else sampling
+        size = float(instance["step_size"])
+        return problem, _method(bound), Drawn(number, instance["cohort"], sampling, steps, size, fresh_samples=True)
 
 
 def _meant_otherwise(bound: Bound, instance: Mapping[str, Any]) -> str:
@@ -218,19 +195,6 @@ def _never_apart(bound: Bound) -> bool:
     return not asked & {*TELL_APART} and bound.target.name in ("generalization_gap", "out_of_sample_gap")
 
 
-def _without(instance: Instance, kind: int) -> Instance:
-    """The table without one kind of clients, whose place the last one takes."""
-    last = kinds(instance) - 1
-    clients = instance["clients"] - counts(instance)[kind]
-    kept: Instance = {n: v for n, v in instance.items() if n.split("_")[1:2] != [str(last)]}
-    for name, value in instance.items():
-        word, *rest = name.split("_")
-        if rest[:1] == [str(last)] and kind < last:
-            kept["_".join([word, str(kind), *rest[1:]])] = value
-    kept |= {"clients": clients, "cohort": min(instance["cohort"], clients)}
-    return {**kept, "kinds": last} if "kinds" in instance else kept
-
-
 def _distributions(point: Point, number: int, curved: bool) -> Instance:
     """The first ``number`` clients' distributions; without different curvatures one constant is all of the loss."""
     table: Instance = {}
@@ -240,26 +204,6 @@ def _distributions(point: Point, number: int, curved: bool) -> Instance:
             table[f"place_{k}_{i}"] = point[f"place_{k}_{i}"]
             table[f"curvature_{k}_{i}"] = point[f"curvature_{k}_{i}"] if curved else 1.0
     return table
-
-
-def facts(bound: Bound, instance: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Problem, algorithm and setting in the words that assumptions read."""
-    number = instance["clients"]
-    curves = list(map(float, curvatures(instance)))
-    problem = SimpleNamespace(
-        sample_smoothness=max(curves),
-        strong_convexity=min(curves),
-        independent_samples=True,
-        client_sizes=(instance["samples"],) * number,
-        convex=True,
-        nonnegative_loss=True,
-        clients=number,
-    )
-    sampling = SAMPLINGS[int(instance["sampling"])]
-    sampling = "without_replacement" if sampling == "all" else sampling
-    steps = max(1, instance["local_steps"])
-    setting = Drawn(number, instance["cohort"], sampling, steps, float(instance["step_size"]), fresh_samples=True)
-    return problem, _method(bound), setting
 
 
 def _method(bound: Bound) -> Any:

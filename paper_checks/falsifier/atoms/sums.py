@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, product
-from math import comb, prod
+from math import comb
 from typing import Any
 
 import numpy as np
+
+from empirics.exact import cohorts
 
 from ..kinds import counts, kinds, of_kinds
 
@@ -97,20 +98,19 @@ def weights(table: Mapping[str, Any], number: Number = float) -> Array:
     return np.asarray(raw / (raw @ np.array(counts(table))))
 
 
-def cohorts(table: Mapping[str, Any], shares: Array) -> Iterator[tuple[Any, Array, Array]]:
+def draws(table: Mapping[str, Any], shares: Array) -> Iterator[tuple[Any, Array, Array]]:
     """Chance, weights in the averaged model, and weights in the empirical risk, of every draw of participants."""
-    clients, cohort, zero = len(shares), int(table["cohort"]), 0 * shares[0]
+    clients, cohort = len(shares), int(table["cohort"])
     if table["sampling"] == 0:
-        yield zero + 1, shares, shares
-    elif table["sampling"] == 1:
-        for drawn in product(range(clients), repeat=cohort):
-            counts = np.array([(zero + drawn.count(k)) / cohort for k in range(clients)])
-            yield prod((shares[k] for k in drawn), start=zero + 1), counts, counts
-    else:
-        for drawn in combinations(range(clients), cohort):
-            own = 0 * shares
-            own[list(drawn)] = shares[list(drawn)] * clients / cohort
-            yield (zero + 1) / comb(clients, cohort), own, own
+        yield 0 * shares[0] + 1, shares, shares
+        return
+    again = table["sampling"] == 1
+    for one in cohorts("with_replacement" if again else "without_replacement", cohort, shares):
+        own, who = 0 * shares, list(one.clients)
+        own[who] = (
+            [(count + 0 * shares[0]) / cohort for count in one.counts] if again else shares[who] * clients / cohort
+        )
+        yield one.probability, own, own
 
 
 def words(table: Mapping[str, Any], number: Number = float) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def words(table: Mapping[str, Any], number: Number = float) -> dict[str, Any]:
     local = np.array([c.chances @ (c.population.at(c.models) - c.training.at(c.models)) for c in people])
     found: dict[str, Any] = {"gap": zero, "out": zero, "seen": zero}
     apart, taking = 0 * shares, 0 * shares
-    for chance, model, risk in cohorts(table, shares):
+    for chance, model, risk in draws(table, shares):
         trained, whole = _averaged(people, many, model)
         found["seen"] += chance * (many * risk @ trained)
         found["gap"] += chance * (many * shares @ whole - many * risk @ trained)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from math import inf
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,50 +37,11 @@ NUMBERS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The federation of a table in the words that assumptions and bounds read."""
-
-    clients: int
-    smoothness: Any
-    strong_convexity: Any
-    convex: bool
-    client_weight: Any
-    dissimilarity_offset: Any
-    uniform_dissimilarity: Any
-    dissimilarity_factor: Any
-    initial_gap: Any
-    floor: Any
-    gradient_variance: int = 0
-    lower_bound: float = 0.0
-    independent_samples: bool = True
-    independent_noise: bool = True
-    lipschitz: float = float("inf")
-    loss_cap: float = float("inf")
-
-    @property
-    def pl_constant(self) -> Any:
-        return self.strong_convexity
-
-    @property
-    def optimum_dissimilarity(self) -> Any:
-        return self.dissimilarity_offset  # the mean squared tilt, at every model
-
-    @property
-    def identical_clients(self) -> bool:
-        return not self.uniform_dissimilarity
-
-    @property
-    def nonnegative_loss(self) -> bool | None:
-        return None  # tilted losses may fall below zero
-
-
 class Curves(Played):
     """Runs without gradient noise on tilted copies of one smooth function."""
 
     name = "curves"
     words = FAMILIES[name]
-    reach: tuple[str, ...] = ("clients", "cohort", "local_steps", "rounds")
 
     def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         tilted = [abs(float(instance[f"tilt_{k}"])) for k in range(instance["clients"])]
@@ -126,33 +88,57 @@ class Curves(Played):
             table[f"tilt_{k}"] = 0.0 if asked.identical else point["spread"] * point["height"] * point[f"tilt_{k}"]
             table[f"weight_{k}"] = 1.0 if equal else point.get(f"weight_{k}", 1.0)
         table["rounds"] = min(table["rounds"], _affordable(table))
-        return self._placed(bound, table, point)
-
-    def _placed(self, bound: Bound, table: Instance, point: Point) -> Instance:
-        """Step size, relaxation and proof constants at their shares of the largest admissible ones."""
-        asked = {q.name for q in bound.quantities}
-        if "dissimilarity_factor" in asked:
+        if "dissimilarity_factor" in {q.name for q in bound.quantities}:
             table["dissimilarity_factor"] = point.get("dissimilarity_factor", 1 + point["dissimilarity_excess"])
         return self.inside(bound, table, point, self.federation(table))
 
     def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         return _impossible(dict(instance)) or misweighted(bound, dict(instance))
 
-    def federation(self, instance: Mapping[str, Any]) -> Facts:
-        return facts(instance)
+    def federation(self, instance: Mapping[str, Any], number: Callable[[Any], Any] = float) -> Any:
+        """The federation's constants, in the words that assumptions and bounds read."""
+        shape, shares = SHAPES[int(instance["shape"])], weights(instance, number)
+        run = CurveRun({**instance, "rounds": 1, "local_steps": 1}, number(0), "intended", number)
+        bowl, start, floor = (number(instance[name]) for name in ("bowl", "start", "floor"))
+        least, moved = bowl + number(shape.lowest), tilts(instance, shares, number)
+        curved, apart = max(least, number(0)), number(shares @ moved**2)  # the mean squared tilt, at every model
+        return SimpleNamespace(
+            clients=instance["clients"], client_weight=shares, smoothness=1 + bowl, convex=least >= 0,
+            strong_convexity=curved, pl_constant=curved, dissimilarity_offset=apart, optimum_dissimilarity=apart,
+            dissimilarity_factor=number(instance.get("dissimilarity_factor", 1)),
+            uniform_dissimilarity=number((moved**2).max()), identical_clients=not moved.any(),
+            initial_gap=number(run.value(start)), floor=floor, gradient_variance=0,
+            lower_bound=0.0, independent_samples=True, independent_noise=True, lipschitz=inf, loss_cap=inf,
+            nonnegative_loss=None,  # tilted losses may fall below zero
+        )  # fmt: skip
 
-    def plan(self, instance: Mapping[str, Any], problem: Facts) -> readings.Drawn:
+    def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.Drawn:
         sampling = "with_replacement" if instance["with_replacement"] else "without_replacement"
         offset, steps = instance.get("step_offset"), instance["local_steps"]
         told = (instance["cohort"], sampling, steps, float(instance["step_size"]), offset and float(offset))
         return readings.drawn(problem.clients, *told, steps * instance["rounds"])
 
     def static(
-        self, instance: Mapping[str, Any], problem: Facts, wanted: Collection[str] | None = None
+        self, instance: Mapping[str, Any], problem: Any, wanted: Collection[str] | None = None
     ) -> dict[str, Any]:
-        return static(instance, problem)
+        words = (
+            "clients", "smoothness", "strong_convexity", "pl_constant", "client_weight", "dissimilarity_offset",
+            "dissimilarity_factor", "gradient_variance", "optimum_dissimilarity", "uniform_dissimilarity",
+        )  # fmt: skip
+        return {
+            **{name: getattr(problem, name) for name in words},
+            **readings.of_plan(**{name: instance[name] for name in PLANNED}, step_offset=instance.get("step_offset")),
+            **readings.UNBIASED,
+            "condition_number": readings.condition(problem.smoothness, problem.strong_convexity),
+            **readings.of_losses(problem.floor + problem.initial_gap, problem.floor),
+            **({"contraction": instance["contraction"]} if "contraction" in instance else {}),
+            "initial_gap": problem.initial_gap,
+            "client_gradient_variance": [0] * problem.clients,
+            **of_kinds([1] * problem.clients, problem.client_weight),
+            "initial_distance_sq": instance["start"] * instance["start"],
+        }
 
-    def run(self, bound: Bound, instance: Instance, problem: Facts) -> tuple[CurveRun, bool]:
+    def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[CurveRun, bool]:
         about = bound.about if remembers(bound) else None  # else there is no use for last local models
         with np.errstate(all="ignore"):
             run = CurveRun(instance, *knob(about, "relaxation", float(instance["relaxation"])))
@@ -164,24 +150,9 @@ class Curves(Played):
         knobs = knob(bound.about, "relaxation", decimal(instance["relaxation"]))
         table = {name: value if name in WHOLE else decimal(value) for name, value in instance.items()}
         if schedules.pinned(bound):
-            table |= schedules.chosen(bound, static(table, facts(table, decimal)))
-        return static(table, facts(table, decimal)), CurveRun(table, *knobs, decimal), f"{WORKING} digits"
-
-    def simpler(self, instance: Instance) -> Iterator[Instance]:
-        clients = instance["clients"]
-        if clients > 1:
-            kept = {n: v for n, v in instance.items() if n not in (f"tilt_{clients - 1}", f"weight_{clients - 1}")}
-            yield {**kept, "clients": clients - 1, "cohort": min(instance["cohort"], clients - 1)}
-        for name in ("rounds", "local_steps"):
-            for fewer in sorted({1, 2, instance[name] // 2, instance[name] - 1}):
-                if 1 <= fewer < instance[name]:
-                    yield {**instance, name: fewer}
-        for cohort in range(instance["cohort"] + 1, clients + 1):
-            yield {**instance, "cohort": cohort}
-        yield {**instance, **{f"tilt_{k}": 0 for k in range(clients)}}
-        for name, value in (("floor", 0), ("relaxation", 0), ("bowl", 0), ("height", 1), ("with_replacement", 0)):
-            yield {**instance, name: value}
-        yield {**instance, **{f"weight_{k}": 1 for k in range(clients)}}
+            table |= schedules.chosen(bound, self.static(table, self.federation(table, decimal)))
+        told = self.static(table, self.federation(table, decimal))
+        return told, CurveRun(table, *knobs, decimal), f"{WORKING} digits"
 
 
 def _affordable(table: Instance) -> int:
@@ -201,41 +172,3 @@ def _impossible(instance: Instance) -> str:
     if instance.get("dissimilarity_factor", 1) < 1:
         return "the dissimilarity factor is at least 1"
     return ""
-
-
-def facts(table: Mapping[str, Any], number: Callable[[Any], Any] = float) -> Facts:
-    """The federation's constants."""
-    shape, shares = SHAPES[int(table["shape"])], weights(table, number)
-    run = CurveRun({**table, "rounds": 1, "local_steps": 1}, number(0), "intended", number)
-    bowl, lowest = number(table["bowl"]), number(shape.lowest)
-    moved = tilts(table, shares, number)
-    return Facts(
-        clients=table["clients"],
-        smoothness=1 + bowl,
-        strong_convexity=max(bowl + lowest, number(0)),
-        convex=bowl + lowest >= 0,
-        client_weight=shares,
-        dissimilarity_offset=number(shares @ moved**2),
-        uniform_dissimilarity=number((moved**2).max()),
-        dissimilarity_factor=number(table.get("dissimilarity_factor", 1)),
-        initial_gap=number(run.value(number(table["start"]))),
-        floor=number(table["floor"]),
-    )
-
-
-def static(table: Mapping[str, Any], known: Any) -> dict[str, Any]:
-    """What federation and plan tell without a run, in the kind of numbers that they hold."""
-    words = ("clients", "smoothness", "strong_convexity", "pl_constant", "client_weight", "dissimilarity_offset",
-             "dissimilarity_factor", "gradient_variance", "optimum_dissimilarity", "uniform_dissimilarity")  # fmt: skip
-    return {
-        **{name: getattr(known, name) for name in words},
-        **readings.of_plan(**{name: table[name] for name in PLANNED}, step_offset=table.get("step_offset")),
-        **readings.UNBIASED,
-        "condition_number": readings.condition(known.smoothness, known.strong_convexity),
-        **readings.of_losses(known.floor + known.initial_gap, known.floor),
-        **({"contraction": table["contraction"]} if "contraction" in table else {}),
-        "initial_gap": known.initial_gap,
-        "client_gradient_variance": [0] * known.clients,
-        **of_kinds([1] * known.clients, known.client_weight),
-        "initial_distance_sq": table["start"] * table["start"],
-    }

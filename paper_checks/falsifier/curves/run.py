@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
-from itertools import combinations, combinations_with_replacement
-from math import comb, factorial, prod
 from typing import Any
 
 import numpy as np
 
 from bounds.weights import Weights
+from empirics.exact import cohorts
 from empirics.training.step_sizes import falling
 
 from ...runs.statistics import weighed
@@ -26,15 +25,13 @@ Number = Callable[[Any], Any]
 @lru_cache(maxsize=512)
 def drawn(cohort: int, again: bool, shares: tuple[Any, ...]) -> tuple[tuple[Any, Array], ...]:
     """Every cohort of a round: its probability, and the weight of every client in the average (0: not drawn)."""
-    clients, one = range(len(shares)), 0 * shares[0] + 1
     if cohort == len(shares) and not again:
-        return ((one, np.array(shares)),)
+        return ((0 * shares[0] + 1, np.array(shares)),)
     found = []
-    for who in (combinations_with_replacement if again else combinations)(clients, cohort):
-        counts = [who.count(k) for k in clients]
-        orders = factorial(cohort) // prod(map(factorial, counts))
-        chance = orders * prod((shares[k] for k in who), start=one) if again else one / comb(len(shares), cohort)
-        found.append((chance, np.array([count * one / cohort for count in counts])))
+    for one in cohorts("with_replacement" if again else "without_replacement", cohort, shares):
+        own = 0 * np.array(shares)
+        own[list(one.clients)] = [count + 0 * shares[0] for count in one.counts]
+        found.append((one.probability, own / cohort))
     return tuple(found)
 
 

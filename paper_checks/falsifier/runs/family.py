@@ -58,7 +58,6 @@ class QuadraticRuns(Played):
 
     name = "quadratics"
     words = FAMILIES[name]
-    reach: tuple[str, ...] = ("clients", "cohort", "local_steps", "rounds")
 
     def cell(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
         return regime(instance, _sizes(instance))
@@ -230,9 +229,6 @@ class QuadraticRuns(Played):
         if not run.finite:
             raise ArithmeticError("between the ends of the run its moments may lie anywhere")
         return known, run, RATIONAL if kind is FRACTIONS else f"{WORKING} digits"
-
-    def simpler(self, instance: Instance) -> Iterator[Instance]:
-        return tables.simpler(instance)
 
 
 def _from_start(instance: Mapping[str, Any]) -> Instance:

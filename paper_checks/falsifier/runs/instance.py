@@ -8,7 +8,7 @@ variance ``noise_k`` spread over all directions, its weight is ``weight_k`` over
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -26,7 +26,6 @@ from ..kinds import counts, kinds
 from ..numbers import COUNT, Number, POSITIVE, SWITCH
 
 Array = np.ndarray[Any, Any]
-PER_KIND = ("curvature", "minimum", "noise", "weight", "turn", "count")
 SAMPLINGS = ("without_replacement", "with_replacement")
 PLAN = (
     Number("clients", **COUNT), Number("cohort", **COUNT), Number("with_replacement", **SWITCH),
@@ -119,95 +118,3 @@ def misweighted(bound: Bound, instance: Instance) -> str:
     if instance["cohort"] < instance["clients"] and not instance["with_replacement"]:
         return "where clients are drawn evenly, all weigh the same"
     return ""
-
-
-def simpler(instance: Instance) -> Iterator[Instance]:
-    """The same table with less in it; shorter runs first, as they are quicker to look at."""
-    clients, dim, number = instance["clients"], instance["dim"], kinds(instance)
-    for name in ("rounds", "local_steps"):
-        powers = {1 << k for k in range(instance[name].bit_length())} if instance[name] > 50 else set()
-        tens = {10**k for k in range(len(str(instance[name])))}
-        for fewer in sorted({1, 2, instance[name] // 2, instance[name] * 3 // 4, instance[name] - 1} | powers | tens):
-            if 1 <= fewer < instance[name]:
-                yield {**instance, name: fewer}
-    yield from _in_units(instance)
-    yield from _fewer(instance)
-    if number > 1:
-        for k in reversed(range(number)):
-            yield without(instance, k)
-    if dim == 2:
-        for axis in (1, 0):
-            yield line(instance, axis)
-        yield {**instance, **{f"turn_{k}": 0 for k in range(number)}}
-    for cohort in sorted({1, *range(instance["cohort"] + 1, min(clients, instance["cohort"] + 9) + 1), clients}):
-        yield {**instance, "cohort": cohort}  # all clients are simpler than a draw of some
-    yield from _alike(instance)
-
-
-def _in_units(instance: Instance) -> Iterator[Instance]:
-    """The same federation in units in which its largest place, or its largest curvature, is 1."""
-    places = [name for name in instance if name.startswith(("minimum_", "start_"))]
-    curves = [name for name in instance if name.startswith("curvature_")]
-    noises = [name for name in instance if name.startswith("noise_")]
-    far, steep = max(abs(instance[name]) for name in places), max(instance[name] for name in curves)
-    far, steep = (Fraction(x) if isinstance(x, int) else x for x in (far, steep))
-    if far not in (0, 1):
-        scaled = {name: instance[name] / far for name in places} | {name: instance[name] / far**2 for name in noises}
-        yield {**instance, **scaled}
-    if steep not in (0, 1):
-        scaled = {name: instance[name] / steep for name in curves} | {n: instance[n] / steep**2 for n in noises}
-        yield {**instance, **scaled, "step_size": instance["step_size"] * steep}
-
-
-def _fewer(instance: Instance) -> Iterator[Instance]:
-    """Fewer clients of a kind, the cohort as before or as large a share."""
-    clients = instance["clients"]
-    for k, count in enumerate(counts(instance)):
-        for left in sorted({1, 2, 3, 5, 10, 30, 100, 1000, count // 2, count * 3 // 4, count - 1}):
-            if 1 <= left < count:
-                total = clients - count + left
-                for cohort in sorted({min(instance["cohort"], total), max(1, instance["cohort"] * total // clients)}):
-                    yield {**instance, "clients": total, f"count_{k}": left, "cohort": cohort}
-
-
-def line(instance: Instance, axis: int) -> Instance:
-    """The table in one dimension, without the second coordinate or the first."""
-    kept = {n: v for n, v in instance.items() if not n.startswith("turn_") and not n.endswith(f"_{axis}")}
-    numbers = ("curvature_", "minimum_", "start_")
-    per_kind = {n: v for n, v in instance.items() if n.startswith(("noise_", "weight_", "count_"))}
-    if axis == 0:
-        kept = {(n[:-1] + "0" if n.startswith(numbers) else n): v for n, v in kept.items()}
-    return {**kept, **per_kind, "dim": 1}
-
-
-def _alike(instance: Instance) -> Iterator[Instance]:
-    """Tables in which a kind of number is the same for all clients, or nothing at all."""
-    number, dim = kinds(instance), instance["dim"]
-    yield {**instance, **{f"noise_{k}": 0 for k in range(number)}}
-    yield {**instance, **{f"weight_{k}": 1 for k in range(number)}}
-    yield {**instance, **{f"curvature_{k}_{i}": 1 for k in range(number) for i in range(dim)}}
-    yield {**instance, "floor": 0}
-    yield {**instance, "relaxation": 0}
-    yield {**instance, "with_replacement": 0}
-    if "kinds" in instance and max(counts(instance)) == 1:
-        yield {n: v for n, v in instance.items() if n != "kinds" and not n.startswith("count_")}
-    for k in range(number):
-        yield {**instance, f"noise_{k}": 0}
-    for i in range(dim):
-        yield {**instance, f"start_{i}": 0}
-
-
-def without(instance: Instance, kind: int) -> Instance:
-    """The table without one kind of clients; those after it move up."""
-    clients = instance["clients"] - counts(instance)[kind]
-    fewer: Instance = {"clients": clients, "cohort": min(instance["cohort"], clients)}
-    fewer |= {"kinds": kinds(instance) - 1} if "kinds" in instance else {}
-    for name, value in instance.items():
-        word, _, rest = name.partition("_")
-        number, _, tail = rest.partition("_")
-        if word not in PER_KIND or not number.isdigit():
-            fewer.setdefault(name, value)
-        elif int(number) != kind:
-            k = int(number) - (int(number) > kind)
-            fewer["_".join([word, str(k), *([tail] if tail else [])])] = value
-    return fewer

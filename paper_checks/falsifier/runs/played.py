@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol
 
-import mpmath
 import numpy as np
 
 from bounds.core import About, Bound
 from bounds.errors import BoundsError
 from empirics.errors import EmpiricsError
-from empirics.exact import DIGITS, Readings
+from empirics.exact import Readings
 
 from ...runs import readings, schedules
-from ...runs.can import can
 from ...runs.methods import method
 from .. import deciding
 from ..core import Evaluation, Instance, Point
-from ..entries import worst_entry
-from ..exact import Exactly, weigh, WORKING
+from ..instances import Family
 from ..kinds import by_kind
 
 
@@ -30,55 +27,40 @@ def _sizes(known: Mapping[str, Any]) -> Any:
     return first if offset is None else schedules.sizes(first, offset, int(known["iterations"]))
 
 
-class Played:
-    """A family whose instances are runs; ``name`` is also that of the evidence."""
+class Played(Family, Protocol):
+    """A family whose instances are runs."""
 
-    name: str
-
-    # ---- what a family says ----
+    # ---- what a family of runs says ----
 
     def impossible(self, bound: Bound, instance: Mapping[str, Any]) -> str:
         """Why there is no such run, or it says nothing about the bound; empty if there is."""
-        raise NotImplementedError
 
     def federation(self, instance: Mapping[str, Any]) -> Any:
         """The problem with its constants; EmpiricsError where the numbers make none."""
-        raise NotImplementedError
 
     def plan(self, instance: Mapping[str, Any], problem: Any) -> readings.Drawn:
-        raise NotImplementedError
+        """Who takes part and how long, as assumptions read it."""
 
     def static(
         self, instance: Mapping[str, Any], problem: Any, wanted: Collection[str] | None = None
     ) -> dict[str, Any]:
         """The words that federation and plan tell without a run; if told which are ``wanted``, perhaps not others."""
-        raise NotImplementedError
 
     def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[Readings, bool]:
         """The run in floating-point numbers, and whether it stayed among the finite ones."""
-        raise NotImplementedError
 
     def again(
         self, bound: Bound, instance: Mapping[str, Any], late: bool = False
     ) -> tuple[dict[str, Any], Readings, str]:
-        """The words without a run, the run in exact numbers, and the arithmetic.
-
-        ``late``: of a statement on every round the last one will do.
-        """
-        raise NotImplementedError
-
-    def radius(self, bound: Bound, instance: Instance) -> float:
-        """The factor that a round puts on what grows fastest; NaN where it is not known."""
-        return float("nan")
+        """The words without a run, the run in exact numbers, and the arithmetic."""
 
     # ---- what follows ----
 
-    def refuses(self, bound: Bound) -> str:
-        return can(bound, self.name)
-
     def assumed(self, bound: Bound, instance: Mapping[str, Any], problem: Any = None) -> tuple[Any, Any, Any]:
-        """Problem, method (FedAvg where the bound names none) and plan, as assumptions read them."""
-        problem = self.federation(instance) if problem is None else problem
+        """The same; the method is FedAvg where the bound names none. An instance with its ``problem`` is pinned."""
+        if problem is None:
+            problem = self.federation(instance)
+            instance = self.pinned(bound, instance, problem)
         return problem, method(bound.about or About("fedavg"), data=False), self.plan(instance, problem)
 
     def inside(self, bound: Bound, table: Instance, point: Point, problem: Any) -> Instance:
@@ -136,17 +118,7 @@ class Played:
         floats = {name: float(value) for name, value in known.items() if isinstance(value, Real)}  # or fractions
         return deciding.beside(by_kind(bound), known, readings.target(bound, run, _sizes(known), floats))
 
-    def undecided(self, bound: Bound, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        return deciding.assumptions(bound, *self.assumed(bound, instance))[1]
-
-    def exactly(self, bound: Bound, instance: Instance, late: bool = False) -> Exactly:
-        """The statement at an instance, at the entry where it does worst."""
-        with mpmath.workdps(WORKING), DIGITS.working():
-            told, run, arithmetic = self.again(bound, instance, late)
-            known = {**told, **readings.of_run(run), **readings.iterated(bound, run)}
-            measured = np.asarray(readings.target(bound, run, _sizes(told), told), dtype=object)
-            counted = by_kind(bound)
-            used = {q.name: known[q.name] for q in counted.quantities}
-            planned = self.pinned(bound, instance, self.federation(instance))
-            decided = deciding.decided(bound, *self.assumed(bound, planned))
-            return weigh(counted, worst_entry(counted, used, measured), decided, arithmetic, known)
+    def exact_values(self, bound: Bound, instance: Mapping[str, Any], late: bool) -> tuple[dict[str, Any], Any, str]:
+        told, run, arithmetic = self.again(bound, instance, late)
+        known = {**told, **readings.of_run(run), **readings.iterated(bound, run)}
+        return known, readings.target(bound, run, _sizes(told), told), arithmetic
