@@ -26,15 +26,9 @@ def link(name: str) -> str:
     return PAGE + fragment(name)
 
 
-def frame(name: str, root: str) -> list[str]:
-    """A bound with its sliders and its curve as part of a page, from which ``root`` leads to the root of the site."""
-    return [
-        "```{raw} html",
-        f'<iframe name="curve" title="The bound, with sliders" src="{root}{ALONE}{fragment(name)}" loading="lazy" '
-        'sandbox="allow-scripts" width="100%" height="700" style="border:0"></iframe>',
-        "```",
-        "",
-    ]
+def curve(name: str) -> str:
+    """The curve of one bound with its sliders, as a page that is shown in a frame, from the root of the site."""
+    return ALONE + fragment(name)
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
