@@ -50,8 +50,8 @@ def _environment() -> Environment:
         "BREAK": text.BREAK, "CLAIMS": CLAIMS, "FILES": FILES, "KINDS": cards.KINDS, "OF_PAPER": OF_PAPER, "OURS": OURS,
         "PAPERS": PAPERS, "POINTS": POINTS, "QUANTITIES": QUANTITIES, "REVIEWS": REVIEWS, "VERBS": VERBS,
         "about_claim": verdicts.about, "artefact": artefact, "as_json": cards.as_json, "derived": optima.derived,
-        "curve": explorer.curve, "explorer_link": explorer.link, "follows": follows, "latex": printing.latex, "latex_parts": cards.latex_parts,
-        "letters_of": cards.letters_of, "notes": notes, "page_of": text.page_of,
+        "curve": explorer.curve, "explorer_link": explorer.link, "follows": follows, "latex": printing.latex,
+        "latex_parts": cards.latex_parts, "letters_of": cards.letters_of, "notes": notes, "page_of": text.page_of,
         "public": lambda name: getattr(fedbounds, name), "stated": optima.stated, "words": printing.words,
     }  # fmt: skip
     made.filters |= {
