@@ -34,9 +34,12 @@ TITLE = "fedbounds"
 WORDS = "What do the theorems of federated learning promise for your setting, and what really happens?"
 
 
-def page(entries: Sequence[NamedBound], store: Path | None = None) -> str:
-    """The HTML of a page that shows these bounds, with the points of a store of runs beside them."""
-    atlas = _atlas(entries) if {e.label for e in entries} >= BOUNDS.keys() else None
+def page(entries: Sequence[NamedBound], store: Path | None = None, *, alone: bool = False) -> str:
+    """The HTML of a page that shows these bounds, with the points of a store of runs beside them.
+
+    Where it holds the whole catalogue it compares them, unless each is to be shown ``alone``.
+    """
+    atlas = None if alone or not {e.label for e in entries} >= BOUNDS.keys() else _atlas(entries)
     told = atlas.data if atlas else records.alone(entries)
     if store is not None:
         from . import measured  # with torch, which pages without runs do without
