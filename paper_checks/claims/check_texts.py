@@ -152,7 +152,10 @@ class Texts:
         """The check of a text, or those of several by label; ``wrong`` are labels audited as failing."""
         if isinstance(check, str):
             return self.check(check)
-        found = {label: self.check(c) if isinstance(c, str) else All(self.checked(c)) for label, c in check.items()}
+        found: dict[str, Check] = {}
+        for label, part in check.items():
+            made = self.checked(part)
+            found[label] = All(made) if isinstance(made, Mapping) else made
         return All(found, tuple(wrong)) if wrong else found
 
     def check(self, text: str) -> Check:
