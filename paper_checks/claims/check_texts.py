@@ -11,9 +11,9 @@ and conditions c, d:
     A rises in K, A falls in K      MonotoneIn               where
     A -> B as K -> oo               TendsTo                  where
     A is of order B as K -> oo      OrderIs                  where (``at most of order``: O for Theta)
-    A is smallest at B over K       ArgminIs                 where, ratio R
+    A is smallest at B over K       ArgminIs                 where
     A has slope R +- E in K from 10^4 to 10^18 by 10^2
-                                    SlopeIs                  given, found R
+                                    SlopeIs                  given
     A has unit U                    MeasuredIn               off by V (``has mixed units for U``)
     A can be below B                Informative              where, under, within, given K=5, n=2
     T ends at K <= B                EdgeIs                   where (``<``: without the edge; ``>=``: from there on)
@@ -65,7 +65,7 @@ from .checkers.formulas import Formula, slope_of
 from .checkers.numbers import value
 from .claim import Book, Check, Checks, ClaimError
 
-CLAUSES = r" (where|under|within|squares|ratio|difference|as|over|off by|given|found|assumes|words|family) "
+CLAUSES = r" (where|under|within|squares|ratio|difference|as|over|off by|given|assumes|words|family) "
 FUNCTIONS = {
     name: getattr(sp, name)
     for name in ("sqrt", "exp", "log", "Max", "Min", "Or", "summation", "Integer", "Float", "oo")
@@ -152,7 +152,10 @@ class Texts:
         """The check of a text, or those of several by label; ``wrong`` are labels audited as failing."""
         if isinstance(check, str):
             return self.check(check)
-        found = {label: self.check(c) if isinstance(c, str) else All(self.checked(c)) for label, c in check.items()}
+        found: dict[str, Check] = {}
+        for label, part in check.items():
+            made = self.checked(part)
+            found[label] = All(made) if isinstance(made, Mapping) else made
         return All(found, tuple(wrong)) if wrong else found
 
     def check(self, text: str) -> Check:
@@ -236,7 +239,7 @@ def _order(t: Texts, clauses: Clauses, of: str, most: str, order: str) -> Check:
 
 def _smallest(t: Texts, clauses: Clauses, of: str, printed: str) -> Check:
     by = t.names[clauses.pop("over")]
-    return ArgminIs(t.formula(of), by, t.formula(printed), **t.options(clauses, "ratio", "where"))
+    return ArgminIs(t.formula(of), by, t.formula(printed), **t.options(clauses, "where"))
 
 
 def _slope(
@@ -249,8 +252,7 @@ def _slope(
         plain = resolve(formula, book).xreplace({q: v for q, v in given.items() if q != quantity})
         return [float(x) for x in tens], [float(value(plain, {quantity: x})) for x in tens]
 
-    found = float(t.value(clauses.pop("found"))) if "found" in clauses else None
-    return SlopeIs(curve, float(t.value(power)), float(off or 0.05), found)
+    return SlopeIs(curve, float(t.value(power)), float(off or 0.05))
 
 
 def _unit(t: Texts, clauses: Clauses, of: str, mixed: str, unit: str) -> Check:

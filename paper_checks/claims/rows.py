@@ -130,8 +130,8 @@ def _check(
         }
         return found if several else found[""]
     if "prints" in row:
-        texts = [line.partition(": ") for line in _expanded(row.pop("prints"), sets)]
-        sides = {label: [_number(side, cells) for side in text.split(" = ")] for label, _, text in texts}
+        lines = [line.partition(": ") for line in _expanded(row.pop("prints"), sets)]
+        sides = {label: [_number(side, cells) for side in text.split(" = ")] for label, _, text in lines}
         printed = {label: left for label, (left, _) in sides.items()}
         wanted = {label: rational(sp.sympify(right, rational=True)) for label, (_, right) in sides.items()}
         return Prints(printed, wanted, row.pop("slack", 0), tuple(row.pop("wrong", ())))

@@ -135,7 +135,7 @@ def test_one_round_is_broken_by_no_attempt_and_the_nearest_comes_as_near_as_is_s
 
 def test_the_attempts_break_the_first_term_alone(instances):
     broken = [a for a in MINIMISERS if stated("one_round_iid_claimed", instances[a]) < instances[a].gap * 0.999]
-    assert len(broken) >= 7
+    assert len(broken) >= 6
     assert "a million alike clients" in broken
 
 

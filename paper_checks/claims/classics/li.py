@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -49,12 +49,12 @@ def exact_runs(everyone: bool = False, again: bool = False, unequal: bool = Fals
 
     Clients of unequal weights p_k run SGD on the losses p_k N F_k, and the bound has the constants stated for these.
     """
-    runs = UNEQUAL_RUNS if unequal else (*RUNS, *OFTEN) if again else RUNS
+    tried: Sequence[Any] = UNEQUAL_RUNS if unequal else (*RUNS, *OFTEN) if again else RUNS
     sampling = "with_replacement" if again else "without_replacement"
     from empirics.exact import expected, Group
     from empirics.training.setting import Setting
 
-    for first, (problem, some, start, steps, rounds) in product((0, 1), runs):
+    for first, (problem, some, start, steps, rounds) in product((0, 1), tried):
         clients = problem.clients
         size, scales = clients if everyone else some, [clients * p for p in problem.shares]
         bent, flat = max(scales) * problem.smoothness, min(scales) * problem.strong_convexity

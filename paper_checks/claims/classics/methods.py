@@ -140,7 +140,7 @@ def weights(book: Book) -> Finding:
     """The start of the strongly convex form, from the weights of seven rounds one after another."""
     step, rounds, curved = Fraction(1, 900), 7, Fraction(1, 2)
     total = sum(((1 - curved * step / 2) ** -(r + 1) for r in range(rounds)), Fraction(0))
-    at = {
+    at: dict[str, Any] = {
         "initial_distance_sq": 3, "control_error": 0, "gradient_variance": 0, "clients": 9, "cohort": 4,
         "local_steps": 1, "step_size": step, "server_step_size": 1, "rounds": rounds, "smoothness": 1,
         "strong_convexity": curved,

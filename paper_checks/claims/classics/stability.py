@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 from ..checkers import number, short
 from ..claim import Book, Finding, judged
@@ -20,7 +21,7 @@ def line(book: Book) -> Finding:
         turned = sum((picks // samples**t) % samples == 0 for t in range(steps))
         apart += Fraction(turned, samples**steps) * 2 * step * steep
     found = steep * apart
-    at = {"lipschitz": steep, "samples": samples, "summed_step_sizes": step * steps, "step_size": step}
+    at: dict[str, Any] = {"lipschitz": steep, "samples": samples, "summed_step_sizes": step * steps, "step_size": step}
     stated = number(book, "classics.hardt_3_7", **at, smoothness=1)
     return judged(found == stated, f"the expected change of the loss is {short(found)}, the bound {short(stated)}")
 

@@ -110,7 +110,8 @@ def summed(book: Book, start: int) -> Finding:
     at = {c: 1, L: sp.Rational(1, 2), S: 10**6, L_G: 1, sigma2: 1, K: 1, t_0: 1}
     step_size = At("fedinit.step_size_theorem_3", {mu_0: c * K})
     adds = tau * At("fedinit.stability_step", {s: 0, eta: step_size})(book)  # with the number of the step
-    growth, added = float(((1 - 1 / S) * c * L).subs(at)), float(sp.expand(adds).subs(at))
+    growing: sp.Expr = (1 - 1 / S) * c * L
+    growth, added = float(growing.subs(at)), float(sp.expand(adds).subs(at))
     closed = sp.lambdify(T, term("fedinit.stability_separation", "stochastic gradients")(book).subs(at))
     distance = 0.0
     for step in range(1 + start, 400):
