@@ -415,7 +415,7 @@ LINES = [
     (f"eval {K} {TIME} client_weight=uniform heterogeneity=0,05", "heterogeneity '05'"),
     (f"eval {K} {TIME} client_weight=1e308 heterogeneity=0.05", "client_weight 1"),
     # names and options
-    (f"evaluate {ONE}", "'evaluate'"),
+    (f"evaluates {ONE}", "'evaluates'"),
     ("eval fedals.one_rond", "'fedals.one_rond' 'fedals.one_round'"),
     ("eval xxxxx", f"'xxxxx' {len(BOUNDS)}"),
     (f"eval {'x' * 9000}", "xxx"),

@@ -70,7 +70,7 @@ def _judged(error: BaseException) -> int:
     """Say one line, return the status: the caller's mistake, a finding of the library, or a bug of ours."""
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
-    if isinstance(error, SystemExit) and not error.code:
+    if isinstance(error, SystemExit) and not error.code and not place_in_files(error):
         return FINE
     status, line = _status_and_line(error)
     remark([line])
