@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 EXTRAS = {
-    "train": ("torch", "numba", "llvmlite", "sklearn", "cloudpickle", "pyarrow", "threadpoolctl"),
+    "train": ("torch", "numba", "llvmlite", "sklearn", "pyarrow", "threadpoolctl"),
     "exact": ("clarabel",),
     "cluster": ("distributed", "dask"),
     "data": ("pooch", "PIL"),
