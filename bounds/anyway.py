@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Anyway:
     """An expression that bounds a target where one of every group of ``premises`` is made.
 
-    A premise is an assumption by name, or a word: a bound that speaks of D supposes that there is a smallest loss.
+    A premise is an assumption by name, or a quantity: a bound on D assumes that there is a smallest loss.
     """
 
     expression: sp.Expr

@@ -31,7 +31,7 @@ SERVER_SIDE = (SERVER, "averaged model", VIRTUAL)
 """Models that are the same whether or not clients that are not averaged run, where clients keep nothing."""
 WEIGHTED = "step-weighted sum"
 WEIGHTED_MEAN, WEIGHTED_DRAW = "weighted mean", "weighted expectation"
-"""A mean whose entries do not count alike, and what is expected of a model that is drawn by such shares."""
+"""A mean whose entries have different weights, and what is expected of a model that is drawn by such shares."""
 WITH_LAST = "rounds, the last included"
 """The models w(0) .. w(R): the least and the mean over rounds are of w(0) .. w(R-1), the last one is w(R). The least
 over iterations is of all of them too."""
@@ -70,7 +70,7 @@ class ClassOf:
     algorithm: str
     reading: str
     weights: str = ""
-    """Those of a mean or an average in which not all count alike."""
+    """Those of a mean or an average with unequal weights."""
 
     @classmethod
     def of(cls, bound: Bound) -> ClassOf:
@@ -99,9 +99,9 @@ class ClassOf:
         return self.over == WITH_LAST or self.at == AVERAGE
 
     def place_of(self, word: str) -> Place | None:
-        """Of which number of the same run a word speaks in a bound of this class; None where that is not said.
+        """Which number of the same run a quantity means in a bound of this class; None where that is not said.
 
-        A statement on the local iterations of one round speaks of that round, and not of a run.
+        A statement on the local iterations of one round is about that round, and not about a run.
         """
         if word in FOLDED and self.over != "local iterations":
             target, kind, over = FOLDED[word]
@@ -304,9 +304,9 @@ MEANING: dict[str, str] = {
 
 _Fields = Mapping[str, str]
 NEVER: tuple[tuple[_Fields, _Fields, str], ...] = (
-    ({"statistic": "min"}, {"statistic": "last"}, "the least over a run says nothing of its last model"),
-    ({"statistic": "mean"}, {"statistic": "last"}, "the mean over a run says nothing of its last model"),
-    ({"statistic": WEIGHTED_MEAN}, {"statistic": "last"}, "the mean over a run says nothing of its last model"),
+    ({"statistic": "min"}, {"statistic": "last"}, "the least over a run does not bound its last model"),
+    ({"statistic": "mean"}, {"statistic": "last"}, "the mean over a run does not bound its last model"),
+    ({"statistic": WEIGHTED_MEAN}, {"statistic": "last"}, "the mean over a run does not bound its last model"),
     (
         {"statistic": "mean", "over": "iterations"},
         {"over": AFTER},
@@ -322,7 +322,7 @@ NEVER: tuple[tuple[_Fields, _Fields, str], ...] = (
         {"statistic": "expectation"},
         "the average is of the models before the steps, the mean is over those after them",
     ),
-    ({"at": VIRTUAL}, {"at": SERVER}, "the average of all clients is no model of the server"),
+    ({"at": VIRTUAL}, {"at": SERVER}, "the average of all clients is not a model of the server"),
     ({"over": ONE_AVERAGING}, {"over": "rounds"}, "it is about one averaging round, not about a run of several"),
     ({"target": "divergence"}, {"target": "active_divergence"}, "it is about all clients, not those that took part"),
     ({"target": "active_divergence"}, {"target": "divergence"}, "it is about those that took part, not all clients"),
@@ -344,10 +344,10 @@ former, and never the other way."""
 
 
 def never(found: ClassOf, **wanted: str) -> str:
-    """Why a number of a class says nothing of one with the fields that are ``wanted``; empty where nothing forbids it.
+    """Why a number of a class does not bound one with the fields that are ``wanted``; empty where nothing forbids it.
 
     >>> never(ClassOf("grad_norm_sq", "min", "rounds", SERVER, "fedavg", "intended"), statistic="last")
-    'the least over a run says nothing of its last model'
+    'the least over a run does not bound its last model'
     """
     for source, result, why in NEVER:
         if all(getattr(found, name) == word for name, word in source.items()) and result.items() <= wanted.items():
@@ -363,9 +363,9 @@ def unlike(found: ClassOf, scenario: Scenario) -> str:
         method = found.algorithm
         return f"it is about {method if found.reading in ('', 'intended') else f'{method} (reading: {found.reading})'}"
     if not found.statistic:
-        return "it does not say of which models of a run it speaks: declare statistic=Statistic(...)"
+        return "it does not say which models of a run it bounds: declare statistic=Statistic(...)"
     if found.statistic == WEIGHTED:
-        return "it does not say of which models of a run it speaks"
+        return "it does not say which models of a run it bounds"
     if found.statistic == "every":
         return "it is about one step of a run, given what the run gave before it"
     several = "rounds" in scenario and scenario["rounds"].value != 1
@@ -455,7 +455,7 @@ SAID: dict[str, tuple[sp.Expr, sp.Expr]] = {
 
 
 def unweighted(bound: Bound) -> bool:
-    """Whether a bound counts clients and knows nothing of weights: its means over them are plain."""
+    """Whether a bound counts clients and has no weights: its means over them are plain."""
     names = {each.name for each in bound.quantities}
     return bool(names & {"clients", "cohort"}) and "client_weight" not in names
 

@@ -36,7 +36,7 @@ class Bound(Statement):
     >>> held = {"initial_gap": 3.0, "smoothness": 2.5, "rounds": 40}
     >>> float(descent(**held, step_size=0.3))
     0.5
-    >>> descent(**held, step_size=[0.3, 0.5])  # silent where a condition fails
+    >>> descent(**held, step_size=[0.3, 0.5])  # NaN where a condition fails
     array([0.5, nan])
     >>> round(descent.minimize("step_size", **held).at, 6)
     0.4
@@ -50,7 +50,7 @@ class Bound(Statement):
     __signature__ = CallSignature()
 
     def __call__(self, **values: Any) -> Any:
-        """The bound by broadcasting, client axis last: NaN where the theorem is silent, an error on nonsense.
+        """The bound by broadcasting, client axis last: NaN where the theorem does not apply, an error on nonsense.
 
         Values are numbers (a ``Fraction`` or a ``Decimal`` too), lists, arrays or pandas Series; an answer along a
         Series is a Series with its index.
@@ -67,7 +67,7 @@ class Bound(Statement):
         return self._labelled(values, evaluator_of(self).given(values).value(outside=True))
 
     def parts(self, *, outside: bool = False, **values: Any) -> dict[str, Any]:
-        """The named terms at these values, NaN where the theorem is silent unless ``outside``."""
+        """The named terms at these values, NaN where the theorem does not apply unless ``outside``."""
         parts = evaluator_of(self).given(values).parts(outside)
         return {name: self._labelled(values, part) for name, part in parts.items()}
 

@@ -22,7 +22,7 @@ class MissingQuantityError(BoundsError):
 
 
 class UnknownNameError(BoundsError, KeyError):
-    """A name nobody declared, with the nearest ones that exist."""
+    """An undeclared name, with the nearest ones that exist."""
 
     __str__ = Exception.__str__  # that of KeyError puts quotes around the message
 
@@ -40,7 +40,7 @@ class NoSolutionError(Exception):
 
 
 class OutsideConditionsWarning(UserWarning):
-    """The theorem is silent at every point that was asked for."""
+    """The theorem applies at none of the points."""
 
 
 class TermOverflowWarning(UserWarning):
@@ -60,7 +60,7 @@ class UnderflowWarning(UserWarning):
 
 
 class UnsettledWarning(UserWarning):
-    """Rounding may have spoilt a value or a condition, at more points than are looked at again or beyond repair."""
+    """Rounding may have spoilt a value or a condition, at more points than are rechecked or beyond repair."""
 
 
 def shortened(text: str, most: int = 60) -> str:

@@ -1,6 +1,6 @@
 """The lists of bounds and quantities without importing the catalogue: ``index.json``.
 
-The wheel brings the file; in a checkout it is built when it is asked for. It says which declarations it was built from,
+The wheel brings the file; in a checkout it is built on first use. It says which declarations it was built from,
 as one digest of their texts. Where that is not the digest of the texts that are there, the catalogue is imported; the
 file is written again in a checkout alone.
 """

@@ -1,4 +1,4 @@
-"""One federation, told once, as a mapping: constants, the plan and costs, each with its interval and its source.
+"""One federation, given once, as a mapping: constants, the plan and costs, each with its interval and its source.
 
 ``Known`` maps words of the vocabulary to ``Stated``; what is not given follows by the table of ties. Sources, the
 strongest first: a value that is given as ``word=value``, a file, a tie, a default.
@@ -61,7 +61,8 @@ class Known:
         A mapping or a file may hold more words than anybody needs, and the notes ``_interval``, ``_how``,
         ``_provenance`` and ``_up_to`` (of a word the largest step size, say, up to which it holds); a keyword must be a
         word of the vocabulary, one of the quantities that it knows ``also`` (those of bounds of one's own),
-        ``sampling`` or ``algorithm`` (``"scaffold"``; FedAvg's family is told by the numbers of its methods). What is
+        ``sampling`` or ``algorithm`` (``"scaffold"``; FedAvg's family is recognised by the numbers of its methods).
+        What is
         typed goes before files and mappings. Raises ``BoundsError`` in one line, which names both, where two of the
         same strength disagree: by more than 1e-9, unless each lies in the other's interval.
         """
@@ -136,7 +137,7 @@ class Known:
 
     @property
     def algorithm(self) -> str:
-        """The same without numbers: of several algorithms at once no theorem on one of them speaks."""
+        """The same without numbers: of several algorithms at once no theorem on one of them applies."""
         return self._named("{name}")
 
     def _named(self, form: str) -> str:

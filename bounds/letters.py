@@ -60,7 +60,7 @@ def quantity_named(name: str, known: Iterable[str], paper: str = "") -> str:
 
 
 def unknown_quantity(of: str, name: str, known: Iterable[str], paper: str = "") -> UnknownNameError:
-    """The error for a ``name`` that is no quantity ``of`` something: a letter of the papers is translated."""
+    """The error for a ``name`` that is not a quantity ``of`` something: a letter of the papers is translated."""
     return unknown(of, name, set(known), meaning(name, paper))
 
 

@@ -1,10 +1,10 @@
 """Rounds of one local step by all clients are steps of SGD on one machine, on the global loss.
 
 The server's model moves by the weighted mean of the clients' stochastic gradients, which is unbiased for the gradient
-of the global loss. So a theorem on one client speaks of such a federation, with the federation's own loss and the noise
-``sum p_k^2 sigma_k^2``, as the clients' noise is independent, which is taken on trust. What holds for every client's
-loss (L, mu) holds for their mean, a second moment of every client for that of the mean, and a single client is unlike
-nobody.
+of the global loss. So a theorem on one client covers such a federation, with the federation's own loss and the noise
+``sum p_k^2 sigma_k^2``, as the clients' noise is independent, which is assumed. What holds for every client's
+loss (L, mu) holds for their mean, a second moment of every client for that of the mean, and a single client has no
+heterogeneity.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Of = TypeVar("Of", bound=Known)
 NAME = "C15"
 """What a comparison calls it."""
 TARGETS = ("grad_norm_sq", "optimality_gap", "distance_sq")
-"""What is read at the server's model, and so is the machine's; the divergence of its only client is nobody's."""
+"""What is read at the server's model, and so is the machine's; the divergence of its only client has no counterpart."""
 IDENTICAL = (SERVER, VIRTUAL, AVERAGE, "averaged model")
-"""Where the machine's models are the server's; its last local model is no client's."""
+"""Where the machine's models are the server's; its last local model is not a client's."""
 KEPT = (
     "smoothness", "sample_smoothness", "strong_convexity", "pl_constant", "grad_cap_sq", "lipschitz", "loss_cap",
     "initial_loss", "optimal_loss", "current_loss", "initial_gap", "initial_distance_sq", "initial_grad_norm_sq",
@@ -44,7 +44,7 @@ INDEPENDENT = ClientSum(client_weight**2 * client_gradient_variance)
 
 
 def one_machine(scenario: Of) -> tuple[Of, tuple[str, ...]] | None:
-    """The machine that a federation is, and what that takes on trust; None where it is none.
+    """The machine that a federation is, and what that assumes; None where it is none.
 
     All clients take part, with one local step in every round, and start at the server's model.
     """

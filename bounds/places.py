@@ -1,4 +1,4 @@
-"""Which models of a run a statistic is read at; another word would be shown and not looked at."""
+"""Which models of a run a statistic is read at; another word would be shown and not checked."""
 
 SERVER = "server model"
 VIRTUAL = "virtual average of all clients"

@@ -1,4 +1,5 @@
-"""What follows from what a scenario is told: ties put in one after another, and sources that must be of one mind."""
+"""What follows from the given quantities of a scenario: ties put in one after another, and sources that must be of one
+mind."""
 
 from __future__ import annotations
 
@@ -108,7 +109,7 @@ def _of_clients(word: str) -> bool:
 
 
 def _for_all_clients(word: str, stated: Stated, found: Mapping[str, Stated]) -> Stated:
-    """A number given for all clients alike as the list over them."""
+    """A number given for all clients as the list over them."""
     if not _of_clients(word) or np.ndim(stated.value) or "clients" not in found:
         return stated
     count = _count(found)

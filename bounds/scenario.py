@@ -1,4 +1,4 @@
-"""One federation, told once, and what may be asked of it: what bounds say there, and what assumptions read."""
+"""One federation, given once, and what it answers: the values of bounds there, and what assumptions read."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class Scenario(Known):
 
     @cached_property
     def facts(self) -> tuple[SimpleNamespace, SimpleNamespace, SimpleNamespace]:
-        """Problem, algorithm and setting in the attributes that assumptions read; what nobody knows is left out.
+        """Problem, algorithm and setting in the attributes that assumptions read; what is unknown is left out.
 
         FedAvg is FedInit without relaxation, and FedCOG that distils with weight 0: then all clients hold the same
-        generated data, which nobody looks at.
+        generated data, which nothing uses.
         """
         problem = {word: self[word].safe for word in PROBLEM_FACTS if word in self}
         problem = {word: value if np.ndim(value) == 0 else max(value) for word, value in problem.items()}
@@ -84,7 +84,7 @@ class Scenario(Known):
 
     @cached_property
     def machine(self) -> tuple[Scenario, tuple[str, ...]] | None:
-        """The same run as one of SGD on one machine, if it is one, and what that takes on trust."""
+        """The same run as one of SGD on one machine, if it is one, and what that assumes."""
         return one_machine(self)
 
 

@@ -1,4 +1,4 @@
-"""What a scenario is told: values that are typed, files of constants and mappings, with their notes."""
+"""What a scenario is made of: values that are typed, files of constants and mappings, with their notes."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _one_of(what: str, word: object, known: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True)
 class About:
-    """The algorithm a statement speaks of, and the reading of it (intended, printed, code, proof)."""
+    """The algorithm a statement is about, and the reading of it (intended, printed, code, proof)."""
 
     algorithm: str
     reading: str = "intended"
@@ -104,7 +104,7 @@ class About:
 class Statistic:
     """Which number of a run is bounded: last, min or mean, over rounds or local iterations, at which model.
 
-    ``weights``: of a mean, or of the iterates that an average is of; none where all count alike.
+    ``weights``: of a mean, or of the iterates that an average is of; none where all have equal weight.
     """
 
     kind: str
@@ -207,7 +207,9 @@ class Statement:
             if q.name == name:
                 return q
         if name == self.axis:
-            raise BoundsError(f"{name} is no symbol of {self.name}, but how many numbers its lists have: give numbers")
+            raise BoundsError(
+                f"{name} is not a symbol of {self.name}, but how many numbers its lists have: give numbers"
+            )
         from .letters import unknown_quantity
 
         raise unknown_quantity(f"quantity of {self.name}", name, [q.name for q in self.quantities], self.source.paper)

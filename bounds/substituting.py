@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 OFFSET, FACTOR = "dissimilarity_offset", "dissimilarity_factor"
 FAR = 1e30
-"""Where an interval has no end, a bound is looked at so far out."""
+"""Where an interval has no end, a bound is evaluated so far out."""
 SPLITS = np.geomspace(1e-4, 1e4, 41)
 """Shares s of Young's inequality by which the family of pairs is looked through at first."""
 SHARES = np.concatenate([np.geomspace(1e-6, 0.05, 12), np.linspace(0.1, 0.999, 19)])
@@ -48,7 +48,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Substituted:
-    """``bound(**values)`` is ``value``, NaN where the theorem is silent; ``at`` has its terms, and what fails.
+    """``bound(**values)`` is ``value``, NaN where the theorem does not apply; ``at`` has its terms, and what fails.
 
     ``low`` is what the bound would be if every uncertain constant were at its other end, and no less than what it
     bounds can be; ``high`` is the end that is safe, infinite where a constant is known from below alone (``floor``
@@ -105,7 +105,7 @@ def _how_to_give(word: str, why: str) -> str:
 
 
 def chosen(scenario: Known, bound: Bound, along: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
-    """The values that ``substitute`` puts in, and nothing else of it.
+    """The values that ``substitute`` puts in, and no other value of it.
 
     ``along`` are words of the plan at several plans at once, arrays of one length: what is best chosen at each of them,
     pairs and free constants, are arrays of that length then. Raises as ``substitute`` does.

@@ -146,7 +146,7 @@ TIES: tuple[Tie, ...] = (
         + q.model_size / q.client_upload_rate
         + q.local_steps * q.client_minibatch_time,
     ),
-    _tie(q.round_time, TAKEN, _ROUND, "every client alike"),
+    _tie(q.round_time, TAKEN, _ROUND, "every client the same"),
     _tie(q.round_time, AT_MOST, ClientMax(q.client_round_time), "a round waits for its slowest participant"),
     _tie(q.communicated_bytes, TAKEN, 4 * q.exchanged_parameters, "in single precision"),
     _tie(q.step_size_budget, EQUAL, q.step_size_scale * q.local_steps, "steps that fall as c/t"),

@@ -32,10 +32,10 @@ def show(name: str | Bound, *, latex: bool = False) -> Report:
 
     Args:
         name: A bound of the list, or path/file.py:variable.
-        latex: Print the formula in LaTeX.
+        latex: Print formula, conditions and letters in LaTeX.
     """
     bound = _bound(name)
-    return Report([bound.latex()] if latex else [cards.text(bound)], cards.as_json(bound))
+    return Report(cards.document(bound) if latex else [cards.text(bound)], cards.as_json(bound))
 
 
 def evaluate(

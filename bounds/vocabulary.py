@@ -173,7 +173,7 @@ task_weight      = quantity("task_weight", r"w_{ce}", "weight of the task loss i
 classes          = quantity("classes", "C", "number of classes of a classification problem", domain=COUNT)
 complementary_count = quantity("complementary_count", r"\hat d_c", "samples of class c that the client lacks to its most frequent class", domain=WHOLE, axis=CLASSES)
 generated_class_count = quantity("generated_class_count", "N_c", "number of generated samples of class c, before rounding", domain=NONNEGATIVE, axis=CLASSES)
-samples_per_class = quantity("samples_per_class", "n", "generated samples of every class, all classes alike", domain=COUNT)
+samples_per_class = quantity("samples_per_class", "n", "generated samples of every class, all classes equally", domain=COUNT)
 own_samples      = quantity("own_samples", r"N_{real}", "number of the client's own samples", domain=COUNT)
 lacking_samples  = quantity("lacking_samples", r"N_{gen}", "number of samples that would make all classes of the client equally frequent", domain=WHOLE)
 balanced_samples = quantity("balanced_samples", r"N_{real}+N_{gen}", "own samples and those the client lacks for equally frequent classes", domain=COUNT)

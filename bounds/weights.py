@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # training reads weights in numbers, and SymPy takes longer t
 class Weights:
     """Geometric, polynomial, or a product of both; numbers, or expressions of the bound's quantities (no abbreviation).
 
-    All parts are dimensionless, ``growth`` and ``offset`` positive. As it is declared it weighs all entries alike.
+    All parts are dimensionless, ``growth`` and ``offset`` positive. As it is declared it weighs all entries equally.
 
     >>> Weights(growth=2).shares(3)
     [0.14285714285714285, 0.2857142857142857, 0.5714285714285714]

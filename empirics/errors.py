@@ -6,7 +6,7 @@ from bounds.errors import BoundsError
 
 
 class EmpiricsError(BoundsError):
-    """A setting that makes no sense, or a run that cannot deliver what was asked."""
+    """A setting that makes no sense, or a run that cannot deliver what was requested."""
 
 
 class NotConvergedError(EmpiricsError):

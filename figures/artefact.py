@@ -20,7 +20,7 @@ def no_runs(scale: str) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Shown:
-    """Everything an artefact shows at one scale. ``rows`` is the CSV beside it, and all that may be drawn.
+    """Everything a figure or table shows at one scale. ``rows`` is the CSV beside it, and all that may be drawn.
 
     ``sheet`` is a table as printed, its header first. ``caption`` says which data, how many rounds and seeds, and what
     differs from the paper. ``unavailable`` says why there are no numbers of ours to show.

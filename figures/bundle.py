@@ -36,7 +36,7 @@ HOLDS = {
     "figures/REPORT.md": "all figures and tables, beside what the papers report",
     "bounds.tex": "one macro per bound",
     "references.bib": "the papers",
-    "numbers.parquet": "every number that is drawn or printed: artefact, row, column, number or text",
+    "numbers.parquet": "every number that is drawn or printed: figure or table, row, column, number or text",
     "runs.parquet": "every number of every run behind them, with the run's key",
     "audit.csv": "the verdict on every claim of the papers",
     "machine.json": "this machine and the versions here; those of the runs are in the cards",

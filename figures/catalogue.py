@@ -1,4 +1,4 @@
-"""Every figure and table by name; the file of each is imported when it is asked for."""
+"""Every figure and table by name; the file of each is imported on first use."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def artefact(name: str) -> Artefact:
 
 
 def chosen(names: tuple[str, ...] | list[str]) -> list[Artefact]:
-    """The artefacts of these names; ``all`` is every one, a paper's short name all of its own."""
+    """The figures and tables of these names; ``all`` is every one, a paper's short name all of its own."""
     wanted: dict[str, None] = {}
     for name in names:
         group = NAMES if name == "all" else tuple(n for n in NAMES if n.partition(".")[0] == name)

@@ -152,7 +152,7 @@ def _redraw(wanted: Sequence[Artefact], folder: Path, style: str) -> Report:
 def drawn(
     wanted: Sequence[Artefact], scale: str, store: Store, folder: Path, style: str = HOUSE, changed: str = ""
 ) -> list[Path]:
-    """The files of these artefacts, written with a report of all that lie in the folder."""
+    """The files of these figures and tables, written with a report of all that lie in the folder."""
     made: list[list[Path]] = []
     with progress("drawing") as bar:
         bar.start(len(wanted))

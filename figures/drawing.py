@@ -26,7 +26,7 @@ Row = Mapping[str, Any]
 PANEL_HEIGHT, TITLE_HEIGHT, SHORTEST = 1.45, 0.26, 5
 """Inches of one row of panels, of the words above it; how many strips have their place even where fewer are there."""
 MOST_BANDS = 6
-"""Curves of a panel whose bands can be told apart; more have bars, each at places of its own."""
+"""Curves of a panel whose bands can be distinguished; more have bars, each at places of its own."""
 FIVE_DECADES, TWO_DECADES, FEW_TICKS = 1e5, 100, 5
 """Ratios of the ends of a logarithmic axis: above the first only some powers of ten have words, above the second all of
 them, above the third 1, 2, 5."""

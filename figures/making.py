@@ -1,4 +1,4 @@
-"""From names to files: which runs are missing, running them, and writing every artefact."""
+"""From names to files: which runs are missing, running them, and writing every figure and table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUNS = "runs"
 
 
 def cells(artefacts: Sequence[Artefact], scale: str) -> list[Cell]:
-    """The runs that these artefacts read, each once, in their order."""
+    """The runs that these figures and tables read, each once, in their order."""
     return list({cell.key: cell for artefact in artefacts for cell in artefact.cells(scale)}.values())
 
 
@@ -62,7 +62,7 @@ def make(
     style: str = HOUSE,
     changed: str = "",
 ) -> Iterator[list[Path]]:
-    """Write each artefact from what the store holds, and the report of all that lie in the folder.
+    """Write each figure and table from what the store holds, and the report of all that lie in the folder.
 
     ``changed`` says what runs otherwise than in the plan that is kept with the code, while this is in force.
     """
@@ -131,6 +131,7 @@ def redraw(artefacts: Sequence[Artefact], folder: Path, style: str) -> Iterator[
 
 
 def committed() -> str:
-    """The report of what is kept with the code, which lies beside its folders: of each artefact the longest runs."""
+    """The report of what is kept with the code, which lies beside its folders: of each figure or table the longest
+    runs."""
     cards = report.read(*(COMMITTED.with_name(scale) for scale in LONGEST_FIRST))
     return report.text(cards, report.audited([card["name"] for card in cards]))

@@ -29,7 +29,7 @@ POINT = 1.0
 MOVED = 0.5
 """Percentage points that a coefficient moves accuracies by before one of its values can be the best."""
 PLATEAU = 1.5
-"""Times the accuracy of guessing that training must reach before methods can be told apart."""
+"""Times the accuracy of guessing that training must reach before methods can be distinguished."""
 LAST = 1 / 3
 """The part of a curve at its end whose slope says whether training has ended."""
 OPTIMISER = ("momentum", "nesterov", "weight_decay", "step_size_decay", "step_size_rule", "optimizer", "clip")
@@ -125,7 +125,7 @@ def treatment(
         if argument not in papers and len({str(given.get(argument, "")) for given in used.values()}) > 1
     ]
     unlike += [f"step size of {name} not searched" for name in used if searched is not None and name not in searched]
-    return Regime("unlike treatment: " + (", ".join(unlike) or "none"), len(unlike), 0, True)
+    return Regime("different treatment: " + (", ".join(unlike) or "none"), len(unlike), 0, True)
 
 
 def statistic(ours: str, papers: str) -> Regime:

@@ -29,7 +29,8 @@ other way (95 %, simultaneously; wrong where differences over seeds are far from
 *undecided*. It is *not judged* where our runs miss its regime: the problem that a remedy cures is absent or less than
 half of the paper's, runs are shorter than half of the paper's local work and have not levelled off, FedAvg is more than
 five points from the paper's where a size is claimed, or above it where a gain is claimed, methods were not trained
-alike, or the statistic is another. The guard that fails is shown with its number. The least difference is that of the
+in the same way, or the statistic is another. The guard that fails is shown with its number. The least difference is
+that of the
 comparison that is least surely so, with half the width of its interval. *More* is what further seeds take of one core
 until that interval would no longer reach zero, were the difference as seen.""".splitlines()
 DIFFERENCE = re.compile(r"([+-][\d.]+(?:e[+-]?\d+)?) ± ([\d.]+(?:e[+-]?\d+)?)")
@@ -47,7 +48,7 @@ WORDS = {"name", "title", "source", "kind", "scale", "unavailable", "ran", "runs
 def read(*folders: Path) -> list[Card]:
     """The cards in a folder, in the order of the catalogue; a file that is none is left out with a warning.
 
-    Of several folders the first in which all runs of an artefact are there counts, else the last that has it.
+    Of several folders the first in which all runs of a figure or table are there counts, else the last that has it.
     """
     found: list[Card] = []
     for name in NAMES:
@@ -154,7 +155,7 @@ def audited(names: Sequence[str]) -> dict[str, int]:
 
 
 def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
-    """The report as Markdown: what was learned first, then every conclusion, then every artefact.
+    """The report as Markdown: what was learned first, then every conclusion, then every figure and table.
 
     ``claims`` is what ``audited`` counts, for the report that lies beside that of the audit; its links find the files
     of each card in the folder of its scale, those of another report beside it.
@@ -166,7 +167,7 @@ def text(cards: Sequence[Card], claims: Mapping[str, int] | None = None) -> str:
     lines = [
         TITLE,
         "",
-        f"Made by `fedbounds figure all --scale {' '.join(scales)}`{changed}. {len(cards)} artefacts from "
+        f"Made by `fedbounds figure all --scale {' '.join(scales)}`{changed}. {len(cards)} figures and tables from "
         f"{len({k for c in cards for k in c['keys']})} runs, {minutes(cards):.0f} minutes inside them.",
         "",
         *_learned(drawn),
@@ -224,7 +225,7 @@ def _conclusion(one: Conclusion, aside: bool) -> str:
 
 
 def minutes(cards: Sequence[Card]) -> float:
-    """On the clock, for all runs one after another; a run that several artefacts read counts once."""
+    """On the clock, for all runs one after another; a run that several figures read counts once."""
     each = {key: took for card in cards for key, took in card["keys"].items()}
     return sum(each.values())
 

@@ -107,7 +107,7 @@ def write(table: Sequence[Row], axes: Mapping[str, str], path: Path | None) -> l
 def _chosen(table: Sequence[Row], x: str, y: str, hue: Sequence[str]) -> list[Row]:
     """The rows to draw; what cannot be drawn is refused."""
     if not table:
-        raise EmpiricsError("nothing to draw: no result has all that was asked for")
+        raise EmpiricsError("nothing to draw: no result has all that is needed")
     known = dict.fromkeys(name for row in table for name in row)
     for name in (x, *hue):
         if name not in known:

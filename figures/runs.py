@@ -46,7 +46,7 @@ class Runs:
         return found is not None and found.status == "diverged"
 
     def fact(self, cell: Cell, name: str) -> Any:
-        """A single value that the cell told, None where it is missing."""
+        """A single value that the run returned, None where it is missing."""
         found = self.kept(cell)
         return None if found is None else found.card.get("facts", {}).get(name)
 

@@ -15,7 +15,7 @@ SCALES: dict[str, str] = {
     "overnight": "the papers' own local work and half of their rounds or more, on networks for two cores: four days",
     "paper": "the setting of the paper itself, for GPUs",
 }
-"""Every artefact exists at all of them."""
+"""Every figure and table exists at all of them."""
 
 BEGINNING = 0.25
 """The part that counts of a beginning which several runs share."""

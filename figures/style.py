@@ -20,7 +20,7 @@ NAMED = re.compile(r'(?<= id=")[a-z]+[0-9a-f]{10}(?=")')
 CYCLE = (THEORY, MEASURED, REFERENCE, OTHER)
 
 WIDTH = 3.3
-"""Inches of one column less its margins; ``figure`` is this wide unless told otherwise."""
+"""Inches of one column less its margins; ``figure`` is this wide by default."""
 GOLDEN = (5**0.5 - 1) / 2
 
 STYLE: dict[str, Any] = {

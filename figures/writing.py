@@ -1,4 +1,5 @@
-"""Files of one artefact: its numbers as CSV and a card; a picture as PDF, SVG, PNG, with its caption; or a table.
+"""Files of one figure or table: its numbers as CSV and a card; a picture as PDF, SVG, PNG, with its caption; or a
+table.
 
 Captions of pictures, and tables, are LaTeX and Markdown.
 """
@@ -32,7 +33,7 @@ NO_RUN = "none of its runs is there"
 
 
 def write(artefact: Artefact, shown: Shown, card: Mapping[str, Any], folder: Path, style: str = HOUSE) -> list[Path]:
-    """Everything one artefact is made of; the same numbers give the same bytes. Returns the paths.
+    """Everything one figure or table is made of; the same numbers give the same bytes. Returns the paths.
 
     A figure that has nothing to show is its card alone, which says why; what an earlier one has left is removed.
     """

@@ -1,7 +1,7 @@
 """Li et al. 2020, "On the Convergence of FedAvg on Non-IID Data": strongly convex losses and a step that falls.
 
 The step size of iteration t is 2/(mu (gamma + t)) with gamma = max(8 L/mu, E). Whether the first local step has t = 0
-or t = 1 is not said; the claim classics.li_first_step looks at both. The paper's N counts clients, K participants, E
+or t = 1 is not said; the claim classics.li_first_step checks both. The paper's N counts clients, K participants, E
 local steps, and T the steps of every device in all.
 """
 

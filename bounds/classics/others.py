@@ -42,7 +42,7 @@ fednova = Bound(
     about=FEDAVG,
     statistic=Statistic("min", "rounds", SERVER),
     letters={beta2: r"\beta^2", kappa2: r"\kappa^2"},
-    note="Of FedAvg with unlike numbers of local steps, and of its kin. Printed with Theorem 1's bound on the "
+    note="Of FedAvg with different numbers of local steps, and of its kin. Printed with Theorem 1's bound on the "
     "surrogate's squared gradient, which hides constants, in its place.",
 )
 

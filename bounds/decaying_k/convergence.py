@@ -183,6 +183,6 @@ per_rounds = replace(
     terms=_fixed_steps({T: K * R}),
     conditions=FIXED_STEPS,
     source=Source("decaying_k", "Theorem 1 with T = K R, derived"),
-    note="Derived: (6) with K_r = K and the iterations of R rounds; what Remarks 2.3 and 2.1.3 speak of, with no "
+    note="Derived: (6) with K_r = K and the iterations of R rounds; the setting of Remarks 2.3 and 2.1.3, with no "
     "assumption on how long computation takes.",
 )

@@ -40,7 +40,7 @@ _LOSS_FALLS = Condition("the loss at t_0 is at most the loss at the start")
 
 
 def _without(conditions: tuple[Condition, ...], quantity: Quantity) -> tuple[Condition, ...]:
-    """The conditions whose relation does not speak of ``quantity``."""
+    """The conditions whose relation does not contain ``quantity``."""
     return tuple(c for c in conditions if c.relation is None or quantity not in c.relation.free_symbols)
 
 

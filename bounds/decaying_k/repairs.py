@@ -2,7 +2,7 @@
 
 Three things change. The distance to the minimiser is replaced by the loss above its smallest value, so that nothing
 depends on where the losses have their zero; G bounds the stochastic gradients of the clients, as in the cited work of
-Li et al. whose lemma is used; and that lemma's own conditions are asked for: clients of equal weight, drawn uniformly
+Li et al. whose lemma is used; and that lemma's own conditions are required: clients of equal weight, drawn uniformly
 without replacement, noise that is independent over them, and step sizes up to 1/(4L). That the number of local steps
 never increases is not needed.
 """
@@ -27,7 +27,7 @@ _SAMPLING = (
     Condition("G bounds the stochastic gradients of the clients"),
 )
 _NOTE = (
-    "2 kappa^2 (F_0 - F^*) stands for 2 kappa (kappa F_0 - F^*), which is at least as large where F^* >= 0 and is not "
+    "2 kappa^2 (F_0 - F^*) replaces 2 kappa (kappa F_0 - F^*), which is at least as large where F^* >= 0 and is not "
     "proved where F^* < 0. G is not L ||x_1 - x^*||."
 )
 

@@ -155,7 +155,7 @@ class StepPlan:
         return steps_cubed_ratio(self.local_steps)
 
     def runtime(self, *, model_size: Any, download_rate: Any, upload_rate: Any, minibatch_time: Any) -> Any:
-        """Seconds by (5): all clients alike."""
+        """Seconds by (5): all clients take equally long."""
         return runtime(
             rounds=self.rounds,
             iterations=self.total_steps,
@@ -222,7 +222,7 @@ SCHEDULES: dict[str, Schedule] = {
             RoundUp(K_0 / _DECAYED),
             eta_0,
             "Table 3, K_r-step",
-            "The print has no ceiling here; K_0 / 10 is rounded up where it is no whole number.",
+            "The print has no ceiling here; K_0 / 10 is rounded up where it is not an integer.",
         ),
         Schedule("eta_rounds", "η_r-rounds", K_0, eta_0 / sp.sqrt(r), "Table 3, η_r-rounds, after eq. (12)"),
         Schedule("eta_error", "η_r-error", K_0, eta_0 * sp.sqrt(F_r / F_0), "eq. (14) and Table 3, η_r-error"),

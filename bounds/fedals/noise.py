@@ -18,7 +18,7 @@ covariance counts, over the n samples at most ``sigma_k n^(-1/2) V^(1/2)``, what
 
 All are equalities for squared distances, however far the clients are from one another. All need a variance of a
 sample's gradient that is bounded at every model, which Theorem 4.3 assumes and Theorem 4.1 does not. Without it the gap
-can grow with the distance, as in least squares with unlike inputs (claim fedals.discussion.non_iid_hurts).
+can grow with the distance, as in least squares with different inputs (claim fedals.discussion.non_iid_hurts).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ rounds_noise_sharp = _bound(
         Condition("a round's samples are used once each, in batches of one size"),
         Condition("every round is measured at the model that it ends with"),
     ),
-    "Constants alone: no rate of the local steps, no complexity, no non-iidness, rounds that need not be alike.",
+    "Constants alone: no rate of the local steps, no complexity, no non-iidness, rounds that may differ.",
 )  # fmt: skip
 participation_case1_noise_sharp = _bound(
     "participation_case1_noise_sharp",

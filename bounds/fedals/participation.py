@@ -143,7 +143,7 @@ participation_gap_claimed = fedals_bound(
     about=About("fedavg"),
     statistic=ONE_ROUND,
     note=(
-        "Claimed for the averaged model from Lemmas D.1 and D.2, which speak of fixed numbers; the averaged model "
+        "Claimed for the averaged model from Lemmas D.1 and D.2, which are about fixed numbers; the averaged model "
         "depends on who took part. See fedals.participation_gap_quadratic."
     ),
 )

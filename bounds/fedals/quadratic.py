@@ -6,7 +6,8 @@ its minimiser is the sample mean theta_k, and theta = E_k[theta_k]. Then, with m
 - ``Delta_k = L s_k^2 / n``: the sample mean is s_k^2/n too far from a fresh sample and s_k^2/n too near its own.
 - ``delta_k = L/2 E||theta - theta_k||^2 = L/2 ||m - m_k||^2 + 1/2 ((1 - 2 p_k) Delta_k + E_j[p_j Delta_j])``; for K iid
   clients this is ``1/2 (1 - 1/K) Delta``, not zero.
-- the gap is ``E_k[p_k Delta_k]`` *exactly*, however different the clients: ``Delta/K`` for K alike. It falls like 1/K,
+- the gap is ``E_k[p_k Delta_k]`` *exactly*, however different the clients: ``Delta/K`` for K identical clients. It
+falls like 1/K,
   and so does (6), through its non-iidness; a bound like 1/K^2 would be false here.
 """
 

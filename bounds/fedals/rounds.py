@@ -1,6 +1,6 @@
 """FedALS, many rounds: the R-round generalization bound, the optimisation rate beside it, consensus and communication.
 
-The bounds (9) and (57) are means over the rounds; written here for rounds that are alike, so that the quantities of a
+The bounds (9) and (57) are means over the rounds; written here for equal rounds, so that the quantities of a
 client are those of any one round and the number of rounds drops out.
 """
 

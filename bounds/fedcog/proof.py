@@ -1,6 +1,6 @@
 """FedCOG's theory, step by step: the assumption, the lemma and the inequalities of the proof that carry numbers.
 
-Appendix A.6, (9) to (57). The theory speaks of clients that share one generated set (no disagreement loss, one seed);
+Appendix A.6, (9) to (57). The theory is about clients that share one generated set (no disagreement loss, one seed);
 Phi = F + Q is task loss plus distillation loss, with the round's starting model as the teacher.
 """
 

@@ -40,7 +40,7 @@ contraction_cap = fedinit_bound(
     source=source("Appendix A.2.2, before the descent inequality"),
     about=common.PROOF,
     statistic=common.EVERY_ROUND,
-    note="The inequality is strict; where the sum is not positive no such lambda exists and the theorems are silent.",
+    note="The inequality is strict; where the sum is not positive no such lambda exists and the theorems do not apply.",
 )
 
 CAP_PLACES = {

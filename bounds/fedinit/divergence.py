@@ -38,7 +38,7 @@ theorem_4_recursion = fedinit_bound(
     about=common.PROOF,
     statistic=common.EVERY_LOCAL,
     note="96, 69, 267 are rebuilt (certain). The proof's route adds 6 C eta^2 K^2/N times the squared global gradient, "
-    "which the printed coefficient 267 B^2 does not show; keeping the sampling weights of Lemma 3 makes room for it.",
+    "which the printed coefficient 267 B^2 does not show; keeping the sampling weights of Lemma 3 gives it.",
 )
 
 UNROLLED = {name: term / common.WEIGHT_96 for name, term in RECURSION.items() if name != "relaxed start"}

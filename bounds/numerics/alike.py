@@ -1,4 +1,4 @@
-"""Clients that are all alike: the bound for so many equal clients, computed by their count and not one by one."""
+"""Identical clients: the bound for a number of them, computed by their count and not one by one."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ A ``Jet`` holds the ends of an interval in which all values lie and of one in wh
 moves (``None`` where that does not occur). At a point both ends are one ball, and with more bits it is as sharp as one
 likes, also next to a removable singularity.
 
-Three questions are asked. *Values* at a point: given numbers are the floats that they are, and the precision grows
+Three questions are answered. *Values* at a point: given numbers are the floats that they are, and the precision grows
 until the result is known to the last digit of a float. *Jumps* at a point (comparisons, ceilings): a given number that
 is not a count stands for all numbers that round to it, since 0.1 is not exactly a float and a step size of 1/(4 L)
 seldom is. A condition ``<=`` then holds unless it fails for all of these numbers, ``<`` only if it holds for all of
@@ -459,7 +459,7 @@ class Point:
         return [holds for holds, _ in self.jumps()[self.tape.outputs[0]]]
 
     def balls(self, accuracy: int = 60) -> list[list[Any]]:
-        """Every output to so many bits, those of a float and some, or as the largest precision tells."""
+        """Every output to a number of bits, those of a float and some, or as the largest precision tells."""
         decided = self.jumps() if self.tape.jumps else None
         for bits in LEVELS:
             held = self._run(bits, Jets(self.width, counts=self.counts), decided)
@@ -473,7 +473,7 @@ class Point:
         return [members[kind] for kind in self.kind_of] if self.counts and len(members) > 1 else members
 
     def values(self) -> list[list[float]]:
-        """For every output the nearest floats; NaN is no real number, and nothing but zero becomes zero."""
+        """For every output the nearest floats; NaN is not a real number, and nothing but zero becomes zero."""
         return [[as_float(x) for x in members] for members in self.balls()]
 
     def _run(self, bits: int, jets: Jets, decided: Sequence[Any] | None = None) -> list[Any]:

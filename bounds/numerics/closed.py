@@ -29,7 +29,7 @@ class Optimum:
 
     It is the unique minimum wherever the relations in ``requires`` hold: with two positive coefficients the bound is
     convex in the logarithm of ``over``. The domain of ``over`` (such as whole numbers) and the bound's conditions on it
-    are not looked at; pass values to ``minimize`` for that.
+    are not checked; pass values to ``minimize`` for that.
     """
 
     bound: Statement
@@ -47,7 +47,7 @@ class Optimum:
         conditions_extra: tuple[Condition, ...] = (),
         **overrides: Any,
     ) -> Any:
-        """The minimiser as a statement of its own, ``over = at``, with the conditions that do not speak of ``over``.
+        """The minimiser as a statement of its own, ``over = at``, with the conditions that do not contain ``over``.
 
         ``overrides`` are further fields of the new bound (such as ``about``, ``letters`` or ``off_by``).
         """

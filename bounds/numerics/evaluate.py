@@ -47,7 +47,8 @@ def evaluator_of(bound: Statement) -> Evaluator:
 class Given:
     """Checked values for a bound: arrays by name and their common shape, with the axis last where the bound has one.
 
-    Where clients are all alike, ``bound`` is the form for so many equal clients, which no array of them is made for.
+    Where all clients are identical, ``bound`` is the form for a number of identical clients, which no array of them is
+    made for.
     """
 
     def __init__(self, evaluator: Evaluator, arrays: Arrays, shape: tuple[int, ...]) -> None:
@@ -79,7 +80,7 @@ class Given:
                 errors.UndefinedValueWarning, f" has no real value in {guilty}, though its conditions hold there"
             )
         elif silent.all():
-            self._warn(errors.OutsideConditionsWarning, f" is silent here: needs {'; '.join(self.failed())}")
+            self._warn(errors.OutsideConditionsWarning, f" does not apply here: needs {'; '.join(self.failed())}")
         self._warn_of(settled)
         if not outside and not self.bound.signed and (out < 0).any():
             guilty = self._terms_that_are(lambda term: term < 0)
@@ -253,13 +254,13 @@ class Evaluator:
 
     @cached_property
     def special(self) -> Evaluator:
-        """The evaluator for so many equal clients, which no array of them is made for."""
+        """The evaluator for a number of identical clients, which no array of them is made for."""
         evaluator: Evaluator = evaluator_of(alike.special_form(self.bound))
         evaluator.counts_clients = True
         return evaluator
 
     def _form(self, values: Mapping[str, Any], free: str = "") -> tuple[Evaluator, Mapping[str, Any]]:
-        """The evaluator of equal clients with their values where all are alike, else this one with these."""
+        """The evaluator of equal clients with their values where all are identical, else this one with these."""
         if not alike.applies(self.bound, values):
             return self, values
         self._check_names(values, free)

@@ -28,7 +28,7 @@ KNOWN = 2.0**-48
 
 
 class Box(NamedTuple):
-    """What is known of a box: value and slope, whether the bound surely speaks all over it, or surely nowhere."""
+    """What is known of a box: value and slope, whether the bound surely applies all over it, or surely nowhere."""
 
     low: Any
     high: Any
@@ -40,7 +40,7 @@ class Box(NamedTuple):
 
     @property
     def way(self) -> int:
-        """1 where the bound surely speaks and rises (or is level) all over the box, -1 where it falls, else 0."""
+        """1 where the bound surely applies and rises (or is level) all over the box, -1 where it falls, else 0."""
         if not self.inside:
             return 0
         return 1 if self.least_slope >= 0 else -1 if self.largest_slope <= 0 else 0

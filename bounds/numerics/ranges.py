@@ -23,7 +23,7 @@ from .tape import Tape
 MOST = 10
 """Uncertain constants at once."""
 BOXES = 200
-"""Boxes that are looked at: some tenths of a second."""
+"""Boxes that are examined: some tenths of a second."""
 TOLERANCE = 1e-9
 """Relative distance between a value that the bound has and an end of its interval, up to which the end is proven."""
 BITS, MORE_BITS = 128, 1200
@@ -70,7 +70,7 @@ def bound_range(bound: Statement, uncertain: Ends, outside: bool = False, **valu
     box = _Uncertain(evaluator_of(bound).given({**values, **typical}), ends, outside)
     (low, least), (high, most) = box.lowest(1), box.lowest(-1)
     if low == inf or high == inf:
-        raise SilentError(f"{bound.name} is silent on the whole interval: its conditions fail everywhere")
+        raise SilentError(f"{bound.name} does not apply on the whole interval: its conditions fail everywhere")
     proven = _near(low, least), _near(high, most)
     return Range(least if proven[0] else low, -(most if proven[1] else high), all(proven))
 
@@ -173,7 +173,7 @@ class _Uncertain:
 
     def value(self, point: Box, sign: int) -> float:
         """The value at a point, or where values lead on the way to one that does not belong to the domain; infinity
-        where the bound is silent."""
+        where the bound does not apply."""
         far = [x for name, pairs in point.items() for x, _ in pairs if _approached(self.cards[name], x)]
         if not far:
             return _at(self.run(point), sign)

@@ -1,6 +1,6 @@
 """Values and conditions of formulas over broadcast arrays: floats, checked, and computed again where they may be wrong.
 
-Blocks of points run through ``Approximations``; what their error bounds do not clear is looked at again with ``balls``,
+Blocks of points run through ``Approximations``; what their error bounds do not clear is evaluated again with ``balls``,
 every distinct point once. Callers keep the axis that reductions run over (clients, classes) last; inside a block it
 comes first.
 """
@@ -27,7 +27,7 @@ CLOSE = 1e-10
 MOST = 20_000
 """Points computed again in one call: some seconds."""
 NUMBERS = 2**24
-"""Given numbers of points that are looked at again: 128 MiB."""
+"""Given numbers of points that are rechecked: 128 MiB."""
 TINY = float(np.finfo(float).tiny)
 Arrays = dict[str, np.ndarray]
 Block = tuple[Any, ...]
@@ -133,7 +133,7 @@ class Formulas:
     def _answers(
         self, tape: Tape, doubt: np.ndarray, arrays: Arrays, shape: tuple[int, ...], ask: Callable[[Point], Any]
     ) -> tuple[np.ndarray, list[np.ndarray], int]:
-        """The points in doubt that are looked at, what ``balls`` say of every output there, and how many are left."""
+        """The points in doubt that are rechecked, what ``balls`` say of every output there, and how many are left."""
         points = np.flatnonzero(doubt)
         rows, back = self._distinct(tape, arrays, shape, points)
         answers = [ask(Point(tape, row, shape[-1] if self.axis else 1)) for row in rows]

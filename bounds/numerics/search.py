@@ -2,7 +2,7 @@
 
 Boxes are split until ball arithmetic proves that what is left cannot change the answer; a box is dropped only with such
 a proof, so no second valley and no far-out feasible part is missed. Where rounding leaves a value open even at a single
-point, as next to a removable singularity, boxes are looked at with more bits; where neither decides, answers say so.
+point, as next to a removable singularity, boxes are evaluated with more bits; where neither decides, answers say so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TOLERANCE = 1e-10
 LAST_DIGITS = 2.0**-51
 """How much above its target a value may be, relatively, as a call may round it to the target all the same."""
 MOST, PIECES = 4000, 500
-"""Boxes that are looked at, some tenths of a second; and how many of them a rather narrow one may become."""
+"""Boxes that are examined, some tenths of a second; and how many of them a rather narrow one may become."""
 
 
 class Valley(NamedTuple):
@@ -52,7 +52,7 @@ class _Lowest:
         self.seen = 0
 
     def add(self, low: float, high: float, bits: int) -> None:
-        """Keep a box, unless the bound is silent on it; of one where it is monotone only the lower end counts."""
+        """Keep a box, unless the bound does not apply on it; of one where it is monotone only the lower end counts."""
         if low > high:
             return
         self.seen += 1
@@ -67,7 +67,7 @@ class _Lowest:
         self.look(low, bits, final=True)
 
     def look(self, x: float, bits: int, final: bool = False) -> Box:
-        """Lower ``top`` to the value at a point where the bound speaks; if nothing is left of a box, ``floor`` too."""
+        """Lower ``top`` to the value at a point where the bound applies; if nothing is left of a box, ``floor`` too."""
         at = self.objective.point(x, bits)
         if not at.outside:
             if at.high < self.top:
@@ -114,7 +114,7 @@ def lowest(objective: Objective, whole: bool) -> Valley:
 
 
 def sharpened_place(objective: Objective, x: float) -> float:
-    """Downhill from a point to where the slope changes its sign or the bound falls silent, to the last digit."""
+    """Downhill from a point to where the slope changes its sign or the bound stops applying, to the last digit."""
     start = objective.point(x)
     if not (way := start.way):
         return x
@@ -198,7 +198,7 @@ def _edge(at: float, undecided: float, by_rounding: bool = False) -> Edge:
 
 
 def _is_hopeless(objective: Objective, box: Box, at: Box, low: float, high: float, reach: Any) -> bool:
-    """Whether splitting is no way to decide a box: rounding leaves its middle open, or what cancels in a rather narrow
+    """Whether splitting cannot decide a box: rounding leaves its middle open, or what cancels in a rather narrow
     one is so much more than how values change in it and what decides that too many pieces would be needed."""
     if at.low <= reach and at.high >= reach:
         return at.bits == LEVELS[-1]
@@ -211,7 +211,7 @@ def _is_hopeless(objective: Objective, box: Box, at: Box, low: float, high: floa
 
 
 def _meets(objective: Objective, x: float, reach: Any, target: float) -> tuple[bool, bool]:
-    """Whether the bound speaks at a point and is at most ``reach`` there, and whether surely at most ``target``."""
+    """Whether the bound applies at a point and is at most ``reach`` there, and whether surely at most ``target``."""
     for bits in LEVELS:
         at = objective.box(x, x, bits)
         if at.outside or at.low > reach:

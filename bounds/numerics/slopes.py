@@ -26,9 +26,9 @@ def elasticities(bound: Statement, values: Mapping[str, Any]) -> dict[str, Any]:
     """``d log(bound) / d log(q)`` for every quantity ``q`` with a value, by forward differentiation.
 
     For a quantity with one value per client (or class) it is the elasticity for scaling all of them together.
-    ``client_weight`` is left out: weights sum to 1 and cannot be scaled (with ``clients`` that are all alike, theirs
+    ``client_weight`` is left out: weights sum to 1 and cannot be scaled (with identical ``clients``, theirs
     change with their number). Fixed quantities count as well. NaN where the
-    theorem is silent, where the bound is 0, and where no derivative is defined: at a kink of a maximum, and in
+    theorem does not apply, where the bound is 0, and where no derivative is defined: at a kink of a maximum, and in
     quantities inside a rounding to whole numbers. Entries have the shape of the bound's value.
     """
     given = evaluator_of(bound).given(values)

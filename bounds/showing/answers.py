@@ -25,7 +25,7 @@ EVAL_JSON = """\
   value, holds       nested lists, one level per axis: the bound, and whether its numeric conditions hold
   terms              the named terms, each in the shape of value
   failed_conditions  the words of the conditions that fail at one or more points
-  low, high          with uncertain constants: the interval of the bound, each in the shape of value (null: silent)
+  low, high          with uncertain constants: the interval of the bound, each in the shape of value (null: none)
   proven             with them: whether low and high are proven to be its ends, or an interval around them; in the
                      shape of value
 NaN is null, infinity is "inf" or "-inf"."""
@@ -160,7 +160,8 @@ def evaluate(span: Grid, outside: bool = False) -> Evaluation:
 
 
 def _interval(span: Grid, value: np.ndarray, outside: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The ends of the bound's interval at every point of the grid, NaN where it is silent on all of it, and whether the
+    """The ends of the bound's interval at every point of the grid, NaN where it does not apply on all of it, and
+    whether the
     bound reaches them."""
     low, high, proven = np.full(value.shape, np.nan), np.full(value.shape, np.nan), np.ones(value.shape, dtype=bool)
     for index, (_, values) in zip(np.ndindex(value.shape), span.points(), strict=True):
@@ -320,7 +321,7 @@ def over_intervals(span: Grid, ask: Ask) -> tuple[Ask, list[str]]:
         return found | shown | {"and": "none at some of the constants" if missing else ""}
 
     used = ", ".join(span.uncertain)
-    return asked, [f"intervals over {used} are at least so wide: {len(places)} places in them were looked at"]
+    return asked, [f"intervals over {used} are at least so wide: {len(places)} points in them were checked"]
 
 
 class Between(NamedTuple):

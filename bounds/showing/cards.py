@@ -1,4 +1,4 @@
-"""A bound as people and programs read it: terminal card, LaTeX, notebook card and JSON, all from the one object."""
+"""A bound for readers and for programs: terminal card, LaTeX, notebook card and JSON, all from the one object."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..statement import Condition, Statement
 from . import printing
 from .letters import in_unicode
 from .notebook import card, formula
+from .prose import typeset
 from .spelling import speaks_unicode, spelled
 from .tables import aligned, number, plain
 
@@ -82,7 +83,7 @@ def statement(bound: Statement) -> str:
 
 
 def _plain(text: str) -> str:
-    """Spelled out where nobody can say its signs; columns are aligned afterwards."""
+    """Spelled out where its signs cannot be pronounced; columns are aligned afterwards."""
     return text if speaks_unicode() else spelled(text)
 
 
@@ -144,6 +145,39 @@ def abbreviations(bound: Statement) -> list[str]:
     given = [(q, bound.given[q.name]) for q in bound._all if q.name in bound.given]
     numbers = [(q, sp.sympify(value)) for q, value in given if isinstance(value, (int, float))]
     return [f"{letters[q]} = {printing.latex(body, letters)}" for q, body in (*bound.where.items(), *numbers)]
+
+
+def displayed(bound: Statement) -> list[str]:
+    """The formula as a display with a line for each term, and what its abbreviations stand for."""
+    first, *terms = latex_parts(bound)
+    if len(terms) == 1:  # its name would say nothing
+        sign, body = printing.split_sign(*bound.terms.values())
+        terms = [f"{'-' * (sign == '-')}{printing.latex(body, letters_of(bound))}"]
+    rows = [rf"{first} {{}}& {terms[0]}", *(f"& {{}} {term}" for term in terms[1:])]
+    where = [f"where ${'$, $'.join(said)}$."] if (said := abbreviations(bound)) else []
+    return [r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}", *where]
+
+
+def document(bound: Statement) -> list[str]:
+    """The statement for a LaTeX document with amsmath and amssymb: formula, what it bounds, conditions, letters."""
+    letters = letters_of(bound)
+    relations = {c.words: c.relation for c in bound.conditions}
+    conditions = [
+        typeset(words) + ("" if relation is None else f": ${printing.latex(relation, letters)}$")
+        for words, relation in relations.items()
+    ]
+    named = [f"${letters[q]}$: {typeset(q.card.meaning)}" for q in explained(bound)]
+    return [
+        f"% {bound.source}; needs amsmath and amssymb",
+        *displayed(bound),
+        *([f"It bounds the {typeset(str(bound.statistic))}."] if bound.statistic else []),
+        *_items("It holds if", conditions),
+        *_items("Its letters:", named),
+    ]
+
+
+def _items(head: str, items: list[str]) -> list[str]:
+    return [head, r"\begin{itemize}", *(rf"\item {item}" for item in items), r"\end{itemize}"] if items else []
 
 
 def letters_of(bound: Statement) -> dict[Quantity, str]:

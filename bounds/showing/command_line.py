@@ -1,7 +1,7 @@
 """The command line: cyclopts reads it by the signatures and docstrings of the Python functions behind the verbs.
 
 A function's source is read instead of imported, so that help and mistakes cost none of the packages it needs. The one
-grammar of all verbs: ``name=value`` means ``--name value``; what is no option of the verb is a quantity.
+grammar of all verbs: ``name=value`` means ``--name value``; what is not an option of the verb is a quantity.
 """
 
 from __future__ import annotations
@@ -286,7 +286,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {"whole": whole_word, "real": numb
 
 
 def read_line(name: str, verb: Verb, tokens: Sequence[str]) -> Line | None:
-    """The arguments that a command line gives; None where its help was asked for, which is printed."""
+    """The arguments that a command line gives; None where its help was requested, which is printed."""
     from cyclopts import CycloptsError
 
     read = source(verb.target)
@@ -398,7 +398,7 @@ def _item(token: str, known: Mapping[str, str], takes_quantities: bool) -> bool:
 
 
 class Report:
-    """What a verb returns that has no class of its own: lines for people, plain data, an exit status and remarks."""
+    """What a verb returns that has no class of its own: text lines, plain data, an exit status and remarks."""
 
     def __init__(
         self, lines: Iterable[str], data: Any, status: int = 0, remarks: Iterable[str] = (), wrote: Iterable[Any] = ()

@@ -18,7 +18,7 @@ from ..errors import BoundsError
 MOST_BYTES = 2**28
 """Of tables and constants: ten million numbers in full precision, as many as a grid may have points."""
 MOST_SOURCE = 2**24
-"""Of what people write by hand: Python and TOML."""
+"""Limit for hand-written files: Python and TOML."""
 STREAM = re.compile(r"/dev/stdin|/(?:dev|proc/self)/fd/(\d+)")
 """What the shell has opened for us: ``<``, ``|`` and ``<(command)``."""
 
@@ -54,7 +54,7 @@ def _refuse_both(path: Path | str, others: list[set[str]]) -> None:
 
 
 def refuse_foreign(path: Path, begins: str | bytes) -> None:
-    """Refuse a file in the place of one that nobody named, unless it begins like those that are written there."""
+    """Refuse to replace a file that was not named, unless it begins like those that are written there."""
     irregular = False
     with suppress(OSError, ValueError):  # of a path that no system has
         irregular = no_file(path)
@@ -64,7 +64,7 @@ def refuse_foreign(path: Path, begins: str | bytes) -> None:
     with suppress(OSError, ValueError), path.open("rb") as file:  # what cannot be read is not written either
         found = file.read(len(ours))
     if found not in (b"", ours):
-        raise BoundsError(f"{path} would be replaced, and is no file of this verb: move it, or write elsewhere")
+        raise BoundsError(f"{path} would be replaced, and was not written by this command: move it, or write elsewhere")
 
 
 def content(path: Path | str, most: int = MOST_BYTES) -> bytes:
@@ -128,7 +128,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def no_file(path: Path) -> bool:
-    """Whether something is there that is no file; a stream of the shell is none, even where it goes to a file."""
+    """Whether something is there that is not a file; a stream of the shell is none, even where it goes to a file."""
     place = Path(os.path.realpath(path.parent)) / path.name
     return path.exists() and (not path.is_file() or str(place).startswith(("/proc/", "/dev/std")))
 
@@ -138,14 +138,14 @@ def whole(path: Path) -> Iterator[Path]:
     """A path to write to, of the same suffix; what is written takes the place of ``path`` when all of it is there.
 
     A link is followed, and stays.
-    What is there and is no file (a device, a pipe, a folder) is refused: it would be replaced, or never be read.
+    What is there and is not a file (a device, a pipe, a folder) is refused: it would be replaced, or never be read.
     """
     beside: Path | None = None
     try:
         place = Path(os.path.realpath(path))
         beside = place.with_name(f".{uuid4().hex}{path.suffix}")
         if no_file(path):
-            raise BoundsError(f"{path}: it is no file that could be written")
+            raise BoundsError(f"{path}: the file cannot be written")
         _refuse_both(path, _READ)
         yield beside
         beside.replace(place)

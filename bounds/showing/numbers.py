@@ -1,4 +1,4 @@
-"""How a number is written wherever people write one: options, values, calls, logs. Python reads more than is meant."""
+"""How a number is written wherever a user writes one: options, values, calls, logs. Python reads more than is meant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from ..errors import DomainError
 
 MOST_WORKERS = 1024
-"""Processes that a machine is asked for at most."""
+"""Maximum number of processes."""
 WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 """A plain number: Python would also take 1_000 and the digits of other scripts, which are more often slips."""
@@ -25,7 +25,7 @@ def decimal(text: str) -> float | None:
 
 
 def held(text: str) -> float | None:
-    """``decimal``, where a whole number is to be told from its neighbours, which floats beyond 2^53 are not."""
+    """``decimal``, where an integer must be distinguished from its neighbours, which floats beyond 2^53 are not."""
     from ..domains import changed  # brings numpy, which help does without
 
     found = decimal(text)
@@ -40,7 +40,7 @@ def is_zero(text: str) -> bool:
 
 
 def whole_word(text: str) -> int:
-    """An integer of any size, where an option's rule is told later; Python's own would take 1_0 and any script."""
+    """An integer of any size, where an option's rule is applied later; Python's own would take 1_0 and any script."""
     if not WHOLE.fullmatch(text):
         raise DomainError(f"must be an integer; got {_short(text)}")
     return int(text)
@@ -58,7 +58,7 @@ def number(text: str) -> float:
 
 
 def number_word(text: str) -> float:
-    """A number of any size, also as a fraction 1/3 and NaN, where an option's rule is told later."""
+    """A number of any size, also as a fraction 1/3 and NaN, where an option's rule is applied later."""
     over, slash, under = text.partition("/")
     if slash and (divisor := number(under)):
         return number(over) / divisor
@@ -72,7 +72,7 @@ def check_between(name: str, value: int | None, low: int, high: int) -> None:
 
 
 def check_workers(value: int | None, low: int = 0) -> None:
-    """Refuse a number of processes that no machine is asked for."""
+    """Refuse more processes than the maximum."""
     check_between("workers", value, low, MOST_WORKERS)
 
 

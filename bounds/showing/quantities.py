@@ -58,7 +58,7 @@ def chosen(entries: Sequence[Entry], word: str | None) -> list[Entry]:
 
 
 def lines(entries: Sequence[Entry], word: str | None) -> Iterable[str]:
-    """A table of them all, or a card for each that was asked for."""
+    """A table of them all, or a card for each requested one."""
     if word is None:
         rows = [[e["name"], e["unit"], e["domain"], _count(e), e["meaning"]] for e in entries]
         return aligned(rows, ["quantity", "unit", "domain", "bounds", "meaning"])

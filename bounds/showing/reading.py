@@ -33,11 +33,11 @@ begin with _ are notes), and quantity=value goes before it. Its note _interval h
 single samples takes the smoothness of their losses from it, sample_smoothness, where it holds both.
 
 For a quantity that varies over clients (or classes) a list runs over them, a list of lists is a sweep, and a number or
-a range holds for all clients alike. For other quantities a list or a range is a sweep. Several sweeps are combined each
+a range holds for all clients. For other quantities a list or a range is a sweep. Several sweeps are combined each
 with each. Ranges of whole-number quantities are rounded, repeated numbers dropped. With client_weight=uniform a list
 over the clients tells how many there are; without one, give clients (it may be swept)."""
 MOST_POINTS = 1_000_000
-"""Points of a grid: a table of so many rows takes half a minute, more are rather a program's business."""
+"""Points of a grid: a table of that many rows takes half a minute; larger ones belong in a program."""
 
 LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 NOT_FINITE = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)

@@ -23,7 +23,8 @@ def aligned(rows: Iterable[Sequence[str]], head: Sequence[str] = (), gap: int = 
 def streamed(
     rows: Iterable[Sequence[str]], head: Sequence[str] = (), gap: int = 3, together: int = 10_000
 ) -> Iterator[str]:
-    """The same with so many rows aligned ``together``: a long table begins before it is done, and may grow wider."""
+    """The same with a number of rows aligned ``together``: a long table begins before it is done, and may grow
+    wider."""
     left = chain([head] if head else [], rows)
     widths: list[int] = []
     while table := list(islice(left, together)):
@@ -39,7 +40,8 @@ def cells(text: str) -> int:
 
 
 def to_json(item: Any) -> str:
-    """What ``--json`` prints: two spaces of indentation, NaN as null, letters spelled out where nobody can say them."""
+    """What ``--json`` prints: two spaces of indentation, NaN as null, letters spelled out where they cannot be
+    pronounced."""
     import json
 
     from .spelling import speaks_unicode

@@ -21,7 +21,7 @@ COLOURS = {
     "holds here": "green", "violated": "red", "undecided": "yellow",
     "speaks": "green", "vacuous": "yellow", "silent": "yellow", "refuted": "red",
 }  # fmt: skip
-"""The colour of every word of judgement, in all verbs alike."""
+"""The colour of every verdict, the same in all verbs."""
 LOUD = "|".join(word for word in COLOURS if word.isupper())
 QUIET = "|".join(word for word in COLOURS if word.islower())
 VERDICT = re.compile(rf"\b(?:{LOUD})\b|(?:^|(?<=\s\s))(?:{QUIET})(?=$|\s\s|[;:])")
@@ -32,7 +32,7 @@ COMMAND = re.compile(r"(?:^\s*|: )fedbounds [a-z]")
 LEFT = 0.6
 """Share of the width within which the last column must begin for its lines to go on under it."""
 FURTHER = 4
-"""Elsewhere a line goes on so many columns to the right of where it began."""
+"""Elsewhere a line goes on that many columns to the right of where it began."""
 BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 40
 LEAST = 20
@@ -49,7 +49,7 @@ def printable(text: str) -> str:
 
 
 class Terminal:
-    """A stream for people that is written to in printable characters: names in data are not commands to a terminal."""
+    """A stream for readers that is written to in printable characters: names in data are not commands to a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self.raw = stream

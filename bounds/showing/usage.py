@@ -35,7 +35,7 @@ def writable_file(option: str, path: Path, *endings: str) -> None:
     elif path.is_dir():
         wrong = "Is a directory"
     elif no_file(path):
-        wrong = "it is no file that could be written"
+        wrong = "the file cannot be written"
     elif not folder.is_dir():
         wrong = "Not a directory" if folder.exists() else "No such file or directory"
     else:

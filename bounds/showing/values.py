@@ -76,7 +76,7 @@ def stand_ins(bounds: Iterable[Bound], given: Mapping[str, Value]) -> Iterator[s
 
 
 def _asked(bound: Bound, given: Mapping[str, Value]) -> dict[str, str]:
-    """The words of files that a bound takes for quantities of other names which nobody typed."""
+    """The words of files that a bound takes for quantities of other names that were not typed."""
     words = {q.name: bound.word_of(q.name) for q in bound.quantities}
     return {
         name: word
@@ -108,7 +108,7 @@ def grid(bound: Bound, given: Mapping[str, Value], *, paired: bool = False, free
         if name not in used:
             raise unknown_quantity(f"quantity of {bound.name}", name, used, bound.source.paper)
         if name in given and not given[name].optional:
-            raise BoundsError(f"{name} is what is asked for; it cannot be given a value too")
+            raise BoundsError(f"{name} is the unknown; it cannot be given a value too")
     wanted = {name: value for name, value in given.items() if name in used and name not in free}
     return _span(bound, {name: _fitted(used[name], value) for name, value in wanted.items()}, used, paired)
 
@@ -186,7 +186,7 @@ def _end(end: Any) -> str:
 
 
 def _special_case(bound: Bound, given: Mapping[str, Value], free: set[str]) -> tuple[Bound, dict[str, Value]]:
-    """Equal weights for listed clients, or the bound for equal clients where nobody is listed."""
+    """Equal weights for listed clients, or the bound for equal clients where none is listed."""
     given = dict(given)
     if bound.axis != CLIENTS:
         return bound, given

@@ -194,7 +194,7 @@ QUESTIONS = {
     "What should I run?": "advise",
     "Does a paper's claim hold?": "check",
 }
-"""Why people come, and the verb that answers."""
+"""What a user wants, and the verb for it."""
 START = "\n".join(
     [
         "The bounds of federated learning: evaluated, measured, compared, checked.",

@@ -138,7 +138,7 @@ def _stem(bound: Bound) -> tuple[str, str]:
 
 @cache
 def claims_by_bound() -> dict[str, tuple[list[Entry], list[Entry]]]:
-    """The claims that look each bound up or speak of it, and those among them that are steps of a proof, apart."""
+    """The claims that look each bound up or mention it, and those among them that are steps of a proof, apart."""
     told = {name: entry for paper in PAPERS for name, entry in claim_entries(paper).items()}
     found = {}
     for name, claims in verdicts.by_bound(BOUNDS).items():
@@ -254,7 +254,7 @@ def letters_by_word() -> dict[str, dict[str, list[str]]]:
 
 
 def shared_letters() -> dict[str, dict[str, list[str]]]:
-    """By letter: the words that it stands for, with their papers, where there are several."""
+    """By letter: the quantities that it stands for, with their papers, where there are several."""
     found: dict[str, dict[str, list[str]]] = {}
     for word, papers in letters_by_word().items():
         for paper, several in papers.items():
@@ -289,7 +289,7 @@ def call_of(name: str, made: Callable[..., Any]) -> str:
 
 
 def fields_of(item: type) -> str:
-    """How a record is made, without the types, which its words tell; empty for what is no record."""
+    """How a record is made, without the types, which its text gives; empty for other classes."""
     if not is_dataclass(item):
         return ""
     made = []

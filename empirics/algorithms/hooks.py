@@ -33,7 +33,7 @@ def check_hook(where: str, hook: Any, arguments: str) -> None:
 
 
 def checked_tensor(where: str, answer: Any, like: Tensor) -> Tensor:
-    """The answer of a hook that must be one real number per number of ``like``: it is asked in every step."""
+    """The answer of a hook that must be one real number per number of ``like``: it is evaluated in every step."""
     real = isinstance(answer, Tensor) and answer.dtype.is_floating_point and not answer.is_sparse
     if not real or answer.shape != like.shape or answer.device != like.device:
         _refuse(where, f"a tensor of shape {tuple(like.shape)} like the models", answer)

@@ -155,7 +155,7 @@ def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading
     ``intended``: averages after every ``tau`` (head) and ``alpha tau`` (extractor) local steps, FedAvg for alpha = 1.
     ``printed`` (version 2, two ifs) and ``code`` test the step counter before it has grown, so averages come one step
     after the start of a period; a round here ends with an average, so their first round has a single step. The two
-    readings are one method under the names they are asked by: the listing's assignments are taken to replace the
+    readings are one method under two names: the listing's assignments are taken to replace the
     current parameters, as the code does (taken to the letter they overwrite an iterate that is not used again, and
     no client ever receives an average). ``printed_v1`` has an else-if that never averages the extractor.
 

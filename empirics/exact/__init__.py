@@ -1,4 +1,4 @@
-"""Exact moments of federated training on quadratics: expectations without sampling, over noise and cohorts alike."""
+"""Exact moments of federated training on quadratics: expectations without sampling, over both noise and cohorts."""
 
 from .averaging import Averaging, AveragingRun, Passes
 from .coefficients import NotAffineError

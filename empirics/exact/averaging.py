@@ -141,7 +141,7 @@ class Averaging:
     def run(self, local_steps: int, step_size: float, rounds: int) -> AveragingRun:
         """One plan in full: the server, the average of all clients before every local step, the largest gradients.
 
-        ``divergence`` is told where all clients take part alone: else nobody follows who was drawn last.
+        ``divergence`` is known only where all clients take part: else the last cohort is not followed.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             ways = [self._way(j, step_size) for j in range(local_steps + 1)]
@@ -226,7 +226,7 @@ class Averaging:
     # ---- one plan in full ----
 
     def _way(self, steps: int, step_size: float) -> _Way:
-        """Every client after so many local steps: what it makes of (u, 1), and what noise has added."""
+        """Every client after a number of local steps: what it makes of (u, 1), and what noise has added."""
         _, axes, _, noise = self._axes
         (maps,), (shifts,), (later,) = self._local(steps, np.array([step_size]))
         kept = np.stack([self._kept(k, own[None])[0] for k, own in enumerate(later)])

@@ -1,6 +1,7 @@
 """One round of a linear method in numbers: what it does to each coordinate, read off the method's own hooks.
 
-Hooks of a linear method treat all coordinates alike, so they are played once on *linear forms*: the last axis of every
+Hooks of a linear method treat all coordinates equally, so they are played once on *linear forms*: the last axis of
+every
 vector counts the parts that a model may be made of (server vectors, the client's memory, its local model, its gradient)
 instead of coordinates. What comes out are the coefficients, in any kind of number, whatever the number of clients.
 
@@ -26,18 +27,18 @@ from .numbers import Array, exactly, FLOATS, Kind, vectors
 LAST = "last"
 CLOSE = 1e-9
 PROBES = (1, 10**4)
-"""Sizes of the generic model at which a round is played beside the forms: only a linear method treats both alike."""
+"""Sizes of the generic model at which a round is played beside the forms: only a linear method treats both equally."""
 
 
 class NotAffineError(EmpiricsError):
-    """A round of the algorithm is no affine map of its state and noise, so its moments do not close."""
+    """A round of the algorithm is not an affine map of its state and noise, so its moments do not close."""
 
 
 class Coefficients(NamedTuple):
     """A round of P server vectors (the model first) and Q vectors of every client, as seen by one client.
 
     A client starts at ``start (P + Q)``. Its steps go along ``steepness (J)`` times the gradient plus ``pull (J)``
-    times its model plus ``push (J, P + Q)``, with J = 1 if all steps are alike. The server's vectors become ``stays
+    times its model plus ``push (J, P + Q)``, with J = 1 if all steps are equal. The server's vectors become ``stays
     (P, P)`` of themselves plus, for every participant, its weight times ``weighed (P, P + Q + 1)`` plus ``added
     (P, P + Q + 1)``; the last column is for where the client ended. Its memory becomes ``keeps (Q, P + Q + 1)``.
     """
@@ -90,7 +91,7 @@ def plan(algorithm: Algorithm, setting: Setting, kind: Kind, round_: int) -> tup
 
 
 class Forms:
-    """The hooks of one method under one setting, on forms; rounds must be asked for in order, from 0.
+    """The hooks of one method under one setting, on forms; rounds must be played in order, from 0.
 
     ``layer`` is the one that is followed: methods may treat layers in different ways. ``last``: whether the local model
     that a client made last belongs to its memory, where the method does not remember it itself. The first two rounds
@@ -133,7 +134,7 @@ class Forms:
             raise self._not_affine() from error
 
     def _not_affine(self) -> NotAffineError:
-        return NotAffineError(f"{self.algorithm} is no affine map of its state and noise; sample it instead")
+        return NotAffineError(f"{self.algorithm} is not an affine map of its state and noise; sample it instead")
 
     # ---- forms: parts, the local model, its gradient, and the value at a generic model ----
 
@@ -175,7 +176,7 @@ class Forms:
     # ---- a round ----
 
     def next(self, clients: int, share: Any = None) -> Coefficients:
-        """The coefficients of the next round of so many ``clients``, one of which has a ``share`` of the loss.
+        """The coefficients of the next round of a number of ``clients``, one of which has a ``share`` of the loss.
 
         ``share`` is None where all shares are equal.
         """

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..errors import EmpiricsError
 
 LIMIT = 2000
-"""Cohorts enumerated unless told otherwise."""
+"""Cohorts enumerated by default."""
 
 
 class Cohort(NamedTuple):

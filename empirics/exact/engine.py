@@ -49,7 +49,7 @@ class Readings(Moments, Protocol):
     """Moments, and what they say of all models of a run at once.
 
     ``average_gap`` is the loss gap at the mean of the virtual averages before every local step, of runs in which all
-    clients take part; ``weights`` (numbers) say how much each counts, all alike without them.
+    clients take part; ``weights`` (numbers) say how much each counts, all equally without them.
     """
 
     def average_gap(self, weights: Weights | None = None) -> Any: ...

@@ -1,7 +1,7 @@
 """Exact moments of federated methods on quadratics: expectations over noise and cohorts, without a sample.
 
 A run carries mean and second moments of all that the method remembers from round to round (``rounds``) and reads the
-quantities of the vocabulary off them. It works in floats, fractions and digits alike.
+quantities of the vocabulary off them. It works in floats, fractions and digits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .paths import Clients, Frame, Played
 from .rounds import after, listed, Round, State
 
 ALL, MEAN, ENDS, LAST_ROUND = "all", "mean", "ends", "last"
-"""Which states of a run are looked at: every one; their mean and the last; the first and the last two; the last two."""
+"""Which states of a run are evaluated: every one; their mean and the last; the first and the last two; the last two."""
 ROUNDING, CLOSE = 1e-12, 1e-40
 """The share of a matrix's largest number that rounding makes of nothing, in floats and in digits."""
 FLAT = 20
@@ -121,7 +121,7 @@ class Run:
 
     @cached_property
     def played(self) -> list[Played]:
-        """What happens in every round that is looked at; rounds that are the same share one object."""
+        """What happens in every round that is evaluated; rounds that are the same share one object."""
         if self.looked or self.steady:
             every = self.setting.rounds if self.looked in ("", ALL) else 2 if self.looked == ENDS else 1
             return [self.opening] * every
@@ -150,7 +150,7 @@ class Run:
 
     @cached_property
     def states(self) -> State:
-        """The states that are looked at, stacked, in order: the last is that after the last round."""
+        """The states that are evaluated, stacked, in order: the last is that after the last round."""
         size, rounds = len(self.first.mean), self.setting.rounds
         if self.looked:
             return self._far(self.opening.round, rounds)
@@ -165,7 +165,7 @@ class Run:
         return State(*(np.stack(parts) for parts in zip(*found, strict=True)))
 
     def _far(self, one: Round, rounds: int) -> State:
-        """The states that are looked at, of raw moments, by powers of the map of a round."""
+        """The states that are evaluated, of raw moments, by powers of the map of a round."""
         matrix, constant = one.affine
         first = one.flat(self.first)
         with np.errstate(all="ignore"):
@@ -182,7 +182,7 @@ class Run:
 
     @cached_property
     def finite(self) -> bool:
-        """Whether all moments that are looked at are finite numbers, and between them no larger ones."""
+        """Whether all moments that are evaluated are finite numbers, and between them no larger ones."""
         finite = self.kind.exact or bool(np.isfinite(self.states.covariance).all())
         return finite and (self.looked != ENDS or self.settles)
 
@@ -200,7 +200,7 @@ class Run:
         return bool((moved >= -none).all() or (moved <= none).all())
 
     def stationary(self) -> float:
-        """The squared distance from the minimiser that rounds settle at, in expectation (without last models).
+        """The squared distance from the minimiser that rounds converge to, in expectation (without last models).
 
         A run that starts there stays there, which is where bounds that fall with the number of rounds are hardest
         pressed.
@@ -535,7 +535,7 @@ class Run:
     def average_gap(self, weights: Weights | None = None) -> Any:
         """The loss gap at the mean of the averages of all clients before every local step; all must take part.
 
-        ``weights`` (numbers) say how much each of them counts; without them all count alike.
+        ``weights`` (numbers) say how much each of them counts; without them all count equally.
         """
         if not self.draw.certain:
             total = sum(int(size) for size in self.clients.sizes)

@@ -196,7 +196,7 @@ class Vectors(Array):
             return vectors(np.full(args[0].shape, int(args[1])))
         if func is torch.where:
             return np.where(np.asarray(args[0]), args[1], args[2]).view(Vectors)
-        raise AttributeError(f"{func} is no function of exact numbers")
+        raise AttributeError(f"{func} is not a function of exact numbers")
 
 
 def vectors(values: Any) -> Any:

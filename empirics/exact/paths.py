@@ -87,7 +87,7 @@ def layer_of(layers: Mapping[str, slice] | None, dim: int) -> list[int]:
 class Frame:
     """What rounds have in common that differ in their step sizes alone.
 
-    ``coefficients`` has a table per group (one where all are alike), in each one per layer.
+    ``coefficients`` has a table per group (one where all are equal), in each one per layer.
     """
 
     clients: Clients
@@ -174,7 +174,7 @@ class Frame:
 
     @cached_property
     def sent(self) -> tuple[tuple[int, ...], Array, Array, Array]:
-        """What a participant sends where nobody asks for its last model."""
+        """What a participant sends where its last model is not needed."""
         return self.sends()
 
     def _of_end(self, maps: Array) -> tuple[Array, Array]:

@@ -49,7 +49,7 @@ def expected(
     kind: Kind = FRACTIONS,
     layers: Mapping[str, slice] | None = None,
 ) -> Run:
-    """The exact moments of a run, in fractions unless told: see ``Run`` for the quantities it has.
+    """The exact moments of a run, in fractions by default: see ``Run`` for the quantities it has.
 
     Step sizes of ``setting`` may be fractions; a method's decimals are taken as they are written.
 

@@ -99,7 +99,7 @@ class Round:
     def _of_clients(self) -> tuple[Array, Array]:
         """What a client's draw changes: (sent, difference) as maps of u and of dev, each ``(G, r + q, ...)``.
 
-        Where weights sum to 1, what is sent by weight counts from its mean: what all send alike leaves no rounding.
+        Where weights sum to 1, what is sent by weight counts from its mean: what all send equally leaves no rounding.
         """
         groups, memory, n, _ = self.shape
         server = n - groups * memory

@@ -1,4 +1,4 @@
-"""A run that can be asked for: a job by name, such as a training run or a worst case, and its arguments."""
+"""A run: a job by name, such as a training run or a worst case, and its arguments."""
 
 from __future__ import annotations
 

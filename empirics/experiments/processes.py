@@ -232,7 +232,7 @@ def running_cluster(address: str, engines: Collection[str]) -> Iterator[Spread]:
 
 
 def answer_of(future: Any) -> Answer:
-    """What a worker of a cluster answered; it is asked for once, for the answer is lost with its worker."""
+    """What a worker of a cluster answered; it is fetched once, for the answer is lost with its worker."""
     from distributed import CancelledError, KilledWorker
     from distributed.scheduler import NoValidWorkerError, NoWorkerError
 

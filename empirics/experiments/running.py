@@ -54,8 +54,8 @@ def sweep(
         fresh: forget the results that are there, and do all runs.
         heard: is called with each run.
         tried: refuse runs that cannot work before the first one starts.
-        keep_states: jobs that can do so keep the end of a run beside the results, and go on there when they are asked
-            for more rounds; the numbers are the same.
+        keep_states: jobs that can do so keep the end of a run beside the results, and go on there when more rounds are
+            requested; the numbers are the same.
     """
     wanted, found = [], []
     for cell, (kept, _) in zip(cells, store.look(cells), strict=True):

@@ -33,7 +33,7 @@ class Source(Protocol):
     """Where the training loop gets its clients and their batches from: a federation, or quadratics that need no data.
 
     ``client_sizes (clients,)`` are the weights of settings that average by samples; ``inputs`` lie on the device that
-    is trained on; ``label_counts (clients, classes)`` are asked for by some methods only.
+    is trained on; ``label_counts (clients, classes)`` are used by some methods only.
     """
 
     @property

@@ -169,7 +169,7 @@ def _in_order(data: Dataset, by: str, seed: int) -> np.ndarray:
 
 TRIES = 1000
 HOPELESS = ((1, 100), (5, 15))
-"""Draws after which it is given up, where each left so many clients too small: that none is too small then has a chance
+"""Draws after which it is given up, where each left some clients too small: that none is too small then has a chance
 of some exp(-20) a draw or less."""
 
 
@@ -226,7 +226,8 @@ class Dirichlet(Split):
 class DirichletReplaced(Split):
     """For every client, a class prior from a symmetric Dirichlet law, and as many labels drawn from it as others have.
 
-    ``alpha`` below one makes most clients see few classes; as it grows they become alike. Of a pool, every client draws
+    ``alpha`` below one makes most clients see few classes; as it grows they become similar. Of a pool, every client
+    draws
     by such a prior, uniformly within a class. FedInit's split: a label takes the next sample of its
     class, and a class that is used up starts again. So sizes are equal (samples / clients, rounded down), clients may
     share samples, and some samples are left out. Client k's prior depends on (seed, k) alone.
@@ -379,7 +380,7 @@ def partition(text: str) -> Split:
     """The split written as ``text``, such as ``dirichlet(0.1)``, or ``path/file.py:variable`` for one of your own.
 
     Raises:
-        EmpiricsError: where the text is no call of one of ``PARTITIONS``, or an option is out of its range.
+        EmpiricsError: where the text is not a call of one of ``PARTITIONS``, or an option is out of its range.
 
     >>> from empirics.data.catalogue import digits
     >>> [len(numbers) for numbers in partition("shards(per_client=3)")(digits(), clients=4, seed=2)]

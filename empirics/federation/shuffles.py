@@ -1,7 +1,7 @@
 """Shuffled orders for a whole cohort in one vectorised call, from a counter hash keyed by (seed, round, client).
 
 Building one generator per client would cost more than training a convex model for a round, so the words come from
-SplitMix64's finaliser over key and counter. A client's row does not depend on who else is asked for.
+SplitMix64's finaliser over key and counter. A client's row does not depend on which others are computed.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Split:
 
         Returns:
             Shares ``(clients, points)`` whose rows sum to one. Client k's row depends on (seed, k) alone, so adding
-            clients changes nobody.
+            clients changes none of the others.
 
         Raises:
             EmpiricsError: if the rule hands out samples and knows no distribution.

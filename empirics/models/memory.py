@@ -12,7 +12,7 @@ KEPT, MAPPED = 1 << 30, 32 << 20  # bytes of free memory kept at most; size from
 
 @cache
 def keep_freed_memory() -> bool:
-    """Let the C library keep freed memory for the next allocation; True where it could be asked to (glibc).
+    """Let the C library keep freed memory for the next allocation; True where this is possible (glibc).
 
     By itself it gives the end of the heap back to the system after most steps and takes it again in the next, every
     page of which is then cleared anew: hundreds to thousands of page faults a step, which cost a small CNN between

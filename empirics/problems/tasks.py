@@ -1,6 +1,6 @@
 """What to train on, as text: a model of a data set, such as ``softmax(digits, regularisation=0.01)``.
 
-A task knows nothing of clients yet: ``deal`` gives its samples to them by a partition, ``pool`` lets them draw from it.
+A task has no clients yet: ``deal`` gives its samples to them by a partition, ``pool`` lets them draw from it.
 """
 
 from __future__ import annotations
@@ -244,7 +244,8 @@ def dealt(
     """The problem that is meant, dealt by ``Task.deal``; one that is dealt to its clients already stays as it is.
 
     Raises:
-        EmpiricsError: where a partition, augmentation or other clients are asked of a problem that is dealt already.
+        EmpiricsError: where a partition, augmentation or other clients are requested for a problem that is dealt
+        already.
     """
     if not isinstance(problem, FederatedProblem):
         what = task(problem) if isinstance(problem, str) else problem

@@ -100,7 +100,7 @@ class Setting:
     @property
     def steps(self) -> int:
         """Local steps of every round; passes over samples are refused, as their steps differ by client."""
-        self.refuse_epochs("the number of local steps is asked for")
+        self.refuse_epochs("the number of local steps is the unknown")
         return self.USUAL["local_steps"] if self.local_steps is None else self.local_steps
 
     def planned(self, samples: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ def rows(runs: Runs, scale: str, quantity: str) -> list[dict[str, Any]]:
 
 
 def caption(scale: str) -> str:
-    """What was run, for every artefact of these runs."""
+    """What was run, for every figure or table of these runs."""
     plan = PLANS[scale]
     here = tasks(scale)
     held = "" if scale == "paper" else "; what is scaled down stands beside each task"
@@ -48,7 +48,7 @@ def caption(scale: str) -> str:
     return (
         f"At the {scale} scale ({remarks(scale)}{held}), {plan.seeds} seeds. "
         f"{'; '.join(_setting(scale, task) for task in here)}. Every schedule gets the simulated "
-        "time of so many rounds of Kη-fixed by eq. (5), with the printed seconds per step and model sizes. "
+        "time of as many rounds of Kη-fixed by eq. (5), with the printed seconds per step and model sizes. "
         f"The loss is that of {plan.counts['probe']} training samples. The step schedules decay when {rule} has "
         f"stopped improving; the paper's rule is the validation error, without a number. {CURVES[JOINT]} decays both, "
         "which the paper tried and shows no curve of."

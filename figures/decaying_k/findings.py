@@ -74,7 +74,7 @@ def overtaking(runs: Runs, scale: str, task: str) -> list[Regime]:
     """That runs last as long as the paper's dSGD takes to overtake."""
     ran = grid.what_ran(scale, task)
     minutes = ran.ours.work / SECONDS if ran else nan
-    return [Regime("simulated minutes, of which dSGD takes so many in the paper", minutes, OVERTAKEN / SECONDS)]
+    return [Regime("simulated minutes; dSGD's number in the paper", minutes, OVERTAKEN / SECONDS)]
 
 
 def drifting(runs: Runs, scale: str, task: str) -> list[Regime]:

@@ -69,7 +69,7 @@ FLAGS: dict[str, dict[str, tuple[Any, ...]]] = {
 REST = {"clients": 10, "smoothness": 1.5, "sample_smoothness": 1.5, "initial_loss": 2.0, "optimal_loss": 0.5,
         "initial_distance_sq": 2.0, "initial_grad_norm_sq": 3.0, "rounds": 50,
         "step_size": 0.01}  # fmt: skip
-"""Everything else of a federation in which situations are looked at: no answer depends on these numbers."""
+"""Everything else of a federation in which situations are checked: no answer depends on these numbers."""
 LEFT_OUT = ("lipschitz", "loss_cap")
 """Not of the rest: a federation that states one of them meets the assumption that it has one."""
 ENDS = {"up": (UP, PAIR), "down": (DOWN,)}
@@ -115,7 +115,7 @@ class Atlas:
 
 
 def atlas(entries: Sequence[NamedBound]) -> Atlas:
-    """What the page is told of these bounds, and of the federations that it starts from."""
+    """What the page contains of these bounds, and of the federations that it starts from."""
     known = situations()
     shown = [e for e in entries if e.bound.relation in UPPER or identity(e.bound)]
     starts = sorted({ClassOf.of(e.bound) for e in shown})

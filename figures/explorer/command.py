@@ -109,7 +109,7 @@ def entries(names: Sequence[str]) -> list[NamedBound]:
 
 
 def once(named: Sequence[NamedBound]) -> list[NamedBound]:
-    """Every bound once, under the first name it was given; two bounds of one name could not be told apart."""
+    """Every bound once, under the first name it was given; two bounds of one name could not be distinguished."""
     kept: list[NamedBound] = []
     for entry in named:
         if any(entry.bound is other.bound for other in kept):

@@ -24,20 +24,21 @@ COSTS = {"communication_time": 0.23, "minibatch_time": 0.01}
 
 
 def quadratics() -> Quadratics:
-    """Ten clients with quadratic losses that bend alike, so that every constant here is exact and finite."""
+    """Ten clients with quadratic losses of equal curvature, so that every constant here is exact and finite."""
     from empirics.problems.quadratics import random_quadratics  # with torch, which --help does without
 
     return random_quadratics(0, 10, 4, noise=0.3, spread=0.3, same_curvature=True)
 
 
 def _cap() -> sp.Expr:
-    """A G^2 with ``E ||g||^2 <= G^2`` along every run of FedAvg with step sizes up to 1/L, where all losses bend alike.
+    """A G^2 with ``E ||g||^2 <= G^2`` along every run of FedAvg with step sizes up to 1/L, where all losses have equal
+    curvature.
 
     Let M bound the root mean squared distance of all models to w*, and z be the largest client gradient there. A step
     gives ``E |x' - w*|^2 <= ((1 - eta mu) M + eta z)^2 + eta^2 sigma^2``. With ``d = mu M - z >= 0`` this is at most
     M^2 if ``2 M d/eta >= d^2 + sigma^2``, which is hardest at ``eta = 1/L``: there it is a parabola in M, which rises
-    beyond its root. Means over clients stay within M, and ``E |g|^2 <= (L M + z)^2 + sigma^2``. Where the losses bend
-    alike, z^2 is the uniform dissimilarity.
+    beyond its root. Means over clients stay within M, and ``E |g|^2 <= (L M + z)^2 + sigma^2``. Where the losses have
+    equal curvature, z^2 is the uniform dissimilarity.
     """
     slope, bend, noise, pull = q.smoothness, q.strong_convexity, q.gradient_variance, sp.sqrt(q.uniform_dissimilarity)
     a, b = 2 * slope * bend - bend**2, 2 * pull * (slope - bend)
@@ -49,7 +50,7 @@ def _cap() -> sp.Expr:
 FOLLOWS: dict[str, tuple[sp.Expr, dict[str, sp.Expr]]] = {
     "grad_cap_sq": (_cap(), {"step_size": 1 / q.smoothness, "relaxation": sp.S.Zero, "distillation_weight": sp.S.Zero}),
 }
-"""Of quadratics that bend alike: what follows from their other constants, and the plans up to which it holds."""
+"""Of quadratics of equal curvature: what follows from their other constants, and the plans up to which it holds."""
 
 
 def constants(problem: Quadratics, words: Iterable[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a page starts from and lets people choose: a value, the ends of a slider and its scale, for every quantity."""
+"""What a page starts from and lets a user choose: a value, the ends of a slider and its scale, for every quantity."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bounds.points import POINTS
 from bounds.quantities import Quantity
 
 SPAN = 1000.0
-"""Sliders over positive numbers go so many times below and above the value they start from."""
+"""Sliders over positive numbers go that many times below and above the value they start from."""
 MOST = 100
 MEMBERS = 5
 """Clients, or classes, where no example says how many."""
 FIRST = ("rounds", "clients", "iterations", "local_steps", "step_size", "classes")
-"""Quantities along which people look at a bound first."""
+"""Quantities along which a bound is plotted first."""
 
 
 class Slider(NamedTuple):
@@ -95,7 +95,7 @@ def first_axis(names: Sequence[str], chosen: Sequence[str]) -> str:
 def trivial(bound: Bound, values: Mapping[str, float]) -> str | float | None:
     """What the target cannot exceed anyway: the end of its domain, or for a gap of losses the largest loss.
 
-    A quantity's name where this is one of the bound's own, a number, or None where nothing of the kind is known.
+    A quantity's name where this is one of the bound's own, a number, or None where it is unknown.
     """
     domain = bound.target.card.domain
     if bound.relation not in ("<=", "<~"):

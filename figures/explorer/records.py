@@ -65,7 +65,7 @@ def data(entries: Sequence[NamedBound]) -> Record:
 
 
 def _cards(bounds: Sequence[Record]) -> list[Record]:
-    """What many bounds say of a quantity alike, once; each of them keeps its place, and what is its own."""
+    """What many bounds share about a quantity, once; each of them keeps its place, and what is its own."""
     found: dict[str, int] = {}
     for bound in bounds:
         each = [(one, {key: one.pop(key) for key in OWN if key in one}) for one in bound["quantities"]]
@@ -81,7 +81,7 @@ def _claim(claim: Claim) -> list[str]:
 
 
 def alone(entries: Sequence[NamedBound]) -> Record:
-    """What a page of single bounds is told: it compares nothing, and starts from the example of each bound."""
+    """What a page of single bounds contains: it compares nothing, and starts from the example of each bound."""
     nothing: Record = {"targets": [], "flags": [], "situations": [], "lists": [], "bounds": {}, "plan": {}}
     named = titles(e.bound for e in entries)
     usual: Record = {"words": "The example of the bound.", "up_to": {}, "plan": {}}
@@ -216,7 +216,8 @@ def _closed(optimum: Optimum, bound: Bound) -> Record:
 
 
 def code(entry: NamedBound) -> str:
-    """The functions of one bound as an object literal: terms, conditions (and whether each is asked of every member of
+    """The functions of one bound as an object literal: terms, conditions (and whether each must hold for every member
+    of
     an axis), closed forms of minimisers by quantity."""
     bound = entry.bound
     relations = [_relation(r, bound.axis) for r in bound.relations]

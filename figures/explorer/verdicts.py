@@ -37,7 +37,7 @@ def kinds() -> Mapping[str, str]:
 
 
 def about(claim: Claim) -> set[str]:
-    """The bounds that the claim speaks of and that its check and its repair's look up."""
+    """The bounds that the claim is about and that its check and its repair's look up."""
     made_of = [claim.check, *([claim.repair.check, claim.repair.bound] if claim.repair else [])]
     return {*claim.about, *(name for part in made_of for name in names(part))}
 

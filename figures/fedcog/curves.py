@@ -127,7 +127,7 @@ TAIL = 7
 
 
 def over_rounds(runs: Runs, scale: str) -> Shown:
-    """The same runs as in Table 1; five baselines, which is what can be told apart."""
+    """The same runs as in Table 1; five baselines, which is what can be distinguished."""
     methods = (*(m for m in PLUGGED if m in chosen(scale, "methods", PLUGGED)), FEDCOG)
     found = {method: grid.runs(scale, method) for method in methods}
     rows = [

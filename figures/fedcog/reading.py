@@ -142,7 +142,7 @@ def harm(runs: Runs, scale: str, setup: Setup = BASE) -> Regime:
 def weight(scale: str, cells: Sequence[Cell]) -> list[Regime]:
     """That FedCOG, where it runs, distils with the paper's weight."""
     ours = distillation(scale)
-    words = f"unlike treatment: FedCOG distils with weight {ours:g} for the paper's {DISTILLATION:g}"
+    words = f"different treatment: FedCOG distils with weight {ours:g} for the paper's {DISTILLATION:g}"
     return [Regime(words, float(ours != DISTILLATION), 0, at_most=True)] if cells else []
 
 
@@ -178,7 +178,7 @@ def caption(scale: str, *more: str, setup: Setup = BASE) -> str:
     step = f", {counts['batch']} of them a local step" if "batch" in counts else ""
     words = [
         f"{problem_words(given['problem'])}{_instead(scale, setup.data, used)}, "
-        f"{given['clients']} clients where nothing else is said, {given['rounds']} rounds of {given['local_steps']} "
+        f"{given['clients']} clients by default, {given['rounds']} rounds of {given['local_steps']} "
         f"local steps ({_optimiser(given)})",
         f"FedCOG: {given['after']} rounds of FedAvg, then its own, {counts['samples']} images in {counts['steps']} "
         f"steps, distilled with weight {distillation(scale):g}{step}",

@@ -63,10 +63,11 @@ def _conclusions(found: dict[str, list[float]]) -> list[Judged]:
     said = ", ".join(f"{name}: {np.mean(v):.3f}" for name, v in found.items() if v)
     judged = [
         judge(
-            "with clients alike the gap falls like 1/K^2 (FedALS, discussion of Theorem 4.1): slope below -1.5", square
+            "with identical clients the gap falls like 1/K^2 (FedALS, discussion of Theorem 4.1): slope below -1.5",
+            square,
         ),
         judge(
-            "with clients alike the gap falls like 1/K, as the exact value for squared distances: slope above -1.5",
+            "with identical clients the gap falls like 1/K, as the exact value for squared distances: slope above -1.5",
             linear,
         ),
     ]
@@ -78,7 +79,7 @@ def _first_term(rows: list[dict[str, Any]]) -> Judged:
     mine = [row for row in rows if row["curve"] == "first term alone"]
     broken = [f"{row['panel']}, K = {row['x']:g}" for row in mine if row["verdict"] == str(Standing.VIOLATED)]
     held = bool(mine) and all(row["verdict"] == str(Standing.HOLDS_HERE) for row in mine)
-    words = "with clients alike the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
+    words = "with identical clients the first term bounds the gap by itself (FedALS, discussion of Theorem 4.1)"
     why = f"violated at {len(broken)} of {len(mine)} places: {'; '.join(broken) or 'none'}"
     return counted(words, held, why, bool(broken))
 
@@ -105,6 +106,4 @@ def draw(shown: Shown) -> Any:
     return each_panel(rows, partial(one_round.panel, LINES), Axis("", log=True), y, legend_lines=2)
 
 
-ARTEFACTS = (
-    Artefact("ours.gap_slopes", "generalization gap against the number of clients that are alike", data, draw),
-)
+ARTEFACTS = (Artefact("ours.gap_slopes", "generalization gap against the number of identical clients", data, draw),)

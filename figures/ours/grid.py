@@ -23,7 +23,7 @@ NOISE = 0.3
 MOST_REPEATS = 30
 SCALES_OF_LOSS = (0.1, 1.0, 10.0)
 REAL = ""
-"""Stands for what is trained on, which is asked for when it is needed: figures are drawn without data too."""
+"""Stands for what is trained on, which is loaded when it is needed: figures are drawn without data too."""
 
 
 @dataclass(frozen=True)

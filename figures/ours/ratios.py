@@ -62,7 +62,7 @@ def over_runs(runs: Runs, scale: str) -> Shown:
         "round: squared distances to a mean) or by the mean of measurements "
         f"({problem_words(grid.problem(scale))}; FedALS, one round: {families}), one mark per number of rounds or "
         "clients, the bounds by their geometric mean; short lines: the geometric means of exact (above) and of "
-        "measured ratios (below). Left of 1 a bound would be violated. Clients are unlike where their classes or their "
+        "measured ratios (below). Left of 1 a bound would be violated. Clients differ where their classes or their "
         "curvatures differ. Step sizes are those that the conditions allow. Values that are not positive have no ratio "
         "and are left out."
     )
@@ -142,8 +142,8 @@ def over_worst_cases(runs: Runs, scale: str) -> Shown:
             rows.append({"row": title(path.stem), "exact": row["exact"], **kept, **said, **extra})
     most = max((2 * row["gradients"] for row in rows), default=0)
     caption = (
-        "Bound over the worst case of noiseless full-participation runs over the whole class of federations it speaks "
-        f"of (semidefinite programming; two clients, which stand for any number; up to {most} gradients), one mark per "
+        "Bound over the worst case of noiseless full-participation runs over the whole class of federations it covers "
+        f"(semidefinite programming; two clients, which stand for any number; up to {most} gradients), one mark per "
         "place inside the conditions, the bounds by their geometric mean. Filled: exact; open: the worst case is an "
         "upper estimate, the ratio at least as large. Left of 1 a bound would be violated. L = 1, the start a unit "
         "away, heterogeneity 0.1 and 10."

@@ -59,7 +59,7 @@ def data(runs: Runs, scale: str) -> Shown:
         f"step size 0.1, {len(trained)} seeds, OUTSIDE the conditions on the step size. Below: the first of the "
         "quadratics, bounds of theorem 4 (mean) and of theorem 5 "
         "(last round). Upright lines: the largest relaxation that the conditions allow, above by those on it alone, "
-        "below by all together at the first quadratics; to the right the theorems named there are silent."
+        "below by all together at the first quadratics; to the right the theorems named there do not apply."
     )
     return Shown(caption, rows, conclusions=_conclusions(runs, scale))
 

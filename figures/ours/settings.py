@@ -28,15 +28,15 @@ TITLES = {
     "fedinit.theorem_5_geometric": "thm 5 repaired",
     "decaying_k.theorem_1": "theorem 1",
     "decaying_k.theorem_1_repaired": "thm 1 repaired",
-    "fedinit.theorem_1_sharp": "thm 1 sharper",
-    "fedinit.theorem_4_recursion_sharp": "thm 4, one round, sharper",
+    "fedinit.theorem_1_sharp": "thm 1 improved",
+    "fedinit.theorem_4_recursion_sharp": "thm 4, one round, improved",
     "decaying_k.lemma_1_printed": "lemma 1 printed",
-    "decaying_k.lemma_1_sharp": "lemma 1 sharper",
+    "decaying_k.lemma_1_sharp": "lemma 1 improved",
     "decaying_k.per_rounds": "thm 1 over rounds",
     "decaying_k.theorem_1_appendix": "thm 1, appendix",
-    "decaying_k.theorem_1_sharp": "thm 1 sharper",
+    "decaying_k.theorem_1_sharp": "thm 1 improved",
     "fedcog.theorem": "theorem 5.6",
-    "fedcog.theorem_sharp": "thm 5.6 sharper",
+    "fedcog.theorem_sharp": "thm 5.6 improved",
 }
 
 QUANTITIES = {

@@ -221,7 +221,8 @@ def _fedals(runs: Runs, scale: str) -> Shown:
     rows = drawn_together([row for part in parts for row in part])
     caption = (
         f"One averaging round of exact minimisers: squared distances to a mean ({20 * plan.seeds} draws of {SAMPLES} "
-        "samples per client, thin line: exact); ridge on digits with penalty 0.5, clients alike or with Dirichlet 0.3 "
+        "samples per client, thin line: exact); ridge on digits with penalty 0.5, identical clients or with Dirichlet "
+        "0.3 "
         f"classes ({federations(scale)[0].seeds} draws of {SAMPLES} samples per client, a control variate of mean zero "
         f"subtracted everywhere). Many rounds: {problem_words(grid.problem(scale, fresh=True))}, 10 clients, "
         f"Dirichlet 1, fresh samples in each of 5 local steps, batch 8, {plan.seeds} seeds; step size 1/L. Bars: one "

@@ -57,7 +57,8 @@ def _caption(said: Sequence[str]) -> str:
     problem = _problem()
     condition = problem.smoothness / problem.strong_convexity
     return (
-        "Formulas alone, nothing is run. FedALS: a client's own gap as the trivial value, non-iidness of alike clients "
+        "Formulas alone, nothing is run. FedALS: a client's own gap as the trivial value, non-iidness of identical "
+        "clients "
         "that estimate a mean. The others: the constants of one federation of 4 quadratic clients (condition number "
         f"{condition:.2g}), {LOCAL_STEPS} local steps, {COHORT} clients a round (FedCOG: all); the trivial value is "
         f"the squared gradient at the start. FedInit: relaxation {BETA}, the best lambda. Decaying-K: G^2 the largest "

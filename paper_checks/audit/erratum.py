@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from bounds.core import Bound
 from bounds.papers import PAPERS
 from bounds.showing import printing
-from bounds.showing.cards import abbreviations, latex_parts, letters_of
+from bounds.showing.cards import displayed, letters_of
 from bounds.showing.printing import escaped
 from bounds.showing.prose import typeset
 
@@ -148,13 +148,7 @@ def _displayed(label: tuple[str, str], bound: Bound, told_apart: bool) -> list[s
     ``told_apart``: its note begins with what it is, since others come from the same place.
     """
     of = f" ({typeset(bound.note.partition('. ')[0].rstrip('.'))})" if told_apart and bound.note else ""
-    first, *terms = latex_parts(bound)
-    if len(terms) == 1:  # the label says what its name would
-        sign, body = printing.split_sign(*bound.terms.values())
-        terms = [f"{'-' * (sign == '-')}{printing.latex(body, letters_of(bound))}"]
-    rows = [rf"{first} {{}}& {terms[0]}", *(f"& {{}} {term}" for term in terms[1:])]
-    where = [f"where ${'$, $'.join(said)}$."] if (said := abbreviations(bound)) else []
-    return [rf"\emph{{{label[0]},}} {label[1]}{of}:", r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}", *where]
+    return [rf"\emph{{{label[0]},}} {label[1]}{of}:", *displayed(bound)]
 
 
 def _conditions(bound: Bound) -> Iterator[str]:

@@ -57,7 +57,7 @@ def reviews(names: Sequence[str]) -> dict[str, Review]:
             raise ClaimError(f"{path} declares {len(found)} reviews; a file is one paper: keep one")
         for review in found:
             for name in set(review.claims()) - {c.name for c in claims}:
-                raise ClaimError(f"{path}: its review speaks of {name!r}, which is no claim of the file")
+                raise ClaimError(f"{path}: its review mentions {name!r}, which is not a claim of the file")
             own |= dict.fromkeys((c.paper for c in claims), review)
     return REVIEWS | own
 

@@ -31,7 +31,7 @@ HOW = """Every verdict judges the statement **as printed** and can be run again 
 
 A claim is a sentence of a paper, in our words; cross-checks that we added are marked *ours* and counted apart.
 
-A verdict can be wrong where the encoding is: every formula of the catalogue is typed from the paper by hand, compared
+A verdict can be wrong where the encoding is: every formula of the catalogue is typed from the paper, compared
 with independent arithmetic, and attacked by planted errors (`tests/tools/mutation`)."""
 
 

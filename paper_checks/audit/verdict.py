@@ -27,7 +27,8 @@ COMMITTED = Path(__file__).resolve().parents[1] / "REPORT.md"
 def page(name: str, errors: bool, output: Path | None, workers: int) -> Report:
     """A paper's page as it was committed; the page of a user's file, and an erratum (``errors``), are made now.
 
-    A file without a review is told claim by claim. 1 where a claim of the file has another verdict than it declares.
+    A file without a review is reported claim by claim. 1 where a claim of the file has another verdict than it
+    declares.
     """
     if output is not None:
         writable_file("-o", output, *((".tex",) if errors else (".md", ".txt")))

@@ -22,7 +22,7 @@ class ClaimError(BoundsError):
 
 
 def check_kinds(what: str, **fields: tuple[object, type | tuple[type, ...]]) -> None:
-    """Refuse a field of another kind than is asked for: a report would read it wrongly, or not at all."""
+    """Refuse a field of another kind than required: a report would read it wrongly, or not at all."""
     for name, (value, kind) in fields.items():
         if not isinstance(value, kind):
             kinds = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
@@ -169,7 +169,7 @@ def judged(
 
 
 class Book(Mapping[str, Bound]):
-    """The bounds that checks look up by name; it remembers which were asked for, and some can be replaced."""
+    """The bounds that checks look up by name; it remembers which were requested, and some can be replaced."""
 
     def __init__(self, replaced: Mapping[str, Bound] | None = None) -> None:
         self._replaced = dict(replaced or {})

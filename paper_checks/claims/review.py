@@ -13,7 +13,7 @@ from .claim import check_kinds, ClaimError
 
 MOST_FINDINGS = 10
 NAMED = re.compile(r"\[([a-z_0-9.]+)\]")
-"""A claim that a text speaks of, in brackets."""
+"""A claim that a text mentions, in brackets."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Review:
 
     @property
     def found(self) -> dict[str, str]:
-        """The findings by name in their order; the sentence is empty where the evidence is told."""
+        """The findings by name in their order; the sentence is empty where the evidence is given."""
         return dict(self.findings) if isinstance(self.findings, Mapping) else dict.fromkeys(self.findings, "")
 
     def claims(self) -> Iterator[str]:
-        """The names of all claims that the page speaks of."""
+        """The names of all claims that the page mentions."""
         for text in (*self.summary, *self.survives, *self.change, *self.found.values()):
             yield from NAMED.findall(text)
         for row in self.theorems.values():

@@ -109,7 +109,7 @@ def _of_surrogate(
 ) -> list[Recommendation]:
     """The surrogate's best fixed plan, and the papers' schedules from the starts that are best on it.
 
-    On a large surrogate, where they take minutes, schedules are followed only if they were asked for.
+    On a large surrogate, where they take minutes, schedules are followed only if requested.
     """
     from .surrogate import EXPENSIVE, ScheduleAdvice, usable
 

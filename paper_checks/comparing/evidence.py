@@ -141,7 +141,7 @@ def of_surrogate(scenario: Scenario, target: str, problem: FederatedProblem, bat
 def measured(
     scenario: Scenario, target: str, problem: FederatedProblem, batch: int, seeds: int, bar: Progress
 ) -> Found:
-    """Train by this plan with so many seeds; a standard error needs at least two."""
+    """Train by this plan with that many seeds; a standard error needs at least two."""
     if seeds < 2:
         raise BoundsError(f"a standard error needs at least 2 seeds to measure with; got {seeds}")
     plan = setting(scenario, batch, problem.client_weight)

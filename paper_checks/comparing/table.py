@@ -66,7 +66,7 @@ class ComparisonTable(ColumnTable):
     """Rows in order, with evidence.
 
     ``trivial`` are the target's bound from the premises alone and its value before training; ``of`` are the names that
-    the comparison is restricted to, ``kinds`` the evidence that was asked for.
+    the comparison is restricted to, ``kinds`` the requested evidence.
     """
 
     target: str

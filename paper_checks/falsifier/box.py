@@ -119,7 +119,7 @@ class Box:
         return place
 
     def corner(self, draws: np.random.Generator) -> Unit:
-        """A place with nearly every coordinate at a special value or an end; half of the time members are alike.
+        """A place with nearly every coordinate at a special value or an end; half of the time members are equal.
 
         Members are parameters that differ in a number (``noise_0``, ``noise_1``).
         """

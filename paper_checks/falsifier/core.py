@@ -1,4 +1,4 @@
-"""What the falsifier speaks of: instances, and what evaluating a bound at one of them says."""
+"""What the falsifier works with: instances, and what evaluating a bound at one of them says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting a bound beside measured numbers: which conditions fail, which nobody decides, where the worst entry is."""
+"""Putting a bound beside measured numbers: which conditions fail, which are undecided, where the worst entry is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HALVINGS = 50
 PLACES = 120
 """Sizes that are tried where conditions may lie on both sides."""
 ROUNDED = 1e-9
-"""Less than this share of a bound is not told from rounding where one asks what of its terms is needed."""
+"""Less than this share of a bound is not distinguished from rounding when its needed terms are determined."""
 VANISHED = 1e-26
 """Below this nothing but rounding is left of numbers that are zero in exact arithmetic."""
 
@@ -160,7 +160,7 @@ def decided(bound: Bound, problem: Any, method: Any, setting: Any) -> tuple[tupl
 
 @lru_cache(maxsize=256)
 def _scalar(bound: Bound, name: str) -> Callable[..., Any] | None:
-    """The numeric conditions that speak of ``name`` as one fast function of plain numbers; None if there are none."""
+    """The numeric conditions that contain ``name`` as one fast function of plain numbers; None if there are none."""
     spoken_of = [r for r in bound.relations if name in {getattr(s, "name", "") for s in r.free_symbols}]
     if not spoken_of or name not in {q.name for q in bound.quantities}:
         return None

@@ -26,7 +26,7 @@ def defined(bound: Bound, equation: Bound) -> Bound:
     """
     target = equation.target
     if equation.relation != "=" or target not in bound._all:
-        raise BoundsError(f"{equation.name} is no equation for a quantity of {bound.name}")
+        raise BoundsError(f"{equation.name} is not an equation for a quantity of {bound.name}")
     kept = [c for c in bound.conditions if not _states(c, target.name)]
     words = {c.words for c in kept}
     return replace(

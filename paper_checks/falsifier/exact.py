@@ -22,7 +22,7 @@ from .deciding import compiled, largest_alike
 DIGITS = 50
 RATIONAL = "rational"
 LOST = 1e-35
-"""The share of the largest quantity alike that is not taken for real in rounded arithmetic."""
+"""The share of the largest such quantity that counts as rounding."""
 TINY = 1e-10
 """Quantities count as at least this large there: where all of them vanish, what is left is rounding."""
 WORKING = 60
@@ -69,7 +69,7 @@ class Exactly:
     """A statement at an instance: both sides as SymPy numbers, and every condition with what decides it.
 
     ``conditions`` are (words, how it is decided, met): met is None where nothing decides. ``violated`` asks for every
-    decided condition to be met, and for a difference beyond ``grain``: what rounding to so many digits could make.
+    decided condition to be met, and for a difference beyond ``grain``: what rounding to that many digits could make.
     """
 
     measured: sp.Expr

@@ -199,7 +199,7 @@ def _joined(searches: list[tuple[Family, Found]]) -> dict[str, Cells]:
 def replay(witness: Witness, bound: Bound | None = None) -> Replay:
     """Recompute a witness in exact arithmetic; ``differs`` says where the file said otherwise.
 
-    Refuses one whose formula is no longer the bound's, and numbers that are no instance the bound speaks of.
+    Refuses one whose formula is no longer the bound's, and numbers that are not an instance the bound covers.
     """
     statement = bound or loaded(witness.bound, witness.definitions)
     if formula(statement) != witness.formula:
@@ -209,7 +209,7 @@ def replay(witness: Witness, bound: Bound | None = None) -> Replay:
     family, instance, where = FAMILIES[witness.family], dict(witness.instance), f"the witness of {witness.bound}"
     try:
         if wrong := family.refuses(statement) or family.misfit(statement, instance):
-            raise WitnessError(f"{where} is no instance of the family {family.name}: {wrong}")
+            raise WitnessError(f"{where} is not an instance of the family {family.name}: {wrong}")
         return read(witness, statement, family.exactly(statement, instance))
     except (LookupError, ArithmeticError) as error:  # of a file that somebody has changed
         what = f"has no {error}" if isinstance(error, KeyError) else f"cannot be run: {error}"

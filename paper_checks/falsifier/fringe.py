@@ -1,6 +1,7 @@
 """Hypotheses that a proof uses and a statement may not say: exact instances that meet all others.
 
-Each fringe says which reading of the hypotheses it goes without, and gives the words of instances in rational numbers.
+Each weakened assumption says which reading of the hypotheses it drops, and gives the words of instances in rational
+numbers.
 A statement that fails there is not refuted: it fails *if read without* that, and the case shows where a proof uses it.
 """
 
@@ -34,7 +35,7 @@ class Fringe:
 
 @dataclass(frozen=True)
 class Seen:
-    """A statement at the case of a fringe where it does worst, exactly."""
+    """A statement at the case of a weakened assumption where it does worst, exactly."""
 
     without: str
     case: str
@@ -124,7 +125,8 @@ FRINGES = (
 
 
 def fringes(bound: Bound) -> list[Seen]:
-    """The bound in every fringe whose instances have all of its words, each where it does worst."""
+    """The bound under every weakened assumption whose instances have all of its quantities, each where it does
+    worst."""
     found = []
     if bound.relation != "<=" or bound.given:
         return []

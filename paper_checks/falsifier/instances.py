@@ -36,7 +36,7 @@ class Family(Protocol):
         """The regime that an instance is in, one label per axis."""
 
     def misfit(self, bound: Bound, instance: Mapping[str, Any]) -> str:
-        """Why numbers by name are no instance of this family that the bound speaks of; empty if they are."""
+        """Why numbers by name are not an instance of this family that the bound covers; empty if they are."""
 
     def box(self, bound: Bound) -> Box:
         """The parameters of an instance and their ranges."""

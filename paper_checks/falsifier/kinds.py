@@ -20,7 +20,7 @@ EVERYBODY = quantity("everybody", "C", "number of clients, which are more than k
 
 
 def kinds(instance: Mapping[str, Any]) -> int:
-    """How many kinds of clients a table describes: each client is one of its own unless told."""
+    """How many kinds of clients a table describes: each client is one of its own by default."""
     return int(instance.get("kinds", instance["clients"]))
 
 

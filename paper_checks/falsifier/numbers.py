@@ -14,10 +14,10 @@ ANY = float("inf")
 
 @dataclass(frozen=True)
 class Number:
-    """A number of an instance; ``{k}`` in its name stands for every client, ``{i}`` for every axis.
+    """A number of an instance; ``{k}`` in its name means every client, ``{i}`` for every axis.
 
     It lies between ``low`` and ``high``, both possible unless ``inside``; one that is not ``needed`` may be left out.
-    Unlike a domain of the vocabulary, which speaks of arrays of floats, the rule judges one exact number as it is.
+    Unlike a domain of the vocabulary, which is for arrays of floats, the rule judges one exact number as it is.
     """
 
     name: str
@@ -48,7 +48,7 @@ SWITCH: dict[str, Any] = {"low": 0, "high": 1, "whole": True}
 
 
 def misfit(instance: Mapping[str, Any], numbers: Iterable[Number], axes: int) -> str:
-    """Why a table is no instance made of these numbers: one that it lacks, has too many or that breaks its rule."""
+    """Why a table is not an instance made of these numbers: one that it lacks, has too many or that breaks its rule."""
     clients = instance.get("clients", 0)
     kinds = instance.get("kinds", clients)
     if not isinstance(kinds, int) or not 1 <= kinds <= len(instance):

@@ -107,7 +107,7 @@ def rounder_than(value: Any) -> Iterator[Any]:
 
 
 def significant(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """The two decimal numbers of so many digits around a value."""
+    """The two decimal numbers of that many digits around a value."""
     power = 0
     while abs(value) * Fraction(10) ** power < 10 ** (digits - 1):
         power += 1

@@ -16,7 +16,7 @@ LEAST = {"floor": 0, "relaxation": 0, "with_replacement": 0, "bowl": 0, "height"
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:
-    """The same table with less in it; shorter runs first, as they are quicker to look at."""
+    """The same table with less in it; shorter runs first, as they are quicker to evaluate."""
     for name in ("rounds", "local_steps", "samples"):
         for fewer in _below(instance.get(name, 1)):
             yield {**instance, name: fewer}

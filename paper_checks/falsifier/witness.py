@@ -109,7 +109,7 @@ def load_witness(path: Path | str) -> Witness:
     try:
         return Witness(**_typed(from_json(path)))
     except WitnessError as error:
-        raise WitnessError(f"{path} is no witness file: {error}") from None
+        raise WitnessError(f"{path} is not a counterexample's file: {error}") from None
     except BoundsError as error:
         raise WitnessError(str(error)) from None
 
@@ -165,7 +165,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "definitions": ("a list of texts", lambda item: isinstance(item, list) and all(map(_is_text, item))),
 }
-"""What a file must hold that is no text, in words and as a test."""
+"""What a file must hold that is not text, in words and as a test."""
 
 
 def _number(name: str, text: Any) -> int | Fraction:

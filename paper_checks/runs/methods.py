@@ -62,7 +62,7 @@ def method(about: About | None, *, data: bool = True, **knobs: Any) -> Algorithm
         raise EmpiricsError("the bound names no algorithm: give --algorithm")
     name = about.algorithm if data else WITHOUT_DATA.get(about.algorithm, about.algorithm)
     if name not in ALGORITHMS:
-        raise EmpiricsError(f"the bound is about {name}, which is no algorithm here: give --algorithm")
+        raise EmpiricsError(f"the bound is about {name}, which is not an algorithm here: give --algorithm")
     taken, called = signature(ALGORITHMS[name]).parameters, KNOBS.get(name, {})
     told = {called.get(word, word): value for word, value in knobs.items()}
     told = {argument: value for argument, value in told.items() if argument in taken}
@@ -76,7 +76,7 @@ def method(about: About | None, *, data: bool = True, **knobs: Any) -> Algorithm
 
 @lru_cache(maxsize=64)
 def linear(about: About) -> bool:
-    """Whether a round of the method adds and scales models and gradients and nothing else."""
+    """Whether a round of the method only adds and scales models and gradients."""
     try:
         Forms(method(about, data=False), Setting(rounds=2, cohort=1, local_steps=1), FLOATS).next(2)
     except EmpiricsError:

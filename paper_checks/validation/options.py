@@ -55,7 +55,7 @@ class Options:
 
     @classmethod
     def of(cls, evidence: str, **told: Any) -> Options:
-        """The plan for an evidence: what is told, and the usual for the rest; refuses numbers that are nonsense."""
+        """The plan for an evidence: what is given, and the usual for the rest; refuses numbers that are nonsense."""
         made = cls(**{**USUAL.get(evidence, {}), **told})
         if evidence == RUNS and made.clients is None and not str(made.partition).startswith("by_group"):
             made = replace(made, clients=10)

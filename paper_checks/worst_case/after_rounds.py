@@ -90,7 +90,7 @@ def after(rate: Rate, begun: Begun, step: Callable[[str], None] = lambda words: 
 
 
 def _left(said: Statement, begun: Begun) -> Fraction:
-    """What a statement leaves after so many rounds, of its fractions where it is proved."""
+    """What a statement leaves after a number of rounds, of its fractions where it is proved."""
     if said.proof is not None:
         return verify.remaining(said.proof["claim"], _words(begun))
     words = ("contraction", "start_distance", "start_dissimilarity", "floor", "noise_floor")

@@ -36,7 +36,7 @@ def limits(word: str, f: Formulation, values: Values) -> list[Constraint]:
 
 
 def common(f: Formulation) -> list[PointEvaluation]:
-    """The models that all clients are evaluated at: every server model, and what else the metric looks at."""
+    """The models that all clients are evaluated at: every server model, and what else the metric evaluates."""
     for round_ in range(len(f.recorded.server)):
         f.server(round_)
     return [e for e in f.evaluations if e.shared]
@@ -95,12 +95,12 @@ WORDS: dict[str, AssumptionWord] = {
     "pl_constant": AssumptionWord(_polyak, f"the Polyak-Lojasiewicz inequality {VISITED}"),
 }
 LATE = ("grad_norm_sq", "divergence", "distance_sq")
-"""Words that speak of where the last round, or iteration, begins."""
+"""Words for where the last round, or iteration, begins."""
 LOWER = "F stays above inf F where a step of 1/L from a visited model leads, not everywhere"
 
 
 def length_sq(values: Values) -> float:
-    """The largest squared length that the assumptions speak of, in units in which L is what it is."""
+    """The largest squared length that the assumptions bound, in units in which L is what it is."""
     L = values["smoothness"]
     told = [v / L**p for w, v in values.items() if w in WORDS and (p := WORDS[w].power) is not None and v > 0]
     return max(told, default=1.0)

@@ -1,13 +1,13 @@
 """Coordinates: every vector of a run as a row over a few unknown vectors, whose inner products are the unknowns.
 
-With clients that are alike (same function class, same steps, equal weights) a worst case may be averaged over all ways
+With identical clients (same function class, same steps, equal weights) a worst case may be averaged over all ways
 of renaming them: the problem is convex, so nothing is lost. What is left of the inner products is then
 
     <u_i, v_i> = <mean u, mean v> + <deviation u_i, deviation v_i>,   the same for every client i,
     <u_i, v_j> = <mean u, mean v> - <deviation u_i, deviation v_i> / (N - 1),   the same for all i != j:
 
 two blocks, one of means and one of deviations, whatever the number N of clients. A server model has no deviation, and
-no constraint speaks of <u_i, v_j>; so the worst case of N = 2 is that of every N >= 2, and its size does not grow
+no constraint contains <u_i, v_j>; so the worst case of N = 2 is that of every N >= 2, and its size does not grow
 with N. ``full`` coordinates, one block for all clients together, show the same without the argument.
 """
 
@@ -26,7 +26,7 @@ from .symbolic_run import Array as Array, Recorded, SAME as SAME
 
 @dataclass
 class Space:
-    """``members`` clients stand for all; a row has a column for every unknown vector, ``blocks`` say which go together.
+    """``members`` clients represent all; a row has a column for every unknown vector, ``blocks`` say which go together.
 
     Columns: the start, the clients' gradients along the run, then ``extra`` ones as constraints ask for them. Symmetric
     coordinates keep one member, with every own vector twice: its mean and its deviation.
@@ -204,4 +204,4 @@ def _check_alike(recorded: Recorded) -> None:
         order = np.roll(np.arange(clients), shift)
         columns = np.concatenate([[0], *(1 + order[k] * m + np.arange(m) for k in range(clients))])
         if np.abs(recorded.asked[order][..., columns] - recorded.asked).max() > SAME:
-            raise EmpiricsError("the clients of this method are not alike: symmetric coordinates do not apply")
+            raise EmpiricsError("the clients of this method are not identical: symmetric coordinates do not apply")

@@ -1,4 +1,4 @@
-"""A federation that nobody knows but by its class: where its functions are evaluated, and what interpolates there.
+"""A federation known only by its class: where its functions are evaluated, and what interpolates there.
 
 Client k's function is L-smooth and mu-strongly convex (mu = 0: convex; mu < 0: of curvature at least mu, mu = -L
 being plain L-smoothness). Values and gradients at finitely many points belong to one if and only if, for all pairs,
@@ -37,7 +37,7 @@ class PointEvaluation:
     shared: bool = False
     """Whether all clients are at one model."""
     name: str = ""
-    """``*``: the minimiser; ``own``: everybody's own; ``g3``: where the third gradient was asked; ``w2``: the server
+    """``*``: the minimiser; ``own``: everybody's own; ``g3``: where the third gradient was taken; ``w2``: the server
     model after two rounds; ``v5``: the virtual average before step 6; ``mean``: the mean of those before every step."""
 
 
@@ -171,7 +171,7 @@ class Formulation:
 
     @cached_property
     def floor(self) -> int:
-        """The place of inf F among the values, for functions without a minimiser to speak of."""
+        """The place of inf F among the values, for functions without a minimiser."""
         self.taken_values += 1
         return self.taken_values - 1
 

@@ -1,4 +1,4 @@
-"""One point of a tightness table: how a bound's quantities and the federations it speaks of are set there.
+"""One point of a tightness table: how a bound's quantities and the federations it covers are set there.
 
 Everything is measured in units in which L = 1; the start is a unit away (initial loss or squared distance), so that
 ``heterogeneity`` says how large the quantity is by which the bound's clients may differ (G^2, Gamma), relative to it.
@@ -43,7 +43,7 @@ OFFSETS = (10.0, 100.0, 1e3, 1e4)
 LARGEST = 1e9
 """Sizes beyond this, where L and the start are 1, are nothing that floating-point numbers resolve."""
 CLIENTS = 100
-"""Two stand for any number of clients that are alike; more are for those who want to see it."""
+"""Two stand for any number of identical clients; more are for those who want to see it."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class GridPoint:
     A positive ``fixed_step_size`` (in units of 1/L) takes the place of the share, a positive ``step_offset`` that of
     ``OFFSETS``, for a step size that falls with an offset that the bound leaves open. A bound that says what its step
     size is asks for none of them. ``step_sizes`` are those of every round or of every local step, for bounds that
-    speak of no single one; as text their numbers are apart by spaces. ``cohort`` clients are drawn in every round; 0:
+    have no single one; as text their numbers are apart by spaces. ``cohort`` clients are drawn in every round; 0:
     all of them take part.
     """
 
@@ -206,13 +206,13 @@ def fitted(bound: Bound, point: GridPoint) -> GridPoint:
 
 
 def question(bound: Bound, point: GridPoint) -> Question:
-    """The worst case over all federations that the bound speaks of, with this point's numbers."""
+    """The worst case over all federations that the bound covers, with this point's numbers."""
     if reason := can(bound, WORST):
         raise WorstCaseError(f"{bound.name} has no exact worst case: {reason}")
     if point.step_sizes and not several(bound):
         raise WorstCaseError(
-            f"{bound.name} speaks of one step size, or says what it is: step_sizes are for bounds that speak of "
-            "squared_step_sizes alone; give step_share or fixed_step_size"
+            f"{bound.name} has one step size, or says what it is: step_sizes are for bounds on squared_step_sizes "
+            "alone; give step_share or fixed_step_size"
         )
     point, offset = fitted(bound, point), _offset(bound, point)
     known = {**_known(point, 0.0), **values(bound, point)}
@@ -245,7 +245,7 @@ def question(bound: Bound, point: GridPoint) -> Question:
 
 
 def several(bound: Bound) -> bool:
-    """Whether every local step may have a step size of its own, because the bound speaks of no single one."""
+    """Whether every local step may have a step size of its own, because the bound has no single one."""
     asked = {q.name for q in bound.quantities}
     one = asked & {*schedules.KNOBS} or schedules.pinned(bound) or schedules.harmonic(bound)
     return not one and all(c.assumption is not FIXED_STEP_SIZE for c in bound.conditions)
@@ -263,7 +263,7 @@ def undrawn(bound: Bound) -> str:
 
 
 def _check_convex(bound: Bound, given: Mapping[str, float], curved: bool) -> None:
-    """Refuse a bound that speaks of a minimiser, or of curvature, and assumes nothing by which there is one."""
+    """Refuse a bound that contains a minimiser, or curvature, and assumes nothing by which there is one."""
     if "strong_convexity" in given:
         return
     words = [word for word in given if word in WORDS and WORDS[word].convex]
@@ -271,7 +271,7 @@ def _check_convex(bound: Bound, given: Mapping[str, float], curved: bool) -> Non
     words += [bound.target.name] * ((READ[bound.target.name].of or bound.target.name) == "distance_sq")
     if words:
         raise WorstCaseError(
-            f"{bound.name} speaks of {words[0]}, which only convex losses have: one of its conditions must be "
+            f"{bound.name} contains {words[0]}, which only convex losses have: one of its conditions must be "
             'Condition.assume(ASSUMPTIONS["strongly_convex"]) or Condition.assume(ASSUMPTIONS["convex"])'
         )
 

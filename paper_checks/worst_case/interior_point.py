@@ -7,7 +7,7 @@ path is a federation strictly inside of its class, the last one nearly attains t
 
 Steps are those of Nesterov and Todd (1998) with Mehrotra's correction and Gondzio's (1996). Each is the solution of a
 least-squares problem, found from normal equations and refined. They square a condition that reaches 1e10 at the end of
-the path: where refining does not settle an orthogonal factor with its largest rows first takes their place.
+the path: where refining does not converge an orthogonal factor with its largest rows first takes their place.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Path:
             self.flows, self.due = np.vstack([self.flows, weights]), np.append(self.due, 1.0)
 
     def follow(self, gap: float, carefully: bool = False) -> Followed:
-        """From a first point, or ``carefully`` from one where all products of both sides are alike."""
+        """From a first point, or ``carefully`` from one where all products of both sides are equal."""
         at, last, room = self._first(), None, 0.0
         at = self._centred(at) if carefully else at
         inside: _Point | None = None
@@ -315,7 +315,7 @@ class _Scaled:
         return _Direction([a - b for a, b in zip(grams, left, strict=True)], slacks - moved, left, moved)
 
     def _refined(self, right: Array, rest: Array) -> Array | None:
-        """The free multipliers by normal equations; None where they do not settle."""
+        """The free multipliers by normal equations; None where they do not converge."""
         if self.normal is None:
             return None
         factor, scale = self.normal

@@ -117,7 +117,7 @@ def expected(bound: Bound, at: Sequence[GridPoint], patience: float) -> float:
 
 
 def least_time(point: GridPoint) -> float:
-    """Seconds below which no point of so many gradients is solved."""
+    """Seconds below which no point of that many gradients is solved."""
     gradients = point.rounds * point.local_steps
     if point.cohort:  # one of every client at every model that a round begins with, more where it goes on from there
         others = comb(point.clients - 1, point.cohort - 1)
@@ -126,5 +126,5 @@ def least_time(point: GridPoint) -> float:
 
 
 def proof_time(gradients: int) -> float:
-    """About how many seconds a proof of a worst case of so many gradients of a client takes, on one core."""
+    """About how many seconds a proof of a worst case of that many gradients of a client takes, on one core."""
     return 0.2 + 2.5 * taking(gradients + 1, gradients)

@@ -25,7 +25,7 @@ THRESHOLDS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 0.0)
 MARGINS = (1e-7, 1e-8, 0.0)
 """By how much the class's inequalities hold, relative to the largest number in them; less where there is no room."""
 TOLERANCE = 1e-9
-"""What the solver is asked for on a face; what it reaches is judged by the value, and by the run."""
+"""The solver's settings on a face; what it reaches is judged by the value, and by the run."""
 SILENT = 1e-13
 """Coefficients of a constraint that says nothing on a face."""
 

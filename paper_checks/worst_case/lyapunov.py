@@ -34,7 +34,7 @@ any case that was tried, and a program of 40 steps has a tenth of the multiplier
 
 
 GAP, FEASIBLE = 1e-7, 1e-10
-"""What the solver is asked for."""
+"""The solver's settings."""
 COST_OF_NONE = 1e-9
 """What deviations of the noise cost where there are none (a single client): something, so that they stay small."""
 Weights = tuple[float, float, float, float]
@@ -51,7 +51,7 @@ class Block:
     ``heard`` are the state before the round and the gradients that clients hear, ``after`` is the state after it;
     ``points`` and ``gradients`` those of the
     evaluations (the minimiser first, then the models of the round, then the next server model if it counts);
-    ``known[j]`` the unknown vectors that the noise of step j knows nothing of, ``noise`` their columns.
+    ``known[j]`` the unknown vectors that the noise of step j is independent of, ``noise`` their columns.
     """
 
     heard: Array
@@ -72,8 +72,9 @@ class Sought:
 
     ``start_distance`` and ``start_dissimilarity`` are what ``V_0`` is of ``|w_0 - w*|^2`` and of ``zeta^2``; ``gamma``
     and ``noise`` are added a round per ``zeta^2`` and per ``sigma^2``; ``noises (2, steps)`` is what a step's noise
-    counts for in means and in deviations of so many ``clients``, ``unheard`` what stands in either block where noise
-    meets what knows nothing of it, which is 0 in the mean. ``spare`` is the least eigenvalue of all that must have none
+    counts for in means and in deviations of that many ``clients``, ``unheard`` what stands in either block where noise
+    meets what is independent of it, which is 0 in the mean. ``spare`` is the least eigenvalue of all that must have
+    none
     below 0, ``scale`` its largest entry.
     """
 

@@ -93,7 +93,7 @@ class Vector:
 def next_round(forms: Forms, clients: int, cohort: int) -> Coefficients:
     """The coefficients of the next round; ``weighed`` counts all that participants send.
 
-    Equal weights of so many are a mean, and what is added is as many times its mean.
+    Equal weights of that many are a mean, and what is added is as many times its mean.
     """
     found = forms.next(clients)
     sent = found.weighed + cohort * found.added

@@ -113,7 +113,7 @@ WHOLE: dict[str, Callable[[Formulation, Weights | None], Array]] = {
 """One number of a run, by the weights of its statistic: of the gaps at the virtual averages after every local step, at
 the mean of those before (which is a row like any model)."""
 DRAWN = ("distance_sq", "optimality_gap", "grad_norm_sq")
-"""What is looked at where clients are drawn: in the mean, at every server model."""
+"""What is bounded where clients are drawn: in the mean, at every server model."""
 
 
 def looked_at(metric: str, statistic: Statistic) -> tuple[str, str]:
@@ -129,7 +129,7 @@ def looked_at(metric: str, statistic: Statistic) -> tuple[str, str]:
 
 
 def objectives(f: Formulation, metric: str, statistic: Statistic) -> tuple[Array, ...]:
-    """What is maximised: one form, or several of which the smallest counts; ``every`` and ``last`` look at the last."""
+    """What is maximised: one form, or several of which the smallest counts; ``every`` and ``last`` use the last."""
     word, per = looked_at(metric, statistic)
     if not f.recorded.path and (word not in DRAWN or per == ITERATION):
         raise WorstCaseError(f"where clients are drawn the metric must be one of {', '.join(DRAWN)}, over rounds")

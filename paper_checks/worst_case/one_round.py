@@ -1,7 +1,8 @@
 """One round of a method as a linear map, its own hooks, played on unknown vectors.
 
-What survives a round is the server model, the server's vectors and every client's memory. With clients that are alike a
-round is two maps that do not meet: one of the means over clients, one of the deviations from them. The means move in
+What survives a round is the server model, the server's vectors and every client's memory. With identical clients a
+round is
+two maps that do not meet: one of the means over clients, one of the deviations from them. The means move in
 the space that a run reaches from its start (SCAFFOLD's server control is always the mean of the clients' controls), so
 the state is reduced to that space.
 """
@@ -70,7 +71,7 @@ class OneRound:
 
     ``means`` and ``apart`` name the coordinates of the state (the first mean is the server model); ``mean_next`` and
     ``apart_next`` make the state after the round, ``mean_points (m, n)`` and ``apart_points`` the models at which
-    gradients are asked. ``start`` is the state of means that a model of 1 begins with; deviations begin with 0.
+    gradients are taken. ``start`` is the state of means that a model of 1 begins with; deviations begin with 0.
     ``memory`` is what clients keep, also where nothing depends on it while all of them take part.
     """
 
@@ -91,7 +92,7 @@ class OneRound:
 
     @property
     def begins_at_server(self) -> bool:
-        """Whether every client's first gradient is asked at the server model."""
+        """Whether every client's first gradient is taken at the server model."""
         first, other = self.mean_points[0], self.apart_points[0]
         return bool(abs(first[0] - 1) < LINEAR and np.abs(first[1:]).max(initial=0) < LINEAR
                     and np.abs(other).max(initial=0) < LINEAR)  # fmt: skip
@@ -142,9 +143,7 @@ def one_round(algorithm: Algorithm, local_steps: int, step_size: float, cohort: 
     if not _same(_from(first, start), _from(later[0], start)):
         raise EmpiricsError(f"{algorithm}: its first round is unlike the others: no rate is certified")
     if not all(_same(later[0], other) for other in later):
-        raise EmpiricsError(
-            f"{algorithm}: its rounds are not all alike, or depend on how many take part: no rate is certified"
-        )
+        raise EmpiricsError(f"{algorithm}: its rounds differ, or depend on how many take part: no rate is certified")
     for c, chosen in checked:
         _Maps(c, sizes).check(algorithm, setting, forms, chosen)
     return _reduced(_Maps(of_cohort if renewed else later[0], sizes), forms, start, renewed)
@@ -282,7 +281,7 @@ def _reached(start: Array, linear: Array, gradients: Array) -> tuple[list[int], 
 
 
 def _seen(after: Array, points: Array, looked_at: list[int]) -> list[int]:
-    """The coordinates that sooner or later reach a point, or one of those looked at."""
+    """The coordinates that sooner or later reach a point, or one of those observed."""
     n = len(after)
     seen = {*looked_at, *(i for i in range(n) if np.abs(points[:, i]).max() > LINEAR)}
     while more := {j for i in seen for j in range(n) if abs(after[i, j]) > LINEAR} - seen:

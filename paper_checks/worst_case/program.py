@@ -34,7 +34,7 @@ class Constraint:
     row: Array
     limit: Any = 0.0
     of: tuple[str, ...] = ()
-    """The models that it speaks of, by the names of their evaluations."""
+    """The models that it contains, by the names of their evaluations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class Solved:
 
 
 def trimmed(program: Program) -> Program:
-    """The program without unknown vectors and values that no row speaks of."""
+    """The program without unknown vectors and values that no row contains."""
     columns, values = spoken(program)
     pairs = [alive[i] & alive[j] for alive in columns for i, j in [triangle(len(alive))]]
     chosen = np.concatenate([*pairs, values])
@@ -112,7 +112,7 @@ def trimmed(program: Program) -> Program:
 
 
 def spoken(program: Program) -> tuple[list[Array], Array]:
-    """Which vectors of every block, and which values, any row speaks of."""
+    """Which vectors of every block, and which values, any row contains."""
     rows = [*program.objectives, *(c.row for c in program.constraints)]
     used = np.any(np.array(rows) != 0, axis=0)
     columns, begin = [], 0

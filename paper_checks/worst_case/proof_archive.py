@@ -1,4 +1,4 @@
-"""Proofs of a table's grid points: kept in one archive per table, and told in columns of its rows."""
+"""Proofs of a table's grid points: kept in one archive per table, and shown in columns of its rows."""
 
 from __future__ import annotations
 

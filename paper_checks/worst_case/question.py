@@ -1,4 +1,4 @@
-"""Which worst case is meant: a method, its plan, what is assumed, and what is looked at; and its program."""
+"""Which worst case is meant: a method, its plan, what is assumed, and what is bounded; and its program."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Question:
     # ---- the program ----
 
     def program(self) -> Program:
-        """The semidefinite program, without columns that nothing speaks of."""
+        """The semidefinite program, without columns that no row contains."""
         return trimmed(self.stated()[1])
 
     def stated(self) -> tuple[Formulation, Program]:
@@ -128,7 +128,7 @@ class Question:
 
 
 def each(sizes: Sequence[float], lengths: Sequence[int]) -> tuple[float, ...]:
-    """The step size of every local step, where one may be given for every round of so many."""
+    """The step size of every local step, where one may be given for each of the rounds."""
     if len(sizes) != len(lengths):
         return tuple(sizes)
     return tuple(size for size, count in zip(sizes, lengths, strict=True) for _ in range(count))
@@ -163,6 +163,6 @@ def _check(given: Mapping[str, float]) -> None:
         )
     for word in given:
         if word in constraints.WORDS and constraints.WORDS[word].convex and "strong_convexity" not in given:
-            raise WorstCaseError(f"{word} speaks of a minimiser: give strong_convexity too (0 for convex clients)")
+            raise WorstCaseError(f"{word} needs a minimiser: give strong_convexity too (0 for convex clients)")
     if "dissimilarity_factor" in given and "dissimilarity_offset" not in given:
         raise WorstCaseError("dissimilarity_factor goes with dissimilarity_offset (0 if there is none)")

@@ -48,7 +48,8 @@ METHOD adds and scales its gradients: fedavg(), fedprox(mu=0.1), fedinit(beta=0.
 fedcm(alpha=0.5), relaxed(scaffold(), beta=0.05), your own; others are refused.
 quantity=value: local_steps, step_size, smoothness and strong_convexity; gradient_variance and clients for noise;
 cohort and clients where some clients are drawn a round (methods whose clients keep nothing, scaffold(), fedinit());
-rounds, initial_distance_sq and optimum_dissimilarity (zeta^2) for what is proved after so many rounds, beside the exact
+rounds, initial_distance_sq and optimum_dissimilarity (zeta^2) for what is proved after that many rounds, beside the
+exact
 worst case without noise and what quadratics reach. Ranges, lists: a table."""
 RATE_JSON = """\
 --json prints a list, one object for every place: method, local_steps, step_size, smoothness, strong_convexity, clients,
@@ -57,7 +58,7 @@ quadratics (no method's certificate can be below: two quadratics); stated, start
 noise_floor, half (rounds), proved: |w_T - w*|^2 <= stated^T (start_distance |w_0 - w*|^2 + start_dissimilarity zeta^2)
 + floor zeta^2 + noise_floor sigma^2; least_stated, least_floor, least_noise_floor: the same where the floor is least;
 bound (after rounds), bound_proved, worst_case (the exact one after them, full gradients), instance (what quadratics
-reach then), why (nothing is certified, or proved). What is not asked for, or not there, is null."""
+reach then), why (nothing is certified, or proved). What is not requested, or not there, is null."""
 
 
 def rate(
@@ -72,10 +73,11 @@ def rate(
         output: Write the proofs: FILE.json, FILE-least.json, FILE-rounds.json.
         quantities: ``local_steps, step_size, smoothness, strong_convexity``; ``gradient_variance`` with ``clients`` for
             noisy gradients; ``cohort`` with ``clients`` where some are drawn a round; ``rounds, initial_distance_sq,
-            optimum_dissimilarity`` for a number after so many rounds. A list asks for several points, each with each.
+            optimum_dissimilarity`` for a number after a number of rounds. A list asks for several points, each with
+            each.
 
     Raises:
-        BoundsError: for values that are not allowed, and for a method that is no linear map of its gradients.
+        BoundsError: for values that are not allowed, and for a method that is not a linear map of its gradients.
 
     >>> found = rate("fedavg()", local_steps=2, step_size=0.25, smoothness=1, strong_convexity=0.1)
     >>> found.records()[0]["stated"]
@@ -162,7 +164,7 @@ def _rated(case: Case, asked: dict[str, float], step: Callable[[str], None]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Rated:
-    """One point of a table: the words it was asked with, and its rate, or why there is none.
+    """One point of a table: the quantities it was given, and its rate, or why there is none.
 
     ``after`` is what is left after the rounds asked for, where all it needs is given.
     """
@@ -290,7 +292,7 @@ class Rates(Tabular):
 
 
 def file_names(path: Path, several: int) -> list[dict[str, Path]]:
-    """The files of the proofs of each of so many points, by ``FILES``; those of several points are numbered."""
+    """The files of the proofs of each of a number of points, by ``FILES``; those of several points are numbered."""
     stems = [path.stem + (f"-{number}" if several > 1 else "") for number in range(1, several + 1)]
     return [{w: path.with_name(stem + w + (path.suffix or ".json")) for w in FILES} for stem in stems]
 

@@ -13,7 +13,7 @@ from .lyapunov import Lyapunov, Weights
 from .one_round import Cohort, one_round, OneRound
 
 UTMOST, SHORTEST = 1e12, 1e-6
-"""Of L, of which the units are made; of a step size, and of it times L, that is told from rounding."""
+"""Of L, of which the units are made; of a step size, and of it times L, that is distinguished from rounding."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ SOUND = 1e-6
 LARGEST = 1e5
 """What a start may count for: beyond, nothing is certified."""
 SLOW = 1e-5
-"""A contraction nearer to 1 is hardly told from none."""
+"""A contraction nearer to 1 is hardly distinguished from none."""
 MARGINS = (1e-7, 1e-8, 1e-6)
 """How far what is proved stays from having no sum of squares: the first that suffices."""
 SEARCHED, USUAL = 20, 0.885
@@ -79,7 +79,7 @@ class Rate:
         return (self.fastest,) if self.least is None else (self.fastest, self.least)
 
     def after(self, rounds: int, distance: float, dissimilarity: float = 0.0, variance: float = 0.0) -> float:
-        """The least bound after so many rounds by ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2``, in floats.
+        """The least bound after a number of rounds by ``|w_0 - w*|^2``, ``zeta^2`` and ``sigma^2``, in floats.
 
         Every contraction that is certified gives one, ``rho^T V_0 + (1 - rho^T) (what is left)``: the least is sought.
         """
@@ -105,14 +105,14 @@ class Rate:
     def weights(
         self, rho: float, rounds: int, distance: float, dissimilarity: float, variance: float
     ) -> tuple[float, float, float, float]:
-        """What start, floor and noise count for after so many rounds; the distance for something at least."""
+        """What start, floor and noise count for after a number of rounds; the distance for something at least."""
         past = rho**rounds
         least = 1e-9 * max(distance, dissimilarity / self.case.smoothness**2)
         return max(past * distance, least), past * dissimilarity, (1 - past) * dissimilarity, (1 - past) * variance
 
 
 def sharpest(rate: Rate, rounds: int, distance: float, dissimilarity: float, variance: float) -> Statement:
-    """The statement that says least of so many rounds, proved where a proof can be made."""
+    """The strongest statement on a number of rounds, proved where a proof can be made."""
     rho = rate._least(rounds, distance, dissimilarity, variance)[1]
     return _stated(rate.case, rho, rate.weights(rho, rounds, distance, dissimilarity, variance))
 
@@ -144,7 +144,7 @@ def _floor(said: Statement) -> float:
 
 
 def _sound(case: Case, rho: float, weights: Weights) -> Sought | None:
-    """What the solver finds at a contraction; None where that is nothing, or breaks what it was asked for."""
+    """What the solver finds at a contraction; None where that is nothing, or breaks its constraints."""
     try:
         found = case.program.solve(rho, weights)
     except NotCertified:
@@ -213,7 +213,7 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
             why = why or str(error)
             continue
         if found.spare <= 0:
-            why = why or "what the solver finds breaks what it was asked for"
+            why = why or "the solver's answer breaks its constraints"
             continue
         floats = floats or _in_floats(case, found)
         try:
@@ -234,7 +234,7 @@ def _stated(case: Case, smallest: float, weights: Weights) -> Statement:
 
 
 def above(x: Any, digits: int = 6) -> float:
-    """A number >= 0 in so many digits, rounded up: what is claimed stays true."""
+    """A number >= 0 in a number of digits, rounded up: what is claimed stays true."""
     if x < TINY:
         return TINY if x else 0.0
     places = digits - 1 - floor(log10(x))

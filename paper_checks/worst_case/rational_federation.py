@@ -2,8 +2,9 @@
 
 A solver's federation breaks its inequalities by a little, and fractions near it do too. So it is mixed with one that is
 strictly inside: an early point of the path that the solver took. Inner products and values of a mixture of both meet
-every inequality that the second has room for; the share of the second is the least that suffices. Where that costs too
-much, the solver is asked again to keep a distance from the inequalities that it broke.
+every inequality that the second meets strictly; the share of the second is the least that suffices. Where that costs
+too
+much, the solver is run again with a distance from the inequalities that it broke.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ SMALL = 150
 DOUBT, AIM = 1e-4, 1e-6
 """Relative to the value: the doubt that is accepted, and at which work stops.
 
-A worst case is known to ``DOUBT`` of itself: nothing closer than that is told from it."""
+A worst case is known to ``DOUBT`` of itself: nothing closer than that is distinguished from it."""
 NOTHING = 1e-9
 """A doubt below this share of the numbers that the value is the sum of is one about zero, and accepted."""
 ROUNDS, FINE, STEEPEST = 6, 1e-11, 1e12

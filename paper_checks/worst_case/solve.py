@@ -156,7 +156,7 @@ def _answer(question: Question, patience: float, step: Callable[[str], None]) ->
 
 
 def _made(question: Question) -> tuple[Program, symmetry.Orbits | None]:
-    """The program, and where clients that are drawn may be renamed a smaller one that stands for it."""
+    """The program, and where clients that are drawn may be renamed a smaller one that represents it."""
     formulation, whole = question.stated()
     program = trimmed(whole)
     if not (question.drawn and question.symmetric):
@@ -190,7 +190,7 @@ def estimated(question: Question) -> float:
 
 
 def taking(*blocks: int) -> float:
-    """About how many seconds of one core at 2 GHz a program with blocks of so many vectors takes.
+    """About how many seconds of one core at 2 GHz a program with blocks of that many vectors takes.
 
     Fitted to pairs of blocks of 12, 22, 32 and 52 vectors, which took 0.1, 0.6, 4 and 50 s.
     """

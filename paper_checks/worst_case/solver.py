@@ -29,7 +29,7 @@ def solver() -> Any:
 
 
 TOLERANCE = 1e-8
-"""What the solver is asked for."""
+"""The solver's settings."""
 
 
 def attempted(program: Program, scale: float = 1.0, tolerance: float = TOLERANCE) -> Solved:

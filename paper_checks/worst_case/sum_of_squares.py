@@ -17,7 +17,7 @@ from . import verify
 from .program import WorstCaseError
 
 BITS = 50
-"""Binary digits of the factor, where nothing else is said."""
+"""Binary digits of the factor, by default."""
 
 
 def factored(matrix: Mapping[Any, Fraction], names: Sequence[str], *bits: int) -> dict[str, Any]:

@@ -74,8 +74,8 @@ class Listed(Setting):
 class Recorded:
     """A run whose models are rows over the start (first column) and every client's gradients, in the order asked.
 
-    ``asked (clients, m, n)`` are the models at which client k asked for its gradients 1 to m; column
-    ``1 + k m + j`` stands for the j-th answer. ``server (R+1, n)``, ``path[r] (clients, K_r + 1, n)``; ``step_sizes``
+    ``asked (clients, m, n)`` are the models at which client k took its gradients 1 to m at; column
+    ``1 + k m + j`` is the j-th gradient. ``server (R+1, n)``, ``path[r] (clients, K_r + 1, n)``; ``step_sizes``
     are those of all local steps in order.
     """
 
@@ -172,7 +172,7 @@ class Oracle:
 
     @property
     def questions(self) -> Array:
-        """The models ``(clients, m, n)`` at which gradients were asked for."""
+        """The models ``(clients, m, n)`` at which gradients were taken."""
         return np.array(self.asked)
 
     def _answer(self, client: int, model: Array) -> Array:
@@ -265,8 +265,8 @@ def _counted(oracle: Oracle, algorithm: Algorithm) -> int:
 def _check_room(clients: int, gradients: int) -> None:
     if clients * gradients > COLUMNS:
         raise EmpiricsError(
-            f"too large: {clients} clients with {gradients} gradients or more each; an exact worst case has room for "
-            f"{COLUMNS} gradients of all clients together: take fewer (two clients stand for any number that are alike)"
+            f"too large: {clients} clients with {gradients} gradients or more each; an exact worst case can have "
+            f"{COLUMNS} gradients of all clients together: take fewer (two represent any number of identical ones)"
         )
 
 
@@ -279,7 +279,7 @@ def starting_models(rounds: int, cohort: int, clients: int) -> int:
         if clients * (models + level) > MODELS:
             raise EmpiricsError(
                 f"too large: {rounds} rounds with {cohort} of {clients} clients drawn in each have more server models "
-                f"than the {MODELS // clients} for which there is room: take fewer rounds or clients"
+                f"than the {MODELS // clients} that fit: take fewer rounds or clients"
             )
     return models
 
@@ -288,7 +288,7 @@ def _check_inequalities(clients: int, gradients: int) -> None:
     if (need := 4.0 * clients**3 * gradients**4) > ROOM:
         raise EmpiricsError(
             f"too large: {gradients} gradients of each of {clients} clients need {need / 1e9:.0f} GB of inequalities; "
-            f"there is room for {ROOM / 1e9:.0f}: take fewer rounds, clients or local steps"
+            f"the limit is {ROOM / 1e9:.0f}: take fewer rounds, clients or local steps"
         )
 
 

@@ -37,7 +37,7 @@ class Orbits:
     """A ``whole`` program and the smaller ``program`` of what renaming leaves as it is.
 
     ``parts`` are the bases ``(copies, n, times)`` of every irreducible part, ``of_value`` and ``of_row`` say which
-    value and which constraint of the small program stand for those of the whole one.
+    value and which constraint of the small program represent those of the whole one.
     """
 
     whole: Program
@@ -56,7 +56,7 @@ class Orbits:
 
 
 def smaller(f: Formulation, program: Program, columns: Array, values: Array) -> Orbits:
-    """The program over the ``columns`` and ``values`` of a formulation of a tree that are spoken of, made smaller."""
+    """The program over the ``columns`` and ``values`` of a formulation of a tree that are used, made smaller."""
     if not isinstance(f.recorded, Drawn):
         raise WorstCaseError("only where clients are drawn are they renamed")
     nothing = np.arange(f.space.size), np.arange(f.room[1])
@@ -121,14 +121,14 @@ def _check(tree: Drawn, found: list[tuple[Array, Array]]) -> None:
             np.abs(there[..., columns] - tree.asked).max(), np.abs(tree.server[models][:, columns] - tree.server).max()
         )
         if sorted(columns) != list(range(len(columns))) or off > ALIKE:
-            raise WorstCaseError("the clients of this method are not alike: symmetric=False keeps them apart")
+            raise WorstCaseError("the clients of this method are not identical: symmetric=False keeps them apart")
 
 
 def _kept(order: Array, alive: Array) -> Array:
     """A renaming of the places that are kept, numbered anew."""
     number = np.cumsum(alive) - 1
     if not alive[order[alive]].all():
-        raise WorstCaseError("renaming the clients moves something that nothing speaks of")
+        raise WorstCaseError("renaming the clients moves something that no quantity measures")
     found: Array = number[order[alive]]
     return found
 
@@ -202,7 +202,7 @@ def _shortened(rows: Array, program: Program, parts: tuple[Array, ...], of_value
 
 
 def _once(constraints: tuple[Constraint, ...], rows: Array) -> tuple[list[int], Array]:
-    """Which constraints are kept, and which of them stands for every one."""
+    """Which constraints are kept, and which of them represents every one."""
     seen: dict[tuple[str, float, bytes], int] = {}
     kept: list[int] = []
     of_row = np.zeros(len(constraints), dtype=int)

@@ -27,7 +27,7 @@ LATE = 10**8
 """The round at which rates are read off: by then what fades faster has faded."""
 SHRINKING = ("distance_sq", "optimality_gap", "grad_norm_sq")
 FEWEST = 2
-"""Clients where a case speaks of any number: a condition that counts them is mildest there."""
+"""Clients where a case is for any number: a condition that counts them is mildest there."""
 STILL = 1e-7
 """A round that takes off no larger a part of a term, so late, makes no rate: 1/T takes off 1/LATE."""
 
@@ -41,12 +41,13 @@ class Published:
 
 
 def published(case: Case) -> list[Published]:
-    """The rates of all theorems that speak of a case's method and plan, the best first.
+    """The rates of all theorems that cover a case's method and plan, the best first.
 
-    A theorem is asked with all clients, as many as the case has and else two (FedInit's conditions allow more clients
-    smaller steps; beyond a hundred none is asked), at its best free constants, and where its own assumptions hold with
+    A theorem is evaluated with all clients, as many as the case has and else two (FedInit's conditions allow more
+    clients
+    smaller steps; beyond a hundred none is tried), at its best free constants, and where its own assumptions hold with
     the constants that a place of a tightness table has if nothing is said. It may bound the loss gap or the gradient:
-    of smooth, strongly convex losses they shrink at the rate of the squared distance. Theorems of one machine speak
+    of smooth, strongly convex losses they shrink at the rate of the squared distance. Theorems of one machine apply
     where there is one local step.
     """
     found = [told for bound in BOUNDS.values() if bound.about is not None for told in _of(bound, case)]
@@ -80,7 +81,7 @@ def _same(one: Algorithm, other: Algorithm) -> bool:
 
 
 def _values(bound: Bound, case: Case, rounds: int, relaxation: float) -> dict[str, Any] | None:
-    """The bound's quantities after so many rounds, in units of L = 1; None where it speaks of other plans."""
+    """The bound's quantities after a number of rounds, in units of L = 1; None where it covers other plans only."""
     if case.local_steps * rounds > LARGEST:
         raise BoundsError(f"local_steps must be at most {LARGEST / rounds:g}; got {case.local_steps}")
     place = GridPoint(
@@ -95,7 +96,7 @@ def _values(bound: Bound, case: Case, rounds: int, relaxation: float) -> dict[st
 
 
 def _shares(bound: Bound, *times: Mapping[str, Any]) -> list[float]:
-    """What a round leaves of every term; in balls: what shrank for so long is no double any more."""
+    """What a round leaves of every term; in balls: what shrank for so long underflows a double."""
     tape = Tape([spell(term, bound.where) for term in bound.terms.values()])
     points = [{name: np.atleast_1d(np.asarray(x, dtype=float)).tolist() for name, x in at.items()} for at in times]
     width = max(map(len, points[0].values()))

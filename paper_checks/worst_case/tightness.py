@@ -47,7 +47,7 @@ cohort.
 regret) and smallest_factors; with --constants also constants (term, printed, not_below, suffices, where, proved,
 places). Without the name of a bound: a list of objects with name, target and statistic."""
 SPANS: dict[str, list[Any]] = {"rounds": [2.0, 4.0], "local_steps": [1.0, 2.0, 3.0, 4.0], "heterogeneity": [0.1, 10.0]}
-"""The grid where nothing else is given."""
+"""The grid by default."""
 UNITS = {
     "smoothness": "it is 1, the unit of everything",
     "strong_convexity": "it is 1/condition_number: give that",
@@ -254,7 +254,7 @@ def _refuse_files(args: Asked, name: str, points: int) -> None:
 
 
 def _committed(args: Asked) -> Report:
-    """The table that comes with the project, and how to compute another where nobody asked for this one."""
+    """The table that comes with the project, and how to compute another where this one was not requested."""
     bound, about = load(args.name), card(args.name)
     _refuse_files(args, bound.name, 0)
     found = _told(args, bound, committed(args.name), about)

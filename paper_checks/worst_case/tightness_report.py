@@ -91,7 +91,9 @@ def _constants(found: Sequence[Constant]) -> list[str]:
         told += ["not below: no smaller factor is true, as a federation in fractions attains more at the last column"]
     else:
         told += ["not below: nothing is proved, as the federations meet the assumptions at the visited models alone"]
-    told += ["suffices: at so many of the places certificates keep every federation below; elsewhere nothing is said"]
+    told += [
+        "suffices: share of grid points at which certificates keep every federation below; elsewhere nothing is claimed"
+    ]
     return [*aligned([head, *body]), *told]
 
 

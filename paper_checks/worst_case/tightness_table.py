@@ -28,7 +28,7 @@ TEXTS = ("dominating_term", "dominating_assumption", "proof", "step_sizes")
 FLAGS = ("inside", "exact")
 WHOLE = "whole bound"
 SLACK = 2e-9
-"""Half a unit in the ninth digit of the bound and its terms, with room: what a table's numbers may be off."""
+"""Half a unit in the ninth digit of the bound and its terms, with a margin: what a table's numbers may be off."""
 DIGITS = 6
 """Of a best constant; it is rounded to the safe side."""
 Row = Mapping[str, Any]
@@ -102,7 +102,7 @@ class Constant:
     """A factor of the bound or of one of its terms, over the points inside of the conditions.
 
     ``not_below`` is proved by a federation at ``where``: no smaller factor is true. ``suffices`` is proved by
-    certificates at the ``proved`` points. NaN is no proof. ``printed`` is the number in front of the term, if it has
+    certificates at the ``proved`` points. NaN is not a proof. ``printed`` is the number in front of the term, if it has
     one: it could be ``printed * suffices`` there. Away from the points nothing is said.
     """
 
@@ -172,7 +172,7 @@ def write(rows: Sequence[Row], card: Mapping[str, Any], name: str, folder: Path)
 
 
 def _shown(value: Any) -> Any:
-    """A number to nine digits; NaN, which is no number, is nothing."""
+    """A number to nine digits; NaN is empty."""
     if not isinstance(value, float):
         return value
     return f"{value:.9g}" if value == value else ""

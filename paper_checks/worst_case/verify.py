@@ -105,7 +105,7 @@ class Refused(Exception):
 
 KNOWN = (Refused, ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RecursionError,
          TypeError, ValueError, lzma.LZMAError)  # fmt: skip
-"""What a file that is no proof may raise."""
+"""What a file that is not a proof may raise."""
 
 
 def need(truth: bool, why: str) -> None:
@@ -237,7 +237,7 @@ def squares(block: Any, matrix: Matrix) -> None:
     need(max(map(len, (names, scale, factor))) <= MOST_VECTORS, f"a factor is of at most {MOST_VECTORS} vectors")
     need({a for (a, _), x in matrix.items() if x} == set(names), "the factor is of other vectors")
     need(len(names) == len(scale) == len(factor) == len(set(names)), "the factor has another size")
-    need(all(len(row) <= i for i, row in enumerate(factor, 1)), "the factor is no lower triangle")
+    need(all(len(row) <= i for i, row in enumerate(factor, 1)), "the factor is not a lower triangle")
     integers = all(type(x) is int for x in (bits, *scale, *(x for row in factor for x in row)))
     need(integers and bits >= 0, "the factor is not of integers")
     need(max(bits, *map(abs, scale), 0) <= MOST_BITS, f"a power of two here has at most {MOST_BITS} binary digits")
@@ -267,7 +267,7 @@ def checked_plan(claim: Any, local_steps: list[int]) -> tuple[Q, list[Q]]:
     need(isinstance(said, (str, list)), "a step size is a text, those of all local steps are a list")
     each = [said] * steps if isinstance(said, str) else said
     digits = sum(len(str(x)) + len(str(claim["parameter"])) for x in each)
-    need(steps * digits <= MOST_WORK, "the numbers of so many local steps are too long")
+    need(steps * digits <= MOST_WORK, "the numbers of that many local steps are too long")
     sizes = [number(x) for x in each]
     need(len(sizes) == steps and all(x > 0 for x in sizes), "every local step needs a step size > 0")
     return p, sizes
@@ -324,7 +324,7 @@ class Run(Sums):
             "the constant of Polyak and Lojasiewicz is at most the smoothness",
         )
         without = sorted(set(OF_A_MINIMISER) & set(self.given)) if not self.convex else []
-        need(not without, f"without convexity there is no minimiser for {', '.join(without)} to speak of")
+        need(not without, f"without convexity {', '.join(without)} cannot be given: there may be no minimiser")
         needs_offset = "dissimilarity_factor" in self.given and "dissimilarity_offset" not in self.given
         need(not needs_offset, "a factor of dissimilarity needs its offset")
         over, metric = claim["over"], claim["metric"]
@@ -365,7 +365,7 @@ class Run(Sums):
         """The functions at a model, at the minimiser of all (``*``) or at their own (``own``)."""
         if name == "own" and self.convex and name not in self.points:
             self.place(name, ({"own": Q(1)}, {"own": Q(1)}), ZERO)
-        need(name in self.points or name in self.models, f"{name} is no model of this run")
+        need(name in self.points or name in self.models, f"{name} is not a model of this run")
         if name not in self.points:
             name = next(n for n, x in self.models.items() if x == self.models[name])
         if name in self.points:
@@ -420,7 +420,7 @@ class Run(Sums):
             word, over, when = OF_A_MODEL[kind]
             self.of_model(c, word, over, {"first": 0, "late": last, "step": len(self.averages) - 2}[when])
         else:  # a factor, which counts with its offset
-            raise Refused(f"{kind} is no inequality")
+            raise Refused(f"{kind} is not an inequality")
         return c * self.given[kind]
 
     def of_model(self, c: Q, word: str, letter: str, i: int) -> None:
@@ -437,7 +437,7 @@ class Run(Sums):
             self.square(c, (1, ("m", (i - 1, len(self.paths[i - 1]) - 1))), (-1, ("m", model)))
 
     def counted(self) -> list[int]:
-        """The server models, rounds or iterations that the claim's statistic looks at."""
+        """The server models, rounds or iterations that the claim's statistic uses."""
         metric, kind, iterated = self.claim["metric"], self.claim["statistic"], self.claim["over"] == "iterations"
         rounds, steps = len(self.servers) - 1, len(self.averages) - 1
         if metric in OF_A_RUN:
@@ -498,7 +498,7 @@ def check_worst_case(proof: Any) -> None:
     places = {str(i): i for i in run.counted()}
     named(proof["weights"], (), "the metric", places)
     weights = {places[i]: number(x) for i, x in proof["weights"].items()}
-    need(sum(weights.values()) == 1 and min(weights.values()) >= 0, "the weights of the metric are no average")
+    need(sum(weights.values()) == 1 and min(weights.values()) >= 0, "the weights of the metric are not an average")
     if run.claim["statistic"] == "mean":
         need(len(weights) == len(places) and len(set(weights.values())) == 1, "a mean has equal weights")
     for i, weight in weights.items():
@@ -602,7 +602,8 @@ class Rate(Sums):
             count(C, 1, N or 0, "clients of a cohort")
             self.spread = Q(N - C, C * (N - 1)) if N > 1 else Q(0)
         need(
-            not self.noisy or (N is not None and C is None), "noise is that of so many clients, all of which take part"
+            not self.noisy or (N is not None and C is None),
+            "noise is for a given number of clients, all of which take part",
         )
         p, sizes = checked_plan(claim, [claim["local_steps"]])
         self.steps, asked = len(sizes), list[Vector]()
@@ -631,7 +632,7 @@ class Rate(Sums):
             last = len(self.points)
             self.points[last], self.gradients[last] = average(after["model"]), gradient("v", last, self.change)
         exact = self.potential == 0 or (at_server and self.spread == 0)
-        need(exact, "the loss of a server model that is no point of the proof")
+        need(exact, "the loss of a server model that is not a point of the proof")
         self.values[1] += self.rho * self.potential
         self.values[len(self.points) - 1] -= self.potential
 
@@ -742,7 +743,7 @@ def count_noise(form: Matrix, proof: Any, which: int, steps: int) -> Q:
 
 
 def remaining(claim: Any, after: Any) -> Q:
-    """What ``V_next <= contraction V + (1 - contraction) floors`` leaves after so many rounds from such a start."""
+    """What ``V_next <= contraction V + (1 - contraction) floors`` leaves after a number of rounds from such a start."""
     rounds, start = after["rounds"], [number(after[word]) for word in START]
     need(type(rounds) is int and rounds >= 0, "rounds are a whole number")
     need(min(start) >= 0, "a squared length is negative")
@@ -759,7 +760,7 @@ def remaining(claim: Any, after: Any) -> Q:
 
 
 def rounded(text: str, digits: int = 10, *, up: bool = True) -> str:
-    """A number in so many digits, rounded to the side on which what is said stays true."""
+    """A number in a number of digits, rounded to the side on which what is said stays true."""
     x = Q(text)
     unit = Q(10) ** (int(f"{float(x):.{digits - 1}e}".partition("e")[2]) - digits + 1)  # of the last digit
     return f"{float((-(-x // unit) if up else x // unit) * unit):.{digits}g}"

@@ -88,7 +88,9 @@ def certify(question: Question, value: float) -> Certificate:
     if not question.symmetric:
         raise WorstCaseError("certificates are made in symmetric coordinates: they hold for any number of clients")
     if question.statistic.weights is not None:
-        raise WorstCaseError("certificates are made of means in which all rounds count alike, not of weighted ones")
+        raise WorstCaseError(
+            "certificates are made of means in which all rounds have equal weight, not of weighted ones"
+        )
     if question.setting.cohort == 1:
         raise WorstCaseError("a single client has no certificate: ask for two, whose mean is any such loss")
     exact = ExactProgram(question)

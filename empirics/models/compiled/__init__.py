@@ -1,7 +1,7 @@
 """Networks of convolutions, pooling, ReLU and dense layers, and linear models, by compiled passes on a CPU.
 
 ``compiled(model)`` is the same model over flat rows, networks several times as fast; its numbers agree with torch's to
-rounding. Nothing here is loaded before it is asked for, and without numba all runs on torch.
+rounding. Nothing here is loaded before it is used, and without numba all runs on torch.
 """
 
 from __future__ import annotations

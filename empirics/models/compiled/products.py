@@ -76,7 +76,7 @@ def product(
     """Outputs ``(outputs, pixels, width)`` of a layer, or the gradients of its inputs.
 
     Pixels outermost: their windows overlap, so that what one pixel reads the next finds in the nearest cache, and a
-    window stays there while all outputs take from it. ``pack`` is the place for the weights of a kernel of so many
+    window stays there while all outputs take from it. ``pack`` is the place for the weights of a kernel of that many
     taps, or -1: those of a dense layer are taken once.
     """
     if pack >= 0:

@@ -110,7 +110,7 @@ class Graphs:
         return self._buffers
 
     def recorded(self, key: tuple[Any, ...], run: Run, *, twice: bool) -> Run | None:
-        """A recording of ``run``, made when it is asked for (``twice``: for a second time); None where there is none.
+        """A recording of ``run``, made on first use (``twice``: for a second time); None where there is none.
 
         The buffers' models are as they were before. Gives up when hardly any recording is used again.
         """

@@ -36,7 +36,7 @@ function worstOf(row, world) {
   const [, , , , worst, exact, low, high] = found, unit = at.gap ** table.powers[0] * at.L ** table.powers[1] * row.factor;
   const certified = low !== null && high !== null && exact ? `, certified between ${said(low * unit, 6)} and ${said(high * unit, 6)}` : "";
   return { kind: "worst", value: worst * unit, error: 0, above: !exact, words: `${worstWords(!exact)} ${said(worst * unit)}`,
-    what: `over all federations that the theorem speaks of, ${at.head[0] > 1 ? `clients ${at.head[0]} of a kind` : "all clients alike"}, no noise${certified}` };
+    what: `over all federations that the theorem covers, ${at.head[0] > 1 ? `clients ${at.head[0]} of a kind` : "all clients identical"}, no noise${certified}` };
 }
 
 /* The plans of the same rounds and constants at which the theorem's worst case is known, the best one first. */
@@ -59,7 +59,7 @@ const equal = (x, y) => x === y || ([x].flat().length === [y].flat().length && [
 const unmoved = (world) => Object.entries(federation().given).every(([word, x]) => word in world.beyond || equal(world.given[word], x));
 const wordsOf = (row) => atlas.classes[row.kind].words, targetOf = (row) => atlas.classes[row.kind].target;
 
-/* At the plan that the federation starts from: the largest exact number of quadratics that the theorem speaks of. */
+/* At the plan that the federation starts from: the largest exact number of quadratics that the theorem covers. */
 function exactOf(row, world) {
   const { exact = {}, plan } = federation(), found = exact[targetOf(row)]?.find(([name, kind]) => name === row.bound.name && kind === wordsOf(row));
   if (!found || world.v.relaxation !== 0 || !Object.entries(plan).every(([word, x]) => equal(world.v[word], x)) || !unmoved(world)) return [];

@@ -63,7 +63,7 @@ function describe(bound) {
   const place = ([, verdict]) => ["FAILS", "REPAIRED", "OPEN", "HOLDS"].indexOf(verdict); // what fails first
   const found = bound.claims.map((k) => claims[k]).sort((one, two) => place(one) - place(two));
   put("claims", ...found.map(claimed));
-  put("claims-title", found.length ? `What the audit says: ${found.length} ${found.length === 1 ? "claim" : "claims"} about this bound` : "The audit speaks of no claim about this bound");
+  put("claims-title", found.length ? `What the audit says: ${found.length} ${found.length === 1 ? "claim" : "claims"} about this bound` : "The audit has no claim about this bound");
   every("[data-copy=shell]")[0].hidden = !reachable(bound);
 }
 

@@ -50,7 +50,7 @@ function rowsCsv(rows) {
 /* The words of a file. */
 function parsed(text) {
   let found = null;
-  try { found = JSON.parse(text); } catch { throw Error("it is no JSON"); }
+  try { found = JSON.parse(text); } catch { throw Error("it is not JSON"); }
   if (!found || typeof found !== "object" || Array.isArray(found)) throw Error("it holds no words with numbers");
   return found;
 }

@@ -26,7 +26,7 @@ PIECES = (sp.Max, sp.Min, sp.Piecewise, sp.Abs, sp.floor, sp.ceiling, ClientMax,
 STEPS = tuple(
     sp.Rational(n, d) for n, d in ((1, 1000), (1, 7), (1, 2), (8, 9), (99, 100), (999, 1000), (99999, 100000))
 )
-"""How far from a minimiser the slope's sign is looked at, as shares of it."""
+"""How far from a minimiser the slope's sign is checked, as shares of it."""
 SIMPLIFIED = 300
 """Operations above which SymPy's simplification would take longer than the proof is worth."""
 STEPS_OUT = 60
@@ -124,7 +124,7 @@ def _roots(along: sp.Expr, q: Quantity) -> list[sp.Rational]:
 
 
 def _beside(point: Point) -> dict[Quantity, Any]:
-    """A point nearby, every real number moved by its own share: a tie, where pieces meet, is no difference."""
+    """A point nearby, every real number moved by its own share: a tie, where pieces meet, is not a difference."""
 
     def moved(q: Quantity, number: Any, i: int) -> Any:
         return number if q.card.domain.whole or q.card.domain.simplex else number * (1 - sp.Rational(1, 10**9 + 7 * i))
@@ -136,7 +136,7 @@ def _beside(point: Point) -> dict[Quantity, Any]:
 
 
 def _apart(left: sp.Expr, right: sp.Expr, point: Point) -> bool:
-    """Whether they differ, for some member where they speak of members."""
+    """Whether they differ, for some member where they have members."""
     return any(excess(left, right, p) != 0 for p in turned(sp.Tuple(left, right), point))
 
 
@@ -158,7 +158,7 @@ class ArgminIs:
 
     HOLDS when, at generic points, the slope vanishes there, is negative at smaller and positive at larger values, all
     along the axis. FAILS with a point and a better value; ``ratio`` is the audited factor between the printed and the
-    true minimiser. Points where the printed formula is no positive number of
+    true minimiser. Points where the printed formula is not a positive number of
     the domain count only if there are no others.
     """
 
@@ -180,7 +180,7 @@ class ArgminIs:
         inside = list(islice((p for p in drawn if self._possible(value(printed, p))), POINTS))
         if not inside:
             point = next(points((of, printed), 1, self.where))
-            said = f"the printed minimiser is {shown(value(printed, point))}, which is no value of {self.by.name}"
+            said = f"the printed minimiser is {shown(value(printed, point))}, which is not a value of {self.by.name}"
             return Finding(Status.FAILS, Grade.EXACT, said, self._words(point), self.ratio is None)
         for point in inside:
             at = {**point, self.by: value(printed, point)}

@@ -26,7 +26,7 @@ FAR = 9.0
 """Positive quantities are searched between 10^-FAR and 10^FAR, counts up to 10^6."""
 FIRST, CHILDREN, ELITE, GENERATIONS = 2000, 500, 40, 24
 STARTS, TRIED = 24, 20
-"""Points known beforehand that it starts from, and best points that exact arithmetic is asked about."""
+"""Points known beforehand that it starts from, and best points that exact arithmetic decides."""
 MEMBERS = 3
 
 

@@ -197,7 +197,7 @@ class Informative:
         conditions = [*self.where, *(r for name in self.under for r in relations(book[name]))]
         wanted = [c for c in (c.xreplace(put) for c in conditions) if c != sp.true]
         if sp.false in wanted:
-            said, values = "the published values break a condition: the bound is silent", words(put)
+            said, values = "the published values break a condition: the bound does not apply", words(put)
             return Finding(Status.FAILS, Grade.EXACT, said, values)
         if all(t.is_nonnegative for t in sp.Add.make_args(sp.expand(bound - trivial))):
             return Finding(Status.FAILS, Grade.PROVED, "the bound is never below what is trivially true", words(put))

@@ -116,7 +116,7 @@ def within_premises(
     """What ``check`` finds; a counterexample is searched again among the points that meet the formulas' hypotheses.
 
     Where none is found there, the statement is not refuted, and the second finding counts. ``skip`` are relations that
-    are no hypotheses of it: what it concludes, or what a limit leaves.
+    are not hypotheses of it: what it concludes, or what a limit leaves.
     """
     found: Finding = check.judge(book)
     if found.status is not Status.FAILS:

@@ -54,7 +54,7 @@ class States:
 def _off(found: Sequence[sp.Basic], wanted: Sequence[sp.Basic]) -> list[str]:
     """How the conditions found differ from those wanted, in words."""
     left = list(found)
-    return [f"not asked for: {r}" for r in wanted if not _take(left, r)] + [f"asked for besides: {r}" for r in left]
+    return [f"not listed: {r}" for r in wanted if not _take(left, r)] + [f"listed besides: {r}" for r in left]
 
 
 def _take(found: list[sp.Basic], wanted: sp.Basic) -> bool:
@@ -127,7 +127,7 @@ def requires(asked: Mapping[str, tuple[sp.Basic | Assumption, ...]]) -> Check:
         for name, wanted in asked.items():
             found, numbers = relations(book[name]), [each for each in wanted if isinstance(each, sp.Basic)]
             named = {c.assumption for c in book[name].conditions}
-            off = [f"not asked for: {each}" for each in wanted if isinstance(each, Assumption) and each not in named]
+            off = [f"not listed: {each}" for each in wanted if isinstance(each, Assumption) and each not in named]
             if set(found) != set(numbers):  # the same symbol by symbol, or else as functions
                 grade, off = Grade.EXACT, off + _off(found, numbers)
             if off:

@@ -155,7 +155,7 @@ def weights(book: Book) -> Finding:
 def weighed_otherwise() -> Iterator[Case]:
     """Gradients of three clients in the plane under two sets of weights: both sides of (10) at one point.
 
-    The last gradients vanish under the other weights, or are all alike.
+    The last gradients vanish under the other weights, or are all equal.
     """
     own = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
     for others in ((Fraction(1, 3),) * 3, (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)), own):

@@ -288,7 +288,7 @@ TENTH = Claim(
         "in the same time": _below_a_tenth(over_time(TASKS["CIFAR100"])),
     },
     wrong=("in the same time",),
-    note="The sentence before speaks of 'a given runtime', which the rows of the other tasks count by: there it is 14 "
+    note="The sentence before says 'a given runtime', which the rows of the other tasks count by: there it is 14 "
     "%. 50,000 steps, a tenth, would take 15,500 of the 255,000 seconds and leave time for 23,000 rounds and more, "
     "whose two or more steps (three up to round 15,624) make over 60,000. In 10,000 rounds of each it is 8 %; the "
     "printed 0.090 is neither.",
@@ -315,7 +315,7 @@ SHARE_68 = Claim(
     Kind.TABLE.at("Section 4.4"),
     {task: Prints({task: "68"}, {task: 100 * exact(FOUR[task, "K_r-step"].value)}) for task in ("Sent140", "CIFAR100")},
     wrong=("CIFAR100",),
-    note="No task is named. It is so of Sent140; the sentence before speaks of CIFAR100, for which Table 4 has 40 %.",
+    note="No task is named. It is so of Sent140; the sentence before is about CIFAR100, for which Table 4 has 40 %.",
     defect=Defect.READING,
 )
 
@@ -343,7 +343,7 @@ STEP_SIZES = {name: {"step_size": str(float(t.first_step_size))} for name, t in 
     "Sent140 with its linear classifier, called convex, meets Assumption 2 too.",
     Kind.SETTING.at("Section 3.3, after Assumption 3; Section 4.1"),
     note="The text says convex only. It is not strongly so: mu = 0 for a softmax of two outputs, no regulariser "
-    "being mentioned. The other three tasks are not convex. Theorem 1 speaks of none of the experiments.",
+    "being mentioned. The other three tasks are not convex. Theorem 1 covers none of the experiments.",
     defect=Defect.SETTINGS,
     ours=True,
 )
@@ -378,7 +378,7 @@ ALLOWED = Claim(
         ),
     },
     wrong=("limit",),
-    note="For a classifier with output biases, as layers have them unless told otherwise; the paper does not "
+    note="For a classifier with output biases, as layers have them by default; the paper does not "
     "say. In the biases of two classes that share all probability every softmax cross-entropy has curvature 1/2, so "
     "that L >= 1/2 and 1/(4L) is at most 1/2. The step size is at least six times too large.",
     defect=Defect.SETTINGS,
@@ -476,7 +476,7 @@ def _best_of_alike(runtime: float, sending: float, step: float) -> int:
 
 RUNS = {
     **{name: (*costs, _best_steps) for name, costs in COSTS.items()},
-    "clients alike": (*COSTS["even"], _best_of_alike),
+    "identical clients": (*COSTS["even"], _best_of_alike),
 }
 
 
@@ -484,15 +484,17 @@ RUNS = {
     "decaying_k.theorem_2_trend",
     "The longer the run, the smaller the best K: on exact runs as by Theorem 2.",
     Kind.REMARK.at("Theorem 2"),
-    note="It holds on three unlike quadratics at three costs, K chosen once for a run of known length, and fails where "
-    "clients are alike: (9) falls like W^(-1/3) whatever the clients, since G bounds gradients and not differences, "
+    note="It holds on three different quadratics at three costs, K chosen once for a run of known length, and fails "
+    "where "
+    "clients are identical: (9) falls like W^(-1/3) whatever the clients, since G bounds gradients and not "
+    "differences, "
     "while without drift one round of as many steps as there is time for is best: 58, 238, 958 and 3838 where sending "
     "takes a second and a step half of one.",
     defect=Defect.READING,
     ours=True,
 )
 def trend(book: Book) -> Finding:
-    """K* of (8) for four runtimes, all else fixed, and the best K of exact runs: the pairs both rank alike."""
+    """K* of (8) for four runtimes, all else fixed, and the best K of exact runs: the pairs both rank equally."""
     formula, pairs = book["decaying_k.k_star"].formula, list(combinations(range(len(HORIZONS)), 2))
     shares: dict[str, float] = {}
     for name, (sending, step, best_steps) in RUNS.items():
@@ -507,8 +509,8 @@ def trend(book: Book) -> Finding:
         shares[name] = sum(alike) / len(alike)
     worst = min(shares, key=lambda name: shares[name])
     against = {name: f"{share:.2f}" for name, share in shares.items() if share < 1}
-    said = f"pairs ranked alike, worst of {len(shares)} environments: {shares[worst]:.2f} ({worst})"
-    return judged(not against, said, against, set(against) == {"clients alike"})
+    said = f"pairs ranked equally, worst of {len(shares)} environments: {shares[worst]:.2f} ({worst})"
+    return judged(not against, said, against, set(against) == {"identical clients"})
 
 
 UNDECIDED = rows("decaying_k", "settings")

@@ -194,7 +194,7 @@ FALLS_WITH_TIME = Claim(
         "falls": MonotoneIn(K_PRINT, W, up=False, where=(REAL_ROOT,)),
         "rises with the loss": MonotoneIn(K_PRINT, F_t0, up=True, where=(REAL_ROOT,)),
     },
-    note="As a function of the runtime W of the run that (8) speaks of, at one step size for all W "
+    note="As a function of the runtime W of the run in (8), at one step size for all W "
     "(decaying_k.joint_minimum), and if the loss at its start does not rise.",
 )
 
@@ -295,7 +295,7 @@ LONGER_ROUNDS = Claim(
         "computation": MonotoneIn(ETA_PRINT, beta, up=True, where=(REAL_ROOT,)),
         "computation, derived": MonotoneIn(ETA_TRUE, beta, up=True, where=(REAL_ROOT,)),
     },
-    note="In the length W of the run that (8) speaks of. The text writes w, the time index of Section 3.4 "
+    note="In the length W of the run in (8). The text writes w, the time index of Section 3.4 "
     "(decaying_k.corollary_2_1_decay).",
     damaged="'eta^* + W', read as eta^*_w",
 )

@@ -65,7 +65,7 @@ QUOTIENTS = Claim(
 
 AT_ZERO = Claim(
     "decaying_k.k_0_at_zero",
-    "K_0, a good value of K at W = 0, stands for (9) at W = 0 when (13) is formed.",
+    "K_0, a good value of K at W = 0, replaces (9) at W = 0 when (13) is formed.",
     Kind.DEFINITION.at("Section 3.5, before eq. (13)"),
     OrderIs(At(K_PRINT, {F_star: 0}), W, 1, to=0, where=(sp.Gt(F_r, 0),)),
     note="(9) grows without limit as W falls to 0: a run without time has no best K, and (13) divides by it. It "
@@ -202,7 +202,7 @@ TABLE_3 = Claim(
         **_schedule("eta_error", K_0, eta_0 * SQUARE_ROOT),
         **_schedule("eta_step", K_0, sp.Piecewise((eta_0, sp.Eq(plateau, 0)), (eta_0 / 10, True))),
     },
-    note="(10) speaks of a run of R rounds in all; that R may be replaced by the current round is the step which "
+    note="(10) is for a run of R rounds in all; that R may be replaced by the current round is the step which "
     "decaying_k.theorem_2_decay refutes. K_r-error prints no lower limit of 1, which matters for a loss of 0 alone; "
     "the schedule has it. K_0 / 10, printed without a ceiling, is a whole number in every task.",
 )

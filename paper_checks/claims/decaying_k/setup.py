@@ -42,8 +42,8 @@ OBJECTIVE = Claim(
     Kind.EQUATION.at("Section 3.1, eq. (1)"),
     lambda book: _objective(per_sample=False),
     note="1/n_c is missing, unless f is meant to hold it. As printed the bracket sums over a client's samples, so "
-    "that large clients count twice: by p_c and by their number; and the gradient of one sample, which Assumption 3 "
-    "speaks of, is then biased without bound.",
+    "that large clients count twice: by p_c and by their number; and the gradient of one sample, as in Assumption "
+    "3, is then biased without bound.",
     repair=Repair("with the mean over a client's samples in the bracket", lambda book: _objective(per_sample=True)),
     defect=Defect.SLIP,
 )
@@ -115,11 +115,12 @@ UNEQUAL, EQUAL = (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 2), Fraction(1, 
 
 PLAIN_MEAN = Claim(
     "decaying_k.algorithm_1_line_11",
-    "Algorithm 1, which averages its participants alike, minimises F.",
+    "Algorithm 1, which averages its participants with equal weights, minimises F.",
     Kind.ALGORITHM.at("Algorithm 1, line 11, with eq. (1)"),
     {"Theorem 1": lambda book: _beside_theorem_1(book, UNEQUAL), "minimiser": lambda book: _rests_at(UNEQUAL)},
     wrong=("Theorem 1", "minimiser"),
-    note="Uniformly drawn clients averaged alike minimise the plain mean of the f_c, whatever the shares p_c are. The "
+    note="Uniformly drawn clients averaged with equal weights minimise the plain mean of the f_c, whatever the shares "
+    "p_c are. The "
     "listing leaves the draw open; uniform is how the text says it is usually described. Theorem 1 is false of it "
     "then, with any G and even if all take part.",
     repair=Repair(

@@ -44,7 +44,7 @@ LEMMA_1 = Claim(
 THEOREM_1 = Claim(
     "decaying_k.theorem_1.sharp",
     "Theorem 1 holds without convexity, kappa and Gamma, on the mean over the iterations and for step sizes up to 1/L: "
-    "the drift enters by (eta L K)^2, the draw by eta L K. Where (6) as repaired speaks, this is smaller.",
+    "the drift enters by (eta L K)^2, the draw by eta L K. Where (6) as repaired applies, this is smaller.",
     Kind.THEOREM.at("Theorem 1, eq. (6), sharpened"),
     {
         "descent": Same(

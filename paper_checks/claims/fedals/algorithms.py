@@ -368,7 +368,7 @@ def head_control(book: Book) -> Finding:
 
 @claimed(
     "fedals.algorithm_4.extractor",
-    "The extractor of alpha tau steps ago, which Algorithm 4 refers to, exists whenever it is asked for.",
+    "The extractor of alpha tau steps ago, which Algorithm 4 refers to, exists whenever it is needed.",
     Kind.ALGORITHM.at("Algorithm 4", "v2"),
     note="A slip of an index: rounds are counted from 1, and the first time the line is reached it asks for an iterate "
     "of round 0.",

@@ -48,7 +48,8 @@ HURTS = Claim(
     },
     note="Of the order of the second term of (6). The gradients of client 1 have the variance (theta - 2)^2: the "
     "farther away client 2 is, the more noise the averaged model meets. A bound without non-iidness has to exclude "
-    "this: fedals.theorem_4_1.noise does so by a variance bound for all models, which least squares with unlike inputs "
+    "this: fedals.theorem_4_1.noise does so by a variance bound for all models, which least squares with different "
+    "inputs "
     "does not meet (fedals.theorem_4_3.regression).",
     ours=True,
 )

@@ -85,7 +85,7 @@ def _flat_outputs(book: Book) -> Finding:
     moved = sp.simplify(sp.diff(_shifted((a + s, b + s, c + s)), s))
     if moved != 0:
         return holds(f"slope along equal logits {moved}")
-    return Finding(Status.FAILS, Grade.PROVED, "cross entropy is constant when all logits grow alike, so mu = 0")
+    return Finding(Status.FAILS, Grade.PROVED, "cross entropy is constant when all logits grow equally, so mu = 0")
 
 
 def _two_layers(book: Book) -> Finding:
@@ -112,8 +112,8 @@ CONVEX = Claim(
     "fedals.settings.smooth",
     "Losses of networks made of an extractor and a head are smooth with one constant for all parameters.",
     Kind.SETTING.at(THEORY),
-    note="Theorem against experiment, even without ReLU. Section 6.3 holds this assumption against SCAFFOLD's "
-    "analysis; both theorems make it too.",
+    note="Theorem against experiment, even without ReLU. Section 6.3 objects to this assumption in "
+    "SCAFFOLD's analysis; both theorems make it too.",
     defect=Defect.SETTINGS,
     ours=True,
 )

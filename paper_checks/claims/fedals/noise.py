@@ -54,7 +54,7 @@ def _mended(name: str) -> dict[str, Same]:
 
 
 def _moment(power: int) -> sp.Expr:
-    """``E[(N/cohort)^power] / w`` of a binomial N, for the two powers that are asked for, by its factorial moments."""
+    """``E[(N/cohort)^power] / w`` of a binomial N, for the two requested powers, by its factorial moments."""
     two, three = (K_hat - 1) * w, (K_hat - 1) * (K_hat - 2) * w**2
     return {2: (1 + two) / K_hat, 3: (1 + 3 * two + three) / K_hat**2}[power]
 
@@ -137,7 +137,7 @@ ANY_ROUND = Claim(
     },
     note="Proved in bounds/fedals/noise.py, for steps of at most 2/(L + mu), the samples of a round used once each, "
     "the gap measured where a round ends. Met with equality for squared distances, whatever the clients and the start. "
-    "Rounds need not be alike: it bounds each of them.",
+    "Rounds may differ: it bounds each of them.",
     ours=True,
 )
 

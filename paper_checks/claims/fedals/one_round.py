@@ -45,7 +45,7 @@ def _regression(book: Book) -> Finding:
 
 RESTRICTIVE = Claim(
     "fedals.theorem_4_3.regression",
-    "One variance bound for all models excludes least squares with unlike inputs, though it is convex and smooth.",
+    "One variance bound for all models excludes least squares with different inputs, though it is convex and smooth.",
     Kind.ASSUMPTION.at("Theorem 4.3"),
     Refuted(_regression),
     note="As every quadratic loss whose curvature differs from sample to sample. Squared distances meet all of them.",

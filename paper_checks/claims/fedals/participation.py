@@ -106,7 +106,7 @@ COUNTED_ONCE = Claim(
     },
     wrong=("times weight", "times squared weight"),
     note="Counted by draws, as the proof does, it is true. But (59) makes the weights a distribution over clients, and "
-    "(72) speaks of a client's weight in the averaged model: 2/cohort for one that is drawn twice.",
+    "(72) is about a client's weight in the averaged model: 2/cohort for one that is drawn twice.",
     repair=Repair(
         "the moments of a binomial",
         {
@@ -221,7 +221,7 @@ NO_GAP = Claim(
     "The expected participation gap of the averaged model is zero in both cases.",
     Kind.EQUATION.at("Appendix D, eq. (71)"),
     found_too(_gap_is_zero, "fedals.participation_gap"),
-    note="The lemmas speak of fixed numbers, and of a model that does not depend on who takes part it would be true; "
+    note="The lemmas are about fixed numbers, and of a model that does not depend on who takes part it would be true; "
     "the averaged model does and lies nearer to them. So does the non-iidness that (72) averages: of the first of "
     "these clients it is 0, 9/8 or 25/32 in Case I, depending on who joins it.",
     repair=Repair(

@@ -58,7 +58,7 @@ STATEMENT = Claim(
         "B": requires({V2: (sp.Ge(B, 0),), V1: (sp.Ge(B + L / mu, 0),)}),
     },
     note="An identity of formulas; the theorem itself fails: fedals.theorem_4_3.constants. Constants and logarithms "
-    "are hidden; rounds are taken to be alike. Two versions, two bounds, one proof: v1 "
+    "are hidden; rounds are taken to be equal. Two versions, two bounds, one proof: v1 "
     "adds L/mu inside A and B, so that its bound stays away from zero however many samples a round has.",
 )
 
@@ -144,7 +144,7 @@ def _never_negative(book: Book) -> Finding:
     "Under the conditions of Theorem 4.3 its right side is a number: B is nonnegative.",
     Kind.ASSUMPTION.at("Theorem 4.3, eq. (9)", "v2"),
     note="Both parts of B have one constant here; should that of the noise be larger, more steps do the same "
-    "(fedals.theorem_4_3.constants). The theorem asks nothing of the step size. (58) puts sigma^2/(mu tau) in the "
+    "(fedals.theorem_4_3.constants). The theorem has no condition on the step size. (58) puts sigma^2/(mu tau) in the "
     "place of a suboptimality that steps of a constant size do not reach (fedals.eq_58.constant_step).",
     repair=Repair("with the suboptimality itself, as in (38) and (57)", _never_negative, REPAIRED),
     defect=Defect.REFUTED,
@@ -278,8 +278,8 @@ CAUTIOUS = Claim(
     "fedals.eq_8.cautious",
     "The averaged gap (8) is a more cautious limit than the gap of the final model on the whole data set.",
     Kind.REMARK.at("Section 4.2, after eq. (8); Table 4"),
-    {"the same samples again": lambda book: _cautious(fresh=False), "fresh samples, unlike curvatures": _curvatures},
-    wrong=("the same samples again", "fresh samples, unlike curvatures"),
+    {"the same samples again": lambda book: _cautious(fresh=False), "fresh samples, different curvatures": _curvatures},
+    wrong=("the same samples again", "fresh samples, different curvatures"),
     note="Where rounds use the same samples again, as in the experiments (fedals.settings.fresh), the final model has "
     "fitted them more closely than those of earlier rounds. With fresh samples it fails where the curvature of the "
     "loss differs from sample to sample. Measured at the models that rounds end with (fedals.eq_56).",
@@ -382,7 +382,8 @@ CONSTANT = Claim(
     "Whatever the constant step size of (5), the suboptimality falls like one over the number of local steps.",
     Kind.PROOF.at("proof of Theorem C.2, eq. (58); eq. (5)"),
     lambda book: _times_steps(decaying=False),
-    note="The theorem asks nothing of the step size. A fixed one leaves a floor; the rate is that of step sizes which "
+    note="The theorem has no condition on the step size. A fixed one leaves a floor; the rate is that of step sizes "
+    "which "
     "fall, or are chosen for the number of steps, as in the work that is cited. The theorem falls with it: "
     "fedals.theorem_4_3.constants.",
     repair=Repair(

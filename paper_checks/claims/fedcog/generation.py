@@ -177,7 +177,7 @@ def disjoint_in_bits(book: Book) -> Finding:
 
 
 def _generated(steps: int) -> tuple[Any, Any]:
-    """Gradient steps on (1) from the data: the inputs at the end, and the outputs that the last step looked at."""
+    """Gradient steps on (1) from the data: the inputs at the end, and the outputs that the last step used."""
     import torch
 
     x = torch.tensor(FIRST_DATA, dtype=torch.float64)
@@ -195,7 +195,7 @@ def _generated(steps: int) -> tuple[Any, Any]:
 
 
 def left_over(book: Book, steps: int) -> Finding:
-    """The outputs that the last of five generation steps looked at, against those on the inputs after ``steps``."""
+    """The outputs that the last of five generation steps used, against those on the inputs after ``steps``."""
     inputs, seen = _generated(steps)[0].tolist(), _generated(5)[1].tolist()
     apart = max(
         abs(a - b) for x, row in zip(inputs, seen, strict=True) for a, b in zip(row, outputs(OLD, x), strict=True)

@@ -72,7 +72,8 @@ def closed_form(book: Book) -> Finding:
 
 
 def noisy(book: Book, minima: int) -> Finding:
-    """Clients (w -/+ m)^2/2 in every round, K = 1, eta = 1/2, noise 1: the divergence settles at beta = 0 and 1/10."""
+    """Clients (w -/+ m)^2/2 in every round, K = 1, eta = 1/2, noise 1: the limit of the divergence at beta = 0 and
+    1/10."""
 
     def settled(beta: Fraction) -> Fraction:
         shrink = added = Fraction(1, 2)  # q = 1 - eta; noise of variance eta^2 in each of two clients
@@ -80,7 +81,7 @@ def noisy(book: Book, minima: int) -> Finding:
 
     plain, relaxed = settled(Fraction(0)), settled(Fraction(1, 10))
     at = {"f_i": f"(w -/+ {minima})^2/2", "C = N": 2, "K": 1, "eta": "1/2", "sigma_l^2": 1, "beta": "1/10"}
-    return judged(relaxed < plain, f"the divergence settles at {relaxed}, at beta = 0 at {plain}", at)
+    return judged(relaxed < plain, f"the divergence converges to {relaxed}, at beta = 0 at {plain}", at)
 
 
 def collapses(book: Book) -> Finding:

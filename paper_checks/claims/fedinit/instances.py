@@ -2,7 +2,7 @@
 
 Variants: Algorithm 1 as listed (``dominates``: a client that takes no part keeps its last local model), the released
 code (``code``: moves are averaged instead of models), and what the proofs analyse (``all_train``: all clients train,
-N of them are averaged). A theorem speaks of Algorithm 1, and is true or refuted there. Steps of the proofs average over
+N of them are averaged). A theorem is about Algorithm 1, and is true or refuted there. Steps of the proofs average over
 all clients what Algorithm 1 defines for participants alone: an absent client counts with what it would do were it
 drawn, and where variants differ it is a matter of reading.
 """
@@ -190,7 +190,7 @@ STATEMENTS = (
         "lemma_2",
         "With the proof's cap eta <= 1/(2 sqrt(2) K L), Lemma 2 bounds the exact local drift",
         "Lemma 2, eq. (24)",
-        note="It speaks of one client's steps from its relaxed start, which the variants share, so that any client may "
+        note="It is about one client's steps from its relaxed start, which the variants share, so that any client may "
         "be taken as if it were drawn. Were absent clients counted where they stay, even FedAvg would break it: their "
         "distance to the server model is in V_1 then, and not in the bound.",
     ),
@@ -265,7 +265,7 @@ STATEMENTS = (
         "Theorem 5, eq. (17)",
         {"noise alone, as T grows": SETTLED, "a relaxed start": exceeds("theorem_5", FEW, _last_divergence)},
         SETTLED,
-        "beta = 0, FedAvg from the minimiser, suffices: with noise alone Delta^T settles at "
+        "beta = 0, FedAvg from the minimiser, suffices: with noise alone Delta^T converges to "
         "2v(1 - 1/C)/((1 + a)(1 - (1 - 1/C)a)) for N = 1, v the variance that a round adds: about C rounds of noise, "
         "where the bound has a number of rounds that does not depend on C. With beta > N/(C - N) it grows without end.",
         SAME,

@@ -24,7 +24,7 @@ from .sums import curvatures, words
 
 KINDS, SAMPLES = 3, 3
 FEW, MOST = 10, 100
-"""Clients of several kinds, and of one, where all take part: the sum of many alike has few values."""
+"""Clients of several kinds, and of one, where all take part: the sum of many equal ones has few values."""
 TELL_APART = ("non_iidness", "client_distance_sq")
 """Quantities by which a bound can tell clients apart; without one, it is tried on identical clients alone."""
 SAMPLINGS = ("all", "with_replacement", "without_replacement")
@@ -36,7 +36,7 @@ NUMBERS = (
     Number("curvature_{k}_{i}", **POSITIVE, needed=False),
     Number("kinds", **COUNT, needed=False), Number("count_{k}", **COUNT, needed=False),
 )  # fmt: skip
-"""Those that need not be there are told of every kind of clients, or of the first alone where all are alike."""
+"""Those that need not be there are given for every kind of clients, or for the first alone where all are identical."""
 
 
 class Atoms(Family):
@@ -51,7 +51,7 @@ class Atoms(Family):
         weights = {instance[f"weight_{k}"] for k in range(kinds(instance))}
         return (
             "one client" if clients == 1 else "few clients" if clients < 10 else "many clients",
-            "clients alike" if instance["alike"] else "clients differ",
+            "identical clients" if instance["alike"] else "clients differ",
             "one sample" if instance["samples"] == 1 else "several samples",
             "equal weights" if len(weights) == 1 else "unequal weights",
             "exact minimisers" if not steps else "one step" if steps == 1 else "several steps",
@@ -166,7 +166,7 @@ class Atoms(Family):
 
 
 def _meant_otherwise(bound: Bound, instance: Mapping[str, Any]) -> str:
-    """Why the bound does not speak of such clients, whatever its conditions say; empty if it does."""
+    """Why the bound does not cover such clients, whatever its conditions say; empty if it does."""
     asked, sampling, cohort = {q.name for q in bound.quantities}, instance["sampling"], instance["cohort"]
     known = (_sampling(bound),) if _sampling(bound) else (1, 2)
     if sampling not in (known if _sampled(bound) else (0,)):
@@ -183,7 +183,7 @@ def _meant_otherwise(bound: Bound, instance: Mapping[str, Any]) -> str:
     if sampling == 2 and cohort > 1 and len({v for n, v in instance.items() if n.startswith("weight_")}) > 1:
         return "where clients are drawn evenly, all weigh the same"
     if _never_apart(bound) and not instance["alike"]:
-        return "the bound cannot tell clients apart: alike must be 1"
+        return "the bound does not distinguish clients: set alike=1"
     if "strong_convexity" not in asked and len(set(curvatures(instance))) > 1:
         return "the bound knows one curvature: all must be the same"
     return ""

@@ -38,16 +38,17 @@ KINDS, DIM = 4, 2
 MOST = 10**6
 """Clients: a run of any number costs the same."""
 LISTED = 3 * 10**4
-"""Local models of a run that are looked at one by one; of a longer one, a statistic's own few moments."""
+"""Local models of a run that are evaluated one by one; of a longer one, a statistic's own few moments."""
 RATIONAL_STEPS = 60
 """Local steps of all kinds and rounds up to which numbers stay rational; beyond, 60 digits are carried."""
 PLAYED = 300
 """The same in exact numbers, where a round takes long."""
 LONGEST, LONG, SHORT = 2**40, 2**20, 12
-"""Rounds of a run of which one number is asked, of one that keeps sums which rounding moves (controls add up to the
-server's), or is looked at late, and of one in which every round counts."""
+"""Rounds of a run of which one number is needed, of one that keeps sums which rounding moves (controls add up to the
+server's), or is evaluated late, and of one in which every round counts."""
 ANYHOW, SETTLES, BEST = 0, 1, 2
-"""Where a run starts: wherever the place says, as far from the minimiser as it settles, or at the minimiser."""
+"""Where a run starts: wherever the vector of shares says, at the distance to which it converges, or at the
+minimiser."""
 PLANNED = ("cohort", "local_steps", "rounds", "step_size", "relaxation")
 LAST_MODELS = {name for name, word in WORDS.items() if {"divergence", "active_divergence"} & {name, word.of}}
 """What the clients' last local models tell, and all that is made of it."""
@@ -232,7 +233,8 @@ class QuadraticRuns(Played):
 
 
 def _from_start(instance: Mapping[str, Any]) -> Instance:
-    """The table with places told from the start: of large ones alike, digits would leave what is not there."""
+    """The table with positions measured from the start: of large ones that are equal, digits would leave what is not
+    there."""
     axes = range(instance["dim"])
     moved = {f"minimum_{k}_{i}": instance[f"minimum_{k}_{i}"] - instance[f"start_{i}"]
              for k in range(kinds_of(instance)) for i in axes}  # fmt: skip
@@ -272,7 +274,7 @@ FOLLOWED = 30
 
 
 def _length(bound: Bound) -> str:
-    """How long runs may be: what the statement looks at can be had after any number of rounds, late, or early only."""
+    """How long runs may be: what the statement bounds can be had after any number of rounds, late, or early only."""
     words = {q.name for q in bound.quantities} | {bound.target.name}
     kind = bound.statistic.kind if bound.statistic is not None else "every"
     capped = "grad_cap_sq" in words
@@ -309,7 +311,7 @@ def needs_memory(bound: Bound, beta: Any) -> bool:
 
 
 def looked(bound: Bound, instance: Mapping[str, Any], listed: int = LISTED) -> str:
-    """Which states of a run are looked at: all of them, ``listed`` local models at most, or a statistic's own few."""
+    """Which states of a run are evaluated: all of them, ``listed`` local models at most, or a statistic's own few."""
     steps = instance["rounds"] * instance["local_steps"] * kinds_of(instance)
     kind = bound.statistic.kind if bound.statistic is not None else "every"
     if _length(bound) == STEP_BY_STEP:
@@ -359,7 +361,7 @@ def _run(bound: Bound, instance: Mapping[str, Any], clients: Clients, looked_at:
 
 
 def _finite(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
-    """The table with as many rounds as leave its moments finite: what grows for ever is looked at before it is lost."""
+    """The table with as many rounds as leave its moments finite: what grows for ever is evaluated before it is lost."""
     growth = np.log(max(_run(bound, table, clients_of(table, problem)).radius, 1.0)) if table["step_size"] > 0 else 0.0
     most = FAR / growth if growth > 0 and np.isfinite(growth) else np.inf
     return {**table, "rounds": max(1, int(min(table["rounds"], most)))}
@@ -370,7 +372,7 @@ FAR = 350.0
 
 
 def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
-    """The table with its start at the distance from the minimiser where the run settles."""
+    """The table with its start at the distance from the minimiser to which the run converges."""
     if table["step_size"] <= 0:
         return table
     run = _run(bound, {**table, "relaxation": 0.0}, clients_of(table, problem))
@@ -384,7 +386,7 @@ def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
 def _started(table: Instance, problem: Quadratics, away: float) -> Instance:
     """The table moved so that the minimiser lies at zero, with its start at this distance from there.
 
-    Distances among minima settle where that is: large ones far from zero would leave nothing but their rounding.
+    Distances among minima decide where that is: large ones far from zero would leave nothing but their rounding.
     """
     apart = problem.minima - problem.minima[0]
     middle = np.linalg.solve(problem.curvature, np.einsum("k,kde,ke->d", problem.weights, problem.curvatures, apart))

@@ -1,6 +1,6 @@
 """A quadratic federation and its run written as a flat table of numbers, and what is built from such a table.
 
-Clients are of ``kinds`` kinds (each client is one of its own unless told), ``count_k`` of kind k. Its curvature has
+Clients are of ``kinds`` kinds (each client is one of its own by default), ``count_k`` of kind k. Its curvature has
 eigenvalues ``curvature_k_i`` along directions turned by the angle whose half has the tangent
 ``turn_k`` (so that rational tables give rational matrices); its minimum is ``minimum_k_i``, its gradient noise has the
 variance ``noise_k`` spread over all directions, its weight is ``weight_k`` over the sum of all clients' weights.
@@ -108,7 +108,7 @@ def misweighted(bound: Bound, instance: Instance) -> str:
     What else a method keeps is averaged evenly, over clients that take part once at most.
     """
     if controlled(bound.about) and instance["with_replacement"]:
-        return "where more than models is kept, nobody is drawn twice"
+        return "where more than models is kept, no client is drawn twice"
     if not weighted(instance):
         return ""
     if controlled(bound.about):

@@ -44,7 +44,7 @@ class Played(Family, Protocol):
     def static(
         self, instance: Mapping[str, Any], problem: Any, wanted: Collection[str] | None = None
     ) -> dict[str, Any]:
-        """The words that federation and plan tell without a run; if told which are ``wanted``, perhaps not others."""
+        """The quantities that federation and plan give without a run; with ``wanted``, perhaps only those."""
 
     def run(self, bound: Bound, instance: Instance, problem: Any) -> tuple[Readings, bool]:
         """The run in floating-point numbers, and whether it stayed among the finite ones."""
@@ -79,7 +79,7 @@ class Played(Family, Protocol):
         return self.pinned(bound, table, problem)
 
     def _largest(self, bound: Bound, known: Mapping[str, Any], name: str, most: float) -> float:
-        """The largest admissible value; of a step size that falls and is told by its scale, that of the scale."""
+        """The largest admissible value; of a step size that falls and is given by its scale, that of the scale."""
         offset = known.get(schedules.OFFSET)
         if name != schedules.FIRST or offset is None or schedules.SCALE not in {q.name for q in bound.quantities}:
             return deciding.largest(bound, known, name, most)
