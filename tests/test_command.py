@@ -146,7 +146,7 @@ def test_list_names_every_bound_once_and_those_of_one_paper_as_json(run):
 
 def test_show_prints_card_latex_or_json_and_eval_elasticities(run):
     assert run("show", ONE) == (0, f"{get(ONE)}\n", "")
-    assert run("show", ONE, "--latex")[1] == get(ONE).latex() + "\n"
+    assert run("show", ONE, "--latex")[1] == "\n".join(document(get(ONE))) + "\n"
     card = json.loads(run("show", "--json", ONE)[1])
     assert {q["name"]: q["per_client"] for q in card["quantities"]}["local_gap"] is True
     _, out, _ = run("eval", MINE, "--elasticity", *AT, "rounds=500", "step_size=0.1")
@@ -665,7 +665,7 @@ def test_a_file_of_ones_own_that_does_not_work_is_named_with_the_line(refuse, ru
     refuse([("show own.py", "mine"), ("show own.py:mime", "'mine'"), ("show absent.py:mine", "absent.py")])
     (folder / "my_neighbour.py").write_text("NAME = 'fedals.one_round'\nprint('hello')\n")
     own.write_text("from bounds import get\nfrom my_neighbour import NAME\nmine = get(NAME)\n")
-    assert run("show", "own.py:mine", "--latex") == (0, get(ONE).latex() + "\n", "hello\n")
+    assert run("show", "own.py:mine", "--latex") == (0, "\n".join(document(get(ONE))) + "\n", "hello\n")
     own.write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
     assert run("show", "own.py:mine") == (130, "", "fedbounds: interrupted\n")
 

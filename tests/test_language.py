@@ -18,7 +18,7 @@ PRIVATE = {
     r"\bfringe\b": "weakened assumption",
     r"\bsharper\b": "improved",
     r"\bpeople\b": "clients, users",
-    r"\bunlikeness\b|\balike\b|\bunlike (?!the|a|an|in|those|any|most)": "heterogeneous, different, identical, equal",
+    r"\bunlikeness\b|\balike\b(?!=)|\bunlike (?!the|a|an|in|those|any|most)": "heterogeneous, different, identical, equal",
     r"\bladder\b": "ranking",
     r"\bon trust\b": "assumed",
     r"\bartefacts?\b(?!=)": "figure or table",
@@ -27,11 +27,11 @@ PRIVATE = {
     r"\blook(s|ed|ing)? at\b": "check, use",
     r"\bnobody\b": "no client, no one",
     r"(?<![tT]here )(?<!where )\b(is|are) no (?!longer|more|less|such|other|larger|smaller|further)\w+": "is not a",
-    r"\btold\b": "given",
+    r"(?<!\.)\btold\b": "given",
     r"\basked (for|of)\b": "requested, needed",
 }
 """What grew here, as patterns, and what the field says."""
-QUOTED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"")
+QUOTED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"|\{[^}]*\}")
 """Code and quotations keep their words."""
 
 

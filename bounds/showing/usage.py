@@ -51,6 +51,8 @@ def writable_folder(option: str, folder: Path, own: Mapping[str, str | bytes] | 
     ``own`` says how the files begin that will be written there by names of their own: others of these names are
     somebody else's, and are refused.
     """
+    if (folder / "__init__.py").exists():
+        raise UsageError(f"{option} {folder}: a Python package lies there; choose another folder")
     for name, begins in (own or {}).items():
         refuse_foreign(folder / name, begins)
     try:

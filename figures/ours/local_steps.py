@@ -49,8 +49,8 @@ def data(runs: Runs, scale: str) -> Shown:
         kept = [{label: {factor: points[length]} for label, points in one.items()} for one in found(factor)]
         rows += _panel_rows(panel, "factor on the loss", kept, steps, exact)
     caption = (
-        f"Best: the number of local steps among {', '.join(map(str, steps))} with the least squared gradient after so "
-        "many rounds; open: at an end of that list, the best may lie beyond. Quadratics: "
+        f"Best: the number of local steps among {', '.join(map(str, steps))} with the least squared gradient after "
+        "that many rounds; open: at an end of that list, the best may lie beyond. Quadratics: "
         f"{instances} instances (geometric mean, bar one standard error), exact expectations, 4 clients, 2 take part, "
         f"G^2 the largest of all runs. {name}: {problem_words(grid.problem(scale))}, 10 clients, 5 take part, "
         f"Dirichlet 1, {plan.seeds} seeds. Step size 1/(4L) everywhere. Last: the same quadratics with the loss in "
