@@ -15,6 +15,7 @@ import fedbounds
 from bounds import BOUNDS, get
 from bounds.errors import BoundsError
 from bounds.showing import files
+from bounds.showing.cards import document
 from bounds.showing.verbs import VERBS
 from paper_checks.falsifier import load_witness
 

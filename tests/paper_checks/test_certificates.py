@@ -295,7 +295,7 @@ FORGED = [  # of a proof of SCAFFOLD: what is changed, and what the message must
     (of("attained", "values"), {"noise": "1"}, "more than the run"),
     (of("weights"), {"noise": "1"}, "metric has names"),
     (lambda c: c["multipliers"].append(["class", "g1", "1"]), {}, "another number"),
-    (lambda c: c["multipliers"].append(["class", "g1", "g9", "1"]), {}, "no model"),
+    (lambda c: c["multipliers"].append(["class", "g1", "g9", "1"]), {}, "not a model"),
     (CLAIM, {"metric": "mean_gap"}, "whole run"),
     (CLAIM, {"metric": "accuracy"}, "accuracy"),
 ]
@@ -323,7 +323,7 @@ def test_smooth_clients_have_no_minimiser_to_speak_of():
             "kind": verify.WORST_CASE, "claim": claim, "bound": "1/4", "change": "1", "near": {}, "weights": {"0": "1"},
             "unit": "1", "multipliers": [[word, "1/4"]], "blocks": [nothing, nothing],
         }  # fmt: skip
-        with pytest.raises(verify.Refused, match=f"minimiser.*{word}"):
+        with pytest.raises(verify.Refused, match=f"{word}.*minimiser"):
             verify.check(forged)
 
 

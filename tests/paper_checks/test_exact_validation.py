@@ -59,7 +59,7 @@ def test_a_run_outside_the_assumptions_or_conditions_decides_nothing():
     partial = compare(theorem, problem, Setting(3, 2, local_steps=3, step_size=small), 0.0)
     assert partial.outside
     assert set(partial.verdicts) == {Verdict.UNDECIDED}
-    with pytest.warns(UserWarning, match="silent"):
+    with pytest.warns(UserWarning, match="does not apply"):
         wild = compare(theorem, problem, Setting(3, 4, local_steps=3, step_size=0.5 / problem.smoothness), 0.0)
     assert set(wild.verdicts) == {Verdict.UNDECIDED}
     assert np.isfinite(wild.formula).all()

@@ -142,7 +142,7 @@ OF_NOISE = [  # of a rate of the mean with noise: what is changed, and a word of
 OF_COHORTS = [
     (("claim", "cohort"), 9, "cohort"), (("claim", "cohort"), 0, "cohort"),
     (("claim", "noise_floor"), "1/3", "take part"),
-    (("potential",), "1/10", "no point"), (("claim", "start_dissimilarity"), "-1", "negative"),
+    (("potential",), "1/10", "not a point"), (("claim", "start_dissimilarity"), "-1", "negative"),
 ]  # fmt: skip
 OF_ROUNDS = [
     ("rounds", -1, "rounds"), ("initial_distance_sq", "-1", "squared length"), ("bound", "1/9", "after these rounds"),

@@ -389,7 +389,7 @@ def test_theorem_3_is_put_in_what_its_runs_have():
     setting, scale = made.setting, made.values["step_size_scale"].value
     sizes = [*setting.sizes(0, setting.step_size, 4), *setting.sizes(1, setting.step_size, 4)]
     assert sizes == pytest.approx([scale / tau for tau in range(1, 9)], rel=1e-12)
-    norms = made.base.samples.pool(torch.arange(120))[0].norm(dim=-1)
+    norms = made.base.samples.span(0, 120)[0].norm(dim=-1)
     assert made.values["lipschitz"].value == pytest.approx(float(norms.max()), rel=1e-12)
     roots = []
     for seed in range(4):
