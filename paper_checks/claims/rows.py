@@ -32,6 +32,8 @@ from typing import Any
 
 import sympy as sp
 
+from bounds.errors import said
+
 from ..reported import Reported
 from .check_texts import Texts
 from .checkers import Dominates, Open, Ordered, Prints, rational
@@ -57,11 +59,20 @@ def rows(
     are checks and formulas in Python that texts name.
     """
     found = _file(paper)
+    if table not in found:
+        raise ClaimError(f"{paper}/claims.toml has no table [[{table}]]")
     define = found.get("define", {})
     texts = Texts(paper, {**define.get("all", {}), **define.get(table, {})}, names or {})
     version = found.get("versions", {}).get(table, "")
     taken = ({"version": version, **row} for row in found[table])
-    return tuple(_claim(paper, row, found, texts, cells or {}, parts or {}) for row in taken)
+    made = []
+    for row in taken:
+        try:
+            made.append(_claim(paper, row, found, texts, cells or {}, parts or {}))
+        except (ClaimError, KeyError, ValueError, TypeError, NameError, AttributeError, SyntaxError) as error:
+            words = str(error) if isinstance(error, ClaimError) else said(error)
+            raise ClaimError(f"{paper}/claims.toml, {row.get('name', 'a row without a name')}: {words}") from error
+    return tuple(made)
 
 
 def section(

@@ -97,7 +97,6 @@ class Played(Family, Protocol):
         return {**instance, **(told if fine else {schedules.FIRST: 0.0, schedules.OFFSET: 1.0})}
 
     def evaluate(self, bound: Bound, instance: Instance) -> Evaluation:
-        failed: tuple[str, ...] = ()
         if wrong := self.impossible(bound, instance):
             return Evaluation(failed=(wrong,), relation=bound.relation)
         try:
@@ -105,12 +104,11 @@ class Played(Family, Protocol):
             instance = self.pinned(bound, instance, problem)
             if wrong := self.impossible(bound, instance):
                 return Evaluation(failed=(wrong,), relation=bound.relation)
-            failed = deciding.assumptions(bound, *self.assumed(bound, instance, problem))[0]
+            if failed := deciding.assumptions(bound, *self.assumed(bound, instance, problem))[0]:
+                return Evaluation(failed=failed, relation=bound.relation)
+            run, finite = self.run(bound, instance, problem)
         except EmpiricsError as error:
-            failed = (str(error),)
-        if failed:
-            return Evaluation(failed=failed, relation=bound.relation)
-        run, finite = self.run(bound, instance, problem)
+            return Evaluation(failed=(str(error),), relation=bound.relation)
         if not finite:
             return Evaluation(failed=("the run left the finite numbers",), relation=bound.relation)
         known = {**self.static(instance, problem, deciding.words(bound)), **readings.of_run(run)}
