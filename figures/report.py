@@ -30,8 +30,8 @@ other way (95 %, simultaneously; wrong where differences over seeds are far from
 half of the paper's, runs are shorter than half of the paper's local work and have not levelled off, FedAvg is more than
 five points from the paper's where a size is claimed, or above it where a gain is claimed, methods were not trained
 in the same way, or the statistic is another. The guard that fails is shown with its number. The least difference is
-that of the comparison that is least surely so, with half the width of its interval. *More* is what further seeds take of
-one core until that interval would no longer reach zero, were the difference as seen.""".splitlines()
+that of the comparison that is least surely so, with half the width of its interval. *More* is what further seeds take
+of one core until that interval would no longer reach zero, were the difference as seen.""".splitlines()
 DIFFERENCE = re.compile(r"([+-][\d.]+(?:e[+-]?\d+)?) ± ([\d.]+(?:e[+-]?\d+)?)")
 MOST = 1000.0
 """Core-hours beyond which it is not a matter of seeds."""
