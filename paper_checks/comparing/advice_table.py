@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TYPE_CHECKING
 
+from bounds.decaying_k.schedules import SCHEDULES
 from bounds.showing.tables import number, plain
 
 from ..columns import Columns, ColumnTable, FEW, section, with_aliases
-from .goal import Goal, Point
+from .goal import Goal, Point, WINDOW
 from .rows import INFORMATIVE, VACUOUS
 
 if TYPE_CHECKING:
@@ -171,8 +172,9 @@ class AdviceTable(ColumnTable):
         point, rounds = row.point, row.point.rounds
         if goal.to is not None and row.measured is not None:  # as many as it took
             rounds = math.ceil(row.measured.mean / float(goal.of_cohort(point.cohort).cost(point.local_steps, 1)))
-        schedule = row.name.removeprefix("schedule ")
-        named = {"algorithm": f"scheduled(fedavg(), schedule={schedule!r})"} if row.kind == SCHEDULE else {}
+        key = row.name.removeprefix("schedule ")
+        window = f", window={WINDOW}" if row.kind == SCHEDULE and SCHEDULES[key].needs_losses else ""
+        named = {"algorithm": f"scheduled(fedavg(), schedule={key!r}{window})"} if row.kind == SCHEDULE else {}
         sampling = goal.scenario.sampling
         drawn = {"sampling": sampling} if sampling != "without_replacement" else {}
         plan = {"cohort": point.cohort, "rounds": max(1, rounds), "local-steps": point.local_steps,

@@ -30,7 +30,7 @@ from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem, MOST_COORDINATES
 from empirics.problems.quadratics import Quadratics
 
-from .goal import Goal, MOST_STEPS, OVER, PATIENCE, Plan, Point, search_integers, TARGETS
+from .goal import Goal, MOST_STEPS, OVER, PATIENCE, Plan, Point, search_integers, TARGETS, WINDOW
 
 Array = np.ndarray[Any, Any]
 LARGEST, STEPS = 8.0, 48
@@ -283,7 +283,7 @@ class ScheduleAdvice:
         reading = TARGETS.index(goal.target)
         near = self.surrogate.near if goal.to is not None else []
         limit = LONGER * near[0].value if near and math.isfinite(near[0].value) else 0.0
-        rule, run, spent = ScheduledSteps(self.schedule.key, window=1), averaging.replay(), 0.0
+        rule, run, spent = ScheduledSteps(self.schedule.key, window=WINDOW), averaging.replay(), 0.0
         read = next(run)
         plan: list[tuple[int, float]] = []
         losses: list[float] = []

@@ -3,7 +3,9 @@
 import itertools
 import json
 import math
+import shlex
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from bounds.vocabulary import (
     rounds,
     step_size,
 )
+from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.problems.tasks import task
@@ -380,6 +383,24 @@ def test_training_follows_the_schedule(problem):
     plan = Plan(4, 0.2, 3, ((4, 0.2), (3, 0.15), (1, 0.1)))
     assert Trials(problem, asked, Silent()).value(plan, 11) != Trials(problem, asked, Silent()).value((4, 0.2), 11)
     assert [plan.of_round(r) for r in (0, 2, 7)] == [(4, 0.2), (1, 0.1), (1, 0.1)]
+
+
+def test_the_printed_command_trains_the_schedule_that_was_judged(problem):
+    options = {"problem": "softmax(iris, regularisation=0.07)", "clients": 6, "batch": 5}
+    told = advise("optimality_gap", {"cohort": 3, "rounds": 20}, **options)
+    (fixed,) = (row for row in told.rows if row.kind == "surrogate")
+    twin = SurrogateAdvice(told.goal, surrogate_runs(task(options["problem"]).deal("iid", 6, 0), 3, 5))
+    rows = [row for row in told.rows if row.kind == "schedule"]
+    assert {"schedule k_error", "schedule eta_error"} & {row.name for row in rows}
+    for row in rows:
+        words = shlex.split(replace(told, rows=(row, replace(fixed, surrogate=math.inf))).command)
+        typed = dict(zip(words[2::2], words[3::2], strict=True))
+        rule = algorithm(typed["--algorithm"]).steps
+        losses = [twin.averaging.problem.optimal_loss + gap for gap in _gaps(twin, row.point)]
+        for i, plan in enumerate(row.point.schedule):
+            state = SimpleNamespace(round=i, losses=losses[: i + 1])
+            ran = rule(state, int(typed["--local-steps"]), float(typed["--step-size"]))
+            assert ran == (plan[0], pytest.approx(plan[1], rel=1e-4)), row.name
 
 
 # ---- on the way to a target ----
