@@ -225,12 +225,40 @@ def test_the_surrogates_plan_is_the_best_of_its_grid(problem, monkeypatch):
     assert SurrogateAdvice(goal(), surrogate_runs(problem, 3, 5)).best() == best
 
 
+class TwoValleys(SurrogateAdvice):
+    """One at 3 steps, and a lower one at 3000 steps so short that the grid ends above them."""
+
+    def _points(self, steps, sizes, limit=math.inf):
+        def value(size):
+            valleys = ((3, 0.14, 1.0), (3000, 0.05, 0.5))
+            return min(low + abs(math.log(steps / k)) + abs(math.log(steps * size / at)) for k, at, low in valleys)
+
+        return [Point(steps, float(size), 50, value(size), cohort=3) for size in sizes]
+
+
+@pytest.mark.parametrize("large", [1e7, 1])
+def test_no_fixed_plan_of_another_adviser_beats_the_surrogates(problem, monkeypatch, large):
+    monkeypatch.setattr("paper_checks.comparing.surrogate.LARGE", large)
+    runs, asked = surrogate_runs(problem, 3, 5), within({"rounds": 50}, local_steps=3000)
+    assert TwoValleys(asked, runs).best().local_steps == 3
+    other = Plan(2300, 0.06 / 2300, 3)
+    for over in (("local_steps", "step_size"), ("step_size",)):
+        twin = TwoValleys(asked, runs)
+        found = twin.best(over, [other if "local_steps" in over else other._replace(local_steps=3000)])
+        assert found.value < min(0.65, twin.value(*other[:2]))
+        assert found.local_steps == pytest.approx(3000, rel=0.1)
+        assert not found.open
+        assert 3 not in [point.local_steps for point in twin.near if point.value <= 1.1 * found.value]
+
+
 def test_the_last_sentence_follows_from_the_rows(problem):
     told = advise("optimality_gap", scenario(step_size=0.05, runtime=60), problem=problem, batch=5)
     best = told.best
     assert best.kind in ("surrogate", "schedule")
     assert told.rows[0] is best
     assert told.regret(best) == 1
+    fixed = next(row for row in told.rows if row.kind == "surrogate")
+    assert fixed.surrogate <= min(row.surrogate for row in told.rows if not row.point.schedule)
     bounds = [told.regret(row) for row in told.rows if row.kind in ("bound", "refuted bound", "formula")]
     assert ("No bound chooses well here" in told.advice) == (min(bounds) > 1.5)
     assert f"local_steps={best.point.local_steps}" in told.advice
