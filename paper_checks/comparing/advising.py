@@ -36,7 +36,8 @@ def sorted_rows(rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
 
     def order(row: Recommendation) -> tuple[Any, ...]:
         value = row.measured.mean if row.measured is not None else row.surrogate
-        return (math.isnan(value), value if not math.isnan(value) else row.point.value, row.name)
+        own = row.kind in (SURROGATE, MEASURED)
+        return (math.isnan(value), value if not math.isnan(value) else row.point.value, not own, row.name)
 
     return tuple(sorted(rows, key=order))
 

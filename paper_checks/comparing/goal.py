@@ -39,6 +39,8 @@ FLOAT = 4
 WINDOW = 1
 """Rounds over which a schedule averages its loss: on the surrogate, and so in the command that is printed."""
 MOST_STEPS = 4096
+ZERO = 1e-12
+"""Values below this share of the start are numerically zero: runs in single precision do not resolve them."""
 SHORT, MANY = 1e-6, 1e6
 """A short step, times 1/L; and many rounds."""
 PATIENCE, LOST = 3, 12

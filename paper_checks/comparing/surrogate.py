@@ -31,7 +31,7 @@ from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem, MOST_COORDINATES
 from empirics.problems.quadratics import Quadratics
 
-from .goal import Goal, MOST_STEPS, OVER, PATIENCE, Plan, Point, search_integers, TARGETS, WINDOW
+from .goal import Goal, MOST_STEPS, OVER, PATIENCE, Plan, Point, search_integers, TARGETS, WINDOW, ZERO
 
 Array = np.ndarray[Any, Any]
 LARGEST, STEPS = 8.0, 48
@@ -252,7 +252,8 @@ class SurrogateAdvice:
         goal = self.goal
         if goal.to is None:
             rounds = goal.rounds(steps)
-            values = self.averaging.readings(steps, sizes, rounds)[goal.target][-1]
+            path = self.averaging.readings(steps, sizes, rounds)[goal.target]
+            values = np.where(path[-1] <= ZERO * path[0], 0.0, path[-1])
             each = zip(sizes, values, strict=True)
             return [Point(steps, float(size), rounds, float(value), cohort=goal.cohort) for size, value in each]
         found, left, rounds = np.full(len(sizes), np.inf), np.arange(len(sizes)), AT_FIRST
@@ -330,6 +331,7 @@ class ScheduleAdvice:
         limit = LONGER * near[0].value if near and math.isfinite(near[0].value) else 0.0
         rule, run, spent = ScheduledSteps(self.schedule.key, window=WINDOW), averaging.replay(), 0.0
         read = next(run)
+        zero = ZERO * read[reading]
         plan: list[tuple[int, float]] = []
         losses: list[float] = []
 
@@ -355,4 +357,4 @@ class ScheduleAdvice:
             read = run.send(following)
             if goal.to is not None and spent > limit:
                 return point(math.inf)
-        return point(float(read[reading]) if goal.to is None else spent)
+        return point(spent if goal.to is not None else float(read[reading]) if read[reading] > zero else 0.0)

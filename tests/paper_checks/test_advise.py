@@ -268,6 +268,19 @@ def test_the_last_sentence_follows_from_the_rows(problem):
     assert all(row.point.step_size * row.point.local_steps * row.point.rounds * 1.7 < 0.5 for row in idle)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_values_below_rounding_are_numerically_zero(problem):
+    known = free(cohort=6, rounds=90, gradient_variance=0.0)
+    told = advise("optimality_gap", known, problem=problem, batch=10**6, measure=2)
+    assert told.best.measured[0] == 0
+    assert "without gradient noise (full batches) every such plan reaches the minimum" in told.recommendation
+    (fixed,) = (row for row in told.rows if row.kind == "surrogate")
+    assert fixed.surrogate == 0
+    assert "numerically zero" in str(told)
+    assert {told.columns()["x best"](row) for row in told.rows} == {"numerically zero", "-"}
+    assert "gives" in told.advice  # a theorem's value, which has no ratio to zero
+
+
 def test_what_is_not_sure_to_speak_promises_nothing():
     """Sigma^2 as a lower estimate, and a start that nobody evaluated: neither is vacuous, and neither speaks."""
     seen = Scenario.of({**SMALL, "_provenance": {"gradient_variance": "lower"}}, rounds=10**9, local_steps=2)
