@@ -156,6 +156,8 @@ REFUSED = [  # of Python: what is small, on the way to what, the words, options;
 ]
 TYPED = [
     (["seconds", "--to", "optimality_gap"], "TARGET=NUMBER"),
+    (["optimality_gap", "rounds=9", "local_steps=2", "step_size=0.1"], "nothing is optimised"),
+    (["optimality_gap", "rounds=9", "local_steps=2", "--over", "local_steps,step_size"], "out of over"),
     (["optimality_gap", "runtime=60", "--measure", "0"], "2 seeds"),
     (["optimality_gap", "runtime=60", "--over", "local_steps,step_size,cohort"], "participants cost nothing"),
 ]
@@ -339,6 +341,14 @@ def test_what_is_held_stays(problem):
         "optimality_gap", scenario(cohort=3, rounds=3, step_size=900.0), over=["local_steps"], problem=problem, batch=5
     )
     assert not told.useful  # every plan ends above its start
+
+
+def test_a_quantity_that_is_typed_is_not_optimised():
+    given = {name: value for name, value in SMALL.items() if "time" not in name}
+    told = advise("optimality_gap", given, cohort=3, rounds=9, local_steps=7)
+    assert told.over == ("step_size",)
+    assert {row.point.local_steps for row in told.rows} == {7}
+    assert advise("optimality_gap", scenario(rounds=9, step_size=0.1)).over == ("local_steps", "step_size")
 
 
 def test_a_search_stops_after_patience_and_tries_between():
