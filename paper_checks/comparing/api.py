@@ -193,6 +193,8 @@ def advise(
     from .bound_advice import of_bounds, of_formulas
 
     own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
+    if "=" in goal:
+        raise BoundsError(f"the goal comes first, such as optimality_gap; got {goal!r} there")
     names = _optimised(over, scenario, words)
     free = tuple(word for word in FREE if word in names)
     budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
