@@ -80,7 +80,9 @@ def _dataset(cells: Cells, name: str, target: str, group: str, leave_out: str, k
     for column in features:
         if column.startswith("Unnamed: "):  # so pandas calls what an index was saved as
             raise EmpiricsError(f"{cells.who}: {column!r} is a column without a name, such as an index: leave it out")
-    inputs = np.stack([cells.numbers(column, f", or leave_out={column!r}") for column in features], axis=1)
+    typed = "" if cells.who == FRAME else " (--leave-out {0}, or --group {0} if its values are clients)"
+    hints = [f", or leave_out={c!r}{typed.format(c)}" for c in features]
+    inputs = np.stack([cells.numbers(c, hint) for c, hint in zip(features, hints, strict=True)], axis=1)
     targets, classes, shape = _targets(cells, target, kind)
     groups: np.ndarray | None = None
     names: tuple[str, ...] = ()

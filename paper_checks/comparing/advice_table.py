@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TYPE_CHECKING
 
+from bounds.decaying_k.schedules import SCHEDULES
 from bounds.showing.tables import number, plain
 
 from ..columns import Columns, ColumnTable, FEW, section, with_aliases
-from .goal import Goal, Point
+from .goal import Goal, Point, WINDOW
 from .rows import INFORMATIVE, VACUOUS
 
 if TYPE_CHECKING:
@@ -121,7 +122,10 @@ class AdviceTable(ColumnTable):
         return math.nan if row.measured is None else row.measured.mean
 
     def regret(self, row: Recommendation) -> float:
-        """The value of a row's plan over the best one; a lower estimate where runs of it failed."""
+        """The value of a row's plan over the best one; a lower estimate where runs of it failed.
+
+        Infinite where only the best one is numerically zero.
+        """
         value = self.value(row)
         best = min((x for x in map(self.value, self.rows) if not math.isnan(x)), default=math.nan)
         return 1.0 if value == best else value / best if best else math.inf
@@ -171,8 +175,9 @@ class AdviceTable(ColumnTable):
         point, rounds = row.point, row.point.rounds
         if goal.to is not None and row.measured is not None:  # as many as it took
             rounds = math.ceil(row.measured.mean / float(goal.of_cohort(point.cohort).cost(point.local_steps, 1)))
-        schedule = row.name.removeprefix("schedule ")
-        named = {"algorithm": f"scheduled(fedavg(), schedule={schedule!r})"} if row.kind == SCHEDULE else {}
+        key = row.name.removeprefix("schedule ")
+        window = f", window={WINDOW}" if row.kind == SCHEDULE and SCHEDULES[key].needs_losses else ""
+        named = {"algorithm": f"scheduled(fedavg(), schedule={key!r}{window})"} if row.kind == SCHEDULE else {}
         sampling = goal.scenario.sampling
         drawn = {"sampling": sampling} if sampling != "without_replacement" else {}
         plan = {"cohort": point.cohort, "rounds": max(1, rounds), "local-steps": point.local_steps,
@@ -193,9 +198,9 @@ class AdviceTable(ColumnTable):
         parts = [f"Run {self._named(row)}"]
         if row.kind == SCHEDULE:
             tied = ", indistinguishable" * (self.race is not None and fixed.point.plan in self.race.near)
-            parts.append(f"the best fixed plan is {self._named(fixed)} ({_times(self.regret(fixed))}{tied})")
-        if row is not best:
-            parts.append(f"it costs {_times(self.regret(row))} the best measured, {self._named(best)}")
+            parts.append(f"the best fixed plan is {self._named(fixed)} ({self._times(fixed)}{tied})")
+        if row is not best and not self._is_zero(best):
+            parts.append(f"it costs {self._times(row)} the best measured, {self._named(best)}")
         if self.as_good:
             parts.append(f"indistinguishable from the best: {', '.join(self.as_good)}")
         if row.point.open:
@@ -206,7 +211,10 @@ class AdviceTable(ColumnTable):
             if best.failed and self.goal.to is not None:
                 limit = f"{number(self.limit, FEW)} {self.goal.unit}"
                 certain += f"; {best.failed} did not reach the target and count with the limit, {limit}"
-        return f"{'; '.join(parts)} ({certain})."
+        zero = (
+            " Its value is numerically zero: without gradient noise (full batches) every such plan reaches the minimum."
+        )
+        return f"{'; '.join(parts)} ({certain}).{zero * self._is_zero(best)}"
 
     @property
     def advice(self) -> str:
@@ -252,11 +260,22 @@ class AdviceTable(ColumnTable):
         order = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
 
         def cost(row: Recommendation) -> str:
-            return f"{row.name}{' (refuted)' * (row.kind == REFUTED)} costs {_times(self.regret(row))}"
+            verb = "is" if self._is_zero(row) else "gives" if self.best and self._is_zero(self.best) else "costs"
+            return f"{row.name}{' (refuted)' * (row.kind == REFUTED)} {verb} {self._times(row)}"
 
         if good := [cost(row) for row in order if self.regret(row) <= GOOD]:
             return f"Chosen well{by}: {'; '.join(good)}."
         return f"No bound chooses well here: {cost(order[0])}{by}."
+
+    def _is_zero(self, row: Recommendation) -> bool:
+        """Whether a row's value is numerically zero; a cost is exact."""
+        return self.goal.to is None and self.value(row) == 0
+
+    def _times(self, row: Recommendation) -> str:
+        """The regret in words, or the value where that of the best row is numerically zero."""
+        if self._is_zero(row):
+            return "numerically zero"
+        return number(self.value(row), FEW) if self.best and self._is_zero(self.best) else _times(self.regret(row))
 
     def _named(self, row: Recommendation) -> str:
         cohort = f" cohort={row.point.cohort}" if "cohort" in self.over else ""
@@ -298,7 +317,9 @@ class AdviceTable(ColumnTable):
 
         def regret(row: Recommendation) -> str:
             times = self.regret(row)
-            shown = "-" if math.isnan(times) else _times(times).removesuffix("x")
+            if self.best is not None and self._is_zero(self.best) and not self._is_zero(row):
+                return "-"
+            shown = "-" if math.isnan(times) else self._times(row).removesuffix("x")
             return f">={shown}" if row.failed and math.isfinite(times) else shown
 
         return {

@@ -16,7 +16,7 @@ from empirics.progress import Progress
 
 from .advice_table import MEASURED, Recommendation, SCHEDULE, SURROGATE, WORST
 from .bound_advice import hardly_trains, Reasons
-from .goal import Goal, not_fedavg, Point
+from .goal import Goal, not_fedavg, Plan, Point
 from .rows import INFORMATIVE, VACUOUS
 
 if TYPE_CHECKING:  # they load torch, which bounds and formulas do without
@@ -36,7 +36,8 @@ def sorted_rows(rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
 
     def order(row: Recommendation) -> tuple[Any, ...]:
         value = row.measured.mean if row.measured is not None else row.surrogate
-        return (math.isnan(value), value if not math.isnan(value) else row.point.value, row.name)
+        own = row.kind in (SURROGATE, MEASURED)
+        return (math.isnan(value), value if not math.isnan(value) else row.point.value, not own, row.name)
 
     return tuple(sorted(rows, key=order))
 
@@ -88,7 +89,8 @@ def judged(
         if surrogate is None:
             no_advice.append(("quadratic surrogate", why))
         else:
-            rows = rows + _of_surrogate(surrogate, over, no_advice, bar, schedules)
+            plans = [row.point.plan for row in rows]
+            rows = rows + _of_surrogate(surrogate, over, plans, no_advice, bar, schedules)
             own = (SURROGATE, SCHEDULE)
             rows = [replace(row, surrogate=row.point.value if row.kind in own else surrogate.value(*row.point.plan[:3]))
                     for row in rows]  # fmt: skip
@@ -105,16 +107,21 @@ def judged(
 
 
 def _of_surrogate(
-    surrogate: SurrogateAdvice, over: tuple[str, ...], no_advice: Reasons, bar: Progress, schedules: bool
+    surrogate: SurrogateAdvice,
+    over: tuple[str, ...],
+    plans: list[Plan],
+    no_advice: Reasons,
+    bar: Progress,
+    schedules: bool,
 ) -> list[Recommendation]:
-    """The surrogate's best fixed plan, and the papers' schedules from the starts that are best on it.
+    """The surrogate's best fixed plan, no worse than these, and the papers' schedules from the starts that are best.
 
     On a large surrogate, where they take minutes, schedules are followed only if requested.
     """
     from .surrogate import EXPENSIVE, ScheduleAdvice, usable
 
     bar.doing("the quadratic surrogate")
-    best = surrogate.best(over)
+    best = surrogate.best(over, plans)
     near = [point for point in surrogate.near if point.value <= min(NEAR * best.value, LARGEST)]
     found = [_fixed_plan("quadratic surrogate", SURROGATE, best, near)]
     if not math.isfinite(best.value) or not {"local_steps", "step_size"} & set(over):

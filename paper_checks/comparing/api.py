@@ -132,7 +132,7 @@ def advise(
     goal: str,
     scenario: Known = None,
     *,
-    over: Sequence[str] | str = OVER,
+    over: Sequence[str] | str | None = None,
     within: Mapping[str, float] | Sequence[str] = (),
     to: str | tuple[str, float] | None = None,
     worst_case: float = 0.0,
@@ -162,6 +162,7 @@ def advise(
             ``to`` what is spent until the target (``rounds``, ``iterations``, ``seconds``, ``bytes``, ``gradients``).
         scenario: the federation and its costs, as in ``compare``.
         over: what to optimise of ``local_steps``, ``step_size`` and ``cohort`` (where more participants cost more).
+            None: local steps and step size, without the one that ``words`` give.
         within: the budget, where the scenario has none: ``{"runtime": 20}``, or ``["bytes=1e6"]``.
         to: a target and its level: ``"optimality_gap=0.001"`` or ``("optimality_gap", 0.001)``.
         worst_case: seconds for exact worst cases of plans of at most 16 gradients (0: none).
@@ -192,9 +193,9 @@ def advise(
     from .bound_advice import of_bounds, of_formulas
 
     own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
-    if not over:
-        raise BoundsError(f"over must name what is optimised: {', '.join(FREE)}")
-    names = over.split(",") if isinstance(over, str) else over
+    if "=" in goal:
+        raise BoundsError(f"the goal comes first, such as optimality_gap; got {goal!r} there")
+    names = _optimised(over, scenario, words)
     free = tuple(word for word in FREE if word in names)
     budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
     with progress("advising", brief=not measure) as bar:
@@ -212,6 +213,24 @@ def advise(
         if held is not None:
             rows, found = judged(rows, no_advice, held, wanted, free, measure, schedules, bar)
         return AdviceTable(wanted, free, sorted_rows(rows), tuple(no_advice), found, held is not None, typed)
+
+
+def _optimised(over: Sequence[str] | str | None, scenario: Known, words: Mapping[str, Any]) -> Sequence[str]:
+    """What is optimised; a quantity that is typed stays as it is, one of a file or a scenario does not."""
+    texts = (
+        [scenario] if isinstance(scenario, str) else [] if isinstance(scenario, (Mapping, Scenario)) else scenario or ()
+    )
+    typed = {*words, *(text.partition("=")[0] for text in texts if isinstance(text, str))}
+    if over is None:
+        if not (free := [word for word in OVER if word not in typed]):
+            raise BoundsError(f"{' and '.join(OVER)} are given, so nothing is optimised: leave one of them out")
+        return free
+    names = over.split(",") if isinstance(over, str) else over
+    if not over:
+        raise BoundsError(f"over must name what is optimised: {', '.join(FREE)}")
+    for word in (word for word in names if word in typed):
+        raise BoundsError(f"{word} is given, and over names it: leave {word}=NUMBER out, or {word} out of over")
+    return names
 
 
 def check(options: Mapping[str, Any]) -> None:

@@ -140,7 +140,9 @@ class BoundAdvice:
             known = {**self._constants(steps, sizes), "step_size": sizes}
         else:
             plan = with_derived({**numbers(here), "rounds": np.ravel(rounds)})
-            known = self._constants(steps, np.broadcast_to(evaluated(fixed, plan), np.shape(plan["rounds"])), plan)
+            with np.errstate(divide="ignore"):  # without noise a part of a minimum is infinite
+                own = evaluated(fixed, plan)
+            known = self._constants(steps, np.broadcast_to(own, np.shape(plan["rounds"])), plan)
             by_client = {q.name for q in self.bound.quantities if q.card.axis}
             known = {w: x[:, None] if np.ndim(x) == 1 and w not in by_client else x for w, x in known.items()}
             sizes = known["step_size"] + 0 * sizes

@@ -36,7 +36,11 @@ RATES = ("client_download_rate", "client_upload_rate", "client_minibatch_time")
 """Quantities by which clients can differ in speed: a round then takes as long as its slowest participant."""
 FLOAT = 4
 """Bytes of a parameter on the network."""
+WINDOW = 1
+"""Rounds over which a schedule averages its loss: on the surrogate, and so in the command that is printed."""
 MOST_STEPS = 4096
+ZERO = 1e-12
+"""Values below this share of the start are numerically zero: runs in single precision do not resolve them."""
 SHORT, MANY = 1e-6, 1e6
 """A short step, times 1/L; and many rounds."""
 PATIENCE, LOST = 3, 12

@@ -30,7 +30,7 @@ from empirics.training.rounds import rounds
 from empirics.training.setting import Setting
 
 from .advice_table import Recommendation, Trained
-from .goal import Goal, Plan, Point
+from .goal import Goal, Plan, Point, ZERO
 from .surrogate import MOST_ROUNDS, Replay, SurrogateAdvice
 
 FIRST = 2
@@ -155,7 +155,12 @@ class Trials:
         return max(1, min(MOST_ROUNDS, int(self.limit / goal.cost(least, 1) * (1 + ROUNDING))))
 
     def target(self, model: torch.Tensor) -> float:
-        """The goal's target at a model; of a network the loss above the given minimum, or above its lower bound."""
+        """The goal's target at a model, 0 where it is numerically zero."""
+        value, start = self._target(model), self.goal.start
+        return 0.0 if self.problem.convex and math.isfinite(start) and value <= ZERO * start else value
+
+    def _target(self, model: torch.Tensor) -> float:
+        """Of a network the loss above the given minimum, or above its lower bound."""
         problem, w = self.problem, model.double()
         at = w if problem.convex else model
         if self.goal.target == "optimality_gap":

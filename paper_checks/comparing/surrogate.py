@@ -12,6 +12,7 @@ the same plan.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -30,11 +31,15 @@ from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem, MOST_COORDINATES
 from empirics.problems.quadratics import Quadratics
 
-from .goal import Goal, MOST_STEPS, OVER, PATIENCE, Plan, Point, search_integers, TARGETS
+from .goal import Goal, MOST_STEPS, OVER, PATIENCE, Plan, Point, search_integers, TARGETS, WINDOW, ZERO
 
 Array = np.ndarray[Any, Any]
 LARGEST, STEPS = 8.0, 48
 """The largest step size of the grid, times 1/L of the steepest client, and the quarters of an octave below it."""
+BELOW = STEPS
+"""Quarters of an octave further down, around a plan that beats the grid: where there are many local steps."""
+NEIGHBOURS = 4
+"""Local steps up to this many times as many and as few are tried around a plan that beats the grid."""
 LARGE = 1e7
 """Clients times cubed dimension from which a grid is not computed as a whole."""
 AT_FIRST, MOST_ROUNDS = 64, 4096
@@ -112,8 +117,10 @@ class SurrogateAdvice:
     def __init__(self, goal: Goal, averaging: Averaging) -> None:
         self.goal, self.averaging = goal, averaging
         top = np.linalg.eigvalsh(averaging.problem.curvatures)[:, -1].max()
-        self.sizes = np.geomspace(LARGEST * 2.0 ** (-STEPS / 4), LARGEST, STEPS + 1) / top
-        self._known: dict[tuple[int, int], Point] = {}
+        self._top = LARGEST / top
+        self.sizes, self._below = self._sizes(range(STEPS + 1)), 0
+        self._known: dict[tuple[int, float], Point] = {}
+        """By local steps and place in the grid of step sizes; that of a plan beside the grid is no integer."""
         self._others: dict[int, SurrogateAdvice] = {}
         self._cheapest = [math.inf]
         """What the cheapest plan to the target costs so far, at any cohort."""
@@ -135,22 +142,50 @@ class SurrogateAdvice:
         except EmpiricsError:
             return math.nan
 
-    def best(self, over: tuple[str, ...] = OVER) -> Point:
-        """The best plan, on a grid of step sizes with four to the octave.
+    def _sizes(self, places: Iterable[int]) -> Array:
+        return self._top * 2.0 ** ((np.array(places) - STEPS) / 4)
+
+    def best(self, over: tuple[str, ...] = OVER, others: Iterable[Plan] = ()) -> Point:
+        """The best plan, on a grid of step sizes with four to the octave, or around those of ``others`` that beat it.
 
         Of a large model only step sizes along a path are tried: for each number of local steps until it gets worse.
         """
-        if "cohort" in over:
-            return self._of_best_cohort(tuple(word for word in over if word != "cohort"))
+        found, plans = self._on_grid(over), list(others)
+        while True:  # the surrogate has several valleys
+            points = [found._replace(local_steps=p.local_steps, step_size=p.step_size, cohort=p.cohort or found.cohort,
+                                     value=self.value(*p[:3])) for p in plans]  # fmt: skip
+            start = min((p for p in points if p.value < found.value), key=lambda p: p.value, default=None)
+            if start is None:
+                return found
+            found = self.of_cohort(start.cohort)._around(start.local_steps, start.step_size, over)
+
+    def _around(self, steps: int, size: float, over: tuple[str, ...]) -> Point:
+        """The best plan around this one, itself included."""
+        self._hold(over)
+        place, self._below = STEPS + 4 * math.log2(size / self._top), BELOW
+        self._known[steps, place] = self._points(steps, np.array([size]))[0]
+        if "local_steps" not in over:
+            return self._of_steps(steps)
+        near = sorted({steps, *(n for n in self.goal.steps() if steps / NEIGHBOURS <= n <= steps * NEIGHBOURS)})
+        found = search_integers(near, self._of_steps, len(near))
+        assert found is not None
+        again = found.local_steps in (near[0], near[-1]) and found.local_steps != steps
+        return self._around(found.local_steps, found.step_size, over) if again else found
+
+    def _hold(self, over: tuple[str, ...]) -> None:
         if "step_size" not in over:
             self.sizes = np.array([float(self.goal.scenario["step_size"].value)])
+
+    def _on_grid(self, over: tuple[str, ...]) -> Point:
+        if "cohort" in over:
+            return self._of_best_cohort(tuple(word for word in over if word != "cohort"))
+        self._hold(over)
         if "local_steps" in over:
             found = search_integers(self.goal.steps(), self._of_steps, PATIENCE if self.large else 2 * PATIENCE)
             assert found is not None
         else:
             found = self._of_steps(int(self.goal.scenario["local_steps"].value))
-        at_end = len(self.sizes) > 1 and found.step_size in self.sizes[[0, -1]]
-        return found._replace(open=("step_size", *found.open)) if at_end else found
+        return found
 
     @property
     def large(self) -> bool:
@@ -159,7 +194,7 @@ class SurrogateAdvice:
     def _of_best_cohort(self, over: tuple[str, ...]) -> Point:
         def of(cohort: int) -> Point | None:
             try:
-                return self.of_cohort(cohort).best(over)
+                return self.of_cohort(cohort)._on_grid(over)
             except EmpiricsError:  # clients of different weights have moments only with full participation
                 return None
 
@@ -178,25 +213,35 @@ class SurrogateAdvice:
         return [self._least(steps) for steps in {steps for steps, _ in self._known}]
 
     def _least(self, steps: int) -> Point:
-        return min((point for (k, _), point in self._known.items() if k == steps), key=lambda point: point.value)
+        place, point = min(((i, p) for (k, i), p in self._known.items() if k == steps), key=lambda of: of[1].value)
+        at_end = len(self.sizes) > 1 and place in (-self._below, STEPS)
+        return point._replace(open=("step_size",)) if at_end else point
 
     def _of_steps(self, steps: int) -> Point:
         """The best plan with these local steps."""
         if not self.large:
-            found = self._points(steps, self.sizes, DEARER * self._cheapest[0])
-            self._known |= {(steps, i): point for i, point in enumerate(found)}
-            return self._least(steps)
+            for places in (range(len(self.sizes)), range(-self._below, 0)):
+                if places and (steps, places[-1]) not in self._known:
+                    sizes = self.sizes if places[0] == 0 else self._sizes(places)
+                    found = self._points(steps, sizes, DEARER * self._cheapest[0])
+                    self._known |= {(steps, i): point for i, point in zip(places, found, strict=True)}
+                least = self._least(steps)
+                if len(self.sizes) == 1 or math.isinf(least.value) or least.step_size > self.sizes[0]:
+                    break
+            return least
         guess = self.sizes[-1] / LARGEST
         if self._known:
             before = min(self._of_each(), key=lambda point: (point.value, point.local_steps))
             guess = before.step_size * before.local_steps / steps
-        at = int(np.abs(np.log(self.sizes / guess)).argmin())
+        at = round(STEPS + 4 * math.log2(guess / self._top)) if len(self.sizes) > 1 else 0
+        first, last = (-self._below, STEPS) if len(self.sizes) > 1 else (0, 0)
+        at = min(max(at, first), last)
         while True:
-            around = [i for i in (at - 1, at, at + 1) if 0 <= i < len(self.sizes)]
+            around = [i for i in (at - 1, at, at + 1) if first <= i <= last]
             for i in around:
                 if (steps, i) not in self._known:
-                    limit = DEARER * self._cheapest[0]
-                    self._known[steps, i] = self._points(steps, self.sizes[i : i + 1], limit)[0]
+                    sizes = self._sizes([i]) if last else self.sizes
+                    self._known[steps, i] = self._points(steps, sizes, DEARER * self._cheapest[0])[0]
             nearest = min(around, key=lambda i: self._known[steps, i].value)
             if nearest == at:
                 return self._least(steps)
@@ -207,7 +252,8 @@ class SurrogateAdvice:
         goal = self.goal
         if goal.to is None:
             rounds = goal.rounds(steps)
-            values = self.averaging.readings(steps, sizes, rounds)[goal.target][-1]
+            path = self.averaging.readings(steps, sizes, rounds)[goal.target]
+            values = np.where(path[-1] <= ZERO * path[0], 0.0, path[-1])
             each = zip(sizes, values, strict=True)
             return [Point(steps, float(size), rounds, float(value), cohort=goal.cohort) for size, value in each]
         found, left, rounds = np.full(len(sizes), np.inf), np.arange(len(sizes)), AT_FIRST
@@ -283,8 +329,9 @@ class ScheduleAdvice:
         reading = TARGETS.index(goal.target)
         near = self.surrogate.near if goal.to is not None else []
         limit = LONGER * near[0].value if near and math.isfinite(near[0].value) else 0.0
-        rule, run, spent = ScheduledSteps(self.schedule.key, window=1), averaging.replay(), 0.0
+        rule, run, spent = ScheduledSteps(self.schedule.key, window=WINDOW), averaging.replay(), 0.0
         read = next(run)
+        zero = ZERO * read[reading]
         plan: list[tuple[int, float]] = []
         losses: list[float] = []
 
@@ -310,4 +357,4 @@ class ScheduleAdvice:
             read = run.send(following)
             if goal.to is not None and spent > limit:
                 return point(math.inf)
-        return point(float(read[reading]) if goal.to is None else spent)
+        return point(spent if goal.to is not None else float(read[reading]) if read[reading] > zero else 0.0)

@@ -3,7 +3,9 @@
 import itertools
 import json
 import math
+import shlex
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from bounds.vocabulary import (
     rounds,
     step_size,
 )
+from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
 from empirics.errors import EmpiricsError
 from empirics.problems.tasks import task
@@ -153,7 +156,10 @@ REFUSED = [  # of Python: what is small, on the way to what, the words, options;
 ]
 TYPED = [
     (["seconds", "--to", "optimality_gap"], "TARGET=NUMBER"),
+    (["optimality_gap", "rounds=9", "local_steps=2", "step_size=0.1"], "nothing is optimised"),
+    (["optimality_gap", "rounds=9", "local_steps=2", "--over", "local_steps,step_size"], "out of over"),
     (["optimality_gap", "runtime=60", "--measure", "0"], "2 seeds"),
+    (["rounds=50"], "goal comes first, such as optimality_gap"),
     (["optimality_gap", "runtime=60", "--over", "local_steps,step_size,cohort"], "participants cost nothing"),
 ]
 
@@ -222,12 +228,40 @@ def test_the_surrogates_plan_is_the_best_of_its_grid(problem, monkeypatch):
     assert SurrogateAdvice(goal(), surrogate_runs(problem, 3, 5)).best() == best
 
 
+class TwoValleys(SurrogateAdvice):
+    """One at 3 steps, and a lower one at 3000 steps so short that the grid ends above them."""
+
+    def _points(self, steps, sizes, limit=math.inf):
+        def value(size):
+            valleys = ((3, 0.14, 1.0), (3000, 0.05, 0.5))
+            return min(low + abs(math.log(steps / k)) + abs(math.log(steps * size / at)) for k, at, low in valleys)
+
+        return [Point(steps, float(size), 50, value(size), cohort=3) for size in sizes]
+
+
+@pytest.mark.parametrize("large", [1e7, 1])
+def test_no_fixed_plan_of_another_adviser_beats_the_surrogates(problem, monkeypatch, large):
+    monkeypatch.setattr("paper_checks.comparing.surrogate.LARGE", large)
+    runs, asked = surrogate_runs(problem, 3, 5), within({"rounds": 50}, local_steps=3000)
+    assert TwoValleys(asked, runs).best().local_steps == 3
+    other = Plan(2300, 0.06 / 2300, 3)
+    for over in (("local_steps", "step_size"), ("step_size",)):
+        twin = TwoValleys(asked, runs)
+        found = twin.best(over, [other if "local_steps" in over else other._replace(local_steps=3000)])
+        assert found.value < min(0.65, twin.value(*other[:2]))
+        assert found.local_steps == pytest.approx(3000, rel=0.1)
+        assert not found.open
+        assert 3 not in [point.local_steps for point in twin.near if point.value <= 1.1 * found.value]
+
+
 def test_the_last_sentence_follows_from_the_rows(problem):
     told = advise("optimality_gap", scenario(step_size=0.05, runtime=60), problem=problem, batch=5)
     best = told.best
     assert best.kind in ("surrogate", "schedule")
     assert told.rows[0] is best
     assert told.regret(best) == 1
+    fixed = next(row for row in told.rows if row.kind == "surrogate")
+    assert fixed.surrogate <= min(row.surrogate for row in told.rows if not row.point.schedule)
     bounds = [told.regret(row) for row in told.rows if row.kind in ("bound", "refuted bound", "formula")]
     assert ("No bound chooses well here" in told.advice) == (min(bounds) > 1.5)
     assert f"local_steps={best.point.local_steps}" in told.advice
@@ -235,6 +269,19 @@ def test_the_last_sentence_follows_from_the_rows(problem):
     idle = [row for row in told.rows if row.no_training]
     assert idle
     assert all(row.point.step_size * row.point.local_steps * row.point.rounds * 1.7 < 0.5 for row in idle)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_values_below_rounding_are_numerically_zero(problem):
+    known = free(cohort=6, rounds=90, gradient_variance=0.0)
+    told = advise("optimality_gap", known, problem=problem, batch=10**6, measure=2)
+    assert told.best.measured[0] == 0
+    assert "without gradient noise (full batches) every such plan reaches the minimum" in told.recommendation
+    (fixed,) = (row for row in told.rows if row.kind == "surrogate")
+    assert fixed.surrogate == 0
+    assert "numerically zero" in str(told)
+    assert {told.columns()["x best"](row) for row in told.rows} == {"numerically zero", "-"}
+    assert "gives" in told.advice  # a theorem's value, which has no ratio to zero
 
 
 def test_what_is_not_sure_to_speak_promises_nothing():
@@ -295,6 +342,14 @@ def test_what_is_held_stays(problem):
         "optimality_gap", scenario(cohort=3, rounds=3, step_size=900.0), over=["local_steps"], problem=problem, batch=5
     )
     assert not told.useful  # every plan ends above its start
+
+
+def test_a_quantity_that_is_typed_is_not_optimised():
+    given = {name: value for name, value in SMALL.items() if "time" not in name}
+    told = advise("optimality_gap", given, cohort=3, rounds=9, local_steps=7)
+    assert told.over == ("step_size",)
+    assert {row.point.local_steps for row in told.rows} == {7}
+    assert advise("optimality_gap", scenario(rounds=9, step_size=0.1)).over == ("local_steps", "step_size")
 
 
 def test_a_search_stops_after_patience_and_tries_between():
@@ -380,6 +435,24 @@ def test_training_follows_the_schedule(problem):
     plan = Plan(4, 0.2, 3, ((4, 0.2), (3, 0.15), (1, 0.1)))
     assert Trials(problem, asked, Silent()).value(plan, 11) != Trials(problem, asked, Silent()).value((4, 0.2), 11)
     assert [plan.of_round(r) for r in (0, 2, 7)] == [(4, 0.2), (1, 0.1), (1, 0.1)]
+
+
+def test_the_printed_command_trains_the_schedule_that_was_judged(problem):
+    options = {"problem": "softmax(iris, regularisation=0.07)", "clients": 6, "batch": 5}
+    told = advise("optimality_gap", {"cohort": 3, "rounds": 20}, **options)
+    (fixed,) = (row for row in told.rows if row.kind == "surrogate")
+    twin = SurrogateAdvice(told.goal, surrogate_runs(task(options["problem"]).deal("iid", 6, 0), 3, 5))
+    rows = [row for row in told.rows if row.kind == "schedule"]
+    assert {"schedule k_error", "schedule eta_error"} & {row.name for row in rows}
+    for row in rows:
+        words = shlex.split(replace(told, rows=(row, replace(fixed, surrogate=math.inf))).command)
+        typed = dict(zip(words[2::2], words[3::2], strict=True))
+        rule = algorithm(typed["--algorithm"]).steps
+        losses = [twin.averaging.problem.optimal_loss + gap for gap in _gaps(twin, row.point)]
+        for i, plan in enumerate(row.point.schedule):
+            state = SimpleNamespace(round=i, losses=losses[: i + 1])
+            ran = rule(state, int(typed["--local-steps"]), float(typed["--step-size"]))
+            assert ran == (plan[0], pytest.approx(plan[1], rel=1e-4)), row.name
 
 
 # ---- on the way to a target ----
