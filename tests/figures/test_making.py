@@ -111,7 +111,7 @@ def test_the_same_runs_give_the_same_bytes_in_the_report_too(made, tmp_path):
     assert not [n for n in names if (made / n).read_bytes() != (tmp_path / "out" / n).read_bytes()]
     text, cards = (made / "REPORT.md").read_text(), report.read(made)
     assert "| conclusions on | reproduced |\n|---|--:|\n| the papers' experiments | 1 |" in text
-    assert "2 artefacts from 9 runs" in text
+    assert "2 figures and tables from 9 runs" in text
     assert "[FedInit, Table 3](./fedinit.table_3.md)" in text
     assert text == report.text(cards)
     assert [c["name"] for c in cards] == [n for n in NAMES if n in {TABLE.name, CURVES.name}]
