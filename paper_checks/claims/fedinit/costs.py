@@ -29,9 +29,15 @@ def _cell(method: str, cost: str) -> tuple[sp.Expr, Fraction]:
     return int(multiple) * sp.Mul(*({"N": N, "K": K, "C": C, "d": d}[x] for x in letters)), Fraction(ratio[:-2])
 
 
+AS_PRINTED = {
+    cost: All({m: Same(f"fedinit.cost_{cost}_{m.lower()}", _cell(m, cost)[0]) for m in METHODS}) for cost in COLUMNS
+}
+"""By kind of cost: those of all methods are the printed expressions."""
+
+
 def expressions(book: Book, cost: str) -> Finding:
     """Whether the costs of all methods are the printed expressions."""
-    return All({m: Same(f"fedinit.cost_{cost}_{m.lower()}", _cell(m, cost)[0]) for m in METHODS})(book)
+    return AS_PRINTED[cost](book)
 
 
 def _ratios(cost: str) -> dict[str, Fraction]:
