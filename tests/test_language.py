@@ -18,7 +18,7 @@ PRIVATE = {
     r"\bfringe\b": "weakened assumption",
     r"\bsharper\b": "improved",
     r"\bpeople\b": "clients, users",
-    r"\bunlikeness\b|\balike\b(?!=)|\bunlike (?!the|a|an|in|those|any|most)": "different, identical, equal",
+    r"\bunlikeness\b|\balike\b(?!=)|\bunlike (?!the|a|an|in|those|any|most|gradients$)": "different, identical, equal",
     r"\bladder\b": "ranking",
     r"\bon trust\b": "assumed",
     r"\bartefacts?\b(?!=)": "figure or table",

@@ -24,7 +24,7 @@ B = sp.sqrt(B2)
 _LOST = {
     "inexact solutions": gamma * B / mu,
     "sampling": B * (1 + gamma) * sp.sqrt(2) / (mu_bar * sp.sqrt(K)),
-    "different gradients": L * B * (1 + gamma) / (mu_bar * mu),
+    "unlike gradients": L * B * (1 + gamma) / (mu_bar * mu),
     "curvature": L * (1 + gamma) ** 2 * B2 / (2 * mu_bar**2),
     "curvature and sampling": L * B2 * (1 + gamma) ** 2 / (mu_bar**2 * K) * (2 * sp.sqrt(2 * K) + 2),
 }
