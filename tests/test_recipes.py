@@ -50,14 +50,8 @@ FIGURE = '''"""A table for the recipe's test: no runs, two numbers."""
 
 from __future__ import annotations
 
-from empirics.experiments import Cell
-
-from ..artefact import Artefact, Shown
+from ..artefact import Artefact, no_runs, Shown
 from ..runs import Runs
-
-
-def cells(scale: str) -> list[Cell]:
-    return []
 
 
 def data(runs: Runs, scale: str) -> Shown:
@@ -65,7 +59,7 @@ def data(runs: Runs, scale: str) -> Shown:
     return Shown("Two numbers.", rows, [["", "b"], ["a", "2.5"], ["c", "3.5"]], [])
 
 
-ARTEFACT = Artefact("ours.table_recipe", "two numbers", cells, data)
+ARTEFACTS = (Artefact("ours.table_recipe", "two numbers", data, reads=no_runs),)
 '''
 
 
@@ -134,8 +128,8 @@ def test_a_claim_is_added_as_the_recipe_says(scratch):
 
 def test_a_figure_is_added_as_the_recipe_says(scratch):
     scratch.write("figures/ours/table_recipe.py", FIGURE)
-    last = '        "worst_cases",\n'
-    scratch.replace("figures/catalogue.py", last, last + '        "table_recipe",\n')
+    last = '        "rates": "rates",\n'
+    scratch.replace("figures/catalogue.py", last, last + '        "table_recipe": "table_recipe",\n')
     scratch.run("-m", "fedbounds", "figure", "ours.table_recipe", "--scale", "laptop", "-o", "figures/laptop")
     tests = ("tests/figures/test_every_artefact.py", "tests/figures/test_committed.py")
     scratch.test(*tests, "-k", "recipe or nothing_else or report_is_made")
