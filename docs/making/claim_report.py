@@ -1,6 +1,6 @@
 """The committed report of the audit, read claim by claim, and the pages that its claims stand on.
 
-A test holds the report against an audit made anew.
+A test compares the report with a new audit.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ MEANT = {
     "stability": ("uniform stability",),
     "divergence": ("client drift", "divergence of clients"),
 }
-"""A quantity that is bounded, and the words of the field for it, which readers type into the search field."""
+"""By bounded quantity: the usual terms for it, which readers type into the search field."""
 KIN = re.compile(r"_(printed|appendix|v1|v2|repaired|sharp|order|derived|capped|cap|claimed|counted|joined)$")
 """What the names of the forms of one statement end with."""
 GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -79,7 +79,7 @@ REACHING = {
     "tightness": "the exact worst case",
     "compare": "a rank among theorems on the same number",
 }
-"""Verbs that hold a bound against something, and against what."""
+"""Verbs that compare a bound with something, and with what."""
 OTHER = {"fedinit": 0.1, "fedcog": 0.5, "fedals": 2}
 """By method: a value of its knob at which it is not FedAvg."""
 CATALOGUES = {
@@ -206,12 +206,12 @@ def theorems() -> list[Bound]:
     return sorted(found, key=lambda b: (b.target.name, len(needs(b))))
 
 
-# ---- what can be held against what ----
+# ---- what can be compared with what ----
 
 
 @cache
 def reach(bound: Bound) -> dict[str, str]:
-    """By verb: why it says nothing about the bound, in the words of the tool; empty where it does."""
+    """By verb: why it does not take the bound, as the tool says it; empty where it does."""
     searched = [can(bound, family) for family in (QUADRATICS, CURVES, ATOMS)]
     return {
         "validate": "" if bound.name in VALIDATIONS else can(bound, EXACT),

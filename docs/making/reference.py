@@ -89,7 +89,7 @@ def write(folder: Path) -> None:
 
 
 def pages() -> dict[str, str]:
-    """Every page by its name; those in ``parts`` are pieces that pages written by hand include."""
+    """Every page by its name; those in ``parts`` are pieces that hand-written pages include."""
     found: dict[str, str] = {}
     environment = _environment()
 

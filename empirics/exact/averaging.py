@@ -194,7 +194,7 @@ class Averaging:
         return values, axes, pulls, axes.swapaxes(1, 2) @ p.noise @ axes
 
     def _local(self, steps: int, sizes: Array) -> tuple[Array, Array, Array]:
-        """Clients after so many local steps, ``maps u + shifts``, and what is left of each step then, along their axes.
+        """Clients after some local steps, ``maps u + shifts``, and what is left of each step then, along their axes.
 
         ``(P, C, d, d)``, ``(P, C, d)`` and ``(P, C, d, steps)``.
         """
