@@ -170,7 +170,7 @@ def document(bound: Statement) -> list[str]:
     return [
         f"% {bound.source}; needs amsmath and amssymb",
         *displayed(bound),
-        *([f"The left side is the {typeset(str(bound.statistic))}."] if bound.statistic else []),
+        *([f"Statistic: {typeset(str(bound.statistic))}."] if bound.statistic else []),
         *_items("It holds if", conditions),
         *_items("Its letters:", named),
     ]
