@@ -191,7 +191,7 @@ def _limits(bound: Bound) -> dict[str, str]:
     """Pairs of quantities of which one never exceeds the other, as words with their JavaScript."""
     names = {q.name for q in bound.quantities} | ({bound.axis} if bound.axis else set())
     pairs = [(q.name, q.card.at_most.name) for q in bound.quantities if q.card.at_most is not None]
-    return {f"{a} is at most {b}": f"v.{a}<=v.{b}" for a, b in pairs if b in names}
+    return {f"{a} is at most {b}".replace("_", " "): f"v.{a}<=v.{b}" for a, b in pairs if b in names}
 
 
 def _optima(bound: Bound) -> list[Record]:

@@ -60,7 +60,7 @@ function conditionRows({ bound, x, found }, X, top, left, width) {
   const failing = [...new Set(found.flatMap((f) => f.failed))].sort((a, b) => a - b), room = Math.floor(width / 6.3);
   return failing.slice(0, MOST_ROWS).map((k, row) => {
     const y = top + row * ROW, more = row === MOST_ROWS - 1 && failing.length > MOST_ROWS ? ` (and ${failing.length - MOST_ROWS} more)` : "";
-    const text = `fails: ${bound.conditions[k].words}${more}`, short = text.length > room ? `${text.slice(0, room - 1)}…` : text;
+    const text = `fails: ${typeset(bound.conditions[k].words)}${more}`, short = text.length > room ? `${text.slice(0, room - 1)}…` : text;
     const bars = intervals(x, (i) => found[i].failed.includes(k), X).map((ends) => rect(ends, y + 13, 3, "bar")).join("");
     return `<g><title>${esc(text)}</title>${bars}<text class="halo" x="${left + 3}" y="${y + 10}">${esc(short)}</text></g>`;
   });

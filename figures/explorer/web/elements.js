@@ -19,6 +19,15 @@ const put = (id, ...children) => $(id).replaceChildren(...children);
 /* A name that may go on in the next line after a joint, not within a word. */
 const jointed = (text) => text.split(/(?<=[_/*(])|(?<=\.)(?=[a-z])/).flatMap((part, k) => (k ? [made("wbr"), part] : [part]));
 
+/* Formulas within sentences, which are typed in ASCII, as one writes them: kappa^2 <= F^* becomes κ² ≤ F*. */
+const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", eps: "ε", eta: "η", theta: "θ", kappa: "κ", lambda: "λ", mu: "μ", nu: "ν", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", Gamma: "Γ", Delta: "Δ", Lambda: "Λ" };
+const RELATIONS = { "<=": "≤", ">=": "≥" };
+const typeset = (text) => text
+  .replace(new RegExp(`\\b(${Object.keys(GREEK).join("|")})(?![a-z])`, "g"), (name) => GREEK[name])
+  .replace(/(?<!\p{L})(\p{L})_(\d)/gu, (_, letter, digit) => letter + "₀₁₂₃₄₅₆₇₈₉"[digit])
+  .replace(/\^(-?\d)(?!\d|\/\d)/g, (_, power) => [...power].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join(""))
+  .replace(/\^\*/g, "*").replace(/\bsqrt\(/g, "√(").replace(/[<>]=/g, (sign) => RELATIONS[sign]);
+
 /* A long formula goes on in the next line before a term or a definition, not inside of one. */
 function rowed(math) {
   let row = null, defining = false;

@@ -21,9 +21,9 @@ const freshFederation = (place = 0, target = atlas.federations[place].target ?? 
 /* A page of single bounds has no map and no ranking: its settings are their examples. */
 const single = () => !atlas.targets.length;
 const opened = () => bounds.get(fed.theorem);
-const titled = (name) => bounds.get(name)?.title ?? name;
+const titled = (name) => typeset(bounds.get(name)?.title ?? name);
 const words = (name) => name.replaceAll("_", " ");
-const united = (name, unit) => (unit === "1" ? words(name) : `${words(name)} [${unit}]`);
+const united = (name, unit) => (unit === "1" ? words(name) : `${words(name)} [${typeset(unit)}]`);
 
 /* What a federation says of a word, before anything is moved on this page. */
 function based(word) {

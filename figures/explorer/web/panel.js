@@ -58,7 +58,7 @@ function describe(bound) {
   put("facts", `${facts.join(" · ")} · `, made("code", {}, ...jointed(bound.name)));
   $("formula").innerHTML = bound.math;
   rowed($("formula").firstElementChild);
-  put("note", bound.note);
+  put("note", typeset(bound.note));
   $("note").hidden = !bound.note;
   const place = ([, verdict]) => ["FAILS", "REPAIRED", "OPEN", "HOLDS"].indexOf(verdict); // what fails first
   const found = bound.claims.map((k) => claims[k]).sort((one, two) => place(one) - place(two));
@@ -68,7 +68,7 @@ function describe(bound) {
 }
 
 function claimed([name, verdict, text, source, kind, because]) {
-  const why = `${kind ? `(${kind}) ` : ""}${text} ${because ? `${because} ` : ""}`;
+  const why = typeset(`${kind ? `(${kind}) ` : ""}${text} ${because ? `${because} ` : ""}`);
   return made("li", {}, made("strong", { className: `verdict ${verdict}` }, verdict), ` ${why}`, made("small", {}, `${source}; fedbounds check `, ...jointed(name)));
 }
 
@@ -88,7 +88,7 @@ function ownControls(bound) {
 function readout(bound, { terms, total, failed }) {
   const relation = { "<=": "at most", ">=": "at least", "=": "", "<~": "of the order of" }[bound.relation];
   const parts = bound.terms.length > 1 ? ` (${bound.terms.map((name, k) => `${name} ${said(terms[k])}`).join(", ")})` : "";
-  const silent = failed.length ? `; a condition fails: ${failed.map((k) => bound.conditions[k].words).join("; ")}` : "";
+  const silent = failed.length ? `; a condition fails: ${typeset(failed.map((k) => bound.conditions[k].words).join("; "))}` : "";
   return made("p", {}, "The formula gives ", made("strong", {}, `${words(bound.target.name)}${ofMember(bound)} ${relation} ${said(total)}`), `${parts}${silent}.`);
 }
 
@@ -97,7 +97,7 @@ function conditioned(bound, here_, row) {
   const structure = new Set((row?.failed ?? []).map((one) => one.words));
   return bound.conditions.map(({ words: text, kind, math }, k) => {
     const decided = kind === "numeric" || kind === "domain", fails_ = decided ? here_.failed.includes(k) : structure.has(text);
-    const word = fails_ ? "fails" : decided ? "holds" : "assumed", line = made("li", { className: word }, made("strong", {}, word), ` ${text} `);
+    const word = fails_ ? "fails" : decided ? "holds" : "assumed", line = made("li", { className: word }, made("strong", {}, word), ` ${typeset(text)} `);
     if (math) line.insertAdjacentHTML("beforeend", math);
     return line;
   });

@@ -127,9 +127,9 @@ function inWords(row) {
 
 /* A condition that fails, with both sides: of an equality the right one as it must be typed. */
 function asked({ words: text, left, right, equal }) {
-  if (!Number.isFinite(left) || !Number.isFinite(right)) return text;
-  if (equal) return `${text}: ${exactly(left)} is not ${exactly(right)}`;
-  return `${text}: ${apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ")}`;
+  if (!Number.isFinite(left) || !Number.isFinite(right)) return typeset(text);
+  if (equal) return `${typeset(text)}: ${exactly(left)} is not ${exactly(right)}`;
+  return `${typeset(text)}: ${apart(left, right).join(left === right ? " = " : left > right ? " > " : " < ")}`;
 }
 
 let quietOf = "";
@@ -152,7 +152,7 @@ function typesetCondition(bound, one) {
   if (!formula) return [asked(one)];
   const node = made("span", { title: text });
   node.innerHTML = formula;
-  return [node, sides_ ? ` fails: ${sides_}` : ` fails (${text})`];
+  return [node, sides_ ? ` fails: ${sides_}` : ` fails (${typeset(text)})`];
 }
 
 function named(name) {
