@@ -16,7 +16,7 @@ from ..papers import Source
 from ..places import VIRTUAL
 from ..quantities import Quantity
 from .letters import beta, C, eta, F_0, F_star, F_t0, G2, Gamma, K, kappa, L, mu, N, p_c, R, sigma_c, T, tau, W
-from .runtime import decaying_k_bound, FEDAVG, runtime_fixed, TAU
+from .runtime import decaying_k_bound, FEDAVG, of, runtime_fixed, TAU
 
 KAPPA = {kappa: L / mu}
 
@@ -26,13 +26,10 @@ _GRADIENTS = Condition.assume("bounded_gradient")
 _SETTING = (*A1_TO_A3, _GRADIENTS, Condition.assume("fixed_step_size"), CAPPED_STEP_SIZE)
 
 gradient_cap = decaying_k_bound(
-    name="decaying_k.gradient_cap",
-    target=G2,
+    **of("gradient_cap", G2, "Section 3.3, definition of G", FEDAVG),
     relation="=",
     terms={"gradient at the start": L**2 * q.initial_distance_sq},
     conditions=(Condition.assume("smooth"),),
-    source=Source("decaying_k", "Section 3.3, definition of G"),
-    about=FEDAVG,
     note="The argument given is that of full gradient descent; for the stochastic gradients of the clients it is not "
     "shown.",
 )
@@ -46,8 +43,7 @@ _UNSAID = (
 )
 
 lemma_1_printed = decaying_k_bound(
-    name="decaying_k.lemma_1_printed",
-    target=q.next_distance_sq,
+    **of("lemma_1_printed", q.next_distance_sq, "Appendix A.1, Lemma 1, eq. (16)", FEDAVG),
     terms={
         "contraction": (1 - eta * mu) * q.distance_sq,
         "gradient variance": eta**2 * _VARIANCE,
@@ -56,8 +52,6 @@ lemma_1_printed = decaying_k_bound(
         "partial participation": eta**2 * (C - N) / (N - 1) * 4 / N * K**2 * G2,
     },
     conditions=(*A1_TO_A3, _GRADIENTS, Condition("at least two clients take part: (16) divides by N - 1", N > 1)),
-    source=Source("decaying_k", "Appendix A.1, Lemma 1, eq. (16)"),
-    about=FEDAVG,
     statistic=Statistic("every", "iterations", VIRTUAL),
     signed=("contraction",),
     note="The factor (C - N)/(N - 1) exceeds 1 as soon as 2N - 1 < C, so the step from (16) to (17), which bounds it "
@@ -88,8 +82,7 @@ lemma_1 = replace(
 )
 
 lemma_2 = decaying_k_bound(
-    name="decaying_k.lemma_2",
-    target=q.weighted_grad_norm_sq,
+    **of("lemma_2", q.weighted_grad_norm_sq, "Appendix A.1, Lemma 2, eq. (17)", FEDAVG),
     terms={
         "optimisation": 2 * kappa * (kappa * F_0 - F_star),
         "gradient variance": kappa * L * _VARIANCE * q.squared_step_sizes,
@@ -98,8 +91,6 @@ lemma_2 = decaying_k_bound(
         "partial participation": 4 / N * kappa * L * K**2 * G2 * q.squared_step_sizes,
     },
     conditions=(*A1_TO_A3, _GRADIENTS, Condition("F^* is the smallest loss", F_star <= F_0)),
-    source=Source("decaying_k", "Appendix A.1, Lemma 2, eq. (17)"),
-    about=FEDAVG,
     statistic=Statistic("expectation", at=VIRTUAL),
     where=KAPPA,
     signed=("optimisation",),
@@ -111,8 +102,7 @@ lemma_2 = decaying_k_bound(
 # ---- Theorem 1 ----
 
 theorem_1 = decaying_k_bound(
-    name="decaying_k.theorem_1",
-    target=q.grad_norm_sq,
+    **of("theorem_1", q.grad_norm_sq, "Theorem 1, eq. (6)", FEDAVG, Statistic("min", "iterations", VIRTUAL)),
     terms={
         "optimisation": 2 * kappa * (kappa * F_0 - F_star) / (eta * T),
         "gradient variance": eta * kappa * L * _VARIANCE,
@@ -124,9 +114,6 @@ theorem_1 = decaying_k_bound(
         Condition.assume("steps_never_increase"),
         Condition("F^* is the smallest loss", F_star <= F_0),
     ),
-    source=Source("decaying_k", "Theorem 1, eq. (6)"),
-    about=FEDAVG,
-    statistic=Statistic("min", "iterations", VIRTUAL),
     where=KAPPA,
     signed=("optimisation",),
     note="The appendix prints a different last line (decaying_k.theorem_1_appendix). The proof needs F^* >= 0. "
