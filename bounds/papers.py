@@ -125,15 +125,16 @@ class Source:
 def heads(paper: str, version: str = "") -> Callable[..., dict[str, Any]]:
     """How the statements of a paper begin, in one line: ``Bound(**of("lemma_2", target, "Lemma 2"), terms=...)``.
 
-    ``of`` takes the name, what is bounded, the place in the paper, the method, and the number of its run that is meant.
+    ``of`` takes the name, what is bounded, the place in the paper, the method, and the number of its run that is meant;
+    what is None is left out: ``replace`` then keeps that of the statement which it changes.
     """
 
     def of(
         name: str, target: Any, place: str, about: Any = None, statistic: Any = None, version: str = version
     ) -> dict[str, Any]:
-        head = {"name": f"{paper}.{name}", "target": target, "source": Source(paper, place, version)}
-        meant = {"about": about, "statistic": statistic}
-        return head | {word: value for word, value in meant.items() if value is not None}
+        meant = {"target": target, "about": about, "statistic": statistic}
+        head = {word: value for word, value in meant.items() if value is not None}
+        return {"name": f"{paper}.{name}", "source": Source(paper, place, version), **head}
 
     return of
 

@@ -13,7 +13,7 @@ import sympy as sp
 from .. import vocabulary as q
 from ..assumptions import UNIFORM_DISSIMILARITY
 from ..core import assumed, Bound, Condition, Statistic
-from ..papers import heads, Source
+from ..papers import heads
 from ..places import VIRTUAL
 from .common import EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, FIXED, MEAN_VIRTUAL
 
@@ -91,7 +91,7 @@ tuned_step_size = Bound(
 
 theorem_1_tuned = replace(
     theorem_1,
-    name="classics.field_guide_theorem_1_tuned",
+    **of("field_guide_theorem_1_tuned", None, "Theorem 1, eq. (17)"),
     terms={
         "start": 2 * L * D2 / (tau * T),
         "noise": 2 * _SIGMA * _D / sp.sqrt(M * tau * T),
@@ -103,6 +103,5 @@ theorem_1_tuned = replace(
         *_NOTHING_VANISHES,
         Condition("the step size is the least of the four of the Field Guide, (16)"),
     ),
-    source=Source("classics", "Theorem 1, eq. (17)", GUIDE),
     note="With the step size of (16), classics.field_guide_step_size.",
 )

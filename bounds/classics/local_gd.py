@@ -12,7 +12,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import assumed, Bound, Condition, Statistic
-from ..papers import heads, Source
+from ..papers import heads
 from ..places import VIRTUAL
 from .common import AVERAGED, ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG
 
@@ -49,10 +49,9 @@ lemma_1 = Bound(
 
 lemma_1_short_step = replace(
     lemma_1,
-    name="classics.local_gd_lemma_1_short_step",
+    **of("local_gd_lemma_1_short_step", None, "Lemma 1, second display"),
     terms={"distance": q.distance_sq, "drift": sp.Rational(3, 2) * gamma * L * V, "gap": -gamma * D_f},
     conditions=(*SETTING, Condition("the step size is at most 1/(4L)", gamma <= 1 / (4 * L))),
-    source=Source("classics", "Lemma 1, second display", LOCAL_GD),
 )
 
 lemma_2 = Bound(
@@ -80,7 +79,7 @@ theorem_1 = Bound(
 
 corollary_1 = replace(
     theorem_1,
-    name="classics.local_gd_corollary_1",
+    **of("local_gd_corollary_1", None, "Corollary 1"),
     terms={
         "start": 8 * L * D2 / sp.sqrt(M * T),
         "heterogeneity": 3 * M * sigma_f * H**2 / (2 * L * T),
@@ -91,6 +90,5 @@ corollary_1 = replace(
         Condition("the local steps are at most sqrt(T/M)", H**2 * M <= T),
         Condition("the step size is sqrt(M)/(4 L sqrt(T))"),
     ),
-    source=Source("classics", "Corollary 1", LOCAL_GD),
     note="Theorem 1 with the step size put in.",
 )

@@ -12,7 +12,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import assumed, Bound, Condition
-from ..papers import heads, Source
+from ..papers import heads
 from ..units import LOSS, PARAMETER
 from .common import AVERAGED, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, LAST_VIRTUAL
 
@@ -70,7 +70,7 @@ theorem_1 = Bound(
 
 corollary_1 = replace(
     theorem_1,
-    name="classics.local_sgd_corollary_1",
+    **of("local_sgd_corollary_1", None, "Corollary 1, eq. (7)"),
     terms={
         "start": 4 * sp.log(a) ** 2 / T**2 * D2,
         "noise": 2 * sigma2 * sp.log(a) / (mu**2 * M * T),
@@ -83,7 +83,6 @@ corollary_1 = replace(
         Condition("the step size is 1/(mu a)"),
         Condition("there are 2 a log a iterations"),
     ),
-    source=Source("classics", "Corollary 1, eq. (7)", LOCAL_SGD_2019),
     where={T: 2 * a * sp.log(a)},
     note="Printed with a = 4 kappa + t for some t > 0; the iterations are 2 a log a, as if that were a whole number.",
 )
@@ -103,9 +102,8 @@ theorem_2_printed = Bound(
 
 theorem_2 = replace(
     theorem_2_printed,
-    name="classics.local_sgd_theorem_2",
+    **of("local_sgd_theorem_2", None, "Theorem 2, eq. (9), repaired"),
     terms={**theorem_2_printed.terms, "drift": 4 * gamma**2 * L * sigma2 * H},
-    source=Source("classics", "Theorem 2, eq. (9), repaired", LOCAL_SGD_2019),
     off_by={},
     note="With the power of L that the proof has.",
 )
@@ -119,27 +117,25 @@ _TUNED = (
 
 corollary_2_printed = replace(
     theorem_2_printed,
-    name="classics.local_sgd_corollary_2_printed",
+    **of("local_sgd_corollary_2_printed", None, "Corollary 2, eq. (10)"),
     terms={
         "start": 8 * sp.sqrt(D2) / sp.sqrt(M * T),
         "noise": sigma2 / (2 * L * sp.sqrt(M * T)),
         "drift": sigma2 * M * H / T,
     },
     conditions=_TUNED,
-    source=Source("classics", "Corollary 2, eq. (10)", LOCAL_SGD_2019),
     off_by={"start": PARAMETER / LOSS, "drift": q.CURVATURE},
     note="The first term lacks L and a square, the last one is divided by no L.",
 )
 
 corollary_2 = replace(
     theorem_2,
-    name="classics.local_sgd_corollary_2",
+    **of("local_sgd_corollary_2", None, "Corollary 2, eq. (10), repaired"),
     terms={
         "start": 8 * L * D2 / sp.sqrt(M * T),
         "noise": sigma2 / (2 * L * sp.sqrt(M * T)),
         "drift": sigma2 * M * H / (4 * L * T),
     },
     conditions=_TUNED,
-    source=Source("classics", "Corollary 2, eq. (10), repaired", LOCAL_SGD_2019),
     note="The repaired Theorem 2 with the step size put in.",
 )

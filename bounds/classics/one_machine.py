@@ -13,7 +13,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import assumed, Bound, Condition, Statistic
-from ..papers import heads, Source
+from ..papers import heads
 from ..places import SERVER
 from .common import FEDAVG
 
@@ -50,7 +50,7 @@ _NOISE, _START = beta**2 * L * M / (2 * (beta * c * mu - 1)), offset * Delta_0
 
 theorem_4_7 = replace(
     theorem_4_6,
-    name="classics.bottou_4_7",
+    **of_bottou("bottou_4_7", None, "Theorem 4.7, eqs. (4.21), (4.22)"),
     terms={"larger of noise and start": sp.Max(_NOISE, _START) / (offset + K)},
     conditions=(
         *_ONE,
@@ -61,7 +61,6 @@ theorem_4_7 = replace(
         Condition("gamma is positive: the offset is larger than 1", offset > 1),
         Condition("the first step is at most mu/(L M_G)", beta / offset <= mu / (L * M_G)),
     ),
-    source=Source("classics", "Theorem 4.7, eqs. (4.21), (4.22)", BOTTOU),
     signed=(),
 )
 

@@ -12,7 +12,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import About, assumed, Bound, Condition, Statistic
-from ..papers import heads, Source
+from ..papers import heads
 from ..places import LOCAL, SERVER
 from .common import FEDAVG
 
@@ -60,9 +60,8 @@ proxskip = Bound(
 
 proxskip_noise = replace(
     proxskip,
-    name="classics.proxskip_5_5",
+    **of_skip("proxskip_5_5", None, "Theorem 5.5 with Lemma 5.4"),
     terms={"start": _FALLING, "noise": gamma**2 * sigma2 / zeta},
     conditions=(*_SCAFFNEW, Condition.assume("bounded_variance")),
-    source=Source("classics", "Theorem 5.5 with Lemma 5.4", PROXSKIP_2022),
     note="Expected smoothness A = L with the offset C = sigma^2, which bounded variance gives.",
 )

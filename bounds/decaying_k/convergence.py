@@ -12,7 +12,6 @@ import sympy as sp
 from .. import vocabulary as q
 from ..core import assumed, Condition, Statistic
 from ..operators import ClientSum
-from ..papers import Source
 from ..places import VIRTUAL
 from ..quantities import Quantity
 from .letters import beta, C, eta, F_0, F_star, F_t0, G2, Gamma, K, kappa, L, mu, N, p_c, R, sigma_c, T, tau, W
@@ -61,7 +60,7 @@ lemma_1_printed = decaying_k_bound(
 
 lemma_1 = replace(
     lemma_1_printed,
-    name="decaying_k.lemma_1",
+    **of("lemma_1", None, "Appendix A.1, Lemma 1, eq. (16), repaired"),
     terms={
         **lemma_1_printed.terms,
         "gradient variance": eta**2 * ClientSum(sigma_c) / C**2,
@@ -75,7 +74,6 @@ lemma_1 = replace(
         Condition("there are at least two clients", C > 1),
         Condition("all clients weigh the same, 1/C"),
     ),
-    source=Source("decaying_k", "Appendix A.1, Lemma 1, eq. (16), repaired"),
     signed=(),
     note="As in the cited work of Li et al.: participation factor (C - N)/(C - 1), which is at most 1, equal weights, "
     "step size at most 1/(4L), uniform sampling without replacement.",
@@ -124,7 +122,7 @@ _SUMMED_CLIENTS = Condition("takes_part marks as many clients as take part", sp.
 
 theorem_1_appendix = replace(
     theorem_1,
-    name="decaying_k.theorem_1_appendix",
+    **of("theorem_1_appendix", None, "Appendix A.2, last display", None, Statistic("mean", "iterations", VIRTUAL)),
     terms={
         "optimisation": 2 * kappa * (F_0 - F_star) / (eta * T),
         "gradient variance": eta * kappa * L * ClientSum(q.takes_part * p_c**2 * sigma_c),
@@ -132,8 +130,6 @@ theorem_1_appendix = replace(
         "drift": eta * kappa * L * 16 * G2 * q.steps_cubed_ratio,
     },
     conditions=(*theorem_1.conditions, _SUMMED_CLIENTS),
-    source=Source("decaying_k", "Appendix A.2, last display"),
-    statistic=Statistic("mean", "iterations", VIRTUAL),
     signed=(),
     note="Differs from (6) in three places: F_0 - F^* for kappa F_0 - F^*, which is smaller when F_0 > 0 and does not "
     "follow from the display before it; the variance summed over n = 1..N (the clients marked by takes_part) instead "
@@ -156,20 +152,18 @@ _SECONDS_PER_ITERATION = sp.Add(*runtime_fixed.terms.values()).diff(T)
 
 per_second = replace(
     theorem_1,
-    name="decaying_k.per_second",
+    **of("per_second", None, "Section 3.4, eq. (8)"),
     terms=_fixed_steps({T: W / _SECONDS_PER_ITERATION}),
     conditions=(*FIXED_STEPS, Condition("the runtime holds at least one round", tau + beta * K <= W)),
-    source=Source("decaying_k", "Section 3.4, eq. (8)"),
     where={**KAPPA, **TAU},
     note="Derived: (6) with K_r = K, restarted at the iteration t_0, and the iterations put in from (7).",
 )
 
 per_rounds = replace(
     theorem_1,
-    name="decaying_k.per_rounds",
+    **of("per_rounds", None, "Theorem 1 with T = K R, derived"),
     terms=_fixed_steps({T: K * R}),
     conditions=FIXED_STEPS,
-    source=Source("decaying_k", "Theorem 1 with T = K R, derived"),
     note="Derived: (6) with K_r = K and the iterations of R rounds; the setting of Remarks 2.3 and 2.1.3, with no "
     "assumption on how long computation takes.",
 )

@@ -22,7 +22,6 @@ import sympy as sp
 from ..core import Bound, Condition
 from ..numerics.closed import Optimum
 from ..operators import ClientSum
-from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import GRADIENT
 from .convergence import CAPPED_STEP_SIZE, FIXED_STEPS, KAPPA, per_rounds, per_second
@@ -141,8 +140,7 @@ def _derived(name: str, place: str, bound: Bound, over: Quantity, where: dict[Qu
         if c not in own and c.relation is not None
     )
     return optimum.as_bound(
-        name=f"decaying_k.{name}",
-        source=Source("decaying_k", f"{place}, derived"),
+        **of(name, None, f"{place}, derived"),
         note=note,
         conditions_extra=demanded,
         where=where,

@@ -11,7 +11,6 @@ from dataclasses import replace
 import sympy as sp
 
 from ..core import Bound, Condition
-from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import summed_client_loss
 from .letters import eta_0, F_0, F_r, F_star, K_0, N, s, W, W_0
@@ -59,8 +58,7 @@ rolling_loss_printed = Bound(
 )
 rolling_loss = replace(
     rolling_loss_printed,
-    name="decaying_k.rolling_loss",
+    **of("rolling_loss", None, "Section 3.5, eq. (15), repaired"),
     terms={"mean report": summed_client_loss / ((s + 1) * N)},
-    source=Source("decaying_k", "Section 3.5, eq. (15), repaired"),
     note="Divided by the number of rounds in the sum.",
 )

@@ -29,7 +29,6 @@ from sympy import sqrt
 
 from ..core import assumed, Condition, Statistic
 from ..operators import ClientSum
-from ..papers import Source
 from ..places import VIRTUAL
 from ..vocabulary import grad_norm_sq, steps_cubed_ratio
 from .convergence import lemma_1
@@ -41,14 +40,13 @@ _DRAW = (C - N) / (N * (C - 1))
 
 lemma_1_sharp = replace(
     lemma_1,
-    name="decaying_k.lemma_1_sharp",
+    **of("lemma_1_sharp", None, "Appendix A.1, Lemma 1, eq. (16), sharpened"),
     terms={
         **lemma_1.terms,
         "drift": 2 * eta**2 * (K - 1) ** 2 * G2,
         "partial participation": eta**2 * _DRAW * K**2 * G2,
     },
     conditions=(*lemma_1.conditions, Condition("the step size is the same in all steps of a round")),
-    source=Source("decaying_k", "Appendix A.1, Lemma 1, eq. (16), sharpened"),
     note="Derived, for a step size that stays as it is within a round: 2 and 1 where 8 and 4 are printed.",
 )
 

@@ -13,7 +13,6 @@ import sympy as sp
 from .. import vocabulary as q
 from ..core import About, assumed, Bound, Condition, ONE, Statistic
 from ..operators import ClassMax, ClassSum, ClientSum
-from ..papers import Source
 from ..places import SERVER
 from ..units import LOSS, PARAMETER
 from . import proof
@@ -194,7 +193,7 @@ theorem = fedcog_bound(
 _LEFT = 1 - A * (1 + beta_sq)
 theorem_sharp = replace(
     theorem,
-    name="fedcog.theorem_sharp",
+    **of("theorem_sharp", None, "Theorem 5.6, sharpened"),
     terms={
         "optimisation": 2 * (1 - A) * gap / (tau * eta * T) / _LEFT,
         "gradient noise": (1 - A) * eta * L * sigma_sq * ClientSum(p**2) / ((1 - tau * eta * L) * _LEFT),
@@ -207,7 +206,6 @@ theorem_sharp = replace(
         Condition("A (beta^2 + 1) < 1", A * (1 + beta_sq) < 1),
         *ASSUMED,
     ),
-    source=Source("fedcog", "Theorem 5.6, sharpened"),
     note="The paper's proof with ||a + b||^2 <= (1 + c) ||a||^2 + (1 + 1/c) ||b||^2 in (25), 1 + 1/c = 1/(tau eta L), "
     "so that the path gradients still cancel, and (55) kept for (57). Under the theorem's conditions never larger, "
     "and 2 to 4 times smaller for small steps; it holds for larger ones too.",

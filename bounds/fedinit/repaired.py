@@ -10,7 +10,6 @@ from dataclasses import replace
 from sympy import exp, Expr, sqrt
 
 from ..core import Condition
-from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import next_separation, separation
 from . import common
@@ -55,16 +54,14 @@ LEFT = Condition(
 
 theorem_2_potential = replace(
     theorem_2,
-    name="fedinit.theorem_2_potential",
+    **of("theorem_2_potential", None, "Theorem 2, eq. (11), repaired", common.PROOF),
     where=SLOWER,
-    about=common.PROOF,
     conditions=(
         *(c for c in theorem_2.conditions if c not in (common.BETA_BELOW_72, common.CONTRACTION)),
         common.ALL_TRAIN,
         ABSORBED,
         LEFT,
     ),
-    source=Source("fedinit", "Theorem 2, eq. (11), repaired"),
     note="Derived: the loss gap plus 10 beta^2 L/(N (1 - 72 beta^2 - lambda mu eta K)) times the divergence shrinks by "
     "1 - lambda mu eta K a round, so that no weighted sum of decreases is left over. Under Algorithm 1, where absent "
     "clients keep their models, that sum of both may grow for ever, as the loss gap of Theorem 2 does.",
@@ -77,13 +74,12 @@ _LAST = "loss: initial loss"
 
 theorem_5_geometric = replace(
     theorem_5,
-    name="fedinit.theorem_5_geometric",
+    **of("theorem_5_geometric", None, "Theorem 5, proof, repaired (appendix: Theorem 10)"),
     terms={**theorem_5.terms, _LAST: theorem_5.terms[_LAST] / (T * (1 - GROWN))},
     conditions=(
         *(c for c in theorem_5.conditions if c is not common.BETA_DECAY),
         Condition("96 beta^2 is below exp(-lambda mu eta K)", GROWN < 1),
     ),
-    source=Source("fedinit", "Theorem 5, proof, repaired (appendix: Theorem 10)"),
     note="Derived: the last sum as the geometric sum it is. The initial loss then falls like 1/T^2 up to logarithms, "
     "as the printed order says. The decreases of the divergence are left out as in the print.",
 )
@@ -92,9 +88,8 @@ theorem_5_geometric = replace(
 
 stability_step_clients = replace(
     stability_step,
-    name="fedinit.stability_step_clients",
+    **of("stability_step_clients", None, "Appendix A.3.2, one local step, mean over clients, repaired"),
     terms={name: term.subs(S, C * S) for name, term in stability_step.terms.items()},
-    source=Source("fedinit", "Appendix A.3.2, one local step, mean over clients, repaired"),
     note="Derived: Lemma 6 for the C - 1 clients whose data are the same, Lemmas 6 and 7 for the one whose are not.",
 )
 
