@@ -29,9 +29,6 @@ EACH = ("at", "value", "lower", "method", "binding", "integer_at", "integer_valu
 """What a minimum has one of at every point of a sweep."""
 Closed = tuple[Tape, list[Tape]]
 """A closed form, its place and its value, and what it needs."""
-NOTHING = "no value in the domain meets the conditions"
-OVERFLOW = "is beyond floating-point numbers where it is smallest; give numbers of a moderate size"
-NO_WHOLE = "no whole number meets the conditions"
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ def _minimum(objective: Objective, form: Closed | None) -> Minimum:
         at, least, method = sharpened_place(objective, found.at), found.floor, SEARCHED
         stop = binding(objective, at, NUDGE, -NUDGE)
     if best is not None and isnan(best):
-        raise NoSolutionError(f"{name}: {NO_WHOLE} at these numbers: {objective.unmet()}")
+        raise NoSolutionError(f"{name}: no whole number meets the conditions at these numbers: {objective.unmet()}")
     at, value = objective.stepped(at, objective.point(at).way, lambda value: not isnan(value))
     return Minimum(
         bound=objective.bound,
@@ -145,7 +142,9 @@ def _check_certified(objective: Objective, found: Valley) -> None:
     """Refuse what is no certified minimum."""
     name, over = objective.bound.name, objective.over.name
     if isnan(found.at):
-        raise NoSolutionError(f"{name}: {NOTHING} at these numbers: {objective.unmet()}")
+        raise NoSolutionError(
+            f"{name}: no value in the domain meets the conditions at these numbers: {objective.unmet()}"
+        )
     ends = ((objective.low, objective.open_low, "falls"), (objective.high, objective.open_high, "rises"))
     for end, is_open, way in ends:
         if is_open and _reached(objective, found, end):
@@ -154,7 +153,9 @@ def _check_certified(objective: Objective, found: Valley) -> None:
                 "before"
             )
     if isinf(as_float(found.top)):
-        raise NoMinimumError(f"{name} {OVERFLOW}")
+        raise NoMinimumError(
+            f"{name} is beyond floating-point numbers where it is smallest; give numbers of a moderate size"
+        )
     if not found.top - found.floor <= WIDEST_GAP * abs(found.top) + float(np.finfo(float).tiny):
         low, high = as_float(found.floor), as_float(found.top)
         raise NoMinimumError(

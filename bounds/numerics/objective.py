@@ -16,7 +16,7 @@ from ..errors import BoundsError, NoMinimumError, NoSolutionError
 from ..quantities import CLIENTS, Quantity
 from ..statement import Statement
 from ..vocabulary import clients
-from .balls import as_float, DOWN, Enclosure, Jet, LEVELS, ONE, UP, ZERO
+from .balls import DOWN, Enclosure, Jet, LEVELS, ONE, UP, ZERO
 from .evaluate import evaluator_of
 from .tape import Tape
 
@@ -88,11 +88,6 @@ class Objective:
                 if at.outside or (at.high - at.low).upper() <= KNOWN * abs(at.low).lower():
                     break
         return at
-
-    def value(self, x: float) -> float:
-        """The nearest float of the value at a point, whatever the conditions."""
-        at = self.point(x)
-        return as_float(at.low) if at.low.is_exact() or not at.high.is_finite() else as_float(at.low / 2 + at.high / 2)
 
     def called(self, x: float) -> float:
         """The value at a point as a call of the bound gives it, NaN where it does not apply."""

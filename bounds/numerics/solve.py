@@ -130,5 +130,5 @@ def _nothing(objective: Objective, target: float, undecided: bool) -> NoSolution
         return NoSolutionError(f"{name}: undecided whether any {over} brings it down to {target:.10g}: {searched}")
     return NoSolutionError(
         f"{name}: no {over} brings it down to {target:.10g}; the smallest value reached is "
-        f"{objective.value(best.at):.10g}, at {over} = {best.at:.6g}"
+        f"{objective.called(best.at):.10g}, at {over} = {best.at:.6g}"
     )

@@ -47,7 +47,7 @@ def test_boxes_contain_values_and_slopes_of_many_points(form: sp.Expr) -> None:
             assert (box.least_slope <= float(secants.min()) + 1e-7 * (1 + abs(secants).max())) is True
             assert (box.largest_slope >= float(secants.max()) - 1e-7 * (1 + abs(secants).max())) is True
     at = objective.point(1.91)  # a box shrinks to its value
-    assert objective.value(1.91) == pytest.approx(evaluate(**values, width=1.91), rel=1e-13)
+    assert objective.called(1.91) == pytest.approx(evaluate(**values, width=1.91), rel=1e-13)
     assert at.high - at.low < 1e-15
 
 
