@@ -15,42 +15,13 @@ from ..core import About, assumed, Bound, Condition, ONE, Statistic
 from ..operators import ClassMax, ClassSum, ClientSum
 from ..places import SERVER
 from ..units import LOSS, PARAMETER
-from . import proof
-
-# fmt: off
-from .letters import (
-    A,
-    b,
-    b_hat,
-    beta_sq,
-    C,
-    c,
-    d,
-    eta,
-    F_k,
-    g,
-    gap,
-    js,
-    kappa_sq,
-    L,
-    L_c,
-    L_dis,
-    L_kd,
-    lambda_dis,
-    lambda_kd,
-    N,
-    n,
-    N_gen,
-    N_real,
-    p,
-    S,
-    sigma_sq,
-    T,
-    tau,
-)
+from . import letters as z, proof
 from .proof import fedcog_bound, of
 
-# fmt: on
+A, b, b_hat, beta_sq, C, c, d, eta, F_k, g = z.A, z.b, z.b_hat, z.beta_sq, z.C, z.c, z.d, z.eta, z.F_k, z.g
+gap, js, kappa_sq, L, L_c, L_dis, L_kd = z.gap, z.js, z.kappa_sq, z.L, z.L_c, z.L_dis, z.L_kd
+lambda_dis, lambda_kd, N, n, N_gen, N_real, p = z.lambda_dis, z.lambda_kd, z.N, z.n, z.N_gen, z.N_real, z.p
+S, sigma_sq, T, tau = z.S, z.sigma_sq, z.T, z.tau
 
 METHOD = About("fedcog")
 

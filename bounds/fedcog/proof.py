@@ -14,11 +14,7 @@ from .. import vocabulary as q
 from ..core import About, assumed, Bound, Condition
 from ..operators import ClientMean, ClientSum
 from ..papers import heads
-
-# fmt: off
 from .letters import A, beta_sq, eta, F_next, g, g_k, gap, h_sq, K, kappa_sq, L, p, Q_next, sigma_sq, step_sq, T, tau
-
-# fmt: on
 
 LETTERS = {
     K: "K",

@@ -5,22 +5,15 @@ import pytest
 import sympy as sp
 from refusals import all_refused
 
-from bounds import About, Bound, ClassSum, ClientMean, Condition, quantity, Source, Statistic
+from bounds import About, Bound, ClassSum, ClientMean, Condition, quantity, Source, Statistic, vocabulary
 from bounds.assumptions import SMOOTH
 from bounds.core import spell
 from bounds.errors import BoundsError, DeclarationError, DomainError, MissingQuantityError, UnknownNameError
 from bounds.units import LOSS
-from bounds.vocabulary import (
-    class_count,
-    client_weight as w,
-    clients,
-    generalization_gap,
-    local_gap as Delta,
-    local_steps as K,
-    smoothness as L,
-    step_size as eta,
-    strong_convexity as mu,
-)
+
+class_count, w, clients = vocabulary.class_count, vocabulary.client_weight, vocabulary.clients
+generalization_gap, Delta, K = vocabulary.generalization_gap, vocabulary.local_gap, vocabulary.local_steps
+L, eta, mu = vocabulary.smoothness, vocabulary.step_size, vocabulary.strong_convexity
 
 SOURCE = Source("own notes", "line 3")
 ratio = quantity("ratio", "A", "an abbreviation")
