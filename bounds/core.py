@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from .numerics.closed import Optimum
 from .numerics.evaluate import evaluator_of
@@ -60,25 +58,20 @@ class Bound(Statement):
         ``UnsettledWarning`` says otherwise. A condition such as ``x <= 1`` holds unless it fails for all numbers that
         round to the given ones; ``x < 1`` holds if it does for all of them (``bounds.numerics.balls``).
         """
-        return self._labelled(values, evaluator_of(self).given(values).value())
+        return labelled(self, values, evaluator_of(self).given(values).value())
 
     def formula(self, **values: Any) -> Any:
         """The formula whatever the conditions say: for trends outside the theorem, never evidence for or against it."""
-        return self._labelled(values, evaluator_of(self).given(values).value(outside=True))
+        return labelled(self, values, evaluator_of(self).given(values).value(outside=True))
 
     def parts(self, *, outside: bool = False, **values: Any) -> dict[str, Any]:
         """The named terms at these values, NaN where the theorem does not apply unless ``outside``."""
         parts = evaluator_of(self).given(values).parts(outside)
-        return {name: self._labelled(values, part) for name, part in parts.items()}
+        return {name: labelled(self, values, part) for name, part in parts.items()}
 
     def holds(self, **values: Any) -> Any:
         """Where every numeric condition is met."""
-        return self._labelled(values, evaluator_of(self).given(values).holds())
-
-    def _labelled(self, values: Mapping[str, Any], answer: Any) -> Any:
-        if not np.ndim(answer):
-            return answer
-        return labelled(self, values, answer)
+        return labelled(self, values, evaluator_of(self).given(values).holds())
 
     def failed(self, **values: Any) -> tuple[Condition, ...]:
         """The numeric conditions that fail at one or more of these points."""

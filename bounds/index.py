@@ -21,7 +21,7 @@ PATH = Path(__file__).with_name("index.json")
 CHECKOUT = PATH.parents[1] / "pyproject.toml"
 """A file that lies beside the package in a checkout, and not where it is installed."""
 DECLARED = ("classics", "decaying_k", "fedals", "fedcog", "fedinit", "vocabulary.py", "papers.py", "ties.py",
-            "letters.py", "showing/cards.py", "showing/quantities.py")  # fmt: skip
+            "letters.py", "catalog.py", "showing/cards.py", "showing/quantities.py")  # fmt: skip
 """What the entries are made from: files, and folders with all their files."""
 
 

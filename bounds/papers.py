@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from .errors import DeclarationError, unknown
 
@@ -118,6 +120,23 @@ class Source:
     def __str__(self) -> str:
         name = PAPERS[self.paper].short if self.is_catalogued else self.paper
         return f"{name}{f' {self.version}' if self.version else ''}, {self.place}"
+
+
+def heads(paper: str, version: str = "") -> Callable[..., dict[str, Any]]:
+    """How the statements of a paper begin, in one line: ``Bound(**of("lemma_2", target, "Lemma 2"), terms=...)``.
+
+    ``of`` takes the name, what is bounded, the place in the paper, the method, and the number of its run that is meant;
+    what is None is left out: ``replace`` then keeps that of the statement which it changes.
+    """
+
+    def of(
+        name: str, target: Any, place: str, about: Any = None, statistic: Any = None, version: str = version
+    ) -> dict[str, Any]:
+        meant = {"target": target, "about": about, "statistic": statistic}
+        head = {word: value for word, value in meant.items() if value is not None}
+        return {"name": f"{paper}.{name}", "source": Source(paper, place, version), **head}
+
+    return of
 
 
 def known_paper(key: str) -> Paper | None:

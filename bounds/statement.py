@@ -30,7 +30,6 @@ READINGS = ("intended", "printed", "code", "proof")
 STATISTICS = ("last", "min", "mean", "every", "expectation")
 OVER = ("rounds", "iterations", "local iterations", "the training samples")
 MIXED = None
-UNDEFINED = (sp.nan, sp.zoo, sp.oo, -sp.oo)
 
 
 @dataclass(frozen=True)
@@ -305,8 +304,6 @@ def _faults(bound: Statement) -> Iterator[str]:
     for label, term in bound.terms.items():
         if not isinstance(term, sp.Expr):
             yield f"term {label!r} must be an expression of quantities; got {term!r}"
-        if term in UNDEFINED:
-            yield f"term {label!r} is {term} whatever the numbers"
     terms = [(f"term {label!r}", term) for label, term in bound.terms.items()]
     meanings = [(f"abbreviation {q.name}", meaning) for q, meaning in bound.where.items()]
     relations = [(f"condition {c.words!r}", c.relation) for c in bound.conditions if c.relation is not None]

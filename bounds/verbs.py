@@ -7,17 +7,8 @@ from typing import Any
 
 from .core import Bound
 from .letters import quantity_named
-from .showing import cards
-from .showing.answers import (
-    answer,
-    Answers,
-    evaluate as evaluated,
-    Evaluation,
-    heads_of,
-    over_intervals,
-    smallest as minimal,
-    solved,
-)
+from .showing import answers, cards
+from .showing.answers import Answers
 from .showing.command_line import Report
 from .showing.loading import load
 from .showing.printing import words as formula
@@ -46,7 +37,7 @@ def evaluate(
     sample: bool = False,
     elasticity: bool = False,
     **quantities: Any,
-) -> Evaluation | Answers:
+) -> answers.Evaluation | Answers:
     """Evaluate a bound and its terms at your numbers; NaN where its conditions fail.
 
     Args:
@@ -64,11 +55,11 @@ def evaluate(
       non-iidness            0.0433277
     """
     span = _grid(_bound(name), words, quantities, paired=zip_, sample=sample)
-    result = evaluated(span, outside)
+    result = answers.evaluate(span, outside)
     if not elasticity:
         return result
     title = "elasticity: percent of the bound per percent of the quantity"
-    return answer(span, span.bound.sensitivity, [*result.remarks(), *span.remarks()], title=title)
+    return answers.answer(span, span.bound.sensitivity, [*result.remarks(), *span.remarks()], title=title)
 
 
 def minimize(name: str | Bound, *words: str, over: str, zip_: bool = False, **quantities: Any) -> Answers | Report:
@@ -86,8 +77,8 @@ def minimize(name: str | Bound, *words: str, over: str, zip_: bool = False, **qu
     if not words and not quantities and any(q.name != over for q in bound.quantities):
         return _closed_form(bound, over)
     span = _grid(bound, words, quantities, paired=zip_, free=over)
-    ask, remarks = over_intervals(span, minimal(span.bound, over))
-    return answer(span, ask, remarks, heads_of(bound, over))
+    ask, remarks = answers.over_intervals(span, answers.smallest(span.bound, over))
+    return answers.answer(span, ask, remarks, answers.heads_of(bound, over))
 
 
 def solve(
@@ -114,8 +105,8 @@ def solve(
     for_ = quantity_named(for_, [q.name for q in bound.quantities], bound.source.paper)
     span = _grid(bound, words, quantities, paired=zip_, free=for_)
     side = "smallest" if smallest else "largest"
-    ask, remarks = over_intervals(span, solved(span.bound, for_, number_of("target", target), side))
-    return answer(span, ask, remarks, heads_of(bound, for_, side))
+    ask, remarks = answers.over_intervals(span, answers.solved(span.bound, for_, number_of("target", target), side))
+    return answers.answer(span, ask, remarks, answers.heads_of(bound, for_, side))
 
 
 def _bound(name: str | Bound) -> Bound:

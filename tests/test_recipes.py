@@ -110,8 +110,7 @@ def scratch(tmp_path):
 
 def test_a_bound_is_added_as_the_recipe_says(scratch):
     scratch.write("bounds/fedcog/recipe.py", BOUND)
-    scratch.replace("bounds/fedcog/catalog.py", "import method, proof", "import method, proof, recipe")
-    scratch.replace("bounds/fedcog/catalog.py", "proof, method)", "proof, method, recipe)")
+    scratch.replace("bounds/catalog.py", "proof method", "proof method recipe")
     scratch.append("bounds/points/fedcog.py", POINT)
     scratch.append("tests/twins/fedcog.py", TWIN)
     assert "fedcog.recipe" in scratch.run("-m", "fedbounds", "list", "--paper", "fedcog")  # the index builds itself

@@ -10,7 +10,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import About, assumed, Bound, Condition, Statistic
-from ..papers import Source
+from ..papers import heads
 from ..places import SERVER
 
 B2, K, L, L_minus = q.dissimilarity_factor, q.cohort, q.smoothness, q.weak_convexity
@@ -18,6 +18,7 @@ g2, gamma, mu, mu_bar = q.grad_norm_sq, q.inexactness, q.proximal_weight, q.prox
 rho = q.descent_factor
 
 FEDPROX_2020 = "FedProx"
+of = heads("classics", FEDPROX_2020)
 FEDPROX = About("fedprox")
 LETTERS = {K: "K", B2: "B^2", mu: r"\mu", gamma: r"\gamma"}
 B = sp.sqrt(B2)
@@ -39,26 +40,19 @@ _SETTING = (
 )
 
 descent = Bound(
-    name="classics.fedprox_rho",
-    target=rho,
+    **of("fedprox_rho", rho, "Theorem 4, rho", FEDPROX),
     relation="=",
     terms={"descent": 1 / mu, **{name: -lost for name, lost in _LOST.items()}},
     conditions=_SETTING,
-    source=Source("classics", "Theorem 4, rho", FEDPROX_2020),
-    about=FEDPROX,
     where=_CONVEXITY,
     letters=LETTERS,
     signed=tuple(_LOST),
 )
 
 theorem_4 = Bound(
-    name="classics.fedprox_theorem_4",
-    target=q.loss_change,
+    **of("fedprox_theorem_4", q.loss_change, "Theorem 4", FEDPROX, Statistic("every", "rounds", SERVER)),
     terms={"descent": -g2 / mu, **{name: lost * g2 for name, lost in _LOST.items()}},
     conditions=(*_SETTING, Condition("rho is positive", 1 / mu > sp.Add(*_LOST.values()))),
-    source=Source("classics", "Theorem 4", FEDPROX_2020),
-    about=FEDPROX,
-    statistic=Statistic("every", "rounds", SERVER),
     where=_CONVEXITY,
     letters=LETTERS,
     signed=("descent",),

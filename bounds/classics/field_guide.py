@@ -13,7 +13,7 @@ import sympy as sp
 from .. import vocabulary as q
 from ..assumptions import UNIFORM_DISSIMILARITY
 from ..core import assumed, Bound, Condition, Statistic
-from ..papers import Source
+from ..papers import heads
 from ..places import VIRTUAL
 from .common import EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, FIXED, MEAN_VIRTUAL
 
@@ -21,46 +21,38 @@ D2, L, M, T = q.initial_distance_sq, q.smoothness, q.clients, q.rounds
 eta, sigma2, tau, zeta2 = q.step_size, q.gradient_variance, q.local_steps, q.uniform_dissimilarity
 
 GUIDE = "Field Guide"
+of = heads("classics", GUIDE)
 LETTERS = {M: "M", tau: r"\tau", T: "T", D2: "D^2"}
 SHORT_STEP = Condition("the step size is at most 1/(4L)", eta <= 1 / (4 * L))
 _FEDERATION = assumed("convex", "smooth", "bounded_variance", "independent_noise", "uniform_dissimilarity")
 SETTING = (*_FEDERATION, *EVERYONE, *FIXED, EQUAL_WEIGHTS)
 
 lemma_1 = Bound(
-    name="classics.field_guide_lemma_1",
-    target=q.round_gap,
+    **of("field_guide_lemma_1", q.round_gap, "Section 6.1.2, Lemma 1", FEDAVG, Statistic("every", "rounds", VIRTUAL)),
     terms={
         "progress": (q.distance_sq - q.round_end_distance_sq) / (2 * eta * tau),
         "noise": eta * sigma2 / M,
         "drift": L / tau * q.summed_consensus,
     },
     conditions=(*(c for c in SETTING if c.assumption is not UNIFORM_DISSIMILARITY), SHORT_STEP),
-    source=Source("classics", "Section 6.1.2, Lemma 1", GUIDE),
-    about=FEDAVG,
-    statistic=Statistic("every", "rounds", VIRTUAL),
     letters={**LETTERS, q.summed_consensus: r"\frac{1}{M}\sum_{i,k}\|x_i-\bar x\|^2"},
     signed=("progress",),
     note="Of one round, given what was before it: the distance is that of the round's first model.",
 )
 
 lemma_2 = Bound(
-    name="classics.field_guide_lemma_2",
-    target=q.client_distance_sq,
+    **of("field_guide_lemma_2", q.client_distance_sq, "Section 6.1.2, Lemma 2", FEDAVG, EVERY_VIRTUAL),
     terms={
         "heterogeneity": 18 * tau**2 * eta**2 * zeta2,
         "noise": 4 * tau * eta**2 * sigma2,
     },
     conditions=(*SETTING, SHORT_STEP),
-    source=Source("classics", "Section 6.1.2, Lemma 2", GUIDE),
-    about=FEDAVG,
-    statistic=EVERY_VIRTUAL,
     letters=LETTERS,
     note="In expectation, for every client and after every local step of a round.",
 )
 
 theorem_1 = Bound(
-    name="classics.field_guide_theorem_1",
-    target=q.mean_gap,
+    **of("field_guide_theorem_1", q.mean_gap, "Theorem 1, eq. (15)", FEDAVG, MEAN_VIRTUAL),
     terms={
         "start": D2 / (2 * eta * tau * T),
         "noise": eta * sigma2 / M,
@@ -68,9 +60,6 @@ theorem_1 = Bound(
         "heterogeneity drift": 18 * tau**2 * eta**2 * L * zeta2,
     },
     conditions=(*SETTING, SHORT_STEP),
-    source=Source("classics", "Theorem 1, eq. (15)", GUIDE),
-    about=FEDAVG,
-    statistic=MEAN_VIRTUAL,
     letters=LETTERS,
     note="The disagreement of the clients is bounded at every model, so that quadratic clients must have one Hessian.",
 )
@@ -93,19 +82,16 @@ _NOTHING_VANISHES = (
 )
 
 tuned_step_size = Bound(
-    name="classics.field_guide_step_size",
-    target=eta,
+    **of("field_guide_step_size", eta, "Theorem 1, eq. (16)", FEDAVG),
     relation="=",
     terms={"least": sp.Min(*CAPS)},
     conditions=_NOTHING_VANISHES,
-    source=Source("classics", "Theorem 1, eq. (16)", GUIDE),
-    about=FEDAVG,
     letters=LETTERS,
 )
 
 theorem_1_tuned = replace(
     theorem_1,
-    name="classics.field_guide_theorem_1_tuned",
+    **of("field_guide_theorem_1_tuned", None, "Theorem 1, eq. (17)"),
     terms={
         "start": 2 * L * D2 / (tau * T),
         "noise": 2 * _SIGMA * _D / sp.sqrt(M * tau * T),
@@ -117,6 +103,5 @@ theorem_1_tuned = replace(
         *_NOTHING_VANISHES,
         Condition("the step size is the least of the four of the Field Guide, (16)"),
     ),
-    source=Source("classics", "Theorem 1, eq. (17)", GUIDE),
     note="With the step size of (16), classics.field_guide_step_size.",
 )

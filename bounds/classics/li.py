@@ -14,7 +14,7 @@ import sympy as sp
 from .. import vocabulary as q
 from ..core import assumed, Bound, Condition, Statistic
 from ..operators import ClientSum
-from ..papers import Source
+from ..papers import heads, Source
 from ..places import SERVER
 from .common import ENDS_WITH_A_ROUND, EQUAL_WEIGHTS, FEDAVG
 
@@ -24,6 +24,7 @@ gamma, kappa, mu, p_k = q.step_offset, q.condition_number, q.strong_convexity, q
 scale, sigma_k = q.step_size_scale, q.client_gradient_variance
 
 LI = "Li et al. 2020"
+of = heads("classics", LI)
 LETTERS = {N: "N", K: "K", E: "E", T: "T", D2: r"\mathbb{E}\|w_1-w^*\|^2"}
 SCHEDULE = {kappa: L / mu, gamma: sp.Max(8 * kappa, E), scale: 2 / mu}
 """What the step size of iteration t is made of: scale/(gamma + t)."""
@@ -35,8 +36,7 @@ _SETTING = (
 _FALLING = kappa / (gamma + T - 1)
 
 theorem_1 = Bound(
-    name="classics.li_theorem_1",
-    target=q.optimality_gap,
+    **of("li_theorem_1", q.optimality_gap, "Theorem 1, eqs. (4), (5)", FEDAVG, Statistic("last", "rounds", SERVER)),
     terms={
         "start": _FALLING * mu * gamma / 2 * D2,
         "gradient variance": _FALLING * scale * ClientSum(p_k**2 * sigma_k),
@@ -44,9 +44,6 @@ theorem_1 = Bound(
         "drift": _FALLING * scale * 8 * (E - 1) ** 2 * G2,
     },
     conditions=(*_SETTING, Condition.assume("full_participation"), ENDS_WITH_A_ROUND),
-    source=Source("classics", "Theorem 1, eqs. (4), (5)", LI),
-    about=FEDAVG,
-    statistic=Statistic("last", "rounds", SERVER),
     where=SCHEDULE,
     letters=LETTERS,
     note="G bounds the expected squared norm of every client's stochastic gradients along the run.",

@@ -12,7 +12,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import assumed, Bound, Condition
-from ..papers import Source
+from ..papers import heads
 from ..units import LOSS, PARAMETER
 from .common import AVERAGED, EQUAL_WEIGHTS, EVERY_VIRTUAL, EVERYONE, FEDAVG, LAST_VIRTUAL
 
@@ -21,6 +21,7 @@ M, T, V, a = q.clients, q.iterations, q.consensus_distance, q.inverse_step
 gamma, mu, sigma2 = q.step_size, q.strong_convexity, q.gradient_variance
 
 LOCAL_SGD_2019 = "Local SGD"
+of = heads("classics", LOCAL_SGD_2019)
 LETTERS = {
     M: "M", T: "T", H: "H", gamma: r"\gamma", D2: r"\|\hat x_0-x_*\|^2", V: "V_t", D_f: r"D_f(\hat x_t,x_*)",
     q.next_distance_sq: r"\|\hat x_{t+1}-x_*\|^2", q.distance_sq: r"\|\hat x_t-x_*\|^2",
@@ -36,19 +37,14 @@ HALF = Condition("the step size is at most 1/(2L)", gamma <= 1 / (2 * L))
 QUARTER = Condition("the step size is at most 1/(4L)", gamma <= 1 / (4 * L))
 
 lemma_1 = Bound(
-    name="classics.local_sgd_lemma_1",
-    target=V,
+    **of("local_sgd_lemma_1", V, "Lemma 1, eq. (5)", FEDAVG, EVERY_VIRTUAL),
     terms={"noise": H * gamma**2 * sigma2},
     conditions=(*_ALIKE, _CONVEX, HALF),
-    source=Source("classics", "Lemma 1, eq. (5)", LOCAL_SGD_2019),
-    about=FEDAVG,
-    statistic=EVERY_VIRTUAL,
     letters=LETTERS,
 )
 
 recursion = Bound(
-    name="classics.local_sgd_recursion",
-    target=q.next_distance_sq,
+    **of("local_sgd_recursion", q.next_distance_sq, "Appendix, Lemma 2, eq. (21), with Lemma 3", FEDAVG, EVERY_VIRTUAL),
     terms={
         "contraction": (1 - gamma * mu) * q.distance_sq,
         "noise": gamma**2 * sigma2 / M,
@@ -56,32 +52,25 @@ recursion = Bound(
         "drift": 2 * gamma * L * V,
     },
     conditions=(*_ALIKE, _STRONG, HALF),
-    source=Source("classics", "Appendix, Lemma 2, eq. (21), with Lemma 3", LOCAL_SGD_2019),
-    about=FEDAVG,
-    statistic=EVERY_VIRTUAL,
     letters=LETTERS,
     signed=("gap",),
     note="Credited there to Stich's analysis of local SGD, Lemmas 3.1 and 3.2, whose text was not read.",
 )
 
 theorem_1 = Bound(
-    name="classics.local_sgd_theorem_1",
-    target=q.distance_sq,
+    **of("local_sgd_theorem_1", q.distance_sq, "Theorem 1, eq. (6)", FEDAVG, LAST_VIRTUAL),
     terms={
         "start": (1 - gamma * mu) ** T * D2,
         "noise": gamma * sigma2 / (mu * M),
         "drift": 2 * L * gamma**2 * H * sigma2 / mu,
     },
     conditions=(*_ALIKE, _STRONG, QUARTER),
-    source=Source("classics", "Theorem 1, eq. (6)", LOCAL_SGD_2019),
-    about=FEDAVG,
-    statistic=LAST_VIRTUAL,
     letters=LETTERS,
 )
 
 corollary_1 = replace(
     theorem_1,
-    name="classics.local_sgd_corollary_1",
+    **of("local_sgd_corollary_1", None, "Corollary 1, eq. (7)"),
     terms={
         "start": 4 * sp.log(a) ** 2 / T**2 * D2,
         "noise": 2 * sigma2 * sp.log(a) / (mu**2 * M * T),
@@ -94,23 +83,18 @@ corollary_1 = replace(
         Condition("the step size is 1/(mu a)"),
         Condition("there are 2 a log a iterations"),
     ),
-    source=Source("classics", "Corollary 1, eq. (7)", LOCAL_SGD_2019),
     where={T: 2 * a * sp.log(a)},
     note="Printed with a = 4 kappa + t for some t > 0; the iterations are 2 a log a, as if that were a whole number.",
 )
 
 theorem_2_printed = Bound(
-    name="classics.local_sgd_theorem_2_printed",
-    target=q.average_gap,
+    **of("local_sgd_theorem_2_printed", q.average_gap, "Theorem 2, eq. (9)", FEDAVG, AVERAGED),
     terms={
         "start": 2 / (gamma * T) * D2,
         "noise": 2 * gamma * sigma2 / M,
         "drift": 4 * gamma**2 * L**2 * sigma2 * H,
     },
     conditions=(*_ALIKE, _CONVEX, QUARTER),
-    source=Source("classics", "Theorem 2, eq. (9)", LOCAL_SGD_2019),
-    about=FEDAVG,
-    statistic=AVERAGED,
     letters=LETTERS,
     off_by={"drift": q.CURVATURE},
     note="The last term has the square of L, where the proof has L: the two agree in units in which L is 1.",
@@ -118,9 +102,8 @@ theorem_2_printed = Bound(
 
 theorem_2 = replace(
     theorem_2_printed,
-    name="classics.local_sgd_theorem_2",
+    **of("local_sgd_theorem_2", None, "Theorem 2, eq. (9), repaired"),
     terms={**theorem_2_printed.terms, "drift": 4 * gamma**2 * L * sigma2 * H},
-    source=Source("classics", "Theorem 2, eq. (9), repaired", LOCAL_SGD_2019),
     off_by={},
     note="With the power of L that the proof has.",
 )
@@ -134,27 +117,25 @@ _TUNED = (
 
 corollary_2_printed = replace(
     theorem_2_printed,
-    name="classics.local_sgd_corollary_2_printed",
+    **of("local_sgd_corollary_2_printed", None, "Corollary 2, eq. (10)"),
     terms={
         "start": 8 * sp.sqrt(D2) / sp.sqrt(M * T),
         "noise": sigma2 / (2 * L * sp.sqrt(M * T)),
         "drift": sigma2 * M * H / T,
     },
     conditions=_TUNED,
-    source=Source("classics", "Corollary 2, eq. (10)", LOCAL_SGD_2019),
     off_by={"start": PARAMETER / LOSS, "drift": q.CURVATURE},
     note="The first term lacks L and a square, the last one is divided by no L.",
 )
 
 corollary_2 = replace(
     theorem_2,
-    name="classics.local_sgd_corollary_2",
+    **of("local_sgd_corollary_2", None, "Corollary 2, eq. (10), repaired"),
     terms={
         "start": 8 * L * D2 / sp.sqrt(M * T),
         "noise": sigma2 / (2 * L * sp.sqrt(M * T)),
         "drift": sigma2 * M * H / (4 * L * T),
     },
     conditions=_TUNED,
-    source=Source("classics", "Corollary 2, eq. (10), repaired", LOCAL_SGD_2019),
     note="The repaired Theorem 2 with the step size put in.",
 )

@@ -13,7 +13,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import assumed, Bound, Condition, Statistic
-from ..papers import Source
+from ..papers import heads
 from ..places import SERVER
 from .common import FEDAVG
 
@@ -23,6 +23,7 @@ beta, c, mu, mu_G = q.step_size_scale, q.strong_convexity, q.alignment, q.gradie
 offset, sigma2 = q.step_offset, q.optimum_dissimilarity
 
 BOTTOU, NEEDELL = "Bottou et al. 2018", "Needell et al. 2014"
+of_bottou, of_needell = heads("classics", BOTTOU), heads("classics", NEEDELL)
 LETTERS = {
     mu: r"\mu", c: "c", a: r"\bar\alpha", M: "M", K: "k", Delta_0: r"\Delta_0", beta: r"\beta", offset: r"\gamma+1",
 }  # fmt: skip
@@ -33,16 +34,12 @@ _STRONG = Condition.assume("globally_strongly_convex")
 _FIXED = Condition.assume("fixed_step_size")
 SHORT = Condition("the step size is at most mu/(L M_G)", a <= mu / (L * M_G))
 _FLOOR = a * L * M / (2 * c * mu)
-LAST = Statistic("last", "iterations", SERVER)
+LAST, MEAN = (Statistic(kind, "iterations", SERVER) for kind in ("last", "mean"))
 
 theorem_4_6 = Bound(
-    name="classics.bottou_4_6",
-    target=q.optimality_gap,
+    **of_bottou("bottou_4_6", q.optimality_gap, "Theorem 4.6, eq. (4.14)", FEDAVG, LAST),
     terms={"noise": _FLOOR, "start": (1 - a * c * mu) ** K * (Delta_0 - _FLOOR)},
     conditions=(*_ONE, _STRONG, _FIXED, _MOMENTS, SHORT),
-    source=Source("classics", "Theorem 4.6, eq. (4.14)", BOTTOU),
-    about=FEDAVG,
-    statistic=LAST,
     where=SECOND_MOMENT,
     letters=LETTERS,
     signed=("start",),
@@ -53,7 +50,7 @@ _NOISE, _START = beta**2 * L * M / (2 * (beta * c * mu - 1)), offset * Delta_0
 
 theorem_4_7 = replace(
     theorem_4_6,
-    name="classics.bottou_4_7",
+    **of_bottou("bottou_4_7", None, "Theorem 4.7, eqs. (4.21), (4.22)"),
     terms={"larger of noise and start": sp.Max(_NOISE, _START) / (offset + K)},
     conditions=(
         *_ONE,
@@ -64,26 +61,20 @@ theorem_4_7 = replace(
         Condition("gamma is positive: the offset is larger than 1", offset > 1),
         Condition("the first step is at most mu/(L M_G)", beta / offset <= mu / (L * M_G)),
     ),
-    source=Source("classics", "Theorem 4.7, eqs. (4.21), (4.22)", BOTTOU),
     signed=(),
 )
 
 theorem_4_8 = Bound(
-    name="classics.bottou_4_8",
-    target=q.grad_norm_sq,
+    **of_bottou("bottou_4_8", q.grad_norm_sq, "Theorem 4.8, eq. (4.28b)", FEDAVG, MEAN),
     terms={"noise": a * L * M / mu, "start": 2 * Delta_0 / (K * mu * a)},
     conditions=(*_ONE, Condition.assume("lower_bounded"), _FIXED, _MOMENTS, SHORT),
-    source=Source("classics", "Theorem 4.8, eq. (4.28b)", BOTTOU),
-    about=FEDAVG,
-    statistic=Statistic("mean", "iterations", SERVER),
     where=SECOND_MOMENT,
     letters={**LETTERS, K: "K"},
     note="The losses need not be convex. The sum over the iterations, (4.28a), is K times this.",
 )
 
 needell = Bound(
-    name="classics.needell_2_1",
-    target=q.distance_sq,
+    **of_needell("needell_2_1", q.distance_sq, "Theorem 2.1, eq. (2.4)", FEDAVG, LAST),
     terms={
         "start": (1 - 2 * a * c * (1 - a * L)) ** K * D2,
         "noise": a * sigma2 / (c * (1 - a * L)),
@@ -93,9 +84,6 @@ needell = Bound(
         *assumed("sampled_with_replacement", "one_participant", "one_local_step", "fixed_step_size"),
         Condition("the step size is below 1/L", a < 1 / L),
     ),
-    source=Source("classics", "Theorem 2.1, eq. (2.4)", NEEDELL),
-    about=FEDAVG,
-    statistic=LAST,
     letters={a: r"\gamma", K: "k", c: r"\mu", sigma2: r"\sigma^2", L: r"\sup L", D2: r"\|x_0-x_\star\|^2"},
     note="Stated for losses f_i drawn in every step; here they are the clients', drawn with their weights. L is that "
     "of every f_i, mu that of their mean alone.",

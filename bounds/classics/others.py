@@ -12,7 +12,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import About, assumed, Bound, Condition, Statistic
-from ..papers import Source
+from ..papers import heads
 from ..places import LOCAL, SERVER
 from .common import FEDAVG
 
@@ -26,10 +26,11 @@ p, sigma2, surrogate, zeta = (
 )
 
 FEDNOVA_2020, PROXSKIP_2022 = "FedNova", "ProxSkip"
+of_nova, of_skip = heads("classics", FEDNOVA_2020), heads("classics", PROXSKIP_2022)
+SCAFFNEW = About("scaffnew")
 
 fednova = Bound(
-    name="classics.fednova_theorem_2",
-    target=q.grad_norm_sq,
+    **of_nova("fednova_theorem_2", q.grad_norm_sq, "Theorem 2, eq. (10)", FEDAVG, Statistic("min", "rounds", SERVER)),
     terms={
         "surrogate": 2 * (q.chi_square * (beta2 - 1) + 1) * surrogate,
         "other weights": 2 * q.chi_square * kappa2,
@@ -38,9 +39,6 @@ fednova = Bound(
         *assumed("smooth", "bounded_variance", "dissimilarity", "full_participation"),
         Condition("the dissimilarity holds for the surrogate's weights too"),
     ),
-    source=Source("classics", "Theorem 2, eq. (10)", FEDNOVA_2020),
-    about=FEDAVG,
-    statistic=Statistic("min", "rounds", SERVER),
     letters={beta2: r"\beta^2", kappa2: r"\kappa^2"},
     note="Of FedAvg with different numbers of local steps, and of its kin. Printed with Theorem 1's bound on the "
     "surrogate's squared gradient, which hides constants, in its place.",
@@ -53,22 +51,17 @@ _SCAFFNEW = (
 _FALLING = (1 - zeta) ** T * Psi_0
 
 proxskip = Bound(
-    name="classics.proxskip_3_6",
-    target=Psi_T,
+    **of_skip("proxskip_3_6", Psi_T, "Theorem 3.6, eq. (15)", SCAFFNEW, Statistic("last", "iterations", LOCAL)),
     terms={"start": _FALLING},
     conditions=(*_SCAFFNEW, Condition("gradients are exact")),
-    source=Source("classics", "Theorem 3.6, eq. (15)", PROXSKIP_2022),
-    about=About("scaffnew"),
-    statistic=Statistic("last", "iterations", LOCAL),
     where={zeta: sp.Min(gamma * mu, p**2)},
     letters={T: "T", gamma: r"\gamma", p: "p"},
 )
 
 proxskip_noise = replace(
     proxskip,
-    name="classics.proxskip_5_5",
+    **of_skip("proxskip_5_5", None, "Theorem 5.5 with Lemma 5.4"),
     terms={"start": _FALLING, "noise": gamma**2 * sigma2 / zeta},
     conditions=(*_SCAFFNEW, Condition.assume("bounded_variance")),
-    source=Source("classics", "Theorem 5.5 with Lemma 5.4", PROXSKIP_2022),
     note="Expected smoothness A = L with the offset C = sigma^2, which bounded variance gives.",
 )

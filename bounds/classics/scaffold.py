@@ -12,7 +12,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import About, assumed, Bound, Condition, Statistic
-from ..papers import Source
+from ..papers import heads, Source
 from ..places import SERVER
 from ..weights import Weights
 from .common import EQUAL_WEIGHTS
@@ -22,6 +22,7 @@ S, T, beta, eta_g = q.cohort, q.rounds, q.smoothness, q.server_step_size
 eta_l, h, mu, sigma2 = q.step_size, q.effective_step, q.strong_convexity, q.gradient_variance
 
 SCAFFOLD_2020 = "SCAFFOLD"
+of = heads("classics", SCAFFOLD_2020)
 SCAFFOLD = About("scaffold")
 LETTERS = {N: "N", S: "S", K: "K", T: "T", D2: r"\|x^0-x^\star\|^2", beta: r"\beta", eta_l: r"\eta_l"}
 STEP = {h: K * eta_l * eta_g}
@@ -36,17 +37,13 @@ MEAN = Statistic("mean", "rounds", SERVER)
 WARM_START = Condition("every first control is the mean of K fresh stochastic gradients at the start")
 
 convex = Bound(
-    name="classics.scaffold_convex",
-    target=q.optimality_gap,
+    **of("scaffold_convex", q.optimality_gap, "Appendix E.1, Lemma 15, averaged, mu = 0", SCAFFOLD, MEAN),
     terms={
         "start": D2 / (h * T),
         "controls": 9 * N * h * C_0 / (S * T),
         "noise": _NOISE,
     },
     conditions=(*_SETTING, Condition.assume("convex"), _SHORT),
-    source=Source("classics", "Appendix E.1, Lemma 15, averaged, mu = 0", SCAFFOLD_2020),
-    about=SCAFFOLD,
-    statistic=MEAN,
     where=STEP,
     letters=LETTERS,
     note="Mean over the server models before the rounds 1 to T.",
@@ -75,8 +72,7 @@ strongly_convex = replace(
 )
 
 nonconvex = Bound(
-    name="classics.scaffold_nonconvex",
-    target=q.mean_grad_norm_sq,
+    **of("scaffold_nonconvex", q.mean_grad_norm_sq, "Appendix E.2, Lemma 19, averaged", SCAFFOLD, MEAN),
     terms={
         "start": 14 * q.initial_gap / (h * T),
         "noise": 70 * beta * h * sigma2 / (K * S) * (1 + S / eta_g**2),
@@ -89,9 +85,6 @@ nonconvex = Bound(
         ),
         WARM_START,
     ),
-    source=Source("classics", "Appendix E.2, Lemma 19, averaged", SCAFFOLD_2020),
-    about=SCAFFOLD,
-    statistic=MEAN,
     where=STEP,
     letters=LETTERS,
 )

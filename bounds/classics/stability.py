@@ -10,7 +10,7 @@ import sympy as sp
 
 from .. import vocabulary as q
 from ..core import assumed, Bound, Condition, Statistic
-from ..papers import Source
+from ..papers import heads
 from ..places import SERVER
 from .common import AVERAGED, FEDAVG
 
@@ -18,6 +18,7 @@ D2, L, T, U = q.initial_distance_sq, q.lipschitz, q.iterations, q.loss_cap
 alpha, beta, c, n = q.step_size, q.smoothness, q.step_size_scale, q.samples
 
 HARDT = "Hardt et al. 2016"
+of = heads("classics", HARDT)
 LETTERS = {n: "n", T: "T", L: "L", beta: r"\beta", alpha: r"\alpha", c: "c", D2: "D^2"}
 _ONE = assumed("one_client", "local_sgd", "lipschitz")
 _EVERY_CONVEX = (
@@ -28,13 +29,9 @@ _EVERY_CONVEX = (
 _LAST = Statistic("last", "iterations", SERVER)
 
 theorem_3_7 = Bound(
-    name="classics.hardt_3_7",
-    target=q.stability,
+    **of("hardt_3_7", q.stability, "Theorem 3.7", FEDAVG, _LAST),
     terms={"steps": 2 * L**2 / n * q.summed_step_sizes},
     conditions=(*_EVERY_CONVEX, Condition("no step size is larger than 2/beta", alpha <= 2 / beta)),
-    source=Source("classics", "Theorem 3.7", HARDT),
-    about=FEDAVG,
-    statistic=_LAST,
     letters={**LETTERS, alpha: r"\max_t\alpha_t", q.summed_step_sizes: r"\sum_t\alpha_t"},
     note="The step size is the largest of the run.",
 )
@@ -44,8 +41,7 @@ T_0 = (2 * c * L**2 / U) ** (1 - _SHARE) * T**_SHARE
 """The iterations up to which both runs are taken to be identical."""
 
 theorem_3_8 = Bound(
-    name="classics.hardt_3_8",
-    target=q.stability,
+    **of("hardt_3_8", q.stability, "Theorem 3.8", FEDAVG, _LAST),
     terms={"steps": U * (1 + 1 / (beta * c)) / (n - 1) * T_0},
     conditions=(
         *_ONE,
@@ -53,46 +49,34 @@ theorem_3_8 = Bound(
         Condition("step t = 1, 2, .. is at most c/t, and none is larger than the one before"),
         Condition("there are at least two samples", n > 1),
     ),
-    source=Source("classics", "Theorem 3.8", HARDT),
-    about=FEDAVG,
-    statistic=_LAST,
     letters=LETTERS,
     note="Printed for losses in [0, 1], that is with U = 1. Divided by U, a loss has L/U and beta/U and the same "
     "steps c U.",
 )
 
 theorem_5_2 = Bound(
-    name="classics.hardt_5_2",
-    target=q.population_gap,
+    **of("hardt_5_2", q.population_gap, "Theorem 5.2", FEDAVG, AVERAGED),
     terms={"start": D2 / (2 * T * alpha), "noise": L**2 * alpha / 2},
     conditions=(*_ONE, *assumed("convex", "fresh_samples", "fixed_step_size")),
-    source=Source("classics", "Theorem 5.2", HARDT),
-    about=FEDAVG,
-    statistic=AVERAGED,
     letters=LETTERS,
     note="Credited there to Nemirovski and Yudin. Every step sees a sample of its own.",
 )
 
 corollary_5_3 = Bound(
-    name="classics.hardt_5_3",
-    target=q.population_gap,
+    **of("hardt_5_3", q.population_gap, "Corollary 5.3", FEDAVG, AVERAGED),
     terms={"one pass": sp.sqrt(D2) * L / sp.sqrt(n)},
     conditions=(
         *theorem_5_2.conditions,
         Condition("the step size is D/(L sqrt(n))"),
         Condition("there are as many steps as samples"),
     ),
-    source=Source("classics", "Corollary 5.3", HARDT),
-    about=FEDAVG,
-    statistic=AVERAGED,
     letters=LETTERS,
 )
 
 _stated_step = sp.sqrt(D2 * n / (T * (n + 2 * T))) / L
 
 proposition_5_4 = Bound(
-    name="classics.hardt_5_4",
-    target=q.excess_risk,
+    **of("hardt_5_4", q.excess_risk, "Proposition 5.4", FEDAVG, AVERAGED),
     terms={"several passes": sp.sqrt(D2) * L / sp.sqrt(n) * sp.sqrt((n + 2 * T) / T)},
     conditions=(
         *_EVERY_CONVEX,
@@ -100,9 +84,6 @@ proposition_5_4 = Bound(
         Condition("the step size is D sqrt(n)/(L sqrt(T (n + 2 T)))"),
         Condition("that step size is at most 2/beta", _stated_step <= 2 / beta),
     ),
-    source=Source("classics", "Proposition 5.4", HARDT),
-    about=FEDAVG,
-    statistic=AVERAGED,
     letters=LETTERS,
     note="The last condition is that of Theorem 3.7, on which the proposition rests without repeating it.",
 )

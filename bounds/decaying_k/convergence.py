@@ -12,11 +12,10 @@ import sympy as sp
 from .. import vocabulary as q
 from ..core import assumed, Condition, Statistic
 from ..operators import ClientSum
-from ..papers import Source
 from ..places import VIRTUAL
 from ..quantities import Quantity
 from .letters import beta, C, eta, F_0, F_star, F_t0, G2, Gamma, K, kappa, L, mu, N, p_c, R, sigma_c, T, tau, W
-from .runtime import decaying_k_bound, FEDAVG, runtime_fixed, TAU
+from .runtime import decaying_k_bound, FEDAVG, of, runtime_fixed, TAU
 
 KAPPA = {kappa: L / mu}
 
@@ -26,13 +25,10 @@ _GRADIENTS = Condition.assume("bounded_gradient")
 _SETTING = (*A1_TO_A3, _GRADIENTS, Condition.assume("fixed_step_size"), CAPPED_STEP_SIZE)
 
 gradient_cap = decaying_k_bound(
-    name="decaying_k.gradient_cap",
-    target=G2,
+    **of("gradient_cap", G2, "Section 3.3, definition of G", FEDAVG),
     relation="=",
     terms={"gradient at the start": L**2 * q.initial_distance_sq},
     conditions=(Condition.assume("smooth"),),
-    source=Source("decaying_k", "Section 3.3, definition of G"),
-    about=FEDAVG,
     note="The argument given is that of full gradient descent; for the stochastic gradients of the clients it is not "
     "shown.",
 )
@@ -46,8 +42,7 @@ _UNSAID = (
 )
 
 lemma_1_printed = decaying_k_bound(
-    name="decaying_k.lemma_1_printed",
-    target=q.next_distance_sq,
+    **of("lemma_1_printed", q.next_distance_sq, "Appendix A.1, Lemma 1, eq. (16)", FEDAVG),
     terms={
         "contraction": (1 - eta * mu) * q.distance_sq,
         "gradient variance": eta**2 * _VARIANCE,
@@ -56,8 +51,6 @@ lemma_1_printed = decaying_k_bound(
         "partial participation": eta**2 * (C - N) / (N - 1) * 4 / N * K**2 * G2,
     },
     conditions=(*A1_TO_A3, _GRADIENTS, Condition("at least two clients take part: (16) divides by N - 1", N > 1)),
-    source=Source("decaying_k", "Appendix A.1, Lemma 1, eq. (16)"),
-    about=FEDAVG,
     statistic=Statistic("every", "iterations", VIRTUAL),
     signed=("contraction",),
     note="The factor (C - N)/(N - 1) exceeds 1 as soon as 2N - 1 < C, so the step from (16) to (17), which bounds it "
@@ -67,7 +60,7 @@ lemma_1_printed = decaying_k_bound(
 
 lemma_1 = replace(
     lemma_1_printed,
-    name="decaying_k.lemma_1",
+    **of("lemma_1", None, "Appendix A.1, Lemma 1, eq. (16), repaired"),
     terms={
         **lemma_1_printed.terms,
         "gradient variance": eta**2 * ClientSum(sigma_c) / C**2,
@@ -81,15 +74,13 @@ lemma_1 = replace(
         Condition("there are at least two clients", C > 1),
         Condition("all clients weigh the same, 1/C"),
     ),
-    source=Source("decaying_k", "Appendix A.1, Lemma 1, eq. (16), repaired"),
     signed=(),
     note="As in the cited work of Li et al.: participation factor (C - N)/(C - 1), which is at most 1, equal weights, "
     "step size at most 1/(4L), uniform sampling without replacement.",
 )
 
 lemma_2 = decaying_k_bound(
-    name="decaying_k.lemma_2",
-    target=q.weighted_grad_norm_sq,
+    **of("lemma_2", q.weighted_grad_norm_sq, "Appendix A.1, Lemma 2, eq. (17)", FEDAVG),
     terms={
         "optimisation": 2 * kappa * (kappa * F_0 - F_star),
         "gradient variance": kappa * L * _VARIANCE * q.squared_step_sizes,
@@ -98,8 +89,6 @@ lemma_2 = decaying_k_bound(
         "partial participation": 4 / N * kappa * L * K**2 * G2 * q.squared_step_sizes,
     },
     conditions=(*A1_TO_A3, _GRADIENTS, Condition("F^* is the smallest loss", F_star <= F_0)),
-    source=Source("decaying_k", "Appendix A.1, Lemma 2, eq. (17)"),
-    about=FEDAVG,
     statistic=Statistic("expectation", at=VIRTUAL),
     where=KAPPA,
     signed=("optimisation",),
@@ -111,8 +100,7 @@ lemma_2 = decaying_k_bound(
 # ---- Theorem 1 ----
 
 theorem_1 = decaying_k_bound(
-    name="decaying_k.theorem_1",
-    target=q.grad_norm_sq,
+    **of("theorem_1", q.grad_norm_sq, "Theorem 1, eq. (6)", FEDAVG, Statistic("min", "iterations", VIRTUAL)),
     terms={
         "optimisation": 2 * kappa * (kappa * F_0 - F_star) / (eta * T),
         "gradient variance": eta * kappa * L * _VARIANCE,
@@ -124,9 +112,6 @@ theorem_1 = decaying_k_bound(
         Condition.assume("steps_never_increase"),
         Condition("F^* is the smallest loss", F_star <= F_0),
     ),
-    source=Source("decaying_k", "Theorem 1, eq. (6)"),
-    about=FEDAVG,
-    statistic=Statistic("min", "iterations", VIRTUAL),
     where=KAPPA,
     signed=("optimisation",),
     note="The appendix prints a different last line (decaying_k.theorem_1_appendix). The proof needs F^* >= 0. "
@@ -137,7 +122,7 @@ _SUMMED_CLIENTS = Condition("takes_part marks as many clients as take part", sp.
 
 theorem_1_appendix = replace(
     theorem_1,
-    name="decaying_k.theorem_1_appendix",
+    **of("theorem_1_appendix", None, "Appendix A.2, last display", None, Statistic("mean", "iterations", VIRTUAL)),
     terms={
         "optimisation": 2 * kappa * (F_0 - F_star) / (eta * T),
         "gradient variance": eta * kappa * L * ClientSum(q.takes_part * p_c**2 * sigma_c),
@@ -145,8 +130,6 @@ theorem_1_appendix = replace(
         "drift": eta * kappa * L * 16 * G2 * q.steps_cubed_ratio,
     },
     conditions=(*theorem_1.conditions, _SUMMED_CLIENTS),
-    source=Source("decaying_k", "Appendix A.2, last display"),
-    statistic=Statistic("mean", "iterations", VIRTUAL),
     signed=(),
     note="Differs from (6) in three places: F_0 - F^* for kappa F_0 - F^*, which is smaller when F_0 > 0 and does not "
     "follow from the display before it; the variance summed over n = 1..N (the clients marked by takes_part) instead "
@@ -169,20 +152,18 @@ _SECONDS_PER_ITERATION = sp.Add(*runtime_fixed.terms.values()).diff(T)
 
 per_second = replace(
     theorem_1,
-    name="decaying_k.per_second",
+    **of("per_second", None, "Section 3.4, eq. (8)"),
     terms=_fixed_steps({T: W / _SECONDS_PER_ITERATION}),
     conditions=(*FIXED_STEPS, Condition("the runtime holds at least one round", tau + beta * K <= W)),
-    source=Source("decaying_k", "Section 3.4, eq. (8)"),
     where={**KAPPA, **TAU},
     note="Derived: (6) with K_r = K, restarted at the iteration t_0, and the iterations put in from (7).",
 )
 
 per_rounds = replace(
     theorem_1,
-    name="decaying_k.per_rounds",
+    **of("per_rounds", None, "Theorem 1 with T = K R, derived"),
     terms=_fixed_steps({T: K * R}),
     conditions=FIXED_STEPS,
-    source=Source("decaying_k", "Theorem 1 with T = K R, derived"),
     note="Derived: (6) with K_r = K and the iterations of R rounds; the setting of Remarks 2.3 and 2.1.3, with no "
     "assumption on how long computation takes.",
 )

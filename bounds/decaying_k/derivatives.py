@@ -11,26 +11,17 @@ from typing import Any
 import sympy as sp
 
 from ..core import Bound
-from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import step_size_curvature, step_size_slope, steps_curvature, steps_slope
 from .convergence import per_second
 from .letters import beta, eta, F_star, F_t0, G2, K, kappa, L, N, tau, W, Z
 from .optima import NOISE, WHERE
+from .runtime import of
 
 
 def _slope(name: str, place: str, target: Quantity, terms: dict[str, sp.Expr], note: str = "", **more: Any) -> Bound:
-    return replace(
-        per_second,
-        name=f"decaying_k.{name}",
-        target=target,
-        relation="=",
-        terms=terms,
-        source=Source("decaying_k", place),
-        statistic=None,
-        note=note,
-        **more,
-    )
+    head = of(name, target, place)
+    return replace(per_second, **head, relation="=", terms=terms, statistic=None, note=note, **more)
 
 
 def _derivative(name: str, place: str, target: Quantity, over: Quantity, order: int, note: str = "") -> Bound:

@@ -22,12 +22,11 @@ import sympy as sp
 from ..core import Bound, Condition
 from ..numerics.closed import Optimum
 from ..operators import ClientSum
-from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import GRADIENT
 from .convergence import CAPPED_STEP_SIZE, FIXED_STEPS, KAPPA, per_rounds, per_second
 from .letters import beta, eta, F_0, F_star, F_t0, G2, Gamma, K, kappa, L, N, p_c, R, sigma_c, tau, W, Z
-from .runtime import decaying_k_bound, FEDAVG, TAU
+from .runtime import decaying_k_bound, FEDAVG, of, TAU
 
 WHERE = {**KAPPA, **TAU}
 NOISE = {Z: ClientSum(p_c**2 * sigma_c) + 6 * L * Gamma + (8 + 4 / N) * G2 * K**2}
@@ -50,13 +49,10 @@ def _without(conditions: tuple[Condition, ...], quantity: Quantity) -> tuple[Con
 def _printed(name: str, place: str, target: Quantity, root: sp.Expr, **more: Any) -> Bound:
     conditions = (*_without(FIXED_STEPS, target), _REAL_ROOT, *more.pop("extra", ()))
     return decaying_k_bound(
-        name=f"decaying_k.{name}",
-        target=target,
+        **of(name, target, place, FEDAVG),
         relation="=",
         terms={"optimum": root},
         conditions=conditions,
-        source=Source("decaying_k", place),
-        about=FEDAVG,
         **more,
     )
 
@@ -144,8 +140,7 @@ def _derived(name: str, place: str, bound: Bound, over: Quantity, where: dict[Qu
         if c not in own and c.relation is not None
     )
     return optimum.as_bound(
-        name=f"decaying_k.{name}",
-        source=Source("decaying_k", f"{place}, derived"),
+        **of(name, None, f"{place}, derived"),
         note=note,
         conditions_extra=demanded,
         where=where,

@@ -11,12 +11,11 @@ from dataclasses import replace
 import sympy as sp
 
 from ..core import Bound, Condition
-from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import summed_client_loss
 from .letters import eta_0, F_0, F_r, F_star, K_0, N, s, W, W_0
 from .optima import eta_star, k_star
-from .runtime import FEDAVG, LETTERS
+from .runtime import FEDAVG, LETTERS, of
 
 PRACTICE_LETTERS = {**LETTERS, F_r: r"F(\bar x_r)"}
 
@@ -32,13 +31,10 @@ def _over_start(name: str, place: str, optimum: Bound, root: int, start: Quantit
     under_root = (optimum.terms["optimum"] ** root).subs(F_star, 0)
     ratio = under_root / under_root.subs({F_r: F_0, W: W_0}, simultaneous=True)
     return Bound(
-        name=f"decaying_k.{name}",
-        target=optimum.target,
+        **of(name, optimum.target, place, FEDAVG),
         relation="=",
         terms={"optimum": start * ratio ** sp.Rational(1, root)},
         conditions=_NO_LOSS_LEFT,
-        source=Source("decaying_k", place),
-        about=FEDAVG,
         letters=PRACTICE_LETTERS,
         note="(13) and (14) divide by the optimum at round 0, where W = 0 and there is none, and drop the runtimes; "
         "with them the value also falls by the ratio of the runtimes.",
@@ -52,21 +48,17 @@ eta_error_with_time = _over_start(
 
 _UNBIASED = Condition("reported losses are unbiased and the loss hardly changes over the window")
 rolling_loss_printed = Bound(
-    name="decaying_k.rolling_loss_printed",
-    target=F_r,
+    **of("rolling_loss_printed", F_r, "Section 3.5, eq. (15)", FEDAVG),
     relation="=",
     terms={"mean report": summed_client_loss / (s * N)},
     conditions=(_UNBIASED,),
-    source=Source("decaying_k", "Section 3.5, eq. (15)"),
-    about=FEDAVG,
     letters=PRACTICE_LETTERS,
     note="The sum runs over the s + 1 rounds r - s..r but is divided by s: a loss that never changes is overestimated "
     "by the factor (s + 1)/s.",
 )
 rolling_loss = replace(
     rolling_loss_printed,
-    name="decaying_k.rolling_loss",
+    **of("rolling_loss", None, "Section 3.5, eq. (15), repaired"),
     terms={"mean report": summed_client_loss / ((s + 1) * N)},
-    source=Source("decaying_k", "Section 3.5, eq. (15), repaired"),
     note="Divided by the number of rounds in the sum.",
 )

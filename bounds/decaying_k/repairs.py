@@ -14,10 +14,10 @@ from dataclasses import replace
 from ..assumptions import STEPS_NEVER_INCREASE
 from ..core import assumed, Condition
 from ..operators import ClientSum
-from ..papers import Source
 from ..vocabulary import squared_step_sizes
 from .convergence import lemma_2, theorem_1
 from .letters import C, eta, F_0, F_star, kappa, L, sigma_c, T
+from .runtime import of
 
 _LOSS_ABOVE_BEST = 2 * kappa**2 * (F_0 - F_star)
 _VARIANCE = ClientSum(sigma_c) / C**2
@@ -33,28 +33,26 @@ _NOTE = (
 
 lemma_2_repaired = replace(
     lemma_2,
-    name="decaying_k.lemma_2_repaired",
+    **of("lemma_2_repaired", None, "Appendix A.1, Lemma 2, eq. (17), repaired"),
     terms={
         **lemma_2.terms,
         "optimisation": _LOSS_ABOVE_BEST,
         "gradient variance": kappa * L * _VARIANCE * squared_step_sizes,
     },
     conditions=(*lemma_2.conditions, *_SAMPLING, Condition("no step size exceeds 1/(4L)", eta <= 1 / (4 * L))),
-    source=Source("decaying_k", "Appendix A.1, Lemma 2, eq. (17), repaired"),
     signed=(),
     note=_NOTE,
 )
 
 theorem_1_repaired = replace(
     theorem_1,
-    name="decaying_k.theorem_1_repaired",
+    **of("theorem_1_repaired", None, "Theorem 1, eq. (6), repaired"),
     terms={
         **theorem_1.terms,
         "optimisation": _LOSS_ABOVE_BEST / (eta * T),
         "gradient variance": eta * kappa * L * _VARIANCE,
     },
     conditions=(*(c for c in theorem_1.conditions if c.assumption is not STEPS_NEVER_INCREASE), *_SAMPLING),
-    source=Source("decaying_k", "Theorem 1, eq. (6), repaired"),
     signed=(),
     note=_NOTE,
 )

@@ -9,7 +9,7 @@ from functools import partial
 
 from ..core import About, Bound, Condition
 from ..operators import ClientMax
-from ..papers import Source
+from ..papers import heads
 from ..vocabulary import client_gradient_variance, client_weight, condition_number, current_loss, initial_loss
 from .letters import beta, beta_c, D, D_c, K, R, T, tau, U, U_c, W, W_c, W_r, x
 
@@ -28,6 +28,7 @@ LETTERS = {
 """The paper's letters where they differ from the vocabulary's, for every bound of this paper."""
 decaying_k_bound = partial(Bound, letters=LETTERS)
 """A bound in the paper's letters."""
+of = heads("decaying_k")
 
 TAU = {tau: x / D + x / U}
 """The communication time of one round, an abbreviation of ours for what (5) and (7) write out."""
@@ -35,48 +36,36 @@ TAU = {tau: x / D + x / U}
 _ALIKE = Condition("all clients have the same bandwidths and the same time per SGD step")
 
 client_round = decaying_k_bound(
-    name="decaying_k.client_round",
-    target=W_c,
+    **of("client_round", W_c, "Section 3.2, eq. (3)", FEDAVG),
     relation="=",
     terms={"download": x / D_c, "computation": K * beta_c, "upload": x / U_c},
     conditions=(Condition("the bandwidth of a client does not depend on how many clients take part"),),
-    source=Source("decaying_k", "Section 3.2, eq. (3)"),
-    about=FEDAVG,
 )
 
 round_time = decaying_k_bound(
-    name="decaying_k.round_time",
-    target=W_r,
+    **of("round_time", W_r, "Section 3.2, eq. (4) with (3)", FEDAVG),
     relation="=",
     terms={"slowest participant": ClientMax(client_round.expr)},
     conditions=(
         Condition("the lists over the clients hold those that take part in the round"),
         Condition("the server waits for every participant"),
     ),
-    source=Source("decaying_k", "Section 3.2, eq. (4) with (3)"),
-    about=FEDAVG,
 )
 
 runtime = decaying_k_bound(
-    name="decaying_k.runtime",
-    target=W,
+    **of("runtime", W, "Section 3.2, eq. (5)", FEDAVG),
     relation="=",
     terms={"communication": R * tau, "computation": beta * T},
     conditions=(_ALIKE, Condition("every round has at least one local step", R <= T)),
-    source=Source("decaying_k", "Section 3.2, eq. (5)"),
-    about=FEDAVG,
     where=TAU,
     note="The sum of the local steps of all rounds in (5) is the number of iterations.",
 )
 
 runtime_fixed = decaying_k_bound(
-    name="decaying_k.runtime_fixed",
-    target=W,
+    **of("runtime_fixed", W, "Section 3.4, eq. (7)", FEDAVG),
     relation="=",
     terms={name: term.subs(R, T / K) for name, term in runtime.terms.items()},
     conditions=(_ALIKE, Condition("the run holds at least one round of K local steps", K <= T)),
-    source=Source("decaying_k", "Section 3.4, eq. (7)"),
-    about=FEDAVG,
     where=TAU,
     note="(5) with T / K rounds of K local steps each.",
 )

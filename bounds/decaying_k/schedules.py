@@ -22,12 +22,11 @@ from ..core import About, Bound, Condition
 from ..domains import COUNT, Domain, NONNEGATIVE, POSITIVE
 from ..errors import DomainError, MissingQuantityError
 from ..numerics.rounding import RoundUp
-from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import plateau
 from .letters import eta, eta_0, F_0, F_r, K, K_0, r
 from .practice import PRACTICE_LETTERS
-from .runtime import runtime
+from .runtime import of, runtime
 
 Array = np.ndarray
 
@@ -67,13 +66,10 @@ class Schedule:
             Condition("the loss is nonnegative", F_r >= 0),
         )
         return Bound(
-            name=f"decaying_k.schedule_{self.key}_{what}",
-            target=target,
+            **of(f"schedule_{self.key}_{what}", target, self.place, About("fedavg")),
             relation="=",
             terms={target.name.replace("_", " "): value},
             conditions=losses if F_r in value.free_symbols else (),
-            source=Source("decaying_k", self.place),
-            about=About("fedavg"),
             letters=PRACTICE_LETTERS,
             note=self.note,
         )

@@ -29,32 +29,29 @@ from sympy import sqrt
 
 from ..core import assumed, Condition, Statistic
 from ..operators import ClientSum
-from ..papers import Source
 from ..places import VIRTUAL
 from ..vocabulary import grad_norm_sq, steps_cubed_ratio
 from .convergence import lemma_1
 from .letters import C, eta, F_0, F_star, G2, K, L, N, sigma_c, T
-from .runtime import decaying_k_bound, FEDAVG
+from .runtime import decaying_k_bound, FEDAVG, of
 
 _DRAW = (C - N) / (N * (C - 1))
 """What a draw leaves of the mean square of the clients' distances."""
 
 lemma_1_sharp = replace(
     lemma_1,
-    name="decaying_k.lemma_1_sharp",
+    **of("lemma_1_sharp", None, "Appendix A.1, Lemma 1, eq. (16), sharpened"),
     terms={
         **lemma_1.terms,
         "drift": 2 * eta**2 * (K - 1) ** 2 * G2,
         "partial participation": eta**2 * _DRAW * K**2 * G2,
     },
     conditions=(*lemma_1.conditions, Condition("the step size is the same in all steps of a round")),
-    source=Source("decaying_k", "Appendix A.1, Lemma 1, eq. (16), sharpened"),
     note="Derived, for a step size that stays as it is within a round: 2 and 1 where 8 and 4 are printed.",
 )
 
 theorem_1_sharp = decaying_k_bound(
-    name="decaying_k.theorem_1_sharp",
-    target=grad_norm_sq,
+    **of("theorem_1_sharp", grad_norm_sq, "Theorem 1, eq. (6), sharpened", FEDAVG),
     terms={
         "optimisation": 2 * (F_0 - F_star) / (eta * T),
         "gradient variance": eta * L * ClientSum(sigma_c) / C**2,
@@ -70,8 +67,6 @@ theorem_1_sharp = decaying_k_bound(
         Condition("all clients weigh the same, 1/C"),
         Condition("G bounds the stochastic gradients of the clients"),
     ),
-    source=Source("decaying_k", "Theorem 1, eq. (6), sharpened"),
-    about=FEDAVG,
     statistic=Statistic("mean", "iterations", VIRTUAL),
     note="Derived: no convexity, no condition number, no Gamma, step sizes up to 1/L, and on the mean over the "
     "iterations. The drift is squared in eta L K; only the draw is left at the first power, and grows like K.",

@@ -20,12 +20,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from ..core import About, Bound, Condition, Statistic
+from ..core import Bound, Condition, Statistic
 from ..operators import ClientMean as E_k
-from ..papers import Source
 from ..vocabulary import generalization_gap
 from .letters import Delta, delta, epsilon, L, mu, w
-from .one_round import CONVEX_LOSS, EVERYONE, EXACT, fedals_bound, INDEPENDENT, NONNEGATIVE, ONE_ROUND
+from .one_round import CONVEX_LOSS, EVERYONE, EXACT, fedals_bound, FEDAVG, INDEPENDENT, NONNEGATIVE, of, ONE_ROUND
 from .rounds import EACH_ROUND, MANY_ROUNDS
 
 SOLVER = (
@@ -47,13 +46,9 @@ def _bound(
     name: str, place: str, parts: dict[str, sp.Expr], how: tuple[Condition, ...], at: Statistic, note: str
 ) -> Bound:
     return fedals_bound(
-        name=f"fedals.{name}",
-        target=generalization_gap,
+        **of(name, generalization_gap, place, FEDAVG, at),
         terms=parts,
-        source=Source("fedals", place),
         conditions=how,
-        about=About("fedavg"),
-        statistic=at,
         note=f"Derived. {note}",
     )
 

@@ -25,13 +25,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from ..core import About, assumed, Bound, Condition
+from ..core import assumed, Bound, Condition
 from ..operators import ClientMean as E_k
-from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import generalization_gap, out_of_sample_gap
 from .letters import Delta, eta, L, mu, n, sigma_k_sq, tau, w, Z
-from .one_round import CONVEX_LOSS, EVERYONE, EXACT, fedals_bound, INDEPENDENT, NONNEGATIVE, ONE_ROUND
+from .one_round import CONVEX_LOSS, EVERYONE, EXACT, fedals_bound, FEDAVG, INDEPENDENT, NONNEGATIVE, of, ONE_ROUND
 from .participation import CASE_1, drawn
 from .rounds import EACH_ROUND
 
@@ -49,12 +48,9 @@ def _bound(
     target: Quantity = generalization_gap,
 ) -> Bound:  # fmt: skip
     return fedals_bound(
-        name=f"fedals.{name}",
-        target=target,
+        **of(name, target, place, FEDAVG),
         terms=parts,
-        source=Source("fedals", place),
         conditions=(*CONVEX_LOSS, INDEPENDENT, NOISE, *how),
-        about=About("fedavg"),
         statistic=EACH_ROUND if tau in sp.Add(*parts.values()).free_symbols else ONE_ROUND,
         note=f"Derived. {note}",
     )

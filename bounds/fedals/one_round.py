@@ -13,13 +13,15 @@ import sympy as sp
 
 from ..core import About, Bound, Condition, Statistic
 from ..operators import ClientMean as E_k
-from ..papers import Source
+from ..papers import heads
 from ..vocabulary import generalization_gap, swap_gap
 from .letters import Delta, delta, epsilon, K, K_hat, L, mu, n, tau, w
 
 LETTERS = {w: r"\mathcal{K}(k)", K: "K", K_hat: r"\hat{K}", tau: r"\tau", n: "n"}
 fedals_bound = partial(Bound, letters=LETTERS)
 """A bound in the paper's letters."""
+of = heads("fedals")
+FEDAVG = About("fedavg")
 ONE_ROUND = Statistic("expectation", over="the training samples", at="averaged model")
 
 INDEPENDENT = Condition.assume("independent_samples")
@@ -54,21 +56,15 @@ def inexact_terms(last_factor: sp.Expr) -> dict[str, sp.Expr]:
 
 
 one_round = fedals_bound(
-    name="fedals.one_round",
-    target=generalization_gap,
+    **of("one_round", generalization_gap, "Theorem 4.1, eq. (6)", FEDAVG, ONE_ROUND),
     terms={"local generalization": local_part(w), "non-iidness": drift_part(w)},
-    source=Source("fedals", "Theorem 4.1, eq. (6)"),
     conditions=(*CONVEX_LOSS, INDEPENDENT, EXACT, EVERYONE, *NONNEGATIVE),
-    about=About("fedavg"),
-    statistic=ONE_ROUND,
     note="Same as Theorem B.2 (v1: A.2), eqs. (15) and (37).",
 )
 
 one_round_iid_claimed = fedals_bound(
-    name="fedals.one_round_iid_claimed",
-    target=generalization_gap,
+    **of("one_round_iid_claimed", generalization_gap, "Discussion of Theorem 4.1", FEDAVG, ONE_ROUND),
     terms={"local generalization": one_round.terms["local generalization"]},
-    source=Source("fedals", "Discussion of Theorem 4.1"),
     conditions=(
         *CONVEX_LOSS,
         INDEPENDENT,
@@ -77,8 +73,6 @@ one_round_iid_claimed = fedals_bound(
         Condition("all clients draw from the same distribution"),
         NONNEGATIVE[0],
     ),
-    about=About("fedavg"),
-    statistic=ONE_ROUND,
     note=(
         "The discussion's reading of (6), not its theorem: it calls the first term the only one for iid clients and so "
         "reads a factor 1/clients^2 off it for uniform weights. The non-iidness of (6) is a difference of training "
@@ -87,10 +81,8 @@ one_round_iid_claimed = fedals_bound(
 )
 
 one_round_inexact = fedals_bound(
-    name="fedals.one_round_inexact",
-    target=generalization_gap,
+    **of("one_round_inexact", generalization_gap, "Theorem C.1, eq. (38)", FEDAVG, ONE_ROUND),
     terms=inexact_terms(Delta + 2 * epsilon),
-    source=Source("fedals", "Theorem C.1, eq. (38)"),
     conditions=(
         *CONVEX_LOSS,
         INDEPENDENT,
@@ -99,23 +91,17 @@ one_round_inexact = fedals_bound(
         Condition("local gap plus twice the local suboptimality is nonnegative", sp.Ge(Delta + 2 * epsilon, 0)),
         Condition("non-iidness plus local suboptimality is nonnegative", sp.Ge(delta + epsilon, 0)),
     ),
-    about=About("fedavg"),
-    statistic=ONE_ROUND,
     note="Theorem B.1 in v1. With no suboptimality its terms are 2 and sqrt(2) times those of (6), not those of (6).",
 )
 
 lemma_b1 = fedals_bound(
-    name="fedals.lemma_b1",
-    target=generalization_gap,
+    **of("lemma_b1", generalization_gap, "Lemma B.1, eq. (10)", FEDAVG, ONE_ROUND),
     terms={"swapped training set": E_k(swap_gap)},
-    source=Source("fedals", "Lemma B.1, eq. (10)"),
     conditions=(
         INDEPENDENT,
         Condition("each client's fresh data are drawn like its training set and independent of all others"),
     ),
     relation="=",
-    about=About("fedavg"),
-    statistic=ONE_ROUND,
     signed=("swapped training set",),
     note="Lemma A.1 in v1: any learning map, any loss.",
 )

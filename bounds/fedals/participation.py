@@ -12,9 +12,8 @@ import sympy as sp
 from sympy.functions.combinatorial.numbers import stirling
 
 from .. import vocabulary as q
-from ..core import About, assumed, Bound, Condition
+from ..core import assumed, Bound, Condition
 from ..operators import ClientMean as E_k
-from ..papers import Source
 from ..quantities import Quantity
 from .letters import Delta, delta, K, K_hat, L, mu, w, x
 from .one_round import (
@@ -23,10 +22,12 @@ from .one_round import (
     EVERY_SAMPLE,
     EXACT,
     fedals_bound,
+    FEDAVG,
     INDEPENDENT,
     LETTERS,
     local_part,
     NONNEGATIVE,
+    of,
     ONE_ROUND,
 )
 
@@ -38,13 +39,10 @@ SHARE_1, SHARE_2 = 1 / K_hat, w * K / K_hat
 
 def _lemma(name: str, place: str, value: sp.Expr, how: tuple[Condition, ...], what: str) -> Bound:
     return fedals_bound(
-        name=f"fedals.{name}",
-        target=q.participation_mean,
+        **of(name, q.participation_mean, place, FEDAVG),
         terms={"mean over clients": value},
-        source=Source("fedals", place),
         conditions=(*how, Condition("the client values are fixed: they do not depend on who takes part")),
         relation="=",
-        about=About("fedavg"),
         signed=("mean over clients",),
         note=f"Expectation of the sum over participants of {what}.",
     )
@@ -92,13 +90,9 @@ def _case(
     target: Quantity = q.generalization_gap,
 ) -> Bound:
     return fedals_bound(
-        name=f"fedals.participation_{name}",
-        target=target,
+        **of(f"participation_{name}", target, place, FEDAVG, ONE_ROUND),
         terms={"local generalization": local, "non-iidness": drift},
-        source=Source("fedals", place),
         conditions=(*CONVEX_LOSS, INDEPENDENT, EXACT, *how, FIXED, *NONNEGATIVE),
-        about=About("fedavg"),
-        statistic=ONE_ROUND,
         note=note,
     )
 
@@ -134,14 +128,10 @@ participation_case1_counted = _case(
 )
 
 participation_gap_claimed = fedals_bound(
-    name="fedals.participation_gap",
-    target=q.participation_gap,
+    **of("participation_gap", q.participation_gap, "eq. (71)", FEDAVG, ONE_ROUND),
     terms={"nothing": sp.S.Zero},
-    source=Source("fedals", "eq. (71)"),
     conditions=(Condition("participants are drawn as in Case I or II"),),
     relation="=",
-    about=About("fedavg"),
-    statistic=ONE_ROUND,
     note=(
         "Claimed for the averaged model from Lemmas D.1 and D.2, which are about fixed numbers; the averaged model "
         "depends on who took part. See fedals.participation_gap_quadratic."
@@ -149,10 +139,8 @@ participation_gap_claimed = fedals_bound(
 )
 
 participation_gap_quadratic = Bound(
-    name="fedals.participation_gap_quadratic",
-    target=q.participation_gap,
+    **of("participation_gap_quadratic", q.participation_gap, "eq. (71), exact value for squared distances in Case I"),
     terms={"spread of the clients": E_k(L * q.client_distance_sq) / K_hat},
-    source=Source("fedals", "eq. (71), exact value for squared distances in Case I"),
     conditions=(
         CASE_1,
         INDEPENDENT,
@@ -162,7 +150,7 @@ participation_gap_quadratic = Bound(
         Condition("distances are those of the clients' population means to their weighted mean"),
     ),
     relation="=",
-    about=About("fedavg"),
+    about=FEDAVG,
     statistic=ONE_ROUND,
     letters={**LETTERS, q.client_distance_sq: r"\|m_k-\bar m\|^2"},
     note="Derived. The averaged model lies closer to the clients that made it than to the rest.",

@@ -17,13 +17,23 @@ from dataclasses import replace
 
 import sympy as sp
 
-from ..core import About, Bound, Condition
+from ..core import Bound, Condition
 from ..operators import ClientMean as E_k
-from ..papers import Source
 from ..quantities import Quantity
 from ..vocabulary import client_distance_sq, generalization_gap
 from .letters import Delta, delta, L, mu, n, sigma_k_sq, w
-from .one_round import EVERY_SAMPLE, EVERYONE, EXACT, INDEPENDENT, LETTERS, NONNEGATIVE, ONE_ROUND, one_round
+from .one_round import (
+    EVERY_SAMPLE,
+    EVERYONE,
+    EXACT,
+    FEDAVG,
+    INDEPENDENT,
+    LETTERS,
+    NONNEGATIVE,
+    of,
+    ONE_ROUND,
+    one_round,
+)
 
 SQUARED_DISTANCE = Condition("the loss is L/2 times the squared distance from the model to the sample")
 DISTANCES = Condition("distances are those of the clients' population means to their weighted mean")
@@ -44,13 +54,10 @@ def _exact(
     note: str = "",
 ) -> Bound:
     return Bound(
-        name=f"fedals.{name}",
-        target=target,
+        **of(name, target, "Theorem 4.1, its quantities for squared distances", FEDAVG),
         terms=terms,
-        source=Source("fedals", "Theorem 4.1, its quantities for squared distances"),
         conditions=(SQUARED_DISTANCE, INDEPENDENT, EXACT, EVERYONE, *extra),
         relation="=",
-        about=About("fedavg"),
         statistic=replace(ONE_ROUND, at=at),
         letters={**LETTERS, client_distance_sq: r"\|m_k-\bar m\|^2"},
         note=f"Derived. {note}".strip(),
@@ -77,12 +84,9 @@ gaussian_mean_gap = _exact(
     note="Local gap over clients for equal clients, iid or not: 1/clients, not 1/clients^2.",
 )
 gaussian_mean_bound = Bound(
-    name="fedals.gaussian_mean_bound",
-    target=generalization_gap,
+    **of("gaussian_mean_bound", generalization_gap, "Theorem 4.1, eq. (6) for squared distances", FEDAVG),
     terms={name: term.subs(mu, L) for name, term in one_round.terms.items()},
-    source=Source("fedals", "Theorem 4.1, eq. (6) for squared distances"),
     conditions=(SQUARED_DISTANCE, EVERY_SAMPLE, INDEPENDENT, EXACT, EVERYONE, DISTANCES, POSITIVE_GAP),
-    about=About("fedavg"),
     statistic=ONE_ROUND,
     where={delta: sp.Add(*NON_IIDNESS.values())},
     letters={**LETTERS, client_distance_sq: r"\|m_k-\bar m\|^2"},

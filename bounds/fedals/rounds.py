@@ -11,11 +11,10 @@ import sympy as sp
 from .. import vocabulary as q
 from ..core import About, assumed, Bound, Condition, MIXED, Statistic
 from ..operators import ClientMean as E_k, ClientSum
-from ..papers import Source
 from ..places import SERVER
 from ..units import LOSS
 from .letters import alpha, C, Delta, delta, epsilon, h, K, L, mu, phi, sigma_sq, T, tau, w, Z
-from .one_round import CONVEX_LOSS, EVERYONE, fedals_bound, INDEPENDENT, inexact_terms, LETTERS
+from .one_round import CONVEX_LOSS, EVERYONE, fedals_bound, FEDAVG, INDEPENDENT, inexact_terms, LETTERS, of
 
 EACH_ROUND = Statistic("mean", over="rounds", at=SERVER)
 ALIKE = Condition("every round is like every other: same sample counts, gaps and non-iidness")
@@ -29,6 +28,7 @@ MANY_ROUNDS = (
 )
 
 MODEL_CLASS, LOCAL_NOISE = sp.sqrt(C / Z), sigma_sq / (mu * tau)
+FEDALS, MEAN_AVERAGED = About("fedals"), Statistic("mean", over="iterations", at="averaged model")
 HIDDEN_LOSS = LOSS**-1
 """Unit by which a pure number misses a loss: the hidden constant in front of it is a loss."""
 
@@ -38,21 +38,17 @@ def _rounds(version: str, extra: dict[str, sp.Expr], note: str) -> Bound:
     local_gap = {"model class": MODEL_CLASS, "local optimization": LOCAL_NOISE, **extra}
     A, B = sp.Add(*local_gap.values()), sp.Add(delta, LOCAL_NOISE, *extra.values())
     return fedals_bound(
-        name=f"fedals.rounds_{version}",
-        target=q.generalization_gap,
+        **of(f"rounds_{version}", q.generalization_gap, "Theorem 4.3, eq. (9)", FEDAVG, EACH_ROUND, version),
         terms={
             **{name: E_k(2 * L * w**2 / mu * part) for name, part in local_gap.items()},
             "non-iidness": E_k(sp.sqrt(8 * L / mu) * w * sp.sqrt(A * B)),
         },
-        source=Source("fedals", "Theorem 4.3, eq. (9)", version=version),
         conditions=(
             *MANY_ROUNDS,
             Condition.assume("bounded_variance"),
             Condition("the second factor under the root is nonnegative", sp.Ge(B, 0)),
         ),
         relation="<~",
-        about=About("fedavg"),
-        statistic=EACH_ROUND,
         # The root holds products of losses, of pure numbers, and of one by the other: no single constant mends it.
         off_by={"model class": HIDDEN_LOSS, **dict.fromkeys(extra, HIDDEN_LOSS), "non-iidness": MIXED},
         note=note,
@@ -67,17 +63,13 @@ rounds_v1 = _rounds(
 rounds_v2 = _rounds("v2", {}, "Constants and logarithms are hidden; C.2 in the appendix, eq. (58).")
 
 rounds_inexact_printed = fedals_bound(
-    name="fedals.rounds_inexact_printed",
-    target=q.generalization_gap,
+    **of("rounds_inexact_printed", q.generalization_gap, "proof of Theorem C.2, eq. (57)", FEDAVG, EACH_ROUND),
     terms=inexact_terms(Delta + epsilon),
-    source=Source("fedals", "proof of Theorem C.2, eq. (57)"),
     conditions=(
         *MANY_ROUNDS,
         Condition("local gap plus the local suboptimality is nonnegative", sp.Ge(Delta + epsilon, 0)),
         Condition("non-iidness plus local suboptimality is nonnegative", sp.Ge(delta + epsilon, 0)),
     ),
-    about=About("fedavg"),
-    statistic=EACH_ROUND,
     note=(
         "Said to be (38) in every round, but the last factor has lost one suboptimality: what (38) gives is "
         "fedals.one_round_inexact, which is larger."
@@ -85,17 +77,13 @@ rounds_inexact_printed = fedals_bound(
 )
 
 optimization_rate = fedals_bound(
-    name="fedals.optimization_rate",
-    target=q.grad_norm_sq,
+    **of("optimization_rate", q.grad_norm_sq, "Remark 5.1", FEDAVG, MEAN_AVERAGED, "v1"),
     terms={"first order": tau / T, "drift": (tau / T) ** sp.Rational(2, 3), "sampling": 1 / sp.sqrt(T)},
-    source=Source("fedals", "Remark 5.1", version="v1"),
     conditions=(
         *assumed("local_sgd", "fixed_local_steps"),
         Condition("the loss is smooth, possibly non-convex"),
     ),
     relation="<~",
-    about=About("fedavg"),
-    statistic=Statistic("mean", over="iterations", at="averaged model"),
     off_by=dict.fromkeys(("first order", "drift", "sampling"), q.grad_norm_sq.card.unit**-1),
     note=(
         "Quoted from Koloskova et al. (2020) as the rate of the empirical risk; the remark does not name the measure, "
@@ -104,13 +92,10 @@ optimization_rate = fedals_bound(
 )
 
 mean_consensus = Bound(
-    name="fedals.consensus_distance",
-    target=q.consensus_distance,
+    **of("consensus_distance", q.consensus_distance, "Section 1", FEDALS),
     terms={"mean over clients": ClientSum(q.client_distance_sq) / K},
-    source=Source("fedals", "Section 1"),
     conditions=(Condition("distances are to the unweighted mean of the clients' models"),),
     relation="=",
-    about=About("fedals"),
     letters={**LETTERS, q.client_distance_sq: r"\|\hat\theta-\theta_k\|^2"},
     note="A definition; the mean is uniform whatever the clients' weights. Zero right after a full average.",
 )
@@ -121,24 +106,18 @@ WHOLE_PERIODS = Condition(
 )
 
 sent = fedals_bound(
-    name="fedals.communicated_parameters",
-    target=q.communicated_parameters,
+    **of("communicated_parameters", q.communicated_parameters, "Algorithm 1", FEDALS, version="v2"),
     terms=SENT,
-    source=Source("fedals", "Algorithm 1", version="v2"),
     conditions=(WHOLE_PERIODS,),
     relation="=",
-    about=About("fedals"),
     note="Derived from the algorithm, one direction: the head goes up every tau steps, the extractor every alpha tau.",
 )
 
 exchanged = fedals_bound(
-    name="fedals.communicated_parameters_table_2",
-    target=q.exchanged_parameters,
+    **of("communicated_parameters_table_2", q.exchanged_parameters, "Table 2", FEDALS),
     terms={name: 2 * part for name, part in SENT.items()},
-    source=Source("fedals", "Table 2"),
     conditions=(WHOLE_PERIODS,),
     relation="=",
-    about=About("fedals"),
     note=(
         "The paper states no convention. All six printed numbers (tau = 5, 20000 iterations) come out to their last "
         "digit with both directions counted, head 650 = 64*10+10 and extractor 292304: the CIFAR ResNet-20 with "

@@ -15,93 +15,52 @@ from ..core import About, assumed, Bound, Condition, ONE, Statistic
 from ..operators import ClassMax, ClassSum, ClientSum
 from ..places import SERVER
 from ..units import LOSS, PARAMETER
-from . import proof
+from . import letters as z, proof
+from .proof import fedcog_bound, of
 
-# fmt: off
-from .letters import (
-    A,
-    b,
-    b_hat,
-    beta_sq,
-    C,
-    c,
-    d,
-    eta,
-    F_k,
-    g,
-    gap,
-    js,
-    kappa_sq,
-    L,
-    L_c,
-    L_dis,
-    L_kd,
-    lambda_dis,
-    lambda_kd,
-    N,
-    n,
-    N_gen,
-    N_real,
-    p,
-    S,
-    sigma_sq,
-    T,
-    tau,
-)
-from .proof import fedcog_bound, source
-
-# fmt: on
+A, b, b_hat, beta_sq, C, c, d, eta, F_k, g = z.A, z.b, z.b_hat, z.beta_sq, z.C, z.c, z.d, z.eta, z.F_k, z.g
+gap, js, kappa_sq, L, L_c, L_dis, L_kd = z.gap, z.js, z.kappa_sq, z.L, z.L_c, z.L_dis, z.L_kd
+lambda_dis, lambda_kd, N, n, N_gen, N_real, p = z.lambda_dis, z.lambda_kd, z.N, z.n, z.N_gen, z.N_real, z.p
+S, sigma_sq, T, tau = z.S, z.sigma_sq, z.T, z.tau
 
 METHOD = About("fedcog")
 
 # ---- what a client generates ----
 
 generation = Bound(
-    name="fedcog.generation_loss",
-    target=q.generation_loss,
+    **of("generation_loss", q.generation_loss, "eq. (1)", METHOD),
     relation="=",
     terms={"task": L_c, "disagreement": lambda_dis * L_dis},
     conditions=(
         Condition("a disagreement loss is at most 1", L_dis <= 1),
         Condition("a disagreement loss is at least 1 - ln 2 (natural logarithm)", L_dis >= 1 - sp.log(2)),
     ),
-    about=METHOD,
-    source=source("eq. (1)"),
     note="Means over the generated samples; only the inputs are optimised, both networks and the labels stay fixed.",
 )
 
 disagreement = Bound(
-    name="fedcog.disagreement_loss",
-    target=L_dis,
+    **of("disagreement_loss", L_dis, "eq. (2)", METHOD),
     relation="=",
     terms={"one": sp.Integer(1), "divergence": -js},
     signed=("divergence",),
     off_by={"one": ONE / LOSS},
     conditions=(Condition("a Jensen-Shannon divergence is at most ln 2 (natural logarithm)", js <= sp.log(2)),),
-    about=METHOD,
-    source=source("eq. (2)"),
     note="The logarithm's base is not stated; natural here. The 1 is a pure number beside a divergence.",
 )
 
 disagreement_upper = Bound(
-    name="fedcog.disagreement_upper",
-    target=L_dis,
+    **of("disagreement_upper", L_dis, "range of eq. (2), derived", METHOD),
     relation="<=",
     terms={"equal outputs": sp.Integer(1)},
     off_by={"equal outputs": ONE / LOSS},
-    about=METHOD,
-    source=source("range of eq. (2), derived"),
     note="Reached where both networks give the same output, whatever the logarithm's base.",
 )
 
 disagreement_lower = Bound(
-    name="fedcog.disagreement_lower",
-    target=L_dis,
+    **of("disagreement_lower", L_dis, "range of eq. (2), derived", METHOD),
     relation=">=",
     terms={"disjoint outputs": 1 - sp.log(2)},
     off_by={"disjoint outputs": ONE / LOSS},
-    about=METHOD,
-    source=source("range of eq. (2), derived"),
     note="Approached where the outputs share no class; 0 if the divergence were taken with logarithms to base 2.",
 )
 
@@ -115,92 +74,68 @@ SOME_DATA = Condition("the client has at least one sample", ClassSum(d) > 0)
 SIZES = {N_real: ClassSum(d), N_gen: ClassSum(ClassMax(d) - d)}
 
 uniform_labels = Bound(
-    name="fedcog.uniform_labels",
-    target=N,
+    **of("uniform_labels", N, "Section 4.1, uniform target labels", METHOD),
     relation="=",
     terms={"copies of every label": n * C},
-    about=METHOD,
-    source=source("Section 4.1, uniform target labels"),
 )
 
 complementary_distribution = Bound(
-    name="fedcog.complementary_count",
-    target=q.complementary_count,
+    **of("complementary_count", q.complementary_count, "A.1.1, complementary label distribution", METHOD),
     relation="=",
     terms={"lacking": ClassMax(d) - d},
-    about=METHOD,
-    source=source("A.1.1, complementary label distribution"),
 )
 
 complementary_allocation = Bound(
-    name="fedcog.complementary_allocation",
-    target=q.generated_class_count,
+    **of("complementary_allocation", q.generated_class_count, "A.1.1, allocation of the generated samples", METHOD),
     relation="=",
     terms={"share of the lack": N * (ClassMax(d) - d) / ClassSum(ClassMax(d) - d)},
     conditions=(NOT_BALANCED,),
-    about=METHOD,
-    source=source("A.1.1, allocation of the generated samples"),
     note="Before rounding, which the paper leaves open; bounds.fedcog.labels rounds.",
 )
 
 balanced_total = Bound(
-    name="fedcog.balanced_samples",
-    target=q.balanced_samples,
+    **of("balanced_samples", q.balanced_samples, "A.2.2", METHOD),
     relation="=",
     terms={"own": N_real, "lacking": N_gen},
     where=SIZES,
     conditions=(SOME_DATA,),
-    about=METHOD,
-    source=source("A.2.2"),
     note="Equals the number of classes times the size of the largest class.",
 )
 
 real_weight = Bound(
-    name="fedcog.task_weight",
-    target=q.task_weight,
+    **of("task_weight", q.task_weight, "A.2.2, weight of the task loss", METHOD),
     relation="=",
     terms={"own share": N_real / (N_real + N_gen)},
     where=SIZES,
     conditions=(SOME_DATA,),
-    about=METHOD,
-    source=source("A.2.2, weight of the task loss"),
 )
 
 generated_weight = Bound(
-    name="fedcog.distillation_weight",
-    target=lambda_kd,
+    **of("distillation_weight", lambda_kd, "A.2.2, weight of the distillation loss", METHOD),
     relation="=",
     terms={"lacking share": N_gen / (N_real + N_gen)},
     where=SIZES,
     conditions=(SOME_DATA,),
-    about=METHOD,
-    source=source("A.2.2, weight of the distillation loss"),
     note="Counts the samples needed for balance, not those generated.",
 )
 
 # ---- what it trains on, and the cost ----
 
 objective = Bound(
-    name="fedcog.local_objective",
-    target=q.local_objective,
+    **of("local_objective", q.local_objective, "eq. (3)", METHOD),
     relation="=",
     terms={"task": F_k, "distillation": lambda_kd * L_kd},
-    about=METHOD,
-    source=source("eq. (3)"),
 )
 
 NETWORKS, DIRECTIONS = 2, 2
 cost = fedcog_bound(
-    name="fedcog.sample_passes",
-    target=q.sample_passes,
+    **of("sample_passes", q.sample_passes, "Algorithm 1 and Sections 4.1 and 4.2, derived", METHOD),
     relation="=",
     terms={
         "generation": NETWORKS * DIRECTIONS * S * N,
         "distillation": DIRECTIONS * tau * b_hat,
         "local training": DIRECTIONS * tau * b,
     },
-    about=METHOD,
-    source=source("Algorithm 1 and Sections 4.1 and 4.2, derived"),
     note="Every generation step takes the whole set forward and backward through the frozen global and local networks; "
     "the teacher's outputs are reused from there. A count of work, not of seconds. FedAvg pays the last term alone.",
 )
@@ -216,8 +151,7 @@ ASSUMED = (
 )
 
 theorem = fedcog_bound(
-    name="fedcog.theorem",
-    target=g,
+    **of("theorem", g, "Theorem 5.6 = A.6, eq. (5) = (13)", proof.THEORY, MIN_OVER_ROUNDS),
     terms={
         "optimisation": 4 * gap / (tau * eta * T),
         "gradient noise": 4 * eta * L * sigma_sq * ClientSum(p**2),
@@ -225,15 +159,12 @@ theorem = fedcog_bound(
         "drift by heterogeneity": 6 * tau * (tau - 1) * eta**2 * L**2 * kappa_sq,
     },
     conditions=(proof.DESCENDS, proof.SMALL_DRIFT, *ASSUMED),
-    about=proof.THEORY,
-    statistic=MIN_OVER_ROUNDS,
-    source=source("Theorem 5.6 = A.6, eq. (5) = (13)"),
 )
 
 _LEFT = 1 - A * (1 + beta_sq)
 theorem_sharp = replace(
     theorem,
-    name="fedcog.theorem_sharp",
+    **of("theorem_sharp", None, "Theorem 5.6, sharpened"),
     terms={
         "optimisation": 2 * (1 - A) * gap / (tau * eta * T) / _LEFT,
         "gradient noise": (1 - A) * eta * L * sigma_sq * ClientSum(p**2) / ((1 - tau * eta * L) * _LEFT),
@@ -246,7 +177,6 @@ theorem_sharp = replace(
         Condition("A (beta^2 + 1) < 1", A * (1 + beta_sq) < 1),
         *ASSUMED,
     ),
-    source=source("Theorem 5.6, sharpened"),
     note="The paper's proof with ||a + b||^2 <= (1 + c) ||a||^2 + (1 + 1/c) ||b||^2 in (25), 1 + 1/c = 1/(tau eta L), "
     "so that the path gradients still cancel, and (55) kept for (57). Under the theorem's conditions never larger, "
     "and 2 to 4 times smaller for small steps; it holds for larger ones too.",
@@ -286,31 +216,22 @@ OFF = {
 }
 
 corollary_scaled = fedcog_bound(
-    name="fedcog.corollary_scaled",
-    target=g,
+    **of("corollary_scaled", g, "Theorem 5.6 at eta = c/sqrt(tau T), derived", proof.THEORY, MIN_OVER_ROUNDS),
     terms=_at_step(c),
     conditions=(*_enough_rounds(c), _step_is("c/sqrt(tau T)"), *ASSUMED),
-    about=proof.THEORY,
-    statistic=MIN_OVER_ROUNDS,
-    source=source("Theorem 5.6 at eta = c/sqrt(tau T), derived"),
     note="The corollary with the unit of its step size kept: c = 1 gives Corollary 5.7.",
 )
 
 corollary = fedcog_bound(
-    name="fedcog.corollary",
-    target=g,
+    **of("corollary", g, "Theorem 5.6 at eta = 1/sqrt(tau T), derived", proof.THEORY, MIN_OVER_ROUNDS),
     terms=_at_step(sp.S.One),
     conditions=(*_enough_rounds(sp.S.One), STEP_PRINTED, *ASSUMED),
-    about=proof.THEORY,
-    statistic=MIN_OVER_ROUNDS,
     off_by=OFF,
-    source=source("Theorem 5.6 at eta = 1/sqrt(tau T), derived"),
     note="The theorem's conditions become conditions on the number of rounds, which the paper does not print.",
 )
 
 corollary_printed = fedcog_bound(
-    name="fedcog.corollary_printed",
-    target=g,
+    **of("corollary_printed", g, "Corollary 5.7 = A.7, eq. (6) = (14)", proof.THEORY, MIN_OVER_ROUNDS),
     terms={
         "optimisation": 4 * gap / sp.sqrt(tau * T),
         "gradient noise": 4 * L * sigma_sq * ClientSum(p**2) / sp.sqrt(tau * T),
@@ -318,16 +239,12 @@ corollary_printed = fedcog_bound(
         "drift by heterogeneity": 6 * (tau - 1) * L**2 * kappa_sq / T,
     },
     conditions=(STEP_PRINTED, *ASSUMED),
-    about=proof.THEORY,
-    statistic=MIN_OVER_ROUNDS,
     off_by=OFF,
-    source=source("Corollary 5.7 = A.7, eq. (6) = (14)"),
     note="As printed: no condition on the number of rounds.",
 )
 
 corollary_appendix = fedcog_bound(
-    name="fedcog.corollary_appendix",
-    target=g,
+    **of("corollary_appendix", g, "proof of Corollary A.7, eq. (65)", proof.THEORY, MIN_OVER_ROUNDS),
     terms={
         "optimisation": 4 * gap / sp.sqrt(tau * T),
         "gradient noise": 4 * L**2 * sigma_sq * ClientSum(p**2) / sp.sqrt(tau * T),
@@ -335,21 +252,14 @@ corollary_appendix = fedcog_bound(
         "drift by heterogeneity": 6 * tau * (tau - 1) * L**2 * kappa_sq / (tau * T),
     },
     conditions=(STEP_PRINTED, *ASSUMED),
-    about=proof.THEORY,
-    statistic=MIN_OVER_ROUNDS,
     off_by={**OFF, "gradient noise": q.CURVATURE**2},
-    source=source("proof of Corollary A.7, eq. (65)"),
     note="As printed: L^2 in the noise term where (6) has L.",
 )
 
 corollary_order = fedcog_bound(
-    name="fedcog.corollary_order",
-    target=g,
+    **of("corollary_order", g, "Corollary 5.7, eq. (7) = (15)", proof.THEORY, MIN_OVER_ROUNDS),
     relation="<~",
     terms={"1/sqrt(tau T)": 1 / sp.sqrt(tau * T), "1/T": 1 / T, "tau/T": tau / T},
     conditions=(STEP_PRINTED, *ASSUMED),
-    about=proof.THEORY,
-    statistic=MIN_OVER_ROUNDS,
     off_by=dict.fromkeys(("1/sqrt(tau T)", "1/T", "tau/T"), ONE / q.GRADIENT**2),
-    source=source("Corollary 5.7, eq. (7) = (15)"),
 )

@@ -13,12 +13,8 @@ import sympy as sp
 from .. import vocabulary as q
 from ..core import About, assumed, Bound, Condition
 from ..operators import ClientMean, ClientSum
-from ..papers import Source
-
-# fmt: off
+from ..papers import heads
 from .letters import A, beta_sq, eta, F_next, g, g_k, gap, h_sq, K, kappa_sq, L, p, Q_next, sigma_sq, step_sq, T, tau
-
-# fmt: on
 
 LETTERS = {
     K: "K",
@@ -33,11 +29,7 @@ LETTERS = {
 fedcog_bound = partial(Bound, letters=LETTERS)
 """A bound in the paper's letters."""
 THEORY = About("fedcog", "proof")
-
-
-def source(place: str) -> Source:
-    return Source("fedcog", place)
-
+of = heads("fedcog")
 
 # ---- what is assumed ----
 
@@ -54,8 +46,7 @@ SMALL_DRIFT = Condition("eta L <= 1/sqrt(2 tau (tau-1) (2 beta^2 + 1)), no limit
 # ---- the steps ----
 
 lemma = Bound(
-    name="fedcog.lemma_5_5",
-    target=q.next_objective,
+    **of("lemma_5_5", q.next_objective, "Lemma 5.5 = A.5, eq. (9) to (12)", THEORY),
     terms={"task": F_next, "distillation on this round's data": Q_next},
     signed=("task",),
     conditions=(
@@ -63,52 +54,37 @@ lemma = Bound(
         Condition(LEMMA_WORDS),
         Condition("a distillation loss is a divergence: nonnegative, and 0 where student and teacher agree"),
     ),
-    about=THEORY,
-    source=source("Lemma 5.5 = A.5, eq. (9) to (12)"),
 )
 
 dissimilarity = fedcog_bound(
-    name="fedcog.dissimilarity",
-    target=q.mean_client_grad_sq,
+    **of("dissimilarity", q.mean_client_grad_sq, "Assumption 5.4 = A.4", THEORY),
     terms={"global gradient": beta_sq * g, "heterogeneity": kappa_sq},
     conditions=(Condition.assume("dissimilarity"),),
-    about=THEORY,
-    source=source("Assumption 5.4 = A.4"),
 )
 
 smoothness_step_printed = fedcog_bound(
-    name="fedcog.smoothness_step_printed",
-    target=q.loss_change,
+    **of("smoothness_step_printed", q.loss_change, "eq. (19)", THEORY),
     terms={"alignment": q.step_alignment, "curvature": -L / 2 * step_sq},
     signed=("alignment", "curvature"),
     conditions=(Condition.assume("smooth"),),
-    about=THEORY,
-    source=source("eq. (19)"),
     note="Printed with a minus before the curvature term; (20) goes on with a plus.",
 )
 
 smoothness_step = fedcog_bound(
-    name="fedcog.smoothness_step",
-    target=q.loss_change,
+    **of("smoothness_step", q.loss_change, "eq. (19) with the sign of (20)", THEORY),
     terms={"alignment": q.step_alignment, "curvature": L / 2 * step_sq},
     signed=("alignment",),
     conditions=(Condition.assume("smooth"),),
-    about=THEORY,
-    source=source("eq. (19) with the sign of (20)"),
 )
 
 update = fedcog_bound(
-    name="fedcog.mean_update",
-    target=q.mean_update_sq,
+    **of("mean_update", q.mean_update_sq, "eq. (29)", THEORY),
     terms={"gradient noise": 2 * sigma_sq / tau * ClientSum(p**2), "local paths": 2 * h_sq},
     conditions=(*SETTING, *NOISE),
-    about=THEORY,
-    source=source("eq. (29)"),
 )
 
 descent = fedcog_bound(
-    name="fedcog.descent",
-    target=q.loss_change,
+    **of("descent", q.loss_change, "eq. (30)", THEORY),
     terms={
         "global gradient": -tau * eta / 2 * g,
         "local paths": -tau * eta / 2 * (1 - 2 * tau * eta * L) * h_sq,
@@ -117,23 +93,17 @@ descent = fedcog_bound(
     },
     signed=("global gradient", "local paths"),
     conditions=(Condition.assume("smooth"), *SETTING, *NOISE),
-    about=THEORY,
-    source=source("eq. (30)"),
 )
 
 drift = fedcog_bound(
-    name="fedcog.gradient_drift",
-    target=q.gradient_drift,
+    **of("gradient_drift", q.gradient_drift, "eq. (49) to (51)", THEORY),
     terms={"gradient noise": (tau - 1) * eta**2 * sigma_sq * L**2 / (1 - A), "client gradient": A / (1 - A) * g_k},
     where=DRIFT,
     conditions=(BOUNDED_DRIFT, Condition.assume("smooth"), *SETTING, *NOISE),
-    about=THEORY,
-    source=source("eq. (49) to (51)"),
 )
 
 mean_drift = fedcog_bound(
-    name="fedcog.mean_gradient_drift",
-    target=q.mean_gradient_drift,
+    **of("mean_gradient_drift", q.mean_gradient_drift, "eq. (52) to (53), derived from (51) and Assumption 5.4"),
     terms={
         "gradient noise": ClientMean(drift.terms["gradient noise"]),
         **{
@@ -144,12 +114,10 @@ mean_drift = fedcog_bound(
     where=DRIFT,
     conditions=(*drift.conditions, Condition.assume("dissimilarity")),
     about=THEORY,
-    source=source("eq. (52) to (53), derived from (51) and Assumption 5.4"),
 )
 
 descent_with_drift = fedcog_bound(
-    name="fedcog.descent_with_drift",
-    target=q.loss_change,
+    **of("descent_with_drift", q.loss_change, "eq. (54) to (55), derived from (30) and (53)", THEORY),
     terms={
         "global gradient": descent.terms["global gradient"] + tau * eta / 2 * mean_drift.terms["global gradient"],
         "gradient noise": descent.terms["gradient noise"],
@@ -159,13 +127,10 @@ descent_with_drift = fedcog_bound(
     where=DRIFT,
     signed=("global gradient",),
     conditions=(DESCENDS, *mean_drift.conditions),
-    about=THEORY,
-    source=source("eq. (54) to (55), derived from (30) and (53)"),
 )
 
 one_round = fedcog_bound(
-    name="fedcog.descent_one_round",
-    target=q.loss_change,
+    **of("descent_one_round", q.loss_change, "eq. (56) to (57), conditions (62) and (63)", THEORY),
     terms={
         "global gradient": -tau * eta / 4 * g,
         "gradient noise": L * tau * eta**2 * sigma_sq * ClientSum(p**2),
@@ -179,7 +144,5 @@ one_round = fedcog_bound(
         Condition("1/(1-A) <= 1 + 1/(2 beta^2), eq. (63)", 1 + 1 / (2 * beta_sq) >= 1 / (1 - A)),
         *mean_drift.conditions,
     ),
-    about=THEORY,
-    source=source("eq. (56) to (57), conditions (62) and (63)"),
     note="Without A < 1, (63) would also hold for every A > 1, where (51) says nothing.",
 )

@@ -16,7 +16,7 @@ from functools import partial
 from sympy import exp, Expr, Integer, Min, sqrt
 
 from ..core import About, assumed, Bound, Condition, Statistic
-from ..papers import Source
+from ..papers import heads
 from ..places import LOCAL, SERVER, TWO_RUNS
 from ..quantities import Quantity
 from ..vocabulary import mean_grad_norm_sq
@@ -43,11 +43,7 @@ LETTERS: dict[Quantity, str] = {
 }
 fedinit_bound = partial(Bound, letters=LETTERS)
 """A bound in the paper's letters."""
-
-
-def source(place: str) -> Source:
-    return Source("fedinit", place)
-
+of = heads("fedinit")
 
 # ---- constants of Theorems 1 and 2 ----
 

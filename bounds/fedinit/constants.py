@@ -5,29 +5,24 @@ from __future__ import annotations
 from sympy import exp, Integer, sqrt
 
 from . import common
-from .common import fedinit_bound, source
+from .common import fedinit_bound, of
 from .letters import beta, C, eta, K, kappa_1, kappa_2, L, lam, mu, N
 
 CONSTANT_NOTE = "The digits are damaged in the text that was read; rebuilt as 10*195*2/3 = 1300 and 10*51*2 = 1020."
 
 constants = tuple(
     fedinit_bound(
-        name=f"fedinit.{name}",
-        target=target,
+        **of(name, target, "Theorem 1, under eq. (9)", common.ALGORITHM_1, common.EVERY_ROUND),
         relation="=",
         terms={"with relaxation": common.CONSTANTS[target] - at_zero, "without relaxation": Integer(at_zero)},
         conditions=(common.BETA_NOT_NEGATIVE, common.BETA_BELOW_72),
-        source=source("Theorem 1, under eq. (9)"),
-        about=common.ALGORITHM_1,
-        statistic=common.EVERY_ROUND,
         note=CONSTANT_NOTE,
     )
     for name, target, at_zero in (("kappa_1", kappa_1, 17), ("kappa_2", kappa_2, 13))
 )
 
 contraction_cap = fedinit_bound(
-    name="fedinit.contraction_cap",
-    target=lam,
+    **of("contraction_cap", lam, "Appendix A.2.2, before the descent inequality", common.PROOF, common.EVERY_ROUND),
     terms=common.CONTRACTION_CAP,
     signed=tuple(label for label in common.CONTRACTION_CAP if label != "whole descent"),
     conditions=(
@@ -37,9 +32,6 @@ contraction_cap = fedinit_bound(
         common.BETA_NOT_NEGATIVE,
         common.BETA_BELOW_72,
     ),
-    source=source("Appendix A.2.2, before the descent inequality"),
-    about=common.PROOF,
-    statistic=common.EVERY_ROUND,
     note="The inequality is strict; where the sum is not positive no such lambda exists and the theorems do not apply.",
 )
 
@@ -58,11 +50,9 @@ CAP_NOTES = {
 }
 step_size_caps = tuple(
     fedinit_bound(
-        name=f"fedinit.step_size_cap_{where}",
-        target=eta,
+        **of(f"step_size_cap_{where}", eta, CAP_PLACES[where]),
         terms={"cap": cap},
         conditions=(common.TWO_STEPS,),
-        source=source(CAP_PLACES[where]),
         about=common.PROOF if where.startswith("lemma") else common.ALGORITHM_1,
         statistic=common.EVERY_ROUND,
         note=CAP_NOTES.get(where, ""),
@@ -71,11 +61,9 @@ step_size_caps = tuple(
 )
 
 step_size_cap_descent = fedinit_bound(
-    name="fedinit.step_size_cap_descent",
-    target=eta,
+    **of("step_size_cap_descent", eta, "Appendix A.2.2, bracket of the summed gradients (solved for the step size)"),
     terms={"cap": N / (C * K * L * (1 + 60 * beta**2 / (N * common.WEIGHT_72)))},
     conditions=(common.BETA_NOT_NEGATIVE, common.BETA_BELOW_72),
-    source=source("Appendix A.2.2, bracket of the summed gradients (solved for the step size)"),
     about=common.PROOF,
     statistic=common.EVERY_ROUND,
     note="Derived: the step sizes for which the bracket the proof wants to be at most 0 is so. The text goes on with "
@@ -84,12 +72,8 @@ step_size_cap_descent = fedinit_bound(
 
 relaxation_caps = tuple(
     fedinit_bound(
-        name=f"fedinit.relaxation_cap_{where}",
-        target=beta,
+        **of(f"relaxation_cap_{where}", beta, place, common.ALGORITHM_1, common.EVERY_ROUND),
         terms={"cap": cap},
-        source=source(place),
-        about=common.ALGORITHM_1,
-        statistic=common.EVERY_ROUND,
         note=note,
     )
     for where, cap, place, note in (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..core import About, Statistic
 from ..vocabulary import round_communication, round_gradients, storage
-from .common import fedinit_bound, source
+from .common import fedinit_bound, of
 from .letters import C, d, K, N
 
 FEDAVG_COSTS = {
@@ -33,12 +33,9 @@ NOTES = {("storage", "fedcm"): "The expression is printed 2Cd; the ratio beside 
 
 COSTS = tuple(
     fedinit_bound(
-        name=f"fedinit.cost_{cost}_{method}",
-        target=target,
+        **of(f"cost_{cost}_{method}", target, f"Table 8, {cost} of {method}", About(method)),
         relation="=",
         terms={cost: multiple * expression},
-        source=source(f"Table 8, {cost} of {method}"),
-        about=About(method),
         statistic=Statistic("every", "rounds"),
         note=NOTES.get((cost, method), ""),
     )

@@ -9,7 +9,7 @@ from sympy import exp, Expr, sqrt
 
 from .. import vocabulary as q
 from . import common
-from .common import fedinit_bound, source
+from .common import fedinit_bound, of
 from .letters import beta, C, c, D, eta, K, L, lam, mu, N, T
 from .optimization import LASTING, LOCAL_DRIFT, NEXT_DIVERGENCE, theorem_1, theorem_2
 
@@ -22,8 +22,7 @@ RECURSION: dict[str, Expr] = {
 }
 
 theorem_4_recursion = fedinit_bound(
-    name="fedinit.theorem_4_recursion",
-    target=q.next_divergence,
+    **of("theorem_4_recursion", q.next_divergence, "Theorem 4, proof", common.PROOF, common.EVERY_LOCAL),
     terms=RECURSION,
     conditions=(
         *common.SETTING,
@@ -34,9 +33,6 @@ theorem_4_recursion = fedinit_bound(
         common.BETA_NOT_NEGATIVE,
         common.BETA_BELOW_96,
     ),
-    source=source("Theorem 4, proof"),
-    about=common.PROOF,
-    statistic=common.EVERY_LOCAL,
     note="96, 69, 267 are rebuilt (certain). The proof's route adds 6 C eta^2 K^2/N times the squared global gradient, "
     "which the printed coefficient 267 B^2 does not show; keeping the sampling weights of Lemma 3 gives it.",
 )
@@ -44,22 +40,19 @@ theorem_4_recursion = fedinit_bound(
 UNROLLED = {name: term / common.WEIGHT_96 for name, term in RECURSION.items() if name != "relaxed start"}
 
 theorem_4_before = fedinit_bound(
-    name="fedinit.theorem_4_before",
-    target=q.mean_divergence,
+    **of("theorem_4_before", q.mean_divergence, "Theorem 4, proof, before Theorem 1 is inserted (appendix: Theorem 9)"),
     terms={
         "divergence decrease": (q.initial_divergence - q.final_divergence) / (common.WEIGHT_96 * T),
         **{name: term.subs(q.grad_norm_sq, q.mean_grad_norm_sq) for name, term in UNROLLED.items()},
     },
     signed=("divergence decrease",),
     conditions=theorem_4_recursion.conditions,
-    source=source("Theorem 4, proof, before Theorem 1 is inserted (appendix: Theorem 9)"),
     about=common.PROOF,
     statistic=common.MEAN_LOCAL,
 )
 
 theorem_4 = fedinit_bound(
-    name="fedinit.theorem_4",
-    target=q.mean_divergence,
+    **of("theorem_4", q.mean_divergence, "Theorem 4, proof, last explicit display (appendix: Theorem 9)", common.PROOF),
     terms={
         **{name: term for name, term in theorem_4_before.terms.items() if name != "global gradient"},
         **{
@@ -70,8 +63,6 @@ theorem_4 = fedinit_bound(
     signed=("divergence decrease",),
     where=common.CONSTANTS,
     conditions=common.OF_THEOREM_4,
-    source=source("Theorem 4, proof, last explicit display (appendix: Theorem 9)"),
-    about=common.PROOF,
     statistic=common.MEAN_LOCAL,
     note="The cap sqrt(N)/(sqrt(C) K L) is rebuilt from damaged text (high confidence); N/(2CKL) is always smaller. "
     "Delta^0 is printed although Theorem 1, which goes in, has dropped it as 0.",
@@ -81,8 +72,7 @@ GAIN = UNROLLED["global gradient"] / q.grad_norm_sq
 LOSS_GAIN = GAIN * 2 / (lam * eta * K)  # by the descent inequality a loss stands for this much squared gradient
 
 theorem_5 = fedinit_bound(
-    name="fedinit.theorem_5",
-    target=q.final_divergence,
+    **of("theorem_5", q.final_divergence, "Theorem 5, proof, assembled (appendix: Theorem 10)", common.PROOF),
     terms={
         **{name: UNROLLED[name] for name in LASTING},
         **{f"global gradient: {name}": GAIN * term for name, term in LASTING.items()},
@@ -92,8 +82,6 @@ theorem_5 = fedinit_bound(
     },
     where=common.CONSTANTS,
     conditions=common.OF_THEOREM_5,
-    source=source("Theorem 5, proof, assembled (appendix: Theorem 10)"),
-    about=common.PROOF,
     statistic=common.LAST_LOCAL,
     note="The summand of the last sum is damaged; T exp(-lambda mu eta K (T-1)) is what "
     "96 beta^2 <= exp(-lambda mu eta K) gives (medium confidence). The decreases of the divergence that the descent "
@@ -101,13 +89,10 @@ theorem_5 = fedinit_bound(
 )
 
 weight = fedinit_bound(
-    name="fedinit.divergence_weight",
-    target=q.divergence_weight,
+    **of("divergence_weight", q.divergence_weight, "Section 4.3.4, selection of the relaxation", common.ALGORITHM_1),
     relation="=",
     terms={"weight": (1 + beta) ** (1 / (beta * c * L)) / sqrt(common.WEIGHT_96)},
     conditions=(common.BETA_POSITIVE, common.BETA_BELOW_96, common.BOTH_SMOOTH),
-    source=source("Section 4.3.4, selection of the relaxation"),
-    about=common.ALGORITHM_1,
     statistic=common.EVERY_ROUND,
     note="The exponent 1/(beta c L) is damaged, yet visible in three places (high confidence). As beta falls to 0 the "
     "weight tends to exp(1/(cL)), not to 1.",

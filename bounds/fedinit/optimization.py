@@ -10,7 +10,7 @@ from sympy import exp, Expr, Integer
 
 from .. import vocabulary as q
 from . import common
-from .common import fedinit_bound, source
+from .common import fedinit_bound, of
 from .letters import B2, beta, C, D, Delta, eta, G2, K, kappa_1, kappa_2, L, lam, mu, N, sigma2, T
 
 # ---- Lemmas 2 to 4 ----
@@ -23,13 +23,9 @@ LOCAL_DRIFT: dict[str, Expr] = {
 }
 
 lemma_2 = fedinit_bound(
-    name="fedinit.lemma_2",
-    target=q.local_drift,
+    **of("lemma_2", q.local_drift, "Lemma 2, eq. (24)", common.PROOF, common.EVERY_ROUND),
     terms=LOCAL_DRIFT,
     conditions=(*common.SETTING, common.ALL_TRAIN, common.TWO_STEPS, common.STEP_LOCAL),
-    source=source("Lemma 2, eq. (24)"),
-    about=common.PROOF,
-    statistic=common.EVERY_ROUND,
     note="The cap 1/(2 sqrt(2) K L) is rebuilt (medium confidence): the number under its root is lost.",
 )
 
@@ -57,13 +53,9 @@ GLOBAL_STEP: dict[str, Expr] = {
 }
 
 lemma_3 = fedinit_bound(
-    name="fedinit.lemma_3",
-    target=q.global_step,
+    **of("lemma_3", q.global_step, "Lemma 3, eq. (25)", common.PROOF, common.EVERY_SERVER),
     terms=GLOBAL_STEP,
     conditions=(*common.SETTING, common.ALL_TRAIN, common.TWO_STEPS, common.STEP_ROUND),
-    source=source("Lemma 3, eq. (25)"),
-    about=common.PROOF,
-    statistic=common.EVERY_SERVER,
     note="The last coefficient is lost in (25) and taken from the proof. The proof uses Lemma 2, whose cap is smaller.",
 )
 
@@ -84,27 +76,19 @@ NEXT_DIVERGENCE: dict[str, Expr] = {
 NEXT_DIVERGENCE["relaxed start"] += 3 * beta**2 * Delta
 
 lemma_4_recursion = fedinit_bound(
-    name="fedinit.lemma_4_recursion",
-    target=q.next_divergence,
+    **of("lemma_4_recursion", q.next_divergence, "Lemma 4, proof", common.PROOF, common.EVERY_LOCAL),
     terms=NEXT_DIVERGENCE,
     conditions=common.OF_LEMMA_4,
-    source=source("Lemma 4, proof"),
-    about=common.PROOF,
-    statistic=common.EVERY_LOCAL,
 )
 
 lemma_4 = fedinit_bound(
-    name="fedinit.lemma_4",
-    target=Delta,
+    **of("lemma_4", Delta, "Lemma 4, eq. (26)", common.PROOF, common.EVERY_LOCAL),
     terms={
         "divergence decrease": (Delta - q.next_divergence) / common.WEIGHT_72,
         **{name: term / common.WEIGHT_72 for name, term in NEXT_DIVERGENCE.items() if name != "relaxed start"},
     },
     signed=("divergence decrease",),
     conditions=common.OF_LEMMA_4,
-    source=source("Lemma 4, eq. (26)"),
-    about=common.PROOF,
-    statistic=common.EVERY_LOCAL,
     note="The recursion of the proof, solved for the divergence of this round.",
 )
 
@@ -117,8 +101,7 @@ LASTING: dict[str, Expr] = {
 """What stays however long the run is, as a bound on the squared gradient norm."""
 
 descent = fedinit_bound(
-    name="fedinit.descent",
-    target=q.grad_norm_sq,
+    **of("descent", q.grad_norm_sq, "Appendix A.2.2, last display, divided by lambda eta K / 2", common.PROOF),
     terms={
         "loss decrease": 2 * q.loss_decrease / (lam * eta * K),
         "divergence decrease": 20 * beta**2 * L * (Delta - q.next_divergence) / (common.WEIGHT_72 * N * lam * eta * K),
@@ -127,21 +110,16 @@ descent = fedinit_bound(
     signed=("loss decrease", "divergence decrease"),
     where=common.CONSTANTS,
     conditions=(*common.OF_DESCENT, common.ALL_TRAIN),
-    source=source("Appendix A.2.2, last display, divided by lambda eta K / 2"),
-    about=common.PROOF,
     statistic=common.EVERY_SERVER,
     note="The proof drops the gradients summed over all clients; their factor is at most 0 only under "
     "fedinit.step_size_cap_descent.",
 )
 
 theorem_1 = fedinit_bound(
-    name="fedinit.theorem_1",
-    target=q.mean_grad_norm_sq,
+    **of("theorem_1", q.mean_grad_norm_sq, "Theorem 1, eq. (9) (appendix: Theorem 7, eq. (27))", common.ALGORITHM_1),
     terms={"initial loss": 2 * D / (lam * eta * K * T), **LASTING},
     where=common.CONSTANTS,
     conditions=common.OF_THEOREM_1,
-    source=source("Theorem 1, eq. (9) (appendix: Theorem 7, eq. (27))"),
-    about=common.ALGORITHM_1,
     statistic=common.MEAN_SERVER,
     note="The cap N/(2CKL) carries the proof only while 60 beta^2 <= N (1 - 72 beta^2): see "
     "fedinit.step_size_cap_descent. False of Algorithm 1 where absent clients keep their models: once beta exceeds "
@@ -149,16 +127,13 @@ theorem_1 = fedinit_bound(
 )
 
 theorem_2 = fedinit_bound(
-    name="fedinit.theorem_2",
-    target=q.optimality_gap,
+    **of("theorem_2", q.optimality_gap, "Theorem 2, eq. (11) (appendix: Theorem 8, eq. (29))", common.ALGORITHM_1),
     terms={
         "initial loss": exp(-lam * mu * eta * K * T) * D,
         **{name: term / (2 * mu) for name, term in LASTING.items()},
     },
     where=common.CONSTANTS,
     conditions=common.OF_THEOREM_2,
-    source=source("Theorem 2, eq. (11) (appendix: Theorem 8, eq. (29))"),
-    about=common.ALGORITHM_1,
     statistic=common.LAST_SERVER,
     note="The cap 1/(lambda mu K) is rebuilt from the proof (high confidence). The proof replaces a weighted sum of "
     "decreases of the divergence by Delta^0 - Delta^T; what this drops is positive when it rises and falls again. "

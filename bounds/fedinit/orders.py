@@ -12,7 +12,7 @@ from .. import vocabulary as q
 from ..core import assumed, Condition, MIXED, ONE
 from ..units import LOSS, PARAMETER
 from . import common
-from .common import fedinit_bound, source
+from .common import fedinit_bound, of
 from .letters import B2, c, D, eta, G2, K, L, lam, mu, N, S, sigma2, sigma_l, T
 from .stability import DECAYING_STEP, NOISY_SMOOTH, ONE_SAMPLE
 
@@ -37,39 +37,27 @@ def loss_and_noise(scale: Expr, dissimilarity_factor: int = 1) -> dict[str, Expr
 # ---- step sizes and the number of local steps ----
 
 step_size_theorem_1 = fedinit_bound(
-    name="fedinit.step_size_theorem_1_order",
-    target=eta,
+    **of("step_size_theorem_1_order", eta, "Theorem 1, above eq. (10)", common.ALGORITHM_1, common.EVERY_ROUND),
     relation="<~",
     terms={"step size": sqrt(N / (K * T))},
     off_by={"step size": LOSS / PARAMETER**2},
-    source=source("Theorem 1, above eq. (10)"),
-    about=common.ALGORITHM_1,
-    statistic=common.EVERY_ROUND,
 )
 
 step_size_theorem_2 = fedinit_bound(
-    name="fedinit.step_size_theorem_2_order",
-    target=eta,
+    **of("step_size_theorem_2_order", eta, "Theorem 2, above eq. (12)", common.ALGORITHM_1, common.EVERY_ROUND),
     relation="<~",
     terms={"step size": log(lam * mu * N * K * T) / (lam * mu * K * T)},
     off_by={"step size": MIXED},
     conditions=(LOG_POSITIVE,),
-    source=source("Theorem 2, above eq. (12)"),
-    about=common.ALGORITHM_1,
-    statistic=common.EVERY_ROUND,
     note="Rebuilt (high confidence): the choice for which the exponential is 1/(lambda mu NKT). The logarithm is taken "
     "of a number that has a unit.",
 )
 
 local_steps_order = fedinit_bound(
-    name="fedinit.local_steps_order",
-    target=K,
+    **of("local_steps_order", K, "Discussion of Theorem 1, under eq. (10)", common.ALGORITHM_1, common.EVERY_ROUND),
     relation="<~",
     terms={"local steps": sigma2 / G2},
     conditions=(OFFSET_POSITIVE, STEP_1_WORDS, Condition("the initial loss is ignored")),
-    source=source("Discussion of Theorem 1, under eq. (10)"),
-    about=common.ALGORITHM_1,
-    statistic=common.EVERY_ROUND,
     note="The best number of local steps up to a constant; with the initial loss it is (D + L sigma_l^2)/(L G^2).",
 )
 
@@ -79,15 +67,11 @@ OFF_1 = {"initial loss": ONE / q.CURVATURE, "gradient noise": q.CURVATURE, "diss
 
 theorem_1_orders = tuple(
     fedinit_bound(
-        name=f"fedinit.theorem_1_order{version}",
-        target=q.mean_grad_norm_sq,
+        **of(f"theorem_1_order{version}", q.mean_grad_norm_sq, place, common.ALGORITHM_1, common.MEAN_SERVER),
         relation="<~",
         terms=loss_and_noise(sqrt(N * K * T), factor),
         off_by=OFF_1,
         conditions=(*WHERE_CONVERGED, STEP_1_WORDS),
-        source=source(place),
-        about=common.ALGORITHM_1,
-        statistic=common.MEAN_SERVER,
     )
     for version, factor, place in (("", 1, "Theorem 1, eq. (10)"), ("_appendix", 3, "Theorem 7, eq. (28)"))
 )
@@ -95,14 +79,11 @@ theorem_1_orders = tuple(
 OFF_2 = {"gradient noise": q.CURVATURE**2, "dissimilarity": q.CURVATURE**2}
 
 theorem_2_order = fedinit_bound(
-    name="fedinit.theorem_2_order",
-    target=q.optimality_gap,
+    **of("theorem_2_order", q.optimality_gap, "Theorem 2, eq. (12) (appendix: eq. (30))", common.ALGORITHM_1),
     relation="<~",
     terms=loss_and_noise(N * K * T),
     off_by=OFF_2,
     conditions=(*WHERE_CONVERGED, common.PL, STEP_2_WORDS),
-    source=source("Theorem 2, eq. (12) (appendix: eq. (30))"),
-    about=common.ALGORITHM_1,
     statistic=common.LAST_SERVER,
     note="A logarithm of NKT is hidden besides the constants.",
 )
@@ -110,8 +91,7 @@ theorem_2_order = fedinit_bound(
 # ---- Theorem 3 ----
 
 theorem_3_order = fedinit_bound(
-    name="fedinit.theorem_3_order",
-    target=q.stability,
+    **of("theorem_3_order", q.stability, "Discussion of Theorem 3, first part", common.ALGORITHM_1, common.LAST_SERVER),
     relation="<~",
     terms={"stochastic gradients": (T * K) ** (c * L / (1 + c * L)) / S},
     off_by={"stochastic gradients": ONE / LOSS},
@@ -122,16 +102,12 @@ theorem_3_order = fedinit_bound(
         DECAYING_STEP,
         Condition("the divergence term is left out"),
     ),
-    source=source("Discussion of Theorem 3, first part"),
-    about=common.ALGORITHM_1,
-    statistic=common.LAST_SERVER,
 )
 
 # ---- Theorems 4 and 5 ----
 
 theorem_4_order = fedinit_bound(
-    name="fedinit.theorem_4_order",
-    target=q.mean_divergence,
+    **of("theorem_4_order", q.mean_divergence, "Theorem 4, eq. (16) (appendix: eq. (31))", common.PROOF),
     relation="<~",
     terms={
         "gradient noise": N * sigma2 / T,
@@ -146,15 +122,12 @@ theorem_4_order = fedinit_bound(
         "global gradient: dissimilarity": q.CURVATURE**3,
     },
     conditions=(*WHERE_CONVERGED, common.ALL_TRAIN, STEP_1_WORDS),
-    source=source("Theorem 4, eq. (16) (appendix: eq. (31))"),
-    about=common.PROOF,
     statistic=common.MEAN_LOCAL,
     note="The weight 1/(1 - 96 beta^2) is left out.",
 )
 
 theorem_5_order = fedinit_bound(
-    name="fedinit.theorem_5_order",
-    target=q.final_divergence,
+    **of("theorem_5_order", q.final_divergence, "Theorem 5, eq. (17) (appendix: eq. (32))", common.PROOF),
     relation="<~",
     terms={
         "initial loss": D / T**2,
@@ -171,8 +144,6 @@ theorem_5_order = fedinit_bound(
         "rest": ONE / PARAMETER**2,
     },
     conditions=(*WHERE_CONVERGED, common.PL, common.ALL_TRAIN, STEP_2_WORDS),
-    source=source("Theorem 5, eq. (17) (appendix: eq. (32))"),
-    about=common.PROOF,
     statistic=common.LAST_LOCAL,
     note="The weight 1/(1 - 96 beta^2) is left out. In the explicit form, with its last sum as rebuilt "
     "(medium confidence), the initial loss falls like log(NKT)/(NKT), not 1/T^2.",
@@ -181,8 +152,7 @@ theorem_5_order = fedinit_bound(
 # ---- Theorem 6 ----
 
 theorem_6 = fedinit_bound(
-    name="fedinit.theorem_6",
-    target=q.excess_risk,
+    **of("theorem_6", q.excess_risk, "Theorem 6, eq. (18)", common.ALGORITHM_1, common.LAST_SERVER),
     relation="<~",
     terms={
         **{f"optimisation: {name}": term for name, term in theorem_2_order.terms.items()},
@@ -199,9 +169,6 @@ theorem_6 = fedinit_bound(
         STEP_2_WORDS,
         Condition("the step size is also at most c/t"),
     ),
-    source=source("Theorem 6, eq. (18)"),
-    about=common.ALGORITHM_1,
-    statistic=common.LAST_SERVER,
     note="Logarithms are hidden besides the constants. The denominator under c is uncertain (t, T or TK; medium "
     "confidence); the divergence term is rebuilt as sqrt(Delta^T) (TK)^(cL/(1+cL)) (high confidence). The unit of the "
     "stability term depends on cL; the divergence term adds a loss and a squared gradient under the root.",

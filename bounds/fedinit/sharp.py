@@ -28,7 +28,7 @@ from __future__ import annotations
 from ..core import Condition
 from ..vocabulary import grad_norm_sq, mean_grad_norm_sq, next_divergence
 from . import common
-from .common import fedinit_bound, source
+from .common import fedinit_bound, of
 from .letters import B2, beta, D, Delta, eta, G2, K, L, lam, N, sigma2, T
 
 WEIGHT = 1 - 5 * beta**2
@@ -44,8 +44,7 @@ OF_ROUND = (
 )
 
 divergence_sharp = fedinit_bound(
-    name="fedinit.theorem_4_recursion_sharp",
-    target=next_divergence,
+    **of("theorem_4_recursion_sharp", next_divergence, "Theorem 4, proof, sharpened", common.ALGORITHM_1),
     terms={
         "relaxed start": 5 * beta**2 * Delta,
         "gradient noise": 6 * eta**2 * K * sigma2,
@@ -53,15 +52,12 @@ divergence_sharp = fedinit_bound(
         "global gradient": 16 * eta**2 * K**2 * B2 * grad_norm_sq,
     },
     conditions=OF_ROUND,
-    source=source("Theorem 4, proof, sharpened"),
-    about=common.ALGORITHM_1,
     statistic=common.EVERY_LOCAL,
     note="Derived, for all clients in every round: 5, 6, 16 where 96, 69, 267 are printed; relaxations of both signs.",
 )
 
 theorem_1_sharp = fedinit_bound(
-    name="fedinit.theorem_1_sharp",
-    target=mean_grad_norm_sq,
+    **of("theorem_1_sharp", mean_grad_norm_sq, "Theorem 1, eq. (9), sharpened", common.ALGORITHM_1, common.MEAN_SERVER),
     terms={
         "initial loss": 2 * D / (lam * eta * K * T),
         "gradient noise": 2 * eta * L * sigma2 / (lam * N),
@@ -74,8 +70,5 @@ theorem_1_sharp = fedinit_bound(
         common.TOGETHER,
         Condition("lambda is at most the share of descent that is left", lam <= 1 - SHARE * (eta * K * L) ** 2 * B2),
     ),
-    source=source("Theorem 1, eq. (9), sharpened"),
-    about=common.ALGORITHM_1,
-    statistic=common.MEAN_SERVER,
     note="Derived, for all clients in every round: dissimilarity enters squared in eta K L. Smallest at beta = 0.",
 )

@@ -13,7 +13,7 @@ from ..core import assumed, Condition
 from ..quantities import Quantity
 from ..units import LOSS, PARAMETER
 from . import common
-from .common import fedinit_bound, source
+from .common import fedinit_bound, of
 from .letters import beta, c, Delta, eta, K, L, L_G, mu_0, S, sigma_l, T, t_0, tau, U
 
 NOISY_SMOOTH = (common.BOTH_SMOOTH, *assumed("bounded_variance", "nonnegative_loss"))
@@ -29,18 +29,13 @@ T_0_AT_LEAST_ONE = Condition("t_0 is at least 1", t_0 >= 1)
 # ---- lemmas ----
 
 lemma_1 = fedinit_bound(
-    name="fedinit.lemma_1",
-    target=q.generalization_gap,
+    **of("lemma_1", q.generalization_gap, "Lemma 1, eq. (13)", common.ALGORITHM_1, common.LAST_SERVER),
     terms={"stability": q.stability},
     conditions=(Condition.assume("independent_samples"), ONE_SAMPLE),
-    source=source("Lemma 1, eq. (13)"),
-    about=common.ALGORITHM_1,
-    statistic=common.LAST_SERVER,
 )
 
 lemma_5 = fedinit_bound(
-    name="fedinit.lemma_5",
-    target=q.stability,
+    **of("lemma_5", q.stability, "Lemma 5, eq. (33)", common.PROOF, common.LAST_SERVER),
     terms={"sample met early": U * t_0 / S, "separation": L_G * q.separation},
     conditions=(
         *NOISY_SMOOTH,
@@ -51,25 +46,17 @@ lemma_5 = fedinit_bound(
         ONE_SAMPLE,
         T_0_IN_RANGE,
     ),
-    source=source("Lemma 5, eq. (33)"),
-    about=common.PROOF,
-    statistic=common.LAST_SERVER,
     note="The separation is that of the last local models, given that the runs are identical up to t_0.",
 )
 
 lemma_6 = fedinit_bound(
-    name="fedinit.lemma_6",
-    target=q.next_separation,
+    **of("lemma_6", q.next_separation, "Lemma 6, eq. (34)", common.ALGORITHM_1, common.EVERY_STEP),
     terms={"separation": q.separation, "expansion": eta * L * q.separation, "gradient noise": 2 * eta * sigma_l},
     conditions=(*NOISY_SMOOTH, ONE_SAMPLE, Condition("both runs draw the same sample in this step")),
-    source=source("Lemma 6, eq. (34)"),
-    about=common.ALGORITHM_1,
-    statistic=common.EVERY_STEP,
 )
 
 lemma_7 = fedinit_bound(
-    name="fedinit.lemma_7",
-    target=q.next_separation,
+    **of("lemma_7", q.next_separation, "Lemma 7, eq. (35)", common.ALGORITHM_1, common.EVERY_STEP),
     terms={"separation": q.separation, "gradient noise": 2 * eta * sigma_l, "other sample": 2 * eta * L_G},
     conditions=(
         *NOISY_SMOOTH,
@@ -77,9 +64,6 @@ lemma_7 = fedinit_bound(
         ONE_SAMPLE,
         Condition("the runs draw different samples in this step"),
     ),
-    source=source("Lemma 7, eq. (35)"),
-    about=common.ALGORITHM_1,
-    statistic=common.EVERY_STEP,
 )
 
 # ---- the separation, step by step and round by round ----
@@ -87,28 +71,20 @@ lemma_7 = fedinit_bound(
 SAME, OTHER = 1 - 1 / S, 1 / S  # chances of the two lemmas in a step
 
 stability_step = fedinit_bound(
-    name="fedinit.stability_step",
-    target=q.next_separation,
+    **of("stability_step", q.next_separation, "Appendix A.3.2, one local step", common.ALGORITHM_1, common.EVERY_STEP),
     terms={
         **{name: term for name, term in lemma_6.terms.items() if name in lemma_7.terms},  # in both with certainty
         "expansion": SAME * lemma_6.terms["expansion"],
         "other sample": OTHER * lemma_7.terms["other sample"],
     },
     conditions=(*NOISY_SMOOTH, common.LIPSCHITZ_LOSS, Condition.assume("equal_sizes"), ONE_SAMPLE),
-    source=source("Appendix A.3.2, one local step"),
-    about=common.ALGORITHM_1,
-    statistic=common.EVERY_STEP,
     note="Lemmas 6 and 7 with the chances 1 - 1/S and 1/S, for every client.",
 )
 
 stability_round = fedinit_bound(
-    name="fedinit.stability_round",
-    target=q.start_shift,
+    **of("stability_round", q.start_shift, "Appendix A.3.2, between two rounds", common.PROOF, common.EVERY_LOCAL),
     terms={"relaxed start": (1 + beta) * sqrt(Delta)},
     conditions=(common.START, common.ALL_TRAIN),
-    source=source("Appendix A.3.2, between two rounds"),
-    about=common.PROOF,
-    statistic=common.EVERY_LOCAL,
 )
 
 GROWTH = (T * K / t_0) ** (c * L)
@@ -133,13 +109,9 @@ REPAIRED_EXPONENT = "The exponent 1/(beta c L) is damaged, yet visible in three 
 REPAIRED_BASE = "the base TK/t_0 of the drift term is damaged (t_0, t*K or tK; medium confidence)."
 
 stability_separation = fedinit_bound(
-    name="fedinit.stability_separation",
-    target=q.separation,
+    **of("stability_separation", q.separation, "Appendix A.3.2, last display", common.PROOF, common.LAST_SERVER),
     terms=SEPARATION,
     conditions=(*OF_STABILITY, common.ALL_TRAIN, T_0_IN_RANGE),
-    source=source("Appendix A.3.2, last display"),
-    about=common.PROOF,
-    statistic=common.LAST_SERVER,
     note=f"{REPAIRED_EXPONENT}; {REPAIRED_BASE} The sum over the rounds after the runs part is taken over all rounds. "
     "The exponent covers the factor 1 + beta of a round only while beta c L <= 1.",
 )
@@ -147,14 +119,12 @@ stability_separation = fedinit_bound(
 OF_THEOREM_3 = (*OF_STABILITY, Condition.assume("bounded_loss"), common.PL, common.TWO_STEPS)
 
 stability_before_t_0 = fedinit_bound(
-    name="fedinit.stability_before_t_0",
-    target=q.stability,
+    **of("stability_before_t_0", q.stability, "Theorem 3, proof, before t_0 is chosen (appendix: Theorem 11)"),
     terms={
         "sample met early": lemma_5.terms["sample met early"],
         **{name: lemma_5.terms["separation"].subs(q.separation, term) for name, term in SEPARATION.items()},
     },
     conditions=(*OF_THEOREM_3, common.ALL_TRAIN, T_0_IN_RANGE),
-    source=source("Theorem 3, proof, before t_0 is chosen (appendix: Theorem 11)"),
     about=common.PROOF,
     statistic=common.LAST_SERVER,
     note=f"Lemma 5 with the separation inserted. {REPAIRED_EXPONENT}; {REPAIRED_BASE}",
@@ -166,25 +136,18 @@ CENTRAL = 2 * (L_G**2 + S * L_G * sigma_l) / L
 T_0: dict[Quantity, Expr] = {t_0: (CENTRAL / U * (T * K) ** (c * L)) ** (1 / (1 + c * L))}
 
 t_0_choice = fedinit_bound(
-    name="fedinit.t_0",
-    target=t_0,
+    **of("t_0", t_0, "Theorem 3, proof (appendix: Theorem 11)", common.PROOF, common.LAST_SERVER),
     relation="=",
     terms={"choice": T_0[t_0]},
     conditions=(common.BOTH_SMOOTH, Condition.assume("bounded_loss"), common.LIPSCHITZ_LOSS, DECAYING_STEP),
-    source=source("Theorem 3, proof (appendix: Theorem 11)"),
-    about=common.PROOF,
-    statistic=common.LAST_SERVER,
     note="A real number; where it exceeds the number of samples Lemma 5 does not cover it.",
 )
 
 theorem_3 = fedinit_bound(
-    name="fedinit.theorem_3",
-    target=q.stability,
+    **of("theorem_3", q.stability, "Theorem 3, proof, with t_0 put in (appendix: Theorem 11)", common.PROOF),
     terms=stability_before_t_0.terms,
     where=T_0,
     conditions=(*OF_THEOREM_3, common.ALL_TRAIN, T_0_IN_RANGE, T_0_AT_LEAST_ONE, EXPONENT),
-    source=source("Theorem 3, proof, with t_0 put in (appendix: Theorem 11)"),
-    about=common.PROOF,
     statistic=common.LAST_SERVER,
     note=f"Derived. Against eq. (14) the first two terms are 2 - 1/S times the printed first term and the drift term "
     f"keeps Lemma 5's factor L_G. {REPAIRED_EXPONENT}; {REPAIRED_BASE}",
@@ -193,8 +156,7 @@ theorem_3 = fedinit_bound(
 SHARE = 1 / (1 + c * L)
 
 theorem_3_printed = fedinit_bound(
-    name="fedinit.theorem_3_printed",
-    target=q.stability,
+    **of("theorem_3_printed", q.stability, "Theorem 3, eq. (14)", common.ALGORITHM_1, common.LAST_SERVER),
     terms={
         "stochastic gradients": ((U * T * K) ** (c * L) * CENTRAL) ** SHARE / (S - 1),
         "client drift": (1 + beta) ** (1 / (beta * c * L))
@@ -203,31 +165,20 @@ theorem_3_printed = fedinit_bound(
     },
     off_by={"client drift": PARAMETER / LOSS},
     conditions=(*OF_THEOREM_3, CAPS_WORDS),
-    source=source("Theorem 3, eq. (14)"),
-    about=common.ALGORITHM_1,
-    statistic=common.LAST_SERVER,
     note="All exponents are rebuilt from t_0; so is the place of 1/(beta c L) (high confidence) and the counter of the "
     "step size c/(tK+k) (medium confidence). The drift term has lost a Lipschitz constant: its unit is off.",
 )
 
 step_size_theorem_3 = fedinit_bound(
-    name="fedinit.step_size_theorem_3",
-    target=eta,
+    **of("step_size_theorem_3", eta, "Theorem 3, step size, with c = mu_0/K", common.ALGORITHM_1, common.EVERY_STEP),
     relation="=",
     terms={"step size": mu_0 / (K * tau)},
-    source=source("Theorem 3, step size, with c = mu_0/K"),
-    about=common.ALGORITHM_1,
-    statistic=common.EVERY_STEP,
     note="The counter may be t, tK or tK+k; the proof sums c/tau over tau = tK+k (medium confidence).",
 )
 
 excess_risk_split = fedinit_bound(
-    name="fedinit.excess_risk_split",
-    target=q.excess_risk,
+    **of("excess_risk_split", q.excess_risk, "Section 4.1, eq. (3)", common.ALGORITHM_1, common.LAST_SERVER),
     relation="=",
     terms={"generalisation": q.generalization_gap, "optimisation": q.optimality_gap},
     signed=("generalisation",),
-    source=source("Section 4.1, eq. (3)"),
-    about=common.ALGORITHM_1,
-    statistic=common.LAST_SERVER,
 )

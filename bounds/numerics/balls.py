@@ -425,6 +425,13 @@ class Enclosure:
                 held[slot] = getattr(jets, operation)(*[held[i] for i in arguments], *extra)
             return [held[slot] for slot in self.tape.outputs], jets
 
+    def judged(self, boxes: Mapping[str, list[Jet]], bits: int) -> tuple[list[Jet], bool, bool]:
+        """The first output, whether the others, conditions, surely hold all over the boxes, and surely nowhere."""
+        (values, *truths), jets = self.run(boxes, bits)
+        met = [truth for members in truths for truth in members]
+        inside = not jets.partial and all(sure for sure, _ in met)
+        return values, inside, jets.empty or any(never for _, never in met)
+
 
 class Point:
     """A tape at one point: lists of floats by quantity, or of ``exact`` rational numbers that stand for no others, over

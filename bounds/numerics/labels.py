@@ -26,6 +26,8 @@ def labelled(bound: Statement, values: Mapping[str, Any], answer: Any) -> Any:
     A Series of a quantity that varies over clients runs along them, any other is a sweep. Two along one axis must have
     one index. An answer along several axes stays an array.
     """
+    if not np.ndim(answer):
+        return answer
     axes = {q.name: q.card.axis for q in bound._all}
     along = "" if bound.target.card.axis == "" or np.ndim(answer) != 1 else bound.axis
     first: tuple[str, Any] | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil, floor, isinf, isnan, nan
-from typing import Any, NamedTuple
+from math import ceil, floor, isinf, isnan
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -15,7 +16,7 @@ from ..quantities import Quantity
 from ..statement import Statement
 from .balls import as_float, Point
 from .closed import closed_form, Optimum
-from .objective import LARGEST, LARGEST_WHOLE, Objective, Objectives, SMALLEST
+from .objective import LARGEST, LARGEST_WHOLE, Objective, SMALLEST, swept
 from .search import lowest, sharpened_place, Valley
 from .tape import Tape
 
@@ -24,11 +25,10 @@ WIDEST_GAP = 1e-6
 """Relative distance of value and lower bound beyond which a minimum does not count as certified."""
 NUDGE = 1e-9
 """Relative step that tells whether a condition stops the minimiser from moving on."""
+EACH = ("at", "value", "lower", "method", "binding", "integer_at", "integer_value")
+"""What a minimum has one of at every point of a sweep."""
 Closed = tuple[Tape, list[Tape]]
 """A closed form, its place and its value, and what it needs."""
-NOTHING = "no value in the domain meets the conditions"
-OVERFLOW = "is beyond floating-point numbers where it is smallest; give numbers of a moderate size"
-NO_WHOLE = "no whole number meets the conditions"
 
 
 @dataclass(frozen=True)
@@ -61,53 +61,17 @@ class Minimum:
         return "\n".join(lines)
 
 
-class _One(NamedTuple):
-    """The minimum at one point of a sweep, or the reason why there is none."""
-
-    at: float = nan
-    floor: float = nan
-    method: str = SEARCHED
-    binding: str = ""
-    whole: float = nan
-    missing: str = ""
-
-
 def minimize(bound: Statement, over: Quantity | str, values: Mapping[str, Any]) -> Optimum | Minimum:
     """Where ``bound`` is smallest in ``over``: a closed form without values, certified numbers with values."""
     quantity = shared_quantity(bound, over, values)
     if not values and any(q != quantity for q in bound.quantities):
         return closed_form(bound, quantity)
-    try:
+    closed = None
+    with suppress(NoMinimumError):  # the search does not need one
         form = closed_form(bound, quantity)
-    except NoMinimumError:
-        form = None  # the search does not need one
-    sweep = Objectives(bound, quantity, values)
-    if quantity not in sp.Add(*sweep.bound.spelled_terms.values()).free_symbols:
-        raise NoMinimumError(f"{bound.name} does not depend on {quantity.name}, so no value of it is best")
-    closed = None if form is None else (Tape((form.at, form.value)), [Tape((needed,)) for needed in form.requires])
-    found = [_minimum(one, closed) for one in sweep.each]
-    if all(one.missing for one in found):
-        raise _failure(sweep, found[0].missing)
-    places = np.array([one.at for one in found])
-    inward = np.array(
-        [0 if isnan(one.at) else each.point(one.at).way for each, one in zip(sweep.each, found, strict=True)]
-    )
-    at, value = sweep.stepped(places, inward, lambda value: ~np.isnan(value))
-    best = np.array([one.whole for one in found])
-    whole: dict[str, Any] = {}
-    if quantity.card.domain.whole:
-        whole["integer_at"] = sweep.shaped(best) if sweep.shape else int(best[0])
-        whole["integer_value"] = sweep.shaped(sweep.exact(best))
-    return Minimum(
-        bound=sweep.bound,
-        over=quantity,
-        at=sweep.shaped(at),
-        value=sweep.shaped(value),
-        lower=sweep.shaped(np.minimum([one.floor for one in found], value)),
-        method=sweep.shaped([one.method for one in found]),
-        binding=sweep.shaped([one.missing or one.binding for one in found]),
-        **whole,
-    )
+        closed = Tape((form.at, form.value)), [Tape((needed,)) for needed in form.requires]
+    found: Minimum = swept(bound, quantity, values, lambda one: _minimum(one, closed), EACH)
+    return found
 
 
 def shared_quantity(bound: Statement, chosen: Quantity | str, values: Mapping[str, Any]) -> Quantity:
@@ -121,19 +85,34 @@ def shared_quantity(bound: Statement, chosen: Quantity | str, values: Mapping[st
     return quantity
 
 
-def _minimum(objective: Objective, form: Closed | None) -> _One:
+def _minimum(objective: Objective, form: Closed | None) -> Minimum:
+    name, over = objective.bound.name, objective.over
+    if over not in sp.Add(*objective.bound.spelled_terms.values()).free_symbols:
+        raise NoMinimumError(f"{name} does not depend on {over.name}, so no value of it is best")
+    best: float | None = None
     if form is not None and (closed := _by_formula(objective, form)) is not None:
-        whole = _best_neighbour(objective, closed.at) if objective.whole else nan
-        missing = NO_WHOLE if objective.whole and isnan(whole) else ""
-        return _One(closed.at, as_float(closed.floor.lower()), CLOSED, whole=whole, missing=missing)
-    found = lowest(objective, whole=False)
-    if missing := _shortcoming(objective, found):
-        return _One(missing=missing)
-    whole = lowest(objective, whole=True).at if objective.whole else nan
-    if objective.whole and isnan(whole):
-        return _One(missing=NO_WHOLE)
-    at = sharpened_place(objective, found.at)
-    return _One(at, as_float(found.floor.lower()), binding=binding(objective, at, NUDGE, -NUDGE), whole=whole)
+        at, least, method, stop = closed.at, closed.floor, CLOSED, ""
+        best = _best_neighbour(objective, at) if objective.whole else None
+    else:
+        found = lowest(objective, whole=False)
+        _check_certified(objective, found)
+        best = lowest(objective, whole=True).at if objective.whole else None
+        at, least, method = sharpened_place(objective, found.at), found.floor, SEARCHED
+        stop = binding(objective, at, NUDGE, -NUDGE)
+    if best is not None and isnan(best):
+        raise NoSolutionError(f"{name}: no whole number meets the conditions at these numbers: {objective.unmet()}")
+    at, value = objective.stepped(at, objective.point(at).way, lambda value: not isnan(value))
+    return Minimum(
+        bound=objective.bound,
+        over=over,
+        at=at,
+        value=value,
+        lower=float(np.minimum(as_float(least.lower()), value)),
+        method=method,
+        binding=stop,
+        integer_at=None if best is None else int(best),
+        integer_value=None if best is None else objective.called(best),
+    )
 
 
 def _by_formula(objective: Objective, form: Closed) -> Valley | None:
@@ -159,24 +138,29 @@ def _best_neighbour(objective: Objective, at: float) -> float:
     return above if right.high < left.low else below
 
 
-def _shortcoming(objective: Objective, found: Valley) -> str:
-    """Why there is no certified minimum; empty where there is one."""
+def _check_certified(objective: Objective, found: Valley) -> None:
+    """Refuse what is no certified minimum."""
     name, over = objective.bound.name, objective.over.name
     if isnan(found.at):
-        return NOTHING
+        raise NoSolutionError(
+            f"{name}: no value in the domain meets the conditions at these numbers: {objective.unmet()}"
+        )
     ends = ((objective.low, objective.open_low, "falls"), (objective.high, objective.open_high, "rises"))
     for end, is_open, way in ends:
         if is_open and _reached(objective, found, end):
-            return (
+            raise NoMinimumError(
                 f"{name} keeps falling as {over} {way}, as far as {end:g}, where the search ends: it has no minimum "
                 "before"
             )
     if isinf(as_float(found.top)):
-        return f"{name} {OVERFLOW}"
+        raise NoMinimumError(
+            f"{name} is beyond floating-point numbers where it is smallest; give numbers of a moderate size"
+        )
     if not found.top - found.floor <= WIDEST_GAP * abs(found.top) + float(np.finfo(float).tiny):
         low, high = as_float(found.floor), as_float(found.top)
-        return f"{name}: its minimum over {over} is between {low:g} and {high:g}; the search could not decide where"
-    return ""
+        raise NoMinimumError(
+            f"{name}: its minimum over {over} is between {low:g} and {high:g}; the search could not decide where"
+        )
 
 
 def _reached(objective: Objective, found: Valley, end: float) -> bool:
@@ -184,12 +168,6 @@ def _reached(objective: Objective, found: Valley, end: float) -> bool:
     at = objective.point(end)
     level = at.least_slope.is_zero() and at.largest_slope.is_zero()
     return not at.outside and not level and not at.high > found.top
-
-
-def _failure(sweep: Objectives, reason: str) -> Exception:
-    if reason not in (NOTHING, NO_WHOLE):
-        return NoMinimumError(reason)
-    return NoSolutionError(f"{sweep.bound.name}: {reason} at these numbers: {'; '.join(sweep.each[0].unmet())}")
 
 
 def binding(objective: Objective, at: float, *steps: float) -> str:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from math import ceil, floor, inf, nextafter, sqrt
+from math import ceil, floor, inf, nan, nextafter, sqrt, ulp
 from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
 from flint import arb
 
-from ..errors import BoundsError
+from ..errors import BoundsError, NoMinimumError, NoSolutionError
 from ..quantities import CLIENTS, Quantity
 from ..statement import Statement
 from ..vocabulary import clients
-from .balls import as_float, DOWN, Enclosure, Jet, LEVELS, ONE, UP, ZERO
+from .balls import DOWN, Enclosure, Jet, LEVELS, ONE, UP, ZERO
 from .evaluate import evaluator_of
 from .tape import Tape
 
@@ -73,14 +74,10 @@ class Objective:
     # ---- enclosures ----
 
     def box(self, low: float, high: float, bits: int = LEVELS[0]) -> Box:
-        (((value, slope),), *truths), jets = self.enclosure.run(
-            {self.over.name: [Jet((arb(low), arb(high)), (ONE, ONE))]}, bits
-        )
+        jets = {self.over.name: [Jet((arb(low), arb(high)), (ONE, ONE))]}
+        ((value, slope),), inside, outside = self.enclosure.judged(jets, bits)
         least, most = (end if x.is_nan() else x for x, end in zip(value, (DOWN, UP), strict=True))
         falls, rises = (end if x.is_nan() else x for x, end in zip(slope or (ZERO, ZERO), (DOWN, UP), strict=True))
-        conditions = [truth for members in truths for truth in members]
-        inside = not jets.partial and all(sure for sure, _ in conditions)
-        outside = jets.empty or any(never for _, never in conditions)
         return Box(least, most, falls, rises, inside, outside, bits)
 
     def point(self, x: float, bits: int = LEVELS[0]) -> Box:
@@ -92,21 +89,35 @@ class Objective:
                     break
         return at
 
-    def value(self, x: float) -> float:
-        """The nearest float of the value at a point, whatever the conditions."""
-        at = self.point(x)
-        return as_float(at.low) if at.low.is_exact() or not at.high.is_finite() else as_float(at.low / 2 + at.high / 2)
+    def called(self, x: float) -> float:
+        """The value at a point as a call of the bound gives it, NaN where it does not apply."""
+        axis, width = bool(self.bound.axis), self.enclosure.width
+        values = {**self.enclosure.given, self.over.name: [x]}
+        arrays = {name: np.array(numbers if axis else numbers[0]) for name, numbers in values.items()}
+        found: float = evaluator_of(self.bound).whole.checked(arrays, (width,) if axis else ()).values[0].item()
+        return found
+
+    def stepped(self, x: float, inward: int, good: Callable[[float], bool]) -> tuple[float, float]:
+        """A place and its value by a call, a few floats further in where a call says something else than a search.
+
+        A search decides with exact numbers, a call for all numbers that round to the given ones.
+        """
+        for tries in range(40):
+            if good(value := self.called(x)):
+                return x, value
+            x += inward * (1.0 if self.whole else ulp(x) * 2**tries)
+        return nan, nan
 
     def fails(self, x: float) -> list[bool]:
         """For each numeric condition whether it surely fails at a point."""
         (_, *truths), _ = self.enclosure.run({self.over.name: [Jet((arb(x), arb(x)))]}, LEVELS[1])
         return [any(never for _, never in members) for members in truths]
 
-    def unmet(self) -> list[str]:
+    def unmet(self) -> str:
         """The words of the numeric conditions that hold nowhere on a grid; of all, if each does somewhere."""
         tried = [self.fails(x) for x in self.grid()]
         words = [c.words for c in self.bound.numeric_conditions]
-        return [w for w, *fails in zip(words, *tried, strict=True) if all(fails)] or words
+        return "; ".join([w for w, *fails in zip(words, *tried, strict=True) if all(fails)] or words)
 
     def grid(self) -> list[float]:
         """Points all over what is searched, in equal ratios."""
@@ -114,15 +125,9 @@ class Objective:
         grid = {0.0, low, high, *(sign * 10.0 ** (k / 4) for k in range(-120, 121) for sign in (-1, 1))}
         return sorted({float(floor(x)) if self.whole else x for x in grid if low <= x <= high})
 
-    # ---- points and boxes ----
-
     def ends(self) -> tuple[float, float]:
         """The first and the last point that is searched."""
         return (ceil(self.low), floor(self.high)) if self.whole else (self.low, self.high)
-
-    def beside(self, x: float, way: int) -> float:
-        """The next point in a direction."""
-        return x + way if self.whole else nextafter(x, way * inf)
 
 
 @lru_cache(maxsize=512)
@@ -145,50 +150,43 @@ def centre(low: float, high: float) -> float:
     return geometric if low < geometric < high else low / 2 + high / 2
 
 
-class Objectives:
-    """The same function at every point of a sweep of the other quantities."""
-
-    def __init__(self, bound: Statement, over: Quantity, values: Mapping[str, Any]) -> None:
-        self.given = evaluator_of(bound).given(values, free=over.name)
-        self.bound = bound = self.given.bound
-        if not self.given.evaluator.shared_target:
-            raise BoundsError(f"{bound.name} bounds one number for each of the {bound.axis}, so it has no single value")
-        if bound.axis == CLIENTS and over == clients:
-            raise BoundsError(f"{bound.name} sums over clients whose values are given; use its equal_clients() form")
-        self.over, self.shape = over, self.given.sweep
-        points = [{n: xs for n, xs in point.items() if n != over.name} for point in self.given.points()]
-        self.each = [Objective(bound, over, point, self.given.width) for point in points]
-
-    def exact(self, x: np.ndarray) -> np.ndarray:
-        """The bound at one number for each point, as a call with these values gives it; NaN stays NaN."""
-        there = np.where(np.isfinite(x), x, [one.low for one in self.each]).reshape(self.shape)
-        arrays = {**self.given.arrays, self.over.name: there[..., None] if self.bound.axis else there}
-        value = self.given.evaluator.whole.checked(arrays, self.given.shape).values[0].reshape(len(self.each))
-        return np.where(np.isfinite(x), value, np.nan)
-
-    def stepped(
-        self, at: np.ndarray, inward: Any, good: Callable[[np.ndarray], np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Places, and their values by a call, a few floats further in where a call says something else than a search.
-
-        A search decides with exact numbers, a call for all numbers that round to the given ones, and NumPy may run
-        other code for one number than for many, with another last bit.
-        """
-        for tries in range(40):
-            value = self.exact(at)
-            wrong = np.isfinite(at) & ~good(value)
-            if not wrong.any():
-                return at, value
-            step = 1.0 if self.over.card.domain.whole else np.spacing(np.abs(at)) * 2**tries
-            at = np.where(wrong, at + inward * step, at)
-        return np.where(wrong, np.nan, at), np.where(wrong, np.nan, value)
-
-    def shaped(self, row: Any) -> Any:
-        """One entry for each point in the shape of the sweep; a plain number or word where there is none."""
-        array = np.asarray(row)
-        return array.reshape(self.shape) if self.shape else array.reshape(-1)[0].item()
-
-
 def narrow(low: float, high: float, whole: bool) -> bool:
     """Whether nothing lies between two points, or only what is nearer to zero than a search looks."""
     return high - low <= 1 if whole else nextafter(low, inf) >= high or max(-low, high) <= SMALLEST
+
+
+def swept(
+    bound: Statement, over: Quantity, values: Mapping[str, Any], ask: Callable[[Objective], Any], fields: Sequence[str]
+) -> Any:
+    """What ``ask`` says of the bound as a function of ``over``.
+
+    Over a sweep of the other quantities these ``fields`` of the answer are arrays; where there is no answer they are
+    blank (NaN), and ``binding`` says why. Raises what ``ask`` does where there is no answer at all.
+    """
+    given = evaluator_of(bound).given(values, free=over.name)
+    bound = given.bound
+    if not given.evaluator.shared_target:
+        raise BoundsError(f"{bound.name} bounds one number for each of the {bound.axis}, so it has no single value")
+    if bound.axis == CLIENTS and over == clients:
+        raise BoundsError(f"{bound.name} sums over clients whose values are given; use its equal_clients() form")
+    found: list[Any] = []
+    for point in given.points():
+        point.pop(over.name, None)
+        try:
+            found.append(ask(Objective(bound, over, point, given.width)))
+        except (NoMinimumError, NoSolutionError) as error:
+            found.append(error)
+    some = next((one for one in found if not isinstance(one, Exception)), None)
+    if some is None:
+        raise found[0]
+    return replace(some, **{name: _column(name, some, found, given.sweep) for name in fields}) if given.sweep else some
+
+
+def _column(name: str, some: Any, found: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """One field of all answers in the shape of the sweep, blank for errors; None where it is."""
+    kind = type(getattr(some, name))
+    if kind is type(None):
+        return None
+    blank = {str: "", bool: False}.get(kind, nan)
+    column = [getattr(one, name, str(one) if name == "binding" else blank) for one in found]
+    return np.array(column, dtype=kind if kind in (str, bool) else float).reshape(shape)

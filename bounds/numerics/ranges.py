@@ -166,10 +166,8 @@ class _Uncertain:
             seed = None if name != moving else (ONE, ONE) if len(pairs) == 1 else (ZERO, ONE)
             ends = [[_number(self.cards[name], end, place, bits) for end in pair] for pair in pairs]
             jets[name] = [Jet((low, high), seed) for low, high in ends]
-        (values, *truths), domain = self.enclosure.run(jets, bits)
-        conditions = [truth for members in truths for truth in members]
-        sure = not domain.partial and all(sure for sure, _ in conditions)
-        return values[0], sure, domain.empty or any(never for _, never in conditions)
+        values, sure, never = self.enclosure.judged(jets, bits)
+        return values[0], sure, never
 
     def value(self, point: Box, sign: int) -> float:
         """The value at a point, or where values lead on the way to one that does not belong to the domain; infinity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, isfinite, isinf, isnan, nan
+from math import isfinite, isinf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,12 @@ from ..errors import BoundsError, NoSolutionError, unknown
 from ..quantities import Quantity
 from ..statement import Statement
 from .minimize import binding, NUDGE, shared_quantity
-from .objective import Objective, Objectives
+from .objective import Objective, swept
 from .search import Edge, farthest, lowest
 
 SIDES = ("largest", "smallest")
-UNMET = "nothing meets the target"
+EACH = ("at", "value", "unbounded", "tolerance", "binding")
+"""What a solution has one of at every point of a sweep."""
 UNDECIDED = "what lies beyond could not be decided"
 VAGUE = 1e-6
 """Relative tolerance above which an answer says that it is undecided."""
@@ -66,35 +67,34 @@ def solve(bound: Statement, for_: Quantity | str, target: float, side: str, valu
     if side not in SIDES:
         raise unknown("side", str(side), SIDES)
     level = _finite(target)
-    sweep = Objectives(bound, quantity, values)
-    edges = [farthest(one, level, side) for one in sweep.each]
-    places, inward = np.array([edge.at for edge in edges]), -1 if side == "largest" else 1
-    at, value = sweep.stepped(places, inward, lambda value: value <= level)
-    if np.isnan(at).all():
-        raise _nothing(sweep.each, level, undecided=any(edge.slack > 0 for edge in edges))
-    answers = [_answer(one, x, edge, side) for one, x, edge in zip(sweep.each, at, edges, strict=True)]
-    unbounded = np.array([answer[1] for answer in answers])
-    shown = sweep.shaped([answer[0] for answer in answers])
-    if quantity.card.domain.whole and not sweep.shape and isfinite(shown):
-        shown = int(shown)
+    found: Solution = swept(bound, quantity, values, lambda one: _solution(one, level, side), EACH)
+    return found
+
+
+def _solution(objective: Objective, level: float, side: str) -> Solution:
+    edge, inward = farthest(objective, level, side), -1 if side == "largest" else 1
+    at = value = nan
+    if not isnan(edge.at):
+        at, value = objective.stepped(edge.at, inward, lambda value: value <= level)
+    if isnan(at):
+        raise _nothing(objective, level, undecided=edge.slack > 0)
+    shown, unbounded, stop = _answer(objective, at, edge, side)
     return Solution(
-        bound=sweep.bound,
-        for_=quantity,
+        bound=objective.bound,
+        for_=objective.over,
         target=level,
         side=side,
-        at=shown,
-        value=sweep.shaped(value),
-        unbounded=sweep.shaped(unbounded),
-        tolerance=sweep.shaped(np.where(np.isnan(at), np.nan, [edge.slack for edge in edges])),
-        binding=sweep.shaped([answer[2] for answer in answers]),
-        up_to_constant=bound.relation == "<~",
+        at=int(shown) if objective.whole and isfinite(shown) else shown,
+        value=value,
+        unbounded=unbounded,
+        tolerance=edge.slack,
+        binding=stop,
+        up_to_constant=objective.bound.relation == "<~",
     )
 
 
 def _answer(objective: Objective, at: float, edge: Edge, side: str) -> tuple[float, bool, str]:
     """The place as it is shown, whether the target limits it at all, and what stops it."""
-    if isnan(at):
-        return nan, False, UNMET
     domain, largest = objective.over.card.domain, side == "largest"
     end, is_open = (objective.high, objective.open_high) if largest else (objective.low, objective.open_low)
     unbounded = at == end and not (edge.by_rounding and is_open)
@@ -118,20 +118,17 @@ def _finite(target: Any) -> float:
     return level
 
 
-def _nothing(each: list[Objective], target: float, undecided: bool) -> NoSolutionError:
+def _nothing(objective: Objective, target: float, undecided: bool) -> NoSolutionError:
     """Says how near the bound comes to the target, or that no search tells whether a point reaches it."""
-    found = [lowest(one, one.whole) for one in each]
-    i = min(range(len(each)), key=lambda k: inf if isnan(found[k].at) else each[k].value(found[k].at))
-    objective, best = each[i], found[i]
+    best = lowest(objective, objective.whole)
     name, over = objective.bound.name, objective.over.name
     if isnan(best.at):
-        said = "; ".join(objective.unmet())
-        return NoSolutionError(f"{name}: no {over} meets the conditions at these numbers: {said}")
+        return NoSolutionError(f"{name}: no {over} meets the conditions at these numbers: {objective.unmet()}")
     ends = [(objective.low, objective.open_low), (objective.high, objective.open_high)]
     if undecided or any(is_open and best.at == end for end, is_open in ends):
         searched = f"no point from {objective.low:.6g} to {objective.high:.6g} was found that does"
         return NoSolutionError(f"{name}: undecided whether any {over} brings it down to {target:.10g}: {searched}")
     return NoSolutionError(
         f"{name}: no {over} brings it down to {target:.10g}; the smallest value reached is "
-        f"{objective.value(best.at):.10g}, at {over} = {best.at:.6g}"
+        f"{objective.called(best.at):.10g}, at {over} = {best.at:.6g}"
     )

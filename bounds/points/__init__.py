@@ -1,9 +1,22 @@
-"""A generic point for every bound of the catalogue: inside domain and conditions, no 0, no 1, no equal inputs."""
+"""A generic point for every bound of the catalogue: inside domain and conditions, no 0, no 1, no equal inputs.
 
-from .classics import POINTS as CLASSICS
-from .decaying_k import POINTS as DECAYING_K
-from .fedals import POINTS as FEDALS
-from .fedcog import POINTS as FEDCOG
-from .fedinit import POINTS as FEDINIT
+The file of a paper has a number for every word (``EVERY``), and others for single bounds (``POINTS``).
+"""
 
-POINTS = {**FEDALS, **FEDINIT, **DECAYING_K, **FEDCOG, **CLASSICS}
+from typing import Any
+
+from ..catalog import BOUNDS
+from ..core import Bound
+from . import classics, decaying_k, fedals, fedcog, fedinit
+
+PAPERS = {"fedals": fedals, "fedinit": fedinit, "decaying_k": decaying_k, "fedcog": fedcog, "classics": classics}
+
+
+def _point(bound: Bound) -> dict[str, Any]:
+    paper, needed = PAPERS[bound.source.paper], {q.name for q in bound.quantities}
+    own = paper.POINTS.get(bound.name, {})
+    numbers = own if needed <= own.keys() else paper.EVERY | own
+    return {word: number for word, number in numbers.items() if word in needed}
+
+
+POINTS = {name: _point(bound) for name, bound in BOUNDS.items()}

@@ -9,7 +9,7 @@ Only what SymPy and the papers' letters print is understood.
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
 
 from ..errors import DeclarationError
 
@@ -38,15 +38,14 @@ PRIME = "′"
 class LatexReader:
     """Reads tokens from left to right; every method leaves off behind what it has read.
 
-    What is read is handed to the ``writer``, an object with a ``notation``'s name and with methods that write text:
-    ``joined`` (atoms after one another), ``group`` (what stood in braces), ``number``, ``letter`` (perhaps upright),
-    ``operator``, ``fence`` (a bracket or bar, empty for the invisible one, perhaps stretchy), ``words`` (plain ``text``
-    or a name), ``space``, ``scripted`` (an atom with what stands below and above it, each perhaps empty; ``tall`` ones
-    have it under them), ``fraction``, ``root``, ``named`` (a term over its name) and ``accented``.
+    ``write`` makes text of what is read, given its kind and parts: ``joined`` (atoms after one another), ``group``
+    (what stood in braces), ``number``, ``letter``, ``upright``, ``operator``, ``fence`` and ``stretchy`` (a bracket or
+    bar, empty for the invisible one), ``text`` and ``name`` (words), ``space``, an atom with what stands ``below``,
+    ``under`` or ``above`` it or ``both``, ``fraction``, ``sqrt``, ``root``, ``named`` (over its name), ``accented``.
     """
 
-    def __init__(self, latex: str, writer: Any) -> None:
-        self.latex, self.writer = latex, writer
+    def __init__(self, latex: str, write: Callable[..., str]) -> None:
+        self.latex, self.write = latex, write
         self.tokens = [(t.group(), t.start()) for t in TOKEN.finditer(latex)]
         self.at = 0
 
@@ -56,11 +55,11 @@ class LatexReader:
         while self.at < len(self.tokens):
             if self._peek() == end:
                 self.at += 1
-                return self.writer.joined(parts)
+                return self.write("joined", *parts)
             parts.append(self._scripted())
         if end:
-            raise DeclarationError(f"no {self.writer.notation} for LaTeX that lacks {end}: {self.latex}")
-        return self.writer.joined(parts)
+            raise DeclarationError(f"{end} is missing in the LaTeX {self.latex}")
+        return self.write("joined", *parts)
 
     def _peek(self) -> str:
         return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
@@ -77,72 +76,74 @@ class LatexReader:
         scripts: dict[str, str] = {}
         while self._peek() in ("_", "^", "'"):
             mark = self._take()
-            scripts["^" if mark == "'" else mark] = self.writer.operator(PRIME) if mark == "'" else self._group()
-        if not scripts:
-            return atom
-        return self.writer.scripted(atom, scripts.get("_", ""), scripts.get("^", ""), tall)
+            scripts["^" if mark == "'" else mark] = self.write("operator", PRIME) if mark == "'" else self._group()
+        if len(scripts) == 2:
+            return self.write("both", atom, scripts["_"], scripts["^"])
+        if "_" in scripts:
+            return self.write("under" if tall else "below", atom, scripts["_"])
+        return self.write("above", atom, scripts["^"]) if scripts else atom
 
     def _group(self) -> str:
         """The argument of a command: a group in braces, or one atom."""
         if self._peek() != "{":
             return self._atom()
         self.at += 1
-        return self.writer.group(self.row("}"))
+        return self.write("group", self.row("}"))
 
     def _atom(self) -> str:
         token = self._take()
         if token.startswith("\\"):
             return self._command(token[1:])
         if token == "{":
-            return self.writer.group(self.row("}"))
+            return self.write("group", self.row("}"))
         if token[:1].isdigit():
-            return self.writer.number(token)
+            return self.write("number", token)
         if token.isalpha():
-            return self.writer.letter(token)
+            return self.write("letter", token)
         if token and token in "()[]|":
-            return self.writer.fence(token, stretchy=False)
+            return self.write("fence", token)
         if token and token in "+-*/=<>,:;!":
-            return self.writer.operator(token)
+            return self.write("operator", token)
         raise self._refused(token)
 
     def _command(self, name: str) -> str:
         if name in LETTERS:
-            return self.writer.letter(LETTERS[name])
+            return self.write("letter", LETTERS[name])
         if name in FENCES:
-            return self.writer.fence(FENCES[name], stretchy=False)
+            return self.write("fence", FENCES[name])
         if name in SIGNS:
-            return self.writer.operator(SIGNS[name])
+            return self.write("operator", SIGNS[name])
         if name in FUNCTIONS:
-            return self.writer.words(name, text=False)
+            return self.write("name", name)
         if name in SPACES:
-            return self.writer.space(name)
+            return self.write("space", name)
         if name == "frac":
-            return self.writer.fraction(self._group(), self._group())
+            return self.write("fraction", self._group(), self._group())
         if name == "sqrt":
             return self._root()
         if name == "left":
             opening = self._fence()
-            return self.writer.group(self.writer.joined([opening, self.row(r"\right"), self._fence()]))
+            return self.write("group", self.write("joined", opening, self.row(r"\right"), self._fence()))
         if name == "underset":
             below = self._group()
-            return self.writer.named(self._group(), below)
+            return self.write("named", self._group(), below)
         if name in ACCENTS:
-            return self.writer.accented(self._group(), name)
+            return self.write("accented", self._group(), name)
         if name in ("text", "mathrm", "operatorname", *VARIANTS):
             return self._words(name)
         raise self._refused(f"\\{name}")
 
     def _root(self) -> str:
         if self._peek() != "[":
-            return self.writer.root(self._group(), "")
+            return self.write("sqrt", self._group())
         self.at += 1
         index = self.row("]")
-        return self.writer.root(self._group(), index)
+        return self.write("root", self._group(), index)
 
     def _fence(self) -> str:
         token = self._take()
         sign = FENCES.get(token[1:], token[1:]) if token.startswith("\\") else token
-        return self.writer.fence("" if sign == "." else sign, stretchy=True)
+        return self.write("stretchy", "" if sign == "." else sign)
 
     def _words(self, name: str) -> str:
         """A group of plain letters, with its spaces."""
@@ -154,10 +155,10 @@ class LatexReader:
                 raise self._refused(f"\\{name}")
         said = self.latex[start : self.tokens[self.at - 1][1]]
         if name not in VARIANTS:
-            return self.writer.words(said, text=name == "text")
+            return self.write("text" if name == "text" else "name", said)
         if said not in VARIANTS[name]:
             raise self._refused(f"\\{name}{{{said}}}")
-        return self.writer.letter(VARIANTS[name][said], upright=True)
+        return self.write("upright", VARIANTS[name][said])
 
     def _refused(self, what: str) -> DeclarationError:
-        return DeclarationError(f"there is no {self.writer.notation} for {what}, in {self.latex}")
+        return DeclarationError(f"{what} is not known, in the LaTeX {self.latex}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
 from ..errors import DeclarationError
@@ -25,7 +24,7 @@ SPACES = re.compile(r"\s+")
 def in_unicode(latex: str) -> str:
     r"""One line: ``\mathbb{E}\|\nabla F\|^2`` is ``𝔼‖∇F‖²``; LaTeX that cannot be read stays as it is."""
     try:
-        return LatexReader(latex, _Line()).row().strip()
+        return LatexReader(latex, _written).row().strip()
     except DeclarationError:
         return latex
 
@@ -52,51 +51,35 @@ def _held(text: str, around: str = "{}") -> str:
     return text if len(text) == 1 or (text.isascii() and text.isalnum()) else f"{around[0]}{text}{around[1]}"
 
 
-class _Line:
-    notation = "Unicode"
-
-    def joined(self, parts: Sequence[str]) -> str:
-        return SPACE_INSIDE.sub("", SPACES.sub(" ", "".join(parts)))
-
-    def group(self, inside: str) -> str:
-        return inside
-
-    def number(self, digits: str) -> str:
-        return digits
-
-    def letter(self, sign: str, upright: bool = False) -> str:
-        return sign
-
-    def operator(self, sign: str) -> str:
-        sign = sign.replace("*", "∗")
-        return f" {sign} " if sign in SPACED or sign in BIG.values() else f"{sign} " if sign in ",;" else sign
-
-    def fence(self, sign: str, stretchy: bool) -> str:
-        return sign
-
-    def words(self, said: str, text: bool) -> str:
-        return f" {said} " if text or said in ("max", "min", "sup") else said
-
-    def space(self, name: str) -> str:
-        return " "
-
-    def scripted(self, atom: str, below: str, above: str, tall: bool) -> str:
-        small = lowered(_tight(below)) if below else ""
-        high = raised(_tight(above)) if above else ""
-        space = " " if atom.endswith(" ") else ""
-        return f"{atom.rstrip()}{small}{high}{space}"
-
-    def fraction(self, above: str, below: str) -> str:
-        return f" {_factor(above)}/{_factor(below)} "
-
-    def root(self, inside: str, index: str) -> str:
-        return f"({inside})^(1/{index})" if index else f"√({inside.strip()})"
-
-    def named(self, body: str, name: str) -> str:
-        return body
-
-    def accented(self, body: str, accent: str) -> str:
-        return f"{body}{ACCENTS[accent]}" if len(body) == 1 else f"{accent}({body})"
+def _written(kind: str, *parts: str) -> str:
+    """What ``LatexReader`` reads, as part of a line."""
+    first, *more = parts or ("",)
+    match kind:
+        case "joined":
+            return SPACE_INSIDE.sub("", SPACES.sub(" ", "".join(parts)))
+        case "operator":
+            sign = first.replace("*", "∗")
+            return f" {sign} " if sign in SPACED or sign in BIG.values() else f"{sign} " if sign in ",;" else sign
+        case "text":
+            return f" {first} "
+        case "name":
+            return f" {first} " if first in ("max", "min", "sup") else first
+        case "space":
+            return " "
+        case "below" | "under" | "above" | "both":
+            small = "" if kind == "above" else lowered(_tight(more[0]))
+            high = raised(_tight(more[-1])) if kind in ("above", "both") else ""
+            return f"{first.rstrip()}{small}{high}{' ' if first.endswith(' ') else ''}"
+        case "fraction":
+            return f" {_factor(first)}/{_factor(more[0])} "
+        case "sqrt":
+            return f"√({first.strip()})"
+        case "root":
+            return f"({first})^(1/{more[0]})"
+        case "accented":
+            return f"{first}{ACCENTS[more[0]]}" if len(first) == 1 else f"{more[0]}({first})"
+        case _:
+            return first
 
 
 def _tight(text: str) -> str:

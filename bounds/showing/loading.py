@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 import traceback
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
@@ -116,19 +116,9 @@ def _name(path: Path, source: bytes) -> str:
     return f"{OF_USERS}{path.stem}_{crc32(source + bytes(path.resolve())):08x}"
 
 
-def files_run() -> list[Path]:
-    """The files of users that have been run so far, whatever they say now."""
-    return [Path(str(m.__file__)) for name, m in list(sys.modules.items()) if name.startswith(OF_USERS)]
-
-
-def files_to_run(beside: Collection[Path]) -> list[Path]:
-    """The files that another process must run to know what has been defined: those that have not changed since."""
-    new = [path for path in files_run() if path not in beside and path.is_file()]
-    return [path for path in new if _name(path, path.read_bytes()) in sys.modules]
-
-
 def _files_of_users() -> set[str]:
-    return {*map(str, files_run()), *_NEIGHBOURS}
+    """The files of users that have been run so far, and what they have imported."""
+    return {str(m.__file__) for name, m in list(sys.modules.items()) if name.startswith(OF_USERS)} | _NEIGHBOURS
 
 
 def place_in_files(error: BaseException) -> str:

@@ -2,74 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 
 from .latex_reader import LatexReader
 
-ACCENTS = {"bar": "¯", "hat": "^", "widetilde": "~", "tilde": "~"}
-SPACES = {"quad": "1em", ";": "0.28em", ",": "0.17em"}
-TYPED = {"-": "−", "*": "∗"}
+FORMS = {
+    "group": "<mrow>{}</mrow>",
+    "number": "<mn>{}</mn>",
+    "letter": "<mi>{}</mi>",
+    "upright": '<mi mathvariant="normal">{}</mi>',
+    "operator": "<mo>{}</mo>",
+    "fence": '<mo stretchy="false">{}</mo>',
+    "stretchy": "<mo>{}</mo>",
+    "text": "<mtext>{}</mtext>",
+    "name": "<mi>{}</mi>",
+    "space": '<mspace width="{}"></mspace>',
+    "below": "<msub>{}{}</msub>",
+    "under": "<munder>{}{}</munder>",
+    "above": "<msup>{}{}</msup>",
+    "both": "<msubsup>{}{}{}</msubsup>",
+    "fraction": "<mfrac>{}{}</mfrac>",
+    "sqrt": "<msqrt>{}</msqrt>",
+    "root": "<mroot>{}<mrow>{}</mrow></mroot>",
+    "named": '<munder class="term">{}{}</munder>',
+    "accented": '<mover accent="true">{}<mo>{}</mo></mover>',
+}
+"""The elements by what ``LatexReader`` reads."""
+SIGNS = {
+    "space": {"quad": "1em", ";": "0.28em", ",": "0.17em"},
+    "operator": {"-": "−", "*": "∗"},
+    "accented": {"bar": "¯", "hat": "^", "widetilde": "~", "tilde": "~"},
+}
 
 
 def mathml(latex: str) -> str:
     """A ``<math>`` element that shows ``latex``; ``DeclarationError`` for a command that is not known."""
-    return f"<math display=block>{LatexReader(latex, _MathML()).row()}</math>"
+    return f"<math display=block>{LatexReader(latex, _element).row()}</math>"
 
 
 def displayed(latex: str) -> str:
     """The same for a part of a formula, as tall as in a line of its own."""
-    return f'<math displaystyle="true">{LatexReader(latex, _MathML()).row()}</math>'
+    return f'<math displaystyle="true">{LatexReader(latex, _element).row()}</math>'
 
 
 def inline(latex: str) -> str:
     """The same for a letter within a line."""
-    return f"<math>{LatexReader(latex, _MathML()).row()}</math>"
+    return f"<math>{LatexReader(latex, _element).row()}</math>"
 
 
-class _MathML:
-    notation = "MathML"
-
-    def joined(self, parts: Sequence[str]) -> str:
+def _element(kind: str, *parts: str) -> str:
+    if kind == "joined":
         return "".join(parts)
-
-    def group(self, inside: str) -> str:
-        return f"<mrow>{inside}</mrow>"
-
-    def number(self, digits: str) -> str:
-        return f"<mn>{digits}</mn>"
-
-    def letter(self, sign: str, upright: bool = False) -> str:
-        return f'<mi mathvariant="normal">{sign}</mi>' if upright else f"<mi>{sign}</mi>"
-
-    def operator(self, sign: str) -> str:
-        return f"<mo>{escape(TYPED.get(sign, sign))}</mo>"
-
-    def fence(self, sign: str, stretchy: bool) -> str:
-        return f"<mo>{sign}</mo>" if stretchy else f'<mo stretchy="false">{sign}</mo>'
-
-    def words(self, said: str, text: bool) -> str:
-        tag = "mtext" if text else "mi"
-        return f"<{tag}>{escape(said)}</{tag}>"
-
-    def space(self, name: str) -> str:
-        return f'<mspace width="{SPACES[name]}"></mspace>'
-
-    def scripted(self, atom: str, below: str, above: str, tall: bool) -> str:
-        if below and above:
-            return f"<msubsup>{atom}{below}{above}</msubsup>"
-        if below:
-            return f"<munder>{atom}{below}</munder>" if tall else f"<msub>{atom}{below}</msub>"
-        return f"<msup>{atom}{above}</msup>"
-
-    def fraction(self, above: str, below: str) -> str:
-        return f"<mfrac>{above}{below}</mfrac>"
-
-    def root(self, inside: str, index: str) -> str:
-        return f"<mroot>{inside}<mrow>{index}</mrow></mroot>" if index else f"<msqrt>{inside}</msqrt>"
-
-    def named(self, body: str, name: str) -> str:
-        return f'<munder class="term">{body}{name}</munder>'
-
-    def accented(self, body: str, accent: str) -> str:
-        return f'<mover accent="true">{body}<mo>{ACCENTS[accent]}</mo></mover>'
+    *inside, last = parts
+    last = SIGNS.get(kind, {}).get(last, last)
+    return FORMS[kind].format(*inside, escape(last) if kind in ("operator", "text", "name") else last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from ..errors import DomainError
+from ..errors import DomainError, shortened
 
 MOST_WORKERS = 1024
 """Maximum number of processes."""
@@ -42,7 +42,7 @@ def is_zero(text: str) -> bool:
 def whole_word(text: str) -> int:
     """An integer of any size, where an option's rule is applied later; Python's own would take 1_0 and any script."""
     if not WHOLE.fullmatch(text):
-        raise DomainError(f"must be an integer; got {_short(text)}")
+        raise DomainError(f"must be an integer; got {shortened(text)!r}")
     return int(text)
 
 
@@ -51,9 +51,9 @@ def number(text: str) -> float:
     try:
         found = float(text) if text.lower().lstrip("+-") == "inf" else decimal(text)
     except ValueError as error:
-        raise DomainError(f"{error}; got {_short(text)}") from None
+        raise DomainError(f"{error}; got {shortened(text)!r}") from None
     if found is None:
-        raise DomainError(f"must be a number; got {_short(text)}")
+        raise DomainError(f"must be a number; got {shortened(text)!r}")
     return found
 
 
@@ -68,14 +68,9 @@ def number_word(text: str) -> float:
 def check_between(name: str, value: int | None, low: int, high: int) -> None:
     """Refuse an integer that is not in a range; None is left open."""
     if value is not None and not low <= value <= high:
-        raise DomainError(f"{name} must be an integer from {low} to {high}; got {_short(str(value))}")
+        raise DomainError(f"{name} must be an integer from {low} to {high}; got {shortened(str(value))}")
 
 
 def check_workers(value: int | None, low: int = 0) -> None:
     """Refuse more processes than the maximum."""
     check_between("workers", value, low, MOST_WORKERS)
-
-
-def _short(text: str) -> str:
-    """What was typed, as far as one line holds it."""
-    return repr(text if len(text) <= 60 else text[:57] + "...")

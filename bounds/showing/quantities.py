@@ -10,12 +10,6 @@ from ..errors import unknown
 from ..papers import PAPERS
 from .tables import aligned
 
-QUANTITIES_JSON = """\
---json prints a list of objects: name, letter (LaTeX), meaning, unit, domain, per_client, axis (clients, classes or
-null), letters (by paper, those that its files import the word under), bounds (those that need a value of it), bounded
-(those that bound it), follows (what gives it from other words: =, <=, >= as formulas, := a default) and gives (what
-follows from it)."""
-
 Entry = dict[str, Any]
 WIDE = 104
 

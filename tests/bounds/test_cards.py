@@ -8,22 +8,15 @@ from xml.etree import ElementTree
 import sympy as sp
 from matplotlib.mathtext import MathTextParser
 
-from bounds import About, Bound, ClientMean, ClientSum, Condition, get, quantity, Source, Statistic
+from bounds import About, Bound, ClientMean, ClientSum, Condition, get, quantity, Source, Statistic, vocabulary
 from bounds.assumptions import EXACT_LOCAL_SOLVER
 from bounds.showing.cards import as_json, html, latex, text
 from bounds.showing.printing import latex as in_letters, split_sign, words
 from bounds.showing.tables import aligned, streamed
-from bounds.vocabulary import (
-    client_weight,
-    grad_cap_sq,
-    grad_norm_sq,
-    local_gap,
-    local_steps,
-    optimality_gap,
-    smoothness,
-    step_size,
-    strong_convexity,
-)
+
+client_weight, grad_cap_sq, grad_norm_sq = vocabulary.client_weight, vocabulary.grad_cap_sq, vocabulary.grad_norm_sq
+local_gap, local_steps, optimality_gap = vocabulary.local_gap, vocabulary.local_steps, vocabulary.optimality_gap
+smoothness, step_size, strong_convexity = vocabulary.smoothness, vocabulary.step_size, vocabulary.strong_convexity
 
 LETTERS = {
     q: q.card.letter

@@ -6,25 +6,14 @@ import pytest
 import sympy as sp
 from hypothesis import given, strategies as st
 
-from bounds import ClientMax, ClientMean, ClientSum
+from bounds import ClientMax, ClientMean, ClientSum, vocabulary
 from bounds.dimensions import unit_of
 from bounds.units import BASES, LOSS, MEGABIT, ONE, PARAMETER, SECOND, Unit
-from bounds.vocabulary import (
-    client_weight as w,
-    dissimilarity_offset as G2,
-    download_rate as D,
-    gradient_variance as sigma2,
-    initial_gap as gap,
-    iterations as T,
-    local_gap as Delta,
-    local_steps as K,
-    minibatch_time as beta,
-    model_size as size,
-    non_iidness as delta,
-    smoothness as L,
-    step_size as eta,
-    strong_convexity as mu,
-)
+
+w, G2, D = vocabulary.client_weight, vocabulary.dissimilarity_offset, vocabulary.download_rate
+sigma2, gap, T = vocabulary.gradient_variance, vocabulary.initial_gap, vocabulary.iterations
+Delta, K, beta, size = vocabulary.local_gap, vocabulary.local_steps, vocabulary.minibatch_time, vocabulary.model_size
+delta, L, eta, mu = vocabulary.non_iidness, vocabulary.smoothness, vocabulary.step_size, vocabulary.strong_convexity
 
 GRADIENT = LOSS / PARAMETER
 

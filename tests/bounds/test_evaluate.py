@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, strategies as st
 from refusals import all_refused
 
-from bounds import Bound, BOUNDS, ClientMean, Condition, get, quantity, Source
+from bounds import Bound, BOUNDS, ClientMean, Condition, get, quantity, Source, vocabulary
 from bounds.domains import REAL
 from bounds.errors import (
     BoundsError,
@@ -24,14 +24,9 @@ from bounds.errors import (
 )
 from bounds.letters import letters, meaning
 from bounds.numerics.evaluate import at_point
-from bounds.vocabulary import (
-    client_weight as w,
-    generalization_gap,
-    local_gap as Delta,
-    local_steps as K,
-    smoothness as L,
-    strong_convexity as mu,
-)
+
+w, generalization_gap, Delta = vocabulary.client_weight, vocabulary.generalization_gap, vocabulary.local_gap
+K, L, mu = vocabulary.local_steps, vocabulary.smoothness, vocabulary.strong_convexity
 
 BOUND = Bound(
     name="own.bound",

@@ -120,7 +120,8 @@ def test_points_of_a_sweep_without_minimum_are_nan_with_the_reason() -> None:
     found = minimum(bound, x, alpha=[2.1, 3.1, 0.7])
     assert np.isnan(found.at).tolist() == [False, True, False]
     assert found.at[[0, 2]] == pytest.approx([2.1, sqrt(0.7)])
-    assert found.binding.tolist() == ["needs width >= alpha", "no value in the domain meets the conditions", ""]
+    assert found.binding[[0, 2]].tolist() == ["needs width >= alpha", ""]
+    assert "width >= alpha" in found.binding[1]
 
 
 LOWER = {"alpha": 1.9, "gamma": 0.4, "offset": 1.9}

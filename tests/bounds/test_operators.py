@@ -4,18 +4,12 @@ import pytest
 import sympy as sp
 from hypothesis import given, strategies as st
 
-from bounds import ClassMax, ClassSum, ClientMax, ClientMean, ClientSum
+from bounds import ClassMax, ClassSum, ClientMax, ClientMean, ClientSum, vocabulary
 from bounds.errors import DeclarationError
 from bounds.operators import bind, equal_clients, write_out_means
-from bounds.vocabulary import (
-    class_count as d_c,
-    client_value as x,
-    client_weight as w,
-    clients,
-    local_gap as Delta,
-    smoothness as L,
-    strong_convexity as mu,
-)
+
+d_c, x, w, clients = vocabulary.class_count, vocabulary.client_value, vocabulary.client_weight, vocabulary.clients
+Delta, L, mu = vocabulary.local_gap, vocabulary.smoothness, vocabulary.strong_convexity
 
 rationals = st.fractions(-4, 4, max_denominator=9).map(lambda f: sp.Rational(f.numerator, f.denominator))
 positive = st.fractions(sp.Rational(1, 9), 4, max_denominator=9).map(lambda f: sp.Rational(f.numerator, f.denominator))

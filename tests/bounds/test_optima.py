@@ -9,27 +9,16 @@ import sympy as sp
 from refusals import all_refused
 from toys import a, b, below, c, capped, k, part, share, SOURCE, toy, x, y
 
-from bounds import Bound, ClientSum, Condition
+from bounds import Bound, ClientSum, Condition, vocabulary
 from bounds.errors import NoMinimumError, UnknownNameError
 from bounds.numerics.closed import Optimum
 from bounds.numerics.minimize import Minimum
-from bounds.vocabulary import (
-    client_gradient_variance,
-    client_weight,
-    cohort,
-    communication_time as tau,
-    condition_number as kappa,
-    grad_cap_sq as G2,
-    grad_norm_sq,
-    heterogeneity as Gamma,
-    initial_loss as F0,
-    local_steps as K,
-    minibatch_time as beta,
-    optimal_loss as Fs,
-    runtime as W,
-    smoothness as L,
-    step_size as eta,
-)
+
+client_gradient_variance, client_weight = vocabulary.client_gradient_variance, vocabulary.client_weight
+cohort, tau, kappa = vocabulary.cohort, vocabulary.communication_time, vocabulary.condition_number
+G2, grad_norm_sq, Gamma = vocabulary.grad_cap_sq, vocabulary.grad_norm_sq, vocabulary.heterogeneity
+F0, K, beta, Fs = vocabulary.initial_loss, vocabulary.local_steps, vocabulary.minibatch_time, vocabulary.optimal_loss
+W, L, eta = vocabulary.runtime, vocabulary.smoothness, vocabulary.step_size
 
 PER_SECOND = Bound(
     name="toy.per_second",

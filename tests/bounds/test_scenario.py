@@ -6,28 +6,18 @@ import numpy as np
 import pytest
 from refusals import all_refused
 
-from bounds import Bound, BOUNDS, Condition, Source
+from bounds import Bound, BOUNDS, Condition, Source, vocabulary as q
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError, MissingQuantityError
 from bounds.scenario import Scenario
 from bounds.stated import PROVENANCES, QUANTITIES
 from bounds.substituting import chosen, pairs
 from bounds.ties import WHY_NOT
-from bounds.vocabulary import (
-    contraction,
-    dissimilarity_factor,
-    dissimilarity_offset,
-    grad_cap_sq,
-    grad_norm_sq,
-    initial_gap,
-    optimal_loss,
-    pl_constant,
-    rounds,
-    smoothness,
-    step_size,
-    strong_convexity,
-    test_loss,
-)
+
+contraction, dissimilarity_factor = q.contraction, q.dissimilarity_factor
+dissimilarity_offset, grad_cap_sq, grad_norm_sq = q.dissimilarity_offset, q.grad_cap_sq, q.grad_norm_sq
+initial_gap, optimal_loss, pl_constant, rounds = q.initial_gap, q.optimal_loss, q.pl_constant, q.rounds
+smoothness, step_size, strong_convexity, test_loss = q.smoothness, q.step_size, q.strong_convexity, q.test_loss
 
 PLAN = {"clients": 12, "cohort": 5, "local_steps": 3, "rounds": 40, "step_size": 0.03}
 
