@@ -17,7 +17,7 @@ from empirics.problems.problem import FederatedProblem
 from paper_checks.runs.can import can
 from paper_checks.runs.words import RUNS
 from paper_checks.validation.asked import validate
-from paper_checks.validation.judging import Data, differences
+from paper_checks.validation.judging import Data, differences, lines
 from paper_checks.validation.options import Options
 from paper_checks.validation.planned import planned
 from paper_checks.validation.reading import plan
@@ -201,6 +201,17 @@ def test_the_error_of_a_difference_is_the_textbook_one_where_the_bound_is_linear
     difference = target - 0.7 * moving
     np.testing.assert_allclose(found.excess, difference.mean(0), rtol=1e-12)
     np.testing.assert_allclose(found.errors, difference.std(0, ddof=1) / 2, rtol=1e-12)
+
+
+def test_an_equality_holds_to_rounding_and_a_false_one_is_violated():
+    target = np.array([[3.1, 2.7], [3.3, 2.9], [3.2, 2.85]])
+
+    def verdicts(factor):
+        data = Data(Linear(factor), target, {"y": target / 2}, {}, {})
+        return [str(line.verdict) for line in lines(data, ["1", "2"])]
+
+    assert verdicts(2.0) == ["holds here"] * 2
+    assert verdicts(2.3) == ["violated"] * 2
 
 
 class Linear:

@@ -18,7 +18,7 @@ from empirics.training.setting import Setting
 from paper_checks.runs import words
 from paper_checks.runs.can import can, EVIDENCE
 from paper_checks.runs.methods import knob, KNOBS, method, takes
-from paper_checks.runs.readings import iterated, target
+from paper_checks.runs.readings import iterated, of_plan, target
 from paper_checks.runs.statistics import folded, MADE
 from paper_checks.runs.words import along, giver, readable, WORDS
 from paper_checks.validation.exact import compare
@@ -115,6 +115,7 @@ def exact_of(statistic, word="grad_norm_sq"):
         ("mean", [8 / 3, 9.5 / 3]),
         ("decrease", [[2.0, -1.5], [-3.0, -5.0], [2.5, 1.0]]),
         ("largest", 7.0),
+        ("roots", [3**0.5 + 1 + 2, 0.5**0.5 + 2**0.5 + 7**0.5]),
         ("steps", [3.0, 0.5, 1.0, 2.0, 4.0, 7.0]),
     ],
 )
@@ -146,6 +147,19 @@ def test_what_is_not_read_at_every_iteration_is_refused_and_nothing_else_is_read
     apart = replace(BOUNDS["decaying_k.theorem_1"], target=vocabulary.divergence)
     for evidence in (words.RUNS, words.EXACT, words.QUADRATICS):
         assert "divergence is not measured" in can(apart, evidence)
+
+
+def test_a_weighted_target_is_the_sum_over_iterations_times_the_step_size():
+    """At every model from which a step is made: not at the last."""
+    run = SimpleNamespace(iterations=lambda word: {"grad_norm_sq": np.array([2.3, 1.9, 1.4, 0.8])}[word])
+    assert target(BOUNDS["decaying_k.lemma_2"], run, 0.07, {}) == pytest.approx(0.07 * (2.3 + 1.9 + 1.4))
+
+
+def test_the_words_of_a_plan_by_hand():
+    told = of_plan(cohort=6, local_steps=5, rounds=7, step_size=0.3, relaxation=0.1)
+    assert told["iterations"] == 35
+    assert told["steps_cubed_ratio"] == 5**3 / 5
+    assert told["squared_step_sizes"] == pytest.approx(sum(0.3**2 for _ in range(35)))
 
 
 # ---- methods ----
