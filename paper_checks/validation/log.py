@@ -59,7 +59,7 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     free_ones = tuple(name for name in free(filled) if name not in {**moving, **fixed})
     data = Data(filled, target, moving, fixed, uncertain, free_ones, fold, lacking=lacking)
     doubts = [f"{word} is uncertain" for word in uncertain]
-    doubts += [] if len(log.seeds) > 1 else [f"one seed: add runs, told apart by a column {SEED}"]
+    doubts += [] if len(log.seeds) > 1 else [f"one seed: add further runs, numbered in a column {SEED}"]
     doubts += ["the bound hides a constant"] if bound.relation == "<~" else []
     places = ["all"] if fold in ("min", "mean") or not log.numbered else [log.rounds[i] for i in kept]
     judged = lines(data, places, "; ".join(doubts))

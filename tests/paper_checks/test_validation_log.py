@@ -88,7 +88,7 @@ def test_a_log_inside_the_bound_holds_and_one_beyond_is_violated(judge, tmp_path
     assert (status, out.count("OUTSIDE"), "violated" in out) == (0, 2, False)
     alone = "\n".join(line for line in log(0.4).splitlines() if line[0] in "s4")
     status, out, _ = judge(alone, *WORDS)
-    assert (status, out.count("undecided (one seed: add runs, told apart by a column seed)")) == (0, 2)
+    assert (status, out.count("undecided (one seed: add further runs, numbered in a column seed)")) == (0, 2)
 
 
 def test_means_and_errors_are_over_seeds(judge, tmp_path):
