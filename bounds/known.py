@@ -155,10 +155,11 @@ AGAIN = tuple(
 
 
 def _check_known(given: Iterable[str], also: Iterable[Quantity]) -> None:
-    own = {quantity.name for quantity in also}
-    for word in given:
-        if word not in QUANTITIES and word not in ROLES and word not in own:
-            raise unknown_quantity("word of a scenario", word, {*QUANTITIES, SAMPLING, ALGORITHM})
+    known = {*QUANTITIES, *ROLES, *(quantity.name for quantity in also)}
+    if strange := [word for word in given if word not in known]:
+        first = unknown_quantity("word of a scenario", strange[0], {*QUANTITIES, SAMPLING, ALGORITHM})
+        more = f"; also unknown: {', '.join(strange[1:])}" if strange[1:] else ""
+        raise type(first)(f"{first}{more}")
 
 
 def _left(

@@ -214,7 +214,7 @@ def _check_agreement(tie: Tie, found: Mapping[str, Stated]) -> None:
 
 
 def _check_order(found: Mapping[str, Stated]) -> None:
-    """A word that can never exceed another one (mu and L, N and C) must not."""
+    """A word that can never exceed another one (mu and L, N and C) must not, nor ||grad F||^2 exceed 2 L (F - F*)."""
     for word, stated in found.items():
         limit = QUANTITIES[word].card.at_most if word in QUANTITIES else None
         if limit is not None and limit.name in found:
@@ -225,3 +225,10 @@ def _check_order(found: Mapping[str, Stated]) -> None:
                     f"{word} must be at most {limit.name}; got {told(stated.value)} ({stated.origin}) > "
                     f"{told(other.value)} ({other.origin})"
                 )
+    if {"initial_grad_norm_sq", "smoothness", "initial_gap"} <= found.keys():
+        square, most = found["initial_grad_norm_sq"], 2 * np.max(found["smoothness"].high) * found["initial_gap"].high
+        if square.low > most * (1 + ROUNDING):
+            raise DomainError(
+                f"initial_grad_norm_sq of a smooth loss is at most 2*smoothness*initial_gap = {told(most)}; got "
+                f"{told(square.value)} ({square.origin})"
+            )

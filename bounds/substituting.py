@@ -76,7 +76,8 @@ def substitute(scenario: Known, bound: Bound) -> Substituted:
     at = at_point(bound, values)
     value = at.value
     strong = {w: _number(_stronger(w, s)) if s.role in ADMISSIBLE else fixed[w] for w, s in stated.items()}
-    with_less = search.best_of(_corners(strong, stated))
+    certain = all(s.certain for s in stated.values())
+    with_less = value if certain else search.best_of(_corners(strong, stated))
     floor = tuple(w for w in stated if stated[w].floor)
     floor += tuple(search.paired) if search.worth(best) == LOWER else ()
     low = value if np.isnan(with_less) or np.isnan(value) else min(value, with_less)

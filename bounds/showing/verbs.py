@@ -85,7 +85,7 @@ VERBS = {
         SETTING,
         "paper_checks.comparing.api:advise",
         "Recommend local steps and step size by theorems, the quadratic surrogate and training.",
-        f"fedbounds advise optimality_gap {SITES} cohort=10 step_size=0.028 runtime=20",
+        f"fedbounds advise optimality_gap {SITES} cohort=10 runtime=20",
         ("paper_checks.comparing.api:ADVISE_WORDS", "paper_checks.comparing.advice_table:ADVISE_JSON"),
         check="paper_checks.comparing.api:check",
         finding=lambda table: not table.useful,

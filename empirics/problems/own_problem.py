@@ -100,7 +100,7 @@ def given_or_own(
     if not data:
         return problem, partition
     if "target" not in options:
-        raise EmpiricsError("data of your own need target=COLUMN, the column to predict")
+        raise EmpiricsError("data of your own need --target COLUMN (target=COLUMN), the column to predict")
     if "group" in options and partition != "iid":
         raise EmpiricsError("group= makes a client of every group: leave partition= out, or group=")
     made = own_problem(data[0], **options)

@@ -19,7 +19,7 @@ import sympy as sp
 from bounds import anyway, one_machine, substituting
 from bounds.assumptions import Assumption, INDEPENDENT_NOISE
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, Conversion, FALLING, MEANING, never, SAID, unweighted, Way, ways
+from bounds.classes import ClassOf, Conversion, FALLING, MEANING, never, SAID, unlike, unweighted, Way, ways
 from bounds.core import Bound
 from bounds.dissimilarity import convex_pair
 from bounds.places import SERVER
@@ -30,16 +30,15 @@ from bounds.stated import ADMISSIBLE, DOWN, FREE, PAIR, QUANTITIES, role_of, ROL
 from bounds.ties import Tie
 from bounds.vocabulary import optimum_dissimilarity, smoothness, strong_convexity
 from paper_checks.comparing.audit_status import AUDIT_STATUS
-from paper_checks.comparing.bound_rows import (
+from paper_checks.comparing.evidence import at_server, plain
+from paper_checks.comparing.rows import (
     EQUAL_WEIGHTS,
     identity,
     of_a_run,
-    of_this_run,
     standing_for,
     UPPER,
     why_other,
 )
-from paper_checks.comparing.evidence import at_server, plain
 
 from . import committed, federations, worst
 from .federations import Record
@@ -179,7 +178,7 @@ def _reached(
         here = [way for way in reached if way.to.target == target]
         if why := _never(start, target):
             found[target] = why
-        elif own := [way for way in here if of_this_run(way, known)]:
+        elif own := [way for way in here if not unlike(way.to, known)]:
             each = [(places[w.to], factors.place(_times(w.steps)), w) for w in own]
             found[target] = [[kind, list(w.names), place, list(dict.fromkeys(w.trusted))] for kind, place, w in each]
         elif here:

@@ -38,6 +38,15 @@ none; given: the constants of its federations; estimate: how their class is rela
 best), regret (over the best; at least that where runs failed) and judged_by. NaN is null, infinity is "inf"."""
 GOOD = 1.5
 """Regret up to which a plan is called well chosen."""
+ZERO = " Its value is numerically zero: without gradient noise (full batches) every such plan reaches the minimum."
+LEGEND = (
+    "range: of K, [over uncertain constants] or {of plans as good}; K*step: K times the step size; bound: its value at "
+    "the plan; x best: the value over the best one; hardly trains: a run stays near its start"
+)
+FREE_STEPS = (
+    "Within a budget of rounds local steps cost nothing, so K is large: give a budget in iterations or runtime where "
+    "they cost time."
+)
 
 
 class Trained(NamedTuple):
@@ -174,30 +183,32 @@ class AdviceTable(ColumnTable):
             return ""
         point, rounds = row.point, row.point.rounds
         if goal.to is not None and row.measured is not None:  # as many as it took
-            rounds = math.ceil(row.measured.mean / float(goal.of_cohort(point.cohort).cost(point.local_steps, 1)))
-        key = row.name.removeprefix("schedule ")
-        window = f", window={WINDOW}" if row.kind == SCHEDULE and SCHEDULES[key].needs_losses else ""
-        named = {"algorithm": f"scheduled(fedavg(), schedule={key!r}{window})"} if row.kind == SCHEDULE else {}
-        sampling = goal.scenario.sampling
-        drawn = {"sampling": sampling} if sampling != "without_replacement" else {}
-        plan = {"cohort": point.cohort, "rounds": max(1, rounds), "local-steps": point.local_steps,
-                "step-size": number(point.step_size), "measure": goal.target}  # fmt: skip
-        options = [word for name, value in {**named, **drawn, **plan}.items() for word in (f"--{name}", str(value))]
-        return " ".join(["fedbounds train", *map(_quoted, (*self.typed, *options))])
+            rounds = math.ceil(row.measured.mean / float(goal.of_cohort(point.cohort).cost(point.local_steps)))
+        options: dict[str, Any] = {}
+        if row.kind == SCHEDULE:
+            key = row.name.removeprefix("schedule ")
+            window = f", window={WINDOW}" if SCHEDULES[key].needs_losses else ""
+            options["algorithm"] = f"scheduled(fedavg(), schedule={key!r}{window})"
+        if goal.scenario.sampling != "without_replacement":
+            options["sampling"] = goal.scenario.sampling
+        options |= {"cohort": point.cohort, "rounds": max(1, rounds), "local-steps": point.local_steps,
+                    "step-size": number(point.step_size), "measure": goal.target}  # fmt: skip
+        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        return " ".join(["fedbounds train", *map(_quoted, (*self.typed, *words))])
 
     @property
     def recommendation(self) -> str:
         """What to run, and how certain that is, in a sentence."""
-        best, row = self.best, self.recommended
+        best, row, race = self.best, self.recommended, self.race
         if best is None:
             return self._without_runs()
         if row is None:
-            by = "By the surrogate" if self.race is None else f"In {self.race.runs} runs of training"
+            by = "By the surrogate" if race is None else f"In {race.runs} runs of training"
             return f"{by} {self._failure(best)}."
         fixed = next(row for row in self.rows if row.kind == self.judged_by)
         parts = [f"Run {self._named(row)}"]
         if row.kind == SCHEDULE:
-            tied = ", indistinguishable" * (self.race is not None and fixed.point.plan in self.race.near)
+            tied = ", indistinguishable" * (race is not None and fixed.point.plan in race.near)
             parts.append(f"the best fixed plan is {self._named(fixed)} ({self._times(fixed)}{tied})")
         if row is not best and not self._is_zero(best):
             parts.append(f"it costs {self._times(row)} the best measured, {self._named(best)}")
@@ -206,15 +217,12 @@ class AdviceTable(ColumnTable):
         if row.point.open:
             parts.append(f"{' and '.join(row.point.open)} is at the end of the searched range (open)")
         certain = "by the surrogate, which is accurate where runs end near the minimiser: train to be sure"
-        if self.race is not None and best.measured is not None:
-            certain = f"{best.measured} on {best.measured.seeds} fresh seeds, {self.race.runs} runs in all"
+        if race is not None and best.measured is not None:
+            certain = f"{best.measured} on {best.measured.seeds} fresh seeds, {race.runs} runs in all"
             if best.failed and self.goal.to is not None:
                 limit = f"{number(self.limit, FEW)} {self.goal.unit}"
                 certain += f"; {best.failed} did not reach the target and count with the limit, {limit}"
-        zero = (
-            " Its value is numerically zero: without gradient noise (full batches) every such plan reaches the minimum."
-        )
-        return f"{'; '.join(parts)} ({certain}).{zero * self._is_zero(best)}"
+        return f"{'; '.join(parts)} ({certain}).{ZERO * self._is_zero(best)}"
 
     @property
     def advice(self) -> str:
@@ -232,23 +240,22 @@ class AdviceTable(ColumnTable):
             text = f"All {len(bounds)} bounds are vacuous, even at the plans that minimise them."
         else:
             text = "No bound is certainly informative, even at the plan that minimises it."
-        if not self.known:
-            return f"{text} No simulation was run. Pass --problem to evaluate these recommendations."
         why = dict(self.no_advice)
-        return f"{text} No simulation was run: {why.get('measured') or why.get('quadratic surrogate', 'no surrogate')}."
+        said = f": {why.get('measured') or why.get('quadratic surrogate', 'no surrogate')}" if self.known else ""
+        return f"{text} No simulation was run{said}.{' Pass --problem to evaluate these recommendations.' * (not said)}"
 
     def _failure(self, best: Recommendation) -> str:
         """Why even the best plan is of no use; empty where it is."""
-        value = self.value(best)
-        if not math.isfinite(value) or (best.measured is not None and best.measured.failed == best.measured.seeds):
+        value, start = self.value(best), self.goal.start
+        if not math.isfinite(value) or (best.measured is not None and best.failed == best.measured.seeds):
             if self.goal.to is None:
                 return "every plan diverges: give a smaller step_size, or optimise it"
             limit = f" within {number(self.limit, FEW)} {self.goal.unit}" if math.isfinite(self.limit) else ""
             return f"no plan reaches the target{limit}: allow more, or raise the target"
-        if self.goal.to is None and value >= self.goal.start:
-            start = number(self.goal.start, FEW)
-            return f"no plan ends below the start, {start}: the best gives {number(value, FEW)}; optimise the step size"
-        return ""
+        if self.goal.to is not None or value < start:
+            return ""
+        ends = f"{number(start, FEW)}: the best gives {number(value, FEW)}"
+        return f"no plan ends below the start, {ends}; optimise the step size"
 
     @property
     def _theory(self) -> str:
@@ -258,14 +265,15 @@ class AdviceTable(ColumnTable):
         if not self.judged_by or not theory:
             return "No bound applies here." if self.judged_by else ""
         order = sorted(theory, key=lambda row: (math.isnan(self.regret(row)), self.regret(row)))
-
-        def cost(row: Recommendation) -> str:
-            verb = "is" if self._is_zero(row) else "gives" if self.best and self._is_zero(self.best) else "costs"
-            return f"{row.name}{' (refuted)' * (row.kind == REFUTED)} {verb} {self._times(row)}"
-
-        if good := [cost(row) for row in order if self.regret(row) <= GOOD]:
+        verb = "gives" if self.best and self._is_zero(self.best) else "costs"
+        costs = {
+            f"{row.name}{' (refuted)' * (row.kind == REFUTED)} {'is' if self._is_zero(row) else verb} "
+            f"{self._times(row)}": self.regret(row)
+            for row in order
+        }
+        if good := [cost for cost, regret in costs.items() if regret <= GOOD]:
             return f"Chosen well{by}: {'; '.join(good)}."
-        return f"No bound chooses well here: {cost(order[0])}{by}."
+        return f"No bound chooses well here: {next(iter(costs))}{by}."
 
     def _is_zero(self, row: Recommendation) -> bool:
         """Whether a row's value is numerically zero; a cost is exact."""
@@ -275,7 +283,12 @@ class AdviceTable(ColumnTable):
         """The regret in words, or the value where that of the best row is numerically zero."""
         if self._is_zero(row):
             return "numerically zero"
-        return number(self.value(row), FEW) if self.best and self._is_zero(self.best) else _times(self.regret(row))
+        if self.best and self._is_zero(self.best):
+            return number(self.value(row), FEW)
+        regret = self.regret(row)
+        if not math.isfinite(regret):
+            return "more than was tried"
+        return f"{regret:.0f}x" if 100 <= regret < 1e6 else f"{number(regret, 2)}x"
 
     def _named(self, row: Recommendation) -> str:
         cohort = f" cohort={row.point.cohort}" if "cohort" in self.over else ""
@@ -294,8 +307,11 @@ class AdviceTable(ColumnTable):
         yield f"{'; '.join(parts)}."
 
     def after(self) -> Iterator[str]:
+        yield from [LEGEND] if self.rows else []
         yield from section("no advice", self.no_advice)
         yield from filter(None, [self._theory])
+        if self.goal.to is None and self.goal.unit == "rounds" and "local_steps" in self.over:
+            yield FREE_STEPS
 
     def shown(self) -> Sequence[Recommendation]:
         return self.rows
@@ -414,9 +430,3 @@ class AdviceTable(ColumnTable):
 def _quoted(word: str) -> str:
     """A word as the shell takes it, in double quotes where it has single ones."""
     return f'"{word}"' if "'" in word and not {*'"$`\\!'} & {*word} else shlex.quote(word)
-
-
-def _times(regret: float) -> str:
-    if not math.isfinite(regret):
-        return "more than was tried"
-    return f"{regret:.0f}x" if 100 <= regret < 1e6 else f"{number(regret, 2)}x"

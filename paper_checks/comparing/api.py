@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from bounds.anyway import trivial
 from bounds.catalog import with_own
@@ -16,12 +16,13 @@ from bounds.showing.loading import load
 from bounds.showing.numbers import number
 from bounds.showing.process import remark
 from bounds.showing.usage import refuse_unused, UsageError
+from bounds.stated import FREE as OF_PROOFS, PAIR, role_of
 from empirics.numbers import check_options
-from empirics.progress import Progress, progress
+from empirics.progress import progress
 
-from .bound_rows import ranked
+from ..columns import section
 from .goal import FREE, Goal, not_fedavg, OVER
-from .rows import Found, NOT_MET, RANKED
+from .rows import Found, NOT_MET, RANKED, ranked
 from .table import ComparisonTable
 
 if TYPE_CHECKING:  # they load torch, which bounds do without
@@ -115,17 +116,43 @@ def compare(
     Raises:
         BoundsError: where no bound is about such a quantity, or two sources of one quantity disagree.
     """
-    own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
+    given = dict(locals())
     with progress("comparing", brief=not measure) as bar:
-        book, known, held, _ = _inputs(
-            scenario, words, own, problem, partition, clients, seed, client_weight, batch, measure, own_data
-        )
+        asked = _asked(given)
+        scenario, held = asked.scenario, asked.problem
         names = (of,) if isinstance(of, str) and of else tuple(of)
-        target, some, rows = ranked(what, known, book, names)
-        table = ComparisonTable(target, known, tuple(rows), trivial(target, known), of=names)
-        if exact or held is not None or worst_case is not None:
-            table = table.beside(_evidence(table, some, exact, held, batch, measure, worst_case, bar))
-        return _with_minimum_rounds(table, some, bar) if names else table
+        what, book, rows = ranked(what, scenario, asked.book, names)
+        found: list[Found] = []
+        if exact:
+            from .evidence import exact as exact_numbers
+
+            bar.doing("exact moments of quadratics")
+            found.append(exact_numbers(scenario, book))
+        if held is not None:
+            from .evidence import of_surrogate
+
+            bar.doing("the quadratic surrogate")
+            found.append(of_surrogate(scenario, what, held, batch))
+        if worst_case is not None:
+            from .worst_evidence import worst
+
+            bar.doing("exact worst cases")
+            found.append(worst(scenario, rows, book, worst_case))
+        if measure and held is not None:
+            from .evidence import measured
+
+            found.append(measured(scenario, what, held, batch, measure, bar))
+        table = ComparisonTable(what, scenario, tuple(rows), trivial(what, scenario), of=names).beside(found)
+        if not names:
+            return table
+        from .bound_advice import formula_values, minimum_rounds
+
+        fewest = {}
+        for name in dict.fromkeys(row.bound for row in table.rows if row.state in (*RANKED, NOT_MET)):
+            bar.doing(f"rounds until {name} is informative")
+            fewest[name] = minimum_rounds(book[name], scenario, what)
+        told = tuple(replace(row, minimum_rounds=fewest.get(row.bound)) for row in table.rows)
+        return replace(table, rows=told, formulas=tuple(formula_values(scenario, what, names)))
 
 
 def advise(
@@ -188,39 +215,37 @@ def advise(
     Raises:
         BoundsError: where the goal cannot be computed or the problem is another federation.
     """
+    given = dict(locals())
     from .advice_table import AdviceTable
     from .advising import judged, of_worst_case, sorted_rows
     from .bound_advice import of_bounds, of_formulas
 
-    own_data = {name: value for name, value in locals().items() if name in OWN_DATA}
     if "=" in goal:
         raise BoundsError(f"the goal comes first, such as optimality_gap; got {goal!r} there")
     names = _optimised(over, scenario, words)
     free = tuple(word for word in FREE if word in names)
     budget = within if isinstance(within, Mapping) else dict(_level("--within", text) for text in within)
     with progress("advising", brief=not measure) as bar:
-        book, known, held, typed = _inputs(
-            scenario, words, own, problem, partition, clients, seed, client_weight, batch, measure, own_data
-        )
-        wanted = Goal.of(known, goal, _level("--to", to) if isinstance(to, str) else to, batch, budget, names)
-        if measure and (why := not_fedavg(known)):
+        asked = _asked(given)
+        level = _level("--to", to) if isinstance(to, str) else to
+        wanted = Goal.of(asked.scenario, goal, level, batch, budget, names)
+        if measure and (why := not_fedavg(asked.scenario)):
             raise BoundsError(f"nothing is measured here: {why}")
-        rows, no_advice = of_bounds(wanted, free, book, bar)
+        rows, no_advice = of_bounds(wanted, free, asked.book, bar)
         rows += of_formulas(wanted, free)
         if worst_case:
             rows += of_worst_case(wanted, free, worst_case, no_advice, bar)
         found = None
-        if held is not None:
-            rows, found = judged(rows, no_advice, held, wanted, free, measure, schedules, bar)
-        return AdviceTable(wanted, free, sorted_rows(rows), tuple(no_advice), found, held is not None, typed)
+        if asked.problem is not None:
+            rows, found = judged(rows, no_advice, asked.problem, wanted, free, measure, schedules, bar)
+        known = asked.problem is not None
+        return AdviceTable(wanted, free, sorted_rows(rows), tuple(no_advice), found, known, asked.typed)
 
 
 def _optimised(over: Sequence[str] | str | None, scenario: Known, words: Mapping[str, Any]) -> Sequence[str]:
     """What is optimised; a quantity that is typed stays as it is, one of a file or a scenario does not."""
-    texts = (
-        [scenario] if isinstance(scenario, str) else [] if isinstance(scenario, (Mapping, Scenario)) else scenario or ()
-    )
-    typed = {*words, *(text.partition("=")[0] for text in texts if isinstance(text, str))}
+    texts = [scenario] if isinstance(scenario, str) else scenario if isinstance(scenario, Sequence) else ()
+    typed = {*words, *(text.partition("=")[0] for text in texts)}
     if over is None:
         if not (free := [word for word in OVER if word not in typed]):
             raise BoundsError(f"{' and '.join(OVER)} are given, so nothing is optimised: leave one of them out")
@@ -246,112 +271,66 @@ def check(options: Mapping[str, Any]) -> None:
 
 
 def sources(table: ComparisonTable) -> Iterator[str]:
-    """The source of every value, for ``compare --how``."""
+    """The source of every value, and of what is chosen for a bound, for ``compare --how``."""
     yield "every quantity: value; provenance: source"
     yield from (f"  {table.scenario.how(word)}" for word in sorted(table.scenario))
-
-
-# ---- evidence ----
-
-
-def _evidence(
-    table: ComparisonTable,
-    book: Mapping[str, Bound],
-    exact: bool,
-    problem: FederatedProblem | None,
-    batch: int,
-    measure: int,
-    worst_case: float | None,
-    bar: Progress,
-) -> Iterator[Found]:
-    """The evidence that is asked for, one kind after another."""
-    scenario, target = table.scenario, table.target
-    if exact:
-        from .evidence import exact as exact_numbers
-
-        bar.doing("exact moments of quadratics")
-        yield exact_numbers(scenario, book)
-    if problem is not None:
-        from .evidence import of_surrogate
-
-        bar.doing("the quadratic surrogate")
-        yield of_surrogate(scenario, target, problem, batch)
-    if worst_case is not None:
-        from .worst_evidence import worst
-
-        bar.doing("exact worst cases")
-        yield worst(scenario, table.rows, book, worst_case)
-    if measure and problem is not None:
-        from .evidence import measured
-
-        yield measured(scenario, target, problem, batch, measure, bar)
-
-
-def _with_minimum_rounds(table: ComparisonTable, book: Mapping[str, Bound], bar: Progress) -> ComparisonTable:
-    """The table with the minimum rounds of every bound, and the values of the papers' formulas for plans."""
-    from .bound_advice import formula_values, minimum_rounds
-
-    found = {}
-    for name in dict.fromkeys(row.bound for row in table.rows if row.state in (*RANKED, NOT_MET)):
-        bar.doing(f"rounds until {name} is informative")
-        found[name] = minimum_rounds(book[name], table.scenario, table.target)
-    rows = tuple(replace(row, minimum_rounds=found.get(row.bound)) for row in table.rows)
-    return replace(table, rows=rows, formulas=tuple(formula_values(table.scenario, table.target, table.of)))
+    chosen = {
+        row.bound: [f"{word} = {row.values[word]:.6g} ({row.how[word]})" for word in row.values
+                    if role_of(word) in (PAIR, OF_PROOFS)]
+        for row in table.rows
+    }  # fmt: skip
+    yield from section("chosen, the best that hold", ((name, "; ".join(each)) for name, each in chosen.items() if each))
 
 
 # ---- what is given ----
 
 
-def _inputs(
-    scenario: Known,
-    words: Mapping[str, Any],
-    own: Own,
-    problem: Any,
-    partition: Any,
-    clients: int | None,
-    seed: int,
-    client_weight: str | None,
-    batch: int,
-    measure: int,
-    own_data: Mapping[str, Any],
-) -> tuple[dict[str, Bound], Scenario, FederatedProblem | None, tuple[str, ...]]:
+class Asked(NamedTuple):
     """All bounds, the scenario with the constants of the problem, and the federation of the problem if one is given.
 
-    Last come the options of ``fedbounds train`` that stand for this federation; none where it is not given as text.
+    ``typed`` are the options of ``fedbounds train`` for this federation; none where it is not given as text.
     """
+
+    book: dict[str, Bound]
+    scenario: Scenario
+    problem: FederatedProblem | None = None
+    typed: tuple[str, ...] = ()
+
+
+def _asked(given: Mapping[str, Any]) -> Asked:
+    """What the arguments of ``compare`` or ``advise`` say of bounds and federation."""
     from empirics.problems.own_problem import given_or_own
 
-    problem, partition = given_or_own(problem, partition, **own_data)
+    own, told, words = given["own"], given["scenario"], given["words"]
+    problem, partition = given_or_own(given["problem"], given["partition"], **{name: given[name] for name in OWN_DATA})
+    both = {name: given[name] for name in ("clients", "client_weight") if given[name] is not None}
     if problem is None:
-        of_both = {"clients": clients, "client_weight": client_weight}
-        words = {**words, **{name: value for name, value in of_both.items() if value is not None}}
+        words = words | both
     bounds = [load(one) if isinstance(one, str) else one for one in ([own] if isinstance(own, (str, Bound)) else own)]
     book = with_own(bounds)
-    if isinstance(scenario, Scenario):
-        known = scenario.at(**words)
+    if isinstance(told, Scenario):
+        scenario = told.at(**words)
     else:
-        sources = () if scenario is None else (scenario,) if isinstance(scenario, (str, Mapping)) else scenario
-        known = Scenario.of(*sources, also=[quantity for bound in bounds for quantity in bound.quantities], **words)
+        sources = () if told is None else (told,) if isinstance(told, (str, Mapping)) else told
+        scenario = Scenario.of(*sources, also=[quantity for bound in bounds for quantity in bound.quantities], **words)
     if problem is None:
-        if measure:
+        if given["measure"]:
             raise MissingQuantityError("measuring trains the federation: give the problem")
-        return book, known, None, ()
+        return Asked(book, scenario)
     from empirics.problems.tasks import dealt, described, task
 
     from .evidence import completed
 
-    what = task(problem) if isinstance(problem, str) else problem
-    held: FederatedProblem = dealt(what, partition, clients, seed, client_weight or "uniform")
+    what, batch, seed = task(problem) if isinstance(problem, str) else problem, given["batch"], given["seed"]
+    held: FederatedProblem = dealt(what, partition, given["clients"], seed, given["client_weight"] or "uniform")
     remark(described(what, held, batch))
-    known = completed(known, held, batch)
+    scenario = completed(scenario, held, batch)
     if not isinstance(problem, str) or not isinstance(partition, str) or seed:  # training deals with seed 0
-        return book, known, held, ()
-    words = {"problem": problem, "partition": partition, "batch": str(batch)}
-    words |= {} if client_weight is None else {"client-weight": client_weight}
-    words |= {} if clients is None else {"clients": str(clients)}
-    usual = {"partition": "iid", "client-weight": "uniform", "batch": "32"}
-    typed = [word for name, text in words.items() if text != usual.get(name) for word in (f"--{name}", text)]
-    return book, known, held, tuple(typed)
+        return Asked(book, scenario, held)
+    options = {"problem": problem, "partition": partition, "batch": batch, **both}
+    usual = {"partition": "iid", "client_weight": "uniform", "batch": 32}
+    typed = ((f"--{name.replace('_', '-')}", str(x)) for name, x in options.items() if x != usual.get(name))
+    return Asked(book, scenario, held, tuple(word for pair in typed for word in pair))
 
 
 def _level(option: str, text: str) -> tuple[str, float]:

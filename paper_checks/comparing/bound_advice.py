@@ -18,7 +18,7 @@ import sympy as sp
 
 from bounds.anyway import trivial
 from bounds.catalog import BOUNDS
-from bounds.classes import ClassOf, SAID, ways
+from bounds.classes import ClassOf, SAID, unlike, ways
 from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.quantities import quantities_of
@@ -30,9 +30,18 @@ from bounds.vocabulary import step_scale, step_size
 from empirics.progress import Progress
 
 from .advice_table import BOUND, FORMULA, Recommendation, REFUTED
-from .bound_rows import federated_rows, in_order, of_this_run, rows_of
 from .goal import BUDGETS, given, Goal, number_of, OVER, Point, search_integers, TARGETS, UNIT_PLAN
-from .rows import FormulaValue, INFORMATIVE, MinimumRounds, NOT_MET, RANKED, Row
+from .rows import (
+    federated_rows,
+    FormulaValue,
+    in_order,
+    INFORMATIVE,
+    MinimumRounds,
+    NOT_MET,
+    RANKED,
+    Row,
+    rows_of,
+)  # fmt: skip
 
 DERIVED = ("iterations", "runtime", "initial_step_size", "initial_local_steps", "squared_step_sizes",
            "steps_cubed_ratio", "step_scale")  # fmt: skip
@@ -190,7 +199,7 @@ class BoundAdvice:
     def _powers(self) -> tuple[float, dict[str, float]]:
         def at(scenario: Scenario) -> float:
             reached, _ = ways(ClassOf.of(self.bound), scenario)
-            own = [way for way in reached if way.to.target == self.goal.target and of_this_run(way, scenario)]
+            own = [way for way in reached if way.to.target == self.goal.target and not unlike(way.to, scenario)]
             return own[0].factor if own else math.nan
 
         base, *doubled = (at(scenario) for scenario in self.goal.unit_plans)
@@ -225,32 +234,36 @@ def of_bounds(
     clients = int(goal.scenario["clients"].value) if "cohort" in over else 0
     cohorts = list(goal.cohorts()) if clients else [goal.cohort]
     rest = tuple(word for word in over if word != "cohort")
-    able: dict[bool, dict[str, Row]] = {}  # by whether all clients take part
-    refused: dict[str, Row] = {}
-    for everyone in (True, False):
-        if group := [number for number in cohorts if (number == clients) == everyone]:
-            able[everyone], others = can_advise(goal.of_cohort(group[0]), book)
-            refused |= {row.bound: row for row in others}
-    advisers = dict.fromkeys(name for names in able.values() for name in names)
-    no_advice = [(name, next(f.condition for f in row.failed if math.isnan(f.left)))
-                 for name, row in refused.items() if name not in advisers]  # fmt: skip
+    groups = {  # by whether all clients take part
+        everyone: can_advise(goal.of_cohort(group[0]), book)
+        for everyone in (True, False)
+        if (group := [number for number in cohorts if (number == clients) == everyone])
+    }
+    advisers = dict.fromkeys(name for able, _ in groups.values() for name in able)
+    refused = {row.bound: row for _, rows in groups.values() for row in rows if row.bound not in advisers}
+    no_advice = [(name, next(f.condition for f in row.failed if math.isnan(f.left))) for name, row in refused.items()]
     found: list[Recommendation] = []
     for name in advisers:
         bar.doing(f"minimising {name}")
-        groups = [everyone for everyone, names in able.items() if name in names]
+        own = [number for number in cohorts if name in groups[number == clients][0]]
 
         @cache
-        def at(cohort: int, bound: Bound = book[name], groups: list[bool] = groups) -> Point | None:
-            return BoundAdvice(bound, goal.of_cohort(cohort)).best(rest) if (cohort == clients) in groups else None
+        def at(cohort: int, bound: Bound = book[name], own: Sequence[int] = own) -> Point | None:
+            return BoundAdvice(bound, goal.of_cohort(cohort)).best(rest) if cohort in own else None
 
-        point = at(max(number for number in cohorts if (number == clients) in groups))
+        point = at(max(own))
         if clients and (point is None or not hardly_trains(goal.of_cohort(point.cohort), point)):
             point = search_integers(cohorts, at, word="cohort") or point
-        row = None if point is None else row_at(goal, book[name], point)
+        here, rows = goal, []
+        if point is not None:
+            here = goal.of_cohort(point.cohort)
+            rounds = {} if goal.to is None else {"rounds": point.rounds}
+            rows = federated_rows(book[name], here.at(point.local_steps, step_size=point.step_size, **rounds),
+                                  goal.target)  # fmt: skip
+        row = next((row for row in rows if row.state in RANKED), None)  # of the quantity that was searched
         if point is None or row is None:
             no_advice.append((name, "its conditions fail at all plans within reach"))
             continue
-        here = goal.of_cohort(point.cohort)
         idle, state = hardly_trains(here, point), row.state + "?" * (not row.conclusive)
         made = Recommendation(name, REFUTED if row.refuted else BOUND, point, (point.local_steps,) * 2, state, idle)
         if merged(found, made):
@@ -299,14 +312,6 @@ def can_advise(goal: Goal, book: Mapping[str, Bound]) -> tuple[dict[str, Row], l
         for name in (row.bound, *row.alias):
             able.setdefault(name, row)
     return able, [row for row in rows if row.state == NOT_MET and not movable(row)]
-
-
-def row_at(goal: Goal, bound: Bound, point: Point) -> Row | None:
-    """The row of a bound at the plan that it recommends; None where its conditions fail there after all."""
-    goal = goal.of_cohort(point.cohort)
-    rounds = {} if goal.to is None else {"rounds": point.rounds}
-    rows = federated_rows(bound, goal.at(point.local_steps, step_size=point.step_size, **rounds), goal.target)
-    return next((row for row in rows if row.state in RANKED), None)  # of the quantity that was searched
 
 
 def hardly_trains(goal: Goal, point: Point) -> bool:
@@ -412,32 +417,31 @@ def by_formula(
 
     None where it has no value. Where K enters by the rounds that the budget allows, K is a fixed point of the formula.
     """
-    if (found := _fixed_point(bound, goal, local_steps, step_size)) is None:
+
+    def solved(goal: Goal) -> tuple[Point, float] | None:
+        steps, size, value = local_steps, step_size, math.nan
+        for _ in range(50):
+            try:
+                scenario = goal.at(steps, step_size=size)
+            except BoundsError:  # no round of these steps fits
+                return None
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                value = float(bound(**chosen(scenario, bound)))
+            if not math.isfinite(value):
+                return None
+            if bound.target.name == "step_size":
+                size = value
+                break
+            before, steps = steps, max(1, round(value))
+            if before == steps:
+                break
+        return Point(steps, size, goal.rounds(steps), math.nan, cohort=goal.cohort), value
+
+    if (found := solved(goal)) is None:
         return None
-    ends = (_fixed_point(bound, end, local_steps, step_size) for end in goal.ends)
-    numbers = [found[1], *(one[1] for one in ends if one is not None)]
+    numbers = [found[1], *(end[1] for end in map(solved, goal.ends) if end is not None)]
     return *found, (min(numbers), max(numbers))
-
-
-def _fixed_point(bound: Bound, goal: Goal, local_steps: int, step_size: float) -> tuple[Point, float] | None:
-    value = math.nan
-    for _ in range(50):
-        try:
-            scenario = goal.at(local_steps, step_size=step_size)
-        except BoundsError:  # no round of these steps fits
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value = float(bound(**chosen(scenario, bound)))
-        if not math.isfinite(value):
-            return None
-        if bound.target.name == "step_size":
-            step_size = value
-            break
-        before, local_steps = local_steps, max(1, round(value))
-        if before == local_steps:
-            break
-    return Point(local_steps, step_size, goal.rounds(local_steps), math.nan, cohort=goal.cohort), value
 
 
 def formula_values(scenario: Scenario, target: str, of: Sequence[str]) -> Iterator[FormulaValue]:

@@ -360,34 +360,24 @@ def _federations(scenario: Scenario, clients: int, slow: float, few: bool) -> It
     if words and not scenario[words[0]].floor:
         stated = np.broadcast_to(np.asarray(scenario[words[0]].safe, dtype=float), (clients,))
         noise = np.full(clients, stated.min()) if few else np.array(stated)
-    for i, low in enumerate(grid):
-        for high in grid[i:]:
-            most = _largest_gradient(scenario, low, high, first, clients)
-            for pull in dict.fromkeys((0.0, most, -most)) if high > low else dict.fromkeys((0.0, most)):
-                for variance in (noise, np.zeros(clients)) if noise.any() else (noise,):
-                    yield _federation(scenario, low, high, pull, variance, first)
-
-
-def _federation(
-    scenario: Scenario, low: float, high: float, pull: float, variance: np.ndarray, first: int
-) -> tuple[Quadratics, str]:
-    """The minimiser is 0; the first type's gradient there is ``pull``."""
-    clients = len(variance)
-    of_first = np.arange(clients) < first
-    curves = np.where(of_first, low, high)
-    gradients = np.where(of_first, pull, -pull * first / max(clients - first, 1))
-    if "initial_gap" in scenario:
-        start = math.sqrt(2 * float(scenario["initial_gap"].value) / curves.mean())
-    else:
-        start = math.sqrt(float(scenario["initial_distance_sq"].value))
-    least = float(scenario["optimal_loss"].value) if "optimal_loss" in scenario else 0.0
-    problem = Quadratics(
-        curvatures=curves[:, None, None], minima=(-gradients / curves)[:, None], noise=variance[:, None, None],
-        start=np.array([start]), floors=np.full(clients, least - np.mean(gradients**2 / curves) / 2),
-    )  # fmt: skip
-    kind = f"curvature {low:.3g}" if low == high else f"curvatures {low:.3g} and {high:.3g}"
-    apart = f"gradients at the minimiser {pull:+.2g} and {gradients[-1]:+.2g}" if pull else "one minimum"
-    return problem, f"{kind}, {apart}, {'noise as given' if variance.any() else 'no noise'}"
+    optimal = float(scenario["optimal_loss"].value) if "optimal_loss" in scenario else 0.0
+    for low, high in ((low, high) for i, low in enumerate(grid) for high in grid[i:]):
+        curves = np.where(np.arange(clients) < first, low, high)
+        if "initial_gap" in scenario:
+            start = math.sqrt(2 * float(scenario["initial_gap"].value) / curves.mean())
+        else:
+            start = math.sqrt(float(scenario["initial_distance_sq"].value))
+        most = _largest_gradient(scenario, low, high, first, clients)
+        for pull in dict.fromkeys((0.0, most, -most) if high > low else (0.0, most)):
+            gradients = np.where(np.arange(clients) < first, pull, -pull * first / max(clients - first, 1))
+            kind = f"curvature {low:.3g}" if low == high else f"curvatures {low:.3g} and {high:.3g}"
+            apart = f"gradients at the minimiser {pull:+.2g} and {gradients[-1]:+.2g}" if pull else "one minimum"
+            for variance in (noise, np.zeros(clients)) if noise.any() else (noise,):
+                problem = Quadratics(  # the minimiser is 0; ``pull`` is the first type's gradient there
+                    curves[:, None, None], (-gradients / curves)[:, None], noise=variance[:, None, None],
+                    start=np.array([start]), floors=np.full(clients, optimal - np.mean(gradients**2 / curves) / 2),
+                )  # fmt: skip
+                yield problem, f"{kind}, {apart}, {'noise as given' if variance.any() else 'no noise'}"
 
 
 def _largest_gradient(scenario: Scenario, low: float, high: float, first: int, clients: int) -> float:

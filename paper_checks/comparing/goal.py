@@ -135,25 +135,38 @@ class Goal:
 
         Local steps and step size must be given unless they are optimised (``over``).
         """
-        for word in over:
-            if word not in FREE:
-                raise unknown("quantity to optimise", word, FREE)
+        within = dict(within or {})
+        minimise = FOLDED[minimise][0] if minimise in FOLDED else minimise
+        for what, named, known in (
+            ("quantity to optimise", over, FREE),
+            ("budget", within, (*BUDGETS, *OF_ALL)),
+            ("target of an advice", [] if to is None else [to[0]], TARGETS),
+            ("cost", [] if to is None else [minimise], COSTS),
+        ):
+            if strange := [word for word in named if word not in known]:
+                raise unknown(what, strange[0], known)
+        for word, level in (within if to is None else {**within, to[0]: to[1]}).items():
+            if not 0 < level < math.inf:
+                raise DomainError(f"{word} must be a number > 0; got {level:g}")
         for word in OVER if over else ():
             if word not in over and word not in scenario:
                 raise MissingQuantityError(f"{word} is not optimised: give {word}=NUMBER, or add it to over")
-        within = dict(within or {})
-        for word, budget in within.items():
-            if word not in (*BUDGETS, *OF_ALL):
-                raise unknown("budget", word, (*BUDGETS, *OF_ALL))
-            if not 0 < budget < math.inf:
-                raise DomainError(f"{word} must be a number > 0 to be spent; got {budget:g}")
         of_all = next(((word, within.pop(word)) for word in OF_ALL if word in within), None)
         scenario = scenario.at(**within)
-        minimise = FOLDED[minimise][0] if minimise in FOLDED else minimise
         budgets = [word for word in BUDGETS if given(scenario, word)] + ([of_all[0]] if of_all else [])
-        _check(minimise, to, budgets)
+        if to is not None and budgets:
+            raise BoundsError(f"a target determines the length of the run: leave {' and '.join(budgets)} out")
+        if to is None:
+            if minimise in COSTS:
+                raise BoundsError(f"{minimise} is spent until a target is reached: give --to optimality_gap=NUMBER")
+            if minimise not in TARGETS:
+                raise unknown("target of an advice", minimise, (*TARGETS, *COSTS))
+            if not budgets:
+                raise MissingQuantityError(f"advice needs a budget: give {'=, '.join(BUDGETS[:2])}= or {BUDGETS[2]}=")
+            if len(budgets) > 1:
+                raise BoundsError(f"give one budget; got {' and '.join(budgets)}: leave one of them out")
         goal = cls(scenario, minimise, to, batch, of_all)
-        goal.rounds(1) if to is None else goal.cost(1, 1)
+        goal.rounds(1) if to is None else goal.cost(1)
         if "cohort" in over:
             goal._check_cohort()
         return goal
@@ -276,38 +289,28 @@ class Goal:
 
     def _length(self, local_steps: int) -> dict[str, float]:
         """Rounds or iterations where no identity gives them."""
-        if self.of_all is not None or self.unit == "communicated_bytes":
-            each = self.spent(local_steps)
-            if each > self.budget * (1 + ROUNDING):
-                raise BoundsError(f"a round costs {each:g} {self.unit}, more than the budget of {self.budget:g}")
-            return {"rounds": math.floor(self.budget / each * (1 + ROUNDING))}
-        if self.unit == "iterations":
-            most = int(self.budget)
-            if local_steps > most:
-                raise BoundsError(f"a round of {local_steps} local steps exceeds the budget of {most} iterations")
-            return {"iterations": local_steps * (most // local_steps)}
-        return {}
+        if self.unit in ("rounds", "runtime"):
+            return {}
+        each = float(self.cost(local_steps))
+        if each > self.budget * (1 + ROUNDING):
+            raise BoundsError(f"a round costs {each:g} {self.unit}, more than the budget of {self.budget:g}")
+        rounds = math.floor(self.budget / each * (1 + ROUNDING))
+        return {"iterations": local_steps * rounds} if self.unit == "iterations" else {"rounds": rounds}
 
     # ---- the cost of a round ----
 
-    def cost(self, local_steps: int, rounds: Any) -> Any:
-        """The cost of these rounds, in the unit that is minimised."""
-        return np.asarray(rounds, dtype=float) * self._per_round(self.unit, local_steps)
-
-    def spent(self, local_steps: int) -> float:
-        """The cost of a round in the unit of the budget."""
-        if self.unit == "communicated_bytes":
-            return self._per_round("bytes", local_steps) / self.cohort
-        return self._per_round("seconds" if self.unit == "runtime" else self.unit, local_steps)
-
-    def _per_round(self, unit: str, local_steps: int) -> float:
-        """The cost of a round of the cohort."""
-        if unit == "seconds":
-            return self.round_seconds(local_steps)
-        if unit == "bytes":
-            return 2 * FLOAT * self._of("parameters", unit) * self.cohort
-        steps = {"rounds": 1, "iterations": local_steps, "gradients": local_steps * self.batch * self.cohort}
-        return float(steps[unit])
+    def cost(self, local_steps: int, rounds: Any = 1) -> Any:
+        """The cost of these rounds of the cohort, in the unit of the goal."""
+        unit = self.unit
+        if unit in ("seconds", "runtime"):
+            each = self.round_seconds(local_steps)
+        elif unit in ("bytes", "communicated_bytes"):
+            participants = self.cohort if unit == "bytes" else 1
+            each = 2 * FLOAT * self._of("parameters", "bytes") * participants
+        else:
+            steps = {"rounds": 1, "iterations": local_steps, "gradients": local_steps * self.batch * self.cohort}
+            each = float(steps[unit])
+        return np.asarray(rounds, dtype=float) * each
 
     def round_seconds(self, local_steps: int) -> float:
         """The expected duration of a round, that of its slowest participant where clients differ."""
@@ -384,28 +387,6 @@ class Goal:
             )
 
 
-def _check(minimise: str, to: tuple[str, float] | None, budgets: list[str]) -> None:
-    """Refuse unknown goals, and budgets that are missing or have no effect."""
-    if to is None:
-        if minimise in COSTS:
-            raise BoundsError(f"{minimise} is spent until a target is reached: give --to optimality_gap=NUMBER")
-        if minimise not in TARGETS:
-            raise unknown("target of an advice", minimise, (*TARGETS, *COSTS))
-        if not budgets:
-            raise MissingQuantityError(f"advice needs a budget: give {'=, '.join(BUDGETS[:2])}= or {BUDGETS[2]}=")
-        if len(budgets) > 1:
-            raise BoundsError(f"give one budget; got {' and '.join(budgets)}: leave one of them out")
-        return
-    if minimise not in COSTS:
-        raise unknown("cost", minimise, COSTS)
-    if to[0] not in TARGETS:
-        raise unknown("target of an advice", to[0], TARGETS)
-    if not 0 < to[1] < math.inf:
-        raise DomainError(f"{to[0]} must be a number > 0 to be reached; got {to[1]:g}")
-    if budgets:
-        raise BoundsError(f"a target determines the length of the run: leave {' and '.join(budgets)} out")
-
-
 # ---- the best integer ----
 
 
@@ -417,31 +398,28 @@ def search_integers(
     Of equally good ones the smallest; None where ``at`` gives none. At the end of the grid, except at 1, the point's
     ``open`` has the ``word``.
     """
-    found: dict[int, Point] = {}
-    tried: list[int] = []
+    found: dict[int, Point | None] = {}
+
+    def value(number: int) -> float:
+        point = found[number]
+        return math.inf if point is None else point.value
 
     def best() -> int:
-        return min(found, key=lambda n: (found[n].value, n))
-
-    def finite() -> bool:
-        return bool(found) and math.isfinite(found[best()].value)
+        return min(found, key=lambda n: (found[n] is None, value(n), n))
 
     for number in numbers:
-        tried.append(number)
-        if (point := at(number)) is not None:
-            found[number] = point
-        if len(tried) - 1 - tried.index(best()) >= patience if finite() else len(tried) >= LOST:
+        found[number] = at(number)
+        behind = len(found) - 1 - list(found).index(best())
+        if behind >= patience if math.isfinite(value(best())) else len(found) >= LOST:
             break
-    if not found:
+    if not any(found.values()):
         return None
-    center = best()
-    for low, high in pairwise(sorted(tried)):
+    last, center = next(reversed(found)), best()
+    for low, high in pairwise(sorted(found)):
         if center in (low, high):
             width = (high - low) / (BETWEEN + 1)
-            for number in sorted({round(low + i * width) for i in range(1, BETWEEN + 1)} - {low, high}):
-                if (point := at(number)) is not None:
-                    found[number] = point
-    chosen = best()
-    point = found[chosen]
-    at_end = finite() and chosen == tried[-1] and chosen > 1
-    return point._replace(open=(*point.open, word)) if at_end else point
+            between = {round(low + i * width) for i in range(1, BETWEEN + 1)} - {low, high}
+            found |= {number: at(number) for number in sorted(between)}
+    point = found[best()]
+    at_end = math.isfinite(value(best())) and best() == last > 1
+    return point._replace(open=(*point.open, word)) if point is not None and at_end else point

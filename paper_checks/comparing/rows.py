@@ -1,15 +1,44 @@
-"""Data of a comparison: a row has the value of one bound for one bounded quantity, and the evidence on it."""
+"""The rows of a comparison: the value of one bound for one bounded quantity of a federation, or why it has none.
+
+The value is that of the bound at ``Scenario.values``, times the factor of the conversions from the bound's own quantity
+to the row's. Rows are ranked within one quantity only (``bounds.classes``), by the upper end. Evidence stands beside.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import sympy as sp
 
-from bounds.classes import ClassOf
+from bounds.anyway import trivial
+from bounds.catalog import BOUNDS
+from bounds.classes import (
+    ALIKE,
+    ClassOf,
+    CONVERSIONS,
+    FOLDED,
+    never,
+    Place,
+    said,
+    unlike,
+    unweighted,
+    Way,
+    ways,
+)  # fmt: skip
+from bounds.core import Bound, Condition
+from bounds.errors import BoundsError, unknown
+from bounds.one_machine import IDENTICAL, NAME as MACHINE, TARGETS as OF_MACHINES
+from bounds.scenario import Scenario
+from bounds.stated import FREE, OUTCOME, QUANTITIES, role_of, ROUNDING, Stated, worst
+from bounds.substituting import Substituted
+from bounds.ties import AT_MOST, evaluated, TIES
+
+from .audit_status import AUDIT_STATUS
 
 INFORMATIVE, BELOW_PREMISES, VACUOUS, NOT_MET, ORDER, OTHER, MISSING = (
     "informative", "below premises", "vacuous", "conditions not met", "order", "other quantity", "missing",
@@ -23,8 +52,14 @@ EXACT, SURROGATE, WORST, MEASURED = "exact", "surrogate", "worst case", "measure
 KINDS = (EXACT, SURROGATE, WORST, MEASURED)
 """Evidence: exact moments of quadratics that satisfy the row's premises; those of the federation's quadratic surrogate;
 the exact worst case over all federations that the theorem covers; training."""
-ROUNDING = 1e-9
-"""Relative amount by which an exactly computed number may exceed a bound."""
+EQUAL_WEIGHTS = Condition(ALIKE)
+"""The implicit assumption of a bound whose means over the clients are unweighted."""
+UPPER = ("<=", "<~")
+HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq, "!=": operator.ne}
+CLOSE = 1e-9
+"""Relative difference below which two numbers are equal."""
+CHECKED = 9
+"""Values of a quantity, from its smallest to its bound, at which a bound must not exceed that at its bound."""
 
 
 @dataclass(frozen=True)
@@ -183,3 +218,314 @@ class Found:
     of: Callable[[Row], Evidence | None] = lambda row: None
     server_model: ServerReadings | None = None
     remarks: tuple[str, ...] = ()
+
+
+# ---- the rows of a bound ----
+
+
+def ranked(
+    target: str, scenario: Scenario, book: Mapping[str, Bound], of: tuple[str, ...] = ()
+) -> tuple[str, Mapping[str, Bound], list[Row]]:
+    """The target, the bounds in ``book`` (or of the papers and bounds named in ``of``), and their rows in order.
+
+    Raises:
+        BoundsError: where no bound is about such a quantity.
+    """
+    target = FOLDED[target][0] if target in FOLDED else target
+    targets = {ClassOf.of(bound).target for bound in book.values() if bound.relation in UPPER or identity(bound)}
+    targets |= {conversion.result["target"] for conversion in CONVERSIONS if "target" in conversion.result}
+    if target not in targets:
+        raise unknown("target of a comparison", target, targets)
+    if of:
+        papers = {name: name.partition(".")[0] for name in book}
+        for name in of:
+            if name not in {*papers, *papers.values()}:
+                raise unknown("paper or bound", name, {*papers, *papers.values()})
+        book = {name: bound for one in of for name, bound in book.items() if one in (name, papers[name])}
+    rows = in_order(book, [row for bound in book.values() for row in rows_of(bound, scenario, target)])
+    if of and not rows:
+        about = sorted({ClassOf.of(bound).target for bound in book.values()})
+        raise BoundsError(f"{', '.join(of)} is about {', '.join(about)}, which implies nothing for {target}: "
+                          f"compare {about[0]}")  # fmt: skip
+    return target, book, rows
+
+
+def rows_of(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:
+    """A bound's values for the target: a row for every quantity that conversions lead to, or one that says why not.
+
+    Where the federation is one machine, theorems on SGD on one machine apply too. ``seen`` are the targets for which
+    this one is needed.
+    """
+    rows = federated_rows(bound, scenario, target, seen)
+    if target not in OF_MACHINES or scenario.machine is None or ignores_server_step(bound, scenario):
+        return rows
+    machine, assumed = scenario.machine
+    best = {row.kind: row for row in rows if row.state in RANKED}
+    for row in federated_rows(bound, machine, target, seen):
+        better = row.kind not in best or row.high < best[row.kind].high * (1 - CLOSE)
+        if row.state in RANKED and row.kind.at in IDENTICAL and better:
+            best[row.kind] = replace(row, conversions=(MACHINE, *row.conversions), assumed=_union(row.assumed, assumed))
+    return list(best.values()) or rows
+
+
+def federated_rows(bound: Bound, scenario: Scenario, target: str, seen: frozenset[str] = frozenset()) -> list[Row]:
+    """``rows_of`` without theorems on one machine."""
+    start = ClassOf.of(bound)
+    status = AUDIT_STATUS.get(bound.name) if BOUNDS.get(bound.name) is bound else None
+    row = Row(bound.name, start, OTHER, audit=str(status or ""), source=str(bound.source))
+    if bound.relation not in UPPER and not identity(bound):
+        why = "it is an equality, which defines a quantity or holds in a special case: no bound"
+        return [replace(row, why=why)] if start.target == target else []
+    if why := never(start, target=target):
+        return [replace(row, state=OTHER, why=why)]
+    if target not in REACHABLE.get(start.target, {start.target}):
+        return []
+    reached, refused = ways(start, scenario)
+    here = [way for way in reached if way.to.target == target]
+    if not here:
+        return []
+    if bound.relation == "<~":
+        return [replace(row, state=ORDER, why="known up to a constant")]
+    own = [way for way in here if not unlike(way.to, scenario)]
+    if not own:
+        return [replace(row, state=OTHER, why=why_other(here, refused, scenario))]
+    if ignores_server_step(bound, scenario):
+        return [replace(row, state=OTHER, why="its server takes the average: server_step_size is 1")]
+
+    def rows_of_part(quantity: str) -> list[Row]:
+        if quantity in seen:
+            return []
+        rows = [row for other in BOUNDS.values() for row in rows_of(other, scenario, quantity, seen=seen | {target})]
+        return [row for row in rows if row.state in RANKED and not row.refuted and not BOUNDS[row.bound].off_by]
+
+    known, parts = filled(bound, scenario, rows_of_part)
+    if missing := known.missing(bound):
+        return [replace(row, state=MISSING, why="; ".join(missing.values()), lower_estimates=tuple(missing))]
+    put = known.substituted(bound)
+    failed, assumed = _conditions(bound, known, put)
+    unmet = {*assumed, *(one.condition for one in failed)}
+    met = tuple(c.words for c in bound.conditions if c.words not in unmet)
+    row = replace(row, met=met, assumed=assumed, values=put.values, provenance=put.provenance, how=put.how)
+    if failed or math.isnan(put.value):
+        return [replace(row, state=NOT_MET, failed=failed)]
+    premises = (bound, *(BOUNDS[part.bound] for part in parts.values()))
+    rows = [_with_number(row, way, premises, known, put) for way in own]
+    return [_composed(row, bound, known, parts) for row in rows] if parts else rows
+
+
+def _reachable() -> dict[str, set[str]]:
+    """By target the targets that conversions may lead to, in any federation."""
+    moves = {(c.source["target"], c.result["target"]) for c in CONVERSIONS if "target" in c.result}
+    found = {start: {start} for start, _ in moves}
+    for targets in found.values():
+        while more := {end for start, end in moves if start in targets} - targets:
+            targets |= more
+    return found
+
+
+REACHABLE = _reachable()
+
+
+def ignores_server_step(bound: Bound, scenario: Scenario) -> bool:
+    """Whether the server moves beyond the average, and the bound does not contain its step size."""
+    return scenario["server_step_size"].value != 1 and all(q.name != "server_step_size" for q in bound.quantities)
+
+
+def why_other(here: Iterable[Way], refused: Iterable[str], scenario: Scenario) -> str:
+    """Why none of the quantities is that of the run: what a conversion lacks, or what they are about."""
+    reasons = [(way.to, unlike(way.to, scenario)) for way in here]
+    same = [why for to, why in reasons if to.algorithm == scenario.algorithm and to.reading == "intended"]
+    lacking = [why for why in refused if why.startswith("C12 ")]
+    return "; ".join(dict.fromkeys(same or lacking or [why for _, why in reasons]))
+
+
+def _with_number(row: Row, way: Way, premises: Sequence[Bound], scenario: Scenario, put: Substituted) -> Row:
+    """The row with its numbers, from the premises of all bounds in ``premises``."""
+    of_premises, start = trivial(way.to.target, scenario, premises)
+    value = put.value * way.factor
+    level = of_premises if of_premises < math.inf or start == math.inf else start  # premises that imply nothing
+    state = INFORMATIVE if value < start < math.inf else BELOW_PREMISES if value < level else VACUOUS
+    return replace(
+        row,
+        kind=way.to,
+        state=state,
+        conversions=way.names,
+        factor=way.factor,
+        value=value,
+        low=put.low * way.factor,
+        high=put.high * way.factor,
+        conclusive=not put.floor or state == VACUOUS,
+        lower_estimates=put.floor,
+        assumed=(*row.assumed, *(words for words in way.trusted if words not in row.assumed)),
+        terms={name: term * way.factor for name, term in put.at.terms.items()},
+        trivial_premises=of_premises,
+        trivial_start=start,
+    )
+
+
+def _union(*parts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for part in parts for one in part))
+
+
+# ---- conditions ----
+
+
+def _conditions(
+    bound: Bound, scenario: Scenario, put: Substituted
+) -> tuple[tuple[FailedCondition, ...], tuple[str, ...]]:
+    """The conditions that fail, numeric ones first, and those that cannot be checked."""
+    numeric = [_sides(bound, condition.words, put) for condition in put.at.failed]
+    others, assumed = [], []
+    unsaid = unweighted(bound) and all(c.words != ALIKE for c in bound.conditions)
+    for condition in (*bound.conditions, *((EQUAL_WEIGHTS,) if unsaid else ())):
+        sides: tuple[float, ...] = ()
+        if condition.assumption is not None:
+            holds = condition.assumption.holds(*scenario.facts)
+        elif condition.kind == "words":
+            known = said(condition.words, scenario)
+            sides = known or ()
+            holds = None if known is None else math.isclose(*known, rel_tol=CLOSE, abs_tol=CLOSE * abs(known[0]))
+        else:
+            continue
+        if holds is False:
+            others.append(FailedCondition(condition.words, *sides))
+        elif holds is None and condition is not EQUAL_WEIGHTS:
+            assumed.append(condition.words)
+    return (*numeric, *others), tuple(assumed)
+
+
+def _sides(bound: Bound, words: str, put: Substituted) -> FailedCondition:
+    """Both sides of a numeric condition at the substituted values; of lists at the first client where it fails."""
+    pairs = zip(bound.numeric_conditions, bound.relations, strict=True)
+    relation = next(relation for condition, relation in pairs if condition.words == words)
+    if not isinstance(relation, sp.core.relational.Relational):
+        return FailedCondition(words)
+    given = {**bound.given, **put.values}
+    sides = np.broadcast_arrays(*(evaluated(side, given) for side in (relation.lhs, relation.rhs)))
+    each = list(zip(*(np.ravel(side).tolist() for side in sides), strict=True))
+    return FailedCondition(words, *next((pair for pair in each if not HOLDS[relation.rel_op](*pair)), each[0]))
+
+
+# ---- composed rows: a quantity of the run is bounded by the row of another bound ----
+
+
+def identity(bound: Bound) -> bool:
+    """Whether it is an equation between numbers of one run, such as a sum of risks: bounds on its parts bound it."""
+    parts = [q.name for q in bound.quantities]
+    return bound.relation == "=" and bound.statistic is not None and bool(parts) and all(map(of_a_run, parts))
+
+
+def of_a_run(quantity: str) -> bool:
+    """Whether it is one number of a run."""
+    return quantity in QUANTITIES and role_of(quantity) == OUTCOME and not QUANTITIES[quantity].card.axis
+
+
+def filled(
+    bound: Bound, scenario: Scenario, rows_of: Callable[[str], Sequence[Row]]
+) -> tuple[Scenario, dict[str, Row]]:
+    """The scenario with every missing outcome replaced by its smallest bound, and the rows of these bounds.
+
+    ``rows_of`` gives the rows of a target that have a number. Nothing is replaced where a quantity stays missing, where
+    the bound decreases in one, or where it restates one (as a conversion does).
+    """
+    missing = list(scenario.missing(bound))
+    parts: dict[str, Row] = {}
+    if missing and bound.expr not in bound.quantities and all(map(of_a_run, missing)):
+        for quantity in missing:  # itself, or what an identity derives it from
+            fits = ((one, [row for row in rows_of(place[0]) if row.kind.place == place])
+                    for one, place in standing_for(quantity, bound))  # fmt: skip
+            found = next(((one, rows) for one, rows in fits if rows), None)
+            parts |= {} if found is None else {found[0]: min(found[1], key=lambda row: row.value)}
+        made = scenario.at(**{word: _as_stated(word, row, row.value) for word, row in parts.items()})
+        if not made.missing(bound) and _increases(bound, made, missing):
+            return made, parts
+    return scenario, {}
+
+
+def standing_for(quantity: str, bound: Bound) -> list[tuple[str, Place]]:
+    """The quantity and those that an identity derives it from, with their place in the run where that is known."""
+    through = [w for t in TIES if t.left.name == quantity and t.relation == AT_MOST for w in t.needs if of_a_run(w)]
+    places = [(one, ClassOf.of(bound).place_of(one)) for one in (quantity, *through)]
+    return [(one, place) for one, place in places if place is not None]
+
+
+def _as_stated(quantity: str, row: Row, value: float) -> Stated:
+    provenance = worst(*(p for p in row.provenance.values() if p != FREE))
+    how = f"at most {value:.6g} by {row.bound}"
+    return Stated(value, value, value, provenance, role_of(quantity), how, frozenset([quantity]))
+
+
+def _increases(bound: Bound, scenario: Scenario, quantities: Sequence[str]) -> bool:
+    """Whether the bound at smaller values of the quantities never exceeds that at the given ones."""
+    values = scenario.values(bound)
+    top = float(bound.formula(**values))
+    for word in quantities:
+        high = float(values[word])
+        low = max(float(QUANTITIES[word].card.domain.low), -1e3 * (1 + abs(high)))
+        below = np.asarray(bound.formula(**{**values, word: np.linspace(low, high, CHECKED)}))
+        if not np.all(below <= top + ROUNDING * abs(top)):
+            return False
+    return True
+
+
+def _composed(row: Row, bound: Bound, scenario: Scenario, parts: Mapping[str, Row]) -> Row:
+    """The row with the conversions, assumptions and interval ends of its parts."""
+    at_low = scenario.at(**{word: _as_stated(word, part, part.low) for word, part in parts.items()})
+    try:
+        lowest = float(np.nan_to_num(at_low.substituted(bound).low * row.factor, nan=row.low))
+    except BoundsError:  # the lower end of a part may lie outside of the quantity's domain
+        lowest = row.low
+    lower_estimates = _union(row.lower_estimates, *(part.lower_estimates for part in parts.values()))
+    return replace(
+        row,
+        low=min(row.low, lowest),
+        high=row.high if all(part.conclusive for part in parts.values()) else np.inf,
+        conclusive=not lower_estimates or row.state == VACUOUS,
+        conversions=(*row.conversions, *dict.fromkeys(part.bound for part in parts.values())),
+        lower_estimates=lower_estimates,
+        assumed=_union(row.assumed, *(part.assumed for part in parts.values())),
+    )
+
+
+# ---- the order of rows ----
+
+
+def in_order(book: Mapping[str, Bound], rows: Iterable[Row]) -> list[Row]:
+    """The rows of a comparison by quantity and value, equal ones merged.
+
+    Rows of quantities that only conversions lead to are left out unless bounds of two kinds meet there; a bound on such
+    a quantity itself keeps it.
+    """
+    starts = [(row, ClassOf.of(book[row.bound])) for row in rows]
+    made = [(row, start.statistic in ("last", "expectation")) for row, start in starts if row.kind.joins]
+    both = {row.kind for row, single in made if single} & {row.kind for row, single in made if not single}
+    kept = [row for row, start in starts
+            if not row.kind.joins or start.joins or row.state not in RANKED or row.kind in both]  # fmt: skip
+    return _merged(sorted(kept, key=_order))
+
+
+def _order(row: Row) -> tuple[Any, ...]:
+    """By quantity, then by the upper end, infinite ones last; by name where rounding alone tells two apart."""
+    high, low = (math.inf if math.isnan(end) else float(f"{end:.11g}") for end in (row.high, row.low))
+    ranked = row.state in RANKED
+    return (not ranked, row.kind if ranked else STATES.index(row.state), row.refuted, high, low, row.bound)
+
+
+def _merged(rows: Iterable[Row]) -> list[Row]:
+    """Rows of one quantity with equal numbers and equal terms become one, the others its aliases."""
+    kept: list[Row] = []
+    for row in rows:
+        same = next((i for i, other in enumerate(kept) if _equal(row, other)), None)
+        if same is None:
+            kept.append(row)
+        else:
+            kept[same] = replace(kept[same], alias=(*kept[same].alias, row.bound))
+    return kept
+
+
+def _equal(row: Row, other: Row) -> bool:
+    if (row.kind, row.state, row.audit) != (other.kind, other.state, other.audit) or math.isnan(row.value):
+        return False
+    numbers = [(row.value, other.value), (row.low, other.low)]
+    terms = list(zip(sorted(row.terms.values()), sorted(other.terms.values()), strict=False))
+    return len(row.terms) == len(other.terms) and all(math.isclose(a, b, rel_tol=CLOSE) for a, b in numbers + terms)

@@ -63,7 +63,7 @@ GRID = tuple(product((1, 4, 16, 64), (1 / 16, 1 / 4, 1.0, 4.0)))
 
 @dataclass(frozen=True)
 class Race:
-    """The values of every plan on fresh seeds, the best plan and the best fixed one.
+    """The values of every plan on fresh seeds, and the best fixed plan.
 
     ``near`` are the plans whose paired difference from the best is not significant at five percent, ``near_fixed`` the
     fixed plans for which that of the best fixed one is not; ``limit`` is the most that a run to a target may cost,
@@ -71,7 +71,6 @@ class Race:
     """
 
     ends: dict[Plan, Trained]
-    best: Plan
     fixed: Point
     near: tuple[Plan, ...]
     near_fixed: tuple[Plan, ...]
@@ -114,15 +113,14 @@ class Trials:
             return first
         return self.values(plan, range(FRESH, FRESH + seeds))
 
-    def summed_up(self, values: np.ndarray) -> Trained:
-        failed = values >= self.limit if self.goal.to is not None else ~np.isfinite(values)
-        error = float(values.std(ddof=1) / len(values) ** 0.5) if np.isfinite(values).all() else math.nan
-        return Trained(float(values.mean()), error, int(failed.sum()), len(values))
-
     def _train(self, plan: Plan, seed: int) -> float:
         problem, goal = self.problem, self.goal.of_cohort(plan.cohort)
+        rounds_ = len(plan.schedule) or goal.rounds(plan.local_steps) if goal.to is None else 0
+        if goal.to is not None:
+            least = min((steps for steps, _ in plan.schedule), default=plan.local_steps)
+            rounds_ = max(1, min(MOST_ROUNDS, int(self.limit / goal.cost(least) * (1 + ROUNDING))))
         setting = Setting(
-            rounds=self._rounds(plan, goal),
+            rounds=rounds_,
             cohort=plan.cohort,
             batch=goal.batch,
             local_steps=plan.local_steps,
@@ -138,7 +136,7 @@ class Trials:
                 if goal.to is None:
                     continue
                 if state.round:
-                    spent += float(goal.cost(plan.of_round(state.round - 1)[0], 1))
+                    spent += float(goal.cost(plan.of_round(state.round - 1)[0]))
                 if spent > self.limit:
                     return math.inf
                 if self.target(model) <= goal.to[1]:
@@ -148,26 +146,20 @@ class Trials:
         assert model is not None
         return self.target(model) if goal.to is None else math.inf
 
-    def _rounds(self, plan: Plan, goal: Goal) -> int:
-        if goal.to is None:
-            return len(plan.schedule) or goal.rounds(plan.local_steps)
-        least = min((steps for steps, _ in plan.schedule), default=plan.local_steps)
-        return max(1, min(MOST_ROUNDS, int(self.limit / goal.cost(least, 1) * (1 + ROUNDING))))
-
     def target(self, model: torch.Tensor) -> float:
-        """The goal's target at a model, 0 where it is numerically zero."""
-        value, start = self._target(model), self.goal.start
-        return 0.0 if self.problem.convex and math.isfinite(start) and value <= ZERO * start else value
+        """The goal's target at a model, 0 where it is numerically zero.
 
-    def _target(self, model: torch.Tensor) -> float:
-        """Of a network the loss above the given minimum, or above its lower bound."""
-        problem, w = self.problem, model.double()
+        Of a network the loss above the given minimum, or above its lower bound.
+        """
+        problem, goal, w = self.problem, self.goal, model.double()
         at = w if problem.convex else model
-        if self.goal.target == "optimality_gap":
-            return problem.loss(at) - self._minimum
-        if self.goal.target == "grad_norm_sq":
-            return float((problem.gradients(at.unsqueeze(0)) ** 2).sum())
-        return float(((w - problem.minimiser) ** 2).sum())
+        if goal.target == "optimality_gap":
+            value = problem.loss(at) - self._minimum
+        elif goal.target == "grad_norm_sq":
+            value = float((problem.gradients(at.unsqueeze(0)) ** 2).sum())
+        else:
+            value = float(((w - problem.minimiser) ** 2).sum())
+        return 0.0 if problem.convex and math.isfinite(goal.start) and value <= ZERO * goal.start else value
 
     @cached_property
     def _minimum(self) -> float:
@@ -217,7 +209,11 @@ def race(
         known |= dict.fromkeys(beyond)
         left += beyond
     found = {plan: trials.fresh(plan, seeds) for plan in dict.fromkeys([*left, *recommended])}
-    ends = {plan: trials.summed_up(values) for plan, values in found.items()}
+    ends = {}
+    for plan, values in found.items():
+        failed = values >= limit if goal.to is not None else ~np.isfinite(values)
+        error = float(values.std(ddof=1) / len(values) ** 0.5) if np.isfinite(values).all() else math.nan
+        ends[plan] = Trained(float(values.mean()), error, int(failed.sum()), len(values))
     order = sorted(found, key=lambda plan: (ends[plan].mean, ends[plan].failed))
     best, fixed = order[0], next(plan for plan in order if not plan.schedule)
     near = tuple(plan for plan in found if not _differ(found[plan], found[best]))
@@ -225,7 +221,7 @@ def race(
     rounds_ = goal.of_cohort(fixed.cohort).rounds(fixed.local_steps) if goal.to is None else 0
     open_ = tuple(dict.fromkeys(_beyond(fixed, known, goal, over).values()))
     point = Point(fixed.local_steps, fixed.step_size, rounds_, math.nan, open_, fixed.cohort)
-    return Race(ends, best, point, near, near_fixed, len(trials.known), limit, seeds)
+    return Race(ends, point, near, near_fixed, len(trials.known), limit, seeds)
 
 
 def _around(surrogate: SurrogateAdvice, over: Sequence[str]) -> list[Plan]:

@@ -177,31 +177,27 @@ class SurrogateAdvice:
             self.sizes = np.array([float(self.goal.scenario["step_size"].value)])
 
     def _on_grid(self, over: tuple[str, ...]) -> Point:
-        if "cohort" in over:
-            return self._of_best_cohort(tuple(word for word in over if word != "cohort"))
         self._hold(over)
-        if "local_steps" in over:
+
+        def of(cohort: int) -> Point | None:
+            try:
+                return self.of_cohort(cohort)._on_grid(tuple(word for word in over if word != "cohort"))
+            except EmpiricsError:  # clients of different weights have moments only with full participation
+                return None
+
+        if "cohort" in over:
+            found = search_integers(self.goal.cohorts(), of, word="cohort")
+        elif "local_steps" in over:
             found = search_integers(self.goal.steps(), self._of_steps, PATIENCE if self.large else 2 * PATIENCE)
-            assert found is not None
         else:
             found = self._of_steps(int(self.goal.scenario["local_steps"].value))
+        if found is None:
+            raise EmpiricsError("the surrogate's moments cannot be computed for any cohort here")
         return found
 
     @property
     def large(self) -> bool:
         return self.averaging.problem.clients * self.averaging.problem.dim**3 > LARGE
-
-    def _of_best_cohort(self, over: tuple[str, ...]) -> Point:
-        def of(cohort: int) -> Point | None:
-            try:
-                return self.of_cohort(cohort)._on_grid(over)
-            except EmpiricsError:  # clients of different weights have moments only with full participation
-                return None
-
-        found = search_integers(self.goal.cohorts(), of, word="cohort")
-        if found is None:
-            raise EmpiricsError("the surrogate's moments cannot be computed for any cohort here")
-        return found
 
     @property
     def near(self) -> list[Point]:
@@ -218,32 +214,24 @@ class SurrogateAdvice:
         return point._replace(open=("step_size",)) if at_end else point
 
     def _of_steps(self, steps: int) -> Point:
-        """The best plan with these local steps."""
-        if not self.large:
-            for places in (range(len(self.sizes)), range(-self._below, 0)):
-                if places and (steps, places[-1]) not in self._known:
-                    sizes = self.sizes if places[0] == 0 else self._sizes(places)
-                    found = self._points(steps, sizes, DEARER * self._cheapest[0])
-                    self._known |= {(steps, i): point for i, point in zip(places, found, strict=True)}
-                least = self._least(steps)
-                if len(self.sizes) == 1 or math.isinf(least.value) or least.step_size > self.sizes[0]:
-                    break
-            return least
-        guess = self.sizes[-1] / LARGEST
-        if self._known:
-            before = min(self._of_each(), key=lambda point: (point.value, point.local_steps))
-            guess = before.step_size * before.local_steps / steps
-        at = round(STEPS + 4 * math.log2(guess / self._top)) if len(self.sizes) > 1 else 0
+        """The best plan with these local steps: of the grid, or of a large model along a path until it gets worse."""
         first, last = (-self._below, STEPS) if len(self.sizes) > 1 else (0, 0)
-        at = min(max(at, first), last)
+        width, at = (1, last) if self.large else (STEPS // 2, last // 2)
+        if self.large:
+            guess = self.sizes[-1] / LARGEST
+            if self._known:
+                before = min(self._of_each(), key=lambda point: (point.value, point.local_steps))
+                guess = before.step_size * before.local_steps / steps
+            at = min(max(round(STEPS + 4 * math.log2(guess / self._top)), first), last)
         while True:
-            around = [i for i in (at - 1, at, at + 1) if first <= i <= last]
-            for i in around:
-                if (steps, i) not in self._known:
-                    sizes = self._sizes([i]) if last else self.sizes
-                    self._known[steps, i] = self._points(steps, sizes, DEARER * self._cheapest[0])[0]
-            nearest = min(around, key=lambda i: self._known[steps, i].value)
-            if nearest == at:
+            low, high = max(at - width, first), min(at + width, last)
+            if new := [i for i in range(low, high + 1) if (steps, i) not in self._known]:
+                sizes = self._sizes(new) if last else self.sizes
+                found = self._points(steps, sizes, DEARER * self._cheapest[0])
+                self._known |= {(steps, i): point for i, point in zip(new, found, strict=True)}
+            nearest = min(range(low, high + 1), key=lambda i: self._known[steps, i].value)
+            lost = math.isinf(self._known[steps, nearest].value) and not self.large
+            if low < nearest < high or nearest in (first, last) or lost:
                 return self._least(steps)
             at = nearest
 
@@ -257,7 +245,7 @@ class SurrogateAdvice:
             each = zip(sizes, values, strict=True)
             return [Point(steps, float(size), rounds, float(value), cohort=goal.cohort) for size, value in each]
         found, left, rounds = np.full(len(sizes), np.inf), np.arange(len(sizes)), AT_FIRST
-        most = int(min(MOST_ROUNDS, max(limit / goal.cost(steps, 1), 1)))
+        most = int(min(MOST_ROUNDS, max(limit / goal.cost(steps), 1)))
         while len(left):
             rounds = min(rounds, most)
             path = self.averaging.readings(steps, sizes[left], rounds)[goal.target]
@@ -348,7 +336,7 @@ class ScheduleAdvice:
             if following[0] > MOST_LOCAL:  # the loss increases, and with it the local steps
                 return point(math.inf)
             try:
-                spent += goal.spent(following[0])
+                spent += float(goal.cost(following[0]))
             except BoundsError:
                 break
             if spent > goal.budget * (1 + ROUNDING) or not np.isfinite(read).all():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -14,7 +14,7 @@ import numpy as np
 from bounds.classes import MEANING
 from bounds.scenario import Scenario
 from bounds.showing.tables import aligned, number, plain
-from bounds.stated import OUTCOME, QUANTITIES, role_of
+from bounds.stated import FREE, OUTCOME, QUANTITIES, role_of, Stated
 
 from ..columns import abridged, Columns, ColumnTable, digits3, FEW, section, with_aliases
 from .goal import number_of
@@ -138,10 +138,14 @@ class ComparisonTable(ColumnTable):
         return f"Fewest rounds to be informative: {', '.join(parts)}." if parts else ""
 
     @property
+    def _winners(self) -> list[str]:
+        return [f"{row.bound}: at most {number(row.high, FEW)} ({row.kind})" for row in self.best()]
+
+    @property
     def conclusion(self) -> str:
         """One sentence, from the rows."""
-        if best := self.best():
-            return f"Informative: {'; '.join(f'{r.bound}: at most {number(r.high, FEW)} ({r.kind})' for r in best)}."
+        if winners := self._winners:
+            return f"Informative: {'; '.join(winners)}."
         if not self.shown() and (lacking := self._in(MISSING)):
             return _what_to_add(lacking)
         exceeded = {row.bound for row in self.exceeded}
@@ -203,7 +207,13 @@ class ComparisonTable(ColumnTable):
         everyone = number_of(s, "clients") == number_of(s, "cohort")
         run = f"{of('rounds')} rounds of {of('local_steps')} step{'s' * (of('local_steps') != '1')}"
         run += f" ({of('runtime')} s)" if "runtime" in s else ""
-        constants = " ".join(f"{symbol} {_interval(s[word])}" for symbol, word in SYMBOLS.items() if word in s)
+
+        def interval(stated: Stated) -> str:
+            if stated.certain or np.ndim(stated.value):
+                return number(float(np.max(stated.value)), FEW)
+            return f"[{number(stated.low, FEW)}, {number(stated.high, FEW)}]"
+
+        constants = " ".join(f"{symbol} {interval(s[word])}" for symbol, word in SYMBOLS.items() if word in s)
         plan = f"{of('clients')} clients, {'all' if everyone else of('cohort')} per round, {run}, {s.method}"
         yield f"{plan}, step size {of('step_size')}. {constants}".rstrip()
         premises, start = (number(x, FEW) if math.isfinite(x) else "unknown" for x in self.trivial)
@@ -251,7 +261,7 @@ class ComparisonTable(ColumnTable):
             assumed = f"; assumed: {', '.join(row.assumed)}" if row.assumed else ""
             yield (f"EXCEEDED: {row.bound} gives at most {number(row.high, FEW)} for {row.kind}; "
                    f"{kind}: {number(one.value, FEW)}{error}{known}{assumed}")  # fmt: skip
-        yield self.conclusion
+        yield from ["Informative:", *(f"  {one}" for one in self._winners)] if self.best() else [self.conclusion]
 
     # ---- for programs ----
 
@@ -295,7 +305,7 @@ def details(rows: Iterable[Row]) -> Iterator[str]:
     for row in first.values():
         yield f"{with_aliases(row.bound, row.alias)}: {row.state}; {row.source}"
         yield from (f"  met: {words}" for words in row.met)
-        yield from (f"  NOT met: {failure(one)}" for one in row.failed)
+        yield from (f"  NOT met: {failure(one, row.values)}" for one in row.failed)
         yield from (f"  assumed: {words}" for words in row.assumed)
         if (found := row.minimum_rounds) is not None:
             plan = f"K = {found.local_steps}, step size {number(found.step_size, FEW)}, cohort {found.cohort:g}"
@@ -303,13 +313,18 @@ def details(rows: Iterable[Row]) -> Iterator[str]:
                    else "  informative at no plan within reach")  # fmt: skip
 
 
-def failure(one: FailedCondition) -> str:
-    """A failed condition with both sides, to as many digits as distinguish them; strict ones fail for equal sides."""
+def failure(one: FailedCondition, values: Mapping[str, Any]) -> str:
+    """A failed condition with both sides, to as many digits as distinguish them; strict ones fail for equal sides.
+
+    Of a constant that a proof leaves free among the ``values`` no choice is small enough.
+    """
     if math.isnan(one.left):
         return one.condition
     digits = next((n for n in range(FEW, MOST_DIGITS + 1) if number(one.left, n) != number(one.right, n)), FEW)
     sign = "=" if one.left == one.right else ">" if one.left > one.right else "<"
-    return f"{one.condition}: {number(one.left, digits)} {sign} {number(one.right, digits)}"
+    chosen = [word for word, x in values.items() if role_of(word) == FREE and x in (one.left, one.right)]
+    none = f" (no {chosen[0]} meets it here)" if chosen else ""
+    return f"{one.condition}: {number(one.left, digits)} {sign} {number(one.right, digits)}{none}"
 
 
 def reason(row: Row) -> str:
@@ -319,7 +334,7 @@ def reason(row: Row) -> str:
     first, *others = row.failed
     counted = sum(not math.isnan(one.left) for one in others)
     named = [one.condition for one in others if math.isnan(one.left)]
-    return "; ".join([failure(first), *([f"+{counted}"] if counted else []), *named])
+    return "; ".join([failure(first, row.values), *([f"+{counted}"] if counted else []), *named])
 
 
 def rounded_up(rounds: float) -> str:
@@ -350,12 +365,6 @@ def _what_to_add(lacking: Iterable[Row]) -> str:
 
 def _numbers(names: Iterable[str]) -> str:
     return " ".join(f"{name}=NUMBER" for name in names)
-
-
-def _interval(stated: Any) -> str:
-    if stated.certain or np.ndim(stated.value):
-        return number(float(np.max(stated.value)), FEW)
-    return f"[{number(stated.low, FEW)}, {number(stated.high, FEW)}]"
 
 
 def _reading(read: tuple[float, float] | None) -> str:

@@ -1,13 +1,22 @@
-"""The algorithm that a bound covers, built from its name, its reading and the quantities that it takes."""
+"""The algorithm that a bound covers, and what else it demands of federations and plans."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from inspect import signature
 from typing import Any
 
-from bounds.core import About
+from bounds.assumptions import (
+    EXACT_GRADIENTS,
+    IDENTICAL_CLIENTS,
+    ONE_CLIENT,
+    ONE_LOCAL_STEP,
+    ONE_PARTICIPANT,
+    UNIFORM_DISSIMILARITY,
+)
+from bounds.core import About, Bound
 from bounds.errors import BoundsError
 from empirics.algorithms import algorithm, ALGORITHMS, written
 from empirics.algorithms.algorithm import Algorithm
@@ -15,6 +24,8 @@ from empirics.errors import EmpiricsError
 from empirics.exact import FLOATS
 from empirics.exact.coefficients import Forms
 from empirics.training.setting import Setting
+
+from .words import AVERAGE, WORDS
 
 KNOBS: Mapping[str, Mapping[str, str]] = {
     "fedals": {"adaptation": "alpha"},
@@ -82,3 +93,46 @@ def linear(about: About) -> bool:
     except EmpiricsError:
         return False
     return True
+
+
+# ---- what a bound demands ----
+
+
+@dataclass(frozen=True)
+class Demands:
+    """Whether there is one client, one participant a round, one local step a round; whether gradients are exact.
+
+    ``identical``: all clients have one loss; ``parallel``: their gradients differ by the same vector at every model;
+    ``average``: the bound is on the average of a run's iterates.
+    """
+
+    one_client: bool
+    one_participant: bool
+    one_step: bool
+    quiet: bool
+    identical: bool
+    parallel: bool
+    average: bool
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """The numbers of a plan that they fix, by the names of options."""
+        asked = {"clients": self.one_client, "cohort": self.one_participant, "local_steps": self.one_step}
+        return {name: 1 for name, one in asked.items() if one}
+
+
+@lru_cache(maxsize=256)
+def demands(bound: Bound) -> Demands:
+    """What the assumptions of a bound require beyond inequalities."""
+    assumed = {c.assumption for c in bound.conditions}
+    words = {q.name for q in bound.quantities}
+    target = WORDS.get(bound.target.name)
+    return Demands(
+        ONE_CLIENT in assumed,
+        ONE_PARTICIPANT in assumed,
+        ONE_LOCAL_STEP in assumed,
+        EXACT_GRADIENTS in assumed,
+        IDENTICAL_CLIENTS in assumed,
+        UNIFORM_DISSIMILARITY in assumed or "uniform_dissimilarity" in words,
+        target is not None and target.how == AVERAGE,
+    )

@@ -6,13 +6,10 @@ train, or a log of the user's own runs.
 
 from __future__ import annotations
 
-from collections.abc import Set
 from importlib import import_module
 
 from bounds.catalog import BOUNDS
 from bounds.core import Bound
-from bounds.errors import BoundsError
-from bounds.showing.usage import UsageError
 from empirics.progress import Progress, Silent
 
 from ..runs.can import can
@@ -25,7 +22,6 @@ VALIDATIONS = {
     "fedals.one_round": DRAWS,
     **{name: EXACT for name, bound in BOUNDS.items() if not can(bound, EXACT)},
 }
-ON_A_PROBLEM = 'give --problem "softmax(digits)", or any other, to train; or --measured runs.csv'
 
 
 def validate(bound: Bound, evidence: str, plan: Options, bar: Progress | None = None) -> Comparison:
@@ -40,28 +36,4 @@ def validate(bound: Bound, evidence: str, plan: Options, bar: Progress | None = 
     return found
 
 
-def usage() -> list[str]:
-    """One line per bound that can be measured."""
-    names = sorted(name for name, bound in BOUNDS.items() if name in VALIDATIONS or not can(bound, RUNS))
-    return [f"fedbounds validate {n}{'' if n in VALIDATIONS else ' --problem MODEL(DATA)'}" for n in names]
-
-
-def evidence_of(bound: Bound, name: str, given: Set[str]) -> str:
-    """Which evidence the options that are ``given`` mean: ``problem``, ``measured``, or none of them."""
-    if {"measured", "problem"} <= given:
-        raise UsageError("--problem trains runs, --measured reads runs of yours: leave one of the two out")
-    if "measured" in given:
-        return LOG
-    if name in VALIDATIONS and not given:
-        return VALIDATIONS[name]
-    reason, exact = can(bound, RUNS), not can(bound, EXACT)
-    if reason and not exact:
-        raise BoundsError(f"{name} cannot be measured: {reason}; fedbounds validate lists what can be")
-    if given:
-        return RUNS
-    if exact:
-        return EXACT
-    raise UsageError(f"{name} is measured on a problem: {ON_A_PROBLEM}")
-
-
-__all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "usage", "validate"]
+__all__ = ["VALIDATIONS", "Comparison", "Options", "Verdict", "validate"]

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence, Set
 from os import PathLike
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
+from bounds.catalog import BOUNDS
 from bounds.core import Bound
-from bounds.errors import unknown
+from bounds.errors import BoundsError, unknown
 from bounds.showing.command_line import Report
 from bounds.showing.loading import load
+from bounds.showing.usage import UsageError
 from empirics.problems.own_problem import given_or_own
 from empirics.problems.problem import FederatedProblem
 from empirics.progress import progress
 
-from . import evidence_of, usage, validate as validated
+from ..runs.can import can
+from ..runs.methods import demands, takes
+from . import validate as validated, VALIDATIONS
 from .comparison import Comparison
 from .every import Survey, survey
-from .options import ASKED, DRAWS, LOG, MANY, Options, refuse_idle, RUNS
+from .options import ASKED, DRAWS, EXACT, LOG, MANY, Options, RUNS
 
 if TYPE_CHECKING:
     from empirics.federation.split import Split
     from empirics.problems.tasks import Task
+
+OWN_DATA = ("csv", "frame", "target", "group", "leave_out", "kind", "model")
 
 
 def validate(
@@ -104,31 +110,76 @@ def validate(
     """
     if bound == "":
         return Report(usage(), usage())
-    told = dict(locals())
+    given = {name: x for name, x in locals().items() if x is not None and not (isinstance(x, str | tuple) and not x)}
+    del given["bound"]
     if isinstance(bound, str) and (bound == "all" or (not {*"*?["}.isdisjoint(bound) and ":" not in bound)):
-        given = {name: value for name, value in told.items() if value not in (None, "", ()) and name != "bound"}
         if idle := [name for name in given if name not in ASKED[MANY]]:
             raise unknown(f"option of a validation of {bound}", idle[0], ["problem", "workers"])
         return survey(bound, **given)
-    own = {name: told.pop(name) for name in ("csv", "frame", "target", "group", "leave_out", "kind", "model")}
-    if csv is not None or frame is not None:
-        own["regularisation"] = told.pop("regularisation")
-    told["problem"], told["partition"] = given_or_own(problem, partition or "iid", **own)
-    told["partition"] = None if partition is None and told["partition"] == "iid" else told["partition"]
-    told["measured"] = measured and Path(measured)
-    plan = {k: v for k, v in told.items() if v is not None and k not in ("bound", "words")}
-    held = load(bound) if isinstance(bound, str) else bound
-    evidence = evidence_of(held, held.name, plan.keys() & {"problem", "measured"})
+    own = {name: given.pop(name) for name in OWN_DATA if name in given}
+    if own.keys() & {"csv", "frame"} and "regularisation" in given:
+        own["regularisation"] = given.pop("regularisation")
+    found, split = given_or_own(given.pop("problem", None), given.pop("partition", "iid"), **own)
+    given |= {} if found is None else {"problem": found}
+    given |= {} if partition is None and split == "iid" else {"partition": split}
+    given |= {} if measured is None else {"measured": Path(measured)}
+    held, spoken = load(bound) if isinstance(bound, str) else bound, list(given.pop("words", ()))
+    evidence = evidence_of(held, given.keys() & {"problem", "measured"})
     quantities = {"clients", *(q.name for q in held.quantities)}
-    logged = [n for n in plan if n in quantities and (evidence == LOG or (evidence == RUNS and n not in ASKED[RUNS]))]
-    spoken = (*words, *(f"{name}={plan.pop(name)}" for name in logged))  # of a log or of training: no options
-    for name in (*plan, *(spoken if evidence not in (RUNS, LOG) else ())):
+    for name in [name for name in given if name in quantities and name not in ASKED[evidence]]:
+        if evidence in (LOG, RUNS):  # a constant, and no option
+            spoken.append(f"{name}={given.pop(name)}")
+    for name in (*given, *(spoken if evidence not in (RUNS, LOG) else ())):
         if name not in ASKED[evidence]:
             raise unknown(f"option of this validation of {held.name}", name, ASKED[evidence])
-    refuse_idle(held, evidence, plan)
-    if isinstance(told["problem"], FederatedProblem):
-        plan = {"clients": told["problem"].clients, "client_weight": told["problem"].client_weight, **plan}
-    if "clients" in plan and evidence == DRAWS:
-        plan["clients"] = tuple(sorted({plan["clients"]} if isinstance(clients, int) else set(clients or ())))
+    _refuse_idle(held, evidence, given)
+    if isinstance(found, FederatedProblem):
+        given = {"clients": found.clients, "client_weight": found.client_weight, **given}
+    if "clients" in given and evidence == DRAWS:
+        given["clients"] = tuple(sorted({clients} if isinstance(clients, int) else set(clients or ())))
     with progress() as bar:
-        return validated(held, evidence, Options.of(evidence, **plan, words=spoken), bar)
+        return validated(held, evidence, Options.of(evidence, **given, words=tuple(spoken)), bar)
+
+
+def usage() -> list[str]:
+    """One line per bound that can be measured."""
+    names = sorted(name for name, bound in BOUNDS.items() if name in VALIDATIONS or not can(bound, RUNS))
+    return [f"fedbounds validate {n}{'' if n in VALIDATIONS else ' --problem MODEL(DATA)'}" for n in names]
+
+
+def evidence_of(bound: Bound, given: Set[str]) -> str:
+    """Which evidence the options that are ``given`` mean: ``problem``, ``measured``, or none of them."""
+    if {"measured", "problem"} <= given:
+        raise UsageError("--problem trains runs, --measured reads runs of yours: leave one of the two out")
+    if "measured" in given:
+        return LOG
+    if bound.name in VALIDATIONS and not given:
+        return VALIDATIONS[bound.name]
+    reason, exact = can(bound, RUNS), not can(bound, EXACT)
+    if reason and not exact:
+        raise BoundsError(f"{bound.name} cannot be measured: {reason}; fedbounds validate lists what can be")
+    if not given and not exact:
+        more = 'give --problem "softmax(digits)", or any other, to train; or --measured runs.csv'
+        raise UsageError(f"{bound.name} is measured on a problem: {more}")
+    return RUNS if given else EXACT
+
+
+def _refuse_idle(bound: Bound, evidence: str, given: Collection[str]) -> None:
+    """Refuse an option that was given and would change nothing for this bound."""
+    uses, asked = {q.name for q in bound.quantities}, demands(bound)
+    idle = {}
+    if evidence in (EXACT, RUNS):
+        idle = {name: f"{bound.name} is on {number}" for name, number in asked.plan.items()}
+        if asked.quiet:
+            idle["noise" if evidence == EXACT else "batch"] = f"{bound.name} is on exact gradients"
+    if evidence == EXACT and "relaxation" not in uses and not takes(bound.about, "relaxation"):
+        idle["relaxation"] = f"{bound.name} is about {bound.about}, which does not take it"
+    if evidence == RUNS and "samples" in given:
+        from .reading import fresh, needs_population  # here: they bring torch, which --help does without
+
+        if fresh(bound):
+            idle["samples"] = f"{bound.name} is on new samples in every round, --local-steps * --batch"
+        elif not needs_population(bound):
+            idle["samples"] = f"{bound.name} has no population risk"
+    for name in (name for name in idle if name in given):
+        raise UsageError(f"--{name.replace('_', '-')} changes nothing: {idle[name]}; leave it out")

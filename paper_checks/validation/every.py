@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import filter as filter_names
 from functools import partial
@@ -70,18 +70,18 @@ class Survey(ColumnTable):
         return self.rows
 
     def columns(self) -> Columns:
-        def where_measured(shown: Callable[[Row], str]) -> Callable[[Row], str]:
-            return lambda row: "-" if row.verdict == NOT_MEASURED else shown(row)
+        def of(row: Row, shown: str, none: str = "-") -> str:
+            return none if row.verdict == NOT_MEASURED else shown
 
         return {
             "bound": lambda row: row.bound,
             "evidence": lambda row: row.evidence,
-            "measured": where_measured(lambda row: plus_minus(row.measured, row.standard_error)),
-            "": lambda row: "" if row.verdict == NOT_MEASURED else row.relation,
-            "bound's value": where_measured(lambda row: f"{row.value:.4g}"),
+            "measured": lambda row: of(row, plus_minus(row.measured, row.standard_error)),
+            "": lambda row: of(row, row.relation, ""),
+            "bound's value": lambda row: of(row, f"{row.value:.4g}"),
             "ratio": lambda row: f"{row.ratio:.3g}" if math.isfinite(row.ratio) else "-",
             "seconds": lambda row: f"{row.seconds:.1f}",
-            "verdict": lambda row: row.verdict + f" ({row.why})" * (row.why != "" and row.verdict != NOT_MEASURED),
+            "verdict": lambda row: row.verdict + of(row, f" ({row.why})" * (row.why != ""), ""),
         }
 
     def after(self) -> Iterator[str]:
@@ -98,7 +98,7 @@ class Survey(ColumnTable):
     def interrupted(self) -> str:
         """A sentence where not all were measured."""
         done = len(self.rows)
-        return f"interrupted: {done} of {self.asked} bounds were measured" if done < self.asked else ""
+        return f"interrupted: {done} of {self.asked} bounds were measured" * (done < self.asked)
 
 
 # ---- one bound ----
@@ -129,18 +129,17 @@ def summed_up(found: Comparison) -> tuple[Line, str, str]:
     every = [line.verdict for line in found.rows]
     verdict = next(word for word in (Verdict.VIOLATED, Verdict.UNDECIDED, Verdict.HOLDS_HERE) if word in every)
     lines = [line for line in found.rows if line.verdict is verdict]
-    reasons = [line.why or ("outside the conditions" if line.outside else "") for line in lines]
+    reasons = [line.why or "outside the conditions" * line.outside for line in lines]
     some = f"{len(lines)} of {len(every)} lines" if len(lines) < len(every) else ""
-    why = ", ".join(words for words in (some, max(reasons)) if words)
-    return max(lines, key=lambda line: _beyond(found.bound.relation, line)), str(verdict), why
 
+    def beyond(line: Line) -> float:
+        """How far a measurement is beyond its bound, from -1 to 1: the difference over the sum of their sizes."""
+        value = float(line.measured.value)
+        size = abs(value) + abs(line.bound)
+        excess = (value - line.bound) / size if 0 < size < math.inf else -1.0
+        return {">=": -excess, "=": abs(excess)}.get(found.bound.relation, excess)
 
-def _beyond(relation: str, line: Line) -> float:
-    """How far a measurement is beyond its bound, from -1 to 1: the difference over the sum of their sizes."""
-    value = float(line.measured.value)
-    size = abs(value) + abs(line.bound)
-    beyond = (value - line.bound) / size if 0 < size < math.inf else -1.0
-    return {">=": -beyond, "=": abs(beyond)}.get(relation, beyond)
+    return max(lines, key=beyond), str(verdict), ", ".join(filter(None, (some, max(reasons))))
 
 
 # ---- many ----

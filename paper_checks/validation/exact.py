@@ -27,8 +27,7 @@ from empirics.sizes import NUMBER, refuse_beyond_memory, ROW
 from empirics.training.setting import Setting
 
 from ..runs import readings, schedules
-from ..runs.demands import demands
-from ..runs.methods import method
+from ..runs.methods import demands, method
 from ..runs.readings import facts
 from ..runs.words import along, free
 from .comparison import Comparison, Line, ROUNDED, standing, Verdict
@@ -57,24 +56,21 @@ class Compared:
 
 def compare(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> Compared:
     """Run the algorithm that the bound covers, and compare the exact value of its target with the bound."""
-    made = about(bound, beta)
-    trajectory = exact_run(problem, made, setting)
-    values = {**readings.values(problem, setting, beta, trajectory), **readings.iterated(bound, trajectory)}
-    values |= _best(bound, values)
-    used = {q.name: values[q.name] for q in bound.quantities}
+    made = method(bound.about, data=False, relaxation=beta)
+    run = exact_run(problem, made, setting)
+    values = {**readings.values(problem, setting, beta, run), **readings.iterated(bound, run)}
+    for name in free(bound):  # constants of the proof: where the bound is smallest
+        scalars = {q.name: values[q.name] for q in bound.quantities if q.name != name}
+        worst = {k: np.max(v) if np.ndim(v) and k != "client_weight" else v for k, v in scalars.items()}
+        values[name] = float(np.asarray(bound.minimize(name, **worst).at))
     first, offset = setting.step_size, setting.step_offset
     sizes: Any = first if offset is None else schedules.sizes(first, offset, setting.steps * setting.rounds)
-    exact = np.atleast_1d(readings.target(bound, trajectory, sizes, values))
-    at = np.broadcast_to(np.atleast_1d(bound(**used)), exact.shape)
-    formula = np.broadcast_to(np.atleast_1d(bound.formula(**used)), exact.shape)
-    return Compared(at, formula, exact, values, breaks(bound, problem, made, setting))
-
-
-def quietly(bound: Bound, problem: Quadratics, setting: Setting, beta: float) -> Compared:
-    """The same without a warning where the conditions fail."""
+    exact = np.atleast_1d(readings.target(bound, run, sizes, values))
+    used = {q.name: values[q.name] for q in bound.quantities}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideConditionsWarning)
-        return compare(bound, problem, setting, beta)
+        at, formula = (np.broadcast_to(np.atleast_1d(f(**used)), exact.shape) for f in (bound, bound.formula))
+    return Compared(at, formula, exact, values, breaks(bound, problem, made, setting))
 
 
 def breaks(bound: Bound, problem: Quadratics, made: Algorithm, setting: Setting) -> bool:
@@ -82,46 +78,44 @@ def breaks(bound: Bound, problem: Quadratics, made: Algorithm, setting: Setting)
     return any(line.startswith("NOT met") for line in standing(bound, problem, made, facts(problem, setting)))
 
 
-def about(bound: Bound, relaxation: float) -> Algorithm:
-    """The algorithm that the bound covers, on losses without samples."""
-    return method(bound.about, data=False, relaxation=relaxation)
-
-
-def _best(bound: Bound, values: Mapping[str, Any]) -> dict[str, float]:
-    """The constants of the proof at which the bound is smallest."""
-    for name in free(bound):
-        scalars = {q.name: values[q.name] for q in bound.quantities if q.name != name}
-        worst = {k: np.max(v) if np.ndim(v) and k != "client_weight" else v for k, v in scalars.items()}
-        return {name: float(np.asarray(bound.minimize(name, **worst).at))}
-    return {}
-
-
 def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     """The comparison on random quadratics where the bound's conditions hold; each instance has its own step size."""
     asked = demands(bound)
     offset = OFFSET if schedules.harmonic(bound) and plan.step_offset is None else plan.step_offset
     plan = replace(plan, noise=0.0 if asked.quiet else plan.noise, step_offset=offset, **asked.plan)
-    _refuse_sizes(plan)
+    clients, dim, rounds = plan.clients, plan.dim, plan.rounds or 1
+    for size, what, option in (
+        (3 * NUMBER * clients * dim**2, f"quadratics of {clients} clients with {dim} parameters", "--clients or --dim"),
+        (NUMBER * rounds * (dim + 20), f"following {rounds} rounds", "--rounds"),
+        (ROW * plan.instances, f"{plan.instances} instances", "--instances"),
+    ):
+        refuse_beyond_memory(size, what, f"take smaller {option}")
     lines: list[Line] = []
     bar.start(plan.instances)
     for seed in range(plan.instances):
         bar.doing(f"instance {seed}")
         same = asked.parallel or asked.identical
-        problem = random_quadratics(seed, plan.clients, plan.dim, noise=plan.noise, same_curvature=same)
+        problem = random_quadratics(seed, clients, dim, noise=plan.noise, same_curvature=same)
         if asked.identical:
-            problem = replace(problem, minima=np.tile(problem.minima[:1], (plan.clients, 1)))
+            problem = replace(problem, minima=np.tile(problem.minima[:1], (clients, 1)))
         setting, compared = inside(bound, problem, plan)
-        lines += _lines(seed, setting, compared)
+        several = len(compared.exact) > 1
+        numbers = zip(compared.exact, compared.bound, compared.formula, compared.verdicts, strict=True)
+        for i, (exact, value, formula, verdict) in enumerate(numbers, 1):
+            place, outside = (seed, f"{setting.step_size:.3g}", i if several else "all"), bool(np.isnan(value))
+            ends = (float(formula),) * 3
+            lines.append(Line(place, Estimate(exact, np.zeros(())), *ends, compared.outside or outside, verdict))
         bar.step()
-    assumed = standing(bound, problem, about(bound, plan.relaxation), facts(problem, setting))
+    made = method(bound.about, data=False, relaxation=plan.relaxation)
+    assumed = standing(bound, problem, made, facts(problem, setting))
     moment = "iteration" if along(bound) and len(lines) > plan.instances else "round"
-    return Comparison(bound, tuple(lines), BASIS, standing=assumed, places=("instance", "step_size", moment),
+    basis = ". Exact expectations without sampling, for these instances only."
+    return Comparison(bound, tuple(lines), basis, standing=assumed, places=("instance", "step_size", moment),
                       read="exact", digits=(6, 4))  # fmt: skip
 
 
 OFFSET = 10.0
 """The offset of a decreasing step size where the bound leaves it open."""
-BASIS = ". Exact expectations without sampling, for these instances only."
 
 
 def inside(bound: Bound, problem: Quadratics, options: Options) -> tuple[Setting, Compared]:
@@ -139,7 +133,7 @@ def inside(bound: Bound, problem: Quadratics, options: Options) -> tuple[Setting
     while True:
         setting = replace(plan, step_size=step_size)
         try:
-            compared = quietly(bound, problem, setting, options.relaxation)
+            compared = compare(bound, problem, setting, options.relaxation)
         except (NoSolutionError, NoMinimumError):
             compared = None
         if compared is not None and (given or not np.isnan(compared.bound).any()):
@@ -164,28 +158,4 @@ def _cohort(bound: Bound, problem: Quadratics, options: Options) -> int:
         return options.clients
     part = Setting(options.rounds or 1, half, local_steps=options.local_steps, step_offset=options.step_offset)
     part = replace(part, sampling=sampled(bound))
-    return options.clients if breaks(bound, problem, about(bound, 0.0), part) else half
-
-
-def _lines(seed: int, setting: Setting, compared: Compared) -> list[Line]:
-    several = len(compared.exact) > 1
-    numbers = zip(compared.exact, compared.bound, compared.formula, compared.verdicts, strict=True)
-    return [
-        Line(
-            (seed, f"{setting.step_size:.3g}", i if several else "all"),
-            Estimate(exact, np.zeros(())),
-            *(float(formula),) * 3,
-            compared.outside or bool(np.isnan(bound)),
-            verdict,
-        )
-        for i, (exact, bound, formula, verdict) in enumerate(numbers, 1)
-    ]
-
-
-def _refuse_sizes(options: Options) -> None:
-    """Refuse plans that exceed the memory: matrices of all clients, means of every round, a line per instance."""
-    matrices = f"quadratics of {options.clients} clients with {options.dim} parameters"
-    refuse_beyond_memory(3 * NUMBER * options.clients * options.dim**2, matrices, "take smaller --clients or --dim")
-    rounds = options.rounds or 1
-    refuse_beyond_memory(NUMBER * rounds * (options.dim + 20), f"following {rounds} rounds", "take fewer --rounds")
-    refuse_beyond_memory(ROW * options.instances, f"{options.instances} instances", "take fewer --instances")
+    return options.clients if breaks(bound, problem, method(bound.about, data=False, relaxation=0.0), part) else half

@@ -27,8 +27,9 @@ from empirics.progress import Silent
 from empirics.training.setting import Setting
 
 from ..runs import readings
+from ..runs.methods import method
 from ..runs.words import WORDS
-from .exact import about, Compared, inside, quietly
+from .exact import compare, Compared, inside
 from .one_round import CLAIMED, compare as compare_round, controlled_gap, drawn as draws_of, NAME
 from .options import EXACT, Options, RUNS
 from .planned import planned
@@ -81,14 +82,14 @@ def exact(
     chosen, problem = get(bound), random_quadratics(instance, clients, dim, noise=noise)
     plan = {"local_steps": local_steps, "step_size": step_size, "clients": clients, "relaxation": relaxation}
     setting, longest = inside(chosen, problem, Options.of(EXACT, rounds=max(ends), **plan))
-    method = about(chosen, relaxation)
-    if not method.remember:  # absent clients leave nothing behind: they train as well, and are not averaged
-        method = replace(method, everyone=True)
-    drawn = [sampled(problem, method, setting, seed) for seed in range(runs)]
+    made = method(chosen.about, data=False, relaxation=relaxation)
+    if not made.remember:  # absent clients leave nothing behind: they train as well, and are not averaged
+        made = replace(made, everyone=True)
+    drawn = [sampled(problem, made, setting, seed) for seed in range(runs)]
     several = len(longest.exact) > 1
     rows: list[Sequence[Any]] = []
     for end in [max(ends)] if several else ends:
-        found = longest if end == max(ends) else quietly(chosen, problem, replace(setting, rounds=end), relaxation)
+        found = longest if end == max(ends) else compare(chosen, problem, replace(setting, rounds=end), relaxation)
         mean, error = _over_runs(chosen, [run.first(end) for run in drawn], found)
         outside = found.outside | np.isnan(found.bound)
         places = range(1, end + 1) if several else [end]
@@ -133,7 +134,7 @@ def relaxed(
         rows += [(beta, name, float(values[name]), False) for name in ("mean_divergence", "final_divergence")]
         for name in bounds:
             try:
-                found = quietly(get(name), problem, setting, beta)
+                found = compare(get(name), problem, setting, beta)
             except (NoSolutionError, NoMinimumError):  # no constant of the proof exists: the theorem does not apply
                 rows.append((beta, name, float("nan"), True))
             else:

@@ -145,7 +145,7 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
     target, moving = data.means()
     bound, formula = (np.broadcast_to(evaluate(data, moving, outside), target.shape) for outside in (False, True))
     doubt = doubt or ("one seed" if data.seeds < 2 else "")
-    both = None if doubt or broken else _differences(data)
+    both = None if doubt or broken else differences(data)
     freedom = data.seeds * (data.seeds - 1)
     error = _length(data.target - target) / math.sqrt(freedom) if freedom else np.full(target.shape, np.nan)
     found = []
@@ -161,7 +161,29 @@ def lines(data: Data, places: Sequence[str], doubt: str = "", broken: bool = Fal
     return found
 
 
-def _differences(data: Data) -> Estimates:
+@dataclass(frozen=True)
+class Differences:
+    """Measured minus bound with its error, value by value.
+
+    ``alike``: rounding alone explains the difference, in every seed. ``alike_seeds``: the target is the same in all
+    seeds up to rounding, so that no error can be estimated.
+    """
+
+    excess: Array
+    errors: Array
+    alike: Array
+    alike_seeds: Array
+    seeds: int
+
+    def judged(self, i: int, rows: int) -> Verdict:
+        if self.alike_seeds[i]:
+            return Verdict.UNDECIDED
+        if self.alike[i]:
+            return Verdict.HOLDS_HERE
+        return judge(Estimate(self.excess[i], self.errors[i]), self.seeds, rows)
+
+
+def differences(data: Data) -> Differences:
     """Measured minus bound (bound minus measured for a lower bound) with delete-one-seed standard errors."""
     sign = -1.0 if data.bound.relation == ">=" else 1.0
     target, moving = data.means()
@@ -177,7 +199,7 @@ def _differences(data: Data) -> Estimates:
     same = np.asarray(np.ptp(data.target, 0) <= ROUNDING * np.abs(data.target).max(0)) & (not data.drawn)
     if data.fold == "min" and not same.all():
         same[0] = False  # the runs differ, and begin at one model
-    return Estimates(excess, errors, np.abs(target), data.seeds, same)
+    return Differences(excess, errors, abs(excess) + errors <= ROUNDING * abs(target), same, data.seeds)
 
 
 def _length(rows: Array) -> Array:
@@ -186,18 +208,17 @@ def _length(rows: Array) -> Array:
     return np.asarray(size * np.sqrt(((rows / np.where(size > 0, size, 1.0)) ** 2).sum(0)))
 
 
-def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
+def _verdict(data: Data, both: Differences, line: int, rows: int) -> Verdict:
     """By t tests over seeds, all lines together at the error rate.
 
     A minimum is below the bound where one of the values is, and above it where all are; where some are lacking only the
     first can be decided. An equality holds where both sides are the same number.
     """
     if data.bound.relation == "=":
-        if data.lacking or both.alike(line) or both.alike_seeds[line]:
-            return Verdict.HOLDS_HERE if both.alike(line) and not data.lacking else Verdict.UNDECIDED
+        if data.lacking or both.alike[line] or both.alike_seeds[line]:
+            return Verdict.HOLDS_HERE if both.alike[line] and not data.lacking else Verdict.UNDECIDED
         there = Estimate(np.abs(both.excess[line]), both.errors[line])
-        differ = judge(there, both.seeds, 2 * rows) is Verdict.VIOLATED
-        return Verdict.VIOLATED if differ else Verdict.UNDECIDED
+        return Verdict.VIOLATED if judge(there, both.seeds, 2 * rows) is Verdict.VIOLATED else Verdict.UNDECIDED
     if data.fold != "min":
         return both.judged(line, rows)
     every = range(len(both.excess))
@@ -206,34 +227,7 @@ def _verdict(data: Data, both: Estimates, line: int, rows: int) -> Verdict:
         by_one, by_all = by_all, by_one
     if any(both.judged(i, rows * len(every)) is by_one for i in every):
         return by_one
-    if not data.lacking and all(both.judged(i, rows) is by_all for i in every):
-        return by_all
-    return Verdict.UNDECIDED
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """Measured minus bound with its error, value by value; rounding is relative to ``size``.
-
-    Where ``alike_seeds``, the target is the same in all seeds up to rounding, so that no error can be estimated.
-    """
-
-    excess: Array
-    errors: Array
-    size: Array
-    seeds: int
-    alike_seeds: Array
-
-    def judged(self, i: int, rows: int) -> Verdict:
-        if self.alike_seeds[i]:
-            return Verdict.UNDECIDED
-        if self.alike(i):
-            return Verdict.HOLDS_HERE
-        return judge(Estimate(self.excess[i], self.errors[i]), self.seeds, rows)
-
-    def alike(self, i: int) -> bool:
-        """Whether rounding alone explains the difference, in every seed."""
-        return bool(abs(self.excess[i]) + self.errors[i] <= ROUNDING * self.size[i])
+    return by_all if not data.lacking and all(both.judged(i, rows) is by_all for i in every) else Verdict.UNDECIDED
 
 
 # ---- trends ----

@@ -20,7 +20,7 @@ import numpy as np
 
 from bounds.core import Bound
 from bounds.errors import BoundsError, unknown
-from bounds.quantities import CLIENTS, Quantity
+from bounds.quantities import CLIENTS
 from bounds.showing.values import grid, read, Value
 from bounds.vocabulary import clients
 from empirics.data.cells import Cells, from_csv
@@ -59,6 +59,7 @@ def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
     free_ones = tuple(name for name in free(filled) if name not in {**moving, **fixed})
     data = Data(filled, target, moving, fixed, uncertain, free_ones, fold, lacking=lacking)
     doubts = [f"{word} is uncertain" for word in uncertain]
+    doubts += [] if len(log.seeds) > 1 else [f"one seed: add further runs, numbered in a column {SEED}"]
     doubts += ["the bound hides a constant"] if bound.relation == "<~" else []
     places = ["all"] if fold in ("min", "mean") or not log.numbered else [log.rounds[i] for i in kept]
     judged = lines(data, places, "; ".join(doubts))
@@ -104,7 +105,8 @@ def read_log(path: Path, bound: Bound) -> Log:
         BoundsError: where the file is not such a table: which line, and what to do.
     """
     cells = from_csv(path)
-    quantities = {**_logged(bound), bound.target.name: bound.target}
+    quantities = {q.name: q for q in (*bound.quantities, bound.target)}
+    quantities |= {clients.name: clients} if bound.axis == CLIENTS else {}
     known = {SEED, ROUND, *quantities}
     for name in cells.columns:
         meant = name.lower().replace(" ", "_").replace("-", "_")
@@ -113,7 +115,12 @@ def read_log(path: Path, bound: Bound) -> Log:
     if bound.target.name not in cells.columns:
         nearest = str(unknown("column", bound.target.name, cells.columns)).partition("; ")[2]
         raise BoundsError(f"{path}: no column {bound.target.name}, which the bound is on; {nearest}")
-    numbers = {name: _numbers(cells, name, quantities[name]) for name in cells.columns if name in quantities}
+    numbers = {}
+    for name in (name for name in cells.columns if name in quantities):
+        numbers[name], domain = cells.numbers(name), quantities[name].card.domain
+        for row in map(int, np.flatnonzero(~domain.contains(numbers[name]))):
+            got = f"{numbers[name][row]:g}"
+            raise BoundsError(f"{cells.who}, {cells.row(row)}: {name} must be {domain.words}; got {got}")
     unread = tuple(n for n in cells.columns if n not in known and not n.startswith("Unnamed: "))
     columns, seeds, rounds = _arranged(cells, numbers)
     plan = {name: np.array(cells.columns[name].to_pylist()) for name in unread if name.lower() in SHARED}
@@ -126,19 +133,6 @@ def read_log(path: Path, bound: Bound) -> Log:
                 f"log for each plan, and the rounds as a column {ROUND}"
             )
     return Log(columns, seeds, rounds, ROUND in cells.columns, unread)
-
-
-def _logged(bound: Bound) -> dict[str, Quantity]:
-    """The quantities that may be columns beside the target: those of the bound, and how many clients there are."""
-    counted = (clients,) if bound.axis == CLIENTS else ()
-    return {q.name: q for q in (*bound.quantities, *counted)}
-
-
-def _numbers(cells: Cells, name: str, quantity: Quantity) -> Array:
-    found, domain = cells.numbers(name), quantity.card.domain
-    for row in map(int, np.flatnonzero(~domain.contains(found))):
-        raise BoundsError(f"{cells.who}, {cells.row(row)}: {name} must be {domain.words}; got {found[row]:g}")
-    return found
 
 
 def _seeds(cells: Cells) -> tuple[Array, tuple[str, ...]]:
@@ -258,7 +252,7 @@ Ends = Mapping[str, tuple[Any, Any]]
 def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[str, Array], dict[str, Any], Ends]:
     """The bound (for equal clients where that is given), values by row, values for all rows, ends of uncertain ones."""
     given = read(list(typed))
-    used = _logged(bound)
+    used = {q.name: q for q in (*bound.quantities, *((clients,) if bound.axis == CLIENTS else ()))}
     rows = used.keys() & log.columns.keys()
     for name in rows & {k for k, v in given.items() if not v.optional}:
         raise BoundsError(f"{name} is given twice: as a column and as {name}=...")
@@ -268,7 +262,9 @@ def _values(bound: Bound, log: Log, typed: Sequence[str]) -> tuple[Bound, dict[s
         if name in used and value.kind not in ("number", "uniform") and not listed:
             raise BoundsError(f"{name} must be one value for all rows of the log; what varies is a column")
     missing = {q.name for q in bound.quantities} - rows - set(kept) - {*free(bound)}
-    missing -= {"client_weight", "clients"} if bound.axis == CLIENTS else set()
+    counted = {"client_weight", "clients"} & {*rows, *kept} or any(value.kind == "list" for value in kept.values())
+    if bound.axis == CLIENTS and counted:  # one gives the other
+        missing -= {"client_weight", "clients"}
     if missing:
         said = ", ".join(sorted(missing))
         raise BoundsError(f"{bound.name} needs {said}: a column of the log, or quantity=value, or @file.json")

@@ -27,7 +27,7 @@ from empirics.training.threads import over_seeds
 
 from ..runs.readings import Drawn
 from .comparison import Comparison, judge, Line, standing, TESTS
-from .options import ASKED, DRAWN, DRAWS, Options
+from .options import ASKED, DRAWS, Options
 
 Array = np.ndarray[Any, Any]
 NAME = "fedals.one_round"
@@ -37,28 +37,59 @@ SEEDS = {"ridge": 120, "softmax": 60}
 
 
 def found(bound: Bound, plan: Options, bar: Progress) -> Comparison:
-    """Draw, train, average and compare for all four problems; ``bound`` takes the keywords of Theorem 4.1."""
-    _refuse_sizes(plan)
-    problems = _problems(plan)
-    bar.start(sum(len(_seeds(plan, p)) for p in problems))
+    """Draw, train, average and compare for all four problems; ``bound`` takes the keywords of Theorem 4.1.
+
+    These are ridge and softmax regression, each iid and label-skewed, with as many clients as the largest number needs.
+    """
+    if plan.seeds is not None and plan.seeds < 3:
+        raise EmpiricsError(f"seeds must be at least 3; got {plan.seeds}")
+    most, draws = max(plan.clients), plan.seeds or max(SEEDS.values())
+    for size, what, option in (
+        (plan.samples * most, f"drawing {plan.samples} samples for each of {most} clients", "--samples or --clients"),
+        (most * len(digits()), f"{most} clients' weights of all points", "--clients"),
+        (2 * draws * most, f"{draws} draws for up to {most} clients", "--seeds or --clients"),
+    ):
+        refuse_beyond_memory(NUMBER * size, what, f"take fewer {option}")
+    seeds: dict[Pool, range] = {}
+    for model, usual in SEEDS.items():
+        data = task(f"{model}(digits, regularisation={plan.regularisation!r})")
+        for partition in (Iid(), DirichletReplaced(plan.concentration)):
+            seeds[data.pool(partition, most, plan.samples)] = range(plan.seeds or usual)
+    bar.start(sum(map(len, seeds.values())))
     lines: list[Line] = []
-    rows = len(problems) * len(plan.clients)
-    for problem in problems:
+    for problem, numbers in seeds.items():
         bar.doing(f"{problem.task}, {problem.partition}")
-        stacked = drawn(problem, plan.clients, _seeds(plan, problem), plan.workers, bar.step)
-        lines += compare(problem, plan.clients, stacked, bound, rows)
-    seeds = " and ".join(str(n) for n in sorted({len(_seeds(plan, p)) for p in problems}))
-    everyone = Drawn(problems[0].clients, problems[0].clients)
+        stacked = drawn(problem, plan.clients, numbers, plan.workers, bar.step)
+        lines += compare(problem, plan.clients, stacked, bound, len(seeds) * len(plan.clients))
+    first = next(iter(seeds))
+    counts = " and ".join(str(n) for n in sorted(set(map(len, seeds.values()))))
     return Comparison(
         bound,
         tuple(lines),
-        f" ({seeds} draws; {TESTS} these settings only). ±: one standard error over draws (bound: jackknife).",
-        about=(DRAWN,),
-        standing=standing(bound, problems[0], AverageOfMinimisers(), everyone),
+        f" ({counts} draws; {TESTS} these settings only). ±: one standard error over draws (bound: jackknife).",
+        about=("handwritten digits, ridge and softmax regression, iid and label-skewed clients, one exact averaging "
+               "round",),
+        standing=standing(bound, first, AverageOfMinimisers(), Drawn(first.clients, first.clients)),
         findings=(POWERS,),
-        card=card(plan, problems),
+        card={
+            "plan": {name: getattr(plan, name) for name in ASKED[DRAWS]},
+            "data": {"name": str(first.task.data), "points": len(first.task.data), "classes": first.task.data.classes},
+            "targets": "one-hot classes, for ridge too; the bias is a constant feature, penalised like the others",
+            "problems": [
+                {
+                    "problem": str(p.task),
+                    "partition": str(p.partition),
+                    "federation_seed": p.federation_seed,
+                    "seeds": [numbers.start, numbers.stop - 1],
+                    "samples_per_client": p.samples,
+                    "smoothness": p.sample_smoothness,
+                    "strong_convexity": p.strong_convexity,
+                }
+                for p, numbers in seeds.items()
+            ],
+        },
         places=("problem", "partition", "clients"),
-    )
+    )  # fmt: skip
 
 
 def drawn(
@@ -71,31 +102,6 @@ def drawn(
     """The draws of one federation at every number of clients, stacked over seeds on the first axis."""
     made = over_seeds(OneRound(problem, tuple(counts)).prepare(), seeds, workers, *([step] if step else []))
     return {key: np.stack([draw[key] for draw in made]) for key in made[0]}
-
-
-def _problems(plan: Options) -> tuple[Pool, ...]:
-    """Ridge and softmax regression, each iid and label-skewed; as many clients as the largest number needs."""
-    return tuple(
-        problem.pool(partition, max(plan.clients), plan.samples)
-        for problem in (task(f"{model}(digits, regularisation={plan.regularisation!r})") for model in SEEDS)
-        for partition in (Iid(), DirichletReplaced(plan.concentration))
-    )
-
-
-def _seeds(plan: Options, problem: Pool) -> range:
-    return range(SEEDS[str(problem.task).partition("(")[0]] if plan.seeds is None else plan.seeds)
-
-
-def _refuse_sizes(plan: Options) -> None:
-    if plan.seeds is not None and plan.seeds < 3:
-        raise EmpiricsError(f"seeds must be at least 3; got {plan.seeds}")
-    most, seeds = max(plan.clients), max(SEEDS.values()) if plan.seeds is None else plan.seeds
-    samples = f"drawing {plan.samples} samples for each of {most} clients"
-    refuse_beyond_memory(NUMBER * plan.samples * most, samples, "take fewer --samples or --clients")
-    weights = f"{most} clients' weights of all points"
-    refuse_beyond_memory(NUMBER * most * len(digits()), weights, "take fewer --clients")
-    draws = f"{seeds} draws for up to {most} clients"
-    refuse_beyond_memory(2 * NUMBER * seeds * most, draws, "take fewer --seeds or --clients")
 
 
 def controlled_gap(draws: Mapping[str, Array]) -> Array:
@@ -149,25 +155,3 @@ def compare(problem: Pool, counts: Sequence[int], draws: Draw, bound: Bound, row
             )
         )
     return found
-
-
-def card(plan: Options, problems: Sequence[Pool]) -> dict[str, object]:
-    """The plan, the data and the exact constants, to repeat the run."""
-    data = problems[0].task.data
-    return {
-        "plan": {name: getattr(plan, name) for name in ASKED[DRAWS]},
-        "data": {"name": str(data), "points": len(data), "classes": data.classes},
-        "targets": "one-hot classes, for ridge too; the bias is a constant feature, penalised like the others",
-        "problems": [
-            {
-                "problem": str(p.task),
-                "partition": str(p.partition),
-                "federation_seed": p.federation_seed,
-                "seeds": [_seeds(plan, p).start, _seeds(plan, p).stop - 1],
-                "samples_per_client": p.samples,
-                "smoothness": p.sample_smoothness,
-                "strong_convexity": p.strong_convexity,
-            }
-            for p in problems
-        ],
-    }

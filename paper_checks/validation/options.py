@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bounds.core import Bound
-from bounds.showing.usage import UsageError
 from empirics.numbers import check_options
-
-from ..runs.demands import demands
-from ..runs.methods import takes
 
 DRAWS, EXACT, RUNS, LOG = "draws", "exact", "runs", "log"
 """Evidence: one averaging round drawn again and again, exact moments on quadratics, training, a log of the user's."""
@@ -95,25 +90,3 @@ measured, standard_error, bound, bound_error, low, high, outside, ratio, verdict
 are), conditions, findings, error_rate, versions, and what the plan was, as in the JSON card of -o. Of many bounds:
 bounds (bound, evidence, relation, measured, standard_error, value, ratio, verdict, why, seconds of CPU, doubt), asked
 (how many can be measured), cannot (how many others cannot), violated."""
-DRAWN = "handwritten digits, ridge and softmax regression, iid and label-skewed clients, one exact averaging round"
-
-
-def refuse_idle(bound: Bound, evidence: str, given: Collection[str]) -> None:
-    """Refuse an option that was given and would change nothing for this bound."""
-    uses, asked = {q.name for q in bound.quantities}, demands(bound)
-    idle = []
-    if evidence in (EXACT, RUNS):
-        idle = [(name, f"{bound.name} is on {number}") for name, number in asked.plan.items()]
-        idle += [("noise" if evidence == EXACT else "batch", f"{bound.name} is on exact gradients")] * asked.quiet
-    if evidence == EXACT and "relaxation" not in uses and not takes(bound.about, "relaxation"):
-        idle.append(("relaxation", f"{bound.name} is about {bound.about}, which does not take it"))
-    if evidence == RUNS and "samples" in given:
-        from .reading import fresh, needs_population  # here: they bring torch, which --help does without
-
-        if fresh(bound):
-            idle.append(("samples", f"{bound.name} is on new samples in every round, --local-steps * --batch"))
-        elif not needs_population(bound):
-            idle.append(("samples", f"{bound.name} has no population risk"))
-    for name, why in idle:
-        if name in given:
-            raise UsageError(f"--{name.replace('_', '-')} changes nothing: {why}; leave it out")

@@ -24,11 +24,11 @@ from bounds.core import Bound
 from bounds.errors import MissingQuantityError
 from bounds.showing.process import remark
 from empirics.algorithms import algorithm
-from empirics.algorithms.algorithm import Algorithm, fedavg
+from empirics.algorithms.algorithm import Algorithm
 from empirics.errors import EmpiricsError
 from empirics.federation.federation import Federation
 from empirics.federation.fresh import Fresh
-from empirics.measuring.constants import closed_forms, Constant, constants, DECIDING, LOWER, visited
+from empirics.measuring.constants import closed_forms, constants, DECIDING, LOWER, visited
 from empirics.measuring.costs import Devices
 from empirics.models.linear import Linear
 from empirics.problems.problem import FederatedProblem, Population
@@ -39,8 +39,7 @@ from empirics.streams import stream
 from empirics.training.setting import Setting
 
 from ..runs import schedules
-from ..runs.demands import demands
-from ..runs.methods import method as named
+from ..runs.methods import demands, method as named
 from ..runs.readings import Drawn, facts as drawn_of, of_plan, UNBIASED
 from ..runs.schedules import chosen, counted_from_one, FIRST, harmonic, OFFSET as KNOB_OFFSET, pinned, SCALE
 from ..runs.words import free, giver, PLAN, PROBLEM, RUNS
@@ -147,7 +146,12 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
     method = replace(method, everyone=method.everyone or everyone)
     setting, seeds = _setting(bound, options, base.clients), options.seeds or 1
     if demands(bound).quiet:
-        setting = replace(setting, batch=_whole(bound, base))
+        if len(held := set(base.client_sizes)) > 1:
+            raise EmpiricsError(
+                f"{bound.name} is on exact gradients, so a batch is all samples of a client: all must hold as many; "
+                f"they hold {min(held)} to {max(held)}: give another number of --clients or another --partition"
+            )
+        setting = replace(setting, batch=base.client_sizes[0])
     rows = seeds * setting.rounds * len(plan(bound).measurements)
     runs = f"measuring {seeds} runs of {setting.rounds} rounds"
     refuse_beyond_memory(ROW * rows, runs, "take fewer --seeds or --rounds")
@@ -172,16 +176,6 @@ def planned(bound: Bound, options: Options, given: Mapping[str, float], bar: Pro
         at_start = partial(at, names={*names, "smoothness"}, walk=False)
         setting = _stepped(bound, names, at_start, setting, LONGER if options.step_offset is None else ())
     return Training(bound, method, setting, base, seeds, at(setting), everyone, samples, fresh(bound))
-
-
-def _whole(bound: Bound, base: FederatedProblem) -> int:
-    """The batch size that is all samples of every client."""
-    if len(sizes := set(base.client_sizes)) > 1:
-        raise EmpiricsError(
-            f"{bound.name} is on exact gradients, so a batch is all samples of a client: all must hold as many; they "
-            f"hold {min(sizes)} to {max(sizes)}: give another number of --clients or another --partition"
-        )
-    return base.client_sizes[0]
 
 
 def about(bound: Bound) -> Algorithm:
@@ -287,12 +281,6 @@ FACTS = (
 )  # fmt: skip
 
 
-def other_objective(training: Training) -> bool:
-    """Whether clients minimise, at some time, another objective than the training loss that is measured."""
-    begins = getattr(training.method.objective, "after", 0)
-    return training.method.objective != fedavg.objective and begins < training.setting.rounds
-
-
 # ---- constants ----
 
 
@@ -323,16 +311,13 @@ def known(
     }
     found = {name: Known.sure(value, "the setting") for name, value in plan.items() if value is not None}
     found |= {name: Known.sure(value, "as drawn") for name, value in sizes.items()}
-    for name in given:
-        if name in found:  # a bound at one plan, or on other devices, beside runs of these
-            raise EmpiricsError(f"{name} is {found[name].value:g} in these runs: leave {name}= out")
-    if any(name not in found and name not in given for name in names):
+    for name in given.keys() & found.keys():  # a bound at one plan, or on other devices, beside runs of these
+        raise EmpiricsError(f"{name} is {found[name].value:g} in these runs: leave {name}= out")
+    if not names.keys() <= {*found, *given}:
         constant = _of_problem(problem, method, setting, walk, bar)
         found = {**{name: constant[word] for name, word in names.items() if word in constant}, **found}
-    for name, value in given.items():
-        found[name] = Known.sure(value, "given")._replace(doubt="is given, not proved")
-    missing = [name for name in names if name not in found]
-    if missing:
+    found |= {name: Known(x, "given", x, x, "is given, not proved") for name, x in given.items()}
+    if missing := [name for name in names if name not in found]:
         said = " ".join(f"{name}=NUMBER" for name in missing)
         raise MissingQuantityError(f"{', '.join(missing)} is unknown for {problem}: give {said} to see the formula")
     return {name: found[name] for name in names}
@@ -357,7 +342,11 @@ def _of_problem(
     path = visited(problem, method, setting, 0, most) if walk else None
     closed = closed_forms(problem, setting.batch, method, setting.step_size)
     estimates = constants(problem, setting.batch, path, quick=True, bar=bar, closed=closed)
-    found = {name: _estimate(c) for name, c in estimates.items()}
+    found = {}
+    for name, one in estimates.items():
+        doubt = "is a lower estimate" if one.provenance == LOWER else "is an interval"
+        doubt = "" if one.provenance in DECIDING else doubt
+        found[name] = Known(one.value, one.how, one.low, one.high, doubt)
     if "initial_loss" in found:
         found["current_loss"] = found["initial_loss"]._replace(how="at the start")
     if "optimum_dissimilarity" in found:
@@ -386,9 +375,3 @@ def _largest(problem: FederatedProblem, model: Linear, path: Tensor) -> dict[str
     if problem.lipschitz is not None and math.isfinite(problem.lipschitz):
         found["lipschitz"] = Known.sure(problem.lipschitz, "at every model")
     return found
-
-
-def _estimate(constant: Constant) -> Known:
-    doubt = "is a lower estimate" if constant.provenance == LOWER else "is an interval"
-    doubt = "" if constant.provenance in DECIDING else doubt
-    return Known(constant.value, constant.how, constant.low, constant.high, doubt)

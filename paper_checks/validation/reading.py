@@ -21,7 +21,7 @@ from empirics.measuring.core import exact, of_all_minima, of_minimum, of_populat
 from empirics.measuring.models import average_gap, virtual_averages
 from empirics.measuring.risks import of_excess
 
-from ..runs.demands import demands
+from ..runs.methods import demands
 from ..runs.statistics import MADE, SEVERAL, weighed
 from ..runs.words import along, AVERAGE, ENDS, giver, RUN, RUNS, WORDS
 
@@ -138,16 +138,16 @@ def _source(bound: Bound, word: str, kind: str) -> WordSource | None:
 # ---- readings at averages of the clients' models ----
 
 
-def _gradients(s: Snapshot, averages: Tensor) -> Sequence[Any]:
-    return list((s.problem.gradients(averages).double() ** 2).sum(-1))
+def _gradients(s: Snapshot, averages: Tensor) -> Any:
+    return (s.problem.gradients(averages).double() ** 2).sum(-1)
 
 
-def _gaps(s: Snapshot, averages: Tensor) -> Sequence[Any]:
+def _gaps(s: Snapshot, averages: Tensor) -> Any:
     return [s.problem.loss(w) - s.problem.smallest_loss for w in averages]
 
 
-def _distances(s: Snapshot, averages: Tensor) -> Sequence[Any]:
-    return list(((averages.double() - s.problem.minimiser) ** 2).sum(-1))
+def _distances(s: Snapshot, averages: Tensor) -> Any:
+    return ((averages.double() - s.problem.minimiser) ** 2).sum(-1)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class AtAverages:
     ``everyone``: of all clients by their shares of the loss; else of the participants by their weights.
     """
 
-    of: Callable[[Snapshot, Tensor], Sequence[Any]]
+    of: Callable[[Snapshot, Tensor], Any]
     everyone: bool
 
     def __call__(self, s: Snapshot) -> Readings:
@@ -196,30 +196,16 @@ AFTER_STEPS = Measurement("gap after every step", AfterSteps(), of_all_minima, "
 
 def collect(runs: Sequence[Sequence[Row]], found: Sequence[Measurement], clients: int) -> dict[str, Array]:
     """Arrays by measurement: seeds first, then states or rounds, then local steps or clients; NaN where unread."""
-    called = quantities(found)
-    return {m.name: np.stack([_values(rows, m, called[m.name], clients) for rows in runs]) for m in found}
-
-
-def _values(rows: Sequence[Row], m: Measurement, quantity: str, clients: int) -> Array:
-    """One run's values of one measurement."""
-    mine = [r for r in rows if r.quantity == quantity and not r.layer and (r.step is not None) == _stepwise(m)]
-    first = 1 if m.local else 0
-    wide = 1 + max(r.round for r in mine) - first
-    if _stepwise(m):
-        steps = 1 + max(r.step or 0 for r in mine)
-        return _filled((wide, steps), [((r.round - first, r.step), r.value) for r in mine])
-    if m.by_client:
-        return _filled((wide, clients), [((r.round - first, r.client), r.value) for r in mine])
-    return _filled((wide,), [((r.round - first,), r.value) for r in mine])
-
-
-def _stepwise(m: Measurement) -> bool:
-    """Whether it has a reading per local step."""
-    return isinstance(m.read, (AtAverages, AfterSteps))
-
-
-def _filled(shape: tuple[int, ...], cells: Sequence[tuple[tuple[Any, ...], float]]) -> Array:
-    array = np.full(shape, np.nan)
-    for place, value in cells:
-        array[place] = value
-    return array
+    called, arrays = quantities(found), {}
+    for m in found:
+        stepwise = isinstance(m.read, (AtAverages, AfterSteps))  # a reading per local step
+        first, name = 1 if m.local else 0, called[m.name]
+        mine = [[r for r in rows if r.quantity == name and not r.layer and (r.step is not None) == stepwise]
+                for rows in runs]  # fmt: skip
+        shape = [1 + max(r.round for rows in mine for r in rows) - first]
+        shape += [1 + max(r.step or 0 for rows in mine for r in rows)] * stepwise + [clients] * m.by_client
+        arrays[m.name] = np.full((len(runs), *shape), np.nan)
+        for seed, r in ((seed, r) for seed, rows in enumerate(mine) for r in rows):
+            place = (r.step,) * stepwise + (r.client,) * m.by_client
+            arrays[m.name][seed, r.round - first, *place] = r.value
+    return arrays

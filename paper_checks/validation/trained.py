@@ -14,6 +14,7 @@ import numpy as np
 from bounds.core import Bound
 from bounds.errors import BoundsError
 from bounds.showing.values import read
+from empirics.algorithms.algorithm import fedavg
 from empirics.errors import Diverged, EmpiricsError
 from empirics.federation.federation import short_of
 from empirics.measuring import of_pairs, PAIRED, Row, Run
@@ -22,10 +23,10 @@ from empirics.progress import Progress
 from ..runs import schedules
 from ..runs.methods import other
 from ..runs.words import free
-from .comparison import Comparison, Line, standing, TESTS
+from .comparison import Comparison, standing, TESTS
 from .judging import Data, evaluate, lines, settled, trend
 from .options import Options
-from .planned import facts, of_rounds, other_objective, planned, Training
+from .planned import facts, of_rounds, planned, Training
 from .reading import Array, collect, MeasurementPlan, plan
 
 MOST_TREND = 60
@@ -34,8 +35,18 @@ MOST_TREND = 60
 
 def found(bound: Bound, told: Options, bar: Progress) -> Comparison:
     """Train the algorithm that the bound covers, by the plan, and judge."""
+    given = {}
+    if files := [word for word in told.words if word.startswith("@")]:
+        raise BoundsError(
+            f"the constants of a problem are computed from it: leave out {files[0]}, type what is missing"
+        )
+    for name, value in read(told.words).items():
+        bound.quantity(name).card.domain.check(name, value.numbers)
+        if value.kind != "number":
+            raise BoundsError(f"{name} must be a number here")
+        given[name] = float(value.numbers)
     try:
-        return judged(planned(bound, told, _given(bound, told.words), bar), bar)
+        return judged(planned(bound, told, given, bar), bar)
     except Diverged as stop:
         raise EmpiricsError(f"{stop}; take a smaller --step-size") from None
 
@@ -45,35 +56,44 @@ def judged(training: Training, bar: Progress, ends: Sequence[int] = ()) -> Compa
 
     A bound on every round has a line for each round anyway. The verdicts of ``ends`` are those of each line alone.
     """
+    bound, base, total = training.bound, training.base, training.setting.rounds
     told = {name: held.value for name, held in training.values.items()}
-    chosen = plan(training.bound, schedules.weights(training.bound.statistic, told))
+    chosen = plan(bound, schedules.weights(bound.statistic, told))
     runs = _runs(training, chosen, bar)
-    raw = collect(runs, chosen.measurements, training.base.clients)
-    _all_seen(chosen, raw)
-    doubt, broken, said = _doubts(training, runs, chosen)
-    total = training.setting.rounds
-    whole = _data(training, chosen, raw, total)
+    raw = collect(runs, chosen.measurements, base.clients)
+    doubt, broken, said = _doubts(training, runs, chosen, raw)
+
+    def of(rounds: int) -> Data:
+        return _data(training, chosen, raw, rounds)
+
     if chosen.fold == "every":
-        found = lines(whole, [str(end) for end in range(1, total + 1)], doubt, broken)
-    elif not ends:
-        found = lines(whole, ["all"], doubt, broken)
+        found = lines(of(total), [str(end) for end in range(1, total + 1)], doubt, broken)
     else:
-        cut = [(str(end), _data(training, chosen, raw, end)) for end in ends]
-        found = [line for place, data in cut for line in lines(data, [place], doubt, broken)]
-    open_ = not ends and (doubt or broken or any(line.outside for line in found))
+        cut = [(str(end), end) for end in ends] or [("all", total)]
+        found = [line for place, end in cut for line in lines(of(end), [place], doubt, broken)]
+    trends = []
+    if not ends and (doubt or broken or any(line.outside for line in found)):
+        if chosen.fold == "every":
+            formula, measured = [line.bound for line in found], [float(line.measured.value) for line in found]
+        else:  # over longer and longer runs
+            some = np.unique(np.linspace(1, total, min(total, MOST_TREND)).round().astype(int))
+            means = [(data, *data.means()) for data in map(of, map(int, some))]
+            formula = [float(evaluate(data, moving, True)[0]) for data, _, moving in means]
+            measured = [float(target.min()) for _, target, _ in means]
+        trends = [trend(formula, measured)]
     return Comparison(
-        training.bound,
+        bound,
         tuple(found),
         f" ({training.seeds} seeds; {TESTS} these runs only).",
         about=tuple(_about(training)),
-        standing=settled(whole, said),
-        findings=(_trend(training, chosen, raw, found),) if open_ else (),
+        standing=settled(of(total), said),
+        findings=tuple(trends),
         card={
             "seeds": training.seeds,
-            "problem": str(training.base),
+            "problem": str(base),
             "algorithm": training.method.name,
-            "clients": training.base.clients,
-            "client_sizes": list(training.base.client_sizes),
+            "clients": base.clients,
+            "client_sizes": list(base.client_sizes),
             "samples_drawn": training.samples,
             "setting": asdict(training.setting),
             "seed_range": [0, training.seeds - 1],
@@ -105,20 +125,6 @@ def _runs(training: Training, chosen: MeasurementPlan, bar: Progress) -> list[li
     return runs
 
 
-def _all_seen(chosen: MeasurementPlan, raw: Mapping[str, Array]) -> None:
-    """Refuse runs in which a quantity per client has no mean and error: every client must take part in two of them."""
-    for source in chosen.moving.values():
-        values = raw[source.key]
-        if values.ndim < 3:
-            continue
-        runs = np.isfinite(values).any(1).sum(0)
-        if runs.min() < min(2, len(values)):
-            raise EmpiricsError(
-                f"{source.key} is needed of every client; client {int(runs.argmin())} took part in {runs.min()} of the "
-                f"{len(values)} runs: more --seeds or a larger --cohort"
-            )
-
-
 def _data(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array], rounds: int) -> Data:
     """The values of the first ``rounds`` rounds of the runs."""
     bound, values = training.bound, training.values
@@ -141,33 +147,30 @@ def _data(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array],
 
 
 def _doubts(
-    training: Training, runs: Sequence[Sequence[Row]], chosen: MeasurementPlan
+    training: Training, runs: Sequence[Sequence[Row]], chosen: MeasurementPlan, raw: Mapping[str, Array]
 ) -> tuple[str, bool, tuple[str, ...]]:
     """Why no verdict is possible (empty if one is), whether conditions fail, and the status of every condition."""
+    for source in chosen.moving.values():
+        values = raw[source.key]
+        each = np.isfinite(values).any(1).sum(0) if values.ndim == 3 else np.array([len(values)])
+        if each.min() < min(2, len(values)):  # a mean with an error needs two runs of every client
+            raise EmpiricsError(
+                f"{source.key} is needed of every client; client {int(each.argmin())} took part in {each.min()} of the "
+                f"{len(values)} runs: more --seeds or a larger --cohort"
+            )
     said = standing(training.bound, *facts(training), training.told)
     reasons = [f"{name} {held.doubt}" for name, held in training.values.items() if held.doubt]
     proxies = sorted({r.quantity for rows in runs for r in rows if r.exactness == "proxy"})
     reasons += [f"{word} is measured by a proxy" for word in proxies]
     if training.bound.relation == "<~":
         reasons.append("the bound hides a constant")
-    if other_objective(training):
+    objective = training.method.objective
+    if objective != fedavg.objective and getattr(objective, "after", 0) < training.setting.rounds:
         reasons.append("clients minimise another objective than the loss that is measured")
     broken = any(line.startswith("NOT met") for line in said)
     if unlike := other(training.bound.about, training.method):
         said = (*said, f"NOT met: the bound is about {training.bound.about}")
     return "; ".join(reasons), broken or unlike, said
-
-
-def _trend(training: Training, chosen: MeasurementPlan, raw: Mapping[str, Array], found: Sequence[Line]) -> str:
-    """How formula and measurement change over the rounds: over the lines, or over longer and longer runs."""
-    if chosen.fold == "every":
-        return trend([line.bound for line in found], [float(line.measured.value) for line in found])
-    total = training.setting.rounds
-    ends = np.unique(np.linspace(1, total, min(total, MOST_TREND)).round().astype(int))
-    cut = [_data(training, chosen, raw, int(end)) for end in ends]
-    means = [data.means() for data in cut]
-    formula = [float(evaluate(data, moving, True)[0]) for data, (_, moving) in zip(cut, means, strict=True)]
-    return trend(formula, [float(target.min()) for target, _ in means])
 
 
 def _about(training: Training) -> list[str]:
@@ -187,21 +190,3 @@ def _about(training: Training) -> list[str]:
         f"{setting.steps} steps of size {setting.step_size:.3g}{falls}, batch {setting.batch}; {training.seeds} seeds",
         *(f"  {line}" for line in (*short, *constants)),
     ]
-
-
-# ---- constants ----
-
-
-def _given(bound: Bound, typed: Sequence[str]) -> dict[str, float]:
-    """Constants given as ``quantity=value``."""
-    found = {}
-    if files := [word for word in typed if word.startswith("@")]:
-        raise BoundsError(
-            f"the constants of a problem are computed from it: leave out {files[0]}, type what is missing"
-        )
-    for name, value in read(typed).items():
-        bound.quantity(name).card.domain.check(name, value.numbers)
-        if value.kind != "number":
-            raise BoundsError(f"{name} must be a number here")
-        found[name] = float(value.numbers)
-    return found

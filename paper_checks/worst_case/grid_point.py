@@ -26,8 +26,7 @@ from empirics.training.setting import Setting
 from ..falsifier.deciding import inside, largest
 from ..runs import schedules
 from ..runs.can import can
-from ..runs.demands import demands
-from ..runs.methods import method
+from ..runs.methods import demands, method
 from ..runs.readings import of_losses, of_plan, UNBIASED
 from ..runs.words import ITERATION, WORDS as READ, WORST
 from .constraints import WORDS

@@ -31,9 +31,9 @@ def test_a_gradient_is_bounded_by_what_the_theorem_supposes_alone(name, least):
     s = Scenario.of(**{**GIVEN, **factor})
     values = {"gap": 2 * L * s["initial_gap"].value, "distance": L**2 * s["initial_distance_sq"].value,
               "cap": s["grad_cap_sq"].value}  # fmt: skip
-    of_class, here = trivial("grad_norm_sq", s.at(initial_grad_norm_sq=0.9), [BOUNDS[name]])
+    of_class, here = trivial("grad_norm_sq", s.at(initial_grad_norm_sq=0.07), [BOUNDS[name]])
     assert of_class == pytest.approx(min(values[kind] for kind in BY_PREMISE[name]))
-    assert here == 0.9
+    assert here == 0.07
 
 
 def test_every_bound_that_can_be_ranked_supposes_what_its_trivial_value_needs():

@@ -10,23 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bounds import Bound, Source
 from bounds.catalog import BOUNDS
-from bounds.core import About, Statistic
 from bounds.errors import BoundsError
 from bounds.scenario import Scenario
-from bounds.vocabulary import (
-    grad_norm_sq,
-    gradient_variance,
-    initial_gap,
-    local_steps,
-    optimality_gap,
-    rounds,
-    step_size,
-)
 from empirics.algorithms import algorithm
 from empirics.algorithms.algorithm import fedavg
-from empirics.errors import EmpiricsError
 from empirics.problems.tasks import task
 from empirics.progress import Silent
 from empirics.training.rounds import rounds as trained_rounds
@@ -113,31 +101,8 @@ def test_rounds_are_whole_and_a_round_fits_whatever_the_budget():
     assert within({"communicated_bytes": 9999}).rounds(4) == 9999 // (2 * 4 * 31)
     assert within({"gradients": 1000}).at(4)["iterations"].value == 16 * 4
     exact = {"gradients": 4 * 5 * 3, "bytes": 2 * 4 * 31 * 3, "communicated_bytes": 2 * 4 * 31}
-    assert [within({word: 9999}).spent(4) for word in exact] == list(exact.values())
-    assert goal().spent(4) == pytest.approx(0.7 + 0.05 * 4)
-
-
-def test_what_a_plan_costs():
-    exact = {"rounds": 9, "iterations": 36, "bytes": 9 * 2 * 4 * 31 * 3, "gradients": 9 * 4 * 5 * 3}
-    for what, number in (exact | {"seconds": pytest.approx(9 * (0.7 + 0.05 * 4))}).items():
-        assert Goal.of(scenario(), what, ("optimality_gap", 0.01), 5).cost(4, 9) == number
-    # At such a small step size K* exceeds what the budget holds; what bounds say stays.
-    told = advise("optimality_gap", scenario(runtime=0.76, step_size=1e-7))
-    assert [row.name for row in told.rows if row.kind == "bound"]
-    assert not [row.name for row in told.rows if row.kind == "formula" and row.point.local_steps > 1]
-
-
-def test_a_bound_of_ones_own_advises_beside_the_others():
-    said = {"optimisation": initial_gap / (step_size * local_steps * rounds), "noise": step_size * gradient_variance}
-    mine = Bound(
-        name="mine.b", target=optimality_gap, terms=said, source=Source("notes", "1"), about=About("fedavg"),
-        statistic=Statistic("last", "rounds", "server model"),
-    )  # fmt: skip
-    silent = Bound(name="mine.c", target=grad_norm_sq, terms=said, source=Source("notes", "2"))
-    told = advise("optimality_gap", scenario(rounds=50, local_steps=4), over=["step_size"], own=[mine, silent])
-    row = next(row for row in told.rows if row.name == "mine.b")
-    assert row.point.step_size == pytest.approx((1.5 / (200 * 0.2)) ** 0.5, rel=1e-2)
-    assert "mine.c" not in [row.name for row in told.rows]
+    assert [within({word: 9999}).cost(4) for word in exact] == list(exact.values())
+    assert goal().cost(4) == pytest.approx(0.7 + 0.05 * 4)
 
 
 GAP = ("optimality_gap", 0.1)
@@ -191,17 +156,6 @@ def test_no_plan_of_a_search_elsewhere_is_better_than_a_bounds_own():
                 lowest = min(lowest, value * factor) if math.isfinite(value) else lowest
         assert 0.8 * lowest < best.value <= lowest * 1.02
         assert best.rounds == asked.rounds(best.local_steps)
-
-
-def test_bounds_advise_where_their_premises_hold_and_not_as_theorems_on_one_machine():
-    asked, refused = can_advise(goal(step_size=0.05), BOUNDS)
-    words = {row.bound: [failed.condition for failed in row.failed] for row in refused}
-    assert "all clients take part in every round" in words["fedcog.theorem"]
-    assert "fedcog.theorem" not in asked
-    assert "fedcog.theorem" in can_advise(goal(cohort=6, step_size=0.05), BOUNDS)[0]
-    asked, _ = can_advise(Goal.of(scenario(cohort=6, rounds=5000), "grad_norm_sq", None, 1), BOUNDS)
-    assert {"fedcog.theorem_sharp", "fedinit.theorem_1_sharp"} <= asked.keys()
-    assert "classics.bottou_4_8" not in asked
 
 
 def test_a_k_that_depends_on_its_own_rounds_agrees_with_itself():
@@ -271,31 +225,6 @@ def test_the_last_sentence_follows_from_the_rows(problem):
     assert all(row.point.step_size * row.point.local_steps * row.point.rounds * 1.7 < 0.5 for row in idle)
 
 
-@pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_values_below_rounding_are_numerically_zero(problem):
-    known = free(cohort=6, rounds=90, gradient_variance=0.0)
-    told = advise("optimality_gap", known, problem=problem, batch=10**6, measure=2)
-    assert told.best.measured[0] == 0
-    assert "without gradient noise (full batches) every such plan reaches the minimum" in told.recommendation
-    (fixed,) = (row for row in told.rows if row.kind == "surrogate")
-    assert fixed.surrogate == 0
-    assert "numerically zero" in str(told)
-    assert {told.columns()["x best"](row) for row in told.rows} == {"numerically zero", "-"}
-    assert "gives" in told.advice  # a theorem's value, which has no ratio to zero
-
-
-def test_what_is_not_sure_to_speak_promises_nothing():
-    """Sigma^2 as a lower estimate, and a start that nobody evaluated: neither is vacuous, and neither speaks."""
-    seen = Scenario.of({**SMALL, "_provenance": {"gradient_variance": "lower"}}, rounds=10**9, local_steps=2)
-    told = advise("optimality_gap", seen, over=["step_size"])
-    assert "informative?" in {row.state for row in told.rows}
-    assert "smallest bound" not in told.advice
-    assert "vacuous" not in told.advice
-    unseen = advise("grad_norm_sq", scenario(rounds=10**9, local_steps=2), over=["step_size"])
-    assert "below premises" in {row.state for row in unseen.rows if row.kind == "bound"}
-    assert "vacuous" not in unseen.advice
-
-
 def test_measured_on_fresh_seeds(problem):
     """With worst cases beside it: every row's number is that of its own plan, and the row's set holds its plan."""
     told = advise(
@@ -318,38 +247,6 @@ def test_measured_on_fresh_seeds(problem):
     assert about["lower"] <= row["bound_value"] * (1 + 1e-9)
     assert 0 < about["upper"] / about["lower"] - 1 < 1e-4
     assert f"from {about['lower']:.9g} to {about['upper']:.9g}" in str(told)
-
-
-def test_of_another_method_nothing_is_trained(problem):
-    for more, why in (({"relaxation": 0.1}, "of fedinit"), ({"algorithm": "scaffold"}, "of scaffold"),
-                      ({"server_step_size": 2}, "2 times as far")):  # fmt: skip
-        s = scenario(step_size=0.05, iterations=8).at(**more)
-        told = advise("optimality_gap", s, problem=problem, batch=5, worst_case=4)
-        assert why in dict(told.no_advice)["quadratic surrogate"]
-        assert why in dict(told.no_advice)["exact worst case"]
-        with pytest.raises(BoundsError, match=why):
-            advise("optimality_gap", s, problem=problem, batch=5, measure=2)
-
-
-def test_what_is_held_stays(problem):
-    told = advise(
-        "optimality_gap", scenario(step_size=0.05, runtime=60), over=["local_steps"], problem=problem, batch=5
-    )
-    assert {row.point.step_size for row in told.rows} == {0.05}
-    with pytest.raises(BoundsError, match=r"6 clients.* 7"):
-        advise("optimality_gap", scenario(clients=7, runtime=60), problem=problem)
-    told = advise(
-        "optimality_gap", scenario(cohort=3, rounds=3, step_size=900.0), over=["local_steps"], problem=problem, batch=5
-    )
-    assert not told.useful  # every plan ends above its start
-
-
-def test_a_quantity_that_is_typed_is_not_optimised():
-    given = {name: value for name, value in SMALL.items() if "time" not in name}
-    told = advise("optimality_gap", given, cohort=3, rounds=9, local_steps=7)
-    assert told.over == ("step_size",)
-    assert {row.point.local_steps for row in told.rows} == {7}
-    assert advise("optimality_gap", scenario(rounds=9, step_size=0.1)).over == ("local_steps", "step_size")
 
 
 def test_a_search_stops_after_patience_and_tries_between():
@@ -430,13 +327,6 @@ def _gaps(twin, point):
     return [next(walk)[0], *(walk.send(plan)[0] for plan in point.schedule)]
 
 
-def test_training_follows_the_schedule(problem):
-    asked = Goal.of(free(iterations=20, cohort=3), "optimality_gap", None, 5)
-    plan = Plan(4, 0.2, 3, ((4, 0.2), (3, 0.15), (1, 0.1)))
-    assert Trials(problem, asked, Silent()).value(plan, 11) != Trials(problem, asked, Silent()).value((4, 0.2), 11)
-    assert [plan.of_round(r) for r in (0, 2, 7)] == [(4, 0.2), (1, 0.1), (1, 0.1)]
-
-
 def test_the_printed_command_trains_the_schedule_that_was_judged(problem):
     options = {"problem": "softmax(iris, regularisation=0.07)", "clients": 6, "batch": 5}
     told = advise("optimality_gap", {"cohort": 3, "rounds": 20}, **options)
@@ -486,25 +376,6 @@ def test_plans_that_do_not_reach_the_target_are_told(problem, monkeypatch):
     assert not advise("rounds", free(cohort=3, local_steps=2), over=["step_size"], **below).useful
 
 
-def test_without_a_surrogate_training_alone_judges(problem):
-    loose = replace(problem, model=replace(problem.model, regularisation=0.0))
-    told = advise("grad_norm_sq", free(cohort=3, rounds=6), problem=loose, batch=5)
-    assert told.judged_by == ""
-    assert all(math.isnan(told.regret(row)) for row in told.rows)
-    measured = advise("grad_norm_sq", free(cohort=3, rounds=6), problem=loose, batch=5, measure=2)
-    assert measured.judged_by == "measured"
-    assert measured.best.kind == "measured"  # without a surrogate there are no schedules
-    assert "on 2 fresh seeds" in measured.advice
-
-
-def test_clients_that_weigh_differently_have_the_twin_of_all():
-    uneven = task("softmax(iris, regularisation=0.07)").deal("dirichlet(0.5)", 4, 3, client_weight="samples")
-    asked = Goal.of(Scenario.of(clients=4, cohort=4), "optimality_gap", None, 5, {"gradients": 600})
-    twin = SurrogateAdvice(asked, surrogate_runs(uneven, 4, 5))
-    assert twin.best(ALL).cohort == 4
-    assert math.isnan(twin.value(2, 0.1, 3))
-
-
 # ---- worst cases ----
 
 
@@ -544,20 +415,6 @@ def test_the_cheapest_plan_whose_worst_case_is_at_the_target():
     assert f"{_shrinks(0.2, 16):.3g}" in worst_case(never, (), 60, Silent())
 
 
-def test_a_missing_worst_case_has_a_reason():
-    given = {**CLASS, "clients": 3, "cohort": 3, "rounds": 2, "local_steps": 1}
-    for more, seconds, named in (
-        ({"client_weight": [0.2, 0.5, 0.3]}, 30, "weights"),
-        ({"strong_convexity": 1.7}, 30, "1.7"),
-        ({"initial_distance_sq": None}, 30, "initial_gap"),
-        ({"optimum_dissimilarity": None, "local_steps": 2}, 30, "infinite"),
-        ({"rounds": 40}, 9, "16 gradients"),
-        ({"rounds": 3, "local_steps": 3}, 0.001, "longer than its time"),
-    ):
-        told = Scenario.of({word: x for word, x in {**given, **more}.items() if x is not None})
-        assert named in worst_case(Goal.of(told, "grad_norm_sq", None, 5), ("step_size",), seconds, Silent()), more
-
-
 def test_a_step_size_that_a_theorem_fixes_is_that_of_the_rounds_that_reach_a_target():
     s = free(cohort=6, initial_gap=1.5, gradient_variance=0.02)
     goal = Goal.of(s, "seconds", ("grad_norm_sq", 0.9), 1)
@@ -594,20 +451,3 @@ def test_it_is_the_second_order_of_every_client(regression):
         assert found.curvatures[k] == pytest.approx(hessian, abs=1e-12)
         assert found.noise[k] == pytest.approx(np.cov(gradients.T, bias=True), abs=1e-12)
     assert found.optimal_loss == pytest.approx(regression.optimal_loss, rel=1e-12)
-
-
-def test_least_squares_is_its_own_twin():
-    ridge = task("ridge(diabetes, regularisation=0.2)").deal("iid", 5, 1)
-    found, itself = surrogate(ridge), ridge.quadratics
-    w = np.linspace(-1.3, 2.1, found.dim)
-    assert found.client_losses(w) == pytest.approx(itself.client_losses(w), rel=1e-9)
-
-
-def test_no_surrogate_without_a_single_minimiser_or_of_a_large_model(regression, monkeypatch):
-    net = task("fedcog_cnn(digits)").deal("iid", 3, 0)
-    for other in (net, replace(regression, model=replace(regression.model, regularisation=0.0))):
-        with pytest.raises(EmpiricsError, match="linear model"):
-            surrogate(other)
-    monkeypatch.setattr("paper_checks.comparing.surrogate.MOST_COORDINATES", 7)
-    with pytest.raises(EmpiricsError, match=r"7 parameters.* 31"):
-        surrogate(regression)

@@ -13,7 +13,7 @@ import pytest
 
 from bounds import Bound, BOUNDS, Condition, Source
 from bounds.anyway import trivial
-from bounds.assumptions import CONVEX, EXACT_GRADIENTS, FULL_PARTICIPATION, LOCAL_SGD, LOWER_BOUNDED, SMOOTH
+from bounds.assumptions import LOWER_BOUNDED, SMOOTH
 from bounds.classes import AFTER, ClassOf, CONVERSIONS, FOLDED, MEANING, SAID
 from bounds.core import About, Statistic
 from bounds.errors import BoundsError
@@ -25,35 +25,28 @@ from bounds.vocabulary import (
     grad_cap_sq,
     grad_norm_sq,
     gradient_variance,
-    initial_distance_sq,
     initial_gap,
-    iterations,
     local_gap,
     local_steps,
-    mean_gap,
     mean_grad_norm_sq,
     optimality_gap,
-    optimum_dissimilarity,
     rounds,
-    server_step_size,
     smoothness,
     step_size,
 )
 from empirics.algorithms import algorithm
 from empirics.exact import exact_run
 from empirics.problems.tasks import task
-from empirics.progress import Silent
 from empirics.training.setting import Setting
 from paper_checks.audit.running import CLAIMS
 from paper_checks.claims.claim import Status
 from paper_checks.comparing import advise, compare
 from paper_checks.comparing.audit_status import AUDIT_STATUS, FAILS, HOLDS
 from paper_checks.comparing.bound_advice import minimum_rounds
-from paper_checks.comparing.bound_rows import filled, identity
-from paper_checks.comparing.evidence import _instances, covers, estimated, measured
-from paper_checks.comparing.rows import EXACT, FailedCondition, MEASURED, RANKED, SURROGATE, WORST
+from paper_checks.comparing.evidence import _instances, covers, estimated
+from paper_checks.comparing.rows import EXACT, FailedCondition, filled, identity, MEASURED, RANKED, SURROGATE, WORST
 from paper_checks.comparing.surrogate import surrogate
-from paper_checks.comparing.table import failure, rounded_up
+from paper_checks.comparing.table import failure
 from paper_checks.worst_case.tightness_table import committed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -151,7 +144,7 @@ def test_a_condition_that_fails_has_both_sides_of_a_client_where_it_does():
     row, *_ = only(own("gaps", smoothness, Condition("small gaps", local_gap <= 0.3 * smoothness)), listed)
     assert (row.state, row.failed[0].left, row.failed[0].right) == ("conditions not met", 0.7, 0.6)
     sides = [(0.187, 0.1415), (0.18714, 0.18749), (0.3, 0.3), (0.3, np.nextafter(0.3, 1))]
-    shown = [failure(FailedCondition("short", *pair)).partition(": ")[2].split() for pair in sides]
+    shown = [failure(FailedCondition("short", *pair), {}).partition(": ")[2].split() for pair in sides]
     assert [sign for _, sign, _ in shown] == [">", "<", "=", "<"]
     assert [left == right for left, _, right in shown] == [False, False, True, False]  # sides are told apart
 
@@ -168,11 +161,6 @@ def test_what_cannot_be_ranked_says_why():
         assert (row.state, why in row.why) == (state, True), bound.name
 
 
-def test_rounds_are_rounded_up():
-    shown = {3: "3", 25: "25", 99.2: "100", 101: "110", 12245: "1.3e4", 6e4: "6e4", np.inf: "never"}
-    assert [rounded_up(x) for x in shown] == list(shown.values())
-
-
 def test_unequal_weights_silence_a_repair_for_equal_ones():
     weights = [0.5 / 39] * 39 + [0.5]
     given = {word: stated for word, stated in sites().items() if stated.support == {word}}  # not what follows
@@ -185,15 +173,6 @@ def test_unequal_weights_silence_a_repair_for_equal_ones():
     assert plain.failed[-1].condition == "all clients weigh the same, 1/C"
     everyone = compare("grad_norm_sq", sites("everyone").at(client_weight=weights, **told)).rows
     assert next(r for r in everyone if r.bound == "fedcog.theorem_sharp").state in RANKED  # which knows the weights
-
-
-def test_who_is_drawn_twice_keeps_another_one_out():
-    """The divergence of all clients is that of FedAvg only where all of them run."""
-    s = sites("small steps").at(cohort=40)
-    kinds = {r.state for r in compare("divergence", s).rows if r.bound == "fedinit.theorem_4"}
-    assert kinds <= {*RANKED, "conditions not met"}
-    again = compare("divergence", s.at(sampling="with_replacement")).rows
-    assert {r.state for r in again if r.bound == "fedinit.theorem_4"} == {"other quantity"}
 
 
 def test_a_statement_that_the_audit_refuted_is_never_the_best(monkeypatch):
@@ -221,17 +200,6 @@ def test_lower_estimates_are_conclusive_where_a_bound_is_vacuous_alone():
     large = Scenario.of({"grad_cap_sq": 20.5, **notes}, initial_grad_norm_sq=0.5, smoothness=2.5, initial_gap=0.7)
     row, *_ = only(bound, large)
     assert (row.state, row.conclusive) == ("vacuous", True)
-
-
-def test_a_relaxed_method_is_compared_with_its_own_theorems_alone_and_two_at_once_with_none():
-    rows = table("relaxed").rows
-    ranked = {r.bound for r in rows if r.state in (*RANKED, "conditions not met")}
-    assert ranked
-    assert all(BOUNDS[name].about.algorithm == "fedinit" for name in ranked)
-    assert {r.kind.at for r in rows if r.state in RANKED} == {"server model"}
-    for knob in ({"distillation_weight": 0.3}, {"adaptation": 2}):
-        rows = compare("grad_norm_sq", sites("relaxed").at(**knob)).rows
-        assert not [row.bound for row in rows if row.state in RANKED]
 
 
 # ---- data that names things ----
@@ -334,19 +302,6 @@ def test_of_a_start_that_is_known_within_an_interval_the_low_end_is_what_nobody_
 # ---- what is chosen, and what is said of it ----
 
 
-def test_bounds_of_ones_own_stand_beside_those_that_are_named():
-    mine = own("mine", 3.1 * grad_cap_sq)
-    nameless = own("nameless", 2.7 * grad_cap_sq, about=None)
-    chosen = ("own", "fedinit.theorem_1_sharp", "decaying_k.theorem_1_sharp")
-    found = compare("grad_norm_sq", sites("everyone"), own=[mine, nameless], of=chosen)
-    assert {row.bound for row in found.rows} == {mine.name, nameless.name, *chosen[1:]}
-    assert set(chosen[1:]) <= {row.bound for row in found.rows if row.minimum_rounds is not None}
-    text = str(found)
-    assert "about=About(" in next(line for line in text.splitlines() if nameless.name in line)
-    told = text[text.index("via: ") :]
-    assert ("C1 " in told, "C7 " in told) == (True, False)  # conversions that were used are explained
-
-
 # ---- rows that are composed of others ----
 
 
@@ -417,13 +372,6 @@ SMALL = {
 SERVER_LEAST = ClassOf("grad_norm_sq", "min", "rounds", SERVER, "fedavg", "intended")
 
 
-def mean_gap_of(expression, *more):
-    conditions = tuple(Condition.assume(a) for a in (LOCAL_SGD, CONVEX, SMOOTH, EXACT_GRADIENTS, *more))
-    return Bound(name="own.after", target=mean_gap, terms={"a": expression}, about=About("fedavg"),
-                 source=Source("notes", "1"), conditions=conditions,
-                 statistic=Statistic("mean", "iterations", VIRTUAL))  # fmt: skip
-
-
 def row_of(found, name, kind=SERVER_LEAST):
     return next(row for row in found.rows if row.bound == name and row.kind == kind)
 
@@ -467,25 +415,6 @@ def test_the_exact_number_is_that_of_an_instance_that_meets_the_premises():
     assert max(found) <= row.evidence[EXACT].value * (1 + 1e-9)
 
 
-def test_theorems_on_one_machine_stand_beside_exact_runs_of_the_federation_that_is_one():
-    """Lists over one client and over all of them do not meet; each row's own instance is described."""
-    plan = {"cohort": 5, "local_steps": 1, "rounds": 70, "step_size": 0.02}
-    s = Scenario.of({**SMALL, **plan, "client_gradient_variance": [0.4, 0.1, 0.3, 0.2, 0.6]})
-    table = compare("grad_norm_sq", s, exact=True, of="classics")
-    rows = [row for row in table.rows if EXACT in row.evidence and "C15" in row.conversions]
-    assert {"classics.bottou_4_6", "classics.bottou_4_8"} <= {row.bound for row in rows}
-    assert all(row.over(EXACT) >= 1 for row in rows)
-    noise = rows[0].values["gradient_variance"]
-    assert noise == pytest.approx((0.4 + 0.1 + 0.3 + 0.2 + 0.6) / 25)
-    one = next(one for one in _instances(s) if one.problem.gradient_variance)
-    assert one.machine.problem.gradient_variance == pytest.approx(noise)
-    lines = str(table).splitlines()
-    assert len({row.evidence[EXACT].what for row in rows}) > 1
-    for row in rows:
-        told = next(line for line in lines if line.endswith(row.evidence[EXACT].what))
-        assert row.bound.partition(".")[2] in told
-
-
 def test_an_instance_outside_of_the_premises_is_no_evidence():
     s = Scenario.of(**SMALL)
     row = next(r for r in compare("grad_norm_sq", s).rows if r.bound == "decaying_k.theorem_1_repaired")
@@ -510,40 +439,6 @@ def test_a_false_bound_is_exceeded_and_one_a_little_above_is_not():
         assert bool([row for row in table.exceeded if row.bound == "own.near"]) is caught
         assert ("EXCEEDED: own.near" in str(table)) is caught
         assert not (caught and "own.near" in {row.bound for row in table.best()}), "wrong in one class, wrong in all"
-
-
-def test_a_bound_that_is_the_mean_after_the_steps_is_not_exceeded_and_a_little_less_is():
-    q = (1 - step_size * smoothness) ** 2
-    mean = smoothness / 2 * initial_distance_sq * q * (1 - q**iterations) / (1 - q) / iterations
-    s = Scenario.of(clients=3, cohort=3, local_steps=2, rounds=6, step_size=0.6 / 2.3, smoothness=2.3,
-                    strong_convexity=2.3, initial_distance_sq=1.7, optimum_dissimilarity=0.4)  # fmt: skip
-    for factor, caught in ((1, False), (0.999, True)):
-        one = mean_gap_of(factor * mean)
-        table = compare("optimality_gap", s, own=[one], exact=True)
-        assert row_of(table, one.name, ClassOf.of(one)).over(EXACT) == pytest.approx(factor, rel=1e-7)
-        assert any(row.bound == one.name for row in table.exceeded) is caught
-
-
-def test_what_the_audit_refuted_may_be_exceeded_and_says_so():
-    table = compare("grad_norm_sq", Scenario.of(**SMALL), exact=True)
-    row = next(row for row in table.rows if row.refuted and EXACT in row.evidence)
-    low = replace(table, rows=(replace(row, high=row.evidence[EXACT].value / 2),))
-    assert low.exceeded
-    assert "refuted" in str(low)
-    assert not replace(low, rows=(replace(low.rows[0], conclusive=False),)).exceeded
-
-
-def test_relaxed_starts_are_followed_too_and_what_is_out_of_reach_is_said():
-    s = Scenario.of(**{**SMALL, "cohort": 5, "step_size": 2e-4, "rounds": 3, "relaxation": 0.02})
-    rows = [row for row in compare("grad_norm_sq", s, exact=True).rows if row.state in RANKED]
-    followed = [row for row in rows if EXACT in row.evidence]
-    assert {row.bound for row in followed} == {row.bound for row in rows}  # the last model included, none is computed
-    assert all(row.evidence[EXACT].value <= row.high for row in followed)
-    for more, why in (({"rounds": 10**9}, "5 clients, 1000000000 rounds"),
-                      ({"client_weight": [0.3, 0.175, 0.175, 0.175, 0.175]}, "weigh differently")):  # fmt: skip
-        (line,) = (x for x in str(compare("grad_norm_sq", Scenario.of(**{**SMALL, **more}), exact=True)).splitlines()
-                   if x.startswith("exact: none"))  # fmt: skip
-        assert why in line
 
 
 # ---- the federation itself ----
@@ -575,28 +470,11 @@ def test_the_twin_and_training_stand_beside_the_rows(problem):
     assert found["server_model"][1]["last"] == list(measured_line.last)
 
 
-def test_a_measured_excess_is_judged_by_its_error(problem):
-    s = compare("grad_norm_sq", Scenario.of(**FOUR), problem=problem, batch=7).scenario
-    found = measured(s, "grad_norm_sq", problem, 7, 4, Silent())
-    value, error = found.server_model.least
-    for factor, caught in ((value - 20 * error, True), (value - error / 4, False), (value + error, False)):
-        one = own("level", factor / (problem.smoothness * float(s["initial_gap"].value)) * smoothness * initial_gap)
-        table = compare("grad_norm_sq", s, own=[one], problem=problem, batch=7, measure=4)
-        assert bool([row for row in table.exceeded if row.bound == "own.level"]) is caught
-
-
 def test_the_least_over_rounds_is_not_the_mean_of_the_seeds_own():
     values = np.array([[5.0, 1.2, 4.0, 9.0], [5.0, 3.8, 1.6, 9.0]])
     assert estimated(values, "min", "state") == pytest.approx((2.5, 1.3))
     assert estimated(values, "mean", "state")[0] == pytest.approx((10.2 + 10.4) / 6)
     assert estimated(values, "last", "state") == (9.0, 0.0)
-
-
-def test_another_federation_and_one_seed_are_refused(problem):
-    with pytest.raises(BoundsError, match="two federations"):
-        compare("grad_norm_sq", Scenario.of(**SMALL), problem=problem)
-    with pytest.raises(BoundsError, match="2 seeds"):
-        compare("grad_norm_sq", Scenario.of(**FOUR), problem=problem, measure=1)
 
 
 # ---- worst cases ----
@@ -619,35 +497,6 @@ def test_a_committed_worst_case_is_found_in_the_scenarios_units():
         assert any(line.startswith("exact worst case: ") and why in line for line in text.splitlines())
 
 
-def test_a_worst_case_is_over_clients_as_unlike_as_the_theorem_says():
-    said = (5 + step_size * smoothness) * smoothness * initial_gap + optimum_dissimilarity
-    premises = map(Condition.assume, (CONVEX, SMOOTH, EXACT_GRADIENTS, FULL_PARTICIPATION))
-    one = own("apart", said, *premises, statistic=Statistic("last", "rounds", SERVER))
-    plan = {"clients": 2, "cohort": 2, "local_steps": 2, "rounds": 1, "step_size": 0.3, "smoothness": 2.3}
-
-    def worst_case(**more):
-        s = Scenario.of(initial_gap=0.6, strong_convexity=0.07, **plan, **more)
-        return row_of(
-            compare("grad_norm_sq", s, own=[one], worst_case=60, of=one.name), one.name, ClassOf.of(one)
-        ).evidence[WORST]
-
-    alike, apart = (worst_case(optimum_dissimilarity=square) for square in (0.0, 0.5))
-    assert alike.value < 0.99 * apart.value
-    assert "2 groups" in apart.what
-    assert "all identical" in worst_case(optimum_dissimilarity=0.5, client_weight=[0.9, 0.1]).what
-
-
-def test_a_server_that_goes_further_than_to_the_average_is_another_run(problem):
-    one = own("further", smoothness * initial_gap / (server_step_size * step_size * smoothness))
-    s = Scenario.of(**{**SMALL, "cohort": 5, "local_steps": 1, "server_step_size": 1.7})
-    table = compare("grad_norm_sq", s, own=[one], exact=True, worst_case=0)
-    assert {row.bound for row in table.rows if row.state in RANKED} == {one.name}
-    for kind in ("exact", "exact worst case"):
-        assert any(line.startswith(f"{kind}: none") and " 1.7 times" in line for line in str(table).splitlines())
-    with pytest.raises(BoundsError, match="2 times as far"):
-        compare("grad_norm_sq", Scenario.of(**FOUR, server_step_size=2), problem=problem, measure=2)
-
-
 # ---- price ----
 
 
@@ -665,11 +514,6 @@ def test_the_price_is_where_the_bound_begins_to_speak():
     assert (
         row_of(compare("grad_norm_sq", there.at(rounds=found.rounds // 2), own=[one]), "own.sum").state != "informative"
     )
-
-
-def test_a_theorem_for_all_clients_has_a_price_with_all():
-    found = minimum_rounds(BOUNDS["fedcog.corollary"], sites(), "grad_norm_sq")
-    assert (found.cohort, math.isfinite(found.rounds)) == (40, True)
 
 
 # ---- looks, and the verb ----

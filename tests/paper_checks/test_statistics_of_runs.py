@@ -7,16 +7,13 @@ import mpmath
 import numpy as np
 import own_classics
 import pytest
-import torch
-from falsifier_tables import CURVE
 from loops import cases
-from measuring_toys import INPUTS, logistic, mean_loss, NUMBERS, PARTS, rows_of, series, SETTING, slope
+from measuring_toys import INPUTS, mean_loss, NUMBERS, PARTS
 
 from bounds.assumptions import CONVEX, FIXED_STEP_SIZE, LOCAL_SGD, ONE_CLIENT, SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
 from bounds.classes import AFTER, ClassOf, never, ways
 from bounds.core import About, Bound, Condition, Statistic
-from bounds.errors import BoundsError
 from bounds.papers import Source
 from bounds.scenario import Scenario
 from bounds.vocabulary import (
@@ -26,7 +23,6 @@ from bounds.vocabulary import (
     iterations,
     mean_gap,
     optimality_gap,
-    rounds,
     smoothness,
     step_size,
     strong_convexity,
@@ -36,15 +32,11 @@ from empirics.algorithms import algorithm
 from empirics.exact import exact_run
 from empirics.exact.sampled import sampled
 from empirics.federation.federation import Federation
-from empirics.measuring import measurement, Run
-from empirics.measuring.kept import Keeper
-from empirics.measuring.record import RunningMean
 from empirics.models.linear import LeastSquares
 from empirics.problems.problem import FederatedProblem
 from empirics.problems.quadratics import Quadratics, random_quadratics
 from empirics.training.setting import Setting
 from paper_checks.falsifier import falsify
-from paper_checks.falsifier.curves.run import CurveRun
 from paper_checks.runs import schedules
 from paper_checks.runs.can import can
 from paper_checks.runs.readings import target
@@ -70,15 +62,6 @@ def test_shares_are_the_weights_over_their_sum_in_the_kind_of_number_that_they_a
     assert exact == [Fraction(4, 31), Fraction(9, 31), Fraction(18, 31)]
     assert Weights(growth=7.3).shares(2000)[-1] == pytest.approx(1 - 1 / 7.3, rel=1e-12)  # which overflows by itself
     assert Weights(growth=mpmath.mpf("0.7")).shares(2)[0] == pytest.approx(1 / 1.7, rel=1e-13)
-
-
-def test_a_plan_without_the_weights_is_refused():
-    with pytest.raises(BoundsError, match="server_step_size, step_size"):
-        schedules.weights(get("classics.scaffold_strongly_convex").statistic, {"local_steps": 2, "strong_convexity": 1})
-    at = Statistic("mean", "rounds", "server model", Weights(growth=1 / (1 - step_size * smoothness)))
-    for far in (1.0, 1.5):  # where the weights are none
-        with pytest.raises(BoundsError, match="smoothness 4, step_size "):
-            schedules.weights(at, {"step_size": far / 4, "smoothness": 4.0})
 
 
 def test_a_weighted_mean_is_a_class_of_its_own_that_bounds_the_least_and_not_the_last():
@@ -125,26 +108,6 @@ def test_the_gap_of_an_average_is_that_of_the_joint_law_of_all_iterates(weights,
     np.testing.assert_allclose(by_groups.iterations("optimality_gap"), run.iterations("optimality_gap"), rtol=1e-10)
 
 
-def test_curves_with_falling_steps_are_the_plain_loop_in_both_arithmetics():
-    at, shares, averages = np.array([2.1, 2.1]), np.array([0.4, 0.6]), []
-    tilts = np.array([0.7, -0.2]) - shares @ np.array([0.7, -0.2])
-    for t in range(6):
-        averages.append(at @ shares)
-        at = at - 0.4 * 2.7 / (2.7 + t) * (1.3 * np.tanh(at / 1.3) + 0.2 * at + tilts)
-        at = np.full(2, at @ shares) if t % 3 == 2 else at
-
-    def gap(x):
-        return 1.3**2 * np.log(np.cosh(x / 1.3)) + 0.1 * x**2
-
-    weighted = averages @ np.array(RAW[:6]) / sum(RAW[:6])
-
-    for run in (CurveRun(CURVE, 0.0, "intended"), CurveRun(CURVE, 0, "intended", mpmath.mpf)):
-        assert float(run.average_gap()) == pytest.approx(gap(np.mean(averages)), rel=1e-12)
-        assert float(run.average_gap(BOTH)) == pytest.approx(gap(weighted), rel=1e-12)
-        assert float(run.server["distance_sq"][-1]) == pytest.approx(float(at[0] ** 2), rel=1e-12)
-        assert float(run.iterations("optimality_gap")[3]) == pytest.approx(gap(averages[3]), rel=1e-12)
-
-
 # ---- SCAFFOLD's theorem ----
 
 
@@ -162,18 +125,6 @@ def test_scaffolds_weighted_mean_is_that_of_the_gaps_before_its_rounds():
         bound.statistic, {**known, "strong_convexity": Fraction(9, 10), "step_size": Fraction(21, 100)}
     )
     assert exactly.growth == 1 / (1 - Fraction(9, 10) * 2 * Fraction(21, 100) / 2)
-
-
-@cases("name", ["scaffold_convex", "scaffold_strongly_convex"])
-def test_scaffolds_theorems_are_held_and_have_worst_cases(name):
-    bound = get(f"classics.{name}")
-    assert [can(bound, evidence) for evidence in (RUNS, EXACT, QUADRATICS, WORST)] == [""] * 4
-    assert can(get("classics.scaffold_nonconvex"), EXACT)  # where controls start warm
-    place = GridPoint(rounds=2, local_steps=2)
-    worst = answer(question(bound, place))
-    assert replay(attained(worst)).agrees
-    known = values(bound, place)
-    assert 0 < worst.value < float(bound(**{q.name: known[q.name] for q in bound.quantities}))
 
 
 # ---- bounds of one's own, all the way ----
@@ -251,29 +202,6 @@ def test_what_a_bound_says_of_its_step_sizes_is_put_in_exactly():
 # ---- sums over one round ----
 
 
-def test_sums_over_a_round_are_of_the_models_before_its_steps_and_the_mean_of_those_after():
-    problem, setting = random_quadratics(4, 3, 2, noise=0.0), Setting(2, 3, local_steps=3, step_size=0.2)
-    run = exact_run(problem, algorithm("fedavg()"), setting)
-    at, along = np.tile(problem.start, (3, 1)), []
-    for r in range(2):
-        apart, before, after = 0.0, 0.0, 0.0
-        for _ in range(3):
-            along.append(((at - at.mean(0)) ** 2).sum() / 3)
-            apart += along[-1]
-            before += problem.loss(at.mean(0)) - problem.optimal_loss
-            at = np.stack(
-                [w - 0.2 * a @ (w - b) for w, a, b in zip(at, problem.curvatures, problem.minima, strict=True)]
-            )
-            after += (problem.loss(at.mean(0)) - problem.optimal_loss) / 3
-        end = ((at.mean(0) - problem.minimiser) ** 2).sum()
-        found = [
-            run.rounds[word][r] for word in ("summed_consensus", "summed_gap", "round_gap", "round_end_distance_sq")
-        ]
-        assert found == pytest.approx([apart, before, after, end], rel=1e-11)
-        at = np.tile(at.mean(0), (3, 1))
-    np.testing.assert_allclose(run.iterations("consensus_distance"), [*along, 0.0], rtol=1e-11, atol=1e-15)
-
-
 @cases("name share", [("local_gd_lemma_2", 1 / 500), ("field_guide_lemma_1", 1 / 5), ("local_gd_lemma_1", 1 / 50),
      ("local_sgd_recursion", 1 / 3), ("local_sgd_lemma_1", 1 / 20)])  # fmt: skip
 def test_lemmas_on_one_round_or_step_are_held_exactly_and_what_is_left_of_them_is_violated(name, share):
@@ -284,28 +212,6 @@ def test_lemmas_on_one_round_or_step_are_held_exactly_and_what_is_left_of_them_i
 
 
 # ---- training ----
-
-
-def test_training_with_falling_steps_is_the_plain_loop_and_so_are_the_gaps_of_its_averages():
-    problem = logistic()
-    names = ["mean_gap", "average_gap", "distance_sq"]
-    rows = rows_of(problem, names, replace(SETTING, step_offset=3.7))
-    server, before, gaps = np.zeros(2), [], []
-    for r in range(3):
-        index = problem.federation.draw(3, r, np.arange(2), np.full(2, 2), 1).index
-        here = [server, server]
-        for k in range(2):
-            before.append(sum(here) / 2)
-            size = 0.11 * 3.7 / (3.7 + 2 * r + k)
-            here = [w - size * slope(problem, w, index[c, k].tolist()) for c, w in enumerate(here)]
-            gaps.append(loss_of(problem, sum(here) / 2) - problem.optimal_loss)
-        server = sum(here) / 2
-    assert series(rows, "mean_gap") == pytest.approx([np.mean(gaps[:2]), np.mean(gaps[:4]), np.mean(gaps)], rel=1e-7)
-    assert series(rows, "average_gap")[-1] == pytest.approx(
-        loss_of(problem, np.mean(before, axis=0)) - problem.optimal_loss, rel=1e-7
-    )
-    away = server - problem.minimiser.numpy()
-    assert series(rows, "distance_sq")[-1] == pytest.approx(float(away @ away), rel=1e-7)
 
 
 def loss_of(problem, w):
@@ -323,47 +229,6 @@ def least_squares(inputs, targets, parts):
     return problem, Quadratics(curvatures, minima, noise, start=np.zeros(2))
 
 
-def trained_gaps(problem, setting, measured, seed):
-    run = Run(problem, algorithm("fedavg()"), setting, seed, [measured], every=1)
-    return [row.value for row in run.rows()]
-
-
-def test_without_noise_training_reads_the_exact_gap_of_a_weighted_average_after_every_round():
-    parts = [np.array([0, 1, 2]), np.array([3, 4, 5])]
-    problem, same = least_squares(INPUTS, NUMBERS, parts)
-    setting = Setting(4, 2, batch=3, local_steps=3, step_size=0.21)
-    found = trained_gaps(problem, setting, measurement("average_gap(growth=1.3, offset=2.5, power=2)"), 3)
-    quiet = replace(same, noise=np.zeros((2, 2, 2)))
-    for r, value in enumerate(found, 1):
-        run = exact_run(quiet, algorithm("fedavg()"), replace(setting, rounds=r))
-        assert value == pytest.approx(run.average_gap(BOTH), rel=1e-12)
-        assert value != pytest.approx(run.average_gap(), rel=1e-3)
-
-
-@cases("weights", [BOTH, Weights(growth=0.2), Weights(growth=31.0), Weights(power=-1.5)])
-def test_a_mean_that_runs_on_is_the_mean_of_all_at_any_length_and_in_any_parts(weights):
-    entries = torch.arange(3000, dtype=torch.float64).sin().reshape(1500, 2)
-    whole = RunningMean(torch.zeros(2, dtype=torch.float64))
-    for part in entries.split([7, 1, 1492]):
-        whole = whole.add(part, weights)
-    np.testing.assert_allclose(whole.mean, np.array(weights.shares(1500)) @ entries.numpy(), rtol=1e-12, atol=1e-12)
-
-
-def test_a_run_that_goes_on_keeps_its_weighted_average(tmp_path):
-    problem, _ = least_squares(INPUTS, NUMBERS, [np.array([0, 1, 2]), np.array([3, 4, 5])])
-    setting = Setting(3, 2, batch=1, local_steps=2, step_size=0.21)
-    runs = [Run(problem, algorithm("fedavg()"), replace(setting, rounds=r), 3,
-                [measurement("average_gap(growth=1.3)"), measurement("average_gap")], 1) for r in (2, 3)]  # fmt: skip
-    keeper = Keeper(tmp_path / "kept.pt", {}, {})
-    first, _ = keeper.resumed(runs[0])
-    keeper.add(first, first.rows())
-    keeper.write()
-    second, earlier = Keeper(tmp_path / "kept.pt", {}, {}).resumed(runs[1])
-    values = [row.value for row in runs[1].rows()]
-    assert [row.value for row in (*earlier, *second.rows())] == values
-    assert values[-1] != values[-2]
-
-
 @cases("bound", [of_average, weighted, replace(weighted, target=mean_gap)])
 def test_weighted_statements_are_held_against_training(bound):
     problem, same = least_squares(INPUTS, NUMBERS, [np.arange(6)])
@@ -378,12 +243,6 @@ def test_weighted_statements_are_held_against_training(bound):
     (line,) = validate(bound, RUNS, told).rows
     assert float(line.measured.value) == pytest.approx(expected, rel=1e-9)
     assert line.why == ""  # a batch is all six samples, so that the gradient variance is 0, and proved
-
-
-def test_weights_that_change_with_the_length_of_a_run_are_no_reading_while_it_goes_on():
-    late = replace(of_average, statistic=replace(of_average.statistic, weights=Weights(power=rounds)))
-    assert "its weights depend on rounds" in can(late, RUNS)
-    assert not can(replace(weighted, statistic=replace(weighted.statistic, weights=Weights(power=rounds))), RUNS)
 
 
 # ---- from the mean of the gaps to the gap of the average ----
@@ -416,13 +275,3 @@ def test_the_average_by_some_weights_is_at_most_the_mean_by_the_same_and_by_no_o
 
 def read(problem, target, w):
     return ((w - problem.minimiser) ** 2).sum(-1) if target == "distance_sq" else problem.loss(w) - problem.optimal_loss
-
-
-def test_of_losses_that_may_not_be_convex_no_average_follows():
-    start = ClassOf("optimality_gap", "weighted mean", "iterations", "virtual average of all clients", "fedavg",
-                    "intended", "w")  # fmt: skip
-    reached, refused = ways(start, Scenario.of(clients=3, cohort=3, local_steps=2, rounds=3, smoothness=3))
-    assert "average of the iterates" not in {way.to.at for way in reached}
-    assert "C9 needs that the loss is convex" in refused
-    shares = np.array(BOTH.shares(2))
-    assert np.cos(shares @ [-1.2, 1.3]) > 2 * shares @ np.cos([-1.2, 1.3])

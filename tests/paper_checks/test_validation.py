@@ -4,8 +4,6 @@ import csv
 import json
 import math
 from dataclasses import replace
-from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,25 +11,20 @@ import sympy as sp
 
 import fedbounds
 from bounds import BOUNDS
-from bounds.assumptions import EXACT_LOCAL_SOLVER, FULL_PARTICIPATION, SAMPLES_SMOOTH, STRONGLY_CONVEX
 from bounds.catalog import get
-from bounds.errors import BoundsError
 from bounds.vocabulary import clients, gradient_variance, samples
 from empirics.measuring.estimates import Estimate, jackknife
-from empirics.problems.tasks import task
 from paper_checks.runs.can import can
 from paper_checks.validation import (
     Comparison,
     every,
     Options,
-    planned,
     validate,
     VALIDATIONS,
     Verdict,
 )
-from paper_checks.validation.comparison import judge, Line, standing
+from paper_checks.validation.comparison import judge, Line
 from paper_checks.validation.gaussian_mean import exact_mean
-from paper_checks.validation.one_round import _seeds
 from paper_checks.validation.options import DRAWS, EXACT, RUNS
 
 NAME = "fedals.one_round"
@@ -56,7 +49,6 @@ def test_the_theorem_holds_here(result):
     assert [c.place[2] for c in result.rows] == [1, 3, 6] * 4
     assert "10 draws" in result.basis
     assert [settings["seeds"] for settings in result.card["problems"]] == [[0, 9]] * 4
-    assert list(_seeds(replace(SMALL, seeds=None), task("ridge(digits)").pool("iid", 2, 8))) == list(range(120))
     decided = [condition for condition in get(NAME).conditions if condition.assumption]
     assert [line for line in result.standing if line.startswith("met: ")] == [f"met: {c.words}" for c in decided]
 
@@ -101,16 +93,6 @@ def test_error_rate_over_all_rows():
     assert wrong / 600 == pytest.approx(1 - (1 - 0.2 / 4) ** 4, abs=0.05)
 
 
-def test_assumptions_are_checked_not_believed():
-    bound = get("fedals.one_round")
-    problem = SimpleNamespace(sample_smoothness=2.3, strong_convexity=0.0)
-    lines = standing(bound, problem, SimpleNamespace(exact_local_solver=False), SimpleNamespace(clients=7, cohort=7))
-    said = {line.split(": ", 1)[1]: line.split(": ", 1)[0] for line in lines}
-    assert said[SAMPLES_SMOOTH.words] == said[FULL_PARTICIPATION.words] == "met"
-    assert said[STRONGLY_CONVEX.words] == said[EXACT_LOCAL_SOLVER.words] == "NOT met"
-    assert standing(bound, None, None, None)[0].startswith("not decided here")
-
-
 def test_the_command_prints_and_writes(tmp_path, capsys, result):
     folder = tmp_path / "new" / "deep"
     assert fedbounds.main(["validate", NAME, *ARGUMENTS, "-o", str(folder)]) == 0
@@ -141,42 +123,6 @@ def test_nonsense_is_refused_in_one_line(tmp_path, refused):
     ):
         assert named in refused("validate", name, *arguments, "-o", tmp_path)
         assert list(tmp_path.iterdir()) == []
-
-
-def test_a_plan_that_cannot_be_kept_is_refused_before_any_data_are_read(monkeypatch):
-    monkeypatch.setattr(planned, "task", lambda text: pytest.fail("it reads the data first"))
-    for given, named in (({"cohort": 99}, "99 > 10"), ({"sampling": "sometimes"}, "sampling"),
-                         ({"algorithm": "fedavgg"}, "'fedavg'")):  # fmt: skip
-        with pytest.raises(BoundsError, match=named):
-            fedbounds.validate("fedinit.lemma_2", problem="softmax(digits)", **given)
-
-
-CUT = """
-from dataclasses import replace
-from bounds import BOUNDS
-true = BOUNDS["fedinit.lemma_2"]
-cut = replace(true, name="mine.cut", terms={n: t / 1e6 for n, t in true.terms.items()})
-"""
-
-
-def test_an_exact_violation_is_exit_status_one(tmp_path, capsys):
-    path = tmp_path / "mine.py"
-    path.write_text(CUT)
-    small = ["--instances", "1", "--rounds", "2", "--clients", "3", "-o", str(tmp_path)]
-    assert [fedbounds.main(["validate", f"{path}:{name}", *small]) for name in ("true", "cut")] == [0, 1]
-    assert "2 x violated" in capsys.readouterr().out
-
-
-def test_a_bound_that_does_not_apply_says_what_could_change_that(tmp_path, refused):
-    path = tmp_path / "mine.py"
-    asked = ["--problem", "ridge(iris)", "--clients", "5", "--cohort", "2", "--rounds", "2", "-o", str(tmp_path)]
-    path.write_text(
-        f"{CUT}import sympy as sp\nfrom bounds import Condition\nfrom bounds.vocabulary import *\n"
-        "def silent(more):\n    return replace(true, name='mine.silent', conditions=(*true.conditions, "
-        "Condition('more', more)))\nall = silent(sp.Eq(cohort, clients))\nlong = silent(step_size >= 1e9)\n"
-    )
-    for name, option in (("all", "--cohort"), ("long", "--step-size")):
-        assert option in refused("validate", f"{path}:{name}", *asked)
 
 
 HOLDS, OPEN, BROKEN = Verdict.HOLDS_HERE, Verdict.UNDECIDED, Verdict.VIOLATED
@@ -217,15 +163,6 @@ def test_rows_are_what_each_name_finds_alone_whatever_the_workers():
     assert (found.asked, found.cannot) == (len(found.rows), named - len(found.rows))
 
 
-def test_what_needs_data_that_are_not_here_is_listed_and_the_rest_is_measured(tmp_path, monkeypatch):
-    monkeypatch.setenv("FEDBOUNDS_DATA", str(tmp_path))
-    rows = {row.bound: row for row in every.survey("decaying_k.*", "softmax(mnist)", workers=1).rows}
-    trained = {name for name in rows if not can(BOUNDS[name], RUNS)}
-    assert {row.bound for row in rows.values() if row.verdict == every.NOT_MEASURED} == trained != set()
-    assert all("mnist" in rows[name].why and math.isnan(rows[name].value) for name in trained)
-    assert all(row.verdict == HOLDS for name, row in rows.items() if name not in trained)
-
-
 @pytest.fixture
 def quick(monkeypatch):
     """Every bound is measured at once, its number the place in the table; the fourth is violated."""
@@ -252,64 +189,6 @@ def test_all_are_all_that_can_be_measured(quick, run, tmp_path):
     assert [float(row["value"]) for row in rows] == [row["value"] for row in told["bounds"]]
     found = fedbounds.validate("fedinit.*", problem="ridge(iris)", workers=1)
     assert [(row["bound"], "ridge(iris)") for row in found.records()] == quick[len(names) :]
-
-
-def test_an_interrupt_ends_with_what_is_finished(quick, monkeypatch, run, tmp_path):
-    whole = every.measured
-    monkeypatch.setattr(every, "measured", lambda name, problem="": whole(name) if len(quick) < 2 else interrupted())
-    table = tmp_path / "validation.csv"
-    status, out, err = run("validate", "classics.*", "--workers", "1", "-o", tmp_path)
-    assert (status, "2 of " in err, table.exists()) == (130, True, False)
-    assert [line.split()[0] for line in out.splitlines()[1:3]] == [name for name, _ in quick]
-
-
-def interrupted():
-    raise KeyboardInterrupt
-
-
-POINTS = np.array([[0.3, -1.2], [1.9, 0.4], [-0.7, 0.8]])
-CHANCES = np.array([0.2, 0.5, 0.3])
-
-
-def loss(model, point):
-    return ((model - point) ** 2).sum() / 2
-
-
-def enumerated(k: int, n: int) -> dict[str, float]:
-    """Expected gap, local gap and non-iidness over all draws of k clients with n samples each."""
-    total = {"gap": 0.0, "local_gap": 0.0, "non_iidness": 0.0}
-    for flat in product(range(3), repeat=k * n):
-        rows = np.array(flat).reshape(k, n)
-        chance = CHANCES[rows].prod()
-        own = [POINTS[r].mean(0) for r in rows]
-        average = np.mean(own, axis=0)
-
-        def population(model):
-            return sum(c * loss(model, p) for c, p in zip(CHANCES, POINTS, strict=True))
-
-        def trained(model, client, rows=rows):
-            return np.mean([loss(model, POINTS[j]) for j in rows[client]])
-
-        total["gap"] += chance * np.mean([population(average) - trained(average, c) for c in range(k)])
-        total["local_gap"] += chance * (population(own[0]) - trained(own[0], 0))
-        total["non_iidness"] += chance * (trained(average, 0) - trained(own[0], 0))
-    return total
-
-
-def test_closed_forms_equal_enumeration():
-    mean = CHANCES @ POINTS
-    variance = float(CHANCES @ ((POINTS - mean) ** 2).sum(1))
-    for k, n in ((2, 2), (3, 2), (2, 3)):
-        at = {clients: k, samples: n, gradient_variance: variance}
-        found = enumerated(k, n)
-        for name, value in found.items():
-            assert value == pytest.approx(float(getattr(exact_mean(), name).subs(at)), rel=1e-10), name
-        bound = get("fedals.one_round")(
-            smoothness=1.0, strong_convexity=1.0, client_weight=np.full(k, 1 / k),
-            local_gap=np.full(k, found["local_gap"]), non_iidness=np.full(k, found["non_iidness"]),
-        )  # fmt: skip
-        assert float(bound) == pytest.approx(float(exact_mean().bound.subs(at)), rel=1e-10)
-        assert found["gap"] < bound
 
 
 def test_the_gap_falls_like_one_over_the_number_of_clients():

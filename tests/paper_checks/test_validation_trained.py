@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from bounds import BOUNDS
-from bounds.fedinit.stability import DECAYING_STEP
 from empirics.federation.federation import Federation
 from empirics.measuring import measurement, paired, Run, swaps
 from empirics.measuring.stability import PAIRS
@@ -18,9 +17,9 @@ from empirics.problems.problem import FederatedProblem
 from paper_checks.runs.can import can
 from paper_checks.runs.words import RUNS
 from paper_checks.validation.asked import validate
-from paper_checks.validation.judging import _best, _differences, Data, FREE_CHOICES, lines, trend
+from paper_checks.validation.judging import Data, differences, lines
 from paper_checks.validation.options import Options
-from paper_checks.validation.planned import about, planned
+from paper_checks.validation.planned import planned
 from paper_checks.validation.reading import plan
 from paper_checks.validation.trained import judged
 
@@ -138,15 +137,6 @@ def test_every_bound_gets_the_smoothness_that_its_assumption_names():
     assert not any(held.doubt for held in (*clients.values.values(), *samples.values.values()))
 
 
-def test_a_bound_on_single_samples_gets_the_variance_of_their_gradients():
-    """Batches of several samples have less: with theirs the bound would not be FedALS's."""
-    samples = training("fedals.rounds_noise_sharp")
-    assert samples.setting.batch > 1
-    slope, inputs = samples.base.model.slope, samples.base.federation
-    each = [slope**2 * float((inputs.samples(k)[0].double() ** 2).sum(-1).mean()) for k in range(samples.base.clients)]
-    assert samples.values["client_gradient_variance"].value == pytest.approx(each, rel=1e-6)
-
-
 def test_iterations_are_counted_at_the_average_of_all_clients():
     made = training("decaying_k.per_rounds", "--cohort", "2")
     assert made.everyone
@@ -204,17 +194,13 @@ def test_a_lower_estimate_decides_nothing_and_outside_the_conditions_only_a_tren
     assert "rank correlation" in out
 
 
-def test_generalization_over_fresh_samples_is_measured_and_orders_only_show_trends(command):
-    words = [*SMALL, "--batch", "8"]
-    status, out, _ = command("fedals.rounds_v2", *words)
-    assert (status, "the bound hides a constant" in out) == (0, True)
-    assert "met: the samples of each round are new" in out
-    status, out, _ = command("fedals.rounds_inexact_printed", *words)
-    assert (status, "1 x holds here" in out) == (0, True)
-    once = [w for w in words if w not in ("--rounds", "4")]
-    status, out, _ = command("fedals.one_round_inexact", *once, "--samples", "20")
-    assert (status, "20 samples" in out, "1 rounds of 3 steps" in out) == (0, True, True)
-    assert "met: every client draws its samples independently" in out
+def test_the_error_of_a_difference_is_the_textbook_one_where_the_bound_is_linear():
+    target = np.array([[3.1, 2.7], [3.3, 2.9], [3.2, 2.85], [2.7, 3.4]])
+    moving = np.array([[1.2, 0.3], [1.9, 0.8], [1.1, 1.4], [0.6, 0.9]])
+    found = differences(Data(Linear(0.7), target, {"y": moving}, {}, {}))
+    difference = target - 0.7 * moving
+    np.testing.assert_allclose(found.excess, difference.mean(0), rtol=1e-12)
+    np.testing.assert_allclose(found.errors, difference.std(0, ddof=1) / 2, rtol=1e-12)
 
 
 def test_an_equality_holds_to_rounding_and_a_false_one_is_violated():
@@ -226,33 +212,6 @@ def test_an_equality_holds_to_rounding_and_a_false_one_is_violated():
 
     assert verdicts(2.0) == ["holds here"] * 2
     assert verdicts(2.3) == ["violated"] * 2
-
-
-def test_the_error_of_a_difference_is_the_textbook_one_where_the_bound_is_linear():
-    target = np.array([[3.1, 2.7], [3.3, 2.9], [3.2, 2.85], [2.7, 3.4]])
-    moving = np.array([[1.2, 0.3], [1.9, 0.8], [1.1, 1.4], [0.6, 0.9]])
-    found = _differences(Data(Linear(0.7), target, {"y": moving}, {}, {}))
-    difference = target - 0.7 * moving
-    np.testing.assert_allclose(found.excess, difference.mean(0), rtol=1e-12)
-    np.testing.assert_allclose(found.errors, difference.std(0, ddof=1) / 2, rtol=1e-12)
-
-
-def test_the_choice_of_a_free_constant_is_the_one_with_the_least_sum_over_the_lines():
-    """Of y / c + 1 / (1 - c), by y = 0.2 and 3.1 together: the least is between those of either alone."""
-    y = np.array([0.2, 3.1])
-    total = [np.sum(y / c + 1 / (1 - c)) for c in FREE_CHOICES]
-    found = _best(Free(), "c", {"y": y})
-    assert found == FREE_CHOICES[np.argmin(total)]
-    assert 0.5 < found < 0.6
-
-
-class Free:
-    """Stands for a bound with a constant that its proof leaves open."""
-
-    quantities = ()
-
-    def __call__(self, y, c):
-        return y / c + 1 / (1 - c)
 
 
 class Linear:
@@ -267,31 +226,6 @@ class Linear:
         return self.factor * np.asarray(y)
 
     formula = __call__
-
-
-def test_trends():
-    for formula, measured, said in (
-        ([4.0, 3.0, 2.0], [9.0, 8.0, 6.0], "(Spearman) 1.00"),
-        ([4.0, 3.0, 2.0], [6.0, 8.0, 9.0], "(Spearman) -1.00"),
-        ([4.0, np.nan, 3.0], [6.0, 7.0, 8.0], "3 rounds"),
-        ([0.0, 0.0, 0.0], [6.0, 8.0, 9.0], "formula does not change"),
-        ([4.0, 3.0, 2.0], [7.0, 7.0, 7.0], "measurement does not change"),
-    ):
-        assert said in trend(formula, measured)
-
-
-def test_constants_and_validation_have_one_source(tmp_path, run):
-    """The upper ends of the file are the closed forms that decide."""
-    problem = ["--problem", "softmax(iris, regularisation=0.02)", "--clients", "4", "--batch", "10"]
-    assert run("constants", *problem, "-o", tmp_path / "c.json")[0] == 0
-    held = json.loads((tmp_path / "c.json").read_text())
-    run("validate", "decaying_k.theorem_1", *problem, "--rounds", "2", "--seeds", "2", "-o", tmp_path)
-    values = json.loads((tmp_path / "decaying_k.theorem_1.json").read_text())["values"]
-    for name in ("grad_cap_sq", "client_gradient_variance"):
-        assert values[name]["value"] == held["_interval"][name][1] == held[name]
-        assert held["_how"][name].startswith("closed form")
-        assert held["_provenance"][name] == "proved"
-    assert held["_interval"]["grad_cap_sq"][0] < held["grad_cap_sq"]
 
 
 # ---- mistakes ----
@@ -314,14 +248,6 @@ def test_mistakes_are_one_line(refused, tmp_path):
         said = refused("validate", name, *small(*options), "-o", tmp_path)
         assert [word for word in named if word not in said] == [], said
     assert "--problem" in refused("validate", "fedals.rounds_v1")
-
-
-def test_the_method_follows_from_the_bound_and_not_from_its_name():
-    assert "shared=True" in about(BOUNDS["fedcog.theorem"]).name
-    assert about(BOUNDS["fedinit.theorem_2"]).name.startswith("fedinit(")
-    renamed = replace(BOUNDS["fedinit.theorem_2"], name="other.name")
-    one, other = (judged(training(b), Quiet()).rows[0] for b in ("fedinit.theorem_2", renamed))
-    assert (one.measured, one.bound, one.verdict) == (other.measured, other.bound, other.verdict)
 
 
 def test_the_plan_decides_conditions_in_words():
@@ -381,26 +307,3 @@ def test_stability_is_held_against_its_bounds_where_the_conditions_hold(name, cl
         cut = np.mean(values) * factor / line.bound
         planted = replace(BOUNDS[name], terms={n: t * cut for n, t in BOUNDS[name].terms.items()})
         assert judged(paired_training(planted, clients), Quiet()).rows[0].verdict == verdict
-
-
-def test_theorem_3_is_put_in_what_its_runs_have():
-    """The step sizes c/tau, the roots of divergences, the Lipschitz constant; it is outside, as the loss has no cap."""
-    made = paired_training(BOUNDS["fedinit.theorem_3"], 4, step_size=0.07)
-    setting, scale = made.setting, made.values["step_size_scale"].value
-    sizes = [*setting.sizes(0, setting.step_size, 4), *setting.sizes(1, setting.step_size, 4)]
-    assert sizes == pytest.approx([scale / tau for tau in range(1, 9)], rel=1e-12)
-    norms = made.base.samples.span(0, 120)[0].norm(dim=-1)
-    assert made.values["lipschitz"].value == pytest.approx(float(norms.max()), rel=1e-12)
-    roots = []
-    for seed in range(4):
-        run = Run(made.problem(seed), made.method, made.setting, seed, [measurement("divergence")], every=1)
-        roots.append(sum(np.sqrt([row.value for row in run.rows()[:-1]])))
-    found = judged(made, Quiet())
-    told = {q.name: made.values[q.name].value for q in made.bound.quantities if q.name in made.values}
-    expected = made.bound.formula(**told, summed_divergence_root=np.mean(roots))
-    assert found.rows[0].bound == pytest.approx(float(expected), rel=1e-9)
-    assert found.rows[0].outside
-    assert "NOT met: the loss of a sample is at most U" in found.standing
-    assert f"met: {DECAYING_STEP.words}" in found.standing
-    slower = paired_training(BOUNDS["fedinit.theorem_3"], 4, step_size=0.07, step_offset=2.5, seeds=1)
-    assert f"NOT met: {DECAYING_STEP.words}" in judged(slower, Quiet()).standing

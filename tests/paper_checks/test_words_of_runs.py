@@ -55,35 +55,6 @@ def test_the_table_speaks_the_vocabulary_and_knows_how_a_word_is_made():
         assert not word.how or word.how in {*MADE, "weighted", words.ENDS, words.AVERAGE}
 
 
-@cases(
-    "evidence word given",
-    [
-        (words.QUADRATICS, "mean_client_grad_sq", False),  # of every server model, not of every iteration
-        (words.CURVES, "step_alignment", False),
-        (words.QUADRATICS, "distance_sq", True),
-        (words.QUADRATICS, "grad_cap_sq", True),
-        (words.CURVES, "gradient_variance", True),
-        (words.EXACT, "local_drift", True),  # whose moments the comparison takes as they come
-    ],
-)
-def test_a_bound_on_iterations_is_searched_with_what_they_have(evidence, word, given):
-    bound = BOUNDS["decaying_k.theorem_1_sharp"]
-    assert along(bound)
-    assert can(bound, evidence) == ""
-    more = replace(bound, terms={**bound.terms, "planted": getattr(vocabulary, word)}, off_by={})
-    assert (word in can(more, evidence)) is not given
-    assert bool(can(more, evidence)) is not given
-
-
-@cases(
-    "lacking asking", [("about", (words.EXACT, words.ATOMS, words.WORST)), ("statistic", (words.EXACT, words.ATOMS))]
-)
-def test_what_is_not_said_is_the_reason_where_it_is_needed(lacking, asking):
-    for evidence in EVIDENCE:
-        served = next(b for b in BOUNDS.values() if b.about and b.statistic and not can(b, evidence))
-        assert bool(can(replace(served, **{lacking: None}), evidence)) == (evidence in asking), evidence
-
-
 def test_worst_cases_have_a_series_for_every_word_that_the_table_says_they_read():
     for word in WORDS:
         for over in ("rounds", "iterations"):
@@ -144,6 +115,7 @@ def exact_of(statistic, word="grad_norm_sq"):
         ("mean", [8 / 3, 9.5 / 3]),
         ("decrease", [[2.0, -1.5], [-3.0, -5.0], [2.5, 1.0]]),
         ("largest", 7.0),
+        ("roots", [3**0.5 + 1 + 2, 0.5**0.5 + 2**0.5 + 7**0.5]),
         ("steps", [3.0, 0.5, 1.0, 2.0, 4.0, 7.0]),
     ],
 )
@@ -164,6 +136,19 @@ def test_distances_of_local_iterations_are_read_for_bounds_that_speak_of_them(na
         np.testing.assert_array_equal(target(BOUNDS[name], run, None, {}), distances[1:])  # what a step ends at
 
 
+@cases("kind fold", [("mean", np.mean), ("min", np.min)])
+def test_an_exact_mean_over_iterations_is_no_minimum(kind, fold):
+    run, found = exact_of(Statistic(kind, "iterations", "virtual average of all clients"))
+    series = run.iterations("grad_norm_sq")
+    assert found == pytest.approx(fold(series if kind == "min" else series[:-1]))
+
+
+def test_what_is_not_read_at_every_iteration_is_refused_and_nothing_else_is_read_instead():
+    apart = replace(BOUNDS["decaying_k.theorem_1"], target=vocabulary.divergence)
+    for evidence in (words.RUNS, words.EXACT, words.QUADRATICS):
+        assert "divergence is not measured" in can(apart, evidence)
+
+
 def test_a_weighted_target_is_the_sum_over_iterations_times_the_step_size():
     """At every model from which a step is made: not at the last."""
     run = SimpleNamespace(iterations=lambda word: {"grad_norm_sq": np.array([2.3, 1.9, 1.4, 0.8])}[word])
@@ -175,24 +160,6 @@ def test_the_words_of_a_plan_by_hand():
     assert told["iterations"] == 35
     assert told["steps_cubed_ratio"] == 5**3 / 5
     assert told["squared_step_sizes"] == pytest.approx(sum(0.3**2 for _ in range(35)))
-
-
-@cases("kind fold", [("mean", np.mean), ("min", np.min)])
-def test_an_exact_mean_over_iterations_is_no_minimum(kind, fold):
-    run, found = exact_of(Statistic(kind, "iterations", "virtual average of all clients"))
-    series = run.iterations("grad_norm_sq")
-    assert found == pytest.approx(fold(series if kind == "min" else series[:-1]))
-
-
-def test_a_mean_over_rounds_of_what_a_round_has_is_one_number():
-    run, found = exact_of(Statistic("mean", "rounds"), "local_drift")
-    assert found == pytest.approx(run.rounds["local_drift"].mean())
-
-
-def test_what_is_not_read_at_every_iteration_is_refused_and_nothing_else_is_read_instead():
-    apart = replace(BOUNDS["decaying_k.theorem_1"], target=vocabulary.divergence)
-    for evidence in (words.RUNS, words.EXACT, words.QUADRATICS):
-        assert "divergence is not measured" in can(apart, evidence)
 
 
 # ---- methods ----

@@ -14,8 +14,7 @@ from empirics.exact import Readings
 
 from ...falsify_options import FAMILIES
 from ...runs import readings, schedules
-from ...runs.demands import demands
-from ...runs.methods import knob
+from ...runs.methods import demands, knob
 from ..box import Box, Parameter
 from ..core import Instance, Point
 from ..exact import decimal, WORKING

@@ -21,8 +21,7 @@ from empirics.problems.quadratics import Quadratics
 
 from ...falsify_options import FAMILIES
 from ...runs import readings, schedules
-from ...runs.demands import demands
-from ...runs.methods import controlled, knob, method as named
+from ...runs.methods import controlled, demands, knob, method as named
 from ...runs.words import along, AVERAGE, ENDS as ENDS_OF_STEPS, WORDS
 from .. import deciding
 from ..box import Box, Parameter
