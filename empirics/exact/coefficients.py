@@ -245,7 +245,7 @@ class Forms:
         """The server's vectors and the client's memory after a round that it ended at ``ends``."""
         after = finish(self.algorithm, work._replace(recalled={}), ends)
         rows = np.array([rows[0] for rows in after.memory.values()]).reshape(len(after.memory), len(self._values) + 1)
-        return {**after.server, "model": after.model}, rows, after.exchanges
+        return {**after.server, "model": after.model}, rows, dict(after.exchanges)
 
 
 @lru_cache(maxsize=64)

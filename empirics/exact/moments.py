@@ -222,7 +222,7 @@ class Run:
         """Means ``(G, R, m)`` and covariances ``(G, R, m, m)`` of what a client of every group knows."""
         groups, server, memory, n = self.played[0].round.shape
         own = np.arange(server, n).reshape(groups, memory)
-        place = np.concatenate([np.tile(np.arange(server), (groups, 1)), own], axis=1)
+        place = np.concatenate([np.broadcast_to(np.arange(server), (groups, server)), own], axis=1)
         covariance = state.covariance[:, place[:, :, None], place[:, None, :]]
         covariance[..., server:, server:] += state.spread
         return np.moveaxis(state.mean[:, place], 1, 0), np.moveaxis(covariance, 1, 0)
@@ -305,11 +305,15 @@ class Run:
         makers: dict[str, Callable[[], Any]] = {
             name: partial(self._at_model, name) for name in ("grad_norm_sq", "optimality_gap", "distance_sq")
         }
-        makers["client_grad_norm_sq"] = lambda: self._by_client(self.each(self._slope_at_model)[..., 0])
-        makers["mean_client_grad_sq"] = lambda: self.each(self._slope_at_model)[..., 0] @ self.clients.weights
+        makers["client_grad_norm_sq"] = lambda: self._by_client(self._client_gradients)
+        makers["mean_client_grad_sq"] = lambda: self._client_gradients @ self.clients.weights
         if self.played[0].last is not None:
             makers["divergence"] = self._divergence
         return self._asked(makers, ("grad_norm_sq", "optimality_gap"))
+
+    @cached_property
+    def _client_gradients(self) -> Array:
+        return self.each(self._slope_at_model[:, 0])
 
     def _by_client(self, of_groups: Array) -> Array:
         return of_groups if self.of is None else of_groups[..., self.of]
@@ -317,7 +321,8 @@ class Run:
     def _divergence(self) -> Array:
         last = self.played[0].last
         assert last is not None
-        return self.each(np.stack([last - self._model(last)] * len(self.clients.sizes))) @ self.clients.counted
+        away = np.broadcast_to(last - self._model(last), self.played[0].path[:, 0].shape)
+        return self.each(away) @ self.clients.counted
 
     # ---- the rounds ----
 
@@ -336,7 +341,7 @@ class Run:
     @cached_property
     def rounds(self) -> Mapping[str, Array]:
         """One entry per round ``(R, ...)``; all clients work, as if drawn, unless a name says otherwise."""
-        gap, drift = partial(self._at_model, "optimality_gap"), partial(self._over_rounds, self._gradient_drift)
+        gap = partial(self._at_model, "optimality_gap")
         by_round: dict[str, Callable[[Played, slice], Any]] = {
             "local_drift": self._local_drift,
             "grad_cap_sq": self._grad_cap,
@@ -358,8 +363,8 @@ class Run:
             "local_steps": lambda: [p.steps for p in self.played],
             **{name: partial(self._over_rounds, reading) for name, reading in by_round.items()},
             "client_grad_cap_sq": lambda: self._by_client(self._over_rounds(self._client_grad_cap)),
-            "gradient_drift": lambda: self._by_client(drift()),
-            "mean_gradient_drift": lambda: drift() @ self.clients.weights,
+            "gradient_drift": lambda: self._by_client(self._gradient_drifts),
+            "mean_gradient_drift": lambda: self._gradient_drifts @ self.clients.weights,
             "loss_change": lambda: gap()[1:] - gap()[:-1],
             "loss_decrease": lambda: gap()[:-1] - gap()[1:],
         }
@@ -395,8 +400,7 @@ class Run:
     def _walked(self, played: Played) -> tuple[Array, Array]:
         """The sum of a client's gradients along its path, as maps of what it knows ``(G, d, m)``, and by noise."""
         steep = self.clients.curvature
-        _, own = played.summed_noise([self.kind.make(1)] * played.steps)
-        return self._slopes(played.path[:, :-1]).sum(1), _traces(steep @ own @ steep)
+        return self._slopes(played.path[:, :-1]).sum(1), _traces(steep @ played.walked_noise[1] @ steep)
 
     def _summed_gradients(self, played: Played, at: slice) -> Array:
         walked, noise = self._walked(played)
@@ -408,6 +412,10 @@ class Run:
         c = self.clients
         mean = self.inner(self._total(c.weights, walked), at=at)
         return (mean + (c.weights**2 / c.number) @ noise) / self.kind.make(played.steps) ** 2
+
+    @cached_property
+    def _gradient_drifts(self) -> Array:
+        return self._over_rounds(self._gradient_drift)
 
     def _gradient_drift(self, played: Played, at: slice) -> Array:
         walked, noise = self._walked(played)
@@ -499,10 +507,13 @@ class Run:
             path = self._total(c.weights, p.path[:, :-1])
             whole[:n, :n], whole[n:, :n] = p.round.mean, sum(s * step for s, step in zip(here, path, strict=True))
             mean, covariance = whole @ mean, whole @ covariance @ whole.T
-            across, own = p.summed_noise(here)
+            if weights is None:
+                across, own = here[0] * p.walked_noise[0], here[0] ** 2 * p.walked_noise[1]
+            else:
+                across, own = p.summed_noise(here)
             covariance[:n, :n] += p.round.added
-            covariance[n:, n:] += np.tensordot(c.weights**2 / c.number, own, 1)
-            joint = np.tensordot(c.weights / c.number, p.round.by_noise @ across, 1)
+            covariance[n:, n:] += ((c.weights**2 / c.number)[:, None, None] * own).sum(0)
+            joint = ((c.weights / c.number)[:, None, None] * (p.round.by_noise @ across)).sum(0)
             covariance[:n, n:] += joint
             covariance[n:, :n] += joint.T
         away = mean[n:] - c.best

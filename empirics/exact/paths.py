@@ -104,29 +104,29 @@ class Frame:
         return np.array([[getattr(group[layer], name) for layer in where] for group in self.coefficients])
 
     def _matrices(self, tables: Array) -> Array:
-        """Coefficients ``(G or 1, d, a, b)`` as matrices in which coordinates do not meet ``(G, a d, b d)``."""
+        """Coefficients ``(G or 1, d, a, b)`` as matrices in which coordinates do not meet ``(G or 1, a d, b d)``."""
         count, d, rows, columns = tables.shape
         apart = np.swapaxes(tables, 1, 2)[..., None] * self.clients.kind.eye(d)[:, None, :]
-        found = apart.reshape(count, rows * d, columns * d)
-        return np.broadcast_to(found, (len(self.clients.sizes), *found.shape[1:]))
+        return apart.reshape(count, rows * d, columns * d)
 
     def _of_known(self, tables: Array) -> Array:
-        """The same of (server vectors, memory) as maps of what a client knows ``(G, a d, m)``."""
+        """The same of (server vectors, memory) as maps of what a client knows ``(G or 1, a d, m)``."""
         maps = self._matrices(tables)
         return np.concatenate([self.clients.kind.zeros(*maps.shape[:2], 1), maps], axis=-1)
 
     def _of_ends(self, tables: Array) -> tuple[Array, Array]:
-        """The same of (server vectors, memory, end) as maps of what was known and of the end ``(G, a d, d)``."""
+        """The same of (server vectors, memory, end) as maps of what was known and of the end ``(., a d, d)``."""
         return self._of_known(tables[..., :-1]), self._matrices(tables[..., -1:])
 
     @cached_property
     def start(self) -> Array:
         """Where clients start ``(G, d, m)``."""
-        return self._of_known(self.by_coordinate("start")[:, :, None])
+        found = self._of_known(self.by_coordinate("start")[:, :, None])
+        return np.broadcast_to(found, (len(self.clients.sizes), *found.shape[1:]))
 
     @cached_property
     def push(self) -> Array:
-        """What is added to every step and does not change during the round ``(G, J, d, m)``."""
+        """What is added to every step and does not change during the round ``(G or 1, J, d, m)``."""
         found = self._of_known(self.by_coordinate("push"))
         return found.reshape(len(found), -1, self.clients.dim, found.shape[-1])
 
@@ -140,7 +140,7 @@ class Frame:
 
     @cached_property
     def keeps(self) -> tuple[Array, Array]:
-        """What a participant's memory becomes, of what it knew ``(G, q, m)`` and of where it ended."""
+        """What a participant's memory becomes, of what it knew ``(G or 1, q, m)`` and of where it ended."""
         return self._of_ends(self.by_coordinate("keeps"))
 
     def sends(self, ends: int | None = None) -> tuple[tuple[int, ...], Array, Array, Array]:
@@ -152,11 +152,10 @@ class Frame:
         which, tables, moves = list[int](), list[Array](), list[int]()
         for multiplier, name in enumerate(("weighed", "added")):
             whole = self.by_coordinate(name)
-            for i in range(whole.shape[2]):
-                if (whole[:, :, i] != 0).any():
-                    which.append(multiplier)
-                    tables.append(whole[:, :, i])
-                    moves += range(1 + i * d, 1 + (i + 1) * d)
+            for i in np.flatnonzero((whole != 0).any(axis=(0, 1, 3))).tolist():
+                which.append(multiplier)
+                tables.append(whole[:, :, i])
+                moves += range(1 + i * d, 1 + (i + 1) * d)
         shift = kind.eye(p)[:, moves]
         if ends is not None:
             table = 0 * tables[0]
@@ -186,13 +185,19 @@ def _then(first: Steps, second: Steps) -> Steps:
     return later @ turn, later @ shift + more, later @ noise @ np.swapaxes(later, -1, -2) + fresh
 
 
-def composed(steps: Steps) -> Steps:
-    """The first 1, 2, ..., K steps, each as one; of pairs first, so that all of a kind are multiplied at once."""
+def composed(steps: Steps, alike: bool) -> Steps:
+    """The first 1, 2, ..., K steps, each as one: by doubling if all are ``alike``, else those of pairs first."""
     count = steps[0].shape[1]
     if count == 1:
         return steps
+    if alike:
+        known: Steps = [x[:, :1] for x in steps]
+        while (done := known[0].shape[1]) < count:
+            more = _then([x[:, -1:] for x in known], [x[:, : count - done] for x in known])
+            known = [np.concatenate(pair, axis=1) for pair in zip(known, more, strict=True)]
+        return known
     odd, even = [x[:, ::2] for x in steps], [x[:, 1::2] for x in steps]
-    pairs = composed(_then([x[:, : count // 2] for x in odd], even))
+    pairs = composed(_then([x[:, : count // 2] for x in odd], even), False)
     between = _then([x[:, : (count - 1) // 2] for x in pairs], [x[:, 1:] for x in odd])
     found = [np.empty_like(x) for x in steps]
     for to, step, by_two, rest in zip(found, steps, pairs, between, strict=True):
@@ -228,7 +233,7 @@ class Played:
         steep = np.moveaxis(self.frame.by_coordinate("steepness"), 2, 1)[..., None]
         pull = np.moveaxis(self.frame.by_coordinate("pull"), 2, 1) + kind.make(self.weight_decay)
         slope = steep * c.curvature[:, None] + pull[..., None] * kind.eye(d)
-        constant = self.frame.push.copy()
+        constant = np.repeat(self.frame.push, len(c.sizes) // len(self.frame.push), axis=0)
         constant[..., 0] -= (steep * (c.curvature @ c.minimum[..., None])[:, None])[..., 0]
         chance = steep * c.noise[:, None] * np.swapaxes(steep, -1, -2)
         lead = (len(c.sizes), self.steps)
@@ -244,9 +249,14 @@ class Played:
         return [np.broadcast_to(x, (*lead, *x.shape[2:])) for x in found]
 
     @cached_property
+    def _alike(self) -> bool:
+        """Whether all steps of the round are the same; unknown of balls, which are not."""
+        return len(self.frame.coefficients[0][0].pull) == 1 and bool((self.sizes == self.sizes[0]).all())
+
+    @cached_property
     def _path(self) -> tuple[Array, Array]:
         d, start = self.clients.dim, self.frame.start[:, None]
-        turn, shift, noise = composed(self._steps)
+        turn, shift, noise = composed(self._steps, self._alike)
         found = turn[:, :, :d, :d] @ start + shift[:, :, :d]
         still = self.clients.kind.zeros(len(noise), 1, d, d)
         return np.concatenate([start, found], axis=1), np.concatenate([still, noise[:, :, :d, :d]], axis=1)
@@ -273,8 +283,14 @@ class Played:
         wide[..., :size, :size], chance[..., :size, :size] = turn, noise
         wide[..., size:, :d] = kind.array(shares)[:, None, None] * kind.eye(d)
         wide[..., size:, size:] = kind.eye(d)
-        last = composed([wide, wide[..., :0], chance])[2][:, -1]
+        alike = self._alike and all(share is shares[0] for share in shares)
+        last = composed([wide, wide[..., :0], chance], alike)[2][:, -1]
         return last[:, :d, size:], last[:, size:, size:]
+
+    @cached_property
+    def walked_noise(self) -> tuple[Array, Array]:
+        """The same of the plain sum."""
+        return self.summed_noise([self.clients.kind.make(1)] * self.steps)
 
     # ---- the round ----
 
