@@ -39,7 +39,7 @@ def constants(instance: Mapping[str, Any], step_size: Any, step_offset: Any = No
     apart, at_best = give(c.weights @ (c.minimum * pulls).sum(1) / 2), [give(x) for x in (pulls**2).sum(1)]
     mean = give(c.weights @ (pulls**2).sum(1))
     optimal = Fraction(instance["floor"]) + apart
-    plan = [int(instance[name]) for name in ("cohort", "local_steps", "rounds")]
+    cohort, steps, rounds = (int(instance[name]) for name in ("cohort", "local_steps", "rounds"))
     known = {
         **of_kinds(c.sizes, [give(weight) for weight in c.weights]),
         "smoothness": max(values),
@@ -55,7 +55,7 @@ def constants(instance: Mapping[str, Any], step_size: Any, step_offset: Any = No
         "control_error": mean,  # they begin at zero
         "uniform_dissimilarity": max(at_best) if (c.curvature == c.curvature[0]).all() else mpmath.inf,
         **UNBIASED,
-        **of_plan(*plan, step_size, Fraction(instance["relaxation"]), step_offset),
+        **of_plan(cohort, steps, rounds, step_size, Fraction(instance["relaxation"]), step_offset),
     }
     if "contraction" in instance:
         known["contraction"] = Fraction(instance["contraction"])
