@@ -68,6 +68,7 @@ class PlainRun:
         self.average_gap = mixed([s.chance for s in states], gaps)
         for name in self._at(begun):
             self.along[name].append(self.readings[name][-1])
+        self.along["consensus_distance"].append(Q(0))
 
     def _certain(self, place):
         found = np.full((self.dim, 1 + self.sources), Q(0))
@@ -156,6 +157,8 @@ class PlainRun:
                 average = mixed(self.weights, at)
                 for name, value in self._at(average).items():
                     self._add(virtual[j], name, s.chance * value)
+                apart = mixed(self.weights, [square(x - average) for x in at])
+                self._add(virtual[j], "consensus_distance", s.chance * apart)
                 total = total + shares[t] * average
                 for k, client in enumerate(self.clients):
                     mean = self._gradient(k, at[k])

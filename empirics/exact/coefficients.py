@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algorithms.algorithm import Algorithm, TaskLoss, Work
-from ..algorithms.state import Exchange, State
+from ..algorithms.state import copied, Exchange, State
 from ..errors import EmpiricsError
 from ..training.setting import Setting
 from ..training.step_sizes import geometric
@@ -90,6 +90,30 @@ def plan(algorithm: Algorithm, setting: Setting, kind: Kind, round_: int) -> tup
     return int(steps), kind.array(setting.sizes(round_, size, int(steps)))
 
 
+def begin(algorithm: Algorithm, model: Any, clients: int, last: bool = True) -> State:
+    """The state before the first round; with ``last`` every client's last local model belongs to its memory."""
+    rows, server, exchanges = dict[str, Any](), dict[str, Any](), dict[str, Exchange]()
+    for keeper in algorithm.remember:
+        begun = keeper.begin(model, clients)
+        rows, server, exchanges = {**rows, **begun.rows}, {**server, **begun.vectors}, {**exchanges, **begun.exchanges}
+    if last and LAST not in rows:
+        rows[LAST] = model.expand(clients, -1).clone()
+    return State(0, model, rows, server, exchanges=exchanges)
+
+
+def finish(algorithm: Algorithm, work: Work, ends: Any) -> State:
+    """The state after a round whose clients ended at ``ends (rows, d)``."""
+    before = copied(work.state)
+    work = work._replace(state=before)
+    model, renewed = algorithm.combine(work, ends)
+    server = {**before.server, **renewed}
+    for keeper in algorithm.remember:
+        server |= keeper(work, ends, model)
+    if LAST in before.memory:
+        before.memory[LAST][work.rows] = ends
+    return State(before.round + 1, model, before.memory, server, exchanges=before.exchanges)
+
+
 class Forms:
     """The hooks of one method under one setting, on forms; rounds must be played in order, from 0.
 
@@ -115,16 +139,11 @@ class Forms:
         self.round, self.trusted = 0, trusted
         try:
             one = vectors(kind.eye(1)[0])
-            rows, server = dict[str, Any](), dict[str, Any](model=one)
-            self.exchanges: dict[str, Exchange] = {}
-            for keeper in self.algorithm.remember:
-                begun = keeper.begin(one, 1)
-                rows, server = {**rows, **begun.rows}, {**server, **begun.vectors}
-                self.exchanges.update(begun.exchanges)
-            if last and LAST not in rows:
-                rows[LAST] = one[None]
-            self.begun, self.server, self.memory = len(server), list(server), list(rows)
-            self.first = np.array([*(value[0] for value in server.values()), *(row[0, 0] for row in rows.values())])
+            begun = begin(self.algorithm, one, 1, last)
+            server, self.exchanges = {"model": one, **begun.server}, begun.exchanges
+            self.begun, self.server, self.memory = len(server), list(server), list(begun.memory)
+            own = begun.memory.values()
+            self.first = np.array([*(value[0] for value in server.values()), *(row[0, 0] for row in own)])
             self._values = self._generic(PROBES[0])
             if not trusted:
                 later = self._finished(self._work(1, None), self._unit(-3)[None])[0]
@@ -224,17 +243,9 @@ class Forms:
 
     def _finished(self, work: Work, ends: Any) -> tuple[dict[str, Any], Array, dict[str, Exchange]]:
         """The server's vectors and the client's memory after a round that it ended at ``ends``."""
-        memory = {name: rows.clone() for name, rows in work.state.memory.items()}
-        exchanges = {n: Exchange(e.sent.clone(), e.written.clone()) for n, e in work.state.exchanges.items()}
-        work = work._replace(state=work.state._replace(memory=memory, exchanges=exchanges), recalled={})
-        model, renewed = self.algorithm.combine(work, ends)
-        server: dict[str, Any] = {**work.state.server, **renewed, "model": model}
-        for keeper in self.algorithm.remember:
-            server |= keeper(work, ends, model)
-        if LAST in memory:
-            memory[LAST][work.rows] = ends
-        rows = np.array([rows[0] for rows in memory.values()]).reshape(len(memory), len(self._values) + 1)
-        return server, rows, exchanges
+        after = finish(self.algorithm, work._replace(recalled={}), ends)
+        rows = np.array([rows[0] for rows in after.memory.values()]).reshape(len(after.memory), len(self._values) + 1)
+        return {**after.server, "model": after.model}, rows, dict(after.exchanges)
 
 
 @lru_cache(maxsize=64)

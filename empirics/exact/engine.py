@@ -71,15 +71,13 @@ def exact_run(problem: Quadratics, method: Algorithm, setting: Setting) -> Run:
     """
     setting.check_cohort(problem.clients)
     each = shares(setting, QuadraticFederation(problem))
-    alone = _draws_are_unlike(setting, each)
-    members = [np.array([k]) for k in range(problem.clients)] if alone else _groups(problem, each)
-    first = [int(group[0]) for group in members]
-    of = np.empty(problem.clients, dtype=int)
-    for g, group in enumerate(members):
-        of[group] = g
-    names = list(problem.layers)
-    sizes = [len(group) for group in members]
-    p = problem
+    alone, p = _draws_are_unlike(setting, each), problem
+    first = of = np.arange(p.clients)
+    if not alone:  # identical clients make a group
+        told = (p.curvatures.reshape(p.clients, -1), p.minima, p.noise.reshape(p.clients, -1), p.weights, each)
+        _, first, of = np.unique(np.column_stack(told), axis=0, return_index=True, return_inverse=True)
+    sizes = np.bincount(of.ravel()).tolist()
+    names = list(p.layers)
     unlike = setting.client_weight != "uniform" and bool(np.ptp(each))
     forms = Forms(method, setting, FLOATS, names, names[0])
     plain = forms.next(p.clients, each[0] if unlike else None).moves_along(forms.first)
@@ -93,20 +91,7 @@ def exact_run(problem: Quadratics, method: Algorithm, setting: Setting) -> Run:
             f"{method} averages some layers less often than others: it is followed exactly where all clients take part "
             f"in every round, not {setting.cohort} of {problem.clients}; train such runs instead"
         )
-    return Run(clients, method, setting, drawn, list(each[first]) if unlike else None, of=of, layers=problem.layers)
-
-
-def _groups(problem: Quadratics, each: Array) -> list[Array]:
-    """The clients of every group: those with the same losses, noise and weights."""
-    p = problem
-    told = [
-        (p.curvatures[k].tobytes(), p.minima[k].tobytes(), p.noise[k].tobytes(), p.weights[k], each[k])
-        for k in range(p.clients)
-    ]
-    found: dict[Any, list[int]] = {}
-    for k, mine in enumerate(told):
-        found.setdefault(mine, []).append(k)
-    return [np.array(group) for group in found.values()]
+    return Run(clients, method, setting, drawn, list(each[first]) if unlike else None, of=of.ravel(), layers=p.layers)
 
 
 def _draws_are_unlike(setting: Setting, each: Array) -> bool:

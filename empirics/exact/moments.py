@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..algorithms.algorithm import Algorithm
 from ..errors import EmpiricsError
 from ..sizes import NUMBER, refuse_beyond_memory
 from ..training.setting import Setting
-from .coefficients import first_round, Forms
+from .coefficients import Coefficients, Forms
 from .draws import Draw
 from .numbers import Array, Kind
 from .paths import Clients, Frame, Played
@@ -29,8 +30,6 @@ ALL, MEAN, ENDS, LAST_ROUND = "all", "mean", "ends", "last"
 """Which states of a run are evaluated: every one; their mean and the last; the first and the last two; the last two."""
 ROUNDING, CLOSE = 1e-12, 1e-40
 """The share of a matrix's largest number that rounding makes of nothing, in floats and in digits."""
-FLAT = 20
-"""Numbers of u up to which a quadratic form is written out as a matrix."""
 
 
 class Lazily(Mapping[str, Array]):
@@ -58,8 +57,8 @@ class Run:
     ``shares (G,)`` are what a client's model weighs where all take part (None: all alike). ``looked`` keeps a long run
     short; the raw moments that takes lose digits where a reading is small beside them. ``last``: whether the clients'
     last local models are followed where the method does not remember them. ``trusted``: the method is known to be
-    linear; ``fixed``: what it does depends neither on the round nor on step sizes and numbers of clients. ``of``
-    numbers the group of every client, for quantities that clients have one each of.
+    linear; ``known``: what every round of it does, whatever its step sizes and number of clients. ``of`` numbers the
+    group of every client, for quantities that clients have one each of.
     """
 
     clients: Clients
@@ -70,7 +69,7 @@ class Run:
     looked: str = ""
     last: bool = True
     trusted: bool = False
-    fixed: bool = False
+    known: tuple[Forms, Coefficients] | None = None
     wanted: frozenset[str] | None = None
     of: Array | None = None
     layers: Mapping[str, slice] | None = None
@@ -84,26 +83,30 @@ class Run:
     @cached_property
     def _forms(self) -> list[list[Forms]]:
         """One per group whose shares differ, and in each one per layer."""
-        if self.fixed and not self.kind.exact:
-            return [[first_round(self.algorithm, self.last)[0]]]
+        if self.known is not None:
+            return [[self.known[0]]]
         names = list(self.layers or {"model": slice(None)})
-        many = len(self.shares) if self.shares is not None else 1
         return [
             [Forms(self.algorithm, self.setting, self.kind, names, name, self.last, self.trusted) for name in names]
-            for _ in range(many)
+            for _ in self._shares
         ]
+
+    @property
+    def _shares(self) -> Sequence[Any]:
+        return [None] if self.shares is None else self.shares
 
     def _next(self, round_: int = 0, before: Played | None = None) -> Played:
         """The next round; what it has in common with the one before it shares."""
-        s, total = self.setting, sum(int(size) for size in self.clients.sizes)
-        shares: Sequence[Any] = [None] if self.shares is None else self.shares
-        if self.fixed and not self.kind.exact:
-            coefficients = [[first_round(self.algorithm, self.last)[1]]]
+        s = self.setting
+        if self.known is not None:
+            coefficients = [[self.known[1]]]
             sizes = self.kind.array(s.sizes(round_, s.step_size, s.steps))
         else:
             sizes = self._forms[0][0].plan()[1]
+            total = sum(int(size) for size in self.clients.sizes)
             coefficients = [
-                [f.next(total, share) for f in group] for group, share in zip(self._forms, shares, strict=True)
+                [form.next(total, share) for form in group]
+                for group, share in zip(self._forms, self._shares, strict=True)
             ]
         if before is not None and _same(coefficients, before.frame.coefficients):
             same = len(sizes) == len(before.sizes) and bool((sizes == before.sizes).all())
@@ -113,20 +116,15 @@ class Run:
         return Played(frame, sizes, s.momentum, s.nesterov, s.weight_decay)
 
     @cached_property
-    def steady(self) -> bool:
-        """Whether all rounds are the same, whatever number they have."""
-        s, form = self.setting, self._forms[0][0]
-        fixed = s.step_size_decay == 1 and s.step_offset is None and s.step_size_rule == "constant"
-        return fixed and self.trusted and form.begun == len(form.server)
-
-    @cached_property
     def played(self) -> list[Played]:
         """What happens in every round that is evaluated; rounds that are the same share one object."""
-        if self.looked or self.steady:
-            every = self.setting.rounds if self.looked in ("", ALL) else 2 if self.looked == ENDS else 1
+        s, form = self.setting, self._forms[0][0]
+        steady = s.step_size_decay == 1 and s.step_offset is None and s.step_size_rule == "constant"
+        if self.looked or (steady and self.trusted and form.begun == len(form.server)):
+            every = s.rounds if self.looked in ("", ALL) else 2 if self.looked == ENDS else 1
             return [self.opening] * every
         found: list[Played] = []
-        for round_ in range(self.setting.rounds):
+        for round_ in range(s.rounds):
             found.append(self._next(round_, found[-1] if found else None))
         return found
 
@@ -218,49 +216,70 @@ class Run:
         matrix, _ = self.opening.round.affine
         return float(np.abs(np.linalg.eigvals(matrix[1:, 1:])).max()) if np.isfinite(matrix).all() else np.inf
 
-    # ---- expected products ----
+    # ---- expected products of maps of u ``(..., d, n)``, and of what a client knows ``(G, ..., d, m)`` ----
+
+    def _of_clients(self, state: State) -> tuple[Array, Array]:
+        """Means ``(G, R, m)`` and covariances ``(G, R, m, m)`` of what a client of every group knows."""
+        groups, server, memory, n = self.played[0].round.shape
+        own = np.arange(server, n).reshape(groups, memory)
+        place = np.concatenate([np.broadcast_to(np.arange(server), (groups, server)), own], axis=1)
+        covariance = state.covariance[:, place[:, :, None], place[:, None, :]]
+        covariance[..., server:, server:] += state.spread
+        return np.moveaxis(state.mean[:, place], 1, 0), np.moveaxis(covariance, 1, 0)
 
     @cached_property
-    def _model(self) -> Array:
-        """Picks the server model out of u ``(d, n)``."""
-        return self.kind.eye(self.clients.dim, len(self.first.mean), 1)
+    def _known(self) -> tuple[Array, Array]:
+        return self._of_clients(self.states)
+
+    def inner(self, left: Array, right: Array | None = None, at: slice = slice(None)) -> Array:
+        """``E <left u, right u>``, by default of the same maps twice, at the states ``at``: ``(R, ...)``."""
+        mean, covariance, _ = (x[at] for x in self.states)
+        pair = [x.reshape(-1, *x.shape[-2:]) for x in (left, left if right is None else right)]
+        found = _products(mean, covariance, *pair).reshape(len(mean), *left.shape[:-2])
+        return found if right is not None else self._least(found)
+
+    def each(self, maps: Array, at: slice = slice(None)) -> Array:
+        """``E ||map (1, x, y)||^2`` of a client of every group at the states ``at``: ``(R, G, ...)``."""
+        mean, covariance = (x[:, at] for x in self._known)
+        flat = maps.reshape(len(maps), -1, *maps.shape[-2:])
+        found = np.moveaxis(_products(mean, covariance, flat, flat), 0, 1)
+        return self._least(found.reshape(len(found), *maps.shape[:-2]))
+
+    def _least(self, squares: Array) -> Array:
+        """Squares of which rounding leaves none negative."""
+        return squares if self.kind.exact else np.maximum(squares, 0.0)
+
+    def _total(self, weights: Array, maps: Array) -> Array:
+        """The weighted sum over groups of what a mean client makes of what it knows, as a map of u ``(..., n)``."""
+        server = len(self.played[0].round.stays)
+        weighed = weights.reshape(-1, *[1] * (maps.ndim - 1)) * maps
+        return np.concatenate([weighed[..., :server].sum(0), *weighed[..., server:]], axis=-1)
+
+    def _model(self, of: Array) -> Array:
+        """Picks the server model out of u, or out of what a client knows, as maps of their length ``(d, .)``."""
+        return self.kind.eye(self.clients.dim, of.shape[-1], 1)
+
+    @cached_property
+    def _away(self) -> Array:
+        """The server model less the minimiser, as a map of u."""
+        return self._from_best(self._model(self.first.mean))
 
     def _from_best(self, maps: Array) -> Array:
-        """Maps of u ``(..., d, n)`` less the minimiser."""
         moved = maps.copy()
         moved[..., 0] -= self.clients.best
         return moved
 
-    def inner(
-        self, left: Array, right: Array | None = None, dev: tuple[Array, Array] | None = None, at: Any = slice(None)
-    ) -> Array:
-        """``E <left u, right u>`` of maps ``(..., d, n)`` at the states ``at``: ``(R, ...)``.
+    def _slopes(self, maps: Array) -> Array:
+        """The clients' gradients at maps of what they know ``(G, k, d, m)``."""
+        moved = maps.copy()
+        moved[..., 0] -= self.clients.minimum[:, None]
+        return self.clients.curvature[:, None] @ moved
 
-        ``dev (G, ..., d, q)`` twice: maps are those of the groups' clients, whose distance from the mean adds to it.
-        """
-        square = right is None
-        right = left if right is None else right
-        states = State(*(x[at] for x in self.states))
-        found: Array
-        one: Array = left.reshape(-1, left.shape[-1])
-        two: Array = right.reshape(-1, right.shape[-1])
-        n = one.shape[1]
-        if n <= FLAT:
-            forms = (one[:, :, None] * two[:, None, :]).reshape(-1, n * n)
-            found = states.covariance.reshape(-1, n * n) @ forms.T
-        else:
-            found = ((one @ states.covariance) * two).sum(-1)
-        found = found + (states.mean @ one.T) * (states.mean @ two.T)
-        if dev is not None and dev[0].shape[-1]:
-            groups, q = len(dev[0]), dev[0].shape[-1]
-            one, two = (x.reshape(groups, -1, q) for x in dev)
-            found = found + ((one @ states.spread) * two).sum(-1).reshape(found.shape)
-        found = found.reshape(len(found), *left.shape[:-1]).sum(-1)
-        return np.maximum(found, 0.0) if square and not self.kind.exact else found
-
-    def square(self, maps: Array, dev: Array | None = None, at: Any = slice(None)) -> Array:
-        """``E ||map u||^2``."""
-        return self.inner(maps, None, None if dev is None else (dev, dev), at)
+    @cached_property
+    def _slope_at_model(self) -> Array:
+        """The clients' gradients at the server model ``(G, 1, d, m)``."""
+        path = self.played[0].path
+        return self._slopes(np.broadcast_to(self._model(path), path[:, :1].shape))
 
     def metric(self, name: str) -> Array:
         """The matrix M for which a quantity is ``E <x, M x>`` of the distance x from the minimiser."""
@@ -272,9 +291,7 @@ class Run:
         }[name]
 
     def _at_model(self, name: str) -> Array:
-        away = self._from_best(self._model)
-        found = self.inner(away, self.metric(name) @ away)
-        return found if self.kind.exact else np.maximum(found, 0.0)
+        return self._least(self.inner(self._away, self.metric(name) @ self._away))
 
     # ---- the server ----
 
@@ -286,235 +303,177 @@ class Run:
     def server(self) -> Mapping[str, Array]:
         """Before the first round and after every one ``(R + 1, ...)``."""
         makers: dict[str, Callable[[], Any]] = {
-            name: lambda name=name: self._at_model(name)  # type: ignore[misc]
-            for name in ("grad_norm_sq", "optimality_gap", "distance_sq")
+            name: partial(self._at_model, name) for name in ("grad_norm_sq", "optimality_gap", "distance_sq")
         }
         makers["client_grad_norm_sq"] = lambda: self._by_client(self._client_gradients)
         makers["mean_client_grad_sq"] = lambda: self._client_gradients @ self.clients.weights
         if self.played[0].last is not None:
-            makers["divergence"] = lambda: self._apart @ self.clients.counted
+            makers["divergence"] = self._divergence
         return self._asked(makers, ("grad_norm_sq", "optimality_gap"))
+
+    @cached_property
+    def _client_gradients(self) -> Array:
+        return self.each(self._slope_at_model[:, 0])
 
     def _by_client(self, of_groups: Array) -> Array:
         return of_groups if self.of is None else of_groups[..., self.of]
 
-    @cached_property
-    def _client_gradients(self) -> Array:
-        c = self.clients
-        return self.square(
-            c.curvature @ self._from_minima(np.broadcast_to(self._model, (len(c.sizes), *self._model.shape)))
-        )
-
-    def _from_minima(self, maps: Array) -> Array:
-        """Maps of u ``(G, ..., d, n)`` less the groups' minima."""
-        moved = maps.copy()
-        between = (1,) * (maps.ndim - 3)
-        moved[..., 0] -= self.clients.minimum.reshape(len(maps), *between, -1)
-        return moved
-
-    @cached_property
-    def _apart(self) -> Array:
-        """The expected squared distance of every group's last local models from the server's."""
-        played = self.played[0]
-        last = played.last
+    def _divergence(self) -> Array:
+        last = self.played[0].last
         assert last is not None
-        server = self._server(played)
-        return self.square(played.round.whole(last) - self._model, last[..., server:])
-
-    @staticmethod
-    def _server(played: Played) -> int:
-        return len(played.round.stays)
+        away = np.broadcast_to(last - self._model(last), self.played[0].path[:, 0].shape)
+        return self.each(away) @ self.clients.counted
 
     # ---- the rounds ----
 
-    def _over_rounds(self, reading: Callable[[Played, Any], Any]) -> Array:
+    def _rows(self, reading: Callable[[Played, slice], Any]) -> list[Any]:
+        """A reading of every round, computed at once for all that are the same."""
+        found: list[Any] = []
+        for _, same in groupby(self.played, key=id):
+            alike = list(same)
+            found += list(reading(alike[0], slice(len(found), len(found) + len(alike))))
+        return found
+
+    def _over_rounds(self, reading: Callable[[Played, slice], Any]) -> Array:
         """A reading with one number, or one per client, in every round."""
         return np.array(self._rows(reading))
-
-    def _rows(self, reading: Callable[[Played, Any], Array]) -> list[Array]:
-        """A reading of every round, computed at once for all that are the same."""
-        found: list[Any] = [None] * len(self.played)
-        places: dict[int, list[int]] = {}
-        for i, played in enumerate(self.played):
-            places.setdefault(id(played), []).append(i)
-        for where in places.values():
-            at = slice(where[0], where[-1] + 1) if where[-1] - where[0] == len(where) - 1 else np.array(where)
-            for i, value in zip(where, reading(self.played[where[0]], at), strict=True):
-                found[i] = value
-        return found
 
     @cached_property
     def rounds(self) -> Mapping[str, Array]:
         """One entry per round ``(R, ...)``; all clients work, as if drawn, unless a name says otherwise."""
-        d, c = self.clients.dim, self.clients
-        gap = lambda: np.asarray(self._at_model("optimality_gap"))  # noqa: E731
+        gap = partial(self._at_model, "optimality_gap")
+        by_round: dict[str, Callable[[Played, slice], Any]] = {
+            "local_drift": self._local_drift,
+            "grad_cap_sq": self._grad_cap,
+            "summed_grad_norm_sq": self._summed_gradients,
+            "mean_path_gradient_sq": self._mean_path,
+            "summed_consensus": lambda p, at: self._consensus(p, at)[:, :-1].sum(1),
+            "summed_gap": lambda p, at: self._average(p, at, "optimality_gap")[:, :-1].sum(1),
+            "round_gap": lambda p, at: self._average(p, at, "optimality_gap")[:, 1:].sum(1) / p.steps,
+            "round_end_distance_sq": lambda p, at: self._average(p, at, "distance_sq")[:, -1],
+            "global_step": self._global_step,
+            "step_alignment": lambda p, at: self.inner(self.clients.hessian @ self._away, self._moves(p), at),
+            "mean_update_sq": self._mean_update,
+            "active_divergence": self._active_divergence,
+        }
+        unlike = self.shares is not None and self.setting.sampling != "with_replacement" and not self.draw.certain
+        if self.played[0].last is None or unlike or self.setting.average == "unbiased":
+            by_round.pop("active_divergence")  # participants count evenly there, and are averaged otherwise
         makers: dict[str, Callable[[], Any]] = {
             "local_steps": lambda: [p.steps for p in self.played],
-            "local_drift": lambda: self._over_rounds(self._local_drift),
-            "grad_cap_sq": lambda: self._over_rounds(self._grad_cap),
+            **{name: partial(self._over_rounds, reading) for name, reading in by_round.items()},
             "client_grad_cap_sq": lambda: self._by_client(self._over_rounds(self._client_grad_cap)),
-            "summed_grad_norm_sq": lambda: self._over_rounds(self._summed_gradients),
-            "mean_path_gradient_sq": lambda: self._over_rounds(self._mean_path),
-            "gradient_drift": lambda: self._by_client(self._gradient_drift),
-            "mean_gradient_drift": lambda: self._gradient_drift @ c.weights,
-            "summed_consensus": lambda: self._over_rounds(
-                lambda p, at: self._consensus(p, at, slice(0, d))[:, :-1].sum(1)
-            ),
-            "summed_gap": lambda: self._over_rounds(
-                lambda p, at: self._average(p, at, "optimality_gap")[:, :-1].sum(1)
-            ),
-            "round_gap": lambda: self._over_rounds(
-                lambda p, at: self._average(p, at, "optimality_gap")[:, 1:].sum(1) / p.steps
-            ),
-            "round_end_distance_sq": lambda: self._over_rounds(
-                lambda p, at: self._average(p, at, "distance_sq")[:, -1]
-            ),
-            "global_step": lambda: self._over_rounds(self._global_step),
-            "step_alignment": lambda: self._over_rounds(self._alignment),
-            "mean_update_sq": lambda: self._over_rounds(self._mean_update),
-            "active_divergence": lambda: self._over_rounds(self._active_divergence),
+            "gradient_drift": lambda: self._by_client(self._gradient_drifts),
+            "mean_gradient_drift": lambda: self._gradient_drifts @ self.clients.weights,
             "loss_change": lambda: gap()[1:] - gap()[:-1],
             "loss_decrease": lambda: gap()[:-1] - gap()[1:],
         }
-        if self.played[0].last is None:
-            makers.pop("active_divergence")
-        unlike = self.shares is not None and self.setting.sampling != "with_replacement" and not self.draw.certain
-        if unlike or self.setting.average == "unbiased":
-            makers.pop("active_divergence", None)  # participants count evenly there, and are averaged otherwise
         return self._asked(makers, ("local_steps", "loss_change", "loss_decrease"))
 
-    def _paths(self, played: Played) -> tuple[Array, Array]:
-        """Local models after 0 to K steps, as maps of u and of dev ``(G, K + 1, d, ...)``."""
-        return played.of_u, played.path[..., self._server(played) :]
+    def _local_drift(self, played: Played, at: slice) -> Array:
+        apart = self.each(played.path[:, :-1] - self._model(played.path), at)
+        return (apart + _traces(played.path_noise[:, :-1])).sum(-1) @ self.clients.counted
 
-    def _local_drift(self, played: Played, at: Any) -> Array:
-        path, dev = self._paths(played)
-        apart = self.square(path[:, :-1] - self._model, dev[:, :-1], at)
-        noise = np.trace(played.path_noise[:, :-1], axis1=2, axis2=3)
-        return (apart + noise).sum(-1) @ self.clients.counted
-
-    def _stochastic_gradients(self, played: Played) -> tuple[Array, Array, Array]:
-        """Of every group and step of a round: maps of u and dev, and what noise adds to their squares."""
-        path, dev = self._paths(played)
+    def _stochastic_gradients(self, played: Played) -> tuple[Array, Array]:
+        """Of every group and step of a round: maps of what clients know, and what noise adds to their squares."""
         steep = self.clients.curvature[:, None]
-        noise = np.trace(steep @ played.path_noise[:, :-1] @ steep, axis1=2, axis2=3) + self.clients.variance[:, None]
-        return steep @ self._from_minima(path)[:, :-1], steep @ dev[:, :-1], noise
+        noise = _traces(steep @ played.path_noise[:, :-1] @ steep) + self.clients.variance[:, None]
+        return self._slopes(played.path[:, :-1]), noise
 
-    def _client_grad_cap(self, played: Played, at: Any) -> Array:
+    def _client_grad_cap(self, played: Played, at: slice) -> Array:
         """The largest expected squared stochastic gradient of a round over its steps, of every group."""
-        maps, devs, noise = self._stochastic_gradients(played)
-        return (self.square(maps, devs, at) + noise).max(axis=2)
+        maps, noise = self._stochastic_gradients(played)
+        return (self.each(maps, at) + noise).max(axis=2)
 
-    def _grad_cap(self, played: Played, at: Any) -> Array:
-        """The largest expected squared stochastic gradient of a round, over clients and steps."""
-        maps, devs, noise = self._stochastic_gradients(played)
-        if self.looked == ENDS:  # between its ends every raw moment adds at most what it adds at one of them
-            largest = np.abs(self.states.covariance).max(0), np.abs(self.states.spread).max(0)
-            flat = np.abs(maps.reshape(-1, maps.shape[-1]))
-            norms = ((flat @ largest[0]) * flat).sum(-1).reshape(maps.shape[:-1]).sum(-1)
-            if devs.shape[-1]:
-                flat = np.abs(devs.reshape(len(devs), -1, devs.shape[-1]))
-                norms = norms + ((flat @ largest[1]) * flat).sum(-1).reshape(devs.shape[:-1]).sum(-1)
-            return np.array([(norms + noise).max()] * len(self.played))
-        return (self.square(maps, devs, at) + noise).max(axis=(1, 2))
+    def _grad_cap(self, played: Played, at: slice) -> Array:
+        """The same over clients too."""
+        if self.looked != ENDS:
+            return self._client_grad_cap(played, at).max(axis=1)
+        # Between its ends every raw moment adds at most what it adds at one of them.
+        maps, noise = self._stochastic_gradients(played)
+        ends = self.states
+        extreme = State(ends.mean[:1], *(np.abs(x).max(0)[None] for x in (ends.covariance, ends.spread)))
+        flat = np.abs(maps)
+        norms = ((flat @ self._of_clients(extreme)[1]) * flat).sum((-2, -1))
+        return np.array([(norms + noise).max()] * len(self.played))
 
-    def _walked(self, played: Played) -> tuple[Array, Array, Array]:
-        """The sum of a client's gradients along its path: maps of u and dev ``(G, d, ...)``, covariance by noise."""
-        path, dev = self._paths(played)
+    def _walked(self, played: Played) -> tuple[Array, Array]:
+        """The sum of a client's gradients along its path, as maps of what it knows ``(G, d, m)``, and by noise."""
         steep = self.clients.curvature
-        _, own = played.weighed_noise([self.kind.make(1)] * played.steps)
-        maps = steep @ self._from_minima(path)[:, :-1].sum(1)
-        return maps, steep @ dev[:, :-1].sum(1), np.trace(steep @ own @ steep, axis1=1, axis2=2)
+        return self._slopes(played.path[:, :-1]).sum(1), _traces(steep @ played.walked_noise[1] @ steep)
 
-    def _summed_gradients(self, played: Played, at: Any) -> Array:
-        walked, _, noise = self._walked(played)
+    def _summed_gradients(self, played: Played, at: slice) -> Array:
+        walked, noise = self._walked(played)
         number = self.clients.number
-        return self.square((number[:, None, None] * walked).sum(0), at=at) + number @ noise
+        return self.inner(self._total(number, walked), at=at) + number @ noise
 
-    def _mean_path(self, played: Played, at: Any) -> Array:
-        walked, _, noise = self._walked(played)
-        c, square = self.clients, self.kind.make(played.steps) ** 2
-        mean = self.square((c.weights[:, None, None] * walked).sum(0), at=at)
-        return (mean + (c.weights**2 / c.number) @ noise) / square
+    def _mean_path(self, played: Played, at: slice) -> Array:
+        walked, noise = self._walked(played)
+        c = self.clients
+        mean = self.inner(self._total(c.weights, walked), at=at)
+        return (mean + (c.weights**2 / c.number) @ noise) / self.kind.make(played.steps) ** 2
 
     @cached_property
-    def _gradient_drift(self) -> Array:
-        def apart(played: Played, at: Any) -> Array:
-            walked, dev, noise = self._walked(played)
-            steps = self.kind.make(played.steps)
-            model = np.broadcast_to(self._model, walked.shape)
-            start = self.clients.curvature @ self._from_minima(model)
-            return self.square(start - walked / steps, dev / steps, at) + noise / steps**2
+    def _gradient_drifts(self) -> Array:
+        return self._over_rounds(self._gradient_drift)
 
-        return self._over_rounds(apart)
+    def _gradient_drift(self, played: Played, at: slice) -> Array:
+        walked, noise = self._walked(played)
+        steps = self.kind.make(played.steps)
+        return self.each(self._slope_at_model[:, 0] - walked / steps, at) + noise / steps**2
 
     # ---- who moved, and how far ----
 
     def _moves(self, played: Played) -> Array:
         """The server's step in expectation over the draw, as a map of u ``(d, n)``."""
-        return played.round.mean[1 : 1 + self.clients.dim] - self._model
+        return played.round.mean[1 : 1 + self.clients.dim] - self._model(self.first.mean)
 
-    def _by_chance(self, one: Round, at: Any) -> Array:
+    def _by_chance(self, one: Round, at: slice) -> Array:
         """The covariance of what is sent, summed over the groups, by draw and noise ``(R, r, r)``."""
-        sent, states = one.shape[3], State(*(x[at] for x in self.states))
+        sent, states = len(one.which), State(*(x[at] for x in self.states))
         noise = one.noisy[:, :sent, :sent].sum(0)
         if one.draw.certain:
             return np.broadcast_to(noise, (len(states.mean), *noise.shape))
-        drawn = one.drawn(*states)[..., :, :sent, :, :sent]
-        return drawn.sum((-4, -2)) + noise
+        return one.drawn(*states)[..., :, :sent, :, :sent].sum((-4, -2)) + noise
 
-    def _global_step(self, played: Played, at: Any) -> Array:
+    def _global_step(self, played: Played, at: slice) -> Array:
         moves = played.round.moves[1 : 1 + self.clients.dim]
-        chance = np.trace(moves @ self._by_chance(played.round, at) @ moves.T, axis1=1, axis2=2)
-        return self.square(self._moves(played), at=at) + chance
+        return self.inner(self._moves(played), at=at) + _traces(moves @ self._by_chance(played.round, at) @ moves.T)
 
-    def _alignment(self, played: Played, at: Any) -> Array:
-        return self.inner(self.clients.hessian @ self._from_best(self._model), self._moves(played), at=at)
-
-    def _mean_update(self, played: Played, at: Any) -> Array:
+    def _mean_update(self, played: Played, at: slice) -> Array:
         """With all clients and no relaxed start the server's step is the mean gradient times step size and steps."""
         step = self._global_step(played, at)
-        model = self.kind.eye(self.clients.dim, played.start.shape[-1], 1)
-        if self.draw.certain and (played.start == np.broadcast_to(model, played.start.shape)).all():
+        if self.draw.certain and (played.path[:, 0] == self._model(played.path)).all():
             return step / (played.sizes[0] * played.steps) ** 2
         return np.full(step.shape, np.nan)
 
-    def _active_divergence(self, played: Played, at: Any) -> Array:
+    def _active_divergence(self, played: Played, at: slice) -> Array:
         """Around the old model, sum a |end - new|^2 = sum a |end - old|^2 - 2 <sum a (end - old), step> + |step|^2."""
-        path, dev = self._paths(played)
-        one, where = played.with_ends
-        ends = self.square(path[:, -1] - self._model, dev[:, -1], at)
-        ends = ends + np.trace(played.path_noise[:, -1], axis1=1, axis2=2)
-        counted = self.clients.counted if self.draw.certain else self.clients.number * self.draw.mean[:, 0]
-        d = self.clients.dim
-        moves = one.moves[1 : 1 + d]
-        drawn = moves @ self._by_chance(one, at)[:, :, where:]
-        across = self.inner(self._moves(played), one.sent_mean[where:] - self._model, at=at)
-        across = across + np.trace(drawn, axis1=1, axis2=2)
-        found = ends @ counted - 2 * across + self._global_step(played, at)
-        return found if self.kind.exact else np.maximum(found, 0.0)
+        (one, where), c = played.with_ends, self.clients
+        ends = self.each(played.path[:, -1] - self._model(played.path), at) + _traces(played.path_noise[:, -1])
+        counted = c.counted if self.draw.certain else c.number * self.draw.mean[:, 0]
+        drawn = one.moves[1 : 1 + c.dim] @ self._by_chance(one, at)[:, :, where:]
+        across = self.inner(self._moves(played), one.sent_mean[where:] - self._model(self.first.mean), at)
+        return self._least(ends @ counted - 2 * (across + _traces(drawn)) + self._global_step(played, at))
 
     # ---- local iterations ----
 
-    def _average(self, played: Played, at: Any, name: str) -> Array:
+    def _average(self, played: Played, at: slice, name: str) -> Array:
         """A reading at the average of all clients after 0 to K local steps ``(R, K + 1)``."""
         c, metric = self.clients, self.metric(name)
-        maps = (c.weights[:, None, None, None] * played.of_u).sum(0)
         spread = ((c.weights**2 / c.number)[:, None, None, None] * played.path_noise).sum(0)
-        maps = self._from_best(maps)
-        found = self.inner(maps, metric @ maps, at=at) + (metric * spread).sum((-2, -1))
-        return found if self.kind.exact else np.maximum(found, 0.0)
+        maps = self._from_best(self._total(c.weights, played.path))
+        return self._least(self.inner(maps, metric @ maps, at) + (metric * spread).sum((-2, -1)))
 
-    def _consensus(self, played: Played, at: Any, axes: slice) -> Array:
-        """The mean squared distance of the clients' models from their average after 0 to K steps, of some axes."""
-        c = self.clients
-        path, dev = (x[:, :, axes] for x in self._paths(played))
-        mean = (c.weights[:, None, None, None] * path).sum(0)
-        each = np.trace(played.path_noise[:, :, axes, axes], axis1=2, axis2=3)
-        shared = c.weights / c.number  # the weight of one client
-        # The distance of a client's dev from the average's, and of its noise, leaves the others' shares out.
-        found = self.square(path - mean, dev, at) + each * (1 - shared[:, None])
-        return np.asarray((found * c.weights[:, None]).sum(1))
+    def _consensus(self, played: Played, at: slice) -> Array:
+        """The mean squared distance of the clients' models from their average after 0 to K steps ``(R, K + 1)``."""
+        c, path = self.clients, played.path
+        dev = path[..., len(played.round.stays) :]
+        spread = _traces(dev @ self.states.spread[at, :, None] @ np.swapaxes(dev, -1, -2))
+        # The distance of a client's noise leaves the others' shares out.
+        noise = _traces(played.path_noise) * (1 - (c.weights / c.number)[:, None])
+        apart = self.inner(played.round.whole(path) - self._total(c.weights, path), at=at)
+        return np.asarray(((apart + spread + noise) * c.weights[:, None]).sum(1))
 
     def iterations(self, name: str) -> Array:
         """A reading at the average of all clients before every local step, and at the last server model.
@@ -522,58 +481,56 @@ class Run:
         ``consensus_distance`` is the clients' mean squared distance from that average, 0 at the end.
         """
         if name == "consensus_distance":
-            rows = [self._consensus(p, slice(r, r + 1), slice(None))[0, :-1] for r, p in enumerate(self.played)]
-            return self.kind.given(np.concatenate([*rows, self.kind.zeros(1)]))
-        rows = self._rows(lambda p, at: self._average(p, at, name)[:, :-1])
-        return self.kind.given(np.concatenate([*rows, self._at_model(name)[-1:]]))
-
-    def consensus(self, name: str) -> list[Array]:
-        """By round the clients' mean squared distance from their average after 0 to K steps, of a layer or all."""
-        where = slice(None) if self.layers is None or name == "model" else self.layers[name]
-        return [self.kind.given(row) for row in self._rows(lambda p, at: self._consensus(p, at, where))]
+            last, rows = self.kind.zeros(1), self._rows(lambda p, at: self._consensus(p, at)[:, :-1])
+        else:
+            last, rows = self._at_model(name)[-1:], self._rows(lambda p, at: self._average(p, at, name)[:, :-1])
+        return self.kind.given(np.concatenate([*rows, last]))
 
     def average_gap(self, weights: Weights | None = None) -> Any:
         """The loss gap at the mean of the averages of all clients before every local step; all must take part.
 
         ``weights`` (numbers) say how much each of them counts; without them all count equally.
         """
+        c, kind, d, n = self.clients, self.kind, self.clients.dim, len(self.first.mean)
         if not self.draw.certain:
-            total = sum(int(size) for size in self.clients.sizes)
             raise EmpiricsError(
-                f"the average of the iterates is that of all clients' models: all {total} clients must take part in "
-                "every round"
+                "the average of the iterates is that of all clients' models: "
+                f"all {sum(map(int, c.sizes))} clients must take part in every round"
             )
-        c, kind, d = self.clients, self.kind, self.clients.dim
         ends = np.cumsum([0, *(p.steps for p in self.played)])
         steps = int(ends[-1])
         shares = [kind.make(1) / steps] * steps if weights is None else list(map(kind.make, weights.shares(steps)))
-        n = len(self.first.mean)
-        mean = np.concatenate([self.first.mean, kind.zeros(d)])
-        covariance = kind.zeros(n + d, n + d)
-        whole = kind.zeros(n + d, n + d)
+        mean, covariance = np.concatenate([self.first.mean, kind.zeros(d)]), kind.zeros(n + d, n + d)
+        whole = kind.eye(n + d).copy()  # of u, and of the sum so far
         for p, begin in zip(self.played, ends, strict=False):
             here = shares[begin : begin + p.steps]
-            path = (c.weights[:, None, None, None] * p.of_u[:, :-1]).sum(0)
-            whole[:n, :n], whole[n:, n:] = p.round.mean, kind.eye(d)
-            whole[n:, :n] = sum(share * step for share, step in zip(here, path, strict=True))
+            path = self._total(c.weights, p.path[:, :-1])
+            whole[:n, :n], whole[n:, :n] = p.round.mean, sum(s * step for s, step in zip(here, path, strict=True))
             mean, covariance = whole @ mean, whole @ covariance @ whole.T
-            covariance += self._joint_noise(p, here)
-        own, away = covariance[n:, n:], mean[n:] - c.best
-        gap = (c.hessian * (own + np.outer(away, away))).sum() / 2
-        return kind.give(gap)
+            if weights is None:
+                across, own = here[0] * p.walked_noise[0], here[0] ** 2 * p.walked_noise[1]
+            else:
+                across, own = p.summed_noise(here)
+            covariance[:n, :n] += p.round.added
+            covariance[n:, n:] += ((c.weights**2 / c.number)[:, None, None] * own).sum(0)
+            joint = ((c.weights / c.number)[:, None, None] * (p.round.by_noise @ across)).sum(0)
+            covariance[:n, n:] += joint
+            covariance[n:, :n] += joint.T
+        away = mean[n:] - c.best
+        return kind.give((c.hessian * (covariance[n:, n:] + np.outer(away, away))).sum() / 2)
 
-    def _joint_noise(self, played: Played, shares: Sequence[Any]) -> Array:
-        """The covariance of (u, the sum of averages) that a round's noise makes, where all clients take part."""
-        c, kind, d = self.clients, self.kind, self.clients.dim
-        n = len(self.first.mean)
-        across, own = played.weighed_noise(shares)
-        found = kind.zeros(n + d, n + d)
-        found[:n, :n], by_noise = played.round.added, played.round.by_noise
-        for g, (weight, size) in enumerate(zip(c.weights, c.number, strict=True)):
-            found[:n, n:] += by_noise[g] @ across[g] * weight / size
-            found[n:, n:] += weight**2 / size * own[g]
-        found[n:, :n] = found[:n, n:].T
-        return found
+
+def _products(mean: Array, covariance: Array, left: Array, right: Array) -> Array:
+    """``E <left s, right s>`` of maps ``(..., k, d, n)`` of random vectors s at R times: ``(..., R, k)``."""
+    lead, (_, n) = left.shape[:-3], mean.shape[-2:]
+    forms = (np.swapaxes(left, -1, -2) @ right).reshape(*lead, -1, n * n)
+    found = covariance.reshape(*lead, -1, n * n) @ np.swapaxes(forms, -1, -2)
+    seen = [(maps @ np.swapaxes(mean, -1, -2)[..., None, :, :]) for maps in (left, right)]  # (..., k, d, R)
+    return found + np.swapaxes((seen[0] * seen[1]).sum(-2), -1, -2)
+
+
+def _traces(matrices: Array) -> Array:
+    return np.trace(matrices, axis1=-2, axis2=-1)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -140,19 +140,17 @@ def fraction(x: float) -> Fraction:
 
 def exactly(method: Any, kind: Kind) -> Any:
     """The same frozen dataclass with its floats, and those of its parts, as numbers of a kind: 0.1 is 1/10."""
-    if not kind.exact or not is_dataclass(method) or isinstance(method, type):
+    if not kind.exact:
         return method
-    changed = {}
-    for field in fields(method):
-        value = getattr(method, field.name)
-        if isinstance(value, (float, Fraction)) or hasattr(value, "_mpf_"):
-            changed[field.name] = kind.make(fraction(value) if isinstance(value, float) else value)
-        elif isinstance(value, tuple):
-            changed[field.name] = tuple(exactly(part, kind) for part in value)
-        else:
-            changed[field.name] = exactly(value, kind)
-    parts = [name for name, value in changed.items() if value is not getattr(method, name)]
-    return replace(method, **{name: changed[name] for name in parts}) if parts else method
+    if isinstance(method, (float, Fraction)) or hasattr(method, "_mpf_"):
+        return kind.make(fraction(method) if isinstance(method, float) else method)
+    if isinstance(method, tuple):
+        return tuple(exactly(part, kind) for part in method)
+    if not is_dataclass(method) or isinstance(method, type):
+        return method
+    made = {field.name: exactly(getattr(method, field.name), kind) for field in fields(method)}
+    changed = {name: part for name, part in made.items() if part is not getattr(method, name)}
+    return replace(method, **changed) if changed else method
 
 
 class Vectors(Array):

@@ -1,4 +1,7 @@
-"""What the clients of one round do: their local models as affine maps of what server and client know, and the noise."""
+"""What the clients of one round do: their local models as affine maps of what server and client know, and the noise.
+
+What a client knows is (1, the server's vectors, its own memory), of m numbers.
+"""
 
 from __future__ import annotations
 
@@ -95,93 +98,111 @@ class Frame:
     draw: Draw
     memory: Sequence[str]
 
-    def _spread(self, name: str, entry: Any = slice(None)) -> Array:
-        """Coefficients ``(a, b)`` of every coordinate as a matrix ``(G or 1, a d, b d)``."""
-        kind, d = self.clients.kind, self.clients.dim
-        tables = [[np.asarray(getattr(layer, name)[entry]) for layer in group] for group in self.coefficients]
-        rows, columns = tables[0][0].shape
-        found = kind.zeros(len(tables), rows, d, columns, d)
-        for g, group in enumerate(tables):
-            for i in range(d):
-                found[g, :, i, :, i] = group[self.clients.layers[i] if self.clients.layers else 0]
-        return found.reshape(len(tables), rows * d, columns * d)
-
     def by_coordinate(self, name: str) -> Array:
-        """A coefficient of the steps for every coordinate ``(J, G or 1, d)``."""
+        """A coefficient of every coordinate ``(G or 1, d, ...)``."""
         where = self.clients.layers or [0] * self.clients.dim
-        tables = [[getattr(group[layer], name) for layer in where] for group in self.coefficients]
-        return np.moveaxis(np.array(tables), 2, 0)
+        return np.array([[getattr(group[layer], name) for layer in where] for group in self.coefficients])
 
-    def view(self, of_parts: Array) -> Array:
-        """Maps of server vectors and memory ``(G or 1, a, .)`` as maps of (1, server vectors, memory), one for each."""
-        groups = len(self.clients.sizes)
-        one = self.clients.kind.zeros(groups, of_parts.shape[1], 1)
-        return np.concatenate([one, np.broadcast_to(of_parts, (groups, *of_parts.shape[1:]))], axis=-1)
+    def _matrices(self, tables: Array) -> Array:
+        """Coefficients ``(G or 1, d, a, b)`` as matrices in which coordinates do not meet ``(G or 1, a d, b d)``."""
+        count, d, rows, columns = tables.shape
+        apart = np.swapaxes(tables, 1, 2)[..., None] * self.clients.kind.eye(d)[:, None, :]
+        return apart.reshape(count, rows * d, columns * d)
+
+    def _of_known(self, tables: Array) -> Array:
+        """The same of (server vectors, memory) as maps of what a client knows ``(G or 1, a d, m)``."""
+        maps = self._matrices(tables)
+        return np.concatenate([self.clients.kind.zeros(*maps.shape[:2], 1), maps], axis=-1)
+
+    def _of_ends(self, tables: Array) -> tuple[Array, Array]:
+        """The same of (server vectors, memory, end) as maps of what was known and of the end ``(., a d, d)``."""
+        return self._of_known(tables[..., :-1]), self._matrices(tables[..., -1:])
 
     @cached_property
     def start(self) -> Array:
-        """Where clients start ``(G, d, p + q)``."""
-        return self.view(self._spread("start", np.s_[None]))
+        """Where clients start ``(G, d, m)``."""
+        found = self._of_known(self.by_coordinate("start")[:, :, None])
+        return np.broadcast_to(found, (len(self.clients.sizes), *found.shape[1:]))
 
     @cached_property
     def push(self) -> Array:
-        """What the parts that stay the same during the round add to the steps ``(J, G, d, p + q)``."""
-        steps = len(self.coefficients[0][0].pull)
-        return np.stack([self.view(self._spread("push", np.s_[j : j + 1])) for j in range(steps)])
+        """What is added to every step and does not change during the round ``(G or 1, J, d, m)``."""
+        found = self._of_known(self.by_coordinate("push"))
+        return found.reshape(len(found), -1, self.clients.dim, found.shape[-1])
 
     @cached_property
     def stays(self) -> Array:
         """What the server's numbers become by themselves ``(p, p)``."""
-        kind, table = self.clients.kind, self._spread("stays")[0]
-        found = kind.zeros(1 + len(table), 1 + len(table))
-        found[0, 0], found[1:, 1:] = kind.make(1), table
+        table = self._matrices(self.by_coordinate("stays"))[0]
+        found = self.clients.kind.zeros(1 + len(table), 1 + len(table))
+        found[0, 0], found[1:, 1:] = self.clients.kind.make(1), table
         return found
 
     @cached_property
     def keeps(self) -> tuple[Array, Array]:
-        """What a participant's memory becomes: of what it knew ``(G, q, p + q)``, and of where it ended."""
-        return self._of_end(self._spread("keeps"))
+        """What a participant's memory becomes, of what it knew ``(G or 1, q, m)`` and of where it ended."""
+        return self._of_ends(self.by_coordinate("keeps"))
 
     def sends(self, ends: int | None = None) -> tuple[tuple[int, ...], Array, Array, Array]:
         """What a participant sends: by which multiplier, of what it knew and of its end; the move of the server.
 
         ``ends`` adds the last models, by that multiplier.
         """
-        kind, d, groups = self.clients.kind, self.clients.dim, len(self.clients.sizes)
-        server = self.coefficients[0][0].stays.shape[0]
-        maps, by_end, which, moves = [], [], list[int](), []
+        kind, d, p = self.clients.kind, self.clients.dim, len(self.stays)
+        which, tables, moves = list[int](), list[Array](), list[int]()
         for multiplier, name in enumerate(("weighed", "added")):
-            used = [
-                i
-                for i in range(server)
-                if any((getattr(layer, name)[i] != 0).any() for g in self.coefficients for layer in g)
-            ]
-            if used:
-                of_parts, of_end = self._of_end(self._spread(name, np.s_[used]))
-                maps.append(of_parts)
-                by_end.append(of_end)
-                which += [multiplier] * (len(used) * d)
-                moves.append(kind.eye(server * d)[:, [i * d + axis for i in used for axis in range(d)]])
+            whole = self.by_coordinate(name)
+            for i in np.flatnonzero((whole != 0).any(axis=(0, 1, 3))).tolist():
+                which.append(multiplier)
+                tables.append(whole[:, :, i])
+                moves += range(1 + i * d, 1 + (i + 1) * d)
+        shift = kind.eye(p)[:, moves]
         if ends is not None:
-            share = kind.eye(d) * (1 / self.clients.number.sum() if ends else kind.make(1))
-            maps.append(kind.zeros(groups, d, self.start.shape[-1]))
-            by_end.append(np.broadcast_to(share, (groups, d, d)))
-            which += [ends] * d
-            moves.append(kind.zeros(server * d, d))
-        shift = np.concatenate(moves, 1)
-        shift = np.concatenate([kind.zeros(1, shift.shape[1]), shift])
-        return tuple(which), np.concatenate(maps, 1), np.concatenate(by_end, 1), shift
+            table = 0 * tables[0]
+            table[..., -1] = 1 / self.clients.number.sum() if ends else kind.make(1)
+            which.append(ends)
+            tables.append(table)
+            shift = np.concatenate([shift, kind.zeros(p, d)], axis=1)
+        of_known, of_end = self._of_ends(np.stack(tables, axis=2))
+        return tuple(multiplier for multiplier in which for _ in range(d)), of_known, of_end, shift
 
     @cached_property
     def sent(self) -> tuple[tuple[int, ...], Array, Array, Array]:
         """What a participant sends where its last model is not needed."""
         return self.sends()
 
-    def _of_end(self, maps: Array) -> tuple[Array, Array]:
-        """Maps of (server vectors, memory, end) as one of what was known and one of the end ``(G, ., d)``."""
-        parts = self.start.shape[-1] - 1
-        end = maps[:, :, parts:]
-        return self.view(maps[:, :, :parts]), np.broadcast_to(end, (len(self.clients.sizes), *end.shape[1:]))
+
+Steps = Sequence[Array]
+"""Affine steps of a local state in the groups, one after another: ``z -> turn z + shift``, and what noise adds.
+
+``turn (G, K, L, L)``, ``shift (G, K, L, m)`` and the covariance of the noise ``(G, K, L, L)``.
+"""
+
+
+def _then(first: Steps, second: Steps) -> Steps:
+    """Two steps as one, each of the first before its partner of the second."""
+    (turn, shift, noise), (later, more, fresh) = first, second
+    return later @ turn, later @ shift + more, later @ noise @ np.swapaxes(later, -1, -2) + fresh
+
+
+def composed(steps: Steps, alike: bool) -> Steps:
+    """The first 1, 2, ..., K steps, each as one: by doubling if all are ``alike``, else those of pairs first."""
+    count = steps[0].shape[1]
+    if count == 1:
+        return steps
+    if alike:
+        known: Steps = [x[:, :1] for x in steps]
+        while (done := known[0].shape[1]) < count:
+            more = _then([x[:, -1:] for x in known], [x[:, : count - done] for x in known])
+            known = [np.concatenate(pair, axis=1) for pair in zip(known, more, strict=True)]
+        return known
+    odd, even = [x[:, ::2] for x in steps], [x[:, 1::2] for x in steps]
+    pairs = composed(_then([x[:, : count // 2] for x in odd], even), False)
+    between = _then([x[:, : (count - 1) // 2] for x in pairs], [x[:, 1:] for x in odd])
+    found = [np.empty_like(x) for x in steps]
+    for to, step, by_two, rest in zip(found, steps, pairs, between, strict=True):
+        to[:, :1], to[:, 1::2], to[:, 2::2] = step[:, :1], by_two, rest
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,141 +225,72 @@ class Played:
 
     # ---- local models ----
 
-    @property
-    def start(self) -> Array:
-        """Where clients start ``(G, d, p + q)``."""
-        return self.frame.start
-
     @cached_property
-    def _steps(self) -> tuple[Array, Array, Array]:
-        """Steps of the local state z = w, or (w, v) with momentum: ``z -> map z + shift + push noise``.
-
-        ``(K, G, ...)`` all three, or one step where all are the same.
-        """
+    def _steps(self) -> Steps:
+        """The local steps, of the model w or, with momentum v, of (w, v)."""
         kind, c = self.clients.kind, self.clients
-        d, size = c.dim, (self.sizes[:1] if self._alike else self.sizes)[:, None, None, None]
-        steep = self.frame.by_coordinate("steepness")[..., None]
-        pull = self.frame.by_coordinate("pull") + kind.make(self.weight_decay)
-        slope = steep * c.curvature + pull[..., None] * kind.eye(d)
-        constant = self.frame.push.copy()
-        constant[..., 0] -= steep[..., 0] * (c.curvature @ c.minimum[..., None])[..., 0]
-        noise = steep * np.broadcast_to(kind.eye(d), c.curvature.shape)
-        if not self.momentum:
-            return kind.eye(d) - size * slope, -size * constant, -size * noise
-        m = kind.make(self.momentum)
-        along, past = (1 + m, m * m) if self.nesterov else (1, m)
-        identity = np.broadcast_to(kind.eye(d), slope.shape)
-
-        def stacked(of_model: Array, of_momentum: Array) -> Array:
-            return np.concatenate([of_model, np.broadcast_to(of_momentum, of_model.shape)], -2)
-
-        upper = np.concatenate([identity - size * along * slope, -size * past * identity], -1)
-        lower = np.concatenate([slope, m * identity], -1)
-        return (
-            stacked(upper, lower),
-            stacked(-size * along * constant, constant),
-            stacked(-size * along * noise, noise),
-        )
-
-    def _step(self, k: int) -> tuple[Array, Array, Array]:
-        maps, shifts, pushes = self._steps
-        at = k if len(maps) > 1 else 0
-        return maps[at], shifts[at], pushes[at]
+        d, size = c.dim, self.sizes[None, :, None, None]
+        steep = np.moveaxis(self.frame.by_coordinate("steepness"), 2, 1)[..., None]
+        pull = np.moveaxis(self.frame.by_coordinate("pull"), 2, 1) + kind.make(self.weight_decay)
+        slope = steep * c.curvature[:, None] + pull[..., None] * kind.eye(d)
+        constant = np.repeat(self.frame.push, len(c.sizes) // len(self.frame.push), axis=0)
+        constant[..., 0] -= (steep * (c.curvature @ c.minimum[..., None])[:, None])[..., 0]
+        chance = steep * c.noise[:, None] * np.swapaxes(steep, -1, -2)
+        lead = (len(c.sizes), self.steps)
+        if self.momentum:
+            m, one = kind.make(self.momentum), np.broadcast_to(kind.eye(d), (*lead, d, d))
+            along, past = (1 + m, m * m) if self.nesterov else (1, m)
+            slope = np.broadcast_to(slope, one.shape)
+            turn = np.block([[one - size * along * slope, -size * past * one], [slope, m * one]])
+            moved = np.concatenate([-size * along * one, one], axis=-2)
+            found = turn, moved @ constant, moved @ chance @ np.swapaxes(moved, -1, -2)
+        else:
+            found = kind.eye(d) - size * slope, -size * constant, size * size * chance
+        return [np.broadcast_to(x, (*lead, *x.shape[2:])) for x in found]
 
     @cached_property
     def _alike(self) -> bool:
-        """Whether all steps of the round are the same."""
-        sizes = self.sizes
-        if len(self.frame.coefficients[0][0].pull) > 1:
-            return False
-        if not self.clients.kind.exact:
-            return bool((sizes == sizes[0]).all())
-        return all(size is sizes[0] or bool(size == sizes[0]) for size in sizes)
+        """Whether all steps of the round are the same; unknown of balls, which are not."""
+        return len(self.frame.coefficients[0][0].pull) == 1 and bool((self.sizes == self.sizes[0]).all())
 
     @cached_property
-    def _powers(self) -> Array:
-        """What j steps make of a local state, all steps being the same ``(G, K + 1, L, L)``, by doubling."""
-        one = self._step(0)[0]
-        found = np.broadcast_to(self.clients.kind.eye(one.shape[-1]), one.shape)[:, None]
-        power = one[:, None]
-        while found.shape[1] <= self.steps:
-            found = np.concatenate([found, found @ power], axis=1)
-            power = power @ power
-        return found[:, : self.steps + 1]
+    def _path(self) -> tuple[Array, Array]:
+        d, start = self.clients.dim, self.frame.start[:, None]
+        turn, shift, noise = composed(self._steps, self._alike)
+        found = turn[:, :, :d, :d] @ start + shift[:, :, :d]
+        still = self.clients.kind.zeros(len(noise), 1, d, d)
+        return np.concatenate([start, found], axis=1), np.concatenate([still, noise[:, :, :d, :d]], axis=1)
 
-    @cached_property
-    def _summed(self) -> Array:
-        """The sums of the first j powers ``(G, K + 1, L, L)``."""
-        none = self.clients.kind.zeros(*self._powers[:, :1].shape)
-        return np.concatenate([none, np.cumsum(self._powers[:, :-1], axis=1)], axis=1)
-
-    @cached_property
+    @property
     def path(self) -> Array:
-        """Mean local models after 0 to K steps, as maps of (1, server vectors, memory) ``(G, K + 1, d, p + q)``."""
-        d, start = self.clients.dim, self.start
-        if self._alike:
-            shift = self._step(0)[1]
-            return self._powers[:, :, :d, :d] @ start[:, None] + self._summed[:, :, :d] @ shift[:, None]
-        still = self.clients.kind.zeros(*start.shape) if self.momentum else start[:, :0]
-        now, found = np.concatenate([start, still], 1), [start]
-        for k in range(self.steps):
-            map_, shift, _ = self._step(k)
-            now = map_ @ now + shift
-            found.append(now[:, :d])
-        return np.stack(found, axis=1)
+        """Mean local models after 0 to K steps, as maps of what a client knows ``(G, K + 1, d, m)``."""
+        return self._path[0]
 
-    @cached_property
-    def of_u(self) -> Array:
-        """The same as maps of u ``(G, K + 1, d, n)``."""
-        return self.round.whole(self.path)
-
-    @cached_property
+    @property
     def path_noise(self) -> Array:
         """Covariances of the local models that the round's noise makes ``(G, K + 1, d, d)``."""
-        d = self.clients.dim
-        if self._alike:
-            push = self._step(0)[2]
-            moved = (self._powers[:, :-1] @ push[:, None])[:, :, :d]
-            each = moved @ self.clients.noise[:, None] @ np.swapaxes(moved, -1, -2)
-            return np.concatenate([self.clients.kind.zeros(*each[:, :1].shape), np.cumsum(each, axis=1)], axis=1)
-        covariance: Any = 0
-        found = [self.clients.kind.zeros(*self.clients.noise.shape)]
-        for k in range(self.steps):
-            map_, _, push = self._step(k)
-            covariance = map_ @ covariance @ np.swapaxes(map_, 1, 2) if k else 0 * map_
-            covariance = covariance + push @ self.clients.noise @ np.swapaxes(push, 1, 2)
-            found.append(covariance[:, :d, :d])
-        return np.stack(found, axis=1)
+        return self._path[1]
 
-    @cached_property
-    def _summed_noise(self) -> tuple[Array, Array]:
-        """The same of the plain sum, all steps being the same."""
-        d, push = self.clients.dim, self._step(0)[2]
-        ends, sums = ((x[:, :-1] @ push[:, None])[:, :, :d] for x in (self._powers, self._summed))
-        by_sums = self.clients.noise[:, None] @ np.swapaxes(sums, -1, -2)
-        return (ends @ by_sums).sum(1), (sums @ by_sums).sum(1)
-
-    def weighed_noise(self, shares: Sequence[Any]) -> tuple[Array, Array]:
+    def summed_noise(self, shares: Sequence[Any]) -> tuple[Array, Array]:
         """Of the sum of local models before the steps, each times its share: the covariance with the end, and its own.
 
         ``(G, d, d)`` both.
         """
-        across: Any = 0
-        own: Any = 0
-        if self._alike and all(share is shares[0] for share in shares):
-            across, own = self._summed_noise
-            return shares[0] * across, shares[0] ** 2 * own
         kind, d = self.clients.kind, self.clients.dim
-        size = self._step(0)[0].shape[-1]
-        left = np.broadcast_to(kind.eye(d, size), (len(self.clients.sizes), d, size))
-        summed = 0 * left
-        for k in range(self.steps - 1, -1, -1):
-            map_, _, push = self._step(k)
-            end, before = left @ push, summed @ push
-            across = across + end @ self.clients.noise @ np.swapaxes(before, 1, 2)
-            own = own + before @ self.clients.noise @ np.swapaxes(before, 1, 2)
-            left, summed = left @ map_, summed @ map_ + shares[k] * kind.eye(d, size)
-        return across, own
+        turn, _, noise = self._steps
+        groups, steps, size, _ = turn.shape
+        wide, chance = kind.zeros(groups, steps, size + d, size + d), kind.zeros(groups, steps, size + d, size + d)
+        wide[..., :size, :size], chance[..., :size, :size] = turn, noise
+        wide[..., size:, :d] = kind.array(shares)[:, None, None] * kind.eye(d)
+        wide[..., size:, size:] = kind.eye(d)
+        alike = self._alike and all(share is shares[0] for share in shares)
+        last = composed([wide, wide[..., :0], chance], alike)[2][:, -1]
+        return last[:, :d, size:], last[:, size:, size:]
+
+    @cached_property
+    def walked_noise(self) -> tuple[Array, Array]:
+        """The same of the plain sum."""
+        return self.summed_noise([self.clients.kind.make(1)] * self.steps)
 
     # ---- the round ----
 
@@ -353,8 +305,7 @@ class Played:
 
         They are averaged by weight, and evenly where all clients take part.
         """
-        certain = self.frame.draw.certain
-        return self._round(*self.frame.sends(1 if certain else 0)), self.round.shape[3]
+        return self._round(*self.frame.sends(1 if self.frame.draw.certain else 0)), len(self.round.which)
 
     def _round(self, which: tuple[int, ...], sent: Array, reached: Array, moves: Array) -> Round:
         end, last = self.path[:, -1], self.path_noise[:, -1]
@@ -366,9 +317,9 @@ class Played:
 
     @property
     def last(self) -> Array | None:
-        """Picks a client's last local model out of (1, server vectors, memory) ``(G, d, p + q)``, if it is followed."""
+        """Picks a client's last local model out of what it knows ``(d, m)``, if it is followed."""
         if LAST not in self.frame.memory:
             return None
-        kind, d = self.clients.kind, self.clients.dim
+        d = self.clients.dim
         begin = len(self.frame.stays) + d * list(self.frame.memory).index(LAST)
-        return np.broadcast_to(kind.eye(d, self.start.shape[-1], begin), self.start.shape)
+        return self.clients.kind.eye(d, self.path.shape[-1], begin)

@@ -16,10 +16,10 @@ import numpy as np
 
 from ..algorithms import algorithm
 from ..algorithms.algorithm import Algorithm, Work
-from ..algorithms.state import copied, Exchange, State
+from ..algorithms.state import State
 from ..errors import EmpiricsError
 from ..training.setting import Setting
-from .coefficients import LAST, NotAffineError, plan, refuse
+from .coefficients import begin, finish, NotAffineError, plan, refuse
 from .draws import draw
 from .moments import Run
 from .numbers import Array, exactly, FLOATS, FRACTIONS, Kind, vectors
@@ -154,18 +154,12 @@ class Player:
     def begin(self, start: Any) -> State:
         """Before the first round."""
         model = vectors(self.kind.array(np.atleast_1d(np.asarray(start, dtype=object))))
-        rows, server, exchanges = dict[str, Any](), dict[str, Any](), dict[str, Exchange]()
-        for keeper in self.method.remember:
-            begun = keeper.begin(model, len(self.gradients))
-            rows, server = {**rows, **begun.rows}, {**server, **begun.vectors}
-            exchanges.update(begun.exchanges)
-        rows.setdefault(LAST, model.expand(len(self.gradients), -1).clone())
-        return State(0, model, rows, server, exchanges=exchanges)
+        return begin(self.method, model, len(self.gradients))
 
     def next(self, before: State, cohort: Sequence[int]) -> tuple[State, PlayedRound]:
         """The state after a round of this cohort, in which a client may be named more than once, and the round."""
         try:
-            return self._next(copied(before), cohort)
+            return self._next(before, cohort)
         except (AttributeError, TypeError) as error:
             raise NotAffineError(
                 f"{self.method} does not add and scale its gradients only; sample it instead"
@@ -182,13 +176,7 @@ class Player:
             now = now - size * (direction + decay * now + momentum * velocity if self.setting.nesterov else velocity)
             paths.append(np.array(now))
         played = known._replace(clients=tuple(work.clients.tolist()), paths=np.stack(paths, axis=1), sizes=work.sizes)
-        after, renewed = self.method.combine(work, now)
-        server = {**state.server, **renewed}
-        for keeper in self.method.remember:
-            server |= keeper(work, now, after)
-        if LAST in state.memory:
-            state.memory[LAST][work.rows] = now
-        return State(state.round + 1, after, state.memory, server, exchanges=state.exchanges), played
+        return finish(self.method, work, now), played
 
     def _slopes(self, work: Work, step: int, models: Any, objective: Any = None) -> Any:
         """The clients' gradients at models of their own ``(rows, d)``."""

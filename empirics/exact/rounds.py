@@ -55,92 +55,107 @@ class Round:
 
     @cached_property
     def shape(self) -> tuple[int, int, int, int]:
-        """Groups G, numbers q of a client, n of u, r of what is sent."""
-        groups, sent, _ = self.sent.shape
-        memory = self.keeps.shape[1]
-        return groups, memory, len(self.stays) + groups * memory, sent
+        """Groups G, numbers of the server p, of a client q, and of u."""
+        groups, memory, _ = self.keeps.shape
+        return groups, len(self.stays), memory, len(self.stays) + groups * memory
 
     def whole(self, maps: Array) -> Array:
         """Maps of (x, y) of a group's mean client ``(G, ..., p + q)`` as maps of u ``(G, ..., n)``."""
-        groups, memory, n, _ = self.shape
-        server = n - groups * memory
+        groups, server, memory, n = self.shape
         found = self.kind.zeros(*maps.shape[:-1], n)
         found[..., :server] = maps[..., :server]
         for g in range(groups if memory else 0):
             found[g, ..., server + g * memory : server + (g + 1) * memory] = maps[g, ..., server:]
         return found
 
-    @cached_property
-    def _stay(self) -> Array:
-        """Picks every group's mean memory out of u ``(G, q, n)``."""
-        groups, memory, n, _ = self.shape
-        return self.kind.eye(groups * memory, n, n - groups * memory).reshape(groups, memory, n)
+    # ---- what clients add ----
 
     @cached_property
-    def _of_means(self) -> tuple[Array, Array]:
-        """What the mean client sends ``(G, r, n)``, and what working changes of its memory ``(G, q, n)``."""
-        return self.whole(self.sent), self.whole(self.keeps) - self._stay
+    def _where(self) -> list[int]:
+        """What multiplies everything that a client adds: what it sends, then the changes of its memory ``(r + q,)``."""
+        return [*self.which, *[1] * self.shape[2]]
+
+    @cached_property
+    def _adds(self) -> tuple[Array, Array]:
+        """What a client adds, as maps of u and of dev ``(G, r + q, ...)``."""
+        _, server, memory, _ = self.shape
+        changes = self.keeps - self.kind.eye(memory, server + memory, server)
+        adds = np.concatenate([self.sent, changes], axis=1)
+        return self.whole(adds), adds[..., server:]
+
+    @cached_property
+    def _taken(self) -> Array:
+        """The sum over each group of what multiplies it, in expectation over the draw ``(G, r + q, 1)``."""
+        return (self.sizes[:, None] * self.draw.mean[:, self._where])[..., None]
 
     @cached_property
     def sent_mean(self) -> Array:
         """What the server gets, in expectation over the draw: a map of u ``(r, n)``."""
-        chances = self.draw.mean[:, list(self.which)] * self.sizes[:, None]
-        return (chances[:, :, None] * self._of_means[0]).sum(0)
+        return (self._taken * self._adds[0])[:, : len(self.which)].sum(0)
+
+    @cached_property
+    def sources(self) -> Array:
+        """How what the groups send, and what changed in them, moves the next u ``(n, G, r + q)``."""
+        groups, server, memory, n = self.shape
+        sent = len(self.which)
+        found = self.kind.zeros(n, groups, sent + memory)
+        found[:server, :, :sent] = self.moves[:, None, :]
+        for g in range(groups):
+            rows = slice(server + g * memory, server + (g + 1) * memory)
+            found[rows, g, sent:] = self.kind.eye(memory) / self.sizes[g]
+        return found
 
     @cached_property
     def mean(self) -> Array:
         """The next u in expectation over draw and noise ``(n, n)``."""
-        groups, memory, n, _ = self.shape
-        server = self.stays @ self.kind.eye(n - groups * memory, n) + self.moves @ self.sent_mean
-        memories = self._stay + self.draw.mean[:, 1, None, None] * self._of_means[1]
-        return np.concatenate([server, memories.reshape(groups * memory, n)])
+        _, server, _, n = self.shape
+        changes = self.draw.mean[:, 1, None, None] * self._adds[0][:, len(self.which) :]
+        found = self.kind.eye(n).copy()
+        found[:server, :server] = self.stays
+        found[:server] += self.moves @ self.sent_mean
+        found[server:] += changes.reshape(-1, n)
+        return found
+
+    # ---- what chance makes of it ----
 
     @cached_property
-    def _of_clients(self) -> tuple[Array, Array]:
-        """What a client's draw changes: (sent, difference) as maps of u and of dev, each ``(G, r + q, ...)``.
+    def _pairs(self) -> tuple[Array, Array]:
+        """What a client's own covariance has beyond that with another of its group, and the latter for all pairs.
 
-        Where weights sum to 1, what is sent by weight counts from its mean: what all send equally leaves no rounding.
+        ``(G, r + q, r + q)`` and ``(G, r + q, G, r + q)``, both counted for all clients.
         """
-        groups, memory, n, _ = self.shape
-        server = n - groups * memory
-        sent, difference = self._of_means
-        weighed = (np.array(self.which)[:, None] == 0) & self.draw.whole
-        by_u = np.concatenate([np.where(weighed, sent - self.sent_mean, sent), difference], 1)
-        change = self.keeps[..., server:] - self.kind.eye(memory)
-        return by_u, np.concatenate([self.sent[..., server:], change], 1)
-
-    @cached_property
-    def _pairs(self) -> tuple[Array, Array, Array]:
-        """Per client its own covariance and mean square of the pair, and per two clients theirs, number by number.
-
-        ``(G, r + q, r + q)`` twice, and ``(G, r + q, G, r + q)``, the last counted for all clients.
-        """
-        where = np.array([*self.which, *[1] * self.shape[1]], dtype=int)
+        where = np.array(self._where, dtype=int)
         own, other = (x[..., where[:, None], where] for x in (self.draw.own, self.draw.other))
-        mean = self.draw.mean[:, where]
-        alone = own - other[np.arange(len(own)), np.arange(len(own))]
-        many = other * (self.sizes[:, None] * self.sizes[None, :])[..., None, None]
-        return alone, own + mean[:, :, None] * mean[:, None, :], np.swapaxes(many, 1, 2)
+        groups = np.arange(len(own))
+        many = other * (self.sizes[:, None] * self.sizes)[..., None, None]
+        return self.sizes[:, None, None] * (own - other[groups, groups]), np.swapaxes(many, 1, 2)
+
+    @cached_property
+    def _centred(self) -> Array:
+        """What clients add as maps of u; where weights sum to 1 what is sent by weight is counted from its mean.
+
+        So what all send equally leaves no rounding.
+        """
+        by_u = self._adds[0].copy()
+        if self.draw.whole:
+            by_weight = [i for i, multiplier in enumerate(self.which) if multiplier == 0]
+            by_u[:, by_weight] -= self.sent_mean[by_weight]
+        return by_u
 
     def drawn(self, mean: Array, covariance: Array, spread: Array) -> Array:
         """The covariance of what every group sends and of what changed in it that the draw makes, without noise.
 
         ``(..., G, r + q, G, r + q)``; states may be stacked.
         """
-        groups, memory, n, sent = self.shape
-        by_u, by_dev = self._of_clients
-        alone, _, many = self._pairs
-        s = covariance + mean[..., :, None] * mean[..., None, :]
-        flat = by_u.reshape(-1, n)
-        found = (flat @ s @ flat.T).reshape(*s.shape[:-2], groups, sent + memory, groups, sent + memory)
-        within = [found[..., g, :, g, :] for g in range(groups)]
-        inside = np.stack(within, -3)
-        if memory:
-            inside = inside + by_dev @ spread @ np.swapaxes(by_dev, 1, 2)
-        inside = alone * self.sizes[:, None, None] * inside
-        found = found * many
-        for g in range(groups):
-            found[..., g, :, g, :] += inside[..., g, :, :]
+        by_u, by_dev = self._centred, self._adds[1]
+        alone, many = self._pairs
+        flat = by_u.reshape(-1, by_u.shape[-1])
+        seen = flat @ (covariance + mean[..., :, None] * mean[..., None, :]) @ flat.T
+        seen = seen.reshape(*mean.shape[:-1], *many.shape)
+        found = seen * many
+        inside = by_dev @ spread @ np.swapaxes(by_dev, 1, 2)
+        for g in range(len(alone)):
+            found[..., g, :, g, :] += alone[g] * (seen[..., g, :, g, :] + inside[..., g, :, :])
         return found
 
     @cached_property
@@ -150,77 +165,65 @@ class Round:
 
     @cached_property
     def noisy(self) -> Array:
-        """The same covariance that noise makes, within each group ``(G, r + q, r + q)``."""
-        sent = self.shape[3]
-        scale = self._pairs[1].copy()
-        scale[:, sent:, sent:] = self.draw.mean[:, 1, None, None]
-        return self.sizes[:, None, None] * scale * self.noise
+        """The same of the sums over each group ``(G, r + q, r + q)``."""
+        where = np.array(self._where, dtype=int)
+        mean, own = self.draw.mean[:, where], self.draw.own[..., where[:, None], where]
+        squares = own + mean[:, :, None] * mean[:, None, :]
+        sent = len(self.which)
+        squares[:, sent:, sent:] = self.draw.mean[:, 1, None, None]  # an indicator is its own square
+        return self.sizes[:, None, None] * squares * self.noise
 
     @cached_property
-    def sources(self) -> Array:
-        """How what the groups send, and what changed in them, moves the next u ``(n, G, r + q)``."""
-        groups, memory, n, sent = self.shape
-        server = n - groups * memory
-        found = self.kind.zeros(n, groups, sent + memory)
-        found[:server, :, :sent] = self.moves[:, None, :]
-        for g in range(groups):
-            rows = slice(server + g * memory, server + (g + 1) * memory)
-            found[rows, g, sent:] = self.kind.eye(memory) / self.sizes[g]
-        return found
-
-    @cached_property
-    def _added(self) -> tuple[Array, Array]:
-        """What noise adds to the covariance of u and to V."""
-        sent = self.shape[3]
-        each = np.swapaxes(self.sources, 0, 1)
-        within = (1 - 1 / self.sizes)[:, None, None] * self.draw.mean[:, 1, None, None] * self.noise[:, sent:, sent:]
-        return (each @ self.noisy @ np.swapaxes(each, 1, 2)).sum(0), within
-
-    @property
     def added(self) -> Array:
         """What noise adds to the covariance of u ``(n, n)``."""
-        return self._added[0]
+        each = np.swapaxes(self.sources, 0, 1)
+        found: Array = (each @ self.noisy @ np.swapaxes(each, 1, 2)).sum(0)
+        return found
 
     @property
     def by_noise(self) -> Array:
         """How a shift of all ends of a group moves the next u, where all clients take part ``(G, n, d)``."""
-        where = [*self.which, *[1] * self.shape[1]]
-        shares = (self.sizes[:, None] * self.draw.mean[:, where])[:, :, None]
-        return np.swapaxes(self.sources, 0, 1) @ (shares * self.reached)
+        return np.swapaxes(self.sources, 0, 1) @ (self._taken * self.reached)
 
     def after(self, state: State, noise: bool = True) -> State:
         """The moments one round later, or what they would be without noise; states may be stacked."""
-        groups, memory, n, sent = self.shape
         mean, covariance, spread = state
-        added, within = self._added if noise else (0, 0)
-        after = self.mean @ covariance @ self.mean.T + added
+        later = mean @ self.mean.T
+        after = self.mean @ covariance @ self.mean.T + (self.added if noise else 0)
         if not self.draw.certain:
-            flat = self.sources.reshape(n, -1)
+            flat = self.sources.reshape(len(self.sources), -1)
             drawn = self.drawn(mean, covariance, spread)
             after = after + flat @ drawn.reshape(*drawn.shape[:-4], *flat.shape[1:] * 2) @ flat.T
-        if not memory:
-            return State(mean @ self.mean.T, after, spread)
-        joined, own = self.draw.mean[:, 1], self.draw.own[:, 1, 1]
-        other = self.draw.other[np.arange(groups), np.arange(groups), 1, 1]
-        chance = ((own - other) * (1 - 1 / self.sizes))[:, None, None]
-        by_dev = self._of_clients[1][:, sent:]
-        stays = self.kind.eye(memory) + joined[:, None, None] * by_dev
-        spread_after = stays @ spread @ np.swapaxes(stays, 1, 2) + within
-        if not self.draw.certain:
-            s = covariance + mean[..., :, None] * mean[..., None, :]
-            change = self._of_means[1]
-            spread_after = (
-                spread_after
-                + chance * (change @ s[..., None, :, :] @ np.swapaxes(change, 1, 2))
-                + (chance + other[:, None, None]) * (by_dev @ spread @ np.swapaxes(by_dev, 1, 2))
-            )
-        return State(mean @ self.mean.T, after, spread_after)
+        if not self.shape[2]:
+            return State(later, after, spread)
+        return State(later, after, self._spread(mean, covariance, spread, noise))
+
+    def _spread(self, mean: Array, covariance: Array, spread: Array, noise: bool) -> Array:
+        """V one round later."""
+        groups, _, memory, _ = self.shape
+        sent, diagonal = len(self.which), np.arange(groups)
+        change, by_dev = (x[:, sent:] for x in self._adds)
+        joined, fewer = self.draw.mean[:, 1, None, None], (1 - 1 / self.sizes)[:, None, None]
+        stays = self.kind.eye(memory) + joined * by_dev
+        found = stays @ spread @ np.swapaxes(stays, 1, 2)
+        if noise:
+            found = found + fewer * joined * self.noise[:, sent:, sent:]
+        if self.draw.certain:
+            return found
+        other = self.draw.other[diagonal, diagonal, 1, 1][:, None, None]
+        chance = (self.draw.own[:, 1, 1, None, None] - other) * fewer
+        seen = (covariance + mean[..., :, None] * mean[..., None, :])[..., None, :, :]
+        return (
+            found
+            + chance * (change @ seen @ np.swapaxes(change, 1, 2))
+            + (chance + other) * (by_dev @ spread @ np.swapaxes(by_dev, 1, 2))
+        )
 
     # ---- as one affine map of raw moments ----
 
     @cached_property
     def _upper(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        return np.triu_indices(self.shape[2]), np.triu_indices(self.shape[1])
+        return np.triu_indices(self.shape[3]), np.triu_indices(self.shape[2])
 
     def flat(self, state: State) -> Array:
         """Raw moments as one vector: the upper triangle of S, then of every V."""
@@ -233,7 +236,7 @@ class Round:
 
     def unflat(self, states: Array) -> State:
         """The states with these raw moments, whose mean is zero."""
-        groups, memory, n, _ = self.shape
+        groups, _, memory, n = self.shape
         means, spread = self._upper
         lead, cut = states.shape[:-1], len(means[0])
         s, v = self.kind.zeros(*lead, n, n), self.kind.zeros(*lead, groups, memory, memory)

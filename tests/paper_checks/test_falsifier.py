@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from loops import cases
-from tools.planted import cut, false_statements, TIGHT, true_statements
+from tools.planted import false_statements, TIGHT, true_statements
 
 import fedbounds
 from bounds import vocabulary
@@ -21,7 +21,7 @@ from bounds.quantities import Quantity
 from bounds.showing.tables import to_json
 from bounds.vocabulary import smoothness as L
 from paper_checks.falsifier import CannotServeError, defined, falsify, replay
-from paper_checks.falsifier.command import as_json, lines
+from paper_checks.falsifier.command import as_json
 from paper_checks.falsifier.core import Evaluation, score
 from paper_checks.falsifier.curves.shapes import SHAPES
 from paper_checks.falsifier.falsify import serving
@@ -51,13 +51,6 @@ def test_true_statements_survive(name):
     assert not found.violated
     assert found.admissible > 50
     assert found.ratio <= 1 + 1e-9 or found.ratio <= 0 or name == "descent"
-
-
-@pytest.mark.slow
-def test_most_planted_errors_are_caught_and_no_true_statement_is():
-    caught = [falsify(bound, 1500).violated for bound in list(false_statements().values())[::3]]
-    assert sum(caught) >= 9
-    assert not any(falsify(bound, 500).violated for bound in list(true_statements().values())[::3])
 
 
 def test_the_same_seed_gives_the_same_search():
@@ -121,12 +114,6 @@ def test_a_budget_is_spent_to_the_last_evaluation_by_all_families_together():
     found = falsify(TIGHT["gap_by_gradient"], 41)
     assert len(found.families) == 2
     assert found.evaluations == 41
-
-
-def test_a_search_says_its_power_unless_it_has_found_something(capsys):
-    bound = get("fedals.one_round")
-    assert "power: " in "\n".join(lines(falsify(bound, 30), bound.conditions))
-    assert "power: " not in "\n".join(lines(falsify(cut(bound), 400), bound.conditions))
 
 
 # ---- definitions, scans ----

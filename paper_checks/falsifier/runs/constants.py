@@ -1,113 +1,86 @@
-"""An instance in one kind of exact numbers, and the constants of its federation: rational where they are rational."""
+"""The constants of an instance's federation: rational but for eigenvalues."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import mpmath
-import numpy as np
 
-from empirics.exact.numbers import Array, solve
+from empirics.exact import Clients, FRACTIONS
+from empirics.exact.numbers import Array, Kind, solve
 
 from ...runs.readings import condition, of_losses, of_plan, UNBIASED
-from ..kinds import counts, of_kinds
+from ..core import Instance
+from ..kinds import counts, kinds, of_kinds
 from .instance import curvature
 
-Number = Any
+
+def exact_clients(instance: Mapping[str, Any], kind: Kind = FRACTIONS) -> Clients:
+    """The clients of an instance in an exact kind of numbers, around the minimiser."""
+    dim, every = int(instance["dim"]), range(kinds(instance))
+    table: Instance = {**{name: Fraction(value) for name, value in instance.items()}, "dim": dim}
+    noises = [[[table[f"noise_{k}"] / dim * (i == j) for i in range(dim)] for j in range(dim)] for k in every]
+    return Clients.of(
+        kind, counts(instance), [table[f"weight_{k}"] for k in every], [curvature(table, k) for k in every],
+        [[table[f"minimum_{k}_{i}"] for i in range(dim)] for k in every], noises,
+        [table[f"start_{i}"] for i in range(dim)],
+    )  # fmt: skip
 
 
-class Table:
-    """The numbers of an instance in one kind of arithmetic, in arrays of objects by kinds of clients.
-
-    ``weights`` are those of whole kinds.
-    """
-
-    def __init__(self, instance: Mapping[str, Any], number: Callable[[Any], Number]) -> None:
-        self.raw, self.number = instance, number
-        self.counts, self.dim = counts(instance), int(instance["dim"])
-        clients, axes = range(len(self.counts)), range(self.dim)
-        table = {n: number(v) for n, v in instance.items()}
-
-        def array(values: Any) -> Array:
-            return np.array(values, dtype=object)
-
-        weights = array([table[f"weight_{k}"] * self.counts[k] for k in clients])
-        self.weights = weights / weights.sum()
-        self.curvatures = array([curvature({**table, "dim": self.dim}, k) for k in clients])
-        self.minima = array([[table[f"minimum_{k}_{i}"] for i in axes] for k in clients])
-        self.noise = array([table[f"noise_{k}"] for k in clients])
-        self.start = array([table[f"start_{i}"] for i in axes])
-        self.floor, self.step_size, self.step_offset = table["floor"], table["step_size"], table.get("step_offset")
-        self.beta = table["relaxation"]
-        self.curvature = (self.weights[:, None, None] * self.curvatures).sum(0)
-        self.minimiser = solve(self.curvature, self.weights @ (self.curvatures @ self.minima[..., None])[..., 0])
-
-    def gradients(self, at: Array) -> Array:
-        """Of all kinds at a model ``(kinds, d)``."""
-        found: Array = (self.curvatures @ (at - self.minima)[..., None])[..., 0]
-        return found
-
-    def loss(self, at: Array) -> Number:
-        """F at a model."""
-        return self.floor + self.weights @ ((at - self.minima) * self.gradients(at)).sum(1) / 2
-
-
-def constants(table: Table) -> dict[str, Any]:
-    """Every quantity that federation and plan tell, by word."""
-    raw = table.raw
-    values = [raw[f"curvature_{k}_{i}"] for k in range(len(table.counts)) for i in range(table.dim)]
-    optimal, start = table.loss(table.minimiser), table.loss(table.start)
-    at_best = (table.gradients(table.minimiser) ** 2).sum(1)
-    alike = bool((table.curvatures == table.curvatures[0]).all())
-    cohort, steps, rounds = (int(raw[name]) for name in ("cohort", "local_steps", "rounds"))
+def constants(instance: Mapping[str, Any], step_size: Any, step_offset: Any = None) -> dict[str, Any]:
+    """Every quantity that federation and plan tell, by word; the step sizes are given, as they may be irrational."""
+    c, give = exact_clients(instance), FRACTIONS.give
+    every = range(kinds(instance))
+    values = [Fraction(instance[f"curvature_{k}_{i}"]) for k in every for i in range(c.dim)]
+    noise = [Fraction(instance[f"noise_{k}"]) for k in every]
+    pulls = (c.curvature @ c.minimum[..., None])[..., 0]
+    apart, at_best = give(c.weights @ (c.minimum * pulls).sum(1) / 2), [give(x) for x in (pulls**2).sum(1)]
+    mean = give(c.weights @ (pulls**2).sum(1))
+    optimal = Fraction(instance["floor"]) + apart
+    cohort, steps, rounds = (int(instance[name]) for name in ("cohort", "local_steps", "rounds"))
     known = {
-        **of_kinds(table.counts, list(table.weights)),
-        "smoothness": table.number(max(values)),
-        "strong_convexity": table.number(min(values)),
-        "pl_constant": smallest_eigenvalue(table.curvature),
-        "gradient_variance": max(table.noise),
-        "client_gradient_variance": list(table.noise),
-        "heterogeneity": optimal - table.floor,
-        **of_losses(start, optimal),
-        "initial_distance_sq": ((table.start - table.minimiser) ** 2).sum(),
-        "condition_number": condition(table.number(max(values)), table.number(min(values))),
-        "optimum_dissimilarity": table.weights @ at_best,
-        "control_error": table.weights @ at_best,  # they begin at zero
-        "uniform_dissimilarity": max(at_best) if alike else mpmath.inf,
+        **of_kinds(c.sizes, [give(weight) for weight in c.weights]),
+        "smoothness": max(values),
+        "strong_convexity": min(values),
+        "pl_constant": smallest_eigenvalue(FRACTIONS.given(c.hessian)),
+        "gradient_variance": max(noise),
+        "client_gradient_variance": noise,
+        "heterogeneity": apart,
+        **of_losses(optimal + give(c.start @ c.hessian @ c.start / 2), optimal),
+        "initial_distance_sq": give(c.start @ c.start),
+        "condition_number": condition(max(values), min(values)),
+        "optimum_dissimilarity": mean,
+        "control_error": mean,  # they begin at zero
+        "uniform_dissimilarity": max(at_best) if (c.curvature == c.curvature[0]).all() else mpmath.inf,
         **UNBIASED,
-        **of_plan(cohort, steps, rounds, table.step_size, table.beta, table.step_offset),
+        **of_plan(cohort, steps, rounds, step_size, Fraction(instance["relaxation"]), step_offset),
     }
-    if "contraction" in raw:
-        known["contraction"] = table.number(raw["contraction"])
-    if "dissimilarity_factor" in raw:
-        factor = table.number(raw["dissimilarity_factor"])
-        known |= {"dissimilarity_factor": factor, "dissimilarity_offset": offset(table, factor)}
+    if "contraction" in instance:
+        known["contraction"] = Fraction(instance["contraction"])
+    if "dissimilarity_factor" in instance:
+        factor = known["dissimilarity_factor"] = Fraction(instance["dissimilarity_factor"])
+        known["dissimilarity_offset"] = give(offset(c, FRACTIONS.make(factor)))
     return known
 
 
-def smallest_eigenvalue(matrix: Array) -> Number:
-    """Of a symmetric matrix of one or two rows; irrational for two, as a rule."""
+def smallest_eigenvalue(matrix: Array) -> Any:
+    """Of a symmetric matrix of one or two rows of fractions; irrational for two, as a rule."""
     if len(matrix) == 1:
         return matrix[0, 0]
     (a, b), (_, d) = matrix
     if b == 0:
         return min(a, d)
-    root = mpmath.sqrt(_decimal((a - d) * (a - d) + 4 * b * b))
-    return (_decimal(a + d) - root) / 2
+    square = (a - d) ** 2 + 4 * b * b
+    return (mpmath.mpmathify(a + d) - mpmath.sqrt(mpmath.mpmathify(square))) / 2
 
 
-def _decimal(value: Any) -> Any:
-    return value if isinstance(value, mpmath.mpf) else mpmath.mpf(value.numerator) / value.denominator
-
-
-def offset(table: Table, factor: Number) -> Number:
+def offset(c: Clients, factor: Any) -> Any:
     """The smallest G^2 with ``sum_k p_k ||grad F_k||^2 <= G^2 + factor ||grad F||^2`` everywhere; infinite if none."""
-    squares = (table.weights[:, None, None] * (table.curvatures @ table.curvatures)).sum(0)
-    excess = factor * (table.curvature @ table.curvature) - squares
-    gradients = table.gradients(table.minimiser)
-    constant = table.weights @ (gradients**2).sum(1)
-    pulls = table.weights @ (table.curvatures @ gradients[..., None])[..., 0]
+    gradients = -(c.curvature @ c.minimum[..., None])[..., 0]
+    excess = factor * (c.hessian @ c.hessian) - (c.weights[:, None, None] * (c.curvature @ c.curvature)).sum(0)
+    pulls, constant = c.weights @ (c.curvature @ gradients[..., None])[..., 0], c.weights @ (gradients**2).sum(1)
     if not excess.any() and not pulls.any():
         return constant
     minor = excess[0, 0] * excess[-1, -1] - excess[0, -1] * excess[-1, 0] if len(excess) > 1 else excess[0, 0]

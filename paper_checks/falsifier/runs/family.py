@@ -16,6 +16,7 @@ from empirics.algorithms.algorithm import Algorithm, fedavg
 from empirics.algorithms.relaxed import fedinit, RelaxedStart
 from empirics.errors import EmpiricsError
 from empirics.exact import Clients, DIGITS, draw, FLOATS, FRACTIONS, Readings, Run
+from empirics.exact.coefficients import first_round
 from empirics.exact.moments import ALL, ENDS, LAST_ROUND as LAST, MEAN
 from empirics.problems.quadratics import Quadratics
 
@@ -30,7 +31,7 @@ from ..exact import decimal, Exactly, RATIONAL, WORKING
 from ..kinds import counts, kinds as kinds_of, of_kinds
 from ..numbers import misfit
 from . import instance as tables
-from .constants import constants, Table
+from .constants import constants, exact_clients
 from .played import Played
 
 KINDS, DIM = 4, 2
@@ -213,22 +214,23 @@ class QuadraticRuns(Played):
         drawn = instance["cohort"] if instance["with_replacement"] else 1
         steps = max(kinds_of(instance) * instance["local_steps"] * instance["rounds"], drawn)
         kind = FRACTIONS if steps <= RATIONAL_STEPS else DIGITS
-        table = Table(instance, Fraction if kind is FRACTIONS else decimal)
-        known = constants(table)
+        plan = {name: Fraction(instance[name]) for name in (schedules.FIRST, schedules.OFFSET) if name in instance}
+        known = constants(instance, **plan)
         if schedules.pinned(bound):
-            told = schedules.chosen(bound, known)
-            table.step_size, table.step_offset = told[schedules.FIRST], told.get(schedules.OFFSET)
-            known = constants(table)
-        planned = {**instance, "step_size": table.step_size, "relaxation": table.beta}
-        planned |= {} if table.step_offset is None else {"step_offset": table.step_offset}
-        noises = [[[v / table.dim if i == j else 0 * v for i in range(table.dim)] for j in range(table.dim)]
-                  for v in table.noise]  # fmt: skip
-        alone = [weight / count for weight, count in zip(table.weights, table.counts, strict=True)]
-        clients = Clients.of(kind, table.counts, alone, table.curvatures, table.minima, noises, table.start)
-        run = _run(bound, planned, clients, LAST if late else looked(bound, instance, PLAYED))
+            plan = schedules.chosen(bound, known)
+            known = constants(instance, **plan)
+        known = known if kind is FRACTIONS else {name: _in_digits(value) for name, value in known.items()}
+        planned = {**{name: value for name, value in instance.items() if name != schedules.OFFSET}, **plan}
+        run = _run(bound, planned, exact_clients(instance, kind), LAST if late else looked(bound, instance, PLAYED))
         if not run.finite:
             raise ArithmeticError("between the ends of the run its moments may lie anywhere")
         return known, run, RATIONAL if kind is FRACTIONS else f"{WORKING} digits"
+
+
+def _in_digits(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_in_digits(each) for each in value]
+    return decimal(value) if isinstance(value, Fraction) else value
 
 
 def _from_start(instance: Mapping[str, Any]) -> Instance:
@@ -355,8 +357,9 @@ def _run(bound: Bound, instance: Mapping[str, Any], clients: Clients, looked_at:
     looked_at = looked_at if plan.step_offset is None and trusted else ""
     share = clients.weights / clients.number
     drawn = draw(plan.sampling, plan.cohort, clients.sizes, share, clients.kind)
-    fixed = not controlled(bound.about)
-    return Run(clients, method, plan, drawn, None, looked_at, last, trusted, fixed, _wanted(bound))
+    fixed = not controlled(bound.about) and not clients.kind.exact
+    known = first_round(method, last) if fixed else None
+    return Run(clients, method, plan, drawn, None, looked_at, last, trusted, known, _wanted(bound))
 
 
 def _finite(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
@@ -375,7 +378,7 @@ def _settled(bound: Bound, table: Instance, problem: Quadratics) -> Instance:
     if table["step_size"] <= 0:
         return table
     run = _run(bound, {**table, "relaxation": 0.0}, clients_of(table, problem))
-    run = replace(run, algorithm=fedavg, last=False)
+    run = replace(run, algorithm=fedavg, last=False, known=first_round(fedavg, False))
     if not np.isfinite(run.opening.round.affine[0]).all():
         return table
     away = max(run.stationary(), 0.0) ** 0.5
