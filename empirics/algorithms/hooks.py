@@ -23,7 +23,7 @@ def check_hook(where: str, hook: Any, arguments: str) -> None:
     try:
         inspect.signature(hook.forward if isinstance(hook, torch.nn.Module) else hook).bind(*arguments.split(", "))
     except (TypeError, ValueError) as error:  # a ValueError is of a function that does not say what it takes
-        raise EmpiricsError(f"{where} must be callable as ({arguments}); got {shown(hook)}: {error}") from None
+        raise EmpiricsError(f"{where} must be callable as ({arguments}); {type(hook).__name__}: {error}") from None
 
 
 def checked_tensor(where: str, answer: Any, like: Tensor) -> Tensor:

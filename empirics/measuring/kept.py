@@ -96,7 +96,7 @@ class Keeper:
             write(KeptRuns(self.words, self.versions, self.runs), self.path)
 
 
-HELD = [KeptRun, Reached, State, Exchange, Folded, RunningMean, Weights, Row]
+HELD: list[Any] = [KeptRun, Reached, State, Exchange, Folded, RunningMean, Weights, Row]
 """All that a file holds, besides tensors, numbers and texts."""
 
 
