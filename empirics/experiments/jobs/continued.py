@@ -75,14 +75,19 @@ class FirstRounds(NamedTuple):
     rows: tuple[Row, ...]
 
 
-@lru_cache(maxsize=BEGUN)
-def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> FirstRounds:
+def beginning(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> Run:
     """``after`` rounds of ``first``; the clients' last models are kept too, for whoever goes on with them."""
     dealt, method, found = plan.deal(), read_algorithm(first), [measurement(name) for name in measure]
     if LAST not in method.remember:
         method = replace(method, remember=(*method.remember, LAST))
+    return Run(dealt, method, plan.rounds(after, dealt.clients), plan.seed, found, every, plan.problem)
+
+
+@lru_cache(maxsize=BEGUN)
+def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[str, ...]) -> FirstRounds:
+    """Where that leads."""
     state, rows = None, []
-    for reached, told in Run(dealt, method, plan.rounds(after, dealt.clients), plan.seed, found, every, plan.problem):
+    for reached, told in beginning(plan, first, after, every, measure):
         state = reached
         rows += told
     return FirstRounds(None if status(rows) == "diverged" else state, tuple(rows))
