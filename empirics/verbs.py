@@ -225,7 +225,7 @@ def constants(
     with progress() as bar:
         bar.doing(f"reading {args.problem}")
         what = _object(args.problem, task)
-        problem = _problem(args, what, args.seed)
+        problem = dealt(what, args.partition, args.clients, args.seed, args.client_weight)
         bar.doing("constants")
         found = estimated(problem, args.batch, bar=bar, quick=args.quick)
     remark(described(what, problem, args.batch))
@@ -267,8 +267,9 @@ def _trained(args: Namespace) -> Trained:
             what = _object(args.problem, task)
             bar.start(len(methods) * args.seeds * args.rounds)
             for seed in range(args.seeds):
-                problem = _problem(args, what, seed, args.augment).to(device)
-                setting = _setting(args, problem)
+                problem = dealt(what, args.partition, args.clients, seed, args.client_weight, args.augment).to(device)
+                cohort = problem.clients if args.cohort is None else args.cohort
+                setting = Setting(**{**{name: getattr(args, name) for name in PLAN}, "cohort": cohort})
                 problem = replace(problem, model=_fitting(problem, setting, args, bar, first=not seed))
                 if not seed:
                     remark(described(what, problem, args.batch))
@@ -307,17 +308,22 @@ def _object(given: Any, read: Callable[[str], Any]) -> Any:
 
 
 PLAN = tuple(field.name for field in fields(Setting))
-LATER = ("step_size_rule", "optimizer", "nesterov", "beta1", "beta2", "epsilon", "average")
-USUAL = {**{name: getattr(Setting, name) for name in LATER}, "augment": None, "device": "cpu"}
-"""Options that files of kept runs name only where they differ from these defaults."""
-SHARED = ("problem", "clients", "partition", "measure", "every", *(n for n in PLAN if n not in ("rounds", *LATER)))
-"""The others that a kept run depends on; its number of rounds is not among them, for no step depends on it."""
+SHARED = (
+    "problem",
+    "clients",
+    "partition",
+    "augment",
+    "measure",
+    "every",
+    "device",
+    *(n for n in PLAN if n != "rounds"),
+)
+"""What a kept run depends on; its number of rounds is not among it, for no step depends on it."""
 
 
 def _keeper(args: Namespace) -> Keeper:
     """The kept runs of this command line."""
     words = {name: _word(getattr(args, name)) for name in SHARED}
-    words |= {name: getattr(args, name) for name, usual in USUAL.items() if getattr(args, name) != usual}
     files = digests([args.problem, args.partition, args.algorithm, *args.compare])
     keeper = Keeper(args.keep_state, {**words, "files": files}, computing())
     if keeper.others:
@@ -401,15 +407,13 @@ def _write(rows: Sequence[Row], path: Path | None) -> tuple[Path, ...]:
     return (write(rows, path),) if path is not None and rows else ()
 
 
-def _problem(args: Namespace, what: Any, seed: int, augment: str | None = None) -> FederatedProblem:
-    return dealt(what, args.partition, args.clients, seed, args.client_weight, augment)
-
-
 def _fitting(problem: FederatedProblem, setting: Setting, args: Namespace, bar: Progress, first: bool) -> Any:
     """The model by the engine of ``--engine``, or by torch, with a line that says so, where that cannot compute it."""
     model: Any = problem.model
     lines = []
-    pays = problem.convex and _client_steps(problem, setting) >= WORTH if model.stacked else True
+    steps = float(setting.planned(problem.federation.client_sizes).mean())
+    steps *= min(setting.cohort, problem.clients) * setting.rounds  # that clients are expected to take in the run
+    pays = not model.stacked or (problem.convex and steps >= WORTH)
     if args.engine == "compiled" or (args.engine == "auto" and pays and problem.device.type == "cpu"):
         try:
             if problem.device.type != "cpu":
@@ -427,14 +431,3 @@ def _fitting(problem: FederatedProblem, setting: Setting, args: Namespace, bar: 
     if first and lines:
         print("\n".join(f"fedbounds: {line}" for line in lines), file=sys.stderr, flush=True)
     return model
-
-
-def _client_steps(problem: FederatedProblem, setting: Setting) -> float:
-    """How many local steps clients are expected to take in a run."""
-    planned = setting.planned(problem.federation.client_sizes).mean()
-    return float(planned) * min(setting.cohort, problem.clients) * setting.rounds
-
-
-def _setting(args: Namespace, problem: FederatedProblem) -> Setting:
-    cohort = problem.clients if args.cohort is None else args.cohort
-    return Setting(**{**{name: getattr(args, name) for name in PLAN}, "cohort": cohort})

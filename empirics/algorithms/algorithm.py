@@ -353,9 +353,23 @@ def method(*unwritten: str, **rules: Rule) -> Callable[[Callable[P, Algorithm]],
                     del spelled[name]
             return replace(found, name=written(word, *inner, **spelled))
 
+        vars(made)["rules"] = rules
         return made
 
     return decorated
+
+
+def on_fedavg(name: str, plug_in: Callable[..., Algorithm], about: str, **usual: Any) -> Callable[..., Algorithm]:
+    """The method ``name``: a plug-in on FedAvg, of whose options those in ``usual`` have other defaults there."""
+    form = signature(plug_in)
+    options = [p.replace(default=usual.get(p.name, p.default)) for p in form.parameters.values()][1:]
+
+    def make(*arguments: Any, **given: Any) -> Algorithm:
+        return plug_in(fedavg, *arguments, **given)
+
+    make.__name__, make.__doc__ = name, about
+    vars(make)["__signature__"] = form.replace(parameters=options)
+    return method(**vars(plug_in)["rules"])(make)
 
 
 def _ruled(word: str, name: str, value: Any, rule: Rule) -> Any:

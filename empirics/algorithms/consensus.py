@@ -25,7 +25,7 @@ from ..federation.shuffles import orders
 from ..models.model import Batch, Model
 from ..models.networks.generator import Generator
 from ..streams import stream
-from .algorithm import Algorithm, fedavg, method, Rows, Rule, TaskLoss, Work
+from .algorithm import Algorithm, method, on_fedavg, Rows, TaskLoss, Work
 from .halves import adam, floating, generator, log_sum, over, Probable, probable
 
 GENERATED, TEACHER, LOG_TEACHER = "generated", "teacher", "teacher's logarithms"
@@ -148,19 +148,17 @@ class Generate:
     def labels(self, work: Work) -> tuple[Tensor, Tensor]:
         """Target labels and what every sample weighs in a mean, ``(rows, samples)`` both."""
         assert work.labels is not None  # asked for by ``needs_labels``
-        rows = [self._allocated(counts) for counts in work.labels.tolist()]
+        share = whole.floors if self.reading == "code" else whole.largest_remainder
+        rows = []
+        for counts in work.labels.tolist():
+            lack = whole.complement(counts)
+            if self.targets == "uniform" or not any(lack):
+                lack = [1] * len(counts)
+            rows.append([label for label, n in enumerate(share(lack, self.samples)) for _ in range(n)])
         padded = [row + [0] * (self.samples - len(row)) for row in rows]
         number = torch.tensor([[len(row)] for row in rows])
         real = (torch.arange(self.samples) < number).to(work.starts)
         return torch.tensor(padded).to(work.starts.device), real / real.sum(-1, keepdim=True).clamp(min=1)
-
-    def _allocated(self, counts: list[int]) -> list[int]:
-        """The labels of one client's samples, in order."""
-        lack = whole.complement(counts)
-        if self.targets == "uniform" or not any(lack):
-            lack = [1] * len(counts)
-        share = whole.floors if self.reading == "code" else whole.largest_remainder
-        return [label for label, n in enumerate(share(lack, self.samples)) for _ in range(n)]
 
 
 def frozen(net: Model, w: Tensor) -> Callable[[Tensor], Tensor]:
@@ -248,22 +246,19 @@ class Distil:
         return have / balanced, (balanced - have) / balanced
 
 
-OPTIONS: dict[str, Rule] = {
-    "disagreement": NONNEGATIVE,
-    "distillation": NONNEGATIVE,
-    "samples": COUNT,
-    "steps": WHOLE,
-    "after": WHOLE,
-    "batch": COUNT,
-    "targets": ("complementary", "uniform"),
-    "supervision": ("soft", "target", "predicted"),
-    "shared": bool,
-    "generator": bool,
-    "reading": ("intended", "code"),
-}
-
-
-@method(**OPTIONS)
+@method(
+    disagreement=NONNEGATIVE,
+    distillation=NONNEGATIVE,
+    samples=COUNT,
+    steps=WHOLE,
+    after=WHOLE,
+    batch=COUNT,
+    targets=("complementary", "uniform"),
+    supervision=("soft", "target", "predicted"),
+    shared=bool,
+    generator=bool,
+    reading=("intended", "code"),
+)
 def with_consensus_data(
     algorithm: Algorithm,
     disagreement: float = 0.1,
@@ -299,19 +294,5 @@ def with_consensus_data(
     )
 
 
-@method(**OPTIONS)
-def fedcog(
-    disagreement: float = 0.1,
-    distillation: float | None = 0.01,
-    samples: int = 256,
-    steps: int = 100,
-    after: int = 50,
-    batch: int | None = None,
-    targets: str = "complementary",
-    supervision: str = "soft",
-    shared: bool = False,
-    generator: bool = False,
-    reading: str = "intended",
-) -> Algorithm:
-    """FedCOG, Algorithm 1: FedAvg, from round ``after`` on with generation and distillation (Section 6: after 50)."""
-    return with_consensus_data(fedavg, **locals())
+ABOUT = "FedCOG, Algorithm 1: FedAvg, from round ``after`` on with generation and distillation (Section 6: after 50)."
+fedcog = on_fedavg("fedcog", with_consensus_data, ABOUT, after=50)

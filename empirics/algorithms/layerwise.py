@@ -16,7 +16,7 @@ from torch import Tensor
 from bounds.domains import COUNT
 
 from ..errors import EmpiricsError
-from .algorithm import Algorithm, Average, fedavg, Memory, method, PlannedSteps, ServerStart, State, StepRule, Work
+from .algorithm import Algorithm, Average, Memory, method, on_fedavg, PlannedSteps, ServerStart, State, StepRule, Work
 from .local import ClientVectors, Controls
 from .state import Exchange, own_rows, Remembered
 
@@ -76,8 +76,6 @@ class LocalModels:
 
 
 # ---- layer-wise averaging ----
-
-READINGS = ("intended", "printed", "printed_v1", "code")
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ class EarlySteps:
         return (planned if state.round else 1), size
 
 
-@method(alpha=COUNT, head=named_head, reading=READINGS)
+@method(alpha=COUNT, head=named_head, reading=("intended", "printed", "printed_v1", "code"))
 def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading: str = "intended") -> Algorithm:
     """``algorithm`` with layer-wise averaging: the head every round, all other layers every ``alpha`` rounds.
 
@@ -180,7 +178,8 @@ def layerwise(algorithm: Algorithm, alpha: int = 10, head: str = "head", reading
     )
 
 
-@method(alpha=COUNT, head=named_head, reading=READINGS)
-def fedals(alpha: int = 10, head: str = "head", reading: str = "intended") -> Algorithm:
-    """FedALS (Algorithm 1): FedAvg with layer-wise averaging periods; readings as for ``layerwise``."""
-    return layerwise(fedavg, alpha, head, reading)
+fedals = on_fedavg(
+    "fedals",
+    layerwise,
+    "FedALS (Algorithm 1): FedAvg with layer-wise averaging periods; readings as for ``layerwise``.",
+)

@@ -9,10 +9,8 @@ from torch import Tensor
 from bounds.domains import RELAXATION
 
 from ..errors import EmpiricsError
-from .algorithm import Algorithm, Average, fedavg, method, Rows, ServerStart, State
+from .algorithm import Algorithm, Average, method, on_fedavg, Rows, ServerStart, State
 from .server import AddUpdate
-
-READINGS = ("intended", "printed", "code", "proof")
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class RelaxedStart:
         return state.model + self.beta * (state.model - state.memory["last"][rows])
 
 
-@method(beta=RELAXATION, reading=READINGS)
+@method(beta=RELAXATION, reading=("intended", "printed", "code", "proof"))
 def relaxed(algorithm: Algorithm, beta: float = 0.1, reading: str = "intended") -> Algorithm:
     """``algorithm`` with its clients starting at the relaxed initial point (FedInit, Section 5 and Table 2).
 
@@ -51,7 +49,6 @@ def relaxed(algorithm: Algorithm, beta: float = 0.1, reading: str = "intended") 
     )
 
 
-@method(beta=RELAXATION, reading=READINGS)
-def fedinit(beta: float = 0.1, reading: str = "intended") -> Algorithm:
-    """FedInit, Algorithm 1: FedAvg from the relaxed start; readings as for ``relaxed``."""
-    return relaxed(fedavg, beta, reading)
+fedinit = on_fedavg(
+    "fedinit", relaxed, "FedInit, Algorithm 1: FedAvg from the relaxed start; readings as for ``relaxed``."
+)

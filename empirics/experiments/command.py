@@ -135,12 +135,11 @@ def folder(given: Path | str | None) -> Path:
     """The store's folder: as given, or from the environment, or the usual one here."""
     path = Path(given or os.environ.get("FEDBOUNDS_STORE") or "fedbounds-store")
     try:
-        found = path.stat()
+        is_folder = stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError:  # it is made when it is first written to
         return path
     except (OSError, ValueError) as error:  # a loop of links, a path below a file, a NUL
-        words = getattr(error, "strerror", None) or error
-        raise EmpiricsError(f"the store {path} cannot be read: {words}: give another with --store") from None
-    if not stat.S_ISDIR(found.st_mode):
+        raise EmpiricsError(f"the store {path} cannot be read: {error}: give another with --store") from None
+    if not is_folder:
         raise EmpiricsError(f"the store must be a folder; {path} is a file: give another with --store")
     return path

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -122,30 +123,31 @@ def _defaults(function: ast.FunctionDef, setting: str = "") -> dict[str, Any]:
     places = given.posonlyargs + given.args
     pairs = [*zip(places[len(places) - len(given.defaults) :], given.defaults, strict=True)]
     pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
-    found = {a.arg: ast.literal_eval(default) for a, default in pairs if _literal(default)}
+    found = _literals((a.arg, default) for a, default in pairs)
+    own = {a.arg for a in places + given.kwonlyargs}  # one of them without a default has none
     for place in setting.split():
         module, _, name = place.partition(":")
         for node in ast.parse(_text(module)).body:
-            if isinstance(node, ast.FunctionDef) and node.name == name:
-                found = {**_defaults(node), **found}
-            elif isinstance(node, ast.ClassDef) and node.name == name:
-                found = {**_fields(node), **found}
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+                more = _defaults(node) if isinstance(node, ast.FunctionDef) else _fields(node)
+                found = {**{n: default for n, default in more.items() if n not in own}, **found}
     return found
 
 
 def _fields(node: ast.ClassDef) -> dict[str, Any]:
     """The defaults of a dataclass's fields, as far as literal, and those in its ``USUAL``."""
-    fields = [f for f in node.body if isinstance(f, ast.AnnAssign) and f.value is not None and _literal(f.value)]
-    found = {f.target.id: ast.literal_eval(f.value) for f in fields if isinstance(f.target, ast.Name) and f.value}
+    fields = (field for field in node.body if isinstance(field, ast.AnnAssign) and field.value is not None)
+    found = _literals((ast.unparse(field.target), field.value) for field in fields)
     return {**found, **found.pop("USUAL", {})}
 
 
-def _literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except ValueError:
-        return False
-    return True
+def _literals(pairs: Iterable[tuple[str, ast.expr | None]]) -> dict[str, Any]:
+    """The values of those that are literal, by name."""
+    found = {}
+    for name, node in pairs:
+        with suppress(ValueError):
+            found[name] = ast.literal_eval(node)  # type: ignore[arg-type]
+    return found
 
 
 def _of_file(path: Path, name: str) -> Job:

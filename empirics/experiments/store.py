@@ -174,10 +174,23 @@ class Store:
     @contextmanager
     def _database(self, write: bool = False) -> Iterator[sqlite3.Connection]:
         """The database for one transaction; without a file to read from, an empty one in memory."""
+        there = self.file.exists()
+        if there and not self.file.is_file():
+            raise StoreError(f"{self.file} is not a regular file: move it away")
+        place = f"{self.file.absolute().as_uri()}?mode=rwc" if there or write else ":memory:"
         try:
             if write:
                 self.folder.mkdir(parents=True, exist_ok=True)
-            with closing(self._connected(write)) as database:
+            with closing(sqlite3.connect(place, BUSY, uri=True)) as database:
+                # a text that a disk has changed may be no text
+                database.text_factory = lambda content: content.decode(errors="replace")
+                (version,) = database.execute("PRAGMA user_version").fetchone()
+                if version > FORMAT:
+                    words = f"is of format {version}, written by a later version of fedbounds: update it"
+                    raise StoreError(f"{self.file} {words}")
+                if version < FORMAT:
+                    database.executescript(SCHEMA)
+                database.execute("PRAGMA synchronous = EXTRA")
                 if write:
                     database.execute("BEGIN IMMEDIATE")
                 with database:
@@ -188,28 +201,6 @@ class Store:
                 raise StoreError(f"{words}: bring a copy back, or move it away and run again") from None
             lost = "; this result is not stored, those that were stored before are: mend it and run again"
             raise StoreError(f"{words}{lost if write else ''}") from None
-
-    def _connected(self, write: bool) -> sqlite3.Connection:
-        there = self.file.exists()
-        if there and not self.file.is_file():
-            raise StoreError(f"{self.file} is not a regular file: move it away")
-        place = f"{self.file.absolute().as_uri()}?mode=rwc" if there or write else ":memory:"
-        database = sqlite3.connect(place, BUSY, uri=True)
-        # a text that a disk has changed may be no text
-        database.text_factory = lambda content: content.decode(errors="replace")
-        try:
-            (version,) = database.execute("PRAGMA user_version").fetchone()
-            if version > FORMAT:
-                raise StoreError(
-                    f"{self.file} is of format {version}, written by a later version of fedbounds: update it"
-                )
-            if version < FORMAT:
-                database.executescript(SCHEMA)
-            database.execute("PRAGMA synchronous = EXTRA")
-        except BaseException:
-            database.close()
-            raise
-        return database
 
 
 def _rows(database: sqlite3.Connection, keys: Collection[str] | None) -> list[tuple[str, str, bytes, str]]:

@@ -227,10 +227,9 @@ class DirichletReplaced(Split):
     """For every client, a class prior from a symmetric Dirichlet law, and as many labels drawn from it as others have.
 
     ``alpha`` below one makes most clients see few classes; as it grows they become similar. Of a pool, every client
-    draws
-    by such a prior, uniformly within a class. FedInit's split: a label takes the next sample of its
-    class, and a class that is used up starts again. So sizes are equal (samples / clients, rounded down), clients may
-    share samples, and some samples are left out. Client k's prior depends on (seed, k) alone.
+    draws by such a prior, uniformly within a class. FedInit's split: a label takes the next sample of its class, and a
+    class that is used up starts again. So sizes are equal (samples / clients, rounded down), clients may share samples,
+    and some samples are left out. Client k's prior depends on (seed, k) alone.
     """
 
     alpha: float

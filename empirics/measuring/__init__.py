@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..spec_strings import parse
-from . import risks  # noqa: F401 - it adds its measurements to MEASURED, as costs and models do
-from .core import Exactness, MEASURED, Measurement, Reading, Snapshot
+from .core import Exactness, Measurement, Reading, Snapshot
 from .costs import runtime
-from .models import average_gap
+from .measurements import average_gap, ROWS
 from .record import Run
 from .stability import of_pairs, PAIRED, paired, Swap, swaps
 from .table import read, Row, write
@@ -20,7 +19,7 @@ def fixed(made: Measurement) -> Callable[[], Measurement]:
 
 
 MEASUREMENTS: dict[str, Callable[..., Measurement]] = {
-    **{name: fixed(made) for name, made in MEASURED.items()},
+    **{made.name: fixed(made) for made in ROWS},
     "average_gap": average_gap,
     "runtime": runtime,
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +18,6 @@ from bounds.weights import Weights
 from ..algorithms.algorithm import Algorithm, Work
 from ..algorithms.state import State
 from ..errors import EmpiricsError
-from ..models.model import Trainable
 from ..problems import evaluation
 from ..problems.evaluation import Means
 from ..problems.problem import FederatedProblem
@@ -45,16 +44,9 @@ class Reading(NamedTuple):
     step: int | None = None
 
 
-Readings = Iterable[Reading]
-Reader = Callable[["Snapshot"], Readings]
-
-
-def one(value: float | Tensor) -> Readings:
-    return (Reading(float(value)),)
-
-
-def per_client(values: Tensor | Sequence[float], clients: Iterable[int]) -> Readings:
-    return [Reading(float(v), client=int(k)) for v, k in zip(values, clients, strict=True)]
+Readings = Sequence[Reading]
+Reader = Callable[["Snapshot"], float | Tensor | Readings]
+"""What is read off a snapshot: one number, one for each participant, or readings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,20 +239,15 @@ class Measurement:
     def exactness(self, problem: FederatedProblem, algorithm: Algorithm, setting: Setting) -> Exactness:
         return self.grade(problem, algorithm, setting)
 
-
-MEASURED: dict[str, Measurement] = {}
-"""The measurements without options, by name."""
-
-
-def measured(grade: Grade = exact, name: str = "", **about: Any) -> Callable[[Reader], Reader]:
-    """Make a measurement of a function of a snapshot, of its name unless another is given; ``about`` are its fields."""
-
-    def kept(read: Reader) -> Reader:
-        made = Measurement(name or read.__name__, read, grade, **about)
-        MEASURED[made.name] = made
-        return read
-
-    return kept
+    def readings(self, snapshot: Snapshot) -> Readings:
+        """What is read off a snapshot, number by number."""
+        found = self.read(snapshot)
+        if not isinstance(found, (int, float, Tensor)):
+            return found
+        if not self.by_client:
+            return [Reading(float(found))]
+        assert isinstance(found, Tensor)
+        return [Reading(float(v), client=int(k)) for v, k in zip(found, snapshot.active, strict=True)]
 
 
 def quantities(measurements: Iterable[Measurement]) -> dict[str, str]:
@@ -271,9 +258,3 @@ def quantities(measurements: Iterable[Measurement]) -> dict[str, str]:
     every = list(measurements)
     words = Counter(m.word for m in every)
     return {m.name: m.word if words[m.word] == 1 else m.name for m in every}
-
-
-def layers_of(model: Trainable) -> Mapping[str, slice]:
-    """Columns of whole layers where the model groups its parameters, else of its parameters."""
-    layers: Mapping[str, slice] = getattr(model, "weight_layers", None) or model.layers
-    return layers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bounds.domains import NONNEGATIVE, POSITIVE, WHOLE
 from ..numbers import checked
 from ..spec_strings import written
 from ..streams import stream
-from .core import measured, Measurement, one, Readings, sampled, Snapshot
+from .core import Measurement, Snapshot
 
 BITS = 32
 """Bits of a parameter on the network, as Decaying-K counts the size of a model."""
@@ -25,28 +26,6 @@ def columns_sent(s: Snapshot) -> int:
         if sharing is not None:
             return int(sharing.averaged(s.done).sum())
     return len(s.state.model)
-
-
-@measured(local=True, over="sum")
-def communicated_parameters(s: Snapshot) -> Readings:
-    """What a participant of this round sends."""
-    return one(s.algorithm.uploads * columns_sent(s))
-
-
-@measured(local=True, over="sum")
-def exchanged_parameters(s: Snapshot) -> Readings:
-    """What a participant of this round sends and receives."""
-    return one((s.algorithm.uploads + s.algorithm.downloads) * columns_sent(s))
-
-
-@measured(local=True, over="sum")
-def communicated_bytes(s: Snapshot) -> Readings:
-    return one((s.algorithm.uploads + s.algorithm.downloads) * columns_sent(s) * s.state.model.element_size())
-
-
-@measured(sampled)
-def training_seconds(s: Snapshot) -> Readings:
-    return one(s.seconds)
 
 
 @dataclass(frozen=True)
@@ -80,7 +59,7 @@ class Devices:
         draws = [stream(self.device_seed, "device", client=int(k)).standard_normal(3) for k in clients]
         return typical * np.exp(self.spread * np.stack(draws, axis=1))
 
-    def __call__(self, s: Snapshot) -> Readings:
+    def __call__(self, s: Snapshot) -> float:
         """The simulated time of a round."""
         from bounds.decaying_k.runtime import client_round, runtime as alike  # SymPy, which training else does without
 
@@ -104,17 +83,13 @@ class Devices:
                 client_upload_rate=up / copies_up,
                 client_minibatch_time=minibatch,
             )
-        return one(float(np.max(time)))
+        return float(np.max(time))
 
 
-def runtime(
-    download_rate: float = Devices.download_rate,
-    upload_rate: float = Devices.upload_rate,
-    minibatch_time: float = Devices.minibatch_time,
-    spread: float = Devices.spread,
-    device_seed: int = Devices.device_seed,
-    alike: bool = Devices.alike,
-) -> Measurement:
-    """Simulated time of the run so far, by (3) and (4) of Decaying-K, or by (5) with ``alike``."""
-    options: dict[str, Any] = locals()
-    return Measurement(written("runtime", **options), Devices(**options), word="runtime", local=True, over="sum")
+def runtime(**options: Any) -> Measurement:
+    """Simulated time of the run so far on such ``Devices``, whose options these are."""
+    devices = Devices(**options)
+    return Measurement(written("runtime", **vars(devices)), devices, word="runtime", local=True, over="sum")
+
+
+vars(runtime)["__signature__"] = signature(Devices)

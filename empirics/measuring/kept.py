@@ -21,7 +21,7 @@ from ..numbers import shown
 from .record import Folded, Reached, Run, RunningMean
 from .table import Row
 
-FORMAT = 2
+FORMAT = 3
 
 
 class KeptRun(NamedTuple):
@@ -96,61 +96,26 @@ class Keeper:
             write(KeptRuns(self.words, self.versions, self.runs), self.path)
 
 
+HELD: list[Any] = [KeptRun, Reached, State, Exchange, Folded, RunningMean, Weights, Row]
+"""All that a file holds, besides tensors, numbers and texts."""
+
+
 def write(kept: KeptRuns, path: Path) -> None:
-    """All of it in one file, without code: tensors, numbers and texts."""
-    runs = [_packed(who, seed, run) for (who, seed), run in kept.runs.items()]
-    about = json.dumps({"words": kept.words, "versions": kept.versions}, sort_keys=True)
+    """All of it in one file."""
     with whole(path) as beside:
-        torch.save({"format": FORMAT, "about": about, "runs": runs}, beside)
+        torch.save({"format": FORMAT, **vars(kept)}, beside)
 
 
 def read(path: Path) -> KeptRuns:
     """What ``write`` wrote; nothing in the file is run."""
     try:
-        found = torch.load(path, weights_only=True)
-        if found["format"] != FORMAT:
-            raise EmpiricsError(f"{path} is kept in format {found['format']}, this version reads {FORMAT}")
-        about = json.loads(found["about"])
-        return KeptRuns(about["words"], about["versions"], dict(map(_unpacked, found["runs"])))
+        with torch.serialization.safe_globals(HELD):
+            found = torch.load(path, weights_only=True)
+        if (form := found.pop("format")) != FORMAT:
+            raise EmpiricsError(f"{path} is kept in format {form}, this version reads {FORMAT}")
+        return KeptRuns(**found)
     except OSError as error:
         raise EmpiricsError(f"{path}: {error.strerror or error}") from None
-    except (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, TypeError) as error:
+    except (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, TypeError, AttributeError) as error:
         said = f"{path} holds no kept runs ({type(error).__name__}): give another file, or delete it"
         raise EmpiricsError(said) from None
-
-
-def _packed(algorithm: str, seed: int, run: KeptRun) -> dict[str, Any]:
-    state, last, folds, largest, seconds, means = run.reached
-    return {
-        "algorithm": algorithm,
-        "seed": seed,
-        "round": state.round,
-        "model": state.model.clone(),
-        "memory": {name: rows.clone() for name, rows in state.memory.items()},
-        "server": {name: vector.clone() for name, vector in state.server.items()},
-        "losses": list(state.losses),
-        "exchanges": {name: list(map(torch.clone, each)) for name, each in state.exchanges.items()},
-        "last": last,
-        "folds": {
-            name: [fold.how, list(map(list, fold.total)), list(fold.total.values()), fold.count]
-            for name, fold in folds.items()
-        },
-        "largest": largest,
-        "seconds": seconds,
-        "means": [[*map(float, vars(weights).values()), *mean] for weights, mean in means.items()],
-        "rows": list(map(list, run.rows)),
-        "engine": run.engine,
-    }
-
-
-def _unpacked(found: Mapping[str, Any]) -> tuple[tuple[str, int], KeptRun]:
-    exchanges = {name: Exchange(*each) for name, each in found["exchanges"].items()}
-    server, memory = found["server"], found["memory"]
-    state = State(found["round"], found["model"], memory, server, tuple(found["losses"]), exchanges)
-    folds = {
-        name: Folded(how, dict(zip(map(tuple, places), values, strict=True)), count)
-        for name, (how, places, values, count) in found["folds"].items()
-    }
-    means = {Weights(*parts[:3]): RunningMean(*parts[3:]) for parts in found["means"]}
-    reached = Reached(state, found["last"], folds, found["largest"], found["seconds"], means)
-    return (found["algorithm"], found["seed"]), KeptRun(reached, [Row(*row) for row in found["rows"]], found["engine"])

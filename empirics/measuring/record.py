@@ -257,22 +257,20 @@ class Run:
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         """The rows of the measurements that are due at a state."""
-        found, state = [], snapshot.state
+        found: list[Row] = []
         for m in self.measurements:
-            if m.local and state.round == 0:
+            fold, at = folds.get(m.name), snapshot.state.round
+            if (m.local and at == 0) or not (fold or due):
                 continue
-            fold = folds.get(m.name)
-            if fold is None and not due:
-                continue
-            readings: Iterable[Reading] = fold.readings() if fold and m.over == "earlier" else ()
+            readings = m.readings(snapshot)
             if fold is not None:
-                fold.add(m.read(snapshot))
-                readings = readings or (fold.readings() if m.over != "earlier" else ())
-            if due:
-                found += self._rows(m, m.read(snapshot) if fold is None else readings, state.round)
+                before = fold.readings()
+                fold.add(readings)
+                readings = before if m.over == "earlier" else fold.readings()
+            found += self._rows(m, readings, at) if due else []
         return found
 
-    def _rows(self, m: Measurement, readings: Iterable[Reading], round_: int) -> list[Row]:
+    def _rows(self, m: Measurement, readings: Readings, round_: int) -> list[Row]:
         exactness = str(m.exactness(self.problem, self.algorithm, self.setting))
         name, word = (self.experiment or str(self.problem), self.algorithm.name), self._quantities[m.name]
         return [Row(*name, self.seed, round_, r.step, r.client, r.layer, word, r.value, exactness) for r in readings]

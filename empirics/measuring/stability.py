@@ -66,31 +66,27 @@ def swaps(problem: FederatedProblem, seed: int, pairs: int) -> list[Swap]:
     for pair in range(pairs):
         draws = stream(seed, "swap", client=pair)
         client = int(draws.integers(problem.clients))
-        places = draws.integers(problem.client_sizes[client], size=1)
-        found.append(Swap(client, places, *_fresh(problem, client, draws, 1)))
+        found.append(_fresh(problem, client, draws.integers(problem.client_sizes[client], size=1), draws))
     return found
 
 
 def every_client(problem: FederatedProblem, seed: int) -> list[Swap]:
     """For every client all of its samples, replaced by as many fresh ones."""
-    found = []
-    for client, size in enumerate(problem.client_sizes):
-        draws = stream(seed, "swap of all samples", client=client)
-        found.append(Swap(client, np.arange(size), *_fresh(problem, client, draws, size)))
-    return found
+    streams = [stream(seed, "swap of all samples", client=client) for client in range(problem.clients)]
+    return [_fresh(problem, k, np.arange(size), streams[k]) for k, size in enumerate(problem.client_sizes)]
 
 
-def _fresh(problem: FederatedProblem, client: int, draws: np.random.Generator, count: int) -> tuple[Tensor, Tensor]:
-    """Inputs and targets of further samples of a client."""
+def _fresh(problem: FederatedProblem, client: int, places: np.ndarray, draws: np.random.Generator) -> Swap:
+    """Further samples of a client in these places."""
     if problem.population is not None:
         shares = problem.population.shares[client].cpu().numpy()
-        new = draws.choice(len(shares), p=shares, size=count)
-        return problem.population.inputs[new], problem.population.targets[new]
+        new = draws.choice(len(shares), p=shares, size=len(places))
+        return Swap(client, places, problem.population.inputs[new], problem.population.targets[new])
     if problem.local_test is None:
         raise EmpiricsError(f"stability of {problem} needs a population or test samples of every client")
     test, first = problem.local_test, int(problem.local_test.offsets[client])
-    held = test.members[first + draws.integers(test.client_sizes[client], size=count)]
-    return test.inputs[held], test.targets[held]
+    held = test.members[first + draws.integers(test.client_sizes[client], size=len(places))]
+    return Swap(client, places, test.inputs[held], test.targets[held])
 
 
 def _loss(problem: FederatedProblem, model: Tensor, swap: Swap) -> float:

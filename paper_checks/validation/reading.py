@@ -17,9 +17,8 @@ from bounds.assumptions import FRESH_SAMPLES
 from bounds.core import Bound
 from bounds.weights import Weights
 from empirics.measuring import Measurement, measurement, MEASUREMENTS, PAIRED, Reading, Row, Snapshot
-from empirics.measuring.core import exact, of_all_minima, of_minimum, of_population, quantities, Readings
-from empirics.measuring.models import average_gap, virtual_averages
-from empirics.measuring.risks import of_excess
+from empirics.measuring.core import exact, of_all_minima, of_excess, of_minimum, of_population, quantities, Readings
+from empirics.measuring.measurements import average_gap, virtual_averages
 
 from ..runs.methods import demands
 from ..runs.statistics import MADE, SEVERAL, weighed

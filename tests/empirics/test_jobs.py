@@ -39,9 +39,6 @@ def test_words_of_a_setting_have_its_defaults():
     assert len(usual) > 10
     assert usual.items() <= jobs.jobs()["round_times"].defaults.items()
     assert {f.name: f.default for f in fields(GridPoint)}.items() <= jobs.jobs()["tightness"].defaults.items()
-
-
-def test_no_two_jobs_have_one_name():
     names = [declared.name for module in MODULES for declared in jobs.of_module(module)]
     assert len(names) == len(set(names)) > 5
 

@@ -9,7 +9,7 @@ from refusals import all_refused
 
 from empirics.algorithms import algorithm, ALGORITHMS
 from empirics.measuring import measurement, Run
-from empirics.measuring.kept import FORMAT, Keeper, KeptRun, KeptRuns, read, write
+from empirics.measuring.kept import FORMAT, HELD, Keeper, KeptRun, KeptRuns, read, write
 from empirics.problems.tasks import task
 from empirics.training.setting import Setting
 from empirics.training.threads import single_thread
@@ -145,10 +145,11 @@ def test_another_run_is_not_the_one_that_is_kept_and_leaves_it(train, tmp_path):
         "--keep-state no/kept.pt": "--keep-state no/kept.pt",
     }
     all_refused(wrong, line)
-    found = torch.load(tmp_path / "kept.pt", weights_only=True)
+    with torch.serialization.safe_globals(HELD):
+        found = torch.load(tmp_path / "kept.pt", weights_only=True)
     torch.save({**found, "format": 7}, tmp_path / "kept.pt")
     assert re.search(rf"kept.pt.* 7.* {FORMAT}", train("--keep-state", "kept.pt")[2])
-    torch.save({**found, "about": found["about"].replace(torch.__version__, "1.2.3")}, tmp_path / "kept.pt")
+    torch.save({**found, "versions": {**found["versions"], "torch": "1.2.3"}}, tmp_path / "kept.pt")
     status, _, err = train("--rounds", "4", "--keep-state", "kept.pt")
     assert status == 0
     assert "kept.pt" in err  # kept with other versions, which is said

@@ -78,7 +78,6 @@ ONE = "fedals.one_round"
     ("work", "line"),
     [
         ("bounds.showing.values.grid", ("eval", ONE, *GAP, "strong_convexity=.2")),
-        ("bounds.core.Bound.holds", ("eval", ONE, *GAP, "strong_convexity=.2")),
         ("bounds.core.Bound.holds", ("eval", ONE, "--elasticity", *GAP, "strong_convexity=.2")),
         ("bounds.core.Bound.solve",
          ("solve", ONE, "for=smoothness", "target=2", *GAP[1:], "strong_convexity=.1:.2:3")),

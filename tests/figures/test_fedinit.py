@@ -74,7 +74,8 @@ def test_table_8_has_the_printed_multiples_by_the_cost_model():
 
 
 def test_rounds_of_all_methods_take_turns():
-    found = seconds("softmax(held_out(digits))", ["fedavg()", "scaffold()"], 2, 0, "iid", 6, 2, local_steps=1)
+    plan = {"problem": "softmax(held_out(digits))", "seed": 0, "clients": 6, "cohort": 2, "local_steps": 1}
+    found = seconds(["fedavg()", "scaffold()"], 2, **plan)
     assert found.columns["algorithm"] == ["fedavg()", "scaffold()"] * (2 * BLOCKS)
     assert found.columns["block"] == [b for b in range(BLOCKS) for _ in range(4)]
     assert min(found.columns["seconds"]) > 0

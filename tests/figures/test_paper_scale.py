@@ -156,8 +156,8 @@ def test_every_kind_of_run_is_built(everything):
             dealt, before = None, told
             dealt = train.loaded(problem).deal(partition, clients, words["seed"], **dict(asked))
         fields = ("batch", "local_steps", "local_epochs", "step_size", "momentum", "weight_decay", "clip", "sampling")
-        setting = {name: words[name] for name in fields if name in words}
-        plan = train.planned(dealt.clients, words.get("rounds", 3), words.get("cohort"), **setting)
+        shared = {name: words[name] for name in (*train.SHARED, *fields) if name in words}
+        plan = train.SharedRun.of(shared).rounds(words.get("rounds", 3), dealt.clients)
         assert len(draw_cohort(plan, dealt.federation, words["seed"], 0)[0]) == plan.cohort
         for text in {words["algorithm"], words.get("first", words["algorithm"])}:
             assert algorithm(text).begin(torch.zeros(7), 2).model.numel() == 7  # the networks' would fill the memory

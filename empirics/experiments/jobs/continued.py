@@ -17,7 +17,7 @@ from ...algorithms import algorithm as read_algorithm
 from ...algorithms.algorithm import Algorithm, Rows
 from ...algorithms.state import copied, State
 from ...measuring import Measurement, measurement, Row, Run
-from ...measuring.core import per_client, quantities, Readings, sampled, Snapshot
+from ...measuring.core import quantities, sampled, Snapshot
 from ...measuring.record import Folded, Reached
 from ...problems import evaluation
 from .. import Outcome
@@ -54,15 +54,15 @@ class CloselyRead(Run):
 
     def _read(self, snapshot: Snapshot, folds: dict[str, Folded], due: bool) -> list[Row]:
         at = snapshot.state.round
-        more = (row for m in self.closely.get(at, ()) for row in self._rows(m, m.read(snapshot), at))
+        more = (row for m in self.closely.get(at, ()) for row in self._rows(m, m.readings(snapshot), at))
         return [*super()._read(snapshot, folds, due), *more]
 
 
-def own_models_accuracy(s: Snapshot) -> Readings:
+def own_models_accuracy(s: Snapshot) -> torch.Tensor:
     """The clients' own models on their own test samples: of FedRep and Ditto the personal ones."""
     assert s.problem.own_tests is not None
     rows = s.algorithm.own_models(s.state)[torch.from_numpy(s.active)] if s.algorithm.personal else s.rows
-    return per_client(evaluation.own(s.problem.model, rows, s.active, s.problem.own_tests).right, s.active)
+    return evaluation.own(s.problem.model, rows, s.active, s.problem.own_tests).right
 
 
 OWN = Measurement("local_accuracy_own", own_models_accuracy, sampled, by_client=True, local=True, tests="own")
@@ -93,34 +93,24 @@ def begun(plan: SharedRun, first: str, after: int, every: int, measure: tuple[st
     return FirstRounds(None if status(rows) == "diverged" else state, tuple(rows))
 
 
-@job("continued", version=1, setting="empirics.training.setting:Setting")
+@job("continued", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
 def continued(
-    problem: str,
     first: str,
     after: int,
     algorithm: str,
     rounds: int,
-    seed: int,
     measure: Sequence[str],
-    partition: str = "iid",
-    clients: int | None = None,
-    cohort: int | None = None,
-    client_weight: str = "uniform",
-    local_test: str = "none",
-    augment: str | None = None,
     every: int = 1,
     closely: Sequence[str] = (),
     closely_at: Sequence[int] = (),
-    engine: str = "torch",
-    **setting: Any,
+    **shared: Any,
 ) -> Outcome:
     """``after`` rounds of ``first``, then ``algorithm`` until round ``rounds``, with one seed, on one thread.
 
     ``measure`` is read every ``every`` rounds before the change and after every round from then on, ``closely`` after
-    the rounds ``closely_at`` alone. ``engine`` is one of ``ENGINES``.
+    the rounds ``closely_at`` alone. The other words are those of ``SharedRun``.
     """
-    told = tuple(sorted(setting.items()))
-    plan = SharedRun(problem, partition, clients, cohort, client_weight, local_test, augment, seed, told, engine)
+    plan = SharedRun.of(shared)
     before = begun(plan, first, after, every, tuple(measure))
     if before.state is None:
         return Outcome(columns(before.rows), {}, "diverged")
@@ -129,10 +119,10 @@ def continued(
         dealt,
         method,
         plan.rounds(rounds, dealt.clients),
-        seed,
+        plan.seed,
         [measurement(m) for m in measure],
         1,
-        problem,
+        plan.problem,
         Reached(carried(method, before.state, dealt.clients), None, {}, float(before.state.model.norm()), 0.0, {}),
         closely={at: [OWN if name == OWN.name else measurement(name) for name in closely] for at in closely_at},
     )

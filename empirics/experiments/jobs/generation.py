@@ -30,22 +30,25 @@ KEEPING = "with_consensus_data(fedavg())"
 CLIENT = 0
 
 
-@job("generated_images", version=1, setting="empirics.training.setting:Setting")
-def images(
-    problem: str, first: str, after: int, steps: Sequence[int], seed: int, partition: str, clients: int, **setting: Any
-) -> Outcome:
+@job(
+    "generated_images", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting"
+)
+def images(first: str, after: int, steps: Sequence[int], partition: str, clients: int, **shared: Any) -> Outcome:
     """What one client generates for every class after ``after`` rounds, by the number of steps, from one noise.
 
     A row for every image, its numbers being the model's input; ``steps`` is -1 for a test sample of the class.
     """
-    plan, dealt, state = _begun(problem, first, after, seed, partition, clients, setting)
+    plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
     work, shape = _work(plan, dealt, state)
     assert work.labels is not None
     classes = work.labels.shape[-1]
-    found: list[tuple[int, int, list[float]]] = [(-1, label, x) for label, x in enumerate(_real(dealt, classes))]
+    assert dealt.tests is not None
+    x, y = dealt.tests.of(0)
+    first_of = [int(torch.nonzero(y == label)[0, 0]) for label in range(classes)]
+    found: list[tuple[int, int, list[float]]] = [(-1, k, x[at].flatten().tolist()) for k, at in enumerate(first_of)]
     for number in steps:
         made, labels, _ = Generate(samples=classes, steps=number, targets="uniform")(dealt.model, work, shape)
-        found += [(number, int(k), x.flatten().tolist()) for k, x in zip(labels[0], made[0], strict=True)]
+        found += [(number, int(k), one.flatten().tolist()) for k, one in zip(labels[0], made[0], strict=True)]
     columns = dict(zip(("steps", "label", "pixels"), map(list, zip(*found, strict=True)), strict=True))
     return Outcome(columns, {"shape": list(shape), "client": CLIENT})
 
@@ -58,46 +61,44 @@ def class_counts(problem: str, partition: str, clients: int, seed: int) -> Outco
     return Outcome({"client": client, "label": label, "samples": counts.flatten().tolist()})
 
 
-@job("generation_round_seconds", version=1, setting="empirics.training.setting:Setting")
+@job(
+    "generation_round_seconds",
+    version=1,
+    setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting",
+)
 def round_seconds(
-    problem: str,
-    first: str,
-    after: int,
-    algorithms: Mapping[str, str],
-    repeats: int,
-    seed: int,
-    partition: str,
-    clients: int,
-    **setting: Any,
+    first: str, after: int, algorithms: Mapping[str, str], repeats: int, partition: str, clients: int, **shared: Any
 ) -> Outcome:
     """Seconds of one round of each method from one state, again and again in turn; the first turn warms up."""
-    plan, dealt, state = _begun(problem, first, after, seed, partition, clients, setting)
+    plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
     engine = choose(dealt.model, dealt.device)
     rounds = plan.rounds(1, dealt.clients)
 
     def one(text: str) -> Callable[[], object]:
         method = read_algorithm(text)
         here = carried(method, state, dealt.clients)
-        return lambda: play(dealt.model, dealt.federation, method, rounds, seed, engine, here)
+        return lambda: play(dealt.model, dealt.federation, method, rounds, plan.seed, engine, here)
 
     return _in_turn({name: one(text) for name, text in algorithms.items()}, repeats)
 
 
-@job("generation_seconds", version=1, setting="empirics.training.setting:Setting")
+@job(
+    "generation_seconds",
+    version=1,
+    setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting",
+)
 def generation_seconds(
-    problem: str,
     first: str,
     after: int,
     samples: Sequence[int],
     steps: int,
     repeats: int,
-    seed: int,
     partition: str,
     clients: int,
-    **setting: Any,
+    **shared: Any,
 ) -> Outcome:
     """Seconds that one client takes to generate the samples, method by method, repeatedly; the first turn warms up."""
-    plan, dealt, state = _begun(problem, first, after, seed, partition, clients, setting)
+    plan, dealt, state = _begun(first, after, {**shared, "partition": partition, "clients": clients})
     work, shape = _work(plan, dealt, state)
 
     def one(number: int) -> Callable[[], object]:
@@ -119,13 +120,9 @@ def _in_turn(works: Mapping[str, Callable[[], object]], repeats: int) -> Outcome
     return Outcome(columns, {"clock": "processor"})
 
 
-def _begun(
-    problem: str, first: str, after: int, seed: int, partition: str, clients: int, setting: Mapping[str, Any]
-) -> tuple[SharedRun, FederatedProblem, State]:
+def _begun(first: str, after: int, shared: Mapping[str, Any]) -> tuple[SharedRun, FederatedProblem, State]:
     """The plan, its data and the state after the first rounds."""
-    weight = setting.get("client_weight", "uniform")
-    rest = tuple(sorted((k, v) for k, v in setting.items() if k != "client_weight"))
-    plan = SharedRun(problem, partition, clients, None, weight, "none", None, seed, rest)
+    plan = SharedRun.of(shared)
     state = begun(plan, first, after, after, ()).state
     if state is None:
         raise EmpiricsError(f"{first} diverged in the first {after} rounds")
@@ -139,10 +136,3 @@ def _work(plan: SharedRun, dealt: FederatedProblem, state: State) -> tuple[Work,
     work = planned(dealt.model, dealt.federation, method, rounds, plan.seed, here, drawn)
     batch = dealt.federation.draw(plan.seed, state.round, drawn[0], np.array([1]), 1).at(1, 0)
     return work, tuple(batch[0].shape[2:])
-
-
-def _real(dealt: FederatedProblem, classes: int) -> list[list[float]]:
-    """The first test sample of every class, as the model takes it."""
-    assert dealt.tests is not None
-    x, y = dealt.tests.of(0)
-    return [x[int(torch.nonzero(y == label)[0, 0])].flatten().tolist() for label in range(classes)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,29 +25,17 @@ from ...streams import stream
 from ...training.rounds import rounds
 from .. import Outcome
 from ..registry import job
-from .train import planned, SharedRun
+from .train import SharedRun
 
 SLACK = 1 + 1e-9
 """What rounding may add to a time that a round must keep to."""
 VALIDATIONS = 10
 """Over which validation accuracy is averaged before it is compared with as many before."""
-Clock = Callable[[int, int], float]
-"""Simulated seconds after some rounds and local steps, for identical clients."""
 
 
 def times(seconds: float, points: int) -> list[float]:
     """When a run is measured: more often at first, where it changes fastest."""
     return [seconds * (j / points) ** 2 for j in range(points + 1)]
-
-
-@dataclass
-class Counted:
-    """Local steps of a participant so far."""
-
-    steps: int = 0
-
-    def __call__(self, work: Work, ends: torch.Tensor, after: State) -> None:
-        self.steps += int(work.steps.max())
 
 
 @dataclass
@@ -109,39 +96,33 @@ class TimedReadings:
                 "step": [None] * len(self.rows)}  # fmt: skip
 
 
-@job("timed", version=1, setting="empirics.training.setting:Setting")
+@job("timed", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
 def timed(
-    problem: str,
     algorithm: str,
     seconds: float,
     points: int,
     minibatch_time: float,
     model_size: float,
-    seed: int,
     download_rate: float = 20.0,
     upload_rate: float = 5.0,
-    partition: str = "iid",
-    clients: int | None = None,
-    cohort: int | None = None,
-    augment: str | None = None,
-    local_test: str = "none",
     probe: int | None = None,
-    engine: str = "torch",
     validated: int = 0,
-    **setting: Any,
+    **shared: Any,
 ) -> Outcome:
     """One training run with one seed for as many rounds as end within ``seconds``, measured ``points`` + 1 times.
 
     Sizes are in megabit, rates in Mbit/s. Step schedules decay by their rolling loss, or with ``validated`` by
     validation accuracy at intervals of rounds.
 
-    The training loss is that of ``probe`` training samples, the same ones for every algorithm (None: of all).
-    ``engine`` is that of a training run.
+    The training loss is that of ``probe`` training samples, the same ones for every algorithm (None: of all). The other
+    words are those of ``SharedRun``.
     """
     check_options({"points": points, "probe": probe})
-    dealt = SharedRun(problem, partition, clients, cohort, "uniform", local_test, augment, seed, (), engine).deal()
+    plan = SharedRun.of(shared)
+    dealt, seed = plan.deal(), plan.seed
 
     def clock(rounds: int, steps: int) -> float:
+        """Simulated seconds after some rounds and local steps, for identical clients."""
         return float(
             runtime(
                 rounds=rounds,
@@ -156,36 +137,32 @@ def timed(
     most = int(seconds * SLACK / clock(1, 1))  # rounds of one local step each: no schedule has more
     if most < 1:
         raise EmpiricsError(f"seconds must leave time for a round, {clock(1, 1):.3g} s; got {seconds:g}")
-    plan = planned(dealt.clients, most, cohort, **setting)
     table = TimedReadings(dealt, Samples(probed(dealt.federation, probe, seed)))
     plateau = Plateau(dealt, checked("timed: validated", validated, COUNT) if validated else 0)
-    method, counted = plateau.watched_by(read_algorithm(algorithm)), Counted()
-    facts = {"clients": dealt.clients, "parameters": dealt.model.dim}
-    states = rounds(dealt.model, dealt.federation, method, plan, seed, watch=counted)
+    method, setting = plateau.watched_by(read_algorithm(algorithm)), plan.rounds(most, dealt.clients)
+    facts, due, taken = {"clients": dealt.clients, "parameters": dealt.model.dim}, times(seconds, points), 0
+
+    def count(work: Work, ends: torch.Tensor, after: State) -> None:
+        nonlocal taken
+        taken += int(work.steps.max())
+
+    states = rounds(dealt.model, dealt.federation, method, setting, seed, watch=count)
+    held, steps = next(states), 0  # the last model that is there in time, and the local steps of a participant until it
     try:
-        last, steps = _watched(states, counted, clock, times(seconds, points), table, plateau)
+        for state in states:
+            plateau.validate(state)
+            now = clock(state.round, taken)
+            while due and now > due[0] * SLACK:
+                table.add(due.pop(0), held, steps)
+            if not due:
+                break
+            held, steps = state, taken
     except Diverged as stop:
         table.rows.append((stop.round, "diverged", stop.largest))
         return Outcome(table.columns(), facts, "diverged")
-    return Outcome(table.columns(), {**facts, "rounds": last, "local_steps": steps})
-
-
-def _watched(
-    states: Iterator[State], counted: Counted, clock: Clock, due: list[float], table: TimedReadings, plateau: Plateau
-) -> tuple[int, int]:
-    """Fill the table; the last round that ends in time and the local steps by then."""
-    held, taken = next(states), 0
-    for state in states:
-        plateau.validate(state)
-        now = clock(state.round, counted.steps)
-        while due and now > due[0] * SLACK:
-            table.add(due.pop(0), held, taken)
-        if not due:
-            break
-        held, taken = state, counted.steps
     for at in due:
-        table.add(at, held, taken)
-    return held.round, taken
+        table.add(at, held, steps)
+    return Outcome(table.columns(), {**facts, "rounds": held.round, "local_steps": steps})
 
 
 def probed(federation: Federation, many: int | None, seed: int) -> Federation:

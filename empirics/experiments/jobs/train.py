@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...algorithms import algorithm as read_algorithm
 from ...data.catalogue import DATASETS
@@ -40,71 +40,57 @@ def loaded(problem: str) -> Task:
     return task(problem)
 
 
-class SharedRun(NamedTuple):
+@dataclass(frozen=True)
+class SharedRun:
     """What runs of several methods and lengths share, by the names of ``fedbounds train``.
 
-    ``setting`` holds more fields of ``Setting``. ``engine`` is one of ``CELL_ENGINES``: what computes is part of a
-    cell's key. Where the compiled passes serve the model they are taken or the run fails, so that its numbers are never
-    a mixture of both.
+    ``engine`` is one of ``CELL_ENGINES``: what computes is part of a cell's key. Where the compiled passes serve the
+    model they are taken or the run fails, so that its numbers are never a mixture of both.
     """
 
     problem: str
-    partition: str
-    clients: int | None
-    cohort: int | None
-    client_weight: str
-    local_test: str
-    augment: str | None
     seed: int
-    setting: tuple[tuple[str, Any], ...]
+    partition: str = "iid"
+    clients: int | None = None
+    cohort: int | None = None
+    client_weight: str = "uniform"
+    local_test: str = "none"
+    augment: str | None = None
     engine: str = "torch"
+    setting: tuple[tuple[str, Any], ...] = field(default_factory=tuple, init=False)
+    """Further fields of ``Setting`` and their values."""
+
+    @classmethod
+    def of(cls, words: Mapping[str, Any]) -> SharedRun:
+        """Of the words of a job that are fields of this or of ``Setting``."""
+        made = cls(**{name: words[name] for name in SHARED if name in words})
+        object.__setattr__(made, "setting", tuple(sorted((k, v) for k, v in words.items() if k not in SHARED)))
+        return made
 
     def deal(self) -> FederatedProblem:
-        """The samples, dealt to the clients."""
-        dealt = loaded(self.problem).deal(
-            self.partition,
-            self.clients,
-            self.seed,
-            client_weight=self.client_weight,
-            local_test=self.local_test,
-            augment=self.augment,
-        )
-        return by_engine(dealt, self.engine)
+        """The samples, dealt to the clients, by the engine: none chooses by itself, a key is the same everywhere."""
+        options = {name: getattr(self, name) for name in ("client_weight", "local_test", "augment")}
+        dealt = loaded(self.problem).deal(self.partition, self.clients, self.seed, **options)
+        chosen("engine", self.engine, CELL_ENGINES)
+        if self.engine == GPU:
+            return dealt.to(device_named(GPU))
+        return dealt if self.engine == "torch" else replace(dealt, model=compiled(dealt.model))
 
     def rounds(self, number: int, clients: int) -> Setting:
-        """The setting with this number of rounds."""
-        return planned(clients, number, self.cohort, client_weight=self.client_weight, **dict(self.setting))
+        """The setting with this number of rounds; without a number for the cohort everyone takes part."""
+        cohort = clients if self.cohort is None else self.cohort
+        return Setting(number, cohort, client_weight=self.client_weight, **dict(self.setting))
 
 
-def prepared(
-    problem: str,
-    algorithm: str,
-    rounds: int,
-    seed: int,
-    measure: Sequence[str],
-    partition: str = "iid",
-    clients: int | None = None,
-    cohort: int | None = None,
-    client_weight: str = "uniform",
-    augment: str | None = None,
-    local_test: str = "none",
-    every: int | None = None,
-    engine: str = "torch",
-    **setting: Any,
-) -> Run:
-    """The training run that these words ask for, its data dealt; ``setting`` holds more fields of ``Setting``."""
-    measurements, told = measured(measure), tuple(setting.items())
-    plan = SharedRun(problem, partition, clients, cohort, client_weight, local_test, augment, seed, told, engine)
+SHARED = tuple(name for name in SharedRun.__dataclass_fields__ if name != "setting")
+
+
+def prepared(algorithm: str, rounds: int, measure: Sequence[str], every: int | None = None, **shared: Any) -> Run:
+    """The training run that these words ask for, its data dealt; the others are those of ``SharedRun``."""
+    measurements, plan = measured(measure), SharedRun.of(shared)
     dealt = plan.deal()
-    return Run(dealt, read_algorithm(algorithm), plan.rounds(rounds, dealt.clients), seed, measurements, every, problem)
-
-
-def by_engine(problem: FederatedProblem, engine: str) -> FederatedProblem:
-    """The problem computed by one of them; none chooses by itself: a run's key is the same on every machine."""
-    chosen("engine", engine, CELL_ENGINES)
-    if engine == GPU:
-        return problem.to(device_named(GPU))
-    return problem if engine == "torch" else replace(problem, model=compiled(problem.model))
+    setting = plan.rounds(rounds, dealt.clients)
+    return Run(dealt, read_algorithm(algorithm), setting, plan.seed, measurements, every, plan.problem)
 
 
 def measured(measure: Sequence[str]) -> list[Measurement]:
@@ -129,15 +115,15 @@ def meant(arguments: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=1024)
 def _meant(text: str) -> str:
     """The meaning of arguments as JSON, which most runs of a grid share but for their seed."""
-    given = signature(prepared).bind(**json.loads(text))
-    given.apply_defaults()
-    words = dict(given.arguments)
-    setting, clients = words.pop("setting"), words["clients"]
+    words = json.loads(text)
+    run = dict(signature(prepared).bind(**words).arguments)
+    plan = SharedRun.of(run.pop("shared"))
+    words = {**{name: getattr(plan, name) for name in SHARED}, "every": None, **run}
     names = [m.name for m in measured(words.pop("measure"))]
     check_options(words)
-    plan = planned(clients or 1, words["rounds"], words["cohort"], client_weight=words["client_weight"], **setting)
-    if clients is not None and plan.cohort > clients:
-        raise EmpiricsError(f"cohort must be <= clients; got {plan.cohort} > {clients}")
+    setting = plan.rounds(words["rounds"], plan.clients or 1)
+    if plan.clients is not None and setting.cohort > plan.clients:
+        raise EmpiricsError(f"cohort must be <= clients; got {setting.cohort} > {plan.clients}")
     chosen("local_test", words["local_test"], LOCAL_TESTS)
     chosen("engine", words["engine"], CELL_ENGINES)
     if words["augment"] is not None:
@@ -146,7 +132,7 @@ def _meant(text: str) -> str:
     for name in readers:
         if not isinstance(words[name], str):
             raise EmpiricsError(f"{name} must be text; got {shown(words[name])}")
-    return str((plan, names, {name: readers.get(name, repr)(item) for name, item in sorted(words.items())}))
+    return str((setting, names, {name: readers.get(name, repr)(item) for name, item in sorted(words.items())}))
 
 
 @lru_cache(maxsize=1024)
@@ -167,7 +153,8 @@ def _problem_meant(text: str) -> Any:
 @job(
     "train",
     version=1,
-    setting="empirics.experiments.jobs.train:prepared empirics.training.setting:Setting",
+    setting="empirics.experiments.jobs.train:prepared empirics.experiments.jobs.train:SharedRun "
+    "empirics.training.setting:Setting",
     goes_on=True,
 )
 @wraps(prepared, assigned=("__module__",))
@@ -218,11 +205,6 @@ def going_on(path: Path, rounds: int) -> Keeper | None:
     if any(kept.reached.state.round > rounds for kept in keeper.runs.values()):
         return None
     return Keeper(path, {}, computing(), anew=True) if keeper.others else keeper
-
-
-def planned(clients: int, rounds: int, cohort: int | None, **setting: Any) -> Setting:
-    """The setting of a run; without a number for the cohort everyone takes part."""
-    return Setting(rounds, clients if cohort is None else cohort, **setting)
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:

@@ -18,29 +18,20 @@ from ...training.threads import one_thread
 from .. import Outcome
 from ..registry import job
 from . import BLOCKS
-from .train import loaded, planned
+from .train import SharedRun
 
 STEP = 0.01
 """The step size; it costs the same whatever it is."""
 
 
-@job("round_times", version=1, setting="empirics.training.setting:Setting")
-def seconds(
-    problem: str,
-    algorithms: Sequence[str],
-    laps: int,
-    seed: int,
-    partition: str = "iid",
-    clients: int | None = None,
-    cohort: int | None = None,
-    augment: str | None = None,
-    **setting: Any,
-) -> Outcome:
+@job("round_times", version=1, setting="empirics.experiments.jobs.train:SharedRun empirics.training.setting:Setting")
+def seconds(algorithms: Sequence[str], laps: int, **shared: Any) -> Outcome:
     """Seconds of single rounds without measuring, by ``algorithm``, ``block`` and ``round``, in the order they ran."""
     check_options({"laps": laps})
-    dealt = loaded(problem).deal(partition, clients, seed, augment=augment)
-    plan = planned(dealt.clients, BLOCKS * laps + 1, cohort, **setting)
-    runs = {name: rounds(dealt.model, dealt.federation, read_algorithm(name), plan, seed) for name in algorithms}
+    plan = SharedRun.of(shared)
+    dealt = plan.deal()
+    setting = plan.rounds(BLOCKS * laps + 1, dealt.clients)
+    runs = {n: rounds(dealt.model, dealt.federation, read_algorithm(n), setting, plan.seed) for n in algorithms}
     for states in runs.values():  # the start, and the first round, which warms up
         next(states)
         next(states)
