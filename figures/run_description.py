@@ -236,5 +236,7 @@ def partition_words(partition: str) -> str:
         "dirichlet": f"Dirichlet {number}",
         "dirichlet_replaced": f"Dirichlet {number}",
         "pachinko": "Pachinko allocation",
+        "sorted": f"sorted by {number}",
+        "classes_per_client": f"{number} classes a client",
     }
-    return words[name]
+    return words.get(name, partition)

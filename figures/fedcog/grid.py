@@ -6,7 +6,7 @@ and all its variants go on from one state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,6 @@ from empirics.experiments.engines import GPU
 from empirics.spec_strings import written
 from paper_checks.reported import table
 
-from ..regimes import TREATED
 from ..run_description import model, of, Ran, Setting
 from ..scale import Budget, Plan
 from ..substitutes import found
@@ -69,11 +68,6 @@ SHOWN_STEPS = (0, 100, 200, 500, 1000)
 def columns(name: str) -> tuple[str, ...]:
     """The columns of a printed table in its order."""
     return tuple(dict.fromkeys(column for _, column in table("fedcog", name)))
-
-
-def rows(name: str) -> tuple[str, ...]:
-    """The rows of a printed table in its order."""
-    return tuple(dict.fromkeys(row for row, _ in table("fedcog", name)))
 
 
 # ---- the grid ----
@@ -190,32 +184,20 @@ def chosen(scale: str, axis: str, everything: tuple[Any, ...]) -> tuple[Any, ...
 
 
 def left_out(scale: str, *axes: tuple[str, tuple[Any, ...]]) -> str:
-    """For captions: what of these axes does not run, and by how many times a method takes as long as FedAvg."""
+    """For captions: what of these axes does not run."""
     missing = [str(x) for axis, everything in axes for x in everything if x not in chosen(scale, axis, everything)]
-    times = {name: COST.get(METHODS.get(name, "").partition("(")[0]) for name in missing}
-    words = [name + (f" ({times[name]:g} times FedAvg's time)" if times[name] else "") for name in missing]
-    return f"left out for their time: {', '.join(words)}" if words else ""
-
-
-def main_data(scale: str) -> str:
-    """The data of all that the paper does on CIFAR-10."""
-    networks = PLANS[scale].networks
-    return MAIN if MAIN in networks else next(iter(networks))
-
-
-def data_set(scale: str, data: str) -> str:
-    """The set that is used for the paper's ``data``; empty where it is not run or not here."""
-    name = main_data(scale) if data == MAIN else data
-    if name not in PLANS[scale].networks:
-        return ""
-    used = "digits" if scale == "smoke" else found(DATA[name])
-    return "" if name == "CIFAR-100" and used != DATA[name] else used  # pictures with 100 classes have no like
+    return f"Left out for their time: {', '.join(missing)}." if missing else ""
 
 
 def problem(scale: str, data: str = MAIN) -> str:
-    """Network and data as text; empty where the data are not run or not here."""
-    networks, used = PLANS[scale].networks, data_set(scale, data)
-    return networks[data if data in networks else main_data(scale)].format(used) if used else ""
+    """Network and data as text, the first that the plan has in place of CIFAR-10; empty where they are not run or not
+    here."""
+    networks = PLANS[scale].networks
+    name = next(iter(networks)) if data == MAIN and MAIN not in networks else data
+    used = "digits" if scale == "smoke" else found(DATA[name])
+    if name not in networks or (name == "CIFAR-100" and used != DATA[name]):  # pictures with 100 classes have no like
+        return ""
+    return networks[name].format(used) if used else ""
 
 
 def unavailable(scale: str) -> str:
@@ -309,18 +291,6 @@ def own_steps(scale: str, word: str) -> int:
     """Local steps of a method by its word."""
     plan = PLANS[scale]
     return int(plan.own.get(word, plan.setting).get("local_steps", plan.setting["local_steps"]))
-
-
-def tuned(methods: Mapping[str, Sequence[Cell]]) -> str:
-    """For captions: what the runs of some methods have otherwise than FedAvg's, which are among them."""
-    used = {name: each[0].arguments for name, each in methods.items() if each}
-    usual = used.get("FedAvg", {})
-    words: dict[str, list[str]] = {}
-    for name, given in used.items():
-        for argument in ("step_size", *TREATED):
-            if given.get(argument) != usual.get(argument):
-                words.setdefault(argument.replace("_", " "), []).append(f"{name} {given.get(argument):g}")
-    return "; ".join(f"{argument} of {', of '.join(each)}" for argument, each in words.items())
 
 
 def distillation(scale: str) -> float:

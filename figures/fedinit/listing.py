@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from bounds.catalog import get
 from paper_checks.reported import table
@@ -15,9 +18,6 @@ from ..runs import Runs
 from ..sheets import listing
 from . import grid
 from .grid import clients_of, coefficient, DATA, HOME, METHODS, PARTS, PLANS, RELAXATIONS, SETUPS, SHARES, TABLE_6
-
-if TYPE_CHECKING:
-    from .costs import Costs
 
 # ---- Tables 6 and 7 ----
 
@@ -115,9 +115,47 @@ def modelled(method: str, cost: str) -> float:
     return value(method) / value("FedAvg")
 
 
-def costs_of_a_round(runs: Runs, scale: str) -> Shown:
-    from .costs import costs  # brings torch, which listing the figures does without
+TOY, TOY_CLIENTS, COHORT = "softmax(iris)", 4, 2
+"""Small enough to ask a method in; the multiples do not depend on it."""
 
+
+@dataclass(frozen=True)
+class Costs:
+    """Multiples: of N d for ``communication`` (mean of both directions), of N K d for ``gradients``, else of C d.
+
+    ``storage`` are the vectors that a client keeps between rounds or receives, with its model; ``kept`` the former.
+    """
+
+    communication: float
+    gradients: int
+    storage: int
+    kept: int
+
+
+def costs(text: str) -> Costs:
+    """Of the method written as ``text``, asked in one round on a toy problem."""
+    from empirics.algorithms import algorithm  # brings torch, which listing the figures does without
+    from empirics.problems.tasks import task
+    from empirics.training.rounds import plan
+    from empirics.training.setting import Setting
+
+    made = algorithm(text)
+    dealt = task(TOY).deal("iid", TOY_CLIENTS, 0)
+    state = made.begin(dealt.model.start(0), TOY_CLIENTS)
+    drawn = np.arange(COHORT), np.ones(COHORT)
+    work = plan(dealt.model, dealt.federation, made, Setting(1, COHORT), 0, state, drawn)
+    starts, asked = work.starts.clone(), []
+
+    def gradient(point: Any, objective: object = None) -> Any:
+        asked.append(point)
+        return work.starts.clone()  # its value does not matter here
+
+    made.direction(work, starts, gradient(starts), gradient)
+    kept = sum(tensor.shape == (TOY_CLIENTS, dealt.model.dim) for tensor in state.memory.values())
+    return Costs((made.uploads + made.downloads) / 2, len(asked), int(kept + made.downloads), kept)
+
+
+def costs_of_a_round(runs: Runs, scale: str) -> Shown:
     ours, printed = {method: costs(grid.written(method, HOME)) for method in METHODS}, table("fedinit", "Table 8")
     found: list[dict[str, Any]] = [
         {

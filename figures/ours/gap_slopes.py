@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ import numpy as np
 from empirics.measuring.estimates import power_law
 from paper_checks.validation import Verdict as Standing
 
-from .. import one_round
 from ..artefact import Artefact, Shown
 from ..comparing import counted, judge, Judged, Pair
 from ..drawing import Axis, each_panel
+from ..one_round import panel
 from ..runs import Runs, standard_error
 from .grid import Draws, draws, PLANS, what_ran
 from .theorems import one_round as rows_of
@@ -23,7 +22,6 @@ GROUPS = 6
 """Parts of the draws, each with a slope of its own: their spread is the error of the slope."""
 BETWEEN = 1.5
 """Halfway between the two powers."""
-LINES = {"bound": "-", "first term alone": (0, (1.2, 1.2))}
 
 
 def federations(scale: str) -> list[Draws]:
@@ -102,8 +100,7 @@ def _caption(scale: str, rows: list[dict[str, Any]]) -> str:
 def draw(shown: Shown) -> Any:
     """One panel per model, both powers as guides."""
     rows = [row for row in shown.rows if row["curve"] != "slope"]
-    y = Axis("gap of the loss", log=True)
-    return each_panel(rows, partial(one_round.panel, LINES), Axis("", log=True), y, legend_lines=2)
+    return each_panel(rows, panel, Axis("", log=True), Axis("gap of the loss", log=True), legend_lines=2)
 
 
 ARTEFACTS = (Artefact("ours.gap_slopes", "generalization gap against the number of identical clients", data, draw),)
